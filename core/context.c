@@ -1,0 +1,180 @@
+#include "core/context.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// Every block is preceded by its size, in a header that keeps the alignment.
+enum { ALIGNMENT = 64 };
+
+void hn_context_init(struct hn_context *ctx, int threads) {
+    memset(ctx, 0, sizeof *ctx);
+    ctx->threads = threads > 0 ? threads : hn_usable_threads();
+}
+
+int hn_usable_threads(void) {
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    long n = wanted ? strtol(wanted, NULL, 10) : 0;
+    if (n >= 1 && n <= 4096)
+        return (int)n;
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) >= 1)
+        return CPU_COUNT(&set);
+    return omp_get_num_procs();
+}
+
+enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt, ...) {
+    // Built aside: an argument may be the old message.
+    char text[HN_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    memcpy(ctx->message, text, sizeof text);
+    ctx->code = code;
+    return code;
+}
+
+enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) {
+    char text[HN_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    int used = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (used < 0)
+        return ctx->code;
+    size_t room = sizeof text - 1;
+    size_t at = (size_t)used < room ? (size_t)used : room;
+    text[at] = '\0';
+    strncat(text, ": ", room - at);
+    at = strlen(text);
+    strncat(text, ctx->message, room - at);
+    memcpy(ctx->message, text, sizeof text);
+    return ctx->code;
+}
+
+void hn_note(struct hn_context *ctx, const char *fmt, ...) {
+    if (!ctx->note)
+        return;
+    char text[HN_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    ctx->note(ctx->note_data, text);
+}
+
+enum hn_code hn_check_stop(struct hn_context *ctx) {
+    return ctx->stop && *ctx->stop ? hn_fail(ctx, HN_INTERRUPTED, "interrupted") : HN_OK;
+}
+
+int hn_exit_code(enum hn_code code) {
+    return code == HN_MEMORY ? HN_INTERNAL : code == HN_NOT_APPLICABLE ? HN_PARTIAL : (int)code;
+}
+
+// The size with its header, or -1 (with the message) for what may not or cannot be allocated.
+static int64_t charged_size(struct hn_context *ctx, int64_t count, size_t size, int64_t returned) {
+    struct hn_memory *memory = &ctx->memory;
+    int64_t bytes, total;
+    if (count < 0 || size > INT64_MAX || !hn_mul(count, (int64_t)size, &bytes) ||
+        !hn_add(bytes, 2 * ALIGNMENT - 1, &total)) {
+        hn_fail(ctx, HN_MEMORY, "a size overflows: %lld times %zu bytes", (long long)count, size);
+        return -1;
+    }
+    total &= ~(int64_t)(ALIGNMENT - 1);
+    int64_t call = atomic_fetch_add(&memory->calls, 1) + 1;
+    if (call == memory->fail_at) {
+        hn_fail(ctx, HN_MEMORY, "out of memory (%lld bytes wanted)", (long long)bytes);
+        return -1;
+    }
+    int64_t live = atomic_load(&memory->live) - returned;
+    if (memory->limit && total > memory->limit - live) {
+        hn_fail(ctx, HN_MEMORY,
+                "the memory limit of %lld MiB does not allow %lld MiB more (%lld in use): raise "
+                "--memory or limits.memory",
+                (long long)(memory->limit >> 20), (long long)(total >> 20),
+                (long long)(live >> 20));
+        return -1;
+    }
+    return total;
+}
+
+static void charge(struct hn_memory *memory, int64_t bytes) {
+    int64_t live = atomic_fetch_add(&memory->live, bytes) + bytes;
+    int64_t peak = atomic_load(&memory->peak);
+    while (live > peak && !atomic_compare_exchange_weak(&memory->peak, &peak, live))
+        continue;
+}
+
+void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
+    int64_t total = charged_size(ctx, count, size, 0);
+    if (total < 0)
+        return NULL;
+    char *block = aligned_alloc(ALIGNMENT, (size_t)total);
+    if (!block) {
+        hn_fail(ctx, HN_MEMORY, "out of memory (%lld MiB wanted)", (long long)(total >> 20));
+        return NULL;
+    }
+    memcpy(block, &total, sizeof total);
+    charge(&ctx->memory, total);
+    return block + ALIGNMENT;
+}
+
+void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size) {
+    void *p = hn_alloc(ctx, count, size);
+    return p ? memset(p, 0, (size_t)count * size) : NULL;
+}
+
+static int64_t block_size(const void *p) {
+    int64_t total;
+    memcpy(&total, (const char *)p - ALIGNMENT, sizeof total);
+    return total;
+}
+
+void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size) {
+    void *p = hn_alloc(ctx, count, size);
+    if (!p || !old)
+        return p;
+    int64_t kept = hn_min(block_size(old) - ALIGNMENT, block_size(p) - ALIGNMENT);
+    memcpy(p, old, (size_t)kept);
+    hn_free(ctx, old);
+    return p;
+}
+
+void hn_free(struct hn_context *ctx, void *p) {
+    if (!p)
+        return;
+    charge(&ctx->memory, -block_size(p));
+    free((char *)p - ALIGNMENT);
+}
+
+char *hn_strdup(struct hn_context *ctx, const char *text) {
+    int64_t length = (int64_t)strlen(text) + 1;
+    char *copy = hn_alloc(ctx, length, 1);
+    return copy ? memcpy(copy, text, (size_t)length) : NULL;
+}
+
+char *hn_format(struct hn_context *ctx, const char *fmt, ...) {
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : hn_alloc(ctx, (int64_t)length + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, fmt, again);
+    va_end(again);
+    return text;
+}
+
+static int64_t clock_ns(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t hn_wall_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+int64_t hn_cpu_ns(void) { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }

@@ -1,0 +1,95 @@
+// What every fallible function is given: an account of memory, a place for the error message, the
+// number of threads, and the flag of an interrupt. There is no global state besides it.
+#ifndef HN_CORE_CONTEXT_H
+#define HN_CORE_CONTEXT_H
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HN_MUST_USE __attribute__((warn_unused_result))
+#define HN_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+
+// Status of a fallible call. Values up to 130 are the program's exit codes; see hn_exit_code().
+enum hn_code {
+    HN_OK = 0,
+    HN_GATE = 1,            // a gate of `compare` failed
+    HN_USAGE = 2,           // command line or job file, or what planning found (K > M)
+    HN_DATA = 3,            // bad input data
+    HN_PARTIAL = 4,         // some cells failed
+    HN_NOTHING = 5,         // nothing comparable
+    HN_GNUPLOT = 6,         // gnuplot missing or failed
+    HN_INTERNAL = 70,       // a bug here
+    HN_IO = 74,             // the output could not be written (disk full, I/O error)
+    HN_INTERRUPTED = 130,   // SIGINT or SIGTERM
+    HN_MEMORY = 200,        // out of memory or over the budget (exit code 70)
+    HN_NOT_APPLICABLE = 201 // the input lacks what this sampler needs: never leaves a cell
+};
+
+enum { HN_MESSAGE_MAX = 1024 };
+
+// Counted allocation. `calls` counts every allocation; the one numbered `fail_at` fails (tests).
+struct hn_memory {
+    _Atomic int64_t live; // bytes
+    _Atomic int64_t peak; // bytes
+    _Atomic int64_t calls;
+    int64_t limit;   // bytes, 0 = none
+    int64_t fail_at; // 0 = never
+};
+
+struct hn_context {
+    struct hn_memory memory;
+    int threads;                                // >= 1; every OpenMP region names it
+    const volatile sig_atomic_t *stop;          // borrowed; NULL = never interrupted
+    void (*note)(void *data, const char *text); // receives notes; NULL = dropped
+    void *note_data;                            // borrowed
+    enum hn_code code;                          // of the last failure
+    char message[HN_MESSAGE_MAX];               // one sentence: file, place, remedy
+};
+
+// A context with the given number of threads (0 = as many as the process may use) and no limit.
+void hn_context_init(struct hn_context *ctx, int threads);
+
+// Records the message and returns `code`, so that callers write `return hn_fail(...)`.
+enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt, ...)
+    HN_PRINTF(3, 4);
+// Puts "<text>: " before the recorded message and returns the recorded code.
+enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
+// Tells the user something that is no failure ("M taken as 1999").
+void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
+// HN_INTERRUPTED (with a message) once the stop flag is set, HN_OK otherwise.
+HN_MUST_USE enum hn_code hn_check_stop(struct hn_context *ctx);
+// The process exit code for a status.
+int hn_exit_code(enum hn_code code);
+// The threads this process may use: OMP_NUM_THREADS if set, else its CPU affinity.
+int hn_usable_threads(void);
+
+// Allocation. count * size is checked for overflow; memory is aligned to 64 bytes and owned by the
+// caller, who gives it back with hn_free(). NULL means failure, with the message recorded
+// (HN_MEMORY). count = 0 gives a valid pointer. Not to be called inside a parallel region.
+HN_MUST_USE void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size);  // not zeroed
+HN_MUST_USE void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size); // zeroed
+// Keeps the old contents up to the smaller size; on failure `old` stays valid.
+HN_MUST_USE void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size);
+void hn_free(struct hn_context *ctx, void *p); // p may be NULL
+HN_MUST_USE char *hn_strdup(struct hn_context *ctx, const char *text);
+HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
+
+// Checked size arithmetic: false on overflow of int64.
+static inline bool hn_mul(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+static inline bool hn_add(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline int64_t hn_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t hn_max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// Monotonic wall clock and CPU time of the process, in nanoseconds.
+int64_t hn_wall_ns(void);
+int64_t hn_cpu_ns(void);
+
+#endif

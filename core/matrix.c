@@ -1,0 +1,78 @@
+#include "core/matrix.h"
+
+#include <math.h>
+
+enum { LANES = 8, FLOAT_LANES = 32 };
+
+double hn_dot_exact(const float *x, const float *y, int64_t d) {
+    double lane[LANES] = {0};
+    int64_t whole = d - d % LANES;
+    for (int64_t k = 0; k < whole; k += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += (double)x[k + l] * (double)y[k + l];
+    for (int64_t k = whole; k < d; k++)
+        lane[k - whole] += (double)x[k] * (double)y[k];
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+float hn_dot(const float *x, const float *y, int64_t d) {
+    float lane[FLOAT_LANES] = {0}; // enough independent sums to hide the latency of an addition
+    int64_t whole = d - d % FLOAT_LANES;
+    for (int64_t k = 0; k < whole; k += FLOAT_LANES)
+        for (int l = 0; l < FLOAT_LANES; l++)
+            lane[l] += x[k + l] * y[k + l];
+    for (int64_t k = whole; k < d; k++)
+        lane[k - whole] += x[k] * y[k];
+    for (int width = FLOAT_LANES / 2; width > 0; width /= 2)
+        for (int l = 0; l < width; l++)
+            lane[l] += lane[l + width];
+    return lane[0];
+}
+
+double hn_dot_bound(int64_t d) {
+    double nu = (double)(d + 2) * 0x1p-24;
+    return 1.001 * nu / (1 - nu);
+}
+
+// Why the row cannot be normalised, or NULL; *length is its Euclidean length.
+static const char *row_fault(const float *row, int64_t cols, double *length, int64_t *at) {
+    *length = sqrt(hn_dot_exact(row, row, cols));
+    if (isfinite(*length) && *length >= 1e-30)
+        return NULL;
+    for (*at = 0; *at < cols; ++*at)
+        if (!isfinite(row[*at]))
+            return isnan(row[*at]) ? "NaN" : "infinity";
+    return "zero";
+}
+
+enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
+                               const char *what) {
+    int64_t bad = rows;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
+    for (int64_t i = 0; i < rows; i++) {
+        double length;
+        int64_t at;
+        float *row = x + i * cols;
+        if (row_fault(row, cols, &length, &at)) {
+            bad = i < bad ? i : bad;
+            continue;
+        }
+        for (int64_t k = 0; k < cols; k++)
+            row[k] = (float)((double)row[k] / length);
+    }
+    if (bad == rows)
+        return HN_OK;
+    double length;
+    int64_t at;
+    const char *fault = row_fault(x + bad * cols, cols, &length, &at);
+    if (fault[0] == 'z')
+        return hn_fail(ctx, HN_DATA,
+                       "%s row %lld is zero: it has no direction; remove the item or mend "
+                       "its embedding",
+                       what, (long long)bad);
+    return hn_fail(ctx, HN_DATA,
+                   "%s row %lld is not finite (%s at column %lld): remove the item or mend "
+                   "its embedding",
+                   what, (long long)bad, fault, (long long)at);
+}

@@ -1,0 +1,34 @@
+// Views of row-major float matrices, inner products, and unit rows.
+#ifndef HN_CORE_MATRIX_H
+#define HN_CORE_MATRIX_H
+
+#include "core/context.h"
+
+// x[rows x cols], row-major, `stride` floats from row to row; borrowed. data = NULL: absent.
+struct hn_matrix {
+    const float *data;
+    int64_t rows, cols, stride;
+};
+
+static inline const float *hn_row(const struct hn_matrix *m, int64_t i) {
+    return m->data + i * m->stride;
+}
+
+// Inner product of x[d] and y[d] in double, summed in a fixed order of eight lanes. The products of
+// two floats are exact in double, so the value is the same on every machine and with or without
+// fused multiply-add. This is the value that decides (docs: "Decisions are exact").
+double hn_dot_exact(const float *x, const float *y, int64_t d);
+// The same in float: a filter, not a decision.
+float hn_dot(const float *x, const float *y, int64_t d);
+// Bound on |float product - hn_dot_exact| for rows of unit length (up to rounding), whatever the
+// order of summation: (d + 2) u / (1 - (d + 2) u) times 1.001, u = 2^-24 (Higham, Accuracy and
+// Stability of Numerical Algorithms, 2nd ed., eq. 3.5, with Cauchy-Schwarz).
+double hn_dot_bound(int64_t d);
+
+// Makes every row of x[rows x cols] (contiguous) unit length, computed in double and rounded once.
+// Fails (HN_DATA) at the first row, in order, that is not finite or is zero (length below 1e-30),
+// naming it as "`what` row i"; x is then partly changed.
+HN_MUST_USE enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows,
+                                           int64_t cols, const char *what);
+
+#endif
