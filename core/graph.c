@@ -1,0 +1,158 @@
+// Sparse graphs in compressed rows: building and measuring them.
+#include "core/graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+static enum hn_code check_nodes(struct hn_context *ctx, int64_t n) {
+    if (n >= 0 && n <= INT32_MAX)
+        return HN_OK;
+    return hn_fail(ctx, HN_INTERNAL, "a graph of %lld nodes: at most %d are possible", (long long)n,
+                   INT32_MAX);
+}
+
+enum hn_code hn_graph_regular(struct hn_context *ctx, int64_t n, int64_t degree, bool weighted,
+                              struct hn_graph *out) {
+    *out = (struct hn_graph){.n = n};
+    enum hn_code code = check_nodes(ctx, n);
+    if (code != HN_OK)
+        return code;
+    int64_t edges;
+    if (degree < 0 || !hn_mul(n, degree, &edges))
+        return hn_fail(ctx, HN_INTERNAL, "a graph of degree %lld", (long long)degree);
+    out->start = hn_alloc(ctx, n + 1, sizeof *out->start);
+    out->target = out->start ? hn_alloc(ctx, edges, sizeof *out->target) : NULL;
+    if (weighted && out->target)
+        out->weight = hn_alloc(ctx, edges, sizeof *out->weight);
+    if (!out->target || (weighted && !out->weight)) {
+        hn_graph_free(ctx, out);
+        return ctx->code;
+    }
+    for (int64_t v = 0; v <= n; v++)
+        out->start[v] = v * degree;
+    return HN_OK;
+}
+
+void hn_graph_free(struct hn_context *ctx, struct hn_graph *g) {
+    hn_free(ctx, g->start);
+    hn_free(ctx, g->target);
+    hn_free(ctx, g->weight);
+    *g = (struct hn_graph){0};
+}
+
+static enum hn_code check_edges(struct hn_context *ctx, int64_t n, int64_t m, const int32_t *from,
+                                const int32_t *to) {
+    for (int64_t e = 0; e < m; e++)
+        if (from[e] < 0 || from[e] >= n || to[e] < 0 || to[e] >= n)
+            return hn_fail(ctx, HN_INTERNAL, "edge %lld joins %d and %d, but there are %lld nodes",
+                           (long long)e, from[e], to[e], (long long)n);
+    return HN_OK;
+}
+
+// start[v] becomes the place of row v among the entries of both directions, self loops left out.
+static void count_rows(struct hn_graph *g, int64_t m, const int32_t *from, const int32_t *to) {
+    memset(g->start, 0, ((size_t)g->n + 1) * sizeof *g->start);
+    for (int64_t e = 0; e < m; e++)
+        if (from[e] != to[e]) {
+            g->start[from[e] + 1]++;
+            g->start[to[e] + 1]++;
+        }
+    for (int64_t v = 0; v < g->n; v++)
+        g->start[v + 1] += g->start[v];
+}
+
+static void scatter(const struct hn_graph *g, int64_t m, const int32_t *from, const int32_t *to,
+                    int64_t *next, int32_t *entry) {
+    memcpy(next, g->start, (size_t)g->n * sizeof *next);
+    for (int64_t e = 0; e < m; e++)
+        if (from[e] != to[e]) {
+            entry[next[from[e]]++] = to[e];
+            entry[next[to[e]]++] = from[e];
+        }
+}
+
+// A symmetric pattern is its own transpose; writing the transpose row by row sorts every row.
+static void transpose(const struct hn_graph *g, const int32_t *entry, int64_t *next) {
+    memcpy(next, g->start, (size_t)g->n * sizeof *next);
+    for (int64_t v = 0; v < g->n; v++)
+        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
+            g->target[next[entry[e]]++] = (int32_t)v;
+}
+
+static void drop_repeats(struct hn_graph *g) {
+    int64_t kept = 0, row = 0;
+    for (int64_t v = 0; v < g->n; v++) {
+        int64_t end = g->start[v + 1], first = kept;
+        for (int64_t e = row; e < end; e++)
+            if (kept == first || g->target[kept - 1] != g->target[e])
+                g->target[kept++] = g->target[e];
+        g->start[v] = first;
+        row = end;
+    }
+    g->start[g->n] = kept;
+}
+
+enum hn_code hn_graph_symmetric(struct hn_context *ctx, int64_t n, int64_t m, const int32_t *from,
+                                const int32_t *to, struct hn_graph *out) {
+    int64_t *next = NULL;
+    int32_t *entry = NULL;
+    *out = (struct hn_graph){.n = n};
+    enum hn_code code = check_nodes(ctx, n);
+    if (code == HN_OK)
+        code = check_edges(ctx, n, m, from, to);
+    if (code != HN_OK)
+        return code;
+    code = HN_MEMORY;
+    if (!(out->start = hn_alloc(ctx, n + 1, sizeof *out->start)))
+        goto done;
+    count_rows(out, m, from, to);
+    int64_t entries = out->start[n];
+    if (!(next = hn_alloc(ctx, n, sizeof *next)) ||
+        !(entry = hn_alloc(ctx, entries, sizeof *entry)) ||
+        !(out->target = hn_alloc(ctx, entries, sizeof *out->target)))
+        goto done;
+    scatter(out, m, from, to, next, entry);
+    transpose(out, entry, next);
+    drop_repeats(out);
+    code = HN_OK;
+done:
+    hn_free(ctx, entry);
+    hn_free(ctx, next);
+    if (code != HN_OK)
+        hn_graph_free(ctx, out);
+    return code;
+}
+
+// place[order[k]] = k, and order is checked to be a permutation.
+static enum hn_code invert(struct hn_context *ctx, int64_t n, const int32_t *order,
+                           int32_t *place) {
+    memset(place, -1, (size_t)n * sizeof *place);
+    for (int64_t k = 0; k < n; k++) {
+        if (order[k] < 0 || order[k] >= n || place[order[k]] >= 0)
+            return hn_fail(ctx, HN_INTERNAL, "place %lld of an order of %lld nodes holds %d",
+                           (long long)k, (long long)n, order[k]);
+        place[order[k]] = (int32_t)k;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_graph_bandwidth(struct hn_context *ctx, const struct hn_graph *g,
+                                const int32_t *order, int64_t *bandwidth) {
+    int32_t *place = NULL;
+    enum hn_code code = HN_OK;
+    if (order) {
+        if (!(place = hn_alloc(ctx, g->n, sizeof *place)))
+            return ctx->code;
+        code = invert(ctx, g->n, order, place);
+    }
+    int64_t widest = 0;
+    for (int64_t v = 0; code == HN_OK && v < g->n; v++)
+        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++) {
+            int64_t u = g->target[e];
+            int64_t width = place ? (int64_t)place[v] - place[u] : v - u;
+            widest = hn_max(widest, llabs(width));
+        }
+    hn_free(ctx, place);
+    if (code == HN_OK)
+        *bandwidth = widest;
+    return code;
+}

@@ -1,0 +1,31 @@
+// Statistics that samplers, metrics and the harness share; GSL does the work where it can.
+#ifndef HN_CORE_STATS_H
+#define HN_CORE_STATS_H
+
+#include "core/context.h"
+
+struct hn_interval {
+    double mean, lo, hi;
+};
+
+// Ratio sum(num)/sum(den) over n batches with its confidence interval: linearised (delta-method)
+// variance and Student's t with n-1 degrees of freedom (Cochran, Sampling Techniques, 6.4).
+// n < 2: lo and hi are NaN; sum(den) = 0: all NaN. num[i * stride].
+struct hn_interval hn_ratio_interval(const double *num, const double *den, int64_t stride,
+                                     int64_t n, double level);
+// Mean with Student interval.
+struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t n, double level);
+
+// Quantile q of counts in equal bins on [lo, hi], linear inside a bin: error at most one bin width.
+// NaN without counts.
+double hn_binned_quantile(const uint64_t *count, int64_t bins, double lo, double hi, double q);
+// Bin of v among `bins` equal bins on [-1, 1]; values outside go to the end bins.
+static inline int64_t hn_cosine_bin(float v, int64_t bins) {
+    double place = ((double)v + 1.0) * 0.5 * (double)bins;
+    int64_t bin = (int64_t)place;
+    return place <= 0 ? 0 : bin >= bins ? bins - 1 : bin;
+}
+// Median of value[n] (sorted in place; mean of the middle two if n is even); NaN if n = 0.
+double hn_median(double *value, int64_t n);
+
+#endif

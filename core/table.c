@@ -1,0 +1,279 @@
+// Tables that grow by rows and columns. Room for rows doubles, so that appending is linear in rows.
+#include "core/table.h"
+#include <math.h>
+#include <string.h>
+
+// Cells without text share this one, so that a wide, mostly empty table costs no allocations.
+static const char no_text[1] = "";
+
+static const char *kind_name(enum hn_column_kind kind) {
+    return kind == HN_COLUMN_TEXT ? "text" : kind == HN_COLUMN_REAL ? "real numbers" : "counts";
+}
+
+static void free_text(struct hn_context *ctx, char *text) {
+    if (text != no_text)
+        hn_free(ctx, text);
+}
+
+enum hn_code hn_table_init(struct hn_context *ctx, struct hn_table *t, const char *name) {
+    *t = (struct hn_table){.name = hn_strdup(ctx, name)};
+    return t->name ? HN_OK : ctx->code;
+}
+
+static void free_column_names(struct hn_context *ctx, const struct hn_column *column) {
+    hn_free(ctx, (char *)column->name);
+    hn_free(ctx, (char *)column->units);
+    hn_free(ctx, (char *)column->long_name);
+}
+
+// Takes the last columns away again, down to `count` of them.
+static void cut_columns(struct hn_context *ctx, struct hn_table *t, int count) {
+    while (t->n_columns > count) {
+        int c = --t->n_columns;
+        for (int64_t row = 0; t->column[c].kind == HN_COLUMN_TEXT && row < t->rows; row++)
+            free_text(ctx, t->cells[c].text[row]);
+        hn_free(ctx, t->cells[c].text); // whichever member: all are pointers to the cells
+        free_column_names(ctx, &t->column[c]);
+    }
+}
+
+// Takes the last rows away again, down to `count` of them.
+static void cut_rows(struct hn_context *ctx, struct hn_table *t, int64_t count) {
+    for (int c = 0; c < t->n_columns; c++)
+        for (int64_t row = count; t->column[c].kind == HN_COLUMN_TEXT && row < t->rows; row++)
+            free_text(ctx, t->cells[c].text[row]);
+    t->rows = hn_min(t->rows, count);
+}
+
+void hn_table_free(struct hn_context *ctx, struct hn_table *t) {
+    cut_columns(ctx, t, 0);
+    hn_free(ctx, t->column);
+    hn_free(ctx, t->cells);
+    hn_free(ctx, t->name);
+    *t = (struct hn_table){0};
+}
+
+static size_t cell_size(enum hn_column_kind kind) {
+    return kind == HN_COLUMN_TEXT   ? sizeof(char *)
+           : kind == HN_COLUMN_REAL ? sizeof(double)
+                                    : sizeof(int64_t);
+}
+
+static void blank(enum hn_column_kind kind, union hn_cells cells, int64_t from, int64_t to) {
+    for (int64_t row = from; row < to; row++) {
+        if (kind == HN_COLUMN_TEXT)
+            cells.text[row] = (char *)no_text;
+        else if (kind == HN_COLUMN_REAL)
+            cells.real[row] = NAN;
+        else
+            cells.count[row] = 0;
+    }
+}
+
+// Cells of every kind live in memory of any type.
+static void put_cells(union hn_cells *cells, enum hn_column_kind kind, void *memory) {
+    if (kind == HN_COLUMN_TEXT)
+        cells->text = memory;
+    else if (kind == HN_COLUMN_REAL)
+        cells->real = memory;
+    else
+        cells->count = memory;
+}
+
+static void *get_cells(union hn_cells cells, enum hn_column_kind kind) {
+    return kind == HN_COLUMN_TEXT   ? (void *)cells.text
+           : kind == HN_COLUMN_REAL ? (void *)cells.real
+                                    : (void *)cells.count;
+}
+
+static enum hn_code widen(struct hn_context *ctx, struct hn_table *t) {
+    struct hn_column *column = hn_resize(ctx, t->column, t->n_columns + 1, sizeof *column);
+    if (!column)
+        return ctx->code;
+    t->column = column;
+    union hn_cells *cells = hn_resize(ctx, t->cells, t->n_columns + 1, sizeof *cells);
+    if (!cells)
+        return ctx->code;
+    t->cells = cells;
+    return HN_OK;
+}
+
+enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_table *t,
+                                 const struct hn_column *column) {
+    if (hn_table_find(t, column->name) >= 0)
+        return hn_fail(ctx, HN_INTERNAL, "table '%s' has a column '%s' already", t->name,
+                       column->name);
+    enum hn_code code = widen(ctx, t);
+    if (code != HN_OK)
+        return code;
+    struct hn_column own = {.kind = column->kind, .direction = column->direction};
+    void *cells = hn_alloc(ctx, t->capacity, cell_size(column->kind));
+    if (!cells || !(own.name = hn_strdup(ctx, column->name)) ||
+        !(own.units = hn_strdup(ctx, column->units ? column->units : "")) ||
+        !(own.long_name = hn_strdup(ctx, column->long_name ? column->long_name : ""))) {
+        hn_free(ctx, cells);
+        free_column_names(ctx, &own);
+        return ctx->code;
+    }
+    t->column[t->n_columns] = own;
+    put_cells(&t->cells[t->n_columns], own.kind, cells);
+    blank(own.kind, t->cells[t->n_columns], 0, t->rows);
+    t->n_columns++;
+    return HN_OK;
+}
+
+// Room for `extra` more rows in every column.
+static enum hn_code reserve(struct hn_context *ctx, struct hn_table *t, int64_t extra) {
+    int64_t wanted, doubled;
+    if (!hn_add(t->rows, extra, &wanted) || !hn_mul(t->capacity, 2, &doubled))
+        return hn_fail(ctx, HN_MEMORY, "table '%s' has too many rows", t->name);
+    if (wanted <= t->capacity)
+        return HN_OK;
+    int64_t capacity = hn_max(hn_max(wanted, doubled), 8);
+    for (int c = 0; c < t->n_columns; c++) {
+        enum hn_column_kind kind = t->column[c].kind;
+        void *cells = hn_resize(ctx, get_cells(t->cells[c], kind), capacity, cell_size(kind));
+        if (!cells)
+            return ctx->code; // columns that have grown keep their room
+        put_cells(&t->cells[c], kind, cells);
+    }
+    t->capacity = capacity;
+    return HN_OK;
+}
+
+static enum hn_code add_rows(struct hn_context *ctx, struct hn_table *t, int64_t extra) {
+    enum hn_code code = reserve(ctx, t, extra);
+    if (code != HN_OK)
+        return code;
+    for (int c = 0; c < t->n_columns; c++)
+        blank(t->column[c].kind, t->cells[c], t->rows, t->rows + extra);
+    t->rows += extra;
+    return HN_OK;
+}
+
+enum hn_code hn_table_add_row(struct hn_context *ctx, struct hn_table *t) {
+    return add_rows(ctx, t, 1);
+}
+
+int hn_table_find(const struct hn_table *t, const char *name) {
+    for (int c = 0; c < t->n_columns; c++)
+        if (strcmp(t->column[c].name, name) == 0)
+            return c;
+    return -1;
+}
+
+// Finds the cells of a column and checks that they are of a kind and hold the row.
+static enum hn_code find_cells(struct hn_context *ctx, struct hn_table *t, int64_t row,
+                               const char *name, enum hn_column_kind kind, union hn_cells *out) {
+    int c = hn_table_find(t, name);
+    if (c < 0)
+        return hn_fail(ctx, HN_INTERNAL, "table '%s' has no column '%s'", t->name, name);
+    if (t->column[c].kind != kind)
+        return hn_fail(ctx, HN_INTERNAL, "column '%s' of table '%s' holds %s, not %s", name,
+                       t->name, kind_name(t->column[c].kind), kind_name(kind));
+    if (row < 0 || row >= t->rows)
+        return hn_fail(ctx, HN_INTERNAL, "table '%s' has no row %lld", t->name, (long long)row);
+    *out = t->cells[c];
+    return HN_OK;
+}
+
+static enum hn_code put_text(struct hn_context *ctx, char **cell, const char *text) {
+    char *copy = (char *)no_text;
+    if (text[0] != '\0' && !(copy = hn_strdup(ctx, text)))
+        return ctx->code;
+    free_text(ctx, *cell);
+    *cell = copy;
+    return HN_OK;
+}
+
+enum hn_code hn_table_set_text(struct hn_context *ctx, struct hn_table *t, int64_t row,
+                               const char *name, const char *text) {
+    union hn_cells cells;
+    enum hn_code code = find_cells(ctx, t, row, name, HN_COLUMN_TEXT, &cells);
+    return code == HN_OK ? put_text(ctx, &cells.text[row], text) : code;
+}
+
+enum hn_code hn_table_set_real(struct hn_context *ctx, struct hn_table *t, int64_t row,
+                               const char *name, double value) {
+    union hn_cells cells;
+    enum hn_code code = find_cells(ctx, t, row, name, HN_COLUMN_REAL, &cells);
+    if (code == HN_OK)
+        cells.real[row] = value;
+    return code;
+}
+
+enum hn_code hn_table_set_int(struct hn_context *ctx, struct hn_table *t, int64_t row,
+                              const char *name, int64_t value) {
+    union hn_cells cells;
+    enum hn_code code = find_cells(ctx, t, row, name, HN_COLUMN_INT, &cells);
+    if (code == HN_OK)
+        cells.count[row] = value;
+    return code;
+}
+
+// Checks the kinds of all common columns first, then adds those that `to` lacks.
+static enum hn_code join_columns(struct hn_context *ctx, struct hn_table *to,
+                                 const struct hn_table *from) {
+    for (int c = 0; c < from->n_columns; c++) {
+        int at = hn_table_find(to, from->column[c].name);
+        if (at >= 0 && to->column[at].kind != from->column[c].kind)
+            return hn_fail(ctx, HN_INTERNAL,
+                           "column '%s' holds %s in table '%s' but %s in table '%s'",
+                           from->column[c].name, kind_name(to->column[at].kind), to->name,
+                           kind_name(from->column[c].kind), from->name);
+    }
+    for (int c = 0; c < from->n_columns; c++) {
+        if (hn_table_find(to, from->column[c].name) >= 0)
+            continue;
+        enum hn_code code = hn_table_add_column(ctx, to, &from->column[c]);
+        if (code != HN_OK)
+            return code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code copy_cells(struct hn_context *ctx, enum hn_column_kind kind, union hn_cells to,
+                               int64_t at, union hn_cells from, int64_t count) {
+    if (kind == HN_COLUMN_REAL)
+        memcpy(to.real + at, from.real, (size_t)count * sizeof *to.real);
+    if (kind == HN_COLUMN_INT)
+        memcpy(to.count + at, from.count, (size_t)count * sizeof *to.count);
+    for (int64_t row = 0; kind == HN_COLUMN_TEXT && row < count; row++) {
+        enum hn_code code = put_text(ctx, &to.text[at + row], from.text[row]);
+        if (code != HN_OK)
+            return code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table *to,
+                             const struct hn_table *from) {
+    int columns = to->n_columns;
+    int64_t rows = to->rows, extra = from->rows;
+    enum hn_code code = join_columns(ctx, to, from);
+    if (code == HN_OK)
+        code = add_rows(ctx, to, extra);
+    for (int c = 0; code == HN_OK && c < from->n_columns; c++) {
+        int at = hn_table_find(to, from->column[c].name);
+        code = copy_cells(ctx, to->column[at].kind, to->cells[at], rows, from->cells[c], extra);
+    }
+    if (code != HN_OK) {
+        cut_rows(ctx, to, rows);
+        cut_columns(ctx, to, columns);
+    }
+    return code;
+}
+
+const char *hn_table_text(const struct hn_table *t, int64_t row, const char *name) {
+    int c = hn_table_find(t, name);
+    bool there = c >= 0 && t->column[c].kind == HN_COLUMN_TEXT && row >= 0 && row < t->rows;
+    return there ? t->cells[c].text[row] : no_text;
+}
+
+double hn_table_real(const struct hn_table *t, int64_t row, const char *name) {
+    int c = hn_table_find(t, name);
+    if (c < 0 || row < 0 || row >= t->rows || t->column[c].kind == HN_COLUMN_TEXT)
+        return NAN;
+    return t->column[c].kind == HN_COLUMN_REAL ? t->cells[c].real[row]
+                                               : (double)t->cells[c].count[row];
+}

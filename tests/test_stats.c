@@ -1,0 +1,258 @@
+// Statistics: SciPy's numbers, identities, coverage by simulation, error bounds, NaN.
+#include "core/random.h"
+#include "core/stats.h"
+#include "tests/test.h"
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stdio.h>
+
+// GSL's quantiles of Student's t stop at a relative error of some 2e-9.
+static void check_interval(struct hn_interval got, double mean, double lo, double hi) {
+    double error = 1e-8 * (hi - lo) + 1e-14;
+    CU_ASSERT_DOUBLE_EQUAL(got.mean, mean, 1e-14);
+    CU_ASSERT_DOUBLE_EQUAL(got.lo, lo, error);
+    CU_ASSERT_DOUBLE_EQUAL(got.hi, hi, error);
+}
+
+static void check_nan(struct hn_interval got) {
+    CU_ASSERT(isnan(got.mean) && isnan(got.lo) && isnan(got.hi));
+}
+
+static void check_no_limits(struct hn_interval got, double mean) {
+    CU_ASSERT_EQUAL(got.mean, mean);
+    CU_ASSERT(isnan(got.lo) && isnan(got.hi));
+}
+
+// --- SciPy 1.10.1: scipy.stats.t.interval(level, n - 1, loc=mean(v), scale=sem(v)), numpy.median,
+// and R -+ scipy.stats.t.ppf((1 + level) / 2, n - 1) * sqrt(sum((y - R x)**2) / (n (n - 1))) /
+// mean(x)
+// ---
+
+static void test_scipy_mean(void) {
+    const double v[] = {2.1, 3.4, 1.9, 5.6, 4.4, 2.8, 3.3};
+    check_interval(hn_mean_interval(v, 1, 7, 0.95), 3.357142857142857, 2.155012783087339,
+                   4.559272931198375);
+    check_interval(hn_mean_interval(v, 1, 7, 0.99), 3.357142857142857, 1.5357406174047776,
+                   5.178545096880937);
+    check_interval(hn_mean_interval(v, 1, 2, 0.95), 2.75, -5.50903307868086, 11.00903307868086);
+}
+
+static void test_scipy_ratio(void) {
+    const double y[] = {3, 5, 2, 8, 6, 1, 4, 7}, x[] = {10, 12, 9, 15, 14, 8, 11, 13};
+    check_interval(hn_ratio_interval(y, x, 1, 8, 0.95), 0.391304347826087, 0.28022071736719434,
+                   0.5023879782849796);
+    check_interval(hn_ratio_interval(y, x, 1, 8, 0.90), 0.391304347826087, 0.30230218625642724,
+                   0.4803065093957467);
+}
+
+static void test_median(void) {
+    double odd[] = {.1, .7, .2, .9, .4}, even[] = {.1, .7, .2, .9, .4, .35}, two[] = {3, 1};
+    CU_ASSERT_EQUAL(hn_median(odd, 5), 0.4);
+    CU_ASSERT_EQUAL(hn_median(even, 6), 0.375);
+    CU_ASSERT_EQUAL(hn_median(two, 2), 2);
+    CU_ASSERT(two[0] == 1 && two[1] == 3); // sorted in place
+    CU_ASSERT_EQUAL(hn_median(two, 1), 1);
+    CU_ASSERT(isnan(hn_median(two, 0)));
+    double missing[] = {1, NAN, 3}, infinite[] = {INFINITY, 1, -INFINITY};
+    CU_ASSERT(isnan(hn_median(missing, 3)));
+    CU_ASSERT_EQUAL(hn_median(infinite, 3), 1);
+}
+
+// At least half of the values are on either side of a median.
+static void test_median_splits(void) {
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "test.stats", 0, 0, 0);
+    for (int n = 1; n < 200; n++) {
+        double v[200];
+        for (int i = 0; i < n; i++)
+            v[i] = hn_stream_below(&s, 50); // with ties
+        double median = hn_median(v, n);
+        int below = 0, above = 0;
+        for (int i = 0; i < n; i++) {
+            below += v[i] <= median;
+            above += v[i] >= median;
+        }
+        CU_ASSERT(2 * below >= n && 2 * above >= n);
+    }
+}
+
+// --- intervals: identities and missing values ---
+
+static void test_interval_identities(void) {
+    enum { N = 40 };
+    struct hn_stream s;
+    hn_stream_open(&s, 2, "test.stats", 0, 0, 0);
+    double pair[N][2], y[N], x[N], one[N], scaled[N];
+    for (int i = 0; i < N; i++) {
+        pair[i][0] = y[i] = hn_stream_uniform(&s);
+        pair[i][1] = x[i] = 1 + hn_stream_uniform(&s);
+        scaled[i] = 4 * y[i];
+        one[i] = 1;
+    }
+    struct hn_interval ratio = hn_ratio_interval(y, x, 1, N, 0.95);
+    // Rows of pairs: the stride.
+    struct hn_interval strided = hn_ratio_interval(&pair[0][0], &pair[0][1], 2, N, 0.95);
+    CU_ASSERT(ratio.mean == strided.mean && ratio.lo == strided.lo && ratio.hi == strided.hi);
+    // A denominator of ones: the ratio is the mean.
+    struct hn_interval mean = hn_mean_interval(y, 1, N, 0.95);
+    struct hn_interval by_one = hn_ratio_interval(y, one, 1, N, 0.95);
+    check_interval(by_one, mean.mean, mean.lo, mean.hi);
+    // Linear in the numerator.
+    check_interval(hn_ratio_interval(scaled, x, 1, N, 0.95), 4 * ratio.mean, 4 * ratio.lo,
+                   4 * ratio.hi);
+    // Proportional batches: the ratio is known exactly.
+    check_interval(hn_ratio_interval(x, x, 1, N, 0.95), 1, 1, 1);
+    // Wider with the level, around the ratio.
+    struct hn_interval wide = hn_ratio_interval(y, x, 1, N, 0.99);
+    CU_ASSERT(wide.lo < ratio.lo && ratio.lo < ratio.mean && ratio.hi < wide.hi);
+    // Batches of size 0 change the count of batches only.
+    x[N - 1] = y[N - 1] = 0;
+    CU_ASSERT_DOUBLE_EQUAL(hn_ratio_interval(y, x, 1, N, 0.95).mean,
+                           hn_ratio_interval(y, x, 1, N - 1, 0.95).mean, 1e-15);
+}
+
+static void test_interval_missing(void) {
+    const double y[] = {1, 2, 3}, x[] = {4, 0, 8}, none[] = {0, 0, 0}, away[] = {1, NAN, 3};
+    check_no_limits(hn_ratio_interval(y, x, 1, 1, 0.95), 0.25);
+    check_no_limits(hn_mean_interval(y, 1, 1, 0.95), 1);
+    check_nan(hn_ratio_interval(y, x, 1, 0, 0.95));
+    check_nan(hn_mean_interval(y, 1, 0, 0.95));
+    check_nan(hn_ratio_interval(y, none, 1, 3, 0.95));
+    check_nan(hn_ratio_interval(none, none, 1, 3, 0.95));
+    check_nan(hn_ratio_interval(away, x, 1, 3, 0.95));
+    check_nan(hn_ratio_interval(y, away, 1, 3, 0.95));
+    check_nan(hn_mean_interval(away, 1, 3, 0.95));
+    check_no_limits(hn_mean_interval(y, 1, 3, 1.0), 2);
+    check_no_limits(hn_mean_interval(y, 1, 3, NAN), 2);
+}
+
+// --- coverage ---
+
+enum { BATCHES = 50, REPETITIONS = 2000 };
+typedef void draw_fn(gsl_rng *rng, double *y, double *x);
+
+// Share of repetitions whose 95 % interval holds the true ratio.
+static double coverage(draw_fn *draw, double truth, uint64_t seed) {
+    struct hn_stream s;
+    hn_stream_open(&s, seed, "test.stats.coverage", 0, 0, 0);
+    gsl_rng rng = hn_stream_gsl(&s);
+    int held = 0;
+    for (int r = 0; r < REPETITIONS; r++) {
+        double y[BATCHES], x[BATCHES];
+        for (int i = 0; i < BATCHES; i++)
+            draw(&rng, &y[i], &x[i]);
+        struct hn_interval got = hn_ratio_interval(y, x, 1, BATCHES, 0.95);
+        held += got.lo <= truth && truth <= got.hi;
+    }
+    double share = (double)held / REPETITIONS;
+    printf("    coverage %.4f\n", share);
+    return share;
+}
+
+// Ratio 0.3 with normal errors, batches of unequal size.
+static void draw_normal(gsl_rng *rng, double *y, double *x) {
+    *x = 50 + 50 * gsl_rng_uniform(rng);
+    *y = 0.3 * *x + gsl_ran_gaussian(rng, 5);
+}
+
+// 20 to 99 pairs per batch, their chance of a common label Beta(2, 18) distributed: mean 0.1.
+static void draw_batches(gsl_rng *rng, double *y, double *x) {
+    unsigned pairs = 20 + (unsigned)gsl_rng_uniform_int(rng, 80);
+    double p = gsl_ran_beta(rng, 2, 18);
+    *x = pairs;
+    *y = gsl_ran_binomial(rng, p, pairs);
+}
+
+// One batch in ten is all of one class, the others have no pair of a class: ratio 0.1.
+static void draw_rare(gsl_rng *rng, double *y, double *x) {
+    *x = 100;
+    *y = gsl_rng_uniform(rng) < 0.1 ? 100 : 0;
+}
+
+static void test_coverage(void) {
+    double sigma = sqrt(0.95 * 0.05 / REPETITIONS);
+    CU_ASSERT_DOUBLE_EQUAL(coverage(draw_normal, 0.3, 1), 0.95, 3 * sigma);
+    CU_ASSERT_DOUBLE_EQUAL(coverage(draw_batches, 0.1, 1), 0.95, 3 * sigma);
+}
+
+// Where a few batches hold everything, 50 batches are too few for the linearised interval. Here the
+// number k of such batches is binomial and the ratio is k / 50. With s^2 = R (1 - R) / 49 the
+// interval R -+ 2.0096 s holds 0.1 for k = 3 .. 10 only: a probability of 0.879, whatever was
+// promised.
+static void test_coverage_falls_short(void) {
+    double exact = 0;
+    for (unsigned k = 3; k <= 10; k++)
+        exact += gsl_ran_binomial_pdf(k, 0.1, BATCHES);
+    double sigma = sqrt(exact * (1 - exact) / REPETITIONS);
+    double share = coverage(draw_rare, 0.1, 1);
+    CU_ASSERT_DOUBLE_EQUAL(share, exact, 3 * sigma);
+    CU_ASSERT(share < 0.95 - 3 * sqrt(0.95 * 0.05 / REPETITIONS));
+}
+
+// --- quantiles of counts ---
+
+// The error is at most one bin width against the ceil(q n)-th smallest value.
+static void test_binned_quantile(void) {
+    enum { N = 999, BINS = 40 };
+    struct hn_stream s;
+    hn_stream_open(&s, 3, "test.stats", 0, 0, 0);
+    for (int trial = 0; trial < 30; trial++) {
+        double v[N];
+        uint64_t count[BINS] = {0};
+        for (int i = 0; i < N; i++) {
+            v[i] = (float)(2 * pow(hn_stream_uniform(&s), 1 + trial) - 1); // gaps for late trials
+            count[hn_cosine_bin((float)v[i], BINS)]++;
+        }
+        gsl_sort(v, 1, N);
+        double before = -1;
+        for (int k = 0; k <= 100; k++) {
+            double q = k / 100.0, got = hn_binned_quantile(count, BINS, -1, 1, q);
+            int rank = (int)ceil(q * N);
+            CU_ASSERT(fabs(got - v[rank > 0 ? rank - 1 : 0]) <= 2.0 / BINS + 1e-12);
+            CU_ASSERT(got >= before); // rises with q
+            before = got;
+        }
+    }
+}
+
+static void test_binned_quantile_by_hand(void) {
+    const uint64_t count[4] = {0, 2, 0, 6}, none[4] = {0}, huge[2] = {1ULL << 60, 1ULL << 60};
+    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 0), 1);
+    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 0.125), 1.5);
+    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 0.25), 2);
+    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 0.625), 3.5);
+    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 1), 4);
+    CU_ASSERT_EQUAL(hn_binned_quantile(huge, 2, -1, 1, 0.75), 0.5);
+    CU_ASSERT(isnan(hn_binned_quantile(none, 4, 0, 4, 0.5)));
+    CU_ASSERT(isnan(hn_binned_quantile(count, 0, 0, 4, 0.5)));
+    CU_ASSERT(isnan(hn_binned_quantile(count, 4, 0, 4, NAN)));
+    CU_ASSERT(isnan(hn_binned_quantile(count, 4, 0, 4, 1.01)));
+}
+
+static void test_cosine_bin(void) {
+    CU_ASSERT_EQUAL(hn_cosine_bin(-1, 200), 0);
+    CU_ASSERT_EQUAL(hn_cosine_bin(1, 200), 199);
+    CU_ASSERT_EQUAL(hn_cosine_bin(0, 200), 100);
+    CU_ASSERT_EQUAL(hn_cosine_bin(-0.001f, 200), 99);
+    CU_ASSERT_EQUAL(hn_cosine_bin(1.5f, 200), 199);
+    CU_ASSERT_EQUAL(hn_cosine_bin(-1.5f, 200), 0);
+    for (int b = 0; b < 200; b++) // the middle of every bin
+        CU_ASSERT_EQUAL(hn_cosine_bin((float)((b + 0.5) / 100 - 1), 200), b);
+}
+
+static const struct hn_test tests[] = {
+    {"SciPy, mean", test_scipy_mean},
+    {"SciPy, ratio", test_scipy_ratio},
+    {"median", test_median},
+    {"median splits", test_median_splits},
+    {"interval identities", test_interval_identities},
+    {"interval, missing values", test_interval_missing},
+    {"coverage", test_coverage},
+    {"coverage falls short", test_coverage_falls_short},
+    {"binned quantile", test_binned_quantile},
+    {"binned quantile by hand", test_binned_quantile_by_hand},
+    {"cosine bin", test_cosine_bin},
+};
+
+HN_TEST_MAIN("stats", tests)
