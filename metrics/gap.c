@@ -1,0 +1,169 @@
+// Gap between the global and the training loss, its upper bounds, and the positive's softmax
+// probability (GC definitions 3.1, 3.2, theorems 3.6, 3.7, appendix D).
+//
+// For an anchor i drawn in a batch whose distinct items are B_i, with s_ij = x1_i . x2_j and the
+// positive s_ii among the keys of both sums:
+//
+//   gap_i      = log sum_j exp(s_ij / tau) - log sum_{j in B_i} exp(s_ij / tau)
+//   bound_36_i = (max_j s_ij - min_{j in B_i} s_ij) / tau + log(N / |B_i|)
+//   bound_37_i = (max_j s_ij - max_{j in B_i} s_ij) / tau + log N
+//
+// averaged over drawn anchors (an item drawn twice counts twice, but is one key). gap_cols
+// exchanges the views. Our deviation: loss_global is, as GC defines it, the mean over all N items,
+// while loss_train and gap are means over what was drawn: gap = loss_global - loss_train holds
+// where every item is drawn equally often (partitions, whole epochs), and only there. The printed
+// lemmas 3.3 to 3.5 carry a stray 1/tau on the positive; the theorems do not.
+//
+// Rounding. A negative's product may differ in the last bits between the sweep and the batch. So a
+// gap that is zero can come out as -1e-7 / tau; it is cut at 0, which never moves it away from the
+// true value. Each bound is at least the gap, up to the rounding of double arithmetic: a sum over
+// all is compared with the maximum of its own terms, the sum over the batch with the minimum or
+// maximum of its own; and the positive, the same number in both, keeps the bounds from falling
+// below 0.
+#include "metrics/metric.h"
+
+#include <math.h>
+
+enum { WEIGHT, LOSS_TRAIN, GAP, GAP_COLS, BOUND_36, BOUND_37, POS_PROB, RECORD };
+enum {
+    COL_LOSS_GLOBAL,
+    COL_LOSS_TRAIN,
+    COL_GAP,
+    COL_GAP_COLS,
+    COL_BOUND_36,
+    COL_BOUND_37,
+    COL_POS_PROB,
+    COL_POS_PROB_GLOBAL,
+    COLUMNS
+};
+
+static const struct hn_column columns[COLUMNS] = {
+    {"loss_global", HN_COLUMN_REAL, "nat", "NT-Xent loss over all keys, mean over all items",
+     HN_NEITHER},
+    {"loss_train", HN_COLUMN_REAL, "nat",
+     "NT-Xent loss over the keys of the batch, mean over drawn anchors", HN_NEITHER},
+    {"gap", HN_COLUMN_REAL, "nat", "global minus training loss, mean over drawn anchors",
+     HN_SMALLER},
+    {"gap_cols", HN_COLUMN_REAL, "nat", "the same with the views exchanged", HN_SMALLER},
+    {"bound_36", HN_COLUMN_REAL, "nat", "upper bound on gap, theorem 3.6 of GCBS", HN_SMALLER},
+    {"bound_37", HN_COLUMN_REAL, "nat", "upper bound on gap, theorem 3.7 of GCBS", HN_SMALLER},
+    {"pos_prob", HN_COLUMN_REAL, "1",
+     "softmax probability of the positive among the keys of the batch", HN_NEITHER},
+    {"pos_prob_global", HN_COLUMN_REAL, "1", "softmax probability of the positive among all keys",
+     HN_NEITHER},
+};
+
+struct state {
+    double *sum; // [threads x 2 x batch_size]: per row, then per column
+};
+
+// What the batch says about the keys of one anchor.
+struct keys {
+    double lse, min, max;
+};
+
+static enum hn_code open_state(struct hn_context *ctx, void *self,
+                               const struct hn_metric_env *env) {
+    struct state *s = self;
+    s->sum = hn_alloc(ctx, 2 * (int64_t)env->threads, (size_t)env->batch_size * sizeof *s->sum);
+    return s->sum ? HN_OK : ctx->code;
+}
+
+// sum_b exp((s_ab - 1) / tau) per row and, by the same exponentials, per column. Unit rows have
+// s <= 1, so nothing overflows; |s| <= 1 and tau >= 0.003 (the sweep refuses others), so nothing
+// vanishes.
+static void sum_exponentials(const struct hn_pairs *p, double tau, double *row, double *col) {
+    for (int32_t b = 0; b < p->n; b++)
+        col[b] = 0;
+    for (int32_t a = 0; a < p->n; a++) {
+        const float *score = p->score + (int64_t)a * p->n;
+        double sum = 0;
+        for (int32_t b = 0; b < p->n; b++) {
+            double e = exp(((double)score[b] - 1) / tau);
+            sum += e;
+            col[b] += e;
+        }
+        row[a] = sum;
+    }
+}
+
+static struct keys row_keys(const struct hn_pairs *p, int32_t a, double tau, double sum) {
+    const float *score = p->score + (int64_t)a * p->n;
+    float low = score[0], high = score[0];
+    for (int32_t b = 1; b < p->n; b++) {
+        low = score[b] < low ? score[b] : low;
+        high = score[b] > high ? score[b] : high;
+    }
+    return (struct keys){1 / tau + log(sum), (double)low, (double)high};
+}
+
+static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
+                  double *record) {
+    const struct state *s = self;
+    const struct hn_global *g = env->global;
+    double tau = env->temperature;
+    double *row = s->sum + 2 * (int64_t)thread * env->batch_size, *col = row + env->batch_size;
+    sum_exponentials(p, tau, row, col);
+    for (int32_t a = 0; a < p->n; a++) {
+        int32_t i = p->id[a];
+        struct keys keys = row_keys(p, a, tau, row[a]);
+        double weight = (double)p->times[a], max = (double)g->max_row[i];
+        double loss = keys.lse - (double)p->score[(int64_t)a * p->n + a] / tau;
+        record[WEIGHT] += weight;
+        record[LOSS_TRAIN] += weight * loss;
+        record[GAP] += weight * fmax(0, g->lse_row[i] - keys.lse);
+        record[GAP_COLS] += weight * fmax(0, g->lse_col[i] - (1 / tau + log(col[a])));
+        record[BOUND_36] += weight * ((max - keys.min) / tau + log((double)g->n / (double)p->n));
+        record[BOUND_37] += weight * ((max - keys.max) / tau + log((double)g->n));
+        record[POS_PROB] += weight * exp(-loss);
+    }
+}
+
+static void over_all_items(const struct hn_global *g, double *value) {
+    double loss = 0, probability = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        double l = g->lse_row[i] - (double)g->positive[i] / g->temperature;
+        loss += l;
+        probability += exp(-l);
+    }
+    value[COL_LOSS_GLOBAL] = loss / (double)g->n;
+    value[COL_POS_PROB_GLOBAL] = probability / (double)g->n;
+}
+
+static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_metric_env *env,
+                           const double *record, int64_t batches, double *value,
+                           struct hn_cell_arrays *arrays) {
+    (void)ctx, (void)self, (void)arrays;
+    static const int column_of[RECORD] = {
+        [LOSS_TRAIN] = COL_LOSS_TRAIN, [GAP] = COL_GAP,           [GAP_COLS] = COL_GAP_COLS,
+        [BOUND_36] = COL_BOUND_36,     [BOUND_37] = COL_BOUND_37, [POS_PROB] = COL_POS_PROB};
+    double total[RECORD] = {0};
+    for (int64_t b = 0; b < batches; b++)
+        for (int k = 0; k < RECORD; k++)
+            total[k] += record[b * RECORD + k];
+    for (int k = WEIGHT + 1; k < RECORD && total[WEIGHT] > 0; k++)
+        value[column_of[k]] = total[k] / total[WEIGHT];
+    over_all_items(env->global, value);
+    return HN_OK;
+}
+
+static void close_state(struct hn_context *ctx, void *self) {
+    struct state *s = self;
+    hn_free(ctx, s->sum);
+}
+
+const struct hn_metric_type hn_metric_gap = {
+    .name = "gap",
+    .family = "gap",
+    .summary = "Gap between global and training loss, its bounds, probability of the positive",
+    .source = "GC definitions 3.1 and 3.2, theorems 3.6 and 3.7, appendix D",
+    .needs = HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL,
+    .columns = columns,
+    .n_columns = COLUMNS,
+    .record_size = RECORD,
+    .state_size = sizeof(struct state),
+    .open = open_state,
+    .batch = batch,
+    .finish = finish,
+    .close = close_state,
+};

@@ -1,0 +1,83 @@
+// Global log-sum-exp of NT-Xent (GC definition 3.1), rows and columns in one sweep over the two
+// views.
+//
+// The positive is left out of the sweep and added as hn_dot_exact() gives it: so a loss
+// log-sum-exp - positive is never below zero, and near zero it is as accurate as elsewhere, however
+// small the temperature. The sink's sums are good to 2e-9; a value above max + log n, which no
+// exact sum can exceed (GC lemma 3.3), is cut there.
+#include "metrics/global.h"
+#include "core/sinks.h"
+
+#include <math.h>
+#include <string.h>
+
+struct sinks {
+    struct hn_lse row, col;
+    struct hn_extrema extrema;
+};
+
+static enum hn_code sweep_views(struct hn_context *ctx, const struct hn_items *items,
+                                struct sinks *sinks, int64_t *n_dot) {
+    struct hn_sweep sweep = {.x = items->x1, .y = items->x2};
+    hn_sweep_add(&sweep, &hn_lse_sink, &sinks->row, HN_SIDE_ROWS);
+    hn_sweep_add(&sweep, &hn_lse_sink, &sinks->col, HN_SIDE_COLS);
+    hn_sweep_add(&sweep, &hn_extrema_sink, &sinks->extrema, HN_SIDE_ROWS);
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    *n_dot = sweep.n_dot + items->n;
+    return code;
+}
+
+static double log_add(double a, double b) {
+    double high = fmax(a, b);
+    return high + log1p(exp(fmin(a, b) - high));
+}
+
+static void add_positives(struct hn_context *ctx, const struct hn_items *items,
+                          const struct sinks *sinks, struct hn_global *g) {
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t i = 0; i < g->n; i++) {
+        float s = (float)hn_dot_exact(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
+        double positive = (double)s / g->temperature;
+        g->positive[i] = s;
+        g->max_row[i] = fmaxf(s, sinks->extrema.max[i]);
+        double limit = (double)g->max_row[i] / g->temperature + log((double)g->n);
+        g->lse_row[i] = fmin(limit, log_add(sinks->row.value[i], positive));
+        g->lse_col[i] = log_add(sinks->col.value[i], positive);
+    }
+}
+
+static enum hn_code take_arrays(struct hn_context *ctx, struct hn_global *g) {
+    g->lse_row = hn_alloc(ctx, g->n, sizeof *g->lse_row);
+    g->lse_col = hn_alloc(ctx, g->n, sizeof *g->lse_col);
+    g->max_row = hn_alloc(ctx, g->n, sizeof *g->max_row);
+    g->positive = hn_alloc(ctx, g->n, sizeof *g->positive);
+    return g->lse_row && g->lse_col && g->max_row && g->positive ? HN_OK : ctx->code;
+}
+
+enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
+                               double temperature, struct hn_global *out, int64_t *n_dot) {
+    *out = (struct hn_global){.n = items->n, .temperature = temperature};
+    *n_dot = 0;
+    struct sinks sinks = {.row = {.temperature = &temperature, .n = 1, .skip_self = true},
+                          .col = {.temperature = &temperature, .n = 1, .skip_self = true},
+                          .extrema = {.skip_self = true}};
+    enum hn_code code;
+    if (!hn_has_positive(items))
+        code = hn_fail(ctx, HN_INTERNAL, "the global loss was asked for without positives");
+    else if (!(code = take_arrays(ctx, out)) && !(code = sweep_views(ctx, items, &sinks, n_dot)))
+        add_positives(ctx, items, &sinks, out);
+    hn_lse_free(ctx, &sinks.row);
+    hn_lse_free(ctx, &sinks.col);
+    hn_extrema_free(ctx, &sinks.extrema);
+    if (code)
+        hn_global_free(ctx, out);
+    return code;
+}
+
+void hn_global_free(struct hn_context *ctx, struct hn_global *g) {
+    hn_free(ctx, g->lse_row);
+    hn_free(ctx, g->lse_col);
+    hn_free(ctx, g->max_row);
+    hn_free(ctx, g->positive);
+    memset(g, 0, sizeof *g);
+}

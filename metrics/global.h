@@ -1,0 +1,26 @@
+// What a batch is compared with: quantities of all N x N pairs of the two views, from one sweep.
+#ifndef HN_METRICS_GLOBAL_H
+#define HN_METRICS_GLOBAL_H
+
+#include "datasets/items.h"
+
+// For s_ij = x1_i . x2_j, the positive s_ii among the keys (GC definitions 3.1 and 3.2). The
+// positive is that of hn_dot_exact(), everywhere; the other products are floats. positive /
+// temperature <= lse_row <= max_row / temperature + log n.
+struct hn_global {
+    int64_t n;
+    double temperature;
+    double *lse_row; // [n] log sum_j exp(s_ij / temperature)
+    double *lse_col; // [n] log sum_i exp(s_ij / temperature), by j
+    float *max_row;  // [n] max_j s_ij
+    float *positive; // [n] s_ii, rounded to float
+};
+
+// items must have positives; HN_USAGE for a temperature that hn_lse_sink refuses (below 0.003).
+// n_dot gets the inner products of the sweep, and one per positive. After a failure *out is zeroed.
+HN_MUST_USE enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
+                                           double temperature, struct hn_global *out,
+                                           int64_t *n_dot);
+void hn_global_free(struct hn_context *ctx, struct hn_global *g); // zeroed is fine
+
+#endif

@@ -1,0 +1,192 @@
+// Hardness of in-batch negatives: mean and percentiles of the cosines of all unordered pairs of
+// distinct items of a batch (false negatives among them: a sampler does not see labels), and the
+// mean over anchors of the hardest negative, of all and of the true ones. Every distinct item of a
+// batch is an anchor once; an anchor without a (true) negative is left out.
+//
+// Percentiles come from counts in 2^21 equal bins on [-1, 1]: a percentile between two order
+// statistics is interpolated as usual (type 7 of Hyndman and Fan 1996, as GSL and NumPy do), each
+// order statistic within the bin that holds it. Error: at most one bin, 2^-20 < 1e-6.
+#include "metrics/metric.h"
+
+#include <math.h>
+
+enum { BINS = 1 << 21, SPILL = 1 << 26 };
+enum { PAIRS, COSINES, ANCHORS, HARDEST, TRUE_ANCHORS, HARD_TRUE, RECORD };
+enum { COS_MEAN, COS_P50, COS_P90, COS_P99, HARDEST_MEAN, HARD_TRUE_MEAN, COLUMNS };
+
+static const struct hn_column columns[COLUMNS] = {
+    {"cos_mean", HN_COLUMN_REAL, "1", "mean cosine of in-batch negatives", HN_NEITHER},
+    {"cos_p50", HN_COLUMN_REAL, "1", "median cosine of in-batch negatives", HN_NEITHER},
+    {"cos_p90", HN_COLUMN_REAL, "1", "90th percentile of the cosines of in-batch negatives",
+     HN_NEITHER},
+    {"cos_p99", HN_COLUMN_REAL, "1", "99th percentile of the cosines of in-batch negatives",
+     HN_NEITHER},
+    {"hardest_mean", HN_COLUMN_REAL, "1", "cosine of the hardest negative, mean over anchors",
+     HN_NEITHER},
+    {"hard_true_mean", HN_COLUMN_REAL, "1",
+     "cosine of the hardest true negative, mean over anchors", HN_LARGER},
+};
+
+// Small counters keep a thread's table in cache; before one can overflow they are added to the
+// total.
+struct state {
+    uint32_t *count;  // [threads x BINS]
+    int64_t *pending; // [threads] pairs in count
+    uint64_t *total;  // [BINS]
+};
+
+static enum hn_code open_state(struct hn_context *ctx, void *self,
+                               const struct hn_metric_env *env) {
+    struct state *s = self;
+    s->count = hn_zalloc(ctx, (int64_t)env->threads * BINS, sizeof *s->count);
+    s->pending = hn_zalloc(ctx, env->threads, sizeof *s->pending);
+    s->total = hn_zalloc(ctx, BINS, sizeof *s->total);
+    return s->count && s->pending && s->total ? HN_OK : ctx->code;
+}
+
+static void spill(const struct state *s, int thread) {
+    uint32_t *count = s->count + (int64_t)thread * BINS;
+    for (int64_t i = 0; i < BINS; i++) {
+        if (!count[i])
+            continue;
+#pragma omp atomic
+        s->total[i] += count[i];
+        count[i] = 0;
+    }
+    s->pending[thread] = 0;
+}
+
+// Adds the cosines of the pairs (a, b > a), and returns their sum.
+static double count_later(const struct state *s, const struct hn_pairs *p, int32_t a, int thread) {
+    uint32_t *count = s->count + (int64_t)thread * BINS;
+    const float *cosine = p->cosine + (int64_t)a * p->n;
+    int32_t from[2], to[2];
+    int runs = hn_pairs_runs(p, a, true, from, to);
+    double sum = 0;
+    for (int r = 0; r < runs; r++)
+        for (int32_t b = from[r]; b < to[r]; b++) {
+            sum += (double)cosine[b];
+            count[hn_cosine_bin(cosine[b], BINS)]++;
+        }
+    // A row holds fewer than 2^31 pairs, so no counter passes 2^32.
+    s->pending[thread] += p->n - 1 - a;
+    if (s->pending[thread] > SPILL)
+        spill(s, thread);
+    return sum;
+}
+
+static float hardest(const struct hn_pairs *p, int32_t a) {
+    const float *cosine = p->cosine + (int64_t)a * p->n;
+    int32_t from[2], to[2];
+    int runs = hn_pairs_runs(p, a, false, from, to);
+    float high = -INFINITY;
+    for (int r = 0; r < runs; r++)
+        for (int32_t b = from[r]; b < to[r]; b++)
+            high = cosine[b] > high ? cosine[b] : high;
+    return high;
+}
+
+// -INFINITY without a true negative. The anchor itself has its own label.
+static float hardest_true(const struct hn_pairs *p, int32_t a) {
+    const float *cosine = p->cosine + (int64_t)a * p->n;
+    int32_t label = p->label[a];
+    float high = -INFINITY;
+    for (int32_t b = 0; label >= 0 && b < p->n; b++)
+        if (p->label[b] >= 0 && p->label[b] != label && cosine[b] > high)
+            high = cosine[b];
+    return high;
+}
+
+static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
+                  double *record) {
+    (void)env;
+    if (p->n < 2)
+        return;
+    record[PAIRS] = (double)p->n * (double)(p->n - 1) / 2;
+    record[ANCHORS] = p->n;
+    for (int32_t a = 0; a < p->n; a++) {
+        record[COSINES] += count_later(self, p, a, thread);
+        record[HARDEST] += (double)hardest(p, a);
+        float high = hardest_true(p, a);
+        if (isfinite(high)) {
+            record[TRUE_ANCHORS] += 1;
+            record[HARD_TRUE] += (double)high;
+        }
+    }
+}
+
+// A place in the counts, for ranks asked for in ascending order: the table is walked once.
+struct cursor {
+    const uint64_t *count;
+    int64_t bin;
+    uint64_t below; // counts in the bins before
+};
+
+// Order statistic `rank` (from 0, below the number of counts), taken as spread evenly over its bin.
+static double order_statistic(struct cursor *c, uint64_t rank) {
+    while (c->below + c->count[c->bin] <= rank)
+        c->below += c->count[c->bin++];
+    double within = ((double)(rank - c->below) + 0.5) / (double)c->count[c->bin];
+    return -1 + 2 * ((double)c->bin + within) / BINS;
+}
+
+static double percentile(struct cursor *c, uint64_t pairs, double q) {
+    double place = q * (double)(pairs - 1);
+    uint64_t rank = (uint64_t)place;
+    struct cursor here = *c; // the next percentile may need this rank again
+    double low = order_statistic(&here, rank);
+    *c = here;
+    double high = order_statistic(&here, rank + 1 < pairs ? rank + 1 : rank);
+    return low + (place - (double)rank) * (high - low);
+}
+
+static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_metric_env *env,
+                           const double *record, int64_t batches, double *value,
+                           struct hn_cell_arrays *arrays) {
+    (void)ctx;
+    const struct state *s = self;
+    for (int t = 0; t < env->threads; t++)
+        spill(s, t);
+    double sum[RECORD] = {0};
+    for (int64_t b = 0; b < batches; b++) {
+        const double *r = record + b * RECORD;
+        for (int k = 0; k < RECORD; k++)
+            sum[k] += r[k];
+        if (r[PAIRS] > 0)
+            arrays->batch_cos_mean[b] = r[COSINES] / r[PAIRS];
+    }
+    if (sum[PAIRS] > 0) {
+        value[COS_MEAN] = sum[COSINES] / sum[PAIRS];
+        struct cursor cursor = {.count = s->total};
+        value[COS_P50] = percentile(&cursor, (uint64_t)sum[PAIRS], 0.5);
+        value[COS_P90] = percentile(&cursor, (uint64_t)sum[PAIRS], 0.9);
+        value[COS_P99] = percentile(&cursor, (uint64_t)sum[PAIRS], 0.99);
+        value[HARDEST_MEAN] = sum[HARDEST] / sum[ANCHORS];
+    }
+    if (sum[TRUE_ANCHORS] > 0)
+        value[HARD_TRUE_MEAN] = sum[HARD_TRUE] / sum[TRUE_ANCHORS];
+    return HN_OK;
+}
+
+static void close_state(struct hn_context *ctx, void *self) {
+    struct state *s = self;
+    hn_free(ctx, s->count);
+    hn_free(ctx, s->pending);
+    hn_free(ctx, s->total);
+}
+
+const struct hn_metric_type hn_metric_hardness = {
+    .name = "hardness",
+    .family = "hardness",
+    .summary = "Cosines of in-batch negatives: mean, percentiles, hardest, hardest true negative",
+    .source = "BS 3 and figure 4; HC 3",
+    .needs = HN_METRIC_USES_LABELS,
+    .columns = columns,
+    .n_columns = COLUMNS,
+    .record_size = RECORD,
+    .state_size = sizeof(struct state),
+    .open = open_state,
+    .batch = batch,
+    .finish = finish,
+    .close = close_state,
+};

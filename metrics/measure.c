@@ -1,0 +1,331 @@
+// From ids to numbers: gathers the rows of a batch, multiplies them, and hands the pairs to
+// metrics.
+#include "core/blas.h"
+#include "metrics/metric.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+// Scratch of one thread, for batches of at most batch_size items.
+struct workspace {
+    float *row[2];                   // [batch_size x d] gathered rows
+    float *cosine, *score, *score_t; // [batch_size x batch_size]
+    int32_t *id, *times, *label;     // [batch_size]
+    int32_t *place;                  // [n] place of an item in the batch + 1, 0 = not in it
+};
+
+// A metric at work, or one that cannot be (state = NULL, run = false).
+struct slot {
+    const struct hn_metric_type *type;
+    bool run;
+    void *state;
+    double *record; // [batches x type->record_size]
+};
+
+struct hn_measure {
+    struct hn_metric_env env;
+    int n_slots;
+    struct slot *slot;      // [n_slots]
+    struct workspace *work; // [env.threads]
+    int64_t done;           // batches measured
+    unsigned lacking;       // needs of the metrics that the items do not meet
+};
+
+int hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool later, int32_t from[2], int32_t to[2]) {
+    int runs = 0;
+    if (!later && a > 0) {
+        from[runs] = 0;
+        to[runs++] = a;
+    }
+    if (a + 1 < p->n) {
+        from[runs] = a + 1;
+        to[runs++] = p->n;
+    }
+    return runs;
+}
+
+static bool any_label(const struct hn_items *items) {
+    for (int64_t i = 0; items->labels && i < items->n; i++)
+        if (items->labels[i] >= 0)
+            return true;
+    return false;
+}
+
+static unsigned missing(const struct hn_items *items) {
+    unsigned lacks = 0;
+    if (!any_label(items))
+        lacks |= HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS;
+    if (!hn_has_positive(items))
+        lacks |= HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL;
+    return lacks;
+}
+
+static enum hn_code check_env(struct hn_context *ctx, const struct hn_metric_env *env,
+                              unsigned needs) {
+    if (env->items->n < 1 || env->batch_size < 1 || env->threads < 1 || env->batches < 0)
+        return hn_fail(ctx, HN_INTERNAL, "a measurement without items, batch size or threads");
+    if (!(needs & HN_METRIC_NEEDS_GLOBAL) || !hn_has_positive(env->items))
+        return HN_OK;
+    const struct hn_global *g = env->global;
+    if (!g || g->n != env->items->n || g->temperature < env->temperature ||
+        g->temperature > env->temperature)
+        return hn_fail(ctx, HN_INTERNAL,
+                       "a metric needs the global loss of these items at temperature %g",
+                       env->temperature);
+    return HN_OK;
+}
+
+static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_metric_env *env,
+                                   struct workspace *w) {
+    int64_t b = env->batch_size, row = env->items->d * (int64_t)sizeof(float);
+    bool views = hn_has_positive(env->items);
+    w->row[0] = hn_alloc(ctx, b, (size_t)row);
+    w->row[1] = hn_alloc(ctx, views ? b : 0, (size_t)row);
+    w->cosine = hn_alloc(ctx, b, (size_t)b * sizeof *w->cosine);
+    w->score = hn_alloc(ctx, views ? b : 0, (size_t)b * sizeof *w->score);
+    w->score_t = hn_alloc(ctx, views ? b : 0, (size_t)b * sizeof *w->score_t);
+    w->id = hn_alloc(ctx, b, sizeof *w->id);
+    w->times = hn_alloc(ctx, b, sizeof *w->times);
+    w->label = hn_alloc(ctx, b, sizeof *w->label);
+    w->place = hn_zalloc(ctx, env->items->n, sizeof *w->place);
+    bool all = w->row[0] && w->row[1] && w->cosine && w->score && w->score_t && w->id && w->times &&
+               w->label && w->place;
+    return all ? HN_OK : ctx->code;
+}
+
+static void free_workspace(struct hn_context *ctx, struct workspace *w) {
+    hn_free(ctx, w->row[0]);
+    hn_free(ctx, w->row[1]);
+    hn_free(ctx, w->cosine);
+    hn_free(ctx, w->score);
+    hn_free(ctx, w->score_t);
+    hn_free(ctx, w->id);
+    hn_free(ctx, w->times);
+    hn_free(ctx, w->label);
+    hn_free(ctx, w->place);
+}
+
+static enum hn_code open_slot(struct hn_context *ctx, struct hn_measure *m,
+                              const struct hn_metric_type *type, struct slot *slot) {
+    slot->type = type;
+    slot->run = !(type->needs & m->lacking & ~(unsigned)HN_METRIC_USES_LABELS);
+    if (!slot->run)
+        return HN_OK;
+    slot->record = hn_zalloc(ctx, m->env.batches, (size_t)type->record_size * sizeof *slot->record);
+    slot->state = hn_zalloc(ctx, 1, type->state_size);
+    if (!slot->record || !slot->state)
+        return ctx->code;
+    return type->open ? type->open(ctx, slot->state, &m->env) : HN_OK;
+}
+
+static enum hn_code open_all(struct hn_context *ctx, const struct hn_measure_spec *spec,
+                             struct hn_measure *m) {
+    m->slot = hn_zalloc(ctx, spec->n_metrics, sizeof *m->slot);
+    m->work = hn_zalloc(ctx, m->env.threads, sizeof *m->work);
+    if (!m->slot || !m->work)
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    for (int t = 0; t < m->env.threads && !code; t++)
+        code = take_workspace(ctx, &m->env, &m->work[t]);
+    for (; m->n_slots < spec->n_metrics && !code; m->n_slots++)
+        code = open_slot(ctx, m, spec->metrics[m->n_slots], &m->slot[m->n_slots]);
+    return code;
+}
+
+enum hn_code hn_measure_begin(struct hn_context *ctx, const struct hn_measure_spec *spec,
+                              struct hn_measure **out) {
+    *out = NULL;
+    unsigned needs = hn_measure_needs(spec->metrics, spec->n_metrics);
+    enum hn_code code = check_env(ctx, &spec->env, needs);
+    if (code)
+        return code;
+    struct hn_measure *m = hn_zalloc(ctx, 1, sizeof *m);
+    if (!m)
+        return ctx->code;
+    m->env = spec->env;
+    m->lacking = needs & missing(m->env.items);
+    // No more threads than batches: each has a workspace.
+    m->env.threads = (int)hn_max(1, hn_min(spec->env.threads, spec->env.batches));
+    code = open_all(ctx, spec, m);
+    if (code)
+        hn_measure_close(ctx, m);
+    else
+        *out = m;
+    return code;
+}
+
+static enum hn_code check_batches(struct hn_context *ctx, const struct hn_measure *m, int32_t count,
+                                  const int32_t *size, const int32_t *ids) {
+    if (count < 0 || count > m->env.batches - m->done)
+        return hn_fail(ctx, HN_INTERNAL, "%lld batches in a cell of %lld",
+                       (long long)(m->done + count), (long long)m->env.batches);
+    for (int32_t b = 0; b < count; b++) {
+        if (size[b] < 1 || size[b] > m->env.batch_size)
+            return hn_fail(ctx, HN_INTERNAL, "batch %lld has %d ids, not 1 to %d",
+                           (long long)(m->done + b), size[b], m->env.batch_size);
+        const int32_t *id = ids + (int64_t)b * m->env.batch_size;
+        for (int32_t k = 0; k < size[b]; k++)
+            if (id[k] < 0 || id[k] >= m->env.items->n)
+                return hn_fail(ctx, HN_INTERNAL, "batch %lld holds item %d, which there is not",
+                               (long long)(m->done + b), id[k]);
+    }
+    return HN_OK;
+}
+
+// The distinct ids of a batch, in order of first draw.
+static struct hn_pairs distinct(const struct hn_metric_env *env, const struct workspace *w,
+                                int32_t size, const int32_t *ids) {
+    int32_t n = 0;
+    for (int32_t k = 0; k < size; k++) {
+        int32_t *place = &w->place[ids[k]];
+        if (*place == 0) {
+            w->id[n] = ids[k];
+            w->times[n] = 0;
+            w->label[n] = env->items->labels ? env->items->labels[ids[k]] : -1;
+            *place = ++n;
+        }
+        w->times[*place - 1]++;
+    }
+    for (int32_t a = 0; a < n; a++)
+        w->place[w->id[a]] = 0;
+    return (struct hn_pairs){.drawn = size,
+                             .batch_size = env->batch_size,
+                             .n = n,
+                             .id = w->id,
+                             .times = w->times,
+                             .label = w->label};
+}
+
+static void gather(const struct hn_matrix *x, const int32_t *id, int32_t n, float *row) {
+    for (int32_t a = 0; a < n; a++)
+        memcpy(row + a * x->cols, hn_row(x, id[a]), (size_t)x->cols * sizeof *row);
+}
+
+// In blocks, so that neither side strides through memory for long.
+static void transpose(const float *from, int32_t n, float *to) {
+    enum { BLOCK = 16 };
+    for (int64_t i0 = 0; i0 < n; i0 += BLOCK)
+        for (int64_t j0 = 0; j0 < n; j0 += BLOCK)
+            for (int64_t i = i0; i < hn_min(i0 + BLOCK, n); i++)
+                for (int64_t j = j0; j < hn_min(j0 + BLOCK, n); j++)
+                    to[i * n + j] = from[j * n + i];
+}
+
+static void multiply(const struct hn_items *items, const struct workspace *w, struct hn_pairs *p) {
+    int64_t n = p->n, d = items->d;
+    gather(&items->x, p->id, p->n, w->row[0]);
+    hn_gemm_nt(w->row[0], d, w->row[0], d, n, n, d, w->cosine, n);
+    p->cosine = w->cosine;
+    if (!hn_has_positive(items))
+        return;
+    gather(&items->x1, p->id, p->n, w->row[0]);
+    gather(&items->x2, p->id, p->n, w->row[1]);
+    hn_gemm_nt(w->row[0], d, w->row[1], d, n, n, d, w->score, n);
+    for (int64_t a = 0; a < n; a++)
+        w->score[a * n + a] = (float)hn_dot_exact(w->row[0] + a * d, w->row[1] + a * d, d);
+    transpose(w->score, p->n, w->score_t); // x2_a . x1_b is entry (b, a) of x1 x2^T
+    p->score = w->score;
+    p->score_t = w->score_t;
+}
+
+static void measure_one(struct hn_measure *m, struct hn_pairs *p, int thread) {
+    multiply(m->env.items, &m->work[thread], p);
+    for (int i = 0; i < m->n_slots; i++) {
+        const struct slot *slot = &m->slot[i];
+        if (slot->run)
+            slot->type->batch(slot->state, &m->env, p, thread,
+                              slot->record + p->batch * slot->type->record_size);
+    }
+}
+
+static void visit_one(struct hn_measure *m, const struct hn_pairs *p) {
+    for (int i = 0; i < m->n_slots; i++)
+        if (m->slot[i].run && m->slot[i].type->visit)
+            m->slot[i].type->visit(m->slot[i].state, &m->env, p);
+}
+
+enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m, int64_t epoch,
+                                int32_t count, const int32_t *size, const int32_t *ids) {
+    enum hn_code code = hn_check_stop(ctx);
+    if (!code)
+        code = check_batches(ctx, m, count, size, ids);
+    if (code)
+        return code;
+    const struct hn_metric_env *env = &m->env;
+#pragma omp parallel for num_threads(env->threads) schedule(dynamic)
+    for (int32_t b = 0; b < count; b++) {
+        int thread = omp_get_thread_num();
+        struct hn_pairs p =
+            distinct(env, &m->work[thread], size[b], ids + (int64_t)b * env->batch_size);
+        p.batch = m->done + b;
+        p.epoch = epoch;
+        measure_one(m, &p, thread);
+    }
+    for (int32_t b = 0; b < count; b++) {
+        struct hn_pairs p = distinct(env, &m->work[0], size[b], ids + (int64_t)b * env->batch_size);
+        p.batch = m->done + b;
+        p.epoch = epoch;
+        visit_one(m, &p);
+    }
+    m->done += count;
+    return HN_OK;
+}
+
+static enum hn_code take_arrays(struct hn_context *ctx, int64_t batches,
+                                struct hn_cell_arrays *arrays) {
+    *arrays = (struct hn_cell_arrays){.batches = batches};
+    arrays->batch_fn_ratio = hn_alloc(ctx, batches, sizeof(double));
+    arrays->batch_cos_mean = hn_alloc(ctx, batches, sizeof(double));
+    if (!arrays->batch_fn_ratio || !arrays->batch_cos_mean)
+        return ctx->code;
+    for (int64_t b = 0; b < batches; b++)
+        arrays->batch_fn_ratio[b] = arrays->batch_cos_mean[b] = NAN;
+    return HN_OK;
+}
+
+enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m, double *value,
+                               struct hn_cell_arrays *arrays, char *why) {
+    bool positive = m->lacking & (HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL);
+    bool labels = m->lacking & (HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS);
+    snprintf(why, HN_MESSAGE_MAX, "%s%s%s", positive ? "no positive" : "",
+             positive && labels ? "; " : "", labels ? "no labels" : "");
+    enum hn_code code = take_arrays(ctx, m->done, arrays);
+    for (int i = 0; i < m->n_slots && !code; i++) {
+        const struct slot *slot = &m->slot[i];
+        for (int k = 0; k < slot->type->n_columns; k++)
+            value[k] = NAN;
+        if (slot->run)
+            code =
+                slot->type->finish(ctx, slot->state, &m->env, slot->record, m->done, value, arrays);
+        value += slot->type->n_columns;
+    }
+    if (code)
+        hn_cell_arrays_free(ctx, arrays);
+    return code;
+}
+
+void hn_measure_close(struct hn_context *ctx, struct hn_measure *m) {
+    if (!m)
+        return;
+    for (int i = 0; i < m->n_slots; i++) {
+        struct slot *slot = &m->slot[i];
+        if (slot->state && slot->type->close)
+            slot->type->close(ctx, slot->state);
+        hn_free(ctx, slot->state);
+        hn_free(ctx, slot->record);
+    }
+    for (int t = 0; m->work && t < m->env.threads; t++)
+        free_workspace(ctx, &m->work[t]);
+    hn_free(ctx, m->work);
+    hn_free(ctx, m->slot);
+    hn_free(ctx, m);
+}
+
+void hn_cell_arrays_free(struct hn_context *ctx, struct hn_cell_arrays *arrays) {
+    hn_free(ctx, arrays->histogram);
+    hn_free(ctx, arrays->batch_fn_ratio);
+    hn_free(ctx, arrays->batch_cos_mean);
+    memset(arrays, 0, sizeof *arrays);
+}

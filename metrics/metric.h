@@ -1,0 +1,131 @@
+// The metric type: one constant struct per metric, in a file named after its family, listed in
+// registry.c. A metric maps every batch to a record of doubles and reduces the records to columns.
+#ifndef HN_METRICS_METRIC_H
+#define HN_METRICS_METRIC_H
+
+#include "core/stats.h"
+#include "core/table.h"
+#include "datasets/items.h"
+#include "metrics/global.h"
+
+// One batch, as pairs. n distinct items; item a's negatives are all items but itself. Borrowed.
+struct hn_pairs {
+    int64_t batch, epoch; // number of the batch in the cell, and its epoch
+    int32_t drawn;        // ids drawn, repeats counted
+    int32_t batch_size;   // size asked for: drawn < batch_size is a short batch
+    int32_t n;            // distinct ids, in order of first draw; id[0] is the start item
+    const int32_t *id;    // [n]
+    const int32_t *times; // [n] how often each was drawn (1 unless drawn with replacement)
+    const int32_t *label; // [n], -1 = unlabelled
+    const float *cosine;  // [n x n] clean cosines x_a . x_b
+    const float *score;   // [n x n] x1_a . x2_b; the diagonal holds the positives, which are
+                          // those of hn_dot_exact(), rounded; NULL without positives
+    const float *score_t; // [n x n] x2_a . x1_b, NULL without
+};
+
+// The pairs (a, b) of row a: at most two runs [from, to) of columns that leave out a itself; with
+// `later` only b > a, so that every unordered pair comes once. Returns the number of runs.
+int hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool later, int32_t from[2], int32_t to[2]);
+
+enum hn_metric_needs {
+    HN_METRIC_NEEDS_LABELS = 1,   // without, its columns are NaN and the note says `no labels`
+    HN_METRIC_NEEDS_POSITIVE = 2, // without, NaN and `no positive`
+    HN_METRIC_NEEDS_GLOBAL = 4,   // the sweep over the two views: needs positives too
+    HN_METRIC_USES_LABELS = 8     // without, some of its columns are NaN, with the same note
+};
+
+// What is known when a cell begins.
+struct hn_metric_env {
+    const struct hn_items *items;
+    const struct hn_global *global; // NULL without positives
+    double temperature;
+    int32_t batch_size;
+    int threads;     // batch() is called by threads 0 .. threads - 1
+    int64_t batches; // of the cell
+    // Batches of the first epoch, as the sampler says; 0 = ceil(n / batch_size).
+    int64_t epoch_batches;
+};
+
+// What a metric leaves besides its columns; owned by the cell. The arrays over batches are always
+// there, NaN where nothing was measured; the histogram is NULL unless its metric was asked for.
+struct hn_cell_arrays {
+    int64_t bins;
+    uint64_t *histogram; // [HN_PAIR_KINDS x bins], see metrics/histogram.c
+    int64_t batches;
+    double *batch_fn_ratio; // [batches]
+    double *batch_cos_mean; // [batches]
+};
+enum {
+    HN_PAIR_POSITIVE,
+    HN_PAIR_TRUE_NEGATIVE,
+    HN_PAIR_FALSE_NEGATIVE,
+    HN_PAIR_UNLABELLED,
+    HN_PAIR_KINDS
+};
+enum { HN_HISTOGRAM_BINS = 200 };
+
+struct hn_metric_type {
+    const char *name;
+    const char *family;  // the file: "relation", "histogram", "hardness", "gap" ...
+    const char *summary; // one line
+    const char *source;  // paper and place
+    unsigned needs;
+    const struct hn_column *columns; // what finish() fills
+    int n_columns;
+    int record_size; // doubles per batch
+    size_t state_size;
+
+    // Optional. Allocates per-thread scratch (env->threads of it) in the zeroed state.
+    enum hn_code (*open)(struct hn_context *ctx, void *state, const struct hn_metric_env *env);
+    // Required. Maps a batch to record[record_size] (zeroed before). Called in parallel: may write
+    // only the record and scratch of `thread`, and there only what does not depend on the order
+    // of calls (integer counts).
+    void (*batch)(void *state, const struct hn_metric_env *env, const struct hn_pairs *pairs,
+                  int thread, double *record);
+    // Optional. Called for every batch in order, on one thread; ids, times and labels only, the
+    // products are NULL.
+    void (*visit)(void *state, const struct hn_metric_env *env, const struct hn_pairs *pairs);
+    // Required. Reduces record[batches x record_size] to value[n_columns] (NaN before), and fills
+    // what arrays it owns.
+    enum hn_code (*finish)(struct hn_context *ctx, void *state, const struct hn_metric_env *env,
+                           const double *record, int64_t batches, double *value,
+                           struct hn_cell_arrays *arrays);
+    // Optional. Frees what the state owns; also after a failed open.
+    void (*close)(struct hn_context *ctx, void *state);
+};
+
+extern const struct hn_metric_type *const hn_metrics[]; // NULL-terminated
+const struct hn_metric_type *hn_metric_find(const char *name);
+
+// Measures batches with a set of metrics: the one way from ids to numbers, for harness and tests.
+// A metric whose needs are not met is not run: its columns are NaN.
+struct hn_measure; // open measurement
+struct hn_measure_spec {
+    const struct hn_metric_type *const *metrics; // [n_metrics]
+    int n_metrics;
+    struct hn_metric_env env;
+};
+// env.batches bounds the batches to come, which then take no more memory. HN_INTERNAL if a
+// metric needs env.global and it is missing, or of other items or another temperature.
+HN_MUST_USE enum hn_code hn_measure_begin(struct hn_context *ctx,
+                                          const struct hn_measure_spec *spec,
+                                          struct hn_measure **out);
+// ids[count x batch_size] and size[count] as a sampler gives them, for the next `count` batches of
+// the cell, all of one epoch. Runs in parallel over batches; the result does not depend on threads.
+// HN_INTERNAL for a size, an id or a number of batches that is out of range: nothing is measured.
+HN_MUST_USE enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m,
+                                            int64_t epoch, int32_t count, const int32_t *size,
+                                            const int32_t *ids);
+// value: the columns of all metrics one after the other (hn_measure_columns); arrays filled, owned
+// by the caller (hn_cell_arrays_free). `why` [HN_MESSAGE_MAX] gets "no positive", "no labels",
+// "no positive; no labels" or "".
+HN_MUST_USE enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m,
+                                           double *value, struct hn_cell_arrays *arrays, char *why);
+void hn_measure_close(struct hn_context *ctx, struct hn_measure *m); // NULL is fine
+void hn_cell_arrays_free(struct hn_context *ctx, struct hn_cell_arrays *arrays);
+// Total columns of a set of metrics.
+int hn_measure_columns(const struct hn_metric_type *const *metrics, int n_metrics);
+// Their needs, or-ed: HN_METRIC_NEEDS_GLOBAL tells whether the sweep over the views is wanted.
+unsigned hn_measure_needs(const struct hn_metric_type *const *metrics, int n_metrics);
+
+#endif

@@ -1,0 +1,82 @@
+// False negatives: pairs of a batch that share a label (METHODS, "False-negative ratio"; BS 5.3).
+//
+//   fn_ratio = sum_batches #{(a, b): a != b, c_a = c_b} / sum_batches #{(a, b): a != b, both
+//   labelled}
+//
+// over ordered pairs of distinct items. Check value: for uniform batches its expectation is
+// sum_c n_c (n_c - 1) / (N (N - 1)). fn_start looks at the start item of a walk only, and says
+// something else: how pure the neighbourhood of the start is, not how pure the batch is.
+#include "metrics/metric.h"
+
+#include <math.h>
+
+enum { SAME, LABELLED, START_SHARE, START_COUNT, RECORD };
+enum { FN_RATIO, FN_RATIO_LO, FN_RATIO_HI, FN_START, COLUMNS };
+
+static const struct hn_column columns[COLUMNS] = {
+    {"fn_ratio", HN_COLUMN_REAL, "1", "share of labelled pairs in a batch that share a label",
+     HN_SMALLER},
+    {"fn_ratio_lo", HN_COLUMN_REAL, "1", "lower end of the 95 % interval of fn_ratio over batches",
+     HN_SMALLER},
+    {"fn_ratio_hi", HN_COLUMN_REAL, "1", "upper end of the 95 % interval of fn_ratio over batches",
+     HN_SMALLER},
+    {"fn_start", HN_COLUMN_REAL, "1",
+     "share of the other labelled items of a batch with the label of its start item", HN_SMALLER},
+};
+
+static int32_t with_label(const struct hn_pairs *p, int32_t label) {
+    int32_t count = 0;
+    for (int32_t b = 0; b < p->n; b++)
+        count += p->label[b] == label;
+    return count;
+}
+
+static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,
+                  int thread, double *record) {
+    (void)state, (void)env, (void)thread;
+    int64_t labelled = p->n - with_label(p, -1), same = 0;
+    for (int32_t a = 0; a < p->n; a++)
+        if (p->label[a] >= 0)
+            same += with_label(p, p->label[a]) - 1;
+    record[SAME] = (double)same;
+    record[LABELLED] = (double)(labelled * (labelled - 1));
+    if (p->label[0] >= 0 && labelled > 1) {
+        record[START_SHARE] = (double)(with_label(p, p->label[0]) - 1) / (double)(labelled - 1);
+        record[START_COUNT] = 1;
+    }
+}
+
+static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_metric_env *env,
+                           const double *record, int64_t batches, double *value,
+                           struct hn_cell_arrays *arrays) {
+    (void)ctx, (void)state, (void)env;
+    struct hn_interval ratio =
+        hn_ratio_interval(record + SAME, record + LABELLED, RECORD, batches, 0.95);
+    value[FN_RATIO] = ratio.mean;
+    value[FN_RATIO_LO] = ratio.lo;
+    value[FN_RATIO_HI] = ratio.hi;
+    double share = 0, starts = 0;
+    for (int64_t b = 0; b < batches; b++) {
+        const double *r = record + b * RECORD;
+        share += r[START_SHARE];
+        starts += r[START_COUNT];
+        if (r[LABELLED] > 0)
+            arrays->batch_fn_ratio[b] = r[SAME] / r[LABELLED];
+    }
+    if (starts > 0)
+        value[FN_START] = share / starts;
+    return HN_OK;
+}
+
+const struct hn_metric_type hn_metric_fn_ratio = {
+    .name = "fn_ratio",
+    .family = "relation",
+    .summary = "False-negative ratio of batches, and the label purity around the start item",
+    .source = "BS 5.3, figure 6",
+    .needs = HN_METRIC_NEEDS_LABELS,
+    .columns = columns,
+    .n_columns = COLUMNS,
+    .record_size = RECORD,
+    .batch = batch,
+    .finish = finish,
+};

@@ -1,0 +1,134 @@
+"""NumPy oracle of the metrics: oracle_metrics.py FOLDER DIM BATCH_SIZE BATCHES_PER_EPOCH TEMPERATURE.
+
+FOLDER holds raw arrays: x, x1, x2 (float32), labels, ids, size (int32), histogram (uint64), and the
+text file `columns` (name value) that is to be checked. Exit status 1 if a column is off by more
+than 1e-6 absolutely or relatively, or a count by anything.
+"""
+import sys
+
+import numpy as np
+
+
+def log_sum_exp(s):
+    high = s.max(axis=1)
+    return high + np.log(np.exp(s - high[:, None]).sum(axis=1))
+
+
+def relation(labels, batches, out):
+    same = labelled = 0
+    start = []
+    for ids in batches:
+        c = labels[ids]
+        known = (c[:, None] >= 0) & (c[None, :] >= 0)
+        np.fill_diagonal(known, False)
+        labelled += known.sum()
+        same += (known & (c[:, None] == c[None, :])).sum()
+        if known[0].any():
+            start.append((c[1:] == c[0]).sum() / known[0].sum())
+    out["fn_ratio"] = same / labelled
+    out["fn_start"] = np.mean(start)
+
+
+def hardness(x, labels, batches, out):
+    cosines, hardest, hard_true = [], [], []
+    for ids in batches:
+        s = x[ids] @ x[ids].T
+        c = labels[ids]
+        cosines.append(s[np.triu_indices(len(ids), 1)])
+        off = np.where(np.eye(len(ids), dtype=bool), -np.inf, s)
+        hardest += list(off.max(axis=1))
+        true = (c[:, None] >= 0) & (c[None, :] >= 0) & (c[:, None] != c[None, :])
+        hard_true += list(np.where(true, s, -np.inf).max(axis=1)[true.any(axis=1)])
+    cosines = np.concatenate(cosines)
+    out["cos_mean"] = cosines.mean()
+    for q in (50, 90, 99):
+        out[f"cos_p{q}"] = np.percentile(cosines, q)
+    out["hardest_mean"] = np.mean(hardest)
+    out["hard_true_mean"] = np.mean(hard_true)
+
+
+def coverage(n, drawn, batches, batch_size, per_epoch, out):
+    visits = np.bincount(np.concatenate(drawn), minlength=n)
+    sets = [frozenset(b) for b in batches]
+    pairs = {(i, j) for b in batches for i in b for j in b if i < j}
+    out["coverage"] = len(set(np.concatenate(drawn[:per_epoch]))) / n
+    out["duplicates"] = sum(len(d) - len(b) for d, b in zip(drawn, batches))
+    out["duplicate_batches"] = len(sets) - len(set(sets))
+    out["short_batches"] = sum(len(d) < batch_size for d in drawn)
+    out["visits_cv"] = visits.std() / visits.mean()
+    out["pairs_distinct"] = len(pairs) / sum(len(b) * (len(b) - 1) // 2 for b in batches)
+
+
+def gap(x1, x2, drawn, batches, tau, out):
+    s = x1 @ x2.T / tau
+    n, positive = len(s), np.diag(s)
+    rows, cols = log_sum_exp(s), log_sum_exp(s.T)
+    out["loss_global"] = (rows - positive).mean()
+    out["pos_prob_global"] = np.exp(positive - rows).mean()
+    found = {k: [] for k in ("loss_train", "gap", "gap_cols", "bound_36", "bound_37", "pos_prob")}
+    for ids, keys in zip(drawn, batches):
+        r = s[np.ix_(ids, keys)]
+        lse = log_sum_exp(r)
+        high = s[ids].max(axis=1)
+        found["loss_train"] += list(lse - positive[ids])
+        found["gap"] += list(rows[ids] - lse)
+        found["gap_cols"] += list(cols[ids] - log_sum_exp(s.T[np.ix_(ids, keys)]))
+        found["bound_36"] += list(high - r.min(axis=1) + np.log(n / len(keys)))
+        found["bound_37"] += list(high - r.max(axis=1) + np.log(n))
+        found["pos_prob"] += list(np.exp(positive[ids] - lse))
+    out.update({k: np.mean(v) for k, v in found.items()})
+
+
+def histogram(x, x1, x2, labels, batches):
+    """Counts by kind, and those of pairs so near an edge that a last bit could move them."""
+    count = np.zeros((4, 200), dtype=np.int64)
+    near = np.zeros(4, dtype=np.int64)
+
+    def add(kind, s):
+        place = (s + 1) * 100
+        near[kind] += (np.abs(place - np.rint(place)) < 1e-5).sum()
+        np.add.at(count[kind], np.clip(place.astype(np.int64), 0, 199), 1)
+
+    for ids in batches:
+        i, j = np.triu_indices(len(ids), 1)
+        s, a, b = (x[ids] @ x[ids].T)[i, j], labels[ids][i], labels[ids][j]
+        unknown = (a < 0) | (b < 0)
+        add(0, (x1[ids] * x2[ids]).sum(axis=1))
+        add(1, s[~unknown & (a != b)])
+        add(2, s[~unknown & (a == b)])
+        add(3, s[unknown])
+    return count, near
+
+
+def main():
+    folder, dim, batch_size, per_epoch = sys.argv[1], *map(int, sys.argv[2:5])
+    tau = float(sys.argv[5])
+    read = lambda name, kind: np.fromfile(f"{folder}/{name}", kind)
+    x, x1, x2 = (read(f, np.float32).astype(float).reshape(-1, dim) for f in ("x", "x1", "x2"))
+    labels, size = read("labels", np.int32), read("size", np.int32)
+    drawn = [b[:k] for b, k in zip(read("ids", np.int32).reshape(-1, batch_size), size)]
+    batches = [np.array(list(dict.fromkeys(b.tolist()))) for b in drawn]
+    out = {}
+    relation(labels, batches, out)
+    hardness(x, labels, batches, out)
+    coverage(len(x), drawn, batches, batch_size, per_epoch, out)
+    gap(x1, x2, drawn, batches, tau, out)
+    got = dict(line.split() for line in open(f"{folder}/columns"))
+    bad = 0
+    for name, wanted in out.items():
+        if not abs(float(got[name]) - wanted) <= 1e-6 * max(1, abs(wanted)):
+            print(f"    {name}: {got[name]}, NumPy {wanted!r}")
+            bad = 1
+    unchecked = set(got) - set(out) - {"fn_ratio_lo", "fn_ratio_hi"}
+    if unchecked:
+        print(f"    no oracle for {sorted(unchecked)}")
+        bad = 1
+    count, near = histogram(x, x1, x2, labels, batches)
+    off = np.abs(read("histogram", np.uint64).reshape(4, 200).astype(np.int64) - count).sum(axis=1)
+    if (off > 2 * near).any():
+        print(f"    histogram off by {off.tolist()}, at most {(2 * near).tolist()} allowed")
+        bad = 1
+    return bad
+
+
+sys.exit(main())
