@@ -1,0 +1,26 @@
+// Names of the schema `hardneg-results` version 1, for the writer and the reader.
+#ifndef HN_HARNESS_STORE_PRIVATE_H
+#define HN_HARNESS_STORE_PRIVATE_H
+
+#include "harness/store.h"
+#include "metrics/metric.h"
+
+#define HN_STORE_SCHEMA "hardneg-results"
+enum { HN_STORE_VERSION = 1 };
+
+// The dimension scale of a table's rows: no column may have this name.
+#define HN_STORE_ROW "row"
+
+// Kinds of pairs along the second axis of /hist/counts.
+static const char *const hn_store_kinds[HN_PAIR_KINDS] = {[HN_PAIR_POSITIVE] = "positive",
+                                                          [HN_PAIR_TRUE_NEGATIVE] = "true_negative",
+                                                          [HN_PAIR_FALSE_NEGATIVE] =
+                                                              "false_negative",
+                                                          [HN_PAIR_UNLABELLED] = "unlabelled"};
+
+// Tables that stand at the root; every other table of a file stands in /tables.
+static inline bool hn_store_at_root(const char *name) {
+    return __builtin_strcmp(name, "snapshots") == 0 || __builtin_strcmp(name, "training") == 0;
+}
+
+#endif

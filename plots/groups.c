@@ -1,0 +1,307 @@
+#include "plots/groups.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool usable(const struct hn_table *runs, int64_t row, const char *wanted) {
+    const char *status = hn_table_text(runs, row, "status");
+    if (*status && strcmp(status, "ok") != 0)
+        return false;
+    return !wanted || !isnan(hn_table_real(runs, row, wanted));
+}
+
+static int64_t whole(const struct hn_table *runs, int64_t row, const char *name) {
+    double value = hn_table_real(runs, row, name);
+    return isnan(value) || fabs(value) > 9e15 ? 0 : (int64_t)value;
+}
+
+static int find_dataset(struct hn_groups *g, const char *name) {
+    for (int i = 0; i < g->datasets; i++)
+        if (strcmp(g->dataset[i], name) == 0)
+            return i;
+    if (g->datasets == HN_MOST_PANELS) {
+        g->more_datasets = true;
+        return -1;
+    }
+    g->dataset[g->datasets] = name;
+    return g->datasets++;
+}
+
+static int find_temperature(struct hn_groups *g, double value) {
+    for (int i = 0; i < g->temperatures; i++)
+        if (fabs(g->temperature[i] - value) < 1e-12 || (isnan(value) && isnan(g->temperature[i])))
+            return i;
+    if (g->temperatures == HN_MOST_PANELS) {
+        g->more_temperatures = true;
+        return -1;
+    }
+    g->temperature[g->temperatures] = value;
+    return g->temperatures++;
+}
+
+static int find_setting(struct hn_groups *g, const char *sampler, const char *params,
+                        int64_t batch_size) {
+    for (int i = 0; i < g->settings; i++) {
+        const struct hn_setting *s = &g->setting[i];
+        if (strcmp(s->sampler, sampler) == 0 && strcmp(s->params, params) == 0 &&
+            s->batch_size == batch_size)
+            return i;
+    }
+    if (g->settings == HN_THEME_LINES) {
+        g->more_settings = true;
+        return -1;
+    }
+    g->setting[g->settings] = (struct hn_setting){sampler, params, batch_size, ""};
+    return g->settings++;
+}
+
+// One option of canonical parameters "K=100, M=500": text[0 .. length).
+struct option {
+    const char *text;
+    size_t length;
+};
+
+static bool next_option(const char **rest, struct option *o) {
+    if (!**rest)
+        return false;
+    const char *end = strstr(*rest, ", ");
+    o->text = *rest;
+    o->length = end ? (size_t)(end - *rest) : strlen(*rest);
+    *rest = end ? end + 2 : *rest + o->length;
+    return true;
+}
+
+static bool has_option(const char *params, struct option wanted) {
+    struct option o;
+    while (next_option(&params, &o))
+        if (o.length == wanted.length && memcmp(o.text, wanted.text, o.length) == 0)
+            return true;
+    return false;
+}
+
+// Whether some other setting of the same sampler lacks this option or has another value for it.
+static bool differs(const struct hn_groups *g, const struct hn_setting *s, struct option o) {
+    for (int i = 0; i < g->settings; i++)
+        if (strcmp(g->setting[i].sampler, s->sampler) == 0 && !has_option(g->setting[i].params, o))
+            return true;
+    return false;
+}
+
+// Appends at most `length` bytes, never part of a UTF-8 character.
+static void add_text(char label[HN_LABEL_SIZE], const char *text, size_t length) {
+    size_t used = strlen(label), room = HN_LABEL_SIZE - 1 - used;
+    size_t n = length < room ? length : room;
+    while (n < length && n > 0 && ((unsigned char)text[n] & 0xC0U) == 0x80U)
+        n--;
+    memcpy(label + used, text, n);
+    label[used + n] = '\0';
+}
+
+static void make_label(const struct hn_groups *g, struct hn_setting *s) {
+    const char *rest = s->params, *joint = " ";
+    struct option o;
+    bool sizes_differ = false;
+    for (int i = 0; i < g->settings; i++)
+        sizes_differ |= g->setting[i].batch_size != s->batch_size;
+    add_text(s->label, s->sampler, strlen(s->sampler));
+    while (next_option(&rest, &o))
+        if (differs(g, s, o)) {
+            add_text(s->label, joint, strlen(joint));
+            add_text(s->label, o.text, o.length);
+            joint = ", ";
+        }
+    if (sizes_differ) {
+        char size[32];
+        snprintf(size, sizeof size, "%sB=%" PRId64, joint, s->batch_size);
+        add_text(s->label, size, strlen(size));
+    }
+}
+
+// Fills `step` with the steps of the rows that are kept, each once, increasing.
+static void collect_steps(struct hn_groups *g) {
+    const struct hn_table *runs = &g->results->runs;
+    int64_t n = 0;
+    for (int64_t row = 0; row < runs->rows; row++)
+        if (g->place[row].setting >= 0)
+            g->step[n++] = whole(runs, row, "step");
+    qsort(g->step, (size_t)n, sizeof *g->step, by_value);
+    for (int64_t i = 0; i < n; i++)
+        if (i == 0 || g->step[i] != g->step[i - 1])
+            g->step[g->steps++] = g->step[i];
+    for (int64_t row = 0; row < runs->rows; row++) {
+        int64_t step = whole(runs, row, "step");
+        const int64_t *found = bsearch(&step, g->step, (size_t)g->steps, sizeof *g->step, by_value);
+        g->place[row].step = found ? found - g->step : -1;
+    }
+}
+
+static void place_row(struct hn_groups *g, int64_t row, const char *wanted) {
+    const struct hn_table *runs = &g->results->runs;
+    struct hn_place *p = &g->place[row];
+    *p = (struct hn_place){-1, -1, -1, -1};
+    if (!usable(runs, row, wanted))
+        return;
+    p->dataset = find_dataset(g, hn_table_text(runs, row, "dataset"));
+    p->temperature = find_temperature(g, hn_table_real(runs, row, "temperature"));
+    if (p->dataset >= 0 && p->temperature >= 0)
+        p->setting =
+            find_setting(g, hn_table_text(runs, row, "sampler"), hn_table_text(runs, row, "params"),
+                         whole(runs, row, "batch_size"));
+}
+
+enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r, const char *wanted,
+                            struct hn_groups *out) {
+    *out = (struct hn_groups){.results = r};
+    out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
+    out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
+    if (!out->step || !out->place) {
+        hn_groups_free(ctx, out);
+        return ctx->code;
+    }
+    for (int64_t row = 0; row < r->runs.rows; row++)
+        place_row(out, row, wanted);
+    for (int i = 0; i < out->settings; i++)
+        make_label(out, &out->setting[i]);
+    collect_steps(out);
+    if (out->steps > 0)
+        return HN_OK;
+    hn_groups_free(ctx, out);
+    return wanted
+               ? hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has a value in column %s", wanted)
+               : hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no finished run");
+}
+
+void hn_groups_free(struct hn_context *ctx, struct hn_groups *g) {
+    hn_free(ctx, g->step);
+    hn_free(ctx, g->place);
+    *g = (struct hn_groups){0};
+}
+
+static bool is_there(const struct hn_place *p, struct hn_where w) {
+    return p->setting == w.setting && p->step == w.step &&
+           (w.dataset < 0 || p->dataset == w.dataset) &&
+           (w.temperature < 0 || p->temperature == w.temperature);
+}
+
+struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
+    const struct hn_table *runs = &g->results->runs;
+    char lo[HN_LABEL_SIZE], hi[HN_LABEL_SIZE];
+    double sum = 0, squares = 0;
+    struct hn_mean m = {NAN, NAN, 0};
+    snprintf(lo, sizeof lo, "%s_lo", name);
+    snprintf(hi, sizeof hi, "%s_hi", name);
+    for (int64_t row = 0; row < runs->rows; row++) {
+        double value = is_there(&g->place[row], where) ? hn_table_real(runs, row, name) : NAN;
+        if (isnan(value))
+            continue;
+        double half = 0.5 * (hn_table_real(runs, row, hi) - hn_table_real(runs, row, lo));
+        sum += value;
+        squares += half * half;
+        m.rows++;
+    }
+    if (m.rows > 0) {
+        m.mean = sum / (double)m.rows;
+        m.half = sqrt(squares) / (double)m.rows;
+    }
+    return m;
+}
+
+void hn_groups_left_out(const struct hn_groups *g, char *text, size_t size) {
+    snprintf(text, size, "%s%s%s",
+             g->more_settings ? "Only the first 8 settings of the file are drawn. " : "",
+             g->more_datasets ? "Only the first 4 data sets of the file are drawn. " : "",
+             g->more_temperatures ? "Only the first 4 temperatures of the file are drawn. " : "");
+}
+
+// At most eight labels, so that those of a long series stay apart; every step has its mark.
+void hn_groups_tics(FILE *gp, const struct hn_groups *g) {
+    int64_t every = (g->steps + 7) / 8;
+    fputs("set xtics (", gp);
+    for (int64_t i = 0; i < g->steps; i++)
+        if (i % every == 0)
+            fprintf(gp, "%s\"%" PRId64 "\" %" PRId64, i ? ", " : "", g->step[i], i);
+    fputs(")\n", gp);
+    fprintf(gp, "set xrange [%.2f:%.2f]\n", g->steps > 1 ? -0.25 : -0.6,
+            (double)(g->steps - 1) + (g->steps > 1 ? 0.25 : 0.6));
+}
+
+enum { REFERENCE_LINE = 8 }; // black
+
+// The grid of a key, in inches: room for a sample of the line and for the longest label.
+struct key {
+    int curves, columns, rows;
+    double cell;
+};
+
+static const double key_row = 0.16, key_sample = 0.6, key_letter = 0.058;
+
+static struct key key_grid(const struct hn_groups *g, double width, const char *reference) {
+    size_t longest = reference ? strlen(reference) : 1;
+    for (int s = 0; s < g->settings; s++) {
+        size_t length = strlen(g->setting[s].label);
+        longest = length > longest ? length : longest;
+    }
+    struct key k = {.curves = g->settings + (reference ? 1 : 0)};
+    k.cell = key_sample + key_letter * (double)longest;
+    k.columns = (int)fmax(1, fmin(k.curves, (width - 0.1) / k.cell));
+    k.rows = (k.curves + k.columns - 1) / k.columns;
+    k.columns = (k.curves + k.rows - 1) / k.rows; // as even as can be
+    return k;
+}
+
+double hn_groups_key_height(const struct hn_groups *g, double width, const char *reference) {
+    return 0.08 + key_row * key_grid(g, width, reference).rows;
+}
+
+// gnuplot folds a key as it sees fit, differently in every terminal. So every entry is a key of its
+// own, of a plot of nothing. This comes last, since it takes frame and tics away.
+void hn_groups_key(FILE *gp, const struct hn_groups *g, double width, double page_height,
+                   const char *reference) {
+    struct key k = key_grid(g, width, reference);
+    double left = fmax(0.05, 0.5 * (width - k.columns * k.cell));
+    fputs("unset border; unset tics; unset grid; unset label\nset xrange [0:1]; set yrange [0:1]\n",
+          gp);
+    hn_place_panel(gp, (struct hn_box){0, 0, width, page_height}, width, page_height);
+    for (int i = 0; i < k.curves; i++) {
+        int s = reference ? i - 1 : i, row = i / k.columns, column = i % k.columns;
+        double x = left + column * k.cell, y = 0.12 + key_row * row;
+        fprintf(gp, "set key at screen %.5f, screen %.5f left center Left reverse\nplot NaN with ",
+                x / width, 1 - y / page_height);
+        if (s < 0)
+            fprintf(gp, "lines lt %d lw 2 dt solid title ", REFERENCE_LINE);
+        else
+            fprintf(gp, "linespoints lt %d title ", s + 1);
+        hn_gp_string(gp, s < 0 ? reference : g->setting[s].label);
+        fputc('\n', gp);
+    }
+}
+
+void hn_place_panel(FILE *gp, struct hn_box box, double page_width, double page_height) {
+    fprintf(gp,
+            "set lmargin at screen %.5f; set rmargin at screen %.5f\n"
+            "set tmargin at screen %.5f; set bmargin at screen %.5f\n",
+            box.left / page_width, (box.left + box.width) / page_width, 1 - box.top / page_height,
+            1 - (box.top + box.height) / page_height);
+}
+
+void hn_axis_title(FILE *gp, int tag, const char *text, double x, double y, bool upright,
+                   double page_width, double page_height) {
+    fprintf(gp, "set label %d ", tag);
+    hn_gp_string(gp, text);
+    fprintf(gp, " at screen %.5f, screen %.5f center%s\n", x / page_width, 1 - y / page_height,
+            upright ? " rotate by 90" : "");
+}
+
+double hn_tic_step(double range, int most) {
+    double step = pow(10, floor(log10(range / most)));
+    for (int i = 0; step * most < range && i < 3; i++)
+        step *= i == 1 ? 2.5 : 2;
+    return step;
+}
