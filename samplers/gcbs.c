@@ -1,0 +1,306 @@
+// Global Contrastive Batch Sampling (GC algorithm 1, appendices E, F and J): the large entries of
+// S = X1 X2^T make a sparse graph, reverse Cuthill-McKee brings the ends of its edges near to each
+// other, and the order is cut into batches.
+//
+// Our deviations. The quantile is that of all off-diagonal entries, exactly; the paper estimates it
+// from chunks of rows and leaves the positives (the diagonal) in. Vertices are renumbered at random
+// before they are ordered: at a high quantile many have no edge, and the method would put them in
+// file order, which is often sorted by class.
+#include "samplers/gcbs_threshold.h"
+
+#include <math.h>
+
+enum { QUANTILE_EXACT };
+
+struct params {
+    double quantile, keep; // keep: NaN = unset
+    int quantile_method;   // one choice so far, a column of the results
+    int root;              // enum hn_root
+    bool reverse, relabel;
+};
+
+struct figures {
+    double density, isolated, before, after, in_blocks;
+};
+
+struct state {
+    struct hn_threshold threshold;
+    struct hn_graph graph; // symmetric
+    int32_t *order;        // [n] items in the order of the batches
+    int32_t *item;         // [n] item of a random number
+    int32_t *number;       // [n] random number of an item
+    int64_t ordered;       // epoch that `order` is of
+    struct figures figures;
+};
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    if (params->keep > (double)plan->n)
+        return hn_fail(ctx, HN_USAGE,
+                       "keep = %g exceeds the %lld items: it is the mean number of entries kept "
+                       "per row; lower it",
+                       params->keep, (long long)plan->n);
+    return HN_OK;
+}
+
+static enum hn_code open_gcbs(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    struct state *state = self->state;
+    state->order = hn_alloc(ctx, n, sizeof *state->order);
+    state->item = hn_alloc(ctx, n, sizeof *state->item);
+    state->number = hn_alloc(ctx, n, sizeof *state->number);
+    return state->order && state->item && state->number ? HN_OK : ctx->code;
+}
+
+static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
+                         const struct hn_items *items, int pass, struct hn_sweep *sweep) {
+    const struct params *params = self->params;
+    struct hn_threshold *threshold = &((struct state *)self->state)->threshold;
+    if (pass == 0) {
+        bool views = hn_has_positive(items);
+        double n = (double)items->n;
+        hn_threshold_free(ctx, threshold);
+        *threshold = (struct hn_threshold){
+            .x = views ? items->x1 : items->x,
+            .y = views ? items->x2 : items->x,
+            .quantile = isnan(params->keep) ? params->quantile : fmax(0, 1 - params->keep / n),
+            .seed = self->seed,
+            .stream_step = self->stream_step,
+            .margin = HN_THRESHOLD_MARGIN};
+    }
+    return hn_threshold_plan(ctx, threshold, pass, sweep, &self->build);
+}
+
+// The graph with every item replaced by its number. Rows come out ascending because the items are
+// visited by ascending number, and the graph is symmetric.
+static enum hn_code renumber(struct hn_context *ctx, const struct state *state,
+                             struct hn_graph *out) {
+    const struct hn_graph *g = &state->graph;
+    *out = (struct hn_graph){.n = g->n};
+    out->start = hn_alloc(ctx, g->n + 1, sizeof *out->start);
+    out->target = hn_alloc(ctx, hn_graph_edges(g), sizeof *out->target);
+    int64_t *next = hn_alloc(ctx, g->n, sizeof *next);
+    if (!out->start || !out->target || !next) {
+        hn_free(ctx, next);
+        hn_graph_free(ctx, out);
+        return ctx->code;
+    }
+    out->start[0] = 0;
+    for (int64_t k = 0; k < g->n; k++) {
+        int32_t v = state->item[k];
+        next[k] = out->start[k];
+        out->start[k + 1] = out->start[k] + g->start[v + 1] - g->start[v];
+    }
+    for (int32_t k = 0; k < (int32_t)g->n; k++) {
+        int32_t v = state->item[k];
+        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
+            out->target[next[state->number[g->target[e]]]++] = k;
+    }
+    hn_free(ctx, next);
+    return HN_OK;
+}
+
+static enum hn_code order_renumbered(struct hn_context *ctx, const struct hn_sampler *self,
+                                     int64_t epoch) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "gcbs.relabel", self->stream_step, epoch, 0);
+    for (int64_t k = 0; k < self->n; k++)
+        state->item[k] = (int32_t)k;
+    hn_stream_shuffle(&stream, state->item, self->n);
+    for (int64_t k = 0; k < self->n; k++)
+        state->number[state->item[k]] = (int32_t)k;
+
+    struct hn_graph renumbered;
+    if (renumber(ctx, state, &renumbered))
+        return ctx->code;
+    enum hn_code code = hn_graph_cuthill_mckee(ctx, &renumbered, (enum hn_root)params->root,
+                                               params->reverse, state->order);
+    for (int64_t k = 0; k < self->n && !code; k++)
+        state->order[k] = state->item[state->order[k]];
+    hn_graph_free(ctx, &renumbered);
+    return code;
+}
+
+static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler *self,
+                                int64_t epoch, struct hn_work *work) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    enum hn_code code = params->relabel
+                            ? order_renumbered(ctx, self, epoch)
+                            : hn_graph_cuthill_mckee(ctx, &state->graph, (enum hn_root)params->root,
+                                                     params->reverse, state->order);
+    if (code)
+        return code;
+    state->ordered = epoch;
+    work->draw += params->relabel ? self->n - 1 : 0;
+    work->edge += hn_graph_edges(&state->graph);
+    work->bytes += hn_graph_edges(&state->graph) * (int64_t)sizeof *state->graph.target;
+    return HN_OK;
+}
+
+// Share of the edges whose ends are in one batch.
+static double share_in_blocks(const struct hn_sampler *self) {
+    struct state *state = self->state;
+    const struct hn_graph *g = &state->graph;
+    int32_t *block = state->number; // no more needed once the items are ordered
+    int64_t inside = 0;
+    for (int64_t k = 0; k < g->n; k++)
+        block[state->order[k]] = (int32_t)(k / self->batch_size);
+    for (int64_t v = 0; v < g->n; v++)
+        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
+            inside += block[v] == block[g->target[e]];
+    return hn_graph_edges(g) > 0 ? (double)inside / (double)hn_graph_edges(g) : NAN;
+}
+
+static enum hn_code describe(struct hn_context *ctx, const struct hn_sampler *self) {
+    struct state *state = self->state;
+    const struct hn_graph *g = &state->graph;
+    int64_t isolated = 0, before, after;
+    for (int64_t v = 0; v < g->n; v++)
+        isolated += g->start[v + 1] == g->start[v];
+    if (hn_graph_bandwidth(ctx, g, NULL, &before) ||
+        hn_graph_bandwidth(ctx, g, state->order, &after))
+        return ctx->code;
+    double n = (double)g->n;
+    state->figures = (struct figures){.density = (double)hn_graph_edges(g) / (n * (n - 1)),
+                                      .isolated = (double)isolated / n,
+                                      .before = (double)before,
+                                      .after = (double)after,
+                                      .in_blocks = share_in_blocks(self)};
+    return HN_OK;
+}
+
+static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items) {
+    struct state *state = self->state;
+    struct hn_threshold *threshold = &state->threshold;
+    hn_graph_free(ctx, &state->graph);
+    enum hn_code code = hn_graph_symmetric(ctx, items->n, threshold->count, threshold->row,
+                                           threshold->col, &state->graph);
+    hn_threshold_free(ctx, threshold);
+    if (code)
+        return code;
+    self->build.edge += hn_graph_edges(&state->graph);
+    if (order_items(ctx, self, 0, &self->build))
+        return ctx->code;
+    return describe(ctx, self);
+}
+
+// A build orders the items for epoch 0. Later epochs on the same embeddings get a numbering of
+// their own: else they would all be the same batches.
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)items;
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    *batches = hn_batches_per_epoch(self->n, self->batch_size);
+    if (number == state->ordered || !params->relabel)
+        return HN_OK;
+    return order_items(ctx, self, number, &self->sampling);
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    (void)ctx;
+    const struct state *state = self->state;
+    hn_sampler_cut(self, state->order, out);
+    return HN_OK;
+}
+
+static const struct hn_graph *graph(const struct hn_sampler *self) {
+    const struct state *state = self->state;
+    return &state->graph;
+}
+
+static const struct hn_column reports[] = {
+    {"density", HN_COLUMN_REAL, "1", "share of the pairs that are edges of the graph", HN_NEITHER},
+    {"isolated", HN_COLUMN_REAL, "1", "share of the items without an edge", HN_SMALLER},
+    {"bandwidth_before", HN_COLUMN_REAL, "items", "bandwidth of the graph in file order",
+     HN_NEITHER},
+    {"bandwidth_after", HN_COLUMN_REAL, "items",
+     "bandwidth of the graph in the order of the batches", HN_SMALLER},
+    {"edges_in_blocks", HN_COLUMN_REAL, "1", "share of the edges whose ends are in one batch",
+     HN_LARGER},
+};
+
+static void report(const struct hn_sampler *self, double *values) {
+    const struct figures *f = &((const struct state *)self->state)->figures;
+    values[0] = f->density;
+    values[1] = f->isolated;
+    values[2] = f->before;
+    values[3] = f->after;
+    values[4] = f->in_blocks;
+}
+
+static void close_gcbs(struct hn_context *ctx, struct hn_sampler *self) {
+    struct state *state = self->state;
+    hn_threshold_free(ctx, &state->threshold);
+    hn_graph_free(ctx, &state->graph);
+    hn_free(ctx, state->order);
+    hn_free(ctx, state->item);
+    hn_free(ctx, state->number);
+}
+
+static const char *const methods[] = {"exact", NULL};
+static const char *const roots[] = {"min-degree", "george-liu", NULL}; // as enum hn_root
+
+static const struct hn_option options[] = {
+    {.name = "quantile",
+     .kind = HN_OPTION_REAL,
+     .offset = offsetof(struct params, quantile),
+     .initial = "0.999",
+     .max = 1,
+     .help = "entries above this quantile of all off-diagonal ones are edges"},
+    {.name = "keep",
+     .kind = HN_OPTION_REAL,
+     .offset = offsetof(struct params, keep),
+     .max = INT32_MAX,
+     .help = "instead of quantile: mean entries kept per row, quantile = 1 - keep / N"},
+    {.name = "quantile_method",
+     .kind = HN_OPTION_CHOICE,
+     .offset = offsetof(struct params, quantile_method),
+     .initial = "exact",
+     .choices = methods,
+     .help = "exact: over all N^2 - N off-diagonal entries"},
+    {.name = "root",
+     .kind = HN_OPTION_CHOICE,
+     .offset = offsetof(struct params, root),
+     .initial = "min-degree",
+     .choices = roots,
+     .help = "where an ordering begins: least degree, or a pseudo-peripheral node"},
+    {.name = "reverse",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct params, reverse),
+     .initial = "true",
+     .help = "reverse Cuthill-McKee; false: Cuthill-McKee"},
+    {.name = "relabel",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct params, relabel),
+     .initial = "true",
+     .help = "renumber the items at random first; false: items without edges stay in file order"},
+    {0}};
+
+const struct hn_sampler_type hn_gcbs_sampler = {
+    .name = "gcbs",
+    .summary = "batches cut from a Cuthill-McKee order of the similarity graph",
+    .source = "GC algorithm 1, appendices E, F and J",
+    .note = "the quantile is exact and leaves the diagonal out, the paper's code estimates it from "
+            "chunks of rows with the diagonal; items are renumbered at random (relabel), the "
+            "paper's code keeps file order",
+    .flags = HN_SAMPLER_PARTITION,
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .reports = reports,
+    .n_reports = sizeof reports / sizeof reports[0],
+    .check = check,
+    .open = open_gcbs,
+    .plan = plan,
+    .rebuild = rebuild,
+    .epoch = epoch,
+    .next = next,
+    .graph = graph,
+    .report = report,
+    .close = close_gcbs,
+};

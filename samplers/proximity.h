@@ -1,0 +1,34 @@
+// The proximity graph of BatchSampler (BS algorithm 2): M random candidates per item, the K most
+// similar kept.
+#ifndef HN_SAMPLERS_PROXIMITY_H
+#define HN_SAMPLERS_PROXIMITY_H
+
+#include "samplers/sampler.h"
+
+struct hn_proximity {
+    int64_t m, k; // candidates and neighbours per item, 1 <= k <= m
+    uint64_t seed;
+    int64_t stream_step; // names the streams of the candidates
+    bool weighted;       // whether the graph gets weights
+};
+
+// `independent` candidates of item v among n: min(m, n - 1) distinct items other than v, from the
+// stream (seed, "proximity.candidates", stream_step, 0, v). With m < n - 1 they are drawn by
+// Floyd's algorithm (Bentley and Floyd, CACM 30(9), 1987): for j = n - 1 - m .. n - 2, t uniform on
+// 0 .. j, taken unless it was taken before, j otherwise; t >= v stands for item t + 1. candidate[m]
+// gets them in the order they were drawn; marks[hn_marks_words(n)] must be clear and is left clear.
+void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t v, uint64_t *marks,
+                             int32_t *candidate);
+
+// The graph with `independent` candidates: neighbours by descending exact similarity, ties by lower
+// index; weights are the exact similarities, rounded. m and k above n - 1 are taken as n - 1: with
+// m >= n - 1 this is the exact kNN graph (and is built as one). Adds to *work. HN_USAGE if k > m.
+HN_MUST_USE enum hn_code hn_proximity_independent(struct hn_context *ctx, const struct hn_matrix *x,
+                                                  const struct hn_proximity *spec,
+                                                  struct hn_work *work, struct hn_graph *out);
+
+// Share of the edges of `fresh` that `stale` holds too (same n); NaN if fresh has no edges.
+HN_MUST_USE enum hn_code hn_graph_overlap(struct hn_context *ctx, const struct hn_graph *fresh,
+                                          const struct hn_graph *stale, double *share);
+
+#endif

@@ -1,0 +1,26 @@
+// The list of samplers: command line, job files, `hardneg list`, result columns and tests read it.
+// A new sampler is one file and one line here.
+#include "samplers/sampler.h"
+
+#include <string.h>
+
+#define SAMPLERS(X)                                                                                \
+    X(uniform)                                                                                     \
+    X(knn)                                                                                         \
+    X(batchsampler)                                                                                \
+    X(gcbs)                                                                                        \
+    X(null)
+
+#define DECLARE(name) extern const struct hn_sampler_type hn_##name##_sampler;
+#define LIST(name) &hn_##name##_sampler,
+
+SAMPLERS(DECLARE)
+
+const struct hn_sampler_type *const hn_samplers[] = {SAMPLERS(LIST) NULL};
+
+const struct hn_sampler_type *hn_sampler_find(const char *name) {
+    for (const struct hn_sampler_type *const *type = hn_samplers; *type; type++)
+        if (strcmp((*type)->name, name) == 0)
+            return *type;
+    return NULL;
+}

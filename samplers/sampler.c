@@ -1,0 +1,109 @@
+// The life cycle of a sampler, and what samplers share.
+#include "samplers/sampler.h"
+
+#include <string.h>
+
+enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_type *type,
+                             const void *params, int64_t n, int32_t batch_size, uint64_t seed,
+                             struct hn_sampler *self) {
+    *self = (struct hn_sampler){
+        .type = type, .params = params, .n = n, .batch_size = batch_size, .seed = seed};
+    if (batch_size < 2)
+        return hn_fail(ctx, HN_USAGE, "%s: batch size %d: a batch needs 2 items or more",
+                       type->name, batch_size);
+    if (batch_size > n || n > INT32_MAX)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: batch size %d does not fit %lld items: take one up to the number of "
+                       "items, of which 2^31 - 1 are possible",
+                       type->name, batch_size, (long long)n);
+    self->state = hn_zalloc(ctx, 1, type->state_size);
+    if (!self->state)
+        return ctx->code;
+    if (type->open && type->open(ctx, self, n)) {
+        hn_sampler_close(ctx, self);
+        return ctx->code;
+    }
+    return HN_OK;
+}
+
+// Passes of planning and sweeping until the sampler asks for no more.
+static enum hn_code sweep_for(struct hn_context *ctx, struct hn_sampler *self,
+                              const struct hn_items *items) {
+    for (int pass = 0;; pass++) {
+        struct hn_sweep sweep = {0};
+        enum hn_code code = self->type->plan(ctx, self, items, pass, &sweep);
+        if (code || sweep.n_sinks == 0)
+            return code;
+        code = hn_sweep_run(ctx, &sweep);
+        if (code)
+            return code;
+        self->build.dot += sweep.n_dot;
+    }
+}
+
+enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
+                              const struct hn_items *items, int64_t stream_step) {
+    if (items->n != self->n)
+        return hn_fail(ctx, HN_INTERNAL, "%s: opened for %lld items, built on %lld",
+                       self->type->name, (long long)self->n, (long long)items->n);
+    self->built = false;
+    self->batches = 0;
+    self->stream_step = stream_step;
+    self->build = (struct hn_work){0};
+    enum hn_code code = self->type->plan ? sweep_for(ctx, self, items) : HN_OK;
+    if (!code && self->type->rebuild)
+        code = self->type->rebuild(ctx, self, items);
+    self->built = code == HN_OK;
+    return code;
+}
+
+enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
+                              const struct hn_items *items, int64_t epoch, int64_t *batches) {
+    if (!self->built || items->n != self->n)
+        return hn_fail(ctx, HN_INTERNAL, "%s: an epoch before the sampler is built on these items",
+                       self->type->name);
+    self->step = items->step;
+    self->epoch = epoch;
+    self->batches = 0;
+    enum hn_code code = self->type->epoch(ctx, self, items, epoch, batches);
+    if (!code)
+        self->batches = *batches;
+    return code;
+}
+
+enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
+                             struct hn_batches *out) {
+    int64_t end;
+    if (out->first < 0 || out->count < 0 || !hn_add(out->first, out->count, &end) ||
+        end > self->batches || out->batch_size != self->batch_size)
+        return hn_fail(ctx, HN_INTERNAL,
+                       "%s: batches %lld to %lld of size %d asked for, the epoch has %lld of %d",
+                       self->type->name, (long long)out->first,
+                       (long long)out->first + out->count - 1, out->batch_size,
+                       (long long)self->batches, self->batch_size);
+    return self->type->next(ctx, self, out);
+}
+
+void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self) {
+    if (!self->state)
+        return;
+    if (self->type->close)
+        self->type->close(ctx, self);
+    hn_free(ctx, self->state);
+    self->state = NULL;
+    self->built = false;
+}
+
+int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "batch.start", self->step, self->epoch, batch);
+    return (int32_t)hn_stream_below(&stream, (uint32_t)self->n);
+}
+
+void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out) {
+    for (int32_t b = 0; b < out->count; b++) {
+        int64_t first = (out->first + b) * self->batch_size;
+        out->size[b] = (int32_t)hn_min(self->batch_size, self->n - first);
+        memcpy(hn_batch_ids(out, b), order + first, (size_t)out->size[b] * sizeof *order);
+    }
+}

@@ -1,0 +1,146 @@
+// The sampler type: one constant struct per sampler, at the end of its file, listed in registry.c.
+#ifndef HN_SAMPLERS_SAMPLER_H
+#define HN_SAMPLERS_SAMPLER_H
+
+#include "core/option.h"
+#include "core/random.h"
+#include "core/sweep.h"
+#include "core/table.h"
+#include "datasets/items.h"
+
+enum hn_sampler_flags {
+    HN_SAMPLER_PARTITION = 1, // an epoch's batches are a partition of the items (`uniform`: unless
+                              // draw is iid)
+    HN_SAMPLER_NEEDS_LABELS = 2, // cells without are `not_applicable`, not failed
+    HN_SAMPLER_NEEDS_VIEW2 = 4,
+    HN_SAMPLER_NEEDS_GRAPH = 8
+};
+
+// Work, the same number on every machine.
+struct hn_work {
+    int64_t dot;   // inner products of embeddings
+    int64_t draw;  // random numbers drawn by the sampler
+    int64_t step;  // walk steps
+    int64_t edge;  // edges written or followed
+    int64_t bytes; // bytes of embeddings and graphs touched, by count
+};
+
+// What planning knows before any embedding is read.
+struct hn_sampler_plan {
+    int64_t n;          // items
+    int32_t batch_size; // 2 <= batch_size <= n
+    bool has_positive, has_labels, has_graph;
+};
+
+// Batches of ids: batch b of `count` holds ids[b * batch_size ..], size[b] of them (short batches
+// end an epoch). ids may repeat within a batch only if the sampler draws with replacement.
+struct hn_batches {
+    int64_t first;      // in: number of the first batch wanted, within the epoch
+    int32_t count;      // in: batches wanted
+    int32_t batch_size; // in
+    int32_t *size;      // out: [count], caller's
+    int32_t *ids;       // out: [count x batch_size], caller's; the start item of a walk comes first
+};
+
+// An open sampler. The caller (harness, training loop, test) owns it; the hooks see it.
+struct hn_sampler {
+    const struct hn_sampler_type *type;
+    const void *params; // borrowed, filled from type->options
+    void *state;        // [type->state_size], zeroed before open
+    int64_t n;          // items
+    int32_t batch_size;
+    uint64_t seed;
+    bool built;              // a build has succeeded
+    int64_t stream_step;     // names the random streams of rebuild: the step that was built on
+    int64_t step;            // of the items of the current epoch: names the streams of its batches
+    int64_t epoch, batches;  // the current epoch and its number of batches, 0 = none begun
+    struct hn_work build;    // work of the last rebuild
+    struct hn_work sampling; // work of epoch and next since open
+    int64_t stalls;          // walks that had to go on elsewhere, since open
+};
+
+struct hn_sampler_type {
+    const char *name;
+    const char *summary; // one line
+    const char *source;  // paper and place
+    const char *note;    // where this differs from the paper or its code, "" if nowhere
+    unsigned flags;
+    const struct hn_option *options; // ends with a NULL name; never NULL
+    size_t params_size, state_size;
+    const struct hn_column *reports; // columns that `report` fills ("density", REAL); NULL: none
+    int n_reports;
+
+    // Optional. Planning: HN_USAGE for parameters that do not fit (K > M), notes for those taken
+    // otherwise (M > N - 1).
+    enum hn_code (*check)(struct hn_context *ctx, const void *params,
+                          const struct hn_sampler_plan *plan);
+    // Optional. Rebuild interval in steps (t): batches at step s use embeddings of the latest
+    // snapshot at or before floor(s / t) t. NULL or 0: always fresh.
+    int64_t (*interval)(const void *params);
+    // Optional. Allocates what lives as long as the sampler.
+    enum hn_code (*open)(struct hn_context *ctx, struct hn_sampler *self, int64_t n);
+    // Optional. Asks for a sweep that `rebuild` needs: sets sweep->x and y and adds sinks (which
+    // live in the state). Called with pass = 0, 1, ... after the sweep of the pass before; adding
+    // no sink ends it.
+    enum hn_code (*plan)(struct hn_context *ctx, struct hn_sampler *self,
+                         const struct hn_items *items, int pass, struct hn_sweep *sweep);
+    // Optional. New embeddings, after the sweeps that `plan` asked for. Adds to self->build, which
+    // is zeroed before plan and holds the products of the sweeps. Timed, with plan and sweeps, as
+    // Cost_G.
+    enum hn_code (*rebuild)(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items);
+    // Required. Starts epoch number `epoch`; sets *batches to its number of batches (>= 1). items
+    // are those of the current step (their progress sets alpha).
+    enum hn_code (*epoch)(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t epoch, int64_t *batches);
+    // Required. Fills batches [first, first + count) of the epoch, on up to ctx->threads threads; a
+    // batch depends on its number, not on the calls before. Adds to self->sampling and
+    // self->stalls. Timed as Cost_S.
+    enum hn_code (*next)(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out);
+    // Optional. The graph the sampler walks, for graph overlap and age; NULL if none is built.
+    const struct hn_graph *(*graph)(const struct hn_sampler *self);
+    // Optional. Fills values[i] for reports[i].
+    void (*report)(const struct hn_sampler *self, double *values);
+    // Optional. Frees what the state owns; also called after a failed open or rebuild.
+    void (*close)(struct hn_context *ctx, struct hn_sampler *self);
+};
+
+// All samplers, NULL-terminated.
+extern const struct hn_sampler_type *const hn_samplers[];
+const struct hn_sampler_type *hn_sampler_find(const char *name); // NULL if unknown
+
+// The life cycle, for every user of a sampler. `self` is zeroed or uninitialised before open.
+// params are taken as they are: check() judges them. HN_USAGE: batch_size < 2; HN_DATA: more than
+// n.
+HN_MUST_USE enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_type *type,
+                                         const void *params, int64_t n, int32_t batch_size,
+                                         uint64_t seed, struct hn_sampler *self);
+// plan, sweeps and rebuild on the embeddings of `items`; streams are named by stream_step. The
+// embeddings stay borrowed until the next build or close. After a failure only close is allowed.
+HN_MUST_USE enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
+                                          const struct hn_items *items, int64_t stream_step);
+// Starts an epoch of an open sampler that has been built; items are those of the current step,
+// which may be later than the one that was built on.
+HN_MUST_USE enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
+                                          const struct hn_items *items, int64_t epoch,
+                                          int64_t *batches);
+// HN_INTERNAL for batches that the epoch does not have.
+HN_MUST_USE enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
+                                         struct hn_batches *out);
+void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self); // also after a failed open
+
+// For samplers. The random item that batch `batch` of the current epoch starts from: the same one
+// for every sampler, so that comparisons under common seeds share their start items. One draw.
+int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch);
+// For partitions. Cuts order[n] into the batches asked for; the last of an epoch may be short.
+void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out);
+static inline int32_t *hn_batch_ids(const struct hn_batches *out, int32_t b) {
+    return out->ids + (int64_t)b * out->batch_size;
+}
+
+// ceil(n / batch_size): an epoch's worth of batches.
+static inline int64_t hn_batches_per_epoch(int64_t n, int32_t batch_size) {
+    return (n + batch_size - 1) / batch_size;
+}
+
+#endif

@@ -1,0 +1,90 @@
+// Uniform batches, the baseline of all papers. `shuffle`: an epoch is a random permutation of the
+// items, cut into batches (the last may be short). `iid`: every place of every batch is an
+// independent draw from all items, with replacement.
+#include "samplers/sampler.h"
+
+enum { DRAW_SHUFFLE, DRAW_IID };
+
+struct params {
+    int draw;
+};
+
+struct state {
+    int32_t *order; // [n] the epoch's permutation; NULL for iid
+};
+
+static enum hn_code open_uniform(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    if (params->draw == DRAW_IID)
+        return HN_OK;
+    state->order = hn_alloc(ctx, n, sizeof *state->order);
+    return state->order ? HN_OK : ctx->code;
+}
+
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)ctx;
+    struct state *state = self->state;
+    *batches = hn_batches_per_epoch(self->n, self->batch_size);
+    if (!state->order)
+        return HN_OK;
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "uniform.shuffle", items->step, number, 0);
+    for (int64_t i = 0; i < self->n; i++)
+        state->order[i] = (int32_t)i;
+    hn_stream_shuffle(&stream, state->order, self->n);
+    self->sampling.draw += self->n - 1;
+    return HN_OK;
+}
+
+static void draw_independent(struct hn_sampler *self, struct hn_batches *out) {
+    for (int32_t b = 0; b < out->count; b++) {
+        struct hn_stream stream;
+        hn_stream_open(&stream, self->seed, "uniform.iid", self->step, self->epoch, out->first + b);
+        int32_t *ids = hn_batch_ids(out, b);
+        for (int32_t i = 0; i < self->batch_size; i++)
+            ids[i] = (int32_t)hn_stream_below(&stream, (uint32_t)self->n);
+        out->size[b] = self->batch_size;
+        self->sampling.draw += self->batch_size;
+    }
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    (void)ctx;
+    const struct state *state = self->state;
+    if (state->order)
+        hn_sampler_cut(self, state->order, out);
+    else
+        draw_independent(self, out);
+    return HN_OK;
+}
+
+static void close_uniform(struct hn_context *ctx, struct hn_sampler *self) {
+    hn_free(ctx, ((struct state *)self->state)->order);
+}
+
+static const char *const draws[] = {"shuffle", "iid", NULL};
+static const struct hn_option options[] = {
+    {.name = "draw",
+     .kind = HN_OPTION_CHOICE,
+     .offset = offsetof(struct params, draw),
+     .initial = "shuffle",
+     .choices = draws,
+     .help = "shuffle: an epoch without replacement; iid: every place drawn with replacement"},
+    {0}};
+
+const struct hn_sampler_type hn_uniform_sampler = {
+    .name = "uniform",
+    .summary = "uniformly random batches, the baseline",
+    .source = "BS 3, Uniform Sampler",
+    .note = "",
+    .flags = HN_SAMPLER_PARTITION,
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .open = open_uniform,
+    .epoch = epoch,
+    .next = next,
+    .close = close_uniform,
+};

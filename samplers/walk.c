@@ -1,0 +1,261 @@
+// Random walk with restart (BS algorithm 3).
+//
+//   S = {}, v = u;  while |S| < B:  insert v into S;  with probability alpha v = u, else v = a
+//   neighbour of v.
+//
+// A step to a node that is in S already counts as a step and moves the walk; it collects nothing.
+//
+// Our deviations. (1) A walk that is trapped, or cycles, goes on from a random item that is not in
+// S after cap x B steps, and restarts from there from then on (a restart at the old start would
+// lead straight back into the trap). (2) alpha = 1 as written never leaves u. With e = 1 - alpha ->
+// 0, an excursion of l moves happens at the rate e^l, so that all of level l (the nodes at distance
+// l from u) is collected before any of level l + 1; and, everything nearer being collected, each
+// excursion of l moves that ends outside S ends at x with probability proportional to p_l(x), where
+//
+//   p_0 = 1 at u,  p_l(x) = sum over w of level l - 1 of p_(l-1)(w) P(w, x).
+//
+// So a level is collected by drawing one after the other without replacement, with probabilities
+// proportional to p_l: the order of exponential variables divided by p_l. For the neighbours of u
+// under law `uniform` this is a random order.
+#include "samplers/walk.h"
+#include "samplers/marks.h"
+
+#include <math.h>
+#include <string.h>
+
+// A walk under way.
+struct progress {
+    const struct hn_walk *walk;
+    struct hn_stream *stream;
+    struct hn_walk_scratch *scratch;
+    struct hn_walk_tally *tally;
+    int32_t *ids;
+    int32_t count; // collected
+};
+
+enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, bool limit,
+                                  struct hn_walk_scratch *s) {
+    memset(s, 0, sizeof *s);
+    s->collected = hn_zalloc(ctx, hn_marks_words(n), sizeof *s->collected);
+    if (limit) {
+        s->queued = hn_zalloc(ctx, hn_marks_words(n), sizeof *s->queued);
+        s->level = hn_alloc(ctx, n, sizeof *s->level);
+        s->deeper = hn_alloc(ctx, n, sizeof *s->deeper);
+        s->mass = hn_alloc(ctx, n, sizeof *s->mass);
+        s->key = hn_alloc(ctx, n, sizeof *s->key);
+    }
+    if (s->collected && (!limit || (s->queued && s->level && s->deeper && s->mass && s->key)))
+        return HN_OK;
+    hn_walk_scratch_free(ctx, s);
+    return HN_MEMORY;
+}
+
+void hn_walk_scratch_free(struct hn_context *ctx, struct hn_walk_scratch *s) {
+    hn_free(ctx, s->collected);
+    hn_free(ctx, s->queued);
+    hn_free(ctx, s->level);
+    hn_free(ctx, s->deeper);
+    hn_free(ctx, s->mass);
+    hn_free(ctx, s->key);
+    memset(s, 0, sizeof *s);
+}
+
+void hn_walk_cumulate(const struct hn_graph *g, double *sum, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t v = 0; v < g->n; v++) {
+        double total = 0;
+        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
+            sum[e] = total += fmax((double)g->weight[e], 0);
+    }
+}
+
+static void collect(struct progress *p, int32_t v) {
+    if (hn_marked(p->scratch->collected, v))
+        return;
+    hn_mark(p->scratch->collected, v);
+    p->ids[p->count++] = v;
+}
+
+// The r-th item, in index order, that is not collected yet; counting whole words of marks.
+static int32_t uncollected(const uint64_t *marks, int64_t r) {
+    for (int64_t word = 0;; word++) {
+        uint64_t vacant = ~marks[word];
+        int64_t here = __builtin_popcountll(vacant);
+        if (r >= here) {
+            r -= here;
+            continue;
+        }
+        while (r-- > 0)
+            vacant &= vacant - 1;
+        return (int32_t)(word * 64 + __builtin_ctzll(vacant));
+    }
+}
+
+// Where a stalled walk goes on.
+static int32_t elsewhere(struct progress *p) {
+    int64_t left = p->walk->graph->n - p->count;
+    p->tally->stalls++;
+    p->tally->draw++;
+    return uncollected(p->scratch->collected, hn_stream_below(p->stream, (uint32_t)left));
+}
+
+// The first of sum[n] that exceeds r, 0 <= r < sum[n - 1].
+static int64_t find_sum(const double *sum, int64_t n, double r) {
+    int64_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (sum[mid] > r)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+// A neighbour of v, by the walk's law; v itself if there is none.
+static int32_t neighbour(struct progress *p, int32_t v) {
+    const struct hn_graph *g = p->walk->graph;
+    int64_t first = g->start[v], degree = g->start[v + 1] - first;
+    if (degree == 0)
+        return v;
+    p->tally->draw++;
+    p->tally->edge++;
+    const double *sum = p->walk->cumulative ? p->walk->cumulative + first : NULL;
+    if (!sum || sum[degree - 1] <= 0)
+        return g->target[first + hn_stream_below(p->stream, (uint32_t)degree)];
+    double r = hn_stream_uniform(p->stream) * sum[degree - 1];
+    return g->target[first + find_sum(sum, degree, r)];
+}
+
+static void walk_with_restart(struct progress *p, int32_t u) {
+    const struct hn_walk *walk = p->walk;
+    int64_t patience = walk->cap * walk->batch_size, left = patience;
+    int32_t v = u;
+    collect(p, v);
+    while (p->count < walk->batch_size) {
+        if (left-- == 0) {
+            v = u = elsewhere(p);
+            left = patience;
+        } else {
+            bool restart = walk->alpha > 0 && hn_stream_uniform(p->stream) < walk->alpha;
+            v = restart ? u : neighbour(p, v);
+            p->tally->draw += walk->alpha > 0;
+            p->tally->step++;
+        }
+        collect(p, v);
+    }
+}
+
+// Probability of the move along edge e of v.
+static double move_probability(const struct hn_walk *walk, int32_t v, int64_t e) {
+    int64_t first = walk->graph->start[v], last = walk->graph->start[v + 1] - 1;
+    const double *sum = walk->cumulative;
+    if (!sum || sum[last] <= 0)
+        return 1.0 / (double)(last - first + 1);
+    return (sum[e] - (e > first ? sum[e - 1] : 0)) / sum[last];
+}
+
+// From level[count] with its masses to the level behind it in `deeper`; returns its size. A node
+// gets no mass from its own level or nearer ones: those are collected.
+static int32_t next_level(struct progress *p, int32_t count) {
+    struct hn_walk_scratch *s = p->scratch;
+    const struct hn_graph *g = p->walk->graph;
+    int32_t found = 0;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t v = s->level[i];
+        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++) {
+            int32_t x = g->target[e];
+            double mass = s->mass[v] * move_probability(p->walk, v, e);
+            if (mass <= 0 || hn_marked(s->collected, x))
+                continue;
+            if (!hn_marked(s->queued, x)) {
+                hn_mark(s->queued, x);
+                s->deeper[found++] = x;
+                s->mass[x] = 0;
+            }
+            s->mass[x] += mass;
+        }
+        p->tally->edge += g->start[v + 1] - g->start[v];
+    }
+    return found;
+}
+
+// Gives every node of deeper[count] its key, and scales the masses to a sum of 1, lest they vanish
+// many levels down.
+static void draw_keys(struct progress *p, int32_t count) {
+    struct hn_walk_scratch *s = p->scratch;
+    double total = 0;
+    for (int32_t i = 0; i < count; i++)
+        total += s->mass[s->deeper[i]];
+    for (int32_t i = 0; i < count; i++) {
+        int32_t x = s->deeper[i];
+        hn_unmark(s->queued, x);
+        s->mass[x] /= total;
+        s->key[x] = -log1p(-hn_stream_uniform(p->stream)) / s->mass[x];
+    }
+    p->tally->draw += count;
+}
+
+// Restores the heap order of the `count` nodes of heap, least key on top, from place i down.
+static void sift(int32_t *heap, const double *key, int32_t i, int32_t count) {
+    for (int32_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && key[heap[child + 1]] < key[heap[child]])
+            child++;
+        if (key[heap[i]] <= key[heap[child]])
+            return;
+        int32_t t = heap[i];
+        heap[i] = heap[child];
+        heap[child] = t;
+    }
+}
+
+// Collects deeper[count] by ascending key until the batch is full. A heap: a level may be far
+// larger than what is still wanted.
+static void collect_level(struct progress *p, int32_t count) {
+    struct hn_walk_scratch *s = p->scratch;
+    int32_t *heap = s->deeper;
+    for (int32_t i = count / 2 - 1; i >= 0; i--)
+        sift(heap, s->key, i, count);
+    while (count > 0 && p->count < p->walk->batch_size) {
+        int32_t top = heap[0];
+        heap[0] = heap[--count];
+        heap[count] = top;
+        sift(heap, s->key, 0, count);
+        collect(p, top);
+        p->tally->step++;
+    }
+}
+
+static void walk_by_levels(struct progress *p, int32_t u) {
+    struct hn_walk_scratch *s = p->scratch;
+    int32_t count = 1;
+    s->level[0] = u;
+    s->mass[u] = 1;
+    collect(p, u);
+    while (p->count < p->walk->batch_size) {
+        count = next_level(p, count);
+        if (count == 0) { // everything that can be reached is collected
+            s->deeper[0] = elsewhere(p);
+            s->mass[s->deeper[0]] = 1;
+            count = 1;
+            collect(p, s->deeper[0]);
+        } else {
+            draw_keys(p, count);
+            collect_level(p, count);
+        }
+        int32_t *nearer = s->level;
+        s->level = s->deeper;
+        s->deeper = nearer;
+    }
+}
+
+void hn_walk_restart(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
+                     struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally) {
+    struct progress p = {.walk = walk, .stream = stream, .scratch = s, .tally = tally, .ids = ids};
+    if (walk->alpha < 1)
+        walk_with_restart(&p, start);
+    else
+        walk_by_levels(&p, start);
+    for (int32_t i = 0; i < p.count; i++)
+        hn_unmark(s->collected, ids[i]);
+}

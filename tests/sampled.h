@@ -1,0 +1,129 @@
+// For tests of samplers: a sampler opened by name with options as text, and all batches of an
+// epoch.
+#ifndef HN_TESTS_SAMPLED_H
+#define HN_TESTS_SAMPLED_H
+
+#include "samplers/sampler.h"
+#include "tests/fixture.h"
+#include "tests/test.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <string.h>
+
+// Owned: sampled_close().
+struct sampled {
+    struct hn_sampler sampler;
+    void *params;
+    int64_t batches;
+    int32_t *size; // [batches]
+    int32_t *ids;  // [batches x batch_size]
+};
+
+// settings: "M=5 K=3", blank-separated; NULL or "" for defaults.
+static inline enum hn_code sampled_params(struct hn_context *ctx,
+                                          const struct hn_sampler_type *type, const char *settings,
+                                          void *params) {
+    char text[256];
+    snprintf(text, sizeof text, "%s", settings ? settings : "");
+    enum hn_code code = hn_options_init(ctx, type->options, params);
+    for (char *save, *word = strtok_r(text, " ", &save); word && !code;
+         word = strtok_r(NULL, " ", &save)) {
+        char *value = strchr(word, '=');
+        *value++ = '\0';
+        code = hn_options_set(ctx, type->options, params, word, value);
+    }
+    return code;
+}
+
+// Batches [first, first + count) of the current epoch to their places in s->size and s->ids.
+static inline enum hn_code sampled_some(struct hn_context *ctx, struct sampled *s, int64_t first,
+                                        int64_t count) {
+    struct hn_batches out = {.first = first,
+                             .count = (int32_t)count,
+                             .batch_size = s->sampler.batch_size,
+                             .size = s->size + first,
+                             .ids = s->ids + first * s->sampler.batch_size};
+    return hn_sampler_next(ctx, &s->sampler, &out);
+}
+
+// Begins epoch `number` and draws all its batches at once.
+static inline enum hn_code sampled_epoch(struct hn_context *ctx, struct sampled *s,
+                                         const struct hn_items *items, int64_t number) {
+    enum hn_code code = hn_sampler_epoch(ctx, &s->sampler, items, number, &s->batches);
+    if (code)
+        return code;
+    hn_free(ctx, s->size);
+    hn_free(ctx, s->ids);
+    s->ids = NULL;
+    s->size = hn_alloc(ctx, s->batches, sizeof *s->size);
+    s->ids = s->size ? hn_alloc(ctx, s->batches * s->sampler.batch_size, sizeof *s->ids) : NULL;
+    return s->ids ? sampled_some(ctx, s, 0, s->batches) : ctx->code;
+}
+
+static inline void sampled_close(struct hn_context *ctx, struct sampled *s) {
+    hn_sampler_close(ctx, &s->sampler);
+    if (s->params)
+        hn_options_free(ctx, s->sampler.type->options, s->params);
+    hn_free(ctx, s->params);
+    hn_free(ctx, s->size);
+    hn_free(ctx, s->ids);
+    memset(s, 0, sizeof *s);
+}
+
+// Opens, builds on `items` and draws epoch 0. After a failure everything is closed.
+static inline enum hn_code sampled_open(struct hn_context *ctx, const struct hn_sampler_type *type,
+                                        const char *settings, const struct hn_items *items,
+                                        int32_t batch_size, uint64_t seed, struct sampled *s) {
+    memset(s, 0, sizeof *s);
+    s->sampler.type = type;
+    s->params = hn_zalloc(ctx, 1, type->params_size);
+    if (!s->params)
+        return ctx->code;
+    enum hn_code code = sampled_params(ctx, type, settings, s->params);
+    if (!code)
+        code = hn_sampler_open(ctx, type, s->params, items->n, batch_size, seed, &s->sampler);
+    if (!code)
+        code = hn_sampler_build(ctx, &s->sampler, items, items->step);
+    if (!code)
+        code = sampled_epoch(ctx, s, items, 0);
+    if (code)
+        sampled_close(ctx, s);
+    return code;
+}
+
+static inline const int32_t *sampled_batch(const struct sampled *s, int64_t b) {
+    return s->ids + b * s->sampler.batch_size;
+}
+
+// Inner product by the definition, in double.
+static inline double naive_dot(const float *x, const float *y, int64_t d) {
+    double sum = 0;
+    for (int64_t k = 0; k < d; k++)
+        sum += (double)x[k] * (double)y[k];
+    return sum;
+}
+
+// Whether a chi-square statistic with `dof` degrees of freedom is as probable as what lies within
+// three standard deviations of a normal law. Prints it if not.
+static inline bool chi_square_fits(double statistic, double dof) {
+    double tail = gsl_cdf_ugaussian_Q(3);
+    bool fits = gsl_cdf_chisq_P(statistic, dof) > tail && gsl_cdf_chisq_Q(statistic, dof) > tail;
+    if (!fits)
+        fprintf(stderr, "    chi-square %.1f with %g degrees of freedom\n", statistic, dof);
+    return fits;
+}
+
+// sum (count - expected)^2 / expected for equal expectations.
+static inline double chi_square_equal(const int64_t *count, int64_t cells) {
+    double total = 0, statistic = 0;
+    for (int64_t i = 0; i < cells; i++)
+        total += (double)count[i];
+    for (int64_t i = 0; i < cells; i++) {
+        double off = (double)count[i] - total / (double)cells;
+        statistic += off * off / (total / (double)cells);
+    }
+    return statistic;
+}
+
+#endif

@@ -1,0 +1,653 @@
+// BatchSampler: the proximity graph against its law and against sorting, the walks against the
+// exact chain of BS algorithm 3.
+#include "samplers/marks.h"
+#include "samplers/proximity.h"
+#include "samplers/walk.h"
+#include "tests/sampled.h"
+
+#include <stdlib.h>
+
+static const struct hn_sampler_type *batchsampler(void) { return hn_sampler_find("batchsampler"); }
+
+// The proximity graph.
+
+struct other {
+    double score;
+    int32_t id;
+};
+
+static int nearer(const void *a, const void *b) {
+    const struct other *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return x->id - y->id;
+}
+
+// Sorts ids[m] by descending inner product with item v, then ascending id.
+static void naive_sort(const struct hn_matrix *x, int32_t v, int32_t *ids, int64_t m) {
+    struct other *other = malloc((size_t)m * sizeof *other);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(other);
+    for (int64_t i = 0; i < m; i++)
+        other[i] = (struct other){naive_dot(hn_row(x, v), hn_row(x, ids[i]), x->cols), ids[i]};
+    qsort(other, (size_t)m, sizeof *other, nearer);
+    for (int64_t i = 0; i < m; i++)
+        ids[i] = other[i].id;
+    free(other);
+}
+
+// The candidates of v by the recipe in the header, with a set that is searched from end to end.
+static void naive_candidates(const struct hn_proximity *spec, int32_t n, int32_t v, int32_t *out) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, spec->seed, "proximity.candidates", spec->stream_step, 0, v);
+    int32_t m = (int32_t)spec->m;
+    for (int32_t i = 0; i < m; i++) {
+        int32_t j = n - 1 - m + i;
+        int32_t t = (int32_t)hn_stream_below(&stream, (uint32_t)j + 1);
+        for (int32_t k = 0; k < i; k++)
+            if (out[k] == t)
+                t = j;
+        out[i] = t;
+    }
+    for (int32_t i = 0; i < m; i++)
+        out[i] += out[i] >= v;
+}
+
+// The graph of `items` against its definition.
+static void compare_graph(const struct hn_items *items) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { M = 30, K = 8, MOST_ITEMS = 150 };
+    int32_t n = (int32_t)items->n;
+    CU_ASSERT_FATAL(n <= MOST_ITEMS);
+    struct hn_proximity spec = {.m = M, .k = K, .seed = 5, .stream_step = 70, .weighted = true};
+    struct hn_work work = {0};
+    struct hn_graph g;
+    HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items->x, &spec, &work, &g));
+    CU_ASSERT_EQUAL(g.n, n);
+    int64_t wrong = 0, changed = 0;
+    for (int32_t v = 0; v < n; v++) {
+        int32_t naive[M], ids[M];
+        uint64_t marks[MOST_ITEMS / 64 + 1] = {0};
+        naive_candidates(&spec, n, v, naive);
+        hn_proximity_candidates(&spec, n, v, marks, ids);
+        wrong += memcmp(naive, ids, sizeof ids) != 0;
+        for (int i = 0; i <= MOST_ITEMS / 64; i++)
+            wrong += marks[i] != 0;
+        naive_sort(&items->x, v, naive, M);
+        CU_ASSERT_EQUAL_FATAL(g.start[v + 1] - g.start[v], K);
+        for (int i = 0; i < K; i++) {
+            double score = naive_dot(hn_row(&items->x, v), hn_row(&items->x, naive[i]), items->d);
+            wrong += g.target[g.start[v] + i] != naive[i];
+            wrong += fabs((double)g.weight[g.start[v] + i] - score) > 1e-7;
+        }
+        spec.stream_step = 71;
+        hn_proximity_candidates(&spec, n, v, marks, naive);
+        changed += memcmp(naive, ids, sizeof ids) != 0;
+        spec.stream_step = 70;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(changed, n);
+    CU_ASSERT_EQUAL(work.dot, (int64_t)n * M + (int64_t)n * K);
+    CU_ASSERT_EQUAL(work.draw, (int64_t)n * M);
+    CU_ASSERT_EQUAL(work.edge, (int64_t)n * K);
+    hn_graph_free(&ctx, &g);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_graph(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    enum { N = 150, D = 12 };
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 5, false, 21);
+    float *x = (float *)items.x.data;
+    for (int64_t i = 0; i < 40; i++) // duplicates: ties go by index
+        memcpy(x + i * D, x + (100 + i % 3) * D, D * sizeof *x);
+    compare_graph(&items);
+    for (int64_t i = 0; i < N; i++) // similarities that floats do not tell apart
+        for (int64_t k = 0; k < D; k++)
+            x[i * D + k] = x[k] + 2e-4F * x[i * D + k];
+    HN_CHECK(&ctx, hn_normalize_rows(&ctx, x, N, D, "crowded"));
+    compare_graph(&items);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+// With M = N - 1, and more, it is the exact kNN graph.
+static void test_all_candidates(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { N = 120, D = 10 };
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 5, false, 22);
+    memcpy((float *)items.x.data, items.x.data + 7 * D, D * sizeof(float));
+    const int64_t cases[][2] = {{N - 1, 9}, {1000, 9}, {N - 1, N - 1}, {1000, 500}};
+    for (int c = 0; c < 4; c++) {
+        struct hn_proximity spec = {.m = cases[c][0], .k = cases[c][1], .weighted = c % 2};
+        struct hn_work work = {0};
+        struct hn_graph g;
+        int64_t k = hn_min(spec.k, N - 1), wrong = 0;
+        HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items.x, &spec, &work, &g));
+        CU_ASSERT_EQUAL(g.weight != NULL, spec.weighted);
+        CU_ASSERT_EQUAL(work.draw, 0);
+        for (int32_t v = 0; v < N; v++) {
+            int32_t naive[N];
+            for (int32_t j = 0; j < N - 1; j++)
+                naive[j] = j < v ? j : j + 1;
+            naive_sort(&items.x, v, naive, N - 1);
+            CU_ASSERT_EQUAL_FATAL(g.start[v + 1] - g.start[v], k);
+            wrong += memcmp(naive, g.target + g.start[v], (size_t)k * sizeof *naive) != 0;
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        hn_graph_free(&ctx, &g);
+    }
+    hn_fixture_items_free(&ctx, &items);
+}
+
+// Every other item is a candidate equally often. The counts of draws without replacement have the
+// covariance of (N - 1) exchangeable Bernoulli variables with a fixed sum: the statistic below has
+// N - 2 degrees of freedom.
+static void test_candidate_law(void) {
+    enum { N = 41, M = 6, DRAWS = 4000, V = 13 };
+    struct hn_proximity spec = {.m = M, .k = 1, .seed = 3};
+    int64_t count[N] = {0};
+    uint64_t marks[1] = {0};
+    for (spec.stream_step = 0; spec.stream_step < DRAWS; spec.stream_step++) {
+        int32_t ids[M];
+        hn_proximity_candidates(&spec, N, V, marks, ids);
+        for (int i = 0; i < M; i++)
+            count[ids[i]]++;
+    }
+    CU_ASSERT_EQUAL(count[V], 0);
+    double p = (double)M / (N - 1), statistic = 0;
+    for (int i = 0; i < N; i++)
+        if (i != V)
+            statistic += pow((double)count[i] - DRAWS * p, 2) / (DRAWS * p * (1 - p));
+    CU_ASSERT(chi_square_fits(statistic * (N - 2) / (N - 1), N - 2));
+}
+
+// Free of any distribution of the embeddings: the rank, among all others, of the k-th kept
+// neighbour is negative hypergeometric, with N the number of others plus one (docs: "Proximity
+// graph").
+static void test_rank_law(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { N = 200, D = 8, M = 20, K = 6, BUILDS = 40, SAMPLES = BUILDS * N };
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 23);
+    int32_t(*rank)[N] = malloc(sizeof(int32_t[N][N])); // rank[v][j]: 1 = nearest
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rank);
+    for (int32_t v = 0; v < N; v++) {
+        int32_t ids[N];
+        for (int32_t j = 0; j < N - 1; j++)
+            ids[j] = j < v ? j : j + 1;
+        naive_sort(&items.x, v, ids, N - 1);
+        for (int32_t j = 0; j < N - 1; j++)
+            rank[v][ids[j]] = j + 1;
+    }
+    double sum[K + 1][4] = {0}; // powers of rank minus expected mean
+    for (int build = 0; build < BUILDS; build++) {
+        struct hn_proximity spec = {.m = M, .k = K, .seed = 77, .stream_step = build};
+        struct hn_work work = {0};
+        struct hn_graph g;
+        HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items.x, &spec, &work, &g));
+        for (int32_t v = 0; v < N; v++)
+            for (int k = 1; k <= K; k++) {
+                double off = rank[v][g.target[g.start[v] + k - 1]] - (double)k * N / (M + 1);
+                for (int power = 0; power < 4; power++)
+                    sum[k][power] += pow(off, power + 1) / SAMPLES;
+            }
+        hn_graph_free(&ctx, &g);
+    }
+    for (int k = 1; k <= K; k++) {
+        double variance =
+            (double)k * (M + 1 - k) * N * (N - 1 - M) / ((double)(M + 1) * (M + 1) * (M + 2));
+        double of_variance = (sum[k][3] - variance * variance) / SAMPLES;
+        CU_ASSERT(fabs(sum[k][0]) < 3 * sqrt(variance / SAMPLES));
+        CU_ASSERT(fabs(sum[k][1] - variance) < 3 * sqrt(of_variance));
+    }
+    free(rank);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+static void test_too_many_neighbours(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_items items = hn_fixture_items(&ctx, 30, 4, 3, false, 24);
+    struct hn_proximity spec = {.m = 10, .k = 11};
+    struct hn_work work = {0};
+    struct hn_graph g;
+    HN_CHECK_FAILS(&ctx, hn_proximity_independent(&ctx, &items.x, &spec, &work, &g), HN_USAGE,
+                   "K = 11 exceeds M = 10");
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void keep_note(void *data, const char *text) {
+    char *notes = data;
+    strcat(strcat(notes, text), "\n");
+}
+
+static void check_plan(struct hn_context *ctx, const char *settings, enum hn_code code,
+                       const char *message, const char *note) {
+    char notes[1024] = "";
+    ctx->note = keep_note;
+    ctx->note_data = notes;
+    ctx->message[0] = '\0';
+    const struct hn_sampler_type *type = batchsampler();
+    const struct hn_sampler_plan plan = {.n = 500, .batch_size = 10};
+    void *params = hn_zalloc(ctx, 1, type->params_size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
+    HN_CHECK(ctx, sampled_params(ctx, type, settings, params));
+    HN_CHECK_FAILS(ctx, type->check(ctx, params, &plan), code, message);
+    CU_ASSERT_PTR_NOT_NULL(strstr(notes, note));
+    CU_ASSERT_EQUAL(notes[0] == '\0', note[0] == '\0');
+    hn_options_free(ctx, type->options, params);
+    hn_free(ctx, params);
+}
+
+static void test_check(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    check_plan(&ctx, "M=100 K=200", HN_USAGE, "K = 200 exceeds M = 100", "");
+    check_plan(&ctx, "M=499", HN_OK, "", "");
+    check_plan(&ctx, "M=1000 K=100", HN_OK, "", "M = 1000 taken as 499");
+    check_plan(&ctx, "M=1000 K=600", HN_OK, "", "K = 600 taken as 499");
+}
+
+static void test_overlap(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    int64_t start[] = {0, 2, 4, 5};
+    int32_t fresh_target[] = {1, 2, 0, 2, 0}, stale_target[] = {2, 1, 2, 1, 1};
+    struct hn_graph fresh = {3, start, fresh_target, NULL}, stale = {3, start, stale_target, NULL};
+    double share;
+    HN_CHECK(&ctx, hn_graph_overlap(&ctx, &fresh, &stale, &share));
+    CU_ASSERT_DOUBLE_EQUAL(share, 3.0 / 5, 1e-15);
+    HN_CHECK(&ctx, hn_graph_overlap(&ctx, &fresh, &fresh, &share));
+    CU_ASSERT_EQUAL(share, 1);
+    struct hn_graph none = {3, (int64_t[4]){0}, fresh_target, NULL}, other = {2, start, NULL, NULL};
+    HN_CHECK(&ctx, hn_graph_overlap(&ctx, &none, &fresh, &share));
+    CU_ASSERT(isnan(share));
+    HN_CHECK_FAILS(&ctx, hn_graph_overlap(&ctx, &fresh, &other, &share), HN_INTERNAL, "nodes");
+}
+
+// The walks.
+
+enum { NODES = 6, MOST = 4, WALKS = 20000 };
+
+// A small directed graph with weights of either sign; node 4 has negative ones only.
+static int64_t small_start[NODES + 1] = {0, 3, 5, 8, 10, 12, 14};
+static int32_t small_target[] = {1, 2, 3, 0, 2, 0, 4, 5, 2, 5, 0, 3, 1, 4};
+static float small_weight[] = {0.5F,  0.25F, 0.1F,  0.9F,  0.3F,  0.2F, 0.4F,
+                               -0.2F, 0.8F,  0.15F, -0.1F, -0.5F, 0.3F, 0.6F};
+static const struct hn_graph small = {NODES, small_start, small_target, small_weight};
+
+// What BS algorithm 3 says, as a Markov chain.
+struct chain {
+    double move[NODES][NODES]; // probability of the move when there is no restart
+    double alpha;
+    int collect; // items wanted, the start among them
+    double
+        probability[NODES * NODES * NODES * NODES]; // by the items behind the start, in base NODES
+    double steps;                                   // expected number until all are collected
+};
+
+static void chain_moves(struct chain *chain, bool by_weight) {
+    for (int v = 0; v < NODES; v++) {
+        double total = 0;
+        for (int64_t e = small_start[v]; e < small_start[v + 1]; e++)
+            total += fmax((double)small_weight[e], 0);
+        for (int64_t e = small_start[v]; e < small_start[v + 1]; e++)
+            chain->move[v][small_target[e]] =
+                by_weight && total > 0 ? fmax((double)small_weight[e], 0) / total
+                                       : 1 / (double)(small_start[v + 1] - small_start[v]);
+    }
+}
+
+// Solves a[n x n] z = b[n] by elimination with pivots.
+static void solve(int n, double a[NODES][NODES], double *b) {
+    for (int i = 0; i < n; i++) {
+        int pivot = i;
+        for (int r = i + 1; r < n; r++)
+            if (fabs(a[r][i]) > fabs(a[pivot][i]))
+                pivot = r;
+        for (int k = 0; k < n; k++) {
+            double t = a[i][k];
+            a[i][k] = a[pivot][k];
+            a[pivot][k] = t;
+        }
+        double t = b[i];
+        b[i] = b[pivot];
+        b[pivot] = t;
+        for (int r = 0; r < n; r++) {
+            double f = r == i ? 0 : a[r][i] / a[i][i];
+            for (int k = i; k < n; k++)
+                a[r][k] -= f * a[i][k];
+            b[r] -= f * b[i];
+        }
+    }
+    for (int i = 0; i < n; i++)
+        b[i] /= a[i][i];
+}
+
+// Expected value, from each visited node, of: 1 per step (next < 0), or of the event that `next` is
+// the first new node; for a walk that restarts at u. z[] by node, visited ones only.
+static void chain_until_new(const struct chain *c, int u, unsigned visited, int next, double *z) {
+    double a[NODES][NODES] = {0};
+    for (int v = 0; v < NODES; v++) {
+        a[v][v] = 1;
+        z[v] = 0;
+        if (!(visited >> v & 1))
+            continue;
+        z[v] = next < 0 ? 1 : (1 - c->alpha) * c->move[v][next];
+        a[v][u] -= c->alpha;
+        for (int w = 0; w < NODES; w++)
+            if (visited >> w & 1)
+                a[v][w] -= (1 - c->alpha) * c->move[v][w];
+    }
+    solve(NODES, a, z);
+}
+
+// Follows all sequences of items from `at`; code: the sequence so far in base NODES.
+static void chain_follow(struct chain *c, int u, int at, unsigned visited, int count, int code,
+                         double p) {
+    if (count == c->collect) {
+        c->probability[code] += p;
+        return;
+    }
+    double z[NODES];
+    chain_until_new(c, u, visited, -1, z);
+    c->steps += p * z[at];
+    for (int next = 0; next < NODES; next++) {
+        if (visited >> next & 1)
+            continue;
+        chain_until_new(c, u, visited, next, z);
+        if (z[at] > 1e-12)
+            chain_follow(c, u, next, visited | 1U << next, count + 1, code * NODES + next,
+                         p * z[at]);
+    }
+}
+
+enum { CODES = NODES * NODES * NODES * NODES };
+
+// What was seen in WALKS walks.
+struct seen {
+    int64_t count[CODES]; // by the items behind the start
+    double steps, squares;
+};
+
+static void run_walks(const struct hn_walk *walk, int u, uint64_t seed, struct seen *seen) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_walk_scratch scratch;
+    HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, NODES, walk->alpha >= 1, &scratch));
+    memset(seen, 0, sizeof *seen);
+    for (int i = 0; i < WALKS; i++) {
+        struct hn_stream stream;
+        struct hn_walk_tally tally = {0};
+        int32_t ids[MOST];
+        int code = 0;
+        hn_stream_open(&stream, seed, "test.walk", 0, 0, i);
+        hn_walk_restart(walk, u, &stream, &scratch, ids, &tally);
+        CU_ASSERT_EQUAL_FATAL(ids[0], u);
+        CU_ASSERT_EQUAL(tally.stalls, 0);
+        for (int k = 1; k < walk->batch_size; k++)
+            code = code * NODES + ids[k];
+        seen->count[code]++;
+        seen->steps += (double)tally.step;
+        seen->squares += (double)tally.step * (double)tally.step;
+    }
+    hn_walk_scratch_free(&ctx, &scratch);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Chi-square over the sequences, those expected less than ten times taken together.
+static void compare_sequences(const struct seen *seen, const double *probability) {
+    double statistic = 0, rare_expected = 0, total = 0, cells = 0;
+    int64_t rare = 0;
+    for (int code = 0; code < CODES; code++) {
+        double expected = WALKS * probability[code];
+        total += probability[code];
+        if (expected < 10) {
+            rare += seen->count[code];
+            rare_expected += expected;
+        } else {
+            statistic += pow((double)seen->count[code] - expected, 2) / expected;
+            cells++;
+        }
+    }
+    CU_ASSERT_DOUBLE_EQUAL(total, 1, 1e-6);
+    CU_ASSERT(cells >= 2);
+    if (rare_expected > 5) {
+        statistic += pow((double)rare - rare_expected, 2) / rare_expected;
+        cells++;
+    } else {
+        CU_ASSERT(rare <= 20);
+    }
+    CU_ASSERT(chi_square_fits(statistic, cells - 1));
+}
+
+// Walks from node u against the chain: the sequences of items, and the mean number of steps.
+// `limit`: the walk gets alpha = 1, the chain stays as near to it as doubles allow.
+static void compare_walks(int u, double alpha, bool by_weight, bool limit, int collect) {
+    static struct chain chain;
+    static struct seen seen;
+    memset(&chain, 0, sizeof chain);
+    chain.alpha = alpha;
+    chain.collect = collect;
+    chain_moves(&chain, by_weight);
+    chain_follow(&chain, u, u, 1U << u, 1, 0, 1);
+
+    double cumulative[sizeof small_target / sizeof small_target[0]];
+    hn_walk_cumulate(&small, cumulative, 1);
+    struct hn_walk walk = {&small, by_weight ? cumulative : NULL, limit ? 1 : alpha, 1000000,
+                           collect};
+    run_walks(&walk, u, 99, &seen);
+    compare_sequences(&seen, chain.probability);
+    if (limit)
+        return;
+    double mean = seen.steps / WALKS, variance = seen.squares / WALKS - mean * mean;
+    CU_ASSERT(fabs(mean - chain.steps) < 3 * sqrt(variance / WALKS));
+}
+
+static void test_restart_chain(void) {
+    compare_walks(0, 0, false, false, 4);
+    compare_walks(0, 0.2, false, false, 4);
+    compare_walks(0, 0.7, false, false, 3);
+}
+
+static void test_weight_chain(void) {
+    compare_walks(0, 0.3, true, false, 4);
+    compare_walks(0, 0, true, false, 3);
+}
+
+// alpha = 1 is the limit: from node 0 its three neighbours come first, from node 3 its two and then
+// one of the level behind them, from node 2 the same with a neighbour that is out of reach by
+// weight.
+static void test_limit_chain(void) {
+    for (int u = 0; u <= 3; u++) {
+        compare_walks(u, 1 - 1e-7, false, true, 4);
+        compare_walks(u, 1 - 1e-7, true, true, 4);
+    }
+}
+
+// Second level: from u = 0, level 1 is {1, 2}, level 2 {3, 4, 5} reached with masses 1/4 : 1/2 :
+// 1/4.
+static void test_limit_levels(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    int64_t start[] = {0, 2, 4, 6, 7, 8, 9};
+    int32_t target[] = {1, 2, 3, 4, 4, 5, 0, 0, 0};
+    const struct hn_graph g = {6, start, target, NULL};
+    struct hn_walk walk = {&g, NULL, 1, 50, 6};
+    struct hn_walk_scratch scratch;
+    struct hn_walk_tally tally = {0};
+    HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 6, true, &scratch));
+    int64_t first[3] = {0}, second_after_4[2] = {0}, swapped = 0;
+    for (int i = 0; i < WALKS; i++) {
+        struct hn_stream stream;
+        int32_t ids[6];
+        hn_stream_open(&stream, 98, "test.levels", 0, 0, i);
+        hn_walk_restart(&walk, 0, &stream, &scratch, ids, &tally);
+        CU_ASSERT_FATAL(ids[0] == 0 && ids[1] + ids[2] == 3 && ids[1] * ids[2] == 2);
+        CU_ASSERT_FATAL(ids[3] >= 3 && ids[3] <= 5);
+        swapped += ids[1] == 2;
+        first[ids[3] - 3]++;
+        if (ids[3] == 4)
+            second_after_4[ids[4] == 5]++;
+    }
+    CU_ASSERT_EQUAL(tally.stalls, 0);
+    CU_ASSERT(fabs((double)swapped - WALKS / 2.0) < 3 * sqrt(WALKS / 4.0));
+    CU_ASSERT(fabs((double)first[1] - WALKS / 2.0) < 3 * sqrt(WALKS / 4.0));
+    CU_ASSERT(fabs((double)first[0] - WALKS / 4.0) < 3 * sqrt(WALKS * 3 / 16.0));
+    double split = (double)(second_after_4[0] + second_after_4[1]);
+    CU_ASSERT(fabs((double)second_after_4[0] - split / 2) < 3 * sqrt(split / 4));
+    hn_walk_scratch_free(&ctx, &scratch);
+}
+
+// Three rings of three nodes: a walk that has seen its ring goes on from a random new item, and
+// stays there until it has seen that ring.
+static void check_stalls(struct hn_context *ctx, double alpha) {
+    int64_t start[10];
+    int32_t target[9];
+    for (int v = 0; v <= 9; v++)
+        start[v] = v;
+    for (int v = 0; v < 9; v++)
+        target[v] = v / 3 * 3 + (v + 1) % 3;
+    const struct hn_graph g = {9, start, target, NULL};
+    enum { B = 8, CAP = 4 };
+    struct hn_walk walk = {&g, NULL, alpha, CAP, B};
+    struct hn_walk_scratch scratch;
+    HN_CHECK(ctx, hn_walk_scratch_open(ctx, 9, alpha >= 1, &scratch));
+    int64_t landed[9] = {0}, stalls = 0;
+    for (int i = 0; i < WALKS / 4; i++) {
+        struct hn_stream stream;
+        struct hn_walk_tally tally = {0};
+        int32_t ids[B];
+        unsigned seen = 0;
+        hn_stream_open(&stream, 97, "test.stalls", 0, 0, i);
+        hn_walk_restart(&walk, 0, &stream, &scratch, ids, &tally);
+        for (int k = 0; k < B; k++)
+            seen |= 1U << ids[k];
+        CU_ASSERT_EQUAL_FATAL(__builtin_popcount(seen), B);
+        stalls += tally.stalls;
+        if (tally.stalls == 2) { // no ring took longer than the cap
+            CU_ASSERT(ids[0] / 3 == ids[2] / 3 && ids[3] / 3 == ids[5] / 3);
+            CU_ASSERT(tally.step >= 2 * CAP * B || alpha >= 1);
+            landed[ids[3]]++;
+        }
+    }
+    CU_ASSERT(stalls >= 2 * (WALKS / 4));
+    CU_ASSERT_EQUAL(landed[0] + landed[1] + landed[2], 0);
+    CU_ASSERT(landed[3] > 100);
+    CU_ASSERT(chi_square_fits(chi_square_equal(landed + 3, 6), 5));
+    hn_walk_scratch_free(ctx, &scratch);
+}
+
+static void test_stalls(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    check_stalls(&ctx, 0);
+    check_stalls(&ctx, 0.2);
+    check_stalls(&ctx, 1);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// A node without neighbours is a trap like any other.
+static void test_dead_ends(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const struct hn_graph g = {5, (int64_t[6]){0}, (int32_t[1]){0}, NULL};
+    const double alphas[] = {0, 0.5, 1};
+    for (int a = 0; a < 3; a++) {
+        struct hn_walk walk = {&g, NULL, alphas[a], 2, 5};
+        struct hn_walk_scratch scratch;
+        struct hn_walk_tally tally = {0};
+        struct hn_stream stream;
+        int32_t ids[5];
+        unsigned seen = 0;
+        HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 5, alphas[a] >= 1, &scratch));
+        hn_stream_open(&stream, 1, "test.dead", 0, 0, a);
+        hn_walk_restart(&walk, 3, &stream, &scratch, ids, &tally);
+        for (int k = 0; k < 5; k++)
+            seen |= 1U << ids[k];
+        CU_ASSERT_EQUAL(seen, 31);
+        CU_ASSERT_EQUAL(tally.stalls, 4);
+        hn_walk_scratch_free(&ctx, &scratch);
+    }
+}
+
+// The sampler walks its own graph from common starts with its own streams; alpha follows the
+// schedule.
+static void test_sampler(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, 120, 8, 4, false, 25);
+    const double progress[] = {0, 0.5, 1}, alpha[] = {0.6, 0.4, 0.2};
+    for (int i = 0; i < 3; i++) {
+        struct sampled s;
+        items.progress = progress[i];
+        items.step = 100 * i;
+        HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), "M=30 K=6 alpha=0.6~0.2 cap=20", &items,
+                                    16, 4, &s));
+        CU_ASSERT_EQUAL(batchsampler()->interval(s.params), 100);
+        struct hn_walk walk = {batchsampler()->graph(&s.sampler), NULL, alpha[i], 20, 16};
+        struct hn_walk_scratch scratch;
+        struct hn_walk_tally tally = {0};
+        HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 120, false, &scratch));
+        for (int64_t b = 0; b < s.batches; b++) {
+            struct hn_stream stream;
+            int32_t ids[16];
+            hn_stream_open(&stream, 4, "batchsampler.walk", items.step, 0, b);
+            hn_walk_restart(&walk, hn_sampler_start(&s.sampler, b), &stream, &scratch, ids, &tally);
+            CU_ASSERT_EQUAL(memcmp(ids, sampled_batch(&s, b), sizeof ids), 0);
+        }
+        CU_ASSERT_EQUAL(s.sampler.sampling.step, tally.step);
+        CU_ASSERT_EQUAL(s.sampler.sampling.edge, tally.edge);
+        CU_ASSERT_EQUAL(s.sampler.sampling.draw, tally.draw + s.batches);
+        CU_ASSERT_EQUAL(s.sampler.stalls, tally.stalls);
+        hn_walk_scratch_free(&ctx, &scratch);
+        sampled_close(&ctx, &s);
+    }
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// All items as candidates and alpha = 1: the nearest K = B - 1 neighbours, as the kNN sampler's.
+static void test_knn_limit(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, 90, 8, 4, false, 26);
+    struct sampled walk, knn;
+    HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), "M=89 K=11 alpha=1", &items, 12, 4, &walk));
+    HN_CHECK(&ctx, sampled_open(&ctx, hn_sampler_find("knn"), "", &items, 12, 4, &knn));
+    int64_t reordered = 0;
+    for (int64_t b = 0; b < knn.batches; b++) {
+        bool in_knn[90] = {0};
+        for (int i = 0; i < 12; i++)
+            in_knn[sampled_batch(&knn, b)[i]] = true;
+        for (int i = 0; i < 12; i++)
+            CU_ASSERT(in_knn[sampled_batch(&walk, b)[i]]);
+        reordered += memcmp(sampled_batch(&walk, b), sampled_batch(&knn, b), 48) != 0;
+    }
+    CU_ASSERT_EQUAL(reordered, knn.batches); // a random order of 11 neighbours
+    sampled_close(&ctx, &walk);
+    sampled_close(&ctx, &knn);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+static const struct hn_test tests[] = {
+    {"graph", test_graph},
+    {"all_candidates", test_all_candidates},
+    {"candidate_law", test_candidate_law},
+    {"rank_law", test_rank_law},
+    {"too_many_neighbours", test_too_many_neighbours},
+    {"check", test_check},
+    {"overlap", test_overlap},
+    {"restart_chain", test_restart_chain},
+    {"weight_chain", test_weight_chain},
+    {"limit_chain", test_limit_chain},
+    {"limit_levels", test_limit_levels},
+    {"stalls", test_stalls},
+    {"dead_ends", test_dead_ends},
+    {"sampler", test_sampler},
+    {"knn_limit", test_knn_limit},
+};
+HN_TEST_MAIN("batchsampler", tests)
