@@ -23,7 +23,7 @@ static const struct hn_option number_options[] = {
     NUMBER("batches", HN_OPTION_INT, batches, "300", 1, 1e9, "batches per cell"),
     NUMBER("epochs", HN_OPTION_INT, epochs, NULL, 1, 1e6, "epochs per cell"),
     NUMBER("seeds", HN_OPTION_INT, seed, "1", 0, 0x1p53, "seeds of the random streams"),
-    NUMBER("temperature", HN_OPTION_REAL, temperature, "0.5", 0.001, 1000, "of the loss"),
+    NUMBER("temperature", HN_OPTION_REAL, temperature, "0.5", 0.003, 1000, "of the loss"),
     {.name = NULL},
 };
 

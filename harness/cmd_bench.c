@@ -1,0 +1,448 @@
+// `hardneg bench`: how fast the heavy parts are here, each beside what the machine could do at
+// best, measured in the same run.
+#include "core/blas.h"
+#include "core/random.h"
+#include "core/sinks.h"
+#include "core/stats.h"
+#include "harness/command.h"
+#include "harness/host.h"
+#include "metrics/global.h"
+#include "samplers/sampler.h"
+
+#include <gsl/gsl_randist.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+struct bench_params {
+    int64_t n, dim, M, K, batch, keep, reps, warmup, threads;
+};
+
+static const struct hn_option bench_options[] = {
+    {.name = "n",
+     .kind = HN_OPTION_INT,
+     .metavar = "N",
+     .initial = "10000",
+     .min = 2,
+     .max = 100000000,
+     .offset = offsetof(struct bench_params, n),
+     .help = "items"},
+    {.name = "dim",
+     .kind = HN_OPTION_INT,
+     .metavar = "D",
+     .initial = "128",
+     .min = 1,
+     .max = 65536,
+     .offset = offsetof(struct bench_params, dim),
+     .help = "dimensions"},
+    {.name = "M",
+     .kind = HN_OPTION_INT,
+     .metavar = "M",
+     .initial = "1000",
+     .min = 1,
+     .max = 1000000,
+     .offset = offsetof(struct bench_params, M),
+     .help = "candidates of the proximity graph"},
+    {.name = "K",
+     .kind = HN_OPTION_INT,
+     .metavar = "K",
+     .initial = "100",
+     .min = 1,
+     .max = 1000000,
+     .offset = offsetof(struct bench_params, K),
+     .help = "neighbours kept"},
+    {.name = "batch",
+     .kind = HN_OPTION_INT,
+     .metavar = "B",
+     .initial = "256",
+     .min = 2,
+     .max = 1000000,
+     .offset = offsetof(struct bench_params, batch),
+     .help = "batch size of walks"},
+    {.name = "keep",
+     .kind = HN_OPTION_INT,
+     .metavar = "k",
+     .initial = "512",
+     .min = 1,
+     .max = 1000000,
+     .offset = offsetof(struct bench_params, keep),
+     .help = "GCBS: mean entries kept per row"},
+    {.name = "reps",
+     .kind = HN_OPTION_INT,
+     .metavar = "R",
+     .initial = "5",
+     .min = 1,
+     .max = 10000,
+     .offset = offsetof(struct bench_params, reps),
+     .help = "repetitions"},
+    {.name = "warmup",
+     .kind = HN_OPTION_INT,
+     .metavar = "W",
+     .initial = "1",
+     .min = 0,
+     .max = 1000,
+     .offset = offsetof(struct bench_params, warmup),
+     .help = "repetitions before that are not counted"},
+    {.name = "threads",
+     .kind = HN_OPTION_INT,
+     .metavar = "T",
+     .min = 1,
+     .max = 4096,
+     .offset = offsetof(struct bench_params, threads),
+     .help = "threads (default: all there are)"},
+    {.name = NULL},
+};
+
+// What the kernels work on.
+struct bench {
+    const struct bench_params *p;
+    struct hn_items items; // with two views
+    double gflops, gbs;    // the ceilings of this run
+};
+
+// Seconds of one repetition, and the seconds that the ceiling would take (NaN: no ceiling applies).
+struct measured {
+    double seconds, ideal;
+};
+
+// Rows in random directions: each from its own stream, so that any number of threads gives the
+// same.
+static void fill_rows(int threads, float *x, int64_t n, int64_t d, int64_t which) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        struct hn_stream stream;
+        hn_stream_open(&stream, 1, "bench.rows", which, 0, i);
+        gsl_rng rng = hn_stream_gsl(&stream);
+        for (int64_t k = 0; k < d; k++)
+            x[i * d + k] = (float)gsl_ran_gaussian_ziggurat(&rng, 1.0);
+    }
+}
+
+static enum hn_code make_rows(struct hn_context *ctx, struct bench *b, int64_t which,
+                              struct hn_matrix *out) {
+    int64_t n = b->p->n, d = b->p->dim, size;
+    float *x = hn_mul(n, d, &size) ? hn_alloc(ctx, size, sizeof *x) : NULL;
+    if (!x)
+        return hn_fail(ctx, HN_MEMORY, "no memory for %" PRId64 " x %" PRId64 " embeddings", n, d);
+    *out = (struct hn_matrix){x, n, d, d};
+    fill_rows(ctx->threads, x, n, d, which);
+    return hn_normalize_rows(ctx, x, n, d, "bench");
+}
+
+static void free_items(struct hn_context *ctx, struct bench *b) {
+    hn_free(ctx, (float *)b->items.x.data);
+    hn_free(ctx, (float *)b->items.x1.data);
+    hn_free(ctx, (float *)b->items.x2.data);
+    hn_free(ctx, (int32_t *)b->items.labels);
+}
+
+static enum hn_code make_items(struct hn_context *ctx, struct bench *b) {
+    b->items = (struct hn_items){.n = b->p->n, .d = b->p->dim};
+    b->items.labels = hn_zalloc(ctx, b->p->n, sizeof(int32_t));
+    if (!b->items.labels || make_rows(ctx, b, 0, &b->items.x) ||
+        make_rows(ctx, b, 1, &b->items.x1) || make_rows(ctx, b, 2, &b->items.x2))
+        return ctx->code;
+    return HN_OK;
+}
+
+static double flop_seconds(const struct bench *b, int64_t dots) {
+    return 2.0 * (double)b->p->dim * (double)dots / (b->gflops * 1e9);
+}
+
+static enum hn_code run_sgemm(struct hn_context *ctx, struct bench *b, double argument,
+                              struct measured *out) {
+    (void)argument;
+    double gflops;
+    if (hn_host_sgemm(ctx, b->p->dim, 1, &gflops))
+        return ctx->code;
+    // Given as the time of one N x N product at that rate.
+    int64_t dots = b->p->n * b->p->n;
+    out->seconds = flop_seconds(b, dots) * b->gflops / gflops;
+    out->ideal = flop_seconds(b, dots);
+    return HN_OK;
+}
+
+static enum hn_code run_knn(struct hn_context *ctx, struct bench *b, double argument,
+                            struct measured *out) {
+    (void)argument;
+    struct hn_topk topk = {.k = b->p->K, .skip_self = true};
+    struct hn_sweep sweep = {.x = b->items.x, .y = b->items.x};
+    hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
+    int64_t begun = hn_wall_ns();
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    out->seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    out->ideal = flop_seconds(b, sweep.n_dot);
+    hn_topk_free(ctx, &topk);
+    return code;
+}
+
+static enum hn_code run_loss(struct hn_context *ctx, struct bench *b, double argument,
+                             struct measured *out) {
+    struct hn_global global;
+    int64_t dots;
+    int64_t begun = hn_wall_ns();
+    if (hn_global_compute(ctx, &b->items, argument, &global, &dots))
+        return ctx->code;
+    out->seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    out->ideal = flop_seconds(b, dots);
+    hn_global_free(ctx, &global);
+    return HN_OK;
+}
+
+// Opens a sampler with options written as "M=1000 K=100" and builds it, timed.
+static enum hn_code build_sampler(struct hn_context *ctx, struct bench *b, const char *name,
+                                  const char *const *option, void *params,
+                                  struct hn_sampler *sampler, double *seconds) {
+    const struct hn_sampler_type *type = hn_sampler_find(name);
+    for (; option[0]; option += 2)
+        if (hn_options_set(ctx, type->options, params, option[0], option[1]))
+            return ctx->code;
+    struct hn_sampler_plan plan = {
+        .n = b->p->n, .batch_size = (int32_t)b->p->batch, .has_positive = true, .has_labels = true};
+    if (type->check && type->check(ctx, params, &plan))
+        return ctx->code;
+    if (hn_sampler_open(ctx, type, params, b->p->n, (int32_t)hn_min(b->p->batch, b->p->n), 1,
+                        sampler))
+        return ctx->code;
+    int64_t begun = hn_wall_ns();
+    if (hn_sampler_build(ctx, sampler, &b->items, 0)) {
+        hn_sampler_close(ctx, sampler);
+        return ctx->code;
+    }
+    *seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    return HN_OK;
+}
+
+// A sampler's parameters at their defaults, for the length of one call of `use`.
+static enum hn_code with_params(struct hn_context *ctx, struct bench *b, const char *name,
+                                const char *const *option, double argument,
+                                enum hn_code (*use)(struct hn_context *, struct bench *,
+                                                    struct hn_sampler *, double, struct measured *),
+                                struct measured *out) {
+    const struct hn_sampler_type *type = hn_sampler_find(name);
+    void *params = hn_zalloc(ctx, (int64_t)type->params_size, 1);
+    if (!params)
+        return ctx->code;
+    enum hn_code code = hn_options_init(ctx, type->options, params);
+    struct hn_sampler sampler;
+    if (code == HN_OK) {
+        code = build_sampler(ctx, b, name, option, params, &sampler, &out->seconds);
+        if (code == HN_OK) {
+            code = use(ctx, b, &sampler, argument, out);
+            hn_sampler_close(ctx, &sampler);
+        }
+        hn_options_free(ctx, type->options, params);
+    }
+    hn_free(ctx, params);
+    return code;
+}
+
+// Candidates lie anywhere: the ceiling is reading every candidate's row once from memory.
+static enum hn_code judge_proximity(struct hn_context *ctx, struct bench *b,
+                                    struct hn_sampler *sampler, double argument,
+                                    struct measured *out) {
+    (void)ctx;
+    (void)argument;
+    out->ideal = (double)sampler->build.dot * (double)b->p->dim * 4.0 / (b->gbs * 1e9);
+    return HN_OK;
+}
+
+static enum hn_code judge_gcbs(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
+                               double argument, struct measured *out) {
+    (void)ctx;
+    (void)sampler;
+    (void)argument;
+    out->ideal = flop_seconds(b, b->p->n * b->p->n);
+    return HN_OK;
+}
+
+static enum hn_code draw_walks(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
+                               double argument, struct measured *out) {
+    (void)argument;
+    enum { COUNT = 32 };
+    int32_t size[COUNT];
+    struct hn_batches batches = {.count = COUNT, .batch_size = sampler->batch_size, .size = size};
+    batches.ids = hn_alloc(ctx, (int64_t)COUNT * batches.batch_size, sizeof(int32_t));
+    int64_t in_epoch;
+    enum hn_code code =
+        batches.ids ? hn_sampler_epoch(ctx, sampler, &b->items, 0, &in_epoch) : HN_MEMORY;
+    if (code == HN_OK) {
+        batches.count = (int32_t)hn_min(in_epoch, COUNT);
+        int64_t begun = hn_wall_ns();
+        code = hn_sampler_next(ctx, sampler, &batches);
+        out->seconds = (double)(hn_wall_ns() - begun) * 1e-9 / batches.count;
+        out->ideal = NAN;
+    }
+    hn_free(ctx, batches.ids);
+    return code;
+}
+
+static enum hn_code run_graph(struct hn_context *ctx, struct bench *b, double alpha,
+                              struct measured *out) {
+    char M[32], K[32], a[32];
+    snprintf(M, sizeof M, "%" PRId64, b->p->M);
+    snprintf(K, sizeof K, "%" PRId64, b->p->K);
+    hn_real_text(alpha, a, sizeof a);
+    const char *const option[] = {"M", M, "K", K, "alpha", a, NULL};
+    return with_params(ctx, b, "batchsampler", option, alpha,
+                       alpha > 0 ? draw_walks : judge_proximity, out);
+}
+
+static enum hn_code run_gcbs(struct hn_context *ctx, struct bench *b, double argument,
+                             struct measured *out) {
+    char keep[32];
+    snprintf(keep, sizeof keep, "%" PRId64, hn_min(b->p->keep, b->p->n - 1));
+    const char *const option[] = {"keep", keep, NULL};
+    return with_params(ctx, b, "gcbs", option, argument, judge_gcbs, out);
+}
+
+static const struct kernel {
+    const char *group, *name;
+    double argument; // alpha of a walk (0: the graph itself), temperature of a loss
+    enum hn_code (*run)(struct hn_context *ctx, struct bench *b, double argument,
+                        struct measured *out);
+} kernels[] = {
+    {"sgemm", "sgemm", 0, run_sgemm},
+    {"knn", "knn", 0, run_knn},
+    {"proximity", "proximity-independent", 0, run_graph},
+    {"walk", "walk-0.1", 0.1, run_graph},
+    {"walk", "walk-0.7", 0.7, run_graph},
+    {"gcbs", "gcbs", 0, run_gcbs},
+    {"loss", "loss", 0.5, run_loss},
+};
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+static void print_row(const struct kernel *k, const struct bench *b, const double *sorted,
+                      double median, double share) {
+    printf("%-22s %8" PRId64 " %5" PRId64 " %12.6f %12.6f %12.6f ", k->name, b->p->n, b->p->dim,
+           median, sorted[0], sorted[b->p->reps - 1]);
+    if (isnan(share))
+        printf("%8s\n", "-");
+    else
+        printf("%7.1f%%\n", 100 * share);
+}
+
+static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const struct bench *b,
+                        const double *all, const double *sorted, double median, double share) {
+    json_t *list = json_array();
+    for (int64_t r = 0; r < b->p->reps; r++)
+        json_array_append_new(list, json_real(all[r]));
+    json_t *row =
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:{s:f, s:f}}",
+                  "name", k->name, "n", (json_int_t)b->p->n, "dim", (json_int_t)b->p->dim, "M",
+                  (json_int_t)b->p->M, "K", (json_int_t)b->p->K, "batch", (json_int_t)b->p->batch,
+                  "keep", (json_int_t)b->p->keep, "threads", ctx->threads, "seconds", "median",
+                  median, "min", sorted[0], "max", sorted[b->p->reps - 1], "all", list, "ceiling",
+                  "sgemm_gflops", b->gflops, "read_gbs", b->gbs);
+    json_object_set_new(row, "share_of_limit", isnan(share) ? json_null() : json_real(share));
+    return row;
+}
+
+static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, struct bench *b,
+                               json_t *rows) {
+    int64_t reps = b->p->reps;
+    double *all = hn_alloc(ctx, 2 * reps, sizeof *all), *sorted = all + reps;
+    if (!all)
+        return ctx->code;
+    struct measured m = {0};
+    enum hn_code code = HN_OK;
+    for (int64_t r = -b->p->warmup; r < reps && code == HN_OK; r++) {
+        code = hn_check_stop(ctx);
+        if (code == HN_OK)
+            code = k->run(ctx, b, k->argument, &m);
+        if (r >= 0)
+            all[r] = m.seconds;
+    }
+    if (code == HN_OK) {
+        memcpy(sorted, all, (size_t)reps * sizeof *all);
+        double median = hn_median(sorted, reps);
+        if (rows)
+            json_array_append_new(rows, row_json(ctx, k, b, all, sorted, median, m.ideal / median));
+        else
+            print_row(k, b, sorted, median, m.ideal / median);
+    }
+    hn_free(ctx, all);
+    return code;
+}
+
+static bool wanted(const struct kernel *k, int n_args, const char **args) {
+    for (int i = 0; i < n_args; i++)
+        if (strcmp(args[i], k->group) == 0 || strcmp(args[i], "all") == 0)
+            return true;
+    return n_args == 0;
+}
+
+static enum hn_code check_names(struct hn_context *ctx, int n_args, const char **args) {
+    const char *names[KERNELS + 1] = {"all"};
+    for (int i = 0; i < KERNELS; i++)
+        names[i + 1] = kernels[i].group;
+    for (int i = 0; i < n_args; i++) {
+        bool known = false;
+        for (int j = 0; j <= KERNELS; j++)
+            known |= strcmp(args[i], names[j]) == 0;
+        const char *near = hn_nearest(args[i], names, KERNELS + 1);
+        if (!known)
+            return hn_fail(ctx, HN_USAGE, "unknown kernel '%s'%s%s%s", args[i],
+                           near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    }
+    return HN_OK;
+}
+
+static enum hn_code run_kernels(struct hn_context *ctx, struct bench *b, int n_args,
+                                const char **args, json_t *rows) {
+    if (!rows)
+        printf("%s kernels, %d threads: sgemm %.0f GFLOP/s at d = %" PRId64 ", read %.1f GB/s\n"
+               "%-22s %8s %5s %12s %12s %12s %8s\n",
+               hn_blas_core(), ctx->threads, b->gflops, b->p->dim, b->gbs, "kernel", "n", "dim",
+               "median s", "least s", "most s", "of limit");
+    for (int i = 0; i < KERNELS; i++)
+        if (wanted(&kernels[i], n_args, args) && run_kernel(ctx, &kernels[i], b, rows))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    struct bench b = {.p = params};
+    if (check_names(ctx, n_args, args))
+        return ctx->code;
+    if (b.p->threads != INT64_MIN)
+        ctx->threads = (int)b.p->threads;
+    json_t *rows = common->json ? json_array() : NULL;
+    enum hn_code code = make_items(ctx, &b);
+    if (code == HN_OK)
+        code = hn_host_sgemm(ctx, b.p->dim, 5, &b.gflops);
+    if (code == HN_OK)
+        code = hn_host_read(ctx, 5, &b.gbs);
+    if (code == HN_OK)
+        code = run_kernels(ctx, &b, n_args, args, rows);
+    if (code == HN_OK && rows) {
+        json_t *document = json_pack("{s:O}", "kernels", rows);
+        json_dumpf(document, stdout, JSON_INDENT(2));
+        printf("\n");
+        json_decref(document);
+    }
+    json_decref(rows);
+    free_items(ctx, &b);
+    return code;
+}
+
+const struct hn_command hn_cmd_bench = {
+    .name = "bench",
+    .usage = "hardneg bench [sgemm|knn|proximity|walk|gcbs|loss|all]... [options]",
+    .summary = "how fast the heavy parts are here, as shares of what the machine can do",
+    .details =
+        "Times each kernel on random unit rows with warm-up and repetition; beside it the ceiling "
+        "of\n"
+        "the same run: matrix products at this dimension, and reading memory. A walk is given per\n"
+        "batch and has no ceiling.\n"
+        "\n"
+        "example: hardneg bench knn loss --n 20000 --dim 768 --json",
+    .options = bench_options,
+    .params_size = sizeof(struct bench_params),
+    .json = true,
+    .min_args = 0,
+    .max_args = 8,
+    .run = run,
+};

@@ -1,0 +1,317 @@
+// `hardneg run`: a job file in, a results file and figures out.
+#include "core/blas.h"
+#include "harness/command.h"
+#include "harness/host.h"
+#include "harness/runner.h"
+#include "harness/summary.h"
+#include "plots/figure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct run_params {
+    char *job, *output, *filter;
+    struct hn_text_list set;
+    int64_t threads, memory, seed;
+    int rerun, term;
+    bool dry_run, explain;
+};
+
+static const char *const rerun_choices[] = {"missing", "failed", "all", NULL};
+static const char *const term_choices[] = {"svg", "pdf", "png", NULL};
+
+static const struct hn_option run_options[] = {
+    {.name = "config",
+     .letter = 'c',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "JOB",
+     .offset = offsetof(struct run_params, job),
+     .help = "the job file (YAML)"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .offset = offsetof(struct run_params, output),
+     .help = "folder of the run (default: results/ and the job's name)"},
+    {.name = "set",
+     .kind = HN_OPTION_LIST,
+     .metavar = "KEY=VALUE",
+     .offset = offsetof(struct run_params, set),
+     .help = "replace a value of the job, e.g. --set batches=20"},
+    {.name = "filter",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "RE",
+     .offset = offsetof(struct run_params, filter),
+     .help = "only cells whose line in --dry-run matches this regular expression"},
+    {.name = "dry-run",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct run_params, dry_run),
+     .letter = 'n',
+     .help = "list the cells and stop"},
+    {.name = "explain",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct run_params, explain),
+     .help = "say of every cell why it is run or skipped"},
+    {.name = "rerun",
+     .kind = HN_OPTION_CHOICE,
+     .metavar = "WHAT",
+     .initial = "missing",
+     .choices = rerun_choices,
+     .offset = offsetof(struct run_params, rerun),
+     .help = "what to run"},
+    {.name = "threads",
+     .kind = HN_OPTION_INT,
+     .metavar = "N",
+     .min = 1,
+     .max = 4096,
+     .offset = offsetof(struct run_params, threads),
+     .help = "threads (default: all there are)"},
+    {.name = "memory",
+     .kind = HN_OPTION_SIZE,
+     .metavar = "SIZE",
+     .max = INFINITY,
+     .offset = offsetof(struct run_params, memory),
+     .help = "most memory for data, e.g. 4GiB; replaces limits.memory of the job"},
+    {.name = "seed",
+     .kind = HN_OPTION_INT,
+     .metavar = "S",
+     .max = INFINITY,
+     .offset = offsetof(struct run_params, seed),
+     .help = "replace the job's seeds by this one"},
+    {.name = "term",
+     .kind = HN_OPTION_CHOICE,
+     .metavar = "T",
+     .initial = "svg",
+     .choices = term_choices,
+     .offset = offsetof(struct run_params, term),
+     .help = "format of the figures"},
+    {.name = NULL},
+};
+
+// results/<name of the job file>
+static char *default_folder(struct hn_context *ctx, const char *job) {
+    const char *slash = strrchr(job, '/');
+    const char *name = slash ? slash + 1 : job;
+    const char *dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    return hn_format(ctx, "results/%.*s", length, name);
+}
+
+static char *join_argv(struct hn_context *ctx, const struct hn_common *common) {
+    char *line = hn_strdup(ctx, "");
+    for (int i = 0; line && i < common->argc; i++) {
+        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", common->argv[i]);
+        hn_free(ctx, line);
+        line = longer;
+    }
+    return line;
+}
+
+static enum hn_code describe(struct hn_context *ctx, const struct hn_common *common,
+                             const struct hn_job *job, struct hn_results *results) {
+    char *argv = join_argv(ctx, common);
+    enum hn_code code = argv ? hn_results_set(ctx, results, "argv", argv) : HN_MEMORY;
+    hn_free(ctx, argv);
+    if (code || hn_results_set(ctx, results, "config", job->resolved) ||
+        hn_results_set(ctx, results, "config_sha256", job->resolved_sha256))
+        return ctx->code;
+    return hn_results_set(ctx, results, "status", "complete");
+}
+
+static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
+                               const regex_t *filter) {
+    int64_t shown = 0;
+    for (int64_t i = 0; i < plan->n_cells; i++) {
+        char label[512];
+        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
+        if (filter && regexec(filter, label, 0, NULL, 0) != 0)
+            continue;
+        printf("%s\n", label);
+        shown++;
+    }
+    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells\n", shown, plan->n_cells);
+    return shown ? HN_OK : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
+}
+
+static enum hn_code draw_one(struct hn_context *ctx, const struct hn_figure *figure,
+                             const struct hn_results *r, const char *folder, const char *term,
+                             bool asked) {
+    enum hn_code code = hn_figure_draw(ctx, figure, r, folder, term, NULL);
+    if (!asked && (code == HN_NOT_APPLICABLE || code == HN_DATA)) {
+        hn_note(ctx, "figure %s is left out: %s", figure->id, ctx->message);
+        return HN_OK;
+    }
+    return code;
+}
+
+static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *job,
+                                 const struct hn_results *r, const char *folder, const char *term) {
+    if (!job->figures_all && job->n_figures == 0)
+        return HN_OK;
+    char *figures = hn_format(ctx, "%s/figures", folder);
+    if (!figures)
+        return ctx->code;
+    mkdir(figures, 0777); // a failure shows when the first file is written
+    enum hn_code worst = HN_OK;
+    if (job->figures_all)
+        for (const struct hn_figure *const *f = hn_figures; *f && !worst; f++)
+            worst = draw_one(ctx, *f, r, figures, term, false);
+    for (int64_t i = 0; i < job->n_figures && !worst; i++)
+        worst = draw_one(ctx, hn_figure_find(job->figure[i]), r, figures, term, true);
+    hn_free(ctx, figures);
+    return worst;
+}
+
+static enum hn_code finish(struct hn_context *ctx, const struct hn_common *common,
+                           const struct run_params *p, const struct hn_plan *plan,
+                           const struct hn_run_options *options,
+                           const struct hn_run_summary *summary, struct hn_results *env) {
+    struct hn_results results;
+    int64_t failed;
+    if (hn_run_collect(ctx, plan, options, &results, &failed))
+        return ctx->code;
+    char *path = hn_format(ctx, "%s/results.h5", options->folder);
+    enum hn_code code = path ? describe(ctx, common, plan->job, &results) : HN_MEMORY;
+    for (int64_t i = 0; code == HN_OK && i < env->n_env; i++)
+        code = hn_results_set_env(ctx, &results, env->env[i].name, env->env[i].value);
+    if (code == HN_OK)
+        code = hn_results_write(ctx, &results, path);
+    if (code == HN_OK) {
+        if (!common->quiet)
+            hn_print_summary(&results);
+        code = draw_figures(ctx, plan->job, &results, options->folder, term_choices[p->term]);
+    }
+    if (code == HN_OK && !common->quiet)
+        fprintf(stderr, "%s: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n", path,
+                summary->wanted, summary->ran, summary->present,
+                plan->job->figures_all || plan->job->n_figures ? ", figures beside it in figures/"
+                                                               : "");
+    hn_free(ctx, path);
+    hn_results_free(ctx, &results);
+    if (code == HN_OK && failed)
+        return hn_fail(ctx, HN_PARTIAL,
+                       "%" PRId64 " of %" PRId64 " cells failed; column `error` "
+                       "says why",
+                       failed, summary->wanted);
+    return code;
+}
+
+static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
+                              const char *folder) {
+    char *path = hn_format(ctx, "%s/job.yaml", folder);
+    if (!path)
+        return ctx->code;
+    FILE *file = fopen(path, "w");
+    bool good = file && fprintf(file,
+                                "# Every default of %s filled in; its relative paths are "
+                                "against the folder of that file.\n%s",
+                                job->path, job->resolved) >= 0;
+    good = file && fclose(file) == 0 && good;
+    enum hn_code code = good ? HN_OK : hn_fail(ctx, HN_IO, "%s could not be written", path);
+    hn_free(ctx, path);
+    return code;
+}
+
+static enum hn_code execute(struct hn_context *ctx, const struct hn_common *common,
+                            const struct run_params *p, const struct hn_plan *plan,
+                            const regex_t *filter, const char *folder) {
+    struct hn_results env = {0};
+    struct hn_run_summary summary;
+    struct hn_run_options options = {.folder = folder,
+                                     .rerun = (enum hn_rerun)p->rerun,
+                                     .filter = filter,
+                                     .quiet = common->quiet,
+                                     .explain = p->explain};
+    const char *better = hn_blas_better_core(hn_blas_core());
+    if (better)
+        hn_note(ctx,
+                "OpenBLAS runs its %s kernels, as OPENBLAS_CORETYPE asks; %s would be faster here",
+                hn_blas_core(), better);
+    enum hn_code code = hn_host_describe(ctx, &env, true);
+    if (code == HN_OK) {
+        options.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
+        code = hn_run_cells(ctx, plan, &options, &summary);
+    }
+    if (code == HN_OK)
+        code = write_job(ctx, plan->job, folder);
+    if (code == HN_OK)
+        code = finish(ctx, common, p, plan, &options, &summary, &env);
+    hn_results_free(ctx, &env);
+    return code;
+}
+
+static enum hn_code compile_filter(struct hn_context *ctx, const char *text, regex_t *filter) {
+    int error = regcomp(filter, text, REG_EXTENDED | REG_NOSUB);
+    if (!error)
+        return HN_OK;
+    char why[256];
+    regerror(error, filter, why, sizeof why);
+    return hn_fail(ctx, HN_USAGE, "--filter '%s': %s", text, why);
+}
+
+static enum hn_code planned(struct hn_context *ctx, const struct hn_common *common,
+                            const struct run_params *p, const struct hn_job *job,
+                            const regex_t *filter) {
+    struct hn_plan plan;
+    ctx->memory.limit = p->memory ? p->memory : job->memory_limit;
+    if (hn_plan_make(ctx, job, &plan))
+        return ctx->code;
+    enum hn_code code;
+    if (p->dry_run) {
+        code = list_cells(ctx, &plan, filter);
+    } else {
+        char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
+        code = folder ? execute(ctx, common, p, &plan, filter, folder) : HN_MEMORY;
+        hn_free(ctx, folder);
+    }
+    hn_plan_free(ctx, &plan);
+    return code;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    const struct run_params *p = params;
+    if (!p->job && n_args == 0)
+        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    const char *path = p->job ? p->job : args[0];
+    if (p->threads != INT64_MIN)
+        ctx->threads = (int)p->threads;
+    regex_t filter;
+    if (p->filter && compile_filter(ctx, p->filter, &filter))
+        return ctx->code;
+    struct hn_job job;
+    enum hn_code code = hn_job_read(ctx, path, &p->set, &job);
+    if (code == HN_OK) {
+        if (p->seed != INT64_MIN) {
+            job.seed[0] = p->seed;
+            job.n_seeds = 1;
+        }
+        code = planned(ctx, common, p, &job, p->filter ? &filter : NULL);
+        hn_job_free(ctx, &job);
+    }
+    if (p->filter)
+        regfree(&filter);
+    return code;
+}
+
+const struct hn_command hn_cmd_run = {
+    .name = "run",
+    .usage = "hardneg run -c JOB [-o DIR] [options]",
+    .summary = "run a job: every sampler on every snapshot, into results.h5 and figures",
+    .details = "Runs each point of the job's grid as a cell and stores it at once, so that a run "
+               "that was\n"
+               "interrupted goes on where it stopped when the same command is given again. Leaves "
+               "in DIR:\n"
+               "results.h5, job.yaml (the job with every default), figures/, and cells/ (one file "
+               "per cell).\n"
+               "\n"
+               "example: hardneg run -c harness/jobs/smoke.yaml -o results/smoke --set batches=20",
+    .options = run_options,
+    .params_size = sizeof(struct run_params),
+    .min_args = 0,
+    .max_args = 0,
+    .run = run,
+};

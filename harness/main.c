@@ -1,0 +1,193 @@
+// The program: finds the command, parses its options, runs it, prints what went wrong, and gives
+// the exit code.
+#include "core/blas.h"
+#include "datasets/h5.h"
+#include "harness/command.h"
+#include "harness/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct hn_command *const commands[] = {
+    &hn_cmd_run,    &hn_cmd_plot,     &hn_cmd_list,  &hn_cmd_info, &hn_cmd_synth,
+    &hn_cmd_import, &hn_cmd_validate, &hn_cmd_bench, NULL,
+};
+
+// The only state a signal handler may touch.
+static volatile sig_atomic_t stop_requested;
+
+static void request_stop(int signal_number) {
+    (void)signal_number;
+    stop_requested = 1;
+}
+
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL); // a second one ends the program at once
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+// Options that every command has, in one table with its own.
+static const struct hn_option common_options[] = {
+    {.name = "quiet",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, quiet),
+     .letter = 'q',
+     .help = "say nothing but errors"},
+    {.name = "verbose",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, verbose),
+     .letter = 'v',
+     .help = "say more"},
+    {.name = "help",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, help),
+     .letter = 'h',
+     .help = "show this help"},
+    {.name = "version",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, version),
+     .help = "show the version"},
+    {.name = "json",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, json),
+     .help = "print one JSON document on standard output"},
+    {.name = NULL},
+};
+enum { COMMON = 5, OPTIONS_MAX = 64 };
+
+// The command's table followed by the common one, whose fields lie behind the command's parameters.
+static void join_options(const struct hn_command *command, size_t shift, struct hn_option *table) {
+    int n = 0;
+    for (const struct hn_option *o = command->options; o->name && n < OPTIONS_MAX - COMMON - 1; o++)
+        table[n++] = *o;
+    for (int i = 0; i < COMMON; i++) {
+        if (strcmp(common_options[i].name, "json") == 0 && !command->json)
+            continue;
+        table[n] = common_options[i];
+        table[n++].offset += shift;
+    }
+    table[n] = (struct hn_option){.name = NULL};
+}
+
+static void print_usage(FILE *out) {
+    fprintf(out,
+            "hardneg %s: a yardstick for mini-batch and negative samplers in contrastive "
+            "learning\n\nusage: hardneg COMMAND [OPTIONS]\n\n",
+            hn_version);
+    for (const struct hn_command *const *c = commands; *c; c++)
+        fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+    fprintf(out, "\n`hardneg COMMAND --help` tells more. `hardneg --version` shows the version.\n"
+                 "Exit codes: 0 done, 2 usage or job file, 3 bad input data, 4 some cells failed,\n"
+                 "6 gnuplot missing or failed, 70 internal error, 74 output could not be written,\n"
+                 "130 interrupted (finished cells are kept).\n");
+}
+
+static void print_help(const struct hn_command *command, const struct hn_option *table) {
+    printf("usage: %s\n\n%s\n\n%s\n\noptions:\n", command->usage, command->summary,
+           command->details);
+    hn_options_help(table, stdout);
+}
+
+static void print_note(void *data, const char *text) {
+    const struct hn_common *common = data;
+    if (!common->quiet)
+        fprintf(stderr, "note: %s\n", text);
+}
+
+static int report(struct hn_context *ctx, const char *command, enum hn_code code) {
+    if (code && *ctx->message)
+        fprintf(stderr, "hardneg %s: %s\n", command, ctx->message);
+    return hn_exit_code(code);
+}
+
+static enum hn_code check_args(struct hn_context *ctx, const struct hn_command *command, int n) {
+    if (n >= command->min_args && n <= command->max_args)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE, "%s argument; usage: %s",
+                   n < command->min_args ? "missing" : "unexpected", command->usage);
+}
+
+static int run_command(struct hn_context *ctx, const struct hn_command *command, int argc,
+                       char **argv) {
+    size_t shift = (command->params_size + 63) & ~(size_t)63;
+    struct hn_option table[OPTIONS_MAX];
+    join_options(command, shift, table);
+    char *params = hn_zalloc(ctx, (int64_t)(shift + sizeof(struct hn_common)), 1);
+    const char **args = hn_zalloc(ctx, argc, sizeof *args);
+    enum hn_code code = HN_MEMORY;
+    bool ready = false;
+    if (!params || !args || hn_options_init(ctx, table, params))
+        goto done;
+    ready = true;
+    int n_args = 0;
+    struct hn_common *common = (struct hn_common *)(void *)(params + shift);
+    code = hn_options_argv(ctx, table, params, argc - 1, argv + 1, args, &n_args);
+    common->argc = argc;
+    common->argv = argv;
+    ctx->note = print_note;
+    ctx->note_data = common;
+    if (common->help || common->version) {
+        if (common->help)
+            print_help(command, table);
+        else
+            printf("hardneg %s\n", hn_version);
+        code = HN_OK;
+        goto done;
+    }
+    if (code == HN_OK)
+        code = check_args(ctx, command, n_args);
+    if (code == HN_OK)
+        code = command->run(ctx, common, params, n_args, args);
+    if (code == HN_OK && fflush(stdout) != 0)
+        code = hn_fail(ctx, HN_IO, "standard output could not be written");
+done:;
+    int status = report(ctx, command->name, code);
+    if (ready)
+        hn_options_free(ctx, table, params);
+    hn_free(ctx, args);
+    hn_free(ctx, params);
+    return status;
+}
+
+static int unknown_command(const char *word) {
+    const char *names[sizeof commands / sizeof commands[0]];
+    int n = 0;
+    for (; commands[n]; n++)
+        names[n] = commands[n]->name;
+    const char *near = hn_nearest(word, names, n);
+    fprintf(stderr, "hardneg: unknown command '%s'", word);
+    if (near)
+        fprintf(stderr, " (did you mean '%s'?)", near);
+    fprintf(stderr, "; `hardneg --help` lists them\n");
+    return HN_USAGE;
+}
+
+int main(int argc, char **argv) {
+    hn_blas_cure(argv);
+    hn_blas_single_thread();
+    hn_h5_quiet();
+    catch_signals();
+    struct hn_context ctx;
+    hn_context_init(&ctx, 0);
+    ctx.stop = &stop_requested;
+    if (argc < 2) {
+        print_usage(stderr);
+        return HN_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("hardneg %s\n", hn_version);
+        return 0;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+    for (const struct hn_command *const *c = commands; *c; c++)
+        if (strcmp(argv[1], (*c)->name) == 0)
+            return run_command(&ctx, *c, argc, argv);
+    return unknown_command(argv[1]);
+}

@@ -1,0 +1,55 @@
+// The plan: a job and its snapshot files become a list of cells, each with its keys, before
+// anything is computed.
+#ifndef HN_HARNESS_PLAN_H
+#define HN_HARNESS_PLAN_H
+
+#include "core/digest.h"
+#include "datasets/snapshot.h"
+#include "harness/job.h"
+
+// A snapshot file of the job, open for the whole run.
+struct hn_plan_data {
+    struct hn_snapshot *snapshot;
+    const char *name; // file name without its folder, borrowed from the job
+    char sha256[HN_DIGEST_TEXT];
+};
+
+// One point of the grid.
+struct hn_cell {
+    int32_t data;        // index into plan->data
+    int32_t sampler;     // index into job->sampler
+    int64_t step_index;  // place in the series that is judged
+    int64_t build_index; // place that the sampler is built on (t, METHODS.md)
+    double temperature;
+    int32_t batch_size;
+    uint64_t seed;
+    char cell_key[HN_DIGEST_TEXT]; // data, parameters, seed
+    char run_key[HN_DIGEST_TEXT];  // that, what is measured, and the version of the code
+};
+
+struct hn_plan {
+    const struct hn_job *job; // borrowed
+    struct hn_plan_data *data;
+    int64_t n_data;
+    struct hn_cell *cell; // by data, step, temperature, then sampler, batch size, seed
+    int64_t n_cells;
+};
+
+// Opens the files, checks steps, batch sizes and sampler parameters against them, and lays out the
+// cells. HN_DATA: a bad file, or B > N; HN_USAGE: a step that a file lacks, parameters that do not
+// fit.
+HN_MUST_USE enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job,
+                                      struct hn_plan *out);
+void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
+
+// "cifar10.h5 step 400 batchsampler {K=100, M=500} B=256 seed 1": for people, and for --filter.
+void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char *text, size_t size);
+
+// What a sampler's check() and needs are judged by.
+struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
+                                            int32_t batch_size);
+// What the sampler needs and the file lacks ("labels"), or NULL.
+const char *hn_plan_missing(const struct hn_snapshot_info *info,
+                            const struct hn_sampler_type *type);
+
+#endif

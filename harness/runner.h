@@ -1,0 +1,60 @@
+// The runner: executes the cells of a plan, one after the other, each on all threads, and leaves
+// one shard per finished cell; then merges the shards into results.h5.
+#ifndef HN_HARNESS_RUNNER_H
+#define HN_HARNESS_RUNNER_H
+
+#include "harness/plan.h"
+#include "harness/progress.h"
+#include "harness/store.h"
+#include <regex.h>
+
+enum hn_rerun { HN_RERUN_MISSING, HN_RERUN_FAILED, HN_RERUN_ALL };
+
+struct hn_run_options {
+    const char *folder; // of the run
+    enum hn_rerun rerun;
+    const regex_t *filter; // only cells whose label matches; NULL = all
+    bool quiet, explain;
+    double sgemm_gflops; // of this run's calibration, 0 = unknown: share_of_limit
+};
+
+struct hn_run_summary {
+    int64_t wanted, present, ran, failed, not_applicable;
+};
+
+// Runs what is missing. A failed cell is recorded (status "failed") and the run goes on; bad data
+// (HN_DATA), an unwritable folder, and an interrupt end it, with every finished cell kept.
+HN_MUST_USE enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
+                                      const struct hn_run_options *options,
+                                      struct hn_run_summary *summary);
+// Reads the shards of the plan's cells, in the plan's order. Counts failed cells in *failed.
+HN_MUST_USE enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_plan *plan,
+                                        const struct hn_run_options *options,
+                                        struct hn_results *out, int64_t *failed);
+
+// Measures one cell (harness/cell.c): a results table of one row. A cell that cannot be measured
+// gives HN_OK and a row of status "failed" or "not_applicable".
+struct hn_cell_cache;
+HN_MUST_USE enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
+                                     const struct hn_cell *cell, struct hn_cell_cache *cache,
+                                     const struct hn_run_options *options, struct hn_results *out);
+// One more timed build and epoch's beginning of the cell, appended to out->timing.
+HN_MUST_USE enum hn_code hn_cell_time(struct hn_context *ctx, const struct hn_plan *plan,
+                                      const struct hn_cell *cell, struct hn_cell_cache *cache,
+                                      int64_t rep, bool warmup, int64_t *order,
+                                      struct hn_results *out);
+// Sets the cost columns of out's row from its timing table (medians without the warm-up).
+HN_MUST_USE enum hn_code hn_cell_costs(struct hn_context *ctx, const struct hn_plan *plan,
+                                       const struct hn_cell *cell,
+                                       const struct hn_run_options *options,
+                                       struct hn_results *out);
+
+// Embeddings and global quantities that cells of one step share.
+HN_MUST_USE struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx);
+void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache); // NULL is fine
+
+// The columns of /runs (harness/columns.c): base, every sampler option, every metric, costs.
+HN_MUST_USE enum hn_code hn_runs_table(struct hn_context *ctx, struct hn_table *out);
+HN_MUST_USE enum hn_code hn_timing_table(struct hn_context *ctx, struct hn_table *out);
+
+#endif

@@ -1,0 +1,66 @@
+#include "harness/summary.h"
+#include "core/option.h"
+#include "samplers/sampler.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static double column(const struct hn_results *r, int64_t row, const char *name) {
+    return hn_table_real(&r->runs, row, name);
+}
+
+// A number in a field of the summary; a dash where it does not apply.
+static void print_number(double value, int decimals, const char *unit, int width) {
+    char text[64] = "-";
+    if (value == value)
+        snprintf(text, sizeof text, "%.*f%s", decimals, value, unit);
+    printf(" %*s", width, text);
+}
+
+// The options of a row that are not at their defaults: "M=500 alpha=0.2".
+static void short_params(const struct hn_results *r, int64_t row, char *text, size_t size) {
+    const struct hn_sampler_type *type = hn_sampler_find(hn_table_text(&r->runs, row, "sampler"));
+    size_t used = 0;
+    *text = '\0';
+    for (const struct hn_option *o = type ? type->options : NULL; o && o->name; o++) {
+        char real[64];
+        const char *value = real;
+        if (hn_table_find(&r->runs, o->name) >= 0 && *hn_table_text(&r->runs, row, o->name))
+            value = hn_table_text(&r->runs, row, o->name);
+        else
+            hn_real_text(hn_table_real(&r->runs, row, o->name), real, sizeof real);
+        bool unset = strcmp(value, "nan") == 0;
+        if (unset || (o->initial && strcmp(value, o->initial) == 0) || used >= size)
+            continue;
+        int wrote = snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", o->name, value);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+void hn_print_summary(const struct hn_results *r) {
+    enum { MOST = 60 };
+    printf("%-7s %-12s %-24s %8s %5s %8s %7s %8s %11s %11s\n", "step", "sampler", "options",
+           "fn_ratio", "+-", "cos_mean", "gap", "coverage", "cost_s", "cost_g");
+    for (int64_t i = 0; i < r->runs.rows && i < MOST; i++) {
+        const char *status = hn_table_text(&r->runs, i, "status");
+        char options[64];
+        short_params(r, i, options, sizeof options);
+        printf("%-7.0f %-12s %-24s", column(r, i, "step"), hn_table_text(&r->runs, i, "sampler"),
+               options);
+        if (strcmp(status, "ok") != 0) {
+            printf(" %s: %s\n", status, hn_table_text(&r->runs, i, "error"));
+            continue;
+        }
+        print_number(column(r, i, "fn_ratio"), 4, "", 7);
+        print_number((column(r, i, "fn_ratio_hi") - column(r, i, "fn_ratio_lo")) / 2, 4, "", 6);
+        print_number(column(r, i, "cos_mean"), 4, "", 8);
+        print_number(column(r, i, "gap"), 4, "", 7);
+        print_number(column(r, i, "coverage"), 3, "", 8);
+        print_number(column(r, i, "cost_s") * 1e6, 1, " us", 11);
+        print_number(column(r, i, "cost_g") * 1e3, 1, " ms", 11);
+        printf("\n");
+    }
+    if (r->runs.rows > MOST)
+        printf("... and %" PRId64 " more rows in the results file\n", r->runs.rows - MOST);
+}

@@ -1,0 +1,403 @@
+// From a job to results: the plan and its keys, cells and their resumption, failures, and the
+// relations that must hold on real embeddings.
+#include "datasets/h5.h"
+#include "datasets/synth.h"
+#include "harness/runner.h"
+#include "tests/fixture.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A folder with a small series (s.h5) and a job on it.
+struct place {
+    char folder[256], job[300], snapshot[300], out[300];
+};
+
+static void write_text(const char *path, const char *text) {
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    CU_ASSERT_EQUAL_FATAL(fclose(f), 0);
+}
+
+static void make_series(struct hn_context *ctx, const char *path, const char *n) {
+    struct hn_synth synth = {.tool_version = "hardneg test"};
+    HN_CHECK(ctx, hn_options_init(ctx, hn_synth_options, &synth));
+    HN_CHECK(ctx, hn_options_set(ctx, hn_synth_options, &synth, "n", n));
+    HN_CHECK(ctx, hn_options_set(ctx, hn_synth_options, &synth, "dim", "16"));
+    HN_CHECK(ctx, hn_options_set(ctx, hn_synth_options, &synth, "steps", "3"));
+    HN_CHECK(ctx, hn_options_set(ctx, hn_synth_options, &synth, "step-gap", "60"));
+    HN_CHECK(ctx, hn_options_set(ctx, hn_synth_options, &synth, "output", path));
+    HN_CHECK(ctx, hn_synth_write(ctx, &synth));
+    hn_options_free(ctx, hn_synth_options, &synth);
+}
+
+static struct place make_place(struct hn_context *ctx, const char *samplers, const char *more) {
+    struct place p;
+    hn_fixture_folder(p.folder, sizeof p.folder);
+    snprintf(p.job, sizeof p.job, "%s/j.yaml", p.folder);
+    snprintf(p.snapshot, sizeof p.snapshot, "%s/s.h5", p.folder);
+    snprintf(p.out, sizeof p.out, "%s/out", p.folder);
+    make_series(ctx, p.snapshot, "120");
+    char text[2000];
+    snprintf(text, sizeof text, "version: 1\nsnapshots: s.h5\nbatch_size: 16\nsamplers: %s\n%s",
+             samplers, more);
+    write_text(p.job, text);
+    return p;
+}
+
+static const char all_samplers[] =
+    "[\"null\", uniform: {draw: [shuffle, iid]}, knn, batchsampler: {M: 40, K: 10}, gcbs: "
+    "{quantile: 0.95}]";
+
+static void read_job(struct hn_context *ctx, const struct place *p, struct hn_job *job) {
+    struct hn_text_list none = {NULL, 0};
+    HN_CHECK(ctx, hn_job_read(ctx, p->job, &none, job));
+}
+
+static void test_plan_has_every_point(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, all_samplers, "seeds: [1, 2]\ntemperature: [0.1, 0.5]\n");
+    struct hn_job job;
+    struct hn_plan plan;
+    read_job(&ctx, &p, &job);
+    HN_CHECK(&ctx, hn_plan_make(&ctx, &job, &plan));
+    CU_ASSERT_EQUAL(plan.n_cells, 3 * 2 * 6 * 2);
+    for (int64_t i = 0; i < plan.n_cells; i++)
+        for (int64_t j = 0; j < i; j++) {
+            CU_ASSERT_STRING_NOT_EQUAL(plan.cell[i].cell_key, plan.cell[j].cell_key);
+            CU_ASSERT_STRING_NOT_EQUAL(plan.cell[i].run_key, plan.cell[j].run_key);
+        }
+    char label[512];
+    hn_cell_label(&plan, &plan.cell[0], label, sizeof label);
+    CU_ASSERT_STRING_EQUAL(label, "s.h5 step 0 null {} B=16 tau=0.1 seed 1");
+    hn_plan_free(&ctx, &plan);
+    hn_job_free(&ctx, &job);
+    hn_fixture_remove(p.folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// t = 100 over steps 0, 60, 120: built on 0, 0 and 60 (the latest at or before 100); t = 60: fresh.
+static void test_plan_builds_at_multiples_of_t(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, "[batchsampler: {M: 40, K: 10, t: [100, 60, 1000]}]", "");
+    struct hn_job job;
+    struct hn_plan plan;
+    read_job(&ctx, &p, &job);
+    HN_CHECK(&ctx, hn_plan_make(&ctx, &job, &plan));
+    static const int64_t built_on[3][3] = {{0, 0, 0}, {0, 1, 0}, {1, 2, 0}}; // [step][t]
+    CU_ASSERT_EQUAL_FATAL(plan.n_cells, 9);
+    for (int i = 0; i < 9; i++) {
+        CU_ASSERT_EQUAL(plan.cell[i].step_index, i / 3);
+        CU_ASSERT_EQUAL(plan.cell[i].build_index, built_on[i / 3][i % 3]);
+    }
+    hn_plan_free(&ctx, &plan);
+    hn_job_free(&ctx, &job);
+    hn_fixture_remove(p.folder);
+}
+
+static void test_keys_follow_content(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct place a = make_place(&ctx, "[uniform]", ""), b = make_place(&ctx, "[uniform]", "");
+    struct place c = make_place(&ctx, "[uniform]", "metrics: [fn_ratio]\n");
+    struct hn_job job[3];
+    struct hn_plan plan[3];
+    const struct place *place[3] = {&a, &b, &c};
+    for (int i = 0; i < 3; i++) {
+        read_job(&ctx, place[i], &job[i]);
+        HN_CHECK(&ctx, hn_plan_make(&ctx, &job[i], &plan[i]));
+    }
+    CU_ASSERT_STRING_EQUAL(plan[0].cell[0].run_key, plan[1].cell[0].run_key);
+    CU_ASSERT_STRING_EQUAL(plan[0].cell[0].cell_key, plan[2].cell[0].cell_key);
+    CU_ASSERT_STRING_NOT_EQUAL(plan[0].cell[0].run_key, plan[2].cell[0].run_key);
+    for (int i = 0; i < 3; i++) {
+        hn_plan_free(&ctx, &plan[i]);
+        hn_job_free(&ctx, &job[i]);
+        hn_fixture_remove(place[i]->folder);
+    }
+}
+
+static void refuses(const char *samplers, const char *more, enum hn_code code, const char *part) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, samplers, more);
+    struct hn_job job;
+    struct hn_plan plan;
+    read_job(&ctx, &p, &job);
+    HN_CHECK_FAILS(&ctx, hn_plan_make(&ctx, &job, &plan), code, part);
+    hn_job_free(&ctx, &job);
+    hn_fixture_remove(p.folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_plan_refuses(void) {
+    refuses("[batchsampler: {M: 10, K: 20}]", "", HN_USAGE, "K = 20");
+    refuses("[uniform]", "steps: [0, 61]\n", HN_USAGE, "step 61");
+}
+
+static void test_plan_refuses_large_batches(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, "[uniform]", "");
+    write_text(p.job, "snapshots: s.h5\nbatch_size: [16, 121]\nsamplers: [uniform]\n");
+    struct hn_job job;
+    struct hn_plan plan;
+    read_job(&ctx, &p, &job);
+    HN_CHECK_FAILS(&ctx, hn_plan_make(&ctx, &job, &plan), HN_DATA, "batch_size 121 exceeds");
+    hn_job_free(&ctx, &job);
+    hn_fixture_remove(p.folder);
+}
+
+// Runs the job of a place into its output folder and collects the results.
+static enum hn_code run_place(struct hn_context *ctx, const struct place *p,
+                              struct hn_run_summary *summary, struct hn_results *results) {
+    struct hn_job job;
+    struct hn_plan plan;
+    struct hn_text_list none = {NULL, 0};
+    int64_t failed;
+    memset(results, 0, sizeof *results);
+    if (hn_job_read(ctx, p->job, &none, &job))
+        return ctx->code;
+    struct hn_run_options options = {.folder = p->out, .quiet = true};
+    enum hn_code code = hn_plan_make(ctx, &job, &plan);
+    if (code == HN_OK) {
+        code = hn_run_cells(ctx, &plan, &options, summary);
+        if (code == HN_OK)
+            code = hn_run_collect(ctx, &plan, &options, results, &failed);
+        hn_plan_free(ctx, &plan);
+    }
+    hn_job_free(ctx, &job);
+    return code;
+}
+
+static bool is_timing(const char *column) {
+    return strncmp(column, "cost_", 5) == 0 || strcmp(column, "peak_rss") == 0 ||
+           strcmp(column, "share_of_limit") == 0;
+}
+
+static bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+static void check_same(const struct hn_results *a, const struct hn_results *b) {
+    CU_ASSERT_EQUAL_FATAL(a->runs.rows, b->runs.rows);
+    for (int c = 0; c < a->runs.n_columns; c++) {
+        const struct hn_column *column = &a->runs.column[c];
+        for (int64_t r = 0; r < a->runs.rows && !is_timing(column->name); r++) {
+            bool same = strcmp(hn_table_text(&a->runs, r, column->name),
+                               hn_table_text(&b->runs, r, column->name)) == 0 &&
+                        same_bits(hn_table_real(&a->runs, r, column->name),
+                                  hn_table_real(&b->runs, r, column->name));
+            if (!same)
+                fprintf(stderr, "    column %s, row %d differs\n", column->name, (int)r);
+            CU_ASSERT(same);
+        }
+    }
+    int64_t counts = a->runs.rows * a->kinds * a->bins, batches = a->batch_start[a->runs.rows];
+    CU_ASSERT(counts > 0 && batches > 0);
+    CU_ASSERT_EQUAL(memcmp(a->histogram, b->histogram, (size_t)counts * sizeof *a->histogram), 0);
+    CU_ASSERT_EQUAL(memcmp(a->batch_fn_ratio, b->batch_fn_ratio, (size_t)batches * sizeof(double)),
+                    0);
+}
+
+static void test_threads_do_not_matter(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, all_samplers, "batches: 20\n");
+    struct hn_results first = {0}, other;
+    struct hn_run_summary summary;
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &first));
+    CU_ASSERT_EQUAL(summary.ran, 18);
+    CU_ASSERT_EQUAL(summary.failed, 0);
+    static const int threads[] = {2, 3, 4};
+    for (int i = 0; i < 3; i++) {
+        ctx.threads = threads[i];
+        snprintf(p.out, sizeof p.out, "%s/out%d", p.folder, threads[i]);
+        HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &other));
+        check_same(&first, &other);
+        hn_results_free(&ctx, &other);
+    }
+    hn_results_free(&ctx, &first);
+    hn_fixture_remove(p.folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_resumes(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct place p = make_place(&ctx, all_samplers, "batches: 10\n");
+    struct hn_results whole, again;
+    struct hn_run_summary summary;
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &whole));
+    char command[1000], out[100];
+    // Two shards are lost, one is cut short.
+    snprintf(command, sizeof command,
+             "cd '%s/cells' && set -- *.h5 && rm \"$1\" \"$2\" && truncate -s 3000 \"$3\"", p.out);
+    CU_ASSERT_EQUAL(hn_fixture_run(command, out, sizeof out), 0);
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &again));
+    CU_ASSERT_EQUAL(summary.present, 15);
+    CU_ASSERT_EQUAL(summary.ran, 3);
+    check_same(&whole, &again);
+    hn_results_free(&ctx, &again);
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &again));
+    CU_ASSERT_EQUAL(summary.ran, 0);
+    check_same(&whole, &again);
+    hn_results_free(&ctx, &again);
+    hn_results_free(&ctx, &whole);
+    hn_fixture_remove(p.folder);
+}
+
+static void test_interleaved_timing(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct place p = make_place(&ctx, all_samplers,
+                                "batches: 5\ntiming: {reps: 3, warmup: 1, interleave: true}\n");
+    struct hn_results r;
+    struct hn_run_summary summary;
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &r));
+    CU_ASSERT_EQUAL(r.runs.rows, 18);
+    int64_t builds = 0, warm = 0;
+    for (int64_t i = 0; i < r.timing.rows; i++) {
+        bool build = strcmp(hn_table_text(&r.timing, i, "phase"), "build") == 0;
+        builds += build;
+        warm += build && hn_table_real(&r.timing, i, "warmup") == 1;
+    }
+    CU_ASSERT_EQUAL(builds, 18 * (1 + 1 + 3)); // with the measuring, the warm-up, three that count
+    CU_ASSERT_EQUAL(warm, 18);
+    for (int64_t i = 0; i < r.runs.rows; i++)
+        CU_ASSERT(hn_table_real(&r.runs, i, "cost_s") > 0);
+    hn_results_free(&ctx, &r);
+    hn_fixture_remove(p.folder);
+}
+
+// Rows of cells that ran out of memory; every other row is sound.
+static int64_t failed_rows(const struct hn_results *r) {
+    int64_t bad = 0;
+    for (int64_t i = 0; i < r->runs.rows; i++) {
+        bool failed = strcmp(hn_table_text(&r->runs, i, "status"), "failed") == 0;
+        bad += failed && strstr(hn_table_text(&r->runs, i, "error"), "memory");
+        CU_ASSERT(failed || hn_table_real(&r->runs, i, "fn_ratio") >= 0);
+    }
+    return bad;
+}
+
+// Allocations all over a small run fail, one at a time: a clean end, or a cell that is recorded as
+// failed while the others go on; nothing leaks.
+static void test_allocations_may_fail(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, all_samplers, "batches: 2\nsteps: [60]\n");
+    struct hn_run_summary summary;
+    struct hn_results r;
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &r));
+    hn_results_free(&ctx, &r);
+    enum { POINTS = 40 };
+    int64_t calls = ctx.memory.calls, recorded = 0;
+    for (int64_t k = 0; k < POINTS; k++) {
+        char command[700], out[100];
+        snprintf(command, sizeof command, "rm -rf '%s'", p.out);
+        CU_ASSERT_EQUAL(hn_fixture_run(command, out, sizeof out), 0);
+        hn_context_init(&ctx, 1);
+        ctx.memory.fail_at = 1 + k * (calls - 1) / (POINTS - 1);
+        enum hn_code code = run_place(&ctx, &p, &summary, &r);
+        CU_ASSERT(code == HN_MEMORY || (code == HN_OK && summary.failed == 1));
+        CU_ASSERT_EQUAL(failed_rows(&r), code == HN_OK);
+        recorded += code == HN_OK;
+        hn_results_free(&ctx, &r);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+    CU_ASSERT(recorded > 0);
+    hn_fixture_remove(p.folder);
+}
+
+static double value(const struct hn_results *r, int64_t row, const char *column) {
+    return hn_table_real(&r->runs, row, column);
+}
+
+// Row of a sampler at a step, or -1.
+static int64_t find_row(const struct hn_results *r, const char *sampler, double step) {
+    for (int64_t i = 0; i < r->runs.rows; i++)
+        if (strcmp(hn_table_text(&r->runs, i, "sampler"), sampler) == 0 &&
+            value(r, i, "step") == step)
+            return i;
+    return -1;
+}
+
+// What any set of embeddings must show: both bounds above every gap, no gap below zero.
+static void check_bounds(const struct hn_results *r) {
+    for (int64_t i = 0; i < r->runs.rows; i++) {
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&r->runs, i, "status"), "ok");
+        CU_ASSERT(value(r, i, "gap") >= 0);
+        CU_ASSERT(value(r, i, "bound_36") >= value(r, i, "gap"));
+        CU_ASSERT(value(r, i, "bound_37") >= value(r, i, "gap"));
+    }
+}
+
+static void test_real_series(void) {
+    char path[1024], text[8000];
+    if (!hn_fixture_shared("datasets/snapshots/cifar10-simclr-10k.h5", path, sizeof path))
+        hn_test_skip("the shared CIFAR-10 series is not there (HN_SHARED names its folder)");
+    char absolute[4096];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(path, absolute));
+    struct hn_context ctx;
+    hn_context_init(&ctx, 0);
+    struct place p = make_place(&ctx, "[uniform]", "");
+    snprintf(text, sizeof text,
+             "snapshots: %s\nbatch_size: 256\nepochs: 2\n"
+             "samplers: [uniform, knn, batchsampler: {M: 500, K: 100, alpha: 0.7}, gcbs]\n",
+             absolute);
+    write_text(p.job, text);
+    struct hn_run_summary summary;
+    struct hn_results r;
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &r));
+    CU_ASSERT_EQUAL(r.runs.rows, 24);
+    check_bounds(&r);
+    static const double steps[] = {0, 50, 100, 200, 400, 1000};
+    double expected = 10.0 * 1000.0 * 999.0 / (10000.0 * 9999.0); // sum n_c (n_c - 1) / (N (N - 1))
+    for (int s = 0; s < 6; s++) {
+        int64_t uniform = find_row(&r, "uniform", steps[s]), knn = find_row(&r, "knn", steps[s]);
+        int64_t walk = find_row(&r, "batchsampler", steps[s]),
+                gcbs = find_row(&r, "gcbs", steps[s]);
+        CU_ASSERT_FATAL(uniform >= 0 && knn >= 0 && walk >= 0 && gcbs >= 0);
+        // Half the 95 % interval over three standard errors of 80 batches: 1.99 of them.
+        double error =
+            (value(&r, uniform, "fn_ratio_hi") - value(&r, uniform, "fn_ratio_lo")) / 3.98;
+        CU_ASSERT(fabs(value(&r, uniform, "fn_ratio") - expected) <= 3 * error);
+        CU_ASSERT(value(&r, gcbs, "gap") < value(&r, uniform, "gap"));
+        CU_ASSERT_EQUAL(value(&r, uniform, "coverage"), 1);
+        CU_ASSERT_EQUAL(value(&r, gcbs, "coverage"), 1);
+        if (steps[s] < 100)
+            continue;
+        CU_ASSERT(value(&r, walk, "fn_ratio_lo") > value(&r, uniform, "fn_ratio_hi"));
+        CU_ASSERT(value(&r, knn, "fn_ratio_lo") > value(&r, walk, "fn_ratio_hi"));
+        CU_ASSERT(value(&r, knn, "cos_mean") > value(&r, walk, "cos_mean"));
+        CU_ASSERT(value(&r, walk, "cos_mean") > value(&r, uniform, "cos_mean"));
+    }
+    CU_ASSERT(value(&r, find_row(&r, "knn", 1000), "fn_ratio") >
+              value(&r, find_row(&r, "knn", 0), "fn_ratio_hi"));
+    hn_results_free(&ctx, &r);
+    hn_fixture_remove(p.folder);
+}
+
+static const struct hn_test tests[] = {
+    {"plan has every point", test_plan_has_every_point},
+    {"plan builds at multiples of t", test_plan_builds_at_multiples_of_t},
+    {"keys follow content", test_keys_follow_content},
+    {"plan refuses", test_plan_refuses},
+    {"plan refuses large batches", test_plan_refuses_large_batches},
+    {"threads do not matter", test_threads_do_not_matter},
+    {"resumes", test_resumes},
+    {"interleaved timing", test_interleaved_timing},
+    {"allocations may fail", test_allocations_may_fail},
+    {"real series", test_real_series},
+};
+
+int main(int argc, char **argv) {
+    hn_h5_quiet();
+    return hn_test_main(argc, argv, "run", tests, (int)(sizeof tests / sizeof tests[0]));
+}
