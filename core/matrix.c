@@ -1,10 +1,12 @@
 #include "core/matrix.h"
+#include "core/clones.h"
 
 #include <math.h>
 
 enum { LANES = 8, FLOAT_LANES = 32 };
 
-double hn_dot_exact(const float *x, const float *y, int64_t d) {
+HN_CLONES
+static double dot_exact(const float *x, const float *y, int64_t d) {
     double lane[LANES] = {0};
     int64_t whole = d - d % LANES;
     for (int64_t k = 0; k < whole; k += LANES)
@@ -16,7 +18,8 @@ double hn_dot_exact(const float *x, const float *y, int64_t d) {
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-float hn_dot(const float *x, const float *y, int64_t d) {
+HN_CLONES
+static float dot(const float *x, const float *y, int64_t d) {
     float lane[FLOAT_LANES] = {0}; // enough independent sums to hide the latency of an addition
     int64_t whole = d - d % FLOAT_LANES;
     for (int64_t k = 0; k < whole; k += FLOAT_LANES)
@@ -29,6 +32,10 @@ float hn_dot(const float *x, const float *y, int64_t d) {
             lane[l] += lane[l + width];
     return lane[0];
 }
+
+// The loader chooses among clones of static functions only where every compiler can: hence these.
+double hn_dot_exact(const float *x, const float *y, int64_t d) { return dot_exact(x, y, d); }
+float hn_dot(const float *x, const float *y, int64_t d) { return dot(x, y, d); }
 
 double hn_dot_bound(int64_t d) {
     double nu = (double)(d + 2) * 0x1p-24;

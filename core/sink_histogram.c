@@ -1,0 +1,107 @@
+// Counts of inner products by bin and by relation of the labels.
+#include "core/clones.h"
+#include "core/sinks.h"
+#include "core/stats.h"
+
+#include <omp.h>
+
+enum { BINS_MOST = 1 << 20, GROUP = 64, LINE = 8 };
+
+// Every thread counts for itself: integers add up to the same in any order.
+struct work {
+    uint64_t *count;  // [threads x stride]
+    int64_t stride;   // HN_REL_COUNT x bins, rounded up to whole cache lines
+    int32_t *unknown; // [block] labels of columns without any
+    int threads;
+};
+
+static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
+                                    const struct hn_sweep_shape *shape) {
+    struct hn_sweep_histogram *h = self;
+    if (h->bins < 1 || h->bins > BINS_MOST)
+        return hn_fail(ctx, HN_USAGE, "a histogram with %lld bins: take 1 to %d",
+                       (long long)h->bins, BINS_MOST);
+    struct work *work = hn_zalloc(ctx, 1, sizeof *work);
+    if (!work)
+        return HN_MEMORY;
+    h->work = work;
+    work->threads = shape->threads;
+    work->stride = HN_REL_COUNT * h->bins;
+    work->stride += (LINE - work->stride % LINE) % LINE;
+    h->count = hn_zalloc(ctx, HN_REL_COUNT * h->bins, sizeof *h->count);
+    if (!h->count)
+        return HN_MEMORY;
+    work->unknown = hn_alloc(ctx, shape->block, sizeof *work->unknown);
+    if (!work->unknown)
+        return HN_MEMORY;
+    for (int64_t j = 0; j < shape->block; j++)
+        work->unknown[j] = -1;
+    work->count = hn_zalloc(ctx, work->threads * work->stride, sizeof *work->count);
+    return work->count ? HN_OK : HN_MEMORY;
+}
+
+// Place of s in the table of counts, as hn_cosine_bin() has it; clamped before the conversion,
+// which then fits 32 bits.
+static inline int32_t place_of(float s, int32_t label, int32_t row_label, int32_t bins) {
+    double at = ((double)s + 1.0) * 0.5 * (double)bins, last = (double)(bins - 1);
+    at = at > 0 ? at : 0;
+    at = at < last ? at : last;
+    int32_t relation = label == row_label ? HN_REL_SAME : HN_REL_DIFFERENT;
+    relation = (label | row_label) < 0 ? HN_REL_UNKNOWN : relation;
+    return (int32_t)at + relation * bins;
+}
+
+// Counts s[n] with the labels of their columns.
+HN_CLONES
+static void tally(const float *s, int32_t n, const int32_t *label, int32_t row_label, int32_t bins,
+                  uint64_t *count) {
+    int32_t place[GROUP], j = 0;
+    for (; j + GROUP <= n; j += GROUP) {
+        for (int l = 0; l < GROUP; l++)
+            place[l] = place_of(s[j + l], label[j + l], row_label, bins);
+        for (int l = 0; l < GROUP; l++)
+            count[place[l]]++;
+    }
+    for (; j < n; j++)
+        count[place_of(s[j], label[j], row_label, bins)]++;
+}
+
+static void histogram_tile(void *self, const struct hn_tile *tile, int thread) {
+    struct hn_sweep_histogram *h = self;
+    struct work *work = h->work;
+    const int32_t *label = h->col_label ? h->col_label + tile->col0 : work->unknown;
+    for (int32_t i = 0; i < tile->rows; i++) {
+        struct hn_span span[2];
+        int spans = hn_tile_spans(tile, i, h->skip_self, span);
+        const float *s = tile->s + i * tile->stride;
+        int32_t row_label = h->row_label ? h->row_label[tile->row0 + i] : -1;
+        for (int p = 0; p < spans; p++)
+            tally(s + span[p].from, span[p].to - span[p].from, label + span[p].from, row_label,
+                  (int32_t)h->bins, work->count + thread * work->stride);
+    }
+}
+
+static enum hn_code histogram_end(struct hn_context *ctx, void *self) {
+    struct hn_sweep_histogram *h = self;
+    struct work *work = h->work;
+    (void)ctx;
+    for (int t = 0; t < work->threads; t++)
+        for (int64_t k = 0; k < HN_REL_COUNT * h->bins; k++)
+            h->count[k] += work->count[t * work->stride + k];
+    return HN_OK;
+}
+
+void hn_sweep_histogram_free(struct hn_context *ctx, struct hn_sweep_histogram *h) {
+    struct work *work = h->work;
+    if (work) {
+        hn_free(ctx, work->count);
+        hn_free(ctx, work->unknown);
+    }
+    hn_free(ctx, work);
+    hn_free(ctx, h->count);
+    h->work = NULL;
+    h->count = NULL;
+}
+
+const struct hn_sink_type hn_histogram_sink = {"histogram", histogram_begin, histogram_tile,
+                                               histogram_end};

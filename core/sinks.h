@@ -1,0 +1,73 @@
+// The sinks of the sweep. Each struct is filled with its inputs, added with hn_sweep_add(), and
+// after hn_sweep_run() holds its results, freed with its _free function (also after a failure).
+#ifndef HN_CORE_SINKS_H
+#define HN_CORE_SINKS_H
+
+#include "core/sweep.h"
+
+// Exact top-k per row, by descending inner product as hn_dot_exact() sees it, ties by lower index.
+// Float products filter; survivors near a decision are scored again in double.
+struct hn_topk {
+    int64_t k;      // in: at most the number of other rows, else cut to it
+    bool skip_self; // in: leave out column i of row i
+    int64_t rows;   // out
+    int64_t kept;   // out: columns kept per row, min(k, columns - skip_self), at least 0
+    int32_t *id;    // out: [rows x kept]
+    float *score;   // out: [rows x kept] the double score, rounded
+    void *work;     // private
+};
+extern const struct hn_sink_type hn_topk_sink;
+void hn_topk_free(struct hn_context *ctx, struct hn_topk *t);
+
+// log sum_j exp(s_ij / temperature) per row in double, for several temperatures at once.
+// The shift is 1 / temperature, constant: for unit rows s <= 1 up to rounding, so no term exceeds
+// e^(1e-4 / temperature), and none of the sums vanishes because |s| <= 1 (temperature >= 0.003:
+// a smaller or infinite one is HN_USAGE). Each exponential has a relative error below 2e-9. A row
+// without columns gives -infinity.
+struct hn_lse {
+    const double *temperature; // in: [n], borrowed
+    int n;                     // in
+    bool skip_self;            // in
+    int64_t rows;              // out
+    double *value;             // out: [n x rows]
+};
+extern const struct hn_sink_type hn_lse_sink;
+void hn_lse_free(struct hn_context *ctx, struct hn_lse *l);
+
+// Largest and smallest inner product per row, as floats; -infinity and infinity without columns.
+struct hn_extrema {
+    bool skip_self;
+    int64_t rows;
+    float *max, *min; // out: [rows]
+};
+extern const struct hn_sink_type hn_extrema_sink;
+void hn_extrema_free(struct hn_context *ctx, struct hn_extrema *e);
+
+// Every entry with float product >= threshold, ordered by row, then column.
+struct hn_tail {
+    float threshold;  // in
+    bool skip_self;   // in
+    int64_t capacity; // in: most entries
+    int64_t count;    // out: 0 after an overflow
+    int32_t *row, *col;
+    float *score;  // out: [count] each
+    bool overflow; // out: there are more than `capacity` entries; none are kept
+    void *work;    // private
+};
+extern const struct hn_sink_type hn_tail_sink;
+void hn_tail_free(struct hn_context *ctx, struct hn_tail *t);
+
+// Counts of inner products in `bins` equal bins on [-1, 1] (values outside go to the end bins),
+// split by relation: same label, different label, a label unknown (-1). Ordered pairs, as swept.
+enum { HN_REL_SAME, HN_REL_DIFFERENT, HN_REL_UNKNOWN, HN_REL_COUNT };
+struct hn_sweep_histogram {
+    int64_t bins;                         // in: 1 to 2^20
+    const int32_t *row_label, *col_label; // in: borrowed; NULL = all unknown
+    bool skip_self;                       // in
+    uint64_t *count;                      // out: [HN_REL_COUNT x bins]
+    void *work;                           // private
+};
+extern const struct hn_sink_type hn_histogram_sink;
+void hn_sweep_histogram_free(struct hn_context *ctx, struct hn_sweep_histogram *h);
+
+#endif

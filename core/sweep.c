@@ -1,0 +1,240 @@
+// The sweep over tiles of S = X Y^T.
+#include "core/sweep.h"
+#include "core/blas.h"
+#include "core/clones.h"
+
+#include <omp.h>
+
+enum {
+    BLOCK_LEAST = 64,
+    BLOCK_MOST = 512,
+    BLOCKS_WANTED = 64, // so that a round has tiles for many threads
+    PAD = 16,           // floats: rows of a tile do not all fall into the same cache sets
+    GROUP = 32,         // entries tested together by the filter
+    STRIP = 16          // rows that sinks get at a time
+};
+
+struct plan {
+    struct hn_sweep *sweep;
+    bool symmetric;
+    bool columns; // some sink needs transposed tiles
+    int64_t block, stride, row_blocks, col_blocks;
+    float *buffer; // [threads x (block + STRIP) x stride]: a tile and a transposed strip each
+};
+
+int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]) {
+    int64_t self = tile->row0 + i - tile->col0;
+    if (!skip_self || self < 0 || self >= tile->cols) {
+        span[0] = (struct hn_span){0, tile->cols};
+        return tile->cols > 0;
+    }
+    int n = 0;
+    if (self > 0)
+        span[n++] = (struct hn_span){0, (int32_t)self};
+    if (self + 1 < tile->cols)
+        span[n++] = (struct hn_span){(int32_t)self + 1, tile->cols};
+    return n;
+}
+
+#define FOUR_BITS(n) UINT32_C(1) << (n), UINT32_C(2) << (n), UINT32_C(4) << (n), UINT32_C(8) << (n)
+
+HN_CLONES
+static int32_t filter(const float *s, struct hn_span span, float threshold, int32_t *place) {
+    static const uint32_t bit[GROUP] = {FOUR_BITS(0),  FOUR_BITS(4),  FOUR_BITS(8),  FOUR_BITS(12),
+                                        FOUR_BITS(16), FOUR_BITS(20), FOUR_BITS(24), FOUR_BITS(28)};
+    int32_t n = 0, j = span.from;
+    for (; j + GROUP <= span.to; j += GROUP) {
+        const float *group = s + j;
+        uint32_t hits = 0;
+        for (int l = 0; l < GROUP; l++)
+            hits |= group[l] >= threshold ? bit[l] : 0;
+        for (; hits; hits &= hits - 1)
+            place[n++] = j + __builtin_ctz(hits);
+    }
+    for (; j < span.to; j++)
+        if (s[j] >= threshold)
+            place[n++] = j;
+    return n;
+}
+
+int32_t hn_tile_filter(const float *s, struct hn_span span, float threshold, int32_t *place) {
+    return filter(s, span, threshold, place);
+}
+
+void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void *self,
+                  enum hn_side side) {
+    if (sweep->n_sinks < HN_SINKS_MAX)
+        sweep->sink[sweep->n_sinks] = (struct hn_sink){type, self, side};
+    sweep->n_sinks++; // one too many is refused by hn_sweep_run()
+}
+
+// From the sizes alone: the number of threads must not change any result.
+static int64_t choose_block(int64_t rows, int64_t cols) {
+    int64_t block = hn_min(rows, cols) / BLOCKS_WANTED;
+    block += (PAD - block % PAD) % PAD;
+    return hn_max(BLOCK_LEAST, hn_min(BLOCK_MOST, block));
+}
+
+static enum hn_code check(struct hn_context *ctx, const struct hn_sweep *sweep) {
+    const struct hn_matrix *x = &sweep->x, *y = &sweep->y;
+    if (sweep->n_sinks > HN_SINKS_MAX)
+        return hn_fail(ctx, HN_INTERNAL, "a sweep with %d sinks: at most %d fit", sweep->n_sinks,
+                       HN_SINKS_MAX);
+    if (x->cols != y->cols || x->rows > INT32_MAX || y->rows > INT32_MAX || sweep->block < 0)
+        return hn_fail(
+            ctx, HN_INTERNAL, "a sweep over %lld x %lld and %lld x %lld embeddings is not possible",
+            (long long)x->rows, (long long)x->cols, (long long)y->rows, (long long)y->cols);
+    return HN_OK;
+}
+
+static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, struct plan *plan) {
+    const struct hn_matrix *x = &sweep->x, *y = &sweep->y;
+    enum hn_code code = check(ctx, sweep);
+    if (code)
+        return code;
+    plan->symmetric = x->data == y->data && x->rows == y->rows && x->stride == y->stride;
+    for (int k = 0; k < sweep->n_sinks; k++)
+        plan->columns |= sweep->sink[k].side == HN_SIDE_COLS;
+    int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows);
+    plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
+    plan->stride = plan->block + (PAD - plan->block % PAD) % PAD + PAD;
+    plan->row_blocks = (x->rows + plan->block - 1) / plan->block;
+    plan->col_blocks = (y->rows + plan->block - 1) / plan->block;
+    int64_t size;
+    if (!hn_mul(plan->block + STRIP, plan->stride, &size) || !hn_mul(size, ctx->threads, &size))
+        return hn_fail(ctx, HN_MEMORY, "tiles of %lld rows are too large: take a smaller block",
+                       (long long)plan->block);
+    plan->buffer = hn_alloc(ctx, size, sizeof *plan->buffer);
+    return plan->buffer ? HN_OK : HN_MEMORY;
+}
+
+static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan) {
+    struct hn_sweep *sweep = plan->sweep;
+    for (int k = 0; k < sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &sweep->sink[k];
+        bool exchanged = sink->side == HN_SIDE_COLS;
+        struct hn_sweep_shape shape = {
+            .x = exchanged ? sweep->y : sweep->x,
+            .y = exchanged ? sweep->x : sweep->y,
+            .threads = ctx->threads,
+            .block = plan->block,
+        };
+        shape.rows = shape.x.rows;
+        shape.cols = shape.y.rows;
+        enum hn_code code = sink->type->begin(ctx, sink->self, &shape);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code end_sinks(struct hn_context *ctx, const struct plan *plan) {
+    for (int k = 0; k < plan->sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &plan->sweep->sink[k];
+        enum hn_code code = sink->type->end(ctx, sink->self);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+static void feed(const struct plan *plan, const struct hn_tile *tile, bool rows, bool columns,
+                 int thread) {
+    for (int k = 0; k < plan->sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &plan->sweep->sink[k];
+        if (sink->side == HN_SIDE_ROWS ? rows : columns)
+            sink->type->tile(sink->self, tile, thread);
+    }
+}
+
+// Sinks get strips of a tile, few enough rows to stay in the nearest cache from sink to sink.
+static void feed_rows(const struct plan *plan, const struct hn_tile *tile, int thread) {
+    for (int32_t i = 0; i < tile->rows; i += STRIP) {
+        struct hn_tile strip = *tile;
+        strip.s += i * tile->stride;
+        strip.row0 += i;
+        strip.rows = (int32_t)hn_min(STRIP, tile->rows - i);
+        feed(plan, &strip, true, plan->symmetric, thread);
+    }
+}
+
+// A full square of STRIP x STRIP.
+static void transpose_square(const float *from, float *to, int64_t stride) {
+    for (int i = 0; i < STRIP; i++)
+        for (int j = 0; j < STRIP; j++)
+            to[i * stride + j] = from[j * stride + i];
+}
+
+// to[n x m] = from[m x n]^T, n <= STRIP.
+static void transpose(const float *from, int32_t m, int32_t n, float *to, int64_t stride) {
+    int32_t i = 0;
+    if (n == STRIP)
+        for (; i + STRIP <= m; i += STRIP)
+            transpose_square(from + i * stride, to + i, stride);
+    for (int32_t j = 0; j < n; j++)
+        for (int32_t a = i; a < m; a++)
+            to[j * stride + a] = from[a * stride + j];
+}
+
+static void feed_columns(const struct plan *plan, const struct hn_tile *tile, float *buffer,
+                         int thread) {
+    for (int32_t j = 0; j < tile->cols; j += STRIP) {
+        int32_t n = (int32_t)hn_min(STRIP, tile->cols - j);
+        struct hn_tile strip = {buffer, tile->stride, tile->col0 + j, tile->row0, n, tile->rows};
+        transpose(tile->s + j, tile->rows, n, buffer, tile->stride);
+        feed(plan, &strip, plan->symmetric, true, thread);
+    }
+}
+
+// Computes the tile of row block i and column block j and feeds it to all sinks; S is symmetric in
+// X X^T, so there both orientations are tiles for sinks of either side.
+static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread) {
+    const struct hn_matrix *x = &plan->sweep->x, *y = &plan->sweep->y;
+    int64_t row0 = i * plan->block, col0 = j * plan->block;
+    float *s = plan->buffer + thread * (plan->block + STRIP) * plan->stride;
+    struct hn_tile tile = {s,
+                           plan->stride,
+                           row0,
+                           col0,
+                           (int32_t)hn_min(plan->block, x->rows - row0),
+                           (int32_t)hn_min(plan->block, y->rows - col0)};
+    hn_gemm_nt(hn_row(x, row0), x->stride, hn_row(y, col0), y->stride, tile.rows, tile.cols,
+               x->cols, s, plan->stride);
+    feed_rows(plan, &tile, thread);
+    if (plan->symmetric ? i != j : plan->columns)
+        feed_columns(plan, &tile, s + plan->block * plan->stride, thread);
+    return (int64_t)tile.rows * tile.cols;
+}
+
+// One round: no two of its tiles share a row block or a column block.
+static int64_t do_round(const struct plan *plan, int64_t round, int64_t rounds, int threads) {
+    int64_t n_dot = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : n_dot)
+    for (int64_t i = 0; i < plan->row_blocks; i++) {
+        int64_t j = plan->symmetric ? (round - i + rounds) % rounds : (i + round) % rounds;
+        if (plan->symmetric ? j >= i : j < plan->col_blocks)
+            n_dot += do_tile(plan, i, j, omp_get_thread_num());
+    }
+    return n_dot;
+}
+
+enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep) {
+    struct plan plan = {.sweep = sweep};
+    sweep->n_dot = 0;
+    enum hn_code code = make_plan(ctx, sweep, &plan);
+    if (!code)
+        code = begin_sinks(ctx, &plan);
+    if (code)
+        goto done;
+    int64_t rounds = hn_max(plan.row_blocks, plan.col_blocks);
+    for (int64_t round = 0; round < rounds; round++) {
+        code = hn_check_stop(ctx);
+        if (code)
+            goto done;
+        sweep->n_dot += do_round(&plan, round, rounds, ctx->threads);
+    }
+    code = end_sinks(ctx, &plan);
+done:
+    hn_free(ctx, plan.buffer);
+    return code;
+}

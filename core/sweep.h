@@ -1,0 +1,84 @@
+// The sweep: walks S = X Y^T (or X X^T) in tiles, one matrix product per tile, and hands every
+// tile, while it is in cache, to a list of sinks. S itself is never stored.
+//
+// Order and threads. Rows and columns are cut into blocks; in round r the tile of row block I is
+// the column block (I + r) mod L (X Y^T) or the one that pairs with it in a round-robin tournament
+// (X X^T, each unordered pair of blocks once). So within a round no two tiles share a row block or
+// a column block: tiles of a round run in parallel, without locks, and every row meets its column
+// blocks in the same order for any number of threads. Results of sinks are therefore the same, bit
+// for bit, for any number of threads.
+//
+// Sinks see inner products only: temperature belongs to the sink, and the self (or positive) column
+// is left out by the spans a sink walks, not by masking.
+#ifndef HN_CORE_SWEEP_H
+#define HN_CORE_SWEEP_H
+
+#include "core/graph.h"
+#include "core/matrix.h"
+
+// s[i * stride + j] = <x_(row0+i), y_(col0+j)>, float products; borrowed, valid during the call.
+struct hn_tile {
+    const float *s;
+    int64_t stride;
+    int64_t row0, col0;
+    int32_t rows, cols;
+};
+
+// The columns of row i (0-based in the tile) other than the self column: at most two spans
+// [from, to) of tile columns. Returns their number.
+struct hn_span {
+    int32_t from, to;
+};
+int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]);
+// Places j of [from, to) with s[j] >= threshold, ascending, into place[to - from]; their number.
+int32_t hn_tile_filter(const float *s, struct hn_span span, float threshold, int32_t *place);
+
+enum hn_side {
+    HN_SIDE_ROWS, // state per row of X
+    HN_SIDE_COLS  // state per row of Y: the sink is fed transposed tiles
+};
+
+struct hn_sweep_shape {
+    int64_t rows, cols;    // as the sink sees them: exchanged on the column side
+    struct hn_matrix x, y; // of the sink's rows and of its columns: exchanged likewise
+    int threads;
+    int64_t block; // rows and columns of a tile, at most
+};
+
+// A sink. `tile` is called with row-oriented tiles (strips of a few rows of those multiplied): it
+// updates the state of rows [row0, row0 + rows). No two concurrent calls share a row. thread <
+// shape.threads, for scratch that needs no lock.
+struct hn_sink_type {
+    const char *name;
+    HN_MUST_USE enum hn_code (*begin)(struct hn_context *ctx, void *self,
+                                      const struct hn_sweep_shape *shape); // Required: allocates
+    void (*tile)(void *self, const struct hn_tile *tile, int thread);      // Required
+    HN_MUST_USE enum hn_code (*end)(struct hn_context *ctx, void *self);   // Required: finishes
+};
+
+struct hn_sink {
+    const struct hn_sink_type *type;
+    void *self; // borrowed
+    enum hn_side side;
+};
+
+enum { HN_SINKS_MAX = 32 };
+
+// What is to be swept. y.data = x.data (same view) means X X^T: only half the products are
+// computed, and every sink gets each off-diagonal tile in both orientations.
+struct hn_sweep {
+    struct hn_matrix x, y;
+    struct hn_sink sink[HN_SINKS_MAX];
+    int n_sinks;
+    int64_t block; // 0 = chosen by the sweep
+    int64_t n_dot; // out: inner products computed
+};
+
+void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void *self,
+                  enum hn_side side);
+// Runs the sweep on ctx->threads threads. Errors: those of the sinks, HN_MEMORY, HN_INTERRUPTED
+// (checked between rounds), HN_INTERNAL (matrices that do not fit each other, too many sinks).
+// After an error the sinks hold no results, but have to be freed.
+HN_MUST_USE enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep);
+
+#endif
