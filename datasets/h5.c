@@ -1,0 +1,386 @@
+// Small helpers over HDF5: attributes, opening files that may be hostile, and files that appear whole or
+// not at all. Object headers are written in the format of HDF5 1.8 because that one carries checksums.
+#include "datasets/h5.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 1 << 24, TRIES = 1000, PROBE_SECONDS = 5 };
+
+void hn_h5_quiet(void) {
+    // After a close that failed (a full disk) the library's own clean-up at exit crashes in 1.10.
+    (void)H5dont_atexit();
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+// Creates scalar attribute `name`, replacing one of that name, and writes `value`.
+static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const char *name, hid_t type,
+                                  const void *value) {
+    bool good = false;
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5I_INVALID_HID;
+    if (H5Aexists(object, name) > 0 && H5Adelete(object, name) < 0)
+        goto done;
+    attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+done:
+    if (attribute >= 0 && H5Aclose(attribute) < 0)
+        good = false;
+    if (space >= 0)
+        (void)H5Sclose(space);
+    return good ? HN_OK : hn_fail(ctx, HN_IO, "attribute %s could not be written", name);
+}
+
+enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name, const char *text) {
+    if (!text)
+        text = "";
+    hid_t type = H5Tcopy(H5T_C_S1);
+    enum hn_code code;
+    if (type < 0 || H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)
+        code = hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
+    else
+        code = set_attribute(ctx, object, name, type, &text);
+    if (type >= 0)
+        (void)H5Tclose(type);
+    return code;
+}
+
+enum hn_code hn_h5_set_int(struct hn_context *ctx, hid_t object, const char *name, int64_t value) {
+    return set_attribute(ctx, object, name, H5T_NATIVE_INT64, &value);
+}
+
+enum hn_code hn_h5_set_flag(struct hn_context *ctx, hid_t object, const char *name, bool value) {
+    int8_t number = value;
+    return set_attribute(ctx, object, name, H5T_NATIVE_INT8, &number);
+}
+
+enum hn_code hn_h5_set_real(struct hn_context *ctx, hid_t object, const char *name, double value) {
+    return set_attribute(ctx, object, name, H5T_NATIVE_DOUBLE, &value);
+}
+
+// An open attribute of one element, with its type and the class of it; -1 where there is none.
+struct attribute {
+    hid_t id, type;
+    H5T_class_t class;
+};
+
+static void attribute_close(struct attribute *a) {
+    if (a->type >= 0)
+        (void)H5Tclose(a->type);
+    if (a->id >= 0)
+        (void)H5Aclose(a->id);
+    a->id = a->type = H5I_INVALID_HID;
+}
+
+static bool attribute_open(hid_t object, const char *name, struct attribute *a) {
+    *a = (struct attribute){H5I_INVALID_HID, H5I_INVALID_HID, H5T_NO_CLASS};
+    if (H5Aexists(object, name) <= 0)
+        return false;
+    a->id = H5Aopen(object, name, H5P_DEFAULT);
+    hid_t space = a->id >= 0 ? H5Aget_space(a->id) : H5I_INVALID_HID;
+    bool one = space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
+    if (space >= 0)
+        (void)H5Sclose(space);
+    if (one)
+        a->type = H5Aget_type(a->id);
+    if (a->type >= 0)
+        a->class = H5Tget_class(a->type);
+    if (a->class == H5T_NO_CLASS)
+        attribute_close(a);
+    return a->type >= 0;
+}
+
+static char *copy_text(struct hn_context *ctx, const char *text, size_t length) {
+    char *copy = hn_alloc(ctx, (int64_t)length + 1, 1);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+    }
+    return copy;
+}
+
+static char *read_variable(struct hn_context *ctx, const struct attribute *a, const char *fallback) {
+    char *text = NULL;
+    // The file's own type as memory type: HDF5 does not convert between character sets.
+    if (H5Aread(a->id, a->type, &text) < 0 || !text)
+        return hn_strdup(ctx, fallback);
+    size_t length = strnlen(text, TEXT_MAX);
+    char *copy = length < TEXT_MAX ? copy_text(ctx, text, length) : hn_strdup(ctx, fallback);
+    (void)H5free_memory(text);
+    return copy;
+}
+
+static char *read_fixed(struct hn_context *ctx, const struct attribute *a, const char *fallback) {
+    size_t size = H5Tget_size(a->type);
+    if (size == 0 || size > TEXT_MAX || H5Aget_storage_size(a->id) != size)
+        return hn_strdup(ctx, fallback);
+    char *text = hn_zalloc(ctx, (int64_t)size + 1, 1);
+    if (!text)
+        return NULL;
+    if (H5Aread(a->id, a->type, text) < 0) {
+        hn_free(ctx, text);
+        return hn_strdup(ctx, fallback);
+    }
+    if (H5Tget_strpad(a->type) == H5T_STR_SPACEPAD)
+        while (size > 0 && text[size - 1] == ' ')
+            text[--size] = 0;
+    return text;
+}
+
+static bool is_integer(H5T_class_t class) { return class == H5T_INTEGER || class == H5T_ENUM; }
+
+char *hn_h5_get_text(struct hn_context *ctx, hid_t object, const char *name, const char *fallback) {
+    struct attribute a;
+    if (!attribute_open(object, name, &a))
+        return hn_strdup(ctx, fallback);
+    char *text;
+    if (is_integer(a.class))
+        text = hn_format(ctx, "%lld", (long long)hn_h5_get_int(object, name, 0));
+    else if (a.class != H5T_STRING)
+        text = hn_strdup(ctx, fallback);
+    else if (H5Tis_variable_str(a.type) > 0)
+        text = read_variable(ctx, &a, fallback);
+    else
+        text = read_fixed(ctx, &a, fallback);
+    attribute_close(&a);
+    return text;
+}
+
+int64_t hn_h5_get_int(hid_t object, const char *name, int64_t fallback) {
+    struct attribute a;
+    int64_t value = fallback;
+    if (attribute_open(object, name, &a) && is_integer(a.class) &&
+        H5Aread(a.id, H5T_NATIVE_INT64, &value) < 0)
+        value = fallback;
+    attribute_close(&a);
+    return value;
+}
+
+double hn_h5_get_real(hid_t object, const char *name, double fallback) {
+    struct attribute a;
+    double value = fallback;
+    if (attribute_open(object, name, &a) && (a.class == H5T_FLOAT || a.class == H5T_INTEGER) &&
+        H5Aread(a.id, H5T_NATIVE_DOUBLE, &value) < 0)
+        value = fallback;
+    attribute_close(&a);
+    return value;
+}
+
+// Strong close: an identifier that was left open cannot keep the file open. The same for every file,
+// since HDF5 refuses to open one file with two degrees. Locks are skipped where there are none.
+static hid_t access_list(void) {
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    if (list < 0)
+        return list;
+    if (H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) < 0 ||
+        H5Pset_libver_bounds(list, H5F_LIBVER_V18, H5F_LIBVER_LATEST) < 0 ||
+        H5Pset_file_locking(list, true, true) < 0) {
+        (void)H5Pclose(list);
+        return H5I_INVALID_HID;
+    }
+    return list;
+}
+
+static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path, strerror(errno));
+    if (!S_ISREG(about.st_mode)) // a pipe would block for ever
+        return hn_fail(ctx, HN_DATA, "%s: is not a regular file; give an HDF5 file", path);
+    if (access(path, R_OK) != 0)
+        return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s; check its permissions", path,
+                       strerror(errno));
+    return HN_OK;
+}
+
+enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
+    *file = H5I_INVALID_HID;
+    enum hn_code code = check_readable(ctx, path);
+    if (code != HN_OK)
+        return code;
+    hid_t list = access_list();
+    if (list < 0)
+        return hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
+    if (H5Fis_hdf5(path) <= 0)
+        code = hn_fail(ctx, HN_DATA, "%s: is not an HDF5 file; other formats are read by import", path);
+    else if ((*file = H5Fopen(path, H5F_ACC_RDONLY, list)) < 0)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: HDF5 cannot open it: truncated, damaged, or being written by another "
+                       "program; make or copy it again",
+                       path);
+    (void)H5Pclose(list);
+    return code;
+}
+
+static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info, void *data) {
+    (void)info;
+    (void)data;
+    hid_t id = H5Aopen(object, name, H5P_DEFAULT);
+    hid_t type = id >= 0 ? H5Aget_type(id) : H5I_INVALID_HID;
+    hid_t space = id >= 0 ? H5Aget_space(id) : H5I_INVALID_HID;
+    int64_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+    size_t size = type >= 0 ? H5Tget_size(type) : 0;
+    if (count > 0 && count <= TEXT_MAX && size > 0 && size <= (size_t)(TEXT_MAX / count)) {
+        void *value = calloc((size_t)count, size);
+        if (value)
+            (void)H5Aread(id, type, value);
+        free(value);
+    }
+    return 0;
+}
+
+static herr_t visit_object(hid_t file, const char *name, const H5O_info_t *info, void *data) {
+    (void)data;
+    hid_t object = H5Oopen(file, name, H5P_DEFAULT);
+    if (object >= 0)
+        (void)H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, visit_attribute, NULL);
+    if (object >= 0 && info->type == H5O_TYPE_DATASET)
+        (void)H5Dget_storage_size(object);
+    return 0;
+}
+
+// What a reader does before it reads values. Errors are left for the reader to find and explain.
+static void visit_file(const char *path) {
+    hid_t list = access_list();
+    hid_t file = list >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, list) : H5I_INVALID_HID;
+    if (file >= 0)
+        (void)H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit_object, NULL, H5O_INFO_BASIC);
+}
+
+enum hn_code hn_h5_probe(struct hn_context *ctx, const char *path) {
+    enum hn_code code = check_readable(ctx, path);
+    if (code != HN_OK)
+        return code;
+    pid_t child = fork();
+    if (child < 0)
+        return hn_fail(ctx, HN_MEMORY, "%s: no process could be started to look at it: %s", path,
+                       strerror(errno));
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (nowhere >= 0)
+            (void)dup2(nowhere, STDERR_FILENO);
+        const struct rlimit limit = {PROBE_SECONDS, PROBE_SECONDS}; // damage can lead in circles
+        (void)setrlimit(RLIMIT_CPU, &limit);
+        visit_file(path);
+        _exit(0);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return hn_fail(ctx, HN_INTERNAL, "%s: the process that looks at it is lost: %s", path,
+                           strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return HN_OK;
+    return hn_fail(ctx, HN_DATA,
+                   "%s: HDF5 breaks down on it: the file is damaged; make or copy it again", path);
+}
+
+// Makes an empty file beside `path` and returns its name, NULL on failure. Not mkstemp(), which would
+// leave the file unreadable for others whatever the umask says.
+static char *make_temporary(struct hn_context *ctx, const char *path) {
+    for (int i = 0; i < TRIES; i++) {
+        char *name = hn_format(ctx, "%s.tmp-%ld-%d", path, (long)getpid(), i);
+        if (!name)
+            return NULL;
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int reason = errno;
+        if (fd >= 0) {
+            (void)close(fd);
+            return name;
+        }
+        hn_free(ctx, name);
+        if (reason != EEXIST) {
+            (void)hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s; check the folder", path,
+                          strerror(reason));
+            return NULL;
+        }
+    }
+    (void)hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s.tmp-*", path, TRIES,
+                  path);
+    return NULL;
+}
+
+static hid_t create_file(const char *name) {
+    hid_t file = H5I_INVALID_HID;
+    hid_t access = access_list();
+    hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+    // No times in object headers: the same content gives the same bytes.
+    if (access >= 0 && creation >= 0 &&
+        H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0 &&
+        H5Pset_obj_track_times(creation, false) >= 0)
+        file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access);
+    if (creation >= 0)
+        (void)H5Pclose(creation);
+    if (access >= 0)
+        (void)H5Pclose(access);
+    return file;
+}
+
+enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file, char **temporary) {
+    *file = H5I_INVALID_HID;
+    *temporary = NULL;
+    struct stat about;
+    if (!path[0])
+        return hn_fail(ctx, HN_USAGE, "the name of the output file is empty; give one");
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return hn_fail(ctx, HN_USAGE, "%s: is there and is not a regular file; give another name",
+                       path);
+    *temporary = make_temporary(ctx, path);
+    if (!*temporary)
+        return ctx->code;
+    *file = create_file(*temporary);
+    if (*file >= 0)
+        return HN_OK;
+    (void)unlink(*temporary);
+    hn_free(ctx, *temporary);
+    *temporary = NULL;
+    return hn_fail(ctx, HN_IO, "%s: HDF5 cannot create the file; is the disk full?", path);
+}
+
+static bool sync_path(const char *path, int flags) {
+    int fd = open(path, flags | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool good = fsync(fd) == 0;
+    return close(fd) == 0 && good;
+}
+
+// Not every file system can sync a folder, and the file is there by now: best effort.
+static void sync_folder_of(struct hn_context *ctx, const char *path) {
+    char *copy = hn_strdup(ctx, path);
+    if (copy)
+        (void)sync_path(dirname(copy), O_RDONLY | O_DIRECTORY);
+    hn_free(ctx, copy);
+}
+
+enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path) {
+    enum hn_code code = HN_OK;
+    bool flushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
+    bool closed = H5Fclose(file) >= 0;
+    if (!flushed || !closed)
+        code = hn_fail(ctx, HN_IO, "%s: writing failed; is the disk full?", path);
+    else if (!sync_path(temporary, O_RDONLY) || rename(temporary, path) != 0)
+        code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(errno));
+    if (code != HN_OK)
+        (void)unlink(temporary);
+    else
+        sync_folder_of(ctx, path);
+    hn_free(ctx, temporary);
+    return code;
+}
+
+void hn_h5_discard(struct hn_context *ctx, hid_t file, char *temporary) {
+    if (file >= 0)
+        (void)H5Fclose(file);
+    if (temporary)
+        (void)unlink(temporary);
+    hn_free(ctx, temporary);
+}

@@ -1,0 +1,24 @@
+// What a sampler or a metric sees of one step of a snapshot: unit rows, views, labels.
+#ifndef HN_DATASETS_ITEMS_H
+#define HN_DATASETS_ITEMS_H
+
+#include "core/graph.h"
+#include "core/matrix.h"
+
+// n items. x[n x d]: clean evaluation-mode embeddings; x1, x2: two augmented views (row i of one is
+// the positive of row i of the other). All rows have unit length. Everything is borrowed.
+struct hn_items {
+    int64_t n;
+    int64_t d;
+    struct hn_matrix x;
+    struct hn_matrix x1, x2; // data = NULL: no positives ("no positive" in results); where the file
+                             // has only view2, x1 is x; /positive partners are gathered into x2
+    const int32_t *labels;   // [n], -1 = unlabelled
+    const struct hn_graph *graph; // NULL: none
+    int64_t step;                 // optimiser step of the snapshot
+    double progress; // step / last step of the series, in [0, 1]; 0 for a one-step file
+};
+
+static inline bool hn_has_positive(const struct hn_items *items) { return items->x2.data != NULL; }
+
+#endif

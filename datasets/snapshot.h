@@ -1,0 +1,97 @@
+// Snapshot files: labelled embedding series in HDF5, schema `hardneg-snapshot` version 1.
+#ifndef HN_DATASETS_SNAPSHOT_H
+#define HN_DATASETS_SNAPSHOT_H
+
+#include "datasets/items.h"
+
+struct hn_snapshot; // an open file, read-only
+
+// What a file holds, readable after hn_snapshot_open(). Strings and arrays are owned by the
+// snapshot.
+struct hn_snapshot_info {
+    const char *path;
+    const char *title, *source, *license, *encoder, *created, *tool_version; // "" if absent
+    const char *dtype;         // "float16", "float32" or "float64"
+    const char *layout;        // "hardneg-snapshot" or "ann-benchmarks"
+    const char *stored_sha256; // attribute content_sha256, "" if absent
+    int64_t n, d, steps;
+    const int64_t *step; // [steps], strictly increasing
+    int64_t classes;     // distinct labels other than -1
+    int64_t unlabelled;
+    const char *const *label_name; // [n_label_names], may be NULL
+    int64_t n_label_names;
+    bool normalized; // attribute
+    bool has_view1, has_view2, has_positive, has_split, has_graph, has_features;
+};
+
+// Opens and checks structure: schema, ranks, counts, labels, partners, steps, graph (everything but
+// the embedding values). A file in the layout of ann-benchmarks has labels -1. HN_DATA with file, place and remedy: missing file, not HDF5, wrong schema or version, wrong rank,
+// labels too short, steps that do not increase, indices out of range.
+HN_MUST_USE enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path,
+                                          struct hn_snapshot **out);
+void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s); // NULL is fine
+const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s);
+const int32_t *hn_snapshot_labels(const struct hn_snapshot *s); // [n]
+const int8_t *hn_snapshot_split(const struct hn_snapshot *s);   // [n] or NULL
+
+// Loads step number `index` (0-based place in the series): reads, checks and normalises rows. NaN
+// and zero rows are HN_DATA, named by file, data set, step and row. The items borrow from `s`'s
+// labels and graph and own the rest: free with hn_items_free() before closing s.
+HN_MUST_USE enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s,
+                                          int64_t index, struct hn_items *out);
+void hn_items_free(struct hn_context *ctx, struct hn_items *items); // zeroed is fine
+
+// SHA-256 over the content that can change a result: for each of /step, /labels, /embeddings,
+// /view1, /view2, /positive, /split, /graph/*, /features* that is present, its path, shape and its
+// values as little-endian int64 (integers) or float32 (floats: float16 and float64 are converted).
+// Not over attributes. Computed from the values in the file; text[HN_DIGEST_TEXT].
+HN_MUST_USE enum hn_code hn_snapshot_digest(struct hn_context *ctx, struct hn_snapshot *s,
+                                            char *text);
+
+// Checks everything, the values of all steps included. Reports the first bad thing (HN_DATA).
+HN_MUST_USE enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s);
+
+enum hn_float_type { HN_FLOAT16, HN_FLOAT32, HN_FLOAT64 };
+
+// What to write: descriptive texts may be NULL.
+struct hn_snapshot_spec {
+    const char *title, *source, *license, *encoder;
+    const char *tool_version;      // "hardneg 1.0"; NULL = "hardneg unknown"
+    int64_t n, d;
+    const int64_t *sample;         // [n] numbers of the items, NULL = 0, 1, ...
+    const int32_t *labels;         // [n]
+    const char *const *label_name; // or NULL
+    int64_t n_label_names;
+    const int8_t *split; // or NULL
+    bool view1, view2;   // whether steps bring them
+    bool normalized;
+    enum hn_float_type type;
+    int compress; // deflate level with shuffle, 0 = none
+};
+
+// Writes a new file: begin, a step at a time (any values of `step` that increase), end. The file
+// comes into being under a temporary name beside `path` and is synced and renamed by _end; _abort
+// removes it; both free the writer. HN_USAGE if `path` cannot be written, HN_IO if writing fails,
+// HN_DATA for rows that are not finite or zero as stored.
+struct hn_snapshot_writer;
+HN_MUST_USE enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
+                                                 const struct hn_snapshot_spec *spec,
+                                                 struct hn_snapshot_writer **out);
+// x, x1, x2 [n x d] contiguous; x1, x2 NULL unless the spec has them.
+HN_MUST_USE enum hn_code hn_snapshot_write_step(struct hn_context *ctx,
+                                                struct hn_snapshot_writer *w, int64_t step,
+                                                const float *x, const float *x1, const float *x2);
+// Begins a file that has everything `s` has, its steps included, as stored; later steps may follow.
+HN_MUST_USE enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *path,
+                                                      struct hn_snapshot *s, const char *tool_version,
+                                                      struct hn_snapshot_writer **out);
+HN_MUST_USE enum hn_code hn_snapshot_write_end(struct hn_context *ctx,
+                                               struct hn_snapshot_writer *w);
+void hn_snapshot_write_abort(struct hn_context *ctx, struct hn_snapshot_writer *w); // NULL is fine
+
+// Reads the values of one step as stored (not normalised): /embeddings, /view1 or /view2 (which =
+// 0, 1, 2) into x[n x d].
+HN_MUST_USE enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s,
+                                              int which, int64_t index, float *x);
+
+#endif

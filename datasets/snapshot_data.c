@@ -1,0 +1,363 @@
+// Data sets of a file that is not trusted. An extent in the header of a data set costs nothing to
+// write, so that before anything is allocated it is held against the bytes that the file stores.
+#include "datasets/half.h"
+#include "datasets/snapshot_private.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_MAX_HERE = 64, DEFLATE_RATIO = 1032, BLOCK_BYTES = 4 << 20 };
+// Extents that need no proof: some filters store a constant in a few bytes.
+static const int64_t small_bytes = (int64_t)64 << 20;
+static const int64_t items_max = INT32_MAX, dims_max = 1 << 20;
+
+static enum hn_code fail_data(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
+                              const char *text) {
+    return hn_fail(ctx, HN_DATA, "%s: data set %s %s", s->path, path, text);
+}
+
+// Is there a link at every part of the path, and all of them hard ones?
+static enum hn_code check_links(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
+                                bool *found) {
+    char part[PATH_MAX_HERE];
+    *found = false;
+    for (const char *end = path; *end;) {
+        end = strchrnul(end + 1, '/');
+        if (end - path >= PATH_MAX_HERE)
+            return hn_fail(ctx, HN_INTERNAL, "the path %s is too long", path);
+        memcpy(part, path, (size_t)(end - path));
+        part[end - path] = 0;
+        H5L_info_t link;
+        if (H5Lexists(s->file, part, H5P_DEFAULT) <= 0)
+            return HN_OK;
+        if (H5Lget_info(s->file, part, &link, H5P_DEFAULT) < 0)
+            return fail_data(ctx, s, path, "cannot be looked up; the file is damaged");
+        if (link.type != H5L_TYPE_HARD)
+            return fail_data(ctx, s, path,
+                             "is a soft or external link, which is not followed; store the data "
+                             "themselves (h5repack or h5copy -f ext)");
+    }
+    *found = true;
+    return HN_OK;
+}
+
+hid_t hn_data_half_type(H5T_order_t order) {
+    hid_t type = H5Tcopy(order == H5T_ORDER_BE ? H5T_IEEE_F32BE : H5T_IEEE_F32LE);
+    if (type >= 0 && (H5Tset_fields(type, 15, 10, 5, 0, 10) < 0 || H5Tset_size(type, 2) < 0 ||
+                      H5Tset_ebias(type, 15) < 0)) {
+        (void)H5Tclose(type);
+        return H5I_INVALID_HID;
+    }
+    return type;
+}
+
+static bool is_half(hid_t type, H5T_order_t order) {
+    hid_t half = hn_data_half_type(order);
+    bool same = half >= 0 && H5Tequal(type, half) > 0;
+    if (half >= 0)
+        (void)H5Tclose(half);
+    return same;
+}
+
+static bool is_any(hid_t type, hid_t little, hid_t big) {
+    return H5Tequal(type, little) > 0 || H5Tequal(type, big) > 0;
+}
+
+static bool find_float_type(hid_t type, struct hn_data *data) {
+    H5T_order_t native = H5Tget_order(H5T_NATIVE_FLOAT);
+    H5T_order_t other = native == H5T_ORDER_LE ? H5T_ORDER_BE : H5T_ORDER_LE;
+    data->swapped = is_half(type, other);
+    if (data->swapped || is_half(type, native))
+        data->type = HN_FLOAT16;
+    else if (is_any(type, H5T_IEEE_F32LE, H5T_IEEE_F32BE))
+        data->type = HN_FLOAT32;
+    else if (is_any(type, H5T_IEEE_F64LE, H5T_IEEE_F64BE))
+        data->type = HN_FLOAT64;
+    else
+        return false;
+    return true;
+}
+
+static enum hn_code check_type(struct hn_context *ctx, const struct hn_snapshot *s,
+                               struct hn_data *data, int64_t *size) {
+    hid_t type = H5Dget_type(data->id);
+    if (type < 0)
+        return fail_data(ctx, s, data->path, "has no readable type; the file is damaged");
+    H5T_class_t class = H5Tget_class(type);
+    *size = (int64_t)H5Tget_size(type);
+    enum hn_code code = HN_OK;
+    if (data->kind == HN_DATA_INTEGERS && (class != H5T_INTEGER || *size < 1 || *size > 8))
+        code = fail_data(ctx, s, data->path, "does not hold integers; store it as int32 or int64");
+    if (data->kind == HN_DATA_FLOATS && (class != H5T_FLOAT || !find_float_type(type, data)))
+        code = fail_data(ctx, s, data->path,
+                         "does not hold IEEE floats; store it as float16, float32 or float64");
+    (void)H5Tclose(type);
+    return code;
+}
+
+static enum hn_code check_extent(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 struct hn_data *data) {
+    hsize_t dim[HN_DATA_RANK_MAX] = {1, 1, 1};
+    hid_t space = H5Dget_space(data->id);
+    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+    if (rank >= 1 && rank <= HN_DATA_RANK_MAX &&
+        H5Sget_simple_extent_dims(space, dim + HN_DATA_RANK_MAX - (rank == 1 ? 2 : rank), NULL) < 0)
+        rank = -1;
+    if (space >= 0)
+        (void)H5Sclose(space);
+    int most = data->kind == HN_DATA_INTEGERS ? 1 : HN_DATA_RANK_MAX;
+    if (rank < 1 || rank > most)
+        return hn_fail(ctx, HN_DATA, "%s: data set %s has the wrong rank: %d, at most %d is allowed",
+                       s->path, data->path, rank, most);
+    // Only edges of a graph may be more than items can be.
+    bool edges = rank == 1;
+    if (dim[0] > (hsize_t)items_max || dim[2] > (hsize_t)dims_max ||
+        dim[1] > (edges ? (hsize_t)INT64_MAX / 8 : (hsize_t)items_max))
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set %s has the extent [%llu, %llu, %llu], more than 2^31 - 1 items or "
+                       "2^20 dimensions",
+                       s->path, data->path, (unsigned long long)dim[0], (unsigned long long)dim[1],
+                       (unsigned long long)dim[2]);
+    data->rank = rank;
+    data->steps = (int64_t)dim[0];
+    data->rows = (int64_t)dim[1];
+    data->cols = (int64_t)dim[2];
+    return HN_OK;
+}
+
+// What the creation properties of a data set say about where its values are.
+struct storage {
+    H5D_layout_t layout;
+    int external, filters, missing_filter;
+    int64_t chunk_rows, chunk_values; // 0: not chunked
+};
+
+static void look_at_chunks(hid_t list, const struct hn_data *data, struct storage *st) {
+    hsize_t chunk[HN_DATA_RANK_MAX] = {1, 1, 1};
+    int shift = HN_DATA_RANK_MAX - (data->rank == 1 ? 2 : data->rank);
+    if (H5Pget_chunk(list, data->rank, chunk + shift) != data->rank)
+        return;
+    st->chunk_rows = (int64_t)chunk[1];
+    // At most 2^32 each by the format: the product of two fits, and a chunk is below 2^32 bytes.
+    if (!hn_mul((int64_t)chunk[1], (int64_t)chunk[2], &st->chunk_values) ||
+        !hn_mul(st->chunk_values, (int64_t)chunk[0], &st->chunk_values))
+        st->chunk_values = INT64_MAX;
+}
+
+static bool look_at_storage(const struct hn_data *data, struct storage *st) {
+    *st = (struct storage){H5D_LAYOUT_ERROR, 0, 0, -1, 0, 0};
+    hid_t list = H5Dget_create_plist(data->id);
+    if (list < 0)
+        return false;
+    st->layout = H5Pget_layout(list);
+    st->external = H5Pget_external_count(list);
+    st->filters = H5Pget_nfilters(list);
+    for (int i = 0; i < st->filters && st->missing_filter < 0; i++) {
+        unsigned flags;
+        size_t n_values = 0;
+        H5Z_filter_t filter =
+            H5Pget_filter2(list, (unsigned)i, &flags, &n_values, NULL, 0, NULL, NULL);
+        if (filter < 0 || H5Zfilter_avail(filter) <= 0)
+            st->missing_filter = filter < 0 ? 0 : filter;
+    }
+    if (st->layout == H5D_CHUNKED)
+        look_at_chunks(list, data, st);
+    (void)H5Pclose(list);
+    return st->layout != H5D_LAYOUT_ERROR && st->external >= 0 && st->filters >= 0;
+}
+
+static int64_t file_bytes(const struct hn_snapshot *s) {
+    hsize_t size = 0;
+    return H5Fget_filesize(s->file, &size) >= 0 && size < INT64_MAX ? (int64_t)size : 0;
+}
+
+// Can a file that stores `stored` bytes hold `bytes` bytes of values?
+static bool plausible(const struct storage *st, int64_t stored, int64_t bytes) {
+    if (st->layout != H5D_CHUNKED || st->filters == 0)
+        return stored >= bytes;
+    int64_t most;
+    return bytes <= small_bytes || !hn_mul(stored, DEFLATE_RATIO, &most) || bytes <= most;
+}
+
+static enum hn_code check_storage(struct hn_context *ctx, const struct hn_snapshot *s,
+                                  struct hn_data *data, int64_t size) {
+    struct storage st;
+    if (!look_at_storage(data, &st))
+        return fail_data(ctx, s, data->path, "has no readable layout; the file is damaged");
+    if (st.external > 0 || st.layout == H5D_VIRTUAL)
+        return fail_data(ctx, s, data->path,
+                         "keeps its values in other files, which are not followed; make a copy with "
+                         "h5repack");
+    if (st.missing_filter >= 0)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set %s is compressed by filter %d, which HDF5 does not have here; "
+                       "h5repack -f GZIP=4 makes a copy that it can read",
+                       s->path, data->path, st.missing_filter);
+    int64_t stored = (int64_t)H5Dget_storage_size(data->id);
+    int64_t bytes, chunk;
+    if (!hn_mul(data->steps, data->rows, &bytes) || !hn_mul(bytes, data->cols, &bytes) ||
+        !hn_mul(bytes, size, &bytes) || !hn_mul(st.chunk_values, size, &chunk) || stored < 0 ||
+        stored > file_bytes(s) || !plausible(&st, stored, bytes) || !plausible(&st, stored, chunk))
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set %s says it holds %lld x %lld x %lld values, the file stores %lld "
+                       "bytes of them; it is damaged or was not finished",
+                       s->path, data->path, (long long)data->steps, (long long)data->rows,
+                       (long long)data->cols, (long long)stored);
+    int64_t unit = hn_max(st.chunk_rows, 1); // a chunk read twice is decompressed twice
+    int64_t units = hn_max(1, BLOCK_BYTES / hn_max(1, unit * data->cols * size));
+    data->block = hn_max(1, hn_min(data->rows, unit * units));
+    return HN_OK;
+}
+
+static enum hn_code open_object(struct hn_context *ctx, const struct hn_snapshot *s,
+                                struct hn_data *data) {
+    hid_t object = H5Oopen(s->file, data->path, H5P_DEFAULT);
+    if (object < 0)
+        return fail_data(ctx, s, data->path, "cannot be opened; the file is damaged");
+    if (H5Iget_type(object) != H5I_DATASET) {
+        (void)H5Oclose(object);
+        return fail_data(ctx, s, data->path, "is not a data set but a group or a type");
+    }
+    data->id = object;
+    return HN_OK;
+}
+
+enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
+                          enum hn_data_kind kind, struct hn_data *out) {
+    *out = (struct hn_data){.path = path, .id = H5I_INVALID_HID, .kind = kind};
+    bool found;
+    int64_t size = 0;
+    enum hn_code code = check_links(ctx, s, path, &found);
+    if (code != HN_OK || !found)
+        return code;
+    code = open_object(ctx, s, out);
+    if (code == HN_OK)
+        code = check_type(ctx, s, out, &size);
+    if (code == HN_OK)
+        code = check_extent(ctx, s, out);
+    if (code == HN_OK)
+        code = check_storage(ctx, s, out, size);
+    if (code != HN_OK)
+        hn_data_close(out);
+    return code;
+}
+
+void hn_data_close(struct hn_data *data) {
+    if (data->id >= 0)
+        (void)H5Dclose(data->id);
+    data->id = H5I_INVALID_HID;
+}
+
+// Reads `count` rows from `first` on of step `index` as values of `type`.
+static enum hn_code read_slab(struct hn_context *ctx, const struct hn_snapshot *s,
+                              const struct hn_data *data, const int64_t at[3], hid_t type, void *out) {
+    hsize_t start[HN_DATA_RANK_MAX] = {(hsize_t)at[0], (hsize_t)at[1], 0};
+    hsize_t count[HN_DATA_RANK_MAX] = {1, (hsize_t)at[2], (hsize_t)data->cols};
+    int shift = HN_DATA_RANK_MAX - (data->rank == 1 ? 2 : data->rank);
+    hid_t in_file = H5Dget_space(data->id);
+    hid_t in_memory = H5Screate_simple(data->rank, count + shift, NULL);
+    bool good = in_file >= 0 && in_memory >= 0 && type >= 0 &&
+                H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start + shift, NULL, count + shift,
+                                    NULL) >= 0 &&
+                H5Dread(data->id, type, in_memory, in_file, H5P_DEFAULT, out) >= 0;
+    if (in_memory >= 0)
+        (void)H5Sclose(in_memory);
+    if (in_file >= 0)
+        (void)H5Sclose(in_file);
+    return good ? HN_OK
+                : fail_data(ctx, s, data->path,
+                            "cannot be read; the file is truncated or damaged, make or copy it again");
+}
+
+enum hn_code hn_data_read_integers(struct hn_context *ctx, const struct hn_snapshot *s,
+                                   const struct hn_data *data, int64_t first, int64_t count,
+                                   int64_t *out) {
+    return read_slab(ctx, s, data, (const int64_t[]){0, first, count}, H5T_NATIVE_INT64, out);
+}
+
+// Puts value[count] into out[first ...] of `width` bytes each; returns the place of the first value
+// out of range, or -1.
+static int64_t put_checked(const int64_t *value, int64_t first, int64_t count,
+                           struct hn_data_range range, void *out) {
+    for (int64_t i = 0; i < count; i++) {
+        if (value[i] < range.lo || value[i] > range.hi)
+            return i;
+        if (range.width == 1)
+            ((int8_t *)out)[first + i] = (int8_t)value[i];
+        else if (range.width == 4)
+            ((int32_t *)out)[first + i] = (int32_t)value[i];
+        else
+            ((int64_t *)out)[first + i] = value[i];
+    }
+    return -1;
+}
+
+enum hn_code hn_data_read_checked(struct hn_context *ctx, const struct hn_snapshot *s,
+                                  const struct hn_data *data, struct hn_data_range range, void *out) {
+    int64_t block = data->block;
+    int64_t *value = hn_alloc(ctx, hn_min(block, data->rows), sizeof *value);
+    if (!value)
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    for (int64_t first = 0; first < data->rows && code == HN_OK; first += block) {
+        int64_t count = hn_min(block, data->rows - first);
+        code = hn_data_read_integers(ctx, s, data, first, count, value);
+        int64_t bad = code == HN_OK ? put_checked(value, first, count, range, out) : -1;
+        if (bad >= 0)
+            code = hn_fail(ctx, HN_DATA,
+                           "%s: data set %s, place %lld: the value %lld is out of range (%lld to %lld)",
+                           s->path, data->path, (long long)(first + bad), (long long)value[bad],
+                           (long long)range.lo, (long long)range.hi);
+    }
+    hn_free(ctx, value);
+    return code;
+}
+
+static void swap_bytes(uint16_t *half, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        half[i] = (uint16_t)(half[i] << 8 | half[i] >> 8);
+}
+
+enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
+                               const struct hn_data *data, int64_t index, int64_t first,
+                               int64_t count, uint16_t *halves, float *out) {
+    const int64_t at[] = {index, first, count};
+    if (data->type != HN_FLOAT16)
+        return read_slab(ctx, s, data, at, H5T_NATIVE_FLOAT, out);
+    hid_t type = H5Dget_type(data->id);
+    enum hn_code code = read_slab(ctx, s, data, at, type, halves);
+    if (type >= 0)
+        (void)H5Tclose(type);
+    if (code != HN_OK)
+        return code;
+    int64_t n = count * data->cols;
+    if (data->swapped)
+        swap_bytes(halves, n);
+    hn_halves_to_floats(halves, n, out, ctx->threads);
+    return HN_OK;
+}
+
+enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data, int64_t rows,
+                            uint16_t **halves) {
+    *halves = NULL;
+    int64_t n;
+    if (data->type != HN_FLOAT16)
+        return HN_OK;
+    if (!hn_mul(rows, data->cols, &n))
+        return hn_fail(ctx, HN_MEMORY, "a size overflows: %lld rows", (long long)rows);
+    *halves = hn_alloc(ctx, n, sizeof **halves);
+    return *halves ? HN_OK : ctx->code;
+}
+
+enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot *s,
+                               const struct hn_data *data, int64_t index, float *out) {
+    uint16_t *halves;
+    enum hn_code code = hn_data_halves(ctx, data, data->block, &halves);
+    for (int64_t first = 0; first < data->rows && code == HN_OK; first += data->block) {
+        int64_t count = hn_min(data->block, data->rows - first);
+        code = hn_data_read_rows(ctx, s, data, index, first, count, halves,
+                                 out + first * data->cols);
+    }
+    hn_free(ctx, halves);
+    return code;
+}

@@ -1,0 +1,99 @@
+// One step of a series as unit rows.
+#include "datasets/snapshot_private.h"
+
+#include <string.h>
+
+char *hn_snapshot_place(struct hn_context *ctx, const struct hn_snapshot *s, int which, int64_t index) {
+    return hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
+                     s->series[which].path, (long long)s->step[index], (long long)index + 1);
+}
+
+static enum hn_code check_index(struct hn_context *ctx, const struct hn_snapshot *s, int which,
+                                int64_t index) {
+    if (which < 0 || which >= HN_SNAPSHOT_SERIES || s->series[which].id < 0)
+        return hn_fail(ctx, HN_INTERNAL, "%s: there is no series %d", s->path, which);
+    if (index < 0 || index >= s->info.steps)
+        return hn_fail(ctx, HN_INTERNAL, "%s: there is no place %lld in a series of %lld", s->path,
+                       (long long)index, (long long)s->info.steps);
+    return HN_OK;
+}
+
+enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s, int which,
+                                  int64_t index, float *x) {
+    enum hn_code code = check_index(ctx, s, which, index);
+    return code == HN_OK ? hn_data_read_step(ctx, s, &s->series[which], index, x) : code;
+}
+
+static enum hn_code load_rows(struct hn_context *ctx, struct hn_snapshot *s, int which, int64_t index,
+                              struct hn_matrix *out) {
+    int64_t n = s->info.n, d = s->info.d; // below 2^31 and 2^20: the product fits
+    enum hn_code code = hn_check_stop(ctx);
+    if (code != HN_OK)
+        return code;
+    float *x = hn_alloc(ctx, n * d, sizeof *x);
+    char *place = x ? hn_snapshot_place(ctx, s, which, index) : NULL;
+    code = place ? hn_snapshot_read_raw(ctx, s, which, index, x) : ctx->code;
+    if (code == HN_OK)
+        code = hn_normalize_rows(ctx, x, n, d, place);
+    hn_free(ctx, place);
+    if (code != HN_OK)
+        hn_free(ctx, x);
+    else
+        *out = (struct hn_matrix){x, n, d, d};
+    return code;
+}
+
+// x2[i] = x[partner[i]]: the partner is the positive.
+static enum hn_code gather_partners(struct hn_context *ctx, const struct hn_snapshot *s,
+                                    struct hn_items *items) {
+    int64_t n = items->n, d = items->d;
+    float *x2 = hn_alloc(ctx, n * d, sizeof *x2);
+    if (!x2)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(x2 + i * d, hn_row(&items->x, s->partner[i]), (size_t)d * sizeof *x2);
+    items->x1 = items->x;
+    items->x2 = (struct hn_matrix){x2, n, d, d};
+    return HN_OK;
+}
+
+static enum hn_code load_views(struct hn_context *ctx, struct hn_snapshot *s, int64_t index,
+                               struct hn_items *items) {
+    if (!s->info.has_view2)
+        return s->partner ? gather_partners(ctx, s, items) : HN_OK;
+    enum hn_code code = load_rows(ctx, s, 2, index, &items->x2);
+    if (code != HN_OK)
+        return code;
+    items->x1 = items->x;
+    return s->info.has_view1 ? load_rows(ctx, s, 1, index, &items->x1) : HN_OK;
+}
+
+enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int64_t index,
+                              struct hn_items *out) {
+    memset(out, 0, sizeof *out);
+    enum hn_code code = check_index(ctx, s, 0, index);
+    if (code != HN_OK)
+        return code;
+    const struct hn_snapshot_info *info = &s->info;
+    *out = (struct hn_items){.n = info->n,
+                             .d = info->d,
+                             .labels = s->labels,
+                             .graph = info->has_graph ? &s->graph : NULL,
+                             .step = s->step[index]};
+    if (info->steps > 1)
+        out->progress = (double)s->step[index] / (double)s->step[info->steps - 1];
+    code = load_rows(ctx, s, 0, index, &out->x);
+    if (code == HN_OK)
+        code = load_views(ctx, s, index, out);
+    if (code != HN_OK)
+        hn_items_free(ctx, out);
+    return code;
+}
+
+void hn_items_free(struct hn_context *ctx, struct hn_items *items) {
+    hn_free(ctx, (void *)items->x2.data);
+    if (items->x1.data != items->x.data)
+        hn_free(ctx, (void *)items->x1.data);
+    hn_free(ctx, (void *)items->x.data);
+    memset(items, 0, sizeof *items);
+}

@@ -1,0 +1,511 @@
+// Opening a snapshot file: everything is checked but the values of the embeddings.
+#include "datasets/snapshot_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_NAMES_MAX = 1 << 20, NAME_BYTES_MAX = 4096 };
+
+// Length of the UTF-8 character at text, 0 if it is none or is a control character.
+static size_t character(const unsigned char *text) {
+    unsigned char c = text[0];
+    if (c < 0x80)
+        return c == '\n' || (c >= 0x20 && c != 0x7f);
+    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    if (c < 0xc2 || c > 0xf4 || (c == 0xc2 && text[1] < 0xa0))
+        return 0;
+    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) ||
+        (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+// Texts go to terminals and into JSON: what is not printable UTF-8 becomes '?'.
+static void clean(char *text) {
+    while (*text) {
+        size_t length = character((const unsigned char *)text);
+        if (length == 0)
+            *text = '?';
+        text += hn_max(1, (int64_t)length);
+    }
+}
+
+// Reads the attribute `name` into *text ("" if absent).
+static enum hn_code read_text(struct hn_context *ctx, hid_t object, const char *name, char **text) {
+    *text = hn_h5_get_text(ctx, object, name, "");
+    if (!*text)
+        return ctx->code;
+    clean(*text);
+    return HN_OK;
+}
+
+static enum hn_code read_attributes(struct hn_context *ctx, struct hn_snapshot *s) {
+    const struct {
+        const char *name;
+        char **text;
+        const char **shown;
+    } wanted[] = {{"title", &s->title, &s->info.title},
+                  {"source", &s->source, &s->info.source},
+                  {"license", &s->license, &s->info.license},
+                  {"encoder", &s->encoder, &s->info.encoder},
+                  {"created", &s->created, &s->info.created},
+                  {"tool_version", &s->tool_version, &s->info.tool_version},
+                  {"content_sha256", &s->stored_sha256, &s->info.stored_sha256}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        enum hn_code code = read_text(ctx, s->file, wanted[i].name, wanted[i].text);
+        if (code != HN_OK)
+            return code;
+        *wanted[i].shown = *wanted[i].text;
+    }
+    s->info.normalized = hn_h5_get_int(s->file, "normalized", 0) != 0;
+    return HN_OK;
+}
+
+static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, bool *bare) {
+    char *schema;
+    enum hn_code code = read_text(ctx, s->file, "schema", &schema);
+    if (code != HN_OK)
+        return code;
+    int64_t version = hn_h5_get_int(s->file, "schema_version", -1);
+    *bare = !schema[0] && H5Lexists(s->file, "train", H5P_DEFAULT) > 0;
+    if (*bare)
+        s->info.layout = "ann-benchmarks";
+    else if (strcmp(schema, HN_SNAPSHOT_SCHEMA) != 0)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: the attribute schema is \"%.64s\", not \"" HN_SNAPSHOT_SCHEMA
+                       "\", and there is no data set train of ann-benchmarks; make a snapshot with "
+                       "hardneg import",
+                       s->path, schema);
+    else if (version != HN_SNAPSHOT_VERSION)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: the attribute schema_version is %lld, this program reads version %d; "
+                       "make the snapshot again with hardneg import",
+                       s->path, (long long)version, HN_SNAPSHOT_VERSION);
+    else
+        s->info.layout = HN_SNAPSHOT_SCHEMA;
+    hn_free(ctx, schema);
+    return code;
+}
+
+static enum hn_code check_series(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 const struct hn_data *data) {
+    if (data->rank < 2)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set %s has the wrong rank: %d; it must be [steps, items, dims] or "
+                       "[items, dims]",
+                       s->path, data->path, data->rank);
+    if (data->steps < 1 || data->rows < 1 || data->cols < 1)
+        return hn_fail(ctx, HN_DATA, "%s: data set %s is empty: [%lld, %lld, %lld]", s->path, data->path,
+                       (long long)data->steps, (long long)data->rows, (long long)data->cols);
+    const struct hn_data *x = &s->series[0];
+    if (data->steps != x->steps || data->rows != x->rows || data->cols != x->cols)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set %s is [%lld, %lld, %lld] but %s is [%lld, %lld, %lld]; they must "
+                       "agree",
+                       s->path, data->path, (long long)data->steps, (long long)data->rows,
+                       (long long)data->cols, x->path, (long long)x->steps, (long long)x->rows,
+                       (long long)x->cols);
+    return HN_OK;
+}
+
+static enum hn_code open_series(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
+    const char *const path[] = {bare ? "/train" : "/embeddings", "/view1", "/view2"};
+    static const char *const type_name[] = {"float16", "float32", "float64"};
+    int n = bare ? 1 : HN_SNAPSHOT_SERIES;
+    for (int i = 0; i < n; i++) {
+        struct hn_data *data = &s->series[i];
+        enum hn_code code = hn_data_open(ctx, s, path[i], HN_DATA_FLOATS, data);
+        if (code == HN_OK && data->id >= 0)
+            code = check_series(ctx, s, data);
+        if (code != HN_OK)
+            return code;
+        if (i == 0 && data->id < 0)
+            return hn_fail(ctx, HN_DATA, "%s: there is no data set %s; add it", s->path, path[i]);
+    }
+    s->info.n = s->series[0].rows;
+    s->info.d = s->series[0].cols;
+    s->info.steps = s->series[0].steps;
+    s->info.dtype = type_name[s->series[0].type];
+    s->info.has_view1 = s->series[1].id >= 0;
+    s->info.has_view2 = s->series[2].id >= 0;
+    return HN_OK;
+}
+
+static enum hn_code check_length(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 const struct hn_data *data, int64_t wanted, const char *what) {
+    if (data->rows == wanted)
+        return HN_OK;
+    return hn_fail(ctx, HN_DATA, "%s: data set %s has %lld values for %lld %s; they must agree", s->path,
+                   data->path, (long long)data->rows, (long long)wanted, what);
+}
+
+// Reads the integers of `path` into *out, of range.width bytes each: `n` of them, one per `what`. *out
+// stays NULL where the file has no such data set.
+struct column {
+    const char *path, *what;
+    int64_t n;
+    struct hn_data_range range;
+};
+
+static enum hn_code read_column(struct hn_context *ctx, const struct hn_snapshot *s,
+                                const struct column *column, void **out) {
+    struct hn_data data;
+    *out = NULL;
+    enum hn_code code = hn_data_open(ctx, s, column->path, HN_DATA_INTEGERS, &data);
+    if (code != HN_OK || data.id < 0)
+        return code;
+    code = check_length(ctx, s, &data, column->n, column->what);
+    if (code == HN_OK && !(*out = hn_alloc(ctx, column->n, column->range.width)))
+        code = ctx->code;
+    if (code == HN_OK)
+        code = hn_data_read_checked(ctx, s, &data, column->range, *out);
+    hn_data_close(&data);
+    return code;
+}
+
+static enum hn_code read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
+    const struct column column = {"/step", "steps", s->info.steps,
+                                  {0, INT64_MAX, sizeof(int64_t)}};
+    void *step = NULL;
+    enum hn_code code = bare ? HN_OK : read_column(ctx, s, &column, &step);
+    s->step = step;
+    if (code != HN_OK)
+        return code;
+    if (!step && s->series[0].rank == 3 && s->info.steps > 1)
+        return hn_fail(ctx, HN_DATA, "%s: there is no data set /step for %lld steps; add it", s->path,
+                       (long long)s->info.steps);
+    if (!step && !(s->step = hn_zalloc(ctx, 1, sizeof *s->step)))
+        return ctx->code;
+    for (int64_t i = 1; i < s->info.steps; i++)
+        if (s->step[i] <= s->step[i - 1])
+            return hn_fail(ctx, HN_DATA,
+                           "%s: data set /step does not increase: %lld at place %lld follows %lld; "
+                           "store the steps in order, each once",
+                           s->path, (long long)s->step[i], (long long)(i + 1),
+                           (long long)s->step[i - 1]);
+    s->info.step = s->step;
+    return HN_OK;
+}
+
+static int compare_labels(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum hn_code count_classes(struct hn_context *ctx, struct hn_snapshot *s) {
+    int64_t n = s->info.n;
+    int32_t *sorted = hn_alloc(ctx, n, sizeof *sorted);
+    if (!sorted)
+        return ctx->code;
+    memcpy(sorted, s->labels, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
+    for (int64_t i = 0; i < n; i++) {
+        s->info.unlabelled += sorted[i] < 0;
+        s->info.classes += sorted[i] >= 0 && (i == 0 || sorted[i] != sorted[i - 1]);
+    }
+    // Readers index the names by label: too few of them are as good as none.
+    int64_t names_needed = (int64_t)sorted[n - 1] + 1;
+    if (s->info.label_name && s->info.n_label_names < names_needed) {
+        hn_note(ctx, "%s: label_names has %lld names but labels go up to %lld; names are not used",
+                s->path, (long long)s->info.n_label_names, (long long)names_needed - 1);
+        s->info.label_name = NULL;
+        s->info.n_label_names = 0;
+    }
+    hn_free(ctx, sorted);
+    return HN_OK;
+}
+
+// Copies count texts out of what H5Aread() delivered: pointers if size is 0, else fields of `size`.
+static enum hn_code copy_names(struct hn_context *ctx, struct hn_snapshot *s, const void *read,
+                               int64_t count, size_t size) {
+    s->label_name = hn_zalloc(ctx, count, sizeof *s->label_name);
+    if (!s->label_name)
+        return ctx->code;
+    s->n_names = count;
+    for (int64_t i = 0; i < count; i++) {
+        const char *text = size ? (const char *)read + (size_t)i * size : ((char *const *)read)[i];
+        int length = text ? (int)strnlen(text, size ? size : NAME_BYTES_MAX) : 0;
+        s->label_name[i] = hn_format(ctx, "%.*s", length, text ? text : "");
+        if (!s->label_name[i])
+            return ctx->code;
+        clean(s->label_name[i]);
+    }
+    s->info.n_label_names = count;
+    s->info.label_name = (const char *const *)s->label_name;
+    return HN_OK;
+}
+
+static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hid_t attribute,
+                               hid_t type, hid_t space) {
+    int64_t count = H5Sget_simple_extent_npoints(space);
+    bool variable = H5Tis_variable_str(type) > 0;
+    int64_t size = variable ? (int64_t)sizeof(char *) : (int64_t)H5Tget_size(type);
+    if (H5Tget_class(type) != H5T_STRING || count < 1 || count > LABEL_NAMES_MAX || size < 1 ||
+        size > NAME_BYTES_MAX || H5Sget_simple_extent_ndims(space) != 1)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: attribute label_names of /labels is not a list of at most %d texts", s->path,
+                       LABEL_NAMES_MAX);
+    void *read = hn_zalloc(ctx, count, (size_t)size);
+    if (!read)
+        return ctx->code;
+    enum hn_code code;
+    if (H5Aread(attribute, type, read) < 0)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: attribute label_names of /labels cannot be read; the file is damaged",
+                       s->path);
+    else
+        code = copy_names(ctx, s, read, count, variable ? 0 : (size_t)size);
+    if (variable)
+        (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, read);
+    hn_free(ctx, read);
+    return code;
+}
+
+static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot *s) {
+    hid_t labels = H5Dopen2(s->file, "/labels", H5P_DEFAULT);
+    if (labels < 0 || H5Aexists(labels, "label_names") <= 0) {
+        if (labels >= 0)
+            (void)H5Dclose(labels);
+        return HN_OK;
+    }
+    hid_t attribute = H5Aopen(labels, "label_names", H5P_DEFAULT);
+    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
+    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : H5I_INVALID_HID;
+    enum hn_code code;
+    if (type < 0 || space < 0)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: attribute label_names of /labels cannot be read; the file is damaged",
+                       s->path);
+    else
+        code = read_names(ctx, s, attribute, type, space);
+    if (space >= 0)
+        (void)H5Sclose(space);
+    if (type >= 0)
+        (void)H5Tclose(type);
+    if (attribute >= 0)
+        (void)H5Aclose(attribute);
+    (void)H5Dclose(labels);
+    return code;
+}
+
+static enum hn_code read_labels(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
+    const struct column column = {"/labels", "items", s->info.n, {-1, INT32_MAX, sizeof(int32_t)}};
+    void *labels;
+    enum hn_code code = read_column(ctx, s, &column, &labels);
+    s->labels = labels;
+    if (code != HN_OK)
+        return code;
+    if (!labels && !bare)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: there is no data set /labels; add it, with -1 for items without a label",
+                       s->path);
+    if (labels) {
+        code = read_label_names(ctx, s);
+        return code == HN_OK ? count_classes(ctx, s) : code;
+    }
+    s->labels = hn_alloc(ctx, s->info.n, sizeof *s->labels);
+    if (!s->labels)
+        return ctx->code;
+    memset(s->labels, -1, (size_t)s->info.n * sizeof *s->labels);
+    s->info.unlabelled = s->info.n;
+    return HN_OK;
+}
+
+static enum hn_code read_split(struct hn_context *ctx, struct hn_snapshot *s) {
+    const struct column column = {"/split", "items", s->info.n, {-1, 2, sizeof(int8_t)}};
+    void *split;
+    enum hn_code code = read_column(ctx, s, &column, &split);
+    s->split = split;
+    s->info.has_split = split != NULL;
+    return code;
+}
+
+// An item without a partner leaves the file without complete positives: it is then read as a file
+// without any, and says so.
+static enum hn_code read_partners(struct hn_context *ctx, struct hn_snapshot *s) {
+    int64_t n = s->info.n, alone = 0;
+    const struct column column = {"/positive", "items", n, {-1, n - 1, sizeof(int32_t)}};
+    void *partner;
+    enum hn_code code = read_column(ctx, s, &column, &partner);
+    s->partner = partner;
+    if (code != HN_OK || !partner)
+        return code;
+    s->info.has_positive = true;
+    for (int64_t i = 0; i < n; i++) {
+        if (s->partner[i] == i)
+            return hn_fail(ctx, HN_DATA,
+                           "%s: data set /positive, row %lld is its own partner; an item against "
+                           "itself is no positive, use -1",
+                           s->path, (long long)i);
+        alone += s->partner[i] < 0;
+    }
+    if (alone == 0)
+        return HN_OK;
+    if (!s->info.has_view2)
+        hn_note(ctx, "%s: /positive names no partner for %lld of %lld items: taken as no positive",
+                s->path, (long long)alone, (long long)n);
+    hn_free(ctx, s->partner);
+    s->partner = NULL;
+    return HN_OK;
+}
+
+static enum hn_code check_starts(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 const char *path, const int64_t *start, int64_t n, int64_t edges) {
+    for (int64_t i = 0; i < n; i++)
+        if (start[i + 1] < start[i])
+            return hn_fail(ctx, HN_DATA, "%s: data set %s decreases at place %lld", s->path, path,
+                           (long long)(i + 1));
+    if (start[0] != 0 || start[n] != edges)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set %s goes from %lld to %lld, it must go from 0 to the %lld indices",
+                       s->path, path, (long long)start[0], (long long)start[n], (long long)edges);
+    return HN_OK;
+}
+
+// The compressed rows of `group` ("/graph" or "/features_csr"): columns below `cols`.
+struct rows {
+    const char *indptr, *indices;
+    int64_t cols;
+};
+
+static enum hn_code read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
+                              const struct rows *rows, struct hn_graph *out) {
+    struct hn_data data;
+    *out = (struct hn_graph){0};
+    enum hn_code code = hn_data_open(ctx, s, rows->indices, HN_DATA_INTEGERS, &data);
+    if (code != HN_OK)
+        return code;
+    bool has_indices = data.id >= 0;
+    int64_t edges = data.rows;
+    hn_data_close(&data);
+    const struct column starts = {rows->indptr, "items and one", s->info.n + 1,
+                                  {0, edges, sizeof(int64_t)}};
+    const struct column targets = {rows->indices, "edges", edges,
+                                   {0, rows->cols - 1, sizeof(int32_t)}};
+    void *start = NULL, *target = NULL;
+    code = read_column(ctx, s, &starts, &start);
+    out->start = start;
+    if (code == HN_OK && has_indices != (start != NULL))
+        code = hn_fail(ctx, HN_DATA, "%s: one of %s and %s is missing; store both", s->path,
+                       rows->indptr, rows->indices);
+    if (code != HN_OK || !start)
+        return code;
+    code = check_starts(ctx, s, rows->indptr, out->start, s->info.n, edges);
+    if (code == HN_OK)
+        code = read_column(ctx, s, &targets, &target);
+    out->target = target;
+    out->n = s->info.n;
+    return code;
+}
+
+static enum hn_code read_graph(struct hn_context *ctx, struct hn_snapshot *s) {
+    const struct rows rows = {"/graph/indptr", "/graph/indices", s->info.n};
+    enum hn_code code = read_rows(ctx, s, &rows, &s->graph);
+    s->info.has_graph = s->graph.start != NULL;
+    return code;
+}
+
+// Raw features are checked and counted as content, though no sampler reads them yet.
+static enum hn_code check_features(struct hn_context *ctx, struct hn_snapshot *s) {
+    struct hn_data data;
+    enum hn_code code = hn_data_open(ctx, s, "/features", HN_DATA_FLOATS, &data);
+    if (code == HN_OK && data.id >= 0) {
+        s->info.has_features = true;
+        if (data.rank == 2)
+            code = check_length(ctx, s, &data, s->info.n, "items");
+        else
+            code = hn_fail(ctx, HN_DATA,
+                           "%s: data set /features has the wrong rank: %d; it must be [items, features]",
+                           s->path, data.rank);
+        hn_data_close(&data);
+    }
+    if (code != HN_OK)
+        return code;
+    const struct rows rows = {"/features_csr/indptr", "/features_csr/indices", INT32_MAX};
+    struct hn_graph sparse;
+    code = read_rows(ctx, s, &rows, &sparse);
+    if (code == HN_OK && sparse.start) {
+        s->info.has_features = true;
+        code = hn_data_open(ctx, s, "/features_csr/data", HN_DATA_FLOATS, &data);
+        if (code == HN_OK && data.id >= 0)
+            code = check_length(ctx, s, &data, sparse.start[sparse.n], "indices");
+        hn_data_close(&data);
+    }
+    hn_free(ctx, sparse.start);
+    hn_free(ctx, sparse.target);
+    return code;
+}
+
+static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s) {
+    bool bare;
+    enum hn_code code = check_schema(ctx, s, &bare);
+    if (code == HN_OK)
+        code = read_attributes(ctx, s);
+    if (code == HN_OK)
+        code = open_series(ctx, s, bare);
+    if (code == HN_OK)
+        code = read_steps(ctx, s, bare);
+    if (code == HN_OK)
+        code = read_labels(ctx, s, bare);
+    if (code != HN_OK || bare)
+        return code;
+    code = read_split(ctx, s);
+    if (code == HN_OK)
+        code = read_partners(ctx, s);
+    if (code == HN_OK)
+        code = read_graph(ctx, s);
+    return code == HN_OK ? check_features(ctx, s) : code;
+}
+
+enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
+    *out = NULL;
+    struct hn_snapshot *s = hn_zalloc(ctx, 1, sizeof *s);
+    if (!s)
+        return ctx->code;
+    s->file = H5I_INVALID_HID;
+    for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
+        s->series[i].id = H5I_INVALID_HID;
+    enum hn_code code = hn_h5_probe(ctx, path);
+    if (code == HN_OK)
+        code = hn_h5_open(ctx, path, &s->file);
+    if (code == HN_OK && !(s->path = hn_strdup(ctx, path)))
+        code = ctx->code;
+    s->info.path = s->path;
+    if (code == HN_OK)
+        code = read_structure(ctx, s);
+    if (code == HN_OK)
+        *out = s;
+    else
+        hn_snapshot_close(ctx, s);
+    return code;
+}
+
+void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
+    if (!s)
+        return;
+    for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
+        hn_data_close(&s->series[i]);
+    if (s->file >= 0)
+        (void)H5Fclose(s->file);
+    char *const text[] = {s->path,    s->title,        s->source,       s->license, s->encoder,
+                          s->created, s->tool_version, s->stored_sha256};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+        hn_free(ctx, text[i]);
+    for (int64_t i = 0; i < s->n_names; i++)
+        hn_free(ctx, s->label_name[i]);
+    hn_free(ctx, s->label_name);
+    hn_free(ctx, s->step);
+    hn_free(ctx, s->labels);
+    hn_free(ctx, s->split);
+    hn_free(ctx, s->partner);
+    hn_free(ctx, s->graph.start);
+    hn_free(ctx, s->graph.target);
+    hn_free(ctx, s);
+}
+
+const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s) { return &s->info; }
+const int32_t *hn_snapshot_labels(const struct hn_snapshot *s) { return s->labels; }
+const int8_t *hn_snapshot_split(const struct hn_snapshot *s) { return s->split; }

@@ -1,0 +1,85 @@
+// What the parts of the snapshot store share: an open file and its data sets. Files are not trusted:
+// nothing is allocated for an extent that the file cannot hold, and no link is followed.
+#ifndef HN_DATASETS_SNAPSHOT_PRIVATE_H
+#define HN_DATASETS_SNAPSHOT_PRIVATE_H
+
+#include "datasets/h5.h"
+#include "datasets/snapshot.h"
+
+#define HN_SNAPSHOT_SCHEMA "hardneg-snapshot"
+
+enum { HN_SNAPSHOT_VERSION = 1, HN_DATA_RANK_MAX = 3, HN_SNAPSHOT_SERIES = 3 };
+
+enum hn_data_kind { HN_DATA_INTEGERS, HN_DATA_FLOATS };
+
+// An open data set of rank 1 to 3, seen as [steps x rows x cols] with ones in front where its rank is
+// 3 or 2, and as [1 x rows x 1] where it is 1.
+struct hn_data {
+    const char *path;
+    hid_t id; // negative: the file has none
+    enum hn_data_kind kind;
+    int rank;
+    int64_t steps, rows, cols;
+    int64_t block;           // rows that are best read at once: whole chunks, some MiB
+    enum hn_float_type type; // FLOATS
+    bool swapped;            // float16 in the byte order that is not the machine's
+};
+
+struct hn_snapshot {
+    struct hn_snapshot_info info; // its texts and arrays are the ones below
+    hid_t file;
+    char *path, *title, *source, *license, *encoder, *created, *tool_version, *stored_sha256;
+    struct hn_data series[HN_SNAPSHOT_SERIES]; // embeddings (or train), view1, view2
+    int64_t *step;                             // [steps]
+    int32_t *labels;                           // [n]
+    int8_t *split;                             // [n] or NULL
+    int32_t *partner;                          // [n] or NULL: every item has one
+    struct hn_graph graph;
+    char **label_name;                         // [n_names] or NULL, also where info does not show them
+    int64_t n_names;
+};
+
+// Opens the data set `path` of s->file and checks what can be checked without reading values: hard
+// links only, values in this file, kind, rank, extents that the file can hold. An absent data set is
+// no failure. HN_DATA names file and data set.
+HN_MUST_USE enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s,
+                                      const char *path, enum hn_data_kind kind, struct hn_data *out);
+void hn_data_close(struct hn_data *data); // of an absent one is fine
+
+// out[count] values of a data set of rank 1 from `first` on.
+HN_MUST_USE enum hn_code hn_data_read_integers(struct hn_context *ctx, const struct hn_snapshot *s,
+                                               const struct hn_data *data, int64_t first,
+                                               int64_t count, int64_t *out);
+// All values of a data set of rank 1, each in [lo, hi], into integers of `width` bytes (1, 4 or 8).
+// HN_DATA names the first value out of range.
+struct hn_data_range {
+    int64_t lo, hi;
+    size_t width;
+};
+HN_MUST_USE enum hn_code hn_data_read_checked(struct hn_context *ctx, const struct hn_snapshot *s,
+                                              const struct hn_data *data,
+                                              struct hn_data_range range, void *out);
+// out[count x cols]: rows from `first` on of step `index`. halves[count x cols] is room for float16
+// data sets, NULL for others.
+HN_MUST_USE enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
+                                           const struct hn_data *data, int64_t index, int64_t first,
+                                           int64_t count, uint16_t *halves, float *out);
+// out[rows x cols]: all rows of step `index`.
+HN_MUST_USE enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot *s,
+                                           const struct hn_data *data, int64_t index, float *out);
+
+// IEEE binary16 as an HDF5 type; closed by the caller.
+hid_t hn_data_half_type(H5T_order_t order);
+// Room for `rows` rows of a float16 data set; *halves stays NULL for other types.
+HN_MUST_USE enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data,
+                                        int64_t rows, uint16_t **halves);
+
+// As hn_snapshot_digest(), of a file that needs to have nothing but s->file and s->path set.
+HN_MUST_USE enum hn_code hn_snapshot_digest_file(struct hn_context *ctx, const struct hn_snapshot *s,
+                                                 char *text);
+
+// "<file>: data set <path>, step <step> (place <index + 1> in the series)"; owned by the caller.
+HN_MUST_USE char *hn_snapshot_place(struct hn_context *ctx, const struct hn_snapshot *s, int which,
+                                    int64_t index);
+
+#endif

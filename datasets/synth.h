@@ -1,0 +1,24 @@
+// Synthetic series: clusters on the sphere with super-classes, so that hard negatives exist.
+#ifndef HN_DATASETS_SYNTH_H
+#define HN_DATASETS_SYNTH_H
+
+#include "core/option.h"
+
+struct hn_synth {
+    int64_t n, dim, classes, super_classes, steps, step_gap, views, seed;
+    double kappa_from, kappa_to; // concentration of items about their class mean, first and last step
+    double super_spread;         // angle between a class mean and its super-class mean, radians
+    double view_noise;           // length of a view's noise relative to the item
+    int type;                    // enum hn_float_type as a choice
+    int64_t compress;            // deflate level, 0 = none
+    char *output;
+    const char *tool_version; // not an option: what the file names as its maker, NULL = unknown
+};
+
+extern const struct hn_option hn_synth_options[];
+
+// Writes the series to options->output. The same options give the same values for any number of
+// threads, and on every machine whose exp and log agree.
+HN_MUST_USE enum hn_code hn_synth_write(struct hn_context *ctx, const struct hn_synth *options);
+
+#endif
