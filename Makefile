@@ -1,0 +1,177 @@
+# Builds hardneg. `make help` lists what there is to ask for.
+#
+#   BUILD=dir      where everything that is built goes     (default: build)
+#   CC=clang       another compiler                        (default: gcc)
+#   MARCH=native   compile for this processor alone        (default: any; hot loops choose at run time)
+#   CFLAGS=...     optimisation and further flags          (default: -O3 -g)
+#   DEPS=0         demo, test and the like install nothing
+#   V=1            show the commands
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+BUILD ?= build
+MARCH ?=
+CFLAGS ?= -O3 -g
+PREFIX ?= /usr/local
+OMP ?= -fopenmp
+DEPS ?= 1
+export DEPS
+
+# As many jobs as processors, unless make is told otherwise.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+ifeq ($(V),1)
+Q :=
+else
+Q := @
+endif
+
+# Flags of libraries are asked for when they are first used: pkg-config itself may yet have to be
+# installed. OpenBLAS's OpenMP build is taken where several are installed, and found again at run time
+# (-rpath); it brings cblas, so that GSL's slow one is left out. No -ffast-math: infinities and NaN
+# carry meaning here; no contraction to fused multiply-add: the same numbers from every compiler.
+packages := gsl openblas hdf5 yaml-0.1 nettle jansson
+openmp_blas := $(firstword $(wildcard /usr/lib/*/openblas-openmp/pkgconfig))
+pkg = $(shell PKG_CONFIG_PATH="$(openmp_blas):$$PKG_CONFIG_PATH" pkg-config $(1) $(packages))
+once = $(eval $(1) := $(2))$($(1))
+pkg_cflags = $(call once,pkg_cflags,$(patsubst -I%,-isystem %,$(call pkg,--cflags)))
+pkg_dirs = $(call once,pkg_dirs,$(call pkg,--libs-only-L))
+pkg_libs = $(call once,pkg_libs,$(call pkg,--libs-only-l))
+
+warnings := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
+all_cflags = -std=c17 -ffp-contract=off $(OMP) $(warnings) $(CFLAGS) \
+	$(addprefix -march=,$(MARCH)) $(SANITIZE)
+cppflags = -I. -I$(BUILD)/include -D_GNU_SOURCE $(pkg_cflags) $(CPPFLAGS)
+rpath = $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs)))
+ldflags = $(OMP) $(SANITIZE) $(pkg_dirs) $(rpath) $(LDFLAGS)
+libs = -lhdf5_hl $(filter-out -lgslcblas,$(pkg_libs)) -lm
+comma := ,
+
+sources := $(wildcard $(addsuffix /*.c,core datasets samplers metrics training plots harness))
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+library := $(BUILD)/libhardneg.a
+program := $(BUILD)/hardneg
+test_common := $(wildcard tests/test.c tests/fixture.c tests/skeleton_sampler.c)
+suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+
+# What is asked for by name, and runs make again once packages are there; one after the other.
+entries := demo test asan tsan lint bench
+ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+again = +$(Q)$(MAKE) --no-print-directory
+.PHONY: all $(entries) run-demo run-tests run-sanitized run-lint run-bench format install uninstall \
+	clean help FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(program) ## build build/hardneg (the default)
+
+demo: ## install what is missing, build, run a small comparison, draw its figures
+	$(Q)./deps.sh build
+	$(again) run-demo
+
+test: ## install what is missing, build, run every test
+	$(Q)./deps.sh build test
+	$(again) run-tests
+
+asan: ## unit tests under the address and undefined-behaviour sanitizers
+	$(Q)./deps.sh build test
+	$(again) run-sanitized BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+		SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+
+tsan: ## unit tests under the thread sanitizer
+	$(Q)./deps.sh build test dev
+	$(again) run-sanitized BUILD=$(BUILD)/tsan CC=clang OMP=-fopenmp=libomp CFLAGS="-O1 -g" \
+		SANITIZE=-fsanitize=thread
+
+lint: ## formatting, rules of the design, static analysis
+	$(Q)./deps.sh build test dev
+	$(again) run-lint
+
+bench: ## how fast the heavy parts are, beside what this machine could do at best
+	$(Q)./deps.sh build
+	$(again) run-bench
+
+run-demo: $(program)
+	$(Q)$(program) run -c harness/jobs/demo.yaml -o results/demo
+	@echo "Results: results/demo/results.h5"
+	@echo "Figures: results/demo/figures"
+
+run-tests: $(program) $(suites)
+	$(Q)tests/run.sh $(BUILD) all
+
+run-sanitized: $(suites)
+	$(Q)tests/run.sh $(BUILD) suites
+
+run-lint:
+	$(Q)CPPFLAGS="$(cppflags)" tests/lint.sh
+	$(again) all $(suites) BUILD=$(BUILD)/lint CFLAGS="-O2 -Werror"
+	$(again) all $(suites) BUILD=$(BUILD)/lint-clang CC=clang OMP=-fopenmp=libomp CFLAGS="-O2 -Werror"
+
+run-bench: $(program)
+	$(Q)$(program) bench all
+
+format: ## rewrite all sources as .clang-format says
+	$(Q)clang-format -i $(wildcard */*.c */*.h)
+
+install: all ## install below PREFIX (default /usr/local); DESTDIR is honoured
+	$(Q)install -D -m 755 $(program) $(DESTDIR)$(PREFIX)/bin/hardneg
+	$(Q)install -d $(DESTDIR)$(PREFIX)/share/hardneg/jobs $(DESTDIR)$(PREFIX)/share/doc/hardneg
+	$(Q)install -m 644 harness/jobs/*.yaml $(DESTDIR)$(PREFIX)/share/hardneg/jobs
+	$(Q)install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/hardneg
+
+uninstall: ## remove what `make install` put there
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/hardneg
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/hardneg $(DESTDIR)$(PREFIX)/share/doc/hardneg
+
+clean: ## remove what was built (results stay)
+	$(Q)rm -rf $(addprefix $(BUILD)/,obj include tests asan tsan lint lint-clang) $(library) $(program)
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+	@sed -n '3,8s/^#   //p' $(firstword $(MAKEFILE_LIST))
+
+# Building.
+
+$(program): $(call obj,harness/main.c) $(library)
+	@printf '  LD  %s\n' $@
+	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) $(libs)
+
+$(library): $(call obj,$(filter-out harness/main.c,$(sources)))
+	@printf '  AR  %s\n' $@
+	$(Q)rm -f $@ && ar qcs $@ $^
+
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_common)) $(library)
+	@printf '  LD  %s\n' $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -lcunit $(libs)
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/include/flags
+	@printf '  CC  %s\n' $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) $(cppflags) -MMD -MP -c -o $@ $<
+
+# Files that are rewritten only when what they say has changed: the flags, on which every object
+# depends, and what harness/host.c records, on which only it depends.
+write_if_new = cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+code := core datasets samplers metrics training harness plots Makefile
+
+$(BUILD)/include/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(all_cflags) $(cppflags)' > $@.new; $(write_if_new)
+
+$(BUILD)/include/build_info.h: FORCE
+	@mkdir -p $(@D)
+	@{ commit=$$(git rev-parse HEAD 2>/dev/null) || commit=unknown; \
+	changed=$$(git status --porcelain -- $(code) 2>/dev/null | head -n 1); \
+	printf '#define HN_BUILD_COMMIT "%s"\n' "$$commit"; \
+	printf '#define HN_BUILD_DIRTY %d\n' $$([ -n "$$changed" ] && echo 1 || echo 0); \
+	printf '#define HN_BUILD_CFLAGS "%s"\n' '$(strip $(all_cflags))'; } > $@.new; $(write_if_new)
+
+$(call obj,harness/host.c): $(BUILD)/include/build_info.h
+$(call obj,plots/theme.c): plots/theme.gp
+
+-include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c)))

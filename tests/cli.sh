@@ -1,0 +1,330 @@
+#!/usr/bin/env bash
+# Tests of the command line: `tests/cli.sh PROGRAM`. Exit codes, messages, what a failed or interrupted
+# command leaves behind, and that the same job gives the same results however it is run.
+set -u
+hardneg=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-cli-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0 skipped=0 rc=0
+python=/usr/bin/python3
+"$python" -c 'import h5py, numpy' 2>/dev/null || python=
+
+pass() { passed=$((passed + 1)); }
+fail() { # NAME WHY
+    failed=$((failed + 1))
+    echo "  FAILED $1: $2"
+    sed 's/^/    stderr: /' "$work/err" | head -n 5
+}
+skip() { # NAME WHY
+    skipped=$((skipped + 1))
+    echo "    skipped: $1: $2"
+}
+check() { # NAME CONDITION...: passes if the condition does
+    local name=$1
+    shift
+    if "$@"; then pass; else fail "$name" "not so: $*"; fi
+}
+run() { # ARGUMENT...: the program's status, output and messages in $rc, out and err
+    timeout -k 5 "${LIMIT:-120}" "$hardneg" "$@" >"$work/out" 2>"$work/err" </dev/null
+    rc=$?
+}
+# One test: the command's exit code, and what its messages must match. A message is a sentence for
+# people: no library's own error stack, and nothing at all when all went well and --quiet was given.
+expect() { # NAME CODE PATTERN ARGUMENT...
+    local name=$1 code=$2 pattern=$3
+    shift 3
+    run "$@"
+    if [ "$rc" != "$code" ]; then
+        fail "$name" "exit code $rc instead of $code"
+    elif [ -n "$pattern" ] && ! grep -qiE -- "$pattern" "$work/err"; then
+        fail "$name" "the message lacks '$pattern'"
+    elif grep -qE 'HDF5-DIAG|runtime error|Sanitizer|\(null\)' "$work/err"; then
+        fail "$name" "the message holds what is not meant for people"
+    elif [ "$code" != 0 ] && [ ! -s "$work/err" ]; then
+        fail "$name" "no message"
+    else
+        pass
+    fi
+}
+says() { grep -qE -- "$1" "$work/out"; }          # PATTERN: on standard output
+silent() { [ ! -s "$work/err" ]; }
+nothing_left() { # FOLDER: no result, no temporary file
+    [ -z "$(find "$1" \( -name results.h5 -o -name '*.tmp*' \) 2>/dev/null)" ]
+}
+valid_json() { "$python" -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out"; }
+same_results() { "$python" "$here/same_results.py" "$1" "$2" 2>"$work/err"; }
+# Snapshot files that the program itself would not write: a Python expression over f (the file), h5py, np.
+spoiled() { # FILE STATEMENTS: a copy of s.h5, changed
+    cp s.h5 "$1"
+    "$python" -c "import h5py, numpy as np, sys
+f = h5py.File(sys.argv[1], 'r+')
+$2" "$1"
+}
+job() { # SNAPSHOT SAMPLERS [LINE...]: a small job on standard output
+    printf 'version: 1\nsnapshots: [%s]\nsamplers: %s\n' "$1" "$2"
+    shift 2
+    printf '%s\n' 'batch_size: 16' 'batches: 10' 'seeds: [1]' 'timing: {reps: 1, warmup: 0}' "$@"
+}
+
+test_help() {
+    local commands="run plot list info synth import validate"
+    expect "--version" 0 '' --version
+    check "--version names the version" says '^hardneg [0-9]+\.[0-9]+\.[0-9]+'
+    expect "--help" 0 '' --help
+    for c in $commands; do
+        check "--help lists $c" says "^ +$c "
+    done
+    for c in $commands; do
+        expect "$c --help" 0 '' "$c" --help
+        check "$c --help: usage" says "hardneg $c"
+        check "$c --help: quiet" says "--quiet"
+        expect "$c --version" 0 '' "$c" --version
+        check "$c --version names the version" says '^hardneg [0-9]+\.[0-9]+\.[0-9]+'
+    done
+    expect "no command" 2 '.'
+    expect "unknown command" 2 "did you mean 'run'" rnu
+    expect "unknown option" 2 'threads' run -c j.yaml --thraeds 2
+    expect "option without value" 2 '.' run -c
+    expect "superfluous argument" 2 'argument' info a.h5 b.h5
+    expect "list of what is not there" 2 'samplers' list sampler
+    for what in samplers metrics figures; do
+        expect "list $what" 0 '' list $what
+        expect "list $what --json" 0 '' list $what --json
+        if [ -n "$python" ]; then check "list $what --json is JSON" valid_json; fi
+    done
+    "$hardneg" list samplers >/dev/full 2>err
+    check "standard output cannot be written: exit code 74" test $? = 74
+    run list samplers --json
+    for name in uniform knn batchsampler gcbs null; do
+        check "list samplers names $name" says "\"$name\""
+    done
+}
+
+test_data_commands() {
+    expect "synth" 0 '' synth -o s.h5 --n 300 --dim 16 --classes 5 --steps 2 --views 2 --seed 1
+    expect "synth again" 0 '' synth -o s2.h5 --n 300 --dim 16 --classes 5 --steps 2 --views 2 --seed 1
+    expect "synth with fewer items than classes" 2 'classes|n' synth -o no.h5 --n 3 --classes 5
+    expect "validate" 0 '' validate s.h5
+    expect "info" 0 '' info s.h5
+    check "info: items" says '300'
+    expect "info --json" 0 '' info s.h5 --json
+    [ -z "$python" ] || check "info --json is JSON" valid_json
+    expect "validate --quiet" 0 '' validate s.h5 --quiet
+    check "validate --quiet is silent" silent
+    expect "synth into a missing folder" 2 'no-such' synth -o no-such-folder/s.h5
+    expect "synth below a regular file" 2 's\.h5' synth -o s.h5/x.h5
+    expect "synth into /proc" 2 '/proc' synth -o /proc/hardneg.h5
+    expect "validate a missing file" 3 'missing\.h5' validate missing.h5
+    expect "info on a missing file" 3 'missing\.h5' info missing.h5
+}
+
+test_import() {
+    [ -n "$python" ] || { skip "import" "no python3-h5py to make .npy files with"; return; }
+    "$python" -c "import numpy as np
+r = np.random.default_rng(1)
+np.save('x.npy', r.normal(size=(120, 8)).astype('f4')); np.save('y.npy', np.arange(120) % 4)
+np.save('x2.npy', r.normal(size=(120, 8)).astype('f4')); np.save('short.npy', np.arange(119) % 4)
+b = r.normal(size=(120, 8)).astype('f4'); b[17, 3] = np.nan; np.save('nan.npy', b)
+np.save('flat.npy', b[0])"
+    expect "import" 0 '' import --embeddings x.npy --labels y.npy --step 0 -o own.h5
+    expect "imported file is valid" 0 '' validate own.h5
+    expect "import appends a step" 0 '' import --embeddings x2.npy --labels y.npy --step 10 -o own.h5
+    run info own.h5
+    check "two steps after the second import" says '10'
+    cp own.h5 before.h5
+    expect "import of the same step again" 2 'step' import --embeddings x.npy --labels y.npy --step 10 -o own.h5
+    check "a failed import changes nothing" cmp -s own.h5 before.h5
+    expect "import: labels too short" 3 'labels|short\.npy' import --embeddings x.npy --labels short.npy -o no.h5
+    expect "import: NaN is named" 3 'row 17' import --embeddings nan.npy --labels y.npy -o no.h5
+    expect "import: wrong rank" 3 'flat\.npy' import --embeddings flat.npy --labels y.npy -o no.h5
+    expect "import: missing file" 3 'none\.npy' import --embeddings none.npy --labels y.npy -o no.h5
+    expect "import: no npy file" 3 's\.h5' import --embeddings s.h5 --labels y.npy -o no.h5
+    check "failed imports leave nothing" test ! -e no.h5
+    check "failed imports leave no temporary file" nothing_left .
+}
+
+# Each file has one fault: `validate` names it, `run` refuses it, and neither leaves anything.
+bad_file() { # NAME PATTERN FILE
+    expect "validate: $1" 3 "$2" validate "$3"
+    job "$3" '[uniform: {}]' >bad.yaml
+    rm -rf bad
+    expect "run: $1" 3 "$3" run -c bad.yaml -o bad --quiet
+    check "run: $1: nothing left" nothing_left bad
+}
+
+test_bad_snapshots() {
+    bad_file "missing file" 'none\.h5' none.h5
+    echo 'this is text' >text.h5
+    bad_file "not HDF5" 'HDF5' text.h5
+    : >empty.h5
+    bad_file "empty file" 'HDF5' empty.h5
+    head -c 5000 s.h5 >cut.h5
+    bad_file "truncated file" 'cut\.h5' cut.h5
+    [ -n "$python" ] || { skip "spoiled snapshots" "no python3-h5py to make them with"; return; }
+    spoiled schema.h5 "f.attrs['schema'] = 'something-else'"
+    bad_file "wrong schema" 'schema' schema.h5
+    spoiled version.h5 "f.attrs['schema_version'] = 99"
+    bad_file "newer version" 'version' version.h5
+    spoiled nan.h5 "f['embeddings'][1, 37, 5] = np.nan"
+    bad_file "NaN row" 'row 37' nan.h5
+    spoiled inf.h5 "f['view2'][0, 12, 0] = np.inf"
+    bad_file "infinite row" 'row 12' inf.h5
+    spoiled zero.h5 "f['embeddings'][0, 41, :] = 0"
+    bad_file "zero row" 'row 41' zero.h5
+    spoiled short.h5 "l = f['labels'][:299]; del f['labels']; f['labels'] = l"
+    bad_file "labels too short" 'labels' short.h5
+    spoiled rank.h5 "del f['embeddings']; f['embeddings'] = np.ones(300, 'f4')"
+    bad_file "wrong rank" 'rank|dimension' rank.h5
+    spoiled steps.h5 "f['step'][...] = [5, 5]"
+    bad_file "steps that do not increase" 'step' steps.h5
+    spoiled gone.h5 "del f['embeddings']"
+    bad_file "no embeddings" 'embeddings' gone.h5
+}
+
+test_bad_jobs() {
+    expect "run without a job" 2 '.' run
+    expect "missing job file" 2 'none\.yaml' run -c none.yaml -o bad
+    expect "job file is a folder" 2 '.' run -c . -o bad
+    printf 'version: 1\nsnapshots: [s.h5\n' >j.yaml
+    expect "broken YAML: line" 2 'j\.yaml:[0-9]+:[0-9]+' run -c j.yaml -o bad
+    : >j.yaml
+    expect "empty job" 2 'j\.yaml' run -c j.yaml -o bad
+    job s.h5 '[uniform: {}]' 'batch_sise: 3' >j.yaml
+    expect "unknown key: place and nearest" 2 'j\.yaml:8:1: .*batch_size' run -c j.yaml -o bad
+    job s.h5 '[batchsampelr: {}]' >j.yaml
+    expect "unknown sampler: place and nearest" 2 'j\.yaml:3:[0-9]+: .*batchsampler' run -c j.yaml -o bad
+    job s.h5 '[batchsampler: {M: 50, KK: 5}]' >j.yaml
+    expect "unknown option: place" 2 'j\.yaml:3:[0-9]+: .*KK' run -c j.yaml -o bad
+    job s.h5 '[batchsampler: {M: many}]' >j.yaml
+    expect "wrong type" 2 'j\.yaml:3:[0-9]+: .*M' run -c j.yaml -o bad
+    job s.h5 '[gcbs: {quantile: 1.5}]' >j.yaml
+    expect "out of range" 2 'j\.yaml:3:[0-9]+: .*quantile' run -c j.yaml -o bad
+    job s.h5 '[uniform: {}]' 'metrics: [fn_rato]' >j.yaml
+    expect "unknown metric" 2 'j\.yaml:8:[0-9]+' run -c j.yaml -o bad
+    job s.h5 '[batchsampler: {M: 10, K: 50}]' >j.yaml
+    expect "K > M" 2 'K' run -c j.yaml -o bad
+    job s.h5 '[uniform: {}]' 'steps: [12345]' >j.yaml
+    expect "a step that is not there" 2 '12345' run -c j.yaml -o bad
+    job s.h5 '[uniform: {}]' | sed 's/batch_size: 16/batch_size: 301/' >j.yaml
+    expect "B > N" 3 '301' run -c j.yaml -o bad
+    job s.h5 '[uniform: {}]' >j.yaml
+    expect "--set with an unknown key" 2 'batches' run -c j.yaml -o bad --set batchs=3
+    expect "--filter that is no expression" 2 'filter' run -c j.yaml -o bad --filter '('
+    expect "--threads 0 or fewer" 2 'threads' run -c j.yaml -o bad --threads -3
+    check "refused jobs leave nothing" nothing_left bad
+    expect "output below a regular file" 2 's\.h5' run -c j.yaml -o s.h5/out
+    expect "output in /proc" 2 '/proc' run -c j.yaml -o /proc/out
+}
+
+test_run() {
+    job s.h5 '[uniform: {}, batchsampler: {M: 5000, K: 20}]' >j.yaml
+    expect "M > N-1 is a note, not an error" 0 '299' run -c j.yaml -o noted
+    check "results are there" test -s noted/results.h5
+    expect "--dry-run" 0 '' run -c j.yaml -o dry --dry-run
+    check "--dry-run writes no results" test ! -e dry/results.h5
+    expect "--quiet" 0 '' run -c j.yaml -o quiet --quiet
+    check "--quiet is silent, no progress" silent
+    expect "--explain of finished cells" 0 'skipped' run -c j.yaml -o noted --explain
+    expect "--filter" 0 '' run -c j.yaml -o filtered --filter uniform --quiet
+    expect "plot" 0 '' plot noted/results.h5 -o noted/figs
+    check "figures with data and script" test "$(find noted/figs -name '*.svg' -size +0 | wc -l)" -gt 0
+    expect "plot: unknown figure" 2 'figure' plot noted/results.h5 --figure bs-fg4 -o noted/figs
+    expect "plot of a missing file" 3 'none\.h5' plot none.h5 -o figs
+    expect "plot of a snapshot" 3 'no results file' plot s.h5 -o figs
+    expect "plot below a regular file" 2 's\.h5' plot noted/results.h5 -o s.h5/figs
+    expect "validate of results" 3 'schema|snapshot' validate noted/results.h5
+}
+
+test_without_gnuplot() {
+    mkdir -p empty
+    env PATH="$work/empty" "$hardneg" plot noted/results.h5 -o bare >out 2>err </dev/null
+    rc=$?
+    check "no gnuplot: exit code 6" test "$rc" = 6
+    check "no gnuplot: the message names it" grep -q gnuplot err
+    check "no gnuplot: scripts are left" test -n "$(find bare -name '*.gp')"
+    check "no gnuplot: data are left" test -n "$(find bare -name '*.tsv')"
+}
+
+# A job of some seconds, for what happens in its middle.
+long_job() {
+    job s.h5 '[uniform: {}, knn: {}, batchsampler: {M: [20, 50, 100], K: 20}, gcbs: {quantile: 0.95}]' \
+        'figures: none' | sed 's/^seeds.*/seeds: [1, 2, 3, 4]/; s/^batches.*/batches: 40/'
+}
+shards() { find "$1/cells" -name '*.h5' 2>/dev/null | wc -l; }
+# Starts the job in folder $1, sends it signal $2 once some cells are finished, sets $rc, and notes in
+# $1.kept what was finished by then.
+break_off() {
+    env --default-signal=INT,TERM "$hardneg" run -c long.yaml -o "$1" --threads 1 >out 2>err </dev/null &
+    local pid=$! i
+    for ((i = 0; i < 6000; i++)); do
+        [ "$(shards "$1")" -ge 2 ] && break
+        sleep 0.005
+    done
+    kill -s "$2" "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+    rc=$?
+    find "$1/cells" -name '*.h5' -exec stat -c '%n %i %Y' {} + | sort >"$1.kept"
+}
+# That the job goes on after break_off(), leaves finished cells alone, and ends as if never broken off.
+goes_on() { # NAME FOLDER
+    check "$1: some cells were finished" test "$(wc -l <"$2.kept")" -ge 2
+    check "$1: not all were" test "$(wc -l <"$2.kept")" -lt "$(shards whole)"
+    expect "$1: run again" 0 '' run -c long.yaml -o "$2" --threads 1
+    find "$2/cells" -name '*.h5' -exec stat -c '%n %i %Y' {} + | sort >"$2.after"
+    check "$1: finished cells were skipped" test -z "$(comm -23 "$2.kept" "$2.after")"
+    if [ -n "$python" ]; then
+        check "$1: same results" same_results whole/results.h5 "$2/results.h5"
+    fi
+}
+
+test_determinism() {
+    long_job >long.yaml
+    expect "one thread" 0 '' run -c long.yaml -o whole --threads 1
+    for threads in 2 4; do
+        expect "$threads threads" 0 '' run -c long.yaml -o "threads$threads" --threads $threads
+        if [ -n "$python" ]; then
+            check "$threads threads: same results" same_results whole/results.h5 "threads$threads/results.h5"
+        fi
+    done
+    if [ -n "$python" ]; then
+        expect "another seed" 0 '' run -c long.yaml -o other --threads 1 --set 'seeds=[5, 6, 7, 8]'
+        check "another seed: other results" eval '! same_results whole/results.h5 other/results.h5'
+    else
+        skip "same results" "no python3-h5py to compare with"
+    fi
+    truncate -s 3000 "$(find threads2/cells -name '*.h5' | head -n 1)"
+    expect "a damaged cell" 0 '1 run' run -c long.yaml -o threads2
+    [ -z "$python" ] || check "a damaged cell is made again" same_results whole/results.h5 threads2/results.h5
+    break_off killed KILL
+    check "killed: by the signal" test "$rc" = 137
+    check "killed: no half results" test ! -e killed/results.h5
+    goes_on "killed" killed
+    for signal in INT TERM; do
+        break_off "$signal" $signal
+        check "$signal: exit code 130" test "$rc" = 130
+        check "$signal: a message" test -s err
+        goes_on "$signal" "$signal"
+    done
+}
+
+test_threads_and_memory() {
+    job s.h5 '[knn: {}]' 'limits: {memory: 1KiB}' >j.yaml
+    expect "a memory limit too small for the data" 70 'memory' run -c j.yaml -o small --quiet
+    check "memory limit: nothing left" nothing_left small
+}
+
+for t in test_help test_data_commands test_import test_bad_snapshots test_bad_jobs test_run \
+    test_without_gnuplot test_determinism test_threads_and_memory; do
+    if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ "$t" != test_data_commands ]; then continue; fi
+    $t
+done
+if [ -n "$python" ] && [ -e "$here/h5py_results.py" ] && [ -e noted/results.h5 ]; then
+    "$python" "$here/h5py_results.py" noted/results.h5 >out 2>err
+    check "results open in h5py as documented" test $? = 0
+else
+    skip "results in h5py" "no python3-h5py"
+fi
+echo "cli: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
