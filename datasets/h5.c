@@ -1,5 +1,6 @@
-// Small helpers over HDF5: attributes, opening files that may be hostile, and files that appear whole or
-// not at all. Object headers are written in the format of HDF5 1.8 because that one carries checksums.
+// Small helpers over HDF5: attributes, opening files that may be hostile, and files that appear
+// whole or not at all. Object headers are written in the format of HDF5 1.8 because that one
+// carries checksums.
 #include "datasets/h5.h"
 
 #include <errno.h>
@@ -22,8 +23,8 @@ void hn_h5_quiet(void) {
 }
 
 // Creates scalar attribute `name`, replacing one of that name, and writes `value`.
-static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const char *name, hid_t type,
-                                  const void *value) {
+static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const char *name,
+                                  hid_t type, const void *value) {
     bool good = false;
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t attribute = H5I_INVALID_HID;
@@ -39,7 +40,8 @@ done:
     return good ? HN_OK : hn_fail(ctx, HN_IO, "attribute %s could not be written", name);
 }
 
-enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name, const char *text) {
+enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name,
+                            const char *text) {
     if (!text)
         text = "";
     hid_t type = H5Tcopy(H5T_C_S1);
@@ -107,7 +109,8 @@ static char *copy_text(struct hn_context *ctx, const char *text, size_t length) 
     return copy;
 }
 
-static char *read_variable(struct hn_context *ctx, const struct attribute *a, const char *fallback) {
+static char *read_variable(struct hn_context *ctx, const struct attribute *a,
+                           const char *fallback) {
     char *text = NULL;
     // The file's own type as memory type: HDF5 does not convert between character sets.
     if (H5Aread(a->id, a->type, &text) < 0 || !text)
@@ -174,8 +177,9 @@ double hn_h5_get_real(hid_t object, const char *name, double fallback) {
     return value;
 }
 
-// Strong close: an identifier that was left open cannot keep the file open. The same for every file,
-// since HDF5 refuses to open one file with two degrees. Locks are skipped where there are none.
+// Strong close: an identifier that was left open cannot keep the file open. The same for every
+// file, since HDF5 refuses to open one file with two degrees. Locks are skipped where there are
+// none.
 static hid_t access_list(void) {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0)
@@ -192,7 +196,8 @@ static hid_t access_list(void) {
 static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
     struct stat about;
     if (stat(path, &about) != 0)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path, strerror(errno));
+        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path,
+                       strerror(errno));
     if (!S_ISREG(about.st_mode)) // a pipe would block for ever
         return hn_fail(ctx, HN_DATA, "%s: is not a regular file; give an HDF5 file", path);
     if (access(path, R_OK) != 0)
@@ -210,7 +215,8 @@ enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
     if (list < 0)
         return hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
     if (H5Fis_hdf5(path) <= 0)
-        code = hn_fail(ctx, HN_DATA, "%s: is not an HDF5 file; other formats are read by import", path);
+        code = hn_fail(ctx, HN_DATA, "%s: is not an HDF5 file; other formats are read by import",
+                       path);
     else if ((*file = H5Fopen(path, H5F_ACC_RDONLY, list)) < 0)
         code = hn_fail(ctx, HN_DATA,
                        "%s: HDF5 cannot open it: truncated, damaged, or being written by another "
@@ -283,8 +289,8 @@ enum hn_code hn_h5_probe(struct hn_context *ctx, const char *path) {
                    "%s: HDF5 breaks down on it: the file is damaged; make or copy it again", path);
 }
 
-// Makes an empty file beside `path` and returns its name, NULL on failure. Not mkstemp(), which would
-// leave the file unreadable for others whatever the umask says.
+// Makes an empty file beside `path` and returns its name, NULL on failure. Not mkstemp(), which
+// would leave the file unreadable for others whatever the umask says.
 static char *make_temporary(struct hn_context *ctx, const char *path) {
     for (int i = 0; i < TRIES; i++) {
         char *name = hn_format(ctx, "%s.tmp-%ld-%d", path, (long)getpid(), i);
@@ -303,8 +309,8 @@ static char *make_temporary(struct hn_context *ctx, const char *path) {
             return NULL;
         }
     }
-    (void)hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s.tmp-*", path, TRIES,
-                  path);
+    (void)hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s.tmp-*", path,
+                  TRIES, path);
     return NULL;
 }
 

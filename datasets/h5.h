@@ -26,9 +26,10 @@ double hn_h5_get_real(hid_t object, const char *name, double fallback);
 
 // Opens `path` read-only. HN_DATA: missing, unreadable, not HDF5 (says which, and the remedy).
 HN_MUST_USE enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file);
-// HDF5 1.10 can crash on damaged attributes, against which a reader cannot guard itself. So a process of
-// its own first goes through all objects and attributes (no values): HN_DATA if it breaks down or takes
-// more than five seconds of processor time. For files from elsewhere, before hn_h5_open().
+// HDF5 1.10 can crash on damaged attributes, against which a reader cannot guard itself. So a
+// process of its own first goes through all objects and attributes (no values): HN_DATA if it
+// breaks down or takes more than five seconds of processor time. For files from elsewhere, before
+// hn_h5_open().
 HN_MUST_USE enum hn_code hn_h5_probe(struct hn_context *ctx, const char *path);
 // Creates a file beside `path` under a temporary name (returned, owned by the caller), with link
 // creation order kept. HN_USAGE if the folder is missing or not writable.

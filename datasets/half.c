@@ -1,5 +1,5 @@
-// HDF5's own conversion of 16-bit floats goes bit by bit and takes most of the time of reading a file;
-// gcc's _Float16 needs a function call per value where the processor is not known to convert.
+// HDF5's own conversion of 16-bit floats goes bit by bit and takes most of the time of reading a
+// file; gcc's _Float16 needs a function call per value where the processor is not known to convert.
 #include "datasets/half.h"
 
 #include <string.h>
@@ -16,8 +16,8 @@ static inline float float_of(uint32_t bits) {
     return value;
 }
 
-// The exponent and fraction, moved to their places in a float, stand for 2^-112 times the value, also
-// where the half is subnormal: a product with a power of two is exact.
+// The exponent and fraction, moved to their places in a float, stand for 2^-112 times the value,
+// also where the half is subnormal: a product with a power of two is exact.
 static inline float widen(uint16_t half) {
     uint32_t magnitude = (uint32_t)(half & 0x7fffu) << 13;
     uint32_t bits = bits_of(float_of(magnitude) * 0x1p112F);

@@ -1,4 +1,5 @@
-// IEEE 754 binary16: exact conversion to float, and from float by rounding to nearest, ties to even.
+// IEEE 754 binary16: exact conversion to float, and from float by rounding to nearest, ties to
+// even.
 #ifndef HN_DATASETS_HALF_H
 #define HN_DATASETS_HALF_H
 

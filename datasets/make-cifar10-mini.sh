@@ -33,17 +33,24 @@ with h5py.File(series, "r") as f:
             np.save(f"{scratch}/{name}-{step}.npy", f[name][steps.index(step)][ids])
 PYTHON
 
-for step in 0 100 400 1000; do
+# import STEP OPTION...: the step of that number, into a new file or after the steps of an old one
+import() {
+    local step=$1
+    shift
     "$program" import --quiet --output "$scratch/mini.h5" --step "$step" \
         --embeddings "$scratch/embeddings-$step.npy" --view2 "$scratch/view2-$step.npy" \
-        --labels "$scratch/labels.npy" $([ "$step" = 0 ] && echo --type float16 --compress 9) \
-        ${first_only-"--label-names=$scratch/names.txt" \
-        "--title=CIFAR-10 mini series: 2,000 items, 128 dims, SimCLR-style training" \
-        "--source=Embeddings computed from CIFAR-10 training images (Krizhevsky 2009), first 200 items of each class of a series of 10,000; no image data" \
-        "--license=Computed embeddings, free to use for research; the images are not part of this file" \
-        "--encoder=MLP 512-128 on frozen whitened patch features, NT-Xent at temperature 0.5, batches of 256"}
-    first_only=
+        --labels "$scratch/labels.npy" "$@"
+}
+import 0 --type float16 --compress 9 --label-names "$scratch/names.txt" \
+    --title "CIFAR-10 mini series: 2,000 items, 128 dims, SimCLR-style training" \
+    --source "computed from training images of CIFAR-10 (Krizhevsky 2009): the first 200 items of each \
+class of a series of 10,000; embeddings only, no image data" \
+    --license "computed embeddings, for research use" \
+    --encoder "MLP 512-128 on frozen whitened patch features, NT-Xent, temperature 0.5, batches of 256"
+for step in 100 400 1000; do
+    import "$step"
 done
 "$program" validate "$scratch/mini.h5"
 mv "$scratch/mini.h5" "$output"
+chmod 644 "$output"
 ls -l "$output"

@@ -88,8 +88,8 @@ static bool take_shape(const char **at, struct hn_npy *a) {
 }
 
 static enum hn_code parse_type(struct hn_context *ctx, struct reader *r, const char *text) {
-    static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8",
-                                        "u1", "u2", "u4", "b1"};
+    static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4",
+                                        "i8", "u1", "u2", "u4", "b1"};
     bool big = text[0] == '>', little = text[0] == '<' || text[0] == '|' || text[0] == '=';
     for (size_t i = 0; (big || little) && i < sizeof known / sizeof *known; i++) {
         if (strcmp(text + 1, known[i]) != 0)
@@ -99,10 +99,11 @@ static enum hn_code parse_type(struct hn_context *ctx, struct reader *r, const c
         r->swapped = r->width > 1 && text[0] != '=' && big != (BYTE_ORDER == BIG_ENDIAN);
         return HN_OK;
     }
-    return hn_fail(ctx, HN_DATA,
-                   "%s: values of type '%s' are not read; store float16, float32, float64 or integers "
-                   "of up to 64 bits (unsigned up to 32)",
-                   r->path, text);
+    return hn_fail(
+        ctx, HN_DATA,
+        "%s: values of type '%s' are not read; store float16, float32, float64 or integers "
+        "of up to 64 bits (unsigned up to 32)",
+        r->path, text);
 }
 
 static enum hn_code parse_header(struct hn_context *ctx, struct reader *r, const char *text,
@@ -120,9 +121,10 @@ static enum hn_code parse_header(struct hn_context *ctx, struct reader *r, const
         else
             good = good && strcmp(key, "shape") == 0 && (shaped = take_shape(&text, a));
         if (!good || (!take(&text, ',') && *text != '}'))
-            return bad(ctx, r,
-                       "the header is not that of a plain array of 1 to 4 dimensions; save one with "
-                       "numpy.save");
+            return bad(
+                ctx, r,
+                "the header is not that of a plain array of 1 to 4 dimensions; save one with "
+                "numpy.save");
     }
     if (!shaped || !type[0])
         return bad(ctx, r, "the header lacks shape or descr; save the array again with numpy.save");
@@ -145,8 +147,8 @@ static enum hn_code read_header(struct hn_context *ctx, struct reader *r, struct
     uint32_t length =
         (uint32_t)raw[0] | (uint32_t)raw[1] << 8 | (uint32_t)raw[2] << 16 | (uint32_t)raw[3] << 24;
     if (length > HEADER_MAX)
-        return hn_fail(ctx, HN_DATA, "%s: the header says it has %u bytes; at most %d are read", r->path,
-                       length, HEADER_MAX);
+        return hn_fail(ctx, HN_DATA, "%s: the header says it has %u bytes; at most %d are read",
+                       r->path, length, HEADER_MAX);
     char *text = hn_zalloc(ctx, (int64_t)length + 1, 1);
     if (!text)
         return ctx->code;

@@ -25,8 +25,9 @@ struct hn_snapshot_info {
 };
 
 // Opens and checks structure: schema, ranks, counts, labels, partners, steps, graph (everything but
-// the embedding values). A file in the layout of ann-benchmarks has labels -1. HN_DATA with file, place and remedy: missing file, not HDF5, wrong schema or version, wrong rank,
-// labels too short, steps that do not increase, indices out of range.
+// the embedding values). A file in the layout of ann-benchmarks has labels -1. HN_DATA with file,
+// place and remedy: missing file, not HDF5, wrong schema or version, wrong rank, labels too short,
+// steps that do not increase, indices out of range.
 HN_MUST_USE enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path,
                                           struct hn_snapshot **out);
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s); // NULL is fine
@@ -56,7 +57,7 @@ enum hn_float_type { HN_FLOAT16, HN_FLOAT32, HN_FLOAT64 };
 // What to write: descriptive texts may be NULL.
 struct hn_snapshot_spec {
     const char *title, *source, *license, *encoder;
-    const char *tool_version;      // "hardneg 1.0"; NULL = "hardneg unknown"
+    const char *tool_version; // "hardneg 1.0"; NULL = "hardneg unknown"
     int64_t n, d;
     const int64_t *sample;         // [n] numbers of the items, NULL = 0, 1, ...
     const int32_t *labels;         // [n]
@@ -83,7 +84,8 @@ HN_MUST_USE enum hn_code hn_snapshot_write_step(struct hn_context *ctx,
                                                 const float *x, const float *x1, const float *x2);
 // Begins a file that has everything `s` has, its steps included, as stored; later steps may follow.
 HN_MUST_USE enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *path,
-                                                      struct hn_snapshot *s, const char *tool_version,
+                                                      struct hn_snapshot *s,
+                                                      const char *tool_version,
                                                       struct hn_snapshot_writer **out);
 HN_MUST_USE enum hn_code hn_snapshot_write_end(struct hn_context *ctx,
                                                struct hn_snapshot_writer *w);

@@ -17,8 +17,8 @@ static enum hn_code fail_data(struct hn_context *ctx, const struct hn_snapshot *
 }
 
 // Is there a link at every part of the path, and all of them hard ones?
-static enum hn_code check_links(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
-                                bool *found) {
+static enum hn_code check_links(struct hn_context *ctx, const struct hn_snapshot *s,
+                                const char *path, bool *found) {
     char part[PATH_MAX_HERE];
     *found = false;
     for (const char *end = path; *end;) {
@@ -107,17 +107,19 @@ static enum hn_code check_extent(struct hn_context *ctx, const struct hn_snapsho
         (void)H5Sclose(space);
     int most = data->kind == HN_DATA_INTEGERS ? 1 : HN_DATA_RANK_MAX;
     if (rank < 1 || rank > most)
-        return hn_fail(ctx, HN_DATA, "%s: data set %s has the wrong rank: %d, at most %d is allowed",
-                       s->path, data->path, rank, most);
+        return hn_fail(ctx, HN_DATA,
+                       "%s: data set %s has the wrong rank: %d, at most %d is allowed", s->path,
+                       data->path, rank, most);
     // Only edges of a graph may be more than items can be.
     bool edges = rank == 1;
     if (dim[0] > (hsize_t)items_max || dim[2] > (hsize_t)dims_max ||
         dim[1] > (edges ? (hsize_t)INT64_MAX / 8 : (hsize_t)items_max))
-        return hn_fail(ctx, HN_DATA,
-                       "%s: data set %s has the extent [%llu, %llu, %llu], more than 2^31 - 1 items or "
-                       "2^20 dimensions",
-                       s->path, data->path, (unsigned long long)dim[0], (unsigned long long)dim[1],
-                       (unsigned long long)dim[2]);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: data set %s has the extent [%llu, %llu, %llu], more than 2^31 - 1 items or "
+            "2^20 dimensions",
+            s->path, data->path, (unsigned long long)dim[0], (unsigned long long)dim[1],
+            (unsigned long long)dim[2]);
     data->rank = rank;
     data->steps = (int64_t)dim[0];
     data->rows = (int64_t)dim[1];
@@ -185,9 +187,10 @@ static enum hn_code check_storage(struct hn_context *ctx, const struct hn_snapsh
     if (!look_at_storage(data, &st))
         return fail_data(ctx, s, data->path, "has no readable layout; the file is damaged");
     if (st.external > 0 || st.layout == H5D_VIRTUAL)
-        return fail_data(ctx, s, data->path,
-                         "keeps its values in other files, which are not followed; make a copy with "
-                         "h5repack");
+        return fail_data(
+            ctx, s, data->path,
+            "keeps its values in other files, which are not followed; make a copy with "
+            "h5repack");
     if (st.missing_filter >= 0)
         return hn_fail(ctx, HN_DATA,
                        "%s: data set %s is compressed by filter %d, which HDF5 does not have here; "
@@ -198,11 +201,12 @@ static enum hn_code check_storage(struct hn_context *ctx, const struct hn_snapsh
     if (!hn_mul(data->steps, data->rows, &bytes) || !hn_mul(bytes, data->cols, &bytes) ||
         !hn_mul(bytes, size, &bytes) || !hn_mul(st.chunk_values, size, &chunk) || stored < 0 ||
         stored > file_bytes(s) || !plausible(&st, stored, bytes) || !plausible(&st, stored, chunk))
-        return hn_fail(ctx, HN_DATA,
-                       "%s: data set %s says it holds %lld x %lld x %lld values, the file stores %lld "
-                       "bytes of them; it is damaged or was not finished",
-                       s->path, data->path, (long long)data->steps, (long long)data->rows,
-                       (long long)data->cols, (long long)stored);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: data set %s says it holds %lld x %lld x %lld values, the file stores %lld "
+            "bytes of them; it is damaged or was not finished",
+            s->path, data->path, (long long)data->steps, (long long)data->rows,
+            (long long)data->cols, (long long)stored);
     int64_t unit = hn_max(st.chunk_rows, 1); // a chunk read twice is decompressed twice
     int64_t units = hn_max(1, BLOCK_BYTES / hn_max(1, unit * data->cols * size));
     data->block = hn_max(1, hn_min(data->rows, unit * units));
@@ -250,7 +254,8 @@ void hn_data_close(struct hn_data *data) {
 
 // Reads `count` rows from `first` on of step `index` as values of `type`.
 static enum hn_code read_slab(struct hn_context *ctx, const struct hn_snapshot *s,
-                              const struct hn_data *data, const int64_t at[3], hid_t type, void *out) {
+                              const struct hn_data *data, const int64_t at[3], hid_t type,
+                              void *out) {
     hsize_t start[HN_DATA_RANK_MAX] = {(hsize_t)at[0], (hsize_t)at[1], 0};
     hsize_t count[HN_DATA_RANK_MAX] = {1, (hsize_t)at[2], (hsize_t)data->cols};
     int shift = HN_DATA_RANK_MAX - (data->rank == 1 ? 2 : data->rank);
@@ -265,8 +270,9 @@ static enum hn_code read_slab(struct hn_context *ctx, const struct hn_snapshot *
     if (in_file >= 0)
         (void)H5Sclose(in_file);
     return good ? HN_OK
-                : fail_data(ctx, s, data->path,
-                            "cannot be read; the file is truncated or damaged, make or copy it again");
+                : fail_data(
+                      ctx, s, data->path,
+                      "cannot be read; the file is truncated or damaged, make or copy it again");
 }
 
 enum hn_code hn_data_read_integers(struct hn_context *ctx, const struct hn_snapshot *s,
@@ -293,7 +299,8 @@ static int64_t put_checked(const int64_t *value, int64_t first, int64_t count,
 }
 
 enum hn_code hn_data_read_checked(struct hn_context *ctx, const struct hn_snapshot *s,
-                                  const struct hn_data *data, struct hn_data_range range, void *out) {
+                                  const struct hn_data *data, struct hn_data_range range,
+                                  void *out) {
     int64_t block = data->block;
     int64_t *value = hn_alloc(ctx, hn_min(block, data->rows), sizeof *value);
     if (!value)
@@ -304,10 +311,11 @@ enum hn_code hn_data_read_checked(struct hn_context *ctx, const struct hn_snapsh
         code = hn_data_read_integers(ctx, s, data, first, count, value);
         int64_t bad = code == HN_OK ? put_checked(value, first, count, range, out) : -1;
         if (bad >= 0)
-            code = hn_fail(ctx, HN_DATA,
-                           "%s: data set %s, place %lld: the value %lld is out of range (%lld to %lld)",
-                           s->path, data->path, (long long)(first + bad), (long long)value[bad],
-                           (long long)range.lo, (long long)range.hi);
+            code = hn_fail(
+                ctx, HN_DATA,
+                "%s: data set %s, place %lld: the value %lld is out of range (%lld to %lld)",
+                s->path, data->path, (long long)(first + bad), (long long)value[bad],
+                (long long)range.lo, (long long)range.hi);
     }
     hn_free(ctx, value);
     return code;
@@ -355,8 +363,8 @@ enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot 
     enum hn_code code = hn_data_halves(ctx, data, data->block, &halves);
     for (int64_t first = 0; first < data->rows && code == HN_OK; first += data->block) {
         int64_t count = hn_min(data->block, data->rows - first);
-        code = hn_data_read_rows(ctx, s, data, index, first, count, halves,
-                                 out + first * data->cols);
+        code =
+            hn_data_read_rows(ctx, s, data, index, first, count, halves, out + first * data->cols);
     }
     hn_free(ctx, halves);
     return code;

@@ -1,6 +1,6 @@
-// The content of a snapshot as one SHA-256. For each data set that is present, in a fixed order: its
-// path (length, then bytes), its rank and its extents as int64, its values as int64 or float32; all
-// little-endian. Storage (chunks, compression, float type, attributes) does not enter.
+// The content of a snapshot as one SHA-256. For each data set that is present, in a fixed order:
+// its path (length, then bytes), its rank and its extents as int64, its values as int64 or float32;
+// all little-endian. Storage (chunks, compression, float type, attributes) does not enter.
 #include "core/digest.h"
 #include "datasets/snapshot_private.h"
 
@@ -72,8 +72,9 @@ static enum hn_code digest_floats(struct hn_context *ctx, const struct hn_snapsh
     return code;
 }
 
-static enum hn_code digest_data(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
-                                enum hn_data_kind kind, struct hn_digest *digest) {
+static enum hn_code digest_data(struct hn_context *ctx, const struct hn_snapshot *s,
+                                const char *path, enum hn_data_kind kind,
+                                struct hn_digest *digest) {
     struct hn_data data;
     enum hn_code code = hn_data_open(ctx, s, path, kind, &data);
     if (code != HN_OK || data.id < 0)
@@ -85,7 +86,8 @@ static enum hn_code digest_data(struct hn_context *ctx, const struct hn_snapshot
     return code;
 }
 
-enum hn_code hn_snapshot_digest_file(struct hn_context *ctx, const struct hn_snapshot *s, char *text) {
+enum hn_code hn_snapshot_digest_file(struct hn_context *ctx, const struct hn_snapshot *s,
+                                     char *text) {
     static const struct {
         const char *path;
         enum hn_data_kind kind;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-char *hn_snapshot_place(struct hn_context *ctx, const struct hn_snapshot *s, int which, int64_t index) {
+char *hn_snapshot_place(struct hn_context *ctx, const struct hn_snapshot *s, int which,
+                        int64_t index) {
     return hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
                      s->series[which].path, (long long)s->step[index], (long long)index + 1);
 }
@@ -24,8 +25,8 @@ enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s,
     return code == HN_OK ? hn_data_read_step(ctx, s, &s->series[which], index, x) : code;
 }
 
-static enum hn_code load_rows(struct hn_context *ctx, struct hn_snapshot *s, int which, int64_t index,
-                              struct hn_matrix *out) {
+static enum hn_code load_rows(struct hn_context *ctx, struct hn_snapshot *s, int which,
+                              int64_t index, struct hn_matrix *out) {
     int64_t n = s->info.n, d = s->info.d; // below 2^31 and 2^20: the product fits
     enum hn_code code = hn_check_stop(ctx);
     if (code != HN_OK)

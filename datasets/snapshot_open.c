@@ -98,16 +98,18 @@ static enum hn_code check_series(struct hn_context *ctx, const struct hn_snapsho
                        "[items, dims]",
                        s->path, data->path, data->rank);
     if (data->steps < 1 || data->rows < 1 || data->cols < 1)
-        return hn_fail(ctx, HN_DATA, "%s: data set %s is empty: [%lld, %lld, %lld]", s->path, data->path,
-                       (long long)data->steps, (long long)data->rows, (long long)data->cols);
+        return hn_fail(ctx, HN_DATA, "%s: data set %s is empty: [%lld, %lld, %lld]", s->path,
+                       data->path, (long long)data->steps, (long long)data->rows,
+                       (long long)data->cols);
     const struct hn_data *x = &s->series[0];
     if (data->steps != x->steps || data->rows != x->rows || data->cols != x->cols)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: data set %s is [%lld, %lld, %lld] but %s is [%lld, %lld, %lld]; they must "
-                       "agree",
-                       s->path, data->path, (long long)data->steps, (long long)data->rows,
-                       (long long)data->cols, x->path, (long long)x->steps, (long long)x->rows,
-                       (long long)x->cols);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: data set %s is [%lld, %lld, %lld] but %s is [%lld, %lld, %lld]; they must "
+            "agree",
+            s->path, data->path, (long long)data->steps, (long long)data->rows,
+            (long long)data->cols, x->path, (long long)x->steps, (long long)x->rows,
+            (long long)x->cols);
     return HN_OK;
 }
 
@@ -138,12 +140,12 @@ static enum hn_code check_length(struct hn_context *ctx, const struct hn_snapsho
                                  const struct hn_data *data, int64_t wanted, const char *what) {
     if (data->rows == wanted)
         return HN_OK;
-    return hn_fail(ctx, HN_DATA, "%s: data set %s has %lld values for %lld %s; they must agree", s->path,
-                   data->path, (long long)data->rows, (long long)wanted, what);
+    return hn_fail(ctx, HN_DATA, "%s: data set %s has %lld values for %lld %s; they must agree",
+                   s->path, data->path, (long long)data->rows, (long long)wanted, what);
 }
 
-// Reads the integers of `path` into *out, of range.width bytes each: `n` of them, one per `what`. *out
-// stays NULL where the file has no such data set.
+// Reads the integers of `path` into *out, of range.width bytes each: `n` of them, one per `what`.
+// *out stays NULL where the file has no such data set.
 struct column {
     const char *path, *what;
     int64_t n;
@@ -167,16 +169,15 @@ static enum hn_code read_column(struct hn_context *ctx, const struct hn_snapshot
 }
 
 static enum hn_code read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
-    const struct column column = {"/step", "steps", s->info.steps,
-                                  {0, INT64_MAX, sizeof(int64_t)}};
+    const struct column column = {"/step", "steps", s->info.steps, {0, INT64_MAX, sizeof(int64_t)}};
     void *step = NULL;
     enum hn_code code = bare ? HN_OK : read_column(ctx, s, &column, &step);
     s->step = step;
     if (code != HN_OK)
         return code;
     if (!step && s->series[0].rank == 3 && s->info.steps > 1)
-        return hn_fail(ctx, HN_DATA, "%s: there is no data set /step for %lld steps; add it", s->path,
-                       (long long)s->info.steps);
+        return hn_fail(ctx, HN_DATA, "%s: there is no data set /step for %lld steps; add it",
+                       s->path, (long long)s->info.steps);
     if (!step && !(s->step = hn_zalloc(ctx, 1, sizeof *s->step)))
         return ctx->code;
     for (int64_t i = 1; i < s->info.steps; i++)
@@ -246,8 +247,8 @@ static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hi
     if (H5Tget_class(type) != H5T_STRING || count < 1 || count > LABEL_NAMES_MAX || size < 1 ||
         size > NAME_BYTES_MAX || H5Sget_simple_extent_ndims(space) != 1)
         return hn_fail(ctx, HN_DATA,
-                       "%s: attribute label_names of /labels is not a list of at most %d texts", s->path,
-                       LABEL_NAMES_MAX);
+                       "%s: attribute label_names of /labels is not a list of at most %d texts",
+                       s->path, LABEL_NAMES_MAX);
     void *read = hn_zalloc(ctx, count, (size_t)size);
     if (!read)
         return ctx->code;
@@ -299,9 +300,9 @@ static enum hn_code read_labels(struct hn_context *ctx, struct hn_snapshot *s, b
     if (code != HN_OK)
         return code;
     if (!labels && !bare)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: there is no data set /labels; add it, with -1 for items without a label",
-                       s->path);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: there is no data set /labels; add it, with -1 for items without a label", s->path);
     if (labels) {
         code = read_label_names(ctx, s);
         return code == HN_OK ? count_classes(ctx, s) : code;
@@ -359,9 +360,10 @@ static enum hn_code check_starts(struct hn_context *ctx, const struct hn_snapsho
             return hn_fail(ctx, HN_DATA, "%s: data set %s decreases at place %lld", s->path, path,
                            (long long)(i + 1));
     if (start[0] != 0 || start[n] != edges)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: data set %s goes from %lld to %lld, it must go from 0 to the %lld indices",
-                       s->path, path, (long long)start[0], (long long)start[n], (long long)edges);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: data set %s goes from %lld to %lld, it must go from 0 to the %lld indices",
+            s->path, path, (long long)start[0], (long long)start[n], (long long)edges);
     return HN_OK;
 }
 
@@ -381,10 +383,10 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_snapshot *
     bool has_indices = data.id >= 0;
     int64_t edges = data.rows;
     hn_data_close(&data);
-    const struct column starts = {rows->indptr, "items and one", s->info.n + 1,
-                                  {0, edges, sizeof(int64_t)}};
-    const struct column targets = {rows->indices, "edges", edges,
-                                   {0, rows->cols - 1, sizeof(int32_t)}};
+    const struct column starts = {
+        rows->indptr, "items and one", s->info.n + 1, {0, edges, sizeof(int64_t)}};
+    const struct column targets = {
+        rows->indices, "edges", edges, {0, rows->cols - 1, sizeof(int32_t)}};
     void *start = NULL, *target = NULL;
     code = read_column(ctx, s, &starts, &start);
     out->start = start;
@@ -417,9 +419,10 @@ static enum hn_code check_features(struct hn_context *ctx, struct hn_snapshot *s
         if (data.rank == 2)
             code = check_length(ctx, s, &data, s->info.n, "items");
         else
-            code = hn_fail(ctx, HN_DATA,
-                           "%s: data set /features has the wrong rank: %d; it must be [items, features]",
-                           s->path, data.rank);
+            code = hn_fail(
+                ctx, HN_DATA,
+                "%s: data set /features has the wrong rank: %d; it must be [items, features]",
+                s->path, data.rank);
         hn_data_close(&data);
     }
     if (code != HN_OK)
@@ -490,8 +493,8 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
         hn_data_close(&s->series[i]);
     if (s->file >= 0)
         (void)H5Fclose(s->file);
-    char *const text[] = {s->path,    s->title,        s->source,       s->license, s->encoder,
-                          s->created, s->tool_version, s->stored_sha256};
+    char *const text[] = {s->path,    s->title,   s->source,       s->license,
+                          s->encoder, s->created, s->tool_version, s->stored_sha256};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         hn_free(ctx, text[i]);
     for (int64_t i = 0; i < s->n_names; i++)

@@ -1,5 +1,5 @@
-// What the parts of the snapshot store share: an open file and its data sets. Files are not trusted:
-// nothing is allocated for an extent that the file cannot hold, and no link is followed.
+// What the parts of the snapshot store share: an open file and its data sets. Files are not
+// trusted: nothing is allocated for an extent that the file cannot hold, and no link is followed.
 #ifndef HN_DATASETS_SNAPSHOT_PRIVATE_H
 #define HN_DATASETS_SNAPSHOT_PRIVATE_H
 
@@ -12,8 +12,8 @@ enum { HN_SNAPSHOT_VERSION = 1, HN_DATA_RANK_MAX = 3, HN_SNAPSHOT_SERIES = 3 };
 
 enum hn_data_kind { HN_DATA_INTEGERS, HN_DATA_FLOATS };
 
-// An open data set of rank 1 to 3, seen as [steps x rows x cols] with ones in front where its rank is
-// 3 or 2, and as [1 x rows x 1] where it is 1.
+// An open data set of rank 1 to 3, seen as [steps x rows x cols] with ones in front where its rank
+// is 3 or 2, and as [1 x rows x 1] where it is 1.
 struct hn_data {
     const char *path;
     hid_t id; // negative: the file has none
@@ -35,15 +35,16 @@ struct hn_snapshot {
     int8_t *split;                             // [n] or NULL
     int32_t *partner;                          // [n] or NULL: every item has one
     struct hn_graph graph;
-    char **label_name;                         // [n_names] or NULL, also where info does not show them
+    char **label_name; // [n_names] or NULL, also where info does not show them
     int64_t n_names;
 };
 
 // Opens the data set `path` of s->file and checks what can be checked without reading values: hard
-// links only, values in this file, kind, rank, extents that the file can hold. An absent data set is
-// no failure. HN_DATA names file and data set.
+// links only, values in this file, kind, rank, extents that the file can hold. An absent data set
+// is no failure. HN_DATA names file and data set.
 HN_MUST_USE enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s,
-                                      const char *path, enum hn_data_kind kind, struct hn_data *out);
+                                      const char *path, enum hn_data_kind kind,
+                                      struct hn_data *out);
 void hn_data_close(struct hn_data *data); // of an absent one is fine
 
 // out[count] values of a data set of rank 1 from `first` on.
@@ -75,8 +76,8 @@ HN_MUST_USE enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_
                                         int64_t rows, uint16_t **halves);
 
 // As hn_snapshot_digest(), of a file that needs to have nothing but s->file and s->path set.
-HN_MUST_USE enum hn_code hn_snapshot_digest_file(struct hn_context *ctx, const struct hn_snapshot *s,
-                                                 char *text);
+HN_MUST_USE enum hn_code hn_snapshot_digest_file(struct hn_context *ctx,
+                                                 const struct hn_snapshot *s, char *text);
 
 // "<file>: data set <path>, step <step> (place <index + 1> in the series)"; owned by the caller.
 HN_MUST_USE char *hn_snapshot_place(struct hn_context *ctx, const struct hn_snapshot *s, int which,

@@ -1,5 +1,5 @@
-// Writing a snapshot, a step at a time. What is written passes hn_snapshot_validate(): rows are checked
-// as they will be read back, after rounding to the stored type.
+// Writing a snapshot, a step at a time. What is written passes hn_snapshot_validate(): rows are
+// checked as they will be read back, after rounding to the stored type.
 #include "core/digest.h"
 #include "datasets/half.h"
 #include "datasets/snapshot_private.h"
@@ -40,14 +40,15 @@ static enum hn_code fail_write(struct hn_context *ctx, const struct hn_snapshot_
 static enum hn_code check_spec(struct hn_context *ctx, const char *path,
                                const struct hn_snapshot_spec *spec) {
     if (spec->n < 1 || spec->n > ITEMS_MAX || spec->d < 1 || spec->d > DIMS_MAX)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: a snapshot has 1 to 2^31 - 1 items and 1 to 2^20 dimensions, not %lld and "
-                       "%lld",
-                       path, (long long)spec->n, (long long)spec->d);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: a snapshot has 1 to 2^31 - 1 items and 1 to 2^20 dimensions, not %lld and "
+            "%lld",
+            path, (long long)spec->n, (long long)spec->d);
     for (int64_t i = 0; i < spec->n; i++)
         if (spec->labels[i] < -1)
-            return hn_fail(ctx, HN_DATA, "%s: the label of item %lld is %d; -1 means unlabelled", path,
-                           (long long)i, (int)spec->labels[i]);
+            return hn_fail(ctx, HN_DATA, "%s: the label of item %lld is %d; -1 means unlabelled",
+                           path, (long long)i, (int)spec->labels[i]);
     return HN_OK;
 }
 
@@ -59,10 +60,10 @@ static enum hn_code write_attributes(struct hn_context *ctx, hid_t file,
     if (!gmtime_r(&seconds, &utc) || !strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", &utc))
         now[0] = 0;
     const char *version = spec->tool_version ? spec->tool_version : "hardneg unknown";
-    const char *const text[][2] = {
-        {"schema", HN_SNAPSHOT_SCHEMA}, {"title", spec->title},     {"source", spec->source},
-        {"license", spec->license},     {"encoder", spec->encoder}, {"created", now},
-        {"tool_version", version}};
+    const char *const text[][2] = {{"schema", HN_SNAPSHOT_SCHEMA}, {"title", spec->title},
+                                   {"source", spec->source},       {"license", spec->license},
+                                   {"encoder", spec->encoder},     {"created", now},
+                                   {"tool_version", version}};
     enum hn_code code = HN_OK;
     for (size_t i = 0; i < sizeof text / sizeof *text && code == HN_OK; i++)
         if (text[i][1])
@@ -117,8 +118,7 @@ static hid_t write_column(hid_t file, const struct column *c, int compress) {
     if (compress > 0)
         layout.chunk[0] = (hsize_t)hn_min(c->n, COLUMN_CHUNK);
     hid_t data = make_data(file, &layout);
-    if (data >= 0 &&
-        H5Dwrite(data, c->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->value) < 0) {
+    if (data >= 0 && H5Dwrite(data, c->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->value) < 0) {
         (void)H5Dclose(data);
         return H5I_INVALID_HID;
     }
@@ -297,7 +297,8 @@ enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
 }
 
 // The first of rows[count x d] that has no direction as stored, or -1.
-static int64_t first_bad_row(const struct hn_context *ctx, const float *row, int64_t count, int64_t d) {
+static int64_t first_bad_row(const struct hn_context *ctx, const float *row, int64_t count,
+                             int64_t d) {
     int64_t bad = count;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < count; i++) {
@@ -315,15 +316,17 @@ static enum hn_code fail_row(struct hn_context *ctx, const struct hn_snapshot_wr
     while (k < w->d && isfinite(stored[k]))
         k++;
     if (k == w->d)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: row %lld of data set %s is zero as %s: it has no direction; remove the item "
-                       "or mend its embedding",
-                       w->path, (long long)row, path, name[w->type]);
-    return hn_fail(ctx, HN_DATA,
-                   "%s: row %lld of data set %s is not finite as %s (%s at column %lld); remove the "
-                   "item or mend its embedding",
-                   w->path, (long long)row, path, name[w->type],
-                   isnan(stored[k]) ? "NaN" : "infinity", (long long)k);
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: row %lld of data set %s is zero as %s: it has no direction; remove the item "
+            "or mend its embedding",
+            w->path, (long long)row, path, name[w->type]);
+    return hn_fail(
+        ctx, HN_DATA,
+        "%s: row %lld of data set %s is not finite as %s (%s at column %lld); remove the "
+        "item or mend its embedding",
+        w->path, (long long)row, path, name[w->type], isnan(stored[k]) ? "NaN" : "infinity",
+        (long long)k);
 }
 
 // Writes rows[count x d] from row `first` on of the last step.
@@ -333,10 +336,9 @@ static bool write_slab(const struct hn_snapshot_writer *w, hid_t data, int64_t f
     hsize_t extent[] = {1, (hsize_t)count, (hsize_t)w->d};
     hid_t in_file = H5Dget_space(data), in_memory = H5Screate_simple(3, extent, NULL);
     hid_t type = w->type == HN_FLOAT16 ? w->row_type : H5T_NATIVE_FLOAT;
-    bool good =
-        in_file >= 0 && in_memory >= 0 &&
-        H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
-        H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, rows) >= 0;
+    bool good = in_file >= 0 && in_memory >= 0 &&
+                H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
+                H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, rows) >= 0;
     if (in_memory >= 0)
         (void)H5Sclose(in_memory);
     if (in_file >= 0)
@@ -344,8 +346,8 @@ static bool write_slab(const struct hn_snapshot_writer *w, hid_t data, int64_t f
     return good;
 }
 
-static enum hn_code write_rows(struct hn_context *ctx, const struct hn_snapshot_writer *w, int which,
-                               const float *x) {
+static enum hn_code write_rows(struct hn_context *ctx, const struct hn_snapshot_writer *w,
+                               int which, const float *x) {
     hsize_t extent[] = {(hsize_t)w->steps + 1, (hsize_t)w->n, (hsize_t)w->d};
     if (H5Dset_extent(w->series[which], extent) < 0)
         return fail_write(ctx, w);
@@ -383,16 +385,19 @@ static bool write_step_number(const struct hn_snapshot_writer *w, int64_t step) 
     return good;
 }
 
-enum hn_code hn_snapshot_write_step(struct hn_context *ctx, struct hn_snapshot_writer *w, int64_t step,
-                                    const float *x, const float *x1, const float *x2) {
+enum hn_code hn_snapshot_write_step(struct hn_context *ctx, struct hn_snapshot_writer *w,
+                                    int64_t step, const float *x, const float *x1,
+                                    const float *x2) {
     const float *const series[] = {x, x1, x2};
     if (step <= w->last)
-        return hn_fail(ctx, HN_DATA, "%s: step %lld does not come after step %lld; steps increase from 0",
+        return hn_fail(ctx, HN_DATA,
+                       "%s: step %lld does not come after step %lld; steps increase from 0",
                        w->path, (long long)step, (long long)w->last);
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
         if ((series[which] != NULL) != (w->series[which] >= 0))
-            return hn_fail(ctx, HN_DATA, "%s: step %lld %s %s, unlike the rest of the file", w->path,
-                           (long long)step, series[which] ? "has" : "lacks", series_path[which] + 1);
+            return hn_fail(ctx, HN_DATA, "%s: step %lld %s %s, unlike the rest of the file",
+                           w->path, (long long)step, series[which] ? "has" : "lacks",
+                           series_path[which] + 1);
     enum hn_code code = hn_check_stop(ctx);
     for (int which = 0; which < HN_SNAPSHOT_SERIES && code == HN_OK; which++)
         if (series[which])
@@ -476,10 +481,10 @@ static int deflate_level(hid_t data) {
 // Copies what is neither series nor label. Scales of the other file are not scales of this one.
 static enum hn_code copy_others(struct hn_context *ctx, const struct hn_snapshot_writer *w,
                                 const struct hn_snapshot *s) {
-    static const char *const path[] = {"/positive",        "/graph/indptr",
-                                       "/graph/indices",   "/features",
-                                       "/features_csr/indptr", "/features_csr/indices",
-                                       "/features_csr/data"};
+    static const char *const path[] = {
+        "/positive",         "/graph/indptr",        "/graph/indices",
+        "/features",         "/features_csr/indptr", "/features_csr/indices",
+        "/features_csr/data"};
     static const enum hn_data_kind kind[] = {HN_DATA_INTEGERS, HN_DATA_INTEGERS, HN_DATA_INTEGERS,
                                              HN_DATA_FLOATS,   HN_DATA_INTEGERS, HN_DATA_INTEGERS,
                                              HN_DATA_FLOATS};
@@ -523,7 +528,8 @@ static enum hn_code copy_steps(struct hn_context *ctx, struct hn_snapshot_writer
 }
 
 // Numbers of the items, NULL if the file has none.
-static enum hn_code read_samples(struct hn_context *ctx, const struct hn_snapshot *s, int64_t **out) {
+static enum hn_code read_samples(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 int64_t **out) {
     struct hn_data data;
     *out = NULL;
     enum hn_code code = hn_data_open(ctx, s, "/sample", HN_DATA_INTEGERS, &data);

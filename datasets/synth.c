@@ -1,11 +1,12 @@
 // A series that looks like training: items stay who they are while their classes tighten.
 //
-// Item i of class c at concentration kappa is the unit vector along s mu_c + z_i, with z_i a standard
-// normal vector drawn once per item (a projected normal law). In place of the von Mises-Fisher law,
-// whose samples at two concentrations would have nothing in common, s is chosen so that the mean
-// resultant length is that of von Mises-Fisher: with A(kappa) about r / (1 + sqrt(1 + r^2)),
-// r = 2 kappa / d (Amos 1974, Mathematics of Computation 28, eq. 9, leading terms for large d), and
-// mean cosine s / sqrt(s^2 + d) of the projected normal, s^2 = d (sqrt(1 + r^2) - 1) / 2.
+// Item i of class c at concentration kappa is the unit vector along s mu_c + z_i, with z_i a
+// standard normal vector drawn once per item (a projected normal law). In place of the von
+// Mises-Fisher law, whose samples at two concentrations would have nothing in common, s is chosen
+// so that the mean resultant length is that of von Mises-Fisher: with A(kappa) about r / (1 +
+// sqrt(1 + r^2)), r = 2 kappa / d (Amos 1974, Mathematics of Computation 28, eq. 9, leading terms
+// for large d), and mean cosine s / sqrt(s^2 + d) of the projected normal, s^2 = d (sqrt(1 + r^2) -
+// 1) / 2.
 //
 // Class means stand at a fixed angle from the mean of their super-class, so that classes of one
 // super-class are hard negatives of each other. kappa grows geometrically over the steps.
@@ -36,7 +37,8 @@ const struct hn_option hn_synth_options[] = {
      "optimizer steps from one snapshot to the next", 0, "STEPS"},
     {"views", HN_OPTION_INT, FIELD(views), "2", 1, 2, NULL,
      "2: with two augmented views of every item; 1: without", 0, "1|2"},
-    {"seed", HN_OPTION_INT, FIELD(seed), "1", 0, 9e15, NULL, "seed of the random streams", 0, "SEED"},
+    {"seed", HN_OPTION_INT, FIELD(seed), "1", 0, 9e15, NULL, "seed of the random streams", 0,
+     "SEED"},
     {"kappa-from", HN_OPTION_REAL, FIELD(kappa_from), "10", 1e-6, 1e9, NULL,
      "concentration about the class mean at the first step", 0, "KAPPA"},
     {"kappa-to", HN_OPTION_REAL, FIELD(kappa_to), "60", 1e-6, 1e9, NULL,
@@ -45,18 +47,19 @@ const struct hn_option hn_synth_options[] = {
      "angle between class mean and super-class mean, in radians", 0, "ANGLE"},
     {"view-noise", HN_OPTION_REAL, FIELD(view_noise), "0.5", 0, 1e6, NULL,
      "length of a view's noise relative to the item", 0, "X"},
-    {"type", HN_OPTION_CHOICE, FIELD(type), "float32", 0, 0, type_names, "type of the stored values",
-     0, "TYPE"},
+    {"type", HN_OPTION_CHOICE, FIELD(type), "float32", 0, 0, type_names,
+     "type of the stored values", 0, "TYPE"},
     {"compress", HN_OPTION_INT, FIELD(compress), "0", 0, 9, NULL,
      "deflate level with shuffle, 0 = none", 0, "LEVEL"},
-    {"output", HN_OPTION_TEXT, FIELD(output), NULL, 0, 0, NULL, "snapshot file to write", 'o', "FILE"},
+    {"output", HN_OPTION_TEXT, FIELD(output), NULL, 0, 0, NULL, "snapshot file to write", 'o',
+     "FILE"},
     {.name = NULL}};
 
 struct series {
     const struct hn_synth *options;
-    int32_t *label;         // [n]
-    float *mean;            // [classes x dim], unit rows
-    char **name;            // [classes]
+    int32_t *label;           // [n]
+    float *mean;              // [classes x dim], unit rows
+    char **name;              // [classes]
     float *x, *view1, *view2; // [n x dim] of one step; views NULL if there are none
 };
 
@@ -103,8 +106,8 @@ static enum hn_code make_means(struct hn_context *ctx, const struct series *s) {
     return code;
 }
 
-// Classes of equal size in random order: a file sorted by class would favour rules that break ties by
-// index.
+// Classes of equal size in random order: a file sorted by class would favour rules that break ties
+// by index.
 static void make_labels(const struct series *s) {
     const struct hn_synth *o = s->options;
     struct hn_stream stream;
@@ -142,8 +145,8 @@ static enum hn_code make_items(struct hn_context *ctx, const struct series *s, i
 }
 
 // The noise has unit length on average before it is scaled, whatever the dimension.
-static enum hn_code make_view(struct hn_context *ctx, const struct series *s, int64_t index, int which,
-                              float *view) {
+static enum hn_code make_view(struct hn_context *ctx, const struct series *s, int64_t index,
+                              int which, float *view) {
     const struct hn_synth *o = s->options;
     int64_t n = o->n, d = o->dim;
     float scale = (float)(o->view_noise / sqrt((double)d));
@@ -167,8 +170,8 @@ static enum hn_code write_step(struct hn_context *ctx, const struct series *s, i
         code = make_view(ctx, s, index, 1, s->view1);
     if (code == HN_OK && s->view2)
         code = make_view(ctx, s, index, 2, s->view2);
-    return code == HN_OK ? hn_snapshot_write_step(ctx, w, index * s->options->step_gap, s->x, s->view1,
-                                                  s->view2)
+    return code == HN_OK ? hn_snapshot_write_step(ctx, w, index * s->options->step_gap, s->x,
+                                                  s->view1, s->view2)
                          : code;
 }
 
@@ -230,7 +233,8 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_synth 
         return hn_fail(ctx, HN_USAGE, "--classes %lld is more than the %lld items (--n)",
                        (long long)o->classes, (long long)o->n);
     if (o->super_classes > o->classes)
-        return hn_fail(ctx, HN_USAGE, "--super-classes %lld is more than the %lld classes (--classes)",
+        return hn_fail(ctx, HN_USAGE,
+                       "--super-classes %lld is more than the %lld classes (--classes)",
                        (long long)o->super_classes, (long long)o->classes);
     return hn_mul(o->steps, o->step_gap, &last) ? HN_OK
                                                 : hn_fail(ctx, HN_USAGE, "--step-gap is too large");

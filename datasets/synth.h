@@ -6,11 +6,12 @@
 
 struct hn_synth {
     int64_t n, dim, classes, super_classes, steps, step_gap, views, seed;
-    double kappa_from, kappa_to; // concentration of items about their class mean, first and last step
-    double super_spread;         // angle between a class mean and its super-class mean, radians
-    double view_noise;           // length of a view's noise relative to the item
-    int type;                    // enum hn_float_type as a choice
-    int64_t compress;            // deflate level, 0 = none
+    double kappa_from,
+        kappa_to;        // concentration of items about their class mean, first and last step
+    double super_spread; // angle between a class mean and its super-class mean, radians
+    double view_noise;   // length of a view's noise relative to the item
+    int type;            // enum hn_float_type as a choice
+    int64_t compress;    // deflate level, 0 = none
     char *output;
     const char *tool_version; // not an option: what the file names as its maker, NULL = unknown
 };

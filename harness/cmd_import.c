@@ -1,5 +1,5 @@
-// `hardneg import`: arrays of NumPy, or a file of ann-benchmarks, as a snapshot; or as one more step of
-// a snapshot that is there.
+// `hardneg import`: arrays of NumPy, or a file of ann-benchmarks, as a snapshot; or as one more
+// step of a snapshot that is there.
 #include "datasets/npy.h"
 #include "datasets/snapshot.h"
 #include "harness/command.h"
@@ -29,7 +29,8 @@ static const struct hn_option import_options[] = {
      "rows of floats: .npy, or HDF5 in the layout of ann-benchmarks", 'e', "FILE"},
     {"labels", HN_OPTION_TEXT, FIELD(labels), NULL, 0, 0, NULL,
      "one integer per row (.npy), -1 = unlabelled", 'l', "FILE"},
-    {"view1", HN_OPTION_TEXT, FIELD(view1), NULL, 0, 0, NULL, "first augmented view (.npy)", 0, "FILE"},
+    {"view1", HN_OPTION_TEXT, FIELD(view1), NULL, 0, 0, NULL, "first augmented view (.npy)", 0,
+     "FILE"},
     {"view2", HN_OPTION_TEXT, FIELD(view2), NULL, 0, 0, NULL, "second augmented view (.npy)", 0,
      "FILE"},
     {"step", HN_OPTION_INT, FIELD(step), NULL, 0, 9e15, NULL,
@@ -37,7 +38,8 @@ static const struct hn_option import_options[] = {
     {"label-names", HN_OPTION_TEXT, FIELD(label_names), NULL, 0, 0, NULL,
      "text file, the name of a class on each line", 0, "FILE"},
     {"title", HN_OPTION_TEXT, FIELD(title), NULL, 0, 0, NULL, "title of a new file", 0, "TEXT"},
-    {"source", HN_OPTION_TEXT, FIELD(source), NULL, 0, 0, NULL, "where the data come from", 0, "TEXT"},
+    {"source", HN_OPTION_TEXT, FIELD(source), NULL, 0, 0, NULL, "where the data come from", 0,
+     "TEXT"},
     {"license", HN_OPTION_TEXT, FIELD(license), NULL, 0, 0, NULL, "licence of the data", 0, "TEXT"},
     {"encoder", HN_OPTION_TEXT, FIELD(encoder), NULL, 0, 0, NULL, "what made the embeddings", 0,
      "TEXT"},
@@ -78,8 +80,8 @@ static enum hn_code read_rows(struct hn_context *ctx, const char *path, float **
     if (!a.real)
         code = hn_fail(ctx, HN_DATA, "%s: holds integers; embeddings are floats", path);
     else if (a.rank != 2)
-        code = hn_fail(ctx, HN_DATA, "%s: has %d dimensions; embeddings have two, [items, dims]", path,
-                       a.rank);
+        code = hn_fail(ctx, HN_DATA, "%s: has %d dimensions; embeddings have two, [items, dims]",
+                       path, a.rank);
     if (code == HN_OK) {
         *x = a.real;
         *n = a.shape[0];
@@ -131,16 +133,18 @@ static enum hn_code read_view(struct hn_context *ctx, const char *path, const st
         return HN_OK;
     enum hn_code code = read_rows(ctx, path, view, &n, &d);
     if (code == HN_OK && (n != in->n || d != in->d))
-        code = hn_fail(ctx, HN_DATA, "%s is [%lld, %lld] but %s is [%lld, %lld]; they must agree", path,
-                       (long long)n, (long long)d, o->embeddings, (long long)in->n, (long long)in->d);
+        code = hn_fail(ctx, HN_DATA, "%s is [%lld, %lld] but %s is [%lld, %lld]; they must agree",
+                       path, (long long)n, (long long)d, o->embeddings, (long long)in->n,
+                       (long long)in->d);
     return code;
 }
 
-static enum hn_code take_labels(struct hn_context *ctx, const struct import *o, const struct hn_npy *a,
-                                struct input *in) {
+static enum hn_code take_labels(struct hn_context *ctx, const struct import *o,
+                                const struct hn_npy *a, struct input *in) {
     if (!a->integer || a->rank != 1)
-        return hn_fail(ctx, HN_DATA, "%s: labels are a list of integers, this is %s of %d dimension%s",
-                       o->labels, a->integer ? "an array of integers" : "an array of floats", a->rank,
+        return hn_fail(ctx, HN_DATA,
+                       "%s: labels are a list of integers, this is %s of %d dimension%s", o->labels,
+                       a->integer ? "an array of integers" : "an array of floats", a->rank,
                        a->rank == 1 ? "" : "s");
     if (a->shape[0] != in->n)
         return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree",
@@ -149,10 +153,11 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct import *o, 
         return ctx->code;
     for (int64_t i = 0; i < in->n; i++) {
         if (a->integer[i] < -1 || a->integer[i] > INT32_MAX)
-            return hn_fail(ctx, HN_DATA,
-                           "%s: label %lld of row %lld is out of range; labels are -1 (unlabelled) to "
-                           "2^31 - 1",
-                           o->labels, (long long)a->integer[i], (long long)i);
+            return hn_fail(
+                ctx, HN_DATA,
+                "%s: label %lld of row %lld is out of range; labels are -1 (unlabelled) to "
+                "2^31 - 1",
+                o->labels, (long long)a->integer[i], (long long)i);
         in->labels[i] = (int32_t)a->integer[i];
     }
     return HN_OK;
@@ -174,13 +179,15 @@ static enum hn_code read_labels(struct hn_context *ctx, const struct import *o, 
 static enum hn_code read_text(struct hn_context *ctx, const char *path, char **text) {
     struct stat about;
     if (stat(path, &about) != 0)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path, strerror(errno));
+        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path,
+                       strerror(errno));
     if (!S_ISREG(about.st_mode) || about.st_size > NAMES_BYTES_MAX)
         return hn_fail(ctx, HN_DATA, "%s: is not a text file of at most %d bytes", path,
                        NAMES_BYTES_MAX);
     FILE *file = fopen(path, "rb");
     if (!file)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path, strerror(errno));
+        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path,
+                       strerror(errno));
     *text = hn_zalloc(ctx, about.st_size + 1, 1);
     enum hn_code code = *text ? HN_OK : ctx->code;
     if (*text && fread(*text, 1, (size_t)about.st_size, file) != (size_t)about.st_size)
@@ -209,8 +216,9 @@ static enum hn_code read_names(struct hn_context *ctx, const struct import *o, s
     }
     for (int64_t i = 0; i < in->n; i++)
         if (in->labels && in->labels[i] >= in->n_names)
-            return hn_fail(ctx, HN_DATA, "%s has %lld names but row %lld has label %d; name every class",
-                           o->label_names, (long long)in->n_names, (long long)i, (int)in->labels[i]);
+            return hn_fail(
+                ctx, HN_DATA, "%s has %lld names but row %lld has label %d; name every class",
+                o->label_names, (long long)in->n_names, (long long)i, (int)in->labels[i]);
     return HN_OK;
 }
 
@@ -239,11 +247,13 @@ static bool is_normalized(const struct input *in) {
     return true;
 }
 
-static enum hn_code begin_new(struct hn_context *ctx, const struct import *o, const struct input *in,
-                              const char *version, struct hn_snapshot_writer **w) {
+static enum hn_code begin_new(struct hn_context *ctx, const struct import *o,
+                              const struct input *in, const char *version,
+                              struct hn_snapshot_writer **w) {
     if (!in->labels)
-        return hn_fail(ctx, HN_USAGE,
-                       "--labels is missing: a new snapshot needs labels (-1 for unlabelled items)");
+        return hn_fail(
+            ctx, HN_USAGE,
+            "--labels is missing: a new snapshot needs labels (-1 for unlabelled items)");
     const struct hn_snapshot_spec spec = {.title = o->title,
                                           .source = o->source ? o->source : o->embeddings,
                                           .license = o->license,
@@ -262,8 +272,8 @@ static enum hn_code begin_new(struct hn_context *ctx, const struct import *o, co
     return hn_snapshot_write_begin(ctx, o->output, &spec, w);
 }
 
-static enum hn_code check_fit(struct hn_context *ctx, const struct import *o, const struct input *in,
-                              const struct hn_snapshot *s) {
+static enum hn_code check_fit(struct hn_context *ctx, const struct import *o,
+                              const struct input *in, const struct hn_snapshot *s) {
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
     const int32_t *labels = hn_snapshot_labels(s);
     long long last = info->step[info->steps - 1];
@@ -271,24 +281,28 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct import *o, co
         return hn_fail(ctx, HN_USAGE, "%s: is in the layout %s and gets no steps; give another -o",
                        o->output, info->layout);
     if (in->n != info->n || in->d != info->d)
-        return hn_fail(ctx, HN_DATA, "%s is [%lld, %lld] but %s has %lld items of %lld dims; they must "
-                                     "agree",
+        return hn_fail(ctx, HN_DATA,
+                       "%s is [%lld, %lld] but %s has %lld items of %lld dims; they must "
+                       "agree",
                        o->embeddings, (long long)in->n, (long long)in->d, o->output,
                        (long long)info->n, (long long)info->d);
     for (int64_t i = 0; in->labels && o->labels && i < in->n; i++)
         if (in->labels[i] != labels[i])
-            return hn_fail(ctx, HN_DATA, "%s: label %d of row %lld differs from %d in %s; the items must "
-                                         "be the same, in the same order",
+            return hn_fail(ctx, HN_DATA,
+                           "%s: label %d of row %lld differs from %d in %s; the items must "
+                           "be the same, in the same order",
                            o->labels, (int)in->labels[i], (long long)i, (int)labels[i], o->output);
     if (o->step == INT64_MIN)
-        return hn_fail(ctx, HN_USAGE, "%s: exists, up to step %lld; give --step of the new rows, or "
-                                      "another -o",
+        return hn_fail(ctx, HN_USAGE,
+                       "%s: exists, up to step %lld; give --step of the new rows, or "
+                       "another -o",
                        o->output, last);
     if (o->step <= last)
         return hn_fail(ctx, HN_USAGE, "--step %lld does not come after step %lld, the last of %s",
                        (long long)o->step, last, o->output);
     if (o->title || o->source || o->license || o->encoder || o->label_names)
-        hn_note(ctx, "%s: exists; its title, source, license, encoder and label names stay", o->output);
+        hn_note(ctx, "%s: exists; its title, source, license, encoder and label names stay",
+                o->output);
     return HN_OK;
 }
 
@@ -349,12 +363,15 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_common *c
 
 const struct hn_command hn_cmd_import = {
     .name = "import",
-    .usage = "hardneg import --embeddings FILE --labels FILE [--view1 FILE] [--view2 FILE] [--step S] "
-             "-o FILE",
+    .usage =
+        "hardneg import --embeddings FILE --labels FILE [--view1 FILE] [--view2 FILE] [--step S] "
+        "-o FILE",
     .summary = "make a snapshot of your own embeddings, or append a step to one",
     .details =
-        "Embeddings are rows of floats, labels one integer per row, both as saved by numpy.save. A\n"
-        "file that exists gets one more step: items and labels must be the same, and the step must\n"
+        "Embeddings are rows of floats, labels one integer per row, both as saved by numpy.save. "
+        "A\n"
+        "file that exists gets one more step: items and labels must be the same, and the step "
+        "must\n"
         "come after its last. The file is replaced only when everything has been written.\n\n"
         "    hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
         "    hardneg import --embeddings x1.npy --step 100 -o mine.h5",

@@ -89,10 +89,10 @@ static json_t *describe(const struct hn_snapshot_info *i) {
         "file", i->path, "layout", i->layout, "title", i->title, "source", i->source, "license",
         i->license, "encoder", i->encoder, "created", i->created, "tool_version", i->tool_version,
         "content_sha256", i->stored_sha256, "items", (json_int_t)i->n, "dims", (json_int_t)i->d,
-        "dtype", i->dtype, "normalized", i->normalized, "steps", numbers(i->step, i->steps), "classes",
-        (json_int_t)i->classes, "unlabelled", (json_int_t)i->unlabelled, "label_names", names(i), "has",
-        "view1", i->has_view1, "view2", i->has_view2, "positive", i->has_positive, "split",
-        i->has_split, "graph", i->has_graph, "features", i->has_features);
+        "dtype", i->dtype, "normalized", i->normalized, "steps", numbers(i->step, i->steps),
+        "classes", (json_int_t)i->classes, "unlabelled", (json_int_t)i->unlabelled, "label_names",
+        names(i), "has", "view1", i->has_view1, "view2", i->has_view2, "positive", i->has_positive,
+        "split", i->has_split, "graph", i->has_graph, "features", i->has_features);
 }
 
 static enum hn_code print_json(struct hn_context *ctx, const struct hn_snapshot_info *info) {
@@ -101,7 +101,8 @@ static enum hn_code print_json(struct hn_context *ctx, const struct hn_snapshot_
     json_decref(all);
     // A path that is not UTF-8 cannot be said in JSON.
     if (!text)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be described in JSON; is its name UTF-8?", info->path);
+        return hn_fail(ctx, HN_DATA, "%s: cannot be described in JSON; is its name UTF-8?",
+                       info->path);
     printf("%s\n", text);
     free(text);
     return HN_OK;
@@ -127,9 +128,10 @@ const struct hn_command hn_cmd_info = {
     .name = "info",
     .usage = "hardneg info FILE [--json]",
     .summary = "show what a snapshot file holds",
-    .details = "Checks structure, labels, steps and graph, but not the values of the embeddings: that\n"
-               "is what `hardneg validate` does.\n\n"
-               "    hardneg info cifar10.h5 --json",
+    .details =
+        "Checks structure, labels, steps and graph, but not the values of the embeddings: that\n"
+        "is what `hardneg validate` does.\n\n"
+        "    hardneg info cifar10.h5 --json",
     .options = info_options,
     .params_size = 1,
     .json = true,

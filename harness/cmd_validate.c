@@ -39,8 +39,8 @@ static enum hn_code validate_file(struct hn_context *ctx, const char *path, bool
 }
 
 // The other files are looked at even if one is bad; the exit code is that of the first bad one.
-static enum hn_code run_validate(struct hn_context *ctx, const struct hn_common *common, void *params,
-                                 int n_args, const char **args) {
+static enum hn_code run_validate(struct hn_context *ctx, const struct hn_common *common,
+                                 void *params, int n_args, const char **args) {
     (void)params;
     enum hn_code first = HN_OK;
     for (int i = 0; i < n_args; i++) {
@@ -60,7 +60,8 @@ const struct hn_command hn_cmd_validate = {
     .usage = "hardneg validate FILE...",
     .summary = "check snapshot files, values included",
     .details =
-        "Reads every value of every step and names the first bad thing of each file: a row that is\n"
+        "Reads every value of every step and names the first bad thing of each file: a row that "
+        "is\n"
         "not finite or is zero, a label count, a wrong rank, steps that do not increase, an index\n"
         "out of range, values that differ from those once written by this program.\n\n"
         "    hardneg validate cifar10.h5",

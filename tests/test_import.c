@@ -33,7 +33,8 @@ static enum hn_code run(const struct hn_command *command, const char *const *wor
         return HN_MEMORY;
     enum hn_code code = hn_options_init(&ctx, command->options, params);
     if (code == HN_OK) {
-        code = hn_options_argv(&ctx, command->options, params, argc, argv, positional, &n_positional);
+        code =
+            hn_options_argv(&ctx, command->options, params, argc, argv, positional, &n_positional);
         if (code == HN_OK)
             code = command->run(&ctx, &common, params, n_positional, positional);
         hn_options_free(&ctx, command->options, params);
@@ -111,7 +112,8 @@ static void test_new_and_append(void) {
     HN_CHECK(&ctx, IMPORT("--embeddings", "@/x0.npy", "--labels", "@/y.npy", "--view2", "@/v.npy",
                           "--label-names", "@/names.txt", "--title", "twelve", "-o", "@/out.h5",
                           "--compress", "4"));
-    HN_CHECK(&ctx, IMPORT("-e", "@/x1.npy", "--view2", "@/v.npy", "--step", "50", "-o", "@/out.h5"));
+    HN_CHECK(&ctx,
+             IMPORT("-e", "@/x1.npy", "--view2", "@/v.npy", "--step", "50", "-o", "@/out.h5"));
     HN_CHECK(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/y.npy", "--view2", "@/x0.npy", "--step", "51",
                           "-o", "@/out.h5"));
     struct hn_snapshot *s = open_output();
@@ -138,7 +140,8 @@ static void test_ann_benchmarks(void) {
     rows(x, 0.25F);
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t space = H5Screate_simple(2, dim, NULL);
-    hid_t data = H5Dcreate2(file, "train", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t data =
+        H5Dcreate2(file, "train", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     CU_ASSERT_TRUE(H5Dwrite(data, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
     H5Dclose(data);
     H5Sclose(space);
@@ -178,7 +181,8 @@ static void test_refused(void) {
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/none.npy", "-l", "@/y.npy", OUT), HN_DATA, "none.npy");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/y.npy", "-l", "@/y.npy", OUT), HN_DATA, "holds integers");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/cube.npy", "-l", "@/y.npy", OUT), HN_DATA, "3 dimensions");
-    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/x0.npy", OUT), HN_DATA, "list of integers");
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/x0.npy", OUT), HN_DATA,
+                   "list of integers");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/low.npy", OUT), HN_DATA,
                    "label -2 of row 4 is out of range");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/short.npy", OUT), HN_DATA,
@@ -189,7 +193,8 @@ static void test_refused(void) {
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/nan.npy", "-l", "@/y.npy", OUT), HN_DATA,
                    "row 3 of data set /embeddings is not finite as float32 (NaN at column 2)");
     CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "nan.npy"));
-    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/other.npy", "--label-names", "@/y.npy", OUT),
+    HN_CHECK_FAILS(&ctx,
+                   IMPORT("-e", "@/x0.npy", "-l", "@/other.npy", "--label-names", "@/y.npy", OUT),
                    HN_DATA, "has label 9");
     char path[PATH];
     snprintf(path, sizeof path, "%s/out.h5", folder);
@@ -208,10 +213,10 @@ static void test_append_refused(void) {
                    "does not come after step 10");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/narrow.npy", "--step", "11", OUT), HN_DATA,
                    "12 items of 5 dims");
-    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x1.npy", "-l", "@/other.npy", "--step", "11", OUT), HN_DATA,
-                   "of row 1 differs from");
-    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x1.npy", "--view2", "@/v.npy", "--step", "11", OUT), HN_DATA,
-                   "has view2");
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x1.npy", "-l", "@/other.npy", "--step", "11", OUT),
+                   HN_DATA, "of row 1 differs from");
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x1.npy", "--view2", "@/v.npy", "--step", "11", OUT),
+                   HN_DATA, "has view2");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/nan.npy", "--step", "11", OUT), HN_DATA, "row 3");
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/y.npy", "-o", "@/y.npy"), HN_DATA,
                    "is not an HDF5 file");
@@ -243,10 +248,12 @@ static void test_memory(void) {
 static void test_validate(void) {
     set_up();
     HN_CHECK(&ctx, IMPORT("-e", "@/x0.npy", "-l", "@/y.npy", "-o", "@/out.h5"));
-    CU_ASSERT_EQUAL(run(&hn_cmd_validate, (const char *const[]){"@/out.h5", "@/out.h5", NULL}), HN_OK);
+    CU_ASSERT_EQUAL(run(&hn_cmd_validate, (const char *const[]){"@/out.h5", "@/out.h5", NULL}),
+                    HN_OK);
     FILE *kept = stderr;
     stderr = fopen("/dev/null", "w");
-    CU_ASSERT_EQUAL(run(&hn_cmd_validate, (const char *const[]){"@/out.h5", "@/y.npy", NULL}), HN_DATA);
+    CU_ASSERT_EQUAL(run(&hn_cmd_validate, (const char *const[]){"@/out.h5", "@/y.npy", NULL}),
+                    HN_DATA);
     fclose(stderr);
     stderr = kept;
 }

@@ -30,7 +30,8 @@ static void write_npy(char path[PATH], int version, const char *header, const vo
     fclose(file);
 }
 
-static enum hn_code read_header(struct hn_context *ctx, int version, const char *header, size_t bytes) {
+static enum hn_code read_header(struct hn_context *ctx, int version, const char *header,
+                                size_t bytes) {
     char path[PATH];
     static const char zeros[FILE_MAX];
     struct hn_npy a;
@@ -64,8 +65,8 @@ static void test_integers(void) {
         unsigned char raw[192] = {0};
         char path[PATH], header[128];
         put_integers(raw, width, type[0] == '>', value);
-        snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (3,), }\n",
-                 type);
+        snprintf(header, sizeof header,
+                 "{'descr': '%s', 'fortran_order': False, 'shape': (3,), }\n", type);
         write_npy(path, 1, header, raw, (size_t)(3 * width));
         struct hn_npy a;
         HN_CHECK(&ctx, hn_npy_read(&ctx, path, &a));
@@ -95,8 +96,9 @@ static void test_floats(void) {
                 raw[i] = ((const unsigned char *)data[t])[i - k + (big ? width - 1 - k : k)];
             }
             char path[PATH], header[128];
-            snprintf(header, sizeof header, "{\"shape\":(2, 2),\"descr\": \"%c%s\", "
-                                            "\"fortran_order\" : False}",
+            snprintf(header, sizeof header,
+                     "{\"shape\":(2, 2),\"descr\": \"%c%s\", "
+                     "\"fortran_order\" : False}",
                      big ? '>' : '<', types[t]);
             write_npy(path, 2 + big, header, raw, 4 * width);
             struct hn_npy a;
@@ -146,8 +148,8 @@ static void test_refused(void) {
     };
 #undef HEADER
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        HN_CHECK_FAILS(&ctx, read_header(&ctx, bad[i].version, bad[i].header, bad[i].bytes), HN_DATA,
-                       bad[i].part);
+        HN_CHECK_FAILS(&ctx, read_header(&ctx, bad[i].version, bad[i].header, bad[i].bytes),
+                       HN_DATA, bad[i].part);
 }
 
 static void test_no_file(void) {
@@ -217,8 +219,8 @@ static void test_memory(void) {
 static double half_value(uint16_t half) {
     int exponent = half >> 10 & 31, fraction = half & 1023;
     double v = exponent == 31 ? (fraction ? NAN : INFINITY)
-               : exponent ? ldexp(1024 + fraction, exponent - 25)
-                          : ldexp(fraction, -24);
+               : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                              : ldexp(fraction, -24);
     return half & 0x8000 ? -v : v;
 }
 

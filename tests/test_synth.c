@@ -80,9 +80,9 @@ static double resultant(double kappa, double d) {
     return r / (1 + sqrt(1 + r * r));
 }
 
-// Two items of a class have the mean cosine A^2, of sibling classes A^2 times the cosine between the
-// class means. Three standard errors: a cosine of two items has deviation about 1 / sqrt(d) at most,
-// and the items count as independent, not the pairs.
+// Two items of a class have the mean cosine A^2, of sibling classes A^2 times the cosine between
+// the class means. Three standard errors: a cosine of two items has deviation about 1 / sqrt(d) at
+// most, and the items count as independent, not the pairs.
 static void test_law(void) {
     struct hn_synth o;
     set_up(&o, 2);

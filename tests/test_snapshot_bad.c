@@ -1,0 +1,512 @@
+// Snapshot files that are refused, damaged, or cannot be written; and every allocation failing
+// once.
+#include "core/digest.h"
+#include "core/random.h"
+#include "tests/snapshot_fixture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void no_labels(hid_t f) { drop(f, "/labels"); }
+static void no_step(hid_t f) { drop(f, "/step"); }
+static void no_embeddings(hid_t f) { drop(f, "/embeddings"); }
+static void wrong_schema(hid_t f) { (void)!hn_h5_set_text(&ctx, f, "schema", "hardneg-results"); }
+static void newer_schema(hid_t f) { (void)!hn_h5_set_int(&ctx, f, "schema_version", 2); }
+
+static void few_labels(hid_t f) {
+    const int64_t v[N] = {0};
+    put_integers(f, "/labels", N - 1, v);
+}
+static void low_label(hid_t f) {
+    int64_t v[N] = {0};
+    v[7] = -2;
+    put_integers(f, "/labels", N, v);
+}
+static void high_label(hid_t f) {
+    int64_t v[N] = {0};
+    v[9] = (int64_t)INT32_MAX + 1;
+    put_integers(f, "/labels", N, v);
+}
+static void real_labels(hid_t f) {
+    hsize_t n = N;
+    put_data(f, "/labels", H5T_IEEE_F32LE, 1, &n, 0, NULL);
+}
+static void square_labels(hid_t f) {
+    const hsize_t n[] = {N, 1};
+    put_data(f, "/labels", H5T_STD_I32LE, 2, n, 0, NULL);
+}
+static void level_steps(hid_t f) { put_integers(f, "/step", STEPS, (const int64_t[]){0, 10, 10}); }
+static void negative_step(hid_t f) {
+    put_integers(f, "/step", STEPS, (const int64_t[]){-1, 0, 10});
+}
+static void few_steps(hid_t f) { put_integers(f, "/step", 2, (const int64_t[]){0, 10}); }
+static void far_partner(hid_t f) {
+    int64_t v[N] = {0};
+    v[0] = N;
+    put_integers(f, "/positive", N, v);
+}
+static void own_partner(hid_t f) {
+    const int64_t v[N] = {1, 1};
+    put_integers(f, "/positive", N, v);
+}
+static void bad_split(hid_t f) {
+    const int64_t v[N] = {0, 3};
+    put_integers(f, "/split", N, v);
+}
+static void far_edge(hid_t f) {
+    int64_t start[N + 1], target[N];
+    ring_starts(start, target);
+    target[3] = N;
+    put_graph(f, start, target, N);
+}
+static void falling_starts(hid_t f) {
+    int64_t start[N + 1], target[N];
+    ring_starts(start, target);
+    start[4] = 2;
+    put_graph(f, start, target, N);
+}
+static void short_starts(hid_t f) {
+    int64_t start[N + 1], target[N];
+    ring_starts(start, target);
+    start[N] = N - 1;
+    put_graph(f, start, target, N);
+}
+static void no_starts(hid_t f) {
+    const int64_t target[N] = {0};
+    put_graph(f, NULL, target, N);
+}
+static void flat_features(hid_t f) {
+    const hsize_t n = N;
+    const float v[N] = {0};
+    put_data(f, "/features", H5T_IEEE_F32LE, 1, &n, H5T_NATIVE_FLOAT, v);
+}
+static void flat_embeddings(hid_t f) {
+    const hsize_t n = N * D;
+    const float v[N * D] = {0};
+    put_data(f, "/embeddings", H5T_IEEE_F32LE, 1, &n, H5T_NATIVE_FLOAT, v);
+}
+static void deep_embeddings(hid_t f) {
+    const hsize_t n[] = {1, 1, N, D};
+    put_data(f, "/embeddings", H5T_IEEE_F32LE, 4, n, 0, NULL);
+}
+static void whole_embeddings(hid_t f) {
+    const hsize_t n[] = {STEPS, N, D};
+    put_data(f, "/embeddings", H5T_STD_I32LE, 3, n, 0, NULL);
+}
+static void no_values(hid_t f) {
+    const hsize_t n[] = {STEPS, N, D};
+    put_data(f, "/embeddings", H5T_IEEE_F32LE, 3, n, 0, NULL);
+}
+static void wide_view(hid_t f) {
+    const hsize_t n[] = {STEPS, N, D + 1};
+    static const float v[STEPS * N * (D + 1)];
+    put_data(f, "/view2", H5T_IEEE_F32LE, 3, n, H5T_NATIVE_FLOAT, v);
+}
+static void group_for_labels(hid_t f) {
+    drop(f, "/labels");
+    H5Gclose(H5Gcreate2(f, "/labels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+}
+static void soft_link(hid_t f) {
+    H5Lmove(f, "/labels", f, "/elsewhere", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_soft("/elsewhere", f, "/labels", H5P_DEFAULT, H5P_DEFAULT);
+}
+static void external_link(hid_t f) {
+    drop(f, "/labels");
+    H5Lcreate_external("other.h5", "/labels", f, "/labels", H5P_DEFAULT, H5P_DEFAULT);
+}
+static void external_group(hid_t f) {
+    H5Lcreate_external("other.h5", "/", f, "/graph", H5P_DEFAULT, H5P_DEFAULT);
+}
+static void external_values(hid_t f) {
+    hsize_t n = N;
+    drop(f, "/labels");
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &n, NULL);
+    H5Pset_external(list, "/etc/passwd", 0, N * 4);
+    H5Dclose(H5Dcreate2(f, "/labels", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(list);
+}
+static void virtual_values(hid_t f) {
+    hsize_t n = N;
+    drop(f, "/labels");
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &n, NULL);
+    H5Pset_virtual(list, space, "other.h5", "/labels", space);
+    H5Dclose(H5Dcreate2(f, "/labels", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(list);
+}
+// Extents that cost nothing: no chunk was ever written.
+static void boast(hid_t f, hsize_t n, hsize_t d) {
+    const hsize_t dim[] = {STEPS, n, d}, chunk[] = {1, 1, d};
+    drop(f, "/embeddings");
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(3, dim, NULL);
+    H5Pset_chunk(list, 3, chunk);
+    H5Pset_deflate(list, 1);
+    H5Dclose(H5Dcreate2(f, "/embeddings", H5T_IEEE_F32LE, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(list);
+}
+static void many_items(hid_t f) { boast(f, (hsize_t)1 << 31, D); }
+static void many_dims(hid_t f) { boast(f, N, ((hsize_t)1 << 20) + 1); }
+static void much_of_nothing(hid_t f) { boast(f, 1000000000, 1000); }
+static void empty(hid_t f) {
+    const hsize_t dim[] = {STEPS, 0, D};
+    put_data(f, "/embeddings", H5T_IEEE_F32LE, 3, dim, 0, NULL);
+}
+static void odd_names(hid_t f) {
+    hid_t labels = H5Dopen2(f, "/labels", H5P_DEFAULT);
+    H5Adelete(labels, "label_names");
+    (void)!hn_h5_set_int(&ctx, labels, "label_names", 3);
+}
+static void change_value(hid_t f, hsize_t step, hsize_t row, hsize_t col, float value) {
+    const hsize_t start[] = {step, row, col}, one[] = {1, 1, 1};
+    hid_t data = H5Dopen2(f, "/embeddings", H5P_DEFAULT), space = H5Dget_space(data);
+    hid_t memory = H5Screate_simple(3, one, NULL);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, one, NULL);
+    CU_ASSERT_FATAL(H5Dwrite(data, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, &value) >= 0);
+}
+static void one_nan(hid_t f) { change_value(f, 2, 17, 3, NAN); }
+static void one_infinity(hid_t f) { change_value(f, 0, 5, 6, -INFINITY); }
+static void one_zero_row(hid_t f) {
+    for (hsize_t k = 0; k < D; k++)
+        change_value(f, 1, 11, k, 0);
+}
+static void other_value(hid_t f) { change_value(f, 1, 2, 3, 0.125F); }
+
+static void test_refused(void) {
+    const struct {
+        void (*spoil)(hid_t file);
+        const char *part;
+    } bad[] = {
+        {no_labels, "no data set /labels"},
+        {no_step, "no data set /step"},
+        {no_embeddings, "no data set /embeddings"},
+        {wrong_schema, "hardneg-results"},
+        {newer_schema, "schema_version is 2"},
+        {few_labels, "39 values for 40 items"},
+        {low_label, "place 7: the value -2 is out of range"},
+        {high_label, "place 9: the value 2147483648 is out of range"},
+        {real_labels, "does not hold integers"},
+        {square_labels, "wrong rank: 2"},
+        {level_steps, "does not increase: 10 at place 3 follows 10"},
+        {negative_step, "place 0: the value -1"},
+        {few_steps, "2 values for 3 steps"},
+        {far_partner, "/positive, place 0: the value 40 is out of range"},
+        {own_partner, "row 1 is its own partner"},
+        {bad_split, "/split, place 1: the value 3"},
+        {far_edge, "/graph/indices, place 3: the value 40"},
+        {falling_starts, "/graph/indptr decreases at place 4"},
+        {short_starts, "/graph/indptr goes from 0 to 39"},
+        {no_starts, "one of /graph/indptr and /graph/indices is missing"},
+        {flat_features, "/features has the wrong rank: 1"},
+        {flat_embeddings, "/embeddings has the wrong rank: 1"},
+        {deep_embeddings, "/embeddings has the wrong rank: 4"},
+        {whole_embeddings, "does not hold IEEE floats"},
+        {no_values, "the file stores 0 bytes"},
+        {wide_view, "/view2 is [3, 40, 8]"},
+        {group_for_labels, "is not a data set"},
+        {soft_link, "soft or external link"},
+        {external_link, "soft or external link"},
+        {external_group, "soft or external link"},
+        {external_values, "in other files"},
+        {virtual_values, "in other files"},
+        {many_items, "more than 2^31 - 1 items"},
+        {many_dims, "2^20 dimensions"},
+        {much_of_nothing, "the file stores 0 bytes"},
+        {empty, "is empty"},
+        {odd_names, "label_names"},
+        {one_nan,
+         "data set /embeddings, step 20 (place 3 in the series), row 17 is not finite (NaN at "
+         "column 3)"},
+        {one_infinity,
+         "step 0 (place 1 in the series), row 5 is not finite (infinity at column 6)"},
+        {one_zero_row, "step 10 (place 2 in the series), row 11 is zero"},
+        {other_value, "not those that were written"},
+    };
+    begin(1);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *path = good_file("bad.h5", HN_FLOAT32, 0);
+        hid_t file = change(path);
+        bad[i].spoil(file);
+        H5Fclose(file);
+        HN_CHECK_FAILS(&ctx, check(path), HN_DATA, bad[i].part);
+        CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, path));
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+        CU_ASSERT_TRUE(ctx.memory.peak < 1 << 20);
+    }
+}
+
+static void test_bad_rows_when_loaded(void) {
+    begin(2);
+    const char *path = good_file("nan.h5", HN_FLOAT16, 4);
+    hid_t file = change(path);
+    one_nan(file);
+    H5Fclose(file);
+    struct hn_snapshot *s;
+    struct hn_items items;
+    HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
+    HN_CHECK(&ctx, hn_snapshot_load(&ctx, s, 0, &items));
+    hn_items_free(&ctx, &items);
+    HN_CHECK_FAILS(&ctx, hn_snapshot_load(&ctx, s, 2, &items), HN_DATA, "row 17 is not finite");
+    HN_CHECK_FAILS(&ctx, hn_snapshot_load(&ctx, s, 3, &items), HN_INTERNAL, "place 3");
+    hn_snapshot_close(&ctx, s);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_no_file(void) {
+    begin(1);
+    FILE *file = fopen(in_folder("text.h5"), "w");
+    fputs("no HDF5 at all\n", file);
+    fclose(file);
+    HN_CHECK_FAILS(&ctx, check(in_folder("none.h5")), HN_DATA, "No such file");
+    HN_CHECK_FAILS(&ctx, check(folder), HN_DATA, "not a regular file");
+    HN_CHECK_FAILS(&ctx, check(in_folder("text.h5")), HN_DATA, "is not an HDF5 file");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static enum hn_code read_everything(const char *path) {
+    struct hn_snapshot *s;
+    struct hn_items items;
+    char text[HN_DIGEST_TEXT];
+    enum hn_code code = hn_snapshot_open(&ctx, path, &s);
+    if (code != HN_OK)
+        return code;
+    code = hn_snapshot_load(&ctx, s, hn_snapshot_info(s)->steps - 1, &items);
+    if (code == HN_OK) {
+        hn_items_free(&ctx, &items);
+        code = hn_snapshot_digest(&ctx, s, text);
+    }
+    if (code == HN_OK)
+        code = hn_snapshot_validate(&ctx, s);
+    hn_snapshot_close(&ctx, s);
+    return code;
+}
+
+static enum hn_code copy_file(const char *path) {
+    struct hn_snapshot *s;
+    struct hn_snapshot_writer *w = NULL;
+    char copy[PATH];
+    snprintf(copy, sizeof copy, "%s/copy.h5", folder); // in_folder() would come to reuse `path`
+    enum hn_code code = hn_snapshot_open(&ctx, path, &s);
+    if (code != HN_OK)
+        return code;
+    code = hn_snapshot_write_begin_from(&ctx, copy, s, NULL, &w);
+    hn_snapshot_close(&ctx, s);
+    return code == HN_OK ? hn_snapshot_write_end(&ctx, w) : code;
+}
+
+// Every allocation fails once: HN_MEMORY, nothing kept, nothing left in the folder.
+static void sweep(enum hn_code (*action)(const char *path), const char *path, int more_files) {
+    int files = files_in_folder();
+    enum hn_code code = HN_MEMORY;
+    int64_t k = 0;
+    while (code != HN_OK && k < 1000) {
+        ctx.memory.calls = 0;
+        ctx.memory.fail_at = ++k;
+        code = action(path);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+        if (code != HN_OK && code != HN_MEMORY) {
+            fprintf(stderr, "    allocation %lld: %s\n", (long long)k, ctx.message);
+            CU_FAIL("another failure than HN_MEMORY");
+            break;
+        }
+        CU_ASSERT_EQUAL(files_in_folder(), files + (code == HN_OK ? more_files : 0));
+    }
+    CU_ASSERT_EQUAL(code, HN_OK);
+    CU_ASSERT_TRUE(k > 10);
+    ctx.memory.fail_at = 0;
+}
+
+static void test_every_allocation(void) {
+    begin(1);
+    const char *path = good_file("memory.h5", HN_FLOAT16, 4);
+    put_others(path);
+    hid_t file = change(path);
+    drop(file, "/view1");
+    H5Fclose(file);
+    file = change(path); // its digest is no longer that of the file
+    H5Adelete(file, "content_sha256");
+    H5Fclose(file);
+    sweep(read_everything, path, 0);
+    sweep(copy_file, path, 1);
+}
+
+static char *read_file(const char *path, size_t *size) {
+    struct stat about;
+    CU_ASSERT_FATAL(stat(path, &about) == 0);
+    *size = (size_t)about.st_size;
+    char *bytes = malloc(*size);
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_FATAL(bytes && file && fread(bytes, 1, *size, file) == *size);
+    fclose(file);
+    return bytes;
+}
+
+static void write_bytes(const char *path, const char *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_FATAL(file && fwrite(bytes, 1, size, file) == size);
+    fclose(file);
+}
+
+// HDF5 1.10 keeps some of its own memory when a file is damaged or the disk is full. So that this
+// is not taken for a leak of ours, and that a crash is one failed test, such tests run in a process
+// of their own, which leaves without clean-up and says by its status whether all went well.
+static void in_child(int (*action)(void)) {
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int faults = action();
+        fflush(NULL);
+        _exit(faults < 100 ? faults : 100);
+    }
+    int status = -1;
+    CU_ASSERT_FATAL(child > 0 && waitpid(child, &status, 0) == child);
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "    killed by signal %d\n", WTERMSIG(status));
+    CU_ASSERT_TRUE(WIFEXITED(status));
+    CU_ASSERT_EQUAL(WEXITSTATUS(status), 0);
+}
+
+// The system refuses to write on, as a full disk does: an I/O error, the old file, no other.
+static int write_to_full_disk(void) {
+    begin(1);
+    int32_t labels[N];
+    fill_labels(labels);
+    const struct hn_snapshot_spec spec = spec_of(labels, HN_FLOAT32, 0);
+    const char *path = good_file("full.h5", HN_FLOAT32, 0);
+    int files = files_in_folder(), failed = 0, faults = 0;
+    struct rlimit before, small;
+    getrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t size = 0; size < 40000; size += 1500) {
+        small = (struct rlimit){size, before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &small);
+        enum hn_code code = write_all(path, &spec, STEPS);
+        setrlimit(RLIMIT_FSIZE, &before);
+        failed += code == HN_IO;
+        faults += code != HN_OK && code != HN_IO;
+        faults += files_in_folder() != files || check(path) != HN_OK || ctx.memory.live != 0;
+    }
+    return faults + (failed < 5);
+}
+
+static void test_full_disk(void) { in_child(write_to_full_disk); }
+
+static int64_t n_refused;
+
+// 0 if the file is taken, or refused with its name, and nothing of ours is left open or allocated.
+static int faults_of(const char *path) {
+    enum hn_code code = read_everything(path);
+    n_refused += code == HN_DATA;
+    bool good = code == HN_OK || (code == HN_DATA && strstr(ctx.message, path));
+    good = good && ctx.memory.live == 0 && ctx.memory.peak < 1 << 26;
+    good = good && H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) == 0;
+    if (!good)
+        fprintf(stderr, "    code %d: %s\n", code, ctx.message);
+    return !good;
+}
+
+static int read_truncated(void) {
+    begin(1);
+    size_t size;
+    int faults = 0;
+    char *bytes = read_file(good_file("whole.h5", HN_FLOAT16, 4), &size);
+    const char *path = in_folder("cut.h5");
+    for (int percent = 0; percent < 100; percent++) {
+        write_bytes(path, bytes, size * (size_t)percent / 100);
+        faults += faults_of(path);
+    }
+    free(bytes);
+    return faults + (n_refused != 100);
+}
+
+static void test_truncated(void) { in_child(read_truncated); }
+
+static int read_flipped(const char *source, int flips) {
+    struct hn_stream stream;
+    size_t size;
+    int faults = 0;
+    char *bytes = read_file(source, &size);
+    const char *path = in_folder("flipped.h5");
+    hn_stream_open(&stream, 7, "test.flip", 0, 0, 0);
+    for (int i = 0; i < flips; i++) {
+        size_t at = hn_stream_below(&stream, (uint32_t)size);
+        char mask = (char)(1 << hn_stream_below(&stream, 8));
+        bytes[at] = (char)(bytes[at] ^ mask);
+        write_bytes(path, bytes, size);
+        faults += faults_of(path);
+        bytes[at] = (char)(bytes[at] ^ mask);
+    }
+    free(bytes);
+    return faults + (n_refused < flips / 20); // it did find some
+}
+
+static int flips_wanted(void) {
+    const char *wanted = getenv("HN_TEST_FLIPS");
+    return wanted ? atoi(wanted) : 150;
+}
+
+static int read_flipped_own(void) {
+    begin(1);
+    return read_flipped(good_file("flip.h5", HN_FLOAT16, 4), flips_wanted());
+}
+
+// The same values as any program with the defaults of HDF5 would store them: no checksums.
+static int read_flipped_foreign(void) {
+    begin(1);
+    int32_t labels[N];
+    fill_labels(labels);
+    const hsize_t n = N, dim[] = {1, N, D};
+    hid_t file;
+    const char *path = in_folder("foreign.h5");
+    float *x = rows_of(0, 0);
+    new_file(path, true, &file);
+    put_data(file, "/embeddings", H5T_IEEE_F32LE, 3, dim, H5T_NATIVE_FLOAT, x);
+    put_data(file, "/view2", H5T_IEEE_F32LE, 3, dim, H5T_NATIVE_FLOAT, x);
+    put_data(file, "/labels", H5T_STD_I32LE, 1, &n, H5T_NATIVE_INT32, labels);
+    put_integers(file, "/step", 1, (const int64_t[]){10});
+    H5Fclose(file);
+    hn_free(&ctx, x);
+    return read_flipped(path, flips_wanted());
+}
+
+static void test_flipped(void) {
+    in_child(read_flipped_own);
+    in_child(read_flipped_foreign);
+}
+
+// The texts of a file go to terminals and into JSON.
+static void test_texts_are_clean(void) {
+    begin(1);
+    const char *path = good_file("texts.h5", HN_FLOAT32, 0);
+    hid_t file = change(path);
+    HN_CHECK(&ctx, hn_h5_set_text(&ctx, file, "title", "a\x1b[2Jb\xff\xc3\xa9\xe2\x82"));
+    H5Fclose(file);
+    struct hn_snapshot *s;
+    HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
+    CU_ASSERT_STRING_EQUAL(hn_snapshot_info(s)->title, "a?[2Jb?\xc3\xa9??");
+    hn_snapshot_close(&ctx, s);
+}
+
+static const struct hn_test tests[] = {
+    {"files that are refused", test_refused},
+    {"bad rows when a step is loaded", test_bad_rows_when_loaded},
+    {"files that are not there or no HDF5", test_no_file},
+    {"a full disk", test_full_disk},
+    {"every allocation fails once", test_every_allocation},
+    {"truncated at every hundredth", test_truncated},
+    {"flipped bits", test_flipped},
+    {"texts without control characters", test_texts_are_clean},
+};
+
+int main(int argc, char **argv) {
+    hn_fixture_folder(folder, sizeof folder);
+    int status =
+        hn_test_main(argc, argv, "snapshot_bad", tests, (int)(sizeof tests / sizeof *tests));
+    hn_fixture_remove(folder);
+    return status;
+}
