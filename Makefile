@@ -119,13 +119,12 @@ format: ## rewrite all sources as .clang-format says
 
 install: all ## install below PREFIX (default /usr/local); DESTDIR is honoured
 	$(Q)install -D -m 755 $(program) $(DESTDIR)$(PREFIX)/bin/hardneg
-	$(Q)install -d $(DESTDIR)$(PREFIX)/share/hardneg/jobs $(DESTDIR)$(PREFIX)/share/doc/hardneg
-	$(Q)install -m 644 harness/jobs/*.yaml $(DESTDIR)$(PREFIX)/share/hardneg/jobs
+	$(Q)install -d $(DESTDIR)$(PREFIX)/share/doc/hardneg
 	$(Q)install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/hardneg
 
 uninstall: ## remove what `make install` put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/hardneg
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/hardneg $(DESTDIR)$(PREFIX)/share/doc/hardneg
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/doc/hardneg
 
 clean: ## remove what was built (results stay)
 	$(Q)rm -rf $(addprefix $(BUILD)/,obj include tests asan tsan lint lint-clang) $(library) $(program)

@@ -466,7 +466,7 @@ enum hn_code hn_cell_time(struct hn_context *ctx, const struct hn_plan *plan,
 
 // Median seconds per unit (a build, or a batch) over the samples of a phase that count.
 static enum hn_code phase_median(struct hn_context *ctx, const struct hn_table *timing,
-                                 const char *phase, int64_t last_rep, double *seconds) {
+                                 const char *phase, double last_rep, double *seconds) {
     double *sample = hn_alloc(ctx, timing->rows, sizeof *sample);
     if (!sample)
         return ctx->code;
@@ -490,9 +490,9 @@ enum hn_code hn_cell_costs(struct hn_context *ctx, const struct hn_plan *plan,
     double build, begin, next;
     // What an epoch's beginning costs (a shuffle, say) is part of drawing. Later epochs may do work
     // that belongs to the build (GCBS orders anew), so only the first counts.
-    if (phase_median(ctx, &out->timing, "build", INT64_MAX, &build) ||
+    if (phase_median(ctx, &out->timing, "build", INFINITY, &build) ||
         phase_median(ctx, &out->timing, "epoch", 0, &begin) ||
-        phase_median(ctx, &out->timing, "next", INT64_MAX, &next))
+        phase_median(ctx, &out->timing, "next", INFINITY, &next))
         return ctx->code;
     struct hn_table *runs = &out->runs;
     int64_t t = sampler->type->interval ? sampler->type->interval(sampler->params) : 0;

@@ -342,9 +342,10 @@ static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const st
 static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, struct bench *b,
                                json_t *rows) {
     int64_t reps = b->p->reps;
-    double *all = hn_alloc(ctx, 2 * reps, sizeof *all), *sorted = all + reps;
+    double *all = hn_alloc(ctx, 2 * reps, sizeof *all);
     if (!all)
         return ctx->code;
+    double *sorted = all + reps;
     struct measured m = {0};
     enum hn_code code = HN_OK;
     for (int64_t r = -b->p->warmup; r < reps && code == HN_OK; r++) {

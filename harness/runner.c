@@ -1,10 +1,14 @@
 #include "harness/runner.h"
 #include "core/random.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 // A cell that waits for its group's timing before it is stored.
 struct pending {
@@ -187,6 +191,22 @@ static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
                    path, strerror(errno));
 }
 
+// Removes what killed runs left half-written, "<name>.h5.tmp-...". A shard takes milliseconds to
+// write: what is ten minutes old belongs to nobody, on this machine or another.
+static void remove_leftovers(const char *cells) {
+    DIR *folder = opendir(cells);
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        struct stat s;
+        if (strstr(entry->d_name, ".h5.tmp-") &&
+            fstatat(dirfd(folder), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+            s.st_mtime < time(NULL) - 600)
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}
+
 // Makes the run's folders, parents included, and tries whether cells can be written there.
 static enum hn_code prepare_folder(struct hn_context *ctx, const char *folder) {
     char *cells = hn_format(ctx, "%s/cells", folder);
@@ -206,6 +226,7 @@ static enum hn_code prepare_folder(struct hn_context *ctx, const char *folder) {
     if (file) {
         fclose(file);
         remove(probe);
+        remove_leftovers(cells);
     } else if (probe) {
         code = hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
                        strerror(errno));

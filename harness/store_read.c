@@ -25,7 +25,7 @@ struct reader {
     int64_t bytes; // of the file
 };
 
-#define MEND "make it again with hardneg run or hardneg merge"
+#define MEND "make it again with hardneg run"
 
 static enum hn_code bad(const struct reader *r, const char *group, const char *name,
                         const char *what) {
@@ -580,8 +580,8 @@ static enum hn_code check_schema(const struct reader *r) {
     enum hn_code code = HN_OK;
     if (strcmp(schema, HN_STORE_SCHEMA) != 0)
         code = hn_fail(r->ctx, HN_DATA,
-                       "%s: is no results file but %.40s: give a results.h5 that hardneg run or "
-                       "hardneg merge has written",
+                       "%s: is no results file but %.40s: give a results.h5 that hardneg run "
+                       "has written",
                        r->path, *schema ? schema : "another kind of HDF5 file");
     else if (version != HN_STORE_VERSION)
         code = hn_fail(r->ctx, HN_DATA,
