@@ -6,25 +6,26 @@
 // small the temperature. The sink's sums are good to 2e-9; a value above max + log n, which no
 // exact sum can exceed (GC lemma 3.3), is cut there.
 #include "metrics/global.h"
-#include "core/sinks.h"
 
 #include <math.h>
 #include <string.h>
 
-struct sinks {
-    struct hn_lse row, col;
-    struct hn_extrema extrema;
-};
+void hn_global_plan(const double *temperature, int n, struct hn_global_sinks *sinks,
+                    struct hn_sweep *sweep) {
+    *sinks = (struct hn_global_sinks){
+        .row = {.temperature = temperature, .n = n, .skip_self = true},
+        .col = {.temperature = temperature, .n = n, .skip_self = true},
+        .extrema = {.skip_self = true},
+    };
+    hn_sweep_add(sweep, &hn_lse_sink, &sinks->row, HN_SIDE_ROWS);
+    hn_sweep_add(sweep, &hn_lse_sink, &sinks->col, HN_SIDE_COLS);
+    hn_sweep_add(sweep, &hn_extrema_sink, &sinks->extrema, HN_SIDE_ROWS);
+}
 
-static enum hn_code sweep_views(struct hn_context *ctx, const struct hn_items *items,
-                                struct sinks *sinks, int64_t *n_dot) {
-    struct hn_sweep sweep = {.x = items->x1, .y = items->x2};
-    hn_sweep_add(&sweep, &hn_lse_sink, &sinks->row, HN_SIDE_ROWS);
-    hn_sweep_add(&sweep, &hn_lse_sink, &sinks->col, HN_SIDE_COLS);
-    hn_sweep_add(&sweep, &hn_extrema_sink, &sinks->extrema, HN_SIDE_ROWS);
-    enum hn_code code = hn_sweep_run(ctx, &sweep);
-    *n_dot = sweep.n_dot + items->n;
-    return code;
+void hn_global_sinks_free(struct hn_context *ctx, struct hn_global_sinks *sinks) {
+    hn_lse_free(ctx, &sinks->row);
+    hn_lse_free(ctx, &sinks->col);
+    hn_extrema_free(ctx, &sinks->extrema);
 }
 
 static double log_add(double a, double b) {
@@ -32,8 +33,10 @@ static double log_add(double a, double b) {
     return high + log1p(exp(fmin(a, b) - high));
 }
 
+// The part of temperature number t.
 static void add_positives(struct hn_context *ctx, const struct hn_items *items,
-                          const struct sinks *sinks, struct hn_global *g) {
+                          const struct hn_global_sinks *sinks, int t, struct hn_global *g) {
+    const double *row = sinks->row.value + t * g->n, *col = sinks->col.value + t * g->n;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < g->n; i++) {
         float s = (float)hn_dot_exact(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
@@ -41,8 +44,8 @@ static void add_positives(struct hn_context *ctx, const struct hn_items *items,
         g->positive[i] = s;
         g->max_row[i] = fmaxf(s, sinks->extrema.max[i]);
         double limit = (double)g->max_row[i] / g->temperature + log((double)g->n);
-        g->lse_row[i] = fmin(limit, log_add(sinks->row.value[i], positive));
-        g->lse_col[i] = log_add(sinks->col.value[i], positive);
+        g->lse_row[i] = fmin(limit, log_add(row[i], positive));
+        g->lse_col[i] = log_add(col[i], positive);
     }
 }
 
@@ -54,21 +57,31 @@ static enum hn_code take_arrays(struct hn_context *ctx, struct hn_global *g) {
     return g->lse_row && g->lse_col && g->max_row && g->positive ? HN_OK : ctx->code;
 }
 
+enum hn_code hn_global_finish(struct hn_context *ctx, const struct hn_items *items,
+                              const struct hn_global_sinks *sinks, struct hn_global *out) {
+    for (int t = 0; t < sinks->row.n; t++) {
+        out[t] = (struct hn_global){.n = items->n, .temperature = sinks->row.temperature[t]};
+        if (take_arrays(ctx, &out[t]))
+            return ctx->code;
+        add_positives(ctx, items, sinks, t, &out[t]);
+    }
+    return HN_OK;
+}
+
 enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
                                double temperature, struct hn_global *out, int64_t *n_dot) {
-    *out = (struct hn_global){.n = items->n, .temperature = temperature};
+    memset(out, 0, sizeof *out);
     *n_dot = 0;
-    struct sinks sinks = {.row = {.temperature = &temperature, .n = 1, .skip_self = true},
-                          .col = {.temperature = &temperature, .n = 1, .skip_self = true},
-                          .extrema = {.skip_self = true}};
-    enum hn_code code;
     if (!hn_has_positive(items))
-        code = hn_fail(ctx, HN_INTERNAL, "the global loss was asked for without positives");
-    else if (!(code = take_arrays(ctx, out)) && !(code = sweep_views(ctx, items, &sinks, n_dot)))
-        add_positives(ctx, items, &sinks, out);
-    hn_lse_free(ctx, &sinks.row);
-    hn_lse_free(ctx, &sinks.col);
-    hn_extrema_free(ctx, &sinks.extrema);
+        return hn_fail(ctx, HN_INTERNAL, "the global loss was asked for without positives");
+    struct hn_sweep sweep = {.x = items->x1, .y = items->x2};
+    struct hn_global_sinks sinks;
+    hn_global_plan(&temperature, 1, &sinks, &sweep);
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    *n_dot = sweep.n_dot + items->n;
+    if (code == HN_OK)
+        code = hn_global_finish(ctx, items, &sinks, out);
+    hn_global_sinks_free(ctx, &sinks);
     if (code)
         hn_global_free(ctx, out);
     return code;

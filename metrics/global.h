@@ -2,6 +2,7 @@
 #ifndef HN_METRICS_GLOBAL_H
 #define HN_METRICS_GLOBAL_H
 
+#include "core/sinks.h"
 #include "datasets/items.h"
 
 // For s_ij = x1_i . x2_j, the positive s_ii among the keys (GC definitions 3.1 and 3.2). The
@@ -22,5 +23,20 @@ HN_MUST_USE enum hn_code hn_global_compute(struct hn_context *ctx, const struct 
                                            double temperature, struct hn_global *out,
                                            int64_t *n_dot);
 void hn_global_free(struct hn_context *ctx, struct hn_global *g); // zeroed is fine
+
+// The same for several temperatures, in a sweep over (x1, x2) that others share: _plan adds the
+// sinks to it, _finish takes the results after it ran. Zeroed before; freed with _sinks_free, also
+// after a failure. temperature[n] is borrowed until then.
+struct hn_global_sinks {
+    struct hn_lse row, col;
+    struct hn_extrema extrema;
+};
+void hn_global_plan(const double *temperature, int n, struct hn_global_sinks *sinks,
+                    struct hn_sweep *sweep);
+// out[n], zeroed before; after a failure free what is set.
+HN_MUST_USE enum hn_code hn_global_finish(struct hn_context *ctx, const struct hn_items *items,
+                                          const struct hn_global_sinks *sinks,
+                                          struct hn_global *out);
+void hn_global_sinks_free(struct hn_context *ctx, struct hn_global_sinks *sinks);
 
 #endif

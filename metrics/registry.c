@@ -1,4 +1,5 @@
 #include "metrics/metric.h"
+#include "metrics/snapshot_metric.h"
 
 #include <string.h>
 
@@ -13,6 +14,28 @@ const struct hn_metric_type *const hn_metrics[] = {
 
 const struct hn_metric_type *hn_metric_find(const char *name) {
     for (const struct hn_metric_type *const *m = hn_metrics; *m; m++)
+        if (strcmp((*m)->name, name) == 0)
+            return *m;
+    return NULL;
+}
+
+extern const struct hn_snapshot_metric_type hn_snapshot_alignment, hn_snapshot_uniformity,
+    hn_snapshot_overlap_view, hn_snapshot_overlap_label, hn_snapshot_global_loss,
+    hn_snapshot_knn_acc;
+
+// The same for what needs no sampler.
+const struct hn_snapshot_metric_type *const hn_snapshot_metrics[] = {
+    &hn_snapshot_alignment,
+    &hn_snapshot_uniformity,
+    &hn_snapshot_overlap_view,
+    &hn_snapshot_overlap_label,
+    &hn_snapshot_global_loss,
+    &hn_snapshot_knn_acc,
+    NULL,
+};
+
+const struct hn_snapshot_metric_type *hn_snapshot_metric_find(const char *name) {
+    for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++)
         if (strcmp((*m)->name, name) == 0)
             return *m;
     return NULL;

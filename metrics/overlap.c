@@ -1,0 +1,111 @@
+// Overlap of the cosine histograms of positive and negative pairs: sum over 200 bins of min(p, q),
+// both normalised; 1 = the same histogram, 0 = apart.
+//
+//   overlap_view:  positives x1_i . x2_i, negatives x1_i . x2_j, i != j  (BS figure 10)
+//   overlap_label: positives x_i . x_j of the same label, negatives of different ones  (HC figure
+//   5)
+#include "metrics/metric.h"
+#include "metrics/snapshot_metric.h"
+
+#include <math.h>
+
+struct overlap {
+    struct hn_sweep_histogram histogram;
+};
+
+// NaN if one of the two is empty.
+static double overlap(const uint64_t *a, const uint64_t *b, int64_t bins) {
+    double total_a = 0, total_b = 0, sum = 0;
+    for (int64_t i = 0; i < bins; i++) {
+        total_a += (double)a[i];
+        total_b += (double)b[i];
+    }
+    for (int64_t i = 0; i < bins; i++)
+        sum += fmin((double)a[i] / total_a, (double)b[i] / total_b);
+    return total_a > 0 && total_b > 0 ? sum : NAN;
+}
+
+static enum hn_code plan_label(struct hn_context *ctx, void *state,
+                               const struct hn_snapshot_env *env, struct hn_sweep *within,
+                               struct hn_sweep *between) {
+    (void)ctx, (void)between;
+    struct overlap *o = state;
+    o->histogram = (struct hn_sweep_histogram){.bins = HN_HISTOGRAM_BINS,
+                                               .row_label = env->items->labels,
+                                               .col_label = env->items->labels,
+                                               .skip_self = true};
+    hn_sweep_add(within, &hn_histogram_sink, &o->histogram, HN_SIDE_ROWS);
+    return HN_OK;
+}
+
+static enum hn_code finish_label(struct hn_context *ctx, void *state,
+                                 const struct hn_snapshot_env *env, int t, double *value) {
+    (void)ctx, (void)env, (void)t;
+    const uint64_t *count = ((struct overlap *)state)->histogram.count;
+    *value = overlap(count + HN_REL_SAME * HN_HISTOGRAM_BINS,
+                     count + HN_REL_DIFFERENT * HN_HISTOGRAM_BINS, HN_HISTOGRAM_BINS);
+    return HN_OK;
+}
+
+static enum hn_code plan_view(struct hn_context *ctx, void *state,
+                              const struct hn_snapshot_env *env, struct hn_sweep *within,
+                              struct hn_sweep *between) {
+    (void)ctx, (void)env, (void)within;
+    struct overlap *o = state;
+    o->histogram = (struct hn_sweep_histogram){.bins = HN_HISTOGRAM_BINS, .skip_self = true};
+    hn_sweep_add(between, &hn_histogram_sink, &o->histogram, HN_SIDE_ROWS);
+    return HN_OK;
+}
+
+static enum hn_code finish_view(struct hn_context *ctx, void *state,
+                                const struct hn_snapshot_env *env, int t, double *value) {
+    (void)ctx;
+    const struct overlap *o = state;
+    uint64_t positive[HN_HISTOGRAM_BINS] = {0};
+    for (int64_t i = 0; i < env->items->n; i++)
+        positive[hn_cosine_bin(env->global[t].positive[i], HN_HISTOGRAM_BINS)]++;
+    *value = overlap(positive, o->histogram.count + HN_REL_UNKNOWN * HN_HISTOGRAM_BINS,
+                     HN_HISTOGRAM_BINS);
+    return HN_OK;
+}
+
+static void close_overlap(struct hn_context *ctx, void *state) {
+    hn_sweep_histogram_free(ctx, &((struct overlap *)state)->histogram);
+}
+
+static const struct hn_column label_columns[] = {
+    {"overlap_label", HN_COLUMN_REAL, "1", "overlap of same-label and different-label cosines",
+     HN_SMALLER},
+};
+static const struct hn_column view_columns[] = {
+    {"overlap_view", HN_COLUMN_REAL, "1", "overlap of positive and negative cosines of two views",
+     HN_SMALLER},
+};
+
+const struct hn_snapshot_metric_type hn_snapshot_overlap_label = {
+    .name = "overlap_label",
+    .family = "overlap",
+    .summary = "overlap of the cosine histograms of same-label and different-label pairs",
+    .source = "HC figures 5 and 8 to 10",
+    .needs = HN_METRIC_NEEDS_LABELS,
+    .columns = label_columns,
+    .n_columns = 1,
+    .state_size = sizeof(struct overlap),
+    .plan = plan_label,
+    .finish = finish_label,
+    .close = close_overlap,
+};
+
+const struct hn_snapshot_metric_type hn_snapshot_overlap_view = {
+    .name = "overlap_view",
+    .family = "overlap",
+    .summary = "overlap of the cosine histograms of positive and negative pairs of the two views",
+    .source = "BS figure 10",
+    .needs = HN_METRIC_NEEDS_POSITIVE,
+    .columns = view_columns,
+    .n_columns = 1,
+    .state_size = sizeof(struct overlap),
+    .plan = plan_view,
+    .finish = finish_view,
+    .close = close_overlap,
+};
