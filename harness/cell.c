@@ -10,20 +10,7 @@
 #include <sys/resource.h>
 
 // Batches per call of `next`: enough for all threads, few enough to stay in cache.
-enum { CHUNK = 16, CACHE_SLOTS = 2 };
-
-struct hn_cell_cache {
-    struct {
-        bool full;
-        int32_t data;
-        int64_t index;
-        struct hn_items items;
-    } slot[CACHE_SLOTS]; // the step that is judged, and the one that is built on
-    struct hn_global global;
-    bool has_global;
-    int32_t global_data;
-    int64_t global_index;
-};
+enum { CHUNK = 16 };
 
 // Everything that is open while a cell runs.
 struct work {
@@ -39,70 +26,11 @@ struct work {
     bool warmup;
 };
 
-struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx) {
-    return hn_zalloc(ctx, 1, sizeof(struct hn_cell_cache));
-}
-
-void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache) {
-    if (!cache)
-        return;
-    for (int i = 0; i < CACHE_SLOTS; i++)
-        if (cache->slot[i].full)
-            hn_items_free(ctx, &cache->slot[i].items);
-    if (cache->has_global)
-        hn_global_free(ctx, &cache->global);
-    hn_free(ctx, cache);
-}
-
-// The items of a step, loaded into the slot unless they are there.
-static enum hn_code cached_items(struct hn_context *ctx, const struct hn_plan *plan, int32_t data,
-                                 int64_t index, int slot, struct hn_cell_cache *cache,
-                                 const struct hn_items **items) {
-    if (!cache->slot[slot].full || cache->slot[slot].data != data ||
-        cache->slot[slot].index != index) {
-        if (cache->slot[slot].full)
-            hn_items_free(ctx, &cache->slot[slot].items);
-        cache->slot[slot].full = false;
-        if (hn_snapshot_load(ctx, plan->data[data].snapshot, index, &cache->slot[slot].items))
-            return ctx->code;
-        cache->slot[slot].full = true;
-        cache->slot[slot].data = data;
-        cache->slot[slot].index = index;
-    }
-    *items = &cache->slot[slot].items;
-    return HN_OK;
-}
-
 static bool wants_global(const struct hn_job *job) {
     for (int64_t m = 0; m < job->n_metrics; m++)
         if (job->metric[m]->needs & HN_METRIC_NEEDS_GLOBAL)
             return true;
     return false;
-}
-
-// The sweep over the two views, once per step and temperature.
-static enum hn_code cached_global(struct hn_context *ctx, const struct work *w,
-                                  struct hn_cell_cache *cache, const struct hn_global **global) {
-    const struct hn_cell *cell = w->cell;
-    *global = NULL;
-    if (!wants_global(w->plan->job) || !hn_has_positive(w->items))
-        return HN_OK;
-    bool here = cache->has_global && cache->global_data == cell->data &&
-                cache->global_index == cell->step_index &&
-                cache->global.temperature == cell->temperature;
-    if (!here) {
-        if (cache->has_global)
-            hn_global_free(ctx, &cache->global);
-        cache->has_global = false;
-        int64_t n_dot;
-        if (hn_global_compute(ctx, w->items, cell->temperature, &cache->global, &n_dot))
-            return ctx->code;
-        cache->has_global = true;
-        cache->global_data = cell->data;
-        cache->global_index = cell->step_index;
-    }
-    *global = &cache->global;
-    return HN_OK;
 }
 
 static enum hn_code add_sample(struct hn_context *ctx, struct work *w, const char *phase,
@@ -416,12 +344,12 @@ static enum hn_code set_peak(struct hn_context *ctx, struct hn_results *out) {
 static enum hn_code find_items(struct hn_context *ctx, struct work *w,
                                struct hn_cell_cache *cache) {
     const struct hn_cell *cell = w->cell;
-    if (cached_items(ctx, w->plan, cell->data, cell->step_index, 0, cache, &w->items))
+    if (hn_cache_items(ctx, w->plan, cell->data, cell->step_index, 0, cache, &w->items))
         return ctx->code;
     w->build_items = w->items;
     if (cell->build_index == cell->step_index)
         return HN_OK;
-    return cached_items(ctx, w->plan, cell->data, cell->build_index, 1, cache, &w->build_items);
+    return hn_cache_items(ctx, w->plan, cell->data, cell->build_index, 1, cache, &w->build_items);
 }
 
 enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
@@ -440,7 +368,9 @@ enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
     }
     if (begin_row(ctx, plan, cell, out) || find_items(ctx, &w, cache))
         return ctx->code;
-    enum hn_code code = cached_global(ctx, &w, cache, &w.global);
+    enum hn_code code = HN_OK;
+    if (wants_global(plan->job) && hn_has_positive(w.items))
+        code = hn_cache_global(ctx, plan, cell, w.items, cache, &w.global);
     if (code == HN_OK)
         code = with_sampler(ctx, &w, measure_and_store);
     if (code == HN_INTERRUPTED)

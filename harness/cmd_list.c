@@ -1,6 +1,7 @@
 // `hardneg list`: what the registries hold, as text or JSON.
 #include "harness/command.h"
 #include "metrics/metric.h"
+#include "metrics/snapshot_metric.h"
 #include "plots/figure.h"
 #include "samplers/sampler.h"
 
@@ -62,20 +63,31 @@ static json_t *samplers_json(void) {
     return list;
 }
 
+static json_t *columns_json(const struct hn_column *column, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) {
+        const struct hn_column *c = &column[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", c->name, "units",
+                                              c->units, "long_name", c->long_name, "direction",
+                                              direction_names[c->direction]));
+    }
+    return list;
+}
+
+// `table`: where the columns stand in the results file.
 static json_t *metrics_json(void) {
     json_t *list = json_array();
-    for (const struct hn_metric_type *const *m = hn_metrics; *m; m++) {
-        json_t *columns = json_array();
-        for (int i = 0; i < (*m)->n_columns; i++) {
-            const struct hn_column *c = &(*m)->columns[i];
-            json_array_append_new(columns, json_pack("{s:s, s:s, s:s, s:s}", "name", c->name,
-                                                     "units", c->units, "long_name", c->long_name,
-                                                     "direction", direction_names[c->direction]));
-        }
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", (*m)->name,
-                                              "family", (*m)->family, "summary", (*m)->summary,
-                                              "paper", (*m)->source, "columns", columns));
-    }
+    const char *format = "{s:s, s:s, s:s, s:s, s:s, s:o}";
+    for (const struct hn_metric_type *const *m = hn_metrics; *m; m++)
+        json_array_append_new(list, json_pack(format, "name", (*m)->name, "family", (*m)->family,
+                                              "summary", (*m)->summary, "paper", (*m)->source,
+                                              "table", "runs", "columns",
+                                              columns_json((*m)->columns, (*m)->n_columns)));
+    for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++)
+        json_array_append_new(list, json_pack(format, "name", (*m)->name, "family", (*m)->family,
+                                              "summary", (*m)->summary, "paper", (*m)->source,
+                                              "table", "snapshots", "columns",
+                                              columns_json((*m)->columns, (*m)->n_columns)));
     return list;
 }
 
@@ -88,14 +100,24 @@ static json_t *figures_json(void) {
     return list;
 }
 
+static void print_column(const struct hn_column *c) {
+    printf("    %-18s %s; unit %s, better: %s\n", c->name, c->long_name, c->units,
+           direction_names[c->direction]);
+}
+
 static void print_metrics(void) {
     for (const struct hn_metric_type *const *m = hn_metrics; *m; m++) {
         printf("%s: %s (%s)\n", (*m)->name, (*m)->summary, (*m)->source);
-        for (int i = 0; i < (*m)->n_columns; i++) {
-            const struct hn_column *c = &(*m)->columns[i];
-            printf("    %-18s %s; unit %s, better: %s\n", c->name, c->long_name, c->units,
-                   direction_names[c->direction]);
-        }
+        for (int i = 0; i < (*m)->n_columns; i++)
+            print_column(&(*m)->columns[i]);
+    }
+}
+
+static void print_snapshot_metrics(void) {
+    for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++) {
+        printf("%s: %s (%s)\n", (*m)->name, (*m)->summary, (*m)->source);
+        for (int i = 0; i < (*m)->n_columns; i++)
+            print_column(&(*m)->columns[i]);
     }
 }
 
@@ -103,8 +125,10 @@ static void print_text(bool samplers, bool metrics, bool figures) {
     if (samplers)
         for (const struct hn_sampler_type *const *t = hn_samplers; *t; t++)
             print_sampler(*t);
-    if (metrics)
+    if (metrics) {
         print_metrics();
+        print_snapshot_metrics();
+    }
     if (figures)
         for (const struct hn_figure *const *f = hn_figures; *f; f++)
             printf("%s: %s (%s)\n    %s\n", (*f)->id, (*f)->title, (*f)->source, (*f)->caption);

@@ -121,18 +121,27 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_common *com
     return hn_results_set(ctx, results, "status", "complete");
 }
 
+// Prints a line of --dry-run unless the filter leaves it out.
+static int64_t list_line(const char *label, const regex_t *filter) {
+    if (filter && regexec(filter, label, 0, NULL, 0) != 0)
+        return 0;
+    printf("%s\n", label);
+    return 1;
+}
+
 static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
                                const regex_t *filter) {
-    int64_t shown = 0;
-    for (int64_t i = 0; i < plan->n_cells; i++) {
-        char label[512];
-        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-        if (filter && regexec(filter, label, 0, NULL, 0) != 0)
-            continue;
-        printf("%s\n", label);
-        shown++;
+    int64_t shown = 0, steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
+    char label[512];
+    for (int64_t i = 0; i < steps; i++) {
+        hn_step_label(plan, &plan->step[i], label, sizeof label);
+        shown += list_line(label, filter);
     }
-    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells\n", shown, plan->n_cells);
+    for (int64_t i = 0; i < plan->n_cells; i++) {
+        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
+        shown += list_line(label, filter);
+    }
+    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells\n", shown, plan->n_cells + steps);
     return shown ? HN_OK : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
 }
 

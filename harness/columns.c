@@ -55,6 +55,22 @@ static const struct hn_column cost_columns[] = {
          HN_LARGER),
 };
 
+static const struct hn_column snapshot_columns[] = {
+    TEXT("cell_key", "hash of data, temperatures and seed"),
+    TEXT("run_key", "hash of cell_key, what is measured and the version of the code"),
+    TEXT("dataset", "snapshot file"),
+    TEXT("dataset_sha256", "content of the snapshot file"),
+    INT("step", "optimizer_step", "training step of the embeddings", HN_NEITHER),
+    REAL("temperature", "1", "temperature of the loss", HN_NEITHER),
+    INT("seed", "1", "seed of what is drawn (a split)", HN_NEITHER),
+    TEXT("tool_version", "version of the program"),
+    TEXT("status", "ok or failed"),
+    TEXT("error", "why it failed"),
+    TEXT("note", "why columns are NaN"),
+    INT("n_dot", "1", "inner products of the shared sweeps", HN_SMALLER),
+    INT("sweeps", "1", "sweeps shared by all metrics", HN_SMALLER),
+};
+
 static const struct hn_column timing_columns[] = {
     INT("run", "1", "row of /runs", HN_NEITHER),
     TEXT("phase", "build, epoch or next"),
@@ -104,6 +120,13 @@ static enum hn_code add_reports(struct hn_context *ctx, struct hn_table *t) {
     return HN_OK;
 }
 
+static enum hn_code add_snapshot_metrics(struct hn_context *ctx, struct hn_table *t) {
+    for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++)
+        if (add_all(ctx, t, (*m)->columns, (size_t)(*m)->n_columns))
+            return ctx->code;
+    return HN_OK;
+}
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum hn_code hn_runs_table(struct hn_context *ctx, struct hn_table *out) {
@@ -111,6 +134,16 @@ enum hn_code hn_runs_table(struct hn_context *ctx, struct hn_table *out) {
         add_options(ctx, out) || add_all(ctx, out, loss_columns, COUNT(loss_columns)) ||
         add_metrics(ctx, out) || add_reports(ctx, out) ||
         add_all(ctx, out, cost_columns, COUNT(cost_columns))) {
+        hn_table_free(ctx, out);
+        return ctx->code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_snapshots_table(struct hn_context *ctx, struct hn_table *out) {
+    if (hn_table_init(ctx, out, "snapshots") ||
+        add_all(ctx, out, snapshot_columns, COUNT(snapshot_columns)) ||
+        add_snapshot_metrics(ctx, out)) {
         hn_table_free(ctx, out);
         return ctx->code;
     }

@@ -297,43 +297,8 @@ static enum hn_code read_temperature(struct reader *r, const struct hn_yaml *val
     return r->job->temperature ? HN_OK : r->ctx->code;
 }
 
-static enum hn_code add_metric(struct hn_context *ctx, const struct hn_yaml *item,
-                               struct hn_job *job) {
-    if (item->kind != HN_YAML_SCALAR)
-        return hn_yaml_fail(ctx, item, "'metrics' wants names, not %s", hn_yaml_kind_name(item));
-    const struct hn_metric_type *metric = hn_metric_find(item->text);
-    if (!metric) {
-        struct hn_names names = {.n = 0};
-        hn_names_add(&names, "all");
-        for (int64_t i = 0; hn_metrics[i]; i++)
-            hn_names_add(&names, hn_metrics[i]->name);
-        return hn_yaml_fail_unknown(ctx, item, "metric", &names);
-    }
-    for (int64_t i = 0; i < job->n_metrics; i++)
-        if (job->metric[i] == metric)
-            return hn_yaml_fail(ctx, item, "'%s' is given twice in 'metrics'", metric->name);
-    job->metric[job->n_metrics++] = metric;
-    return HN_OK;
-}
-
 static enum hn_code read_metrics(struct reader *r, const struct hn_yaml *value) {
-    const struct hn_yaml *item = NULL;
-    int64_t n = 0;
-    bool all = !value || is_word(value, "all");
-    if (all)
-        while (hn_metrics[n])
-            n++;
-    else if (hn_job_items(r->ctx, "metrics", value, &item, &n))
-        return r->ctx->code;
-    r->job->metric = hn_alloc(r->ctx, n, sizeof *r->job->metric);
-    if (!r->job->metric)
-        return r->ctx->code;
-    for (; all && r->job->n_metrics < n; r->job->n_metrics++)
-        r->job->metric[r->job->n_metrics] = hn_metrics[r->job->n_metrics];
-    for (; !all && n > 0; n--, item = item->next)
-        if (add_metric(r->ctx, item, r->job))
-            return r->ctx->code;
-    return HN_OK;
+    return hn_job_read_metrics(r->ctx, value, r->job);
 }
 
 static enum hn_code read_timing(struct reader *r, const struct hn_yaml *value) {
@@ -546,6 +511,7 @@ void hn_job_free(struct hn_context *ctx, struct hn_job *job) {
     hn_free(ctx, job->seed);
     hn_free(ctx, job->temperature);
     hn_free(ctx, job->metric);
+    hn_free(ctx, job->snapshot_metric);
     hn_free(ctx, job->resolved);
     hn_free(ctx, job->resolved_sha256);
     memset(job, 0, sizeof *job);

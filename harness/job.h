@@ -4,6 +4,7 @@
 
 #include "core/option.h"
 #include "metrics/metric.h"
+#include "metrics/snapshot_metric.h"
 #include "samplers/sampler.h"
 
 // One point of a sampler's grid: parameters filled from its option table.
@@ -38,8 +39,10 @@ struct hn_job {
     int64_t n_samplers;
     double *temperature; // a number or a list
     int64_t n_temperatures;
-    const struct hn_metric_type **metric; // [n_metrics]
+    const struct hn_metric_type **metric; // [n_metrics] of batches
     int64_t n_metrics;
+    const struct hn_snapshot_metric_type **snapshot_metric; // [n_snapshot_metrics] of no sampler
+    int64_t n_snapshot_metrics;
     struct hn_job_timing timing;
     int64_t memory_limit; // bytes, 0 = none
     char **figure;        // figure ids; all = every figure that the results allow

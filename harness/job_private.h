@@ -77,6 +77,10 @@ HN_MUST_USE enum hn_code hn_job_set(struct hn_context *ctx, const struct hn_opti
                                     void *params, const struct hn_option *option,
                                     const struct hn_yaml *value);
 
+// The metrics that `value` names (NULL = all), into job->metric and job->snapshot_metric.
+HN_MUST_USE enum hn_code hn_job_read_metrics(struct hn_context *ctx, const struct hn_yaml *value,
+                                             struct hn_job *job);
+
 // A scalar stands for a list of one: number of items and the first of them (count them: the last
 // item of a scalar has a ->next of its own). HN_USAGE for an empty list.
 HN_MUST_USE enum hn_code hn_job_items(struct hn_context *ctx, const char *key,

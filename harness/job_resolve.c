@@ -187,6 +187,10 @@ static void put_how(struct text *t, const struct hn_job *job) {
         put(t, i ? ", " : "");
         put_text(t, job->metric[i]->name);
     }
+    for (int64_t i = 0; i < job->n_snapshot_metrics; i++) {
+        put(t, i || job->n_metrics ? ", " : "");
+        put_text(t, job->snapshot_metric[i]->name);
+    }
     put(t, "]\ntiming: ");
     put_options(t, hn_job_timing_options, &job->timing);
     put(t, "\nlimits: {");

@@ -143,6 +143,26 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     hn_digest_end(&d, cell->run_key);
 }
 
+static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step) {
+    const struct hn_job *job = plan->job;
+    struct hn_digest d;
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, "hardneg-snapshot-cell-1");
+    hn_digest_add_text(&d, plan->data[step->data].sha256);
+    hash_int(&d, hn_snapshot_info(plan->data[step->data].snapshot)->step[step->step_index]);
+    for (int64_t t = 0; t < job->n_temperatures; t++)
+        hash_real(&d, job->temperature[t]);
+    hash_int(&d, job->seed[0]);
+    hn_digest_end(&d, step->cell_key);
+
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, step->cell_key);
+    hash_int(&d, hn_results_code_version);
+    for (int64_t m = 0; m < job->n_snapshot_metrics; m++)
+        hn_digest_add_text(&d, job->snapshot_metric[m]->name);
+    hn_digest_end(&d, step->run_key);
+}
+
 // The cells of one step at one temperature.
 static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, double temperature) {
     const struct hn_job *job = plan->job;
@@ -179,14 +199,21 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
         total > 10000000)
         return hn_fail(ctx, HN_USAGE, "%s: the grid has more than 10,000,000 cells", job->path);
     plan->cell = hn_zalloc(ctx, total, sizeof *plan->cell);
-    if (!plan->cell)
+    plan->step = hn_zalloc(ctx, steps, sizeof *plan->step);
+    if (!plan->cell || !plan->step)
         return ctx->code;
     for (int32_t i = 0; i < plan->n_data; i++) {
         const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[i].snapshot);
-        for (int64_t s = 0; s < steps_wanted(job, info); s++)
+        for (int64_t s = 0; s < steps_wanted(job, info); s++) {
+            struct hn_plan_step *step = &plan->step[plan->n_steps++];
+            step->data = i;
+            step->step_index = job->step ? find_step(info, job->step[s]) : s;
+            step->first_cell = plan->n_cells;
+            make_step_keys(plan, step);
             for (int64_t t = 0; t < job->n_temperatures; t++)
-                lay_group(plan, i, job->step ? find_step(info, job->step[s]) : s,
-                          job->temperature[t]);
+                lay_group(plan, i, step->step_index, job->temperature[t]);
+            step->n_cells = plan->n_cells - step->first_cell;
+        }
     }
     return HN_OK;
 }
@@ -213,6 +240,7 @@ void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan) {
         hn_snapshot_close(ctx, plan->data[i].snapshot);
     hn_free(ctx, plan->data);
     hn_free(ctx, plan->cell);
+    hn_free(ctx, plan->step);
     memset(plan, 0, sizeof *plan);
 }
 
@@ -223,4 +251,11 @@ void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char 
     snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g seed %" PRIu64, data->name,
              hn_snapshot_info(data->snapshot)->step[cell->step_index], sampler->type->name,
              sampler->text, cell->batch_size, cell->temperature, cell->seed);
+}
+
+void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, char *text,
+                   size_t size) {
+    const struct hn_plan_data *data = &plan->data[step->data];
+    snprintf(text, size, "%s step %" PRId64 " without a sampler", data->name,
+             hn_snapshot_info(data->snapshot)->step[step->step_index]);
 }

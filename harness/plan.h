@@ -27,10 +27,22 @@ struct hn_cell {
     char run_key[HN_DIGEST_TEXT];  // that, what is measured, and the version of the code
 };
 
+// The cells of one step of one file lie side by side; what needs no sampler is measured once for
+// them.
+struct hn_plan_step {
+    int32_t data;
+    int64_t step_index;
+    int64_t first_cell, n_cells;
+    char cell_key[HN_DIGEST_TEXT]; // of the cell without a sampler: data, step, temperatures, seed
+    char run_key[HN_DIGEST_TEXT];
+};
+
 struct hn_plan {
     const struct hn_job *job; // borrowed
     struct hn_plan_data *data;
     int64_t n_data;
+    struct hn_plan_step *step; // by data, step
+    int64_t n_steps;
     struct hn_cell *cell; // by data, step, temperature, then sampler, batch size, seed
     int64_t n_cells;
 };
@@ -44,6 +56,10 @@ void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
 
 // "cifar10.h5 step 400 batchsampler {K=100, M=500} B=256 seed 1": for people, and for --filter.
 void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char *text, size_t size);
+
+// "cifar10.h5 step 400 without a sampler".
+void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, char *text,
+                   size_t size);
 
 // What a sampler's check() and needs are judged by.
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,

@@ -1,14 +1,9 @@
 #include "harness/runner.h"
 #include "core/random.h"
+#include "harness/shard.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 // A cell that waits for its group's timing before it is stored.
 struct pending {
@@ -22,81 +17,52 @@ struct run {
     struct hn_run_summary *summary;
     struct hn_cell_cache *cache;
     struct hn_progress progress;
+    bool *needed;            // [n_cells] to be run
+    bool *step_needed;       // [n_steps] what needs no sampler is to be run
     struct pending *pending; // of the group in work
     int64_t n_pending;
 };
 
 enum { LABEL_MAX = 512 };
 
-static char *shard_path(struct hn_context *ctx, const char *folder, const struct hn_cell *cell) {
-    return hn_format(ctx, "%s/cells/%s.h5", folder, cell->run_key);
+static bool matches(const struct run *r, const char *label) {
+    return !r->options->filter || regexec(r->options->filter, label, 0, NULL, 0) == 0;
+}
+
+// Whether what needs no sampler is wanted of a step.
+static bool wants_step(const struct run *r, const struct hn_plan_step *step) {
+    char label[LABEL_MAX];
+    hn_step_label(r->plan, step, label, sizeof label);
+    return r->plan->job->n_snapshot_metrics > 0 && matches(r, label);
 }
 
 static bool selected(const struct run *r, const struct hn_cell *cell) {
-    if (!r->options->filter)
-        return true;
     char label[LABEL_MAX];
     hn_cell_label(r->plan, cell, label, sizeof label);
-    return regexec(r->options->filter, label, 0, NULL, 0) == 0;
+    return matches(r, label);
 }
 
-// Whether a whole shard is there; *failed: whether its cell failed.
-static enum hn_code shard_state(struct hn_context *ctx, const char *folder,
-                                const struct hn_cell *cell, bool *present, bool *failed) {
-    *present = *failed = false;
-    char *path = shard_path(ctx, folder, cell);
-    if (!path)
-        return ctx->code;
-    struct hn_results shard = {0};
-    enum hn_code code = HN_OK;
-    if (hn_results_probe(ctx, path)) {
-        code = hn_results_read(ctx, path, &shard);
-        *present = code == HN_OK && shard.runs.rows == 1 &&
-                   strcmp(hn_table_text(&shard.runs, 0, "run_key"), cell->run_key) == 0;
-        *failed = *present && strcmp(hn_table_text(&shard.runs, 0, "status"), "failed") == 0;
-        if (code == HN_DATA) // a damaged shard is a missing one
-            code = HN_OK;
-    }
-    hn_results_free(ctx, &shard);
-    hn_free(ctx, path);
-    return code;
-}
-
-static enum hn_code needs_run(struct hn_context *ctx, const struct run *r,
-                              const struct hn_cell *cell, bool *needed) {
-    *needed = false;
-    if (!selected(r, cell))
-        return HN_OK;
+// Whether something is to be run, by its key and its line in --dry-run.
+static enum hn_code needs_run(struct hn_context *ctx, const struct run *r, const char *run_key,
+                              const char *label, bool *needed) {
     bool present, failed;
-    if (shard_state(ctx, r->options->folder, cell, &present, &failed))
+    if (hn_shard_state(ctx, r->options->folder, run_key, &present, &failed))
         return ctx->code;
     enum hn_rerun rerun = r->options->rerun;
     *needed = !present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && failed);
-    if (r->options->explain) {
-        char label[LABEL_MAX];
-        hn_cell_label(r->plan, cell, label, sizeof label);
+    r->summary->wanted++;
+    r->summary->present += !*needed;
+    if (r->options->explain)
         fprintf(stderr, "%s: %s\n", label,
                 !present  ? "to run (no result of these parameters and this code version yet)"
                 : *needed ? "to run again, as --rerun asks"
                 : failed  ? "skipped: it failed before (--rerun failed tries again)"
                           : "skipped: its result is there");
-    }
     return HN_OK;
 }
 
-static enum hn_code store(struct hn_context *ctx, const struct run *r, const struct pending *p) {
-    char *path = shard_path(ctx, r->options->folder, p->cell);
-    if (!path)
-        return ctx->code;
-    enum hn_code code = hn_results_write(ctx, &p->results, path);
-    hn_free(ctx, path);
-    return code == HN_USAGE ? hn_fail_in(ctx, "storing a cell") : code;
-}
-
-static void count(struct run *r, const struct pending *p) {
-    const char *status = hn_table_text(&p->results.runs, 0, "status");
-    char label[LABEL_MAX];
-    hn_cell_label(r->plan, p->cell, label, sizeof label);
+static void count(struct run *r, const struct hn_results *shard, const char *label) {
+    const char *status = hn_shard_text(shard, "status");
     bool failed = strcmp(status, "failed") == 0;
     r->summary->ran++;
     r->summary->failed += failed;
@@ -104,7 +70,7 @@ static void count(struct run *r, const struct pending *p) {
     hn_progress_step(&r->progress, failed, label);
     if (failed) {
         hn_progress_clear(&r->progress);
-        fprintf(stderr, "failed: %s: %s\n", label, hn_table_text(&p->results.runs, 0, "error"));
+        fprintf(stderr, "failed: %s: %s\n", label, hn_shard_text(shard, "error"));
     }
 }
 
@@ -157,9 +123,12 @@ static enum hn_code time_pending(struct hn_context *ctx, struct run *r) {
 static enum hn_code finish_pending(struct hn_context *ctx, struct run *r) {
     enum hn_code code = time_pending(ctx, r);
     for (int64_t i = 0; code == HN_OK && i < r->n_pending; i++) {
-        code = store(ctx, r, &r->pending[i]);
+        struct pending *p = &r->pending[i];
+        char label[LABEL_MAX];
+        hn_cell_label(r->plan, p->cell, label, sizeof label);
+        code = hn_shard_write(ctx, r->options->folder, p->cell->run_key, &p->results);
         if (code == HN_OK)
-            count(r, &r->pending[i]);
+            count(r, &p->results, label);
     }
     free_pending(ctx, r);
     return code;
@@ -184,103 +153,101 @@ static enum hn_code run_cell(struct hn_context *ctx, struct run *r, const struct
     return interleave ? HN_OK : finish_pending(ctx, r);
 }
 
-static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return HN_OK;
-    return hn_fail(ctx, HN_USAGE, "%s: the output folder cannot be made (%s): give another -o",
-                   path, strerror(errno));
+// Which cells are to be run: first those without a sampler, one a step, then the others.
+static enum hn_code choose(struct hn_context *ctx, struct run *r) {
+    const struct hn_plan *plan = r->plan;
+    char label[LABEL_MAX];
+    for (int64_t i = 0; i < plan->n_steps; i++) {
+        r->step_needed[i] = false;
+        if (!wants_step(r, &plan->step[i]))
+            continue;
+        hn_step_label(plan, &plan->step[i], label, sizeof label);
+        if (needs_run(ctx, r, plan->step[i].run_key, label, &r->step_needed[i]))
+            return ctx->code;
+    }
+    for (int64_t i = 0; i < plan->n_cells; i++) {
+        r->needed[i] = false;
+        if (!selected(r, &plan->cell[i]))
+            continue;
+        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
+        if (needs_run(ctx, r, plan->cell[i].run_key, label, &r->needed[i]))
+            return ctx->code;
+    }
+    return HN_OK;
 }
 
-// Removes what killed runs left half-written, "<name>.h5.tmp-...". A shard takes milliseconds to
-// write: what is ten minutes old belongs to nobody, on this machine or another.
-static void remove_leftovers(const char *cells) {
-    DIR *folder = opendir(cells);
-    if (!folder)
-        return;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        struct stat s;
-        if (strstr(entry->d_name, ".h5.tmp-") &&
-            fstatat(dirfd(folder), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
-            s.st_mtime < time(NULL) - 600)
-            (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    }
-    closedir(folder);
-}
-
-// Makes the run's folders, parents included, and tries whether cells can be written there.
-static enum hn_code prepare_folder(struct hn_context *ctx, const char *folder) {
-    char *cells = hn_format(ctx, "%s/cells", folder);
-    if (!cells)
-        return ctx->code;
-    enum hn_code code = HN_OK;
-    for (char *slash = strchr(cells + 1, '/'); code == HN_OK && slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        code = make_folder(ctx, cells);
-        *slash = '/';
-    }
+static enum hn_code run_without_sampler(struct hn_context *ctx, struct run *r,
+                                        const struct hn_plan_step *step) {
+    struct hn_results results = {0};
+    char label[LABEL_MAX];
+    hn_step_label(r->plan, step, label, sizeof label);
+    hn_progress_show(&r->progress, label);
+    enum hn_code code = hn_step_run(ctx, r->plan, step, r->cache, &results);
     if (code == HN_OK)
-        code = make_folder(ctx, cells);
-    char *probe = code == HN_OK ? hn_format(ctx, "%s/.writable", cells) : NULL;
-    FILE *file = probe ? fopen(probe, "w") : NULL;
-    if (file) {
-        fclose(file);
-        remove(probe);
-        remove_leftovers(cells);
-    } else if (probe) {
-        code = hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
-                       strerror(errno));
-    }
-    hn_free(ctx, probe);
-    hn_free(ctx, cells);
+        code = hn_shard_write(ctx, r->options->folder, step->run_key, &results);
+    if (code == HN_OK)
+        count(r, &results, label);
+    hn_results_free(ctx, &results);
     return code;
 }
 
-// Marks which cells are to run; skipped ones are counted as present.
-static enum hn_code choose(struct hn_context *ctx, struct run *r, bool *needed) {
-    for (int64_t i = 0; i < r->plan->n_cells; i++) {
-        if (needs_run(ctx, r, &r->plan->cell[i], &needed[i]))
-            return ctx->code;
-        bool wanted = selected(r, &r->plan->cell[i]);
-        r->summary->wanted += wanted;
-        r->summary->present += wanted && !needed[i];
+static enum hn_code run_step(struct hn_context *ctx, struct run *r, int64_t number) {
+    const struct hn_plan_step *step = &r->plan->step[number];
+    enum hn_code code = hn_check_stop(ctx);
+    if (code == HN_OK && r->step_needed[number])
+        code = run_without_sampler(ctx, r, step);
+    int64_t end = step->first_cell + step->n_cells;
+    for (int64_t i = step->first_cell; code == HN_OK && i < end; i++) {
+        if (!r->needed[i])
+            continue;
+        code = hn_check_stop(ctx);
+        if (code == HN_OK)
+            code = run_cell(ctx, r, &r->plan->cell[i]);
     }
-    return HN_OK;
+    return code == HN_OK ? finish_pending(ctx, r) : code;
+}
+
+static enum hn_code take_memory(struct hn_context *ctx, struct run *r) {
+    r->needed = hn_zalloc(ctx, r->plan->n_cells, sizeof *r->needed);
+    r->step_needed = hn_zalloc(ctx, r->plan->n_steps, sizeof *r->step_needed);
+    r->pending = hn_zalloc(ctx, r->plan->n_cells, sizeof *r->pending);
+    r->cache = hn_cell_cache_open(ctx);
+    return r->needed && r->step_needed && r->pending && r->cache ? HN_OK : HN_MEMORY;
 }
 
 enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
                           const struct hn_run_options *options, struct hn_run_summary *summary) {
     memset(summary, 0, sizeof *summary);
     struct run r = {.plan = plan, .options = options, .summary = summary};
-    bool *needed = NULL;
-    enum hn_code code = prepare_folder(ctx, options->folder);
-    if (code)
-        goto done;
-    code = HN_MEMORY;
-    needed = hn_zalloc(ctx, plan->n_cells, sizeof *needed);
-    r.pending = hn_zalloc(ctx, plan->n_cells, sizeof *r.pending);
-    r.cache = hn_cell_cache_open(ctx);
-    if (!needed || !r.pending || !r.cache)
-        goto done;
-    code = choose(ctx, &r, needed);
-    if (code)
-        goto done;
-    hn_progress_begin(&r.progress, summary->wanted, summary->present, options->quiet);
-    for (int64_t i = 0; code == HN_OK && i < plan->n_cells; i++) {
-        if (!needed[i])
-            continue;
-        code = hn_check_stop(ctx);
-        if (code == HN_OK)
-            code = run_cell(ctx, &r, &plan->cell[i]);
-    }
+    enum hn_code code = hn_shards_prepare(ctx, options->folder);
     if (code == HN_OK)
-        code = finish_pending(ctx, &r);
-    hn_progress_end(&r.progress);
-done:
+        code = take_memory(ctx, &r);
+    if (code == HN_OK)
+        code = choose(ctx, &r);
+    if (code == HN_OK) {
+        hn_progress_begin(&r.progress, summary->wanted, summary->present, options->quiet);
+        for (int64_t i = 0; code == HN_OK && i < plan->n_steps; i++)
+            code = run_step(ctx, &r, i);
+        hn_progress_end(&r.progress);
+    }
     free_pending(ctx, &r);
     hn_cell_cache_close(ctx, r.cache);
     hn_free(ctx, r.pending);
-    hn_free(ctx, needed);
+    hn_free(ctx, r.step_needed);
+    hn_free(ctx, r.needed);
+    return code;
+}
+
+// Appends the shard of a key to the results.
+static enum hn_code collect(struct hn_context *ctx, const char *folder, const char *run_key,
+                            struct hn_results *out, int64_t *failed) {
+    struct hn_results shard;
+    enum hn_code code = hn_shard_read(ctx, folder, run_key, &shard);
+    if (code == HN_OK)
+        code = hn_results_append(ctx, out, &shard);
+    if (code == HN_OK)
+        *failed += strcmp(hn_shard_text(&shard, "status"), "failed") == 0;
+    hn_results_free(ctx, &shard);
     return code;
 }
 
@@ -290,22 +257,14 @@ enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_plan *plan,
     memset(out, 0, sizeof *out);
     *failed = 0;
     struct run r = {.plan = plan, .options = options};
-    for (int64_t i = 0; i < plan->n_cells; i++) {
-        if (!selected(&r, &plan->cell[i]))
-            continue;
-        struct hn_results shard = {0};
-        char *path = shard_path(ctx, options->folder, &plan->cell[i]);
-        enum hn_code code = path ? hn_results_read(ctx, path, &shard) : HN_MEMORY;
-        if (code == HN_OK)
-            code = hn_results_append(ctx, out, &shard);
-        if (code == HN_OK)
-            *failed += strcmp(hn_table_text(&shard.runs, 0, "status"), "failed") == 0;
-        hn_results_free(ctx, &shard);
-        hn_free(ctx, path);
-        if (code) {
-            hn_results_free(ctx, out);
-            return code;
-        }
-    }
-    return HN_OK;
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; code == HN_OK && i < plan->n_cells; i++)
+        if (selected(&r, &plan->cell[i]))
+            code = collect(ctx, options->folder, plan->cell[i].run_key, out, failed);
+    for (int64_t i = 0; code == HN_OK && i < plan->n_steps; i++)
+        if (wants_step(&r, &plan->step[i]))
+            code = collect(ctx, options->folder, plan->step[i].run_key, out, failed);
+    if (code)
+        hn_results_free(ctx, out);
+    return code;
 }

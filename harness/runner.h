@@ -3,6 +3,7 @@
 #ifndef HN_HARNESS_RUNNER_H
 #define HN_HARNESS_RUNNER_H
 
+#include "harness/cache.h"
 #include "harness/plan.h"
 #include "harness/progress.h"
 #include "harness/store.h"
@@ -34,7 +35,6 @@ HN_MUST_USE enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_
 
 // Measures one cell (harness/cell.c): a results table of one row. A cell that cannot be measured
 // gives HN_OK and a row of status "failed" or "not_applicable".
-struct hn_cell_cache;
 HN_MUST_USE enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
                                      const struct hn_cell *cell, struct hn_cell_cache *cache,
                                      const struct hn_run_options *options, struct hn_results *out);
@@ -49,12 +49,16 @@ HN_MUST_USE enum hn_code hn_cell_costs(struct hn_context *ctx, const struct hn_p
                                        const struct hn_run_options *options,
                                        struct hn_results *out);
 
-// Embeddings and global quantities that cells of one step share.
-HN_MUST_USE struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx);
-void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache); // NULL is fine
+// Measures what needs no sampler at one step (harness/step.c): a table `snapshots` with a row for
+// each temperature of the job. What cannot be measured gives HN_OK and rows of status "failed".
+HN_MUST_USE enum hn_code hn_step_run(struct hn_context *ctx, const struct hn_plan *plan,
+                                     const struct hn_plan_step *step, struct hn_cell_cache *cache,
+                                     struct hn_results *out);
 
 // The columns of /runs (harness/columns.c): base, every sampler option, every metric, costs.
 HN_MUST_USE enum hn_code hn_runs_table(struct hn_context *ctx, struct hn_table *out);
 HN_MUST_USE enum hn_code hn_timing_table(struct hn_context *ctx, struct hn_table *out);
+// The columns of /snapshots.
+HN_MUST_USE enum hn_code hn_snapshots_table(struct hn_context *ctx, struct hn_table *out);
 
 #endif

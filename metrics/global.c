@@ -68,23 +68,29 @@ enum hn_code hn_global_finish(struct hn_context *ctx, const struct hn_items *ite
     return HN_OK;
 }
 
-enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
-                               double temperature, struct hn_global *out, int64_t *n_dot) {
-    memset(out, 0, sizeof *out);
+enum hn_code hn_global_compute_all(struct hn_context *ctx, const struct hn_items *items,
+                                   const double *temperature, int n, struct hn_global *out,
+                                   int64_t *n_dot) {
+    memset(out, 0, (size_t)n * sizeof *out);
     *n_dot = 0;
     if (!hn_has_positive(items))
         return hn_fail(ctx, HN_INTERNAL, "the global loss was asked for without positives");
     struct hn_sweep sweep = {.x = items->x1, .y = items->x2};
     struct hn_global_sinks sinks;
-    hn_global_plan(&temperature, 1, &sinks, &sweep);
+    hn_global_plan(temperature, n, &sinks, &sweep);
     enum hn_code code = hn_sweep_run(ctx, &sweep);
     *n_dot = sweep.n_dot + items->n;
     if (code == HN_OK)
         code = hn_global_finish(ctx, items, &sinks, out);
     hn_global_sinks_free(ctx, &sinks);
-    if (code)
-        hn_global_free(ctx, out);
+    for (int t = 0; code && t < n; t++)
+        hn_global_free(ctx, &out[t]);
     return code;
+}
+
+enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
+                               double temperature, struct hn_global *out, int64_t *n_dot) {
+    return hn_global_compute_all(ctx, items, &temperature, 1, out, n_dot);
 }
 
 void hn_global_free(struct hn_context *ctx, struct hn_global *g) {

@@ -22,6 +22,10 @@ struct hn_global {
 HN_MUST_USE enum hn_code hn_global_compute(struct hn_context *ctx, const struct hn_items *items,
                                            double temperature, struct hn_global *out,
                                            int64_t *n_dot);
+// The same for temperature[n] at once, in one sweep: out[n].
+HN_MUST_USE enum hn_code hn_global_compute_all(struct hn_context *ctx, const struct hn_items *items,
+                                               const double *temperature, int n,
+                                               struct hn_global *out, int64_t *n_dot);
 void hn_global_free(struct hn_context *ctx, struct hn_global *g); // zeroed is fine
 
 // The same for several temperatures, in a sweep over (x1, x2) that others share: _plan adds the

@@ -1,0 +1,111 @@
+#include "harness/shard.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *shard_path(struct hn_context *ctx, const char *folder, const char *run_key) {
+    return hn_format(ctx, "%s/cells/%s.h5", folder, run_key);
+}
+
+const char *hn_shard_text(const struct hn_results *shard, const char *column) {
+    if (shard->runs.rows > 0)
+        return hn_table_text(&shard->runs, 0, column);
+    bool other = shard->n_tables > 0 && shard->table[0].rows > 0;
+    return other ? hn_table_text(&shard->table[0], 0, column) : "";
+}
+
+enum hn_code hn_shard_state(struct hn_context *ctx, const char *folder, const char *run_key,
+                            bool *present, bool *failed) {
+    *present = *failed = false;
+    char *path = shard_path(ctx, folder, run_key);
+    if (!path)
+        return ctx->code;
+    struct hn_results shard = {0};
+    enum hn_code code = HN_OK;
+    if (hn_results_probe(ctx, path)) {
+        code = hn_results_read(ctx, path, &shard);
+        *present = code == HN_OK && strcmp(hn_shard_text(&shard, "run_key"), run_key) == 0;
+        *failed = *present && strcmp(hn_shard_text(&shard, "status"), "failed") == 0;
+        if (code == HN_DATA) // a damaged shard is a missing one
+            code = HN_OK;
+    }
+    hn_results_free(ctx, &shard);
+    hn_free(ctx, path);
+    return code;
+}
+
+enum hn_code hn_shard_write(struct hn_context *ctx, const char *folder, const char *run_key,
+                            const struct hn_results *results) {
+    char *path = shard_path(ctx, folder, run_key);
+    if (!path)
+        return ctx->code;
+    enum hn_code code = hn_results_write(ctx, results, path);
+    hn_free(ctx, path);
+    return code == HN_USAGE ? hn_fail_in(ctx, "storing a cell") : code;
+}
+
+enum hn_code hn_shard_read(struct hn_context *ctx, const char *folder, const char *run_key,
+                           struct hn_results *out) {
+    memset(out, 0, sizeof *out);
+    char *path = shard_path(ctx, folder, run_key);
+    enum hn_code code = path ? hn_results_read(ctx, path, out) : HN_MEMORY;
+    hn_free(ctx, path);
+    return code;
+}
+
+static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE, "%s: the output folder cannot be made (%s): give another -o",
+                   path, strerror(errno));
+}
+
+// Removes what killed runs left half-written, "<name>.h5.tmp-...". A shard takes milliseconds to
+// write: what is ten minutes old belongs to nobody, on this machine or another.
+static void remove_leftovers(const char *cells) {
+    DIR *folder = opendir(cells);
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        struct stat s;
+        if (strstr(entry->d_name, ".h5.tmp-") &&
+            fstatat(dirfd(folder), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+            s.st_mtime < time(NULL) - 600)
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}
+
+enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder) {
+    char *cells = hn_format(ctx, "%s/cells", folder);
+    if (!cells)
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    for (char *slash = strchr(cells + 1, '/'); code == HN_OK && slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        code = make_folder(ctx, cells);
+        *slash = '/';
+    }
+    if (code == HN_OK)
+        code = make_folder(ctx, cells);
+    char *probe = code == HN_OK ? hn_format(ctx, "%s/.writable", cells) : NULL;
+    FILE *file = probe ? fopen(probe, "w") : NULL;
+    if (file) {
+        fclose(file);
+        remove(probe);
+        remove_leftovers(cells);
+    } else if (probe) {
+        code = hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
+                       strerror(errno));
+    }
+    hn_free(ctx, probe);
+    hn_free(ctx, cells);
+    return code;
+}

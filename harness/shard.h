@@ -1,0 +1,21 @@
+// Shards: one results file per finished cell, <folder>/cells/<run_key>.h5.
+#ifndef HN_HARNESS_SHARD_H
+#define HN_HARNESS_SHARD_H
+
+#include "harness/store.h"
+
+// Makes the run's folders, parents included, tries whether cells can be written there (HN_USAGE),
+// and removes what killed runs left half-written.
+HN_MUST_USE enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder);
+// Whether a whole shard of that key is there (a damaged one is not), and whether its cell failed.
+HN_MUST_USE enum hn_code hn_shard_state(struct hn_context *ctx, const char *folder,
+                                        const char *run_key, bool *present, bool *failed);
+HN_MUST_USE enum hn_code hn_shard_write(struct hn_context *ctx, const char *folder,
+                                        const char *run_key, const struct hn_results *results);
+HN_MUST_USE enum hn_code hn_shard_read(struct hn_context *ctx, const char *folder,
+                                       const char *run_key, struct hn_results *out);
+// Column `status` or `error` of the cell that a shard holds: of its run, or of what needed no
+// sampler.
+const char *hn_shard_text(const struct hn_results *shard, const char *column);
+
+#endif
