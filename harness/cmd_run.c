@@ -111,14 +111,14 @@ static char *join_argv(struct hn_context *ctx, const struct hn_common *common) {
 }
 
 static enum hn_code describe(struct hn_context *ctx, const struct hn_common *common,
-                             const struct hn_job *job, struct hn_results *results) {
+                             const struct hn_job *job, bool complete, struct hn_results *results) {
     char *argv = join_argv(ctx, common);
     enum hn_code code = argv ? hn_results_set(ctx, results, "argv", argv) : HN_MEMORY;
     hn_free(ctx, argv);
     if (code || hn_results_set(ctx, results, "config", job->resolved) ||
         hn_results_set(ctx, results, "config_sha256", job->resolved_sha256))
         return ctx->code;
-    return hn_results_set(ctx, results, "status", "complete");
+    return hn_results_set(ctx, results, "status", complete ? "complete" : "partial");
 }
 
 // Prints a line of --dry-run unless the filter leaves it out.
@@ -176,14 +176,14 @@ static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *jo
 
 static enum hn_code finish(struct hn_context *ctx, const struct hn_common *common,
                            const struct run_params *p, const struct hn_plan *plan,
-                           const struct hn_run_options *options,
-                           const struct hn_run_summary *summary, struct hn_results *env) {
+                           const struct hn_run_options *options, struct hn_run_summary *summary,
+                           struct hn_results *env) {
     struct hn_results results;
-    int64_t failed;
-    if (hn_run_collect(ctx, plan, options, &results, &failed))
+    if (hn_run_collect(ctx, plan, options, &results, summary))
         return ctx->code;
     char *path = hn_format(ctx, "%s/results.h5", options->folder);
-    enum hn_code code = path ? describe(ctx, common, plan->job, &results) : HN_MEMORY;
+    bool complete = summary->missing == 0;
+    enum hn_code code = path ? describe(ctx, common, plan->job, complete, &results) : HN_MEMORY;
     for (int64_t i = 0; code == HN_OK && i < env->n_env; i++)
         code = hn_results_set_env(ctx, &results, env->env[i].name, env->env[i].value);
     if (code == HN_OK)
@@ -200,11 +200,10 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_common *commo
                                                                : "");
     hn_free(ctx, path);
     hn_results_free(ctx, &results);
-    if (code == HN_OK && failed)
+    if (code == HN_OK && summary->failed)
         return hn_fail(ctx, HN_PARTIAL,
-                       "%" PRId64 " of %" PRId64 " cells failed; column `error` "
-                       "says why",
-                       failed, summary->wanted);
+                       "%" PRId64 " cells failed; column `error` of the results says why",
+                       summary->failed);
     return code;
 }
 

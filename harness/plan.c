@@ -61,8 +61,7 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_job *job,
         for (int64_t s = 0; s < job->n_samplers; s++) {
             const struct hn_job_sampler *sampler = &job->sampler[s];
             if (sampler->type->check && sampler->type->check(ctx, sampler->params, &shape))
-                return hn_fail_in(ctx, "%s: %s {%s} on %s", job->path, sampler->type->name,
-                                  sampler->text, info->path);
+                return hn_fail_in(ctx, "%s: %s on %s", job->path, sampler->type->name, info->path);
         }
     }
     return HN_OK;

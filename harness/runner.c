@@ -224,6 +224,8 @@ enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
         code = take_memory(ctx, &r);
     if (code == HN_OK)
         code = choose(ctx, &r);
+    if (code == HN_OK && summary->wanted == 0)
+        code = hn_fail(ctx, HN_USAGE, "--filter matches none of the cells: --dry-run lists them");
     if (code == HN_OK) {
         hn_progress_begin(&r.progress, summary->wanted, summary->present, options->quiet);
         for (int64_t i = 0; code == HN_OK && i < plan->n_steps; i++)
@@ -238,32 +240,44 @@ enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
     return code;
 }
 
-// Appends the shard of a key to the results.
-static enum hn_code collect(struct hn_context *ctx, const char *folder, const char *run_key,
-                            struct hn_results *out, int64_t *failed) {
-    struct hn_results shard;
-    enum hn_code code = hn_shard_read(ctx, folder, run_key, &shard);
+// Appends the shard of a key to the results. One that was not asked for now may be missing: the
+// results hold whatever of the job is there.
+static enum hn_code collect(struct hn_context *ctx, const struct hn_run_options *options,
+                            const char *run_key, bool wanted, struct hn_results *out,
+                            struct hn_run_summary *summary) {
+    struct hn_results shard = {0};
+    bool present = true, failed;
+    enum hn_code code = HN_OK;
+    if (!wanted)
+        code = hn_shard_state(ctx, options->folder, run_key, &present, &failed);
+    if (code == HN_OK && !present) {
+        summary->missing++;
+        return HN_OK;
+    }
+    if (code == HN_OK)
+        code = hn_shard_read(ctx, options->folder, run_key, &shard);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &shard);
     if (code == HN_OK)
-        *failed += strcmp(hn_shard_text(&shard, "status"), "failed") == 0;
+        summary->failed += strcmp(hn_shard_text(&shard, "status"), "failed") == 0;
     hn_results_free(ctx, &shard);
     return code;
 }
 
 enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_run_options *options, struct hn_results *out,
-                            int64_t *failed) {
+                            struct hn_run_summary *summary) {
     memset(out, 0, sizeof *out);
-    *failed = 0;
+    summary->failed = summary->missing = 0;
     struct run r = {.plan = plan, .options = options};
     enum hn_code code = HN_OK;
     for (int64_t i = 0; code == HN_OK && i < plan->n_cells; i++)
-        if (selected(&r, &plan->cell[i]))
-            code = collect(ctx, options->folder, plan->cell[i].run_key, out, failed);
-    for (int64_t i = 0; code == HN_OK && i < plan->n_steps; i++)
-        if (wants_step(&r, &plan->step[i]))
-            code = collect(ctx, options->folder, plan->step[i].run_key, out, failed);
+        code = collect(ctx, options, plan->cell[i].run_key, selected(&r, &plan->cell[i]), out,
+                       summary);
+    int64_t steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
+    for (int64_t i = 0; code == HN_OK && i < steps; i++)
+        code = collect(ctx, options, plan->step[i].run_key, wants_step(&r, &plan->step[i]), out,
+                       summary);
     if (code)
         hn_results_free(ctx, out);
     return code;

@@ -21,6 +21,7 @@ struct hn_run_options {
 
 struct hn_run_summary {
     int64_t wanted, present, ran, failed, not_applicable;
+    int64_t missing; // cells of the plan that the results lack: not wanted, and never run
 };
 
 // Runs what is missing. A failed cell is recorded (status "failed") and the run goes on; bad data
@@ -28,10 +29,12 @@ struct hn_run_summary {
 HN_MUST_USE enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
                                       const struct hn_run_options *options,
                                       struct hn_run_summary *summary);
-// Reads the shards of the plan's cells, in the plan's order. Counts failed cells in *failed.
+// Reads the shards of the plan's cells, in the plan's order, those that were not wanted included where
+// they are there. Sets summary->failed and ->missing.
 HN_MUST_USE enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_plan *plan,
                                         const struct hn_run_options *options,
-                                        struct hn_results *out, int64_t *failed);
+                                        struct hn_results *out,
+                                        struct hn_run_summary *summary);
 
 // Measures one cell (harness/cell.c): a results table of one row. A cell that cannot be measured
 // gives HN_OK and a row of status "failed" or "not_applicable".

@@ -237,6 +237,27 @@ test_run() {
     expect "validate of results" 3 'schema|snapshot' validate noted/results.h5
 }
 
+# A filtered run adds to what is there and never takes away.
+test_filter() {
+    job s.h5 '[uniform: {}, knn: {}]' >f.yaml
+    expect "a filtered run" 0 '' run -c f.yaml -o filtered --filter ' uniform '
+    if [ -n "$python" ]; then
+        check "it says that it is partial" status_is filtered partial 2
+        expect "the rest" 0 '' run -c f.yaml -o filtered
+        check "now it is complete" status_is filtered complete 4
+        expect "filtered again" 0 '' run -c f.yaml -o filtered --filter ' knn '
+        check "and nothing was lost" status_is filtered complete 4
+    fi
+    cp filtered/results.h5 kept.h5
+    expect "--filter that matches nothing" 2 'matches none' run -c f.yaml -o filtered --filter foo
+    check "leaves the results alone" cmp -s filtered/results.h5 kept.h5
+}
+status_is() { # FOLDER STATUS ROWS: of results.h5
+    "$python" -c "import h5py, sys
+f = h5py.File(sys.argv[1] + '/results.h5')
+sys.exit(f.attrs['status'] != sys.argv[2] or len(f['runs/step']) != int(sys.argv[3]))" "$@"
+}
+
 test_without_gnuplot() {
     mkdir -p empty
     env PATH="$work/empty" "$hardneg" plot noted/results.h5 -o bare >out 2>err </dev/null
@@ -316,7 +337,7 @@ test_threads_and_memory() {
 }
 
 for t in test_help test_data_commands test_import test_bad_snapshots test_bad_jobs test_run \
-    test_without_gnuplot test_determinism test_threads_and_memory; do
+    test_filter test_without_gnuplot test_determinism test_threads_and_memory; do
     if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ "$t" != test_data_commands ]; then continue; fi
     $t
 done

@@ -160,7 +160,6 @@ static enum hn_code run_place(struct hn_context *ctx, const struct place *p,
     struct hn_job job;
     struct hn_plan plan;
     struct hn_text_list none = {NULL, 0};
-    int64_t failed;
     memset(results, 0, sizeof *results);
     if (hn_job_read(ctx, p->job, &none, &job))
         return ctx->code;
@@ -169,7 +168,7 @@ static enum hn_code run_place(struct hn_context *ctx, const struct place *p,
     if (code == HN_OK) {
         code = hn_run_cells(ctx, &plan, &options, summary);
         if (code == HN_OK)
-            code = hn_run_collect(ctx, &plan, &options, results, &failed);
+            code = hn_run_collect(ctx, &plan, &options, results, summary);
         hn_plan_free(ctx, &plan);
     }
     hn_job_free(ctx, &job);
