@@ -12,6 +12,7 @@
 struct workspace {
     float *row[2];                   // [batch_size x d] gathered rows
     float *cosine, *score, *score_t; // [batch_size x batch_size]
+    float *same[2];                  // [batch_size x batch_size], NULL where not wanted
     int32_t *id, *times, *label;     // [batch_size]
     int32_t *place;                  // [n] place of an item in the batch + 1, 0 = not in it
 };
@@ -30,7 +31,8 @@ struct hn_measure {
     struct slot *slot;      // [n_slots]
     struct workspace *work; // [env.threads]
     int64_t done;           // batches measured
-    unsigned lacking;       // needs of the metrics that the items do not meet
+    unsigned lacking;       // needs of the metrics that the cell does not meet
+    bool same[2];           // products within a view that a metric and the loss want
 };
 
 int hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool later, int32_t from[2], int32_t to[2]) {
@@ -53,20 +55,31 @@ static bool any_label(const struct hn_items *items) {
     return false;
 }
 
-static unsigned missing(const struct hn_items *items) {
-    unsigned lacks = 0;
+static unsigned missing(const struct hn_metric_env *env) {
+    const struct hn_items *items = env->items;
+    unsigned lacks = hn_is_weighted(&env->law) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
     if (!any_label(items))
         lacks |= HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS;
     if (!hn_has_positive(items))
-        lacks |= HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL;
+        lacks |= HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL | HN_METRIC_NEEDS_VIEWS;
     return lacks;
 }
 
-static enum hn_code check_env(struct hn_context *ctx, const struct hn_metric_env *env,
-                              unsigned needs) {
+// Whether a metric that will run reads env->global.
+static bool global_is_read(const struct hn_measure_spec *spec) {
+    unsigned lacks = missing(&spec->env) & ~(unsigned)HN_METRIC_USES_LABELS;
+    for (int i = 0; i < spec->n_metrics; i++)
+        if ((spec->metrics[i]->needs & HN_METRIC_NEEDS_GLOBAL) &&
+            !(spec->metrics[i]->needs & lacks))
+            return true;
+    return false;
+}
+
+static enum hn_code check_spec(struct hn_context *ctx, const struct hn_measure_spec *spec) {
+    const struct hn_metric_env *env = &spec->env;
     if (env->items->n < 1 || env->batch_size < 1 || env->threads < 1 || env->batches < 0)
         return hn_fail(ctx, HN_INTERNAL, "a measurement without items, batch size or threads");
-    if (!(needs & HN_METRIC_NEEDS_GLOBAL) || !hn_has_positive(env->items))
+    if (!global_is_read(spec))
         return HN_OK;
     const struct hn_global *g = env->global;
     if (!g || g->n != env->items->n || g->temperature < env->temperature ||
@@ -77,8 +90,9 @@ static enum hn_code check_env(struct hn_context *ctx, const struct hn_metric_env
     return HN_OK;
 }
 
-static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_metric_env *env,
+static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measure *m,
                                    struct workspace *w) {
+    const struct hn_metric_env *env = &m->env;
     int64_t b = env->batch_size, row = env->items->d * (int64_t)sizeof(float);
     bool views = hn_has_positive(env->items);
     w->row[0] = hn_alloc(ctx, b, (size_t)row);
@@ -86,6 +100,12 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_metri
     w->cosine = hn_alloc(ctx, b, (size_t)b * sizeof *w->cosine);
     w->score = hn_alloc(ctx, views ? b : 0, (size_t)b * sizeof *w->score);
     w->score_t = hn_alloc(ctx, views ? b : 0, (size_t)b * sizeof *w->score_t);
+    for (int v = 0; v < 2; v++)
+        if (m->same[v]) {
+            w->same[v] = hn_alloc(ctx, b, (size_t)b * sizeof *w->same[v]);
+            if (!w->same[v])
+                return ctx->code;
+        }
     w->id = hn_alloc(ctx, b, sizeof *w->id);
     w->times = hn_alloc(ctx, b, sizeof *w->times);
     w->label = hn_alloc(ctx, b, sizeof *w->label);
@@ -101,6 +121,8 @@ static void free_workspace(struct hn_context *ctx, struct workspace *w) {
     hn_free(ctx, w->cosine);
     hn_free(ctx, w->score);
     hn_free(ctx, w->score_t);
+    hn_free(ctx, w->same[0]);
+    hn_free(ctx, w->same[1]);
     hn_free(ctx, w->id);
     hn_free(ctx, w->times);
     hn_free(ctx, w->label);
@@ -128,7 +150,7 @@ static enum hn_code open_all(struct hn_context *ctx, const struct hn_measure_spe
         return ctx->code;
     enum hn_code code = HN_OK;
     for (int t = 0; t < m->env.threads && !code; t++)
-        code = take_workspace(ctx, &m->env, &m->work[t]);
+        code = take_workspace(ctx, m, &m->work[t]);
     for (; m->n_slots < spec->n_metrics && !code; m->n_slots++)
         code = open_slot(ctx, m, spec->metrics[m->n_slots], &m->slot[m->n_slots]);
     return code;
@@ -138,14 +160,17 @@ enum hn_code hn_measure_begin(struct hn_context *ctx, const struct hn_measure_sp
                               struct hn_measure **out) {
     *out = NULL;
     unsigned needs = hn_measure_needs(spec->metrics, spec->n_metrics);
-    enum hn_code code = check_env(ctx, &spec->env, needs);
+    enum hn_code code = check_spec(ctx, spec);
     if (code)
         return code;
     struct hn_measure *m = hn_zalloc(ctx, 1, sizeof *m);
     if (!m)
         return ctx->code;
     m->env = spec->env;
-    m->lacking = needs & missing(m->env.items);
+    m->lacking = needs & missing(&m->env);
+    bool views = needs & ~m->lacking & HN_METRIC_NEEDS_VIEWS;
+    m->same[0] = views && m->env.loss != HN_LOSS_OTHER_VIEW;
+    m->same[1] = views && m->env.loss == HN_LOSS_NTXENT;
     // No more threads than batches: each has a workspace.
     m->env.threads = (int)hn_max(1, hn_min(spec->env.threads, spec->env.batches));
     code = open_all(ctx, spec, m);
@@ -228,6 +253,11 @@ static void multiply(const struct hn_items *items, const struct workspace *w, st
     transpose(w->score, p->n, w->score_t); // x2_a . x1_b is entry (b, a) of x1 x2^T
     p->score = w->score;
     p->score_t = w->score_t;
+    for (int v = 0; v < 2; v++)
+        if (w->same[v])
+            hn_gemm_nt(w->row[v], d, w->row[v], d, n, n, d, w->same[v], n);
+    p->same1 = w->same[0];
+    p->same2 = w->same[1];
 }
 
 static void measure_one(struct hn_measure *m, struct hn_pairs *p, int thread) {
@@ -285,12 +315,26 @@ static enum hn_code take_arrays(struct hn_context *ctx, int64_t batches,
     return HN_OK;
 }
 
+static void add_reason(char *why, const char *name, const char *reason) {
+    size_t used = strlen(why);
+    snprintf(why + used, HN_MESSAGE_MAX - used, "%s%s%s", used ? "; " : "", name, reason);
+}
+
+// Why columns are NaN.
+static void explain(const struct hn_measure *m, char *why) {
+    *why = '\0';
+    if (m->lacking & (HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL))
+        add_reason(why, "", "no positive");
+    if (m->lacking & (HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS))
+        add_reason(why, "", "no labels");
+    for (int i = 0; i < m->n_slots; i++)
+        if (m->slot[i].type->needs & m->lacking & HN_METRIC_NEEDS_UNWEIGHTED)
+            add_reason(why, m->slot[i].type->name, ": weighting none only");
+}
+
 enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m, double *value,
                                struct hn_cell_arrays *arrays, char *why) {
-    bool positive = m->lacking & (HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL);
-    bool labels = m->lacking & (HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS);
-    snprintf(why, HN_MESSAGE_MAX, "%s%s%s", positive ? "no positive" : "",
-             positive && labels ? "; " : "", labels ? "no labels" : "");
+    explain(m, why);
     enum hn_code code = take_arrays(ctx, m->done, arrays);
     for (int i = 0; i < m->n_slots && !code; i++) {
         const struct slot *slot = &m->slot[i];

@@ -7,6 +7,7 @@
 #include "core/table.h"
 #include "datasets/items.h"
 #include "metrics/global.h"
+#include "metrics/weighting.h"
 
 // One batch, as pairs. n distinct items; item a's negatives are all items but itself. Borrowed.
 struct hn_pairs {
@@ -21,6 +22,9 @@ struct hn_pairs {
     const float *score;   // [n x n] x1_a . x2_b; the diagonal holds the positives, which are
                           // those of hn_dot_exact(), rounded; NULL without positives
     const float *score_t; // [n x n] x2_a . x1_b, NULL without
+    // Within a view, x1_a . x1_b and x2_a . x2_b, [n x n]: only where a metric needs the views, and
+    // the loss these products.
+    const float *same1, *same2;
 };
 
 // The pairs (a, b) of row a: at most two runs [from, to) of columns that leave out a itself; with
@@ -28,10 +32,12 @@ struct hn_pairs {
 int hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool later, int32_t from[2], int32_t to[2]);
 
 enum hn_metric_needs {
-    HN_METRIC_NEEDS_LABELS = 1,   // without, its columns are NaN and the note says `no labels`
-    HN_METRIC_NEEDS_POSITIVE = 2, // without, NaN and `no positive`
-    HN_METRIC_NEEDS_GLOBAL = 4,   // the sweep over the two views: needs positives too
-    HN_METRIC_USES_LABELS = 8     // without, some of its columns are NaN, with the same note
+    HN_METRIC_NEEDS_LABELS = 1,     // without, its columns are NaN and the note says `no labels`
+    HN_METRIC_NEEDS_POSITIVE = 2,   // without, NaN and `no positive`
+    HN_METRIC_NEEDS_GLOBAL = 4,     // the sweep over the two views: needs positives too
+    HN_METRIC_USES_LABELS = 8,      // without, some of its columns are NaN, with the same note
+    HN_METRIC_NEEDS_VIEWS = 16,     // products within a view: needs positives too
+    HN_METRIC_NEEDS_UNWEIGHTED = 32 // with a weighting, NaN and `<name>: weighting none only`
 };
 
 // What is known when a cell begins.
@@ -39,6 +45,8 @@ struct hn_metric_env {
     const struct hn_items *items;
     const struct hn_global *global; // NULL without positives
     double temperature;
+    enum hn_loss loss;
+    struct hn_weighting_law law; // zeroed: weighting none
     int32_t batch_size;
     int threads;     // batch() is called by threads 0 .. threads - 1
     int64_t batches; // of the cell
@@ -117,8 +125,9 @@ HN_MUST_USE enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_me
                                             int64_t epoch, int32_t count, const int32_t *size,
                                             const int32_t *ids);
 // value: the columns of all metrics one after the other (hn_measure_columns); arrays filled, owned
-// by the caller (hn_cell_arrays_free). `why` [HN_MESSAGE_MAX] gets "no positive", "no labels",
-// "no positive; no labels" or "".
+// by the caller (hn_cell_arrays_free). `why` [HN_MESSAGE_MAX] gets the reasons for NaN, joined by
+// "; "
+// ("no positive", "no labels", "gap: weighting none only"), or "".
 HN_MUST_USE enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m,
                                            double *value, struct hn_cell_arrays *arrays, char *why);
 void hn_measure_close(struct hn_context *ctx, struct hn_measure *m); // NULL is fine

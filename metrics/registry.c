@@ -4,12 +4,17 @@
 #include <string.h>
 
 extern const struct hn_metric_type hn_metric_fn_ratio, hn_metric_histogram, hn_metric_hardness,
-    hn_metric_coverage, hn_metric_gap;
+    hn_metric_coverage, hn_metric_gap, hn_metric_loss;
 
 // The one list: job files, `hardneg list` and the tests read it.
 const struct hn_metric_type *const hn_metrics[] = {
-    &hn_metric_fn_ratio, &hn_metric_histogram, &hn_metric_hardness,
-    &hn_metric_coverage, &hn_metric_gap,       NULL,
+    &hn_metric_fn_ratio,
+    &hn_metric_histogram,
+    &hn_metric_hardness,
+    &hn_metric_coverage,
+    &hn_metric_gap,
+    &hn_metric_loss,
+    NULL,
 };
 
 const struct hn_metric_type *hn_metric_find(const char *name) {

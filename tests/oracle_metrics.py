@@ -1,4 +1,5 @@
-"""NumPy oracle of the metrics: oracle_metrics.py FOLDER DIM BATCH_SIZE BATCHES_PER_EPOCH TEMPERATURE.
+"""NumPy oracle of the metrics: oracle_metrics.py FOLDER DIM BATCH_SIZE BATCHES_PER_EPOCH TEMPERATURE
+[LOSS WEIGHTING TAU_PLUS BETA FORM CLIP]. With the last six, the columns of the loss alone.
 
 FOLDER holds raw arrays: x, x1, x2 (float32), labels, ids, size (int32), histogram (uint64), and the
 text file `columns` (name value) that is to be checked. Exit status 1 if a column is off by more
@@ -79,6 +80,55 @@ def gap(x1, x2, drawn, batches, tau, out):
     out.update({k: np.mean(v) for k, v in found.items()})
 
 
+def loss(x1, x2, labels, drawn, batches, tau, setting, out):
+    """Directly, by exponentials: the tests' temperatures are far from overflow."""
+    name, weighting, tau_plus, beta, form, clip = setting
+    tau_plus, beta, clip = float(tau_plus), float(beta), float(clip)
+    if weighting == "none":
+        tau_plus = 0
+    if weighting != "hcl":
+        beta = 0
+    losses, clamped, shares, same_weight, all_weight = [], [], [], 0, 0
+    for ids, keys in zip(drawn, batches):
+        a, b, c, n = x1[keys], x2[keys], labels[keys], len(keys)
+        off = ~np.eye(n, dtype=bool)
+        blocks = {
+            "ntxent": [np.hstack([a @ a.T, a @ b.T]), np.hstack([b @ b.T, b @ a.T])],
+            "infonce": [a @ a.T],
+            "other-view": [a @ b.T],
+        }[name]
+        wide = 2 if name == "ntxent" else 1
+        negative = np.hstack([off] * wide)
+        known = negative & np.hstack([(c[:, None] >= 0) & (c[None, :] >= 0)] * wide)
+        same = known & np.hstack([c[:, None] == c[None, :]] * wide)
+        times = np.array([(ids == k).sum() for k in keys])
+        most = max(np.abs(s[negative]).max() for s in blocks)
+        for s in blocks:
+            count = negative.sum(axis=1)
+            neg = np.where(negative, np.exp(s / tau), 0)
+            slope = clip / most if clip > 0 else 1 / tau
+            power = 1 if form == "figure13" else beta
+            v = np.where(negative, np.exp(power * slope * s), 0)
+            v /= v.sum(axis=1)[:, None] / count[:, None]
+            w = beta * v if form == "figure13" else v
+            pos = np.exp((a * b).sum(axis=1) / tau)
+            least = np.exp(-1 / tau) * (1 if form == "figure13" else count)
+            ng = ((w * neg).sum(axis=1) - count * tau_plus * pos) / (1 - tau_plus)
+            clamp = (ng < least) & (weighting != "none")
+            ng = np.where(clamp, least, ng)
+            losses += list(np.repeat(-np.log(pos / (pos + ng)), times))
+            clamped += list(np.repeat(clamp, times))
+            part = np.maximum(0, (w * neg * same).sum(axis=1) - count * tau_plus * pos)
+            in_it = known.any(axis=1)
+            shares += list(np.repeat((part / ((1 - tau_plus) * ng))[in_it], times[in_it]))
+            same_weight += v[same].sum()
+            all_weight += v[known].sum()
+    out["loss_batch"] = np.mean(losses)
+    out["clamp_rate"] = np.mean(clamped)
+    out["fn_mass"] = same_weight / all_weight
+    out["fn_loss_mass"] = np.mean(shares)
+
+
 def histogram(x, x1, x2, labels, batches):
     """Counts by kind, and those of pairs so near an edge that a last bit could move them."""
     count = np.zeros((4, 200), dtype=np.int64)
@@ -109,10 +159,13 @@ def main():
     drawn = [b[:k] for b, k in zip(read("ids", np.int32).reshape(-1, batch_size), size)]
     batches = [np.array(list(dict.fromkeys(b.tolist()))) for b in drawn]
     out = {}
-    relation(labels, batches, out)
-    hardness(x, labels, batches, out)
-    coverage(len(x), drawn, batches, batch_size, per_epoch, out)
-    gap(x1, x2, drawn, batches, tau, out)
+    setting = sys.argv[6:] or ["ntxent", "none", "0", "0", "equation", "0"]
+    loss(x1, x2, labels, drawn, batches, tau, setting, out)
+    if len(sys.argv) == 6:
+        relation(labels, batches, out)
+        hardness(x, labels, batches, out)
+        coverage(len(x), drawn, batches, batch_size, per_epoch, out)
+        gap(x1, x2, drawn, batches, tau, out)
     got = dict(line.split() for line in open(f"{folder}/columns"))
     bad = 0
     for name, wanted in out.items():
@@ -123,6 +176,8 @@ def main():
     if unchecked:
         print(f"    no oracle for {sorted(unchecked)}")
         bad = 1
+    if len(sys.argv) > 6:
+        return bad
     count, near = histogram(x, x1, x2, labels, batches)
     off = np.abs(read("histogram", np.uint64).reshape(4, 200).astype(np.int64) - count).sum(axis=1)
     if (off > 2 * near).any():

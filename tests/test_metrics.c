@@ -1,9 +1,9 @@
 // Every metric of the registry against identities, a naive double-precision oracle, and NumPy.
 #include "tests/measured.h"
+#include "tests/numpy_oracle.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -353,61 +353,6 @@ static void bins_do_not_depend_on_float_products(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static void append(char *text, size_t size, const char *source) {
-    size_t length = strlen(text);
-    snprintf(text + length, size - length, "%s", source);
-}
-
-static void write_file(const char *folder, const char *name, const void *data, size_t bytes) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    CU_ASSERT_EQUAL(fwrite(data, 1, bytes, f), bytes);
-    CU_ASSERT_EQUAL(fclose(f), 0);
-}
-
-// name value, a line each.
-static void write_columns(const char *folder, const struct measured *m) {
-    char text[8192] = "", line[128];
-    for (int i = 0, at = 0; hn_metrics[i]; i++)
-        for (int k = 0; k < hn_metrics[i]->n_columns; k++, at++) {
-            snprintf(line, sizeof line, "%s %.17g\n", hn_metrics[i]->columns[k].name, m->value[at]);
-            append(text, sizeof text, line);
-        }
-    write_file(folder, "columns", text, strlen(text));
-}
-
-// A Python with NumPy, or NULL.
-static const char *python(void) {
-    static const char *const candidates[] = {"python3", "/usr/bin/python3"};
-    for (int k = 0; k < 2; k++) {
-        char command[128], out[16];
-        snprintf(command, sizeof command, "%s -c 'import numpy' 2>/dev/null", candidates[k]);
-        if (hn_fixture_run(command, out, sizeof out) == 0)
-            return candidates[k];
-    }
-    return NULL;
-}
-
-static int run_numpy(const char *folder, const struct hn_items *items, const struct drawn *d,
-                     double tau) {
-    char command[1024], here[] = __FILE__, out[4096];
-    size_t rows = (size_t)(items->n * items->d) * sizeof(float);
-    write_file(folder, "x", items->x.data, rows);
-    write_file(folder, "x1", items->x1.data, rows);
-    write_file(folder, "x2", items->x2.data, rows);
-    write_file(folder, "labels", items->labels, (size_t)items->n * sizeof(int32_t));
-    write_file(folder, "ids", d->ids, (size_t)d->count * (size_t)d->batch_size * sizeof(int32_t));
-    write_file(folder, "size", d->size, (size_t)d->count * sizeof(int32_t));
-    snprintf(command, sizeof command, "%s '%s/oracle_metrics.py' '%s' %lld %d %d %.17g", python(),
-             dirname(here), folder, (long long)items->d, d->batch_size, d->per_epoch, tau);
-    int status = hn_fixture_run(command, out, sizeof out);
-    if (status != 0)
-        fprintf(stderr, "%s", out);
-    return status;
-}
-
 static void numpy_agrees(void) {
     struct hn_context ctx = context();
     char folder[256];
@@ -420,10 +365,10 @@ static void numpy_agrees(void) {
             k == 0 ? drawn_partition(&ctx, 500, 64, 2, 5) : drawn_iid(&ctx, 500, 64, 20, 6);
         struct measured m = measure_all(&ctx, &items, &d, 0.2);
         hn_fixture_folder(folder, sizeof folder);
-        write_columns(folder, &m);
+        write_columns(folder, hn_metrics, metrics_count(), m.value);
         write_file(folder, "histogram", m.arrays.histogram,
                    HN_PAIR_KINDS * HN_HISTOGRAM_BINS * sizeof(uint64_t));
-        CU_ASSERT_EQUAL(run_numpy(folder, &items, &d, 0.2), 0);
+        CU_ASSERT_EQUAL(run_numpy(folder, &items, &d, 0.2, ""), 0);
         hn_fixture_remove(folder);
         measured_free(&ctx, &m);
         drawn_free(&ctx, &d);

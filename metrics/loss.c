@@ -1,0 +1,135 @@
+// The training loss of batches under a loss and a weighting, and how much of it false negatives
+// carry (METHODS, "Losses and weightings"; HC 6.1, 6.2).
+//
+//   fn_mass      = sum of w_ij over pairs of the same label / sum of w_ij over labelled pairs
+//   fn_loss_mass = mean over anchors of max(0, sum over negatives of the anchor's label of
+//                  w_ij neg_ij - n tau+ pos) / ((1 - tau+) Ng)
+//
+// Keys are the distinct items of a batch. loss_batch, clamp_rate and fn_loss_mass are means over
+// drawn anchors: an item drawn twice counts twice there, but is one key. fn_mass is a ratio over
+// pairs of distinct items, as fn_ratio is, which it equals where all weights are equal. Anchors
+// without a negative have loss 0; those without a label, or without a labelled negative, are not in
+// the masses.
+#include "metrics/metric.h"
+
+#include <math.h>
+
+enum { ANCHORS, LOSS, CLAMPED, SAME, LABELLED, SHARE, SHARERS, RECORD };
+enum { LOSS_BATCH, CLAMP_RATE, FN_MASS, FN_LOSS_MASS, COLUMNS };
+
+static const struct hn_column columns[COLUMNS] = {
+    {"loss_batch", HN_COLUMN_REAL, "nat",
+     "loss over the keys of the batch, as weighted, mean over drawn anchors", HN_NEITHER},
+    {"clamp_rate", HN_COLUMN_REAL, "1",
+     "share of drawn anchors whose negatives' sum was raised to its least value", HN_SMALLER},
+    {"fn_mass", HN_COLUMN_REAL, "1", "share of the weights that lie on pairs of the same label",
+     HN_SMALLER},
+    {"fn_loss_mass", HN_COLUMN_REAL, "1",
+     "share of the negatives' sum that comes from negatives of the anchor's label", HN_SMALLER},
+};
+
+// The negatives of item a in one matrix of products. Adds up to two runs.
+static void add_negatives(const struct hn_pairs *p, const float *product, int32_t a,
+                          struct hn_anchor *anchor) {
+    int32_t from[2], to[2];
+    int runs = hn_pairs_runs(p, a, false, from, to);
+    for (int r = 0; r < runs; r++)
+        anchor->run[anchor->runs++] = (struct hn_anchor_run){product + (int64_t)a * p->n + from[r],
+                                                             p->label + from[r], to[r] - from[r]};
+}
+
+// Matrices whose off-diagonal rows are an anchor's negatives, by loss and the anchor's view; no
+// anchors where there is none.
+static void matrices(const struct hn_pairs *p, enum hn_loss loss, int view,
+                     const float *matrix[2]) {
+    const float *own = view == 0 ? p->same1 : p->same2;
+    const float *other = view == 0 ? p->score : p->score_t;
+    matrix[0] = matrix[1] = NULL;
+    if (loss == HN_LOSS_NTXENT) {
+        matrix[0] = own;
+        matrix[1] = other;
+    } else if (view == 0) {
+        matrix[0] = loss == HN_LOSS_INFONCE ? own : other;
+    }
+}
+
+static struct hn_anchor make_anchor(const struct hn_pairs *p, const float *const matrix[2],
+                                    int32_t a) {
+    struct hn_anchor anchor = {.positive = (double)p->score[(int64_t)a * p->n + a],
+                               .label = p->label[a]};
+    for (int k = 0; k < 2 && matrix[k]; k++)
+        add_negatives(p, matrix[k], a, &anchor);
+    return anchor;
+}
+
+static double largest_score(const struct hn_pairs *p, const struct hn_metric_env *env) {
+    float most = 0;
+    for (int view = 0; view < 2; view++) {
+        const float *matrix[2];
+        matrices(p, env->loss, view, matrix);
+        for (int32_t a = 0; a < p->n && matrix[0]; a++) {
+            struct hn_anchor anchor = make_anchor(p, matrix, a);
+            for (int r = 0; r < anchor.runs; r++)
+                for (int32_t j = 0; j < anchor.run[r].n; j++)
+                    most = fmaxf(most, fabsf(anchor.run[r].score[j]));
+        }
+    }
+    return (double)most;
+}
+
+static void add_anchor(const struct hn_anchor_loss *l, double times, double *record) {
+    record[ANCHORS] += times;
+    record[LOSS] += times * l->loss;
+    record[CLAMPED] += l->clamped ? times : 0;
+    record[SAME] += l->weight_same;
+    record[LABELLED] += l->weight_labelled;
+    if (l->weight_labelled > 0) {
+        record[SHARE] += times * l->same_share;
+        record[SHARERS] += times;
+    }
+}
+
+static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,
+                  int thread, double *record) {
+    (void)state, (void)thread;
+    double most = env->law.clip > 0 ? largest_score(p, env) : 0;
+    for (int view = 0; view < 2; view++) {
+        const float *matrix[2];
+        matrices(p, env->loss, view, matrix);
+        for (int32_t a = 0; a < p->n && matrix[0]; a++) {
+            struct hn_anchor anchor = make_anchor(p, matrix, a);
+            struct hn_anchor_loss l = hn_anchor_loss(&env->law, env->temperature, most, &anchor);
+            add_anchor(&l, (double)p->times[a], record);
+        }
+    }
+}
+
+static double ratio(double part, double whole) { return whole > 0 ? part / whole : NAN; }
+
+static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_metric_env *env,
+                           const double *record, int64_t batches, double *value,
+                           struct hn_cell_arrays *arrays) {
+    (void)ctx, (void)state, (void)env, (void)arrays;
+    double total[RECORD] = {0};
+    for (int64_t b = 0; b < batches; b++)
+        for (int k = 0; k < RECORD; k++)
+            total[k] += record[b * RECORD + k];
+    value[LOSS_BATCH] = ratio(total[LOSS], total[ANCHORS]);
+    value[CLAMP_RATE] = ratio(total[CLAMPED], total[ANCHORS]);
+    value[FN_MASS] = ratio(total[SAME], total[LABELLED]);
+    value[FN_LOSS_MASS] = ratio(total[SHARE], total[SHARERS]);
+    return HN_OK;
+}
+
+const struct hn_metric_type hn_metric_loss = {
+    .name = "loss",
+    .family = "loss",
+    .summary = "Training loss as weighted, and the share of false negatives in it",
+    .source = "BS equations 1, 16, 17; HC 6.1, 6.2",
+    .needs = HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_VIEWS | HN_METRIC_USES_LABELS,
+    .columns = columns,
+    .n_columns = COLUMNS,
+    .record_size = RECORD,
+    .batch = batch,
+    .finish = finish,
+};

@@ -1,0 +1,210 @@
+// Losses and weightings: InfoNCE and its kin (BS equations 1, 16, 17), the debiased loss (Chuang et
+// al. 2020) and hard negatives (HC section 3, figures 13 and 14, appendix D.1).
+//
+// `hcl` reweights by HC's q_beta: w_j = neg_j^beta / mean_j neg_j^beta. HC's printed figure 13 has
+// w_j = beta neg_j / mean_j neg_j instead and clamps at exp(-1/tau), n times too low; `form` offers
+// both. As printed, the figure subtracts n tau_plus pos inside a sum over n negatives; we subtract
+// it once.
+//
+// Our deviations. `clip`: HC's text wants the products that the weights are made of to lie in
+// [-2, 2]; the code of its figure 14 scales exp(products) by a constant, which the following mean
+// cancels, so that it does nothing. We scale the products, by C / max |s| over the batch, as the
+// text says; scores being cosines, this replaces 1/tau in the weights and nothing else. `anneal`:
+// HC lowers beta in equal stairs over the epochs; here it falls linearly with the training step of
+// the embeddings.
+#include "metrics/weighting.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+const struct hn_loss_type hn_losses[] = {
+    [HN_LOSS_NTXENT] = {"ntxent", "Anchors from both views; 2B - 2 negatives from both views",
+                        "BS equation 16"},
+    [HN_LOSS_INFONCE] = {"infonce",
+                         "Anchors from the first view; B - 1 negatives from the same view",
+                         "BS equation 1"},
+    [HN_LOSS_OTHER_VIEW] = {"other-view",
+                            "Anchors from the first view; B - 1 negatives from the other view",
+                            "BS equation 17"},
+    {.name = NULL},
+};
+
+int hn_loss_find(const char *name) {
+    for (int i = 0; hn_losses[i].name; i++)
+        if (strcmp(hn_losses[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+const char *hn_ambiguous_loss(const char *name) {
+    return strcasecmp(name, "dcl") ? NULL
+                                   : "'dcl' means debiased to some (Chuang et al.) and decoupled "
+                                     "to others (Yeh et al.): say which";
+}
+
+enum form { EQUATION, FIGURE13 };
+static const char *const forms[] = {"equation", "figure13", NULL};
+
+struct params {
+    double tau_plus, beta, clip;
+    int form;
+    int64_t anneal;
+};
+
+static const struct hn_option none_options[] = {{.name = NULL}};
+
+#define TAU_PLUS                                                                                   \
+    {                                                                                              \
+        "tau_plus", HN_OPTION_REAL, offsetof(struct params, tau_plus), "0.1", 0, 0.99, NULL,       \
+            "share of negatives that are taken to have the anchor's class", 0, NULL                \
+    }
+static const struct hn_option debiased_options[] = {TAU_PLUS, {.name = NULL}};
+static const struct hn_option hcl_options[] = {
+    TAU_PLUS,
+    {"beta", HN_OPTION_REAL, offsetof(struct params, beta), "1", 0, 1000, NULL,
+     "concentration on hard negatives; 0 = all alike", 0, NULL},
+    {"form", HN_OPTION_CHOICE, offsetof(struct params, form), "equation", 0, 0, forms,
+     "weights as HC's equation and code, or as its figure 13 prints them", 0, NULL},
+    {"anneal", HN_OPTION_INT, offsetof(struct params, anneal), NULL, 0, 0x1p53, NULL,
+     "training steps in which beta falls linearly to 0; unset or 0 = constant", 0, NULL},
+    {"clip", HN_OPTION_REAL, offsetof(struct params, clip), NULL, 0.001, 1000, NULL,
+     "scale the products in the weights to [-clip, clip] instead of 1/temperature", 0, NULL},
+    {.name = NULL},
+};
+
+static struct hn_weighting_law none_law(const void *params, int64_t step) {
+    (void)params, (void)step;
+    return (struct hn_weighting_law){.clamp = HN_CLAMP_NONE};
+}
+
+static struct hn_weighting_law debiased_law(const void *params, int64_t step) {
+    const struct params *p = params;
+    (void)step;
+    return (struct hn_weighting_law){.tau_plus = p->tau_plus, .clamp = HN_CLAMP_EACH};
+}
+
+static struct hn_weighting_law hcl_law(const void *params, int64_t step) {
+    const struct params *p = params;
+    bool anneals = p->anneal > 0; // unset is negative
+    double left = anneals ? fmax(0, 1 - (double)step / (double)p->anneal) : 1;
+    struct hn_weighting_law law = {.beta = p->beta * left,
+                                   .tau_plus = p->tau_plus,
+                                   .clip = p->clip > 0 ? p->clip : 0,
+                                   .clamp = HN_CLAMP_EACH};
+    if (p->form == FIGURE13) {
+        law.log_factor = log(law.beta);
+        law.beta = 1;
+        law.clamp = HN_CLAMP_ONCE;
+    }
+    return law;
+}
+
+static const struct hn_weighting_type none = {
+    .name = "none",
+    .summary = "Every negative counts once",
+    .source = "BS equations 1, 16, 17",
+    .note = "",
+    .options = none_options,
+    .params_size = sizeof(struct params),
+    .law = none_law,
+};
+static const struct hn_weighting_type debiased = {
+    .name = "debiased",
+    .summary = "Takes off what negatives of the anchor's own class are expected to add",
+    .source = "Chuang et al. 2020; HC section 2",
+    .note = "",
+    .options = debiased_options,
+    .params_size = sizeof(struct params),
+    .law = debiased_law,
+};
+static const struct hn_weighting_type hcl = {
+    .name = "hcl",
+    .summary = "Debiased, and negatives count by exp(beta similarity / temperature)",
+    .source = "HC section 3, figures 13 and 14, appendix D.1",
+    .note = "clip scales the products, as HC's text says: its figure 14 scales their "
+            "exponentials, which the mean cancels; anneal is linear instead of in stairs",
+    .options = hcl_options,
+    .params_size = sizeof(struct params),
+    .law = hcl_law,
+};
+
+const struct hn_weighting_type *const hn_weightings[] = {&none, &debiased, &hcl, NULL};
+
+const struct hn_weighting_type *hn_weighting_find(const char *name) {
+    for (const struct hn_weighting_type *const *w = hn_weightings; *w; w++)
+        if (strcmp((*w)->name, name) == 0)
+            return *w;
+    return NULL;
+}
+
+// Sums over negatives of v_j and v_j neg_j, relative to the largest score.
+struct sums {
+    int64_t n;
+    double high;
+    double weight, mass;
+    double weight_labelled, weight_same, mass_same;
+};
+
+static void find_high(const struct hn_anchor *anchor, struct sums *s) {
+    float high = -INFINITY;
+    for (int r = 0; r < anchor->runs; r++) {
+        const struct hn_anchor_run *run = &anchor->run[r];
+        for (int32_t j = 0; j < run->n; j++)
+            high = run->score[j] > high ? run->score[j] : high;
+        s->n += run->n;
+    }
+    s->high = (double)high;
+}
+
+// Terms far below the largest may vanish; the largest is 1 in all sums, so none does.
+static void add_run(const struct hn_anchor *anchor, const struct hn_anchor_run *run, double slope,
+                    double tau, struct sums *s) {
+    for (int32_t j = 0; j < run->n; j++) {
+        double below = (double)run->score[j] - s->high;
+        double v = slope > 0 ? exp(slope * below) : 1;
+        double mass = v * exp(below / tau);
+        s->weight += v;
+        s->mass += mass;
+        if (anchor->label < 0 || run->label[j] < 0)
+            continue;
+        s->weight_labelled += v;
+        if (run->label[j] == anchor->label) {
+            s->weight_same += v;
+            s->mass_same += mass;
+        }
+    }
+}
+
+// log(max(0, exp(a) - exp(b)))
+static double log_difference(double a, double b) {
+    return a > b ? a + log1p(-exp(b - a)) : -INFINITY;
+}
+
+struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_law *law, double tau, double most,
+                                     const struct hn_anchor *anchor) {
+    struct sums s = {0};
+    find_high(anchor, &s);
+    if (s.n == 0)
+        return (struct hn_anchor_loss){.log_ng = -INFINITY};
+    // most = 0: all scores are 0, and so are all exponents.
+    double slope = law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / tau;
+    for (int r = 0; r < anchor->runs; r++)
+        add_run(anchor, &anchor->run[r], slope, tau, &s);
+    double n = (double)s.n, log_rest = log1p(-law->tau_plus);
+    double scale = law->log_factor + log(n / s.weight) + s.high / tau;
+    double taken = log(n * law->tau_plus) + anchor->positive / tau;
+    double log_ng = log_difference(scale + log(s.mass), taken) - log_rest;
+    double least = law->clamp == HN_CLAMP_NONE
+                       ? -INFINITY
+                       : (law->clamp == HN_CLAMP_EACH ? log(n) : 0) - 1 / tau;
+    struct hn_anchor_loss out = {.n = s.n, .clamped = log_ng < least};
+    out.log_ng = out.clamped ? least : log_ng;
+    double above = out.log_ng - anchor->positive / tau;
+    out.loss = fmax(above, 0) + log1p(exp(-fabs(above)));
+    out.weight_same = s.weight_same * n / s.weight;
+    out.weight_labelled = s.weight_labelled * n / s.weight;
+    double same = log_difference(scale + log(s.mass_same), taken) - log_rest;
+    out.same_share = exp(same - out.log_ng);
+    return out;
+}

@@ -1,0 +1,78 @@
+// Losses (which negatives stand in the denominator) and weightings (how much each counts).
+#ifndef HN_METRICS_WEIGHTING_H
+#define HN_METRICS_WEIGHTING_H
+
+#include "core/option.h"
+
+enum hn_loss { HN_LOSS_NTXENT, HN_LOSS_INFONCE, HN_LOSS_OTHER_VIEW };
+struct hn_loss_type {
+    const char *name;
+    const char *summary; // one line
+    const char *source;  // paper and place
+};
+extern const struct hn_loss_type hn_losses[]; // by enum hn_loss; ends with a NULL name
+int hn_loss_find(const char *name);           // -1 if unknown
+
+// Every weighting is a point of one family. With pos = exp(s+ / tau), neg_j = exp(s_j / tau) and n
+// negatives of an anchor:
+//   w_j = factor v_j / mean_j v_j,  v_j = exp(beta s_j / tau)
+//   Ng  = max((sum_j w_j neg_j - n tau_plus pos) / (1 - tau_plus), least)
+// A zeroed law is `none`: w_j = 1, Ng = sum_j neg_j.
+enum hn_clamp {
+    HN_CLAMP_NONE, // least = 0
+    HN_CLAMP_EACH, // least = n exp(-1 / tau): no cosine of unit rows is below -1
+    HN_CLAMP_ONCE  // least = exp(-1 / tau)
+};
+struct hn_weighting_law {
+    double beta;
+    double log_factor;
+    double tau_plus;
+    double clip; // > 0: v_j = exp(beta clip s_j / most), most the largest |s_j| of the batch
+    enum hn_clamp clamp;
+};
+static inline bool hn_is_weighted(const struct hn_weighting_law *law) {
+    return law->clamp != HN_CLAMP_NONE;
+}
+
+struct hn_weighting_type {
+    const char *name;
+    const char *summary; // one line
+    const char *source;  // paper and place
+    const char *note;    // where this differs from the paper or its code, "" if nowhere
+    const struct hn_option *options;
+    size_t params_size;
+    // The law at a training step of the embeddings that are judged.
+    struct hn_weighting_law (*law)(const void *params, int64_t step);
+};
+extern const struct hn_weighting_type *const hn_weightings[]; // NULL-terminated
+const struct hn_weighting_type *hn_weighting_find(const char *name);
+// Why a name is refused that means different things to different people, or NULL.
+const char *hn_ambiguous_loss(const char *name);
+
+// One anchor: its positive's score and those of its negatives, cosines all, in runs.
+enum { HN_ANCHOR_RUNS = 4 };
+struct hn_anchor {
+    double positive;
+    int32_t label; // -1 = unlabelled
+    int runs;
+    struct hn_anchor_run {
+        const float *score;
+        const int32_t *label;
+        int32_t n;
+    } run[HN_ANCHOR_RUNS];
+};
+struct hn_anchor_loss {
+    int64_t n;              // negatives; 0: loss is 0 and the rest says nothing
+    double loss;            // -log(pos / (pos + Ng))
+    double log_ng;          // log Ng
+    bool clamped;           // Ng is `least`
+    double weight_same;     // sum of v_j / mean v over negatives with the anchor's label
+    double weight_labelled; // the same over labelled negatives; 0 if the anchor has no label
+    double same_share;      // max(0, sum over negatives with the anchor's label of w_j neg_j
+                            // - n tau_plus pos) / ((1 - tau_plus) Ng)
+};
+// Pure, and in log space: no temperature overflows. most: see `clip`, not used without.
+struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_law *law, double tau, double most,
+                                     const struct hn_anchor *anchor);
+
+#endif
