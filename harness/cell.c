@@ -26,9 +26,23 @@ struct work {
     bool warmup;
 };
 
-static bool wants_global(const struct hn_job *job) {
+static const struct hn_job_weighting *weighting_of(const struct hn_plan *plan,
+                                                   const struct hn_cell *cell) {
+    return &plan->job->weighting[cell->weighting];
+}
+
+static struct hn_weighting_law law_of(const struct hn_plan *plan, const struct hn_cell *cell) {
+    const struct hn_job_weighting *w = weighting_of(plan, cell);
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
+    return w->type->law(w->params, info->step[cell->step_index]);
+}
+
+static bool wants_global(const struct hn_plan *plan, const struct hn_cell *cell) {
+    const struct hn_job *job = plan->job;
+    struct hn_weighting_law law = law_of(plan, cell);
+    unsigned lacks = hn_is_weighted(&law) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
     for (int64_t m = 0; m < job->n_metrics; m++)
-        if (job->metric[m]->needs & HN_METRIC_NEEDS_GLOBAL)
+        if ((job->metric[m]->needs & HN_METRIC_NEEDS_GLOBAL) && !(job->metric[m]->needs & lacks))
             return true;
     return false;
 }
@@ -180,7 +194,7 @@ static enum hn_code store_metrics(struct hn_context *ctx, struct work *w, const 
     out->batch_start = hn_zalloc(ctx, 2, sizeof *out->batch_start);
     if (!out->batch_start)
         return ctx->code;
-    out->kinds = HN_PAIR_KINDS;
+    out->kinds = arrays->histogram ? HN_PAIR_KINDS : 0;
     out->bins = arrays->bins;
     out->bin_lo = -1.0;
     out->bin_hi = 1.0;
@@ -199,6 +213,8 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct work *w, stru
                                    .env = {.items = w->items,
                                            .global = w->global,
                                            .temperature = w->cell->temperature,
+                                           .loss = w->cell->loss,
+                                           .law = law_of(w->plan, w->cell),
                                            .batch_size = w->cell->batch_size,
                                            .threads = ctx->threads}};
     struct hn_measure *measure = NULL;
@@ -251,11 +267,11 @@ static enum hn_code draw_some(struct hn_context *ctx, struct work *w, struct hn_
 }
 
 static enum hn_code set_options(struct hn_context *ctx, struct hn_table *runs,
-                                const struct hn_job_sampler *sampler) {
+                                const struct hn_option *options, const void *params) {
     char text[256];
-    for (const struct hn_option *o = sampler->type->options; o->name; o++) {
-        hn_option_text(o, sampler->params, text, sizeof text);
-        const char *field = (const char *)sampler->params + o->offset;
+    for (const struct hn_option *o = options; o->name; o++) {
+        hn_option_text(o, params, text, sizeof text);
+        const char *field = (const char *)params + o->offset;
         double number;
         if (o->kind == HN_OPTION_INT) {
             number = *text ? (double)*(const int64_t *)field : NAN;
@@ -296,6 +312,7 @@ static enum hn_code set_plan_note(struct hn_context *ctx, const struct hn_plan *
 static enum hn_code begin_row(struct hn_context *ctx, const struct hn_plan *plan,
                               const struct hn_cell *cell, struct hn_results *out) {
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
+    const struct hn_job_weighting *weighting = weighting_of(plan, cell);
     const struct hn_plan_data *data = &plan->data[cell->data];
     if (hn_runs_table(ctx, &out->runs) || hn_timing_table(ctx, &out->timing) ||
         hn_table_add_row(ctx, &out->runs) || hn_results_set(ctx, out, "run_key", cell->run_key))
@@ -309,13 +326,15 @@ static enum hn_code begin_row(struct hn_context *ctx, const struct hn_plan *plan
                          hn_snapshot_info(data->snapshot)->step[cell->step_index]) ||
         hn_table_set_text(ctx, r, 0, "sampler", sampler->type->name) ||
         hn_table_set_text(ctx, r, 0, "params", sampler->text) ||
-        hn_table_set_text(ctx, r, 0, "loss", "ntxent") ||
-        hn_table_set_text(ctx, r, 0, "weighting", "none") ||
+        hn_table_set_text(ctx, r, 0, "loss", hn_losses[cell->loss].name) ||
+        hn_table_set_text(ctx, r, 0, "weighting", weighting->type->name) ||
         hn_table_set_real(ctx, r, 0, "temperature", cell->temperature) ||
         hn_table_set_int(ctx, r, 0, "batch_size", cell->batch_size) ||
         hn_table_set_int(ctx, r, 0, "seed", (int64_t)cell->seed) ||
         hn_table_set_text(ctx, r, 0, "tool_version", hn_version) ||
-        hn_table_set_text(ctx, r, 0, "status", "ok") || set_options(ctx, r, sampler) ||
+        hn_table_set_text(ctx, r, 0, "status", "ok") ||
+        set_options(ctx, r, sampler->type->options, sampler->params) ||
+        set_options(ctx, r, weighting->type->options, weighting->params) ||
         set_plan_note(ctx, plan, cell, r))
         return ctx->code;
     return HN_OK;
@@ -369,7 +388,7 @@ enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
     if (begin_row(ctx, plan, cell, out) || find_items(ctx, &w, cache))
         return ctx->code;
     enum hn_code code = HN_OK;
-    if (wants_global(plan->job) && hn_has_positive(w.items))
+    if (wants_global(plan, cell) && hn_has_positive(w.items))
         code = hn_cache_global(ctx, plan, cell, w.items, cache, &w.global);
     if (code == HN_OK)
         code = with_sampler(ctx, &w, measure_and_store);

@@ -14,18 +14,6 @@ static const char *const direction_names[] = {"smaller", "none", "larger"};
 static const char *const kind_names[] = {"int",      "real", "bool", "choice",
                                          "schedule", "text", "list", "size"};
 
-static void print_sampler(const struct hn_sampler_type *type) {
-    printf("%s: %s (%s)\n", type->name, type->summary, type->source);
-    if (type->note && *type->note)
-        printf("    differs: %s\n", type->note);
-    for (const struct hn_option *o = type->options; o->name; o++) {
-        char range[256];
-        hn_option_range(o, range, sizeof range);
-        printf("    %-16s %-12s %s [%s]\n", o->name, o->initial ? o->initial : "(unset)", o->help,
-               range);
-    }
-}
-
 static json_t *parameters_json(const struct hn_option *options) {
     json_t *list = json_array();
     for (const struct hn_option *o = options; o->name; o++) {
@@ -111,9 +99,6 @@ static void print_metrics(void) {
         for (int i = 0; i < (*m)->n_columns; i++)
             print_column(&(*m)->columns[i]);
     }
-}
-
-static void print_snapshot_metrics(void) {
     for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++) {
         printf("%s: %s (%s)\n", (*m)->name, (*m)->summary, (*m)->source);
         for (int i = 0; i < (*m)->n_columns; i++)
@@ -121,65 +106,124 @@ static void print_snapshot_metrics(void) {
     }
 }
 
-static void print_text(bool samplers, bool metrics, bool figures) {
-    if (samplers)
-        for (const struct hn_sampler_type *const *t = hn_samplers; *t; t++)
-            print_sampler(*t);
-    if (metrics) {
-        print_metrics();
-        print_snapshot_metrics();
+static void print_options(const struct hn_option *options) {
+    for (const struct hn_option *o = options; o->name; o++) {
+        char range[256];
+        hn_option_range(o, range, sizeof range);
+        printf("    %-16s %-12s %s [%s]\n", o->name, o->initial ? o->initial : "(unset)", o->help,
+               range);
     }
-    if (figures)
-        for (const struct hn_figure *const *f = hn_figures; *f; f++)
-            printf("%s: %s (%s)\n    %s\n", (*f)->id, (*f)->title, (*f)->source, (*f)->caption);
 }
 
-static enum hn_code print_json(struct hn_context *ctx, bool samplers, bool metrics, bool figures) {
+static void print_samplers(void) {
+    for (const struct hn_sampler_type *const *t = hn_samplers; *t; t++) {
+        printf("%s: %s (%s)\n", (*t)->name, (*t)->summary, (*t)->source);
+        if ((*t)->note && *(*t)->note)
+            printf("    differs: %s\n", (*t)->note);
+        print_options((*t)->options);
+    }
+}
+
+static void print_losses(void) {
+    for (const struct hn_loss_type *l = hn_losses; l->name; l++)
+        printf("%s: %s (%s)\n", l->name, l->summary, l->source);
+}
+
+static void print_weightings(void) {
+    for (const struct hn_weighting_type *const *w = hn_weightings; *w; w++) {
+        printf("%s: %s (%s)\n", (*w)->name, (*w)->summary, (*w)->source);
+        if (*(*w)->note)
+            printf("    differs: %s\n", (*w)->note);
+        print_options((*w)->options);
+    }
+}
+
+static void print_figures(void) {
+    for (const struct hn_figure *const *f = hn_figures; *f; f++)
+        printf("%s: %s (%s)\n    %s\n", (*f)->id, (*f)->title, (*f)->source, (*f)->caption);
+}
+
+static json_t *losses_json(void) {
+    json_t *list = json_array();
+    for (const struct hn_loss_type *l = hn_losses; l->name; l++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", l->name, "summary",
+                                              l->summary, "paper", l->source));
+    return list;
+}
+
+static json_t *weightings_json(void) {
+    json_t *list = json_array();
+    for (const struct hn_weighting_type *const *w = hn_weightings; *w; w++)
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", (*w)->name, "summary",
+                                        (*w)->summary, "paper", (*w)->source, "note", (*w)->note,
+                                        "parameters", parameters_json((*w)->options)));
+    return list;
+}
+
+enum { LISTS = 5 };
+static const struct {
+    const char *name;
+    void (*print)(void);
+    json_t *(*json)(void);
+} lists[LISTS] = {
+    {"samplers", print_samplers, samplers_json},       {"losses", print_losses, losses_json},
+    {"weightings", print_weightings, weightings_json}, {"metrics", print_metrics, metrics_json},
+    {"figures", print_figures, figures_json},
+};
+
+static enum hn_code print_json(struct hn_context *ctx, const bool *wanted) {
     json_t *document = json_object();
-    if (samplers)
-        json_object_set_new(document, "samplers", samplers_json());
-    if (metrics)
-        json_object_set_new(document, "metrics", metrics_json());
-    if (figures)
-        json_object_set_new(document, "figures", figures_json());
+    for (int k = 0; k < LISTS; k++)
+        if (wanted[k])
+            json_object_set_new(document, lists[k].name, lists[k].json());
     int failed = json_dumpf(document, stdout, JSON_INDENT(2));
     json_decref(document);
     printf("\n");
     return failed ? hn_fail(ctx, HN_IO, "standard output could not be written") : HN_OK;
 }
 
+static enum hn_code fail_unknown(struct hn_context *ctx, const char *word) {
+    const char *names[LISTS];
+    for (int k = 0; k < LISTS; k++)
+        names[k] = lists[k].name;
+    const char *near = hn_nearest(word, names, LISTS);
+    return hn_fail(ctx, HN_USAGE,
+                   "unknown list '%s'%s%s%s: samplers, losses, weightings, metrics or figures",
+                   word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
 static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
                         int n_args, const char **args) {
-    static const char *const kinds[] = {"samplers", "metrics", "figures"};
+    bool wanted[LISTS] = {false};
     (void)params;
-    bool wanted[3] = {n_args == 0, n_args == 0, n_args == 0};
     for (int i = 0; i < n_args; i++) {
         int k = 0;
-        while (k < 3 && strcmp(args[i], kinds[k]) != 0)
+        while (k < LISTS && strcmp(args[i], lists[k].name) != 0)
             k++;
-        if (k == 3) {
-            const char *near = hn_nearest(args[i], kinds, 3);
-            return hn_fail(ctx, HN_USAGE, "unknown list '%s'%s%s%s: samplers, metrics or figures",
-                           args[i], near ? " (did you mean '" : "", near ? near : "",
-                           near ? "'?)" : "");
-        }
+        if (k == LISTS)
+            return fail_unknown(ctx, args[i]);
         wanted[k] = true;
     }
+    for (int k = 0; k < LISTS; k++)
+        wanted[k] |= n_args == 0;
     if (common->json)
-        return print_json(ctx, wanted[0], wanted[1], wanted[2]);
-    print_text(wanted[0], wanted[1], wanted[2]);
+        return print_json(ctx, wanted);
+    for (int k = 0; k < LISTS; k++)
+        if (wanted[k])
+            lists[k].print();
     return HN_OK;
 }
 
 const struct hn_command hn_cmd_list = {
     .name = "list",
-    .usage = "hardneg list [samplers|metrics|figures]... [--json]",
-    .summary = "samplers, metrics and figures, with their options and columns",
-    .details = "Without an argument: all three.\n\nexample: hardneg list samplers --json",
+    .usage = "hardneg list [samplers|losses|weightings|metrics|figures]... [--json]",
+    .summary = "samplers, losses, weightings, metrics and figures, with options and columns",
+    .details = "Without an argument: all of them.\n\nexample: hardneg list samplers --json",
     .options = list_options,
     .params_size = 0,
     .json = true,
     .min_args = 0,
-    .max_args = 3,
+    .max_args = LISTS,
     .run = run,
 };

@@ -25,6 +25,9 @@ static const struct hn_column base_columns[] = {
 static const struct hn_column loss_columns[] = {
     TEXT("loss", "denominator of the loss"),
     TEXT("weighting", "weighting of the negatives"),
+};
+
+static const struct hn_column setting_columns[] = {
     REAL("temperature", "1", "temperature of the loss", HN_NEITHER),
     INT("batch_size", "items", "batch size", HN_NEITHER),
     INT("batches", "batches", "batches measured", HN_NEITHER),
@@ -91,18 +94,32 @@ static enum hn_code add_all(struct hn_context *ctx, struct hn_table *t,
 }
 
 // Options of the same name are the same column (M of two samplers, say).
-static enum hn_code add_options(struct hn_context *ctx, struct hn_table *t) {
+static enum hn_code add_options(struct hn_context *ctx, struct hn_table *t,
+                                const struct hn_option *options) {
+    for (const struct hn_option *o = options; o->name; o++) {
+        bool number = o->kind == HN_OPTION_INT || o->kind == HN_OPTION_REAL;
+        struct hn_column column = {.name = o->name,
+                                   .kind = number ? HN_COLUMN_REAL : HN_COLUMN_TEXT,
+                                   .units = number ? "1" : "",
+                                   .long_name = o->help};
+        column.direction = HN_NEITHER;
+        if (add_all(ctx, t, &column, 1))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code add_sampler_options(struct hn_context *ctx, struct hn_table *t) {
     for (const struct hn_sampler_type *const *type = hn_samplers; *type; type++)
-        for (const struct hn_option *o = (*type)->options; o->name; o++) {
-            bool number = o->kind == HN_OPTION_INT || o->kind == HN_OPTION_REAL;
-            struct hn_column column = {.name = o->name,
-                                       .kind = number ? HN_COLUMN_REAL : HN_COLUMN_TEXT,
-                                       .units = number ? "1" : "",
-                                       .long_name = o->help};
-            column.direction = HN_NEITHER;
-            if (add_all(ctx, t, &column, 1))
-                return ctx->code;
-        }
+        if (add_options(ctx, t, (*type)->options))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code add_weighting_options(struct hn_context *ctx, struct hn_table *t) {
+    for (const struct hn_weighting_type *const *type = hn_weightings; *type; type++)
+        if (add_options(ctx, t, (*type)->options))
+            return ctx->code;
     return HN_OK;
 }
 
@@ -131,9 +148,10 @@ static enum hn_code add_snapshot_metrics(struct hn_context *ctx, struct hn_table
 
 enum hn_code hn_runs_table(struct hn_context *ctx, struct hn_table *out) {
     if (hn_table_init(ctx, out, "runs") || add_all(ctx, out, base_columns, COUNT(base_columns)) ||
-        add_options(ctx, out) || add_all(ctx, out, loss_columns, COUNT(loss_columns)) ||
-        add_metrics(ctx, out) || add_reports(ctx, out) ||
-        add_all(ctx, out, cost_columns, COUNT(cost_columns))) {
+        add_sampler_options(ctx, out) || add_all(ctx, out, loss_columns, COUNT(loss_columns)) ||
+        add_weighting_options(ctx, out) ||
+        add_all(ctx, out, setting_columns, COUNT(setting_columns)) || add_metrics(ctx, out) ||
+        add_reports(ctx, out) || add_all(ctx, out, cost_columns, COUNT(cost_columns))) {
         hn_table_free(ctx, out);
         return ctx->code;
     }

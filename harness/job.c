@@ -45,9 +45,6 @@ const struct hn_option hn_job_timing_options[] = {
     {.name = NULL},
 };
 
-static const char dcl_hint[] = "'dcl' means debiased to some (Chuang et al.) and decoupled to "
-                               "others (Yeh et al.): say which";
-
 // What a value may be, for an error.
 static const char *wanted(const struct hn_option *option) {
     switch (option->kind) {
@@ -256,40 +253,52 @@ static enum hn_code read_samplers(struct reader *r, const struct hn_yaml *value)
     return hn_job_read_samplers(r->ctx, value, r->job);
 }
 
-// A name out of one, so far: what else the field has is refused, and what is ambiguous explained.
-static enum hn_code check_only(struct hn_context *ctx, const char *what, const char *known,
-                               const struct hn_yaml *value) {
-    if (value->kind != HN_YAML_SCALAR)
-        return hn_yaml_fail(ctx, value, "a %s is a name, not %s", what, hn_yaml_kind_name(value));
-    if (!strcmp(value->text, "dcl") || !strcmp(value->text, "DCL"))
-        return hn_yaml_fail(ctx, value, "%s", dcl_hint);
+static enum hn_code add_loss(struct hn_context *ctx, const struct hn_yaml *item,
+                             struct hn_job *job) {
+    if (item->kind != HN_YAML_SCALAR)
+        return hn_yaml_fail(ctx, item, "a loss is a name, not %s", hn_yaml_kind_name(item));
+    const char *why = hn_ambiguous_loss(item->text);
+    if (why)
+        return hn_yaml_fail(ctx, item, "%s", why);
+    int loss = hn_loss_find(item->text);
     struct hn_names names = {.n = 0};
-    hn_names_add(&names, known);
-    return strcmp(value->text, known) ? hn_yaml_fail_unknown(ctx, value, what, &names) : HN_OK;
+    for (int i = 0; hn_losses[i].name; i++)
+        hn_names_add(&names, hn_losses[i].name);
+    if (loss < 0)
+        return hn_yaml_fail_unknown(ctx, item, "loss", &names);
+    for (int64_t i = 0; i < job->n_losses; i++)
+        if ((int)job->loss[i] == loss)
+            return hn_yaml_fail(ctx, item, "'%s' is given twice in 'loss'", item->text);
+    job->loss[job->n_losses++] = (enum hn_loss)loss;
+    return HN_OK;
 }
 
 static enum hn_code read_loss(struct reader *r, const struct hn_yaml *value) {
-    return value ? check_only(r->ctx, "loss", "ntxent", value) : HN_OK;
+    const struct hn_yaml *item = NULL;
+    int64_t n = 1;
+    if (value && hn_job_items(r->ctx, "loss", value, &item, &n))
+        return r->ctx->code;
+    r->job->loss = hn_alloc(r->ctx, n, sizeof *r->job->loss);
+    if (!r->job->loss)
+        return r->ctx->code;
+    if (!value)
+        r->job->loss[r->job->n_losses++] = HN_LOSS_NTXENT;
+    for (; value && n > 0; n--, item = item->next)
+        if (add_loss(r->ctx, item, r->job))
+            return r->ctx->code;
+    return HN_OK;
 }
 
 static enum hn_code read_weightings(struct reader *r, const struct hn_yaml *value) {
-    const struct hn_yaml *item;
-    int64_t n;
-    if (!value)
-        return HN_OK;
-    if (hn_job_items(r->ctx, "weightings", value, &item, &n))
+    if (value)
+        return hn_job_read_weightings(r->ctx, value, r->job);
+    struct hn_yaml_origin origin = {"", "default", false};
+    struct hn_yaml *none = hn_yaml_new(r->ctx, HN_YAML_SCALAR, origin, "none", 4);
+    if (!none)
         return r->ctx->code;
-    for (int64_t i = 0; i < n; i++, item = item->next) {
-        bool named = item->kind == HN_YAML_MAP && item->count == 2;
-        if (check_only(r->ctx, "weighting", "none", named ? item->first : item))
-            return r->ctx->code;
-        const struct hn_yaml *options = named ? item->first->next : NULL;
-        if (options && (options->kind != HN_YAML_MAP || options->count))
-            return hn_yaml_fail(r->ctx, options, "the weighting 'none' takes no options");
-        if (i > 0)
-            return hn_yaml_fail(r->ctx, item, "'none' is given twice in 'weightings'");
-    }
-    return HN_OK;
+    enum hn_code code = hn_job_read_weightings(r->ctx, none, r->job);
+    hn_yaml_free(r->ctx, none);
+    return code;
 }
 
 static enum hn_code read_temperature(struct reader *r, const struct hn_yaml *value) {
@@ -397,8 +406,9 @@ static enum hn_code check_keys(struct hn_context *ctx, const struct hn_yaml *roo
 // Steps of `all` are counted when the snapshots are known.
 static enum hn_code check_cells(struct hn_context *ctx, const struct hn_yaml *root,
                                 const struct hn_job *job) {
-    const int64_t count[] = {job->n_snapshots, hn_max(job->n_steps, 1), job->n_batch_sizes,
-                             job->n_samplers,  job->n_temperatures,     job->n_seeds};
+    const int64_t count[] = {
+        job->n_snapshots,    hn_max(job->n_steps, 1), job->n_batch_sizes, job->n_samplers,
+        job->n_temperatures, job->n_losses,           job->n_weightings,  job->n_seeds};
     int64_t cells = 1;
     for (size_t i = 0; i < sizeof count / sizeof count[0]; i++)
         if (!hn_mul(cells, count[i], &cells) || cells > HN_JOB_CELLS_MAX)
@@ -505,6 +515,10 @@ void hn_job_free(struct hn_context *ctx, struct hn_job *job) {
     for (int64_t i = 0; i < job->n_samplers; i++)
         hn_job_sampler_free(ctx, &job->sampler[i]);
     hn_free(ctx, job->sampler);
+    for (int64_t i = 0; i < job->n_weightings; i++)
+        hn_job_weighting_free(ctx, &job->weighting[i]);
+    hn_free(ctx, job->weighting);
+    hn_free(ctx, job->loss);
     hn_free(ctx, job->path);
     hn_free(ctx, job->step);
     hn_free(ctx, job->batch_size);

@@ -14,6 +14,13 @@ struct hn_job_sampler {
     char *text;   // canonical parameters ("K=100, M=500"), owned
 };
 
+// One point of the grid of weightings.
+struct hn_job_weighting {
+    const struct hn_weighting_type *type;
+    void *params; // owned
+    char *text;   // canonical parameters, owned
+};
+
 struct hn_job_timing {
     int64_t reps, warmup;
     bool interleave;
@@ -37,6 +44,10 @@ struct hn_job {
     // twice.
     struct hn_job_sampler *sampler;
     int64_t n_samplers;
+    enum hn_loss *loss; // a name or a list
+    int64_t n_losses;
+    struct hn_job_weighting *weighting; // expanded as the samplers are; `none` alone by default
+    int64_t n_weightings;
     double *temperature; // a number or a list
     int64_t n_temperatures;
     const struct hn_metric_type **metric; // [n_metrics] of batches
@@ -65,6 +76,7 @@ void hn_job_free(struct hn_context *ctx, struct hn_job *job); // zeroed is fine
 // HN_USAGE for lists that stand for more than one point.
 HN_MUST_USE enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
                                               struct hn_job_sampler *out);
-void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s); // zeroed is fine
+void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s);     // zeroed is fine
+void hn_job_weighting_free(struct hn_context *ctx, struct hn_job_weighting *w); // zeroed is fine
 
 #endif

@@ -1,6 +1,6 @@
 // The parts of reading a job file, shared by harness/job*.c only: a node tree that knows its places
-// (job_yaml.c), overrides (job_set.c), its meaning (job.c), the grid of samplers (job_sampler.c)
-// and the canonical text (job_resolve.c).
+// (job_yaml.c), overrides (job_set.c), its meaning (job.c), grids (job_grid.c) of samplers and
+// weightings (job_sampler.c), and the canonical text (job_resolve.c).
 #ifndef HN_HARNESS_JOB_PRIVATE_H
 #define HN_HARNESS_JOB_PRIVATE_H
 
@@ -10,8 +10,8 @@
 // neither memory nor time.
 enum {
     HN_JOB_FILE_MAX = 1 << 20,      // bytes
-    HN_JOB_POINTS_MAX = 100000,     // of all samplers together
-    HN_JOB_CELLS_MAX = 1000000,     // snapshots x steps x sizes x samplers x temperatures x seeds
+    HN_JOB_POINTS_MAX = 100000,     // of all samplers together, or all weightings
+    HN_JOB_CELLS_MAX = 1000000,     // product of everything that has a list
     HN_YAML_DEPTH_MAX = 32,         // mappings and lists within each other
     HN_YAML_NODES_MAX = 100000,     // in one file
     HN_YAML_CHILDREN_MAX = 2 * 4096 // of one node: 4096 keys with their values
@@ -87,9 +87,35 @@ HN_MUST_USE enum hn_code hn_job_items(struct hn_context *ctx, const char *key,
                                       const struct hn_yaml *value, const struct hn_yaml **first,
                                       int64_t *n);
 
-// job_sampler.c: expands the samplers into job->sampler.
+// job_grid.c: what a grid may hold, an entry of a registry as far as a grid is concerned.
+struct hn_grid_type {
+    const char *name;
+    const struct hn_option *options;
+    size_t params_size;
+    const void *type; // the registry's entry
+};
+struct hn_grid_family {
+    const char *one, *many;                            // "sampler", "samplers"
+    bool (*type)(int64_t i, struct hn_grid_type *out); // false: there are no more than i
+    const char *(*refused)(const char *name);          // why a name is, or NULL; optional
+};
+struct hn_grid_point {
+    struct hn_grid_type type;
+    void *params; // owned
+    char *text;   // canonical parameters, owned
+};
+// Expands a list of entries; the points are owned by the caller.
+HN_MUST_USE enum hn_code hn_grid_read(struct hn_context *ctx, const struct hn_grid_family *family,
+                                      const struct hn_yaml *value, struct hn_grid_point **point,
+                                      int64_t *points);
+void hn_grid_point_free(struct hn_context *ctx, struct hn_grid_point *point); // zeroed is fine
+void hn_grid_free(struct hn_context *ctx, struct hn_grid_point *point, int64_t points);
+
+// job_sampler.c: expands the samplers into job->sampler, the weightings into job->weighting.
 HN_MUST_USE enum hn_code hn_job_read_samplers(struct hn_context *ctx, const struct hn_yaml *value,
                                               struct hn_job *job);
+HN_MUST_USE enum hn_code hn_job_read_weightings(struct hn_context *ctx, const struct hn_yaml *value,
+                                                struct hn_job *job);
 
 // job_set.c: applies "key=value" to the root of a job file. Errors name "--set key=value".
 HN_MUST_USE enum hn_code hn_job_override(struct hn_context *ctx, const char *text,

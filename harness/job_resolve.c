@@ -154,6 +154,29 @@ static void put_samplers(struct text *t, const struct hn_job *job) {
     }
 }
 
+static void put_loss(struct text *t, const struct hn_job *job) {
+    put(t, job->n_losses > 1 ? "loss: [" : "loss: ");
+    for (int64_t i = 0; i < job->n_losses; i++) {
+        put(t, i ? ", " : "");
+        put_text(t, hn_losses[job->loss[i]].name);
+    }
+    put(t, job->n_losses > 1 ? "]\nweightings: [" : "\nweightings: [");
+    for (int64_t i = 0; i < job->n_weightings; i++) {
+        const struct hn_job_weighting *w = &job->weighting[i];
+        put(t, i ? ", " : "");
+        if (!*w->text) {
+            put_text(t, w->type->name);
+            continue;
+        }
+        put(t, "{");
+        put_text(t, w->type->name);
+        put(t, ": ");
+        put_options(t, w->type->options, w->params);
+        put(t, "}");
+    }
+    put(t, "]\n");
+}
+
 static void put_what(struct text *t, const struct hn_job *job) {
     put(t, "version: 1\nsnapshots:\n");
     for (int64_t i = 0; i < job->n_snapshots; i++) {
@@ -171,7 +194,8 @@ static void put_what(struct text *t, const struct hn_job *job) {
     put(t, "\n");
     put_ints(t, "seeds", job->seed, job->n_seeds);
     put_samplers(t, job);
-    put(t, "loss: ntxent\nweightings: [none]\ntemperature: [");
+    put_loss(t, job);
+    put(t, "temperature: [");
     for (int64_t i = 0; i < job->n_temperatures; i++) {
         char number[64];
         hn_real_text(job->temperature[i], number, sizeof number);

@@ -1,267 +1,34 @@
-// The grid of samplers in a job file: an option with a list is an axis; nested loops over the axes
-// in the order in which they are written give the points.
+// What a job file's grids hold: samplers and weightings, each with parameters of its own type.
 #include "harness/job_private.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-struct axis {
-    const struct hn_option *option;
-    const struct hn_yaml *value; // in the file: a scalar or a list
-    const struct hn_yaml *first, *now;
-    int64_t count, at; // values, and the number of `now`
-};
-
-// One entry of the list of samplers.
-struct entry {
-    const struct hn_sampler_type *type;
-    const struct hn_yaml *name;
-    struct axis *axis; // [n_axes], owned
-    int64_t n_axes;
-    int64_t first, points; // its points in job->sampler
-};
-
-static enum hn_code find_type(struct hn_context *ctx, const struct hn_yaml *name,
-                              const struct hn_sampler_type **type) {
-    if (name->kind != HN_YAML_SCALAR)
-        return hn_yaml_fail(ctx, name, "a sampler is a name or a mapping of one, not %s",
-                            hn_yaml_kind_name(name));
-    *type = hn_sampler_find(name->text);
-    if (*type)
-        return HN_OK;
-    struct hn_names names = {.n = 0};
-    for (int64_t i = 0; hn_samplers[i]; i++)
-        hn_names_add(&names, hn_samplers[i]->name);
-    return hn_yaml_fail_unknown(ctx, name, "sampler", &names);
+static bool sampler_type(int64_t i, struct hn_grid_type *out) {
+    const struct hn_sampler_type *type = hn_samplers[i];
+    if (type)
+        *out = (struct hn_grid_type){type->name, type->options, type->params_size, type};
+    return type;
 }
 
-static enum hn_code fail_option(struct hn_context *ctx, const struct hn_sampler_type *type,
-                                const struct hn_yaml *key) {
-    struct hn_names names = {.n = 0};
-    for (const struct hn_option *o = type->options; o->name; o++)
-        hn_names_add(&names, o->name);
-    char what[64];
-    snprintf(what, sizeof what, "option of %s", type->name);
-    return names.n ? hn_yaml_fail_unknown(ctx, key, what, &names)
-                   : hn_yaml_fail(ctx, key, "unknown option '%.*s': %s has none",
-                                  hn_yaml_clip(key->text), key->text, type->name);
-}
-
-// "- knn:" has an empty value, which is no options, as a bare name is.
-static bool is_null(const struct hn_yaml *node) {
-    return node->kind == HN_YAML_SCALAR && node->plain &&
-           (!node->text[0] || !strcmp(node->text, "~") || !strcmp(node->text, "null"));
-}
-
-static enum hn_code check_axis(struct hn_context *ctx, const struct entry *entry, void *params,
-                               struct axis *axis) {
-    if (hn_job_items(ctx, axis->option->name, axis->value, &axis->first, &axis->count))
-        return ctx->code;
-    axis->now = axis->first;
-    for (int64_t i = 0; i < axis->count; i++, axis->now = axis->now->next)
-        if (hn_job_set(ctx, entry->type->options, params, axis->option, axis->now))
-            return ctx->code;
-    axis->now = axis->first;
-    return HN_OK;
-}
-
-// Reads the options into axes. Every value is tried on params of its own, so that errors come in
-// the order of the file and before the grid is expanded.
-static enum hn_code read_axes(struct hn_context *ctx, const struct hn_yaml *options,
-                              struct entry *entry) {
-    const struct hn_sampler_type *type = entry->type;
-    entry->points = 1;
-    if (!options)
-        return HN_OK;
-    entry->axis = hn_zalloc(ctx, options->count / 2, sizeof *entry->axis);
-    void *params = hn_zalloc(ctx, 1, type->params_size);
-    enum hn_code code =
-        entry->axis && params ? hn_options_init(ctx, type->options, params) : ctx->code;
-    bool made = !code;
-    for (const struct hn_yaml *key = options->first; !code && key; key = key->next->next) {
-        struct axis *axis = &entry->axis[entry->n_axes++];
-        axis->option = hn_options_find(type->options, key->text);
-        axis->value = key->next;
-        code = axis->option ? check_axis(ctx, entry, params, axis) : fail_option(ctx, type, key);
-        // Both are bounded, so that the product cannot overflow.
-        if (!code && (entry->points *= axis->count) > HN_JOB_POINTS_MAX)
-            code = hn_yaml_fail(ctx, key, "the samplers have more than %d points: split the job",
-                                HN_JOB_POINTS_MAX);
-    }
-    if (made)
-        hn_options_free(ctx, type->options, params);
-    hn_free(ctx, params);
-    return code;
-}
-
-static enum hn_code read_entry(struct hn_context *ctx, const struct hn_yaml *node,
-                               struct entry *entry) {
-    bool map = node->kind == HN_YAML_MAP;
-    if (map && node->count != 2)
-        return hn_yaml_fail(ctx, node->count ? node->first->next->next : node,
-                            "a sampler is a name or a mapping of one name to its options; this "
-                            "has %lld keys (options are indented below the name)",
-                            (long long)node->count / 2);
-    entry->name = map ? node->first : node;
-    const struct hn_yaml *options = map ? node->first->next : NULL;
-    if (find_type(ctx, entry->name, &entry->type))
-        return ctx->code;
-    if (options && is_null(options))
-        options = NULL;
-    if (options && options->kind != HN_YAML_MAP)
-        return hn_yaml_fail(ctx, options, "the options of %s are a mapping, not %s",
-                            entry->type->name, hn_yaml_kind_name(options));
-    return read_axes(ctx, options, entry);
-}
-
-// The next point of the grid: the last axis moves, the one before when that is through, and so on.
-static void advance(struct entry *entry) {
-    for (int64_t i = entry->n_axes - 1; i >= 0; i--) {
-        struct axis *axis = &entry->axis[i];
-        if (++axis->at < axis->count) {
-            axis->now = axis->now->next;
-            return;
-        }
-        axis->at = 0;
-        axis->now = axis->first;
-    }
-}
-
-static enum hn_code make_point(struct hn_context *ctx, const struct entry *entry,
-                               struct hn_job_sampler *out) {
-    const struct hn_sampler_type *type = entry->type;
-    *out = (struct hn_job_sampler){.params = hn_zalloc(ctx, 1, type->params_size)};
-    if (!out->params || hn_options_init(ctx, type->options, out->params))
-        goto failed;
-    out->type = type; // from here on the options own what they hold
-    for (int64_t i = 0; i < entry->n_axes; i++)
-        if (hn_job_set(ctx, type->options, out->params, entry->axis[i].option, entry->axis[i].now))
-            goto failed;
-    out->text = hn_options_text(ctx, type->options, out->params);
-    if (out->text)
-        return HN_OK;
-failed:
-    hn_job_sampler_free(ctx, out);
-    return ctx->code;
-}
-
-static enum hn_code expand(struct hn_context *ctx, struct entry *entry, struct hn_job *job) {
-    entry->first = job->n_samplers;
-    for (int64_t i = 0; i < entry->points; i++, advance(entry)) {
-        if (make_point(ctx, entry, &job->sampler[job->n_samplers]))
-            return ctx->code;
-        job->n_samplers++;
-    }
-    return HN_OK;
-}
-
-static int by_point(const void *a, const void *b) {
-    const struct hn_job_sampler *p = *(const struct hn_job_sampler *const *)a;
-    const struct hn_job_sampler *q = *(const struct hn_job_sampler *const *)b;
-    int type = strcmp(p->type->name, q->type->name);
-    int text = type ? type : strcmp(p->text, q->text);
-    return text ? text : (p > q) - (p < q);
-}
-
-// The first point, in file order, that was there before; false if there is none.
-static bool find_twin(struct hn_job *job, const struct hn_job_sampler **sorted, int64_t *earlier,
-                      int64_t *later) {
-    *later = job->n_samplers;
-    for (int64_t i = 0; i < job->n_samplers; i++)
-        sorted[i] = &job->sampler[i];
-    qsort(sorted, (size_t)job->n_samplers, sizeof *sorted, by_point);
-    for (int64_t i = 1; i < job->n_samplers; i++) {
-        bool same =
-            sorted[i]->type == sorted[i - 1]->type && !strcmp(sorted[i]->text, sorted[i - 1]->text);
-        if (same && sorted[i] - job->sampler < *later) {
-            *later = sorted[i] - job->sampler;
-            *earlier = sorted[i - 1] - job->sampler;
-        }
-    }
-    return *later < job->n_samplers;
-}
-
-static const struct entry *entry_of(const struct entry *entry, int64_t point) {
-    while (point >= entry->first + entry->points)
-        entry++;
-    return entry;
-}
-
-// Two points of one entry are the same because a list holds the same value twice: the last axis on
-// which they differ names it.
-static enum hn_code fail_value(struct hn_context *ctx, const struct entry *entry, int64_t earlier,
-                               int64_t later) {
-    const struct axis *axis = &entry->axis[entry->n_axes];
-    int64_t p = earlier - entry->first, q = later - entry->first, at;
-    do {
-        axis--;
-        at = q % axis->count;
-        bool differs = p % axis->count != at;
-        p /= axis->count;
-        q /= axis->count;
-        if (differs)
-            break;
-    } while (axis > entry->axis);
-    const struct hn_yaml *value = axis->first;
-    for (; at > 0; at--)
-        value = value->next;
-    return hn_yaml_fail(ctx, value, "%.*s is given twice in '%s'", hn_yaml_clip(value->text),
-                        value->text, axis->option->name);
-}
-
-static enum hn_code check_twins(struct hn_context *ctx, struct hn_job *job,
-                                const struct entry *entries) {
-    const struct hn_job_sampler **sorted = hn_alloc(ctx, job->n_samplers, sizeof *sorted);
-    if (!sorted)
-        return ctx->code;
-    int64_t earlier = 0, later = 0;
-    bool found = find_twin(job, sorted, &earlier, &later);
-    hn_free(ctx, sorted);
-    if (!found)
-        return HN_OK;
-    const struct entry *a = entry_of(entries, earlier), *b = entry_of(entries, later);
-    if (a == b)
-        return fail_value(ctx, a, earlier, later);
-    const struct hn_job_sampler *point = &job->sampler[later];
-    return hn_yaml_fail(ctx, b->name, "%s {%s} is given twice (first at line %lld, column %lld)",
-                        point->type->name, point->text, (long long)a->name->line,
-                        (long long)a->name->column);
-}
-
-static enum hn_code read_entries(struct hn_context *ctx, const struct hn_yaml *node, int64_t n,
-                                 struct entry *entries, struct hn_job *job) {
-    int64_t points = 0;
-    for (int64_t i = 0; i < n; i++, node = node->next) {
-        if (read_entry(ctx, node, &entries[i]))
-            return ctx->code;
-        points += entries[i].points;
-        if (points > HN_JOB_POINTS_MAX)
-            return hn_yaml_fail(ctx, node, "the samplers have more than %d points: split the job",
-                                HN_JOB_POINTS_MAX);
-    }
-    job->sampler = hn_zalloc(ctx, points, sizeof *job->sampler);
-    if (!job->sampler)
-        return ctx->code;
-    for (int64_t i = 0; i < n; i++)
-        if (expand(ctx, &entries[i], job))
-            return ctx->code;
-    return check_twins(ctx, job, entries);
-}
+static const struct hn_grid_family samplers = {"sampler", "samplers", sampler_type, NULL};
 
 enum hn_code hn_job_read_samplers(struct hn_context *ctx, const struct hn_yaml *value,
                                   struct hn_job *job) {
-    const struct hn_yaml *first;
+    struct hn_grid_point *point;
     int64_t n;
-    if (hn_job_items(ctx, "samplers", value, &first, &n))
+    if (hn_grid_read(ctx, &samplers, value, &point, &n))
         return ctx->code;
-    struct entry *entries = hn_zalloc(ctx, n, sizeof *entries);
-    if (!entries)
+    job->sampler = hn_alloc(ctx, n, sizeof *job->sampler);
+    if (!job->sampler) {
+        hn_grid_free(ctx, point, n);
         return ctx->code;
-    enum hn_code code = read_entries(ctx, first, n, entries, job);
-    for (int64_t i = 0; i < n; i++)
-        hn_free(ctx, entries[i].axis);
-    hn_free(ctx, entries);
-    return code;
+    }
+    for (; job->n_samplers < n; job->n_samplers++) {
+        const struct hn_grid_point *p = &point[job->n_samplers];
+        job->sampler[job->n_samplers] = (struct hn_job_sampler){p->type.type, p->params, p->text};
+    }
+    hn_free(ctx, point); // what the points own has moved
+    return HN_OK;
 }
 
 void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s) {
@@ -270,4 +37,42 @@ void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s) {
     hn_free(ctx, s->params);
     hn_free(ctx, s->text);
     memset(s, 0, sizeof *s);
+}
+
+static bool weighting_type(int64_t i, struct hn_grid_type *out) {
+    const struct hn_weighting_type *type = hn_weightings[i];
+    if (type)
+        *out = (struct hn_grid_type){type->name, type->options, type->params_size, type};
+    return type;
+}
+
+static const struct hn_grid_family weightings = {"weighting", "weightings", weighting_type,
+                                                 hn_ambiguous_loss};
+
+enum hn_code hn_job_read_weightings(struct hn_context *ctx, const struct hn_yaml *value,
+                                    struct hn_job *job) {
+    struct hn_grid_point *point;
+    int64_t n;
+    if (hn_grid_read(ctx, &weightings, value, &point, &n))
+        return ctx->code;
+    job->weighting = hn_alloc(ctx, n, sizeof *job->weighting);
+    if (!job->weighting) {
+        hn_grid_free(ctx, point, n);
+        return ctx->code;
+    }
+    for (; job->n_weightings < n; job->n_weightings++) {
+        const struct hn_grid_point *p = &point[job->n_weightings];
+        job->weighting[job->n_weightings] =
+            (struct hn_job_weighting){p->type.type, p->params, p->text};
+    }
+    hn_free(ctx, point); // what the points own has moved
+    return HN_OK;
+}
+
+void hn_job_weighting_free(struct hn_context *ctx, struct hn_job_weighting *w) {
+    if (w->type)
+        hn_options_free(ctx, w->type->options, w->params);
+    hn_free(ctx, w->params);
+    hn_free(ctx, w->text);
+    memset(w, 0, sizeof *w);
 }

@@ -126,8 +126,11 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     hash_int(&d, job->batches);
     hash_int(&d, job->epochs);
     hash_real(&d, cell->temperature);
-    hn_digest_add_text(&d, "ntxent");
-    hn_digest_add_text(&d, "none");
+    const struct hn_job_weighting *weighting = &job->weighting[cell->weighting];
+    hn_digest_add_text(&d, hn_losses[cell->loss].name);
+    hn_digest_add_text(&d, weighting->type->name);
+    if (*weighting->text)
+        hn_digest_add_text(&d, weighting->text);
     hash_int(&d, (int64_t)cell->seed);
     hn_digest_end(&d, cell->cell_key);
 
@@ -162,26 +165,36 @@ static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step
     hn_digest_end(&d, step->run_key);
 }
 
-// The cells of one step at one temperature.
-static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, double temperature) {
+// The cells that differ from `model` in sampler, batch size and seed.
+static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
     const struct hn_job *job = plan->job;
-    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[data].snapshot);
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[model->data].snapshot);
     for (int64_t s = 0; s < job->n_samplers; s++) {
         const struct hn_job_sampler *sampler = &job->sampler[s];
         int64_t t = sampler->type->interval ? sampler->type->interval(sampler->params) : 0;
         for (int64_t b = 0; b < job->n_batch_sizes; b++)
             for (int64_t r = 0; r < job->n_seeds; r++) {
                 struct hn_cell *cell = &plan->cell[plan->n_cells++];
-                *cell = (struct hn_cell){.data = data,
-                                         .sampler = (int32_t)s,
-                                         .step_index = step_index,
-                                         .build_index = build_place(info, step_index, t),
-                                         .temperature = temperature,
-                                         .batch_size = (int32_t)job->batch_size[b],
-                                         .seed = (uint64_t)job->seed[r]};
+                *cell = *model;
+                cell->sampler = (int32_t)s;
+                cell->build_index = build_place(info, cell->step_index, t);
+                cell->batch_size = (int32_t)job->batch_size[b];
+                cell->seed = (uint64_t)job->seed[r];
                 make_keys(plan, cell);
             }
     }
+}
+
+// The cells of one step at one temperature.
+static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, double temperature) {
+    const struct hn_job *job = plan->job;
+    struct hn_cell model = {.data = data, .step_index = step_index, .temperature = temperature};
+    for (int64_t l = 0; l < job->n_losses; l++)
+        for (int64_t w = 0; w < job->n_weightings; w++) {
+            model.loss = job->loss[l];
+            model.weighting = (int32_t)w;
+            lay_samplers(plan, &model);
+        }
 }
 
 static int64_t steps_wanted(const struct hn_job *job, const struct hn_snapshot_info *info) {
@@ -194,6 +207,7 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
     for (int64_t i = 0; i < plan->n_data; i++)
         steps += steps_wanted(job, hn_snapshot_info(plan->data[i].snapshot));
     if (!hn_mul(steps, job->n_temperatures, &total) || !hn_mul(total, job->n_samplers, &total) ||
+        !hn_mul(total, job->n_losses, &total) || !hn_mul(total, job->n_weightings, &total) ||
         !hn_mul(total, job->n_batch_sizes, &total) || !hn_mul(total, job->n_seeds, &total) ||
         total > 10000000)
         return hn_fail(ctx, HN_USAGE, "%s: the grid has more than 10,000,000 cells", job->path);
@@ -247,9 +261,15 @@ void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char 
                    size_t size) {
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     const struct hn_plan_data *data = &plan->data[cell->data];
-    snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g seed %" PRIu64, data->name,
+    const struct hn_job_weighting *weighting = &plan->job->weighting[cell->weighting];
+    char loss[64] = "", weights[256] = ""; // what is usual goes without saying
+    if (cell->loss != HN_LOSS_NTXENT)
+        snprintf(loss, sizeof loss, " %s", hn_losses[cell->loss].name);
+    if (*weighting->text)
+        snprintf(weights, sizeof weights, " %s {%s}", weighting->type->name, weighting->text);
+    snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64, data->name,
              hn_snapshot_info(data->snapshot)->step[cell->step_index], sampler->type->name,
-             sampler->text, cell->batch_size, cell->temperature, cell->seed);
+             sampler->text, cell->batch_size, cell->temperature, loss, weights, cell->seed);
 }
 
 void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, char *text,

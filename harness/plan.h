@@ -21,6 +21,8 @@ struct hn_cell {
     int64_t step_index;  // place in the series that is judged
     int64_t build_index; // place that the sampler is built on (t, METHODS.md)
     double temperature;
+    enum hn_loss loss;
+    int32_t weighting; // index into job->weighting
     int32_t batch_size;
     uint64_t seed;
     char cell_key[HN_DIGEST_TEXT]; // data, parameters, seed
@@ -43,7 +45,7 @@ struct hn_plan {
     int64_t n_data;
     struct hn_plan_step *step; // by data, step
     int64_t n_steps;
-    struct hn_cell *cell; // by data, step, temperature, then sampler, batch size, seed
+    struct hn_cell *cell; // by data, step, temperature, loss, weighting, sampler, batch size, seed
     int64_t n_cells;
 };
 

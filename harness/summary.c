@@ -1,5 +1,6 @@
 #include "harness/summary.h"
 #include "core/option.h"
+#include "metrics/weighting.h"
 #include "samplers/sampler.h"
 
 #include <inttypes.h>
@@ -18,12 +19,16 @@ static void print_number(double value, int decimals, const char *unit, int width
     printf(" %*s", width, text);
 }
 
-// The options of a row that are not at their defaults: "M=500 alpha=0.2".
-static void short_params(const struct hn_results *r, int64_t row, char *text, size_t size) {
-    const struct hn_sampler_type *type = hn_sampler_find(hn_table_text(&r->runs, row, "sampler"));
-    size_t used = 0;
-    *text = '\0';
-    for (const struct hn_option *o = type ? type->options : NULL; o && o->name; o++) {
+// Appends a word, as far as there is room.
+static void add_word(char *text, size_t size, const char *name, const char *value) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s%s", used ? " " : "", name, value);
+}
+
+// Appends the options of a row that are not at their defaults: "M=500 alpha=0.2".
+static void add_options(const struct hn_results *r, int64_t row, const struct hn_option *options,
+                        char *text, size_t size) {
+    for (const struct hn_option *o = options; o && o->name; o++) {
         char real[64];
         const char *value = real;
         if (hn_table_find(&r->runs, o->name) >= 0 && *hn_table_text(&r->runs, row, o->name))
@@ -31,11 +36,28 @@ static void short_params(const struct hn_results *r, int64_t row, char *text, si
         else
             hn_real_text(hn_table_real(&r->runs, row, o->name), real, sizeof real);
         bool unset = strcmp(value, "nan") == 0;
-        if (unset || (o->initial && strcmp(value, o->initial) == 0) || used >= size)
+        if (unset || (o->initial && strcmp(value, o->initial) == 0))
             continue;
-        int wrote = snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", o->name, value);
-        used += wrote > 0 ? (size_t)wrote : 0;
+        char name[64];
+        snprintf(name, sizeof name, "%s=", o->name);
+        add_word(text, size, name, value);
     }
+}
+
+// What sets a row apart: options of its sampler, loss and weighting, where they are not the usual.
+static void short_params(const struct hn_results *r, int64_t row, char *text, size_t size) {
+    const struct hn_sampler_type *type = hn_sampler_find(hn_table_text(&r->runs, row, "sampler"));
+    const char *loss = hn_table_text(&r->runs, row, "loss");
+    const struct hn_weighting_type *weighting =
+        hn_weighting_find(hn_table_text(&r->runs, row, "weighting"));
+    *text = '\0';
+    add_options(r, row, type ? type->options : NULL, text, size);
+    if (*loss && strcmp(loss, hn_losses[HN_LOSS_NTXENT].name) != 0)
+        add_word(text, size, loss, "");
+    if (!weighting || strcmp(weighting->name, "none") == 0)
+        return;
+    add_word(text, size, weighting->name, "");
+    add_options(r, row, weighting->options, text, size);
 }
 
 void hn_print_summary(const struct hn_results *r) {

@@ -89,7 +89,7 @@ test_help() {
     expect "option without value" 2 '.' run -c
     expect "superfluous argument" 2 'argument' info a.h5 b.h5
     expect "list of what is not there" 2 'samplers' list sampler
-    for what in samplers metrics figures; do
+    for what in samplers losses weightings metrics figures; do
         expect "list $what" 0 '' list $what
         expect "list $what --json" 0 '' list $what --json
         if [ -n "$python" ]; then check "list $what --json is JSON" valid_json; fi
@@ -99,6 +99,10 @@ test_help() {
     run list samplers --json
     for name in uniform knn batchsampler gcbs null; do
         check "list samplers names $name" says "\"$name\""
+    done
+    run list weightings --json
+    for name in none debiased hcl tau_plus; do
+        check "list weightings names $name" says "\"$name\""
     done
 }
 

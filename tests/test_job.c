@@ -92,13 +92,29 @@ static const char full_job[] =
     "  - batchsampler: {M: [500, 1000], K: 100, alpha: [0.1, \"0.2~0.05\"]}\n"
     "  - gcbs:\n"
     "  - \"null\": {}\n"
-    "loss: ntxent\n"
-    "weightings: [none]\n"
+    "loss: [ntxent, other-view]\n"
+    "weightings: [none, {debiased: {tau_plus: 0.05}}, {hcl: {tau_plus: [0, 0.1], beta: [1, 2]}}]\n"
     "temperature: [0.5, 0.07]\n"
     "metrics: [fn_ratio]\n"
     "timing: {reps: 21, warmup: 2, interleave: true}\n"
     "limits: {memory: 4GiB}\n"
     "figures: [bs-fig4]\n";
+
+static void check_weightings(const struct hn_job *job) {
+    static const char *const wanted[][2] = {
+        {"none", ""},
+        {"debiased", "tau_plus=0.05"},
+        {"hcl", "beta=1, form=equation, tau_plus=0"},
+        {"hcl", "beta=2, form=equation, tau_plus=0"},
+        {"hcl", "beta=1, form=equation, tau_plus=0.1"},
+        {"hcl", "beta=2, form=equation, tau_plus=0.1"},
+    };
+    CU_ASSERT_EQUAL_FATAL(job->n_weightings, 6);
+    for (int64_t i = 0; i < job->n_weightings; i++) {
+        CU_ASSERT_STRING_EQUAL(job->weighting[i].type->name, wanted[i][0]);
+        CU_ASSERT_STRING_EQUAL(job->weighting[i].text, wanted[i][1]);
+    }
+}
 
 static void test_full(void) {
     struct bench b;
@@ -121,6 +137,10 @@ static void test_full(void) {
     CU_ASSERT_EQUAL(job.n_seeds, 3);
     CU_ASSERT_EQUAL(job.seed[2], 3);
     CU_ASSERT_EQUAL(job.n_samplers, 9);
+    CU_ASSERT_EQUAL_FATAL(job.n_losses, 2);
+    CU_ASSERT_EQUAL(job.loss[0], HN_LOSS_NTXENT);
+    CU_ASSERT_EQUAL(job.loss[1], HN_LOSS_OTHER_VIEW);
+    check_weightings(&job);
     CU_ASSERT_EQUAL(job.n_temperatures, 2);
     CU_ASSERT_EQUAL(job.temperature[1], 0.07);
     CU_ASSERT_EQUAL(job.n_metrics, 1);
@@ -151,6 +171,10 @@ static void test_defaults(void) {
     CU_ASSERT_EQUAL(job.seed[0], 1);
     CU_ASSERT_EQUAL(job.n_samplers, 1);
     CU_ASSERT_STRING_EQUAL(job.sampler[0].text, "draw=shuffle");
+    CU_ASSERT_EQUAL(job.n_losses, 1);
+    CU_ASSERT_EQUAL(job.loss[0], HN_LOSS_NTXENT);
+    CU_ASSERT_EQUAL_FATAL(job.n_weightings, 1);
+    CU_ASSERT_STRING_EQUAL(job.weighting[0].type->name, "none");
     CU_ASSERT_EQUAL(job.n_temperatures, 1);
     CU_ASSERT_EQUAL(job.temperature[0], 0.5);
     for (; hn_metrics[metrics]; metrics++)
@@ -219,6 +243,10 @@ static void check_round_trip(struct bench *b, const char *text, const char *set)
         CU_ASSERT_PTR_EQUAL(job.sampler[i].type, again.sampler[i].type);
         CU_ASSERT_STRING_EQUAL(job.sampler[i].text, again.sampler[i].text);
     }
+    CU_ASSERT_EQUAL(job.n_losses, again.n_losses);
+    CU_ASSERT_EQUAL_FATAL(job.n_weightings, again.n_weightings);
+    for (int64_t i = 0; i < job.n_weightings; i++)
+        CU_ASSERT_STRING_EQUAL(job.weighting[i].text, again.weighting[i].text);
     CU_ASSERT_EQUAL_FATAL(job.n_snapshots, again.n_snapshots);
     for (int64_t i = 0; i < job.n_snapshots; i++)
         CU_ASSERT_STRING_EQUAL(job.snapshot_written[i], again.snapshot_written[i]);
@@ -241,6 +269,7 @@ static void test_round_trip(void) {
     set_up(&b);
     check_round_trip(&b, full_job, NULL);
     check_round_trip(&b, SHORT, NULL);
+    check_round_trip(&b, SHORT "weightings: {hcl: {form: figure13, anneal: 400, clip: 2}}\n", NULL);
     check_round_trip(&b, SHORT, "figures=all|temperature=[0.1, 1e-2, 3]|epochs=3|steps=7");
     // Every sampler of the registry, with its defaults.
     char text[2048] = "snapshots: a.h5\nbatch_size: 64\nsamplers:\n";
@@ -378,17 +407,30 @@ static void test_names(void) {
     struct bench b;
     set_up(&b);
     fails(&b, SHORT "loss: ntxnt\n", "4:7: unknown loss 'ntxnt' (did you mean 'ntxent'?)");
-    fails(&b, SHORT "loss: infonce\n", "4:7: unknown loss 'infonce' (known: ntxent)");
+    fails(&b, SHORT "loss: margin\n",
+          "4:7: unknown loss 'margin' (known: ntxent, infonce, other-view)");
     fails(&b, SHORT "loss: dcl\n", "4:7: 'dcl' means debiased to some");
-    fails(&b, SHORT "loss: [ntxent]\n", "4:7: a loss is a name, not a list");
+    fails(&b, SHORT "loss: [[ntxent]]\n", "4:8: a loss is a name, not a list");
+    fails(&b, SHORT "loss: []\n", "4:7: 'loss' is empty");
+    fails(&b, SHORT "loss: [ntxent, infonce, ntxent]\n", "4:25: 'ntxent' is given twice in 'loss'");
     fails(&b, SHORT "weightings: [none, dcl]\n", "4:20: 'dcl' means debiased to some");
     fails(&b, SHORT "weightings: [{dcl: {}}]\n", "4:15: 'dcl' means debiased to some");
-    fails(&b, SHORT "weightings: [{hcl: {beta: 1}}]\n",
-          "4:15: unknown weighting 'hcl' (known: none)");
-    fails(&b, SHORT "weightings: [none, none]\n", "4:20: 'none' is given twice in 'weightings'");
-    fails(&b, SHORT "weightings: {none: {a: 1}}\n", "4:20: the weighting 'none' takes no options");
+    fails(&b, SHORT "weightings: [hlc]\n", "4:14: unknown weighting 'hlc' (did you mean 'hcl'?)");
+    fails(&b, SHORT "weightings: [none, none]\n",
+          "4:20: none {} is given twice (first at line 4, column 14)");
+    fails(&b, SHORT "weightings: {none: {a: 1}}\n", "4:21: unknown option 'a': none has none");
+    fails(&b, SHORT "weightings: [{debiased: {beta: 1}}]\n",
+          "4:26: unknown option of debiased 'beta' (known: tau_plus)");
+    fails(&b, SHORT "weightings: [{hcl: {beta: [1, -1]}}]\n",
+          "4:31: option 'beta': -1 is out of range (0 to 1000)");
+    fails(&b, SHORT "weightings: [{hcl: {tau_plus: 1}}]\n",
+          "4:31: option 'tau_plus': 1 is out of range (0 to 0.99)");
+    fails(&b, SHORT "weightings: [{hcl: {form: figure14}}]\n",
+          "4:27: option 'form': 'figure14' is not equation or figure13");
+    fails(&b, SHORT "weightings: [{hcl: {beta: [1, 2, 1]}}]\n", "4:34: 1 is given twice in 'beta'");
     fails(&b, SHORT "weightings: []\n", "4:13: 'weightings' is empty");
-    fails(&b, SHORT "weightings: [[none]]\n", "4:14: a weighting is a name, not a list");
+    fails(&b, SHORT "weightings: [[none]]\n",
+          "4:14: a weighting is a name or a mapping of one, not a list");
     fails(&b, SHORT "metrics: [fn_ratoi]\n",
           "4:11: unknown metric 'fn_ratoi' (did you mean 'fn_ratio'?)");
     fails(&b, SHORT "metrics: al\n", "4:10: unknown metric 'al' (did you mean 'all'?)");

@@ -324,6 +324,60 @@ static double value(const struct hn_results *r, int64_t row, const char *column)
     return hn_table_real(&r->runs, row, column);
 }
 
+// Every loss and weighting on the same batches: what the batches show is the same, what the loss
+// shows is not, and what is measured without a weighting says so.
+static void check_weighted(const struct hn_results *r, int64_t first, int64_t row) {
+    bool weighted = strcmp(hn_table_text(&r->runs, row, "weighting"), "none") != 0;
+    CU_ASSERT_STRING_EQUAL(hn_table_text(&r->runs, row, "status"), "ok");
+    CU_ASSERT(same_bits(value(r, row, "fn_ratio"), value(r, first, "fn_ratio")));
+    CU_ASSERT(same_bits(value(r, row, "cos_p90"), value(r, first, "cos_p90")));
+    CU_ASSERT(value(r, row, "loss_batch") > 0 && value(r, row, "fn_mass") > 0);
+    CU_ASSERT_EQUAL(isnan(value(r, row, "gap")), weighted);
+    CU_ASSERT_STRING_EQUAL(hn_table_text(&r->runs, row, "note"),
+                           weighted ? "gap: weighting none only" : "");
+    CU_ASSERT_EQUAL(isnan(value(r, row, "tau_plus")), !weighted);
+    bool hcl = strcmp(hn_table_text(&r->runs, row, "weighting"), "hcl") == 0;
+    CU_ASSERT_EQUAL(isnan(value(r, row, "beta")), !hcl);
+    CU_ASSERT_STRING_EQUAL(hn_table_text(&r->runs, row, "form"), hcl ? "equation" : "");
+    for (int64_t other = first; other < row; other++)
+        CU_ASSERT(value(r, row, "loss_batch") != value(r, other, "loss_batch"));
+}
+
+static void test_weightings(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct place p = make_place(&ctx, "[uniform, knn]",
+                                "steps: [0]\nbatches: 6\nloss: [ntxent, infonce]\nweightings: "
+                                "[none, debiased, {hcl: {beta: [0.5, 2], anneal: 100}}]\n");
+    struct hn_results r, plain;
+    struct hn_run_summary summary;
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &r));
+    CU_ASSERT_EQUAL_FATAL(r.runs.rows, 2 * 4 * 2); // losses, weightings, samplers
+    for (int64_t i = 0; i < 16; i++) {
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&r.runs, i, "loss"), i < 8 ? "ntxent" : "infonce");
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&r.runs, i, "sampler"), i % 2 ? "knn" : "uniform");
+    }
+    for (int64_t i = 0; i < 16; i++)
+        if (i % 2 == 0)
+            check_weighted(&r, 0, i);
+    CU_ASSERT_EQUAL(value(&r, 4, "beta"), 0.5);
+    CU_ASSERT_EQUAL(value(&r, 6, "beta"), 2);
+    CU_ASSERT_EQUAL(value(&r, 6, "anneal"), 100);
+    CU_ASSERT(value(&r, 7, "fn_mass") > value(&r, 5, "fn_mass"));
+    // A job that names neither has the cells of loss ntxent and weighting none.
+    char text[300];
+    snprintf(text, sizeof text,
+             "snapshots: s.h5\nbatch_size: 16\nsamplers: [uniform, knn]\nsteps: [0]\nbatches: 6\n");
+    write_text(p.job, text);
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &plain));
+    CU_ASSERT_EQUAL(summary.present, 2);
+    CU_ASSERT_EQUAL(summary.ran, 0);
+    hn_results_free(&ctx, &plain);
+    hn_results_free(&ctx, &r);
+    hn_fixture_remove(p.folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // Row of a sampler at a step, or -1.
 static int64_t find_row(const struct hn_results *r, const char *sampler, double step) {
     for (int64_t i = 0; i < r->runs.rows; i++)
@@ -389,6 +443,22 @@ static void test_real_series(void) {
     hn_fixture_remove(p.folder);
 }
 
+// A job that does not ask for the histogram has results without one.
+static void test_few_metrics(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, "[uniform]", "batches: 3\nmetrics: [loss]\n");
+    struct hn_results r;
+    struct hn_run_summary summary;
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &r));
+    CU_ASSERT_EQUAL(r.runs.rows, 3);
+    CU_ASSERT_EQUAL(r.kinds, 0);
+    CU_ASSERT(value(&r, 2, "loss_batch") > 0 && isnan(value(&r, 2, "fn_ratio")));
+    hn_results_free(&ctx, &r);
+    hn_fixture_remove(p.folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"plan has every point", test_plan_has_every_point},
     {"plan builds at multiples of t", test_plan_builds_at_multiples_of_t},
@@ -399,6 +469,8 @@ static const struct hn_test tests[] = {
     {"resumes", test_resumes},
     {"interleaved timing", test_interleaved_timing},
     {"allocations may fail", test_allocations_may_fail},
+    {"weightings", test_weightings},
+    {"few metrics", test_few_metrics},
     {"real series", test_real_series},
 };
 
