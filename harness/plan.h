@@ -19,7 +19,7 @@ struct hn_cell {
     int32_t data;        // index into plan->data
     int32_t sampler;     // index into job->sampler
     int64_t step_index;  // place in the series that is judged
-    int64_t build_index; // place that the sampler is built on (t, METHODS.md)
+    int64_t build_index; // place that the sampler is built on (t, docs/methods.md)
     double temperature;
     enum hn_loss loss;
     int32_t weighting; // index into job->weighting

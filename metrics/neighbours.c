@@ -1,6 +1,6 @@
 // Weighted nearest-neighbour accuracy: every test item is given the label with the largest sum of
-// weights exp(cos / 0.5) among its k = 200 nearest training items (Wu et al. 2018; METHODS.md,
-// "Downstream"; the temperature is that of the published accuracies of the CIFAR-10 series).
+// weights exp(cos / 0.5) among its k = 200 nearest training items (Wu et al. 2018; the temperature
+// is that of the published accuracies of the CIFAR-10 series).
 //
 // Test and training items are those of the file's split; without one, a fifth of the labelled
 // items, drawn by seed, is tested. The products are test x training, in a sweep of their own.
