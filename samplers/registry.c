@@ -9,6 +9,8 @@
     X(knn)                                                                                         \
     X(batchsampler)                                                                                \
     X(gcbs)                                                                                        \
+    X(hard_negative)                                                                               \
+    X(stratified)                                                                                  \
     X(null)
 
 #define DECLARE(name) extern const struct hn_sampler_type hn_##name##_sampler;

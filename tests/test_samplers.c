@@ -29,6 +29,11 @@ static const char *settings_for(const struct hn_sampler_type *type) {
     return "";
 }
 
+// Samplers that are no partition, but whose epochs may end with a short batch all the same.
+static bool ends_short(const struct hn_sampler_type *type) {
+    return type->flags & HN_SAMPLER_PARTITION || strcmp(type->name, "hard-negative") == 0;
+}
+
 static bool varies(const struct hn_sampler_type *type) { return strcmp(type->name, "null") != 0; }
 
 static void test_tables(void) {
@@ -95,7 +100,7 @@ static void check_batches(const struct hn_sampler_type *type, const struct sampl
         bool in_batch[N] = {0};
         int32_t size = s->size[b];
         CU_ASSERT_FATAL(size >= 1 && size <= batch_size);
-        CU_ASSERT(size == batch_size || (partition && b == s->batches - 1));
+        CU_ASSERT(size == batch_size || (ends_short(type) && b == s->batches - 1));
         for (int32_t i = 0; i < size; i++) {
             int32_t id = sampled_batch(s, b)[i];
             CU_ASSERT_FATAL(id >= 0 && id < N);

@@ -1,0 +1,237 @@
+// Hard negatives beside their anchors, the baseline that GCBS is compared with (GC 7.1, "Hard
+// Negative (l)"): a batch is B / (1 + l) anchors, each followed by the l items that are most
+// similar to it. B stays what it is, so that an epoch, in which every item is an anchor once, has
+// (1 + l) times the batches (GC table 5).
+//
+// Similarity is x1_i . x2_j where there are two views, as in the loss of the paper and in GCBS, and
+// x_i . x_j otherwise. The item itself is left out; labels are not looked at, so what is called a
+// negative may be a false one.
+//
+// The paper says no more; ours are: (1) Items of a batch are distinct. All anchors are put in
+// first, then each in turn takes its nearest items that are not in the batch yet. (2) A places of
+// anchors, A = floor(B / (1 + l)), share the batch as evenly as can be: anchor g has places floor(g
+// B / A) to floor((g + 1) B / A) - 1, so that no anchor has fewer than l negatives, and where 1 + l
+// does not divide B some have more. (3) The last batch of an epoch holds the anchors that are left,
+// and is short.
+#include "core/select.h"
+#include "core/sinks.h"
+#include "samplers/marks.h"
+#include "samplers/sampler.h"
+
+#include <omp.h>
+
+// Neighbours kept beyond those an anchor takes when none of them is in the batch already. One whose
+// list is used up, as among duplicates, goes through all items.
+enum { SPARE = 32 };
+
+struct params {
+    int64_t l;
+};
+
+struct state {
+    struct hn_matrix x, y;  // what was built on, borrowed
+    struct hn_topk nearest; // [n x kept] neighbours, nearest first
+    int32_t *order;         // [n] anchors of the epoch
+    int64_t anchors;        // of a batch
+    int threads;
+    uint64_t *marks;        // [threads x words of n] what is in the batch, clear between batches
+    struct hn_scored *best; // [threads x batch_size]
+};
+
+// What filling batches cost.
+struct tally {
+    int64_t dot, edge;
+};
+
+static enum hn_code check_l(struct hn_context *ctx, int64_t l, int64_t batch_size) {
+    if (l < batch_size)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "l = %lld negatives and their anchor do not fit a batch of %lld: lower l or "
+                   "raise the batch size",
+                   (long long)l, (long long)batch_size);
+}
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    int64_t l = ((const struct params *)p)->l, size = plan->batch_size;
+    enum hn_code code = check_l(ctx, l, size);
+    if (!code && size % (1 + l) != 0)
+        hn_note(ctx,
+                "1 + l = %lld does not divide the batch size %lld: some anchors get more than l",
+                (long long)(1 + l), (long long)size);
+    return code;
+}
+
+static enum hn_code open_hard_negative(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    if (check_l(ctx, params->l, self->batch_size))
+        return ctx->code;
+    state->anchors = self->batch_size / (1 + params->l);
+    state->threads = ctx->threads;
+    state->order = hn_alloc(ctx, n, sizeof *state->order);
+    state->marks = hn_zalloc(ctx, hn_marks_words(n), (size_t)ctx->threads * sizeof *state->marks);
+    state->best = hn_alloc(ctx, self->batch_size, (size_t)ctx->threads * sizeof *state->best);
+    return state->order && state->marks && state->best ? HN_OK : ctx->code;
+}
+
+static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
+                         const struct hn_items *items, int pass, struct hn_sweep *sweep) {
+    struct state *state = self->state;
+    if (pass > 0)
+        return HN_OK;
+    bool views = hn_has_positive(items);
+    state->x = views ? items->x1 : items->x;
+    state->y = views ? items->x2 : items->x;
+    int64_t most = (self->batch_size + state->anchors - 1) / state->anchors - 1;
+    hn_topk_free(ctx, &state->nearest);
+    state->nearest = (struct hn_topk){.k = most + SPARE, .skip_self = true};
+    sweep->x = state->x;
+    sweep->y = state->y;
+    hn_sweep_add(sweep, &hn_topk_sink, &state->nearest, HN_SIDE_ROWS);
+    return HN_OK;
+}
+
+static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items) {
+    (void)ctx;
+    const struct state *state = self->state;
+    self->build.edge += items->n * state->nearest.kept;
+    return HN_OK;
+}
+
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)ctx;
+    struct state *state = self->state;
+    *batches = (self->n + state->anchors - 1) / state->anchors;
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "hard-negative.shuffle", items->step, number, 0);
+    for (int64_t i = 0; i < self->n; i++)
+        state->order[i] = (int32_t)i;
+    hn_stream_shuffle(&stream, state->order, self->n);
+    self->sampling.draw += self->n - 1;
+    return HN_OK;
+}
+
+// The `wanted` items most similar to the anchor among those that are not marked, by exact products,
+// to best[wanted], nearest first.
+static void scan(const struct state *state, int32_t anchor, const uint64_t *marks, int64_t wanted,
+                 struct hn_scored *best, struct tally *tally) {
+    const float *x = hn_row(&state->x, anchor);
+    int64_t count = 0;
+    for (int32_t j = 0; j < (int32_t)state->y.rows; j++) {
+        if (hn_marked(marks, j))
+            continue;
+        double score = hn_dot_exact(x, hn_row(&state->y, j), state->y.cols);
+        tally->dot++;
+        if (count == wanted && score <= best[count - 1].score)
+            continue;
+        int64_t place = count < wanted ? count++ : count - 1;
+        for (; place > 0 && best[place - 1].score < score; place--)
+            best[place] = best[place - 1];
+        best[place] = (struct hn_scored){.score = score, .id = j};
+    }
+}
+
+// Puts `wanted` negatives behind the anchor ids[0].
+static void take_nearest(const struct state *state, int32_t *ids, int64_t wanted, uint64_t *marks,
+                         struct hn_scored *best, struct tally *tally) {
+    const struct hn_topk *nearest = &state->nearest;
+    const int32_t *list = nearest->id + ids[0] * nearest->kept;
+    int64_t taken = 0;
+    for (int64_t k = 0; k < nearest->kept && taken < wanted; k++) {
+        tally->edge++;
+        if (hn_marked(marks, list[k]))
+            continue;
+        hn_mark(marks, list[k]);
+        ids[1 + taken++] = list[k];
+    }
+    if (taken == wanted)
+        return;
+    scan(state, ids[0], marks, wanted - taken, best, tally);
+    for (int64_t k = 0; taken < wanted; k++) {
+        hn_mark(marks, best[k].id);
+        ids[1 + taken++] = best[k].id;
+    }
+}
+
+// Fills batch number `batch` and returns its size.
+static int32_t fill(const struct hn_sampler *self, int64_t batch, uint64_t *marks,
+                    struct hn_scored *best, int32_t *ids, struct tally *tally) {
+    const struct state *state = self->state;
+    int64_t first = batch * state->anchors, size = self->batch_size;
+    int64_t anchors = hn_min(state->anchors, self->n - first);
+    for (int64_t g = 0; g < anchors; g++) {
+        int32_t anchor = state->order[first + g];
+        ids[g * size / state->anchors] = anchor;
+        hn_mark(marks, anchor);
+    }
+    for (int64_t g = 0; g < anchors; g++) {
+        int64_t from = g * size / state->anchors, to = (g + 1) * size / state->anchors;
+        take_nearest(state, ids + from, to - from - 1, marks, best, tally);
+    }
+    int32_t filled = (int32_t)(anchors * size / state->anchors);
+    for (int32_t i = 0; i < filled; i++)
+        hn_unmark(marks, ids[i]);
+    return filled;
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    const struct state *state = self->state;
+    int threads = ctx->threads < state->threads ? ctx->threads : state->threads;
+    int64_t words = hn_marks_words(self->n), dot = 0, edge = 0;
+    if (hn_check_stop(ctx))
+        return ctx->code;
+#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : dot, edge)
+    for (int32_t b = 0; b < out->count; b++) {
+        int thread = omp_get_thread_num();
+        struct tally tally = {0};
+        out->size[b] =
+            fill(self, out->first + b, state->marks + thread * words,
+                 state->best + (int64_t)thread * self->batch_size, hn_batch_ids(out, b), &tally);
+        dot += tally.dot;
+        edge += tally.edge;
+    }
+    self->sampling.dot += dot;
+    self->sampling.edge += edge;
+    self->sampling.bytes += dot * state->y.cols * (int64_t)sizeof(float);
+    return HN_OK;
+}
+
+static void close_hard_negative(struct hn_context *ctx, struct hn_sampler *self) {
+    struct state *state = self->state;
+    hn_topk_free(ctx, &state->nearest);
+    hn_free(ctx, state->order);
+    hn_free(ctx, state->marks);
+    hn_free(ctx, state->best);
+}
+
+static const struct hn_option options[] = {{.name = "l",
+                                            .kind = HN_OPTION_INT,
+                                            .offset = offsetof(struct params, l),
+                                            .initial = "1",
+                                            .min = 1,
+                                            .max = INT32_MAX,
+                                            .help = "hard negatives of each anchor"},
+                                           {0}};
+
+const struct hn_sampler_type hn_hard_negative_sampler = {
+    .name = "hard-negative",
+    .summary = "shuffled anchors, each followed by its l nearest items; (1 + l) times the batches",
+    .source = "GC 7.1 and table 5, Hard Negative (l)",
+    .note = "a neighbour that is in the batch already is passed over for the next nearest; where "
+            "1 + l does not divide B some anchors get more than l; the last batch of an epoch may "
+            "be short",
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .check = check,
+    .open = open_hard_negative,
+    .plan = plan,
+    .rebuild = rebuild,
+    .epoch = epoch,
+    .next = next,
+    .close = close_hard_negative,
+};

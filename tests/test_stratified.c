@@ -1,0 +1,256 @@
+// stratified: clusters against k-means written down in double, then what batches take of them.
+#include "tests/sampled.h"
+
+#include <stdlib.h>
+
+static const struct hn_sampler_type *sampler(void) { return hn_sampler_find("stratified"); }
+
+enum { N = 150, D = 8, SEED = 3 };
+
+// The definition, with nothing but loops: cluster[N] of every item.
+static void naive_seeds(const struct hn_items *items, int k, float *centroid) {
+    struct hn_stream stream;
+    int32_t item[N];
+    hn_stream_open(&stream, SEED, "stratified.seeds", items->step, 0, 0);
+    for (int32_t i = 0; i < N; i++)
+        item[i] = i;
+    for (int c = 0; c < k; c++) {
+        int other = c + (int)hn_stream_below(&stream, (uint32_t)(N - c));
+        int32_t chosen = item[other];
+        item[other] = item[c];
+        memcpy(centroid + c * D, hn_row(&items->x, chosen), D * sizeof *centroid);
+    }
+}
+
+static void naive_assign(const struct hn_items *items, int k, const float *centroid, int *cluster,
+                         int *size) {
+    double best[N];
+    memset(size, 0, (size_t)k * sizeof *size);
+    for (int i = 0; i < N; i++) {
+        cluster[i] = 0;
+        for (int c = 0; c < k; c++) {
+            double score = naive_dot(hn_row(&items->x, i), centroid + c * D, D);
+            if (c == 0 || score > best[i]) {
+                best[i] = score;
+                cluster[i] = c;
+            }
+        }
+        size[cluster[i]]++;
+    }
+    for (int c = 0; c < k; c++) {
+        int farthest = -1;
+        for (int i = 0; size[c] == 0 && i < N; i++)
+            if (size[cluster[i]] > 1 && (farthest < 0 || (float)best[i] < (float)best[farthest]))
+                farthest = i;
+        if (farthest < 0)
+            continue;
+        size[cluster[farthest]]--;
+        cluster[farthest] = c;
+        size[c] = 1;
+    }
+}
+
+static void naive_move(const struct hn_items *items, int k, const int *cluster, float *centroid) {
+    for (int c = 0; c < k; c++) {
+        double sum[D] = {0}, square = 0;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < D && cluster[i] == c; j++)
+                sum[j] += (double)hn_row(&items->x, i)[j];
+        for (int j = 0; j < D; j++)
+            square += sum[j] * sum[j];
+        for (int j = 0; j < D && square > 1e-18; j++)
+            centroid[c * D + j] = (float)(sum[j] / sqrt(square));
+    }
+}
+
+static void naive_clusters(const struct hn_items *items, int k, int iterations, int *cluster,
+                           int *size) {
+    float centroid[N * D];
+    int before[N];
+    naive_seeds(items, k, centroid);
+    naive_assign(items, k, centroid, cluster, size);
+    for (int pass = 1; pass < iterations; pass++) {
+        memcpy(before, cluster, sizeof before);
+        naive_move(items, k, cluster, centroid);
+        naive_assign(items, k, centroid, cluster, size);
+        if (memcmp(before, cluster, sizeof before) == 0)
+            return;
+    }
+}
+
+// How many of a cluster's `size` items a full batch may hold: rounds that all k clusters take part
+// in, as long as they have items.
+static void check_shares(const struct sampled *s, int k, const int *cluster, const int *size) {
+    int wrong = 0;
+    for (int64_t b = 0; b < s->batches; b++) {
+        int taken[N] = {0}, most = 0;
+        CU_ASSERT_EQUAL(s->size[b], s->sampler.batch_size);
+        for (int i = 0; i < s->size[b]; i++)
+            taken[cluster[sampled_batch(s, b)[i]]]++;
+        for (int c = 0; c < k; c++)
+            most = taken[c] > most ? taken[c] : most;
+        for (int c = 0; c < k; c++) // at most one behind the others, unless it is used up
+            wrong += taken[c] < most - 1 && taken[c] < size[c];
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void compare(const struct hn_items *items, int batch_size, int clusters, int iterations) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    char settings[64];
+    snprintf(settings, sizeof settings, "clusters=%d iterations=%d", clusters, iterations);
+    if (clusters == batch_size)
+        snprintf(settings, sizeof settings, "iterations=%d", iterations);
+    struct sampled s;
+    HN_CHECK(&ctx, sampled_open(&ctx, sampler(), settings, items, batch_size, SEED, &s));
+    int cluster[N], size[N], k = clusters < N ? clusters : N;
+    naive_clusters(items, k, iterations, cluster, size);
+    check_shares(&s, k, cluster, size);
+    sampled_close(&ctx, &s);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_clusters(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 5, false, 61);
+    const int iterations[] = {1, 2, 3, 20};
+    for (int i = 0; i < 4; i++) {
+        compare(&items, 16, 16, iterations[i]);
+        compare(&items, 16, 5, iterations[i]);
+        compare(&items, 16, 60, iterations[i]);
+        compare(&items, 50, 7, iterations[i]);
+        compare(&items, 2, 2, iterations[i]);
+        compare(&items, 40, 1, iterations[i]);
+    }
+    compare(&items, N, N, 20);
+    compare(&items, N - 1, N - 1, 20);
+    compare(&items, N, 3, 20);
+    compare(&items, 20, 1000, 20);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+// Equal items leave clusters empty, and these have to be filled.
+static void test_duplicates(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    const int distinct[] = {1, 2, 9, 40};
+    for (int c = 0; c < 4; c++) {
+        struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 62);
+        float *x = (float *)items.x.data;
+        for (int64_t i = distinct[c]; i < N; i++)
+            memcpy(x + i * D, x + i % distinct[c] * D, D * sizeof *x);
+        compare(&items, 16, 16, 20);
+        compare(&items, 64, 64, 3);
+        compare(&items, 16, 64, 20);
+        compare(&items, 64, 10, 20);
+        compare(&items, N, N, 20);
+        hn_fixture_items_free(&ctx, &items);
+    }
+}
+
+// Opposite items cancel: the centroid has no direction and stays.
+static void test_cancelling(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 63);
+    float *x = (float *)items.x.data;
+    for (int64_t i = 1; i < N; i += 2)
+        for (int64_t j = 0; j < D; j++)
+            x[i * D + j] = -x[(i - 1) * D + j];
+    compare(&items, 10, 1, 20);
+    compare(&items, 10, 2, 20);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+// Within its cluster every item comes equally often, and so does every cluster where there are more
+// than places.
+static void test_law(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { K = 12, EPOCHS = 400 };
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 5, false, 64);
+    int cluster[N], size[N];
+    naive_clusters(&items, K, 20, cluster, size);
+    for (int batch_size = 5; batch_size <= K; batch_size += K - 5) {
+        struct sampled s;
+        HN_CHECK(&ctx, sampled_open(&ctx, sampler(), "clusters=12", &items, batch_size, SEED, &s));
+        int64_t times[N] = {0}, clusters[K] = {0};
+        for (int e = 0; e < EPOCHS; e++) {
+            HN_CHECK(&ctx, sampled_epoch(&ctx, &s, &items, e));
+            for (int64_t b = 0; b < s.batches; b++) {
+                for (int i = 0; i < batch_size; i++)
+                    times[sampled_batch(&s, b)[i]]++;
+                clusters[cluster[sampled_batch(&s, b)[0]]]++;
+            }
+        }
+        double statistic = 0, dof = 0;
+        for (int c = 0; c < K; c++) {
+            int64_t members[N], m = 0;
+            for (int i = 0; i < N; i++)
+                if (cluster[i] == c)
+                    members[m++] = times[i];
+            statistic += chi_square_equal(members, m);
+            dof += (double)m - 1;
+        }
+        CU_ASSERT(chi_square_fits(statistic, dof));
+        CU_ASSERT(chi_square_fits(chi_square_equal(clusters, K), K - 1));
+        sampled_close(&ctx, &s);
+    }
+    hn_fixture_items_free(&ctx, &items);
+}
+
+static double mean_cosine(const struct sampled *s, const struct hn_items *items) {
+    double sum = 0, pairs = 0;
+    for (int64_t b = 0; b < s->batches; b++)
+        for (int i = 0; i < s->size[b]; i++)
+            for (int j = 0; j < i; j++) {
+                const int32_t *ids = sampled_batch(s, b);
+                sum += naive_dot(hn_row(&items->x, ids[i]), hn_row(&items->x, ids[j]), items->d);
+                pairs++;
+            }
+    return sum / pairs;
+}
+
+// What the sampler is for: batches easier than uniform ones.
+static void test_easier(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, 600, 16, 12, false, 65);
+    struct sampled mine, uniform;
+    HN_CHECK(&ctx, sampled_open(&ctx, sampler(), "", &items, 24, SEED, &mine));
+    HN_CHECK(&ctx, sampled_open(&ctx, hn_sampler_find("uniform"), "", &items, 24, SEED, &uniform));
+    CU_ASSERT(mean_cosine(&mine, &items) < mean_cosine(&uniform, &items));
+    sampled_close(&ctx, &mine);
+    sampled_close(&ctx, &uniform);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+static void keep_note(void *data, const char *text) { snprintf(data, 256, "%s", text); }
+
+static void test_check(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    char note[256] = "";
+    ctx.note = keep_note;
+    ctx.note_data = note;
+    const struct hn_sampler_plan plan = {.n = 100, .batch_size = 8};
+    void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
+    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "", params));
+    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
+    CU_ASSERT_STRING_EQUAL(note, "");
+    HN_CHECK(&ctx, sampled_params(&ctx, sampler(), "clusters=101", params));
+    HN_CHECK(&ctx, sampler()->check(&ctx, params, &plan));
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, "clusters = 101 taken as 100"));
+    HN_CHECK_FAILS(&ctx, sampled_params(&ctx, sampler(), "clusters=0", params), HN_USAGE,
+                   "clusters");
+    hn_free(&ctx, params);
+}
+
+static const struct hn_test tests[] = {
+    {"clusters", test_clusters}, {"duplicates", test_duplicates}, {"cancelling", test_cancelling},
+    {"law", test_law},           {"easier", test_easier},         {"check", test_check},
+};
+HN_TEST_MAIN("stratified", tests)
