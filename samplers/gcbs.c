@@ -2,20 +2,21 @@
 // S = X1 X2^T make a sparse graph, reverse Cuthill-McKee brings the ends of its edges near to each
 // other, and the order is cut into batches.
 //
-// Our deviations. The quantile is that of all off-diagonal entries, exactly; the paper estimates it
-// from chunks of rows and leaves the positives (the diagonal) in. Vertices are renumbered at random
-// before they are ordered: at a high quantile many have no edge, and the method would put them in
-// file order, which is often sorted by class.
+// Our deviations. The quantile is that of all off-diagonal entries, exactly; the paper's code
+// estimates it from chunks of rows and leaves the positives (the diagonal) in, which
+// `quantile_method: reference` does too. Vertices are renumbered at random before they are ordered:
+// at a high quantile many have no edge, and the method would put them in file order, which is often
+// sorted by class.
 #include "samplers/gcbs_threshold.h"
 
 #include <math.h>
 
-enum { QUANTILE_EXACT };
+enum { QUANTILE_EXACT, QUANTILE_REFERENCE };
 
 struct params {
     double quantile, keep; // keep: NaN = unset
-    int quantile_method;   // one choice so far, a column of the results
-    int root;              // enum hn_root
+    int quantile_method;
+    int root; // enum hn_root
     bool reverse, relabel;
 };
 
@@ -66,7 +67,12 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
             .quantile = isnan(params->keep) ? params->quantile : fmax(0, 1 - params->keep / n),
             .seed = self->seed,
             .stream_step = self->stream_step,
-            .margin = HN_THRESHOLD_MARGIN};
+            .margin = HN_THRESHOLD_MARGIN,
+            .given = params->quantile_method == QUANTILE_REFERENCE};
+        if (threshold->given &&
+            hn_threshold_reference(ctx, &threshold->x, &threshold->y, threshold->quantile,
+                                   &threshold->value, &self->build))
+            return ctx->code;
     }
     return hn_threshold_plan(ctx, threshold, pass, sweep, &self->build);
 }
@@ -242,7 +248,7 @@ static void close_gcbs(struct hn_context *ctx, struct hn_sampler *self) {
     hn_free(ctx, state->number);
 }
 
-static const char *const methods[] = {"exact", NULL};
+static const char *const methods[] = {"exact", "reference", NULL};
 static const char *const roots[] = {"min-degree", "george-liu", NULL}; // as enum hn_root
 
 static const struct hn_option options[] = {
@@ -262,7 +268,8 @@ static const struct hn_option options[] = {
      .offset = offsetof(struct params, quantile_method),
      .initial = "exact",
      .choices = methods,
-     .help = "exact: over all N^2 - N off-diagonal entries"},
+     .help = "exact: of all off-diagonal entries; reference: the paper's estimate, median of the "
+             "quantiles of every 3 rows"},
     {.name = "root",
      .kind = HN_OPTION_CHOICE,
      .offset = offsetof(struct params, root),
@@ -285,9 +292,10 @@ const struct hn_sampler_type hn_gcbs_sampler = {
     .name = "gcbs",
     .summary = "batches cut from a Cuthill-McKee order of the similarity graph",
     .source = "GC algorithm 1, appendices E, F and J",
-    .note = "the quantile is exact and leaves the diagonal out, the paper's code estimates it from "
-            "chunks of rows with the diagonal; items are renumbered at random (relabel), the "
-            "paper's code keeps file order",
+    .note =
+        "the quantile is exact and leaves the diagonal out, the paper's code estimates it from "
+        "chunks of rows with the diagonal (quantile_method: reference); items are renumbered at "
+        "random, the paper's code keeps file order (relabel: false)",
     .flags = HN_SAMPLER_PARTITION,
     .options = options,
     .params_size = sizeof(struct params),

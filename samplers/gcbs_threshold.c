@@ -7,7 +7,8 @@
 // (Chernoff; the margin squared is added for small means). The sweep collects everything from `low`
 // on, and what was wanted is selected among it: float products decide what they can, exact ones the
 // rest. If the guess was wrong after all, or there is more to collect than there is room for (many
-// equal products), the sweep is repeated with a lower value or more room.
+// equal products), the sweep is repeated with a lower value or more room. Where so many products
+// are within float precision of the wanted one that they would fill the memory, it gives up.
 #include "samplers/gcbs_threshold.h"
 
 #include <math.h>
@@ -17,8 +18,9 @@
 enum {
     SAMPLES = 1 << 18,
     SAMPLES_MIN = 1024,
-    STREAM = 1024, // samples drawn from one stream
-    BINS = 1 << 16 // of kth_largest()
+    STREAM = 1024,  // samples drawn from one stream
+    BINS = 1 << 16, // of kth_largest()
+    CROWD = 1 << 24 // about half a gigabyte
 };
 static const double EVERYTHING = -2; // below every inner product of unit rows
 
@@ -89,20 +91,32 @@ static float float_threshold(double low, double bound) {
 // From the rank in the sample: the value to collect from, and the room to collect in.
 static void aim(struct hn_threshold *t) {
     int64_t m = t->x.rows * (t->x.rows - 1);
-    if (t->rank >= t->samples) {
+    if (!t->given && t->rank >= t->samples) {
         t->low = EVERYTHING;
-        t->tail.capacity = m;
+        t->foreseen = m;
     } else {
         double rank = (double)t->rank;
         double most = rank + HN_THRESHOLD_MARGIN * (sqrt(rank) + HN_THRESHOLD_MARGIN);
-        t->low = (double)kth_largest(t->sample, t->samples, t->rank, t->bins);
-        t->tail.capacity =
-            (int64_t)fmin((double)m, (double)m * most / (double)t->samples + SAMPLES_MIN);
+        t->low = t->given ? t->value : (double)kth_largest(t->sample, t->samples, t->rank, t->bins);
+        t->foreseen = (int64_t)fmin((double)m, (double)m * most / (double)t->samples + SAMPLES_MIN);
     }
-    if (t->capacity > 0)
-        t->tail.capacity = t->capacity;
+    t->tail.capacity = t->capacity > 0 ? t->capacity : t->foreseen;
     t->tail.threshold = float_threshold(t->low, hn_dot_bound(t->x.cols));
     t->tail.skip_self = true;
+}
+
+// How much of the sample is to be collected: with a margin for a quantile; for a given value as
+// much as lies surely above it.
+static int64_t sample_rank(const struct hn_threshold *t) {
+    int64_t m = t->x.rows * (t->x.rows - 1), rank = 0;
+    if (!t->given) {
+        double mean = (double)t->samples * (double)wanted_rank(t) / (double)m;
+        double place = mean + t->margin * sqrt(mean) + t->margin * fabs(t->margin);
+        return (int64_t)fmax(1, ceil(place));
+    }
+    for (int64_t i = 0; i < t->samples; i++)
+        rank += (double)t->sample[i] > t->value + hn_dot_bound(t->x.cols);
+    return rank;
 }
 
 static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct hn_work *work) {
@@ -113,9 +127,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct
     if (!t->sample || !t->bins)
         return ctx->code;
     draw_sample(ctx, t);
-    double mean = (double)t->samples * (double)wanted_rank(t) / (double)m;
-    double rank = mean + t->margin * sqrt(mean) + t->margin * fabs(t->margin);
-    t->rank = (int64_t)fmax(1, ceil(rank));
+    t->rank = sample_rank(t);
     aim(t);
     work->draw += 2 * t->samples;
     work->dot += t->samples;
@@ -186,9 +198,23 @@ static void keep_above(struct hn_threshold *t, const struct band *b, double hi) 
     t->count = kept;
 }
 
+// What exceeds a given value, unless there was no room for all.
+static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
+    double bound = hn_dot_bound(t->x.cols);
+    struct band band = {0};
+    *found = !t->tail.overflow;
+    if (!*found)
+        return HN_OK;
+    enum hn_code code = band_fill(ctx, t, t->value - bound, t->value + bound, &band);
+    if (!code)
+        keep_above(t, &band, t->value + bound);
+    band_free(ctx, &band);
+    return code;
+}
+
 // *found: whether the wanted product is among the collected ones; then the selection is done. It is
 // certain only from `low` on: below, not everything was collected.
-static enum hn_code select_above(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
+static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
     struct hn_tail *tail = &t->tail;
     int64_t rank = wanted_rank(t);
     *found = false;
@@ -211,30 +237,43 @@ done:
     return code;
 }
 
-// After a sweep that did not do: more room, or a lower value.
-static void aim_again(struct hn_context *ctx, struct hn_threshold *t) {
-    int64_t m = t->x.rows * (t->x.rows - 1);
+static enum hn_code fail_crowd(struct hn_context *ctx, const struct hn_threshold *t) {
+    return hn_fail(ctx, HN_DATA,
+                   "more than %lld of the %lld inner products lie above the threshold, or so near "
+                   "that floats do not tell which do: many items are almost the same, as in a "
+                   "collapsed representation; leave this step out, or take another sampler",
+                   (long long)t->tail.capacity, (long long)(t->x.rows * (t->x.rows - 1)));
+}
+
+// After a sweep that did not do: more room, up to a limit, or a lower value.
+static enum hn_code aim_again(struct hn_context *ctx, struct hn_threshold *t) {
+    int64_t m = t->x.rows * (t->x.rows - 1), room = t->tail.capacity;
+    int64_t limit = hn_min(m, t->foreseen + (t->crowd > 0 ? t->crowd : CROWD));
     bool overflow = t->tail.overflow;
-    int64_t room = t->tail.capacity;
+    if (overflow && room >= limit)
+        return fail_crowd(ctx, t);
     hn_tail_free(ctx, &t->tail);
     t->tail = (struct hn_tail){0};
     if (overflow) {
-        t->capacity = room > m / 8 ? m : 8 * room;
+        t->capacity = room > limit / 8 ? limit : 8 * room;
     } else {
         t->capacity = 0;
         t->rank = 4 * t->rank + HN_THRESHOLD_MARGIN * HN_THRESHOLD_MARGIN;
     }
     aim(t);
+    return HN_OK;
 }
 
 enum hn_code hn_threshold_plan(struct hn_context *ctx, struct hn_threshold *t, int pass,
                                struct hn_sweep *sweep, struct hn_work *work) {
     bool found = false;
-    enum hn_code code = pass == 0 ? begin(ctx, t, work) : select_above(ctx, t, &found);
+    enum hn_code code = pass == 0  ? begin(ctx, t, work)
+                        : t->given ? select_given(ctx, t, &found)
+                                   : select_quantile(ctx, t, &found);
+    if (!code && !found && pass > 0)
+        code = aim_again(ctx, t);
     if (code || found)
         return code;
-    if (pass > 0)
-        aim_again(ctx, t);
     t->passes++;
     sweep->x = t->x;
     sweep->y = t->y;

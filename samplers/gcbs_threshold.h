@@ -11,22 +11,27 @@
 // q of the sorted products, linear between two. With l = floor(h), this is the same as strictly
 // greater than the l-th (from 0): if h lies between two different values, nothing lies between
 // them. All in the arithmetic of hn_dot_exact().
+//
+// With `given`, those strictly greater than `value` instead, whatever their number.
 struct hn_threshold {
     struct hn_matrix x, y; // in: [n x d] each; y.data = x.data: one view
     double quantile;       // in: from 0 to 1
+    bool given;            // in
     uint64_t seed;         // in: names the stream of the sample, with stream_step
     int64_t stream_step;   // in
     double margin;         // in: standard deviations that the sample's guess stays on the safe side
-    int64_t capacity;      // in: entries to make room for, 0 = chosen
+    int64_t capacity;      // in: entries to make room for first, 0 = chosen
+    int64_t crowd;         // in: entries to make room for beyond those foreseen, 0 = chosen
     int64_t count;         // out
     int32_t *row, *col;    // out: [count] by row, then column; owned by `tail`
-    double value;          // out: the l-th product, which all of these exceed
+    double value;          // out: the l-th product, which all of these exceed; in if `given`
     int64_t passes;        // out: sweeps made
     struct hn_tail tail;   // private, as is the rest
     float *sample;         // [samples] products of random pairs
     int64_t *bins;         // scratch of selections
     int64_t samples, rank; // rank: place from the top of the sample that gives `low`
     double low;            // every product >= low is collected
+    int64_t foreseen;      // room that should do
 };
 
 // For the margin: the wanted rank is missed about once in 10^9 times, and then found by another
@@ -34,8 +39,14 @@ struct hn_threshold {
 enum { HN_THRESHOLD_MARGIN = 6 };
 
 // A plan hook for samplers: asks for sweeps until row and col hold the result. Adds to *work.
+// HN_DATA if the crowd is too large, as when all items are almost the same.
 HN_MUST_USE enum hn_code hn_threshold_plan(struct hn_context *ctx, struct hn_threshold *t, int pass,
                                            struct hn_sweep *sweep, struct hn_work *work);
+// The value that the paper's code takes (GC appendix J), for `given`: of every three rows of X Y^T
+// the quantile, diagonal and all, and of these the median. Adds to *work.
+HN_MUST_USE enum hn_code hn_threshold_reference(struct hn_context *ctx, const struct hn_matrix *x,
+                                                const struct hn_matrix *y, double quantile,
+                                                double *value, struct hn_work *work);
 void hn_threshold_free(struct hn_context *ctx, struct hn_threshold *t); // zeroed is fine
 
 #endif

@@ -180,6 +180,41 @@ static void test_guard(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
+// Products that crowd around the threshold end in a message, not in all of the memory.
+static void test_crowd_limit(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { N = 400 };
+    struct hn_items items = hn_fixture_items(&ctx, N, 8, 1, false, 41);
+    for (int64_t i = 1; i < N; i++)
+        memcpy((float *)items.x.data + i * 8, items.x.data, 8 * sizeof(float));
+    int64_t live = ctx.memory.live;
+    for (int given = 0; given < 2; given++)
+        for (int64_t crowd = 1000; crowd <= 200000; crowd += 199000) {
+            struct hn_threshold t = {.x = items.x,
+                                     .y = items.x,
+                                     .quantile = 0.999,
+                                     .given = given == 1,
+                                     .value = 1,
+                                     .seed = 5,
+                                     .margin = HN_THRESHOLD_MARGIN,
+                                     .capacity = 100,
+                                     .crowd = crowd};
+            struct hn_work work = {0};
+            enum hn_code code = run_threshold(&ctx, &t, &work);
+            if (crowd > N * N) {
+                CU_ASSERT_EQUAL(code, HN_OK);
+                CU_ASSERT(t.passes > 3);
+            } else {
+                CU_ASSERT_EQUAL(code, HN_DATA);
+                CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "collapsed"));
+            }
+            hn_threshold_free(&ctx, &t);
+            CU_ASSERT_EQUAL(ctx.memory.live, live);
+        }
+    hn_fixture_items_free(&ctx, &items);
+}
+
 static void test_tiny(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
@@ -208,6 +243,101 @@ static void test_fallback(void) {
         memcpy(x + i * 16, x, 16 * sizeof *x);
     CU_ASSERT(compare_threshold(&items.x, &items.x, 0.999, HN_THRESHOLD_MARGIN, 0) >= 3);
     hn_fixture_items_free(&ctx, &items);
+}
+
+// The estimate of the paper's code, from its listing: chunks of three rows, their quantiles with
+// the diagonal, the median.
+static double naive_reference(const double *score, int64_t n, double q) {
+    double *sorted = malloc((size_t)(3 * n) * sizeof *sorted), quantile[300];
+    CU_ASSERT_FATAL(sorted && n <= 3 * 300);
+    int64_t chunks = 0;
+    for (int64_t first = 0; first < n; first += 3) {
+        int64_t m = hn_min(3, n - first) * n;
+        memcpy(sorted, score + first * n, (size_t)m * sizeof *sorted);
+        qsort(sorted, (size_t)m, sizeof *sorted, ascending);
+        double place = (double)(m - 1) * q;
+        int64_t low = (int64_t)floor(place), high = hn_min(low + 1, m - 1);
+        quantile[chunks++] = sorted[low] + (place - (double)low) * (sorted[high] - sorted[low]);
+    }
+    free(sorted);
+    qsort(quantile, (size_t)chunks, sizeof *quantile, ascending);
+    return (quantile[(chunks - 1) / 2] + quantile[chunks / 2]) / 2;
+}
+
+static void compare_reference(const struct hn_matrix *x, const struct hn_matrix *y, double q) {
+    double *score = naive_products(x, y), first = 0;
+    for (int threads = 1; threads <= 4; threads++) {
+        struct hn_context ctx;
+        hn_context_init(&ctx, threads);
+        struct hn_work work = {0};
+        double value = NAN;
+        HN_CHECK(&ctx, hn_threshold_reference(&ctx, x, y, q, &value, &work));
+        CU_ASSERT_DOUBLE_EQUAL(value, naive_reference(score, x->rows, q), 1e-14);
+        CU_ASSERT_EQUAL(work.dot, x->rows * x->rows);
+        CU_ASSERT(threads == 1 || value == first);
+        first = value;
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+    free(score);
+}
+
+static void test_reference_value(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    const double quantiles[] = {0, 0.3, 0.5, 0.9, 0.99, 0.999, 1};
+    const int64_t sizes[] = {2, 3, 4, 5, 23, 24, 25, 26, 70, 211};
+    for (int k = 0; k < 10; k++) {
+        struct hn_items items = hn_fixture_items(&ctx, sizes[k], 16, 2, true, 42);
+        for (int i = 0; i < 7; i++) {
+            compare_reference(&items.x, &items.x, quantiles[i]);
+            compare_reference(&items.x1, &items.x2, quantiles[i]);
+        }
+        if (sizes[k] >= 70) { // products that floats do not tell apart
+            crowd(&ctx, &items.x1, 1e-5F);
+            crowd(&ctx, &items.x2, 1e-5F);
+            for (int i = 0; i < 7; i++)
+                compare_reference(&items.x1, &items.x2, quantiles[i]);
+        }
+        hn_fixture_items_free(&ctx, &items);
+    }
+}
+
+// Exactly what exceeds a given value, which may be a product itself.
+static void test_given(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { N = 120 };
+    for (int crowded = 0; crowded < 2; crowded++) {
+        struct hn_items items = hn_fixture_items(&ctx, N, 8, 4, true, 43);
+        if (crowded)
+            crowd(&ctx, &items.x1, 1e-5F);
+        double *score = naive_products(&items.x1, &items.x2);
+        for (int k = 0; k < 20; k++) {
+            int64_t i = k * 5, j = k * 3 + 1, e = 0, wrong = 0;
+            struct hn_threshold t = {
+                .x = items.x1,
+                .y = items.x2,
+                .given = true,
+                .value = hn_dot_exact(hn_row(&items.x1, i), hn_row(&items.x2, j), 8),
+                .seed = 5,
+                .capacity = k == 0 ? 10 : 0};
+            score[i * N + j] = t.value; // sums in another order may differ in the last bit
+            struct hn_work work = {0};
+            HN_CHECK(&ctx, run_threshold(&ctx, &t, &work));
+            for (int64_t r = 0; r < N; r++)
+                for (int64_t c = 0; c < N; c++) {
+                    bool kept = e < t.count && t.row[e] == r && t.col[e] == c;
+                    wrong += kept != (r != c && score[r * N + c] > t.value);
+                    e += kept;
+                }
+            CU_ASSERT_EQUAL(wrong, 0);
+            CU_ASSERT_EQUAL(e, t.count);
+            hn_threshold_free(&ctx, &t);
+        }
+        free(score);
+        hn_fixture_items_free(&ctx, &items);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 // The order and the batches.
@@ -287,9 +417,11 @@ static void test_order(void) {
 static void test_graph(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    const char *const settings[] = {"quantile=0.98", "keep=4"};
-    const double quantile[] = {0.98, 1 - 4.0 / N};
-    for (int c = 0; c < 4; c++) {
+    const char *const settings[] = {"quantile=0.98", "keep=4",
+                                    "quantile=0.98 quantile_method=reference",
+                                    "keep=4 quantile_method=reference"};
+    const double quantile[] = {0.98, 1 - 4.0 / N, 0.98, 1 - 4.0 / N};
+    for (int c = 0; c < 8; c++) {
         bool views = c & 1;
         struct hn_items items = hn_fixture_items(&ctx, N, D, 8, views, 37);
         const struct hn_matrix *x = views ? &items.x1 : &items.x, *y = views ? &items.x2 : &items.x;
@@ -297,7 +429,8 @@ static void test_graph(void) {
         HN_CHECK(&ctx, sampled_open(&ctx, gcbs(), settings[c / 2], &items, B, 4, &s));
         const struct hn_graph *g = gcbs()->graph(&s.sampler);
         double *score = naive_products(x, y);
-        long double q = naive_quantile(score, N, quantile[c / 2]);
+        long double q = c < 4 ? naive_quantile(score, N, quantile[c / 2])
+                              : (long double)naive_reference(score, N, quantile[c / 2]);
         int64_t wrong = 0;
         for (int32_t i = 0; i < N; i++) {
             int64_t e = g->start[i];
@@ -413,9 +546,19 @@ static void test_check(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"threshold", test_threshold}, {"ties", test_ties},   {"crowded", test_crowded},
-    {"guard", test_guard},         {"tiny", test_tiny},   {"fallback", test_fallback},
-    {"order", test_order},         {"graph", test_graph}, {"reports", test_reports},
-    {"no_edges", test_no_edges},   {"check", test_check},
+    {"threshold", test_threshold},
+    {"ties", test_ties},
+    {"crowded", test_crowded},
+    {"guard", test_guard},
+    {"tiny", test_tiny},
+    {"fallback", test_fallback},
+    {"order", test_order},
+    {"graph", test_graph},
+    {"reports", test_reports},
+    {"no_edges", test_no_edges},
+    {"check", test_check},
+    {"crowd_limit", test_crowd_limit},
+    {"reference_value", test_reference_value},
+    {"given", test_given},
 };
 HN_TEST_MAIN("gcbs", tests)

@@ -300,6 +300,8 @@ static void test_failing_allocations(void) {
     const struct hn_sampler_type *walks = hn_sampler_find("batchsampler");
     check_allocations(walks, "M=20 K=5 law=weight alpha=1", &items);
     check_allocations(walks, "M=1000 K=100", &items);
+    check_allocations(hn_sampler_find("gcbs"), "quantile=0.9 quantile_method=reference", &items);
+    check_allocations(hn_sampler_find("stratified"), "clusters=60", &items);
     hn_fixture_items_free(&ctx, &items);
 }
 
