@@ -20,4 +20,16 @@ struct hn_npy {
 HN_MUST_USE enum hn_code hn_npy_read(struct hn_context *ctx, const char *path, struct hn_npy *out);
 void hn_npy_free(struct hn_context *ctx, struct hn_npy *a);
 
+// Writes an array of int64. The file comes into being under a temporary name beside `path`, so that
+// one that cannot be written is refused before there is anything to write, and is synced and
+// renamed by _end; _abort removes it; both free the writer. HN_USAGE if `path` cannot be written,
+// HN_IO if writing fails.
+struct hn_npy_writer;
+HN_MUST_USE enum hn_code hn_npy_write_begin(struct hn_context *ctx, const char *path,
+                                            struct hn_npy_writer **out);
+// value[product of shape[rank]], C order; 1 <= rank <= HN_NPY_RANK_MAX.
+HN_MUST_USE enum hn_code hn_npy_write_end(struct hn_context *ctx, struct hn_npy_writer *w, int rank,
+                                          const int64_t *shape, const int64_t *value);
+void hn_npy_write_abort(struct hn_context *ctx, struct hn_npy_writer *w); // NULL is fine
+
 #endif

@@ -28,6 +28,6 @@ struct hn_command {
 };
 
 extern const struct hn_command hn_cmd_run, hn_cmd_validate, hn_cmd_info, hn_cmd_list, hn_cmd_synth,
-    hn_cmd_import, hn_cmd_plot, hn_cmd_bench;
+    hn_cmd_import, hn_cmd_plot, hn_cmd_bench, hn_cmd_sample;
 
 #endif

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 static const struct hn_command *const commands[] = {
-    &hn_cmd_run,    &hn_cmd_plot,     &hn_cmd_list,  &hn_cmd_info, &hn_cmd_synth,
-    &hn_cmd_import, &hn_cmd_validate, &hn_cmd_bench, NULL,
+    &hn_cmd_run,    &hn_cmd_plot,     &hn_cmd_list,  &hn_cmd_info,   &hn_cmd_synth,
+    &hn_cmd_import, &hn_cmd_validate, &hn_cmd_bench, &hn_cmd_sample, NULL,
 };
 
 // The only state a signal handler may touch.

@@ -69,7 +69,7 @@ job() { # SNAPSHOT SAMPLERS [LINE...]: a small job on standard output
 }
 
 test_help() {
-    local commands="run plot list info synth import validate"
+    local commands="run plot list info synth import validate sample"
     expect "--version" 0 '' --version
     check "--version names the version" says '^hardneg [0-9]+\.[0-9]+\.[0-9]+'
     expect "--help" 0 '' --help
@@ -97,7 +97,7 @@ test_help() {
     "$hardneg" list samplers >/dev/full 2>err
     check "standard output cannot be written: exit code 74" test $? = 74
     run list samplers --json
-    for name in uniform knn batchsampler gcbs null; do
+    for name in uniform knn batchsampler gcbs hard-negative stratified null; do
         check "list samplers names $name" says "\"$name\""
     done
     run list weightings --json
@@ -262,6 +262,81 @@ f = h5py.File(sys.argv[1] + '/results.h5')
 sys.exit(f.attrs['status'] != sys.argv[2] or len(f['runs/step']) != int(sys.argv[3]))" "$@"
 }
 
+same_fn_ratio() { # ORDER RESULTS: what `run` measured is what the batches of the file have
+    "$python" -c "import h5py, numpy as np, sys
+order, labels = np.load(sys.argv[1]), h5py.File('s.h5')['labels'][:]
+same = pairs = 0
+for batch in order:
+    y = labels[batch[batch >= 0]]
+    same += sum(n * (n - 1) for n in np.bincount(y)); pairs += len(y) * (len(y) - 1)
+measured = h5py.File(sys.argv[2])['runs/fn_ratio'][:]
+assert len(measured) == 1 and abs(measured[0] - same / pairs) < 1e-12, (measured, same / pairs)" \
+        "$1" "$2" 2>"$work/err"
+}
+
+test_sample() {
+    local walk='{batchsampler: {M: 50, K: 20}}' s
+    expect "sample" 0 '19 batches of 16 .1 short' sample s.h5 --sampler uniform --batch 16 -o o.npy
+    check "sample: nothing on standard output" test ! -s out
+    expect "sample --quiet" 0 '' sample s.h5 --sampler uniform -b 16 --epochs 3 -o e.npy -q
+    check "sample --quiet is silent" silent
+    for s in uniform "$walk" '{gcbs: {quantile: 0.98}}' '{hard-negative: {l: 2}}' stratified knn; do
+        for threads in 1 2 4; do
+            expect "sample $s, $threads threads" 0 '' sample s.h5 --sampler "$s" --batch 16 \
+                --epochs 2 --seed 7 --threads $threads -o "o$threads.npy"
+        done
+        check "sample $s: same file for 2 threads" cmp -s o1.npy o2.npy
+        check "sample $s: same file for 4 threads" cmp -s o1.npy o4.npy
+    done
+    expect "sample: another seed" 0 '' sample s.h5 --sampler uniform -b 16 --epochs 3 --seed 2 -o f.npy
+    check "sample: another seed, other batches" eval '! cmp -s e.npy f.npy'
+    expect "sample replaces a file" 0 '' sample s.h5 --sampler uniform --batch 16 -o f.npy
+    check "sample: the same again" cmp -s o.npy f.npy
+    expect "sample without a sampler" 2 'sampler' sample s.h5 -o no.npy
+    expect "sample without an output" 2 'output' sample s.h5 --sampler knn
+    expect "sample without a snapshot" 2 'argument' sample --sampler knn -o no.npy
+    expect "sample: unknown sampler" 2 'knn' sample s.h5 --sampler knm -o no.npy
+    expect "sample: unknown option" 2 'KK' sample s.h5 --sampler '{batchsampler: {KK: 3}}' -o no.npy
+    expect "sample: a grid" 2 'one sampler' sample s.h5 --sampler '{uniform: {draw: [iid, shuffle]}}' -o no.npy
+    expect "sample: broken YAML" 2 'sampler' sample s.h5 --sampler '{knn' -o no.npy
+    expect "sample: K > M" 2 'K' sample s.h5 --sampler '{batchsampler: {M: 5, K: 9}}' -b 16 -o no.npy
+    expect "sample: l too large" 2 'l = 16' sample s.h5 --sampler '{hard-negative: {l: 16}}' -b 16 -o no.npy
+    expect "sample: a step that is not there" 2 '12345' sample s.h5 --sampler knn -b 16 --step 12345 -o no.npy
+    expect "sample: B < 2" 2 'batch' sample s.h5 --sampler knn -b 1 -o no.npy
+    expect "sample: B > N" 3 '301' sample s.h5 --sampler knn --batch 301 -o no.npy
+    expect "sample: missing file" 3 'none\.h5' sample none.h5 --sampler knn -o no.npy
+    expect "sample into a missing folder" 2 'no-such' sample s.h5 --sampler knn -b 16 -o no-such/o.npy
+    expect "sample below a regular file" 2 's\.h5' sample s.h5 --sampler knn -b 16 -o s.h5/o.npy
+    expect "sample into a folder" 2 'regular' sample s.h5 --sampler knn -b 16 -o .
+    expect "sample into /proc" 2 '/proc' sample s.h5 --sampler knn -b 16 -o /proc/o.npy
+    check "refused samples leave nothing" test ! -e no.npy
+    (trap '' XFSZ; ulimit -f 1; "$hardneg" sample s.h5 --sampler uniform --epochs 9 -o f.npy >out 2>err)
+    check "sample, the disk is full: exit code 74" test $? = 74
+    check "sample, the disk is full: a message" grep -q 'f\.npy' err
+    check "sample, the disk is full: the old file stays" cmp -s o.npy f.npy
+    check "sample leaves no temporary file" nothing_left .
+    [ -n "$python" ] || { skip "contents of samples" "no python3-numpy"; return; }
+    "$python" -c "import numpy as np
+a, e = np.load('o.npy'), np.load('e.npy')
+assert a.dtype == np.int64 and a.shape == (19, 16) and e.shape == (57, 16)
+for k in range(3):
+    ids = e[19 * k:19 * (k + 1)]
+    assert (ids[-1, 12:] == -1).all() and (np.sort(ids[ids >= 0]) == np.arange(300)).all()
+assert (a == e[:19]).all() and (e[:19] != e[19:38]).any()" 2>err
+    check "sample: contents" test $? = 0
+    for s in uniform '{gcbs: {quantile: 0.98}}' hard-negative stratified; do
+        printf 'version: 1\nsnapshots: [s.h5]\nsamplers: [%s]\nbatch_size: 16\nepochs: 2\n%s\n' "$s" \
+            'steps: [0]
+seeds: [7]
+timing: {reps: 1, warmup: 0}
+figures: none' >j.yaml
+        rm -rf sampled
+        expect "run $s" 0 '' run -c j.yaml -o sampled --quiet
+        expect "sample $s" 0 '' sample s.h5 --sampler "$s" -b 16 --epochs 2 --seed 7 --step 0 -o o.npy
+        check "sample $s: the batches that run measures" same_fn_ratio o.npy sampled/results.h5
+    done
+}
+
 test_without_gnuplot() {
     mkdir -p empty
     env PATH="$work/empty" "$hardneg" plot noted/results.h5 -o bare >out 2>err </dev/null
@@ -341,7 +416,7 @@ test_threads_and_memory() {
 }
 
 for t in test_help test_data_commands test_import test_bad_snapshots test_bad_jobs test_run \
-    test_filter test_without_gnuplot test_determinism test_threads_and_memory; do
+    test_filter test_sample test_without_gnuplot test_determinism test_threads_and_memory; do
     if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ "$t" != test_data_commands ]; then continue; fi
     $t
 done

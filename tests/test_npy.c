@@ -296,6 +296,88 @@ static void test_numpy(void) {
     hn_npy_free(&ctx, &a);
 }
 
+static enum hn_code write_array(struct hn_context *ctx, const char *path, int rank,
+                                const int64_t *shape, const int64_t *value) {
+    struct hn_npy_writer *w;
+    enum hn_code code = hn_npy_write_begin(ctx, path, &w);
+    return code ? code : hn_npy_write_end(ctx, w, rank, shape, value);
+}
+
+// What is written is read back, whatever its shape; headers are as NumPy writes them.
+static void test_written(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    char path[PATH], raw[256];
+    static int64_t value[1200];
+    for (int i = 0; i < 1200; i++)
+        value[i] = i % 2 ? -(INT64_C(1) << 40) * i : i;
+    const int64_t shapes[][HN_NPY_RANK_MAX] = {{5},    {1200},    {40, 30},
+                                               {1, 1}, {2, 3, 4}, {2, 3, 4, 50}};
+    const int ranks[] = {1, 1, 2, 2, 3, 4};
+    snprintf(path, PATH, "%.200s/w.npy", folder);
+    for (int i = 0; i < 6; i++) {
+        struct hn_npy a;
+        HN_CHECK(&ctx, write_array(&ctx, path, ranks[i], shapes[i], value));
+        HN_CHECK(&ctx, hn_npy_read(&ctx, path, &a));
+        int64_t count = 1;
+        CU_ASSERT_EQUAL(a.rank, ranks[i]);
+        for (int k = 0; k < a.rank; k++) {
+            CU_ASSERT_EQUAL(a.shape[k], shapes[i][k]);
+            count *= a.shape[k];
+        }
+        CU_ASSERT_PTR_NOT_NULL_FATAL(a.integer);
+        CU_ASSERT_EQUAL(memcmp(a.integer, value, (size_t)count * sizeof *value), 0);
+        hn_npy_free(&ctx, &a);
+    }
+    const int64_t none[] = {0, 7}; // no values at all
+    HN_CHECK(&ctx, write_array(&ctx, path, 2, none, value));
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    size_t size = fread(raw, 1, sizeof raw - 1, file);
+    fclose(file);
+    raw[size] = '\0';
+    CU_ASSERT_EQUAL(size % 64, 0);
+    CU_ASSERT_EQUAL(raw[size - 1], '\n');
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(raw + 10, "{'descr': '<i8', 'fortran_order': False, 'shape': (0, 7), }"));
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Nothing is left of a file that is given up or cannot be written, and an old one stays.
+static void test_not_written(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    char path[PATH], command[PATH + 64], out[PATH];
+    const int64_t value[] = {1, 2, 3}, shape[] = {3}, huge[] = {INT64_MAX, 2};
+    struct hn_npy_writer *w;
+    struct hn_npy a;
+    snprintf(path, PATH, "%.200s/o.npy", folder);
+    HN_CHECK(&ctx, write_array(&ctx, path, 1, shape, value));
+    HN_CHECK(&ctx, hn_npy_write_begin(&ctx, path, &w));
+    hn_npy_write_abort(&ctx, w);
+    hn_npy_write_abort(&ctx, NULL);
+    HN_CHECK_FAILS(&ctx, write_array(&ctx, path, 2, huge, value), HN_INTERNAL, "too large");
+    HN_CHECK_FAILS(&ctx, hn_npy_write_begin(&ctx, "", &w), HN_USAGE, "empty");
+    HN_CHECK_FAILS(&ctx, hn_npy_write_begin(&ctx, folder, &w), HN_USAGE, "regular");
+    snprintf(path, PATH, "%.200s/none/o.npy", folder);
+    HN_CHECK_FAILS(&ctx, hn_npy_write_begin(&ctx, path, &w), HN_USAGE, "none/o.npy");
+    snprintf(path, PATH, "%.200s/o.npy", folder);
+    for (int64_t k = 1; k <= 4; k++) {
+        ctx.memory.calls = 0;
+        ctx.memory.fail_at = k;
+        enum hn_code code = write_array(&ctx, path, 1, shape, value);
+        CU_ASSERT_EQUAL(code, k <= 3 ? HN_MEMORY : HN_OK);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+    ctx.memory.fail_at = 0;
+    HN_CHECK(&ctx, hn_npy_read(&ctx, path, &a));
+    CU_ASSERT(a.rank == 1 && a.shape[0] == 3 && a.integer[2] == 3);
+    hn_npy_free(&ctx, &a);
+    snprintf(command, sizeof command, "ls '%s' | grep -c tmp", folder);
+    hn_fixture_run(command, out, sizeof out);
+    CU_ASSERT_EQUAL(out[0], '0');
+}
+
 static const struct hn_test tests[] = {
     {"integers of every type and byte order", test_integers},
     {"floats of every type and byte order", test_floats},
@@ -307,6 +389,8 @@ static const struct hn_test tests[] = {
     {"halves: to nearest, ties to even", test_halves_rounding},
     {"halves: arrays for any number of threads", test_halves_arrays},
     {"files written by NumPy", test_numpy},
+    {"files that are written", test_written},
+    {"files that are not written", test_not_written},
 };
 
 int main(int argc, char **argv) {
