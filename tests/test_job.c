@@ -775,7 +775,7 @@ static void test_mutations(void) {
 }
 
 // The job files that come with the program, when run from the root of the checkout; the smoke job
-// runs every sampler.
+// and all-samplers run every sampler.
 static void test_shipped_jobs(void) {
     struct hn_context ctx;
     struct hn_job job;
@@ -786,13 +786,18 @@ static void test_shipped_jobs(void) {
     CU_ASSERT_STRING_EQUAL(job.snapshot[0], "harness/jobs/../../datasets/cifar10-mini.h5");
     CU_ASSERT(job.figures_all);
     hn_job_free(&ctx, &job);
-    HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/smoke.yaml", NULL, &job));
-    for (int64_t i = 0; hn_samplers[i]; i++) {
-        bool found = false;
-        for (int64_t j = 0; j < job.n_samplers; j++)
-            found |= job.sampler[j].type == hn_samplers[i];
-        CU_ASSERT(found);
+    const char *const complete[] = {"harness/jobs/smoke.yaml", "harness/jobs/all-samplers.yaml"};
+    for (int k = 0; k < 2; k++) {
+        HN_CHECK(&ctx, hn_job_read(&ctx, complete[k], NULL, &job));
+        for (int64_t i = 0; hn_samplers[i]; i++) {
+            bool found = false;
+            for (int64_t j = 0; j < job.n_samplers; j++)
+                found |= job.sampler[j].type == hn_samplers[i];
+            CU_ASSERT(found);
+        }
+        hn_job_free(&ctx, &job);
     }
+    HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/gcbs.yaml", NULL, &job));
     hn_job_free(&ctx, &job);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
