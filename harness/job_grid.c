@@ -142,16 +142,26 @@ static void advance(struct entry *entry) {
     }
 }
 
-static enum hn_code make_point(struct hn_context *ctx, const struct entry *entry,
-                               struct hn_grid_point *out) {
+static enum hn_code set_axes(struct hn_context *ctx, const struct entry *entry, void *params) {
+    for (int64_t i = 0; i < entry->n_axes; i++)
+        if (hn_job_set(ctx, entry->type.options, params, entry->axis[i].option, entry->axis[i].now))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code make_point(struct hn_context *ctx, const struct hn_grid_family *family,
+                               const struct entry *entry, struct hn_grid_point *out) {
     const struct hn_grid_type *type = &entry->type;
     *out = (struct hn_grid_point){.params = hn_zalloc(ctx, 1, type->params_size)};
     if (!out->params || hn_options_init(ctx, type->options, out->params))
         goto failed;
     out->type = *type; // from here on the options own what they hold
-    for (int64_t i = 0; i < entry->n_axes; i++)
-        if (hn_job_set(ctx, type->options, out->params, entry->axis[i].option, entry->axis[i].now))
-            goto failed;
+    // What is given wins over what a preset among it stands for.
+    if (set_axes(ctx, entry, out->params))
+        goto failed;
+    if (family->preset &&
+        (family->preset(ctx, type->type, out->params) || set_axes(ctx, entry, out->params)))
+        goto failed;
     out->text = hn_options_text(ctx, type->options, out->params);
     if (out->text)
         return HN_OK;
@@ -163,7 +173,7 @@ failed:
 static enum hn_code expand(struct hn_context *ctx, struct entry *entry, struct grid *grid) {
     entry->first = grid->n;
     for (int64_t i = 0; i < entry->points; i++, advance(entry)) {
-        if (make_point(ctx, entry, &grid->point[grid->n]))
+        if (make_point(ctx, grid->family, entry, &grid->point[grid->n]))
             return ctx->code;
         grid->n++;
     }

@@ -98,6 +98,9 @@ struct hn_grid_family {
     const char *one, *many;                            // "sampler", "samplers"
     bool (*type)(int64_t i, struct hn_grid_type *out); // false: there are no more than i
     const char *(*refused)(const char *name);          // why a name is, or NULL; optional
+    // Optional. Sets what a preset among the parameters stands for; what is given is set again
+    // after.
+    enum hn_code (*preset)(struct hn_context *ctx, const void *type, void *params);
 };
 struct hn_grid_point {
     struct hn_grid_type type;

@@ -10,7 +10,12 @@ static bool sampler_type(int64_t i, struct hn_grid_type *out) {
     return type;
 }
 
-static const struct hn_grid_family samplers = {"sampler", "samplers", sampler_type, NULL};
+static enum hn_code sampler_preset(struct hn_context *ctx, const void *type, void *params) {
+    return hn_sampler_preset(ctx, type, params);
+}
+
+static const struct hn_grid_family samplers = {"sampler", "samplers", sampler_type, NULL,
+                                               sampler_preset};
 
 enum hn_code hn_job_read_samplers(struct hn_context *ctx, const struct hn_yaml *value,
                                   struct hn_job *job) {
@@ -47,7 +52,7 @@ static bool weighting_type(int64_t i, struct hn_grid_type *out) {
 }
 
 static const struct hn_grid_family weightings = {"weighting", "weightings", weighting_type,
-                                                 hn_ambiguous_loss};
+                                                 hn_ambiguous_loss, NULL};
 
 enum hn_code hn_job_read_weightings(struct hn_context *ctx, const struct hn_yaml *value,
                                     struct hn_job *job) {

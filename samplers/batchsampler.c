@@ -1,23 +1,40 @@
 // BatchSampler (BS algorithms 1 to 3): every t steps a proximity graph is built, and every batch is
-// what a random walk with restart on it collects.
+// what a walk on it collects.
+//
+// start: `uniform` gives epochs of ceil(N / B) batches, each by itself. `unseen` (the authors'
+// code) starts every walk from an item that no batch of the epoch has held yet, and ends the epoch
+// when there is none left. A batch then hangs on those before it, so that the whole epoch is walked
+// when it begins, in order, and handed out from memory. Deviation: the code gathers the last B - 1
+// or fewer items in one short batch, here they are walked from like all others.
+#include "samplers/marks.h"
+#include "samplers/presets.h"
 #include "samplers/proximity.h"
 #include "samplers/walk.h"
 
 #include <inttypes.h>
 #include <omp.h>
+#include <string.h>
 
 enum { LAW_UNIFORM, LAW_WEIGHT };
+enum { START_UNIFORM, START_UNSEEN };
+enum { GRAPH_PROXIMITY, GRAPH_KNN };
+enum { CANDIDATES_INDEPENDENT, CANDIDATES_DEALT, CANDIDATES_REFERENCE };
+enum { WALK_RWR, WALK_RW, WALK_BFS, WALK_DFS };
+enum { LOOK = 256 }; // walks between two looks at the stop flag
 
 struct params {
-    int64_t m, k, t, cap;
+    int64_t m, k, t, cap, tile;
     struct hn_schedule alpha;
-    int law, start, graph, candidates, walk; // those with one choice are columns of the results
+    int law, start, graph, candidates, walk, preset;
 };
 
 struct state {
     struct hn_graph graph;
     double *cumulative; // law `weight`, else NULL
     double alpha;       // of the current epoch
+    uint64_t *seen;     // start `unseen`, else NULL: marks of what the epoch has held
+    int32_t *ids;       // start `unseen`: the epoch's batches, `room` of them fit
+    int64_t room;
     int threads;
     struct hn_walk_scratch *scratch; // [threads]
 };
@@ -26,12 +43,15 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
     const struct params *params = p;
     int64_t others = plan->n - 1;
-    if (params->k > params->m)
+    bool knn = params->graph == GRAPH_KNN;
+    if (!knn && params->k > params->m)
         return hn_fail(ctx, HN_USAGE,
                        "K = %" PRId64 " exceeds M = %" PRId64
                        ": the K neighbours are chosen among the M candidates; lower K or raise M",
                        params->k, params->m);
-    if (params->m > others)
+    if (!knn && params->candidates == CANDIDATES_REFERENCE)
+        return HN_OK; // draws with replacement: any number of them
+    if (!knn && params->m > others)
         hn_note(ctx, "M = %" PRId64 " taken as %" PRId64 ": an item has no more others", params->m,
                 others);
     if (params->k > others)
@@ -40,18 +60,33 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     return HN_OK;
 }
 
+static const char *const *preset(const void *params) {
+    return hn_batchsampler_preset(((const struct params *)params)->preset);
+}
+
 static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
+
+static enum hn_walk_kind kind_of(const struct params *params) {
+    if (params->walk == WALK_BFS)
+        return HN_WALK_BREADTH;
+    return params->walk == WALK_DFS ? HN_WALK_DEPTH : HN_WALK_RESTART;
+}
 
 static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     const struct params *params = self->params;
     struct state *state = self->state;
-    bool limit = params->alpha.from >= 1 || params->alpha.to >= 1;
+    bool limit = params->walk == WALK_RWR && (params->alpha.from >= 1 || params->alpha.to >= 1);
+    if (params->start == START_UNSEEN) {
+        state->seen = hn_alloc(ctx, hn_marks_words(n), sizeof *state->seen);
+        if (!state->seen)
+            return ctx->code;
+    }
     state->scratch = hn_zalloc(ctx, ctx->threads, sizeof *state->scratch);
     if (!state->scratch)
         return ctx->code;
     state->threads = ctx->threads;
     for (int i = 0; i < state->threads; i++)
-        if (hn_walk_scratch_open(ctx, n, limit, &state->scratch[i]))
+        if (hn_walk_scratch_open(ctx, n, kind_of(params), limit, &state->scratch[i]))
             return ctx->code;
     return HN_OK;
 }
@@ -62,6 +97,19 @@ static void drop_graph(struct hn_context *ctx, struct state *state) {
     state->cumulative = NULL;
 }
 
+static enum hn_code build_graph(struct hn_context *ctx, struct hn_sampler *self,
+                                const struct hn_items *items, const struct hn_proximity *spec) {
+    const struct params *params = self->params;
+    struct hn_graph *out = &((struct state *)self->state)->graph;
+    if (params->graph == GRAPH_KNN)
+        return hn_proximity_nearest(ctx, &items->x, spec, &self->build, out);
+    if (params->candidates == CANDIDATES_DEALT)
+        return hn_proximity_dealt(ctx, &items->x, spec, &self->build, out);
+    if (params->candidates == CANDIDATES_REFERENCE)
+        return hn_proximity_reference(ctx, items, spec, &self->build, out);
+    return hn_proximity_independent(ctx, &items->x, spec, &self->build, out);
+}
+
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     const struct params *params = self->params;
@@ -70,9 +118,10 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                                 .k = params->k,
                                 .seed = self->seed,
                                 .stream_step = self->stream_step,
-                                .weighted = params->law == LAW_WEIGHT};
+                                .weighted = params->law == LAW_WEIGHT,
+                                .tile = params->tile};
     drop_graph(ctx, state);
-    if (hn_proximity_independent(ctx, &items->x, &spec, &self->build, &state->graph))
+    if (build_graph(ctx, self, items, &spec))
         return ctx->code;
     if (!spec.weighted)
         return HN_OK;
@@ -83,12 +132,87 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     return HN_OK;
 }
 
+static struct hn_walk walk_of(const struct hn_sampler *self) {
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    return (struct hn_walk){.graph = &state->graph,
+                            .cumulative = state->cumulative,
+                            .alpha = state->alpha,
+                            .cap = params->cap,
+                            .batch_size = self->batch_size,
+                            .kind = kind_of(params)};
+}
+
+static void walk_one(const struct hn_sampler *self, const struct hn_walk *walk, int64_t number,
+                     int32_t start, struct hn_walk_scratch *scratch, int32_t *ids,
+                     struct hn_walk_tally *tally) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "batchsampler.walk", self->step, self->epoch, number);
+    tally->draw++; // the start item
+    hn_walk_run(walk, start, &stream, scratch, ids, tally);
+}
+
+static void count_work(struct hn_sampler *self, const struct hn_walk_tally *sum) {
+    self->sampling.draw += sum->draw;
+    self->sampling.step += sum->step;
+    self->sampling.edge += sum->edge;
+    self->sampling.bytes += sum->edge * (int64_t)sizeof(int32_t);
+    self->stalls += sum->stalls;
+}
+
+// The start of batch `number` when `left` items are unseen: the common start item if all are.
+static int32_t unseen_start(const struct hn_sampler *self, int64_t number, int64_t left) {
+    const struct state *state = self->state;
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "batch.start", self->step, self->epoch, number);
+    return hn_walk_unmarked(state->seen, hn_stream_below(&stream, (uint32_t)left));
+}
+
+static enum hn_code make_room(struct hn_context *ctx, const struct hn_sampler *self,
+                              int64_t batches) {
+    struct state *state = self->state;
+    if (batches < state->room)
+        return HN_OK;
+    int64_t room = 2 * state->room + hn_batches_per_epoch(self->n, self->batch_size);
+    int32_t *ids = hn_resize(ctx, state->ids, room, (size_t)self->batch_size * sizeof *ids);
+    if (!ids)
+        return ctx->code;
+    state->ids = ids;
+    state->room = room;
+    return HN_OK;
+}
+
+// Walks until every item has been in a batch.
+static enum hn_code walk_epoch(struct hn_context *ctx, struct hn_sampler *self, int64_t *batches) {
+    struct state *state = self->state;
+    const struct hn_walk walk = walk_of(self);
+    struct hn_walk_tally sum = {0};
+    int64_t left = self->n, b = 0;
+    memset(state->seen, 0, (size_t)hn_marks_words(self->n) * sizeof *state->seen);
+    for (; left > 0; b++) {
+        if ((b % LOOK == 0 && hn_check_stop(ctx)) || make_room(ctx, self, b))
+            return ctx->code;
+        int32_t *ids = state->ids + b * self->batch_size;
+        walk_one(self, &walk, b, unseen_start(self, b, left), state->scratch, ids, &sum);
+        for (int32_t i = 0; i < self->batch_size; i++) {
+            left -= !hn_marked(state->seen, ids[i]);
+            hn_mark(state->seen, ids[i]);
+        }
+    }
+    count_work(self, &sum);
+    *batches = b;
+    return HN_OK;
+}
+
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)number;
+    (void)number;
     const struct params *params = self->params;
     struct state *state = self->state;
-    state->alpha = hn_schedule_at(params->alpha, items->progress);
+    bool restarts = params->walk == WALK_RWR;
+    state->alpha = restarts ? hn_schedule_at(params->alpha, items->progress) : 0;
+    if (params->start == START_UNSEEN)
+        return walk_epoch(ctx, self, batches);
     *batches = hn_batches_per_epoch(self->n, self->batch_size);
     return HN_OK;
 }
@@ -96,21 +220,16 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
 // All batches asked for; the sum of what they cost.
 static struct hn_walk_tally walk_batches(const struct hn_sampler *self,
                                          const struct hn_batches *out, int threads) {
-    const struct params *params = self->params;
     const struct state *state = self->state;
-    struct hn_walk walk = {&state->graph, state->cumulative, state->alpha, params->cap,
-                           self->batch_size};
+    const struct hn_walk walk = walk_of(self);
     int64_t draw = 0, step = 0, edge = 0, stalls = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)                                    \
     reduction(+ : draw, step, edge, stalls)
     for (int32_t b = 0; b < out->count; b++) {
         int64_t number = out->first + b;
-        struct hn_walk_tally tally = {.draw = 1}; // the start item
-        struct hn_stream stream;
-        hn_stream_open(&stream, self->seed, "batchsampler.walk", self->step, self->epoch, number);
-        hn_walk_restart(&walk, hn_sampler_start(self, number), &stream,
-                        &state->scratch[omp_get_thread_num()], hn_batch_ids(out, b), &tally);
-        out->size[b] = self->batch_size;
+        struct hn_walk_tally tally = {0};
+        walk_one(self, &walk, number, hn_sampler_start(self, number),
+                 &state->scratch[omp_get_thread_num()], hn_batch_ids(out, b), &tally);
         draw += tally.draw;
         step += tally.step;
         edge += tally.edge;
@@ -121,13 +240,16 @@ static struct hn_walk_tally walk_batches(const struct hn_sampler *self,
 
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     const struct state *state = self->state;
+    for (int32_t b = 0; b < out->count; b++)
+        out->size[b] = self->batch_size;
+    if (state->seen) {
+        memcpy(out->ids, state->ids + out->first * self->batch_size,
+               (size_t)out->count * (size_t)self->batch_size * sizeof *out->ids);
+        return HN_OK;
+    }
     int threads = ctx->threads < state->threads ? ctx->threads : state->threads;
     struct hn_walk_tally sum = walk_batches(self, out, threads);
-    self->sampling.draw += sum.draw;
-    self->sampling.step += sum.step;
-    self->sampling.edge += sum.edge;
-    self->sampling.bytes += sum.edge * (int64_t)sizeof *state->graph.target;
-    self->stalls += sum.stalls;
+    count_work(self, &sum);
     return HN_OK;
 }
 
@@ -142,13 +264,15 @@ static void close_walks(struct hn_context *ctx, struct hn_sampler *self) {
     for (int i = 0; i < state->threads; i++)
         hn_walk_scratch_free(ctx, &state->scratch[i]);
     hn_free(ctx, state->scratch);
+    hn_free(ctx, state->seen);
+    hn_free(ctx, state->ids);
 }
 
-static const char *const graphs[] = {"proximity", NULL};
-static const char *const candidates[] = {"independent", NULL};
-static const char *const walks[] = {"rwr", NULL};
+static const char *const graphs[] = {"proximity", "knn", NULL};
+static const char *const candidates[] = {"independent", "dealt", "reference", NULL};
+static const char *const walks[] = {"rwr", "rw", "bfs", "dfs", NULL};
 static const char *const laws[] = {"uniform", "weight", NULL};
-static const char *const starts[] = {"uniform", NULL};
+static const char *const starts[] = {"uniform", "unseen", NULL};
 
 static const struct hn_option options[] = {
     {.name = "M",
@@ -183,19 +307,28 @@ static const struct hn_option options[] = {
      .offset = offsetof(struct params, graph),
      .initial = "proximity",
      .choices = graphs,
-     .help = "proximity: the K nearest of M random candidates (BS algorithm 2)"},
+     .help = "proximity: the K nearest of M random candidates (BS algorithm 2); knn: of all items"},
     {.name = "candidates",
      .kind = HN_OPTION_CHOICE,
      .offset = offsetof(struct params, candidates),
      .initial = "independent",
      .choices = candidates,
-     .help = "independent: M distinct others, drawn for every item by itself"},
+     .help = "independent: M distinct others for every item by itself; dealt: one pool for a tile "
+             "of items, faster; reference: with replacement, itself among them, by both views"},
+    {.name = "tile",
+     .kind = HN_OPTION_INT,
+     .offset = offsetof(struct params, tile),
+     .initial = "64",
+     .min = 1,
+     .max = INT32_MAX,
+     .help = "items that share a pool of candidates, if those are dealt"},
     {.name = "walk",
      .kind = HN_OPTION_CHOICE,
      .offset = offsetof(struct params, walk),
      .initial = "rwr",
      .choices = walks,
-     .help = "rwr: random walk with restart (BS algorithm 3)"},
+     .help = "rwr: random walk with restart (BS algorithm 3); rw: without; bfs: breadth first, the "
+             "most similar first; dfs: depth first along random branches"},
     {.name = "law",
      .kind = HN_OPTION_CHOICE,
      .offset = offsetof(struct params, law),
@@ -207,7 +340,8 @@ static const struct hn_option options[] = {
      .offset = offsetof(struct params, start),
      .initial = "uniform",
      .choices = starts,
-     .help = "uniform: every walk starts from an item drawn from all"},
+     .help = "a walk starts from an item drawn from: all; those that no batch of the epoch has "
+             "held, until there are none (the paper's code: longer epochs)"},
     {.name = "cap",
      .kind = HN_OPTION_INT,
      .offset = offsetof(struct params, cap),
@@ -215,19 +349,29 @@ static const struct hn_option options[] = {
      .min = 1,
      .max = 1000000,
      .help = "a walk of cap x B steps goes on from a random new item (a stall)"},
+    {.name = "preset",
+     .kind = HN_OPTION_CHOICE,
+     .offset = offsetof(struct params, preset),
+     .initial = "none",
+     .choices = hn_batchsampler_presets,
+     .help = "settings of the paper by data set, or of its code (reference); what is given wins"},
     {0}};
 
 const struct hn_sampler_type hn_batchsampler_sampler = {
     .name = "batchsampler",
     .summary = "random walks with restart on a graph of similar items",
     .source = "BS 4, algorithms 1 to 3",
-    .note = "alpha is linear in the step, the paper's code lowers it within a few epochs; law: the "
-            "text walks by edge weight, algorithm 3 and the code uniformly; alpha = 1 as written "
-            "never leaves its start and is taken as the limit, level by level; a walk of cap x B "
-            "steps goes on from a random new item, which it also restarts from",
+    .note = "alpha is linear in the step, the paper's code lowers it to 0.05 within eight epochs "
+            "(preset reference takes 0.05); law: the text walks by edge weight, algorithm 3 and "
+            "the code uniformly; alpha = 1 as written never leaves its start and is taken as the "
+            "limit, level by level; a walk of cap x B steps goes on from a random new item, which "
+            "it also restarts from; candidates reference: repeats stay, so that neighbours may "
+            "repeat and an item may be its own; start unseen: the code puts the last items of an "
+            "epoch into a short batch, here they are walked from too",
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
+    .preset = preset,
     .check = check,
     .interval = interval,
     .open = open_walks,

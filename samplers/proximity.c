@@ -3,6 +3,11 @@
 // Candidates are scattered rows, so this is a gather and bound by memory: rows are fetched ahead of
 // their use, and everything else a thread touches (a bit per item, M ids and scores) stays in its
 // nearest cache.
+//
+// `reference` follows the authors' code instead of the text: candidates with replacement, the item
+// itself among them, ranked by the two views side by side. Repeats stay, as the code keeps them: a
+// neighbour that is listed twice is walked to twice as often, and a walk at an item that lists
+// itself may stay there.
 #include "samplers/proximity.h"
 #include "core/select.h"
 #include "core/sinks.h"
@@ -73,16 +78,36 @@ void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t
     }
 }
 
+void hn_proximity_draws(const struct hn_proximity *spec, int64_t n, int32_t v, int32_t *candidate) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, spec->seed, "proximity.reference", spec->stream_step, 0, v);
+    for (int64_t i = 0; i < spec->m; i++)
+        candidate[i] = (int32_t)hn_stream_below(&stream, (uint32_t)n);
+}
+
 static void fetch_row(const struct hn_matrix *x, int32_t id) {
     for (int64_t k = 0; k < x->cols; k += LINE)
         __builtin_prefetch(hn_row(x, id) + k);
 }
 
+// What the builders by gather share.
+struct gather {
+    const struct hn_matrix *x;
+    const struct hn_proximity *spec;
+    double bound;  // of the float products
+    bool repeated; // candidates as hn_proximity_draws() has them
+};
+
 // target[k]: the neighbours of v.
-static void choose_neighbours(const struct hn_matrix *x, const struct hn_proximity *spec, int32_t v,
-                              struct scratch *s, int32_t *target) {
+static void choose_neighbours(const struct gather *g, int32_t v, struct scratch *s,
+                              int32_t *target) {
+    const struct hn_matrix *x = g->x;
+    const struct hn_proximity *spec = g->spec;
     const float *query = hn_row(x, v);
-    hn_proximity_candidates(spec, x->rows, v, s->marks, s->candidate);
+    if (g->repeated)
+        hn_proximity_draws(spec, x->rows, v, s->candidate);
+    else
+        hn_proximity_candidates(spec, x->rows, v, s->marks, s->candidate);
     for (int64_t i = 0; i < spec->m; i++) {
         if (i + AHEAD < spec->m)
             fetch_row(x, s->candidate[i + AHEAD]);
@@ -90,26 +115,33 @@ static void choose_neighbours(const struct hn_matrix *x, const struct hn_proximi
         s->scored[i] =
             (struct hn_scored){.score = (double)hn_dot(query, hn_row(x, id), x->cols), .id = id};
     }
-    int64_t kept = hn_select_top(s->scored, spec->m, spec->k, hn_dot_bound(x->cols), query, x);
+    int64_t kept = hn_select_top(s->scored, spec->m, spec->k, g->bound, query, x);
     for (int64_t i = 0; i < kept; i++)
         target[i] = s->scored[i].id;
 }
 
-static enum hn_code choose_all(struct hn_context *ctx, const struct hn_matrix *x,
-                               const struct hn_proximity *spec, struct hn_graph *out) {
-    struct scratch *scratch = scratch_new(ctx, x->rows, spec->m, ctx->threads);
+static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, struct hn_work *work,
+                               struct hn_graph *out) {
+    int64_t n = g->x->rows, products;
+    if (!hn_mul(n, g->spec->m, &products))
+        return hn_fail(ctx, HN_USAGE, "M = %" PRId64 " is too large for %" PRId64 " items",
+                       g->spec->m, n);
+    struct scratch *scratch = scratch_new(ctx, n, g->spec->m, ctx->threads);
     if (!scratch)
         return ctx->code;
     enum hn_code code = HN_OK;
-    for (int64_t from = 0; from < x->rows && !code; from += ROWS) {
-        int64_t to = hn_min(from + ROWS, x->rows);
+    for (int64_t from = 0; from < n && !code; from += ROWS) {
+        int64_t to = hn_min(from + ROWS, n);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
         for (int64_t v = from; v < to; v++)
-            choose_neighbours(x, spec, (int32_t)v, &scratch[omp_get_thread_num()],
+            choose_neighbours(g, (int32_t)v, &scratch[omp_get_thread_num()],
                               out->target + out->start[v]);
         code = hn_check_stop(ctx);
     }
     scratch_free(ctx, scratch, ctx->threads);
+    work->dot += products;
+    work->draw += products;
+    work->bytes += products * g->x->cols * (int64_t)sizeof(float);
     return code;
 }
 
@@ -130,54 +162,101 @@ static enum hn_code nearest_of_all(struct hn_context *ctx, const struct hn_matri
 }
 
 // Weights decide where a walk goes, so they are exact products and the same everywhere.
-static void weigh(const struct hn_matrix *x, struct hn_graph *g, int threads) {
+void hn_proximity_weigh(const struct hn_matrix *x, double scale, struct hn_graph *g, int threads,
+                        struct hn_work *work) {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t v = 0; v < g->n; v++)
         for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
-            g->weight[e] = (float)hn_dot_exact(hn_row(x, v), hn_row(x, g->target[e]), x->cols);
+            g->weight[e] =
+                (float)(scale * hn_dot_exact(hn_row(x, v), hn_row(x, g->target[e]), x->cols));
+    work->dot += hn_graph_edges(g);
+    work->bytes += hn_graph_edges(g) * x->cols * (int64_t)sizeof(float);
 }
 
-static void count_work(const struct hn_matrix *x, const struct hn_proximity *spec,
-                       struct hn_work *work) {
-    int64_t row = x->cols * (int64_t)sizeof(float);
-    if (spec->m < x->rows - 1) {
-        work->dot += x->rows * spec->m;
-        work->draw += x->rows * spec->m;
-        work->bytes += x->rows * spec->m * row;
+enum hn_code hn_proximity_fits(struct hn_context *ctx, const struct hn_proximity *spec) {
+    if (spec->k >= 1 && spec->k <= spec->m)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "K = %" PRId64 " exceeds M = %" PRId64
+                   ": the neighbours are chosen among the candidates, so K has to be from 1 to M",
+                   spec->k, spec->m);
+}
+
+// What ends every build by this file: weights and the count of edges, or the way out.
+static enum hn_code finish(struct hn_context *ctx, enum hn_code code, const struct hn_matrix *x,
+                           double scale, struct hn_work *work, struct hn_graph *out) {
+    if (code) {
+        hn_graph_free(ctx, out);
+        return code;
     }
-    if (spec->weighted) {
-        work->dot += x->rows * spec->k;
-        work->bytes += x->rows * spec->k * row;
-    }
-    work->edge += x->rows * spec->k;
-    work->bytes += x->rows * spec->k * (int64_t)sizeof(int32_t);
+    if (out->weight)
+        hn_proximity_weigh(x, scale, out, ctx->threads, work);
+    work->edge += hn_graph_edges(out);
+    work->bytes += hn_graph_edges(out) * (int64_t)sizeof *out->target;
+    return HN_OK;
+}
+
+enum hn_code hn_proximity_nearest(struct hn_context *ctx, const struct hn_matrix *x,
+                                  const struct hn_proximity *spec, struct hn_work *work,
+                                  struct hn_graph *out) {
+    struct hn_proximity fit = *spec;
+    fit.k = hn_min(spec->k, x->rows - 1);
+    if (hn_graph_regular(ctx, x->rows, fit.k, fit.weighted, out))
+        return ctx->code;
+    return finish(ctx, nearest_of_all(ctx, x, &fit, work, out), x, 1, work, out);
 }
 
 enum hn_code hn_proximity_independent(struct hn_context *ctx, const struct hn_matrix *x,
                                       const struct hn_proximity *spec, struct hn_work *work,
                                       struct hn_graph *out) {
-    struct hn_proximity fit = *spec;
-    fit.m = hn_min(spec->m, x->rows - 1);
-    fit.k = hn_min(spec->k, x->rows - 1);
-    if (spec->k < 1 || spec->k > spec->m)
-        return hn_fail(ctx, HN_USAGE,
-                       "K = %" PRId64 " exceeds M = %" PRId64
-                       ": the neighbours are chosen among the candidates, so K has to be from 1 "
-                       "to M",
-                       spec->k, spec->m);
-    enum hn_code code = hn_graph_regular(ctx, x->rows, fit.k, fit.weighted, out);
-    if (code)
-        return code;
-    code = fit.m < x->rows - 1 ? choose_all(ctx, x, &fit, out)
-                               : nearest_of_all(ctx, x, &fit, work, out);
-    if (code) {
-        hn_graph_free(ctx, out);
-        return code;
+    struct gather gather = {.x = x, .spec = spec, .bound = hn_dot_bound(x->cols)};
+    if (hn_proximity_fits(ctx, spec))
+        return ctx->code;
+    if (spec->m >= x->rows - 1)
+        return hn_proximity_nearest(ctx, x, spec, work, out);
+    if (hn_graph_regular(ctx, x->rows, spec->k, spec->weighted, out))
+        return ctx->code;
+    return finish(ctx, choose_all(ctx, &gather, work, out), x, 1, work, out);
+}
+
+// Rows of x1 and x2 side by side, in *owned; x as it is where there are no two views.
+static enum hn_code side_by_side(struct hn_context *ctx, const struct hn_items *items,
+                                 float **owned, struct hn_matrix *out) {
+    *owned = NULL;
+    *out = items->x;
+    if (!hn_has_positive(items))
+        return HN_OK;
+    int64_t d = items->d, wide = 2 * d, floats;
+    if (!hn_mul(items->n, wide, &floats))
+        return hn_fail(ctx, HN_MEMORY, "two views of %" PRId64 " items are too many", items->n);
+    float *both = hn_alloc(ctx, floats, sizeof *both);
+    if (!both)
+        return ctx->code;
+    for (int64_t i = 0; i < items->n; i++) {
+        memcpy(both + i * wide, hn_row(&items->x1, i), (size_t)d * sizeof *both);
+        memcpy(both + i * wide + d, hn_row(&items->x2, i), (size_t)d * sizeof *both);
     }
-    if (fit.weighted)
-        weigh(x, out, ctx->threads);
-    count_work(x, &fit, work);
+    *owned = both;
+    *out = (struct hn_matrix){both, items->n, wide, wide};
     return HN_OK;
+}
+
+enum hn_code hn_proximity_reference(struct hn_context *ctx, const struct hn_items *items,
+                                    const struct hn_proximity *spec, struct hn_work *work,
+                                    struct hn_graph *out) {
+    float *both;
+    struct hn_matrix x;
+    if (hn_proximity_fits(ctx, spec) || side_by_side(ctx, items, &both, &x))
+        return ctx->code;
+    // Rows of two unit views have length sqrt(2): products, and what they are off, are double.
+    double views = both ? 2 : 1;
+    struct gather gather = {
+        .x = &x, .spec = spec, .bound = views * hn_dot_bound(x.cols), .repeated = true};
+    enum hn_code code = hn_graph_regular(ctx, x.rows, spec->k, spec->weighted, out);
+    if (!code)
+        code = finish(ctx, choose_all(ctx, &gather, work, out), &x, 1 / views, work, out);
+    hn_free(ctx, both);
+    return code;
 }
 
 enum hn_code hn_graph_overlap(struct hn_context *ctx, const struct hn_graph *fresh,

@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+enum hn_code hn_sampler_preset(struct hn_context *ctx, const struct hn_sampler_type *type,
+                               void *params) {
+    const char *const *pair = type->preset ? type->preset(params) : NULL;
+    for (; pair && *pair; pair += 2)
+        if (hn_options_set(ctx, type->options, params, pair[0], pair[1]))
+            return ctx->code;
+    return HN_OK;
+}
+
 enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_type *type,
                              const void *params, int64_t n, int32_t batch_size, uint64_t seed,
                              struct hn_sampler *self) {

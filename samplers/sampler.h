@@ -70,6 +70,9 @@ struct hn_sampler_type {
     const struct hn_column *reports; // columns that `report` fills ("density", REAL); NULL: none
     int n_reports;
 
+    // Optional. Settings that one option (`preset`) stands for: pairs of an option's name and its
+    // value, ended by NULL, static; NULL: none. They come before the settings that are given.
+    const char *const *(*preset)(const void *params);
     // Optional. Planning: HN_USAGE for parameters that do not fit (K > M), notes for those taken
     // otherwise (M > N - 1).
     enum hn_code (*check)(struct hn_context *ctx, const void *params,
@@ -108,6 +111,11 @@ struct hn_sampler_type {
 // All samplers, NULL-terminated.
 extern const struct hn_sampler_type *const hn_samplers[];
 const struct hn_sampler_type *hn_sampler_find(const char *name); // NULL if unknown
+
+// Sets what a preset in params stands for. Whoever has options to set sets them, calls this, and
+// sets them again, so that they win.
+HN_MUST_USE enum hn_code hn_sampler_preset(struct hn_context *ctx,
+                                           const struct hn_sampler_type *type, void *params);
 
 // The life cycle, for every user of a sampler. `self` is zeroed or uninitialised before open.
 // params are taken as they are: check() judges them. HN_USAGE: batch_size < 2; HN_DATA: more than

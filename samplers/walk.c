@@ -1,4 +1,4 @@
-// Random walk with restart (BS algorithm 3).
+// The walks of BS table 6. Random walk with restart (algorithm 3):
 //
 //   S = {}, v = u;  while |S| < B:  insert v into S;  with probability alpha v = u, else v = a
 //   neighbour of v.
@@ -17,6 +17,12 @@
 // So a level is collected by drawing one after the other without replacement, with probabilities
 // proportional to p_l: the order of exponential variables divided by p_l. For the neighbours of u
 // under law `uniform` this is a random order.
+//
+// Breadth first: the neighbours of u, then those of its first neighbour, and so on; nothing is
+// random. Depth first: from v to a random neighbour that is not in S, by the walk's law among
+// those; where there is none, back to where v was reached from. Both come to an end by themselves,
+// when all that can be reached is collected; then they go on from a random item that is not in S,
+// which counts as a stall as above.
 #include "samplers/walk.h"
 #include "samplers/marks.h"
 
@@ -33,18 +39,22 @@ struct progress {
     int32_t count; // collected
 };
 
-enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, bool limit,
-                                  struct hn_walk_scratch *s) {
+enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, enum hn_walk_kind kind,
+                                  bool limit, struct hn_walk_scratch *s) {
+    bool depth = kind == HN_WALK_DEPTH;
+    limit = limit && kind == HN_WALK_RESTART;
     memset(s, 0, sizeof *s);
     s->collected = hn_zalloc(ctx, hn_marks_words(n), sizeof *s->collected);
+    if (limit || depth)
+        s->level = hn_alloc(ctx, n, sizeof *s->level);
     if (limit) {
         s->queued = hn_zalloc(ctx, hn_marks_words(n), sizeof *s->queued);
-        s->level = hn_alloc(ctx, n, sizeof *s->level);
         s->deeper = hn_alloc(ctx, n, sizeof *s->deeper);
         s->mass = hn_alloc(ctx, n, sizeof *s->mass);
         s->key = hn_alloc(ctx, n, sizeof *s->key);
     }
-    if (s->collected && (!limit || (s->queued && s->level && s->deeper && s->mass && s->key)))
+    if (s->collected && (s->level || !(limit || depth)) &&
+        (!limit || (s->queued && s->deeper && s->mass && s->key)))
         return HN_OK;
     hn_walk_scratch_free(ctx, s);
     return HN_MEMORY;
@@ -76,8 +86,7 @@ static void collect(struct progress *p, int32_t v) {
     p->ids[p->count++] = v;
 }
 
-// The r-th item, in index order, that is not collected yet; counting whole words of marks.
-static int32_t uncollected(const uint64_t *marks, int64_t r) {
+int32_t hn_walk_unmarked(const uint64_t *marks, int64_t r) {
     for (int64_t word = 0;; word++) {
         uint64_t vacant = ~marks[word];
         int64_t here = __builtin_popcountll(vacant);
@@ -96,7 +105,7 @@ static int32_t elsewhere(struct progress *p) {
     int64_t left = p->walk->graph->n - p->count;
     p->tally->stalls++;
     p->tally->draw++;
-    return uncollected(p->scratch->collected, hn_stream_below(p->stream, (uint32_t)left));
+    return hn_walk_unmarked(p->scratch->collected, hn_stream_below(p->stream, (uint32_t)left));
 }
 
 // The first of sum[n] that exceeds r, 0 <= r < sum[n - 1].
@@ -249,10 +258,98 @@ static void walk_by_levels(struct progress *p, int32_t u) {
     }
 }
 
-void hn_walk_restart(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
-                     struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally) {
+// The batch itself is the queue.
+static void walk_breadth_first(struct progress *p, int32_t u) {
+    const struct hn_graph *g = p->walk->graph;
+    int32_t wanted = p->walk->batch_size;
+    collect(p, u);
+    for (int32_t at = 0; p->count < wanted; at++) {
+        if (at == p->count) {
+            collect(p, elsewhere(p));
+            continue;
+        }
+        int32_t v = p->ids[at];
+        int64_t e = g->start[v];
+        for (; e < g->start[v + 1] && p->count < wanted; e++)
+            collect(p, g->target[e]);
+        p->tally->edge += e - g->start[v];
+        p->tally->step++;
+    }
+}
+
+// Weight of edge e of v under the walk's law, of which only proportions matter.
+static double edge_weight(const struct hn_walk *walk, int32_t v, int64_t e) {
+    int64_t first = walk->graph->start[v];
+    return walk->cumulative[e] - (e > first ? walk->cumulative[e - 1] : 0);
+}
+
+// A neighbour of v that is not collected, by weight, -1 if there is none; uniform if no weight of
+// theirs is above zero.
+static int32_t new_neighbour_by_weight(struct progress *p, int32_t v, int64_t vacant) {
+    const struct hn_graph *g = p->walk->graph;
+    double total = 0;
+    for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
+        if (!hn_marked(p->scratch->collected, g->target[e]))
+            total += edge_weight(p->walk, v, e);
+    bool uniform = total <= 0;
+    double left = hn_stream_uniform(p->stream) * (uniform ? (double)vacant : total);
+    int32_t last = -1;
+    for (int64_t e = g->start[v]; e < g->start[v + 1] && left >= 0; e++) {
+        double weight = uniform ? 1 : edge_weight(p->walk, v, e);
+        if (weight <= 0 || hn_marked(p->scratch->collected, g->target[e]))
+            continue;
+        last = g->target[e];
+        left -= weight;
+    }
+    return last;
+}
+
+static int32_t new_neighbour(struct progress *p, int32_t v) {
+    const struct hn_graph *g = p->walk->graph;
+    int64_t vacant = 0, e = g->start[v];
+    for (int64_t i = e; i < g->start[v + 1]; i++)
+        vacant += !hn_marked(p->scratch->collected, g->target[i]);
+    p->tally->edge += g->start[v + 1] - e;
+    if (vacant == 0)
+        return -1;
+    p->tally->draw++;
+    if (p->walk->cumulative)
+        return new_neighbour_by_weight(p, v, vacant);
+    int64_t r = hn_stream_below(p->stream, (uint32_t)vacant);
+    for (;; e++)
+        if (!hn_marked(p->scratch->collected, g->target[e]) && r-- == 0)
+            return g->target[e];
+}
+
+static void walk_depth_first(struct progress *p, int32_t u) {
+    int32_t *branch = p->scratch->level, depth = 0;
+    branch[depth++] = u;
+    collect(p, u);
+    while (p->count < p->walk->batch_size) {
+        if (depth == 0) {
+            branch[depth++] = elsewhere(p);
+            collect(p, branch[0]);
+            continue;
+        }
+        int32_t next = new_neighbour(p, branch[depth - 1]);
+        p->tally->step++;
+        if (next < 0) {
+            depth--;
+            continue;
+        }
+        branch[depth++] = next;
+        collect(p, next);
+    }
+}
+
+void hn_walk_run(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
+                 struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally) {
     struct progress p = {.walk = walk, .stream = stream, .scratch = s, .tally = tally, .ids = ids};
-    if (walk->alpha < 1)
+    if (walk->kind == HN_WALK_BREADTH)
+        walk_breadth_first(&p, start);
+    else if (walk->kind == HN_WALK_DEPTH)
+        walk_depth_first(&p, start);
+    else if (walk->alpha < 1)
         walk_with_restart(&p, start);
     else
         walk_by_levels(&p, start);

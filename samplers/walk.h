@@ -1,18 +1,25 @@
-// Walks on a directed graph that collect a batch (BS algorithm 3).
+// Walks on a directed graph that collect a batch (BS algorithm 3 and table 6).
 #ifndef HN_SAMPLERS_WALK_H
 #define HN_SAMPLERS_WALK_H
 
 #include "core/graph.h"
 #include "core/random.h"
 
+enum hn_walk_kind {
+    HN_WALK_RESTART, // random walk with restart (rwr; with alpha = 0: rw)
+    HN_WALK_BREADTH, // level by level, neighbours in the order of the graph (bfs)
+    HN_WALK_DEPTH    // a random branch as deep as it goes, back up when stuck (dfs)
+};
+
 // What all walks of an epoch share. Borrowed.
 struct hn_walk {
     const struct hn_graph *graph;
     const double *cumulative; // law `weight`: [edges] running sums of max(weight, 0) along each
                               // row; NULL: law `uniform`
-    double alpha;             // restart probability
+    double alpha;             // HN_WALK_RESTART: restart probability
     int64_t cap;              // a walk of cap * batch_size steps without an end goes on elsewhere
     int32_t batch_size;       // at most graph->n
+    enum hn_walk_kind kind;
 };
 
 // What walks cost, and how often they had to go on elsewhere.
@@ -20,28 +27,32 @@ struct hn_walk_tally {
     int64_t draw, step, edge, stalls;
 };
 
-// Of one thread. The last four are there only if `limit` was asked for.
+// Of one thread. What stands behind `collected` is there only if the walk needs it.
 struct hn_walk_scratch {
     uint64_t *collected;     // marks of what is in the batch, clear between walks
     uint64_t *queued;        // marks of the next level, clear between walks
-    int32_t *level, *deeper; // [n] two levels of nodes
+    int32_t *level, *deeper; // [n] two levels of nodes; HN_WALK_DEPTH: the branch, in `level`
     double *mass;            // [n] probability of the paths that end at a node
     double *key;             // [n] what a level is sorted by
 };
 
-// limit: whether walks with alpha = 1 will be asked for.
-HN_MUST_USE enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, bool limit,
+// limit: whether walks of HN_WALK_RESTART with alpha = 1 will be asked for.
+HN_MUST_USE enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n,
+                                              enum hn_walk_kind kind, bool limit,
                                               struct hn_walk_scratch *s);
 void hn_walk_scratch_free(struct hn_context *ctx, struct hn_walk_scratch *s); // zeroed is fine
 
 // Running sums for law `weight`: sum[edges of g].
 void hn_walk_cumulate(const struct hn_graph *g, double *sum, int threads);
 
-// Random walk with restart from `start`: ids[batch_size] gets distinct items in the order in which
-// they are first visited, start first. With alpha = 1 the walk as written never leaves its start;
+// A walk from `start`: ids[batch_size] gets distinct items in the order in which they are first
+// visited, start first. A walk of HN_WALK_RESTART with alpha = 1 as written never leaves its start;
 // then its limit for alpha to 1 is taken. Adds to *tally. Thread-safe with a scratch and stream per
 // thread.
-void hn_walk_restart(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
-                     struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally);
+void hn_walk_run(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
+                 struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally);
+
+// The r-th item, in index order, that is not marked; there are more than r.
+int32_t hn_walk_unmarked(const uint64_t *marks, int64_t r);
 
 #endif

@@ -377,7 +377,7 @@ static void run_walks(const struct hn_walk *walk, int u, uint64_t seed, struct s
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     struct hn_walk_scratch scratch;
-    HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, NODES, walk->alpha >= 1, &scratch));
+    HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, NODES, HN_WALK_RESTART, walk->alpha >= 1, &scratch));
     memset(seen, 0, sizeof *seen);
     for (int i = 0; i < WALKS; i++) {
         struct hn_stream stream;
@@ -385,7 +385,7 @@ static void run_walks(const struct hn_walk *walk, int u, uint64_t seed, struct s
         int32_t ids[MOST];
         int code = 0;
         hn_stream_open(&stream, seed, "test.walk", 0, 0, i);
-        hn_walk_restart(walk, u, &stream, &scratch, ids, &tally);
+        hn_walk_run(walk, u, &stream, &scratch, ids, &tally);
         CU_ASSERT_EQUAL_FATAL(ids[0], u);
         CU_ASSERT_EQUAL(tally.stalls, 0);
         for (int k = 1; k < walk->batch_size; k++)
@@ -437,8 +437,9 @@ static void compare_walks(int u, double alpha, bool by_weight, bool limit, int c
 
     double cumulative[sizeof small_target / sizeof small_target[0]];
     hn_walk_cumulate(&small, cumulative, 1);
-    struct hn_walk walk = {&small, by_weight ? cumulative : NULL, limit ? 1 : alpha, 1000000,
-                           collect};
+    struct hn_walk walk = {
+        &small,         by_weight ? cumulative : NULL, limit ? 1 : alpha, 1000000, collect,
+        HN_WALK_RESTART};
     run_walks(&walk, u, 99, &seen);
     compare_sequences(&seen, chain.probability);
     if (limit)
@@ -476,16 +477,16 @@ static void test_limit_levels(void) {
     int64_t start[] = {0, 2, 4, 6, 7, 8, 9};
     int32_t target[] = {1, 2, 3, 4, 4, 5, 0, 0, 0};
     const struct hn_graph g = {6, start, target, NULL};
-    struct hn_walk walk = {&g, NULL, 1, 50, 6};
+    struct hn_walk walk = {&g, NULL, 1, 50, 6, HN_WALK_RESTART};
     struct hn_walk_scratch scratch;
     struct hn_walk_tally tally = {0};
-    HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 6, true, &scratch));
+    HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 6, HN_WALK_RESTART, true, &scratch));
     int64_t first[3] = {0}, second_after_4[2] = {0}, swapped = 0;
     for (int i = 0; i < WALKS; i++) {
         struct hn_stream stream;
         int32_t ids[6];
         hn_stream_open(&stream, 98, "test.levels", 0, 0, i);
-        hn_walk_restart(&walk, 0, &stream, &scratch, ids, &tally);
+        hn_walk_run(&walk, 0, &stream, &scratch, ids, &tally);
         CU_ASSERT_FATAL(ids[0] == 0 && ids[1] + ids[2] == 3 && ids[1] * ids[2] == 2);
         CU_ASSERT_FATAL(ids[3] >= 3 && ids[3] <= 5);
         swapped += ids[1] == 2;
@@ -513,9 +514,9 @@ static void check_stalls(struct hn_context *ctx, double alpha) {
         target[v] = v / 3 * 3 + (v + 1) % 3;
     const struct hn_graph g = {9, start, target, NULL};
     enum { B = 8, CAP = 4 };
-    struct hn_walk walk = {&g, NULL, alpha, CAP, B};
+    struct hn_walk walk = {&g, NULL, alpha, CAP, B, HN_WALK_RESTART};
     struct hn_walk_scratch scratch;
-    HN_CHECK(ctx, hn_walk_scratch_open(ctx, 9, alpha >= 1, &scratch));
+    HN_CHECK(ctx, hn_walk_scratch_open(ctx, 9, HN_WALK_RESTART, alpha >= 1, &scratch));
     int64_t landed[9] = {0}, stalls = 0;
     for (int i = 0; i < WALKS / 4; i++) {
         struct hn_stream stream;
@@ -523,7 +524,7 @@ static void check_stalls(struct hn_context *ctx, double alpha) {
         int32_t ids[B];
         unsigned seen = 0;
         hn_stream_open(&stream, 97, "test.stalls", 0, 0, i);
-        hn_walk_restart(&walk, 0, &stream, &scratch, ids, &tally);
+        hn_walk_run(&walk, 0, &stream, &scratch, ids, &tally);
         for (int k = 0; k < B; k++)
             seen |= 1U << ids[k];
         CU_ASSERT_EQUAL_FATAL(__builtin_popcount(seen), B);
@@ -557,15 +558,15 @@ static void test_dead_ends(void) {
     const struct hn_graph g = {5, (int64_t[6]){0}, (int32_t[1]){0}, NULL};
     const double alphas[] = {0, 0.5, 1};
     for (int a = 0; a < 3; a++) {
-        struct hn_walk walk = {&g, NULL, alphas[a], 2, 5};
+        struct hn_walk walk = {&g, NULL, alphas[a], 2, 5, HN_WALK_RESTART};
         struct hn_walk_scratch scratch;
         struct hn_walk_tally tally = {0};
         struct hn_stream stream;
         int32_t ids[5];
         unsigned seen = 0;
-        HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 5, alphas[a] >= 1, &scratch));
+        HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 5, HN_WALK_RESTART, alphas[a] >= 1, &scratch));
         hn_stream_open(&stream, 1, "test.dead", 0, 0, a);
-        hn_walk_restart(&walk, 3, &stream, &scratch, ids, &tally);
+        hn_walk_run(&walk, 3, &stream, &scratch, ids, &tally);
         for (int k = 0; k < 5; k++)
             seen |= 1U << ids[k];
         CU_ASSERT_EQUAL(seen, 31);
@@ -588,15 +589,16 @@ static void test_sampler(void) {
         HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), "M=30 K=6 alpha=0.6~0.2 cap=20", &items,
                                     16, 4, &s));
         CU_ASSERT_EQUAL(batchsampler()->interval(s.params), 100);
-        struct hn_walk walk = {batchsampler()->graph(&s.sampler), NULL, alpha[i], 20, 16};
+        struct hn_walk walk = {
+            batchsampler()->graph(&s.sampler), NULL, alpha[i], 20, 16, HN_WALK_RESTART};
         struct hn_walk_scratch scratch;
         struct hn_walk_tally tally = {0};
-        HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 120, false, &scratch));
+        HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 120, HN_WALK_RESTART, false, &scratch));
         for (int64_t b = 0; b < s.batches; b++) {
             struct hn_stream stream;
             int32_t ids[16];
             hn_stream_open(&stream, 4, "batchsampler.walk", items.step, 0, b);
-            hn_walk_restart(&walk, hn_sampler_start(&s.sampler, b), &stream, &scratch, ids, &tally);
+            hn_walk_run(&walk, hn_sampler_start(&s.sampler, b), &stream, &scratch, ids, &tally);
             CU_ASSERT_EQUAL(memcmp(ids, sampled_batch(&s, b), sizeof ids), 0);
         }
         CU_ASSERT_EQUAL(s.sampler.sampling.step, tally.step);

@@ -1,0 +1,362 @@
+// The proximity graph with `dealt` candidates: BS algorithm 2 as matrix products.
+//
+// A random permutation cuts the items into tiles of b rows (sizes differ by one at most). The rows
+// of a tile share a pool of M items, so that its inner products are one small matrix product on
+// gathered rows. Pools are dealt one after the other from a deck: a random permutation of all
+// items, shuffled anew when it is used up. An item that is in the pool already (two decks meet in
+// it) stays in the deck for the next pool. So every item is in floor or ceil of M T / N of the T
+// pools. A row whose own item is in its pool takes a spare instead, drawn from the items outside
+// the pool: each row chooses from exactly M others.
+//
+// Law: the deal treats all items alike and knows nothing of the tiles, so that the candidates of
+// any one row are a uniformly random set of M others, as with `independent` ones: ranks of its
+// neighbours are negative hypergeometric. What differs from BS is dependence between rows: rows of
+// a tile share their candidates, pools that follow each other in a deck are disjoint.
+//
+// Streams: (seed, "proximity.tiles", step, 0, 0) shuffles the rows, (seed, "proximity.deal", step,
+// 0, 0) deals the pools, in order; so neither depends on threads.
+#include "core/blas.h"
+#include "core/clones.h"
+#include "core/select.h"
+#include "samplers/marks.h"
+#include "samplers/proximity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum {
+    GROUP = 64,  // tiles dealt at a time: their pools wait in memory
+    BLOCK = 128, // rows of a matrix product, at most
+    PANEL = 256, // columns of a matrix product
+    AHEAD = 12,  // rows fetched ahead
+    LINE = 16,   // floats of a cache line
+    BISECTIONS = 24,
+    RANKED = 512 // up to so many are sorted by counting
+};
+
+struct deck {
+    struct hn_stream stream;
+    int64_t n, dealt; // items; of which the first so many are dealt
+    int32_t *item;    // [n]
+    uint64_t *marks;  // [hn_marks_words(n)] what the pool holds; clear between pools
+    int64_t draws;
+};
+
+// Of one thread.
+struct scratch {
+    uint64_t *marks;          // [hn_marks_words(n)] rows of a block; clear between blocks
+    int32_t *self;            // [BLOCK] place of a row's own item in its pool, -1: not in it
+    float *rows;              // [BLOCK x d]
+    float *panel;             // [PANEL x d]
+    float *score;             // [block x stride]
+    int32_t *place;           // [m]
+    float *value;             // [m]
+    int32_t *rank;            // [RANKED]
+    struct hn_scored *scored; // [m]
+};
+
+struct build {
+    const struct hn_matrix *x;
+    const struct hn_proximity *spec;
+    struct hn_graph *out;
+    double bound;
+    int64_t tiles;  // number of tiles
+    int64_t stride; // floats from row to row of the scores
+    int32_t *order; // [n] items by tile
+    int32_t *pool;  // [GROUP x (m + 1)] the spare comes last
+    struct deck deck;
+    struct scratch *scratch; // [threads]
+    int threads;
+};
+
+static void build_free(struct hn_context *ctx, struct build *b) {
+    for (int i = 0; b->scratch && i < b->threads; i++) {
+        struct scratch *s = &b->scratch[i];
+        hn_free(ctx, s->marks);
+        hn_free(ctx, s->self);
+        hn_free(ctx, s->rows);
+        hn_free(ctx, s->panel);
+        hn_free(ctx, s->score);
+        hn_free(ctx, s->place);
+        hn_free(ctx, s->value);
+        hn_free(ctx, s->rank);
+        hn_free(ctx, s->scored);
+    }
+    hn_free(ctx, b->scratch);
+    hn_free(ctx, b->deck.item);
+    hn_free(ctx, b->deck.marks);
+    hn_free(ctx, b->order);
+    hn_free(ctx, b->pool);
+}
+
+static bool scratch_open(struct hn_context *ctx, const struct build *b, struct scratch *s) {
+    int64_t d = b->x->cols, m = b->spec->m, block = hn_min(BLOCK, b->spec->tile);
+    return (s->marks = hn_zalloc(ctx, hn_marks_words(b->x->rows), sizeof *s->marks)) &&
+           (s->self = hn_alloc(ctx, block, sizeof *s->self)) &&
+           (s->rows = hn_alloc(ctx, d, (size_t)block * sizeof *s->rows)) &&
+           (s->panel = hn_alloc(ctx, d, PANEL * sizeof *s->panel)) &&
+           (s->score = hn_alloc(ctx, b->stride, (size_t)block * sizeof *s->score)) &&
+           (s->place = hn_alloc(ctx, m, sizeof *s->place)) &&
+           (s->value = hn_alloc(ctx, m, sizeof *s->value)) &&
+           (s->rank = hn_alloc(ctx, RANKED, sizeof *s->rank)) &&
+           (s->scored = hn_alloc(ctx, m, sizeof *s->scored));
+}
+
+static enum hn_code build_open(struct hn_context *ctx, struct build *b) {
+    int64_t n = b->x->rows, m = b->spec->m;
+    b->threads = ctx->threads;
+    b->bound = hn_dot_bound(b->x->cols);
+    b->tiles = (n - 1) / b->spec->tile + 1;
+    b->stride = (m + 1 + LINE - 1) / LINE * LINE;
+    b->deck.n = n;
+    b->deck.dealt = n;
+    b->order = hn_alloc(ctx, n, sizeof *b->order);
+    b->pool = hn_alloc(ctx, m + 1, GROUP * sizeof *b->pool);
+    b->deck.item = hn_alloc(ctx, n, sizeof *b->deck.item);
+    b->deck.marks = hn_zalloc(ctx, hn_marks_words(n), sizeof *b->deck.marks);
+    b->scratch = hn_zalloc(ctx, b->threads, sizeof *b->scratch);
+    if (!b->order || !b->pool || !b->deck.item || !b->deck.marks || !b->scratch)
+        return ctx->code;
+    for (int i = 0; i < b->threads; i++)
+        if (!scratch_open(ctx, b, &b->scratch[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
+static void shuffle_tiles(struct build *b) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, b->spec->seed, "proximity.tiles", b->spec->stream_step, 0, 0);
+    for (int64_t i = 0; i < b->x->rows; i++)
+        b->order[i] = b->deck.item[i] = (int32_t)i;
+    hn_stream_shuffle(&stream, b->order, b->x->rows);
+    hn_stream_open(&b->deck.stream, b->spec->seed, "proximity.deal", b->spec->stream_step, 0, 0);
+}
+
+// A random item of item[from .. n) that the pool does not hold yet; its place.
+static int64_t draw_new(struct deck *deck, int64_t from) {
+    int64_t at;
+    do {
+        at = from + hn_stream_below(&deck->stream, (uint32_t)(deck->n - from));
+        deck->draws++;
+    } while (hn_marked(deck->marks, deck->item[at]));
+    return at;
+}
+
+// pool[m + 1]: m distinct items off the deck, and a spare that stays in it. Taking a random one of
+// the rest is a shuffle that is done as far as it is needed. m < n - 1, so that there always is
+// one: a pool meets two decks at most.
+static void deal_pool(struct deck *deck, int64_t m, int32_t *pool) {
+    for (int64_t i = 0; i < m; i++) {
+        if (deck->dealt == deck->n)
+            deck->dealt = 0;
+        int64_t at = draw_new(deck, deck->dealt);
+        pool[i] = deck->item[at];
+        deck->item[at] = deck->item[deck->dealt];
+        deck->item[deck->dealt++] = pool[i];
+        hn_mark(deck->marks, pool[i]);
+    }
+    pool[m] = deck->item[draw_new(deck, 0)];
+    for (int64_t i = 0; i < m; i++)
+        hn_unmark(deck->marks, pool[i]);
+}
+
+static void copy_rows(const struct hn_matrix *x, const int32_t *id, int64_t count, float *to) {
+    size_t row = (size_t)x->cols * sizeof *to;
+    for (int64_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            for (int64_t k = 0; k < x->cols; k += LINE)
+                __builtin_prefetch(hn_row(x, id[i + AHEAD]) + k);
+        memcpy(to + i * x->cols, hn_row(x, id[i]), row);
+    }
+}
+
+// score[count x stride]: inner products of rows of a tile with its pool.
+static void score_block(const struct build *b, const int32_t *row, int64_t count,
+                        const int32_t *pool, struct scratch *s) {
+    const struct hn_matrix *x = b->x;
+    copy_rows(x, row, count, s->rows);
+    for (int64_t from = 0; from <= b->spec->m; from += PANEL) {
+        int64_t columns = hn_min(PANEL, b->spec->m + 1 - from);
+        copy_rows(x, pool + from, columns, s->panel);
+        hn_gemm_nt(s->rows, x->cols, s->panel, x->cols, count, columns, x->cols, s->score + from,
+                   b->stride);
+    }
+}
+
+// self[count]: where the pool holds the rows' own items.
+static void find_selves(const int32_t *row, int64_t count, const int32_t *pool, int64_t m,
+                        struct scratch *s) {
+    for (int64_t r = 0; r < count; r++) {
+        hn_mark(s->marks, row[r]);
+        s->self[r] = -1;
+    }
+    for (int64_t i = 0; i < m; i++) {
+        if (!hn_marked(s->marks, pool[i]))
+            continue;
+        int64_t r = 0;
+        while (row[r] != pool[i])
+            r++;
+        s->self[r] = (int32_t)i;
+    }
+    for (int64_t r = 0; r < count; r++)
+        hn_unmark(s->marks, row[r]);
+}
+
+HN_CLONES
+static int32_t count_from(const float *value, int64_t n, float limit) {
+    int32_t lane[LINE] = {0}, count = 0;
+    int64_t i = 0;
+    for (; i + LINE <= n; i += LINE)
+        for (int l = 0; l < LINE; l++)
+            lane[l] += value[i + l] >= limit;
+    for (; i < n; i++)
+        count += value[i] >= limit;
+    for (int l = 0; l < LINE; l++)
+        count += lane[l];
+    return count;
+}
+
+// A number that at least k of value[n] reach, and few more where there are few more.
+static float below_kth(const float *value, int64_t n, int64_t k) {
+    float low = -1.01F, high = 1.01F;
+    if (count_from(value, n, low) < k)
+        return -INFINITY;
+    for (int step = 0; step < BISECTIONS; step++) {
+        float mid = 0.5F * (low + high);
+        int32_t count = count_from(value, n, mid);
+        if (count < k) {
+            high = mid;
+            continue;
+        }
+        low = mid;
+        if (count <= k + k / 16)
+            break;
+    }
+    return low;
+}
+
+// rank[i] = how many of value[n] come before value[i]: larger ones, and equal ones further ahead.
+HN_CLONES
+static void rank_values(const float *value, int32_t n, int32_t *rank) {
+    memset(rank, 0, (size_t)n * sizeof *rank);
+    for (int32_t j = 0; j < n; j++) {
+        float v = value[j];
+        for (int32_t i = 0; i < j; i++)
+            rank[i] += v > value[i];
+        for (int32_t i = j + 1; i < n; i++)
+            rank[i] += v >= value[i];
+    }
+}
+
+// Of scored[n], by descending score, makes the first k the k best by exact score in their order:
+// only runs of neighbours that are within what two scores may be off have to be scored exactly.
+static void settle(const struct build *b, const float *query, struct hn_scored *scored, int64_t n,
+                   int64_t k) {
+    for (int64_t from = 0, to; from < k; from = to) {
+        for (to = from + 1; to < n && scored[to - 1].score - scored[to].score <= 2 * b->bound; to++)
+            continue;
+        if (to - from > 1)
+            (void)hn_select_top(scored + from, to - from, hn_min(to, k) - from, b->bound, query,
+                                b->x);
+    }
+}
+
+// target[k]: the neighbours of item v, from score[m] of its candidates, whose ids are pool[m] but
+// for the place `self`, where the spare is.
+static void choose_neighbours(const struct build *b, int32_t v, const float *score,
+                              const int32_t *pool, int32_t self, struct scratch *s,
+                              int32_t *target) {
+    int64_t m = b->spec->m, k = b->spec->k;
+    const float *query = hn_row(b->x, v);
+    float limit = (float)((double)below_kth(score, m, k) - 2 * b->bound);
+    struct hn_span all = {0, (int32_t)m};
+    int32_t n = hn_tile_filter(score, all, nextafterf(limit, -INFINITY), s->place);
+    for (int32_t i = 0; i < n; i++)
+        s->value[i] = score[s->place[i]];
+    bool ranked = n <= RANKED;
+    if (ranked)
+        rank_values(s->value, n, s->rank);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t at = s->place[i];
+        s->scored[ranked ? s->rank[i] : i] =
+            (struct hn_scored){.score = (double)s->value[i], .id = at == self ? pool[m] : pool[at]};
+    }
+    if (ranked)
+        settle(b, query, s->scored, n, k);
+    else
+        (void)hn_select_top(s->scored, n, k, b->bound, query, b->x);
+    for (int64_t i = 0; i < k; i++)
+        target[i] = s->scored[i].id;
+}
+
+// Rows of one tile, at most BLOCK of them.
+static void build_block(const struct build *b, const int32_t *row, int64_t count,
+                        const int32_t *pool, struct scratch *s) {
+    int64_t m = b->spec->m;
+    score_block(b, row, count, pool, s);
+    find_selves(row, count, pool, m, s);
+    for (int64_t r = 0; r < count; r++) {
+        float *score = s->score + r * b->stride;
+        if (s->self[r] >= 0)
+            score[s->self[r]] = score[m];
+        choose_neighbours(b, row[r], score, pool, s->self[r], s,
+                          b->out->target + b->out->start[row[r]]);
+    }
+}
+
+static void build_tile(const struct build *b, int64_t tile, const int32_t *pool,
+                       struct scratch *s) {
+    int64_t from = tile * b->x->rows / b->tiles, to = (tile + 1) * b->x->rows / b->tiles;
+    for (; from < to; from += BLOCK)
+        build_block(b, b->order + from, hn_min(BLOCK, to - from), pool, s);
+}
+
+static enum hn_code build_tiles(struct hn_context *ctx, struct build *b) {
+    int64_t m = b->spec->m;
+    shuffle_tiles(b);
+    for (int64_t first = 0; first < b->tiles; first += GROUP) {
+        int64_t count = hn_min(GROUP, b->tiles - first);
+        if (hn_check_stop(ctx))
+            return ctx->code;
+        for (int64_t t = 0; t < count; t++)
+            deal_pool(&b->deck, m, b->pool + t * (m + 1));
+#pragma omp parallel for num_threads(b->threads) schedule(dynamic)
+        for (int64_t t = 0; t < count; t++)
+            build_tile(b, first + t, b->pool + t * (m + 1), &b->scratch[omp_get_thread_num()]);
+    }
+    return HN_OK;
+}
+
+static void count_work(const struct build *b, struct hn_work *work) {
+    int64_t row = b->x->cols * (int64_t)sizeof(float), pooled = b->tiles * (b->spec->m + 1);
+    work->dot += b->x->rows * (b->spec->m + 1);
+    work->draw += b->x->rows - 1 + b->deck.draws;
+    work->edge += hn_graph_edges(b->out);
+    work->bytes += (b->x->rows + pooled) * row;
+    work->bytes += hn_graph_edges(b->out) * (int64_t)sizeof *b->out->target;
+}
+
+enum hn_code hn_proximity_dealt(struct hn_context *ctx, const struct hn_matrix *x,
+                                const struct hn_proximity *spec, struct hn_work *work,
+                                struct hn_graph *out) {
+    if (hn_proximity_fits(ctx, spec))
+        return ctx->code;
+    if (spec->m >= x->rows - 1)
+        return hn_proximity_nearest(ctx, x, spec, work, out);
+    if (hn_graph_regular(ctx, x->rows, spec->k, spec->weighted, out))
+        return ctx->code;
+    struct build build = {.x = x, .spec = spec, .out = out};
+    enum hn_code code = build_open(ctx, &build);
+    if (!code)
+        code = build_tiles(ctx, &build);
+    if (!code)
+        count_work(&build, work);
+    build_free(ctx, &build);
+    if (code)
+        hn_graph_free(ctx, out);
+    else if (spec->weighted)
+        hn_proximity_weigh(x, 1, out, ctx->threads, work);
+    return code;
+}
