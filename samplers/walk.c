@@ -264,10 +264,8 @@ static void walk_breadth_first(struct progress *p, int32_t u) {
     int32_t wanted = p->walk->batch_size;
     collect(p, u);
     for (int32_t at = 0; p->count < wanted; at++) {
-        if (at == p->count) {
+        if (at == p->count)
             collect(p, elsewhere(p));
-            continue;
-        }
         int32_t v = p->ids[at];
         int64_t e = g->start[v];
         for (; e < g->start[v + 1] && p->count < wanted; e++)

@@ -20,13 +20,11 @@ struct sampled {
     int32_t *ids;  // [batches x batch_size]
 };
 
-// settings: "M=5 K=3", blank-separated; NULL or "" for defaults.
-static inline enum hn_code sampled_params(struct hn_context *ctx,
-                                          const struct hn_sampler_type *type, const char *settings,
-                                          void *params) {
+static inline enum hn_code sampled_set(struct hn_context *ctx, const struct hn_sampler_type *type,
+                                       const char *settings, void *params) {
     char text[256];
+    enum hn_code code = HN_OK;
     snprintf(text, sizeof text, "%s", settings ? settings : "");
-    enum hn_code code = hn_options_init(ctx, type->options, params);
     for (char *save, *word = strtok_r(text, " ", &save); word && !code;
          word = strtok_r(NULL, " ", &save)) {
         char *value = strchr(word, '=');
@@ -34,6 +32,18 @@ static inline enum hn_code sampled_params(struct hn_context *ctx,
         code = hn_options_set(ctx, type->options, params, word, value);
     }
     return code;
+}
+
+// settings: "M=5 K=3", blank-separated; NULL or "" for defaults. They win over a preset's.
+static inline enum hn_code sampled_params(struct hn_context *ctx,
+                                          const struct hn_sampler_type *type, const char *settings,
+                                          void *params) {
+    enum hn_code code = hn_options_init(ctx, type->options, params);
+    if (!code)
+        code = sampled_set(ctx, type, settings, params);
+    if (!code)
+        code = hn_sampler_preset(ctx, type, params);
+    return code ? code : sampled_set(ctx, type, settings, params);
 }
 
 // Batches [first, first + count) of the current epoch to their places in s->size and s->ids.

@@ -249,6 +249,12 @@ static void test_check(void) {
     check_plan(&ctx, "M=499", HN_OK, "", "");
     check_plan(&ctx, "M=1000 K=100", HN_OK, "", "M = 1000 taken as 499");
     check_plan(&ctx, "M=1000 K=600", HN_OK, "", "K = 600 taken as 499");
+    check_plan(&ctx, "M=1000 K=100 candidates=dealt", HN_OK, "", "M = 1000 taken as 499");
+    check_plan(&ctx, "M=100 K=200 candidates=dealt", HN_USAGE, "K = 200 exceeds M = 100", "");
+    check_plan(&ctx, "M=100 K=200 candidates=reference", HN_USAGE, "K = 200 exceeds M = 100", "");
+    check_plan(&ctx, "M=1000 K=600 candidates=reference", HN_OK, "", "");
+    check_plan(&ctx, "M=100 K=200 graph=knn", HN_OK, "", "");
+    check_plan(&ctx, "M=1000 K=600 graph=knn", HN_OK, "", "K = 600 taken as 499");
 }
 
 static void test_overlap(void) {
@@ -365,6 +371,38 @@ static void chain_follow(struct chain *c, int u, int at, unsigned visited, int c
     }
 }
 
+// The same for a walk depth first, with the branch it is on: from its end to a node that is new, by
+// the law among those; without one, back.
+static void depth_follow(struct chain *c, const int *branch, int depth, unsigned visited, int count,
+                         int code, double p) {
+    if (count == c->collect) {
+        c->probability[code] += p;
+        return;
+    }
+    CU_ASSERT_FATAL(depth > 0); // no stalls here
+    const int at = branch[depth - 1];
+    double total = 0, vacant = 0;
+    for (int64_t e = small_start[at]; e < small_start[at + 1]; e++)
+        if (!(visited >> small_target[e] & 1)) {
+            total += c->move[at][small_target[e]];
+            vacant++;
+        }
+    if (vacant == 0) {
+        depth_follow(c, branch, depth - 1, visited, count, code, p);
+        return;
+    }
+    for (int64_t e = small_start[at]; e < small_start[at + 1]; e++) {
+        int next = small_target[e], longer[NODES];
+        double move = total > 0 ? c->move[at][next] / total : 1 / vacant;
+        if (visited >> next & 1 || move <= 0)
+            continue;
+        memcpy(longer, branch, (size_t)depth * sizeof *branch);
+        longer[depth] = next;
+        depth_follow(c, longer, depth + 1, visited | 1U << next, count + 1, code * NODES + next,
+                     p * move);
+    }
+}
+
 enum { CODES = NODES * NODES * NODES * NODES };
 
 // What was seen in WALKS walks.
@@ -377,7 +415,7 @@ static void run_walks(const struct hn_walk *walk, int u, uint64_t seed, struct s
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     struct hn_walk_scratch scratch;
-    HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, NODES, HN_WALK_RESTART, walk->alpha >= 1, &scratch));
+    HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, NODES, walk->kind, walk->alpha >= 1, &scratch));
     memset(seen, 0, sizeof *seen);
     for (int i = 0; i < WALKS; i++) {
         struct hn_stream stream;
@@ -446,6 +484,79 @@ static void compare_walks(int u, double alpha, bool by_weight, bool limit, int c
         return;
     double mean = seen.steps / WALKS, variance = seen.squares / WALKS - mean * mean;
     CU_ASSERT(fabs(mean - chain.steps) < 3 * sqrt(variance / WALKS));
+}
+
+// Walks depth first against all the branches they can take.
+static void compare_depth(int u, bool by_weight) {
+    static struct chain chain;
+    static struct seen seen;
+    memset(&chain, 0, sizeof chain);
+    chain.collect = MOST;
+    chain_moves(&chain, by_weight);
+    depth_follow(&chain, &u, 1, 1U << u, 1, 0, 1);
+    double cumulative[sizeof small_target / sizeof small_target[0]];
+    hn_walk_cumulate(&small, cumulative, 1);
+    struct hn_walk walk = {&small, by_weight ? cumulative : NULL, 0.9, 1, MOST, HN_WALK_DEPTH};
+    run_walks(&walk, u, 96, &seen);
+    compare_sequences(&seen, chain.probability);
+}
+
+static void test_depth_first(void) {
+    for (int u = 0; u < 3; u++) {
+        compare_depth(u, false);
+        compare_depth(u, true);
+    }
+}
+
+// One walk of `kind` on g; the number of stalls.
+static int64_t walk_once(struct hn_context *ctx, const struct hn_graph *g, enum hn_walk_kind kind,
+                         int32_t start, int64_t number, int32_t batch_size, int32_t *ids) {
+    struct hn_walk walk = {g, NULL, 0.3, 50, batch_size, kind};
+    struct hn_walk_scratch scratch;
+    struct hn_walk_tally tally = {0};
+    struct hn_stream stream;
+    HN_CHECK(ctx, hn_walk_scratch_open(ctx, g->n, kind, false, &scratch));
+    hn_stream_open(&stream, 95, "test.once", 0, 0, number);
+    hn_walk_run(&walk, start, &stream, &scratch, ids, &tally);
+    for (int64_t i = 0; i < hn_marks_words(g->n); i++)
+        CU_ASSERT_EQUAL(scratch.collected[i], 0);
+    hn_walk_scratch_free(ctx, &scratch);
+    return tally.stalls;
+}
+
+// A tree with neighbours in an order that is not that of their numbers, links back, a repeated
+// neighbour and one that is its own; nodes 8 and 9 are out of reach.
+//   0: 3 1 3    3: 5 3 2    1: 0 4 6    5: 7
+static void test_orders(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    int64_t start[] = {0, 3, 6, 6, 9, 9, 10, 10, 10, 11, 11};
+    int32_t target[] = {3, 1, 3, 0, 4, 6, 5, 3, 2, 7, 9};
+    const struct hn_graph g = {10, start, target, NULL};
+    const int32_t levels[] = {0, 3, 1, 5, 2, 4, 6, 7};
+    int32_t ids[10];
+    for (int32_t size = 2; size <= 8; size++) {
+        CU_ASSERT_EQUAL(walk_once(&ctx, &g, HN_WALK_BREADTH, 0, 0, size, ids), 0);
+        CU_ASSERT_EQUAL(memcmp(ids, levels, (size_t)size * sizeof *ids), 0);
+    }
+    int64_t through_3 = 0;
+    for (int64_t i = 0; i < WALKS; i++) {
+        int64_t stalls = walk_once(&ctx, &g, HN_WALK_BREADTH, 0, i, 10, ids);
+        // From 8 a walk reaches 9, from 9 nothing.
+        CU_ASSERT(ids[8] == 8 ? stalls == 1 && ids[9] == 9 : stalls == 2 && ids[9] == 8);
+        // Depth first all of 3's branch comes before 1's, or after; 7 comes right behind 5.
+        CU_ASSERT_EQUAL(walk_once(&ctx, &g, HN_WALK_DEPTH, 0, i, 8, ids), 0);
+        int at[10];
+        for (int k = 0; k < 8; k++)
+            at[ids[k]] = k;
+        CU_ASSERT_FATAL(at[0] == 0 && at[7] == at[5] + 1);
+        CU_ASSERT_FATAL(at[3] == 1 ? at[2] < 5 && at[7] < 5 && at[1] == 5
+                                   : at[1] == 1 && at[4] < 4 && at[6] < 4 && at[3] == 4);
+        through_3 += at[3] == 1;
+    }
+    // 3 is listed twice.
+    CU_ASSERT(fabs((double)through_3 - WALKS * 2 / 3.0) < 3 * sqrt(WALKS * 2 / 9.0));
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 static void test_restart_chain(void) {
@@ -556,15 +667,17 @@ static void test_dead_ends(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     const struct hn_graph g = {5, (int64_t[6]){0}, (int32_t[1]){0}, NULL};
-    const double alphas[] = {0, 0.5, 1};
-    for (int a = 0; a < 3; a++) {
-        struct hn_walk walk = {&g, NULL, alphas[a], 2, 5, HN_WALK_RESTART};
+    const double alphas[] = {0, 0.5, 1, 0, 0};
+    const enum hn_walk_kind kind[] = {HN_WALK_RESTART, HN_WALK_RESTART, HN_WALK_RESTART,
+                                      HN_WALK_BREADTH, HN_WALK_DEPTH};
+    for (int a = 0; a < 5; a++) {
+        struct hn_walk walk = {&g, NULL, alphas[a], 2, 5, kind[a]};
         struct hn_walk_scratch scratch;
         struct hn_walk_tally tally = {0};
         struct hn_stream stream;
         int32_t ids[5];
         unsigned seen = 0;
-        HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 5, HN_WALK_RESTART, alphas[a] >= 1, &scratch));
+        HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 5, kind[a], alphas[a] >= 1, &scratch));
         hn_stream_open(&stream, 1, "test.dead", 0, 0, a);
         hn_walk_run(&walk, 3, &stream, &scratch, ids, &tally);
         for (int k = 0; k < 5; k++)
@@ -635,6 +748,158 @@ static void test_knn_limit(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
+// `rw` is `rwr` without restarts, whatever alpha says, and with the same draws.
+static void test_walk_without_restart(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, 120, 8, 4, false, 25);
+    struct sampled rw, rwr;
+    HN_CHECK(&ctx,
+             sampled_open(&ctx, batchsampler(), "M=30 K=6 walk=rw alpha=1", &items, 16, 4, &rw));
+    HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), "M=30 K=6 alpha=0", &items, 16, 4, &rwr));
+    CU_ASSERT_EQUAL(rw.batches, rwr.batches);
+    CU_ASSERT_EQUAL(memcmp(rw.ids, rwr.ids, (size_t)rw.batches * 16 * sizeof *rw.ids), 0);
+    sampled_close(&ctx, &rw);
+    sampled_close(&ctx, &rwr);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+// Walks from unseen items: every start is new to the epoch, the last batch holds what was still
+// missing, and all are walks of the sampler's graph with its streams.
+static void check_unseen(struct hn_context *ctx, const struct hn_items *items, int32_t batch_size,
+                         int64_t epoch) {
+    struct sampled s;
+    HN_CHECK(ctx, sampled_open(ctx, batchsampler(), "M=30 K=6 alpha=0.4 start=unseen", items,
+                               batch_size, 4, &s));
+    HN_CHECK(ctx, sampled_epoch(ctx, &s, items, epoch));
+    bool seen[150] = {false};
+    int32_t count = 0, n = (int32_t)items->n, *ids = malloc((size_t)n * sizeof *ids);
+    CU_ASSERT_FATAL(ids && n <= 150);
+    struct hn_walk walk = {
+        batchsampler()->graph(&s.sampler), NULL, 0.4, 50, batch_size, HN_WALK_RESTART};
+    struct hn_walk_scratch scratch;
+    struct hn_walk_tally tally = {0};
+    HN_CHECK(ctx, hn_walk_scratch_open(ctx, n, HN_WALK_RESTART, false, &scratch));
+    CU_ASSERT_EQUAL(sampled_batch(&s, 0)[0], hn_sampler_start(&s.sampler, 0));
+    for (int64_t b = 0; b < s.batches; b++) {
+        const int32_t *batch = sampled_batch(&s, b);
+        struct hn_stream stream;
+        CU_ASSERT_FATAL(count < n);
+        CU_ASSERT_FALSE(seen[batch[0]]);
+        hn_stream_open(&stream, 4, "batchsampler.walk", items->step, epoch, b);
+        hn_walk_run(&walk, batch[0], &stream, &scratch, ids, &tally);
+        CU_ASSERT_EQUAL(memcmp(ids, batch, (size_t)batch_size * sizeof *ids), 0);
+        for (int32_t i = 0; i < batch_size; i++) {
+            count += !seen[batch[i]];
+            seen[batch[i]] = true;
+        }
+    }
+    CU_ASSERT_EQUAL(count, n);
+    CU_ASSERT(s.batches >= hn_batches_per_epoch(n, batch_size));
+    hn_walk_scratch_free(ctx, &scratch);
+    free(ids);
+    sampled_close(ctx, &s);
+}
+
+static void test_unseen(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    for (int64_t n = 100; n <= 101; n++) {
+        struct hn_items items = hn_fixture_items(&ctx, n, 8, 4, false, 28);
+        check_unseen(&ctx, &items, 2, 0);
+        check_unseen(&ctx, &items, 20, 3);
+        check_unseen(&ctx, &items, 100, 1);
+        hn_fixture_items_free(&ctx, &items);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Starts are uniform among the unseen.
+static void test_unseen_law(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    enum { N = 9, EPOCHS = 3000 };
+    struct hn_items items = hn_fixture_items(&ctx, N, 4, 3, false, 29);
+    struct sampled s;
+    int64_t place[N] = {0};
+    HN_CHECK(&ctx,
+             sampled_open(&ctx, batchsampler(), "M=8 K=2 walk=bfs start=unseen", &items, 3, 4, &s));
+    for (int64_t epoch = 0; epoch < EPOCHS; epoch++) {
+        HN_CHECK(&ctx, sampled_epoch(&ctx, &s, &items, epoch));
+        int32_t second = sampled_batch(&s, 1)[0], smaller = 0;
+        for (int i = 0; i < 3; i++)
+            smaller += sampled_batch(&s, 0)[i] < second;
+        place[second - smaller]++; // among the six that the first batch leaves
+    }
+    CU_ASSERT(chi_square_fits(chi_square_equal(place, 6), 5));
+    sampled_close(&ctx, &s);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+// All items alike: neighbours are the first of the candidates, and batches are still batches.
+static void test_identical_items(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum { N = 80, D = 6 };
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 30);
+    for (int64_t i = 1; i < N; i++)
+        memcpy((float *)items.x.data + i * D, items.x.data, D * sizeof(float));
+    const char *const candidates[] = {"independent", "dealt", "reference"};
+    const char *const walks[] = {"rwr", "rw", "bfs", "dfs"};
+    for (int c = 0; c < 12; c++) {
+        char settings[128];
+        struct sampled s;
+        snprintf(settings, sizeof settings, "M=20 K=5 tile=8 candidates=%s walk=%s",
+                 candidates[c / 4], walks[c % 4]);
+        HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), settings, &items, 12, 4, &s));
+        const struct hn_graph *g = batchsampler()->graph(&s.sampler);
+        int64_t descents = 0;
+        for (int64_t v = 0; v < N; v++)
+            for (int64_t e = g->start[v] + 1; e < g->start[v + 1]; e++)
+                descents += g->target[e] < g->target[e - 1];
+        CU_ASSERT_EQUAL(descents, 0);
+        for (int64_t b = 0; b < s.batches; b++) {
+            bool seen[N] = {false};
+            for (int i = 0; i < 12; i++) {
+                CU_ASSERT_FALSE(seen[sampled_batch(&s, b)[i]]);
+                seen[sampled_batch(&s, b)[i]] = true;
+            }
+        }
+        sampled_close(&ctx, &s);
+    }
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void check_preset(const char *settings, const char *expected) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const struct hn_sampler_type *type = batchsampler();
+    void *params = hn_zalloc(&ctx, 1, type->params_size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(params);
+    HN_CHECK(&ctx, sampled_params(&ctx, type, settings, params));
+    char *text = hn_options_text(&ctx, type->options, params);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    hn_free(&ctx, text);
+    hn_options_free(&ctx, type->options, params);
+    hn_free(&ctx, params);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// What a preset stands for is in the canonical text; what is given wins, wherever it stands.
+static void test_presets(void) {
+    check_preset("preset=cifar10",
+                 "K=100, M=500, alpha=0.2~0.05, candidates=independent, cap=50, graph=proximity, "
+                 "law=uniform, preset=cifar10, start=uniform, t=100, tile=64, walk=rwr");
+    check_preset("K=60 preset=mutag M=70",
+                 "K=60, M=70, alpha=0.2~0.05, candidates=independent, cap=50, graph=proximity, "
+                 "law=uniform, preset=mutag, start=uniform, t=50, tile=64, walk=rwr");
+    check_preset("preset=reference start=uniform",
+                 "K=100, M=1000, alpha=0.05, candidates=reference, cap=50, graph=proximity, "
+                 "law=uniform, preset=reference, start=uniform, t=100, tile=64, walk=rwr");
+}
+
 static const struct hn_test tests[] = {
     {"graph", test_graph},
     {"all_candidates", test_all_candidates},
@@ -649,7 +914,14 @@ static const struct hn_test tests[] = {
     {"limit_levels", test_limit_levels},
     {"stalls", test_stalls},
     {"dead_ends", test_dead_ends},
+    {"depth_first", test_depth_first},
+    {"orders", test_orders},
     {"sampler", test_sampler},
+    {"walk_without_restart", test_walk_without_restart},
+    {"unseen", test_unseen},
+    {"unseen_law", test_unseen_law},
+    {"identical_items", test_identical_items},
+    {"presets", test_presets},
     {"knn_limit", test_knn_limit},
 };
 HN_TEST_MAIN("batchsampler", tests)

@@ -7,7 +7,7 @@
 
 extern const struct hn_sampler_type hn_skeleton_sampler;
 
-enum { N = 61, D = 8, TYPES_MAX = 64 };
+enum { N = 61, D = 8, TYPES_MAX = 64, CASES_MAX = 512 };
 
 static int all_types(const struct hn_sampler_type *types[TYPES_MAX]) {
     int n = 0;
@@ -23,7 +23,7 @@ static int all_types(const struct hn_sampler_type *types[TYPES_MAX]) {
 // Options that suit N items, where the defaults do not.
 static const char *settings_for(const struct hn_sampler_type *type) {
     if (strcmp(type->name, "batchsampler") == 0)
-        return "M=20 K=5";
+        return "M=20 K=5 tile=4";
     if (strcmp(type->name, "gcbs") == 0)
         return "quantile=0.9";
     return "";
@@ -34,7 +34,46 @@ static bool ends_short(const struct hn_sampler_type *type) {
     return type->flags & HN_SAMPLER_PARTITION || strcmp(type->name, "hard-negative") == 0;
 }
 
-static bool varies(const struct hn_sampler_type *type) { return strcmp(type->name, "null") != 0; }
+// A sampler with settings.
+struct sampler_case {
+    const struct hn_sampler_type *type;
+    char settings[128];
+};
+
+// Whether anything is random about it.
+static bool varies(const struct sampler_case *c) {
+    return strcmp(c->type->name, "null") != 0 && !strstr(c->settings, "start=sequential");
+}
+
+static bool with_replacement(const struct sampler_case *c) {
+    return strstr(c->settings, "draw=iid") != NULL;
+}
+
+// Every sampler as it is, and with every choice of every option that has choices. `fit`: with
+// options that suit N items.
+static int all_cases(bool fit, struct sampler_case cases[CASES_MAX]) {
+    const struct hn_sampler_type *types[TYPES_MAX];
+    int n_types = all_types(types), n = 0;
+    for (int i = 0; i < n_types; i++) {
+        const char *base = fit ? settings_for(types[i]) : "";
+        for (const struct hn_option *o = types[i]->options; o->name; o++) {
+            for (int k = 0; o->kind == HN_OPTION_CHOICE && o->choices[k]; k++) {
+                if (strcmp(o->choices[k], o->initial) == 0)
+                    continue;
+                CU_ASSERT_FATAL(n < CASES_MAX);
+                cases[n].type = types[i];
+                snprintf(cases[n].settings, sizeof cases[n].settings, "%s %s=%s", base, o->name,
+                         o->choices[k]);
+                n++;
+            }
+        }
+        CU_ASSERT_FATAL(n < CASES_MAX);
+        cases[n].type = types[i];
+        snprintf(cases[n].settings, sizeof cases[n].settings, "%s", base);
+        n++;
+    }
+    return n;
+}
 
 static void test_tables(void) {
     const struct hn_sampler_type *types[TYPES_MAX];
@@ -91,10 +130,11 @@ static void test_options(void) {
 }
 
 // Sizes, ids, distinctness, and for partitions that every item comes once.
-static void check_batches(const struct hn_sampler_type *type, const struct sampled *s) {
+static void check_batches(const struct sampler_case *c, const struct sampled *s) {
     int32_t times[N] = {0};
     int32_t batch_size = s->sampler.batch_size;
-    bool partition = type->flags & HN_SAMPLER_PARTITION;
+    bool repeats = with_replacement(c);
+    bool partition = (c->type->flags & HN_SAMPLER_PARTITION) && !repeats;
     CU_ASSERT_FATAL(s->batches >= 1);
     for (int64_t b = 0; b < s->batches; b++) {
         bool in_batch[N] = {0};
@@ -104,7 +144,7 @@ static void check_batches(const struct hn_sampler_type *type, const struct sampl
         for (int32_t i = 0; i < size; i++) {
             int32_t id = sampled_batch(s, b)[i];
             CU_ASSERT_FATAL(id >= 0 && id < N);
-            CU_ASSERT(!in_batch[id]);
+            CU_ASSERT(!in_batch[id] || repeats);
             in_batch[id] = true;
             times[id]++;
         }
@@ -117,19 +157,19 @@ static void check_batches(const struct hn_sampler_type *type, const struct sampl
 static void test_batches(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    const struct hn_sampler_type *types[TYPES_MAX];
-    int n = all_types(types);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, cases);
     const int32_t sizes[] = {2, 7, 16, N - 1, N};
     for (int views = 0; views < 2; views++) {
         struct hn_items items = hn_fixture_items(&ctx, N, D, 4, views, 5);
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 5; k++) {
                 struct sampled s;
-                HN_CHECK(&ctx, sampled_open(&ctx, types[i], settings_for(types[i]), &items,
+                HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items,
                                             sizes[k], 1, &s));
-                check_batches(types[i], &s);
+                check_batches(&cases[i], &s);
                 HN_CHECK(&ctx, sampled_epoch(&ctx, &s, &items, 3));
-                check_batches(types[i], &s);
+                check_batches(&cases[i], &s);
                 sampled_close(&ctx, &s);
             }
         hn_fixture_items_free(&ctx, &items);
@@ -141,13 +181,13 @@ static void test_batches(void) {
 static void test_defaults(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    const struct hn_sampler_type *types[TYPES_MAX];
-    int n = all_types(types);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(false, cases);
     for (int64_t items_n = 2; items_n <= 5; items_n++) {
         struct hn_items items = hn_fixture_items(&ctx, items_n, D, 2, false, 5);
         for (int i = 0; i < n; i++) {
             struct sampled s;
-            HN_CHECK(&ctx, sampled_open(&ctx, types[i], "", &items, 2, 1, &s));
+            HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 2, 1, &s));
             for (int64_t b = 0; b < s.batches; b++)
                 CU_ASSERT(s.size[b] == 2 || (s.size[b] == 1 && b == s.batches - 1));
             sampled_close(&ctx, &s);
@@ -174,15 +214,16 @@ static bool same_work(const struct hn_work *a, const struct hn_work *b) {
 }
 
 // The same seed gives the same batches, counters and figures for any number of threads.
-static void check_threads(const struct hn_sampler_type *type, const struct hn_items *items) {
+static void check_threads(const struct hn_sampler_type *type, const char *settings,
+                          const struct hn_items *items) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     struct sampled one, s;
-    HN_CHECK(&ctx, sampled_open(&ctx, type, settings_for(type), items, 7, 9, &one));
+    HN_CHECK(&ctx, sampled_open(&ctx, type, settings, items, 7, 9, &one));
     HN_CHECK(&ctx, sampled_epoch(&ctx, &one, items, 2));
     for (int threads = 1; threads <= 4; threads *= 2) {
         ctx.threads = threads;
-        HN_CHECK(&ctx, sampled_open(&ctx, type, settings_for(type), items, 7, 9, &s));
+        HN_CHECK(&ctx, sampled_open(&ctx, type, settings, items, 7, 9, &s));
         HN_CHECK(&ctx, sampled_epoch(&ctx, &s, items, 2));
         CU_ASSERT(same_batches(&one, &s));
         CU_ASSERT(same_work(&one.sampler.build, &s.sampler.build));
@@ -204,12 +245,12 @@ static void check_threads(const struct hn_sampler_type *type, const struct hn_it
 static void test_threads(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
-    const struct hn_sampler_type *types[TYPES_MAX];
-    int n = all_types(types);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, cases);
     for (int views = 0; views < 2; views++) {
         struct hn_items items = hn_fixture_items(&ctx, N, D, 4, views, 6);
         for (int i = 0; i < n; i++)
-            check_threads(types[i], &items);
+            check_threads(cases[i].type, cases[i].settings, &items);
         hn_fixture_items_free(&ctx, &items);
     }
 }
@@ -218,13 +259,13 @@ static void test_threads(void) {
 static void test_single_batches(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    const struct hn_sampler_type *types[TYPES_MAX];
-    int n = all_types(types);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, cases);
     struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
         struct sampled all, s;
-        HN_CHECK(&ctx, sampled_open(&ctx, types[i], settings_for(types[i]), &items, 7, 9, &all));
-        HN_CHECK(&ctx, sampled_open(&ctx, types[i], settings_for(types[i]), &items, 7, 9, &s));
+        HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &all));
+        HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &s));
         memset(s.ids, -1, (size_t)s.batches * 7 * sizeof *s.ids);
         for (int64_t b = s.batches - 1; b >= 0; b--)
             HN_CHECK(&ctx, sampled_some(&ctx, &s, b, 1));
@@ -244,19 +285,19 @@ static void test_single_batches(void) {
 static void test_seeds_and_epochs(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    const struct hn_sampler_type *types[TYPES_MAX];
-    int n = all_types(types);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, cases);
     struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
         struct sampled first, seed, epoch;
-        const char *settings = settings_for(types[i]);
-        HN_CHECK(&ctx, sampled_open(&ctx, types[i], settings, &items, 7, 9, &first));
-        HN_CHECK(&ctx, sampled_open(&ctx, types[i], settings, &items, 7, 10, &seed));
-        HN_CHECK(&ctx, sampled_open(&ctx, types[i], settings, &items, 7, 9, &epoch));
+        const char *settings = cases[i].settings;
+        HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, settings, &items, 7, 9, &first));
+        HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, settings, &items, 7, 10, &seed));
+        HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, settings, &items, 7, 9, &epoch));
         HN_CHECK(&ctx, sampled_epoch(&ctx, &epoch, &items, 1));
-        CU_ASSERT_EQUAL(same_batches(&first, &seed), !varies(types[i]));
-        CU_ASSERT_EQUAL(same_batches(&first, &epoch), !varies(types[i]));
-        CU_ASSERT_EQUAL(same_batches(&seed, &epoch), !varies(types[i]));
+        CU_ASSERT_EQUAL(same_batches(&first, &seed), !varies(&cases[i]));
+        CU_ASSERT_EQUAL(same_batches(&first, &epoch), !varies(&cases[i]));
+        CU_ASSERT_EQUAL(same_batches(&seed, &epoch), !varies(&cases[i]));
         sampled_close(&ctx, &first);
         sampled_close(&ctx, &seed);
         sampled_close(&ctx, &epoch);
@@ -292,11 +333,11 @@ static void check_allocations(const struct hn_sampler_type *type, const char *se
 static void test_failing_allocations(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    const struct hn_sampler_type *types[TYPES_MAX];
-    int n = all_types(types);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, cases);
     struct hn_items items = hn_fixture_items(&ctx, N, D, 4, true, 6);
     for (int i = 0; i < n; i++)
-        check_allocations(types[i], settings_for(types[i]), &items);
+        check_allocations(cases[i].type, cases[i].settings, &items);
     const struct hn_sampler_type *walks = hn_sampler_find("batchsampler");
     check_allocations(walks, "M=20 K=5 law=weight alpha=1", &items);
     check_allocations(walks, "M=1000 K=100", &items);
@@ -342,14 +383,14 @@ static void test_misuse(void) {
 static void test_interrupt(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    const struct hn_sampler_type *types[TYPES_MAX];
-    int n = all_types(types), interrupted = 0;
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, cases), interrupted = 0;
     struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 6);
     volatile sig_atomic_t stop = 1;
     ctx.stop = &stop;
     for (int i = 0; i < n; i++) {
         struct sampled s;
-        enum hn_code code = sampled_open(&ctx, types[i], settings_for(types[i]), &items, 7, 9, &s);
+        enum hn_code code = sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &s);
         CU_ASSERT(code == HN_OK || code == HN_INTERRUPTED);
         interrupted += code == HN_INTERRUPTED;
         sampled_close(&ctx, &s);
