@@ -12,6 +12,7 @@
 #include "samplers/walk.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct state {
     double *cumulative; // law `weight`, else NULL
     double alpha;       // of the current epoch
     uint64_t *seen;     // start `unseen`, else NULL: marks of what the epoch has held
+    int32_t *in_degree; // [n] room for the report
     int32_t *ids;       // start `unseen`: the epoch's batches, `room` of them fit
     int64_t room;
     int threads;
@@ -76,6 +78,9 @@ static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, 
     const struct params *params = self->params;
     struct state *state = self->state;
     bool limit = params->walk == WALK_RWR && (params->alpha.from >= 1 || params->alpha.to >= 1);
+    state->in_degree = hn_alloc(ctx, n, sizeof *state->in_degree);
+    if (!state->in_degree)
+        return ctx->code;
     if (params->start == START_UNSEEN) {
         state->seen = hn_alloc(ctx, hn_marks_words(n), sizeof *state->seen);
         if (!state->seen)
@@ -258,12 +263,36 @@ static const struct hn_graph *graph(const struct hn_sampler *self) {
     return &state->graph;
 }
 
+static const struct hn_column reports[] = {
+    {"in_degree_sd", HN_COLUMN_REAL, "edges",
+     "standard deviation of the times an item is a neighbour in the graph", HN_NEITHER},
+    {"in_degree_max", HN_COLUMN_REAL, "edges", "most times an item is a neighbour in the graph",
+     HN_NEITHER},
+};
+
+static void report(const struct hn_sampler *self, double *values) {
+    const struct state *state = self->state;
+    int64_t edges = hn_graph_edges(&state->graph);
+    double mean = (double)edges / (double)self->n, squares = 0, most = 0;
+    memset(state->in_degree, 0, (size_t)self->n * sizeof *state->in_degree);
+    for (int64_t e = 0; e < edges; e++)
+        state->in_degree[state->graph.target[e]]++;
+    for (int64_t i = 0; i < self->n; i++) {
+        double degree = state->in_degree[i];
+        squares += (degree - mean) * (degree - mean);
+        most = fmax(most, degree);
+    }
+    values[0] = sqrt(squares / (double)self->n);
+    values[1] = most;
+}
+
 static void close_walks(struct hn_context *ctx, struct hn_sampler *self) {
     struct state *state = self->state;
     drop_graph(ctx, state);
     for (int i = 0; i < state->threads; i++)
         hn_walk_scratch_free(ctx, &state->scratch[i]);
     hn_free(ctx, state->scratch);
+    hn_free(ctx, state->in_degree);
     hn_free(ctx, state->seen);
     hn_free(ctx, state->ids);
 }
@@ -371,6 +400,8 @@ const struct hn_sampler_type hn_batchsampler_sampler = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
+    .reports = reports,
+    .n_reports = sizeof reports / sizeof reports[0],
     .preset = preset,
     .check = check,
     .interval = interval,
@@ -379,5 +410,6 @@ const struct hn_sampler_type hn_batchsampler_sampler = {
     .epoch = epoch,
     .next = next,
     .graph = graph,
+    .report = report,
     .close = close_walks,
 };

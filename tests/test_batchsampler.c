@@ -748,6 +748,34 @@ static void test_knn_limit(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
+// A random graph of 5 neighbours each has the in-degrees of draws without replacement: their mean
+// is 5, their variance about 5 (1 - 5 / (N - 1)).
+static void test_in_degrees(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, 500, 4, 4, false, 31);
+    struct sampled s;
+    double value[2];
+    HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), "M=5 K=5", &items, 16, 4, &s));
+    const struct hn_graph *g = batchsampler()->graph(&s.sampler);
+    int64_t most = 0, squares = 0;
+    for (int32_t v = 0; v < 500; v++) {
+        int64_t degree = 0;
+        for (int64_t e = 0; e < hn_graph_edges(g); e++)
+            degree += g->target[e] == v;
+        most = degree > most ? degree : most;
+        squares += (degree - 5) * (degree - 5);
+    }
+    CU_ASSERT_EQUAL_FATAL(batchsampler()->n_reports, 2);
+    batchsampler()->report(&s.sampler, value);
+    CU_ASSERT_DOUBLE_EQUAL(value[0], sqrt((double)squares / 500), 1e-12);
+    CU_ASSERT_EQUAL(value[1], (double)most);
+    double law = 5 * (1 - 5.0 / 499); // the variance of a variance of 500 is about 2 law^2 / 500
+    CU_ASSERT(fabs(value[0] * value[0] - law) < 3 * law * sqrt(2.2 / 500));
+    sampled_close(&ctx, &s);
+    hn_fixture_items_free(&ctx, &items);
+}
+
 // `rw` is `rwr` without restarts, whatever alpha says, and with the same draws.
 static void test_walk_without_restart(void) {
     struct hn_context ctx;
@@ -917,6 +945,7 @@ static const struct hn_test tests[] = {
     {"depth_first", test_depth_first},
     {"orders", test_orders},
     {"sampler", test_sampler},
+    {"in_degrees", test_in_degrees},
     {"walk_without_restart", test_walk_without_restart},
     {"unseen", test_unseen},
     {"unseen_law", test_unseen_law},
