@@ -140,7 +140,7 @@ static void check_batches(const struct sampler_case *c, const struct sampled *s)
         bool in_batch[N] = {0};
         int32_t size = s->size[b];
         CU_ASSERT_FATAL(size >= 1 && size <= batch_size);
-        CU_ASSERT(size == batch_size || (ends_short(type) && b == s->batches - 1));
+        CU_ASSERT(size == batch_size || (ends_short(c->type) && b == s->batches - 1));
         for (int32_t i = 0; i < size; i++) {
             int32_t id = sampled_batch(s, b)[i];
             CU_ASSERT_FATAL(id >= 0 && id < N);
