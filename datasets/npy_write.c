@@ -76,6 +76,7 @@ enum hn_code hn_npy_write_begin(struct hn_context *ctx, const char *path,
 // Magic word, version, length and the dictionary, filled with blanks so that the values are
 // aligned.
 static size_t write_header(char header[HEADER], int rank, const int64_t *shape) {
+    static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0};
     char sizes[HN_NPY_RANK_MAX * 24] = "";
     for (int k = 0; k < rank; k++)
         snprintf(sizes + strlen(sizes), sizeof sizes - strlen(sizes),
@@ -88,7 +89,7 @@ static size_t write_header(char header[HEADER], int rank, const int64_t *shape) 
                           BYTE_ORDER == LITTLE_ENDIAN ? '<' : '>', sizes);
     header[PREFIX + length] = ' ';
     size_t size = ((size_t)(PREFIX + length) / ALIGNMENT + 1) * ALIGNMENT;
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    memcpy(header, magic, sizeof magic);
     header[8] = (char)((size - PREFIX) & 255);
     header[9] = (char)((size - PREFIX) >> 8);
     header[size - 1] = '\n';

@@ -178,13 +178,18 @@ static int32_t fill(const struct hn_sampler *self, int64_t batch, uint64_t *mark
     return filled;
 }
 
+// As many as there is scratch for.
+static int threads_of(const struct hn_context *ctx, const struct state *state) {
+    return ctx->threads < state->threads ? ctx->threads : state->threads;
+}
+
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     const struct state *state = self->state;
-    int threads = ctx->threads < state->threads ? ctx->threads : state->threads;
     int64_t words = hn_marks_words(self->n), dot = 0, edge = 0;
     if (hn_check_stop(ctx))
         return ctx->code;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : dot, edge)
+#pragma omp parallel for num_threads(threads_of(ctx, state)) schedule(dynamic) \
+    reduction(+ : dot, edge)
     for (int32_t b = 0; b < out->count; b++) {
         int thread = omp_get_thread_num();
         struct tally tally = {0};

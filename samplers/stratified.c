@@ -15,8 +15,8 @@
 //
 // Batches are independent of each other: an epoch is no partition, and items of small clusters come
 // more often than others.
+#include "core/blas.h"
 #include "core/select.h"
-#include "core/sinks.h"
 #include "samplers/marks.h"
 #include "samplers/sampler.h"
 
@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLOCK = 64 }; // items of a matrix product
+
 struct params {
     int64_t clusters; // INT64_MIN: unset
     int64_t iterations;
@@ -32,12 +34,14 @@ struct params {
 
 struct state {
     int64_t k, d;
-    float *centroid;     // [k x d], allocated by the first build
-    double *sum;         // [threads x d]
-    struct hn_topk best; // the nearest centroid of every item
-    int32_t *cluster;    // [n] of an item
-    int64_t *start;      // [k + 1] the items of cluster c are member[start[c] .. start[c + 1])
-    int32_t *member;     // [n] ascending within a cluster
+    float *centroid;    // [k x d], allocated by the first build
+    double *sum;        // [threads x d]
+    float *score;       // [threads x BLOCK x k] products of items and centroids
+    int32_t *nearest;   // [n] the nearest centroid of an item
+    double *similarity; // [n] to it
+    int32_t *cluster;   // [n] of an item
+    int64_t *start;     // [k + 1] the items of cluster c are member[start[c] .. start[c + 1])
+    int32_t *member;    // [n] ascending within a cluster
     int threads;
     uint64_t *marks; // [threads x words of n] what is in the batch, clear between batches
     int32_t *order;  // [threads x k] clusters that have items left
@@ -62,16 +66,18 @@ static enum hn_code open_stratified(struct hn_context *ctx, struct hn_sampler *s
     size_t threads = (size_t)ctx->threads;
     state->threads = ctx->threads;
     state->k = clusters_of(self->params, n, self->batch_size);
+    state->score = hn_alloc(ctx, state->k, threads * BLOCK * sizeof *state->score);
+    state->nearest = hn_alloc(ctx, n, sizeof *state->nearest);
+    state->similarity = hn_alloc(ctx, n, sizeof *state->similarity);
     state->cluster = hn_alloc(ctx, n, sizeof *state->cluster);
     state->start = hn_alloc(ctx, state->k + 1, sizeof *state->start);
     state->member = hn_alloc(ctx, n, sizeof *state->member);
     state->marks = hn_zalloc(ctx, hn_marks_words(n), threads * sizeof *state->marks);
     state->order = hn_alloc(ctx, state->k, threads * sizeof *state->order);
     state->taken = hn_alloc(ctx, state->k, threads * sizeof *state->taken);
-    return state->cluster && state->start && state->member && state->marks && state->order &&
-                   state->taken
-               ? HN_OK
-               : ctx->code;
+    bool good = state->score && state->nearest && state->similarity && state->cluster &&
+                state->start && state->member && state->marks && state->order && state->taken;
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code make_room(struct hn_context *ctx, struct state *state, int64_t d) {
@@ -107,6 +113,43 @@ static void seed(struct hn_sampler *self, const struct hn_matrix *x) {
     self->build.draw += state->k;
 }
 
+// As many as there is scratch for.
+static int threads_of(const struct hn_context *ctx, const struct state *state) {
+    return ctx->threads < state->threads ? ctx->threads : state->threads;
+}
+
+// The centroid nearest to item i, of which the float products with all are score[k]: exact products
+// decide among those that floats do not tell from the largest, ties go to the lower number.
+static void pick_nearest(const struct state *state, const struct hn_matrix *x, int64_t i,
+                         const float *score) {
+    float most = score[0];
+    for (int64_t c = 1; c < state->k; c++)
+        most = score[c] > most ? score[c] : most;
+    double limit = (double)most - 2 * hn_dot_bound(state->d);
+    state->similarity[i] = -INFINITY;
+    for (int64_t c = 0; c < state->k; c++) {
+        if ((double)score[c] < limit)
+            continue;
+        double exact = hn_dot_exact(hn_row(x, i), state->centroid + c * state->d, state->d);
+        if (exact > state->similarity[i]) {
+            state->similarity[i] = exact;
+            state->nearest[i] = (int32_t)c;
+        }
+    }
+}
+
+static void find_nearest(struct state *state, const struct hn_matrix *x, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t from = 0; from < x->rows; from += BLOCK) {
+        float *score = state->score + omp_get_thread_num() * BLOCK * state->k;
+        int64_t rows = hn_min(BLOCK, x->rows - from);
+        hn_gemm_nt(hn_row(x, from), x->stride, state->centroid, state->d, rows, state->k, state->d,
+                   score, state->k);
+        for (int64_t i = 0; i < rows; i++)
+            pick_nearest(state, x, from + i, score + i * state->k);
+    }
+}
+
 static int farthest_first(const void *a, const void *b) {
     const struct hn_scored *x = a, *y = b;
     if (x->score != y->score)
@@ -114,22 +157,22 @@ static int farthest_first(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-// Gives every empty cluster an item; size[k] are the sizes, the assignment is in best.id[n].
+// Gives every empty cluster an item; size[k] are the sizes, the assignment is in nearest[n].
 static enum hn_code fill_empty(struct hn_context *ctx, struct state *state, int64_t n,
                                int64_t *size) {
     struct hn_scored *item = hn_alloc(ctx, n, sizeof *item);
     if (!item)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        item[i] = (struct hn_scored){.score = (double)state->best.score[i], .id = (int32_t)i};
+        item[i] = (struct hn_scored){.score = state->similarity[i], .id = (int32_t)i};
     qsort(item, (size_t)n, sizeof *item, farthest_first);
     int64_t at = 0;
     for (int64_t c = 0; c < state->k; c++) {
         if (size[c] > 0)
             continue;
-        while (size[state->best.id[item[at].id]] < 2) // k <= n: there is one
+        while (size[state->nearest[item[at].id]] < 2) // k <= n: there is one
             at++;
-        int32_t *home = &state->best.id[item[at].id];
+        int32_t *home = &state->nearest[item[at].id];
         size[*home]--;
         size[c]++;
         *home = (int32_t)c;
@@ -138,20 +181,20 @@ static enum hn_code fill_empty(struct hn_context *ctx, struct state *state, int6
     return HN_OK;
 }
 
-// From the sweep's result to clusters and their members; *changed: whether any item has moved.
+// From the nearest centroids to clusters and their members; *changed becomes true if any item has
+// moved.
 static enum hn_code assign(struct hn_context *ctx, struct state *state, int64_t n, bool *changed) {
     int64_t *size = state->start, empty = 0;
     memset(state->start, 0, (size_t)(state->k + 1) * sizeof *state->start);
     for (int64_t i = 0; i < n; i++)
-        size[state->best.id[i]]++;
+        size[state->nearest[i]]++;
     for (int64_t c = 0; c < state->k; c++)
         empty += size[c] == 0;
     if (empty > 0 && fill_empty(ctx, state, n, size))
         return ctx->code;
-    *changed = false;
     for (int64_t i = 0; i < n; i++) {
-        *changed |= state->cluster[i] != state->best.id[i];
-        state->cluster[i] = state->best.id[i];
+        *changed |= state->cluster[i] != state->nearest[i];
+        state->cluster[i] = state->nearest[i];
     }
     for (int64_t c = 0, end = 0; c <= state->k; c++) // start[c] becomes the end of cluster c
         state->start[c] = end += size[c];
@@ -180,38 +223,25 @@ static void move_centroids(struct state *state, const struct hn_matrix *x, int t
     }
 }
 
-// One iteration of k-means per pass: the sweep assigns, what follows it moves the centroids.
-static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
-                         const struct hn_items *items, int pass, struct hn_sweep *sweep) {
-    const struct params *params = self->params;
-    struct state *state = self->state;
-    if (pass == 0) {
-        if (make_room(ctx, state, items->d))
-            return ctx->code;
-        seed(self, &items->x);
-    } else {
-        bool changed;
-        if (assign(ctx, state, items->n, &changed))
-            return ctx->code;
-        if (!changed || pass >= params->iterations)
-            return HN_OK;
-        int threads = ctx->threads < state->threads ? ctx->threads : state->threads;
-        move_centroids(state, &items->x, threads);
-    }
-    hn_topk_free(ctx, &state->best);
-    state->best = (struct hn_topk){.k = 1};
-    sweep->x = items->x;
-    sweep->y = (struct hn_matrix){state->centroid, state->k, state->d, state->d};
-    hn_sweep_add(sweep, &hn_topk_sink, &state->best, HN_SIDE_ROWS);
-    return HN_OK;
-}
-
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
-    (void)items;
+    const struct params *params = self->params;
     struct state *state = self->state;
-    hn_topk_free(ctx, &state->best);
-    return HN_OK;
+    if (make_room(ctx, state, items->d))
+        return ctx->code;
+    seed(self, &items->x);
+    for (int64_t pass = 1;; pass++) {
+        bool changed = false;
+        if (hn_check_stop(ctx))
+            return ctx->code;
+        find_nearest(state, &items->x, threads_of(ctx, state));
+        self->build.dot += items->n * state->k;
+        if (assign(ctx, state, items->n, &changed))
+            return ctx->code;
+        if (!changed || pass == params->iterations)
+            return HN_OK;
+        move_centroids(state, &items->x, threads_of(ctx, state));
+    }
 }
 
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
@@ -279,11 +309,10 @@ static void fill(struct draw *d, int32_t batch_size, int32_t *ids) {
 
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     const struct state *state = self->state;
-    int threads = ctx->threads < state->threads ? ctx->threads : state->threads;
     int64_t draws = 0;
     if (hn_check_stop(ctx))
         return ctx->code;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : draws)
+#pragma omp parallel for num_threads(threads_of(ctx, state)) schedule(dynamic) reduction(+ : draws)
     for (int32_t b = 0; b < out->count; b++) {
         int thread = omp_get_thread_num();
         struct draw d = {.state = state,
@@ -302,7 +331,9 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
 
 static void close_stratified(struct hn_context *ctx, struct hn_sampler *self) {
     struct state *state = self->state;
-    hn_topk_free(ctx, &state->best);
+    hn_free(ctx, state->score);
+    hn_free(ctx, state->nearest);
+    hn_free(ctx, state->similarity);
     hn_free(ctx, state->centroid);
     hn_free(ctx, state->sum);
     hn_free(ctx, state->cluster);
@@ -341,7 +372,6 @@ const struct hn_sampler_type hn_stratified_sampler = {
     .state_size = sizeof(struct state),
     .check = check,
     .open = open_stratified,
-    .plan = plan,
     .rebuild = rebuild,
     .epoch = epoch,
     .next = next,

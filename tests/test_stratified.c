@@ -40,7 +40,7 @@ static void naive_assign(const struct hn_items *items, int k, const float *centr
     for (int c = 0; c < k; c++) {
         int farthest = -1;
         for (int i = 0; size[c] == 0 && i < N; i++)
-            if (size[cluster[i]] > 1 && (farthest < 0 || (float)best[i] < (float)best[farthest]))
+            if (size[cluster[i]] > 1 && (farthest < 0 || best[i] < best[farthest]))
                 farthest = i;
         if (farthest < 0)
             continue;
@@ -150,6 +150,23 @@ static void test_duplicates(void) {
     }
 }
 
+// Items so close together that floats do not tell which centroid is the nearest.
+static void test_crowded(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 3, false, 66);
+    float *x = (float *)items.x.data;
+    for (int64_t i = 1; i < N; i++)
+        for (int64_t j = 0; j < D; j++)
+            x[i * D + j] = x[j] + 1e-4F * x[i * D + j];
+    HN_CHECK(&ctx, hn_normalize_rows(&ctx, x, N, D, "crowd"));
+    for (int clusters = 8; clusters <= 64; clusters *= 2) {
+        compare(&items, 16, clusters, 1);
+        compare(&items, 16, clusters, 20);
+    }
+    hn_fixture_items_free(&ctx, &items);
+}
+
 // Opposite items cancel: the centroid has no direction and stays.
 static void test_cancelling(void) {
     struct hn_context ctx;
@@ -250,7 +267,9 @@ static void test_check(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"clusters", test_clusters}, {"duplicates", test_duplicates}, {"cancelling", test_cancelling},
-    {"law", test_law},           {"easier", test_easier},         {"check", test_check},
+    {"clusters", test_clusters}, {"duplicates", test_duplicates},
+    {"crowded", test_crowded},   {"cancelling", test_cancelling},
+    {"law", test_law},           {"easier", test_easier},
+    {"check", test_check},
 };
 HN_TEST_MAIN("stratified", tests)
