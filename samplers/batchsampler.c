@@ -21,7 +21,10 @@ enum { START_UNIFORM, START_UNSEEN };
 enum { GRAPH_PROXIMITY, GRAPH_KNN };
 enum { CANDIDATES_INDEPENDENT, CANDIDATES_DEALT, CANDIDATES_REFERENCE };
 enum { WALK_RWR, WALK_RW, WALK_BFS, WALK_DFS };
-enum { LOOK = 256 }; // walks between two looks at the stop flag
+enum {
+    LOOK = 256,     // walks between two looks at the stop flag
+    TILE_SHARE = 10 // M / tile for which batches were shown not to change
+};
 
 struct params {
     int64_t m, k, t, cap, tile;
@@ -56,6 +59,12 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     if (!knn && params->m > others)
         hn_note(ctx, "M = %" PRId64 " taken as %" PRId64 ": an item has no more others", params->m,
                 others);
+    if (!knn && params->candidates == CANDIDATES_DEALT && params->m < others &&
+        params->tile > params->m / TILE_SHARE)
+        hn_note(ctx,
+                "tile = %" PRId64 " is above a tenth of M = %" PRId64
+                ": items of a tile share so much that in-degrees of the graph may change",
+                params->tile, params->m);
     if (params->k > others)
         hn_note(ctx, "K = %" PRId64 " taken as %" PRId64 ": an item has no more others", params->k,
                 others);
@@ -350,7 +359,8 @@ static const struct hn_option options[] = {
      .initial = "64",
      .min = 1,
      .max = INT32_MAX,
-     .help = "items that share a pool of candidates, if those are dealt"},
+     .help = "items that share a pool of candidates, if those are dealt; up to M / 10 batches are "
+             "as with independent ones (docs/dealt-equivalence.md)"},
     {.name = "walk",
      .kind = HN_OPTION_CHOICE,
      .offset = offsetof(struct params, walk),

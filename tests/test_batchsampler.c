@@ -1,5 +1,6 @@
 // BatchSampler: the proximity graph against its law and against sorting, the walks against the
 // exact chain of BS algorithm 3.
+#include "datasets/snapshot.h"
 #include "samplers/marks.h"
 #include "samplers/proximity.h"
 #include "samplers/walk.h"
@@ -250,6 +251,9 @@ static void test_check(void) {
     check_plan(&ctx, "M=1000 K=100", HN_OK, "", "M = 1000 taken as 499");
     check_plan(&ctx, "M=1000 K=600", HN_OK, "", "K = 600 taken as 499");
     check_plan(&ctx, "M=1000 K=100 candidates=dealt", HN_OK, "", "M = 1000 taken as 499");
+    check_plan(&ctx, "M=400 K=100 candidates=dealt tile=40", HN_OK, "", "");
+    check_plan(&ctx, "M=400 K=100 candidates=dealt tile=41", HN_OK, "", "tile = 41 is above");
+    check_plan(&ctx, "M=400 K=100 tile=41", HN_OK, "", "");
     check_plan(&ctx, "M=100 K=200 candidates=dealt", HN_USAGE, "K = 200 exceeds M = 100", "");
     check_plan(&ctx, "M=100 K=200 candidates=reference", HN_USAGE, "K = 200 exceeds M = 100", "");
     check_plan(&ctx, "M=1000 K=600 candidates=reference", HN_OK, "", "");
@@ -928,6 +932,84 @@ static void test_presets(void) {
                  "law=uniform, preset=reference, start=uniform, t=100, tile=64, walk=rwr");
 }
 
+// What a limit of BS 4.3 is judged by: share of the start's B - 1 nearest items that are in its
+// batch, share of pairs with one label, mean cosine, stalls per batch.
+struct limit {
+    double nearest, same, cosine, stalls;
+};
+
+static struct limit measure_limit(struct hn_context *ctx, const struct hn_items *items,
+                                  const char *name, const char *settings,
+                                  const struct sampled *knn) {
+    enum { B = 256 };
+    struct limit out = {0};
+    struct sampled s;
+    HN_CHECK(ctx, sampled_open(ctx, hn_sampler_find(name), settings, items, B, 1, &s));
+    bool *nearest = calloc((size_t)items->n, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(nearest);
+    int64_t batches = s.batches - 1; // the last of a partition may be short
+    double pairs = (double)batches * B * (B - 1) / 2;
+    for (int64_t b = 0; b < batches; b++) {
+        const int32_t *ids = sampled_batch(&s, b), *near = sampled_batch(knn, b);
+        for (int i = 1; i < B; i++)
+            nearest[near[i]] = true;
+        for (int i = 0; i < B; i++) {
+            out.nearest += nearest[ids[i]] / ((double)batches * (B - 1));
+            for (int j = 0; j < i; j++) {
+                out.same += (items->labels[ids[i]] == items->labels[ids[j]]) / pairs;
+                out.cosine +=
+                    (double)hn_dot(hn_row(&items->x, ids[i]), hn_row(&items->x, ids[j]), items->d) /
+                    pairs;
+            }
+        }
+        for (int i = 1; i < B; i++)
+            nearest[near[i]] = false;
+    }
+    out.stalls = (double)s.sampler.stalls / (double)s.batches;
+    fprintf(stderr,
+            "    %-12s %-28s nearest %6.2f %%, one label %5.2f %%, cosine %.4f, stalls %.2f\n",
+            name, settings, 100 * out.nearest, 100 * out.same, out.cosine, out.stalls);
+    free(nearest);
+    sampled_close(ctx, &s);
+    return out;
+}
+
+// BS 4.3 on trained embeddings: M = N and alpha to 1 is said to give the kNN sampler, M = 1 and
+// alpha = 0 the uniform one. The first holds where K is at least B - 1.
+static void test_limits_of_real_embeddings(void) {
+    char path[4096];
+    if (!hn_fixture_shared("datasets/snapshots/cifar10-simclr-10k.h5", path, sizeof path))
+        hn_test_skip("the shared embeddings are not there");
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_snapshot *snapshot;
+    struct hn_items items;
+    struct sampled nearest;
+    HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &snapshot));
+    HN_CHECK(&ctx, hn_snapshot_load(&ctx, snapshot, hn_snapshot_info(snapshot)->steps - 1, &items));
+    HN_CHECK(&ctx, sampled_open(&ctx, hn_sampler_find("knn"), "", &items, 256, 1, &nearest));
+    struct limit knn = measure_limit(&ctx, &items, "knn", "", &nearest);
+    struct limit wide =
+        measure_limit(&ctx, &items, "batchsampler", "M=10000 K=255 alpha=1", &nearest);
+    struct limit paper =
+        measure_limit(&ctx, &items, "batchsampler", "M=10000 K=100 alpha=1", &nearest);
+    (void)measure_limit(&ctx, &items, "batchsampler", "M=10000 K=255 alpha=0.7", &nearest);
+    (void)measure_limit(&ctx, &items, "batchsampler", "M=10000 K=100 alpha=0.7", &nearest);
+    struct limit uniform = measure_limit(&ctx, &items, "uniform", "", &nearest);
+    struct limit one = measure_limit(&ctx, &items, "batchsampler", "M=1 K=1 alpha=0", &nearest);
+    CU_ASSERT_DOUBLE_EQUAL(knn.nearest, 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(wide.nearest, 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(wide.same, knn.same, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(wide.cosine, knn.cosine, 1e-4);
+    CU_ASSERT(paper.nearest < 0.9 && paper.nearest > 0.4);
+    CU_ASSERT(fabs(one.same - uniform.same) < 0.003);
+    CU_ASSERT(fabs(one.cosine - uniform.cosine) < 0.01);
+    sampled_close(&ctx, &nearest);
+    hn_items_free(&ctx, &items);
+    hn_snapshot_close(&ctx, snapshot);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"graph", test_graph},
     {"all_candidates", test_all_candidates},
@@ -952,5 +1034,6 @@ static const struct hn_test tests[] = {
     {"identical_items", test_identical_items},
     {"presets", test_presets},
     {"knn_limit", test_knn_limit},
+    {"limits_of_real_embeddings", test_limits_of_real_embeddings},
 };
 HN_TEST_MAIN("batchsampler", tests)
