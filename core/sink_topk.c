@@ -212,8 +212,7 @@ static void free_work(struct hn_context *ctx, struct hn_topk *t) {
 
 static enum hn_code topk_end(struct hn_context *ctx, void *self) {
     struct hn_topk *t = self;
-    int threads = ((const struct work *)t->work)->threads;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
+#pragma omp parallel for num_threads(((struct work *)t->work)->threads) schedule(dynamic, 64)
     for (int64_t row = 0; row < t->rows; row++)
         finish_row(t, row, omp_get_thread_num());
     free_work(ctx, t);

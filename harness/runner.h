@@ -29,12 +29,11 @@ struct hn_run_summary {
 HN_MUST_USE enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
                                       const struct hn_run_options *options,
                                       struct hn_run_summary *summary);
-// Reads the shards of the plan's cells, in the plan's order, those that were not wanted included where
-// they are there. Sets summary->failed and ->missing.
+// Reads the shards of the plan's cells, in the plan's order, those that were not wanted included
+// where they are there. Sets summary->failed and ->missing.
 HN_MUST_USE enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_plan *plan,
                                         const struct hn_run_options *options,
-                                        struct hn_results *out,
-                                        struct hn_run_summary *summary);
+                                        struct hn_results *out, struct hn_run_summary *summary);
 
 // Measures one cell (harness/cell.c): a results table of one row. A cell that cannot be measured
 // gives HN_OK and a row of status "failed" or "not_applicable".

@@ -72,6 +72,7 @@ static void remove_leftovers(const char *cells) {
     DIR *folder = opendir(cells);
     if (!folder)
         return;
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         struct stat s;
         if (strstr(entry->d_name, ".h5.tmp-") &&
