@@ -224,6 +224,14 @@ static void test_grid_order(void) {
     CU_ASSERT(point_is(&job, 2, "batchsampler", "alpha=0.3|M=7"));
     CU_ASSERT(point_is(&job, 3, "batchsampler", "alpha=0.3|M=8"));
     hn_job_free(&b.ctx, &job);
+    // What is given wins over a preset, before it and behind.
+    HN_CHECK(&b.ctx,
+             read_text(&b, SHORT,
+                       "samplers={batchsampler: {K: 60, preset: [cifar10, mutag], t: 7}}", &job));
+    CU_ASSERT_EQUAL(job.n_samplers, 2);
+    CU_ASSERT(point_is(&job, 0, "batchsampler", "K=60|preset=cifar10|M=500|t=7"));
+    CU_ASSERT(point_is(&job, 1, "batchsampler", "K=60|preset=mutag|M=100|t=7"));
+    hn_job_free(&b.ctx, &job);
     tear_down(&b);
 }
 
