@@ -228,15 +228,11 @@ const struct hn_command hn_cmd_sample = {
              "[--seed S] -o FILE",
     .summary = "write the batches of a sampler, for your own training",
     .details =
-        "The file is an array of NumPy, int64 [batches, B], of places in the snapshot (0-based), "
-        "a\n"
-        "batch in each row; short batches, which may end an epoch, are filled up with -1. The "
-        "sampler\n"
-        "is built on the step itself, whatever its option t says. The same seed gives the same "
-        "file\n"
-        "for any number of threads, and the batches that `hardneg run` measures.\n\n"
-        "    hardneg sample mine.h5 --sampler '{batchsampler: {M: 500, K: 300}}' --batch 128 -o "
-        "order.npy",
+        "The file is an array of NumPy, int64 [batches, B], of places in the snapshot (0-based),\n"
+        "a batch in each row; short batches, which may end an epoch, are filled up with -1. The\n"
+        "sampler is built on the step itself, whatever its option t says. The same seed gives the\n"
+        "same file for any number of threads.\n\n"
+        "    hardneg sample mine.h5 --sampler '{batchsampler: {M: 500, K: 300}}' -o order.npy",
     .options = sample_options,
     .params_size = sizeof(struct sample_params),
     .min_args = 1,

@@ -314,7 +314,7 @@ test_sample() {
     check "sample, the disk is full: exit code 74" test $? = 74
     check "sample, the disk is full: a message" grep -q 'f\.npy' err
     check "sample, the disk is full: the old file stays" cmp -s o.npy f.npy
-    check "sample leaves no temporary file" test -z "$(find . -name "*.tmp*")"
+    check "sample leaves no temporary file" test -z "$(find . -name '*.npy.tmp*')"
     [ -n "$python" ] || { skip "contents of samples" "no python3-numpy"; return; }
     "$python" -c "import numpy as np
 a, e = np.load('o.npy'), np.load('e.npy')
