@@ -278,6 +278,24 @@ static enum hn_code draw_walks(struct hn_context *ctx, struct bench *b, struct h
     return code;
 }
 
+// A tile's products are one matrix product: the ceiling is that of products.
+static enum hn_code judge_dealt(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
+                                double argument, struct measured *out) {
+    (void)ctx;
+    (void)argument;
+    out->ideal = flop_seconds(b, sampler->build.dot);
+    return HN_OK;
+}
+
+static enum hn_code run_dealt(struct hn_context *ctx, struct bench *b, double argument,
+                              struct measured *out) {
+    char M[32], K[32];
+    snprintf(M, sizeof M, "%" PRId64, b->p->M);
+    snprintf(K, sizeof K, "%" PRId64, b->p->K);
+    const char *const option[] = {"M", M, "K", K, "candidates", "dealt", NULL};
+    return with_params(ctx, b, "batchsampler", option, argument, judge_dealt, out);
+}
+
 static enum hn_code run_graph(struct hn_context *ctx, struct bench *b, double alpha,
                               struct measured *out) {
     char M[32], K[32], a[32];
@@ -306,6 +324,7 @@ static const struct kernel {
     {"sgemm", "sgemm", 0, run_sgemm},
     {"knn", "knn", 0, run_knn},
     {"proximity", "proximity-independent", 0, run_graph},
+    {"proximity", "proximity-dealt", 0, run_dealt},
     {"walk", "walk-0.1", 0.1, run_graph},
     {"walk", "walk-0.7", 0.7, run_graph},
     {"gcbs", "gcbs", 0, run_gcbs},
