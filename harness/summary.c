@@ -62,13 +62,13 @@ static void short_params(const struct hn_results *r, int64_t row, char *text, si
 
 void hn_print_summary(const struct hn_results *r) {
     enum { MOST = 60 };
-    printf("%-7s %-12s %-24s %8s %5s %8s %7s %8s %11s %11s\n", "step", "sampler", "options",
+    printf("%-7s %-16s %-24s %8s %5s %8s %7s %8s %11s %11s\n", "step", "sampler", "options",
            "fn_ratio", "+-", "cos_mean", "gap", "coverage", "cost_s", "cost_g");
     for (int64_t i = 0; i < r->runs.rows && i < MOST; i++) {
         const char *status = hn_table_text(&r->runs, i, "status");
         char options[64];
         short_params(r, i, options, sizeof options);
-        printf("%-7.0f %-12s %-24s", column(r, i, "step"), hn_table_text(&r->runs, i, "sampler"),
+        printf("%-7.0f %-16s %-24s", column(r, i, "step"), hn_table_text(&r->runs, i, "sampler"),
                options);
         if (strcmp(status, "ok") != 0) {
             printf(" %s: %s\n", status, hn_table_text(&r->runs, i, "error"));
