@@ -5,6 +5,17 @@
 #include "core/graph.h"
 #include "core/matrix.h"
 
+// Raw features of n items, rows of unit length (or zero, which stays zero). Either `dense` [n x p],
+// or compressed rows: item i has value[k] at feature index[k] for k in start[i] .. start[i + 1],
+// index ascending, below p.
+struct hn_features {
+    int64_t n, p;
+    struct hn_matrix dense; // data = NULL: compressed rows
+    const int64_t *start;   // [n + 1]
+    const int32_t *index;   // [start[n]]
+    const float *value;     // [start[n]]
+};
+
 // n items. x[n x d]: clean evaluation-mode embeddings; x1, x2: two augmented views (row i of one is
 // the positive of row i of the other). All rows have unit length. Everything is borrowed.
 struct hn_items {
@@ -14,8 +25,9 @@ struct hn_items {
     struct hn_matrix x1, x2; // data = NULL: no positives ("no positive" in results); where the file
                              // has only view2, x1 is x; /positive partners are gathered into x2
     const int32_t *labels;   // [n], -1 = unlabelled
-    const struct hn_graph *graph; // NULL: none
-    int64_t step;                 // optimiser step of the snapshot
+    const struct hn_graph *graph;       // NULL: none
+    const struct hn_features *features; // NULL: none
+    int64_t step;                       // optimiser step of the snapshot
     double progress; // step / last step of the series, in [0, 1]; 0 for a one-step file
 };
 

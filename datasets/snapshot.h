@@ -37,7 +37,7 @@ const int8_t *hn_snapshot_split(const struct hn_snapshot *s);   // [n] or NULL
 
 // Loads step number `index` (0-based place in the series): reads, checks and normalises rows. NaN
 // and zero rows are HN_DATA, named by file, data set, step and row. The items borrow from `s`'s
-// labels and graph and own the rest: free with hn_items_free() before closing s.
+// labels, graph and features and own the rest: free with hn_items_free() before closing s.
 HN_MUST_USE enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s,
                                           int64_t index, struct hn_items *out);
 void hn_items_free(struct hn_context *ctx, struct hn_items *items); // zeroed is fine
@@ -63,8 +63,10 @@ struct hn_snapshot_spec {
     const int32_t *labels;         // [n]
     const char *const *label_name; // or NULL
     int64_t n_label_names;
-    const int8_t *split; // or NULL
-    bool view1, view2;   // whether steps bring them
+    const int8_t *split;                // or NULL
+    const struct hn_graph *graph;       // or NULL; without weights
+    const struct hn_features *features; // or NULL; any values, stored as they are
+    bool view1, view2;                  // whether steps bring them
     bool normalized;
     enum hn_float_type type;
     int compress; // deflate level with shuffle, 0 = none

@@ -80,6 +80,7 @@ enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int
                              .d = info->d,
                              .labels = s->labels,
                              .graph = info->has_graph ? &s->graph : NULL,
+                             .features = info->has_features ? &s->features : NULL,
                              .step = s->step[index]};
     if (info->steps > 1)
         out->progress = (double)s->step[index] / (double)s->step[info->steps - 1];

@@ -367,14 +367,8 @@ static enum hn_code check_starts(struct hn_context *ctx, const struct hn_snapsho
     return HN_OK;
 }
 
-// The compressed rows of `group` ("/graph" or "/features_csr"): columns below `cols`.
-struct rows {
-    const char *indptr, *indices;
-    int64_t cols;
-};
-
-static enum hn_code read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
-                              const struct rows *rows, struct hn_graph *out) {
+enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
+                                   const struct hn_rows *rows, struct hn_graph *out) {
     struct hn_data data;
     *out = (struct hn_graph){0};
     enum hn_code code = hn_data_open(ctx, s, rows->indices, HN_DATA_INTEGERS, &data);
@@ -404,41 +398,9 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_snapshot *
 }
 
 static enum hn_code read_graph(struct hn_context *ctx, struct hn_snapshot *s) {
-    const struct rows rows = {"/graph/indptr", "/graph/indices", s->info.n};
-    enum hn_code code = read_rows(ctx, s, &rows, &s->graph);
+    const struct hn_rows rows = {"/graph/indptr", "/graph/indices", s->info.n};
+    enum hn_code code = hn_snapshot_read_rows(ctx, s, &rows, &s->graph);
     s->info.has_graph = s->graph.start != NULL;
-    return code;
-}
-
-// Raw features are checked and counted as content, though no sampler reads them yet.
-static enum hn_code check_features(struct hn_context *ctx, struct hn_snapshot *s) {
-    struct hn_data data;
-    enum hn_code code = hn_data_open(ctx, s, "/features", HN_DATA_FLOATS, &data);
-    if (code == HN_OK && data.id >= 0) {
-        s->info.has_features = true;
-        if (data.rank == 2)
-            code = check_length(ctx, s, &data, s->info.n, "items");
-        else
-            code = hn_fail(
-                ctx, HN_DATA,
-                "%s: data set /features has the wrong rank: %d; it must be [items, features]",
-                s->path, data.rank);
-        hn_data_close(&data);
-    }
-    if (code != HN_OK)
-        return code;
-    const struct rows rows = {"/features_csr/indptr", "/features_csr/indices", INT32_MAX};
-    struct hn_graph sparse;
-    code = read_rows(ctx, s, &rows, &sparse);
-    if (code == HN_OK && sparse.start) {
-        s->info.has_features = true;
-        code = hn_data_open(ctx, s, "/features_csr/data", HN_DATA_FLOATS, &data);
-        if (code == HN_OK && data.id >= 0)
-            code = check_length(ctx, s, &data, sparse.start[sparse.n], "indices");
-        hn_data_close(&data);
-    }
-    hn_free(ctx, sparse.start);
-    hn_free(ctx, sparse.target);
     return code;
 }
 
@@ -460,7 +422,7 @@ static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s
         code = read_partners(ctx, s);
     if (code == HN_OK)
         code = read_graph(ctx, s);
-    return code == HN_OK ? check_features(ctx, s) : code;
+    return code == HN_OK ? hn_snapshot_read_features(ctx, s) : code;
 }
 
 enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
@@ -506,6 +468,9 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
     hn_free(ctx, s->partner);
     hn_free(ctx, s->graph.start);
     hn_free(ctx, s->graph.target);
+    hn_free(ctx, s->feature_rows.start);
+    hn_free(ctx, s->feature_rows.target);
+    hn_free(ctx, s->feature_value);
     hn_free(ctx, s);
 }
 

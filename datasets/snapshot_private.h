@@ -35,7 +35,10 @@ struct hn_snapshot {
     int8_t *split;                             // [n] or NULL
     int32_t *partner;                          // [n] or NULL: every item has one
     struct hn_graph graph;
-    char **label_name; // [n_names] or NULL, also where info does not show them
+    struct hn_features features;  // its arrays are the ones below
+    struct hn_graph feature_rows; // of compressed rows
+    float *feature_value;         // dense or of compressed rows, unit rows
+    char **label_name;            // [n_names] or NULL, also where info does not show them
     int64_t n_names;
 };
 
@@ -78,6 +81,17 @@ HN_MUST_USE enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_
 // As hn_snapshot_digest(), of a file that needs to have nothing but s->file and s->path set.
 HN_MUST_USE enum hn_code hn_snapshot_digest_file(struct hn_context *ctx,
                                                  const struct hn_snapshot *s, char *text);
+
+// The compressed rows at two paths, with columns below `cols`; out->start stays NULL where the file
+// has none. HN_DATA: only one of the two, starts that decrease, columns out of range.
+struct hn_rows {
+    const char *indptr, *indices;
+    int64_t cols;
+};
+HN_MUST_USE enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
+                                               const struct hn_rows *rows, struct hn_graph *out);
+// snapshot_features.c: s->features and info.has_features.
+HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);
 
 // "<file>: data set <path>, step <step> (place <index + 1> in the series)"; owned by the caller.
 HN_MUST_USE char *hn_snapshot_place(struct hn_context *ctx, const struct hn_snapshot *s, int which,

@@ -49,6 +49,9 @@ static enum hn_code check_spec(struct hn_context *ctx, const char *path,
         if (spec->labels[i] < -1)
             return hn_fail(ctx, HN_DATA, "%s: the label of item %lld is %d; -1 means unlabelled",
                            path, (long long)i, (int)spec->labels[i]);
+    if ((spec->graph && spec->graph->n != spec->n) ||
+        (spec->features && spec->features->n != spec->n))
+        return hn_fail(ctx, HN_INTERNAL, "%s: a graph or features of other items", path);
     return HN_OK;
 }
 
@@ -194,6 +197,65 @@ static enum hn_code write_split(struct hn_context *ctx, const struct hn_snapshot
     return good ? HN_OK : fail_write(ctx, w);
 }
 
+static bool write_plain(hid_t file, const struct column *c, int compress) {
+    hid_t data = write_column(file, c, compress);
+    return data >= 0 && H5Dclose(data) >= 0;
+}
+
+static bool make_group(hid_t file, const char *path) {
+    hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    return group >= 0 && H5Gclose(group) >= 0;
+}
+
+static bool write_graph(hid_t file, const struct hn_graph *g, int compress) {
+    const struct column start = {"/graph/indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, g->n + 1,
+                                 g->start};
+    const struct column target = {"/graph/indices", H5T_STD_I32LE, H5T_NATIVE_INT32,
+                                  hn_graph_edges(g), g->target};
+    return make_group(file, "/graph") && write_plain(file, &start, compress) &&
+           write_plain(file, &target, compress);
+}
+
+static bool write_sparse(hid_t file, const struct hn_features *f, int compress) {
+    int64_t entries = f->start[f->n];
+    const struct column start = {"/features_csr/indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, f->n + 1,
+                                 f->start};
+    const struct column index = {"/features_csr/indices", H5T_STD_I32LE, H5T_NATIVE_INT32, entries,
+                                 f->index};
+    const struct column value = {"/features_csr/data", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, entries,
+                                 f->value};
+    return make_group(file, "/features_csr") && write_plain(file, &start, compress) &&
+           write_plain(file, &index, compress) && write_plain(file, &value, compress);
+}
+
+// Rows that follow each other without gaps.
+static bool write_dense(hid_t file, const struct hn_features *f, int compress) {
+    hsize_t n = (hsize_t)f->n, p = (hsize_t)f->p;
+    struct layout layout = {.path = "/features",
+                            .type = H5T_IEEE_F32LE,
+                            .rank = 2,
+                            .compress = compress,
+                            .dim = {n, p},
+                            .most = {n, p}};
+    if (compress > 0) {
+        layout.chunk[0] = (hsize_t)hn_max(1, hn_min(f->n, CHUNK_BYTES / (4 * f->p)));
+        layout.chunk[1] = p;
+    }
+    hid_t data = make_data(file, &layout);
+    bool good = data >= 0 &&
+                H5Dwrite(data, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, f->dense.data) >= 0;
+    return data >= 0 && H5Dclose(data) >= 0 && good;
+}
+
+static enum hn_code write_extras(struct hn_context *ctx, const struct hn_snapshot_writer *w,
+                                 const struct hn_snapshot_spec *spec) {
+    bool good = !spec->graph || write_graph(w->file, spec->graph, spec->compress);
+    if (good && spec->features)
+        good = spec->features->dense.data ? write_dense(w->file, spec->features, spec->compress)
+                                          : write_sparse(w->file, spec->features, spec->compress);
+    return good ? HN_OK : fail_write(ctx, w);
+}
+
 static int64_t type_size(enum hn_float_type type) {
     return type == HN_FLOAT16 ? 2 : type == HN_FLOAT32 ? 4 : 8;
 }
@@ -263,6 +325,8 @@ static enum hn_code write_head(struct hn_context *ctx, struct hn_snapshot_writer
         code = write_labels(ctx, w, spec, scale[1]);
     if (code == HN_OK)
         code = write_split(ctx, w, spec, scale[1]);
+    if (code == HN_OK)
+        code = write_extras(ctx, w, spec);
     for (int i = 1; i < 3; i++)
         if (scale[i] >= 0)
             (void)H5Dclose(scale[i]);

@@ -1,5 +1,6 @@
 // `hardneg import`: arrays of NumPy, or a file of ann-benchmarks, as a snapshot; or as one more
 // step of a snapshot that is there.
+#include "datasets/linqs.h"
 #include "datasets/npy.h"
 #include "datasets/snapshot.h"
 #include "harness/command.h"
@@ -11,10 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static const int64_t dense_max = (int64_t)1 << 30;
 enum { NAMES_BYTES_MAX = 1 << 24, SIGNATURE = 8 };
 
 struct import {
-    char *embeddings, *labels, *view1, *view2, *label_names, *output;
+    char *embeddings, *linqs, *labels, *view1, *view2, *label_names, *output;
     char *title, *source, *license, *encoder;
     int64_t step, compress;
     int type;
@@ -27,6 +29,9 @@ static const char *const type_names[] = {"float16", "float32", "float64", NULL};
 static const struct hn_option import_options[] = {
     {"embeddings", HN_OPTION_TEXT, FIELD(embeddings), NULL, 0, 0, NULL,
      "rows of floats: .npy, or HDF5 in the layout of ann-benchmarks", 'e', "FILE"},
+    {"linqs", HN_OPTION_TEXT, FIELD(linqs), NULL, 0, 0, NULL,
+     "folder of NAME.features, NAME.edges, NAME.split: raw features as embeddings, and the graph",
+     0, "DIR"},
     {"labels", HN_OPTION_TEXT, FIELD(labels), NULL, 0, 0, NULL,
      "one integer per row (.npy), -1 = unlabelled", 'l', "FILE"},
     {"view1", HN_OPTION_TEXT, FIELD(view1), NULL, 0, 0, NULL, "first augmented view (.npy)", 0,
@@ -59,6 +64,7 @@ struct input {
     char *names_text; // lines, ended by 0 each
     const char **name;
     int64_t n_names;
+    struct hn_linqs linqs; // n = 0: none
 };
 
 static void free_input(struct hn_context *ctx, struct input *in) {
@@ -68,6 +74,7 @@ static void free_input(struct hn_context *ctx, struct input *in) {
     hn_free(ctx, in->labels);
     hn_free(ctx, in->name);
     hn_free(ctx, in->names_text);
+    hn_linqs_free(ctx, &in->linqs);
 }
 
 // Rows of floats: x is owned by the caller.
@@ -222,8 +229,35 @@ static enum hn_code read_names(struct hn_context *ctx, const struct import *o, s
     return HN_OK;
 }
 
+// The features of a folder of text files, as they are, take the place of embeddings.
+static enum hn_code read_linqs(struct hn_context *ctx, const char *folder, struct input *in) {
+    struct hn_linqs *l = &in->linqs;
+    if (hn_linqs_read(ctx, folder, l))
+        return ctx->code;
+    if (l->n > dense_max / l->p)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: %lld nodes of %lld features are more than the %lld values that fit as "
+                       "embeddings",
+                       folder, (long long)l->n, (long long)l->p, (long long)dense_max);
+    in->n = l->n;
+    in->d = l->p;
+    in->x = hn_zalloc(ctx, l->n * l->p, sizeof *in->x);
+    if (!in->x)
+        return ctx->code;
+    for (int64_t i = 0; i < l->n; i++)
+        for (int64_t k = l->start[i]; k < l->start[i + 1]; k++)
+            in->x[i * l->p + l->index[k]] = l->value[k];
+    in->labels = l->labels;
+    l->labels = NULL;
+    return HN_OK;
+}
+
 static enum hn_code read_input(struct hn_context *ctx, const struct import *o, struct input *in) {
     enum hn_code code;
+    if (o->linqs) {
+        code = read_linqs(ctx, o->linqs, in);
+        return code == HN_OK ? read_names(ctx, o, in) : code;
+    }
     if (is_hdf5(o->embeddings))
         code = read_bare(ctx, o->embeddings, in);
     else
@@ -254,16 +288,22 @@ static enum hn_code begin_new(struct hn_context *ctx, const struct import *o,
         return hn_fail(
             ctx, HN_USAGE,
             "--labels is missing: a new snapshot needs labels (-1 for unlabelled items)");
-    const struct hn_snapshot_spec spec = {.title = o->title,
-                                          .source = o->source ? o->source : o->embeddings,
+    const struct hn_linqs *l = in->linqs.n ? &in->linqs : NULL;
+    const char *from = l ? o->linqs : o->embeddings;
+    const char *encoder = l && !o->encoder ? "none: raw features" : o->encoder;
+    const struct hn_snapshot_spec spec = {.title = l && !o->title ? l->name : o->title,
+                                          .source = o->source ? o->source : from,
                                           .license = o->license,
-                                          .encoder = o->encoder,
+                                          .encoder = encoder,
                                           .tool_version = version,
                                           .n = in->n,
                                           .d = in->d,
                                           .labels = in->labels,
                                           .label_name = in->name,
                                           .n_label_names = in->n_names,
+                                          .split = l ? l->split : NULL,
+                                          .graph = l ? &l->graph : NULL,
+                                          .features = l ? &l->features : NULL,
                                           .view1 = in->view1 != NULL,
                                           .view2 = in->view2 != NULL,
                                           .normalized = is_normalized(in),
@@ -338,7 +378,26 @@ static enum hn_code write_output(struct hn_context *ctx, const struct import *o,
     if (code == HN_OK)
         return hn_snapshot_write_end(ctx, w);
     hn_snapshot_write_abort(ctx, w);
-    return code == HN_DATA ? hn_fail_in(ctx, "%s", o->embeddings) : code;
+    return code == HN_DATA ? hn_fail_in(ctx, "%s", o->linqs ? o->linqs : o->embeddings) : code;
+}
+
+// A folder brings rows, labels and graph, all at once, for a new file.
+static enum hn_code check_options(struct hn_context *ctx, const struct import *o) {
+    struct stat about;
+    if (!o->embeddings && !o->linqs)
+        return hn_fail(
+            ctx, HN_USAGE,
+            "--embeddings is missing: name the file of the rows (or a folder with --linqs)");
+    if (!o->output)
+        return hn_fail(ctx, HN_USAGE, "--output is missing: name the snapshot to write");
+    if (o->linqs && (o->embeddings || o->labels || o->view1 || o->view2))
+        return hn_fail(ctx, HN_USAGE,
+                       "--linqs brings rows and labels: leave out --embeddings, "
+                       "--labels, --view1 and --view2");
+    if (o->linqs && stat(o->output, &about) == 0)
+        return hn_fail(ctx, HN_USAGE, "%s: exists; --linqs makes a new file, give another -o",
+                       o->output);
+    return HN_OK;
 }
 
 static enum hn_code run_import(struct hn_context *ctx, const struct hn_common *common, void *params,
@@ -347,10 +406,8 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_common *c
     struct input in = {0};
     (void)n_args;
     (void)args;
-    if (!o->embeddings)
-        return hn_fail(ctx, HN_USAGE, "--embeddings is missing: name the file of the rows");
-    if (!o->output)
-        return hn_fail(ctx, HN_USAGE, "--output is missing: name the snapshot to write");
+    if (check_options(ctx, o))
+        return ctx->code;
     enum hn_code code = read_input(ctx, o, &in);
     if (code == HN_OK)
         code = write_output(ctx, o, &in);
@@ -365,7 +422,8 @@ const struct hn_command hn_cmd_import = {
     .name = "import",
     .usage =
         "hardneg import --embeddings FILE --labels FILE [--view1 FILE] [--view2 FILE] [--step S] "
-        "-o FILE",
+        "-o FILE\n"
+        "       hardneg import --linqs DIR -o FILE",
     .summary = "make a snapshot of your own embeddings, or append a step to one",
     .details =
         "Embeddings are rows of floats, labels one integer per row, both as saved by numpy.save. "
@@ -374,7 +432,8 @@ const struct hn_command hn_cmd_import = {
         "must\n"
         "come after its last. The file is replaced only when everything has been written.\n\n"
         "    hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
-        "    hardneg import --embeddings x1.npy --step 100 -o mine.h5",
+        "    hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
+        "    hardneg import --linqs datasets/cora -o cora.h5",
     .options = import_options,
     .params_size = sizeof(struct import),
     .min_args = 0,

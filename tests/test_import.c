@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATH = 320, ARGS = 24, N = 12, D = 5 };
@@ -258,7 +259,129 @@ static void test_validate(void) {
     stderr = kept;
 }
 
+static void write_text(const char *name, const char *text) {
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static const char good_features[] =
+    "# toy: nodes=4 features=6\n0 2 0 3\n1 0 1\n2 -1 1 2 4\r\n\n3 2 3\n";
+static const char good_edges[] = "0 1\n1 2\n2 1\n3 3\n";
+
+static void write_toy(const char *features, const char *edges, const char *split) {
+    char path[PATH];
+    (void)snprintf(path, sizeof path, "%s/toy", folder);
+    (void)mkdir(path, 0700);
+    write_text("toy/toy.features", features);
+    write_text("toy/toy.edges", edges);
+    write_text("toy/toy.split", split);
+}
+
+static void test_linqs(void) {
+    struct hn_snapshot *s;
+    struct hn_items items;
+    char path[PATH];
+    hn_context_init(&ctx, 2);
+    write_toy(good_features, good_edges, "0 train\n2 test\n1 val\n");
+    HN_CHECK(&ctx, IMPORT("--linqs", "@/toy", "-o", "@/toy.h5"));
+    snprintf(path, sizeof path, "%s/toy.h5", folder);
+    HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
+    HN_CHECK(&ctx, hn_snapshot_validate(&ctx, s));
+    const struct hn_snapshot_info *info = hn_snapshot_info(s);
+    CU_ASSERT(info->n == 4 && info->d == 6 && info->steps == 1);
+    CU_ASSERT(info->has_graph && info->has_features && info->has_split && !info->has_view2);
+    CU_ASSERT_STRING_EQUAL(info->encoder, "none: raw features");
+    CU_ASSERT_STRING_EQUAL(info->title, "toy");
+    CU_ASSERT_EQUAL(info->unlabelled, 1);
+    HN_CHECK(&ctx, hn_snapshot_load(&ctx, s, 0, &items));
+    static const int8_t split[] = {0, 1, 2, -1};
+    static const int32_t labels[] = {2, 0, -1, 2}, target[] = {1, 0, 2, 1};
+    static const int64_t start[] = {0, 1, 3, 4, 4};
+    CU_ASSERT_EQUAL(memcmp(hn_snapshot_split(s), split, sizeof split), 0);
+    CU_ASSERT_EQUAL(memcmp(items.labels, labels, sizeof labels), 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(items.graph);
+    CU_ASSERT_EQUAL(memcmp(items.graph->start, start, sizeof start), 0);
+    CU_ASSERT_EQUAL(memcmp(items.graph->target, target, sizeof target), 0);
+    const struct hn_features *f = items.features;
+    CU_ASSERT_FATAL(f && f->n == 4 && !f->dense.data);
+    // Features and embeddings say the same, both as unit rows.
+    for (int64_t i = 0; i < 4; i++) {
+        float row[6] = {0};
+        for (int64_t k = f->start[i]; k < f->start[i + 1]; k++)
+            row[f->index[k]] = f->value[k];
+        CU_ASSERT_EQUAL(memcmp(row, hn_row(&items.x, i), sizeof row), 0);
+    }
+    hn_items_free(&ctx, &items);
+    hn_snapshot_close(&ctx, s);
+    HN_CHECK_FAILS(&ctx, IMPORT("--linqs", "@/toy", "-o", "@/toy.h5"), HN_USAGE, "exists");
+    HN_CHECK_FAILS(&ctx, IMPORT("--linqs", "@/toy", "--labels", "@/y.npy", "-o", "@/t2.h5"),
+                   HN_USAGE, "leave out");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_linqs_refused(void) {
+    static const struct {
+        const char *features, *edges, *split, *part;
+    } cases[] = {
+        {"0 1 2\n2 1 3\n", good_edges, "", "toy.features: line 2: node 2 where node 1 should be"},
+        {"0 1 2\n1 x 3\n", good_edges, "", "line 2: the label is 'x'"},
+        {"0 1 2\n1\n", good_edges, "", "line 2: the label is missing"},
+        {"0 1 2 2\n", good_edges, "", "line 1: the features do not ascend"},
+        {"0 1 5 2\n", good_edges, "", "line 1: the features do not ascend"},
+        {"# features=3\n0 1 3\n", good_edges, "",
+         "line 2: the feature is '3', not a whole number from 0 to 2"},
+        {"0 1 9999999999\n", good_edges, "", "the feature is '9999999999'"},
+        {"0 -2 1\n", good_edges, "", "line 1: the label is '-2'"},
+        {"0 1\n", good_edges, "", "holds no node with a feature"},
+        {"", good_edges, "", "holds no node"},
+        {"0 1 2\n1 1\n", "", "", "row 1 of data set /embeddings is zero"},
+        {good_features, "0 1\n1 4\n", "", "toy.edges: line 2: the second node is '4'"},
+        {good_features, "0 1\n\n-1 2\n", "", "toy.edges: line 3: the first node is '-1'"},
+        {good_features, "0 1 2\n", "", "toy.edges: line 1: there is more"},
+        {good_features, "0\n", "", "toy.edges: line 1: the second node is missing"},
+        {good_features, good_edges, "0 train\n1 dev\n", "toy.split: line 2: after the node"},
+        {good_features, good_edges, "9 train\n", "toy.split: line 1: the node is '9'"},
+        {good_features, good_edges, "1\n", "toy.split: line 1: after the node"},
+    };
+    hn_context_init(&ctx, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_toy(cases[i].features, cases[i].edges, cases[i].split);
+        HN_CHECK_FAILS(&ctx, IMPORT("--linqs", "@/toy", "-o", "@/bad.h5"), HN_DATA, cases[i].part);
+        char path[PATH];
+        snprintf(path, sizeof path, "%s/bad.h5", folder);
+        CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
+    }
+    HN_CHECK_FAILS(&ctx, IMPORT("--linqs", "@/nowhere", "-o", "@/bad.h5"), HN_DATA,
+                   "holds 0 files");
+    // Few bytes may not ask for much memory.
+    char text[80] = "# features=1048576\n0 1 2\n";
+    write_toy(text, "", "");
+    HN_CHECK(&ctx, IMPORT("--linqs", "@/toy", "-o", "@/wide.h5"));
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_linqs_memory(void) {
+    write_toy(good_features, good_edges, "0 train\n");
+    enum hn_code code = HN_MEMORY;
+    int64_t k = 1;
+    for (; code == HN_MEMORY; k++) {
+        hn_context_init(&ctx, 1);
+        ctx.memory.fail_at = k;
+        code = IMPORT("--linqs", "@/toy", "-o", "@/toy-memory.h5");
+        CU_ASSERT(code == HN_OK || code == HN_MEMORY);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+    CU_ASSERT(k > 15);
+}
+
 static const struct hn_test tests[] = {
+    {"a folder of LINQS-like text", test_linqs},
+    {"text that is refused", test_linqs_refused},
+    {"every allocation of it fails once", test_linqs_memory},
     {"a new file and steps appended", test_new_and_append},
     {"the layout of ann-benchmarks", test_ann_benchmarks},
     {"input that is refused", test_refused},

@@ -224,8 +224,55 @@ static void test_graph_and_split(void) {
     CU_ASSERT_TRUE(items.graph->n == N && hn_graph_edges(items.graph) == N);
     CU_ASSERT_EQUAL(items.graph->target[items.graph->start[6]], 7);
     CU_ASSERT_EQUAL(hn_snapshot_split(s)[3], 2);
+    // Unit rows, but for the first, which is zero and stays so.
+    CU_ASSERT_FATAL(items.features && items.features->p == 2 && items.features->dense.data);
+    CU_ASSERT_DOUBLE_EQUAL(hn_row(&items.features->dense, 0)[1], 0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(hn_row(&items.features->dense, N - 1)[1], sqrt(0.5), 1e-7);
     hn_items_free(&ctx, &items);
     hn_snapshot_close(&ctx, s);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// A graph and dense features go through a file, compressed or not.
+static void test_write_features(void) {
+    begin(2);
+    float x[N * D], feature[N * 3];
+    int64_t start[N + 1], target64[N];
+    int32_t target[N], labels[N];
+    ring_starts(start, target64);
+    for (int i = 0; i < N; i++) {
+        target[i] = (int32_t)target64[i];
+        labels[i] = i % 3;
+        for (int k = 0; k < 3; k++)
+            feature[3 * i + k] = (float)(i % 4 == k);
+    }
+    for (int i = 0; i < N * D; i++)
+        x[i] = (float)(i % 5 + 1);
+    const struct hn_graph graph = {.n = N, .start = start, .target = target};
+    const struct hn_features features = {.n = N, .p = 3, .dense = {feature, N, 3, 3}};
+    for (int compress = 0; compress < 2; compress++) {
+        const struct hn_snapshot_spec spec = {.n = N,
+                                              .d = D,
+                                              .labels = labels,
+                                              .graph = &graph,
+                                              .features = &features,
+                                              .type = HN_FLOAT32,
+                                              .compress = compress};
+        const char *path = in_folder("features.h5");
+        struct hn_snapshot_writer *w;
+        struct hn_snapshot *s;
+        struct hn_items items;
+        HN_CHECK(&ctx, hn_snapshot_write_begin(&ctx, path, &spec, &w));
+        HN_CHECK(&ctx, hn_snapshot_write_step(&ctx, w, 0, x, NULL, NULL));
+        HN_CHECK(&ctx, hn_snapshot_write_end(&ctx, w));
+        load_first(path, &s, &items);
+        CU_ASSERT_FATAL(items.graph && items.features && items.features->dense.data);
+        CU_ASSERT_EQUAL(memcmp(items.graph->target, target, sizeof target), 0);
+        CU_ASSERT_EQUAL(memcmp(items.graph->start, start, sizeof start), 0);
+        CU_ASSERT_EQUAL(memcmp(items.features->dense.data, feature, sizeof feature), 0);
+        hn_items_free(&ctx, &items);
+        hn_snapshot_close(&ctx, s);
+    }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -433,6 +480,7 @@ static const struct hn_test tests[] = {
     {"the layout of ann-benchmarks", test_ann_benchmarks},
     {"positives from views and partners", test_positives},
     {"graph, split and features", test_graph_and_split},
+    {"features that are written", test_write_features},
     {"a file written from another", test_write_from},
     {"rows that are not written", test_writer_refuses},
     {"places that cannot be written", test_places_not_writable},

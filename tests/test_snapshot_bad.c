@@ -84,6 +84,44 @@ static void flat_features(hid_t f) {
     const float v[N] = {0};
     put_data(f, "/features", H5T_IEEE_F32LE, 1, &n, H5T_NATIVE_FLOAT, v);
 }
+// Two features of every item but the last, in the given order.
+static void put_sparse(hid_t f, int64_t first, int64_t second, const float *value, hsize_t values) {
+    int64_t start[N + 1], index[2 * N];
+    for (int i = 0; i < N; i++) {
+        start[i] = 2 * i;
+        index[2 * i] = first;
+        index[2 * i + 1] = second;
+    }
+    start[N] = 2 * N;
+    H5Gclose(H5Gcreate2(f, "/features_csr", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    put_integers(f, "/features_csr/indptr", N + 1, start);
+    put_integers(f, "/features_csr/indices", 2 * N, index);
+    if (value)
+        put_data(f, "/features_csr/data", H5T_IEEE_F32LE, 1, &values, H5T_NATIVE_FLOAT, value);
+}
+static void falling_features(hid_t f) { put_sparse(f, 3, 2, NULL, 0); }
+static void repeated_feature(hid_t f) { put_sparse(f, 3, 3, NULL, 0); }
+static void far_feature(hid_t f) { put_sparse(f, 3, 1 << 25, NULL, 0); }
+static void few_features(hid_t f) {
+    const float value[2 * N] = {0};
+    put_sparse(f, 2, 3, value, 2 * N - 1);
+}
+static void endless_feature(hid_t f) {
+    float value[2 * N] = {0};
+    value[5] = NAN;
+    put_sparse(f, 2, 3, value, 2 * N);
+}
+static void two_features(hid_t f) {
+    const hsize_t n[] = {N, 2};
+    const float v[N * 2] = {0};
+    put_data(f, "/features", H5T_IEEE_F32LE, 2, n, H5T_NATIVE_FLOAT, v);
+    put_sparse(f, 2, 3, NULL, 0);
+}
+static void short_features(hid_t f) {
+    const hsize_t n[] = {N - 1, 2};
+    const float v[N * 2] = {0};
+    put_data(f, "/features", H5T_IEEE_F32LE, 2, n, H5T_NATIVE_FLOAT, v);
+}
 static void flat_embeddings(hid_t f) {
     const hsize_t n = N * D;
     const float v[N * D] = {0};
@@ -203,6 +241,13 @@ static void test_refused(void) {
         {short_starts, "/graph/indptr goes from 0 to 39"},
         {no_starts, "one of /graph/indptr and /graph/indices is missing"},
         {flat_features, "/features has the wrong rank: 1"},
+        {short_features, "/features has 39 values for 40 items"},
+        {falling_features, "/features_csr/indices, row 0 does not ascend"},
+        {repeated_feature, "/features_csr/indices, row 0 does not ascend"},
+        {far_feature, "/features_csr/indices, place 1: the value 33554432"},
+        {few_features, "/features_csr/data has 79 values for 80 indices"},
+        {endless_feature, "/features_csr/data, row 2 is not finite"},
+        {two_features, "store one of them"},
         {flat_embeddings, "/embeddings has the wrong rank: 1"},
         {deep_embeddings, "/embeddings has the wrong rank: 4"},
         {whole_embeddings, "does not hold IEEE floats"},

@@ -1,0 +1,33 @@
+// Graphs of documents as text, in the manner of LINQS: NAME.features, NAME.edges and, if it is
+// there, NAME.split in one folder.
+//
+//   NAME.features   a comment line that begins with '#' and may say features=P; then a line per
+//   node,
+//                   from node 0 on: node, label (-1 = none), the features that are 1, ascending
+//                   from 0
+//   NAME.edges      two nodes per line; the edge counts in both directions
+//   NAME.split      node and train, val, test or none; nodes that are not listed are in none
+#ifndef HN_DATASETS_LINQS_H
+#define HN_DATASETS_LINQS_H
+
+#include "datasets/items.h"
+
+// Owned: hn_linqs_free(). features are as in the file, values 1: its arrays are the ones below it.
+struct hn_linqs {
+    char *name; // "cora"
+    int64_t n, p;
+    int32_t *labels;       // [n]
+    int8_t *split;         // [n], as in a snapshot; NULL: no such file
+    struct hn_graph graph; // both directions, neighbours ascending
+    struct hn_features features;
+    int64_t *start; // [n + 1]
+    int32_t *index; // [start[n]]
+    float *value;   // [start[n]]
+};
+
+// HN_DATA names file and line and what is wrong. Memory is bounded by the sizes of the files.
+HN_MUST_USE enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder,
+                                       struct hn_linqs *out);
+void hn_linqs_free(struct hn_context *ctx, struct hn_linqs *in); // zeroed is fine
+
+#endif
