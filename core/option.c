@@ -158,6 +158,10 @@ static enum hn_code set_int(struct hn_context *ctx, const struct hn_option *opti
                             const char *text) {
     bool size = option->kind == HN_OPTION_SIZE;
     int64_t v = 0;
+    if (!size && option->choices && strcmp(text, option->choices[0]) == 0) {
+        *out = 0;
+        return HN_OK;
+    }
     enum reading reading = size ? read_size(text, &v) : read_whole(text, &v);
     if (reading == READ_BAD)
         return wrong_type(ctx, option, text,

@@ -36,7 +36,8 @@ struct hn_option {
                          // CHOICE: the first)
     double min, max;     // inclusive, for INT, REAL, SCHEDULE (both ends), SIZE; infinite = no
                          // limit on that side; both 0 = no limits (SIZE: never negative)
-    const char *const *choices; // CHOICE: NULL-terminated names
+    const char *const *choices; // CHOICE: NULL-terminated names; INT: at most one word, which
+                                // stands for the number 0 ("all")
     const char *help;           // one line
     char letter;                // command lines: short form, 0 = none
     const char *metavar;        // command lines: name of the value in --help, NULL for BOOL

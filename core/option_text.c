@@ -67,6 +67,8 @@ int hn_option_text(const struct hn_option *option, const void *params, char *buf
         int64_t unset = option->kind == HN_OPTION_INT ? INT64_MIN : 0;
         if (!option->initial && i == unset)
             break;
+        if (option->kind == HN_OPTION_INT && option->choices && i == 0)
+            return snprintf(buffer, size, "%s", option->choices[0]);
         return snprintf(buffer, size, "%" PRId64, i);
     }
     case HN_OPTION_REAL:
@@ -162,10 +164,13 @@ static int number_range(const struct hn_option *option, char *buffer, size_t siz
                                                         : "any number";
     limit_text(option, option->min, min, sizeof min);
     limit_text(option, option->max, max, sizeof max);
+    char or_word[REAL_MAX] = "";
+    if (option->kind == HN_OPTION_INT && option->choices)
+        snprintf(or_word, sizeof or_word, ", or %s", option->choices[0]);
     if (above && below)
-        return snprintf(buffer, size, "%s to %s%s", min, max, also);
+        return snprintf(buffer, size, "%s to %s%s%s", min, max, also, or_word);
     if (above)
-        return snprintf(buffer, size, "%s or more%s", min, also);
+        return snprintf(buffer, size, "%s or more%s%s", min, also, or_word);
     if (below)
         return snprintf(buffer, size, "%s or less%s", max, also);
     return snprintf(buffer, size, "%s%s", word, also);

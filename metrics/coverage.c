@@ -6,6 +6,10 @@
 // below b^2 2^-129. Distinct pairs are counted exactly, in memory of 4 bytes per id drawn: for
 // every item, the items of the batches that hold it are marked. Cells of more than 2^28 ids get NaN
 // there.
+//
+// With negatives per anchor a visit is being a negative of an anchor: coverage and visits say which
+// items serve as negatives. Every anchor of an epoch differs, so pairs_distinct says nothing there
+// and is NaN; repeats and equal batches are those of the anchors.
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -46,7 +50,7 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     s->visits = hn_zalloc(ctx, env->items->n, sizeof *s->visits);
     if (!s->visits)
         return ctx->code;
-    if (!hn_mul(env->batches, env->batch_size, &ids) || ids > IDS_MAX)
+    if (env->room > 0 || !hn_mul(env->batches, env->batch_size, &ids) || ids > IDS_MAX)
         return HN_OK;
     s->start = hn_zalloc(ctx, env->batches + 1, sizeof *s->start);
     s->item = hn_alloc(ctx, ids, sizeof *s->item);
@@ -77,6 +81,11 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
     record[HASH + 3] = (double)(uint32_t)(high >> 32);
 }
 
+static void visit_item(struct state *s, int32_t id, int32_t times, bool first) {
+    s->first_items += first && s->visits[id] == 0;
+    s->visits[id] += times;
+}
+
 static void visit(void *self, const struct hn_metric_env *env, const struct hn_pairs *p) {
     (void)env;
     struct state *s = self;
@@ -84,10 +93,10 @@ static void visit(void *self, const struct hn_metric_env *env, const struct hn_p
         s->first_epoch = p->epoch;
     bool first = p->epoch == s->first_epoch;
     s->first_batches += first;
-    for (int32_t a = 0; a < p->n; a++) {
-        s->first_items += first && s->visits[p->id[a]] == 0;
-        s->visits[p->id[a]] += p->times[a];
-    }
+    for (int32_t a = 0; a < p->n && !p->start; a++)
+        visit_item(s, p->id[a], p->times[a], first);
+    for (int64_t k = 0; p->start && k < p->start[p->n]; k++)
+        visit_item(s, p->negative[k], 1, first);
     if (s->item) {
         int64_t at = s->start[s->batches];
         memcpy(s->item + at, p->id, (size_t)p->n * sizeof *p->id);

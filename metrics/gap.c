@@ -8,11 +8,12 @@
 //   bound_36_i = (max_j s_ij - min_{j in B_i} s_ij) / tau + log(N / |B_i|)
 //   bound_37_i = (max_j s_ij - max_{j in B_i} s_ij) / tau + log N
 //
-// averaged over drawn anchors (an item drawn twice counts twice, but is one key). gap_cols
-// exchanges the views. Our deviation: loss_global is, as GC defines it, the mean over all N items,
-// while loss_train and gap are means over what was drawn: gap = loss_global - loss_train holds
-// where every item is drawn equally often (partitions, whole epochs), and only there. The printed
-// lemmas 3.3 to 3.5 carry a stray 1/tau on the positive; the theorems do not.
+// with |B_i| the number of distinct keys; with negatives per anchor, B_i is the anchor's positive
+// and its negatives. Averaged over drawn anchors (an item drawn twice counts twice, but is one
+// key). gap_cols exchanges the views. Our deviation: loss_global is, as GC defines it, the mean
+// over all N items, while loss_train and gap are means over what was drawn: gap = loss_global -
+// loss_train holds where every item is drawn equally often (partitions, whole epochs), and only
+// there. The printed lemmas 3.3 to 3.5 carry a stray 1/tau on the positive; the theorems do not.
 //
 // Rounding. A negative's product may differ in the last bits between the sweep and the batch. So a
 // gap that is zero can come out as -1e-7 / tau; it is cut at 0, which never moves it away from the
@@ -60,6 +61,7 @@ struct state {
 // What the batch says about the keys of one anchor.
 struct keys {
     double lse, min, max;
+    int64_t n;
 };
 
 static enum hn_code open_state(struct hn_context *ctx, void *self,
@@ -87,14 +89,31 @@ static void sum_exponentials(const struct hn_pairs *p, double tau, double *row, 
     }
 }
 
-static struct keys row_keys(const struct hn_pairs *p, int32_t a, double tau, double sum) {
-    const float *score = p->score + (int64_t)a * p->n;
-    float low = score[0], high = score[0];
-    for (int32_t b = 1; b < p->n; b++) {
-        low = score[b] < low ? score[b] : low;
-        high = score[b] > high ? score[b] : high;
+// The same for negatives per anchor, where the keys of a column are no one's row.
+static void sum_lists(const struct hn_pairs *p, double tau, double *row, double *col) {
+    for (int32_t a = 0; a < p->n; a++) {
+        struct hn_run run[2];
+        (void)hn_pairs_runs(p, a, false, run);
+        row[a] = col[a] = exp(((double)hn_pairs_positive(p, a) - 1) / tau);
+        for (int r = 0; r < 2; r++)
+            for (int32_t b = 0; b < run[r].count; b++) {
+                row[a] += exp(((double)run[r].score[b] - 1) / tau);
+                col[a] += exp(((double)run[r].score_t[b] - 1) / tau);
+            }
     }
-    return (struct keys){1 / tau + log(sum), (double)low, (double)high};
+}
+
+static struct keys row_keys(const struct hn_pairs *p, int32_t a, double tau, double sum) {
+    struct hn_run run[2];
+    int64_t n = 1 + hn_pairs_runs(p, a, false, run);
+    float low = hn_pairs_positive(p, a), high = low;
+    for (int r = 0; r < 2; r++)
+        for (int32_t b = 0; b < run[r].count; b++) {
+            float v = run[r].score[b];
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+    return (struct keys){1 / tau + log(sum), (double)low, (double)high, n};
 }
 
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
@@ -103,17 +122,17 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
     const struct hn_global *g = env->global;
     double tau = env->temperature;
     double *row = s->sum + 2 * (int64_t)thread * env->batch_size, *col = row + env->batch_size;
-    sum_exponentials(p, tau, row, col);
+    (p->start ? sum_lists : sum_exponentials)(p, tau, row, col);
     for (int32_t a = 0; a < p->n; a++) {
         int32_t i = p->id[a];
         struct keys keys = row_keys(p, a, tau, row[a]);
         double weight = (double)p->times[a], max = (double)g->max_row[i];
-        double loss = keys.lse - (double)p->score[(int64_t)a * p->n + a] / tau;
+        double loss = keys.lse - (double)hn_pairs_positive(p, a) / tau;
         record[WEIGHT] += weight;
         record[LOSS_TRAIN] += weight * loss;
         record[GAP] += weight * fmax(0, g->lse_row[i] - keys.lse);
         record[GAP_COLS] += weight * fmax(0, g->lse_col[i] - (1 / tau + log(col[a])));
-        record[BOUND_36] += weight * ((max - keys.min) / tau + log((double)g->n / (double)p->n));
+        record[BOUND_36] += weight * ((max - keys.min) / tau + log((double)g->n / (double)keys.n));
         record[BOUND_37] += weight * ((max - keys.max) / tau + log((double)g->n));
         record[POS_PROB] += weight * exp(-loss);
     }

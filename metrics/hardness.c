@@ -1,7 +1,8 @@
 // Hardness of in-batch negatives: mean and percentiles of the cosines of all unordered pairs of
 // distinct items of a batch (false negatives among them: a sampler does not see labels), and the
 // mean over anchors of the hardest negative, of all and of the true ones. Every distinct item of a
-// batch is an anchor once; an anchor without a (true) negative is left out.
+// batch is an anchor once; an anchor without a (true) negative is left out. With negatives per
+// anchor every pair of anchor and negative counts once.
 //
 // Percentiles come from counts in 2^21 equal bins on [-1, 1]: a percentile between two order
 // statistics is interpolated as usual (type 7 of Hyndman and Fan 1996, as GSL and NumPy do), each
@@ -56,61 +57,60 @@ static void spill(const struct state *s, int thread) {
     s->pending[thread] = 0;
 }
 
-// Adds the cosines of the pairs (a, b > a), and returns their sum.
-static double count_later(const struct state *s, const struct hn_pairs *p, int32_t a, int thread) {
+// Adds the cosines of the pairs that anchor a brings, and returns their sum.
+static double count_once(const struct state *s, const struct hn_pairs *p, int32_t a, int thread,
+                         double *pairs) {
     uint32_t *count = s->count + (int64_t)thread * BINS;
-    const float *cosine = p->cosine + (int64_t)a * p->n;
-    int32_t from[2], to[2];
-    int runs = hn_pairs_runs(p, a, true, from, to);
+    struct hn_run run[2];
+    int64_t n = hn_pairs_runs(p, a, true, run);
     double sum = 0;
-    for (int r = 0; r < runs; r++)
-        for (int32_t b = from[r]; b < to[r]; b++) {
-            sum += (double)cosine[b];
-            count[hn_cosine_bin(cosine[b], BINS)]++;
+    for (int r = 0; r < 2; r++)
+        for (int32_t b = 0; b < run[r].count; b++) {
+            sum += (double)run[r].cosine[b];
+            count[hn_cosine_bin(run[r].cosine[b], BINS)]++;
         }
-    // A row holds fewer than 2^31 pairs, so no counter passes 2^32.
-    s->pending[thread] += p->n - 1 - a;
+    *pairs += (double)n;
+    // An anchor has fewer than 2^31 negatives, so no counter passes 2^32.
+    s->pending[thread] += n;
     if (s->pending[thread] > SPILL)
         spill(s, thread);
     return sum;
 }
 
-static float hardest(const struct hn_pairs *p, int32_t a) {
-    const float *cosine = p->cosine + (int64_t)a * p->n;
-    int32_t from[2], to[2];
-    int runs = hn_pairs_runs(p, a, false, from, to);
-    float high = -INFINITY;
-    for (int r = 0; r < runs; r++)
-        for (int32_t b = from[r]; b < to[r]; b++)
-            high = cosine[b] > high ? cosine[b] : high;
-    return high;
-}
+// -INFINITY without a (true) negative.
+struct hardest {
+    float any, true_negative;
+};
 
-// -INFINITY without a true negative. The anchor itself has its own label.
-static float hardest_true(const struct hn_pairs *p, int32_t a) {
-    const float *cosine = p->cosine + (int64_t)a * p->n;
+static struct hardest find_hardest(const struct hn_pairs *p, int32_t a) {
+    struct hn_run run[2];
+    (void)hn_pairs_runs(p, a, false, run);
+    struct hardest high = {-INFINITY, -INFINITY};
     int32_t label = p->label[a];
-    float high = -INFINITY;
-    for (int32_t b = 0; label >= 0 && b < p->n; b++)
-        if (p->label[b] >= 0 && p->label[b] != label && cosine[b] > high)
-            high = cosine[b];
+    for (int r = 0; r < 2; r++)
+        for (int32_t b = 0; b < run[r].count; b++) {
+            float v = run[r].cosine[b];
+            int32_t other = run[r].label[b];
+            high.any = v > high.any ? v : high.any;
+            if (label >= 0 && other >= 0 && other != label && v > high.true_negative)
+                high.true_negative = v;
+        }
     return high;
 }
 
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
     (void)env;
-    if (p->n < 2)
-        return;
-    record[PAIRS] = (double)p->n * (double)(p->n - 1) / 2;
-    record[ANCHORS] = p->n;
     for (int32_t a = 0; a < p->n; a++) {
-        record[COSINES] += count_later(self, p, a, thread);
-        record[HARDEST] += (double)hardest(p, a);
-        float high = hardest_true(p, a);
-        if (isfinite(high)) {
+        record[COSINES] += count_once(self, p, a, thread, &record[PAIRS]);
+        struct hardest high = find_hardest(p, a);
+        if (isfinite(high.any)) {
+            record[ANCHORS] += 1;
+            record[HARDEST] += (double)high.any;
+        }
+        if (isfinite(high.true_negative)) {
             record[TRUE_ANCHORS] += 1;
-            record[HARD_TRUE] += (double)high;
+            record[HARD_TRUE] += (double)high.true_negative;
         }
     }
 }

@@ -1,5 +1,6 @@
 // Cosine histogram of the pairs of batches (BS figures 4-6; HC figures 5, 8-10): 200 bins on [-1,
-// 1], every unordered pair of distinct items of a batch once, split into true negatives, false
+// 1], every unordered pair of distinct items of a batch once (with negatives per
+// anchor: every pair of anchor and negative), split into true negatives, false
 // negatives and pairs of which a label is unknown; positives x1_a . x2_a apart, each distinct item
 // of a batch once.
 //
@@ -26,14 +27,14 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     return s->count ? HN_OK : ctx->code;
 }
 
-static int64_t bin_of(const struct state *s, const struct hn_metric_env *env,
-                      const struct hn_pairs *p, int32_t a, int32_t b) {
-    float v = p->cosine[(int64_t)a * p->n + b];
+// v: the float product of items i and j.
+static int64_t bin_of(const struct state *s, const struct hn_metric_env *env, int32_t i, int32_t j,
+                      float v) {
     double place = ((double)v + 1.0) * 0.5 * HN_HISTOGRAM_BINS;
     double edge = (double)(int64_t)(place + 0.5);
     if (fabs(place - edge) <= s->slack) {
         const struct hn_matrix *x = &env->items->x;
-        v = (float)hn_dot_exact(hn_row(x, p->id[a]), hn_row(x, p->id[b]), env->items->d);
+        v = (float)hn_dot_exact(hn_row(x, i), hn_row(x, j), env->items->d);
     }
     return hn_cosine_bin(v, HN_HISTOGRAM_BINS);
 }
@@ -50,16 +51,16 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
     const struct state *s = self;
     uint64_t *count = s->count + (int64_t)thread * COUNTS;
     for (int32_t a = 0; a < p->n; a++) {
-        int32_t from[2], to[2];
-        int runs = hn_pairs_runs(p, a, true, from, to);
-        for (int r = 0; r < runs; r++)
-            for (int32_t b = from[r]; b < to[r]; b++)
-                count[kind_of(p->label[a], p->label[b]) * HN_HISTOGRAM_BINS +
-                      bin_of(s, env, p, a, b)]++;
+        struct hn_run run[2];
+        (void)hn_pairs_runs(p, a, true, run);
+        for (int r = 0; r < 2; r++)
+            for (int32_t b = 0; b < run[r].count; b++)
+                count[kind_of(p->label[a], run[r].label[b]) * HN_HISTOGRAM_BINS +
+                      bin_of(s, env, p->id[a], run[r].id[b], run[r].cosine[b])]++;
     }
     for (int32_t a = 0; p->score && a < p->n; a++)
         count[HN_PAIR_POSITIVE * HN_HISTOGRAM_BINS +
-              hn_cosine_bin(p->score[(int64_t)a * p->n + a], HN_HISTOGRAM_BINS)]++;
+              hn_cosine_bin(hn_pairs_positive(p, a), HN_HISTOGRAM_BINS)]++;
 }
 
 static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_metric_env *env,

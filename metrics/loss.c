@@ -28,47 +28,42 @@ static const struct hn_column columns[COLUMNS] = {
      "share of the negatives' sum that comes from negatives of the anchor's label", HN_SMALLER},
 };
 
-// The negatives of item a in one matrix of products. Adds up to two runs.
-static void add_negatives(const struct hn_pairs *p, const float *product, int32_t a,
-                          struct hn_anchor *anchor) {
-    int32_t from[2], to[2];
-    int runs = hn_pairs_runs(p, a, false, from, to);
-    for (int r = 0; r < runs; r++)
-        anchor->run[anchor->runs++] = (struct hn_anchor_run){product + (int64_t)a * p->n + from[r],
-                                                             p->label + from[r], to[r] - from[r]};
+// Whose products are an anchor's negatives.
+struct sides {
+    bool own, other; // of the anchor's view, of the other view
+};
+
+// By loss and the anchor's view; neither: there are no anchors of that view.
+static struct sides sides_of(enum hn_loss loss, int view) {
+    if (loss == HN_LOSS_NTXENT)
+        return (struct sides){true, true};
+    return (struct sides){view == 0 && loss == HN_LOSS_INFONCE,
+                          view == 0 && loss != HN_LOSS_INFONCE};
 }
 
-// Matrices whose off-diagonal rows are an anchor's negatives, by loss and the anchor's view; no
-// anchors where there is none.
-static void matrices(const struct hn_pairs *p, enum hn_loss loss, int view,
-                     const float *matrix[2]) {
-    const float *own = view == 0 ? p->same1 : p->same2;
-    const float *other = view == 0 ? p->score : p->score_t;
-    matrix[0] = matrix[1] = NULL;
-    if (loss == HN_LOSS_NTXENT) {
-        matrix[0] = own;
-        matrix[1] = other;
-    } else if (view == 0) {
-        matrix[0] = loss == HN_LOSS_INFONCE ? own : other;
-    }
+static void add_run(const struct hn_run *run, const float *score, struct hn_anchor *anchor) {
+    if (run->count > 0)
+        anchor->run[anchor->runs++] = (struct hn_anchor_run){score, run->label, run->count};
 }
 
-static struct hn_anchor make_anchor(const struct hn_pairs *p, const float *const matrix[2],
+static struct hn_anchor make_anchor(const struct hn_pairs *p, struct sides sides, int view,
                                     int32_t a) {
-    struct hn_anchor anchor = {.positive = (double)p->score[(int64_t)a * p->n + a],
-                               .label = p->label[a]};
-    for (int k = 0; k < 2 && matrix[k]; k++)
-        add_negatives(p, matrix[k], a, &anchor);
+    struct hn_anchor anchor = {.positive = (double)hn_pairs_positive(p, a), .label = p->label[a]};
+    struct hn_run run[2];
+    (void)hn_pairs_runs(p, a, false, run);
+    for (int r = 0; r < 2 && sides.own; r++)
+        add_run(&run[r], view == 0 ? run[r].same1 : run[r].same2, &anchor);
+    for (int r = 0; r < 2 && sides.other; r++)
+        add_run(&run[r], view == 0 ? run[r].score : run[r].score_t, &anchor);
     return anchor;
 }
 
 static double largest_score(const struct hn_pairs *p, const struct hn_metric_env *env) {
     float most = 0;
     for (int view = 0; view < 2; view++) {
-        const float *matrix[2];
-        matrices(p, env->loss, view, matrix);
-        for (int32_t a = 0; a < p->n && matrix[0]; a++) {
-            struct hn_anchor anchor = make_anchor(p, matrix, a);
+        struct sides sides = sides_of(env->loss, view);
+        for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
+            struct hn_anchor anchor = make_anchor(p, sides, view, a);
             for (int r = 0; r < anchor.runs; r++)
                 for (int32_t j = 0; j < anchor.run[r].n; j++)
                     most = fmaxf(most, fabsf(anchor.run[r].score[j]));
@@ -94,10 +89,9 @@ static void batch(void *state, const struct hn_metric_env *env, const struct hn_
     (void)state, (void)thread;
     double most = env->law.clip > 0 ? largest_score(p, env) : 0;
     for (int view = 0; view < 2; view++) {
-        const float *matrix[2];
-        matrices(p, env->loss, view, matrix);
-        for (int32_t a = 0; a < p->n && matrix[0]; a++) {
-            struct hn_anchor anchor = make_anchor(p, matrix, a);
+        struct sides sides = sides_of(env->loss, view);
+        for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
+            struct hn_anchor anchor = make_anchor(p, sides, view, a);
             struct hn_anchor_loss l = hn_anchor_loss(&env->law, env->temperature, most, &anchor);
             add_anchor(&l, (double)p->times[a], record);
         }

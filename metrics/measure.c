@@ -15,6 +15,10 @@ struct workspace {
     float *same[2];                  // [batch_size x batch_size], NULL where not wanted
     int32_t *id, *times, *label;     // [batch_size]
     int32_t *place;                  // [n] place of an item in the batch + 1, 0 = not in it
+    // Negatives per anchor: [batch_size x room], as are the products then; no rows are gathered.
+    int32_t *negative, *negative_label;
+    int64_t *start;  // [batch_size + 1]
+    float *positive; // [batch_size]
 };
 
 // A metric at work, or one that cannot be (state = NULL, run = false).
@@ -35,17 +39,30 @@ struct hn_measure {
     bool same[2];           // products within a view that a metric and the loss want
 };
 
-int hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool later, int32_t from[2], int32_t to[2]) {
-    int runs = 0;
-    if (!later && a > 0) {
-        from[runs] = 0;
-        to[runs++] = a;
+// `count` negatives from entry `at` of the products on.
+static struct hn_run run_of(const struct hn_pairs *p, int64_t at, const int32_t *id,
+                            const int32_t *label, int64_t count) {
+    return (struct hn_run){.count = (int32_t)count,
+                           .id = id,
+                           .label = label,
+                           .cosine = p->cosine ? p->cosine + at : NULL,
+                           .score = p->score ? p->score + at : NULL,
+                           .score_t = p->score_t ? p->score_t + at : NULL,
+                           .same1 = p->same1 ? p->same1 + at : NULL,
+                           .same2 = p->same2 ? p->same2 + at : NULL};
+}
+
+int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_run run[2]) {
+    if (p->start) {
+        int64_t at = p->start[a];
+        run[0] = (struct hn_run){0};
+        run[1] = run_of(p, at, p->negative + at, p->negative_label + at, p->start[a + 1] - at);
+    } else {
+        int64_t row = (int64_t)a * p->n, next = a + 1;
+        run[0] = run_of(p, row, p->id, p->label, once ? 0 : a);
+        run[1] = run_of(p, row + next, p->id + next, p->label + next, p->n - next);
     }
-    if (a + 1 < p->n) {
-        from[runs] = a + 1;
-        to[runs++] = p->n;
-    }
-    return runs;
+    return (int64_t)run[0].count + run[1].count;
 }
 
 static bool any_label(const struct hn_items *items) {
@@ -77,7 +94,8 @@ static bool global_is_read(const struct hn_measure_spec *spec) {
 
 static enum hn_code check_spec(struct hn_context *ctx, const struct hn_measure_spec *spec) {
     const struct hn_metric_env *env = &spec->env;
-    if (env->items->n < 1 || env->batch_size < 1 || env->threads < 1 || env->batches < 0)
+    if (env->items->n < 1 || env->batch_size < 1 || env->threads < 1 || env->batches < 0 ||
+        env->room < 0 || env->room >= env->items->n)
         return hn_fail(ctx, HN_INTERNAL, "a measurement without items, batch size or threads");
     if (!global_is_read(spec))
         return HN_OK;
@@ -94,15 +112,20 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measu
                                    struct workspace *w) {
     const struct hn_metric_env *env = &m->env;
     int64_t b = env->batch_size, row = env->items->d * (int64_t)sizeof(float);
-    bool views = hn_has_positive(env->items);
-    w->row[0] = hn_alloc(ctx, b, (size_t)row);
-    w->row[1] = hn_alloc(ctx, views ? b : 0, (size_t)row);
-    w->cosine = hn_alloc(ctx, b, (size_t)b * sizeof *w->cosine);
-    w->score = hn_alloc(ctx, views ? b : 0, (size_t)b * sizeof *w->score);
-    w->score_t = hn_alloc(ctx, views ? b : 0, (size_t)b * sizeof *w->score_t);
+    bool views = hn_has_positive(env->items), lists = env->room > 0;
+    size_t width = (size_t)(lists ? env->room : b); // of a row of products
+    w->row[0] = hn_alloc(ctx, lists ? 0 : b, (size_t)row);
+    w->row[1] = hn_alloc(ctx, views && !lists ? b : 0, (size_t)row);
+    w->cosine = hn_alloc(ctx, b, width * sizeof *w->cosine);
+    w->score = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score);
+    w->score_t = hn_alloc(ctx, views ? b : 0, width * sizeof *w->score_t);
+    w->negative = hn_alloc(ctx, lists ? b : 0, width * sizeof *w->negative);
+    w->negative_label = hn_alloc(ctx, lists ? b : 0, width * sizeof *w->negative_label);
+    w->start = hn_alloc(ctx, b + 1, sizeof *w->start);
+    w->positive = hn_alloc(ctx, b, sizeof *w->positive);
     for (int v = 0; v < 2; v++)
         if (m->same[v]) {
-            w->same[v] = hn_alloc(ctx, b, (size_t)b * sizeof *w->same[v]);
+            w->same[v] = hn_alloc(ctx, b, width * sizeof *w->same[v]);
             if (!w->same[v])
                 return ctx->code;
         }
@@ -111,7 +134,7 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measu
     w->label = hn_alloc(ctx, b, sizeof *w->label);
     w->place = hn_zalloc(ctx, env->items->n, sizeof *w->place);
     bool all = w->row[0] && w->row[1] && w->cosine && w->score && w->score_t && w->id && w->times &&
-               w->label && w->place;
+               w->label && w->place && w->negative && w->negative_label && w->start && w->positive;
     return all ? HN_OK : ctx->code;
 }
 
@@ -127,6 +150,10 @@ static void free_workspace(struct hn_context *ctx, struct workspace *w) {
     hn_free(ctx, w->times);
     hn_free(ctx, w->label);
     hn_free(ctx, w->place);
+    hn_free(ctx, w->negative);
+    hn_free(ctx, w->negative_label);
+    hn_free(ctx, w->start);
+    hn_free(ctx, w->positive);
 }
 
 static enum hn_code open_slot(struct hn_context *ctx, struct hn_measure *m,
@@ -223,6 +250,58 @@ static struct hn_pairs distinct(const struct hn_metric_env *env, const struct wo
                              .label = w->label};
 }
 
+static enum hn_code check_lists(struct hn_context *ctx, const struct hn_measure *m, int32_t count,
+                                const int32_t *size, const int32_t *ids,
+                                struct hn_measure_lists lists) {
+    const struct hn_metric_env *env = &m->env;
+    for (int32_t b = 0; b < count; b++)
+        for (int64_t p = (int64_t)b * env->batch_size, end = p + size[b]; p < end; p++) {
+            const int32_t *id = lists.negative + p * env->room;
+            bool fits = lists.negatives[p] >= 0 && lists.negatives[p] <= env->room;
+            for (int32_t k = 0; fits && k < lists.negatives[p]; k++)
+                fits = id[k] >= 0 && id[k] < env->items->n && id[k] != ids[p];
+            if (!fits)
+                return hn_fail(ctx, HN_INTERNAL,
+                               "batch %lld: the negatives of item %d are not other items, at most "
+                               "%lld",
+                               (long long)(m->done + b), ids[p], (long long)env->room);
+        }
+    return HN_OK;
+}
+
+// The pairs of a batch with negatives per anchor, each negative of an anchor once.
+static struct hn_pairs listed(const struct hn_metric_env *env, const struct workspace *w,
+                              int32_t size, const int32_t *ids, struct hn_measure_lists lists) {
+    const int32_t *labels = env->items->labels;
+    int64_t at = 0;
+    for (int32_t a = 0; a < size; a++) {
+        const int32_t *id = lists.negative + a * env->room;
+        w->id[a] = ids[a];
+        w->times[a] = 1;
+        w->label[a] = labels ? labels[ids[a]] : -1;
+        w->start[a] = at;
+        for (int32_t k = 0; k < lists.negatives[a]; k++) {
+            if (w->place[id[k]])
+                continue;
+            w->place[id[k]] = 1;
+            w->negative_label[at] = labels ? labels[id[k]] : -1;
+            w->negative[at++] = id[k];
+        }
+        for (int64_t k = w->start[a]; k < at; k++)
+            w->place[w->negative[k]] = 0;
+    }
+    w->start[size] = at;
+    return (struct hn_pairs){.drawn = size,
+                             .batch_size = env->batch_size,
+                             .n = size,
+                             .id = w->id,
+                             .times = w->times,
+                             .label = w->label,
+                             .start = w->start,
+                             .negative = w->negative,
+                             .negative_label = w->negative_label};
+}
+
 static void gather(const struct hn_matrix *x, const int32_t *id, int32_t n, float *row) {
     for (int32_t a = 0; a < n; a++)
         memcpy(row + a * x->cols, hn_row(x, id[a]), (size_t)x->cols * sizeof *row);
@@ -260,8 +339,42 @@ static void multiply(const struct hn_items *items, const struct workspace *w, st
     p->same2 = w->same[1];
 }
 
+// Lists of an anchor share few rows with each other: products one by one.
+static void multiply_lists(const struct hn_items *items, const struct workspace *w,
+                           struct hn_pairs *p) {
+    bool views = hn_has_positive(items);
+    int64_t d = items->d;
+    for (int32_t a = 0; a < p->n; a++)
+        for (int64_t k = p->start[a]; k < p->start[a + 1]; k++) {
+            int32_t i = p->id[a], j = p->negative[k];
+            w->cosine[k] = hn_dot(hn_row(&items->x, i), hn_row(&items->x, j), d);
+            if (!views)
+                continue;
+            w->score[k] = hn_dot(hn_row(&items->x1, i), hn_row(&items->x2, j), d);
+            w->score_t[k] = hn_dot(hn_row(&items->x2, i), hn_row(&items->x1, j), d);
+            if (w->same[0])
+                w->same[0][k] = hn_dot(hn_row(&items->x1, i), hn_row(&items->x1, j), d);
+            if (w->same[1])
+                w->same[1][k] = hn_dot(hn_row(&items->x2, i), hn_row(&items->x2, j), d);
+        }
+    p->cosine = w->cosine;
+    if (!views)
+        return;
+    for (int32_t a = 0; a < p->n; a++)
+        w->positive[a] =
+            (float)hn_dot_exact(hn_row(&items->x1, p->id[a]), hn_row(&items->x2, p->id[a]), d);
+    p->score = w->score;
+    p->score_t = w->score_t;
+    p->positive = w->positive;
+    p->same1 = w->same[0];
+    p->same2 = w->same[1];
+}
+
 static void measure_one(struct hn_measure *m, struct hn_pairs *p, int thread) {
-    multiply(m->env.items, &m->work[thread], p);
+    if (p->start)
+        multiply_lists(m->env.items, &m->work[thread], p);
+    else
+        multiply(m->env.items, &m->work[thread], p);
     for (int i = 0; i < m->n_slots; i++) {
         const struct slot *slot = &m->slot[i];
         if (slot->run)
@@ -276,31 +389,70 @@ static void visit_one(struct hn_measure *m, const struct hn_pairs *p) {
             m->slot[i].type->visit(m->slot[i].state, &m->env, p);
 }
 
-enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m, int64_t epoch,
-                                int32_t count, const int32_t *size, const int32_t *ids) {
-    enum hn_code code = hn_check_stop(ctx);
-    if (!code)
-        code = check_batches(ctx, m, count, size, ids);
-    if (code)
-        return code;
+// What was drawn: lists are NULL for batches.
+struct drawn {
+    int64_t epoch;
+    const int32_t *size, *ids;
+    struct hn_measure_lists lists;
+};
+
+static struct hn_pairs pairs_of(const struct hn_measure *m, const struct drawn *d, int32_t b,
+                                int thread) {
     const struct hn_metric_env *env = &m->env;
-#pragma omp parallel for num_threads(env->threads) schedule(dynamic)
+    const struct workspace *w = &m->work[thread];
+    int64_t first = (int64_t)b * env->batch_size;
+    struct hn_pairs p;
+    if (env->room > 0) {
+        struct hn_measure_lists here = {d->lists.negatives + first,
+                                        d->lists.negative + first * env->room};
+        p = listed(env, w, d->size[b], d->ids + first, here);
+    } else {
+        p = distinct(env, w, d->size[b], d->ids + first);
+    }
+    p.batch = m->done + b;
+    p.epoch = d->epoch;
+    return p;
+}
+
+static void measure_drawn(struct hn_measure *m, int32_t count, const struct drawn *d) {
+#pragma omp parallel for num_threads(m->env.threads) schedule(dynamic)
     for (int32_t b = 0; b < count; b++) {
         int thread = omp_get_thread_num();
-        struct hn_pairs p =
-            distinct(env, &m->work[thread], size[b], ids + (int64_t)b * env->batch_size);
-        p.batch = m->done + b;
-        p.epoch = epoch;
+        struct hn_pairs p = pairs_of(m, d, b, thread);
         measure_one(m, &p, thread);
     }
     for (int32_t b = 0; b < count; b++) {
-        struct hn_pairs p = distinct(env, &m->work[0], size[b], ids + (int64_t)b * env->batch_size);
-        p.batch = m->done + b;
-        p.epoch = epoch;
+        struct hn_pairs p = pairs_of(m, d, b, 0);
         visit_one(m, &p);
     }
     m->done += count;
-    return HN_OK;
+}
+
+enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m, int64_t epoch,
+                                int32_t count, const int32_t *size, const int32_t *ids) {
+    enum hn_code code = hn_check_stop(ctx);
+    if (!code && m->env.room > 0)
+        code = hn_fail(ctx, HN_INTERNAL, "batches without lists of negatives in a cell with them");
+    if (!code)
+        code = check_batches(ctx, m, count, size, ids);
+    if (!code)
+        measure_drawn(m, count, &(struct drawn){.epoch = epoch, .size = size, .ids = ids});
+    return code;
+}
+
+enum hn_code hn_measure_anchors(struct hn_context *ctx, struct hn_measure *m, int64_t epoch,
+                                int32_t count, const int32_t *size, const int32_t *ids,
+                                struct hn_measure_lists lists) {
+    enum hn_code code = hn_check_stop(ctx);
+    if (!code && m->env.room == 0)
+        code = hn_fail(ctx, HN_INTERNAL, "lists of negatives in a cell of batches");
+    if (!code)
+        code = check_batches(ctx, m, count, size, ids);
+    if (!code)
+        code = check_lists(ctx, m, count, size, ids, lists);
+    if (!code)
+        measure_drawn(m, count, &(struct drawn){epoch, size, ids, lists});
+    return code;
 }
 
 static enum hn_code take_arrays(struct hn_context *ctx, int64_t batches,

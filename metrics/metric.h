@@ -9,7 +9,11 @@
 #include "metrics/global.h"
 #include "metrics/weighting.h"
 
-// One batch, as pairs. n distinct items; item a's negatives are all items but itself. Borrowed.
+// One batch, as pairs (anchor, negative). Borrowed. Two shapes: a batch of n distinct items, where
+// item a's negatives are all items but itself; and negatives per anchor, where `start` is set and
+// anchor a's negatives are the entries start[a] .. start[a + 1], each distinct and not the anchor.
+// Metrics see both through hn_pairs_runs(); [pairs] below stands for the layout of the shape:
+// [n x n], row a being anchor a, or [start[n]].
 struct hn_pairs {
     int64_t batch, epoch; // number of the batch in the cell, and its epoch
     int32_t drawn;        // ids drawn, repeats counted
@@ -18,18 +22,35 @@ struct hn_pairs {
     const int32_t *id;    // [n]
     const int32_t *times; // [n] how often each was drawn (1 unless drawn with replacement)
     const int32_t *label; // [n], -1 = unlabelled
-    const float *cosine;  // [n x n] clean cosines x_a . x_b
-    const float *score;   // [n x n] x1_a . x2_b; the diagonal holds the positives, which are
-                          // those of hn_dot_exact(), rounded; NULL without positives
-    const float *score_t; // [n x n] x2_a . x1_b, NULL without
-    // Within a view, x1_a . x1_b and x2_a . x2_b, [n x n]: only where a metric needs the views, and
-    // the loss these products.
-    const float *same1, *same2;
+    const float *cosine;  // [pairs] clean cosines x_a . x_b
+    const float *score;   // [pairs] x1_a . x2_b; the diagonal of a batch holds the positives, which
+                          // are those of hn_dot_exact(), rounded; NULL without positives
+    const float *score_t; // [pairs] x2_a . x1_b, NULL without
+    // Within a view, x1_a . x1_b and x2_a . x2_b: only where a metric needs the views, and the loss
+    // these products.
+    const float *same1, *same2; // [pairs]
+    // Negatives per anchor, NULL for a batch.
+    const int64_t *start;          // [n + 1]
+    const int32_t *negative;       // [pairs]
+    const int32_t *negative_label; // [pairs]
+    const float *positive;         // [n] as the diagonal above
 };
 
-// The pairs (a, b) of row a: at most two runs [from, to) of columns that leave out a itself; with
-// `later` only b > a, so that every unordered pair comes once. Returns the number of runs.
-int hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool later, int32_t from[2], int32_t to[2]);
+// A run of negatives of one anchor; what the products of `struct hn_pairs` lack is NULL here too.
+struct hn_run {
+    int32_t count;
+    const int32_t *id, *label;
+    const float *cosine, *score, *score_t, *same1, *same2;
+};
+
+// The negatives of anchor a, in two runs of which either may be empty: a batch's items before and
+// after a (the positive stands between them), or nothing and the list of the anchor. `once`: so
+// that every pair comes once over all anchors, in a batch only those after a. Returns their number.
+int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_run run[2]);
+// x1_a . x2_a; score must be there.
+static inline float hn_pairs_positive(const struct hn_pairs *p, int32_t a) {
+    return p->start ? p->positive[a] : p->score[(int64_t)a * p->n + a];
+}
 
 enum hn_metric_needs {
     HN_METRIC_NEEDS_LABELS = 1,     // without, its columns are NaN and the note says `no labels`
@@ -48,6 +69,7 @@ struct hn_metric_env {
     enum hn_loss loss;
     struct hn_weighting_law law; // zeroed: weighting none
     int32_t batch_size;
+    int64_t room;    // most negatives of an anchor, 0 = batches of the other shape
     int threads;     // batch() is called by threads 0 .. threads - 1
     int64_t batches; // of the cell
     // Batches of the first epoch, as the sampler says; 0 = ceil(n / batch_size).
@@ -124,6 +146,14 @@ HN_MUST_USE enum hn_code hn_measure_begin(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m,
                                             int64_t epoch, int32_t count, const int32_t *size,
                                             const int32_t *ids);
+// The same for negatives per anchor (env.room > 0): the anchor at place p = b * batch_size + a of
+// ids has negative[p * room ..], negatives[p] of them. A negative that comes twice counts once.
+struct hn_measure_lists {
+    const int32_t *negatives, *negative;
+};
+HN_MUST_USE enum hn_code hn_measure_anchors(struct hn_context *ctx, struct hn_measure *m,
+                                            int64_t epoch, int32_t count, const int32_t *size,
+                                            const int32_t *ids, struct hn_measure_lists lists);
 // value: the columns of all metrics one after the other (hn_measure_columns); arrays filled, owned
 // by the caller (hn_cell_arrays_free). `why` [HN_MESSAGE_MAX] gets the reasons for NaN, joined by
 // "; "

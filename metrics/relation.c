@@ -3,9 +3,10 @@
 //   fn_ratio = sum_batches #{(a, b): a != b, c_a = c_b} / sum_batches #{(a, b): a != b, both
 //   labelled}
 //
-// over ordered pairs of distinct items. Check value: for uniform batches its expectation is
-// sum_c n_c (n_c - 1) / (N (N - 1)). fn_start looks at the start item of a walk only, and says
-// something else: how pure the neighbourhood of the start is, not how pure the batch is.
+// over ordered pairs of distinct items; with negatives per anchor, over pairs (anchor, negative).
+// Check value: for uniform batches its expectation is sum_c n_c (n_c - 1) / (N (N - 1)). fn_start
+// looks at the start item of a walk only, and says something else: how pure the neighbourhood of
+// the start is, not how pure the batch is.
 #include "metrics/metric.h"
 
 #include <math.h>
@@ -24,25 +25,33 @@ static const struct hn_column columns[COLUMNS] = {
      "share of the other labelled items of a batch with the label of its start item", HN_SMALLER},
 };
 
-static int32_t with_label(const struct hn_pairs *p, int32_t label) {
-    int32_t count = 0;
-    for (int32_t b = 0; b < p->n; b++)
-        count += p->label[b] == label;
-    return count;
+// Of the negatives of anchor a, those with a label, and those with its label.
+static void count_labels(const struct hn_pairs *p, int32_t a, int64_t *labelled, int64_t *same) {
+    struct hn_run run[2];
+    (void)hn_pairs_runs(p, a, false, run);
+    *labelled = *same = 0;
+    for (int r = 0; r < 2; r++)
+        for (int32_t b = 0; b < run[r].count; b++) {
+            *labelled += run[r].label[b] >= 0;
+            *same += run[r].label[b] == p->label[a];
+        }
 }
 
 static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,
                   int thread, double *record) {
     (void)state, (void)env, (void)thread;
-    int64_t labelled = p->n - with_label(p, -1), same = 0;
-    for (int32_t a = 0; a < p->n; a++)
-        if (p->label[a] >= 0)
-            same += with_label(p, p->label[a]) - 1;
-    record[SAME] = (double)same;
-    record[LABELLED] = (double)(labelled * (labelled - 1));
-    if (p->label[0] >= 0 && labelled > 1) {
-        record[START_SHARE] = (double)(with_label(p, p->label[0]) - 1) / (double)(labelled - 1);
-        record[START_COUNT] = 1;
+    for (int32_t a = 0; a < p->n; a++) {
+        int64_t labelled, same;
+        if (p->label[a] < 0)
+            continue;
+        count_labels(p, a, &labelled, &same);
+        record[SAME] += (double)same;
+        record[LABELLED] += (double)labelled;
+        // Anchors with negatives of their own have no start item among them.
+        if (a == 0 && labelled > 0 && !p->start) {
+            record[START_SHARE] = (double)same / (double)labelled;
+            record[START_COUNT] = 1;
+        }
     }
 }
 

@@ -11,6 +11,10 @@
     X(gcbs)                                                                                        \
     X(hard_negative)                                                                               \
     X(stratified)                                                                                  \
+    X(random_negatives)                                                                            \
+    X(hops)                                                                                        \
+    X(ring)                                                                                        \
+    X(mined)                                                                                       \
     X(null)
 
 #define DECLARE(name) extern const struct hn_sampler_type hn_##name##_sampler;

@@ -3,6 +3,27 @@
 
 #include <string.h>
 
+int64_t hn_sampler_room(const struct hn_sampler_type *type, const void *params, int64_t n) {
+    return type->room ? type->room(params, n) : 0;
+}
+
+static enum hn_code check_room(struct hn_context *ctx, const struct hn_sampler_type *type,
+                               const void *params, int64_t n, int32_t batch_size) {
+    int64_t room = hn_sampler_room(type, params, n);
+    if (room <= HN_SAMPLER_PAIRS_MAX / batch_size)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "%s: %d anchors of a batch with up to %lld negatives each are more than %d "
+                   "pairs: ask for fewer negatives (n) or a smaller batch_size",
+                   type->name, batch_size, (long long)room, HN_SAMPLER_PAIRS_MAX);
+}
+
+enum hn_code hn_sampler_check(struct hn_context *ctx, const struct hn_sampler_type *type,
+                              const void *params, const struct hn_sampler_plan *plan) {
+    enum hn_code code = type->check ? type->check(ctx, params, plan) : HN_OK;
+    return code ? code : check_room(ctx, type, params, plan->n, plan->batch_size);
+}
+
 enum hn_code hn_sampler_preset(struct hn_context *ctx, const struct hn_sampler_type *type,
                                void *params) {
     const char *const *pair = type->preset ? type->preset(params) : NULL;
@@ -25,6 +46,8 @@ enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_typ
                        "%s: batch size %d does not fit %lld items: take one up to the number of "
                        "items, of which 2^31 - 1 are possible",
                        type->name, batch_size, (long long)n);
+    if (check_room(ctx, type, params, n, batch_size))
+        return ctx->code;
     self->state = hn_zalloc(ctx, 1, type->state_size);
     if (!self->state)
         return ctx->code;
@@ -80,9 +103,20 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
     return code;
 }
 
+static void count_negatives(struct hn_sampler *self, const struct hn_batches *out) {
+    for (int32_t b = 0; b < out->count; b++)
+        for (int32_t a = 0; a < out->size[b]; a++) {
+            int32_t negatives = out->negatives[(int64_t)b * out->batch_size + a];
+            self->anchors++;
+            self->anchors_without += negatives == 0;
+            self->pairs += negatives;
+        }
+}
+
 enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
                              struct hn_batches *out) {
-    int64_t end;
+    int64_t end, room = hn_sampler_room(self->type, self->params, self->n);
+    bool lists = self->type->flags & HN_SAMPLER_PER_ANCHOR;
     if (out->first < 0 || out->count < 0 || !hn_add(out->first, out->count, &end) ||
         end > self->batches || out->batch_size != self->batch_size)
         return hn_fail(ctx, HN_INTERNAL,
@@ -90,7 +124,13 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
                        self->type->name, (long long)out->first,
                        (long long)out->first + out->count - 1, out->batch_size,
                        (long long)self->batches, self->batch_size);
-    return self->type->next(ctx, self, out);
+    if (lists && (out->room != room || !out->negatives || !out->negative))
+        return hn_fail(ctx, HN_INTERNAL, "%s: no room for %lld negatives per anchor",
+                       self->type->name, (long long)room);
+    enum hn_code code = self->type->next(ctx, self, out);
+    if (!code && lists)
+        count_negatives(self, out);
+    return code;
 }
 
 void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self) {
@@ -107,6 +147,16 @@ int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch) {
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "batch.start", self->step, self->epoch, batch);
     return (int32_t)hn_stream_below(&stream, (uint32_t)self->n);
+}
+
+int64_t hn_sampler_anchors(struct hn_sampler *self, int64_t epoch, int32_t *order) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "anchors.shuffle", self->step, epoch, 0);
+    for (int64_t i = 0; i < self->n; i++)
+        order[i] = (int32_t)i;
+    hn_stream_shuffle(&stream, order, self->n);
+    self->sampling.draw += self->n - 1;
+    return hn_batches_per_epoch(self->n, self->batch_size);
 }
 
 void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out) {

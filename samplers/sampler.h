@@ -13,7 +13,8 @@ enum hn_sampler_flags {
                               // draw is iid)
     HN_SAMPLER_NEEDS_LABELS = 2, // cells without are `not_applicable`, not failed
     HN_SAMPLER_NEEDS_VIEW2 = 4,
-    HN_SAMPLER_NEEDS_GRAPH = 8
+    HN_SAMPLER_NEEDS_GRAPH = 8,
+    HN_SAMPLER_PER_ANCHOR = 16 // the items of a batch are anchors, with negatives of their own
 };
 
 // Work, the same number on every machine.
@@ -29,7 +30,7 @@ struct hn_work {
 struct hn_sampler_plan {
     int64_t n;          // items
     int32_t batch_size; // 2 <= batch_size <= n
-    bool has_positive, has_labels, has_graph;
+    bool has_positive, has_labels, has_graph, has_features;
 };
 
 // Batches of ids: batch b of `count` holds ids[b * batch_size ..], size[b] of them (short batches
@@ -40,7 +41,17 @@ struct hn_batches {
     int32_t batch_size; // in
     int32_t *size;      // out: [count], caller's
     int32_t *ids;       // out: [count x batch_size], caller's; the start item of a walk comes first
+
+    // Negatives per anchor (HN_SAMPLER_PER_ANCHOR), zeroed for other samplers. The anchor at place
+    // p = b * batch_size + a of ids has negative[p * room ..], negatives[p] of them: distinct, and
+    // not the anchor; there may be none.
+    int64_t room;       // in: hn_sampler_room()
+    int32_t *negatives; // out: [count x batch_size], caller's
+    int32_t *negative;  // out: [count x batch_size x room], caller's
 };
+
+// Most (anchor, negative) pairs of a batch: what they take in memory stays below 1 GiB per thread.
+enum { HN_SAMPLER_PAIRS_MAX = 1 << 25 };
 
 // An open sampler. The caller (harness, training loop, test) owns it; the hooks see it.
 struct hn_sampler {
@@ -57,6 +68,8 @@ struct hn_sampler {
     struct hn_work build;    // work of the last rebuild
     struct hn_work sampling; // work of epoch and next since open
     int64_t stalls;          // walks that had to go on elsewhere, since open
+    // Of per-anchor samplers, since open: anchors drawn, those without a negative, and pairs.
+    int64_t anchors, anchors_without, pairs;
 };
 
 struct hn_sampler_type {
@@ -74,7 +87,8 @@ struct hn_sampler_type {
     // value, ended by NULL, static; NULL: none. They come before the settings that are given.
     const char *const *(*preset)(const void *params);
     // Optional. Planning: HN_USAGE for parameters that do not fit (K > M), notes for those taken
-    // otherwise (M > N - 1).
+    // otherwise (M > N - 1), HN_NOT_APPLICABLE with the reason where these parameters need what the
+    // file lacks.
     enum hn_code (*check)(struct hn_context *ctx, const void *params,
                           const struct hn_sampler_plan *plan);
     // Optional. Rebuild interval in steps (t): batches at step s use embeddings of the latest
@@ -100,6 +114,13 @@ struct hn_sampler_type {
     // batch depends on its number, not on the calls before. Adds to self->sampling and
     // self->stalls. Timed as Cost_S.
     enum hn_code (*next)(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out);
+    // Required of per-anchor samplers, absent elsewhere. The most negatives of an anchor among n
+    // items, 0 to n - 1.
+    int64_t (*room)(const void *params, int64_t n);
+    // Optional. A long-form table of the last build, kept as /tables/<name>: makes *out (zeroed
+    // before), with an INT column `run` of 0. After a failure *out is only good for freeing.
+    enum hn_code (*table)(struct hn_context *ctx, const struct hn_sampler *self,
+                          struct hn_table *out);
     // Optional. The graph the sampler walks, for graph overlap and age; NULL if none is built.
     const struct hn_graph *(*graph)(const struct hn_sampler *self);
     // Optional. Fills values[i] for reports[i].
@@ -112,6 +133,13 @@ struct hn_sampler_type {
 extern const struct hn_sampler_type *const hn_samplers[];
 const struct hn_sampler_type *hn_sampler_find(const char *name); // NULL if unknown
 
+// Judges parameters before anything is opened: the type's check(), and for per-anchor samplers
+// HN_USAGE where a batch could have more than HN_SAMPLER_PAIRS_MAX pairs.
+HN_MUST_USE enum hn_code hn_sampler_check(struct hn_context *ctx,
+                                          const struct hn_sampler_type *type, const void *params,
+                                          const struct hn_sampler_plan *plan);
+// Most negatives of an anchor; 0 where the members of a batch are each other's negatives.
+int64_t hn_sampler_room(const struct hn_sampler_type *type, const void *params, int64_t n);
 // Sets what a preset in params stands for. Whoever has options to set sets them, calls this, and
 // sets them again, so that they win.
 HN_MUST_USE enum hn_code hn_sampler_preset(struct hn_context *ctx,
@@ -142,6 +170,13 @@ void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self); // also 
 int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch);
 // For partitions. Cuts order[n] into the batches asked for; the last of an epoch may be short.
 void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out);
+// For per-anchor samplers. order[n] becomes the anchors of epoch `epoch`: every item once,
+// shuffled. Returns the number of its batches, to be cut with hn_sampler_cut().
+int64_t hn_sampler_anchors(struct hn_sampler *self, int64_t epoch, int32_t *order);
+// Where the negatives of place p go.
+static inline int32_t *hn_batch_negatives(const struct hn_batches *out, int64_t p) {
+    return out->negative + p * out->room;
+}
 static inline int32_t *hn_batch_ids(const struct hn_batches *out, int32_t b) {
     return out->ids + (int64_t)b * out->batch_size;
 }

@@ -16,8 +16,11 @@ struct sampled {
     struct hn_sampler sampler;
     void *params;
     int64_t batches;
-    int32_t *size; // [batches]
-    int32_t *ids;  // [batches x batch_size]
+    int32_t *size;      // [batches]
+    int32_t *ids;       // [batches x batch_size]
+    int64_t room;       // most negatives per anchor, 0 for samplers of batches
+    int32_t *negatives; // [batches x batch_size]
+    int32_t *negative;  // [batches x batch_size x room]
 };
 
 static inline enum hn_code sampled_set(struct hn_context *ctx, const struct hn_sampler_type *type,
@@ -53,7 +56,10 @@ static inline enum hn_code sampled_some(struct hn_context *ctx, struct sampled *
                              .count = (int32_t)count,
                              .batch_size = s->sampler.batch_size,
                              .size = s->size + first,
-                             .ids = s->ids + first * s->sampler.batch_size};
+                             .ids = s->ids + first * s->sampler.batch_size,
+                             .room = s->room,
+                             .negatives = s->negatives + first * s->sampler.batch_size,
+                             .negative = s->negative + first * s->sampler.batch_size * s->room};
     return hn_sampler_next(ctx, &s->sampler, &out);
 }
 
@@ -65,10 +71,16 @@ static inline enum hn_code sampled_epoch(struct hn_context *ctx, struct sampled 
         return code;
     hn_free(ctx, s->size);
     hn_free(ctx, s->ids);
-    s->ids = NULL;
+    hn_free(ctx, s->negatives);
+    hn_free(ctx, s->negative);
+    int64_t places = s->batches * s->sampler.batch_size;
+    s->room = hn_sampler_room(s->sampler.type, s->params, items->n);
     s->size = hn_alloc(ctx, s->batches, sizeof *s->size);
-    s->ids = s->size ? hn_alloc(ctx, s->batches * s->sampler.batch_size, sizeof *s->ids) : NULL;
-    return s->ids ? sampled_some(ctx, s, 0, s->batches) : ctx->code;
+    s->ids = hn_alloc(ctx, places, sizeof *s->ids);
+    s->negatives = hn_zalloc(ctx, places, sizeof *s->negatives);
+    s->negative = hn_zalloc(ctx, places * s->room, sizeof *s->negative);
+    bool taken = s->size && s->ids && s->negatives && s->negative;
+    return taken ? sampled_some(ctx, s, 0, s->batches) : HN_MEMORY;
 }
 
 static inline void sampled_close(struct hn_context *ctx, struct sampled *s) {
@@ -78,6 +90,8 @@ static inline void sampled_close(struct hn_context *ctx, struct sampled *s) {
     hn_free(ctx, s->params);
     hn_free(ctx, s->size);
     hn_free(ctx, s->ids);
+    hn_free(ctx, s->negatives);
+    hn_free(ctx, s->negative);
     memset(s, 0, sizeof *s);
 }
 
@@ -104,6 +118,11 @@ static inline enum hn_code sampled_open(struct hn_context *ctx, const struct hn_
 
 static inline const int32_t *sampled_batch(const struct sampled *s, int64_t b) {
     return s->ids + b * s->sampler.batch_size;
+}
+
+// Negatives of the anchor at place p of the epoch.
+static inline const int32_t *sampled_negatives(const struct sampled *s, int64_t p) {
+    return s->negative + p * s->room;
 }
 
 // Inner product by the definition, in double.

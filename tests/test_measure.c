@@ -14,12 +14,15 @@ static void runs_leave_out_the_anchor(void) {
         for (int later = 0; later < 2; later++)
             for (int32_t a = 0; a < n; a++) {
                 struct hn_pairs p = {.n = n};
-                int32_t from[2], to[2], seen[5] = {0};
-                int runs = hn_pairs_runs(&p, a, later, from, to);
-                CU_ASSERT(runs >= 0 && runs <= 2);
-                for (int r = 0; r < runs; r++)
-                    for (int32_t b = from[r]; b < to[r]; b++)
-                        seen[b]++;
+                const int32_t id[] = {0, 1, 2, 3, 4};
+                int32_t seen[5] = {0};
+                struct hn_run run[2];
+                p.id = p.label = id;
+                int64_t count = hn_pairs_runs(&p, a, later, run);
+                CU_ASSERT_EQUAL(count, later ? n - 1 - a : n - 1);
+                for (int r = 0; r < 2; r++)
+                    for (int32_t b = 0; b < run[r].count; b++)
+                        seen[run[r].id[b]]++;
                 for (int32_t b = 0; b < n; b++)
                     CU_ASSERT_EQUAL(seen[b], later ? b > a : b != a);
             }

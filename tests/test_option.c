@@ -655,7 +655,29 @@ static void test_out_of_memory(void) {
     }
 }
 
+// A whole number may have one word, which stands for 0.
+static void test_word_for_zero(void) {
+    static const char *const words[] = {"all", NULL};
+    const struct hn_option one[] = {
+        {"n", HN_OPTION_INT, 0, "all", 1, 1000, words, "negatives", 0, "N"}, {0}};
+    char text[64];
+    int64_t n = 5;
+    HN_CHECK(&ctx, hn_options_init(&ctx, one, &n));
+    CU_ASSERT_EQUAL(n, 0);
+    hn_option_text(one, &n, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "all");
+    hn_option_range(one, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "1 to 1000, or all");
+    HN_CHECK(&ctx, hn_options_set(&ctx, one, &n, "n", "12"));
+    CU_ASSERT_EQUAL(n, 12);
+    HN_CHECK(&ctx, hn_options_set(&ctx, one, &n, "n", "all"));
+    CU_ASSERT_EQUAL(n, 0);
+    HN_CHECK_FAILS(&ctx, hn_options_set(&ctx, one, &n, "n", "0"), HN_USAGE, "1 to 1000, or all");
+    HN_CHECK_FAILS(&ctx, hn_options_set(&ctx, one, &n, "n", "none"), HN_USAGE, "whole number");
+}
+
 static const struct hn_test tests[] = {
+    {"word for zero", test_word_for_zero},
     {"defaults", test_defaults},
     {"wrong default", test_wrong_default},
     {"whole numbers", test_whole_numbers},

@@ -20,6 +20,47 @@ static int all_types(const struct hn_sampler_type *types[TYPES_MAX]) {
     return n;
 }
 
+// Items with a graph (a ring with chords; the last item has no edge) and a few binary features, so
+// that every sampler applies. Owned: anchored_items_free().
+struct anchored {
+    struct hn_graph graph;
+    struct hn_features features;
+};
+
+static struct hn_items anchored_items(struct hn_context *ctx, int64_t n, int64_t d, int classes,
+                                      bool views, uint64_t seed) {
+    struct hn_items items = hn_fixture_items(ctx, n, d, classes, views, seed);
+    struct anchored *extra = hn_zalloc(ctx, 1, sizeof *extra);
+    int32_t *from = hn_alloc(ctx, 2 * n, sizeof *from), *to = hn_alloc(ctx, 2 * n, sizeof *to);
+    float *feature = hn_zalloc(ctx, n * 4, sizeof *feature);
+    CU_ASSERT_FATAL(extra && from && to && feature);
+    int64_t m = 0;
+    for (int32_t v = 0; v + 2 < n; v++) {
+        from[m] = v;
+        to[m++] = v + 1;
+        from[m] = v;
+        to[m++] = (int32_t)((v * 7) % (n - 1));
+    }
+    HN_CHECK(ctx, hn_graph_symmetric(ctx, n, m, from, to, &extra->graph));
+    for (int64_t i = 0; i < n; i++)
+        feature[4 * i + i % 4] = 1;
+    extra->features = (struct hn_features){.n = n, .p = 4, .dense = {feature, n, 4, 4}};
+    items.graph = &extra->graph;
+    items.features = &extra->features;
+    hn_free(ctx, from);
+    hn_free(ctx, to);
+    return items;
+}
+
+// The graph is the first member of what is owned.
+static void anchored_items_free(struct hn_context *ctx, struct hn_items *items) {
+    struct anchored *extra = (struct anchored *)(void *)items->graph;
+    hn_free(ctx, (void *)extra->features.dense.data);
+    hn_graph_free(ctx, &extra->graph);
+    hn_free(ctx, extra);
+    hn_fixture_items_free(ctx, items);
+}
+
 // Options that suit N items, where the defaults do not.
 static const char *settings_for(const struct hn_sampler_type *type) {
     if (strcmp(type->name, "batchsampler") == 0)
@@ -31,7 +72,8 @@ static const char *settings_for(const struct hn_sampler_type *type) {
 
 // Samplers that are no partition, but whose epochs may end with a short batch all the same.
 static bool ends_short(const struct hn_sampler_type *type) {
-    return type->flags & HN_SAMPLER_PARTITION || strcmp(type->name, "hard-negative") == 0;
+    return type->flags & (HN_SAMPLER_PARTITION | HN_SAMPLER_PER_ANCHOR) ||
+           strcmp(type->name, "hard-negative") == 0;
 }
 
 // A sampler with settings.
@@ -88,6 +130,7 @@ static void test_tables(void) {
         CU_ASSERT(t->epoch && t->next);
         CU_ASSERT_EQUAL(t->reports != NULL, t->report != NULL);
         CU_ASSERT_EQUAL(t->reports != NULL, t->n_reports > 0);
+        CU_ASSERT_EQUAL(t->room != NULL, (t->flags & HN_SAMPLER_PER_ANCHOR) != 0);
         for (int j = 0; j < i; j++)
             CU_ASSERT(strcmp(t->name, types[j]->name) != 0);
         if (i < n - 1)
@@ -129,12 +172,41 @@ static void test_options(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// Sizes, ids, distinctness, and for partitions that every item comes once.
+// An anchor's negatives are distinct other items, at most as many as there is room for; the
+// counters of the sampler say how many.
+static void check_negatives(const struct sampled *s) {
+    int64_t anchors = 0, without = 0, pairs = 0;
+    for (int64_t b = 0; b < s->batches; b++)
+        for (int32_t a = 0; a < s->size[b]; a++) {
+            int64_t p = b * s->sampler.batch_size + a;
+            bool seen[N] = {0};
+            seen[s->ids[p]] = true;
+            CU_ASSERT_FATAL(s->negatives[p] >= 0 && s->negatives[p] <= s->room);
+            for (int32_t k = 0; k < s->negatives[p]; k++) {
+                int32_t id = sampled_negatives(s, p)[k];
+                CU_ASSERT_FATAL(id >= 0 && id < N);
+                CU_ASSERT(!seen[id]);
+                seen[id] = true;
+            }
+            anchors++;
+            without += s->negatives[p] == 0;
+            pairs += s->negatives[p];
+        }
+    CU_ASSERT(pairs > 0);
+    // Since open: all epochs so far have the same number of anchors.
+    CU_ASSERT_EQUAL(s->sampler.anchors % anchors, 0);
+    CU_ASSERT(s->sampler.pairs >= pairs && s->sampler.anchors_without >= without);
+}
+
+// Sizes, ids, distinctness, and for partitions that every item comes once. Anchors are a partition.
 static void check_batches(const struct sampler_case *c, const struct sampled *s) {
     int32_t times[N] = {0};
     int32_t batch_size = s->sampler.batch_size;
     bool repeats = with_replacement(c);
-    bool partition = (c->type->flags & HN_SAMPLER_PARTITION) && !repeats;
+    unsigned whole = HN_SAMPLER_PARTITION | HN_SAMPLER_PER_ANCHOR;
+    bool partition = (c->type->flags & whole) && !repeats;
+    if (c->type->flags & HN_SAMPLER_PER_ANCHOR)
+        check_negatives(s);
     CU_ASSERT_FATAL(s->batches >= 1);
     for (int64_t b = 0; b < s->batches; b++) {
         bool in_batch[N] = {0};
@@ -161,7 +233,7 @@ static void test_batches(void) {
     int n = all_cases(true, cases);
     const int32_t sizes[] = {2, 7, 16, N - 1, N};
     for (int views = 0; views < 2; views++) {
-        struct hn_items items = hn_fixture_items(&ctx, N, D, 4, views, 5);
+        struct hn_items items = anchored_items(&ctx, N, D, 4, views, 5);
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 5; k++) {
                 struct sampled s;
@@ -172,7 +244,7 @@ static void test_batches(void) {
                 check_batches(&cases[i], &s);
                 sampled_close(&ctx, &s);
             }
-        hn_fixture_items_free(&ctx, &items);
+        anchored_items_free(&ctx, &items);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -184,7 +256,7 @@ static void test_defaults(void) {
     static struct sampler_case cases[CASES_MAX];
     int n = all_cases(false, cases);
     for (int64_t items_n = 2; items_n <= 5; items_n++) {
-        struct hn_items items = hn_fixture_items(&ctx, items_n, D, 2, false, 5);
+        struct hn_items items = anchored_items(&ctx, items_n, D, 2, false, 5);
         for (int i = 0; i < n; i++) {
             struct sampled s;
             HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 2, 1, &s));
@@ -192,7 +264,7 @@ static void test_defaults(void) {
                 CU_ASSERT(s.size[b] == 2 || (s.size[b] == 1 && b == s.batches - 1));
             sampled_close(&ctx, &s);
         }
-        hn_fixture_items_free(&ctx, &items);
+        anchored_items_free(&ctx, &items);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -205,6 +277,14 @@ static bool same_batches(const struct sampled *a, const struct sampled *b) {
         if (memcmp(sampled_batch(a, i), sampled_batch(b, i), (size_t)a->size[i] * sizeof *a->ids) !=
             0)
             return false;
+    for (int64_t p = 0; a->room > 0 && p < a->batches * a->sampler.batch_size; p++) {
+        if (p % a->sampler.batch_size >= a->size[p / a->sampler.batch_size])
+            continue;
+        if (a->negatives[p] != b->negatives[p] ||
+            memcmp(sampled_negatives(a, p), sampled_negatives(b, p),
+                   (size_t)a->negatives[p] * sizeof *a->negative) != 0)
+            return false;
+    }
     return true;
 }
 
@@ -248,10 +328,10 @@ static void test_threads(void) {
     static struct sampler_case cases[CASES_MAX];
     int n = all_cases(true, cases);
     for (int views = 0; views < 2; views++) {
-        struct hn_items items = hn_fixture_items(&ctx, N, D, 4, views, 6);
+        struct hn_items items = anchored_items(&ctx, N, D, 4, views, 6);
         for (int i = 0; i < n; i++)
             check_threads(cases[i].type, cases[i].settings, &items);
-        hn_fixture_items_free(&ctx, &items);
+        anchored_items_free(&ctx, &items);
     }
 }
 
@@ -261,12 +341,13 @@ static void test_single_batches(void) {
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
     int n = all_cases(true, cases);
-    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 6);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
         struct sampled all, s;
         HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &all));
         HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &s));
         memset(s.ids, -1, (size_t)s.batches * 7 * sizeof *s.ids);
+        memset(s.negatives, -1, (size_t)s.batches * 7 * sizeof *s.negatives);
         for (int64_t b = s.batches - 1; b >= 0; b--)
             HN_CHECK(&ctx, sampled_some(&ctx, &s, b, 1));
         CU_ASSERT(same_batches(&all, &s));
@@ -279,7 +360,7 @@ static void test_single_batches(void) {
         sampled_close(&ctx, &all);
         sampled_close(&ctx, &s);
     }
-    hn_fixture_items_free(&ctx, &items);
+    anchored_items_free(&ctx, &items);
 }
 
 static void test_seeds_and_epochs(void) {
@@ -287,7 +368,7 @@ static void test_seeds_and_epochs(void) {
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
     int n = all_cases(true, cases);
-    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 6);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
         struct sampled first, seed, epoch;
         const char *settings = cases[i].settings;
@@ -302,7 +383,7 @@ static void test_seeds_and_epochs(void) {
         sampled_close(&ctx, &seed);
         sampled_close(&ctx, &epoch);
     }
-    hn_fixture_items_free(&ctx, &items);
+    anchored_items_free(&ctx, &items);
 }
 
 // Every allocation fails once: a clean error, nothing lost, until all succeed.
@@ -335,15 +416,16 @@ static void test_failing_allocations(void) {
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
     int n = all_cases(true, cases);
-    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, true, 6);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, true, 6);
     for (int i = 0; i < n; i++)
         check_allocations(cases[i].type, cases[i].settings, &items);
     const struct hn_sampler_type *walks = hn_sampler_find("batchsampler");
     check_allocations(walks, "M=20 K=5 law=weight alpha=1", &items);
     check_allocations(walks, "M=1000 K=100", &items);
     check_allocations(hn_sampler_find("gcbs"), "quantile=0.9 quantile_method=reference", &items);
+    check_allocations(hn_sampler_find("ring"), "space=embeddings n=3", &items);
     check_allocations(hn_sampler_find("stratified"), "clusters=60", &items);
-    hn_fixture_items_free(&ctx, &items);
+    anchored_items_free(&ctx, &items);
 }
 
 static void test_misuse(void) {
@@ -351,8 +433,8 @@ static void test_misuse(void) {
     hn_context_init(&ctx, 1);
     const struct hn_sampler_type *types[TYPES_MAX];
     int n = all_types(types);
-    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 6);
-    struct hn_items fewer = hn_fixture_items(&ctx, N - 1, D, 4, false, 6);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
+    struct hn_items fewer = anchored_items(&ctx, N - 1, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
         struct sampled s;
         struct hn_sampler raw;
@@ -374,8 +456,8 @@ static void test_misuse(void) {
         hn_sampler_close(&ctx, &raw);
         sampled_close(&ctx, &s);
     }
-    hn_fixture_items_free(&ctx, &items);
-    hn_fixture_items_free(&ctx, &fewer);
+    anchored_items_free(&ctx, &items);
+    anchored_items_free(&ctx, &fewer);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -385,7 +467,7 @@ static void test_interrupt(void) {
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
     int n = all_cases(true, cases), interrupted = 0;
-    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 6);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     volatile sig_atomic_t stop = 1;
     ctx.stop = &stop;
     for (int i = 0; i < n; i++) {
@@ -396,7 +478,7 @@ static void test_interrupt(void) {
         sampled_close(&ctx, &s);
     }
     CU_ASSERT(interrupted >= 3);
-    hn_fixture_items_free(&ctx, &items);
+    anchored_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -404,7 +486,7 @@ static void test_interrupt(void) {
 static void test_common_starts(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
-    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 6);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     struct sampled knn, walk;
     HN_CHECK(&ctx, sampled_open(&ctx, hn_sampler_find("knn"), "", &items, 7, 9, &knn));
     HN_CHECK(&ctx,
@@ -413,7 +495,7 @@ static void test_common_starts(void) {
         CU_ASSERT_EQUAL(sampled_batch(&knn, b)[0], sampled_batch(&walk, b)[0]);
     sampled_close(&ctx, &knn);
     sampled_close(&ctx, &walk);
-    hn_fixture_items_free(&ctx, &items);
+    anchored_items_free(&ctx, &items);
 }
 
 // Percent of same-label pairs in `epochs` epochs of batches of 256.

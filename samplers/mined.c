@@ -1,0 +1,297 @@
+// Mined negatives: for every anchor the R most similar other items, less what filters drop as
+// likely false negatives, and of the rest the n most similar or n at random.
+//
+// With s the inner product of two clean embeddings, s+ that of the anchor's two views (its
+// positive), and rank 1 the most similar item, an item is kept if, in this order,
+//
+//   rank               min_rank <= rank <= max_rank
+//   score              min_score <= s <= max_score
+//   absolute_margin    s <= s+ - absolute_margin
+//   relative_margin    s <= s+ - relative_margin |s+|
+//
+// The margins are the positive-aware thresholds of hard-negative mining for text embeddings. What
+// an item fails first it is counted under, by whether it has the anchor's label: table `attrition`.
+// Ranks and comparisons are those of inner products in double.
+#include "core/sinks.h"
+#include "samplers/sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TAKE_TOP, TAKE_DRAW };
+enum { FILTER_RANK, FILTER_SCORE, FILTER_ABSOLUTE, FILTER_RELATIVE, KEPT, STAGES };
+enum { RELATION_TRUE, RELATION_FALSE, RELATION_UNKNOWN, RELATIONS };
+
+struct params {
+    int64_t r, n, min_rank, max_rank;
+    double absolute_margin, relative_margin, min_score, max_score;
+    int take;
+};
+
+struct state {
+    struct hn_topk top; // sink of the sweep
+    int64_t rows;       // candidates of an anchor
+    int32_t *candidate; // [n x rows] survivors of anchor i first, by descending similarity
+    int32_t *kept;      // [n] their number
+    int32_t *order;     // [n] anchors of the epoch
+    int64_t attrition[STAGES][RELATIONS]; // candidates that end at a stage
+};
+
+static int64_t candidates(const struct params *params, int64_t n) {
+    return hn_min(params->r, n - 1);
+}
+
+static int64_t room(const void *p, int64_t n) {
+    const struct params *params = p;
+    int64_t most = candidates(params, n);
+    return params->n == 0 ? most : hn_min(params->n, most);
+}
+
+static bool needs_positive(const struct params *params) {
+    return !isnan(params->absolute_margin) || !isnan(params->relative_margin);
+}
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    if (params->min_score > params->max_score)
+        return hn_fail(ctx, HN_USAGE, "min_score = %g is above max_score = %g", params->min_score,
+                       params->max_score);
+    if (params->max_rank != INT64_MIN && params->max_rank < params->min_rank)
+        return hn_fail(ctx, HN_USAGE, "max_rank = %lld is below min_rank = %lld",
+                       (long long)params->max_rank, (long long)params->min_rank);
+    if (params->min_rank > params->r)
+        return hn_fail(ctx, HN_USAGE, "min_rank = %lld is beyond the R = %lld items looked at",
+                       (long long)params->min_rank, (long long)params->r);
+    if (needs_positive(params) && !plan->has_positive)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "mined with a margin needs a second view, which the file does not have");
+    if (params->r > plan->n - 1)
+        hn_note(ctx, "R = %lld taken as %lld, all other items", (long long)params->r,
+                (long long)plan->n - 1);
+    return HN_OK;
+}
+
+static enum hn_code open_mined(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    struct state *state = self->state;
+    state->rows = candidates(self->params, n);
+    size_t row = (size_t)state->rows * sizeof(int32_t);
+    state->candidate = hn_alloc(ctx, n, row);
+    state->kept = hn_alloc(ctx, n, sizeof *state->kept);
+    state->order = hn_alloc(ctx, n, sizeof *state->order);
+    bool all = state->candidate && state->kept && state->order;
+    return all ? HN_OK : ctx->code;
+}
+
+static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
+                         const struct hn_items *items, int pass, struct hn_sweep *sweep) {
+    struct state *state = self->state;
+    if (pass > 0)
+        return HN_OK;
+    if (needs_positive(self->params) && !hn_has_positive(items))
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "mined with a margin needs a second view, which these items do not have");
+    hn_topk_free(ctx, &state->top);
+    state->top = (struct hn_topk){.k = state->rows, .skip_self = true};
+    sweep->x = sweep->y = items->x;
+    hn_sweep_add(sweep, &hn_topk_sink, &state->top, HN_SIDE_ROWS);
+    return HN_OK;
+}
+
+// The first filter that drops an item of that rank and similarity, or KEPT. NaN limits nothing.
+static int stage_of(const struct params *p, int64_t rank, double s, double positive) {
+    if (rank < p->min_rank || (p->max_rank != INT64_MIN && rank > p->max_rank))
+        return FILTER_RANK;
+    if (s < p->min_score || s > p->max_score)
+        return FILTER_SCORE;
+    if (s > positive - p->absolute_margin)
+        return FILTER_ABSOLUTE;
+    if (s > positive - p->relative_margin * fabs(positive))
+        return FILTER_RELATIVE;
+    return KEPT;
+}
+
+static int relation_of(const struct hn_items *items, int32_t i, int32_t j) {
+    if (!items->labels || items->labels[i] < 0 || items->labels[j] < 0)
+        return RELATION_UNKNOWN;
+    return items->labels[i] == items->labels[j] ? RELATION_FALSE : RELATION_TRUE;
+}
+
+// Puts what survives of anchor i's candidates to the front.
+static void filter_one(const struct params *params, struct state *state,
+                       const struct hn_items *items, int32_t i,
+                       int64_t attrition[STAGES][RELATIONS]) {
+    const int32_t *found = state->top.id + i * state->rows;
+    int32_t *candidate = state->candidate + i * state->rows, kept = 0;
+    double positive = NAN;
+    if (needs_positive(params))
+        positive = hn_dot_exact(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
+    for (int64_t k = 0; k < state->rows; k++) {
+        double s = hn_dot_exact(hn_row(&items->x, i), hn_row(&items->x, found[k]), items->d);
+        int stage = stage_of(params, k + 1, s, positive);
+        attrition[stage][relation_of(items, i, found[k])]++;
+        if (stage == KEPT)
+            candidate[kept++] = found[k];
+    }
+    state->kept[i] = kept;
+}
+
+static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    memset(state->attrition, 0, sizeof state->attrition);
+#pragma omp parallel num_threads(ctx->threads)
+    {
+        int64_t mine[STAGES][RELATIONS] = {{0}};
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < self->n; i++)
+            filter_one(params, state, items, (int32_t)i, mine);
+        for (int f = 0; f < STAGES; f++)
+            for (int k = 0; k < RELATIONS; k++) {
+#pragma omp atomic
+                state->attrition[f][k] += mine[f][k];
+            }
+    }
+    int64_t products = self->n * (state->rows + needs_positive(params));
+    self->build.dot += products;
+    self->build.bytes += products * items->d * (int64_t)sizeof(float);
+    hn_topk_free(ctx, &state->top);
+    return HN_OK;
+}
+
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)ctx, (void)items;
+    *batches = hn_sampler_anchors(self, number, ((struct state *)self->state)->order);
+    return HN_OK;
+}
+
+// The first n survivors, or n of them at random.
+static int32_t take(const struct hn_sampler *self, int32_t anchor, int64_t place, int64_t n,
+                    int32_t *negative) {
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, n);
+    const int32_t *candidate = state->candidate + anchor * state->rows;
+    if (params->take == TAKE_TOP || count == kept) {
+        memcpy(negative, candidate, (size_t)count * sizeof *negative);
+        return count;
+    }
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "mined.draw", self->step, self->epoch, place);
+    // Reservoir sampling (Vitter 1985, algorithm R): no room but that of the result.
+    memcpy(negative, candidate, (size_t)count * sizeof *negative);
+    for (int32_t k = count; k < kept; k++) {
+        int32_t to = (int32_t)hn_stream_below(&stream, (uint32_t)k + 1);
+        if (to < count)
+            negative[to] = candidate[k];
+    }
+    return count;
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    int64_t places = (int64_t)out->count * out->batch_size, draws = 0;
+    hn_sampler_cut(self, state->order, out);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : draws)
+    for (int64_t p = 0; p < places; p++) {
+        if (p % out->batch_size >= out->size[p / out->batch_size])
+            continue;
+        int32_t kept = state->kept[out->ids[p]];
+        out->negatives[p] = take(self, out->ids[p], out->first * out->batch_size + p, out->room,
+                                 hn_batch_negatives(out, p));
+        if (params->take == TAKE_DRAW)
+            draws += kept - out->negatives[p];
+    }
+    self->sampling.draw += draws;
+    return HN_OK;
+}
+
+static const char *const stages[STAGES] = {"rank", "score", "absolute_margin", "relative_margin",
+                                           "kept"};
+
+static const struct hn_column columns[] = {
+    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER},
+    {"filter", HN_COLUMN_TEXT, "", "filter that drops the candidates; kept: none does", HN_NEITHER},
+    {"true_negatives", HN_COLUMN_INT, "pairs", "candidates of another label than the anchor's",
+     HN_NEITHER},
+    {"false_negatives", HN_COLUMN_INT, "pairs", "candidates of the anchor's label", HN_NEITHER},
+    {"unlabelled", HN_COLUMN_INT, "pairs", "pairs of which a label is unknown", HN_NEITHER},
+};
+
+static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
+                          struct hn_table *out) {
+    const struct state *state = self->state;
+    if (hn_table_init(ctx, out, "attrition"))
+        return ctx->code;
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+        if (hn_table_add_column(ctx, out, &columns[c]))
+            return ctx->code;
+    for (int f = 0; f < STAGES; f++) {
+        const int64_t *count = state->attrition[f];
+        if (hn_table_add_row(ctx, out) || hn_table_set_int(ctx, out, f, "run", 0) ||
+            hn_table_set_text(ctx, out, f, "filter", stages[f]) ||
+            hn_table_set_int(ctx, out, f, "true_negatives", count[RELATION_TRUE]) ||
+            hn_table_set_int(ctx, out, f, "false_negatives", count[RELATION_FALSE]) ||
+            hn_table_set_int(ctx, out, f, "unlabelled", count[RELATION_UNKNOWN]))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static void close_mined(struct hn_context *ctx, struct hn_sampler *self) {
+    struct state *state = self->state;
+    hn_topk_free(ctx, &state->top);
+    hn_free(ctx, state->candidate);
+    hn_free(ctx, state->kept);
+    hn_free(ctx, state->order);
+}
+
+static const char *const takes[] = {"top", "draw", NULL};
+static const char *const words[] = {"all", NULL};
+
+#define WHOLE(named, member, value, text)                                                          \
+    .name = (named), .kind = HN_OPTION_INT, .offset = offsetof(struct params, member),             \
+    .initial = (value), .min = 1, .max = INT32_MAX, .help = (text)
+#define LIMIT(member, text)                                                                        \
+    .name = #member, .kind = HN_OPTION_REAL, .offset = offsetof(struct params, member), .min = -2, \
+    .max = 2, .help = (text)
+
+static const struct hn_option options[] = {
+    {WHOLE("R", r, "100", "most similar items looked at")},
+    {WHOLE("n", n, "10", "negatives per anchor"), .choices = words},
+    {.name = "take",
+     .kind = HN_OPTION_CHOICE,
+     .offset = offsetof(struct params, take),
+     .initial = "top",
+     .choices = takes,
+     .help = "of what the filters leave: top: the most similar; draw: at random"},
+    {WHOLE("min_rank", min_rank, "1", "rank of the first item kept, 1 = the most similar")},
+    {WHOLE("max_rank", max_rank, NULL, "rank of the last item kept")},
+    {LIMIT(min_score, "least similarity kept")},
+    {LIMIT(max_score, "largest similarity kept")},
+    {LIMIT(absolute_margin, "similarity is at most the positive's less this")},
+    {LIMIT(relative_margin, "similarity is at most the positive's less this share of it")},
+    {0}};
+
+const struct hn_sampler_type hn_mined_sampler = {
+    .name = "mined",
+    .summary = "the most similar items that pass filters against false negatives",
+    .source = "METHODS, samplers of negatives per anchor",
+    .note = "similarities are those of clean embeddings, the positive's that of the two views",
+    .flags = HN_SAMPLER_PER_ANCHOR,
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .check = check,
+    .open = open_mined,
+    .plan = plan,
+    .rebuild = rebuild,
+    .epoch = epoch,
+    .next = next,
+    .room = room,
+    .table = table,
+    .close = close_mined,
+};

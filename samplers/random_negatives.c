@@ -1,0 +1,123 @@
+// Negatives drawn at random: for every anchor n distinct other items, every set of them equally
+// probable (NS 3.2, random sampling from a bank of all items; the paper draws from the batch).
+//
+// Floyd's algorithm (Bentley and Floyd, CACM 30(9), 1987), as for the candidates of a proximity
+// graph.
+#include "samplers/marks.h"
+#include "samplers/sampler.h"
+
+#include <omp.h>
+
+struct params {
+    int64_t n;
+};
+
+struct state {
+    int32_t *order;  // [n] anchors of the epoch
+    uint64_t *marks; // [threads x words] clear between anchors
+    int64_t words;
+    int threads;
+};
+
+static int64_t room(const void *p, int64_t n) {
+    const struct params *params = p;
+    return params->n == 0 ? n - 1 : hn_min(params->n, n - 1);
+}
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    if (params->n > plan->n - 1)
+        hn_note(ctx, "n = %lld taken as %lld, all other items", (long long)params->n,
+                (long long)plan->n - 1);
+    return HN_OK;
+}
+
+static enum hn_code open_random(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    struct state *state = self->state;
+    state->threads = ctx->threads;
+    state->words = hn_marks_words(n);
+    state->order = hn_alloc(ctx, n, sizeof *state->order);
+    state->marks = hn_zalloc(ctx, state->threads, (size_t)state->words * sizeof *state->marks);
+    return state->order && state->marks ? HN_OK : ctx->code;
+}
+
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)ctx, (void)items;
+    *batches = hn_sampler_anchors(self, number, ((struct state *)self->state)->order);
+    return HN_OK;
+}
+
+// k distinct items other than the anchor. `place` counts the anchors of the epoch.
+static void draw_others(const struct hn_sampler *self, int32_t anchor, int64_t place, int64_t k,
+                        uint64_t *marks, int32_t *negative) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "negatives.random", self->step, self->epoch, place);
+    int32_t others = (int32_t)self->n - 1;
+    for (int64_t i = 0; i < k; i++) {
+        int32_t j = (int32_t)(others - k + i),
+                t = (int32_t)hn_stream_below(&stream, (uint32_t)j + 1);
+        int32_t taken = hn_marked(marks, t) ? j : t;
+        hn_mark(marks, taken);
+        negative[i] = taken;
+    }
+    for (int64_t i = 0; i < k; i++)
+        hn_unmark(marks, negative[i]);
+    for (int64_t i = 0; i < k; i++)
+        negative[i] += negative[i] >= anchor;
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    const struct state *state = self->state;
+    int64_t places = (int64_t)out->count * out->batch_size, k = out->room, anchors = 0;
+    int64_t first = out->first * out->batch_size;
+    hn_sampler_cut(self, state->order, out);
+#pragma omp parallel for num_threads(ctx->threads < state->threads ? ctx->threads : state->threads) \
+    schedule(static) reduction(+ : anchors)
+    for (int64_t p = 0; p < places; p++) {
+        if (p % out->batch_size >= out->size[p / out->batch_size])
+            continue;
+        draw_others(self, out->ids[p], first + p, k,
+                    state->marks + omp_get_thread_num() * state->words, hn_batch_negatives(out, p));
+        out->negatives[p] = (int32_t)k;
+        anchors++;
+    }
+    self->sampling.draw += anchors * k;
+    return HN_OK;
+}
+
+static void close_random(struct hn_context *ctx, struct hn_sampler *self) {
+    struct state *state = self->state;
+    hn_free(ctx, state->order);
+    hn_free(ctx, state->marks);
+}
+
+static const char *const words[] = {"all", NULL};
+static const struct hn_option options[] = {
+    {.name = "n",
+     .kind = HN_OPTION_INT,
+     .offset = offsetof(struct params, n),
+     .initial = "255",
+     .min = 1,
+     .max = INT32_MAX,
+     .choices = words,
+     .help = "negatives per anchor, drawn without replacement"},
+    {0}};
+
+const struct hn_sampler_type hn_random_negatives_sampler = {
+    .name = "random-negatives",
+    .summary = "n random other items as negatives of every anchor",
+    .source = "NS 3.2, random sampling",
+    .note = "drawn from all items, as NS does with a memory bank",
+    .flags = HN_SAMPLER_PER_ANCHOR,
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .check = check,
+    .open = open_random,
+    .epoch = epoch,
+    .next = next,
+    .room = room,
+    .close = close_random,
+};

@@ -1,0 +1,409 @@
+// Negatives that are neither too close nor too far (NS 3.2, feature-based sampling): for every
+// anchor the other items by ascending cosine, and of these the places from `lo` to `hi` percent.
+//
+// Of m = n - 1 others these are the places [round(lo m / 100), round(hi m / 100)), counted from 0,
+// so that rings whose percentiles meet share nothing and leave nothing out. Cosines are those of
+// raw features (the paper's, which need no encoder) or of the embeddings. Items with the anchor's
+// very same cosine (39 % of Cora's are exactly 0) come in random order, drawn anew for every anchor
+// and epoch. A feature row of zeros has cosine 0 with all.
+//
+// Places are decided by the inner product in double. With dense rows float products say which items
+// lie within twice the error bound of a percentile: only those are multiplied again.
+#include "core/blas.h"
+#include "samplers/sampler.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPACE_FEATURES, SPACE_EMBEDDINGS };
+enum { GROUP = 16 }; // anchors whose products are computed at once
+
+struct params {
+    double lo, hi;
+    int64_t n;
+    int space;
+};
+
+// An item near a percentile: ordered by cosine, then at random.
+struct near {
+    double cosine;
+    uint64_t lot;
+    int32_t id;
+};
+
+// Scratch of one thread.
+struct scratch {
+    float *query;      // [GROUP x d] dense: the anchors' rows
+    float *product;    // [GROUP x n] dense
+    double *column;    // [p] compressed rows: the anchor's features
+    double *cosine;    // [n] as products say
+    double *sorted;    // [n] room for selection
+    struct near *near; // [n]
+    uint8_t *below;    // [n] bit 0: before the ring's first place, bit 1: before its end
+};
+
+struct state {
+    struct hn_matrix x;                 // dense rows of the space
+    const struct hn_features *features; // compressed rows, else NULL
+    double bound;                       // error of a product
+    int32_t *order;                     // [n] anchors of the epoch
+    struct scratch *scratch;            // [threads]
+    int threads;
+};
+
+static int64_t place_of(double percentile, int64_t others) {
+    return llround(percentile * (double)others / 100);
+}
+
+static int64_t room(const void *p, int64_t n) {
+    const struct params *params = p;
+    int64_t ring = hn_max(0, place_of(params->hi, n - 1) - place_of(params->lo, n - 1));
+    return params->n == 0 ? ring : hn_min(params->n, ring);
+}
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    if (params->lo >= params->hi)
+        return hn_fail(ctx, HN_USAGE, "lo = %g is not below hi = %g: a ring has lo < hi",
+                       params->lo, params->hi);
+    if (params->space == SPACE_FEATURES && !plan->has_features)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "ring needs raw features, which the file does not have (space: embeddings "
+                       "needs none)");
+    if (room(params, plan->n) == 0)
+        hn_note(ctx, "no item lies between lo = %g and hi = %g percent of %lld", params->lo,
+                params->hi, (long long)plan->n - 1);
+    return HN_OK;
+}
+
+static enum hn_code open_ring(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    struct state *state = self->state;
+    state->order = hn_alloc(ctx, n, sizeof *state->order);
+    state->scratch = hn_zalloc(ctx, ctx->threads, sizeof *state->scratch);
+    if (!state->order || !state->scratch)
+        return ctx->code;
+    state->threads = ctx->threads;
+    for (int t = 0; t < state->threads; t++) {
+        struct scratch *s = &state->scratch[t];
+        s->cosine = hn_alloc(ctx, n, sizeof *s->cosine);
+        s->sorted = hn_alloc(ctx, n, sizeof *s->sorted);
+        s->near = hn_alloc(ctx, n, sizeof *s->near);
+        s->below = hn_alloc(ctx, n, sizeof *s->below);
+        if (!s->cosine || !s->sorted || !s->near || !s->below)
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static void free_rows(struct hn_context *ctx, struct scratch *s) {
+    hn_free(ctx, s->query);
+    hn_free(ctx, s->product);
+    hn_free(ctx, s->column);
+    s->query = s->product = NULL;
+    s->column = NULL;
+}
+
+// Room for rows of the space. Only a group's products need more than one row of scratch.
+static enum hn_code take_rows(struct hn_context *ctx, struct state *state, int64_t n) {
+    int64_t width = state->features ? state->features->p : state->x.cols;
+    for (int t = 0; t < state->threads; t++) {
+        struct scratch *s = &state->scratch[t];
+        free_rows(ctx, s);
+        if (state->features) {
+            s->column = hn_zalloc(ctx, width, sizeof *s->column);
+        } else {
+            s->query = hn_alloc(ctx, width, GROUP * sizeof *s->query);
+            s->product = hn_alloc(ctx, n, GROUP * sizeof *s->product);
+        }
+        if (state->features ? !s->column : !s->query || !s->product)
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    state->x = items->x;
+    state->features = NULL;
+    if (params->space == SPACE_FEATURES) {
+        if (!items->features)
+            return hn_fail(ctx, HN_NOT_APPLICABLE,
+                           "ring needs raw features, which these items do not have");
+        state->x = items->features->dense;
+        state->features = state->x.data ? NULL : items->features;
+    }
+    state->bound = state->features ? 0 : hn_dot_bound(state->x.cols);
+    return take_rows(ctx, state, items->n);
+}
+
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)ctx, (void)items;
+    *batches = hn_sampler_anchors(self, number, ((struct state *)self->state)->order);
+    return HN_OK;
+}
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+static uint64_t mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+// What the ring of one anchor is decided by.
+struct ring {
+    int32_t anchor;
+    int64_t others, from, to; // places [from, to) of the others
+    uint64_t lots;            // item j's lot among equals is number j of this SplitMix64 sequence
+    struct hn_stream stream;
+};
+
+static uint64_t lot_of(const struct ring *ring, int32_t id) {
+    return mix(ring->lots + ((uint64_t)id + 1) * 0x9e3779b97f4a7c15U);
+}
+
+// Exact cosines with all items, summed in the order of the features: the same for (i, j) and (j,
+// i).
+static void sparse_cosines(const struct hn_features *f, int32_t anchor, struct scratch *s) {
+    for (int64_t k = f->start[anchor]; k < f->start[anchor + 1]; k++)
+        s->column[f->index[k]] = (double)f->value[k];
+    for (int64_t j = 0; j < f->n; j++) {
+        double sum = 0;
+        for (int64_t k = f->start[j]; k < f->start[j + 1]; k++)
+            sum += (double)f->value[k] * s->column[f->index[k]];
+        s->cosine[j] = sum;
+    }
+    for (int64_t k = f->start[anchor]; k < f->start[anchor + 1]; k++)
+        s->column[f->index[k]] = 0;
+}
+
+static double exact_cosine(const struct state *state, int32_t anchor, int32_t id, double cosine) {
+    if (state->features)
+        return cosine;
+    const struct hn_matrix *x = &state->x;
+    return hn_dot_exact(hn_row(x, anchor), hn_row(x, id), x->cols);
+}
+
+static void swap(double *a, double *b) {
+    double c = *a;
+    *a = *b;
+    *b = c;
+}
+
+// Value number k, from 0, of v[n] in ascending order: Hoare's selection with random pivots.
+// Reorders v.
+static double select_value(double *v, int64_t n, int64_t k) {
+    int64_t lo = 0, hi = n - 1;
+    for (uint64_t round = 0; lo < hi; round++) {
+        double pivot = v[lo + (int64_t)(mix(round + (uint64_t)k) % (uint64_t)(hi - lo + 1))];
+        int64_t i = lo, j = hi;
+        while (i <= j) {
+            while (v[i] < pivot)
+                i++;
+            while (v[j] > pivot)
+                j--;
+            if (i <= j)
+                swap(&v[i++], &v[j--]);
+        }
+        if (k <= j)
+            hi = j;
+        else if (k >= i)
+            lo = i;
+        else
+            break;
+    }
+    return v[k];
+}
+
+static int by_cosine(const void *a, const void *b) {
+    const struct near *x = a, *y = b;
+    if (x->cosine < y->cosine || x->cosine > y->cosine)
+        return x->cosine < y->cosine ? -1 : 1;
+    if (x->lot != y->lot)
+        return x->lot < y->lot ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+// Sets `bit` of below[j] for the first k others in ascending order. What is more than two bounds
+// from the k-th product cannot be on the other side of the k-th cosine.
+static void mark_first(const struct state *state, const struct ring *ring, struct scratch *s,
+                       int64_t k, uint8_t bit) {
+    int64_t n = ring->others + 1, sure = 0, near = 0;
+    double edge = k == 0 ? -INFINITY : INFINITY;
+    if (k > 0 && k < ring->others)
+        edge = select_value(s->sorted, ring->others, k - 1);
+    for (int32_t j = 0; j < n; j++) {
+        if (j == ring->anchor)
+            continue;
+        double off = s->cosine[j] - edge;
+        if (off < -2 * state->bound) {
+            s->below[j] |= bit;
+            sure++;
+        } else if (off <= 2 * state->bound) {
+            double exact = exact_cosine(state, ring->anchor, j, s->cosine[j]);
+            s->near[near++] = (struct near){exact, lot_of(ring, j), j};
+        }
+    }
+    qsort(s->near, (size_t)near, sizeof *s->near, by_cosine);
+    for (int64_t i = 0; i < near && sure < k; i++, sure++)
+        s->below[s->near[i].id] |= bit;
+}
+
+// The first `room` of the ring's items, in random order; or all of them, by ascending id.
+static int32_t collect(struct ring *ring, const struct scratch *s, int64_t room, int32_t *all,
+                       int32_t *negative) {
+    int32_t count = 0;
+    for (int32_t j = 0; j <= ring->others; j++)
+        if (s->below[j] == 2 && j != ring->anchor)
+            all[count++] = j;
+    for (int64_t i = 0; i < room && room < count; i++) {
+        int64_t j = i + hn_stream_below(&ring->stream, (uint32_t)(count - i));
+        int32_t id = all[i];
+        all[i] = all[j];
+        all[j] = id;
+    }
+    count = (int32_t)hn_min(count, room);
+    memcpy(negative, all, (size_t)count * sizeof *negative);
+    return count;
+}
+
+static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t place,
+                         struct scratch *s, int64_t room, int32_t *negative) {
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    int64_t others = self->n - 1;
+    struct ring ring = {.anchor = anchor,
+                        .others = others,
+                        .from = place_of(params->lo, others),
+                        .to = place_of(params->hi, others)};
+    hn_stream_open(&ring.stream, self->seed, "ring", self->step, self->epoch, place);
+    ring.lots = (uint64_t)hn_stream_word(&ring.stream) << 32;
+    ring.lots |= hn_stream_word(&ring.stream);
+    memcpy(s->sorted, s->cosine, (size_t)anchor * sizeof *s->sorted);
+    memcpy(s->sorted + anchor, s->cosine + anchor + 1,
+           (size_t)(others - anchor) * sizeof *s->sorted);
+    memset(s->below, 0, (size_t)self->n * sizeof *s->below);
+    mark_first(state, &ring, s, ring.from, 1);
+    mark_first(state, &ring, s, ring.to, 2);
+    // What comes before the ring is before its end as well, and so has both bits. The room of the
+    // selection, done with, holds the ids.
+    return collect(&ring, s, room, (int32_t *)(void *)s->near, negative);
+}
+
+// Anchors at the places [p, p + count) of the batches.
+static void fill_group(const struct hn_sampler *self, const struct hn_batches *out, int64_t p,
+                       int64_t count, struct scratch *s) {
+    const struct state *state = self->state;
+    const struct hn_matrix *x = &state->x;
+    for (int64_t g = 0; g < count && !state->features; g++)
+        memcpy(s->query + g * x->cols, hn_row(x, out->ids[p + g]),
+               (size_t)x->cols * sizeof *s->query);
+    if (!state->features)
+        hn_gemm_nt(s->query, x->cols, x->data, x->stride, count, x->rows, x->cols, s->product,
+                   x->rows);
+    for (int64_t g = 0; g < count; g++) {
+        int32_t anchor = out->ids[p + g];
+        if (state->features)
+            sparse_cosines(state->features, anchor, s);
+        for (int64_t j = 0; j < self->n && !state->features; j++)
+            s->cosine[j] = (double)s->product[g * self->n + j];
+        out->negatives[p + g] = find_ring(self, anchor, out->first * out->batch_size + p + g, s,
+                                          out->room, hn_batch_negatives(out, p + g));
+    }
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    struct state *state = self->state;
+    int64_t places = (int64_t)out->count * out->batch_size;
+    int64_t groups = (out->batch_size + GROUP - 1) / GROUP, anchors = 0;
+    hn_sampler_cut(self, state->order, out);
+#pragma omp parallel for num_threads(                                                              \
+    ctx->threads < state->threads ? ctx->threads : state->threads) schedule(dynamic)
+    for (int64_t k = 0; k < out->count * groups; k++) {
+        int64_t b = k / groups, a = k % groups * GROUP;
+        int64_t count = hn_min(GROUP, out->size[b] - a);
+        if (count > 0)
+            fill_group(self, out, b * out->batch_size + a, count,
+                       &state->scratch[omp_get_thread_num()]);
+    }
+    for (int64_t p = 0; p < places; p++)
+        anchors += p % out->batch_size < out->size[p / out->batch_size];
+    const struct params *params = self->params;
+    int64_t others = self->n - 1;
+    int64_t ring = place_of(params->hi, others) - place_of(params->lo, others);
+    int64_t row = state->features ? state->features->start[self->n] / self->n : state->x.cols;
+    self->sampling.dot += anchors * self->n;
+    self->sampling.draw += anchors * (2 + (out->room < ring ? out->room : 0));
+    self->sampling.bytes += anchors * self->n * row * (int64_t)sizeof(float);
+    return HN_OK;
+}
+
+static void close_ring(struct hn_context *ctx, struct hn_sampler *self) {
+    struct state *state = self->state;
+    for (int t = 0; state->scratch && t < state->threads; t++) {
+        struct scratch *s = &state->scratch[t];
+        free_rows(ctx, s);
+        hn_free(ctx, s->cosine);
+        hn_free(ctx, s->sorted);
+        hn_free(ctx, s->near);
+        hn_free(ctx, s->below);
+    }
+    hn_free(ctx, state->scratch);
+    hn_free(ctx, state->order);
+}
+
+static const char *const spaces[] = {"features", "embeddings", NULL};
+static const char *const words[] = {"all", NULL};
+static const struct hn_option options[] = {
+    {.name = "lo",
+     .kind = HN_OPTION_REAL,
+     .offset = offsetof(struct params, lo),
+     .initial = "50",
+     .min = 0,
+     .max = 100,
+     .help = "percentile of ascending similarity that the ring begins at"},
+    {.name = "hi",
+     .kind = HN_OPTION_REAL,
+     .offset = offsetof(struct params, hi),
+     .initial = "90",
+     .min = 0,
+     .max = 100,
+     .help = "percentile of ascending similarity that the ring ends at"},
+    {.name = "n",
+     .kind = HN_OPTION_INT,
+     .offset = offsetof(struct params, n),
+     .initial = "all",
+     .min = 1,
+     .max = INT32_MAX,
+     .choices = words,
+     .help = "negatives per anchor, drawn from its ring without replacement"},
+    {.name = "space",
+     .kind = HN_OPTION_CHOICE,
+     .offset = offsetof(struct params, space),
+     .initial = "features",
+     .choices = spaces,
+     .help = "whose cosines: raw features, or embeddings"},
+    {0}};
+
+const struct hn_sampler_type hn_ring_sampler = {
+    .name = "ring",
+    .summary = "items between two percentiles of similarity to the anchor as its negatives",
+    .source = "NS 3.2, feature-based sampling",
+    .note = "equal similarities come in random order; the paper does not say",
+    .flags = HN_SAMPLER_PER_ANCHOR,
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .check = check,
+    .open = open_ring,
+    .rebuild = rebuild,
+    .epoch = epoch,
+    .next = next,
+    .room = room,
+    .close = close_ring,
+};
