@@ -10,7 +10,8 @@
 #include <sys/resource.h>
 
 // Batches per call of `next`: enough for all threads, few enough to stay in cache.
-enum { CHUNK = 16 };
+// Negatives per anchor are many: fewer batches then, PAIRS of them in all or one batch.
+enum { CHUNK = 16, PAIRS = 1 << 24 };
 
 // Everything that is open while a cell runs.
 struct work {
@@ -91,6 +92,20 @@ static enum hn_code draw(struct hn_context *ctx, struct work *w, struct hn_batch
     return add_sample(ctx, w, "next", rep, b->count, hn_wall_ns() - wall, hn_cpu_ns() - cpu);
 }
 
+// Batches of one call of `next`.
+static int32_t chunk(const struct hn_batches *b) {
+    int64_t pairs = hn_max(1, b->batch_size * b->room);
+    return (int32_t)hn_max(1, hn_min(CHUNK, PAIRS / pairs));
+}
+
+static enum hn_code measure_drawn(struct hn_context *ctx, struct hn_measure *measure, int64_t epoch,
+                                  const struct hn_batches *b) {
+    if (b->room == 0)
+        return hn_measure_batches(ctx, measure, epoch, b->count, b->size, b->ids);
+    const struct hn_measure_lists lists = {b->negatives, b->negative};
+    return hn_measure_anchors(ctx, measure, epoch, b->count, b->size, b->ids, lists);
+}
+
 // Draws and measures all batches of the cell; measure is opened when the first epoch is known.
 static enum hn_code draw_all(struct hn_context *ctx, struct work *w, struct hn_batches *b,
                              struct hn_measure_spec *spec, struct hn_measure **measure) {
@@ -110,9 +125,9 @@ static enum hn_code draw_all(struct hn_context *ctx, struct work *w, struct hn_b
         }
         for (b->first = 0; b->first < batches && done < total; b->first += b->count) {
             int64_t left = hn_min(batches - b->first, total - done);
-            b->count = (int32_t)hn_min(left, CHUNK);
+            b->count = (int32_t)hn_min(left, chunk(b));
             if (hn_check_stop(ctx) || draw(ctx, w, b, rep++) ||
-                hn_measure_batches(ctx, *measure, epoch, b->count, b->size, b->ids))
+                measure_drawn(ctx, *measure, epoch, b))
                 return ctx->code;
             done += b->count;
         }
@@ -139,6 +154,32 @@ static enum hn_code graph_overlap(struct hn_context *ctx, struct work *w, double
     return code;
 }
 
+// Columns of negatives per anchor; NaN for batches.
+static enum hn_code store_lists(struct hn_context *ctx, struct work *w) {
+    const struct hn_sampler *s = &w->sampler;
+    if (s->anchors == 0)
+        return HN_OK;
+    struct hn_table *runs = &w->out->runs;
+    double negatives = (double)s->pairs / (double)s->anchors;
+    double without = (double)s->anchors_without;
+    enum hn_code code = hn_table_set_real(ctx, runs, 0, "negatives_mean", negatives);
+    return code ? code : hn_table_set_real(ctx, runs, 0, "anchors_without", without);
+}
+
+// The sampler's own table, if it has one.
+static enum hn_code store_table(struct hn_context *ctx, struct work *w) {
+    const struct hn_sampler *s = &w->sampler;
+    if (!s->type->table)
+        return HN_OK;
+    struct hn_table *table = hn_resize(ctx, w->out->table, w->out->n_tables + 1, sizeof *table);
+    if (!table)
+        return ctx->code;
+    w->out->table = table;
+    table += w->out->n_tables++;
+    *table = (struct hn_table){0};
+    return s->type->table(ctx, s, table);
+}
+
 static enum hn_code store_sampler(struct hn_context *ctx, struct work *w) {
     const struct hn_sampler *s = &w->sampler;
     struct hn_table *runs = &w->out->runs;
@@ -156,6 +197,8 @@ static enum hn_code store_sampler(struct hn_context *ctx, struct work *w) {
         hn_table_set_int(ctx, runs, 0, "n_step", s->build.step + s->sampling.step) ||
         hn_table_set_int(ctx, runs, 0, "n_edge", s->build.edge + s->sampling.edge) ||
         hn_table_set_int(ctx, runs, 0, "bytes_touched", s->build.bytes + s->sampling.bytes))
+        return ctx->code;
+    if (store_lists(ctx, w) || store_table(ctx, w))
         return ctx->code;
     if (!s->type->report)
         return HN_OK;
@@ -216,6 +259,7 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct work *w, stru
                                            .loss = w->cell->loss,
                                            .law = law_of(w->plan, w->cell),
                                            .batch_size = w->cell->batch_size,
+                                           .room = b->room,
                                            .threads = ctx->threads}};
     struct hn_measure *measure = NULL;
     struct hn_cell_arrays arrays = {0};
@@ -237,16 +281,24 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct work *w, stru
 static enum hn_code with_sampler(struct hn_context *ctx, struct work *w,
                                  enum hn_code (*use)(struct hn_context *, struct work *,
                                                      struct hn_batches *)) {
-    int32_t batch_size = w->cell->batch_size;
-    struct hn_batches b = {.batch_size = batch_size,
-                           .size = hn_alloc(ctx, CHUNK, sizeof(int32_t)),
-                           .ids = hn_alloc(ctx, (int64_t)CHUNK * batch_size, sizeof(int32_t))};
-    enum hn_code code = b.size && b.ids ? open_and_build(ctx, w) : HN_MEMORY;
+    const struct hn_job_sampler *sampler = &w->plan->job->sampler[w->cell->sampler];
+    struct hn_batches b = {.batch_size = w->cell->batch_size,
+                           .room = hn_sampler_room(sampler->type, sampler->params, w->items->n)};
+    int64_t places = (int64_t)chunk(&b) * b.batch_size;
+    size_t list = (size_t)b.room * sizeof(int32_t);
+    b.size = hn_alloc(ctx, CHUNK, sizeof(int32_t));
+    b.ids = hn_alloc(ctx, places, sizeof(int32_t));
+    b.negatives = hn_alloc(ctx, places, sizeof(int32_t));
+    b.negative = hn_alloc(ctx, places, list);
+    bool taken = b.size && b.ids && b.negatives && b.negative;
+    enum hn_code code = taken ? open_and_build(ctx, w) : HN_MEMORY;
     if (code == HN_OK)
         code = use(ctx, w, &b);
     hn_sampler_close(ctx, &w->sampler);
     hn_free(ctx, b.size);
     hn_free(ctx, b.ids);
+    hn_free(ctx, b.negatives);
+    hn_free(ctx, b.negative);
     return code;
 }
 
@@ -262,7 +314,7 @@ static enum hn_code draw_some(struct hn_context *ctx, struct work *w, struct hn_
     if (begin_epoch(ctx, w, 0, &batches))
         return ctx->code;
     b->first = 0;
-    b->count = (int32_t)hn_min(batches, CHUNK);
+    b->count = (int32_t)hn_min(batches, chunk(b));
     return draw(ctx, w, b, w->rep);
 }
 
@@ -273,8 +325,9 @@ static enum hn_code set_options(struct hn_context *ctx, struct hn_table *runs,
         hn_option_text(o, params, text, sizeof text);
         const char *field = (const char *)params + o->offset;
         double number;
-        if (o->kind == HN_OPTION_INT) {
-            number = *text ? (double)*(const int64_t *)field : NAN;
+        if (o->kind == HN_OPTION_INT) { // unset, or a word, is no number
+            bool digits = *text && (*text < 'A' || *text > 'z');
+            number = digits ? (double)*(const int64_t *)field : NAN;
         } else if (o->kind == HN_OPTION_REAL) {
             number = *(const double *)field;
         } else {
@@ -294,8 +347,6 @@ static void keep_note(void *data, const char *text) { snprintf(data, HN_MESSAGE_
 static enum hn_code set_plan_note(struct hn_context *ctx, const struct hn_plan *plan,
                                   const struct hn_cell *cell, struct hn_table *runs) {
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
-    if (!sampler->type->check)
-        return HN_OK;
     struct hn_sampler_plan shape =
         hn_plan_sampler_plan(hn_snapshot_info(plan->data[cell->data].snapshot), cell->batch_size);
     char note[HN_MESSAGE_MAX] = "";
@@ -303,10 +354,10 @@ static enum hn_code set_plan_note(struct hn_context *ctx, const struct hn_plan *
     void *data = ctx->note_data;
     ctx->note = keep_note;
     ctx->note_data = note;
-    enum hn_code code = sampler->type->check(ctx, sampler->params, &shape);
+    enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
     ctx->note = said;
     ctx->note_data = data;
-    return code ? code : add_note(ctx, runs, note);
+    return code && code != HN_NOT_APPLICABLE ? code : add_note(ctx, runs, note);
 }
 
 static enum hn_code begin_row(struct hn_context *ctx, const struct hn_plan *plan,
@@ -371,20 +422,34 @@ static enum hn_code find_items(struct hn_context *ctx, struct work *w,
     return hn_cache_items(ctx, w->plan, cell->data, cell->build_index, 1, cache, &w->build_items);
 }
 
+// HN_NOT_APPLICABLE if the file lacks what the sampler needs, always or with these parameters.
+static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan *plan,
+                                const struct hn_cell *cell) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
+    const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
+    const char *missing = hn_plan_missing(info, sampler->type);
+    if (missing)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which %s does not have",
+                       sampler->type->name, missing, plan->data[cell->data].name);
+    void (*said)(void *, const char *) = ctx->note;
+    ctx->note = NULL; // set_plan_note() keeps the notes
+    struct hn_sampler_plan shape = hn_plan_sampler_plan(info, cell->batch_size);
+    enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
+    ctx->note = said;
+    return code;
+}
+
 enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
                          const struct hn_cell *cell, struct hn_cell_cache *cache,
                          const struct hn_run_options *options, struct hn_results *out) {
     memset(out, 0, sizeof *out);
     int64_t order = 0;
     struct work w = {.plan = plan, .cell = cell, .out = out, .order = &order};
-    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
-    const struct hn_sampler_type *type = plan->job->sampler[cell->sampler].type;
-    const char *missing = hn_plan_missing(info, type);
-    if (missing) {
-        hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which %s does not have", type->name, missing,
-                plan->data[cell->data].name);
+    enum hn_code suits = check_needs(ctx, plan, cell);
+    if (suits == HN_NOT_APPLICABLE)
         return mark(ctx, plan, cell, "not_applicable", out);
-    }
+    if (suits)
+        return suits;
     if (begin_row(ctx, plan, cell, out) || find_items(ctx, &w, cache))
         return ctx->code;
     enum hn_code code = HN_OK;

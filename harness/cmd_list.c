@@ -33,7 +33,8 @@ static json_t *flags_json(unsigned flags) {
     } names[] = {{HN_SAMPLER_PARTITION, "partition"},
                  {HN_SAMPLER_NEEDS_LABELS, "needs_labels"},
                  {HN_SAMPLER_NEEDS_VIEW2, "needs_view2"},
-                 {HN_SAMPLER_NEEDS_GRAPH, "needs_graph"}};
+                 {HN_SAMPLER_NEEDS_GRAPH, "needs_graph"},
+                 {HN_SAMPLER_PER_ANCHOR, "per_anchor"}};
     json_t *list = json_array();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (flags & names[i].flag)

@@ -169,6 +169,11 @@ static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t e
 
 static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
     struct hn_batches b = {.batch_size = (int32_t)w->p->batch};
+    if (w->chosen.type->flags & HN_SAMPLER_PER_ANCHOR)
+        return hn_fail(ctx, HN_USAGE,
+                       "%s gives negatives per anchor, not batches: an order of items cannot hold "
+                       "them",
+                       w->chosen.type->name);
     if (hn_sampler_open(ctx, w->chosen.type, w->chosen.params, w->items.n, b.batch_size,
                         (uint64_t)w->p->seed, &w->sampler) ||
         hn_sampler_build(ctx, &w->sampler, &w->items, w->items.step))

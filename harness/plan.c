@@ -11,7 +11,8 @@ struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                     .batch_size = batch_size,
                                     .has_positive = info->has_view2 || info->has_positive,
                                     .has_labels = info->unlabelled < info->n,
-                                    .has_graph = info->has_graph};
+                                    .has_graph = info->has_graph,
+                                    .has_features = info->has_features};
 }
 
 const char *hn_plan_missing(const struct hn_snapshot_info *info,
@@ -60,7 +61,8 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_job *job,
         struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)size);
         for (int64_t s = 0; s < job->n_samplers; s++) {
             const struct hn_job_sampler *sampler = &job->sampler[s];
-            if (sampler->type->check && sampler->type->check(ctx, sampler->params, &shape))
+            enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
+            if (code && code != HN_NOT_APPLICABLE) // such cells say why, and are no failures
                 return hn_fail_in(ctx, "%s: %s on %s", job->path, sampler->type->name, info->path);
         }
     }

@@ -237,6 +237,57 @@ static void test_threads_do_not_matter(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+static const char per_anchor[] =
+    "[random-negatives: {n: 20}, ring: {space: embeddings, n: [all, 5]}, mined: {R: 30, "
+    "relative_margin: 0.1, take: draw, n: 5}, ring: {lo: 10}, hops]";
+
+// Negatives per anchor go the same way as batches; cells whose input the file lacks say so and are
+// no failures; the miner's attrition is kept as a table.
+static void test_negatives_per_anchor(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct place p =
+        make_place(&ctx, per_anchor,
+                   "epochs: 1\nsteps: [0, 60]\nmetrics: [fn_ratio, histogram, hardness, gap]\n");
+    struct hn_results first, other;
+    struct hn_run_summary summary;
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &first));
+    CU_ASSERT_EQUAL(summary.ran, 12);
+    CU_ASSERT_EQUAL(summary.failed, 0);
+    CU_ASSERT_EQUAL(summary.not_applicable, 4);
+    for (int64_t r = 0; r < first.runs.rows; r++) {
+        const char *sampler = hn_table_text(&first.runs, r, "sampler");
+        bool lacking = strcmp(sampler, "hops") == 0 ||
+                       strcmp(hn_table_text(&first.runs, r, "space"), "features") == 0;
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&first.runs, r, "status"),
+                               lacking ? "not_applicable" : "ok");
+        CU_ASSERT_EQUAL(strstr(hn_table_text(&first.runs, r, "error"), "does not have") != NULL,
+                        lacking);
+        CU_ASSERT_EQUAL(isnan(hn_table_real(&first.runs, r, "fn_ratio")), lacking);
+        CU_ASSERT_EQUAL(isnan(hn_table_real(&first.runs, r, "negatives_mean")), lacking);
+        double gap = hn_table_real(&first.runs, r, "gap");
+        CU_ASSERT(lacking || (gap >= 0 && gap <= hn_table_real(&first.runs, r, "bound_36") &&
+                              gap <= hn_table_real(&first.runs, r, "bound_37")));
+        if (strcmp(sampler, "random-negatives") == 0)
+            CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&first.runs, r, "negatives_mean"), 20, 0);
+    }
+    CU_ASSERT_EQUAL_FATAL(first.n_tables, 1);
+    CU_ASSERT_STRING_EQUAL(first.table[0].name, "attrition");
+    CU_ASSERT_EQUAL(first.table[0].rows, 10);
+    for (int64_t r = 0; r < first.table[0].rows; r++) {
+        int64_t run = (int64_t)hn_table_real(&first.table[0], r, "run");
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&first.runs, run, "sampler"), "mined");
+    }
+    ctx.threads = 3;
+    snprintf(p.out, sizeof p.out, "%s/out3", p.folder);
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &other));
+    check_same(&first, &other);
+    hn_results_free(&ctx, &other);
+    hn_results_free(&ctx, &first);
+    hn_fixture_remove(p.folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static void test_resumes(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
@@ -291,17 +342,18 @@ static int64_t failed_rows(const struct hn_results *r) {
     for (int64_t i = 0; i < r->runs.rows; i++) {
         bool failed = strcmp(hn_table_text(&r->runs, i, "status"), "failed") == 0;
         bad += failed && strstr(hn_table_text(&r->runs, i, "error"), "memory");
-        CU_ASSERT(failed || hn_table_real(&r->runs, i, "fn_ratio") >= 0);
+        bool ok = strcmp(hn_table_text(&r->runs, i, "status"), "ok") == 0;
+        CU_ASSERT(!ok || hn_table_real(&r->runs, i, "fn_ratio") >= 0);
     }
     return bad;
 }
 
 // Allocations all over a small run fail, one at a time: a clean end, or a cell that is recorded as
 // failed while the others go on; nothing leaks.
-static void test_allocations_may_fail(void) {
+static void fail_allocations(const char *samplers) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
-    struct place p = make_place(&ctx, all_samplers, "batches: 2\nsteps: [60]\n");
+    struct place p = make_place(&ctx, samplers, "batches: 2\nsteps: [60]\n");
     struct hn_run_summary summary;
     struct hn_results r;
     hn_context_init(&ctx, 1);
@@ -324,6 +376,11 @@ static void test_allocations_may_fail(void) {
     }
     CU_ASSERT(recorded > 0);
     hn_fixture_remove(p.folder);
+}
+
+static void test_allocations_may_fail(void) {
+    fail_allocations(all_samplers);
+    fail_allocations(per_anchor);
 }
 
 static double value(const struct hn_results *r, int64_t row, const char *column) {
@@ -504,6 +561,7 @@ static const struct hn_test tests[] = {
     {"plan refuses", test_plan_refuses},
     {"plan refuses large batches", test_plan_refuses_large_batches},
     {"threads do not matter", test_threads_do_not_matter},
+    {"negatives per anchor", test_negatives_per_anchor},
     {"resumes", test_resumes},
     {"interleaved timing", test_interleaved_timing},
     {"allocations may fail", test_allocations_may_fail},
