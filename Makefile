@@ -62,7 +62,7 @@ ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all $(entries) run-demo run-tests run-sanitized run-lint run-bench format install uninstall \
+.PHONY: all everything $(entries) run-demo run-tests run-sanitized run-lint run-bench format install uninstall \
 	clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -95,6 +95,8 @@ bench: ## how fast the heavy parts are, beside what this machine could do at bes
 	$(Q)./deps.sh build
 	$(again) run-bench
 
+everything: $(program) $(suites)
+
 run-demo: $(program)
 	$(Q)$(program) run -c harness/jobs/demo.yaml -o results/demo
 	@echo "Results: results/demo/results.h5"
@@ -108,8 +110,8 @@ run-sanitized: $(suites)
 
 run-lint:
 	$(Q)CPPFLAGS="$(cppflags)" tests/lint.sh
-	$(again) all $(suites) BUILD=$(BUILD)/lint CFLAGS="-O2 -Werror"
-	$(again) all $(suites) BUILD=$(BUILD)/lint-clang CC=clang OMP=-fopenmp=libomp CFLAGS="-O2 -Werror"
+	$(again) everything BUILD=$(BUILD)/lint CFLAGS="-O2 -Werror"
+	$(again) everything BUILD=$(BUILD)/lint-clang CC=clang OMP=-fopenmp=libomp CFLAGS="-O2 -Werror"
 
 run-bench: $(program)
 	$(Q)$(program) bench all

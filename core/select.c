@@ -6,10 +6,15 @@
 // what is known of each, and only runs of neighbours within 2b of each other are scored and sorted
 // again.
 #include "core/select.h"
+#include "core/clones.h"
 
 #include <math.h>
 
-enum { SHORT = 12 }; // insertion sort below this
+enum {
+    SHORT = 12,      // insertion sort below this
+    BISECTIONS = 24, // as many as a float has bits
+    LANES = 16
+};
 
 static bool before(const struct hn_scored *a, const struct hn_scored *b) {
     return a->score > b->score || (a->score == b->score && a->id < b->id);
@@ -179,4 +184,38 @@ int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double 
         sort(c + from, to - from, bad_splits_allowed(to - from));
     }
     return k;
+}
+
+HN_CLONES
+static int32_t count_from(const float *value, int64_t n, float limit) {
+    int32_t lane[LANES] = {0}, count = 0;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += value[i + l] >= limit;
+    for (; i < n; i++)
+        count += value[i] >= limit;
+    for (int l = 0; l < LANES; l++)
+        count += lane[l];
+    return count;
+}
+
+// Bisection: counting is so fast that a selection does not pay.
+float hn_select_limit(const float *value, int64_t n, int64_t k, float low) {
+    float high = 1.01F; // unit rows; were it too low, the result would still be valid
+    low = fmaxf(low, -1.01F);
+    if (count_from(value, n, low) < k)
+        return -INFINITY;
+    for (int step = 0; step < BISECTIONS; step++) {
+        float mid = 0.5F * (low + high);
+        int32_t count = count_from(value, n, mid);
+        if (count < k) {
+            high = mid;
+            continue;
+        }
+        low = mid;
+        if (count <= k + k / 16)
+            break;
+    }
+    return low;
 }

@@ -20,4 +20,9 @@ struct hn_scored {
 int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double bound,
                       const float *x, const struct hn_matrix *y);
 
+// A number that at least k of value[n] (cosines, float) reach, and few more where there are few
+// more; `low` is one that is known to be reached by all that matter. -INFINITY if fewer than k
+// reach it.
+float hn_select_limit(const float *value, int64_t n, int64_t k, float low);
+
 #endif

@@ -13,8 +13,6 @@
 #include <math.h>
 #include <omp.h>
 
-enum { BISECTIONS = 24, LANES = 16 };
-
 struct candidate {
     float score;
     int32_t id;
@@ -88,41 +86,6 @@ static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, i
     return hn_select_top(scored, n, t->kept, work->bound, hn_row(&work->x, row), &work->y);
 }
 
-HN_CLONES
-static int32_t count_from(const float *value, int64_t n, float limit) {
-    int32_t lane[LANES] = {0}, count = 0;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            lane[l] += value[i + l] >= limit;
-    for (; i < n; i++)
-        count += value[i] >= limit;
-    for (int l = 0; l < LANES; l++)
-        count += lane[l];
-    return count;
-}
-
-// A number that at least k of value[n] reach, and few more where there are few more: bisection from
-// `low`, which all of them reach. Counting is so fast that a selection does not pay.
-static float below_kth(const float *value, int64_t n, int64_t k, float low) {
-    float high = 1.01F; // unit rows; were it too low, the result would still be valid
-    low = fmaxf(low, -1.01F);
-    if (count_from(value, n, low) < k)
-        return -INFINITY;
-    for (int step = 0; step < BISECTIONS; step++) {
-        float mid = 0.5F * (low + high);
-        int32_t count = count_from(value, n, mid);
-        if (count < k) {
-            high = mid;
-            continue;
-        }
-        low = mid;
-        if (count <= k + k / 16)
-            break;
-    }
-    return low;
-}
-
 // Makes room in a full row.
 static void prune(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
@@ -130,7 +93,7 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
     float *value = work->value + thread * work->room;
     for (int64_t k = 0; k < work->room; k++)
         value[k] = c[k].score;
-    float kth = below_kth(value, work->room, t->kept, work->threshold[row]);
+    float kth = hn_select_limit(value, work->room, t->kept, work->threshold[row]);
     float threshold = nextafterf((float)((double)kth - 2 * work->bound), -INFINITY);
     int64_t n = 0;
     for (int64_t k = 0; k < work->room; k++) {

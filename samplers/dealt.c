@@ -32,7 +32,6 @@ enum {
     PANEL = 256, // columns of a matrix product
     AHEAD = 12,  // rows fetched ahead
     LINE = 16,   // floats of a cache line
-    BISECTIONS = 24,
     RANKED = 512 // up to so many are sorted by counting
 };
 
@@ -204,39 +203,6 @@ static void find_selves(const int32_t *row, int64_t count, const int32_t *pool, 
         hn_unmark(s->marks, row[r]);
 }
 
-HN_CLONES
-static int32_t count_from(const float *value, int64_t n, float limit) {
-    int32_t lane[LINE] = {0}, count = 0;
-    int64_t i = 0;
-    for (; i + LINE <= n; i += LINE)
-        for (int l = 0; l < LINE; l++)
-            lane[l] += value[i + l] >= limit;
-    for (; i < n; i++)
-        count += value[i] >= limit;
-    for (int l = 0; l < LINE; l++)
-        count += lane[l];
-    return count;
-}
-
-// A number that at least k of value[n] reach, and few more where there are few more.
-static float below_kth(const float *value, int64_t n, int64_t k) {
-    float low = -1.01F, high = 1.01F;
-    if (count_from(value, n, low) < k)
-        return -INFINITY;
-    for (int step = 0; step < BISECTIONS; step++) {
-        float mid = 0.5F * (low + high);
-        int32_t count = count_from(value, n, mid);
-        if (count < k) {
-            high = mid;
-            continue;
-        }
-        low = mid;
-        if (count <= k + k / 16)
-            break;
-    }
-    return low;
-}
-
 // rank[i] = how many of value[n] come before value[i]: larger ones, and equal ones further ahead.
 HN_CLONES
 static void rank_values(const float *value, int32_t n, int32_t *rank) {
@@ -270,7 +236,7 @@ static void choose_neighbours(const struct build *b, int32_t v, const float *sco
                               int32_t *target) {
     int64_t m = b->spec->m, k = b->spec->k;
     const float *query = hn_row(b->x, v);
-    float limit = (float)((double)below_kth(score, m, k) - 2 * b->bound);
+    float limit = (float)((double)hn_select_limit(score, m, k, -INFINITY) - 2 * b->bound);
     struct hn_span all = {0, (int32_t)m};
     int32_t n = hn_tile_filter(score, all, nextafterf(limit, -INFINITY), s->place);
     for (int32_t i = 0; i < n; i++)
