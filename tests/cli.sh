@@ -337,6 +337,13 @@ figures: none' >j.yaml
     done
 }
 
+# The jobs that come along fit the data that come along.
+test_ready_jobs() {
+    for job in "$here"/../harness/jobs/*.yaml; do
+        expect "$(basename "$job")" 0 '[1-9][0-9]* of [1-9][0-9]* cells' run -c "$job" --dry-run
+    done
+}
+
 test_without_gnuplot() {
     mkdir -p empty
     env PATH="$work/empty" "$hardneg" plot noted/results.h5 -o bare >out 2>err </dev/null
@@ -416,7 +423,7 @@ test_threads_and_memory() {
 }
 
 for t in test_help test_data_commands test_import test_bad_snapshots test_bad_jobs test_run \
-    test_filter test_sample test_without_gnuplot test_determinism test_threads_and_memory; do
+    test_filter test_sample test_ready_jobs test_without_gnuplot test_determinism test_threads_and_memory; do
     if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ "$t" != test_data_commands ]; then continue; fi
     $t
 done
