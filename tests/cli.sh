@@ -420,6 +420,19 @@ test_threads_and_memory() {
     job s.h5 '[knn: {}]' 'limits: {memory: 1KiB}' >j.yaml
     expect "a memory limit too small for the data" 70 'memory' run -c j.yaml -o small --quiet
     check "memory limit: nothing left" nothing_left small
+    # The graph of the second sampler does not fit, the first needs none.
+    job s.h5 '[uniform: {}, batchsampler: {M: 299, K: 290, law: weight}]' 'limits: {memory: 1MiB}' \
+        'metrics: [fn_ratio]' >j.yaml
+    expect "some cells fail" 4 'cells failed' run -c j.yaml -o some --quiet
+    if [ -n "$python" ]; then
+        check "the results hold all cells" status_is some complete 4
+        check "and say which failed" "$python" -c "import h5py
+r = h5py.File('some/results.h5')['runs']
+assert list(r['status'].asstr()[:]) == ['ok', 'failed'] * 2, r['status'][:]
+assert 'memory limit' in r['error'].asstr()[1]"
+    fi
+    expect "failed cells stay failed" 4 '.' run -c j.yaml -o some --quiet
+    expect "and are tried again when asked" 0 '' run -c j.yaml -o some --rerun failed --memory 64MiB
 }
 
 for t in test_help test_data_commands test_import test_bad_snapshots test_bad_jobs test_run \
