@@ -49,9 +49,7 @@ while IFS=: read -r file header; do
 done < <(includes "${sources[@]}" "${headers[@]}")
 
 while read -r lines file; do
-    limit=700
-    [[ $file != tests/* ]] || limit=1000 # a suite of tests is read in parts
-    [ "$file" = total ] || [ "$lines" -le $limit ] || complain "$file: $lines lines; $limit are the limit"
+    [ "$file" = total ] || [ "$lines" -le 700 ] || complain "$file: $lines lines; 700 are the limit"
 done < <(wc -l "${sources[@]}" "${headers[@]}")
 
 # Threads are counted by who asks for them, never by the environment.
