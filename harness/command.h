@@ -27,7 +27,24 @@ struct hn_command {
                         int n_args, const char **args);
 };
 
+// All commands, NULL-terminated: the program, its manual page and the completion read this list.
+extern const struct hn_command *const hn_commands[];
+const char *hn_command_nearest(const char *word); // the name that was meant, or NULL
+
+// The options of a command, ended by a NULL name: its own, and those that every command has, whose
+// fields are those of a struct hn_common that lies `shift` bytes behind the command's parameters.
+enum { HN_COMMAND_OPTIONS = 64 };
+void hn_command_options(const struct hn_command *command, size_t shift,
+                        struct hn_option table[HN_COMMAND_OPTIONS]);
+
+// What the exit codes mean, ended by a NULL meaning.
+struct hn_exit {
+    int code;
+    const char *meaning;
+};
+extern const struct hn_exit hn_exits[];
+
 extern const struct hn_command hn_cmd_run, hn_cmd_validate, hn_cmd_info, hn_cmd_list, hn_cmd_synth,
-    hn_cmd_import, hn_cmd_plot, hn_cmd_bench, hn_cmd_sample;
+    hn_cmd_import, hn_cmd_plot, hn_cmd_bench, hn_cmd_sample, hn_cmd_man, hn_cmd_completion;
 
 #endif

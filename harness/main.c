@@ -9,11 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct hn_command *const commands[] = {
-    &hn_cmd_run,    &hn_cmd_plot,     &hn_cmd_list,  &hn_cmd_info,   &hn_cmd_synth,
-    &hn_cmd_import, &hn_cmd_validate, &hn_cmd_bench, &hn_cmd_sample, NULL,
-};
-
 // The only state a signal handler may touch.
 static volatile sig_atomic_t stop_requested;
 
@@ -29,64 +24,24 @@ static void catch_signals(void) {
     signal(SIGPIPE, SIG_IGN);
 }
 
-// Options that every command has, in one table with its own.
-static const struct hn_option common_options[] = {
-    {.name = "quiet",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, quiet),
-     .letter = 'q',
-     .help = "say nothing but errors"},
-    {.name = "verbose",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, verbose),
-     .letter = 'v',
-     .help = "say more"},
-    {.name = "help",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, help),
-     .letter = 'h',
-     .help = "show this help"},
-    {.name = "version",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, version),
-     .help = "show the version"},
-    {.name = "json",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, json),
-     .help = "print one JSON document on standard output"},
-    {.name = NULL},
-};
-enum { COMMON = 5, OPTIONS_MAX = 64 };
-
-// The command's table followed by the common one, whose fields lie behind the command's parameters.
-static void join_options(const struct hn_command *command, size_t shift, struct hn_option *table) {
-    int n = 0;
-    for (const struct hn_option *o = command->options; o->name && n < OPTIONS_MAX - COMMON - 1; o++)
-        table[n++] = *o;
-    for (int i = 0; i < COMMON; i++) {
-        if (strcmp(common_options[i].name, "json") == 0 && !command->json)
-            continue;
-        table[n] = common_options[i];
-        table[n++].offset += shift;
-    }
-    table[n] = (struct hn_option){.name = NULL};
-}
-
 static void print_usage(FILE *out) {
     fprintf(out,
             "hardneg %s: a yardstick for mini-batch and negative samplers in contrastive "
             "learning\n\nusage: hardneg COMMAND [OPTIONS]\n\n",
             hn_version);
-    for (const struct hn_command *const *c = commands; *c; c++)
+    for (const struct hn_command *const *c = hn_commands; *c; c++)
         fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
     fprintf(out, "\n`hardneg COMMAND --help` tells more. `hardneg --version` shows the version.\n"
-                 "Exit codes: 0 done, 2 usage or job file, 3 bad input data, 4 some cells failed,\n"
-                 "6 gnuplot missing or failed, 70 internal error, 74 output could not be written,\n"
-                 "130 interrupted (finished cells are kept).\n");
+                 "\nexit codes:\n");
+    for (const struct hn_exit *e = hn_exits; e->meaning; e++)
+        fprintf(out, "  %-10d %s\n", e->code, e->meaning);
 }
 
 static void print_help(const struct hn_command *command, const struct hn_option *table) {
-    printf("usage: %s\n\n%s\n\n%s\n\noptions:\n", command->usage, command->summary,
+    size_t length = strlen(command->details);
+    while (length > 0 && command->details[length - 1] == '\n')
+        length--;
+    printf("usage: %s\n\n%s\n\n%.*s\n\noptions:\n", command->usage, command->summary, (int)length,
            command->details);
     hn_options_help(table, stdout);
 }
@@ -113,8 +68,8 @@ static enum hn_code check_args(struct hn_context *ctx, const struct hn_command *
 static int run_command(struct hn_context *ctx, const struct hn_command *command, int argc,
                        char **argv) {
     size_t shift = (command->params_size + 63) & ~(size_t)63;
-    struct hn_option table[OPTIONS_MAX];
-    join_options(command, shift, table);
+    struct hn_option table[HN_COMMAND_OPTIONS];
+    hn_command_options(command, shift, table);
     char *params = hn_zalloc(ctx, (int64_t)(shift + sizeof(struct hn_common)), 1);
     const char **args = hn_zalloc(ctx, argc, sizeof *args);
     enum hn_code code = HN_MEMORY;
@@ -153,11 +108,7 @@ done:;
 }
 
 static int unknown_command(const char *word) {
-    const char *names[sizeof commands / sizeof commands[0]];
-    int n = 0;
-    for (; commands[n]; n++)
-        names[n] = commands[n]->name;
-    const char *near = hn_nearest(word, names, n);
+    const char *near = hn_command_nearest(word);
     fprintf(stderr, "hardneg: unknown command '%s'", word);
     if (near)
         fprintf(stderr, " (did you mean '%s'?)", near);
@@ -186,7 +137,7 @@ int main(int argc, char **argv) {
         print_usage(stdout);
         return 0;
     }
-    for (const struct hn_command *const *c = commands; *c; c++)
+    for (const struct hn_command *const *c = hn_commands; *c; c++)
         if (strcmp(argv[1], (*c)->name) == 0)
             return run_command(&ctx, *c, argc, argv);
     return unknown_command(argv[1]);
