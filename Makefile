@@ -62,7 +62,7 @@ ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything $(entries) run-demo run-tests run-sanitized run-lint run-bench format install uninstall \
+.PHONY: all everything $(entries) run-demo run-tests run-sanitized run-lint run-bench format install uninstall dist \
 	clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -119,14 +119,30 @@ run-bench: $(program)
 format: ## rewrite all sources as .clang-format says
 	$(Q)clang-format -i $(wildcard */*.c */*.h)
 
+share := $(DESTDIR)$(PREFIX)/share
+pages := $(share)/man/man1/hardneg.1 $(share)/bash-completion/completions/hardneg \
+	$(share)/zsh/site-functions/_hardneg
+
 install: all ## install below PREFIX (default /usr/local); DESTDIR is honoured
 	$(Q)install -D -m 755 $(program) $(DESTDIR)$(PREFIX)/bin/hardneg
-	$(Q)install -d $(DESTDIR)$(PREFIX)/share/doc/hardneg
-	$(Q)install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/hardneg
+	$(Q)install -d $(dir $(pages)) $(share)/doc/hardneg/docs $(share)/hardneg/harness/jobs \
+		$(share)/hardneg/datasets $(share)/hardneg/plots
+	$(Q)$(program) man > $(word 1,$(pages))
+	$(Q)$(program) completion bash > $(word 2,$(pages))
+	$(Q)$(program) completion zsh > $(word 3,$(pages))
+	$(Q)install -m 644 README.md LICENSE CHANGELOG.md CITATION.cff $(share)/doc/hardneg
+	$(Q)cp -R docs/. $(share)/doc/hardneg/docs
+	$(Q)cp -R harness/jobs/. $(share)/hardneg/harness/jobs
+	$(Q)install -m 644 $(wildcard datasets/*.h5) $(share)/hardneg/datasets
+	$(Q)cp -R plots/theme.gp $(wildcard plots/paper) $(share)/hardneg/plots
 
 uninstall: ## remove what `make install` put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/hardneg
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/share/doc/hardneg
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/hardneg $(pages)
+	$(Q)rm -rf $(share)/doc/hardneg $(share)/hardneg
+
+dist: ## a source archive of the last commit, hardneg-VERSION.tar.gz
+	$(Q)name=hardneg-$$(sed -n 's/.*hn_version\[\] = "\(.*\)";/\1/p' harness/host.c) && \
+	git archive --format=tar.gz --prefix=$$name/ -o $$name.tar.gz HEAD && echo $$name.tar.gz
 
 clean: ## remove what was built (results stay)
 	$(Q)rm -rf $(addprefix $(BUILD)/,obj include tests asan tsan lint lint-clang) $(library) $(program)
