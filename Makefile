@@ -117,7 +117,7 @@ run-bench: $(program)
 	$(Q)$(program) bench all
 
 format: ## rewrite all sources as .clang-format says
-	$(Q)clang-format -i $(wildcard */*.c */*.h)
+	$(Q)clang-format -i $(wildcard */*.c */*.h tests/fuzz/*.[ch])
 
 share := $(DESTDIR)$(PREFIX)/share
 pages := $(share)/man/man1/hardneg.1 $(share)/bash-completion/completions/hardneg \
@@ -145,7 +145,7 @@ dist: ## a source archive of the last commit, hardneg-VERSION.tar.gz
 	git archive --format=tar.gz --prefix=$$name/ -o $$name.tar.gz HEAD && echo $$name.tar.gz
 
 clean: ## remove what was built (results stay)
-	$(Q)rm -rf $(addprefix $(BUILD)/,obj include tests asan tsan lint lint-clang) $(library) $(program)
+	$(Q)rm -rf $(addprefix $(BUILD)/,obj include tests asan tsan lint lint-clang fuzz) $(library) $(program)
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -164,7 +164,13 @@ $(library): $(call obj,$(filter-out harness/main.c,$(sources)))
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_common)) $(library)
 	@printf '  LD  %s\n' $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -lcunit $(libs)
+	$(Q)$(CC) $(all_cflags) -o $@ $(filter %.o,$^) $(library) $(ldflags) -lcunit $(libs)
+
+fuzz_targets := tests/fuzz/targets.c tests/fuzz/schema.c
+$(BUILD)/tests/test_fuzz: $(call obj,$(fuzz_targets))
+
+$(BUILD)/fuzzer: $(call obj,tests/fuzz/libfuzzer.c $(fuzz_targets)) $(library)
+	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -fsanitize=fuzzer $(libs)
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/include/flags
 	@printf '  CC  %s\n' $<
@@ -191,4 +197,4 @@ $(BUILD)/include/build_info.h: FORCE
 $(call obj,harness/host.c): $(BUILD)/include/build_info.h
 $(call obj,plots/theme.c): plots/theme.gp
 
--include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c)))
+-include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c tests/fuzz/*.c)))

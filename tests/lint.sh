@@ -5,8 +5,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 shopt -s nullglob
 program=(core/*.c datasets/*.c samplers/*.c metrics/*.c training/*.c plots/*.c harness/*.c)
-sources=("${program[@]}" tests/*.c)
-headers=(core/*.h datasets/*.h samplers/*.h metrics/*.h training/*.h plots/*.h harness/*.h tests/*.h)
+sources=("${program[@]}" tests/*.c tests/fuzz/*.c)
+headers=(core/*.h datasets/*.h samplers/*.h metrics/*.h training/*.h plots/*.h harness/*.h tests/*.h tests/fuzz/*.h)
 findings=0
 complain() {
     echo "$*"

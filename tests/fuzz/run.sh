@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Fuzzes one target, or all: `tests/fuzz/run.sh [RUNS] [TARGET...]` (default: a million executions of each).
+# Needs clang. New inputs go to build/fuzz/corpus; what breaks a promise to build/fuzz/found: mend it, then put
+# the file into tests/fuzz/corpus/TARGET, where the tests replay it for ever.
+set -eu
+cd "$(dirname "$0")/../.."
+runs=${1:-1000000}
+shift || true
+out=build/fuzz
+# Without the process that looks at HDF5 files first, which costs a hundred times more than the rest.
+make --no-print-directory -s "$out/fuzzer" BUILD="$out" CC=clang OMP=-fopenmp=libomp CFLAGS="-O1 -g" DEPS=0 \
+    CPPFLAGS=-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
+    SANITIZE="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined" >"$out.log" 2>&1 ||
+    { tail "$out.log"; exit 1; }
+# As users have it: every reader, that process included.
+make --no-print-directory -s build/hardneg DEPS=0
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls tests/fuzz/corpus)
+
+fuzz() { # TARGET OPTION...
+    local target=$1
+    shift
+    mkdir -p "$out/corpus/$target" "$out/found/$target"
+    HN_FUZZ=$target "$out/fuzzer" -runs="$runs" -max_len="${MAX_LEN:-65536}" -rss_limit_mb=2048 -timeout=20 \
+        -artifact_prefix="$out/found/$target/" -print_final_stats=1 "$@" \
+        "$out/corpus/$target" "tests/fuzz/corpus/$target" >"$out/$target.log" 2>&1
+}
+# HDF5 itself breaks down on damaged files. Such inputs are kept, fuzzing goes on, and in the end the whole
+# program has to refuse each of them in good order.
+fuzz_library() { # TARGET
+    local target=$1 bad=0 n=0 file
+    fuzz "$target" -fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 || true
+    for file in "$out/found/$target"/*; do
+        [ -e "$file" ] || continue
+        n=$((n + 1))
+        rc=0
+        build/hardneg validate "$file" >/dev/null 2>"$out/refused" || rc=$?
+        [ "$rc" = 3 ] || [ "$rc" = 0 ] || { echo "$target: $file: exit code $rc"; bad=1; }
+    done
+    echo "$target: $n inputs on which HDF5 broke down by itself, looked at by the whole program"
+    return $bad
+}
+for target in "${targets[@]}"; do
+    echo "$target: $runs executions"
+    case $target in
+    snapshot | results) fuzz_library "$target" || exit 1 ;;
+    *) fuzz "$target" || { tail -n 40 "$out/$target.log"; echo "$target: see $out/$target.log"; exit 1; } ;;
+    esac
+    grep -E '^#[0-9]+.*(DONE|cov)' "$out/$target.log" | tail -n 1
+done

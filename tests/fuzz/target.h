@@ -1,0 +1,18 @@
+// Fuzz targets: each gives bytes to one reader, as the file that it would read, and ends the
+// process if the reader breaks a promise. One list; libFuzzer (tests/fuzz/run.sh) and the
+// regression test (tests/test_fuzz.c) read it.
+#ifndef HN_TESTS_FUZZ_TARGET_H
+#define HN_TESTS_FUZZ_TARGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hn_fuzz_target {
+    const char *name;
+    void (*run)(const uint8_t *data, size_t size);
+};
+
+extern const struct hn_fuzz_target hn_fuzz_targets[]; // ends with a NULL name
+const struct hn_fuzz_target *hn_fuzz_find(const char *name);
+
+#endif

@@ -1,0 +1,203 @@
+// What every reader promises, whatever the bytes: it does not crash, a failure has a message and a
+// code for the user (not "internal error"), and nothing stays allocated.
+#include "tests/fuzz/schema.h"
+#include "tests/fuzz/target.h"
+
+#include "datasets/h5.h"
+#include "datasets/linqs.h"
+#include "datasets/npy.h"
+#include "datasets/snapshot.h"
+#include "harness/job.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH = 64 };
+
+static void broken(const struct hn_context *ctx, const char *what) {
+    fprintf(stderr, "promise broken: %s (code %d, message \"%s\")\n", what, (int)ctx->code,
+            ctx->message);
+    abort();
+}
+
+static void must(const struct hn_context *ctx, bool condition, const char *what) {
+    if (!condition)
+        broken(ctx, what);
+}
+
+// A file in memory with these bytes; its path lasts until it is closed.
+static int memory_file(const uint8_t *data, size_t size, char path[PATH]) {
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
+        perror("fuzz: a file in memory");
+        abort();
+    }
+    snprintf(path, PATH, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+static void begin(struct hn_context *ctx) {
+    hn_h5_quiet();
+    hn_context_init(ctx, 1);
+    ctx->memory.limit = (int64_t)256 << 20;
+}
+
+// `bounded`: no small file makes the reader ask for more than the limit.
+static void end(struct hn_context *ctx, enum hn_code code, bool bounded) {
+    must(ctx, ctx->memory.live == 0, "nothing stays allocated");
+    if (code == HN_OK)
+        return;
+    must(ctx, *ctx->message, "a failure has a message");
+    must(ctx, code != HN_INTERNAL && code != HN_IO, "bad input is no internal error");
+    must(ctx, !bounded || code != HN_MEMORY, "sizes are bounded by the file");
+}
+
+static void run_npy(const uint8_t *data, size_t size) {
+    struct hn_context ctx;
+    char path[PATH];
+    struct hn_npy array;
+    begin(&ctx);
+    int fd = memory_file(data, size, path);
+    enum hn_code code = hn_npy_read(&ctx, path, &array);
+    if (code == HN_OK) {
+        must(&ctx, array.rank >= 0 && array.rank <= HN_NPY_RANK_MAX, "the rank is in range");
+        must(&ctx, !array.real != !array.integer, "one of the two arrays is there");
+        hn_npy_free(&ctx, &array);
+    }
+    close(fd);
+    end(&ctx, code, true);
+}
+
+// A job that is accepted is written out resolved, and that text stands for the same job.
+static void run_job(const uint8_t *data, size_t size) {
+    struct hn_context ctx;
+    char path[PATH];
+    struct hn_job job, again;
+    begin(&ctx);
+    int fd = memory_file(data, size, path);
+    enum hn_code code = hn_job_read(&ctx, path, NULL, &job);
+    close(fd);
+    if (code == HN_OK) {
+        fd = memory_file((const uint8_t *)job.resolved, strlen(job.resolved), path);
+        must(&ctx, hn_job_read(&ctx, path, NULL, &again) == HN_OK, "a resolved job can be read");
+        must(&ctx, strcmp(job.resolved, again.resolved) == 0, "and resolves to itself");
+        hn_job_free(&ctx, &again);
+        hn_job_free(&ctx, &job);
+        close(fd);
+    }
+    end(&ctx, code, true);
+}
+
+static void read_snapshot(struct hn_context *ctx, const char *path) {
+    struct hn_snapshot *snapshot;
+    enum hn_code code = hn_snapshot_open(ctx, path, &snapshot);
+    if (code == HN_OK) {
+        code = hn_snapshot_validate(ctx, snapshot);
+        hn_snapshot_close(ctx, snapshot);
+    }
+    // Data sets without storage are as large as they say: refusing them for memory is right.
+    end(ctx, code, false);
+}
+
+// A path for an HDF5 file, which the library does not open in /proc.
+static void named_file(char path[PATH]) {
+    snprintf(path, PATH, "%s/hardneg-fuzz-%d.h5", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
+             (int)getpid());
+}
+
+static void run_snapshot(const uint8_t *data, size_t size) {
+    struct hn_context ctx;
+    char path[PATH];
+    begin(&ctx);
+    named_file(path);
+    FILE *file = fopen(path, "wb");
+    if (!file || (size && fwrite(data, 1, size, file) != size) || fclose(file)) {
+        perror(path);
+        abort();
+    }
+    read_snapshot(&ctx, path);
+    unlink(path);
+}
+
+// The same reader, given sound HDF5 files with anything in them: the bytes say which objects there
+// are, their types, shapes and values. Damaged files seldom get past the library itself.
+static void run_schema(const uint8_t *data, size_t size) {
+    struct hn_context ctx;
+    char path[PATH];
+    begin(&ctx);
+    named_file(path);
+    hn_fuzz_write_schema(path, data, size);
+    read_snapshot(&ctx, path);
+    unlink(path);
+}
+
+// A folder of text files: their contents are separated by a byte that is in no text.
+enum { SEPARATOR = 0xff };
+
+static size_t put_part(const char *folder, const char *name, const uint8_t *data, size_t size) {
+    char path[2 * PATH];
+    const uint8_t *stop = size ? memchr(data, SEPARATOR, size) : NULL;
+    size_t length = stop ? (size_t)(stop - data) : size;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (!file || (length && fwrite(data, 1, length, file) != length) || fclose(file)) {
+        perror(path);
+        abort();
+    }
+    return stop ? length + 1 : length;
+}
+
+static void remove_parts(const char *folder, const char *const *names) {
+    for (; *names; names++) {
+        char path[2 * PATH];
+        snprintf(path, sizeof path, "%s/%s", folder, *names);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static void make_folder(char folder[PATH], const char *const *names, const uint8_t *data,
+                        size_t size) {
+    snprintf(folder, PATH, "%s/hardneg-fuzz-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
+             (int)getpid());
+    if (mkdir(folder, 0700)) {
+        perror(folder);
+        abort();
+    }
+    for (; *names; names++) {
+        size_t used = put_part(folder, *names, data, size);
+        data += used;
+        size -= used;
+    }
+}
+
+static void run_linqs(const uint8_t *data, size_t size) {
+    static const char *const names[] = {"a.features", "a.edges", "a.split", NULL};
+    struct hn_context ctx;
+    struct hn_linqs graph;
+    char folder[PATH];
+    begin(&ctx);
+    make_folder(folder, names, data, size);
+    enum hn_code code = hn_linqs_read(&ctx, folder, &graph);
+    if (code == HN_OK)
+        hn_linqs_free(&ctx, &graph);
+    remove_parts(folder, names);
+    end(&ctx, code, true);
+}
+
+const struct hn_fuzz_target hn_fuzz_targets[] = {
+    {"npy", run_npy},       {"job", run_job},     {"snapshot", run_snapshot},
+    {"schema", run_schema}, {"linqs", run_linqs}, {0},
+};
+
+const struct hn_fuzz_target *hn_fuzz_find(const char *name) {
+    for (const struct hn_fuzz_target *t = hn_fuzz_targets; t->name; t++)
+        if (strcmp(t->name, name) == 0)
+            return t;
+    return NULL;
+}

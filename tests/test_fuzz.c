@@ -1,0 +1,67 @@
+// Regression of the fuzz targets: every file that once broke a reader, and a seed of every kind,
+// keeps every promise of tests/fuzz/targets.c; so does every seed cut short or with a byte changed.
+#include "tests/fixture.h"
+#include "tests/fuzz/target.h"
+#include "tests/test.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX_BYTES = 1 << 17, NAME = 512, VARIANTS = 24 };
+
+static uint8_t bytes[FILE_MAX_BYTES];
+
+static size_t read_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    CU_ASSERT_FATAL(feof(file));
+    fclose(file);
+    return size;
+}
+
+// The file itself, and variants of it: cut at VARIANTS places, a byte changed at VARIANTS others.
+static void replay(const struct hn_fuzz_target *target, const char *path) {
+    size_t size = read_file(path);
+    target->run(bytes, size);
+    for (size_t v = 1; v < VARIANTS; v++)
+        target->run(bytes, size * v / VARIANTS);
+    for (size_t v = 0; v < VARIANTS && size > 0; v++) {
+        size_t at = size * (2 * v + 1) / (2 * VARIANTS);
+        uint8_t kept = bytes[at];
+        bytes[at] = (uint8_t)(kept + 1 + 37 * v);
+        target->run(bytes, size);
+        bytes[at] = kept;
+    }
+}
+
+// A broken promise ends the process: the files are counted so that an empty corpus is no pass.
+static void replay_all(const char *name) {
+    char folder[NAME], path[2 * NAME];
+    snprintf(folder, sizeof folder, "tests/fuzz/corpus/%s", name);
+    const struct hn_fuzz_target *target = hn_fuzz_find(name);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(target);
+    DIR *listing = opendir(folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listing);
+    int files = 0;
+    for (struct dirent *entry; (entry = readdir(listing));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        replay(target, path);
+        files++;
+    }
+    closedir(listing);
+    CU_ASSERT(files > 0);
+}
+
+static void test_corpus(void) {
+    for (const struct hn_fuzz_target *t = hn_fuzz_targets; t->name; t++)
+        replay_all(t->name);
+}
+
+static const struct hn_test tests[] = {{"corpus", test_corpus}};
+
+HN_TEST_MAIN("fuzz", tests)
