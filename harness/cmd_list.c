@@ -2,6 +2,7 @@
 #include "harness/command.h"
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
+#include "metrics/study.h"
 #include "plots/figure.h"
 #include "samplers/sampler.h"
 
@@ -77,6 +78,16 @@ static json_t *metrics_json(void) {
                                               "summary", (*m)->summary, "paper", (*m)->source,
                                               "table", "snapshots", "columns",
                                               columns_json((*m)->columns, (*m)->n_columns)));
+    for (const struct hn_study_type *const *s = hn_studies; *s; s++) {
+        char table[128];
+        snprintf(table, sizeof table, "tables/%s", (*s)->name);
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "name",
+                                        (*s)->name, "family", "study", "summary", (*s)->summary,
+                                        "paper", (*s)->source, "note", (*s)->note, "table", table,
+                                        "columns", columns_json((*s)->columns, (*s)->n_columns),
+                                        "parameters", parameters_json((*s)->options)));
+    }
     return list;
 }
 
@@ -94,6 +105,28 @@ static void print_column(const struct hn_column *c) {
            direction_names[c->direction]);
 }
 
+static void print_options(const struct hn_option *options) {
+    for (const struct hn_option *o = options; o->name; o++) {
+        char range[256];
+        hn_option_range(o, range, sizeof range);
+        printf("    %-16s %-12s %s [%s]\n", o->name, o->initial ? o->initial : "(unset)", o->help,
+               range);
+    }
+}
+
+static void print_study(const struct hn_study_type *s) {
+    printf("%s: %s (%s)\n    by name only, table /tables/%s\n", s->name, s->summary, s->source,
+           s->name);
+    if (*s->note)
+        printf("    differs: %s\n", s->note);
+    if (s->options->name)
+        printf("  options\n");
+    print_options(s->options);
+    printf("  columns\n");
+    for (int i = 0; i < s->n_columns; i++)
+        print_column(&s->columns[i]);
+}
+
 static void print_metrics(void) {
     for (const struct hn_metric_type *const *m = hn_metrics; *m; m++) {
         printf("%s: %s (%s)\n", (*m)->name, (*m)->summary, (*m)->source);
@@ -105,15 +138,8 @@ static void print_metrics(void) {
         for (int i = 0; i < (*m)->n_columns; i++)
             print_column(&(*m)->columns[i]);
     }
-}
-
-static void print_options(const struct hn_option *options) {
-    for (const struct hn_option *o = options; o->name; o++) {
-        char range[256];
-        hn_option_range(o, range, sizeof range);
-        printf("    %-16s %-12s %s [%s]\n", o->name, o->initial ? o->initial : "(unset)", o->help,
-               range);
-    }
+    for (const struct hn_study_type *const *s = hn_studies; *s; s++)
+        print_study(*s);
 }
 
 static void print_samplers(void) {

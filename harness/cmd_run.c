@@ -141,7 +141,12 @@ static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *pla
         hn_cell_label(plan, &plan->cell[i], label, sizeof label);
         shown += list_line(label, filter);
     }
-    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells\n", shown, plan->n_cells + steps);
+    for (int64_t i = 0; i < plan->n_studies; i++) {
+        hn_study_label(plan, &plan->study[i], label, sizeof label);
+        shown += list_line(label, filter);
+    }
+    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells\n", shown,
+            plan->n_cells + steps + plan->n_studies);
     return shown ? HN_OK : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
 }
 

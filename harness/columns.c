@@ -77,6 +77,21 @@ static const struct hn_column snapshot_columns[] = {
     INT("sweeps", "1", "sweeps shared by all metrics", HN_SMALLER),
 };
 
+static const struct hn_column study_columns[] = {
+    TEXT("cell_key", "hash of data, parameters and seeds"),
+    TEXT("run_key", "hash of cell_key and the version of the code"),
+    TEXT("dataset", "snapshot file"),
+    TEXT("dataset_sha256", "content of the snapshot file"),
+    INT("step", "optimizer_step", "training step of the embeddings", HN_NEITHER),
+    TEXT("study", "study, and name of its table"),
+    TEXT("params", "all options of the study, canonical text"),
+    INT("seed", "1", "the first seed", HN_NEITHER),
+    TEXT("tool_version", "version of the program"),
+    TEXT("status", "ok, failed or not_applicable"),
+    TEXT("error", "why it failed or does not apply"),
+    TEXT("note", "what was taken otherwise"),
+};
+
 static const struct hn_column timing_columns[] = {
     INT("run", "1", "row of /runs", HN_NEITHER),
     TEXT("phase", "build, epoch or next"),
@@ -165,6 +180,15 @@ enum hn_code hn_snapshots_table(struct hn_context *ctx, struct hn_table *out) {
     if (hn_table_init(ctx, out, "snapshots") ||
         add_all(ctx, out, snapshot_columns, COUNT(snapshot_columns)) ||
         add_snapshot_metrics(ctx, out)) {
+        hn_table_free(ctx, out);
+        return ctx->code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_studies_table(struct hn_context *ctx, struct hn_table *out) {
+    if (hn_table_init(ctx, out, "studies") ||
+        add_all(ctx, out, study_columns, COUNT(study_columns))) {
         hn_table_free(ctx, out);
         return ctx->code;
     }

@@ -518,6 +518,9 @@ void hn_job_free(struct hn_context *ctx, struct hn_job *job) {
     for (int64_t i = 0; i < job->n_weightings; i++)
         hn_job_weighting_free(ctx, &job->weighting[i]);
     hn_free(ctx, job->weighting);
+    for (int64_t i = 0; i < job->n_studies; i++)
+        hn_job_study_free(ctx, &job->study[i]);
+    hn_free(ctx, job->study);
     hn_free(ctx, job->loss);
     hn_free(ctx, job->path);
     hn_free(ctx, job->step);

@@ -5,6 +5,7 @@
 #include "core/option.h"
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
+#include "metrics/study.h"
 #include "samplers/sampler.h"
 
 // One point of a sampler's grid: parameters filled from its option table.
@@ -17,6 +18,13 @@ struct hn_job_sampler {
 // One point of the grid of weightings.
 struct hn_job_weighting {
     const struct hn_weighting_type *type;
+    void *params; // owned
+    char *text;   // canonical parameters, owned
+};
+
+// One point of a study's grid.
+struct hn_job_study {
+    const struct hn_study_type *type;
     void *params; // owned
     char *text;   // canonical parameters, owned
 };
@@ -54,6 +62,8 @@ struct hn_job {
     int64_t n_metrics;
     const struct hn_snapshot_metric_type **snapshot_metric; // [n_snapshot_metrics] of no sampler
     int64_t n_snapshot_metrics;
+    struct hn_job_study *study; // [n_studies] asked for by name, in file order, no point twice
+    int64_t n_studies;
     struct hn_job_timing timing;
     int64_t memory_limit; // bytes, 0 = none
     char **figure;        // figure ids; all = every figure that the results allow
@@ -78,5 +88,6 @@ HN_MUST_USE enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char
                                               struct hn_job_sampler *out);
 void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s);     // zeroed is fine
 void hn_job_weighting_free(struct hn_context *ctx, struct hn_job_weighting *w); // zeroed is fine
+void hn_job_study_free(struct hn_context *ctx, struct hn_job_study *s);         // zeroed is fine
 
 #endif

@@ -11,6 +11,7 @@
 enum {
     HN_JOB_FILE_MAX = 1 << 20,      // bytes
     HN_JOB_POINTS_MAX = 100000,     // of all samplers together, or all weightings
+    HN_JOB_STUDIES_MAX = 1000,      // points of all studies together
     HN_JOB_CELLS_MAX = 1000000,     // product of everything that has a list
     HN_YAML_DEPTH_MAX = 32,         // mappings and lists within each other
     HN_YAML_NODES_MAX = 100000,     // in one file
@@ -77,7 +78,8 @@ HN_MUST_USE enum hn_code hn_job_set(struct hn_context *ctx, const struct hn_opti
                                     void *params, const struct hn_option *option,
                                     const struct hn_yaml *value);
 
-// The metrics that `value` names (NULL = all), into job->metric and job->snapshot_metric.
+// The metrics that `value` names (NULL = all), into job->metric and job->snapshot_metric, and the
+// studies, with their options, into job->study.
 HN_MUST_USE enum hn_code hn_job_read_metrics(struct hn_context *ctx, const struct hn_yaml *value,
                                              struct hn_job *job);
 

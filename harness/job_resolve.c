@@ -205,17 +205,32 @@ static void put_what(struct text *t, const struct hn_job *job) {
     put(t, "]\n");
 }
 
-static void put_how(struct text *t, const struct hn_job *job) {
+static void put_metrics(struct text *t, const struct hn_job *job) {
+    const char *comma = "";
     put(t, "metrics: [");
-    for (int64_t i = 0; i < job->n_metrics; i++) {
-        put(t, i ? ", " : "");
+    for (int64_t i = 0; i < job->n_metrics; i++, comma = ", ") {
+        put(t, comma);
         put_text(t, job->metric[i]->name);
     }
-    for (int64_t i = 0; i < job->n_snapshot_metrics; i++) {
-        put(t, i || job->n_metrics ? ", " : "");
+    for (int64_t i = 0; i < job->n_snapshot_metrics; i++, comma = ", ") {
+        put(t, comma);
         put_text(t, job->snapshot_metric[i]->name);
     }
-    put(t, "]\ntiming: ");
+    for (int64_t i = 0; i < job->n_studies; i++, comma = ", ") {
+        const struct hn_job_study *study = &job->study[i];
+        put(t, comma);
+        put(t, "{");
+        put_text(t, study->type->name);
+        put(t, ": ");
+        put_options(t, study->type->options, study->params);
+        put(t, "}");
+    }
+    put(t, "]\n");
+}
+
+static void put_how(struct text *t, const struct hn_job *job) {
+    put_metrics(t, job);
+    put(t, "timing: ");
     put_options(t, hn_job_timing_options, &job->timing);
     put(t, "\nlimits: {");
     if (job->memory_limit) {

@@ -66,6 +66,11 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_job *job,
                 return hn_fail_in(ctx, "%s: %s on %s", job->path, sampler->type->name, info->path);
         }
     }
+    for (int64_t s = 0; s < job->n_studies; s++) {
+        const struct hn_job_study *study = &job->study[s];
+        if (study->type->check && study->type->check(ctx, study->params, info->n))
+            return hn_fail_in(ctx, "%s: %s on %s", job->path, study->type->name, info->path);
+    }
     return HN_OK;
 }
 
@@ -167,6 +172,57 @@ static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step
     hn_digest_end(&d, step->run_key);
 }
 
+static void hash_ints(struct hn_digest *d, const int64_t *value, int64_t n) {
+    hash_int(d, n);
+    for (int64_t i = 0; i < n; i++)
+        hash_int(d, value[i]);
+}
+
+// What the study uses of the job, and nothing else.
+static void make_study_keys(const struct hn_plan *plan, struct hn_plan_study *cell) {
+    const struct hn_job *job = plan->job;
+    const struct hn_job_study *study = &job->study[cell->study];
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
+    struct hn_digest d;
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, "hardneg-study-cell-1");
+    hn_digest_add_text(&d, plan->data[cell->data].sha256);
+    hash_int(&d, info->step[plan->step[cell->step].step_index]);
+    hn_digest_add_text(&d, study->type->name);
+    hn_digest_add_text(&d, study->text);
+    hash_ints(&d, job->seed, study->type->uses & HN_STUDY_SEEDS ? job->n_seeds : 1);
+    if (study->type->uses & HN_STUDY_BATCH_SIZES)
+        hash_ints(&d, job->batch_size, job->n_batch_sizes);
+    if (study->type->uses & HN_STUDY_SERIES)
+        hash_ints(&d, job->step, job->step ? job->n_steps : 0);
+    for (int64_t t = 0; study->type->uses & HN_STUDY_TEMPERATURES && t < job->n_temperatures; t++)
+        hash_real(&d, job->temperature[t]);
+    hn_digest_end(&d, cell->cell_key);
+
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, cell->cell_key);
+    hash_int(&d, hn_results_code_version);
+    hn_digest_end(&d, cell->run_key);
+}
+
+static enum hn_code lay_studies(struct hn_context *ctx, struct hn_plan *plan) {
+    int64_t total;
+    if (!hn_mul(plan->n_steps, plan->job->n_studies, &total))
+        return hn_fail(ctx, HN_USAGE, "%s: too many studies", plan->job->path);
+    plan->study = hn_zalloc(ctx, total, sizeof *plan->study);
+    if (!plan->study)
+        return ctx->code;
+    for (int64_t i = 0; i < plan->n_steps; i++)
+        for (int32_t s = 0; s < (int32_t)plan->job->n_studies; s++) {
+            struct hn_plan_study *cell = &plan->study[plan->n_studies++];
+            cell->data = plan->step[i].data;
+            cell->study = s;
+            cell->step = i;
+            make_study_keys(plan, cell);
+        }
+    return HN_OK;
+}
+
 // The cells that differ from `model` in sampler, batch size and seed.
 static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
     const struct hn_job *job = plan->job;
@@ -245,6 +301,8 @@ enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job, stru
     }
     if (code == HN_OK)
         code = lay_cells(ctx, out);
+    if (code == HN_OK)
+        code = lay_studies(ctx, out);
     if (code)
         hn_plan_free(ctx, out);
     return code;
@@ -256,6 +314,7 @@ void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan) {
     hn_free(ctx, plan->data);
     hn_free(ctx, plan->cell);
     hn_free(ctx, plan->step);
+    hn_free(ctx, plan->study);
     memset(plan, 0, sizeof *plan);
 }
 
@@ -279,4 +338,13 @@ void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, 
     const struct hn_plan_data *data = &plan->data[step->data];
     snprintf(text, size, "%s step %" PRId64 " without a sampler", data->name,
              hn_snapshot_info(data->snapshot)->step[step->step_index]);
+}
+
+void hn_study_label(const struct hn_plan *plan, const struct hn_plan_study *study, char *text,
+                    size_t size) {
+    const struct hn_plan_data *data = &plan->data[study->data];
+    const struct hn_job_study *point = &plan->job->study[study->study];
+    int64_t index = plan->step[study->step].step_index;
+    snprintf(text, size, "%s step %" PRId64 " study %s {%s}", data->name,
+             hn_snapshot_info(data->snapshot)->step[index], point->type->name, point->text);
 }

@@ -39,12 +39,22 @@ struct hn_plan_step {
     char run_key[HN_DIGEST_TEXT];
 };
 
+// A study of one step of one file.
+struct hn_plan_study {
+    int32_t data, study; // index into job->study
+    int64_t step;        // index into plan->step
+    char cell_key[HN_DIGEST_TEXT];
+    char run_key[HN_DIGEST_TEXT];
+};
+
 struct hn_plan {
     const struct hn_job *job; // borrowed
     struct hn_plan_data *data;
     int64_t n_data;
     struct hn_plan_step *step; // by data, step
     int64_t n_steps;
+    struct hn_plan_study *study; // by data, step, study
+    int64_t n_studies;
     struct hn_cell *cell; // by data, step, temperature, loss, weighting, sampler, batch size, seed
     int64_t n_cells;
 };
@@ -62,6 +72,10 @@ void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char 
 // "cifar10.h5 step 400 without a sampler".
 void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, char *text,
                    size_t size);
+
+// "cifar10.h5 step 400 study prop1 {K=100, M=500}".
+void hn_study_label(const struct hn_plan *plan, const struct hn_plan_study *study, char *text,
+                    size_t size);
 
 // What a sampler's check() and needs are judged by.
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,

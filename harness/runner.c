@@ -19,6 +19,7 @@ struct run {
     struct hn_progress progress;
     bool *needed;            // [n_cells] to be run
     bool *step_needed;       // [n_steps] what needs no sampler is to be run
+    bool *study_needed;      // [n_studies]
     struct pending *pending; // of the group in work
     int64_t n_pending;
 };
@@ -34,6 +35,12 @@ static bool wants_step(const struct run *r, const struct hn_plan_step *step) {
     char label[LABEL_MAX];
     hn_step_label(r->plan, step, label, sizeof label);
     return r->plan->job->n_snapshot_metrics > 0 && matches(r, label);
+}
+
+static bool wants_study(const struct run *r, const struct hn_plan_study *study) {
+    char label[LABEL_MAX];
+    hn_study_label(r->plan, study, label, sizeof label);
+    return matches(r, label);
 }
 
 static bool selected(const struct run *r, const struct hn_cell *cell) {
@@ -153,6 +160,19 @@ static enum hn_code run_cell(struct hn_context *ctx, struct run *r, const struct
     return interleave ? HN_OK : finish_pending(ctx, r);
 }
 
+static enum hn_code choose_studies(struct hn_context *ctx, struct run *r) {
+    const struct hn_plan *plan = r->plan;
+    char label[LABEL_MAX];
+    for (int64_t i = 0; i < plan->n_studies; i++) {
+        if (!wants_study(r, &plan->study[i]))
+            continue;
+        hn_study_label(plan, &plan->study[i], label, sizeof label);
+        if (needs_run(ctx, r, plan->study[i].run_key, label, &r->study_needed[i]))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
 // Which cells are to be run: first those without a sampler, one a step, then the others.
 static enum hn_code choose(struct hn_context *ctx, struct run *r) {
     const struct hn_plan *plan = r->plan;
@@ -173,7 +193,7 @@ static enum hn_code choose(struct hn_context *ctx, struct run *r) {
         if (needs_run(ctx, r, plan->cell[i].run_key, label, &r->needed[i]))
             return ctx->code;
     }
-    return HN_OK;
+    return choose_studies(ctx, r);
 }
 
 static enum hn_code run_without_sampler(struct hn_context *ctx, struct run *r,
@@ -191,6 +211,30 @@ static enum hn_code run_without_sampler(struct hn_context *ctx, struct run *r,
     return code;
 }
 
+static enum hn_code run_study(struct hn_context *ctx, struct run *r,
+                              const struct hn_plan_study *study) {
+    struct hn_results results = {0};
+    char label[LABEL_MAX];
+    hn_study_label(r->plan, study, label, sizeof label);
+    hn_progress_show(&r->progress, label);
+    enum hn_code code = hn_study_run(ctx, r->plan, study, r->cache, &results);
+    if (code == HN_OK)
+        code = hn_shard_write(ctx, r->options->folder, study->run_key, &results);
+    if (code == HN_OK)
+        count(r, &results, label);
+    hn_results_free(ctx, &results);
+    return code;
+}
+
+// The studies of a step, after its cells.
+static enum hn_code run_studies(struct hn_context *ctx, struct run *r, int64_t step) {
+    int64_t each = r->plan->job->n_studies;
+    for (int64_t i = step * each; i < (step + 1) * each; i++)
+        if (r->study_needed[i] && (hn_check_stop(ctx) || run_study(ctx, r, &r->plan->study[i])))
+            return ctx->code;
+    return HN_OK;
+}
+
 static enum hn_code run_step(struct hn_context *ctx, struct run *r, int64_t number) {
     const struct hn_plan_step *step = &r->plan->step[number];
     enum hn_code code = hn_check_stop(ctx);
@@ -204,15 +248,19 @@ static enum hn_code run_step(struct hn_context *ctx, struct run *r, int64_t numb
         if (code == HN_OK)
             code = run_cell(ctx, r, &r->plan->cell[i]);
     }
-    return code == HN_OK ? finish_pending(ctx, r) : code;
+    if (code == HN_OK)
+        code = finish_pending(ctx, r);
+    return code == HN_OK ? run_studies(ctx, r, number) : code;
 }
 
 static enum hn_code take_memory(struct hn_context *ctx, struct run *r) {
     r->needed = hn_zalloc(ctx, r->plan->n_cells, sizeof *r->needed);
     r->step_needed = hn_zalloc(ctx, r->plan->n_steps, sizeof *r->step_needed);
+    r->study_needed = hn_zalloc(ctx, r->plan->n_studies, sizeof *r->study_needed);
     r->pending = hn_zalloc(ctx, r->plan->n_cells, sizeof *r->pending);
     r->cache = hn_cell_cache_open(ctx);
-    return r->needed && r->step_needed && r->pending && r->cache ? HN_OK : HN_MEMORY;
+    bool taken = r->needed && r->step_needed && r->study_needed && r->pending && r->cache;
+    return taken ? HN_OK : HN_MEMORY;
 }
 
 enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
@@ -235,6 +283,7 @@ enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
     free_pending(ctx, &r);
     hn_cell_cache_close(ctx, r.cache);
     hn_free(ctx, r.pending);
+    hn_free(ctx, r.study_needed);
     hn_free(ctx, r.step_needed);
     hn_free(ctx, r.needed);
     return code;
@@ -277,6 +326,9 @@ enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_plan *plan,
     int64_t steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
     for (int64_t i = 0; code == HN_OK && i < steps; i++)
         code = collect(ctx, options, plan->step[i].run_key, wants_step(&r, &plan->step[i]), out,
+                       summary);
+    for (int64_t i = 0; code == HN_OK && i < plan->n_studies; i++)
+        code = collect(ctx, options, plan->study[i].run_key, wants_study(&r, &plan->study[i]), out,
                        summary);
     if (code)
         hn_results_free(ctx, out);

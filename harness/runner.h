@@ -57,10 +57,18 @@ HN_MUST_USE enum hn_code hn_step_run(struct hn_context *ctx, const struct hn_pla
                                      const struct hn_plan_step *step, struct hn_cell_cache *cache,
                                      struct hn_results *out);
 
+// Runs a study of one step (harness/study.c): a row of the table `studies`, and the study's own
+// table. What fails or does not apply gives HN_OK and a row that says so.
+HN_MUST_USE enum hn_code hn_study_run(struct hn_context *ctx, const struct hn_plan *plan,
+                                      const struct hn_plan_study *study,
+                                      struct hn_cell_cache *cache, struct hn_results *out);
+
 // The columns of /runs (harness/columns.c): base, every sampler option, every metric, costs.
 HN_MUST_USE enum hn_code hn_runs_table(struct hn_context *ctx, struct hn_table *out);
 HN_MUST_USE enum hn_code hn_timing_table(struct hn_context *ctx, struct hn_table *out);
 // The columns of /snapshots.
 HN_MUST_USE enum hn_code hn_snapshots_table(struct hn_context *ctx, struct hn_table *out);
+// The columns of /tables/studies.
+HN_MUST_USE enum hn_code hn_studies_table(struct hn_context *ctx, struct hn_table *out);
 
 #endif

@@ -192,7 +192,7 @@ static void shift_column(struct hn_table *t, const char *name, int64_t first, in
 }
 
 struct shifts {
-    int64_t runs, snapshots; // rows before appending
+    int64_t runs, snapshots, studies; // rows before appending
 };
 
 static enum hn_code append_table(struct hn_context *ctx, struct hn_table *to,
@@ -206,6 +206,7 @@ static enum hn_code append_table(struct hn_context *ctx, struct hn_table *to,
         return ctx->code;
     shift_column(to, "run", first, shifts.runs);
     shift_column(to, "snapshot", first, shifts.snapshots);
+    shift_column(to, "study_row", first, shifts.studies);
     return HN_OK;
 }
 
@@ -236,8 +237,10 @@ static enum hn_code append_named(struct hn_context *ctx, struct hn_results *to,
 enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
                                const struct hn_results *from) {
     const struct hn_table *snapshots = find_table(to, "snapshots");
-    struct shifts shifts = {to->runs.rows, snapshots ? snapshots->rows : 0};
-    struct shifts none = {0, 0};
+    const struct hn_table *studies = find_table(to, "studies");
+    struct shifts shifts = {to->runs.rows, snapshots ? snapshots->rows : 0,
+                            studies ? studies->rows : 0};
+    struct shifts none = {0, 0, 0};
     // The arrays first: they are laid out by the rows that `to` has before.
     if (copy_pairs(ctx, to, from) || append_histogram(ctx, to, from) ||
         append_batches(ctx, to, from) || append_table(ctx, &to->runs, &from->runs, none) ||

@@ -38,7 +38,7 @@ HN_MUST_USE enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_re
 const char *hn_results_get(const struct hn_results *r, const char *name);     // "" if absent
 const char *hn_results_get_env(const struct hn_results *r, const char *name); // "" if absent
 // Appends the rows, timings, histograms, batches and tables of `from`; columns `run` (a row of
-// runs) and `snapshot` (a row of the table `snapshots`) are shifted. Attributes and env are taken
+// runs), `snapshot` (a row of the table `snapshots`) and `study_row` (of `studies`) are shifted. Attributes and env are taken
 // from `from` only where `to` has none at all, run_key never. HN_DATA: histograms of different
 // bins. After a failure `to` is only good for freeing. Costs time in the size of `from`, not of
 // `to`.

@@ -1,5 +1,6 @@
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
+#include "metrics/study.h"
 
 #include <string.h>
 
@@ -43,6 +44,27 @@ const struct hn_snapshot_metric_type *hn_snapshot_metric_find(const char *name) 
     for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++)
         if (strcmp((*m)->name, name) == 0)
             return *m;
+    return NULL;
+}
+
+extern const struct hn_study_type hn_study_random_assignments, hn_study_prop1, hn_study_prop2,
+    hn_study_prop3, hn_study_staleness, hn_study_purity;
+
+// What is asked for by name.
+const struct hn_study_type *const hn_studies[] = {
+    &hn_study_random_assignments,
+    &hn_study_prop1,
+    &hn_study_prop2,
+    &hn_study_prop3,
+    &hn_study_staleness,
+    &hn_study_purity,
+    NULL,
+};
+
+const struct hn_study_type *hn_study_find(const char *name) {
+    for (const struct hn_study_type *const *s = hn_studies; *s; s++)
+        if (strcmp((*s)->name, name) == 0)
+            return *s;
     return NULL;
 }
 

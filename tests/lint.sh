@@ -26,6 +26,7 @@ allowed() { # FILE INCLUDE: whether the file may include that header of ours
     case $1:$2 in
     plots/*:harness/store.h | harness/*:plots/figure.h) return 0 ;;
     harness/main.c:datasets/h5.h | harness/store*:datasets/h5.h) return 0 ;;
+    metrics/study_*:samplers/*.h) return 0 ;; # propositions about graphs and walks
     *:datasets/h5.h) [[ $1 == datasets/h5* || $1 == datasets/snapshot* || $1 == tests/* ]]; return ;;
     esac
     [[ $folder == "$from" || " ${below[$folder]} " == *" $from "* ]]
