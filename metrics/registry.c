@@ -48,7 +48,8 @@ const struct hn_snapshot_metric_type *hn_snapshot_metric_find(const char *name) 
 }
 
 extern const struct hn_study_type hn_study_random_assignments, hn_study_prop1, hn_study_prop2,
-    hn_study_prop3, hn_study_staleness, hn_study_purity;
+    hn_study_prop3, hn_study_staleness, hn_study_purity, hn_study_heatmap,
+    hn_study_global_histogram;
 
 // What is asked for by name.
 const struct hn_study_type *const hn_studies[] = {
@@ -58,6 +59,8 @@ const struct hn_study_type *const hn_studies[] = {
     &hn_study_prop3,
     &hn_study_staleness,
     &hn_study_purity,
+    &hn_study_heatmap,
+    &hn_study_global_histogram,
     NULL,
 };
 

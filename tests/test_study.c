@@ -1,7 +1,7 @@
 // Studies against naive versions in double, brute force, and what must hold for any data. Those of
 // graphs have a suite of their own, test_study_graphs.c.
 #include "core/random.h"
-#include "core/sweep.h"
+#include "core/stats.h"
 #include "samplers/sampler.h"
 #include "tests/studied.h"
 
@@ -247,6 +247,7 @@ static const char *small_settings(const char *name) {
         {"random_assignments", "count=40"},  {"prop1", "M=20 K=4 graphs=2 points=4"},
         {"prop2", "M=20 K=4 sweeps=2"},      {"prop3", "anchors=20"},
         {"staleness", "M=20 K=4 batches=9"}, {"purity", "M=20 K=4 item=3"},
+        {"heatmap", "size=5 quantile=0.9"},  {"global_histogram", "bins=20"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].name, name) == 0)
@@ -289,6 +290,139 @@ static void test_threads(void) {
     CU_ASSERT_EQUAL(three.memory.live, 0);
 }
 
+// Counts of a histogram's kind, by definition.
+static void naive_histogram(const struct hn_items *s, const char *kind, bool views, int64_t bins,
+                            double *count) {
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t j = 0; j < s->n; j++) {
+            const char *own = s->labels[i] < 0 || s->labels[j] < 0 ? "unlabelled"
+                              : s->labels[i] == s->labels[j]       ? "false_negative"
+                                                                   : "true_negative";
+            if (i == j)
+                own = "positive";
+            double c = views ? studied_dot(&s->x1, i, &s->x2, j) : studied_dot(&s->x, i, &s->x, j);
+            if (strcmp(own, kind) == 0)
+                count[hn_cosine_bin((float)c, bins)]++;
+        }
+}
+
+static void test_histogram(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    for (int views = 0; views < 2; views++) {
+        struct studied_series s = make_series(&ctx, 80, 10, 3, views > 0, 1);
+        struct hn_study_env env = studied_env(&s, 1);
+        struct hn_table table;
+        ((int32_t *)s.step[0].labels)[7] = -1;
+        HN_CHECK(&ctx, studied_run(&ctx, "global_histogram", "bins=10", &env, &table));
+        CU_ASSERT_EQUAL_FATAL(table.rows, 10 * (3 + views)); // without views no positives
+        double pairs = 0;
+        for (int64_t row = 0; row < table.rows; row++) {
+            double count[10] = {0};
+            naive_histogram(&s.step[0], hn_table_text(&table, row, "kind"), views, 10, count);
+            // A product at the edge of a bin may fall to either side.
+            CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&table, row, "count"), count[row % 10], 1);
+            CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&table, row, "bin_lo"),
+                                   -1 + 0.2 * (double)(row % 10), 1e-12);
+            pairs += hn_table_real(&table, row, "count");
+        }
+        CU_ASSERT_EQUAL(pairs, 80 * (79 + views));
+        hn_table_free(&ctx, &table);
+        free_series(&ctx, &s);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+enum { H_ITEMS = 62, H_SIZE = 5 };
+
+// Order of the items in the heat map: the batches of a sampler, or the stream.
+static void find_order(struct hn_context *ctx, const struct hn_items *s, const char *kind,
+                       int32_t *order) {
+    for (int32_t i = 0; i < H_ITEMS; i++)
+        order[i] = i;
+    struct hn_stream stream;
+    hn_stream_open(&stream, 11, "heatmap.random", 0, 0, 0);
+    if (strcmp(kind, "random") == 0)
+        hn_stream_shuffle(&stream, order, H_ITEMS);
+    if (strcmp(kind, "gcbs") != 0)
+        return;
+    const struct hn_sampler_type *type = hn_sampler_find("gcbs");
+    struct hn_sampler sampler;
+    int32_t size[8];
+    struct hn_batches out = {0, 8, 8, size, order, 0, NULL, NULL};
+    int64_t batches;
+    void *params = hn_zalloc(ctx, 1, type->params_size);
+    HN_CHECK(ctx, hn_options_init(ctx, type->options, params));
+    HN_CHECK(ctx, hn_options_set(ctx, type->options, params, "quantile", "0.9"));
+    HN_CHECK(ctx, hn_sampler_open(ctx, type, params, H_ITEMS, 8, 11, &sampler));
+    HN_CHECK(ctx, hn_sampler_build(ctx, &sampler, s, 0));
+    HN_CHECK(ctx, hn_sampler_epoch(ctx, &sampler, s, 0, &batches));
+    CU_ASSERT_EQUAL_FATAL(batches, 8);
+    HN_CHECK(ctx, hn_sampler_next(ctx, &sampler, &out));
+    hn_sampler_close(ctx, &sampler);
+    hn_options_free(ctx, type->options, params);
+    hn_free(ctx, params);
+}
+
+// A cell of the heat map, and the share of the large entries in the blocks, pair by pair.
+static void naive_cell(const struct hn_items *s, const int32_t *order, int64_t row, int64_t col,
+                       double threshold, double out[3]) {
+    double entries = 0, sum = 0, top = 0, all = 0, inside = 0;
+    for (int64_t a = 0; a < H_ITEMS; a++)
+        for (int64_t b = 0; b < H_ITEMS; b++) {
+            double c = studied_dot(&s->x1, order[a], &s->x2, order[b]);
+            if (a == b)
+                continue;
+            all += c >= threshold;
+            inside += c >= threshold && a / 8 == b / 8;
+            if (a * H_SIZE / H_ITEMS != row || b * H_SIZE / H_ITEMS != col)
+                continue;
+            entries++;
+            sum += c;
+            top += c >= threshold;
+        }
+    out[0] = sum / entries;
+    out[1] = top / entries;
+    out[2] = inside / all;
+}
+
+static void test_heatmap(void) {
+    static const char *const kinds[] = {"file", "random", "gcbs"};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct studied_series s = make_series(&ctx, H_ITEMS, 10, 3, true, 1);
+    struct hn_study_env env = studied_env(&s, 1);
+    struct hn_table table;
+    int32_t order[H_ITEMS + 8];
+    double share[3], out[3];
+    HN_CHECK(&ctx, studied_run(&ctx, "heatmap", "size=5 quantile=0.9", &env, &table));
+    CU_ASSERT_EQUAL_FATAL(table.rows, 3 * H_SIZE * H_SIZE);
+    for (int64_t r = 0; r < table.rows; r++) {
+        int64_t o = r / (H_SIZE * H_SIZE), row = r / H_SIZE % H_SIZE, col = r % H_SIZE;
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&table, r, "order"), kinds[o]);
+        CU_ASSERT_EQUAL(hn_table_real(&table, r, "row"), (double)row);
+        CU_ASSERT_EQUAL(hn_table_real(&table, r, "col"), (double)col);
+        find_order(&ctx, &s.step[0], kinds[o], order);
+        naive_cell(&s.step[0], order, row, col, hn_table_real(&table, r, "threshold"), out);
+        CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&table, r, "mean"), out[0], 1e-7);
+        STUDIED_CLOSE(hn_table_real(&table, r, "top_share"), out[1]);
+        STUDIED_CLOSE(hn_table_real(&table, r, "blocks_share"), out[2]);
+        share[o] = out[2];
+    }
+    // A tenth of all pairs, no more; and GCBS gathers them.
+    int64_t reached = 0;
+    for (int64_t i = 0; i < H_ITEMS; i++)
+        for (int64_t j = 0; j < H_ITEMS; j++)
+            reached += i != j && studied_dot(&s.step[0].x1, i, &s.step[0].x2, j) >=
+                                     hn_table_real(&table, 0, "threshold");
+    CU_ASSERT(reached <= 378 && reached >= 376);
+    CU_ASSERT(share[2] > share[0] && share[2] > share[1]);
+    HN_CHECK_FAILS(&ctx, studied_run(&ctx, "heatmap", "size=63", &env, &table), HN_USAGE,
+                   "size = 63 cells are more than the 62 items");
+    hn_table_free(&ctx, &table);
+    free_series(&ctx, &s);
+}
+
 // Another seed gives other numbers wherever something is drawn.
 static void test_seed_matters(void) {
     struct hn_context ctx;
@@ -303,7 +437,8 @@ static void test_seed_matters(void) {
         HN_CHECK(&ctx, studied_run(&ctx, hn_studies[i]->name, settings, &env, &a));
         env.seed = other;
         HN_CHECK(&ctx, studied_run(&ctx, hn_studies[i]->name, settings, &env, &b));
-        CU_ASSERT(!same_cells(&a, &b));
+        bool drawn = strcmp(hn_studies[i]->name, "global_histogram") != 0;
+        CU_ASSERT_EQUAL(same_cells(&a, &b), !drawn);
         hn_table_free(&ctx, &a);
         hn_table_free(&ctx, &b);
     }
@@ -360,6 +495,8 @@ static const struct hn_test tests[] = {
     {"random assignments, one batch", test_assignments_one_batch},
     {"prop3, naively", test_prop3},
     {"prop3, a sample", test_prop3_sample},
+    {"histograms", test_histogram},
+    {"heat map", test_heatmap},
     {"any number of threads", test_threads},
     {"the seed matters", test_seed_matters},
     {"out of memory", test_out_of_memory},
