@@ -101,8 +101,11 @@ static json_t *figures_json(void) {
 }
 
 static void print_column(const struct hn_column *c) {
-    printf("    %-18s %s; unit %s, better: %s\n", c->name, c->long_name, c->units,
-           direction_names[c->direction]);
+    if (c->kind == HN_COLUMN_TEXT)
+        printf("    %-18s %s; text\n", c->name, c->long_name);
+    else
+        printf("    %-18s %s; unit %s, better: %s\n", c->name, c->long_name, c->units,
+               direction_names[c->direction]);
 }
 
 static void print_options(const struct hn_option *options) {

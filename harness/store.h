@@ -38,10 +38,10 @@ HN_MUST_USE enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_re
 const char *hn_results_get(const struct hn_results *r, const char *name);     // "" if absent
 const char *hn_results_get_env(const struct hn_results *r, const char *name); // "" if absent
 // Appends the rows, timings, histograms, batches and tables of `from`; columns `run` (a row of
-// runs), `snapshot` (a row of the table `snapshots`) and `study_row` (of `studies`) are shifted. Attributes and env are taken
-// from `from` only where `to` has none at all, run_key never. HN_DATA: histograms of different
-// bins. After a failure `to` is only good for freeing. Costs time in the size of `from`, not of
-// `to`.
+// runs), `snapshot` (a row of the table `snapshots`) and `study_row` (of `studies`) are shifted.
+// Attributes and env are taken from `from` only where `to` has none at all, run_key never. HN_DATA:
+// histograms of different bins. After a failure `to` is only good for freeing. Costs time in the
+// size of `from`, not of `to`.
 HN_MUST_USE enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
                                            const struct hn_results *from);
 // Writes to a temporary name beside `path`, syncs, renames. HN_USAGE: not writable; HN_IO: failed.

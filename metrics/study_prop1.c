@@ -275,7 +275,7 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
                      .thresholds = (int)(params->points + params->graphs)};
     enum hn_code code = take_memory(ctx, &w);
     for (int t = 0; code == HN_OK && t < w.points; t++)
-        w.grid[t] = -1 + 2.0 * t / (w.points - 1);
+        w.grid[t] = (2.0 * t - (w.points - 1)) / (w.points - 1);
     if (code == HN_OK)
         code = build_all(ctx, &w, env->seed[0]);
     if (code == HN_OK)

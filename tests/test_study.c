@@ -417,10 +417,11 @@ static void test_heatmap(void) {
                                      hn_table_real(&table, 0, "threshold");
     CU_ASSERT(reached <= 378 && reached >= 376);
     CU_ASSERT(share[2] > share[0] && share[2] > share[1]);
+    hn_table_free(&ctx, &table);
     HN_CHECK_FAILS(&ctx, studied_run(&ctx, "heatmap", "size=63", &env, &table), HN_USAGE,
                    "size = 63 cells are more than the 62 items");
-    hn_table_free(&ctx, &table);
     free_series(&ctx, &s);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 // Another seed gives other numbers wherever something is drawn.
