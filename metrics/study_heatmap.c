@@ -206,7 +206,7 @@ static enum hn_code add_rows(struct hn_context *ctx, const struct work *w, int o
         for (int64_t col = 0; col < size; col++) {
             double entries = count_entries(w, row, col);
             if (HN_STUDY_ROW(ctx, table, {"order", 0, order_names[o]}, {"size", (double)size, NULL},
-                             {"row", (double)row, NULL}, {"col", (double)col, NULL},
+                             {"cell_row", (double)row, NULL}, {"cell_col", (double)col, NULL},
                              {"mean", sum[row * size + col] / entries, NULL},
                              {"top_share", top[row * size + col] / entries, NULL},
                              {"threshold", (double)w->threshold, NULL},
@@ -282,8 +282,8 @@ static const struct hn_option options[] = {
 static const struct hn_column columns[] = {
     {"order", HN_COLUMN_TEXT, "", "file, random or gcbs", HN_NEITHER},
     {"size", HN_COLUMN_INT, "1", "rows and columns of the shrunk matrix", HN_NEITHER},
-    {"row", HN_COLUMN_INT, "1", "row, from 0", HN_NEITHER},
-    {"col", HN_COLUMN_INT, "1", "column, from 0", HN_NEITHER},
+    {"cell_row", HN_COLUMN_INT, "1", "row of the cell, from 0", HN_NEITHER},
+    {"cell_col", HN_COLUMN_INT, "1", "column of the cell, from 0", HN_NEITHER},
     {"mean", HN_COLUMN_REAL, "1", "mean similarity of the cell's entries", HN_NEITHER},
     {"top_share", HN_COLUMN_REAL, "1", "share of them that reach the threshold", HN_NEITHER},
     {"threshold", HN_COLUMN_REAL, "1", "similarity that 1 - quantile of all entries reach",

@@ -400,8 +400,8 @@ static void test_heatmap(void) {
     for (int64_t r = 0; r < table.rows; r++) {
         int64_t o = r / (H_SIZE * H_SIZE), row = r / H_SIZE % H_SIZE, col = r % H_SIZE;
         CU_ASSERT_STRING_EQUAL(hn_table_text(&table, r, "order"), kinds[o]);
-        CU_ASSERT_EQUAL(hn_table_real(&table, r, "row"), (double)row);
-        CU_ASSERT_EQUAL(hn_table_real(&table, r, "col"), (double)col);
+        CU_ASSERT_EQUAL(hn_table_real(&table, r, "cell_row"), (double)row);
+        CU_ASSERT_EQUAL(hn_table_real(&table, r, "cell_col"), (double)col);
         find_order(&ctx, &s.step[0], kinds[o], order);
         naive_cell(&s.step[0], order, row, col, hn_table_real(&table, r, "threshold"), out);
         CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&table, r, "mean"), out[0], 1e-7);

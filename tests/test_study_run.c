@@ -133,8 +133,10 @@ static const char every_study[] = JOB "[uniform, batchsampler: {M: 20, K: 4, alp
                                       "  - {prop2: {M: 20, K: 4, sweeps: 2}}\n"
                                       "  - prop3\n"
                                       "  - {staleness: {M: 20, K: 4, batches: 9}}\n"
-                                      "  - {purity: {M: 20, K: 4}}\n";
-enum { STUDIES = 7, STEPS = 3 };
+                                      "  - {purity: {M: 20, K: 4}}\n"
+                                      "  - {heatmap: {size: 5}}\n"
+                                      "  - {global_histogram: {bins: 10}}\n";
+enum { STUDIES = 9, STEPS = 3 };
 
 // Every row of a study's table points to its row of `studies`: same step, study and data.
 static void check_keys(const struct hn_results *r) {
@@ -155,6 +157,8 @@ static void check_keys(const struct hn_results *r) {
         }
     }
     CU_ASSERT(rows > 100);
+    for (int i = 0; hn_studies[i]; i++) // all of the registry
+        CU_ASSERT(table_of(r, hn_studies[i]->name)->rows > 0);
 }
 
 // A graph of age 0 is that of a run which builds anew at every step.
