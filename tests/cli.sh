@@ -262,6 +262,24 @@ f = h5py.File(sys.argv[1] + '/results.h5')
 sys.exit(f.attrs['status'] != sys.argv[2] or len(f['runs/step']) != int(sys.argv[3]))" "$@"
 }
 
+test_studies() {
+    job s.h5 '[uniform: {}]' 'metrics: [fn_ratio, purity: {M: [50, 80], K: 20}, prop2: {M: 50, K: 20}]' >t.yaml
+    expect "studies: --dry-run" 0 '8 of 8 cells' run -c t.yaml -o st --dry-run
+    check "studies: its lines" says 'step 0 study purity .K=20, M=80'
+    expect "studies: one of them" 0 '' run -c t.yaml -o st --filter 'study prop2' --threads 1 --quiet
+    expect "studies: all of them" 0 '6 run, 2 were there' run -c t.yaml -o st --threads 1
+    expect "studies: three threads" 0 '' run -c t.yaml -o st3 --threads 3 --quiet
+    check "studies: silent" silent
+    if [ -n "$python" ]; then
+        check "studies: same results" same_results st/results.h5 st3/results.h5
+        check "studies: as documented" "$python" "$here/h5py_results.py" st/results.h5
+    fi
+    job s.h5 '[uniform: {}]' 'metrics: [purity: {M: 10, K: 20}]' >t.yaml
+    expect "studies: K > M" 2 't\.yaml: purity on .*K = 20 exceeds M = 10' run -c t.yaml -o bad
+    job s.h5 '[uniform: {}]' 'metrics: [prop_1]' >t.yaml
+    expect "studies: the nearest name" 2 't\.yaml:8:[0-9]+: .*prop1' run -c t.yaml -o bad
+}
+
 same_fn_ratio() { # ORDER RESULTS: what `run` measured is what the batches of the file have
     "$python" -c "import h5py, numpy as np, sys
 order, labels = np.load(sys.argv[1]), h5py.File('s.h5')['labels'][:]
@@ -436,7 +454,7 @@ assert 'memory limit' in r['error'].asstr()[1]"
 }
 
 for t in test_help test_data_commands test_import test_bad_snapshots test_bad_jobs test_run \
-    test_filter test_sample test_ready_jobs test_without_gnuplot test_determinism test_threads_and_memory; do
+    test_filter test_studies test_sample test_ready_jobs test_without_gnuplot test_determinism test_threads_and_memory; do
     if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ "$t" != test_data_commands ]; then continue; fi
     $t
 done
