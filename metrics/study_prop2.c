@@ -143,11 +143,13 @@ static void measure_escape(const struct work *w, const double *escape, struct se
     for (int64_t v = 0; v < w->n; v++) {
         if (!w->inside[v])
             continue;
-        s->mean += escape[v] / s->size;
+        s->mean += escape[v];
         s->max = fmax(s->max, escape[v]);
-        s->violating += above(escape[v], s->bound) / s->size;
+        s->violating += above(escape[v], s->bound);
         s->by_degree += degree(w, v) / s->volume * escape[v];
     }
+    s->mean /= s->size;
+    s->violating /= s->size;
 }
 
 static enum hn_code add_row(struct hn_context *ctx, const struct work *w, const struct set *s,

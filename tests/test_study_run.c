@@ -292,7 +292,7 @@ static void test_out_of_memory(void) {
     make_snapshot(&b, "2", "4");
     write_job(&b, JOB "uniform\nsteps: [60]\nmetrics: [{prop2: {M: 20, K: 4, sweeps: 1}}]\n");
     int64_t k = 1;
-    for (bool through = false; !through && k < 20000; k += 151) {
+    for (bool through = false; !through && k < 20000; k += 397) {
         struct hn_run_summary summary = {0};
         struct hn_results results;
         char out[32];
