@@ -1,11 +1,20 @@
 // Intervals, quantiles and medians on GSL.
 //
 // Ratio: R = sum y_i / sum x_i over batches. To first order R - E[R] is the mean of the residuals
-// y_i - R x_i over mean(x), so var(R) = sum (y_i - R x_i)^2 / (n (n - 1) mean(x)^2)
-// (Cochran, Sampling Techniques, 3rd ed., 6.4, without the finite population correction).
-// First order means: intervals of a nominal 95 % over 50 batches held the true ratio in 94 % of
-// simulations of ordinary batches, but in 88 % where one batch in ten holds all the pairs that
-// count (tests/test_stats.c).
+// e_i = y_i - R x_i over mean(x), so var(R) = sum e_i^2 / (n (n - 1) mean(x)^2) (Cochran, Sampling
+// Techniques, 3rd ed., 6.4, without the finite population correction).
+//
+// Where a few batches hold most of what counts, R / se is skewed and Student's interval lies too
+// low: a nominal 95 % over 50 batches held the truth in 88 to 94 %. Hall's transformation (J. R.
+// Statist. Soc. B 54 (1992) 221, eq 2.3) takes the skewness g of the residuals out of
+// T = (R - truth) / se:
+//
+//   h(T) = T + a g T^2 / sqrt(n) + a^2 g^2 T^3 / (3 n) + b g / sqrt(n),    a = 1/3, b = 1/6,
+//
+// and is inverted in closed form. Our deviation: the quantile of h(T) is Student's, not the normal
+// one, so that without skewness the interval is the usual one. It covers as often as a bootstrap-t
+// of 999 resamples, which is neither free nor finite for few batches. docs/intervals.md says how
+// often, and where both fall short.
 #include "core/stats.h"
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
@@ -25,9 +34,17 @@ static struct hn_interval interval(double mean, double standard_error, int64_t n
     return out;
 }
 
+// Solves h(t) = x for t, given lean = g / sqrt(n).
+static double unbend(double x, double lean) {
+    double bend = lean / 3;
+    if (fabs(bend) < 1e-9) // the limit, before digits are lost
+        return x;
+    return (cbrt(1 + 3 * bend * (x - lean / 6)) - 1) / bend;
+}
+
 struct hn_interval hn_ratio_interval(const double *num, const double *den, int64_t stride,
                                      int64_t n, double level) {
-    double sum_num = 0, sum_den = 0, squares = 0;
+    double sum_num = 0, sum_den = 0, squares = 0, cubes = 0;
     for (int64_t i = 0; i < n; i++) {
         sum_num += num[i * stride];
         sum_den += den[i * stride];
@@ -36,10 +53,19 @@ struct hn_interval hn_ratio_interval(const double *num, const double *den, int64
     for (int64_t i = 0; i < n; i++) {
         double residual = num[i * stride] - ratio * den[i * stride];
         squares += residual * residual;
+        cubes += residual * residual * residual;
     }
     double count = (double)n;
     double standard_error = sqrt(squares * count / (count - 1)) / fabs(sum_den);
-    return interval(ratio, standard_error, n, level);
+    struct hn_interval out = interval(ratio, standard_error, n, level);
+    if (!(standard_error > 0) || !isfinite(out.lo))
+        return out;
+    // g / sqrt(n); a negative denominator turns the residuals of the ratio round.
+    double lean = copysign(cubes / pow(squares, 1.5), cubes * sum_den);
+    double quantile = (out.hi - ratio) / standard_error;
+    out.lo = ratio - standard_error * unbend(quantile, lean);
+    out.hi = ratio - standard_error * unbend(-quantile, lean);
+    return out;
 }
 
 struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t n, double level) {

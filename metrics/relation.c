@@ -62,8 +62,8 @@ static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_
     struct hn_interval ratio =
         hn_ratio_interval(record + SAME, record + LABELLED, RECORD, batches, 0.95);
     value[FN_RATIO] = ratio.mean;
-    value[FN_RATIO_LO] = ratio.lo;
-    value[FN_RATIO_HI] = ratio.hi;
+    value[FN_RATIO_LO] = ratio.lo < 0 ? 0 : ratio.lo; // of a share; NaN stays
+    value[FN_RATIO_HI] = ratio.hi > 1 ? 1 : ratio.hi;
     double share = 0, starts = 0;
     for (int64_t b = 0; b < batches; b++) {
         const double *r = record + b * RECORD;
