@@ -1,6 +1,7 @@
 // `hardneg run`: a job file in, a results file and figures out.
 #include "core/blas.h"
 #include "harness/command.h"
+#include "harness/estimate.h"
 #include "harness/host.h"
 #include "harness/runner.h"
 #include "harness/summary.h"
@@ -50,7 +51,7 @@ static const struct hn_option run_options[] = {
      .kind = HN_OPTION_BOOL,
      .offset = offsetof(struct run_params, dry_run),
      .letter = 'n',
-     .help = "list the cells and stop"},
+     .help = "list the cells, with the time and memory that each will take, and stop"},
     {.name = "explain",
      .kind = HN_OPTION_BOOL,
      .offset = offsetof(struct run_params, explain),
@@ -121,33 +122,86 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_common *com
     return hn_results_set(ctx, results, "status", complete ? "complete" : "partial");
 }
 
+// Whether the filter lets a line of --dry-run through.
+static bool passes(const char *label, const void *filter) {
+    return !filter || regexec(filter, label, 0, NULL, 0) == 0;
+}
+
 // Prints a line of --dry-run unless the filter leaves it out.
-static int64_t list_line(const char *label, const regex_t *filter) {
-    if (filter && regexec(filter, label, 0, NULL, 0) != 0)
+static int64_t list_line(const char *label, const struct hn_estimate_item *item,
+                         const regex_t *filter) {
+    char time[32] = "?", memory[32] = "?";
+    if (!passes(label, filter))
         return 0;
-    printf("%s\n", label);
+    if (item->known) {
+        hn_seconds_text(item->seconds, time, sizeof time);
+        hn_bytes_text(item->bytes, memory, sizeof memory);
+    }
+    printf("%8s %9s  %s\n", time, memory, label);
     return 1;
+}
+
+static void print_total(const struct hn_plan *plan, const struct hn_estimate *estimate,
+                        const regex_t *filter, int64_t shown, int64_t all) {
+    char time[32], memory[32], resident[32];
+    struct hn_estimate_total total;
+    hn_estimate_sum(plan, estimate, passes, filter, &total);
+    hn_seconds_text(total.seconds, time, sizeof time);
+    hn_bytes_text(total.bytes, memory, sizeof memory);
+    hn_bytes_text(hn_bytes_add(total.bytes - estimate->live, estimate->resident), resident,
+                  sizeof resident);
+    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells, about %s and %s of data (%s resident)%s\n",
+            shown, all, time, memory, resident,
+            total.unknown || plan->n_studies ? "; ?: not estimated" : "");
 }
 
 static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
                                const regex_t *filter) {
     int64_t shown = 0, steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
     char label[512];
+    struct hn_estimate estimate;
+    if (hn_estimate_make(ctx, plan, &estimate))
+        return ctx->code;
     for (int64_t i = 0; i < steps; i++) {
         hn_step_label(plan, &plan->step[i], label, sizeof label);
-        shown += list_line(label, filter);
+        shown += list_line(label, &estimate.step[i], filter);
     }
     for (int64_t i = 0; i < plan->n_cells; i++) {
         hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-        shown += list_line(label, filter);
+        shown += list_line(label, &estimate.cell[i], filter);
     }
+    // What a study takes depends on its options more than on the data: it is not tried.
+    const struct hn_estimate_item untried = {.known = false};
     for (int64_t i = 0; i < plan->n_studies; i++) {
         hn_study_label(plan, &plan->study[i], label, sizeof label);
-        shown += list_line(label, filter);
+        shown += list_line(label, &untried, filter);
     }
-    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells\n", shown,
-            plan->n_cells + steps + plan->n_studies);
+    print_total(plan, &estimate, filter, shown, plan->n_cells + steps + plan->n_studies);
+    hn_estimate_free(ctx, &estimate);
     return shown ? HN_OK : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
+}
+
+// A job that does not fit its limit is refused before anything is computed.
+static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
+                                 const regex_t *filter) {
+    char need[32], limit[32];
+    struct hn_estimate estimate;
+    struct hn_estimate_total total;
+    if (!ctx->memory.limit)
+        return HN_OK;
+    if (hn_estimate_make(ctx, plan, &estimate))
+        return ctx->code;
+    hn_estimate_sum(plan, &estimate, passes, filter, &total);
+    hn_estimate_free(ctx, &estimate);
+    hn_bytes_text(total.bytes, need, sizeof need);
+    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
+    if (total.bytes <= ctx->memory.limit)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "the job needs about %s of memory and its limit is %s: the most is needed by "
+                   "`%s`; raise --memory or limits.memory, or leave it out with --filter "
+                   "(--dry-run shows what every cell needs)",
+                   need, limit, total.largest);
 }
 
 static enum hn_code draw_one(struct hn_context *ctx, const struct hn_figure *figure,
@@ -282,7 +336,9 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
         code = list_cells(ctx, &plan, filter);
     } else {
         char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
-        code = folder ? execute(ctx, common, p, &plan, filter, folder) : HN_MEMORY;
+        code = folder ? check_memory(ctx, &plan, filter) : HN_MEMORY;
+        if (code == HN_OK)
+            code = execute(ctx, common, p, &plan, filter, folder);
         hn_free(ctx, folder);
     }
     hn_plan_free(ctx, &plan);
