@@ -141,18 +141,29 @@ static int64_t list_line(const char *label, const struct hn_estimate_item *item,
     return 1;
 }
 
-static void print_total(const struct hn_plan *plan, const struct hn_estimate *estimate,
-                        const regex_t *filter, int64_t shown, int64_t all) {
+static void print_total(const struct hn_estimate *estimate, const struct hn_estimate_total *total,
+                        int64_t shown, int64_t all) {
     char time[32], memory[32], resident[32];
-    struct hn_estimate_total total;
-    hn_estimate_sum(plan, estimate, passes, filter, &total);
-    hn_seconds_text(total.seconds, time, sizeof time);
-    hn_bytes_text(total.bytes, memory, sizeof memory);
-    hn_bytes_text(hn_bytes_add(total.bytes - estimate->live, estimate->resident), resident,
+    hn_seconds_text(total->seconds, time, sizeof time);
+    hn_bytes_text(total->bytes, memory, sizeof memory);
+    hn_bytes_text(hn_bytes_add(total->bytes - estimate->live, estimate->resident), resident,
                   sizeof resident);
     fprintf(stderr, "%" PRId64 " of %" PRId64 " cells, about %s and %s of data (%s resident)%s\n",
             shown, all, time, memory, resident,
-            total.unknown || plan->n_studies ? "; ?: not estimated" : "");
+            total->unknown ? "; ?: not estimated" : "");
+}
+
+static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimate_total *total) {
+    char need[32], limit[32];
+    if (!ctx->memory.limit || total->bytes <= ctx->memory.limit)
+        return HN_OK;
+    hn_bytes_text(total->bytes, need, sizeof need);
+    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
+    return hn_fail(ctx, HN_USAGE,
+                   "the job needs about %s of memory and its limit is %s: the most is needed by "
+                   "`%s`; raise --memory or limits.memory, or leave it out with --filter "
+                   "(--dry-run shows what every cell needs)",
+                   need, limit, total->largest);
 }
 
 static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
@@ -160,6 +171,7 @@ static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *pla
     int64_t shown = 0, steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
     char label[512];
     struct hn_estimate estimate;
+    struct hn_estimate_total total;
     if (hn_estimate_make(ctx, plan, &estimate))
         return ctx->code;
     for (int64_t i = 0; i < steps; i++) {
@@ -176,15 +188,17 @@ static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *pla
         hn_study_label(plan, &plan->study[i], label, sizeof label);
         shown += list_line(label, &untried, filter);
     }
-    print_total(plan, &estimate, filter, shown, plan->n_cells + steps + plan->n_studies);
+    hn_estimate_sum(plan, &estimate, passes, filter, &total);
+    total.unknown += plan->n_studies;
+    print_total(&estimate, &total, shown, plan->n_cells + steps + plan->n_studies);
     hn_estimate_free(ctx, &estimate);
-    return shown ? HN_OK : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
+    return shown ? judge_memory(ctx, &total)
+                 : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
 }
 
 // A job that does not fit its limit is refused before anything is computed.
 static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
                                  const regex_t *filter) {
-    char need[32], limit[32];
     struct hn_estimate estimate;
     struct hn_estimate_total total;
     if (!ctx->memory.limit)
@@ -193,15 +207,7 @@ static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *p
         return ctx->code;
     hn_estimate_sum(plan, &estimate, passes, filter, &total);
     hn_estimate_free(ctx, &estimate);
-    hn_bytes_text(total.bytes, need, sizeof need);
-    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
-    if (total.bytes <= ctx->memory.limit)
-        return HN_OK;
-    return hn_fail(ctx, HN_USAGE,
-                   "the job needs about %s of memory and its limit is %s: the most is needed by "
-                   "`%s`; raise --memory or limits.memory, or leave it out with --filter "
-                   "(--dry-run shows what every cell needs)",
-                   need, limit, total.largest);
+    return judge_memory(ctx, &total);
 }
 
 static enum hn_code draw_one(struct hn_context *ctx, const struct hn_figure *figure,
@@ -328,14 +334,15 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
                             const struct run_params *p, const struct hn_job *job,
                             const regex_t *filter) {
     struct hn_plan plan;
-    ctx->memory.limit = p->memory ? p->memory : job->memory_limit;
     if (hn_plan_make(ctx, job, &plan))
         return ctx->code;
     enum hn_code code;
     if (p->dry_run) {
+        ctx->memory.limit = p->memory ? p->memory : job->memory_limit;
         code = list_cells(ctx, &plan, filter);
     } else {
         char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
+        ctx->memory.limit = p->memory ? p->memory : job->memory_limit;
         code = folder ? check_memory(ctx, &plan, filter) : HN_MEMORY;
         if (code == HN_OK)
             code = execute(ctx, common, p, &plan, filter, folder);

@@ -55,6 +55,16 @@ static double grow(const struct hn_probe_file *file, const double *counter, doub
     return pow(n / to, fmax(0, fmin(2, power)));
 }
 
+// Of what is swept: all pairs, if the times say that it is not just every item.
+static double grow_swept(const struct hn_probe_file *file, const double *seconds, double n) {
+    if (file->sizes == 1)
+        return 1;
+    int last = HN_PROBE_SIZES - 1;
+    double from = (double)file->n[0], to = (double)file->n[last];
+    bool pairs = seconds[last] * from > seconds[0] * to * sqrt(to / from);
+    return pairs ? n / to * (n / to) : n / to;
+}
+
 struct asked {
     const struct hn_plan *plan;
     const struct hn_probe_file *file;
@@ -71,7 +81,9 @@ static int64_t items_bytes(const struct hn_snapshot_info *info) {
     return hn_bytes_mul(matrices, hn_bytes_mul(hn_bytes_mul(info->n, info->d), sizeof(float)));
 }
 
-static int64_t tiles_bytes(const struct hn_context *ctx) {
+static int64_t tiles_bytes(const struct hn_context *ctx, const struct hn_probe_file *file) {
+    if (file->sizes == 1)
+        return 0; // as tried
     return hn_bytes_mul(ctx->threads, (int64_t)TILE_ROWS * TILE_ROWS * (int64_t)sizeof(float));
 }
 
@@ -134,8 +146,9 @@ static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
     if (stale)
         need = hn_bytes_add(hn_max(need, hn_bytes_add(kept, build)), items_bytes(a->info));
     *held = hn_bytes_add(*held, whole_bytes(more * p->held_batch_bytes));
-    out->bytes = hn_bytes_add(hn_bytes_add(need, items_bytes(a->info)),
-                              hn_bytes_add(at_n(a, a->file->global_bytes), tiles_bytes(ctx)));
+    out->bytes =
+        hn_bytes_add(hn_bytes_add(need, items_bytes(a->info)),
+                     hn_bytes_add(at_n(a, a->file->global_bytes), tiles_bytes(ctx, a->file)));
 }
 
 static void estimate_step(const struct hn_context *ctx, const struct asked *a,
@@ -143,15 +156,15 @@ static void estimate_step(const struct hn_context *ctx, const struct asked *a,
     const struct hn_probe_file *file = a->file;
     int last = file->sizes - 1;
     double n = (double)a->info->n;
-    int64_t items = items_bytes(a->info), tiles = file->sizes > 1 ? tiles_bytes(ctx) : 0;
+    int64_t items = items_bytes(a->info), tiles = tiles_bytes(ctx, file);
     *read = (struct hn_estimate_item){
         .known = true,
         .seconds = file->load * n / (double)file->n[last] +
-                   file->global[last] * grow(file, file->global, 2, n),
+                   file->global[last] * grow_swept(file, file->global, n),
         .bytes = hn_bytes_add(items, hn_bytes_add(at_n(a, file->global_bytes), tiles))};
     *step = (struct hn_estimate_item){
         .known = true,
-        .seconds = file->step[last] * grow(file, file->step, 2, n) + file->store,
+        .seconds = file->step[last] * grow_swept(file, file->step, n) + file->store,
         .bytes = hn_bytes_add(items, hn_bytes_add(at_n(a, file->step_bytes), tiles))};
 }
 
@@ -209,7 +222,8 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
             fill_data(ctx, &asked, i, out);
         hn_probe_file_free(ctx, &file);
     }
-    add_results(plan, out);
+    if (code == HN_OK)
+        add_results(plan, out);
     ctx->memory.limit = limit;
     atomic_store(&ctx->memory.peak, hn_max(peak, atomic_load(&ctx->memory.live)));
     if (code)

@@ -304,9 +304,14 @@ static void keep_counters(const struct trial *t, const struct hn_cell *cell, con
                                (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
 }
 
+// Of two runs alike, the one that less came in between.
+static const struct run *quicker(const struct run *a, const struct run *b) {
+    return a->rest < b->rest ? a : b;
+}
+
 static enum hn_code try_cell(struct hn_context *ctx, struct trial *t, const struct hn_cell *cell,
                              int64_t many, struct hn_probe *p) {
-    struct run few = {0}, longer = {0};
+    struct run few = {0}, longer = {0}, again = {0};
     int64_t more = t->last ? many - t->out->few : 0;
     enum hn_code code = run_once(ctx, t, cell, t->out->few, &few);
     if (code)
@@ -317,13 +322,16 @@ static enum hn_code try_cell(struct hn_context *ctx, struct trial *t, const stru
     code = try_build(ctx, t, cell, p);
     if (code == HN_OK && more > 0)
         code = run_once(ctx, t, cell, many, &longer);
+    if (code == HN_OK && more > 0)
+        code = run_once(ctx, t, cell, many, &again);
     if (code == HN_OK && t->last)
-        keep_times(t, &few, more > 0 ? &longer : &few, more, p);
+        keep_times(t, &few, more > 0 ? quicker(&longer, &again) : &few, more, p);
     if (code == HN_OK && t->last && t->out->store <= 0)
         code = time_store(ctx, t, &few.results);
 done:
     hn_results_free(ctx, &few.results);
     hn_results_free(ctx, &longer.results);
+    hn_results_free(ctx, &again.results);
     return code;
 }
 

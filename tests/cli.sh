@@ -436,11 +436,14 @@ test_determinism() {
 
 test_threads_and_memory() {
     job s.h5 '[knn: {}]' 'limits: {memory: 1KiB}' >j.yaml
-    expect "a memory limit too small for the data" 70 'memory' run -c j.yaml -o small --quiet
+    expect "a memory limit too small for the data" 2 'needs about .* limit is 1.0 KiB: .*knn' run -c j.yaml -o small --quiet
     check "memory limit: nothing left" nothing_left small
-    # The graph of the second sampler does not fit, the first needs none.
-    job s.h5 '[uniform: {}, batchsampler: {M: 299, K: 290, law: weight}]' 'limits: {memory: 1MiB}' \
-        'metrics: [fn_ratio]' >j.yaml
+    expect "nor is it listed without a word" 2 'needs about' run -c j.yaml -o small --dry-run
+    expect "what --filter leaves has to fit" 0 '' run -c j.yaml -o small --filter 'step 0 ' --memory 64MiB
+    # Nobody can know before that all items are the same, and what a graph of all pairs needs.
+    expect "items that are all the same" 0 '' synth -o same.h5 --n 7000 --dim 4 --classes 1 \
+        --super-classes 1 --steps 2 --views 1 --kappa-from 1e9 --kappa-to 1e9
+    job same.h5 '[uniform, gcbs]' 'limits: {memory: 64MiB}' 'metrics: [fn_ratio]' >j.yaml
     expect "some cells fail" 4 'cells failed' run -c j.yaml -o some --quiet
     if [ -n "$python" ]; then
         check "the results hold all cells" status_is some complete 4
@@ -450,7 +453,8 @@ assert list(r['status'].asstr()[:]) == ['ok', 'failed'] * 2, r['status'][:]
 assert 'memory limit' in r['error'].asstr()[1]"
     fi
     expect "failed cells stay failed" 4 '.' run -c j.yaml -o some --quiet
-    expect "and are tried again when asked" 0 '' run -c j.yaml -o some --rerun failed --memory 64MiB
+    expect "and are tried again when asked" 4 '4 cells .2 run, 2 were there' \
+        run -c j.yaml -o some --rerun failed
 }
 
 for t in test_help test_data_commands test_import test_bad_snapshots test_bad_jobs test_run \
