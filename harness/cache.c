@@ -15,6 +15,9 @@ struct hn_cell_cache {
     int n_global;
     int32_t global_data;
     int64_t global_index;
+    bool share, kept;
+    struct hn_kept_sampler built; // if kept
+    struct hn_cell built_for;
 };
 
 struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx) {
@@ -29,9 +32,16 @@ static void drop_global(struct hn_context *ctx, struct hn_cell_cache *cache) {
     cache->n_global = 0;
 }
 
+static void drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache) {
+    if (cache->kept)
+        hn_sampler_close(ctx, &cache->built.sampler);
+    cache->kept = false;
+}
+
 void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache) {
     if (!cache)
         return;
+    drop_sampler(ctx, cache);
     for (int i = 0; i < SLOTS; i++)
         if (cache->slot[i].full)
             hn_items_free(ctx, &cache->slot[i].items);
@@ -44,6 +54,7 @@ enum hn_code hn_cache_items(struct hn_context *ctx, const struct hn_plan *plan, 
                             const struct hn_items **items) {
     if (!cache->slot[slot].full || cache->slot[slot].data != data ||
         cache->slot[slot].index != index) {
+        drop_sampler(ctx, cache); // it borrows what it was built on
         if (cache->slot[slot].full)
             hn_items_free(ctx, &cache->slot[slot].items);
         cache->slot[slot].full = false;
@@ -94,4 +105,39 @@ enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn_plan *plan,
         if (cache->global[t].temperature == cell->temperature)
             *global = &cache->global[t];
     return HN_OK;
+}
+
+void hn_cell_cache_share(struct hn_cell_cache *cache, bool on) { cache->share = on; }
+
+static bool same_build(const struct hn_cell *a, const struct hn_cell *b) {
+    return a->data == b->data && a->step_index == b->step_index &&
+           a->build_index == b->build_index && a->sampler == b->sampler &&
+           a->batch_size == b->batch_size && a->seed == b->seed;
+}
+
+bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
+                           const struct hn_cell *cell, struct hn_kept_sampler *out) {
+    if (!cache->kept || !same_build(&cache->built_for, cell)) {
+        drop_sampler(ctx, cache);
+        return false;
+    }
+    *out = cache->built;
+    cache->kept = false;
+    struct hn_sampler *s = &out->sampler;
+    s->sampling = (struct hn_work){0};
+    s->epoch = s->batches = s->stalls = 0;
+    s->anchors = s->anchors_without = s->pairs = 0;
+    return true;
+}
+
+void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
+                           const struct hn_cell *cell, struct hn_kept_sampler *kept) {
+    drop_sampler(ctx, cache);
+    if (!cache->share) {
+        hn_sampler_close(ctx, &kept->sampler);
+        return;
+    }
+    cache->built = *kept;
+    cache->built_for = *cell;
+    cache->kept = true;
 }

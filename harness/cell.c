@@ -22,6 +22,9 @@ struct work {
     const struct hn_global *global;     // NULL: not needed or no positives
     struct hn_sampler sampler;
     struct hn_results *out;
+    struct hn_cell_cache *share; // where a sampler may lie that is built; NULL: builds are timed
+    int64_t build_wall, build_cpu;
+    bool shared;    // the build was another cell's
     int64_t *order; // counts timed samples
     int64_t rep;
     bool warmup;
@@ -60,20 +63,40 @@ static enum hn_code add_sample(struct hn_context *ctx, struct work *w, const cha
         hn_table_set_int(ctx, t, row, "warmup", w->warmup) ||
         hn_table_set_int(ctx, t, row, "batches", batches) ||
         hn_table_set_int(ctx, t, row, "wall_ns", wall) ||
-        hn_table_set_int(ctx, t, row, "cpu_ns", cpu))
+        hn_table_set_int(ctx, t, row, "cpu_ns", cpu) ||
+        hn_table_set_int(ctx, t, row, "shared", w->shared && strcmp(phase, "build") == 0))
         return ctx->code;
     return HN_OK;
 }
 
 static enum hn_code open_and_build(struct hn_context *ctx, struct work *w) {
     const struct hn_job_sampler *sampler = &w->plan->job->sampler[w->cell->sampler];
+    struct hn_kept_sampler kept;
+    w->shared = w->share && hn_cache_take_sampler(ctx, w->share, w->cell, &kept);
+    if (w->shared) {
+        w->sampler = kept.sampler;
+        w->build_wall = kept.wall_ns;
+        w->build_cpu = kept.cpu_ns;
+        return add_sample(ctx, w, "build", w->rep, 0, w->build_wall, w->build_cpu);
+    }
     if (hn_sampler_open(ctx, sampler->type, sampler->params, w->items->n, w->cell->batch_size,
                         w->cell->seed, &w->sampler))
         return ctx->code;
     int64_t wall = hn_wall_ns(), cpu = hn_cpu_ns();
     if (hn_sampler_build(ctx, &w->sampler, w->build_items, w->build_items->step))
         return ctx->code;
-    return add_sample(ctx, w, "build", w->rep, 0, hn_wall_ns() - wall, hn_cpu_ns() - cpu);
+    w->build_wall = hn_wall_ns() - wall;
+    w->build_cpu = hn_cpu_ns() - cpu;
+    return add_sample(ctx, w, "build", w->rep, 0, w->build_wall, w->build_cpu);
+}
+
+// Kept for the next cell, unless something went wrong.
+static void leave_sampler(struct hn_context *ctx, struct work *w, enum hn_code code) {
+    struct hn_kept_sampler kept = {w->sampler, w->build_wall, w->build_cpu};
+    if (w->share && code == HN_OK)
+        hn_cache_keep_sampler(ctx, w->share, w->cell, &kept);
+    else
+        hn_sampler_close(ctx, &w->sampler);
 }
 
 static enum hn_code begin_epoch(struct hn_context *ctx, struct work *w, int64_t epoch,
@@ -294,7 +317,7 @@ static enum hn_code with_sampler(struct hn_context *ctx, struct work *w,
     enum hn_code code = taken ? open_and_build(ctx, w) : HN_MEMORY;
     if (code == HN_OK)
         code = use(ctx, w, &b);
-    hn_sampler_close(ctx, &w->sampler);
+    leave_sampler(ctx, w, code);
     hn_free(ctx, b.size);
     hn_free(ctx, b.ids);
     hn_free(ctx, b.negatives);
@@ -444,7 +467,7 @@ enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
                          const struct hn_run_options *options, struct hn_results *out) {
     memset(out, 0, sizeof *out);
     int64_t order = 0;
-    struct work w = {.plan = plan, .cell = cell, .out = out, .order = &order};
+    struct work w = {.plan = plan, .cell = cell, .out = out, .order = &order, .share = cache};
     enum hn_code suits = check_needs(ctx, plan, cell);
     if (suits == HN_NOT_APPLICABLE)
         return mark(ctx, plan, cell, "not_applicable", out);

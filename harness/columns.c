@@ -101,6 +101,8 @@ static const struct hn_column timing_columns[] = {
     INT("batches", "batches", "batches drawn in this sample, 0 for a build", HN_NEITHER),
     INT("wall_ns", "ns", "wall-clock time", HN_SMALLER),
     INT("cpu_ns", "ns", "processor time of all threads", HN_SMALLER),
+    INT("shared", "1", "1 = the build of another cell of the step, which this cell drew from",
+        HN_NEITHER),
 };
 
 static enum hn_code add_all(struct hn_context *ctx, struct hn_table *t,

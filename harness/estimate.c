@@ -103,6 +103,11 @@ static double cell_seconds(const struct asked *a, const struct hn_cell *cell,
     double epochs, n = (double)a->info->n;
     double batches = batches_of(job, a, p, cell->batch_size, &epochs);
     double build = p->build * grow(file, p->dot_build, 1, n);
+    bool first = cell->temperature <= job->temperature[0] &&
+                 cell->temperature >= job->temperature[0] && cell->loss == job->loss[0] &&
+                 cell->weighting == 0;
+    if (hn_plan_shares(job) && !first)
+        build = 0;
     double begin = p->first_epoch * grow(file, NULL, 1, n);
     double later = p->epoch * grow(file, p->edge, 1, n);
     double next = p->next * grow(file, p->dot_batch, 0, n);

@@ -318,6 +318,11 @@ void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan) {
     memset(plan, 0, sizeof *plan);
 }
 
+bool hn_plan_shares(const struct hn_job *job) {
+    bool timed = job->timing.reps > 1 || job->timing.warmup > 0;
+    return !timed && job->n_temperatures * job->n_losses * job->n_weightings > 1;
+}
+
 void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char *text,
                    size_t size) {
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];

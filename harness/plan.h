@@ -77,6 +77,11 @@ void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, 
 void hn_study_label(const struct hn_plan *plan, const struct hn_plan_study *study, char *text,
                     size_t size);
 
+// Whether cells that differ in temperature, loss or weighting alone draw from one build: they do
+// where the job times no repetitions (timing: {reps: 1, warmup: 0}). Results are the same; the
+// build that was made is timed, once, and its sample given to each of them (column `shared`).
+bool hn_plan_shares(const struct hn_job *job);
+
 // What a sampler's check() and needs are judged by.
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                             int32_t batch_size);

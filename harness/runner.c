@@ -235,18 +235,30 @@ static enum hn_code run_studies(struct hn_context *ctx, struct run *r, int64_t s
     return HN_OK;
 }
 
+// The place among the step's cells of the one that is run as number i. The plan's order has
+// samplers, batch sizes and seeds innermost; where builds are shared they come outermost, so that
+// one build is kept at a time.
+static int64_t in_turn(const struct run *r, const struct hn_plan_step *step, int64_t i) {
+    const struct hn_job *job = r->plan->job;
+    int64_t points = job->n_samplers * job->n_batch_sizes * job->n_seeds;
+    if (!hn_plan_shares(job))
+        return i;
+    int64_t groups = step->n_cells / points;
+    return i % groups * points + i / groups;
+}
+
 static enum hn_code run_step(struct hn_context *ctx, struct run *r, int64_t number) {
     const struct hn_plan_step *step = &r->plan->step[number];
     enum hn_code code = hn_check_stop(ctx);
     if (code == HN_OK && r->step_needed[number])
         code = run_without_sampler(ctx, r, step);
-    int64_t end = step->first_cell + step->n_cells;
-    for (int64_t i = step->first_cell; code == HN_OK && i < end; i++) {
-        if (!r->needed[i])
+    for (int64_t i = 0; code == HN_OK && i < step->n_cells; i++) {
+        int64_t cell = step->first_cell + in_turn(r, step, i);
+        if (!r->needed[cell])
             continue;
         code = hn_check_stop(ctx);
         if (code == HN_OK)
-            code = run_cell(ctx, r, &r->plan->cell[i]);
+            code = run_cell(ctx, r, &r->plan->cell[cell]);
     }
     if (code == HN_OK)
         code = finish_pending(ctx, r);
@@ -259,6 +271,8 @@ static enum hn_code take_memory(struct hn_context *ctx, struct run *r) {
     r->study_needed = hn_zalloc(ctx, r->plan->n_studies, sizeof *r->study_needed);
     r->pending = hn_zalloc(ctx, r->plan->n_cells, sizeof *r->pending);
     r->cache = hn_cell_cache_open(ctx);
+    if (r->cache)
+        hn_cell_cache_share(r->cache, hn_plan_shares(r->plan->job));
     bool taken = r->needed && r->step_needed && r->study_needed && r->pending && r->cache;
     return taken ? HN_OK : HN_MEMORY;
 }

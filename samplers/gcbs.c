@@ -204,7 +204,8 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     *batches = hn_batches_per_epoch(self->n, self->batch_size);
     if (number == state->ordered || !params->relabel)
         return HN_OK;
-    return order_items(ctx, self, number, &self->sampling);
+    struct hn_work counted = {0}; // of epoch 0, by the build that ordered it
+    return order_items(ctx, self, number, number == 0 ? &counted : &self->sampling);
 }
 
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {

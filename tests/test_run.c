@@ -203,16 +203,20 @@ static void check_same_table(const struct hn_table *a, const struct hn_table *b)
     }
 }
 
-static void check_same(const struct hn_results *a, const struct hn_results *b) {
-    check_same_table(&a->runs, &b->runs);
-    CU_ASSERT_EQUAL_FATAL(a->n_tables, 1); // snapshots
-    CU_ASSERT_EQUAL_FATAL(b->n_tables, 1);
-    check_same_table(&a->table[0], &b->table[0]);
+static void check_same_counts(const struct hn_results *a, const struct hn_results *b) {
     int64_t counts = a->runs.rows * a->kinds * a->bins, batches = a->batch_start[a->runs.rows];
     CU_ASSERT(counts > 0 && batches > 0);
     CU_ASSERT_EQUAL(memcmp(a->histogram, b->histogram, (size_t)counts * sizeof *a->histogram), 0);
     CU_ASSERT_EQUAL(memcmp(a->batch_fn_ratio, b->batch_fn_ratio, (size_t)batches * sizeof(double)),
                     0);
+}
+
+static void check_same(const struct hn_results *a, const struct hn_results *b) {
+    check_same_table(&a->runs, &b->runs);
+    CU_ASSERT_EQUAL_FATAL(a->n_tables, 1); // snapshots
+    CU_ASSERT_EQUAL_FATAL(b->n_tables, 1);
+    check_same_table(&a->table[0], &b->table[0]);
+    check_same_counts(a, b);
 }
 
 static void test_threads_do_not_matter(void) {
@@ -334,6 +338,46 @@ static void test_interleaved_timing(void) {
         CU_ASSERT(hn_table_real(&r.runs, i, "cost_s") > 0);
     hn_results_free(&ctx, &r);
     hn_fixture_remove(p.folder);
+}
+
+// Builds that are shared by weightings, losses and temperatures leave the numbers, counters of work
+// included, of builds of their own, which a job that times repetitions makes.
+static void test_shared_builds(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct place p = make_place(
+        &ctx,
+        "[batchsampler: {M: 40, K: 10, t: 100, start: [uniform, unseen]}, gcbs: {quantile: 0.95, "
+        "relabel: [true, false]}, random-negatives: {n: 9}, mined: {take: draw}]",
+        "epochs: 2\nsteps: [60]\ntemperature: [0.2, 0.5]\nweightings: [none, debiased]\n"
+        "metrics: [fn_ratio, histogram, loss, coverage]\n");
+    char own[] = "timing.reps=2", *item[] = {own};
+    struct hn_text_list set = {item, 1};
+    struct hn_results shared, apart;
+    struct hn_run_summary summary;
+    HN_CHECK(&ctx, run_place(&ctx, &p, &summary, &shared));
+    CU_ASSERT_EQUAL(summary.failed, 0);
+    int64_t builds = 0, samples = 0;
+    for (int64_t r = 0; r < shared.timing.rows; r++) {
+        bool build = strcmp(hn_table_text(&shared.timing, r, "phase"), "build") == 0;
+        builds += build && hn_table_real(&shared.timing, r, "shared") == 0;
+        samples += build;
+    }
+    CU_ASSERT_EQUAL(samples, shared.runs.rows);
+    CU_ASSERT_EQUAL(4 * builds, samples); // 2 temperatures, 2 weightings
+    snprintf(p.out, sizeof p.out, "%s/apart", p.folder);
+    HN_CHECK(&ctx, run_place_with(&ctx, &p, &set, &summary, &apart));
+    for (int64_t r = 0; r < apart.timing.rows; r++)
+        CU_ASSERT_EQUAL(hn_table_real(&apart.timing, r, "shared"), 0);
+    for (int64_t r = 0; r < apart.runs.rows; r++) // repetitions are part of this key
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &apart.runs, r, "run_key",
+                                         hn_table_text(&shared.runs, r, "run_key")));
+    check_same_table(&shared.runs, &apart.runs);
+    check_same_counts(&shared, &apart);
+    hn_results_free(&ctx, &shared);
+    hn_results_free(&ctx, &apart);
+    hn_fixture_remove(p.folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 // Rows of cells that ran out of memory; every other row is sound.
@@ -555,6 +599,7 @@ static void test_few_metrics(void) {
 }
 
 static const struct hn_test tests[] = {
+    {"shared builds", test_shared_builds},
     {"plan has every point", test_plan_has_every_point},
     {"plan builds at multiples of t", test_plan_builds_at_multiples_of_t},
     {"keys follow content", test_keys_follow_content},
