@@ -124,6 +124,18 @@ test_data_commands() {
     expect "info on a missing file" 3 'missing\.h5' info missing.h5
 }
 
+test_validate_json() {
+    expect "validate --json" 0 '' validate --json s.h5 s.h5
+    [ -z "$python" ] || check "validate --json: what the files hold" "$python" -c "import json
+files = json.load(open('$work/out'))['files']
+assert len(files) == 2 and files[0]['valid'] and files[0]['items'] > 0, files"
+    expect "validate --json of a missing file" 3 'missing.h5' validate --json s.h5 missing.h5
+    [ -z "$python" ] || check "validate --json: which is bad, and why" "$python" -c "import json
+files = json.load(open('$work/out'))['files']
+assert [f['valid'] for f in files] == [True, False] and 'missing.h5' in files[1]['error'], files"
+    expect "validate --json of a name that is no text" 3 'UTF-8' validate --json "$(printf 'a\377.h5')"
+}
+
 test_import() {
     [ -n "$python" ] || { skip "import" "no python3-h5py to make .npy files with"; return; }
     "$python" -c "import numpy as np
@@ -457,8 +469,9 @@ assert 'memory limit' in r['error'].asstr()[1]"
         run -c j.yaml -o some --rerun failed
 }
 
-for t in test_help test_data_commands test_import test_bad_snapshots test_bad_jobs test_run \
-    test_filter test_studies test_sample test_ready_jobs test_without_gnuplot test_determinism test_threads_and_memory; do
+for t in test_help test_data_commands test_validate_json test_import test_bad_snapshots test_bad_jobs test_run \
+    test_filter test_studies test_sample test_ready_jobs test_without_gnuplot test_determinism \
+    test_threads_and_memory; do
     if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ "$t" != test_data_commands ]; then continue; fi
     $t
 done
