@@ -197,4 +197,11 @@ $(BUILD)/include/build_info.h: FORCE
 $(call obj,harness/host.c): $(BUILD)/include/build_info.h
 $(call obj,plots/theme.c): plots/theme.gp
 
+# Published numbers, claims and their jobs, as C strings.
+paper := $(wildcard plots/paper/*.tsv plots/paper/*.yaml harness/jobs/reproduce/*.yaml)
+$(BUILD)/include/paper.inc: FORCE
+	@mkdir -p $(@D)
+	@awk -f plots/embed.awk $(paper) > $@.new; $(write_if_new)
+$(call obj,plots/paper.c): $(BUILD)/include/paper.inc
+
 -include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c tests/fuzz/*.c)))
