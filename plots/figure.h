@@ -11,19 +11,25 @@ struct hn_figure_size {
     int lines;            // height in lines of text, for the terminal "dumb"
 };
 
+struct hn_page;
+
 struct hn_figure {
     const char *id; // "bs-fig4"
     const char *title;
     const char *caption;        // what is seen and how to read it, one or two sentences
     const char *source;         // paper and figure
-    const char *const *columns; // of /runs that it needs, NULL-terminated
+    const char *table;          // of /tables (or "snapshots"); NULL = /runs
+    const char *const *columns; // of the table that it needs, NULL-terminated
     bool needs_histogram;
-    // Required. Writes the numbers to be drawn as tab-separated blocks with a header of '#' lines
+    // Fills a page (plots/page.h), which then writes data and script; without it the two hooks
+    // below are required.
+    enum hn_code (*page)(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page);
+    // Writes the numbers to be drawn as tab-separated blocks with a header of '#' lines
     // (two blank lines between blocks, as gnuplot's `index` wants), and says how large the figure
     // is. HN_NOT_APPLICABLE, with the reason, if the results hold nothing to draw.
     enum hn_code (*data)(struct hn_context *ctx, const struct hn_results *r, FILE *tsv,
                          struct hn_figure_size *size);
-    // Required. Writes the gnuplot commands that draw `tsv_name` (a file beside the script), after
+    // Writes the gnuplot commands that draw `tsv_name` (a file beside the script), after
     // the theme and the terminal have been set; the gnuplot variable hn_dumb is 1 on a text
     // terminal. Called after data() on the same results.
     enum hn_code (*script)(struct hn_context *ctx, const struct hn_results *r, const char *tsv_name,
@@ -32,6 +38,9 @@ struct hn_figure {
 
 extern const struct hn_figure *const hn_figures[]; // NULL-terminated
 const struct hn_figure *hn_figure_find(const char *id);
+
+// A table of the results by its name, NULL if they have none; "runs" is one.
+const struct hn_table *hn_figure_table(const struct hn_results *r, const char *name);
 
 // Draws a figure into folder `dir`, which must exist: <id>.tsv, <id>.gp (which redraws it when run
 // in that folder) and <id>.<term> (svg, pdf or png); for "dumb" the drawing goes to stdout. style:

@@ -91,7 +91,7 @@ static void free_layout(struct hn_context *ctx, struct layout *l) {
 static enum hn_code make_layout(struct hn_context *ctx, const struct hn_results *r,
                                 struct layout *l) {
     *l = (struct layout){0};
-    enum hn_code code = hn_groups_make(ctx, r, "gap", &l->groups);
+    enum hn_code code = hn_groups_make(ctx, r, (struct hn_choice){.wanted = "gap"}, &l->groups);
     if (code == HN_NOT_APPLICABLE)
         return hn_fail(
             ctx, HN_NOT_APPLICABLE,

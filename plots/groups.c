@@ -1,5 +1,8 @@
 #include "plots/groups.h"
 
+#include "core/stats.h"
+
+#include <gsl/gsl_cdf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,11 +13,13 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static bool usable(const struct hn_table *runs, int64_t row, const char *wanted) {
+static bool usable(const struct hn_table *runs, int64_t row, struct hn_choice choice) {
     const char *status = hn_table_text(runs, row, "status");
     if (*status && strcmp(status, "ok") != 0)
         return false;
-    return !wanted || !isnan(hn_table_real(runs, row, wanted));
+    if (choice.wanted && isnan(hn_table_real(runs, row, choice.wanted)))
+        return false;
+    return !choice.keep || choice.keep(runs, row);
 }
 
 static int64_t whole(const struct hn_table *runs, int64_t row, const char *name) {
@@ -46,19 +51,18 @@ static int find_temperature(struct hn_groups *g, double value) {
     return g->temperatures++;
 }
 
-static int find_setting(struct hn_groups *g, const char *sampler, const char *params,
-                        int64_t batch_size) {
+static int find_setting(struct hn_groups *g, const struct hn_setting *wanted, int most) {
     for (int i = 0; i < g->settings; i++) {
         const struct hn_setting *s = &g->setting[i];
-        if (strcmp(s->sampler, sampler) == 0 && strcmp(s->params, params) == 0 &&
-            s->batch_size == batch_size)
+        if (strcmp(s->sampler, wanted->sampler) == 0 && strcmp(s->params, wanted->params) == 0 &&
+            s->batch_size == wanted->batch_size)
             return i;
     }
-    if (g->settings == HN_THEME_LINES) {
+    if (g->settings == most) {
         g->more_settings = true;
         return -1;
     }
-    g->setting[g->settings] = (struct hn_setting){sampler, params, batch_size, ""};
+    g->setting[g->settings] = *wanted;
     return g->settings++;
 }
 
@@ -86,12 +90,51 @@ static bool has_option(const char *params, struct option wanted) {
     return false;
 }
 
-// Whether some other setting of the same sampler lacks this option or has another value for it.
-static bool differs(const struct hn_groups *g, const struct hn_setting *s, struct option o) {
-    for (int i = 0; i < g->settings; i++)
-        if (strcmp(g->setting[i].sampler, s->sampler) == 0 && !has_option(g->setting[i].params, o))
+bool hn_option_value(const char *params, const char *option, char *value, size_t size) {
+    struct option o;
+    size_t length = strlen(option);
+    while (next_option(&params, &o))
+        if (o.length > length && o.text[length] == '=' && memcmp(o.text, option, length) == 0) {
+            snprintf(value, size, "%.*s", (int)(o.length - length - 1), o.text + length + 1);
             return true;
+        }
     return false;
+}
+
+double hn_option_number(const char *params, const char *option) {
+    char value[HN_LABEL_SIZE], *end = value;
+    if (!hn_option_value(params, option, value, sizeof value))
+        return NAN;
+    double number = strtod(value, &end);
+    return end > value && *end == '\0' ? number : NAN;
+}
+
+int hn_groups_values(const struct hn_groups *g, const char *option) {
+    char value[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
+    int n = 0;
+    for (int i = 0; i < g->settings; i++) {
+        bool again = !hn_option_value(g->setting[i].params, option, value, sizeof value);
+        for (int j = 0; j < i && !again; j++)
+            again = hn_option_value(g->setting[j].params, option, other, sizeof other) &&
+                    strcmp(value, other) == 0;
+        n += !again;
+    }
+    return n;
+}
+
+// Whether an option tells this setting from others of its sampler: another has another value, and
+// this is no word ("walk=rwr") that most of them have.
+static bool tells(const struct hn_groups *g, const struct hn_setting *s, struct option o) {
+    int all = 0, same = 0;
+    const char *value = memchr(o.text, '=', o.length);
+    bool word =
+        value && ((value[1] >= 'a' && value[1] <= 'z') || (value[1] >= 'A' && value[1] <= 'Z'));
+    for (int i = 0; i < g->settings; i++)
+        if (strcmp(g->setting[i].sampler, s->sampler) == 0) {
+            all++;
+            same += has_option(g->setting[i].params, o);
+        }
+    return same < all && !(word && 2 * same > all);
 }
 
 // Appends at most `length` bytes, never part of a UTF-8 character.
@@ -104,15 +147,21 @@ static void add_text(char label[HN_LABEL_SIZE], const char *text, size_t length)
     label[used + n] = '\0';
 }
 
+// The sampler is named unless all settings are of one and differ in options.
 static void make_label(const struct hn_groups *g, struct hn_setting *s) {
     const char *rest = s->params, *joint = " ";
     struct option o;
-    bool sizes_differ = false;
-    for (int i = 0; i < g->settings; i++)
+    bool sizes_differ = false, samplers_differ = g->settings == 1;
+    for (int i = 0; i < g->settings; i++) {
         sizes_differ |= g->setting[i].batch_size != s->batch_size;
-    add_text(s->label, s->sampler, strlen(s->sampler));
+        samplers_differ |= strcmp(g->setting[i].sampler, s->sampler) != 0;
+    }
+    if (samplers_differ)
+        add_text(s->label, s->sampler, strlen(s->sampler));
+    else
+        joint = "";
     while (next_option(&rest, &o))
-        if (differs(g, s, o)) {
+        if (tells(g, s, o)) {
             add_text(s->label, joint, strlen(joint));
             add_text(s->label, o.text, o.length);
             joint = ", ";
@@ -122,6 +171,8 @@ static void make_label(const struct hn_groups *g, struct hn_setting *s) {
         snprintf(size, sizeof size, "%sB=%" PRId64, joint, s->batch_size);
         add_text(s->label, size, strlen(size));
     }
+    if (!*s->label)
+        add_text(s->label, s->sampler, strlen(s->sampler));
 }
 
 // Fills `step` with the steps of the rows that are kept, each once, increasing.
@@ -142,22 +193,24 @@ static void collect_steps(struct hn_groups *g) {
     }
 }
 
-static void place_row(struct hn_groups *g, int64_t row, const char *wanted) {
+static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice) {
     const struct hn_table *runs = &g->results->runs;
     struct hn_place *p = &g->place[row];
     *p = (struct hn_place){-1, -1, -1, -1};
-    if (!usable(runs, row, wanted))
+    if (!usable(runs, row, choice))
         return;
     p->dataset = find_dataset(g, hn_table_text(runs, row, "dataset"));
     p->temperature = find_temperature(g, hn_table_real(runs, row, "temperature"));
+    struct hn_setting setting = {hn_table_text(runs, row, "sampler"),
+                                 hn_table_text(runs, row, "params"), whole(runs, row, "batch_size"),
+                                 ""};
+    int most = choice.most_settings ? choice.most_settings : HN_THEME_LINES;
     if (p->dataset >= 0 && p->temperature >= 0)
-        p->setting =
-            find_setting(g, hn_table_text(runs, row, "sampler"), hn_table_text(runs, row, "params"),
-                         whole(runs, row, "batch_size"));
+        p->setting = find_setting(g, &setting, most < HN_MOST_SETTINGS ? most : HN_MOST_SETTINGS);
 }
 
-enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r, const char *wanted,
-                            struct hn_groups *out) {
+enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
+                            struct hn_choice choice, struct hn_groups *out) {
     *out = (struct hn_groups){.results = r};
     out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
     out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
@@ -166,16 +219,19 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r, 
         return ctx->code;
     }
     for (int64_t row = 0; row < r->runs.rows; row++)
-        place_row(out, row, wanted);
+        place_row(out, row, choice);
     for (int i = 0; i < out->settings; i++)
         make_label(out, &out->setting[i]);
     collect_steps(out);
     if (out->steps > 0)
         return HN_OK;
     hn_groups_free(ctx, out);
-    return wanted
-               ? hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has a value in column %s", wanted)
-               : hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no finished run");
+    if (choice.keep)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has the settings it shows");
+    if (choice.wanted)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has a value in column %s",
+                       choice.wanted);
+    return hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no finished run");
 }
 
 void hn_groups_free(struct hn_context *ctx, struct hn_groups *g) {
@@ -190,25 +246,83 @@ static bool is_there(const struct hn_place *p, struct hn_where w) {
            (w.temperature < 0 || p->temperature == w.temperature);
 }
 
-struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
+int hn_groups_rows(const struct hn_groups *g, struct hn_where where, const char *name, int64_t *row,
+                   int most) {
     const struct hn_table *runs = &g->results->runs;
-    char lo[HN_LABEL_SIZE], hi[HN_LABEL_SIZE];
+    int n = 0;
+    for (int64_t i = 0; i < runs->rows && n < most; i++) {
+        if (!is_there(&g->place[i], where) || isnan(hn_table_real(runs, i, name)))
+            continue;
+        double seed = hn_table_real(runs, i, "seed");
+        bool again = false;
+        for (int j = 0; j < n && !again; j++)
+            again = fabs(hn_table_real(runs, row[j], "seed") - seed) < 0.5 &&
+                    g->place[row[j]].dataset == g->place[i].dataset &&
+                    g->place[row[j]].temperature == g->place[i].temperature;
+        if (!again)
+            row[n++] = i;
+    }
+    return n;
+}
+
+enum { MOST_ROWS = 256 };
+
+// Half-width of the interval over all batches of the rows, of the mean cosine of batches.
+static double over_batches(const struct hn_results *r, const int64_t *row, int rows) {
     double sum = 0, squares = 0;
-    struct hn_mean m = {NAN, NAN, 0};
+    int64_t n = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < rows; i++)
+            for (int64_t b = r->batch_start[row[i]]; b < r->batch_start[row[i] + 1]; b++) {
+                double value = r->batch_cos_mean[b];
+                if (isnan(value))
+                    continue;
+                if (pass == 0) {
+                    sum += value;
+                    n++;
+                } else
+                    squares += (value - sum / (double)n) * (value - sum / (double)n);
+            }
+    return n > 1 ? gsl_cdf_tdist_Pinv(0.975, (double)n - 1) *
+                       sqrt(squares / (double)(n - 1) / (double)n)
+                 : NAN;
+}
+
+static double half_width(const struct hn_groups *g, const int64_t *row, int rows,
+                         const char *name) {
+    const struct hn_results *r = g->results;
+    char lo[HN_LABEL_SIZE], hi[HN_LABEL_SIZE];
+    double squares = 0, value[MOST_ROWS];
     snprintf(lo, sizeof lo, "%s_lo", name);
     snprintf(hi, sizeof hi, "%s_hi", name);
-    for (int64_t row = 0; row < runs->rows; row++) {
-        double value = is_there(&g->place[row], where) ? hn_table_real(runs, row, name) : NAN;
-        if (isnan(value))
-            continue;
-        double half = 0.5 * (hn_table_real(runs, row, hi) - hn_table_real(runs, row, lo));
-        sum += value;
-        squares += half * half;
-        m.rows++;
+    if (hn_table_find(&r->runs, lo) >= 0) {
+        for (int i = 0; i < rows; i++) {
+            double half =
+                0.5 * (hn_table_real(&r->runs, row[i], hi) - hn_table_real(&r->runs, row[i], lo));
+            squares += half * half;
+        }
+        return sqrt(squares) / rows;
     }
-    if (m.rows > 0) {
-        m.mean = sum / (double)m.rows;
-        m.half = sqrt(squares) / (double)m.rows;
+    if (strcmp(name, "cos_mean") == 0 && r->batch_start && r->batch_cos_mean)
+        return over_batches(r, row, rows);
+    if (rows < 3)
+        return NAN;
+    for (int i = 0; i < rows; i++)
+        value[i] = hn_table_real(&r->runs, row[i], name);
+    struct hn_interval interval = hn_mean_interval(value, 1, rows, 0.95);
+    return 0.5 * (interval.hi - interval.lo);
+}
+
+struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
+    int64_t row[MOST_ROWS];
+    int rows = hn_groups_rows(g, where, name, row, MOST_ROWS);
+    struct hn_mean m = {NAN, NAN, rows};
+    double sum = 0;
+    for (int i = 0; i < rows; i++)
+        sum += hn_table_real(&g->results->runs, row[i], name);
+    if (rows > 0) {
+        m.mean = sum / rows;
+        m.half = half_width(g, row, rows, name);
     }
     return m;
 }

@@ -5,7 +5,7 @@
 
 #include "plots/figure.h"
 
-enum { HN_MOST_PANELS = 4, HN_LABEL_SIZE = 64 };
+enum { HN_MOST_PANELS = 4, HN_MOST_SETTINGS = 40, HN_LABEL_SIZE = 64 };
 
 // A sampler with its parameters and batch size. Texts are borrowed from the results.
 struct hn_setting {
@@ -17,7 +17,7 @@ struct hn_setting {
 struct hn_groups {
     const char *dataset[HN_MOST_PANELS]; // in the order of the file, like settings and temperatures
     double temperature[HN_MOST_PANELS];
-    struct hn_setting setting[HN_THEME_LINES];
+    struct hn_setting setting[HN_MOST_SETTINGS];
     int datasets, temperatures, settings;
     bool more_datasets, more_temperatures, more_settings; // than are kept here
     int64_t *step;                                        // [steps], increasing
@@ -29,15 +29,23 @@ struct hn_groups {
     const struct hn_results *results;
 };
 
-// Rows whose status is not ok, and rows whose value in column `wanted` (NULL: any) is NaN, are in
-// no group. HN_NOT_APPLICABLE if no row is left.
+// Which rows are grouped: those whose status is ok, whose column `wanted` (NULL: any) is no NaN and
+// that `keep` (NULL: all) lets through.
+struct hn_choice {
+    const char *wanted;
+    bool (*keep)(const struct hn_table *runs, int64_t row);
+    int most_settings; // kept at most; 0 = HN_THEME_LINES
+};
+
+// HN_NOT_APPLICABLE if no row is left.
 HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
-                                        const char *wanted, struct hn_groups *out);
+                                        struct hn_choice choice, struct hn_groups *out);
 void hn_groups_free(struct hn_context *ctx, struct hn_groups *g); // zeroed is fine
 
 // The mean of a column over rows of one place: seeds, which stand for draws of batches from the
-// same snapshot. half: half-width of the 95 % interval pooled from the columns <name>_lo and
-// <name>_hi of the rows; NaN without them.
+// same snapshot. Weightings of the same batches count once: the first with a value. half:
+// half-width of the 95 % interval, pooled from the columns <name>_lo and <name>_hi of the rows;
+// without them, of cos_mean over its batches, of others over at least three seeds; else NaN.
 struct hn_mean {
     double mean, half;
     int64_t rows;
@@ -48,6 +56,18 @@ struct hn_where {
     int64_t step;
 };
 struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name);
+
+// Rows of the place, at most `most`, in the order of the file; returns their number. A seed comes
+// once, with the first row that has a value in column `name`.
+int hn_groups_rows(const struct hn_groups *g, struct hn_where where, const char *name, int64_t *row,
+                   int most);
+
+// How many values of an option the settings have; settings without it do not count.
+int hn_groups_values(const struct hn_groups *g, const char *option);
+// The value of an option in canonical parameters "K=100, M=500"; false if it is not there.
+bool hn_option_value(const char *params, const char *option, char *value, size_t size);
+// Its number, NaN if it is none ("0.2~0.05").
+double hn_option_number(const char *params, const char *option);
 
 // What the groups leave out, in one line ("" if nothing): for the .tsv and as a note.
 void hn_groups_left_out(const struct hn_groups *g, char *text, size_t size);

@@ -1,7 +1,7 @@
 // Draws figures: data and script into files, then gnuplot, started without a shell. Everything is
 // made in a scratch folder inside the output folder and renamed, so that no half-drawn figure is
 // left.
-#include "plots/figure.h"
+#include "plots/page.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,9 @@ struct drawing {
     const struct hn_figure *figure;
     const struct hn_results *results;
     const char *dir, *term;
-    char *scratch; // folder
-    char *style;   // text, NULL = none
+    char *scratch;        // folder
+    char *style;          // text, NULL = none
+    struct hn_page *page; // of a figure that is one
     struct hn_figure_size size;
 };
 
@@ -78,15 +79,30 @@ void hn_tsv_real(FILE *tsv, double value) {
         fprintf(tsv, "\t%.9g", value);
 }
 
+const struct hn_table *hn_figure_table(const struct hn_results *r, const char *name) {
+    if (strcmp(name, "runs") == 0)
+        return &r->runs;
+    for (int64_t i = 0; i < r->n_tables; i++)
+        if (strcmp(r->table[i].name, name) == 0)
+            return &r->table[i];
+    return NULL;
+}
+
 static enum hn_code check_columns(const struct drawing *d) {
-    const char *id = d->figure->id;
+    const char *id = d->figure->id, *name = d->figure->table ? d->figure->table : "runs";
+    const struct hn_table *table = hn_figure_table(d->results, name);
+    const char *below =
+        strcmp(name, "runs") == 0 || strcmp(name, "snapshots") == 0 ? "" : "tables/";
+    const char *remedy =
+        *below ? "ask for it in the job (metrics)" : "run the job again with metrics: all";
+    if (!table)
+        return hn_fail(d->ctx, HN_DATA, "figure %s needs /%s%s, which the results lack: %s", id,
+                       below, name, remedy);
     for (const char *const *column = d->figure->columns; *column; column++)
-        if (hn_table_find(&d->results->runs, *column) < 0)
-            return hn_fail(
-                d->ctx, HN_DATA,
-                "figure %s needs column %s of /runs, which the results lack: run the job "
-                "again with metrics: all",
-                id, *column);
+        if (hn_table_find(table, *column) < 0)
+            return hn_fail(d->ctx, HN_DATA,
+                           "figure %s needs column %s of /%s%s, which the results lack: %s", id,
+                           *column, below, name, remedy);
     if (d->figure->needs_histogram && d->results->kinds == 0)
         return hn_fail(
             d->ctx, HN_DATA,
@@ -163,7 +179,9 @@ static enum hn_code write_script(const struct drawing *d, FILE *gp) {
     if (d->style)
         fprintf(gp, "\n# Style of the user.\n%s\n", d->style);
     fputc('\n', gp);
-    if (f->script(d->ctx, d->results, tsv, gp))
+    if (d->page)
+        hn_page_write_script(d->page, tsv, gp);
+    else if (f->script(d->ctx, d->results, tsv, gp))
         return d->ctx->code;
     fputs("set output\n", gp);
     return HN_OK;
@@ -172,7 +190,24 @@ static enum hn_code write_script(const struct drawing *d, FILE *gp) {
 static enum hn_code write_data(struct drawing *d, FILE *tsv) {
     const struct hn_figure *f = d->figure;
     fprintf(tsv, "# %s: %s\n# %s\n# After %s.\n", f->id, f->title, f->caption, f->source);
-    return f->data(d->ctx, d->results, tsv, &d->size);
+    if (!d->page)
+        return f->data(d->ctx, d->results, tsv, &d->size);
+    hn_page_size(d->page, &d->size);
+    hn_page_write_data(d->page, tsv);
+    return HN_OK;
+}
+
+static enum hn_code build_page(struct drawing *d) {
+    if (!d->figure->page)
+        return HN_OK;
+    d->page = hn_alloc(d->ctx, 1, sizeof *d->page);
+    if (!d->page)
+        return d->ctx->code;
+    hn_page_begin(d->ctx, d->page);
+    enum hn_code code = d->figure->page(d->ctx, d->results, d->page);
+    if (code == HN_OK && *d->page->note)
+        hn_note(d->ctx, "figure %s: %s", d->figure->id, d->page->note);
+    return code;
 }
 
 static char *join(struct hn_context *ctx, const char *folder, const char *id, const char *end) {
@@ -344,6 +379,8 @@ enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figu
     enum hn_code code = check_columns(&d);
     if (code == HN_OK && style)
         code = read_style(&d, style);
+    if (code == HN_OK)
+        code = build_page(&d);
     if (code == HN_OK && !(d.scratch = hn_format(ctx, "%s/.drawing-XXXXXX", dir)))
         code = ctx->code;
     if (code == HN_OK && !mkdtemp(d.scratch))
@@ -353,6 +390,9 @@ enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figu
         code = draw_in_scratch(&d);
         remove_scratch(&d);
     }
+    if (d.page)
+        hn_page_free(d.page);
+    hn_free(ctx, d.page);
     hn_free(ctx, d.style);
     hn_free(ctx, d.scratch);
     return code;

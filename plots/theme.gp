@@ -18,3 +18,9 @@ set style fill transparent solid 0.16 noborder
 set key samplen 3.2 spacing 1.1 textcolor rgb "#111111"
 set datafile separator "\t"
 set datafile missing "NaN"
+# The same colours for raw values behind their means.
+hn_faint_1 = "#B00072B2"; hn_faint_2 = "#B0E69F00"; hn_faint_3 = "#B0009E73"; hn_faint_4 = "#B0CC79A7"
+hn_faint_5 = "#B0D55E00"; hn_faint_6 = "#B056B4E9"; hn_faint_7 = "#B0777777"; hn_faint_8 = "#B0000000"
+# Heat maps: viridis (van der Walt and Smith 2015), even in lightness and safe for the colour-blind.
+set palette defined (0 "#440154", 1 "#472D7B", 2 "#3B528B", 3 "#2C728E", 4 "#21918C", 5 "#28AE80", \
+    6 "#5EC962", 7 "#ADDC30", 8 "#FDE725")

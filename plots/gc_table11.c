@@ -1,0 +1,70 @@
+// GC tables 11 and 12: run time of GCBS against the number of items, here and on the paper's A40.
+#include "plots/curves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Medians would need more repetitions than such runs have: all of them are marks.
+static void draw_own(struct hn_page *page, struct hn_panel *panel, const struct hn_table *t) {
+    static const struct {
+        const char *entries, *label;
+        int line;
+    } kinds[] = {{"uniform", "uniform entries", 1}, {"normal", "clustered", 2}};
+    for (int k = 0; k < 2; k++) {
+        struct hn_series *s =
+            hn_panel_series(page, panel, kinds[k].label, HN_LOOK_MARKS, kinds[k].line);
+        for (int64_t row = 0; row < t->rows; row++) {
+            double seconds = hn_table_real(t, row, "cost_g"),
+                   epoch = hn_table_real(t, row, "cost_epoch");
+            if (strcmp(hn_table_text(t, row, "sampler"), "gcbs") == 0 &&
+                strcmp(hn_table_text(t, row, "entries"), kinds[k].entries) == 0 && seconds > 0)
+                hn_series_add(s, hn_table_real(t, row, "items"),
+                              seconds + (isnan(epoch) ? 0 : epoch));
+        }
+    }
+}
+
+// A line of slope 2 through the paper's first value shows what growing as N^2 is.
+static void draw_published(struct hn_page *page, struct hn_panel *panel) {
+    struct hn_published_row row;
+    const char *rest = hn_published_text("gc-table11");
+    struct hn_series *s = hn_panel_series(page, panel, "paper, 1 A40", HN_LOOK_PAPER, 0);
+    while (hn_published_next(&rest, &row))
+        if (strcmp(row.series, "1 A40") == 0)
+            hn_series_add(s, strtod(row.x, NULL), row.value);
+}
+
+static void draw_slope(struct hn_page *page, struct hn_panel *panel, const struct hn_series *of) {
+    if (of->n == 0)
+        return;
+    struct hn_series *s = hn_panel_series(page, panel, "as N^2", HN_LOOK_THIN, 8);
+    const struct hn_datum *d = &of->datum[0];
+    hn_series_add(s, d->x, d->y);
+    hn_series_add(s, 100 * d->x, 10000 * d->y);
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    (void)ctx;
+    struct hn_panel *panel = hn_page_panel(page, "", "items N", "build and order (s)");
+    panel->x.log = panel->y.log = true;
+    draw_own(page, panel, hn_figure_table(r, "costs"));
+    if (panel->series[0]->n + panel->series[1]->n == 0)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "the table of costs has no run of gcbs");
+    draw_slope(page, panel, panel->series[panel->series[0]->n ? 0 : 1]);
+    draw_published(page, panel);
+    return hn_page_finish(page, "the table of costs is empty");
+}
+
+static const char *const columns[] = {"sampler", "entries", "items", "cost_g", "cost_epoch", NULL};
+
+const struct hn_figure hn_gc_table11 = {
+    .id = "gc-table11",
+    .title = "run time of GCBS against the number of items",
+    .caption =
+        "Seconds to build and order, every run a mark; both axes are logarithmic, and the dotted "
+        "line grows as N squared. Crosses: the paper's, on one A40.",
+    .source = "Global Selection of Contrastive Batches (ICML 2023), tables 11 and 12",
+    .table = "costs",
+    .columns = columns,
+    .page = draw};

@@ -1,0 +1,141 @@
+// All samplers and settings at once: hardness of true negatives against false negatives, cost as
+// the size of a mark. Of no paper.
+#include "plots/curves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A setting at the last step.
+struct point {
+    double false_negatives, hardness, cost;
+    int setting;
+    bool front; // no other is harder with as few false negatives
+};
+
+static int by_place(const void *a, const void *b) {
+    const struct point *p = a, *q = b;
+    if (p->false_negatives < q->false_negatives || p->false_negatives > q->false_negatives)
+        return p->false_negatives < q->false_negatives ? -1 : 1;
+    return p->hardness > q->hardness ? -1 : p->hardness < q->hardness ? 1 : 0;
+}
+
+// Points by increasing false negatives; returns their number.
+static int collect(const struct hn_groups *g, int dataset, struct point *point) {
+    int n = 0;
+    for (int s = 0; s < g->settings; s++) {
+        int64_t step = hn_last_step(g, dataset, 0, s, "hard_true_mean");
+        struct hn_where where = {dataset, 0, s, step};
+        double build = hn_groups_mean(g, where, "cost_g_over_t").mean;
+        double draw = hn_groups_mean(g, where, "cost_s").mean;
+        struct point p = {100 * hn_groups_mean(g, where, "fn_ratio").mean,
+                          hn_groups_mean(g, where, "hard_true_mean").mean,
+                          (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw), s, false};
+        if (step >= 0 && !isnan(p.false_negatives) && !isnan(p.hardness))
+            point[n++] = p;
+    }
+    qsort(point, (size_t)n, sizeof *point, by_place);
+    double best = -INFINITY;
+    for (int i = 0; i < n; i++) {
+        point[i].front = point[i].hardness > best;
+        best = fmax(best, point[i].hardness);
+    }
+    return n;
+}
+
+static int sampler_line(const struct hn_groups *g, int setting) {
+    int line = 1;
+    for (int i = 0; i < g->settings; i++) {
+        bool first = true;
+        for (int j = 0; j < i && first; j++)
+            first = strcmp(g->setting[j].sampler, g->setting[i].sampler) != 0;
+        if (strcmp(g->setting[i].sampler, g->setting[setting].sampler) == 0)
+            return (line - 1) % HN_THEME_LINES + 1;
+        line += first;
+    }
+    return line;
+}
+
+// Cost as a share of the dearest, by its logarithm over six decades.
+static double size_of(double cost, double dearest) {
+    return cost > 0 ? fmax(0, 1 + log10(cost / dearest) / 6) : 0;
+}
+
+static void draw_discs(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                       const struct point *point, int n) {
+    double dearest = 0;
+    for (int i = 0; i < n; i++)
+        dearest = fmax(dearest, point[i].cost);
+    for (int s = 0; s < g->settings; s++) {
+        struct hn_series *discs =
+            hn_panel_series(page, panel, g->setting[s].sampler, HN_LOOK_DISCS, sampler_line(g, s));
+        for (int i = 0; i < n; i++)
+            if (point[i].setting == s)
+                hn_series_add_sized(discs, point[i].false_negatives, point[i].hardness,
+                                    size_of(point[i].cost, dearest));
+    }
+}
+
+// Words beside the points of the front that keep their distance from one another.
+static void draw_front(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                       const struct point *point, int n) {
+    struct hn_series *front = hn_panel_series(page, panel, "front", HN_LOOK_STAIRS, 8);
+    double x = -INFINITY, y = -INFINITY, height = 0, width = 0;
+    for (int i = 0; i < n; i++) {
+        height = fmax(height, fabs(point[i].hardness - point[0].hardness));
+        width = fmax(width, point[i].false_negatives - point[0].false_negatives);
+    }
+    for (int i = 0; i < n; i++) {
+        if (!point[i].front)
+            continue;
+        hn_series_add(front, point[i].false_negatives, point[i].hardness);
+        if (point[i].hardness - y < 0.07 * height && point[i].false_negatives - x < 0.3 * width)
+            continue;
+        x = point[i].false_negatives;
+        y = point[i].hardness;
+        const struct hn_setting *setting = &g->setting[point[i].setting];
+        size_t sampler = strlen(setting->sampler);
+        bool prefix = strncmp(setting->label, setting->sampler, sampler) == 0 &&
+                      setting->label[sampler] == ' ';
+        hn_panel_mark(panel, x, y, setting->label + (prefix ? sampler + 1 : 0),
+                      sampler_line(g, point[i].setting));
+    }
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    struct point point[HN_MOST_SETTINGS];
+    struct hn_groups g;
+    char title[HN_TITLE_SIZE];
+    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_SETTINGS - 2};
+    if (hn_groups_make(ctx, r, choice, &g))
+        return ctx->code;
+    for (int d = 0; d < g.datasets; d++) {
+        int n = collect(&g, d, point);
+        hn_dataset_title(g.dataset[d], title, sizeof title);
+        struct hn_panel *panel =
+            hn_page_panel(page, g.datasets > 1 ? title : "", "false-negative ratio (%)",
+                          "hardest true negative (mean cosine)");
+        draw_front(page, panel, &g, point, n);
+        draw_discs(page, panel, &g, point, n);
+    }
+    page->width = g.datasets == 1 ? 5.6 : 0;
+    if (g.more_settings)
+        hn_page_note(page, "Only the first %d settings are drawn.", HN_MOST_SETTINGS - 2);
+    hn_groups_free(ctx, &g);
+    return hn_page_finish(page, "no run has labels");
+}
+
+static const char *const columns[] = {"dataset", "step",          "sampler",
+                                      "params",  "fn_ratio",      "hard_true_mean",
+                                      "cost_s",  "cost_g_over_t", NULL};
+
+const struct hn_figure hn_pareto = {
+    .id = "pareto",
+    .title = "hardness of true negatives against false negatives, every sampler and setting",
+    .caption =
+        "At the last step; up is harder, left has fewer false negatives, larger discs cost more "
+        "per step (logarithmic). On the staircase are the settings that no other beats in "
+        "both.",
+    .source = "none",
+    .columns = columns,
+    .page = draw};
