@@ -196,6 +196,7 @@ $(BUILD)/include/build_info.h: FORCE
 
 $(call obj,harness/host.c): $(BUILD)/include/build_info.h
 $(call obj,plots/theme.c): plots/theme.gp
+$(call obj,plots/report.c): plots/report.css plots/report.js
 
 # Published numbers, claims and their jobs, as C strings.
 paper := $(wildcard plots/paper/*.tsv plots/paper/*.yaml harness/jobs/reproduce/*.yaml)

@@ -52,6 +52,8 @@ HN_MUST_USE enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_
                                         const struct hn_results *r, const char *dir,
                                         const char *term, const char *style);
 
+// Length of the UTF-8 character at s, 0 if there is none (RFC 3629, surrogates not told apart).
+int hn_utf8_length(const unsigned char *s);
 // For scripts: text as a gnuplot string in double quotes, safe for any bytes (quotes, backslashes,
 // backticks, dollar signs, newlines, marks of enhanced text); what is no UTF-8 becomes '?'.
 void hn_gp_string(FILE *gp, const char *text);

@@ -197,7 +197,7 @@ static struct hn_box panel_box(const struct geometry *g, int p) {
 static void log_tics(FILE *gp, char name, struct range r, int most) {
     static const int within[] = {1, 2, 5};
     int from = (int)floor(log10(r.lo)), to = (int)ceil(log10(r.hi));
-    int every = (to - from + most) / most;
+    int every = (to - from + most - 1) / most;
     bool fine = log10(r.hi / r.lo) <= 1.6;
     const char *joint = "";
     fprintf(gp, "set %ctics (", name);
@@ -248,7 +248,7 @@ static struct range script_axis(const struct geometry *g, FILE *gp, int p, bool 
     fprintf(gp, axis->log ? "set logscale %c; " : "unset logscale %c; ", name);
     fprintf(gp, "set %crange [%.9g:%.9g]\n", name, r.lo, r.hi);
     double inches = vertical ? g->panel_height : g->panel_width;
-    int most = (int)fmax(2, fmin(vertical ? 3.4 * inches : 2.6 * inches, MOST_TICS));
+    int most = (int)fmax(2, fmin(vertical ? 3.4 * inches : 3.6 * inches, MOST_TICS));
     bool silent = vertical && panel->rows && g->page->share_y && p % g->columns > 0;
     if (axis->n_tics > 0)
         own_tics(gp, name, axis, r, silent ? 0 : inches);

@@ -29,8 +29,7 @@ struct drawing {
     struct hn_figure_size size;
 };
 
-// Length of the UTF-8 character at s, 0 if there is none (RFC 3629, surrogates not told apart).
-static int utf8_length(const unsigned char *s) {
+int hn_utf8_length(const unsigned char *s) {
     int n = s[0] < 0x80                    ? 1
             : s[0] >= 0xC2 && s[0] <= 0xDF ? 2
             : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
@@ -49,7 +48,7 @@ void hn_gp_string(FILE *gp, const char *text) {
     const unsigned char *s = (const unsigned char *)text;
     fputc('"', gp);
     while (*s) {
-        int n = utf8_length(s);
+        int n = hn_utf8_length(s);
         bool plain =
             (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
         if (n == 0)

@@ -1,0 +1,396 @@
+// The page as a whole: head, what was run, samplers, claims, figures, provenance.
+#include "plots/report.h"
+#include "plots/curves.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EMBED(symbol, file)                                                                        \
+    extern const char symbol[];                                                                    \
+    __asm__(".section .rodata\n"                                                                   \
+            ".global " #symbol "\n" #symbol ":\n"                                                  \
+            ".incbin \"" file "\"\n"                                                               \
+            ".byte 0\n"                                                                            \
+            ".previous\n")
+
+EMBED(hn_report_css, "plots/report.css");
+EMBED(hn_report_js, "plots/report.js");
+
+enum { MOST_LISTED = 32, MOST_SVG = 1 << 26, MOST_TSV = 1 << 18 };
+
+struct writer {
+    struct hn_context *ctx;
+    const struct hn_report *report;
+    const struct hn_results *results;
+    FILE *html;
+    enum hn_code gnuplot; // of the first figure that failed
+    char complaint[HN_MESSAGE_MAX];
+};
+
+// Different texts or numbers of a column, in the order of the file.
+struct distinct {
+    char text[MOST_LISTED][HN_TITLE_SIZE];
+    int n;
+    bool more;
+};
+
+static void cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
+                      size_t size) {
+    double number = hn_table_real(t, row, column);
+    if (isnan(number))
+        snprintf(text, size, "%s", hn_table_text(t, row, column));
+    else
+        snprintf(text, size, "%.9g", number);
+}
+
+static void list_distinct(const struct hn_table *t, const char *column, const char *of_dataset,
+                          struct distinct *d) {
+    *d = (struct distinct){.n = 0};
+    for (int64_t row = 0; row < t->rows; row++) {
+        char text[HN_TITLE_SIZE];
+        bool again = of_dataset && strcmp(hn_table_text(t, row, "dataset"), of_dataset) != 0;
+        cell_text(t, row, column, text, sizeof text);
+        for (int i = 0; i < d->n && !again; i++)
+            again = strcmp(d->text[i], text) == 0;
+        if (again || !*text)
+            continue;
+        d->more |= d->n == MOST_LISTED;
+        if (d->n < MOST_LISTED)
+            snprintf(d->text[d->n++], sizeof d->text[0], "%s", text);
+    }
+}
+
+static void put_list(FILE *html, const struct distinct *d) {
+    for (int i = 0; i < d->n; i++) {
+        fputs(i ? ", " : "", html);
+        hn_html_text(html, d->text[i]);
+    }
+    if (d->more)
+        fputs(" …", html);
+}
+
+static void put_row(FILE *html, const char *name, const char *value) {
+    if (!*value)
+        return;
+    fputs("<tr><th scope=row>", html);
+    hn_html_text(html, name);
+    fputs("</th><td class=wrap>", html);
+    hn_html_text(html, value);
+    fputs("</td></tr>\n", html);
+}
+
+static void put_head(const struct writer *w) {
+    FILE *html = w->html;
+    fputs("<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+          "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
+          "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
+          "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+          "<link rel=icon href=\"data:,\">\n<title>",
+          html);
+    hn_html_text(html, w->report->name);
+    fprintf(html,
+            " - hardneg report</title>\n<style>\n%s</style>\n</head>\n<body>\n"
+            "<a class=skip href=\"#main\">Skip to the content</a>\n<header>\n<h1>",
+            hn_report_css);
+    hn_html_text(html, w->report->name);
+    fputs("</h1>\n<p class=lead>Mini-batch and negative samplers compared by <b>hardneg</b>", html);
+    const char *created = hn_results_get(w->results, "created");
+    if (*created) {
+        fputs(", run ", html);
+        hn_html_text(html, created);
+    }
+    fputs(".</p>\n<nav aria-label=Contents><ul>\n<li><a href=\"#run\">What was run</a></li>\n"
+          "<li><a href=\"#samplers\">Samplers</a></li>\n",
+          html);
+    if (hn_figure_table(w->results, "claims") || hn_figure_table(w->results, "claim_ids"))
+        fputs("<li><a href=\"#claims\">Claims</a></li>\n", html);
+    fputs("<li><a href=\"#figures\">Figures</a></li>\n"
+          "<li><a href=\"#provenance\">Provenance</a></li>\n"
+          "<li><a href=\"#again\">How to do it again</a></li>\n</ul></nav>\n</header>\n"
+          "<main id=main>\n",
+          html);
+}
+
+static int64_t count_status(const struct hn_table *runs, const char *status) {
+    int64_t n = 0;
+    for (int64_t row = 0; row < runs->rows; row++)
+        n += strcmp(hn_table_text(runs, row, "status"), status) == 0;
+    return n;
+}
+
+static double dataset_number(const struct hn_results *r, const char *dataset, const char *column) {
+    const struct hn_table *t = hn_figure_table(r, "datasets");
+    for (int64_t row = 0; t && row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "dataset"), dataset) == 0)
+            return hn_table_real(t, row, column);
+    return NAN;
+}
+
+static void put_datasets(const struct writer *w) {
+    struct distinct names, steps, sums;
+    FILE *html = w->html;
+    const struct hn_table *runs = &w->results->runs;
+    list_distinct(runs, "dataset", NULL, &names);
+    bool sized = hn_figure_table(w->results, "datasets") != NULL;
+    fprintf(html,
+            "<div class=scroll><table><thead><tr><th scope=col>Snapshots</th>%s<th "
+            "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
+            sized ? "<th scope=col class=n>Items</th>" : "");
+    for (int i = 0; i < names.n; i++) {
+        double items = dataset_number(w->results, names.text[i], "items");
+        list_distinct(runs, "step", names.text[i], &steps);
+        list_distinct(runs, "dataset_sha256", names.text[i], &sums);
+        fputs("<tr><th scope=row class=wrap>", html);
+        hn_html_text(html, names.text[i]);
+        fputs("</th>", html);
+        if (sized && isnan(items))
+            fputs("<td class=n>–</td>", html);
+        else if (sized)
+            fprintf(html, "<td class=n>%.0f</td>", items);
+        fputs("<td class=wrap>", html);
+        put_list(html, &steps);
+        fputs("</td><td><code>", html);
+        if (sums.n > 0)
+            sums.text[0][16] = '\0';
+        hn_html_text(html, sums.n > 0 ? sums.text[0] : "");
+        fputs("</code></td></tr>\n", html);
+    }
+    fputs("</tbody></table></div>\n", html);
+}
+
+static void put_settings(const struct writer *w) {
+    static const char *const settings[][2] = {{"sampler", "Samplers"},
+                                              {"batch_size", "Batch size"},
+                                              {"batches", "Batches per cell"},
+                                              {"seed", "Seeds"},
+                                              {"loss", "Losses"},
+                                              {"weighting", "Weightings"},
+                                              {"temperature", "Temperatures"}};
+    struct distinct values;
+    fputs("<div class=scroll><table><tbody>\n", w->html);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        list_distinct(&w->results->runs, settings[i][0], NULL, &values);
+        if (values.n == 0)
+            continue;
+        fprintf(w->html, "<tr><th scope=row>%s</th><td class=wrap>", settings[i][1]);
+        put_list(w->html, &values);
+        fputs("</td></tr>\n", w->html);
+    }
+    fputs("</tbody></table></div>\n", w->html);
+}
+
+static void put_failures(const struct writer *w) {
+    const struct hn_table *runs = &w->results->runs;
+    int listed = 0;
+    for (int64_t row = 0; row < runs->rows && listed < MOST_LISTED; row++) {
+        const char *status = hn_table_text(runs, row, "status");
+        if (!*status || strcmp(status, "ok") == 0)
+            continue;
+        if (listed++ == 0)
+            fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", w->html);
+        fputs("<li>", w->html);
+        hn_html_text(w->html, hn_table_text(runs, row, "sampler"));
+        fprintf(w->html, ", step %.0f (", hn_table_real(runs, row, "step"));
+        hn_html_text(w->html, status);
+        fputs("): ", w->html);
+        hn_html_text(w->html, hn_table_text(runs, row, "error"));
+        fputs("</li>\n", w->html);
+    }
+    if (listed)
+        fputs("</ul></details>\n", w->html);
+}
+
+static void put_run(const struct writer *w) {
+    const struct hn_table *runs = &w->results->runs;
+    fprintf(w->html,
+            "<section aria-labelledby=run><h2 id=run>What was run</h2>\n<p>%" PRId64
+            " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
+            " not applicable. A cell is one sampler with its options on one step of one file, with "
+            "one seed.</p>\n",
+            runs->rows, count_status(runs, "ok"), count_status(runs, "failed"),
+            count_status(runs, "not_applicable"));
+    put_datasets(w);
+    put_settings(w);
+    put_failures(w);
+    fputs("</section>\n", w->html);
+}
+
+// A file in the scratch folder, removed once read; NULL if it is not there. Owned.
+static char *take_file(const struct writer *w, const char *id, const char *end, int64_t most) {
+    char *path = hn_format(w->ctx, "%s/%s.%s", w->report->scratch, id, end), *text = NULL;
+    FILE *f = path ? fopen(path, "r") : NULL;
+    if (f && fseek(f, 0, SEEK_END) == 0) {
+        int64_t size = ftell(f);
+        if (size >= 0 && size <= most && fseek(f, 0, SEEK_SET) == 0)
+            text = hn_zalloc(w->ctx, size + 1, 1);
+        if (text && fread(text, 1, (size_t)size, f) != (size_t)size) {
+            hn_free(w->ctx, text);
+            text = NULL;
+        }
+    }
+    if (f) {
+        fclose(f);
+        (void)unlink(path);
+    }
+    hn_free(w->ctx, path);
+    return text;
+}
+
+static void put_base64(FILE *html, const char *text) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *s = (const unsigned char *)text;
+    size_t left = strlen(text);
+    for (; left > 0; left -= left < 3 ? left : 3, s += 3) {
+        unsigned block = (unsigned)s[0] << 16 | (left > 1 ? (unsigned)s[1] << 8 : 0) |
+                         (left > 2 ? (unsigned)s[2] : 0);
+        fputc(digits[block >> 18], html);
+        fputc(digits[block >> 12 & 63], html);
+        fputc(left > 1 ? digits[block >> 6 & 63] : '=', html);
+        fputc(left > 2 ? digits[block & 63] : '=', html);
+    }
+}
+
+static void put_figure(const struct writer *w, const struct hn_figure *f) {
+    FILE *html = w->html;
+    char *svg = take_file(w, f->id, "svg", MOST_SVG), *tsv = take_file(w, f->id, "tsv", MOST_TSV);
+    char *script = take_file(w, f->id, "gp", MOST_TSV);
+    fprintf(html, "<figure id=\"%s\">\n<div class=plot role=region tabindex=0 aria-label=\"%s\">",
+            f->id, f->id);
+    if (svg)
+        hn_html_svg(html, svg, f->id, f->title);
+    fprintf(html, "</div>\n<figcaption><h3>%s: %s</h3>\n<p>", f->id, f->title);
+    hn_html_text(html, f->caption);
+    fputs("</p>\n<p class=soft>", html);
+    if (strcmp(f->source, "none") != 0) {
+        fputs("After ", html);
+        hn_html_text(html, f->source);
+        fputs(". ", html);
+    }
+    if (tsv) {
+        fprintf(
+            html,
+            "<a download=\"%s.tsv\" href=\"data:text/tab-separated-values;charset=utf-8;base64,",
+            f->id);
+        put_base64(html, tsv);
+        fputs("\">The numbers</a>", html);
+    }
+    fputs("</p></figcaption>\n</figure>\n", html);
+    hn_free(w->ctx, svg);
+    hn_free(w->ctx, tsv);
+    hn_free(w->ctx, script);
+}
+
+// Draws a figure from results of its own where there are any.
+static enum hn_code draw(struct writer *w, const struct hn_figure *f) {
+    struct hn_results own = {0};
+    struct hn_context *ctx = w->ctx;
+    char *path = w->report->ids ? hn_format(ctx, "%s/%s.h5", w->report->ids, f->id) : NULL;
+    bool there = path && access(path, R_OK) == 0;
+    enum hn_code code = there ? hn_results_read(ctx, path, &own) : HN_OK;
+    if (code == HN_OK)
+        code = hn_figure_draw(ctx, f, there ? &own : w->results, w->report->scratch, "svg", NULL);
+    hn_results_free(ctx, &own);
+    hn_free(ctx, path);
+    return code;
+}
+
+struct left_out {
+    const char *id;
+    char reason[HN_MESSAGE_MAX];
+};
+
+static enum hn_code put_figures(struct writer *w) {
+    struct left_out left[64];
+    int n = 0;
+    fputs("<section aria-labelledby=figures><h2 id=figures>Figures</h2>\n", w->html);
+    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        enum hn_code code = draw(w, *f);
+        if (code == HN_OK) {
+            put_figure(w, *f);
+            continue;
+        }
+        bool local = code == HN_NOT_APPLICABLE || code == HN_DATA || code == HN_GNUPLOT;
+        if (!local)
+            return code;
+        if (code == HN_GNUPLOT && !w->gnuplot) {
+            w->gnuplot = code;
+            snprintf(w->complaint, sizeof w->complaint, "%s", w->ctx->message);
+        }
+        if (n < 64) {
+            left[n].id = (*f)->id;
+            snprintf(left[n++].reason, sizeof left[0].reason, "%s", w->ctx->message);
+        }
+        hn_free(w->ctx, take_file(w, (*f)->id, "tsv", MOST_TSV));
+        hn_free(w->ctx, take_file(w, (*f)->id, "gp", MOST_TSV));
+    }
+    if (n > 0)
+        fputs("<details><summary>Figures that this file does not give, and why</summary>\n<ul>\n",
+              w->html);
+    for (int i = 0; i < n; i++) {
+        fprintf(w->html, "<li><b>%s</b>: ", left[i].id);
+        hn_html_text(w->html, left[i].reason);
+        fputs("</li>\n", w->html);
+    }
+    fputs(n > 0 ? "</ul></details>\n</section>\n" : "</section>\n", w->html);
+    return HN_OK;
+}
+
+static void put_provenance(const struct writer *w) {
+    const struct hn_results *r = w->results;
+    fputs("<section aria-labelledby=provenance><h2 id=provenance>Provenance</h2>\n"
+          "<div class=scroll><table><tbody>\n",
+          w->html);
+    put_row(w->html, "status", hn_results_get(r, "status"));
+    put_row(w->html, "created", hn_results_get(r, "created"));
+    put_row(w->html, "config_sha256", hn_results_get(r, "config_sha256"));
+    for (int64_t i = 0; i < r->n_env; i++)
+        put_row(w->html, r->env[i].name, r->env[i].value);
+    fputs("</tbody></table></div>\n</section>\n", w->html);
+}
+
+static void put_again(const struct writer *w) {
+    const char *argv = hn_results_get(w->results, "argv"),
+               *config = hn_results_get(w->results, "config");
+    fputs("<section aria-labelledby=again><h2 id=again>How to do it again</h2>\n", w->html);
+    if (*argv) {
+        fputs("<p>The command that left these results:</p>\n<pre tabindex=0><code>", w->html);
+        hn_html_text(w->html, argv);
+        fputs("</code></pre>\n", w->html);
+    }
+    fputs("<p>Everything but times and memory comes out the same, bit for bit on one machine, for "
+          "any number of threads. ",
+          w->html);
+    if (*config) {
+        fputs("Saved as <code>job.yaml</code>, the job below, with every default, does it again: "
+              "<code>hardneg run -c job.yaml -o again</code>; paths in it are relative to that "
+              "file.</p>\n<details><summary>The job</summary>\n<pre tabindex=0><code>",
+              w->html);
+        hn_html_text(w->html, config);
+        fputs("</code></pre></details>\n", w->html);
+    } else
+        fputs("</p>\n", w->html);
+    fputs("</section>\n", w->html);
+}
+
+enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report, FILE *html) {
+    struct writer w = {ctx, report, report->results, html, HN_OK, ""};
+    put_head(&w);
+    put_run(&w);
+    fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", html);
+    hn_html_samplers(html, ctx, w.results);
+    fputs("</section>\n", html);
+    hn_html_claims(html, w.results);
+    if (put_figures(&w))
+        return ctx->code;
+    put_provenance(&w);
+    put_again(&w);
+    fprintf(html,
+            "</main>\n<footer>Written by hardneg; this page needs no network.</footer>\n"
+            "<script>\n%s</script>\n</body>\n</html>\n",
+            hn_report_js);
+    return w.gnuplot ? hn_fail(ctx, w.gnuplot, "%s", w.complaint) : HN_OK;
+}
