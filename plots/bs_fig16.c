@@ -32,8 +32,13 @@ static void draw_range(struct hn_page *page, struct hn_panel *panel, const struc
     char label[HN_LABEL_SIZE];
     bool all = fabs(hn_table_real(t, of, "rank_lo") - 1) < 0.5 &&
                fabs(hn_table_real(t, of, "rank_hi") - hn_table_real(t, of, "K")) < 0.5;
-    snprintf(label, sizeof label, all ? "all %.0f neighbours" : "ranks %.0f to %.0f",
-             hn_table_real(t, of, all ? "K" : "rank_lo"), hn_table_real(t, of, "rank_hi"));
+    double lo = hn_table_real(t, of, "rank_lo"), hi = hn_table_real(t, of, "rank_hi");
+    if (all)
+        snprintf(label, sizeof label, "all %.0f neighbours", hi);
+    else if (hi - lo < 0.5)
+        snprintf(label, sizeof label, "rank %.0f", lo);
+    else
+        snprintf(label, sizeof label, "ranks %.0f to %.0f", lo, hi);
     struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
     double last = -INFINITY;
     for (;;) { // by increasing step
@@ -48,7 +53,8 @@ static void draw_range(struct hn_page *page, struct hn_panel *panel, const struc
         if (next < 0)
             return;
         last = hn_table_real(t, next, "step");
-        double lo = hn_table_real(t, next, "purity_lo"), hi = hn_table_real(t, next, "purity_hi");
+        lo = hn_table_real(t, next, "purity_lo");
+        hi = hn_table_real(t, next, "purity_hi");
         hn_axis_tic_number(page, &panel->x, last);
         hn_series_add_interval(s, last, 100 * hn_table_real(t, next, "purity"), 50 * (hi - lo));
     }

@@ -30,9 +30,14 @@ static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t fi
     struct hn_series *binomial = hn_panel_series(page, panel, "binomial (eq 6)", HN_LOOK_PLAIN, 2);
     struct hn_series *exact = hn_panel_series(page, panel, "exact", HN_LOOK_PLAIN, 3);
     struct hn_series *measured = hn_panel_series(page, panel, "measured", HN_LOOK_MARKS, 1);
+    double from = INFINITY, to = -INFINITY; // where anything changes
     for (int64_t row = 0; row < t->rows; row++) {
         if (!belongs(t, row, first, step))
             continue;
+        if (hn_table_real(t, row, "claimed") > 0.001 && hn_table_real(t, row, "measured") < 0.999) {
+            from = fmin(from, hn_table_real(t, row, "s"));
+            to = fmax(to, hn_table_real(t, row, "s"));
+        }
         double s = hn_table_real(t, row, "s");
         double lo = hn_table_real(t, row, "measured_lo"), hi = hn_table_real(t, row, "measured_hi");
         hn_series_add(claimed, s, hn_table_real(t, row, "claimed"));
@@ -43,6 +48,10 @@ static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t fi
             measured->datum[measured->n - 1].lo = lo;
             measured->datum[measured->n - 1].hi = hi;
         }
+    }
+    if (from <= to) {
+        panel->x.lo = fmax(-1, from - 0.15);
+        panel->x.hi = fmin(1, to + 0.15);
     }
     panel->y.lo = -0.05;
     panel->y.hi = 1.05;

@@ -13,7 +13,7 @@ static const struct {
 static void draw_order(struct hn_page *page, const struct hn_table *t, int which, double step) {
     char title[HN_TITLE_SIZE];
     struct hn_panel *panel = hn_page_panel(page, "", "item, in order (cell)", "item (cell)");
-    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_HEAT, 1);
+    struct hn_series *s = hn_panel_series(page, panel, "pairs that are large (%)", HN_LOOK_HEAT, 1);
     double size = 0, blocks = NAN;
     for (int64_t row = 0; row < t->rows; row++) {
         if (strcmp(hn_table_text(t, row, "order"), orders[which].order) != 0 ||
@@ -21,7 +21,7 @@ static void draw_order(struct hn_page *page, const struct hn_table *t, int which
             fabs(hn_table_real(t, row, "step") - step) > 0.5)
             continue;
         hn_series_add_sized(s, hn_table_real(t, row, "col"), hn_table_real(t, row, "row"),
-                            hn_table_real(t, row, "top_share"));
+                            100 * hn_table_real(t, row, "top_share"));
         size = fmax(size, hn_table_real(t, row, "col") + 1);
         blocks = hn_table_real(t, row, "blocks_share");
     }

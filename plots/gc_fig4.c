@@ -27,7 +27,7 @@ static bool has_rows(const struct hn_groups *g, const struct hn_table *t, int d,
 
 static void draw_random(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                         const struct hn_table *t, int dataset, int temperature) {
-    struct hn_series *s = hn_panel_series(page, panel, "random, 20 deviations", HN_LOOK_LINE, 0);
+    struct hn_series *s = hn_panel_series(page, panel, "random, 20 deviations", HN_LOOK_PLAIN, 0);
     for (int64_t step = 0; step < g->steps; step++) {
         int64_t row = find_row(g, t, dataset, temperature, step);
         if (row >= 0)

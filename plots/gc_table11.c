@@ -6,7 +6,10 @@
 #include <string.h>
 
 // Medians would need more repetitions than such runs have: all of them are marks.
-static void draw_own(struct hn_page *page, struct hn_panel *panel, const struct hn_table *t) {
+// Returns the first kind that has any, NULL if none has.
+static const struct hn_series *draw_own(struct hn_page *page, struct hn_panel *panel,
+                                        const struct hn_table *t) {
+    const struct hn_series *first = NULL;
     static const struct {
         const char *entries, *label;
         int line;
@@ -22,7 +25,9 @@ static void draw_own(struct hn_page *page, struct hn_panel *panel, const struct 
                 hn_series_add(s, hn_table_real(t, row, "items"),
                               seconds + (isnan(epoch) ? 0 : epoch));
         }
+        first = first || s->n == 0 ? first : s;
     }
+    return first;
 }
 
 // A line of slope 2 through the paper's first value shows what growing as N^2 is.
@@ -36,8 +41,6 @@ static void draw_published(struct hn_page *page, struct hn_panel *panel) {
 }
 
 static void draw_slope(struct hn_page *page, struct hn_panel *panel, const struct hn_series *of) {
-    if (of->n == 0)
-        return;
     struct hn_series *s = hn_panel_series(page, panel, "as N^2", HN_LOOK_THIN, 8);
     const struct hn_datum *d = &of->datum[0];
     hn_series_add(s, d->x, d->y);
@@ -48,10 +51,12 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     (void)ctx;
     struct hn_panel *panel = hn_page_panel(page, "", "items N", "build and order (s)");
     panel->x.log = panel->y.log = true;
-    draw_own(page, panel, hn_figure_table(r, "costs"));
-    if (panel->series[0]->n + panel->series[1]->n == 0)
-        return hn_fail(ctx, HN_NOT_APPLICABLE, "the table of costs has no run of gcbs");
-    draw_slope(page, panel, panel->series[panel->series[0]->n ? 0 : 1]);
+    const struct hn_series *own = draw_own(page, panel, hn_figure_table(r, "costs"));
+    if (!own)
+        return page->code
+                   ? page->code
+                   : hn_fail(ctx, HN_NOT_APPLICABLE, "the table of costs has no run of gcbs");
+    draw_slope(page, panel, own);
     draw_published(page, panel);
     return hn_page_finish(page, "the table of costs is empty");
 }

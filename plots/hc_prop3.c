@@ -35,6 +35,7 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         hn_page_panel(page, "", "concentration beta", "expectation / worst case");
     int line = 0;
     panel->y.zero = true;
+    page->no_end_labels = true;
     for (int64_t row = 0; row < t->rows && line < MOST_CURVES; row++) {
         bool first = true;
         for (int64_t i = 0; i < row && first; i++)

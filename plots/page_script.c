@@ -255,7 +255,8 @@ static struct range script_axis(const struct geometry *g, FILE *gp, int p, bool 
     else if (axis->log)
         log_tics(gp, name, r, most);
     else
-        fprintf(gp, "set %ctics autofreq %g format '%%g'\n", name, hn_tic_step(r.hi - r.lo, most));
+        fprintf(gp, "set %ctics autofreq %g format '%%g'\n", name,
+                hn_tic_step(fabs(r.hi - r.lo), most));
     return r;
 }
 
@@ -370,7 +371,7 @@ static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s, stru
         return;
     if (s->look == HN_LOOK_HEAT) {
         begin_plot(gp, tsv, s);
-        fprintf(gp, "using 1:($5>%.9g?$2:NaN) with dots notitle", warm(s));
+        fprintf(gp, "using 1:($5>=%.9g?$2:NaN) with dots notitle", warm(s));
         return;
     }
     if (s->look == HN_LOOK_BARS || s->look == HN_LOOK_DISCS) {
@@ -511,6 +512,28 @@ static void script_titles(const struct geometry *g, FILE *gp, int p, struct hn_b
             1 - (box.top - 0.11) / g->height);
 }
 
+// Heat maps of a page share their colours, whose scale stands beside the last one.
+static void script_colours(const struct geometry *g, FILE *gp, int p) {
+    struct range r = {INFINITY, -INFINITY};
+    const char *title = "";
+    for (int k = 0; k < g->page->panels; k++)
+        for (int s = 0; s < g->page->panel[k].n_series; s++) {
+            const struct hn_series *series = g->page->panel[k].series[s];
+            for (int64_t i = 0; i < series->n && series->look == HN_LOOK_HEAT; i++) {
+                r.lo = fmin(r.lo, series->datum[i].size);
+                r.hi = fmax(r.hi, series->datum[i].size);
+                title = series->label;
+            }
+        }
+    if (!(r.lo <= r.hi))
+        return;
+    r.hi = r.hi > r.lo ? r.hi : r.lo + 1;
+    fprintf(gp, "set cbrange [%.9g:%.9g]; set cbtics %g nomirror; set cblabel ", r.lo, r.hi,
+            hn_tic_step(r.hi - r.lo, 5));
+    hn_gp_string(gp, title);
+    fputs(p + 1 == g->page->panels ? "; set colorbox\n" : "; unset colorbox\n", gp);
+}
+
 static void script_panel(const struct geometry *g, FILE *gp, const char *tsv, int p) {
     struct hn_box box = panel_box(g, p);
     fputs("unset label; unset object\n", gp);
@@ -518,6 +541,7 @@ static void script_panel(const struct geometry *g, FILE *gp, const char *tsv, in
     struct range x = script_axis(g, gp, p, false), y = script_axis(g, gp, p, true);
     script_titles(g, gp, p, box);
     script_marks(gp, &g->page->panel[p], x);
+    script_colours(g, gp, p);
     if (g->end_labels)
         end_labels(g, gp, y);
     plot_panel(g, gp, tsv, p, x);

@@ -78,26 +78,27 @@ static enum hn_code draw(const char *id, const struct hn_results *r, const char 
     return hn_figure_draw(&ctx, hn_figure_find(id), r, folder, term, NULL);
 }
 
-// Every figure of the registry leaves data, script and picture; drawn again, and by its own script
-// in its folder, it is the same picture.
-static void draws_every_figure(void) {
+// A figure leaves data, script and picture; drawn again, and by its own script in its folder, it is
+// the same picture. (All figures: test_figures.c.)
+static void draws_again(void) {
     need_gnuplot();
     begin();
     int figures = 0;
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
-    for (const struct hn_figure *const *f = hn_figures; *f; f++, figures++) {
+    static const char *const ids[] = {"bs-fig4", "gc-fig3", NULL};
+    for (const char *const *id = ids; *id; id++, figures++) {
         char name[64], command[1024], out[64];
-        HN_CHECK(&ctx, draw((*f)->id, &r, "svg"));
-        snprintf(name, sizeof name, "%s.svg", (*f)->id);
+        HN_CHECK(&ctx, draw(*id, &r, "svg"));
+        snprintf(name, sizeof name, "%s.svg", *id);
         char *first = slurp(in_folder(name));
         CU_ASSERT(strstr(first, "<svg") && strstr(first, "</svg>"));
         CU_ASSERT(strstr(first, "training step") != NULL);
         if (figures == 0) {
-            HN_CHECK(&ctx, draw((*f)->id, &r, "svg"));
+            HN_CHECK(&ctx, draw(*id, &r, "svg"));
             CU_ASSERT(holds(name, first));
         }
         snprintf(command, sizeof command, "cd '%s' && rm %s && LC_ALL=C.UTF-8 gnuplot %s.gp 2>&1",
-                 folder, name, (*f)->id);
+                 folder, name, *id);
         CU_ASSERT_EQUAL(hn_fixture_run(command, out, sizeof out), 0);
         CU_ASSERT_STRING_EQUAL(out, "");
         CU_ASSERT(holds(name, first));
@@ -283,7 +284,7 @@ static void odd_shapes(void) {
     }
     HN_CHECK(&ctx, draw("bs-fig4", &many, "svg"));
     CU_ASSERT(strstr(notes, "first 8 settings") != NULL);
-    CU_ASSERT(holds("bs-fig4.tsv", "\tbatchsampler M=700\n"));
+    CU_ASSERT(holds("bs-fig4.tsv", "\tM=700\n"));
     CU_ASSERT(!holds("bs-fig4.tsv", "M=800") && !holds("bs-fig4.tsv", "alpha"));
     CU_ASSERT(!holds("bs-fig4.svg", "false-negative ratio"));
     HN_CHECK(&ctx, draw("gc-fig3", &many, "svg"));
@@ -425,7 +426,7 @@ static void command(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"draws_every_figure", draws_every_figure},
+    {"draws_again", draws_again},
     {"other_terminals", other_terminals},
     {"numbers_are_right", numbers_are_right},
     {"strings_are_safe", strings_are_safe},
