@@ -20,9 +20,9 @@ static void draw_order(struct hn_page *page, const struct hn_table *t, int which
             strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) != 0 ||
             fabs(hn_table_real(t, row, "step") - step) > 0.5)
             continue;
-        hn_series_add_sized(s, hn_table_real(t, row, "col"), hn_table_real(t, row, "row"),
+        hn_series_add_sized(s, hn_table_real(t, row, "cell_col"), hn_table_real(t, row, "cell_row"),
                             100 * hn_table_real(t, row, "top_share"));
-        size = fmax(size, hn_table_real(t, row, "col") + 1);
+        size = fmax(size, hn_table_real(t, row, "cell_col") + 1);
         blocks = hn_table_real(t, row, "blocks_share");
     }
     panel->x.lo = -0.5, panel->x.hi = size - 0.5;
@@ -43,8 +43,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "the table of the heat map is empty");
 }
 
-static const char *const columns[] = {"dataset", "step",      "order",        "row",
-                                      "col",     "top_share", "blocks_share", NULL};
+static const char *const columns[] = {"dataset",  "step",      "order",        "cell_row",
+                                      "cell_col", "top_share", "blocks_share", NULL};
 
 const struct hn_figure hn_gc_fig1 = {
     .id = "gc-fig1",

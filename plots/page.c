@@ -215,14 +215,15 @@ static void add_margin(const struct hn_axis *axis, double *lo, double *hi) {
         *hi = axis->log ? 10 : 1;
     }
     if (axis->log) {
-        double pad = fmax(share * log10(*hi / *lo), *hi > *lo ? 0 : 0.3);
+        double pad = fmax(share * log10(*hi / *lo), *hi > 1.000001 * *lo ? 0 : 0.3);
         *lo *= pow(10, -pad);
         *hi *= pow(10, pad);
         return;
     }
     bool from_zero = axis->zero && *lo >= 0 && *lo < 0.5 * *hi; // else it would press curves flat
     double span = *hi - (from_zero ? 0 : *lo);
-    double pad = span > 0 ? share * span : fmax(0.05 * fabs(*hi), 1e-3);
+    bool flat = span <= 1e-6 * fabs(*hi); // but for rounding
+    double pad = flat ? fmax(0.05 * fabs(*hi), 1e-3) : share * span;
     *lo = from_zero ? 0 : *lo - pad;
     *hi += pad;
 }
