@@ -219,10 +219,20 @@ static void put_run(const struct writer *w) {
     fputs("</section>\n", w->html);
 }
 
-// A file in the scratch folder, removed once read; NULL if it is not there. Owned.
+static bool scratch_path(const struct writer *w, const char *id, const char *end, char path[4096]) {
+    return snprintf(path, 4096, "%s/%s.%s", w->report->scratch, id, end) < 4096;
+}
+
+static void drop_file(const struct writer *w, const char *id, const char *end) {
+    char path[4096];
+    if (scratch_path(w, id, end, path))
+        (void)unlink(path);
+}
+
+// A file in the scratch folder, removed once read; NULL if it is not there or too large. Owned.
 static char *take_file(const struct writer *w, const char *id, const char *end, int64_t most) {
-    char *path = hn_format(w->ctx, "%s/%s.%s", w->report->scratch, id, end), *text = NULL;
-    FILE *f = path ? fopen(path, "r") : NULL;
+    char path[4096], *text = NULL;
+    FILE *f = scratch_path(w, id, end, path) ? fopen(path, "r") : NULL;
     if (f && fseek(f, 0, SEEK_END) == 0) {
         int64_t size = ftell(f);
         if (size >= 0 && size <= most && fseek(f, 0, SEEK_SET) == 0)
@@ -232,11 +242,9 @@ static char *take_file(const struct writer *w, const char *id, const char *end, 
             text = NULL;
         }
     }
-    if (f) {
+    if (f)
         fclose(f);
-        (void)unlink(path);
-    }
-    hn_free(w->ctx, path);
+    drop_file(w, id, end);
     return text;
 }
 
@@ -244,7 +252,7 @@ static void put_base64(FILE *html, const char *text) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *s = (const unsigned char *)text;
     size_t left = strlen(text);
-    for (; left > 0; left -= left < 3 ? left : 3, s += 3) {
+    for (; left > 0; s += left < 3 ? left : 3, left -= left < 3 ? left : 3) {
         unsigned block = (unsigned)s[0] << 16 | (left > 1 ? (unsigned)s[1] << 8 : 0) |
                          (left > 2 ? (unsigned)s[2] : 0);
         fputc(digits[block >> 18], html);
@@ -254,13 +262,18 @@ static void put_base64(FILE *html, const char *text) {
     }
 }
 
-static void put_figure(const struct writer *w, const struct hn_figure *f) {
+// The numbers are left out if they are many.
+static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f) {
     FILE *html = w->html;
+    w->ctx->code = HN_OK;
     char *svg = take_file(w, f->id, "svg", MOST_SVG), *tsv = take_file(w, f->id, "tsv", MOST_TSV);
-    char *script = take_file(w, f->id, "gp", MOST_TSV);
+    drop_file(w, f->id, "gp");
+    enum hn_code code = w->ctx->code;
+    if (!svg && code == HN_OK)
+        code = hn_fail(w->ctx, HN_IO, "%s/%s.svg cannot be read", w->report->scratch, f->id);
     fprintf(html, "<figure id=\"%s\">\n<div class=plot role=region tabindex=0 aria-label=\"%s\">",
             f->id, f->id);
-    if (svg)
+    if (code == HN_OK)
         hn_html_svg(html, svg, f->id, f->title);
     fprintf(html, "</div>\n<figcaption><h3>%s: %s</h3>\n<p>", f->id, f->title);
     hn_html_text(html, f->caption);
@@ -281,7 +294,7 @@ static void put_figure(const struct writer *w, const struct hn_figure *f) {
     fputs("</p></figcaption>\n</figure>\n", html);
     hn_free(w->ctx, svg);
     hn_free(w->ctx, tsv);
-    hn_free(w->ctx, script);
+    return code;
 }
 
 // Draws a figure from results of its own where there are any.
@@ -289,6 +302,8 @@ static enum hn_code draw(struct writer *w, const struct hn_figure *f) {
     struct hn_results own = {0};
     struct hn_context *ctx = w->ctx;
     char *path = w->report->ids ? hn_format(ctx, "%s/%s.h5", w->report->ids, f->id) : NULL;
+    if (w->report->ids && !path)
+        return ctx->code;
     bool there = path && access(path, R_OK) == 0;
     enum hn_code code = there ? hn_results_read(ctx, path, &own) : HN_OK;
     if (code == HN_OK)
@@ -309,10 +324,12 @@ static enum hn_code put_figures(struct writer *w) {
     fputs("<section aria-labelledby=figures><h2 id=figures>Figures</h2>\n", w->html);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         enum hn_code code = draw(w, *f);
-        if (code == HN_OK) {
-            put_figure(w, *f);
+        if (code == HN_OK)
+            code = put_figure(w, *f);
+        if (code == HN_OK)
             continue;
-        }
+        drop_file(w, (*f)->id, "tsv");
+        drop_file(w, (*f)->id, "gp");
         bool local = code == HN_NOT_APPLICABLE || code == HN_DATA || code == HN_GNUPLOT;
         if (!local)
             return code;
@@ -324,8 +341,6 @@ static enum hn_code put_figures(struct writer *w) {
             left[n].id = (*f)->id;
             snprintf(left[n++].reason, sizeof left[0].reason, "%s", w->ctx->message);
         }
-        hn_free(w->ctx, take_file(w, (*f)->id, "tsv", MOST_TSV));
-        hn_free(w->ctx, take_file(w, (*f)->id, "gp", MOST_TSV));
     }
     if (n > 0)
         fputs("<details><summary>Figures that this file does not give, and why</summary>\n<ul>\n",
@@ -381,7 +396,8 @@ enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *rep
     put_head(&w);
     put_run(&w);
     fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", html);
-    hn_html_samplers(html, ctx, w.results);
+    if (hn_html_samplers(html, ctx, w.results))
+        return ctx->code;
     fputs("</section>\n", html);
     hn_html_claims(html, w.results);
     if (put_figures(&w))

@@ -23,7 +23,8 @@ void hn_html_text(FILE *html, const char *text);
 // colours are written in one way, so that style sheets can name them.
 void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);
 // Sections (report_tables.c).
-void hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_results *r);
+HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
+                                          const struct hn_results *r);
 void hn_html_claims(FILE *html, const struct hn_results *r);
 
 #endif

@@ -132,19 +132,21 @@ static void put_dataset(FILE *html, const struct hn_groups *g, int dataset) {
     fputs("</tbody></table></div>\n", html);
 }
 
-void hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_results *r) {
+enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_results *r) {
     struct hn_groups g;
     struct hn_choice choice = {.most_settings = HN_MOST_SETTINGS};
-    if (hn_groups_make(ctx, r, choice, &g)) {
+    enum hn_code code = hn_groups_make(ctx, r, choice, &g);
+    if (code == HN_NOT_APPLICABLE)
         fputs("<p>There is no finished run.</p>\n", html);
-        return;
-    }
+    if (code)
+        return code == HN_NOT_APPLICABLE ? HN_OK : code;
     for (int d = 0; d < g.datasets; d++)
         put_dataset(html, &g, d);
     if (g.more_settings)
         fprintf(html, "<p class=soft>The first %d settings; results.h5 holds all.</p>\n",
                 HN_MOST_SETTINGS);
     hn_groups_free(ctx, &g);
+    return HN_OK;
 }
 
 // Claims.
