@@ -69,7 +69,7 @@ again = +$(Q)$(MAKE) --no-print-directory
 
 all: $(program) ## build build/hardneg (the default)
 
-demo: ## install what is missing, build, run a small comparison, draw its figures
+demo: ## install what is missing, build, run a small comparison, draw its figures and report
 	$(Q)./deps.sh build
 	$(again) run-demo
 
@@ -99,8 +99,10 @@ everything: $(program) $(suites)
 
 run-demo: $(program)
 	$(Q)$(program) run -c harness/jobs/demo.yaml -o results/demo
+	$(Q)$(program) report results/demo --quiet
 	@echo "Results: results/demo/results.h5"
 	@echo "Figures: results/demo/figures"
+	@echo "Report:  results/demo/index.html"
 
 run-tests: $(program) $(suites)
 	$(Q)tests/run.sh $(BUILD) all

@@ -210,15 +210,22 @@ static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *p
     return judge_memory(ctx, &total);
 }
 
-static enum hn_code draw_one(struct hn_context *ctx, const struct hn_figure *figure,
-                             const struct hn_results *r, const char *folder, const char *term,
-                             bool asked) {
-    enum hn_code code = hn_figure_draw(ctx, figure, r, folder, term, NULL);
-    if (!asked && (code == HN_NOT_APPLICABLE || code == HN_DATA)) {
-        hn_note(ctx, "figure %s is left out: %s", figure->id, ctx->message);
-        return HN_OK;
+// Every figure that the results allow; the others in one note.
+static enum hn_code draw_all(struct hn_context *ctx, const struct hn_results *r, const char *folder,
+                             const char *term) {
+    char left_out[512] = "";
+    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        enum hn_code code = hn_figure_draw(ctx, *f, r, folder, term, NULL);
+        size_t used = strlen(left_out);
+        if (code == HN_NOT_APPLICABLE || code == HN_DATA)
+            snprintf(left_out + used, sizeof left_out - used, "%s%s", used ? ", " : "", (*f)->id);
+        else if (code)
+            return code;
     }
-    return code;
+    if (*left_out)
+        hn_note(ctx, "figures that need other runs are left out (hardneg plot says why): %s",
+                left_out);
+    return HN_OK;
 }
 
 static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *job,
@@ -231,10 +238,9 @@ static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *jo
     mkdir(figures, 0777); // a failure shows when the first file is written
     enum hn_code worst = HN_OK;
     if (job->figures_all)
-        for (const struct hn_figure *const *f = hn_figures; *f && !worst; f++)
-            worst = draw_one(ctx, *f, r, figures, term, false);
+        worst = draw_all(ctx, r, figures, term);
     for (int64_t i = 0; i < job->n_figures && !worst; i++)
-        worst = draw_one(ctx, hn_figure_find(job->figure[i]), r, figures, term, true);
+        worst = hn_figure_draw(ctx, hn_figure_find(job->figure[i]), r, figures, term, NULL);
     hn_free(ctx, figures);
     return worst;
 }

@@ -69,7 +69,7 @@ job() { # SNAPSHOT SAMPLERS [LINE...]: a small job on standard output
 }
 
 test_help() {
-    local commands="run plot list info synth import validate sample"
+    local commands="run plot report list info synth import validate sample"
     expect "--version" 0 '' --version
     check "--version names the version" says '^hardneg [0-9]+\.[0-9]+\.[0-9]+'
     expect "--help" 0 '' --help
@@ -247,6 +247,9 @@ test_run() {
     expect "plot" 0 '' plot noted/results.h5 -o noted/figs
     check "figures with data and script" test "$(find noted/figs -name '*.svg' -size +0 | wc -l)" -gt 0
     expect "plot: unknown figure" 2 'figure' plot noted/results.h5 --figure bs-fg4 -o noted/figs
+    expect "report" 0 '' report noted/results.h5
+    check "the report is a page with figures" grep -q '<figure id="bs-fig4">' noted/index.html
+    expect "report of a missing file" 3 'none\.h5' report none.h5
     expect "plot of a missing file" 3 'none\.h5' plot none.h5 -o figs
     expect "plot of a snapshot" 3 'no results file' plot s.h5 -o figs
     expect "plot below a regular file" 2 's\.h5' plot noted/results.h5 -o s.h5/figs

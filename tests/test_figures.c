@@ -62,6 +62,12 @@ static int numbers(const char *tsv) {
     return n;
 }
 
+static const char *svg_path(const struct hn_figure *f) {
+    static char path[600];
+    snprintf(path, sizeof path, "%s/%s.svg", folder, f->id);
+    return path;
+}
+
 static void every_figure_in_svg(void) {
     need_gnuplot();
     begin();
@@ -72,6 +78,7 @@ static void every_figure_in_svg(void) {
         CU_ASSERT(strstr(svg, "</svg>") != NULL);
         CU_ASSERT(count(svg, "<text>") > 4); // titles and tics
         CU_ASSERT(numbers(tsv) >= FIGURES_STEPS);
+        CU_ASSERT_EQUAL(unlink(svg_path(*f)), 0);
         HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL));
         char *again = slurp(folder, (*f)->id, "svg");
         CU_ASSERT_STRING_EQUAL(svg, again);
