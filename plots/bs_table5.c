@@ -64,7 +64,7 @@ const struct hn_figure hn_bs_table5 = {
     .title = "what samplers cost: per batch, per build, per training step",
     .caption = "Cost_S to draw a batch, Cost_G to build, Cost_G / t as a step's share: medians at "
                "the last step, on this machine and at this file's size (crosses: the "
-               "paper's, at its sizes, on a V100). Logarithmic: a tic is ten times as much.",
+               "paper's, at its sizes, on a V100). All axes are logarithmic.",
     .source = "BatchSampler (KDD 2023), table 5",
     .columns = columns,
     .page = draw};

@@ -10,7 +10,25 @@ static const struct {
     const char *order, *title;
 } orders[] = {{"file", "as given"}, {"random", "random order"}, {"gcbs", "GCBS order"}};
 
-static void draw_order(struct hn_page *page, const struct hn_table *t, int which, double step) {
+// The blocks that are batches, if the file says how many items there are.
+static void draw_blocks(struct hn_panel *panel, const struct hn_results *r,
+                        const struct hn_table *t, double size) {
+    const struct hn_table *data = hn_figure_table(r, "datasets");
+    double items = NAN, batch = hn_table_real(t, 0, "batch_size");
+    for (int64_t row = 0; data && row < data->rows; row++)
+        if (strcmp(hn_table_text(data, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0)
+            items = hn_table_real(data, row, "items");
+    if (!(batch > 0) || !(items / batch <= HN_PANEL_MARKS))
+        return;
+    for (double at = 0; at < items; at += batch) {
+        double from = at / items * size - 0.5;
+        double to = fmin(at + batch, items) / items * size - 0.5;
+        hn_panel_frame(panel, from, from, to, to);
+    }
+}
+
+static void draw_order(struct hn_page *page, const struct hn_results *r, int which, double step) {
+    const struct hn_table *t = hn_figure_table(r, "heatmap");
     char title[HN_TITLE_SIZE];
     struct hn_panel *panel = hn_page_panel(page, "", "item, in order (cell)", "item (cell)");
     struct hn_series *s = hn_panel_series(page, panel, "pairs that are large (%)", HN_LOOK_HEAT, 1);
@@ -27,6 +45,8 @@ static void draw_order(struct hn_page *page, const struct hn_table *t, int which
     }
     panel->x.lo = -0.5, panel->x.hi = size - 0.5;
     panel->y.lo = size - 0.5, panel->y.hi = -0.5; // the first row above
+    if (strcmp(orders[which].order, "gcbs") == 0)
+        draw_blocks(panel, r, t, size);
     snprintf(title, sizeof title, "%s, %.1f %% in blocks", orders[which].title, 100 * blocks);
     snprintf(panel->title, sizeof panel->title, "%s", title);
 }
@@ -38,7 +58,7 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     for (int64_t row = 0; row < t->rows; row++)
         last = fmax(last, hn_table_real(t, row, "step"));
     for (int i = 0; i < 3; i++)
-        draw_order(page, t, i, last);
+        draw_order(page, r, i, last);
     page->equal = true;
     return hn_page_finish(page, "the table of the heat map is empty");
 }

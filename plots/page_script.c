@@ -488,7 +488,7 @@ static void script_marks(FILE *gp, const struct hn_panel *panel, struct range x)
         const double *f = panel->frame[i];
         fprintf(gp,
                 "set object %d rectangle from first %.9g, first %.9g to first %.9g, first %.9g "
-                "front fillstyle empty border lc rgb '#FFFFFF' lw 0.5\n",
+                "front fillstyle empty border lc rgb '#60FFFFFF' lw 0.4\n",
                 i + 1, f[0], f[1], f[2], f[3]);
     }
 }
@@ -512,24 +512,33 @@ static void script_titles(const struct geometry *g, FILE *gp, int p, struct hn_b
             1 - (box.top - 0.11) / g->height);
 }
 
-// Heat maps of a page share their colours, whose scale stands beside the last one.
+// Heat maps of a page share their colours, whose scale stands beside the last one. A few cells far
+// above the others would leave those dark: the scale ends at eight deviations above the mean.
 static void script_colours(const struct geometry *g, FILE *gp, int p) {
     struct range r = {INFINITY, -INFINITY};
+    double sum = 0, squares = 0, n = 0;
     const char *title = "";
     for (int k = 0; k < g->page->panels; k++)
         for (int s = 0; s < g->page->panel[k].n_series; s++) {
             const struct hn_series *series = g->page->panel[k].series[s];
             for (int64_t i = 0; i < series->n && series->look == HN_LOOK_HEAT; i++) {
-                r.lo = fmin(r.lo, series->datum[i].size);
-                r.hi = fmax(r.hi, series->datum[i].size);
+                double value = series->datum[i].size;
+                r.lo = fmin(r.lo, value);
+                r.hi = fmax(r.hi, value);
+                sum += value;
+                squares += value * value;
+                n++;
                 title = series->label;
             }
         }
-    if (!(r.lo <= r.hi))
+    if (n == 0)
         return;
+    double sd = sqrt(fmax(0, squares / n - sum / n * sum / n));
+    r.hi = fmin(r.hi, sum / n + 8 * sd);
     r.hi = r.hi > r.lo ? r.hi : r.lo + 1;
-    fprintf(gp, "set cbrange [%.9g:%.9g]; set cbtics %g nomirror; set cblabel ", r.lo, r.hi,
-            hn_tic_step(r.hi - r.lo, 5));
+    fprintf(gp, "set style fill solid noborder; set cbrange [%.9g:%.9g]; set cbtics %g nomirror\n",
+            r.lo, r.hi, hn_tic_step(r.hi - r.lo, 5));
+    fputs("set cblabel ", gp);
     hn_gp_string(gp, title);
     fputs(p + 1 == g->page->panels ? "; set colorbox\n" : "; unset colorbox\n", gp);
 }

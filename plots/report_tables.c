@@ -17,7 +17,7 @@ static const struct shown columns[] = {
     {"fn_ratio", "False negatives (%)", "share of labelled pairs in a batch with the same label",
      100, "%.2f", -1},
     {"cos_mean", "Mean cosine", "mean cosine of in-batch negatives", 1, "%.4f", 0},
-    {"cos_p99", "99th percentile", "99th percentile of the cosines of in-batch negatives", 1,
+    {"cos_p99", "99th percentile cosine", "99th percentile of the cosines of in-batch negatives", 1,
      "%.3f", 0},
     {"hard_true_mean", "Hardest true neg.",
      "cosine of the hardest true negative, mean over anchors", 1, "%.4f", 1},
