@@ -38,7 +38,7 @@ struct hn_series {
     char label[HN_LABEL_SIZE]; // "" = not in the key
     char end[HN_LABEL_SIZE];   // written at the end of its curve, "" = the label
     enum hn_look look;
-    int line; // linetype, 1 to HN_THEME_LINES; 0 = black
+    int line; // linetype, 1 to HN_THEME_LINES (of discs to twice that); 0 = black
     int64_t n, room;
     struct hn_datum *datum; // [n]
     struct hn_page *page;

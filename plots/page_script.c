@@ -269,8 +269,11 @@ static void line_of(FILE *gp, const struct hn_series *s, const char *changes) {
 }
 
 static void colour_of(FILE *gp, const struct hn_series *s) {
-    fprintf(gp, " lc %d", s->line > 0 ? s->line : 8);
+    fprintf(gp, " lc %d", s->line > 0 ? (s->line - 1) % HN_THEME_LINES + 1 : HN_THEME_LINES);
 }
+
+// Beyond the colours of the theme, discs are rings.
+static int disc(const struct hn_series *s) { return s->line > HN_THEME_LINES ? 6 : 7; }
 
 static bool has_interval(const struct hn_series *s) {
     for (int64_t i = 0; i < s->n; i++)
@@ -337,7 +340,7 @@ static void plot_front(FILE *gp, const char *tsv, const struct hn_series *s, str
         line_of(gp, s, "");
         break;
     case HN_LOOK_FAINT:
-        fprintf(gp, "using 1:2 with points pt 7 ps 0.16 lc rgb hn_faint_%d",
+        fprintf(gp, "using 1:2 with points pt 7 ps 0.24 lc rgb hn_faint_%d",
                 s->line > 0 ? s->line : 8);
         break;
     case HN_LOOK_BARS: plot_bars(gp, s, x.lo); break;
@@ -349,7 +352,7 @@ static void plot_front(FILE *gp, const char *tsv, const struct hn_series *s, str
         fputs("using 1:2 with points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", gp);
         break;
     case HN_LOOK_DISCS:
-        fputs("using 1:2:(0.35+1.5*sqrt($5)) with points pt 7 ps variable", gp);
+        fprintf(gp, "using 1:2:(0.35+1.5*sqrt($5)) with points pt %d ps variable", disc(s));
         colour_of(gp, s);
         break;
     case HN_LOOK_HEAT: fputs("using 1:2:5 with image", gp); break;
@@ -481,7 +484,7 @@ static void script_marks(FILE *gp, const struct hn_panel *panel, struct range x)
         fprintf(gp, " at first %.9g, first %.9g %s", m->x, m->y,
                 left ? "right offset -0.8,0.5" : "left offset 1,-0.3");
         if (m->line > 0)
-            fprintf(gp, " textcolor lt %d", m->line);
+            fprintf(gp, " textcolor lt %d", (m->line - 1) % HN_THEME_LINES + 1);
         fputc('\n', gp);
     }
     for (int i = 0; i < panel->n_frames; i++) {
@@ -574,7 +577,7 @@ static void key_look(FILE *gp, const struct hn_series *s) {
         return;
     case HN_LOOK_PAPER: fputs("points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", gp); return;
     case HN_LOOK_DISCS:
-        fputs("points pt 7 ps 0.9", gp);
+        fprintf(gp, "points pt %d ps 0.9", disc(s));
         colour_of(gp, s);
         return;
     case HN_LOOK_MARKS:

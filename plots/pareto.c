@@ -50,7 +50,7 @@ static int sampler_line(const struct hn_groups *g, int setting) {
         for (int j = 0; j < i && first; j++)
             first = strcmp(g->setting[j].sampler, g->setting[i].sampler) != 0;
         if (strcmp(g->setting[i].sampler, g->setting[setting].sampler) == 0)
-            return (line - 1) % HN_THEME_LINES + 1;
+            return (line - 1) % (2 * HN_THEME_LINES) + 1;
         line += first;
     }
     return line;
