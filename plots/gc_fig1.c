@@ -20,9 +20,9 @@ static void draw_blocks(struct hn_panel *panel, const struct hn_results *r,
             items = hn_table_real(data, row, "items");
     if (!(batch > 0) || !(items / batch <= HN_PANEL_MARKS))
         return;
-    for (double at = 0; at < items; at += batch) {
-        double from = at / items * size - 0.5;
-        double to = fmin(at + batch, items) / items * size - 0.5;
+    for (int i = 0; i * batch < items; i++) {
+        double from = i * batch / items * size - 0.5;
+        double to = fmin((i + 1) * batch, items) / items * size - 0.5;
         hn_panel_frame(panel, from, from, to, to);
     }
 }

@@ -9,16 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EMBED(symbol, file)                                                                        \
-    extern const char symbol[];                                                                    \
-    __asm__(".section .rodata\n"                                                                   \
-            ".global " #symbol "\n" #symbol ":\n"                                                  \
-            ".incbin \"" file "\"\n"                                                               \
-            ".byte 0\n"                                                                            \
-            ".previous\n")
-
-EMBED(hn_report_css, "plots/report.css");
-EMBED(hn_report_js, "plots/report.js");
+// The style sheet and the script of the page are part of the program.
+extern const char hn_report_css[], hn_report_js[];
+__asm__(".section .rodata\n"
+        ".global hn_report_css, hn_report_js\n"
+        "hn_report_css:\n"
+        ".incbin \"plots/report.css\"\n"
+        ".byte 0\n"
+        "hn_report_js:\n"
+        ".incbin \"plots/report.js\"\n"
+        ".byte 0\n"
+        ".previous\n");
 
 enum { MOST_LISTED = 32, MOST_SVG = 1 << 26, MOST_TSV = 1 << 18 };
 
@@ -262,6 +263,25 @@ static void put_base64(FILE *html, const char *text) {
     }
 }
 
+// "Claims: 5 hold, 1 fails" beside a figure that has any.
+static void put_verdicts(const struct writer *w, const char *id) {
+    static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
+    const struct hn_table *t = hn_figure_table(w->results, "claims");
+    const char *joint = "<p><a href=\"#claims\">Claims</a>: ";
+    for (int v = 0; v < 4; v++) {
+        int n = 0;
+        for (int64_t row = 0; t && row < t->rows; row++)
+            n += strcmp(hn_table_text(t, row, "id"), id) == 0 &&
+                 strcmp(hn_table_text(t, row, "verdict"), verdicts[v]) == 0;
+        if (n == 0)
+            continue;
+        fprintf(w->html, "%s%d <span class=\"verdict %s\">%s</span>", joint, n,
+                v < 3 ? verdicts[v] : "soft", verdicts[v]);
+        joint = ", ";
+    }
+    fputs(*joint == ',' ? "</p>\n" : "", w->html);
+}
+
 // The numbers are left out if they are many.
 static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f) {
     FILE *html = w->html;
@@ -277,7 +297,9 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
         hn_html_svg(html, svg, f->id, f->title);
     fprintf(html, "</div>\n<figcaption><h3>%s: %s</h3>\n<p>", f->id, f->title);
     hn_html_text(html, f->caption);
-    fputs("</p>\n<p class=soft>", html);
+    fputs("</p>\n", html);
+    put_verdicts(w, f->id);
+    fputs("<p class=soft>", html);
     if (strcmp(f->source, "none") != 0) {
         fputs("After ", html);
         hn_html_text(html, f->source);
