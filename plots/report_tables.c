@@ -194,7 +194,8 @@ static void put_counts(FILE *html, const struct hn_table *t) {
 
 static void put_claims(FILE *html, const struct hn_table *t) {
     fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
-          "<table class=sortable><caption>Own value: the difference or slope that is judged, with "
+          "<table class=\"sortable claims\"><caption>Own value: the difference or slope that is "
+          "judged, with "
           "its 95&#8239;% interval.</caption>\n<thead><tr><th scope=col>"
           "<button type=button>Figure</button></th><th scope=col>"
           "<button type=button>Claim</button></th><th scope=col>"
