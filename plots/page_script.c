@@ -575,6 +575,10 @@ static void key_look(FILE *gp, const struct hn_series *s) {
         fputs("lines", gp);
         line_of(gp, s, " lw 1 dt (6,3)");
         return;
+    case HN_LOOK_THIN:
+        fputs("lines", gp);
+        line_of(gp, s, " lw 0.8 dt (1,2)");
+        return;
     case HN_LOOK_PAPER: fputs("points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", gp); return;
     case HN_LOOK_DISCS:
         fprintf(gp, "points pt %d ps 0.9", disc(s));
