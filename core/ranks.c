@@ -1,0 +1,149 @@
+// Mann and Whitney (1947): U = number of pairs (i, j) with y_j > x_i, a tie counting one half. Were
+// all orders of n + m values equally likely, the number of them with U = u would be the coefficient
+// of q^u in the Gaussian binomial prod_{i=1..n} (1 - q^(m+i)) / (1 - q^i). Normal approximation:
+// mean nm/2, variance nm/12 ((N+1) - sum (t^3-t) / (N (N-1))), N = n + m, t the sizes of ties
+// (Lehmann, Nonparametrics, 1.4), and 1/2 for continuity.
+// Holm, A simple sequentially rejective multiple test procedure (1979).
+#include "core/ranks.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sf_gamma.h>
+#include <gsl/gsl_sort.h>
+#include <math.h>
+
+// log(2^53): up to here every count of orders is a whole number in a double.
+static const double most_log_orders = 36.7;
+
+// Twice U, which is whole also with ties, and the sum of t^3 - t over groups of equal values.
+struct ranking {
+    double twice_u, ties;
+};
+
+static double value_at(struct hn_samples x, struct hn_samples y, size_t place) {
+    return place < (size_t)x.n ? x.value[place] : y.value[place - (size_t)x.n];
+}
+
+static void rank_groups(struct hn_samples x, struct hn_samples y, const size_t *order,
+                        struct ranking *out) {
+    int64_t all = x.n + y.n, below = 0; // of x, before the group
+    *out = (struct ranking){0, 0};
+    for (int64_t first = 0, end; first < all; first = end) {
+        int64_t of_x = 0;
+        double value = value_at(x, y, order[first]);
+        for (end = first; end < all && value_at(x, y, order[end]) <= value; end++)
+            of_x += order[end] < (size_t)x.n;
+        double size = (double)(end - first), of_y = size - (double)of_x;
+        out->twice_u += of_y * (2.0 * (double)below + (double)of_x);
+        out->ties += size * size * size - size;
+        below += of_x;
+    }
+}
+
+static enum hn_code rank_all(struct hn_context *ctx, struct hn_samples x, struct hn_samples y,
+                             struct ranking *out) {
+    int64_t all = x.n + y.n;
+    size_t *order = hn_alloc(ctx, all, sizeof *order);
+    double *value = hn_alloc(ctx, all, sizeof *value);
+    enum hn_code code = order && value ? HN_OK : HN_MEMORY;
+    if (code == HN_OK) {
+        for (int64_t i = 0; i < all; i++)
+            value[i] = value_at(x, y, (size_t)i);
+        gsl_sort_index(order, value, 1, (size_t)all);
+        rank_groups(x, y, order, out);
+    }
+    hn_free(ctx, order);
+    hn_free(ctx, value);
+    return code;
+}
+
+// count[u], u = 0 .. most, becomes the number of orders with U = u.
+static void count_orders(double *count, int64_t most, int64_t n, int64_t m) {
+    count[0] = 1;
+    for (int64_t u = 1; u <= most; u++)
+        count[u] = 0;
+    for (int64_t i = 1; i <= n; i++) {
+        for (int64_t u = most; u >= m + i; u--)
+            count[u] -= count[u - m - i];
+        for (int64_t u = i; u <= most; u++)
+            count[u] += count[u - i];
+    }
+}
+
+// Probability of U >= u, by counting the smaller of the two tails (they are mirror images).
+static enum hn_code exact_tail(struct hn_context *ctx, int64_t n, int64_t m, int64_t u,
+                               double log_orders, double *p) {
+    int64_t mirrored = n * m - u; // U >= u is as likely as U <= mirrored
+    bool lower = 2 * mirrored <= n * m;
+    int64_t most = lower ? mirrored : u - 1;
+    if (most < 0) {
+        *p = 1;
+        return HN_OK;
+    }
+    double *count = hn_alloc(ctx, most + 1, sizeof *count);
+    if (!count)
+        return ctx->code;
+    count_orders(count, most, n, m);
+    double sum = 0;
+    for (int64_t i = 0; i <= most; i++)
+        sum += count[i];
+    hn_free(ctx, count);
+    double share = sum / exp(log_orders);
+    *p = fmin(1, lower ? share : 1 - share);
+    return HN_OK;
+}
+
+static double normal_tail(struct hn_samples x, struct hn_samples y, const struct ranking *r) {
+    double n = (double)x.n, m = (double)y.n, all = n + m;
+    double variance = n * m / 12 * (all + 1 - r->ties / (all * (all - 1)));
+    if (!(variance > 0))
+        return 1; // all values are equal
+    return gsl_cdf_ugaussian_Q((r->twice_u / 2 - n * m / 2 - 0.5) / sqrt(variance));
+}
+
+static bool usable(struct hn_samples s) {
+    for (int64_t i = 0; i < s.n; i++)
+        if (isnan(s.value[i]))
+            return false;
+    return s.n > 0;
+}
+
+enum hn_code hn_mann_whitney(struct hn_context *ctx, struct hn_samples x, struct hn_samples y,
+                             double *p) {
+    struct ranking r;
+    *p = NAN;
+    if (!usable(x) || !usable(y))
+        return HN_OK;
+    if (rank_all(ctx, x, y, &r))
+        return ctx->code;
+    bool few = x.n + y.n < 100000; // for GSL's sake; more are never counted
+    double log_orders = few ? gsl_sf_lnchoose((unsigned)(x.n + y.n), (unsigned)x.n) : INFINITY;
+    if (!(r.ties > 0) && log_orders <= most_log_orders)
+        return exact_tail(ctx, x.n, y.n, (int64_t)(r.twice_u / 2), log_orders, p);
+    *p = normal_tail(x, y, &r);
+    return HN_OK;
+}
+
+enum hn_code hn_holm(struct hn_context *ctx, double *p, int64_t n) {
+    size_t *place = hn_alloc(ctx, n, sizeof *place);
+    size_t *order = hn_alloc(ctx, n, sizeof *order);
+    double *tested = hn_alloc(ctx, n, sizeof *tested);
+    enum hn_code code = place && order && tested ? HN_OK : HN_MEMORY;
+    int64_t tests = 0;
+    for (int64_t i = 0; code == HN_OK && i < n; i++)
+        if (!isnan(p[i])) {
+            place[tests] = (size_t)i;
+            tested[tests++] = p[i];
+        }
+    if (code == HN_OK && tests > 0) {
+        double least = 0;
+        gsl_sort_index(order, tested, 1, (size_t)tests);
+        for (int64_t i = 0; i < tests; i++) {
+            least = fmax(least, fmin(1, tested[order[i]] * (double)(tests - i)));
+            p[place[order[i]]] = least;
+        }
+    }
+    hn_free(ctx, place);
+    hn_free(ctx, order);
+    hn_free(ctx, tested);
+    return code;
+}

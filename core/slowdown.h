@@ -1,0 +1,38 @@
+// Is it slower? The decision about two samples of times, for many pairs of them at once.
+#ifndef HN_CORE_SLOWDOWN_H
+#define HN_CORE_SLOWDOWN_H
+
+#include "core/ranks.h"
+#include "core/stats.h"
+
+struct hn_time_pair {
+    struct hn_samples base, now;
+    double least; // slowdown that counts, as a share: 0.05 for 5 %
+};
+
+struct hn_time_verdict {
+    double ratio;   // median now / median base
+    double p, holm; // one-sided, that now is slower; and corrected for the family
+    bool slower;    // holm <= alpha and ratio > 1 + least: a regression
+    bool faster;    // the mirror image, for the report; no gate goes by it
+};
+
+// Judges a family of pairs; verdict[n]. alpha: chance of any false alarm in the family. Pairs with
+// a sample that is empty or holds NaN have NaN and no verdict.
+HN_MUST_USE enum hn_code hn_time_gate(struct hn_context *ctx, const struct hn_time_pair *pair,
+                                      int64_t n, double alpha, struct hn_time_verdict *verdict);
+
+// Percentile bootstrap interval of median(now) / median(base); .mean is the ratio itself. Draws
+// from the stream "slowdown.bootstrap" of number `index`.
+HN_MUST_USE enum hn_code hn_median_ratio(struct hn_context *ctx, struct hn_samples base,
+                                         struct hn_samples now, double level, int64_t index,
+                                         struct hn_interval *out);
+
+// What the ratio of medians of a sample against itself comes to: every other value against the
+// rest, as |ratio - 1|. Drifts within a sample are noise that no test by ranks knows of.
+HN_MUST_USE enum hn_code hn_split_noise(struct hn_context *ctx, struct hn_samples s, double *noise);
+
+// Quantile q of value[n] (sorted in place, NaN left out); NaN without any.
+double hn_quantile(double *value, int64_t n, double q);
+
+#endif
