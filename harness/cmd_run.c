@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 struct run_params {
     char *job, *output, *filter;
@@ -116,7 +117,13 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_common *com
     char *argv = join_argv(ctx, common);
     enum hn_code code = argv ? hn_results_set(ctx, results, "argv", argv) : HN_MEMORY;
     hn_free(ctx, argv);
-    if (code || hn_results_set(ctx, results, "config", job->resolved) ||
+    char created[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (code || hn_results_set(ctx, results, "created", created) ||
+        hn_results_set(ctx, results, "config", job->resolved) ||
         hn_results_set(ctx, results, "config_sha256", job->resolved_sha256))
         return ctx->code;
     return hn_results_set(ctx, results, "status", complete ? "complete" : "partial");

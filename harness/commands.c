@@ -4,16 +4,18 @@
 #include <string.h>
 
 const struct hn_command *const hn_commands[] = {
-    &hn_cmd_run,    &hn_cmd_plot,       &hn_cmd_list,   &hn_cmd_info,  &hn_cmd_synth,
-    &hn_cmd_import, &hn_cmd_validate,   &hn_cmd_sample, &hn_cmd_bench, &hn_cmd_report,
-    &hn_cmd_man,    &hn_cmd_completion, NULL,
+    &hn_cmd_run,     &hn_cmd_plot,     &hn_cmd_list,       &hn_cmd_info,  &hn_cmd_synth,
+    &hn_cmd_import,  &hn_cmd_validate, &hn_cmd_sample,     &hn_cmd_bench, &hn_cmd_report,
+    &hn_cmd_compare, &hn_cmd_man,      &hn_cmd_completion, NULL,
 };
 
 const struct hn_exit hn_exits[] = {
     {0, "done"},
+    {1, "a gate failed"},
     {2, "command line or job file, or what planning found (K > M)"},
     {3, "bad input data (also a batch larger than the data)"},
     {4, "some cells of the run failed; the others are there"},
+    {5, "nothing comparable, which is no pass"},
     {6, "gnuplot is missing or failed; scripts and data of the figures are left"},
     {70, "internal error, or out of memory"},
     {74, "the output could not be written"},

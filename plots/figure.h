@@ -38,6 +38,9 @@ struct hn_figure {
 
 extern const struct hn_figure *const hn_figures[]; // NULL-terminated
 const struct hn_figure *hn_figure_find(const char *id);
+// Not among them: a metric over past results, from the table that `compare --history` makes of them
+// (/runs with created, commit, sampler, value; root attributes metric, units, cells).
+extern const struct hn_figure hn_history;
 
 // A table of the results by its name, NULL if they have none; "runs" is one.
 const struct hn_table *hn_figure_table(const struct hn_results *r, const char *name);
