@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 1 << 24, TRIES = 1000, PROBE_SECONDS = 5 };
+enum { TEXT_MAX = 1 << 24, TRIES = 1000, PROBE_SECONDS = 5, PROBE_BYTES = 10 << 20 };
 
 void hn_h5_quiet(void) {
     // After a close that failed (a full disk) the library's own clean-up at exit crashes in 1.10.
@@ -254,7 +254,8 @@ static herr_t visit_object(hid_t file, const char *name, const H5O_info_t *info,
 }
 
 // What a reader does before it reads values. Errors are left for the reader to find and explain.
-static void visit_file(const char *path) {
+static void visit_file(const char *path, void *data) {
+    (void)data;
     hid_t list = access_list();
     hid_t file = list >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, list) : H5I_INVALID_HID;
     if (file >= 0)
@@ -262,6 +263,20 @@ static void visit_file(const char *path) {
 }
 
 enum hn_code hn_h5_probe(struct hn_context *ctx, const char *path) {
+    return hn_h5_try(ctx, path, visit_file, NULL);
+}
+
+// Damage can lead in circles.
+static void limit_time(const char *path) {
+    struct stat about;
+    rlim_t bytes = stat(path, &about) == 0 && about.st_size > 0 ? (rlim_t)about.st_size : 0;
+    rlim_t seconds = PROBE_SECONDS + bytes / PROBE_BYTES;
+    const struct rlimit limit = {seconds, seconds};
+    (void)setrlimit(RLIMIT_CPU, &limit);
+}
+
+enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
+                       void (*look)(const char *path, void *data), void *data) {
     enum hn_code code = check_readable(ctx, path);
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     return code; // a process for every input would make fuzzing a hundred times slower
@@ -276,9 +291,8 @@ enum hn_code hn_h5_probe(struct hn_context *ctx, const char *path) {
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nowhere >= 0)
             (void)dup2(nowhere, STDERR_FILENO);
-        const struct rlimit limit = {PROBE_SECONDS, PROBE_SECONDS}; // damage can lead in circles
-        (void)setrlimit(RLIMIT_CPU, &limit);
-        visit_file(path);
+        limit_time(path);
+        look(path, data);
         _exit(0);
     }
     int status = 0;

@@ -31,6 +31,10 @@ HN_MUST_USE enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hi
 // breaks down or takes more than five seconds of processor time. For files from elsewhere, before
 // hn_h5_open().
 HN_MUST_USE enum hn_code hn_h5_probe(struct hn_context *ctx, const char *path);
+// The same with another way to look at the file: HN_DATA if look(path, data) breaks down in a
+// process of its own, or takes more processor time than five seconds and one for every 10 MiB.
+HN_MUST_USE enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
+                                   void (*look)(const char *path, void *data), void *data);
 // Creates a file beside `path` under a temporary name (returned, owned by the caller), with link
 // creation order kept. HN_USAGE if the folder is missing or not writable.
 HN_MUST_USE enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file,

@@ -3,6 +3,7 @@
 #include "harness/command.h"
 #include "harness/estimate.h"
 #include "harness/host.h"
+#include "harness/merge.h"
 #include "harness/runner.h"
 #include "harness/summary.h"
 #include "plots/figure.h"
@@ -15,14 +16,14 @@
 #include <time.h>
 
 struct run_params {
-    char *job, *output, *filter;
+    char *job, *output, *filter, *shard;
     struct hn_text_list set;
     int64_t threads, memory, seed;
     int rerun, term;
     bool dry_run, explain;
 };
 
-static const char *const rerun_choices[] = {"missing", "failed", "all", NULL};
+static const char *const rerun_choices[] = {"missing", "failed", "stale", "all", NULL};
 static const char *const term_choices[] = {"svg", "pdf", "png", NULL};
 
 static const struct hn_option run_options[] = {
@@ -63,7 +64,13 @@ static const struct hn_option run_options[] = {
      .initial = "missing",
      .choices = rerun_choices,
      .offset = offsetof(struct run_params, rerun),
-     .help = "what to run"},
+     .help =
+         "what to run besides what is missing; stale: only what has a result of another version"},
+    {.name = "shard",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "i/n",
+     .offset = offsetof(struct run_params, shard),
+     .help = "only part i of n of the job, i from 1; hardneg merge joins the parts"},
     {.name = "threads",
      .kind = HN_OPTION_INT,
      .metavar = "N",
@@ -262,6 +269,8 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_common *commo
     char *path = hn_format(ctx, "%s/results.h5", options->folder);
     bool complete = summary->missing == 0;
     enum hn_code code = path ? describe(ctx, common, plan->job, complete, &results) : HN_MEMORY;
+    if (code == HN_OK && !complete)
+        code = hn_merge_add_plan(ctx, plan, &results);
     for (int64_t i = 0; code == HN_OK && i < env->n_env; i++)
         code = hn_results_set_env(ctx, &results, env->env[i].name, env->env[i].value);
     if (code == HN_OK)
@@ -269,13 +278,15 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_common *commo
     if (code == HN_OK) {
         if (!common->quiet)
             hn_print_summary(&results);
-        code = draw_figures(ctx, plan->job, &results, options->folder, term_choices[p->term]);
+        if (options->shards == 0) // a part is no picture of the whole
+            code = draw_figures(ctx, plan->job, &results, options->folder, term_choices[p->term]);
     }
     if (code == HN_OK && !common->quiet)
         fprintf(stderr, "%s: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n", path,
                 summary->wanted, summary->ran, summary->present,
-                plan->job->figures_all || plan->job->n_figures ? ", figures beside it in figures/"
-                                                               : "");
+                options->shards == 0 && (plan->job->figures_all || plan->job->n_figures)
+                    ? ", figures beside it in figures/"
+                    : "");
     hn_free(ctx, path);
     hn_results_free(ctx, &results);
     if (code == HN_OK && summary->failed)
@@ -301,6 +312,22 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
     return code;
 }
 
+// "2/8" into the part and the number of parts.
+static enum hn_code parse_shard(struct hn_context *ctx, const char *text,
+                                struct hn_run_options *options) {
+    long long shard, shards;
+    int end = 0;
+    if (!text)
+        return HN_OK;
+    if (sscanf(text, "%lld/%lld%n", &shard, &shards, &end) != 2 || text[end] || shard < 1 ||
+        shard > shards || shards > 1000000)
+        return hn_fail(ctx, HN_USAGE, "--shard %.40s: give part i of n as i/n, e.g. 1/8 .. 8/8",
+                       text);
+    options->shard = shard;
+    options->shards = shards;
+    return HN_OK;
+}
+
 static enum hn_code execute(struct hn_context *ctx, const struct hn_common *common,
                             const struct run_params *p, const struct hn_plan *plan,
                             const regex_t *filter, const char *folder) {
@@ -311,6 +338,8 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_common *comm
                                      .filter = filter,
                                      .quiet = common->quiet,
                                      .explain = p->explain};
+    if (parse_shard(ctx, p->shard, &options))
+        return ctx->code;
     const char *better = hn_blas_better_core(hn_blas_core());
     if (better)
         hn_note(ctx,

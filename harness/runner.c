@@ -22,6 +22,7 @@ struct run {
     bool *study_needed;      // [n_studies]
     struct pending *pending; // of the group in work
     int64_t n_pending;
+    struct hn_shard_list earlier; // cells with a result of any version, for HN_RERUN_STALE
 };
 
 enum { LABEL_MAX = 512 };
@@ -30,11 +31,19 @@ static bool matches(const struct run *r, const char *label) {
     return !r->options->filter || regexec(r->options->filter, label, 0, NULL, 0) == 0;
 }
 
+// Whether a cell lies in the part of the plan that is to be run. Parts are stretches, so that cells
+// of one step, which share work, stay together.
+static bool in_shard(const struct run *r, int64_t cell) {
+    int64_t k = r->options->shard, n = r->options->shards, cells = r->plan->n_cells;
+    return n == 0 || (cell >= (k - 1) * cells / n && cell < k * cells / n);
+}
+
 // Whether what needs no sampler is wanted of a step.
 static bool wants_step(const struct run *r, const struct hn_plan_step *step) {
     char label[LABEL_MAX];
     hn_step_label(r->plan, step, label, sizeof label);
-    return r->plan->job->n_snapshot_metrics > 0 && matches(r, label);
+    return r->plan->job->n_snapshot_metrics > 0 && in_shard(r, step->first_cell) &&
+           matches(r, label);
 }
 
 static bool wants_study(const struct run *r, const struct hn_plan_study *study) {
@@ -46,25 +55,30 @@ static bool wants_study(const struct run *r, const struct hn_plan_study *study) 
 static bool selected(const struct run *r, const struct hn_cell *cell) {
     char label[LABEL_MAX];
     hn_cell_label(r->plan, cell, label, sizeof label);
-    return matches(r, label);
+    return in_shard(r, cell - r->plan->cell) && matches(r, label);
 }
 
-// Whether something is to be run, by its key and its line in --dry-run.
+// Whether something is to be run, by its keys and its line in --dry-run.
 static enum hn_code needs_run(struct hn_context *ctx, const struct run *r, const char *run_key,
-                              const char *label, bool *needed) {
+                              const char *cell_key, const char *label, bool *needed) {
     bool present, failed;
     if (hn_shard_state(ctx, r->options->folder, run_key, &present, &failed))
         return ctx->code;
     enum hn_rerun rerun = r->options->rerun;
     *needed = !present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && failed);
+    bool stale = !present && rerun == HN_RERUN_STALE && hn_shard_list_has(&r->earlier, cell_key);
+    if (rerun == HN_RERUN_STALE)
+        *needed = stale;
     r->summary->wanted++;
-    r->summary->present += !*needed;
+    r->summary->present += present && !*needed;
     if (r->options->explain)
         fprintf(stderr, "%s: %s\n", label,
-                !present  ? "to run (no result of these parameters and this code version yet)"
-                : *needed ? "to run again, as --rerun asks"
-                : failed  ? "skipped: it failed before (--rerun failed tries again)"
-                          : "skipped: its result is there");
+                stale ? "to run again: its result is of another version, metrics or timing"
+                : !present && !*needed ? "left alone: it was never run (--rerun missing does)"
+                : !present ? "to run (no result of these parameters and this code version yet)"
+                : *needed  ? "to run again, as --rerun asks"
+                : failed   ? "skipped: it failed before (--rerun failed tries again)"
+                           : "skipped: its result is there");
     return HN_OK;
 }
 
@@ -182,7 +196,8 @@ static enum hn_code choose(struct hn_context *ctx, struct run *r) {
         if (!wants_step(r, &plan->step[i]))
             continue;
         hn_step_label(plan, &plan->step[i], label, sizeof label);
-        if (needs_run(ctx, r, plan->step[i].run_key, label, &r->step_needed[i]))
+        if (needs_run(ctx, r, plan->step[i].run_key, plan->step[i].cell_key, label,
+                      &r->step_needed[i]))
             return ctx->code;
     }
     for (int64_t i = 0; i < plan->n_cells; i++) {
@@ -190,7 +205,7 @@ static enum hn_code choose(struct hn_context *ctx, struct run *r) {
         if (!selected(r, &plan->cell[i]))
             continue;
         hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-        if (needs_run(ctx, r, plan->cell[i].run_key, label, &r->needed[i]))
+        if (needs_run(ctx, r, plan->cell[i].run_key, plan->cell[i].cell_key, label, &r->needed[i]))
             return ctx->code;
     }
     return choose_studies(ctx, r);
@@ -284,9 +299,11 @@ enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
     enum hn_code code = hn_shards_prepare(ctx, options->folder);
     if (code == HN_OK)
         code = take_memory(ctx, &r);
+    if (code == HN_OK && options->rerun == HN_RERUN_STALE)
+        code = hn_shard_list_read(ctx, options->folder, &r.earlier);
     if (code == HN_OK)
         code = choose(ctx, &r);
-    if (code == HN_OK && summary->wanted == 0)
+    if (code == HN_OK && summary->wanted == 0 && options->filter)
         code = hn_fail(ctx, HN_USAGE, "--filter matches none of the cells: --dry-run lists them");
     if (code == HN_OK) {
         hn_progress_begin(&r.progress, summary->wanted, summary->present, options->quiet);
@@ -296,6 +313,7 @@ enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
     }
     free_pending(ctx, &r);
     hn_cell_cache_close(ctx, r.cache);
+    hn_shard_list_free(ctx, &r.earlier);
     hn_free(ctx, r.pending);
     hn_free(ctx, r.study_needed);
     hn_free(ctx, r.step_needed);
@@ -311,7 +329,7 @@ static enum hn_code collect(struct hn_context *ctx, const struct hn_run_options 
     struct hn_results shard = {0};
     bool present = true, failed;
     enum hn_code code = HN_OK;
-    if (!wanted)
+    if (!wanted || options->rerun == HN_RERUN_STALE)
         code = hn_shard_state(ctx, options->folder, run_key, &present, &failed);
     if (code == HN_OK && !present) {
         summary->missing++;

@@ -9,12 +9,15 @@
 #include "harness/store.h"
 #include <regex.h>
 
-enum hn_rerun { HN_RERUN_MISSING, HN_RERUN_FAILED, HN_RERUN_ALL };
+// STALE: cells whose results are of another version of the code, other metrics or other timing, and
+// no others.
+enum hn_rerun { HN_RERUN_MISSING, HN_RERUN_FAILED, HN_RERUN_STALE, HN_RERUN_ALL };
 
 struct hn_run_options {
     const char *folder; // of the run
     enum hn_rerun rerun;
     const regex_t *filter; // only cells whose label matches; NULL = all
+    int64_t shard, shards; // part 1 .. shards of the plan; shards = 0: all of it
     bool quiet, explain;
     double sgemm_gflops; // of this run's calibration, 0 = unknown: share_of_limit
 };

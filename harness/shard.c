@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,7 +30,7 @@ enum hn_code hn_shard_state(struct hn_context *ctx, const char *folder, const ch
     struct hn_results shard = {0};
     enum hn_code code = HN_OK;
     if (hn_results_probe(ctx, path)) {
-        code = hn_results_read(ctx, path, &shard);
+        code = hn_results_read_own(ctx, path, &shard);
         *present = code == HN_OK && strcmp(hn_shard_text(&shard, "run_key"), run_key) == 0;
         *failed = *present && strcmp(hn_shard_text(&shard, "status"), "failed") == 0;
         if (code == HN_DATA) // a damaged shard is a missing one
@@ -54,7 +55,7 @@ enum hn_code hn_shard_read(struct hn_context *ctx, const char *folder, const cha
                            struct hn_results *out) {
     memset(out, 0, sizeof *out);
     char *path = shard_path(ctx, folder, run_key);
-    enum hn_code code = path ? hn_results_read(ctx, path, out) : HN_MEMORY;
+    enum hn_code code = path ? hn_results_read_own(ctx, path, out) : HN_MEMORY;
     hn_free(ctx, path);
     return code;
 }
@@ -108,5 +109,76 @@ enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder) {
     }
     hn_free(ctx, probe);
     hn_free(ctx, cells);
+    return code;
+}
+
+void hn_shard_list_free(struct hn_context *ctx, struct hn_shard_list *list) {
+    for (int64_t i = 0; i < list->n; i++)
+        hn_free(ctx, list->key[i]);
+    hn_free(ctx, list->key);
+    *list = (struct hn_shard_list){0};
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool hn_shard_list_has(const struct hn_shard_list *list, const char *cell_key) {
+    return list->n > 0 &&
+           bsearch(&cell_key, list->key, (size_t)list->n, sizeof *list->key, by_text) != NULL;
+}
+
+static enum hn_code list_add(struct hn_context *ctx, struct hn_shard_list *list, const char *key) {
+    if (list->n == list->room) {
+        int64_t room = 2 * list->room + 64;
+        char **longer = hn_resize(ctx, list->key, room, sizeof *longer);
+        if (!longer)
+            return ctx->code;
+        list->key = longer;
+        list->room = room;
+    }
+    char *copy = hn_strdup(ctx, key);
+    if (!copy)
+        return ctx->code;
+    list->key[list->n++] = copy;
+    return HN_OK;
+}
+
+// Reads cells/<name>; a file that is no whole shard is no result.
+static enum hn_code list_file(struct hn_context *ctx, const char *cells, const char *name,
+                              struct hn_shard_list *list) {
+    size_t length = strlen(name);
+    if (length < 3 || strcmp(name + length - 3, ".h5") != 0)
+        return HN_OK;
+    struct hn_results shard = {0};
+    char *path = hn_format(ctx, "%s/%s", cells, name);
+    enum hn_code code = path ? hn_results_read_own(ctx, path, &shard) : HN_MEMORY;
+    if (code == HN_OK)
+        code = list_add(ctx, list, hn_shard_text(&shard, "cell_key"));
+    else if (code == HN_DATA)
+        code = HN_OK;
+    hn_results_free(ctx, &shard);
+    hn_free(ctx, path);
+    return code;
+}
+
+enum hn_code hn_shard_list_read(struct hn_context *ctx, const char *folder,
+                                struct hn_shard_list *out) {
+    *out = (struct hn_shard_list){0};
+    char *cells = hn_format(ctx, "%s/cells", folder);
+    if (!cells)
+        return ctx->code;
+    DIR *opened = opendir(cells);
+    enum hn_code code = HN_OK;
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
+    for (struct dirent *entry; code == HN_OK && opened && (entry = readdir(opened)) != NULL;)
+        code = list_file(ctx, cells, entry->d_name, out);
+    if (opened)
+        closedir(opened);
+    if (out->n > 0)
+        qsort(out->key, (size_t)out->n, sizeof *out->key, by_text);
+    hn_free(ctx, cells);
+    if (code)
+        hn_shard_list_free(ctx, out);
     return code;
 }

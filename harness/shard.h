@@ -18,4 +18,14 @@ HN_MUST_USE enum hn_code hn_shard_read(struct hn_context *ctx, const char *folde
 // sampler.
 const char *hn_shard_text(const struct hn_results *shard, const char *column);
 
+// The cell_keys of all whole shards in the folder, of whatever version, sorted.
+struct hn_shard_list {
+    char **key;
+    int64_t n, room;
+};
+HN_MUST_USE enum hn_code hn_shard_list_read(struct hn_context *ctx, const char *folder,
+                                            struct hn_shard_list *out);
+bool hn_shard_list_has(const struct hn_shard_list *list, const char *cell_key);
+void hn_shard_list_free(struct hn_context *ctx, struct hn_shard_list *list); // zeroed is fine
+
 #endif

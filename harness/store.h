@@ -48,9 +48,14 @@ HN_MUST_USE enum hn_code hn_results_append(struct hn_context *ctx, struct hn_res
 // The same content gives the same bytes.
 HN_MUST_USE enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
                                           const char *path);
-// HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length.
+// HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length. A process of its
+// own reads the file first: HDF5 1.10 can crash on damaged files, against which a reader cannot
+// guard itself.
 HN_MUST_USE enum hn_code hn_results_read(struct hn_context *ctx, const char *path,
                                          struct hn_results *out);
+// The same without that process, for files that this run wrote itself (one per cell, thousands).
+HN_MUST_USE enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path,
+                                             struct hn_results *out);
 // Only the schema and the root attribute run_key of a shard: is it whole and of this version?
 bool hn_results_probe(struct hn_context *ctx, const char *path);
 

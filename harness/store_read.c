@@ -607,7 +607,7 @@ static enum hn_code open_results(struct hn_context *ctx, const char *path, struc
     return code;
 }
 
-enum hn_code hn_results_read(struct hn_context *ctx, const char *path, struct hn_results *out) {
+enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struct hn_results *out) {
     struct reader r;
     memset(out, 0, sizeof *out);
     if (open_results(ctx, path, &r))
@@ -623,6 +623,22 @@ enum hn_code hn_results_read(struct hn_context *ctx, const char *path, struct hn
     if (code)
         hn_results_free(ctx, out);
     return code;
+}
+
+// What a process of its own does first: all that the reader does. Errors are left for the reader to
+// find and explain.
+static void read_and_drop(const char *path, void *data) {
+    struct hn_context *ctx = data;
+    struct hn_results r;
+    if (hn_results_read_own(ctx, path, &r) == HN_OK)
+        hn_results_free(ctx, &r);
+}
+
+enum hn_code hn_results_read(struct hn_context *ctx, const char *path, struct hn_results *out) {
+    memset(out, 0, sizeof *out);
+    if (hn_h5_try(ctx, path, read_and_drop, ctx))
+        return ctx->code;
+    return hn_results_read_own(ctx, path, out);
 }
 
 bool hn_results_probe(struct hn_context *ctx, const char *path) {

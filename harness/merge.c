@@ -1,0 +1,448 @@
+// Merging: every part says what the whole job is (table `plan`, or its own rows if it is complete),
+// so that parts of other jobs are refused, missing cells named, and the order is that of one run.
+#include "harness/merge.h"
+#include "harness/compare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char plan_name[] = "plan";
+enum { NAMED = 5 }; // missing cells that are named
+
+static enum hn_code begin_plan(struct hn_context *ctx, struct hn_table *t) {
+    static const struct hn_column column[] = {
+        {"run_key", HN_COLUMN_TEXT, "", "key of a cell of the job", HN_NEITHER},
+        {"label", HN_COLUMN_TEXT, "", "the cell, for people", HN_NEITHER}};
+    if (hn_table_init(ctx, t, plan_name) || hn_table_add_column(ctx, t, &column[0]) ||
+        hn_table_add_column(ctx, t, &column[1]))
+        return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code plan_row(struct hn_context *ctx, struct hn_table *t, const char *key,
+                             const char *label) {
+    int64_t row = t->rows;
+    if (hn_table_add_row(ctx, t) || hn_table_set_text(ctx, t, row, "run_key", key) ||
+        hn_table_set_text(ctx, t, row, "label", label))
+        return ctx->code;
+    return HN_OK;
+}
+
+// Room for a further table, zeroed and counted; NULL: out of memory.
+static struct hn_table *further_table(struct hn_context *ctx, struct hn_results *r) {
+    struct hn_table *longer = hn_resize(ctx, r->table, r->n_tables + 1, sizeof *longer);
+    if (!longer)
+        return NULL;
+    r->table = longer;
+    longer[r->n_tables] = (struct hn_table){0};
+    return &longer[r->n_tables++];
+}
+
+enum hn_code hn_merge_add_plan(struct hn_context *ctx, const struct hn_plan *plan,
+                               struct hn_results *results) {
+    struct hn_table *t = further_table(ctx, results);
+    char label[512];
+    enum hn_code code = t ? begin_plan(ctx, t) : ctx->code;
+    for (int64_t i = 0; code == HN_OK && i < plan->n_cells; i++) {
+        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
+        code = plan_row(ctx, t, plan->cell[i].run_key, label);
+    }
+    int64_t steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
+    for (int64_t i = 0; code == HN_OK && i < steps; i++) {
+        hn_step_label(plan, &plan->step[i], label, sizeof label);
+        code = plan_row(ctx, t, plan->step[i].run_key, label);
+    }
+    return code;
+}
+
+// What a part says the job is: its table `plan`, or of complete results the cells themselves.
+static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r,
+                              struct hn_table *out) {
+    const struct hn_table *given = hn_results_table(r, plan_name);
+    const struct hn_table *steps = hn_results_table(r, "snapshots");
+    char label[512];
+    *out = (struct hn_table){0};
+    if (given)
+        return hn_table_init(ctx, out, plan_name) || hn_table_append(ctx, out, given) ? ctx->code
+                                                                                      : HN_OK;
+    enum hn_code code = begin_plan(ctx, out);
+    for (int64_t i = 0; code == HN_OK && i < r->runs.rows; i++) {
+        hn_row_label(&r->runs, i, label, sizeof label);
+        code = plan_row(ctx, out, hn_table_text(&r->runs, i, "run_key"), label);
+    }
+    const char *last = "";
+    for (int64_t i = 0; code == HN_OK && steps && i < steps->rows; i++) {
+        const char *key = hn_table_text(steps, i, "run_key");
+        hn_row_label(steps, i, label, sizeof label);
+        if (strcmp(key, last) != 0) // a row for each temperature
+            code = plan_row(ctx, out, key, label);
+        last = key;
+    }
+    return code;
+}
+
+static int64_t common_rows(const struct hn_table *a, const struct hn_table *b) {
+    int64_t same = 0;
+    for (int64_t i = 0; i < a->rows && i < b->rows; i++)
+        same += strcmp(hn_table_text(a, i, "run_key"), hn_table_text(b, i, "run_key")) == 0;
+    return same;
+}
+
+static enum hn_code check_plans(struct hn_context *ctx, const struct hn_results *part,
+                                const char *const *name, int64_t n, const struct hn_table *plan) {
+    for (int64_t i = 1; i < n; i++) {
+        struct hn_table other;
+        if (read_plan(ctx, &part[i], &other)) {
+            hn_table_free(ctx, &other);
+            return ctx->code;
+        }
+        bool same_job = strcmp(hn_results_get(&part[0], "config_sha256"),
+                               hn_results_get(&part[i], "config_sha256")) == 0;
+        bool same = other.rows == plan->rows && common_rows(&other, plan) == plan->rows;
+        int64_t rows = other.rows;
+        hn_table_free(ctx, &other);
+        if (!same)
+            return hn_fail(ctx, HN_DATA,
+                           "%s and %s cannot be merged: %s (%" PRId64 " and %" PRId64 " cells)",
+                           name[0], name[i],
+                           same_job ? "the same job, but on other data, with other seeds or by "
+                                      "another version of hardneg"
+                                    : "they are of different jobs",
+                           plan->rows, rows);
+    }
+    return HN_OK;
+}
+
+// A cell in a part: its row of /runs, or its first row of /snapshots.
+struct found {
+    const char *key;
+    int64_t part, row;
+    bool step, failed;
+};
+
+static int by_key(const void *a, const void *b) {
+    const struct found *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    if (order)
+        return order;
+    if (x->failed != y->failed)
+        return x->failed ? 1 : -1;
+    return x->part != y->part ? (x->part > y->part) - (x->part < y->part)
+                              : (x->row > y->row) - (x->row < y->row);
+}
+
+static void list_cells(const struct hn_table *t, int64_t part, bool step, struct found *cell,
+                       int64_t *n) {
+    for (int64_t r = 0; t && r < t->rows; r++) {
+        const char *key = hn_table_text(t, r, "run_key");
+        bool again = step && r > 0 && strcmp(key, hn_table_text(t, r - 1, "run_key")) == 0;
+        if (!again)
+            cell[(*n)++] = (struct found){key, part, r, step,
+                                          strcmp(hn_table_text(t, r, "status"), "failed") == 0};
+    }
+}
+
+static int find_key(const void *key, const void *cell) {
+    return strcmp(key, ((const struct found *)cell)->key);
+}
+
+// The parts of what a merge needs to find rows in one of them.
+struct index {
+    struct hn_row_index timing, *table; // table[n_tables]
+};
+
+static void free_index(struct hn_context *ctx, const struct hn_results *r, struct index *x) {
+    hn_row_index_free(ctx, &x->timing);
+    for (int64_t i = 0; x->table && i < r->n_tables; i++)
+        hn_row_index_free(ctx, &x->table[i]);
+    hn_free(ctx, x->table);
+}
+
+static const char *owner_column(const struct hn_table *t) {
+    return hn_table_find(t, "run") >= 0 ? "run" : "snapshot";
+}
+
+static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *r,
+                               struct index *x) {
+    const struct hn_table *steps = hn_results_table(r, "snapshots");
+    x->table = hn_zalloc(ctx, r->n_tables, sizeof *x->table);
+    enum hn_code code = x->table ? HN_OK : ctx->code;
+    if (code == HN_OK)
+        code = hn_row_index(ctx, &r->timing, "run", r->runs.rows, &x->timing);
+    for (int64_t i = 0; code == HN_OK && i < r->n_tables; i++) {
+        bool of_runs = hn_table_find(&r->table[i], "run") >= 0;
+        int64_t rows = of_runs ? r->runs.rows : steps ? steps->rows : 0;
+        code = hn_row_index(ctx, &r->table[i], owner_column(&r->table[i]), rows, &x->table[i]);
+    }
+    return code;
+}
+
+// Copies rows row[n] of a table to the end of `to`, which is zeroed or of the same columns. owner:
+// a column that is set to `number` (NULL: none).
+static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
+                              const struct hn_table *from, const int64_t *row, int64_t n,
+                              const char *owner, int64_t number) {
+    if (!to->name && hn_table_init(ctx, to, from->name))
+        return ctx->code;
+    for (int c = to->n_columns; c < from->n_columns; c++)
+        if (hn_table_add_column(ctx, to, &from->column[c]))
+            return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = to->rows;
+        if (hn_table_add_row(ctx, to))
+            return ctx->code;
+        for (int c = 0; c < from->n_columns; c++) {
+            const char *name = from->column[c].name;
+            if (from->column[c].kind == HN_COLUMN_REAL)
+                to->cells[c].real[at] = from->cells[c].real[row[i]];
+            else if (from->column[c].kind == HN_COLUMN_INT)
+                to->cells[c].count[at] =
+                    owner && strcmp(name, owner) == 0 ? number : from->cells[c].count[row[i]];
+            else if (hn_table_set_text(ctx, to, at, name, hn_table_text(from, row[i], name)))
+                return ctx->code;
+        }
+    }
+    return HN_OK;
+}
+
+// The rows of a further table that belong to row `owner`, as row `number` of the piece.
+static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *r,
+                               const struct index *x, int64_t table, int64_t owner, int64_t number,
+                               struct hn_results *piece) {
+    const struct hn_row_index *index = &x->table[table];
+    const struct hn_table *from = &r->table[table];
+    int64_t n = index->start[owner + 1] - index->start[owner];
+    if (n == 0)
+        return HN_OK;
+    struct hn_table *to = NULL;
+    for (int64_t i = 0; i < piece->n_tables; i++)
+        if (strcmp(piece->table[i].name, from->name) == 0)
+            to = &piece->table[i];
+    if (!to)
+        to = further_table(ctx, piece);
+    if (!to)
+        return ctx->code;
+    return copy_rows(ctx, to, from, index->row + index->start[owner], n, owner_column(from),
+                     number);
+}
+
+static enum hn_code copy_arrays(struct hn_context *ctx, const struct hn_results *r, int64_t row,
+                                struct hn_results *piece) {
+    int64_t size = r->kinds * r->bins;
+    if (size > 0) {
+        piece->histogram = hn_alloc(ctx, size, sizeof *piece->histogram);
+        if (!piece->histogram)
+            return ctx->code;
+        memcpy(piece->histogram, r->histogram + row * size, (size_t)size * sizeof *r->histogram);
+        piece->kinds = r->kinds;
+        piece->bins = r->bins;
+        piece->bin_lo = r->bin_lo;
+        piece->bin_hi = r->bin_hi;
+    }
+    if (!r->batch_start)
+        return HN_OK;
+    int64_t first = r->batch_start[row], n = r->batch_start[row + 1] - first;
+    size_t bytes = (size_t)n * sizeof(double);
+    piece->batch_start = hn_zalloc(ctx, 2, sizeof *piece->batch_start);
+    piece->batch_fn_ratio = hn_alloc(ctx, n, sizeof(double));
+    piece->batch_cos_mean = hn_alloc(ctx, n, sizeof(double));
+    if (!piece->batch_start || !piece->batch_fn_ratio || !piece->batch_cos_mean)
+        return ctx->code;
+    piece->batch_start[1] = n;
+    if (n > 0) {
+        memcpy(piece->batch_fn_ratio, r->batch_fn_ratio + first, bytes);
+        memcpy(piece->batch_cos_mean, r->batch_cos_mean + first, bytes);
+    }
+    return HN_OK;
+}
+
+// One row of /runs with all that belongs to it, as results of their own.
+static enum hn_code cut_run(struct hn_context *ctx, const struct hn_results *r,
+                            const struct index *x, int64_t row, struct hn_results *piece) {
+    int64_t first = x->timing.start[row], n = x->timing.start[row + 1] - first;
+    if (copy_arrays(ctx, r, row, piece) ||
+        copy_rows(ctx, &piece->runs, &r->runs, &row, 1, NULL, 0) ||
+        copy_rows(ctx, &piece->timing, &r->timing, x->timing.row + first, n, "run", 0))
+        return ctx->code;
+    for (int64_t i = 0; i < r->n_tables; i++)
+        if (hn_table_find(&r->table[i], "run") >= 0 && copy_owned(ctx, r, x, i, row, 0, piece))
+            return ctx->code;
+    return HN_OK;
+}
+
+// The rows of one step in /snapshots, with all that belongs to them. The columns of /runs come
+// along, as they do in the file of such a cell.
+static enum hn_code cut_step(struct hn_context *ctx, const struct hn_results *r,
+                             const struct index *x, int64_t first, struct hn_results *piece) {
+    const struct hn_table *steps = hn_results_table(r, "snapshots");
+    const char *key = hn_table_text(steps, first, "run_key");
+    if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
+        copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
+        return ctx->code;
+    struct hn_table *to = further_table(ctx, piece);
+    if (!to)
+        return ctx->code;
+    for (int64_t row = first;
+         row < steps->rows && strcmp(hn_table_text(steps, row, "run_key"), key) == 0; row++) {
+        if (copy_rows(ctx, &piece->table[0], steps, &row, 1, NULL, 0))
+            return ctx->code;
+        for (int64_t i = 0; i < r->n_tables; i++)
+            if (&r->table[i] != steps && hn_table_find(&r->table[i], "run") < 0 &&
+                hn_table_find(&r->table[i], "snapshot") >= 0 &&
+                copy_owned(ctx, r, x, i, row, row - first, piece))
+                return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results *part,
+                                const struct index *x, const struct found *cell,
+                                struct hn_results *out) {
+    struct hn_results piece = {0};
+    const struct hn_results *r = &part[cell->part];
+    enum hn_code code = cell->step ? cut_step(ctx, r, &x[cell->part], cell->row, &piece)
+                                   : cut_run(ctx, r, &x[cell->part], cell->row, &piece);
+    if (code == HN_OK)
+        code = hn_results_append(ctx, out, &piece);
+    hn_results_free(ctx, &piece);
+    return code;
+}
+
+static void name_missing(struct hn_context *ctx, const struct hn_table *plan, int64_t row,
+                         int64_t number) {
+    if (number < NAMED)
+        hn_note(ctx, "missing: %s", hn_table_text(plan, row, "label"));
+    else if (number == NAMED)
+        hn_note(ctx, "missing: and more");
+}
+
+static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *part, int64_t n,
+                               const struct hn_table *plan, const struct index *x,
+                               struct hn_results *out, struct hn_merge_summary *summary) {
+    int64_t most = 0, cells = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const struct hn_table *steps = hn_results_table(&part[i], "snapshots");
+        most += part[i].runs.rows + (steps ? steps->rows : 0);
+    }
+    struct found *cell = hn_alloc(ctx, most, sizeof *cell);
+    if (!cell)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        list_cells(&part[i].runs, i, false, cell, &cells);
+        list_cells(hn_results_table(&part[i], "snapshots"), i, true, cell, &cells);
+    }
+    qsort(cell, (size_t)cells, sizeof *cell, by_key);
+    int64_t kept = 0; // the first of each key: the best there is
+    for (int64_t i = 0; i < cells; i++)
+        if (kept == 0 || strcmp(cell[kept - 1].key, cell[i].key) != 0)
+            cell[kept++] = cell[i];
+    summary->repeated = cells - kept;
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; code == HN_OK && i < plan->rows; i++) {
+        const struct found *found =
+            bsearch(hn_table_text(plan, i, "run_key"), cell, (size_t)kept, sizeof *cell, find_key);
+        if (!found) {
+            name_missing(ctx, plan, i, summary->missing++);
+            continue;
+        }
+        summary->failed += found->failed;
+        code = append_cell(ctx, part, x, found, out);
+    }
+    hn_free(ctx, cell);
+    return code;
+}
+
+// Cells that two parts hold must be the same, times apart.
+static enum hn_code check_overlaps(struct hn_context *ctx, const struct hn_results *part,
+                                   const char *const *name, int64_t n) {
+    const struct hn_compare_options options = {.allow_missing = true};
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t k = 0; k < i; k++) {
+            struct hn_comparison c;
+            if (hn_compare(ctx, &part[k], 1, &part[i], 1, &options, &c))
+                return ctx->code;
+            int64_t failed = 0; // a cell that failed in one part alone is no contradiction
+            for (int64_t l = 0; l < c.n_lines; l++)
+                failed += strcmp(c.line[l].name, "status") == 0 ? 0 : c.line[l].failed;
+            hn_comparison_free(ctx, &c);
+            if (failed > 0)
+                return hn_fail(ctx, HN_DATA,
+                               "%s and %s hold the same cells with other values (%" PRId64
+                               " of them): hardneg compare says which; run one of them again",
+                               name[k], name[i], failed);
+        }
+    return HN_OK;
+}
+
+// Times of several kinds of machine are no times of one.
+static enum hn_code merge_env(struct hn_context *ctx, const struct hn_results *part, int64_t n,
+                              struct hn_results *out) {
+    const char *first = hn_results_get_env(&part[0], "machine_class");
+    for (int64_t i = 0; i < part[0].n_env; i++)
+        if (hn_results_set_env(ctx, out, part[0].env[i].name, part[0].env[i].value))
+            return ctx->code;
+    for (int64_t i = 1; i < n; i++) {
+        const char *other = hn_results_get_env(&part[i], "machine_class");
+        if (strcmp(first, other) == 0)
+            continue;
+        hn_note(ctx, "the parts are from several kinds of machine: their times are not comparable");
+        char *mixed = hn_format(ctx, "mixed: %s, %s", first, other);
+        enum hn_code code =
+            mixed ? hn_results_set_env(ctx, out, "machine_class", mixed) : HN_MEMORY;
+        hn_free(ctx, mixed);
+        return code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code describe(struct hn_context *ctx, const struct hn_results *part, int64_t n,
+                             const struct hn_table *plan, const struct hn_merge_summary *summary,
+                             struct hn_results *out) {
+    char created[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (hn_results_set(ctx, out, "config", hn_results_get(&part[0], "config")) ||
+        hn_results_set(ctx, out, "config_sha256", hn_results_get(&part[0], "config_sha256")) ||
+        hn_results_set(ctx, out, "created", created) ||
+        hn_results_set(ctx, out, "status", summary->missing ? "partial" : "complete") ||
+        merge_env(ctx, part, n, out))
+        return ctx->code;
+    if (!summary->missing)
+        return HN_OK;
+    struct hn_table *t = further_table(ctx, out);
+    if (!t || hn_table_init(ctx, t, plan_name) || hn_table_append(ctx, t, plan))
+        return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
+                      const char *const *name, int64_t n, struct hn_results *out,
+                      struct hn_merge_summary *summary) {
+    struct hn_table plan;
+    *summary = (struct hn_merge_summary){0};
+    struct index *x = hn_zalloc(ctx, n, sizeof *x);
+    enum hn_code code = read_plan(ctx, &part[0], &plan);
+    if (!x)
+        code = ctx->code;
+    if (code == HN_OK)
+        code = check_plans(ctx, part, name, n, &plan);
+    if (code == HN_OK)
+        code = check_overlaps(ctx, part, name, n);
+    for (int64_t i = 0; code == HN_OK && i < n; i++)
+        code = make_index(ctx, &part[i], &x[i]);
+    if (code == HN_OK)
+        code = append_all(ctx, part, n, &plan, x, out, summary);
+    summary->cells = plan.rows;
+    if (code == HN_OK)
+        code = describe(ctx, part, n, &plan, summary, out);
+    for (int64_t i = 0; x && i < n; i++)
+        free_index(ctx, &part[i], &x[i]);
+    hn_free(ctx, x);
+    hn_table_free(ctx, &plan);
+    return code;
+}
