@@ -9,8 +9,10 @@
 
 #include <stdio.h>
 
-// Tolerance of floats between machines: |a - b| <= 1e-6 max(|a|, |b|) + 1e-7.
-static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7;
+// Tolerance of floats between machines: |a - b| <= 1e-6 max(|a|, |b|) + 1e-7. What is read off a
+// histogram of cosines (quantiles, overlaps) moves by more where one value changes its bin: 1e-5.
+static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7,
+                    hn_compare_binned = 1e-5;
 // Times: chance of any false alarm in the whole comparison (the promise is 1 %), the least slowdown
 // that counts unless a gate says otherwise, and the fewest repetitions that can be tested.
 static const double hn_compare_alpha = 0.005, hn_compare_least = 0.05;
@@ -29,7 +31,7 @@ struct hn_compare_line {
     enum hn_value_kind kind;
     enum hn_direction direction;
     const struct hn_gate *gate; // NULL: none was given for it
-    bool gated;
+    bool gated, binned;         // binned: read off a histogram
     int64_t compared, differ, failed;
     // The change that is worst (or largest, where nothing fails): rows of /runs or /snapshots.
     double worst, from, to; // worst: how much worse, relative to `from` where that is not 0

@@ -19,7 +19,7 @@ void hn_compare_rule(const struct hn_comparison *c, const struct hn_compare_line
     else if (line->gate)
         snprintf(text, size, "%s", strchr(line->gate->text, ':') + 1);
     else if (line->kind == HN_VALUE_QUALITY)
-        snprintf(text, size, "to %g", hn_compare_relative);
+        snprintf(text, size, "to %g", line->binned ? hn_compare_binned : hn_compare_relative);
     else
         snprintf(text, size, "exact");
 }
@@ -71,7 +71,8 @@ static void name_of(const struct hn_compare_line *line, char *text, size_t size)
 // Whether a line stands in the table by itself.
 static bool shown(const struct hn_compare_line *line) {
     bool machine = line->kind == HN_VALUE_MACHINE && !line->gate; // differs from run to run
-    return (line->differ > 0 && !machine) || (line->gate && line->compared > 0);
+    bool asked = line->gate && strcmp(line->gate->metric, line->name) == 0;
+    return (line->differ > 0 && !machine) || (asked && line->compared > 0);
 }
 
 // Columns that were compared and are not shown by themselves.
@@ -115,8 +116,12 @@ static void describe_time(const struct hn_comparison *c, const struct hn_compare
                           char *text, size_t size) {
     char label[LABEL];
     label_of(c, "runs", t->base_row, label);
-    snprintf(text, size, "%+.1f %% [%+.1f, %+.1f] (%.3g s -> %.3g s) %s", percent(t->ratio.mean),
-             percent(t->ratio.lo), percent(t->ratio.hi), t->from, t->to, label);
+    char interval[64] = "";
+    if (!isnan(t->ratio.lo))
+        snprintf(interval, sizeof interval, " [%+.1f, %+.1f]", percent(t->ratio.lo),
+                 percent(t->ratio.hi));
+    snprintf(text, size, "%+.1f %%%s (%.3g s -> %.3g s) %s", percent(t->ratio.mean), interval,
+             t->from, t->to, label);
 }
 
 // Why nothing, or not all, of a metric's times were tested.
@@ -197,8 +202,7 @@ void hn_compare_print(const struct hn_comparison *c, FILE *out) {
     }
     int64_t quiet = quiet_lines(c);
     if (quiet > 0)
-        fprintf(out, "%" PRId64 " %scolumns without a difference\n", quiet,
-                quiet < c->n_lines ? "further " : "");
+        fprintf(out, "%" PRId64 " columns without a difference\n", quiet);
     print_times(c, out);
     print_missing(c, out);
     fprintf(out, "%s\n", c->verdict);
