@@ -62,8 +62,8 @@ ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything $(entries) run-demo run-tests run-sanitized run-lint run-bench format install uninstall dist \
-	clean help FORCE
+.PHONY: all everything $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench format \
+	install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -94,6 +94,11 @@ lint: ## formatting, rules of the design, static analysis
 bench: ## how fast the heavy parts are, beside what this machine could do at best
 	$(Q)./deps.sh build
 	$(again) run-bench
+
+baseline: $(program) ## make results/baseline.h5 again, which `make test` compares the smoke job with
+	$(Q)rm -rf $(BUILD)/baseline
+	$(Q)$(program) run -c harness/jobs/smoke.yaml -o $(BUILD)/baseline --quiet
+	$(Q)cp $(BUILD)/baseline/results.h5 results/baseline.h5
 
 everything: $(program) $(suites)
 
@@ -147,7 +152,7 @@ dist: ## a source archive of the last commit, hardneg-VERSION.tar.gz
 	git archive --format=tar.gz --prefix=$$name/ -o $$name.tar.gz HEAD && echo $$name.tar.gz
 
 clean: ## remove what was built (results stay)
-	$(Q)rm -rf $(addprefix $(BUILD)/,obj include tests asan tsan lint lint-clang fuzz) $(library) $(program)
+	$(Q)rm -rf $(addprefix $(BUILD)/,obj include tests baseline asan tsan lint lint-clang fuzz) $(library) $(program)
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12

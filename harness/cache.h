@@ -33,6 +33,7 @@ void hn_cell_cache_share(struct hn_cell_cache *cache, bool on);
 struct hn_kept_sampler {
     struct hn_sampler sampler;
     int64_t wall_ns, cpu_ns;
+    double instructions; // NaN: not counted
 };
 // Moves the kept sampler to *out if it is that of the cell, as if it had been built just now;
 // closes it and returns false otherwise. The items must have been asked for before.

@@ -13,6 +13,12 @@
 // Negatives per anchor are many: fewer batches then, PAIRS of them in all or one batch.
 enum { CHUNK = 16, PAIRS = 1 << 24 };
 
+// Clocks and counter at one moment, or between two.
+struct stamp {
+    int64_t wall, cpu;
+    double instructions;
+};
+
 // Everything that is open while a cell runs.
 struct work {
     const struct hn_plan *plan;
@@ -23,12 +29,30 @@ struct work {
     struct hn_sampler sampler;
     struct hn_results *out;
     struct hn_cell_cache *share; // where a sampler may lie that is built; NULL: builds are timed
-    int64_t build_wall, build_cpu;
-    bool shared;    // the build was another cell's
-    int64_t *order; // counts timed samples
+    struct stamp build;          // what the build took
+    bool shared;                 // the build was another cell's
+    int64_t *order;              // counts timed samples
     int64_t rep;
     bool warmup;
+    const struct hn_instructions *instructions; // NULL: not counted
 };
+
+// The counter is read outside the time that is measured, before it begins and after it has ended.
+static struct stamp begin_timing(const struct work *w) {
+    struct stamp s = {.instructions =
+                          w->instructions ? hn_instructions_read(w->instructions) : NAN};
+    s.cpu = hn_cpu_ns();
+    s.wall = hn_wall_ns();
+    return s;
+}
+
+static struct stamp since(const struct work *w, struct stamp begun) {
+    struct stamp s = {.wall = hn_wall_ns() - begun.wall};
+    s.cpu = hn_cpu_ns() - begun.cpu;
+    s.instructions =
+        w->instructions ? hn_instructions_read(w->instructions) - begun.instructions : NAN;
+    return s;
+}
 
 static const struct hn_job_weighting *weighting_of(const struct hn_plan *plan,
                                                    const struct hn_cell *cell) {
@@ -52,7 +76,7 @@ static bool wants_global(const struct hn_plan *plan, const struct hn_cell *cell)
 }
 
 static enum hn_code add_sample(struct hn_context *ctx, struct work *w, const char *phase,
-                               int64_t rep, int64_t batches, int64_t wall, int64_t cpu) {
+                               int64_t rep, int64_t batches, struct stamp took) {
     struct hn_table *t = &w->out->timing;
     if (hn_table_add_row(ctx, t))
         return ctx->code;
@@ -62,8 +86,9 @@ static enum hn_code add_sample(struct hn_context *ctx, struct work *w, const cha
         hn_table_set_int(ctx, t, row, "order", (*w->order)++) ||
         hn_table_set_int(ctx, t, row, "warmup", w->warmup) ||
         hn_table_set_int(ctx, t, row, "batches", batches) ||
-        hn_table_set_int(ctx, t, row, "wall_ns", wall) ||
-        hn_table_set_int(ctx, t, row, "cpu_ns", cpu) ||
+        hn_table_set_int(ctx, t, row, "wall_ns", took.wall) ||
+        hn_table_set_int(ctx, t, row, "cpu_ns", took.cpu) ||
+        hn_table_set_real(ctx, t, row, "instructions", took.instructions) ||
         hn_table_set_int(ctx, t, row, "shared", w->shared && strcmp(phase, "build") == 0))
         return ctx->code;
     return HN_OK;
@@ -75,24 +100,22 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct work *w) {
     w->shared = w->share && hn_cache_take_sampler(ctx, w->share, w->cell, &kept);
     if (w->shared) {
         w->sampler = kept.sampler;
-        w->build_wall = kept.wall_ns;
-        w->build_cpu = kept.cpu_ns;
-        return add_sample(ctx, w, "build", w->rep, 0, w->build_wall, w->build_cpu);
+        w->build = (struct stamp){kept.wall_ns, kept.cpu_ns, kept.instructions};
+        return add_sample(ctx, w, "build", w->rep, 0, w->build);
     }
     if (hn_sampler_open(ctx, sampler->type, sampler->params, w->items->n, w->cell->batch_size,
                         w->cell->seed, &w->sampler))
         return ctx->code;
-    int64_t wall = hn_wall_ns(), cpu = hn_cpu_ns();
+    struct stamp begun = begin_timing(w);
     if (hn_sampler_build(ctx, &w->sampler, w->build_items, w->build_items->step))
         return ctx->code;
-    w->build_wall = hn_wall_ns() - wall;
-    w->build_cpu = hn_cpu_ns() - cpu;
-    return add_sample(ctx, w, "build", w->rep, 0, w->build_wall, w->build_cpu);
+    w->build = since(w, begun);
+    return add_sample(ctx, w, "build", w->rep, 0, w->build);
 }
 
 // Kept for the next cell, unless something went wrong.
 static void leave_sampler(struct hn_context *ctx, struct work *w, enum hn_code code) {
-    struct hn_kept_sampler kept = {w->sampler, w->build_wall, w->build_cpu};
+    struct hn_kept_sampler kept = {w->sampler, w->build.wall, w->build.cpu, w->build.instructions};
     if (w->share && code == HN_OK)
         hn_cache_keep_sampler(ctx, w->share, w->cell, &kept);
     else
@@ -101,18 +124,18 @@ static void leave_sampler(struct hn_context *ctx, struct work *w, enum hn_code c
 
 static enum hn_code begin_epoch(struct hn_context *ctx, struct work *w, int64_t epoch,
                                 int64_t *batches) {
-    int64_t wall = hn_wall_ns(), cpu = hn_cpu_ns();
+    struct stamp begun = begin_timing(w);
     if (hn_sampler_epoch(ctx, &w->sampler, w->items, epoch, batches))
         return ctx->code;
-    return add_sample(ctx, w, "epoch", epoch, *batches, hn_wall_ns() - wall, hn_cpu_ns() - cpu);
+    return add_sample(ctx, w, "epoch", epoch, *batches, since(w, begun));
 }
 
 static enum hn_code draw(struct hn_context *ctx, struct work *w, struct hn_batches *b,
                          int64_t rep) {
-    int64_t wall = hn_wall_ns(), cpu = hn_cpu_ns();
+    struct stamp begun = begin_timing(w);
     if (hn_sampler_next(ctx, &w->sampler, b))
         return ctx->code;
-    return add_sample(ctx, w, "next", rep, b->count, hn_wall_ns() - wall, hn_cpu_ns() - cpu);
+    return add_sample(ctx, w, "next", rep, b->count, since(w, begun));
 }
 
 // Batches of one call of `next`.
@@ -150,7 +173,9 @@ static enum hn_code draw_all(struct hn_context *ctx, struct work *w, struct hn_b
             int64_t left = hn_min(batches - b->first, total - done);
             b->count = (int32_t)hn_min(left, chunk(b));
             if (hn_check_stop(ctx) || draw(ctx, w, b, rep++) ||
-                measure_drawn(ctx, *measure, epoch, b))
+                measure_drawn(ctx, *measure, epoch, b) ||
+                (job->save_batches &&
+                 hn_results_add_batches(ctx, w->out, b->count, b->size, b->ids, b->batch_size)))
                 return ctx->code;
             done += b->count;
         }
@@ -467,7 +492,12 @@ enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
                          const struct hn_run_options *options, struct hn_results *out) {
     memset(out, 0, sizeof *out);
     int64_t order = 0;
-    struct work w = {.plan = plan, .cell = cell, .out = out, .order = &order, .share = cache};
+    struct work w = {.plan = plan,
+                     .cell = cell,
+                     .out = out,
+                     .order = &order,
+                     .share = cache,
+                     .instructions = options->instructions};
     enum hn_code suits = check_needs(ctx, plan, cell);
     if (suits == HN_NOT_APPLICABLE)
         return mark(ctx, plan, cell, "not_applicable", out);
@@ -490,12 +520,18 @@ enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_plan *plan,
 }
 
 enum hn_code hn_cell_time(struct hn_context *ctx, const struct hn_plan *plan,
-                          const struct hn_cell *cell, struct hn_cell_cache *cache, int64_t rep,
-                          bool warmup, int64_t *order, struct hn_results *out) {
+                          const struct hn_cell *cell, struct hn_cell_cache *cache,
+                          const struct hn_run_options *options, int64_t rep, bool warmup,
+                          int64_t *order, struct hn_results *out) {
     if (strcmp(hn_table_text(&out->runs, 0, "status"), "ok") != 0)
         return HN_OK;
-    struct work w = {
-        .plan = plan, .cell = cell, .out = out, .order = order, .rep = rep, .warmup = warmup};
+    struct work w = {.plan = plan,
+                     .cell = cell,
+                     .out = out,
+                     .order = order,
+                     .rep = rep,
+                     .warmup = warmup,
+                     .instructions = options->instructions};
     if (find_items(ctx, &w, cache))
         return ctx->code;
     return with_sampler(ctx, &w, draw_some);

@@ -20,7 +20,8 @@ struct run_params {
     struct hn_text_list set;
     int64_t threads, memory, seed;
     int rerun, term;
-    bool dry_run, explain;
+    bool dry_run, explain, save_batches;
+    struct hn_instructions instructions; // no option: opened before any thread is started
 };
 
 static const char *const rerun_choices[] = {"missing", "failed", "stale", "all", NULL};
@@ -71,6 +72,10 @@ static const struct hn_option run_options[] = {
      .metavar = "i/n",
      .offset = offsetof(struct run_params, shard),
      .help = "only part i of n of the job, i from 1; hardneg merge joins the parts"},
+    {.name = "save-batches",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct run_params, save_batches),
+     .help = "keep the ids of all batches in the results (/order)"},
     {.name = "threads",
      .kind = HN_OPTION_INT,
      .metavar = "N",
@@ -337,7 +342,8 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_common *comm
                                      .rerun = (enum hn_rerun)p->rerun,
                                      .filter = filter,
                                      .quiet = common->quiet,
-                                     .explain = p->explain};
+                                     .explain = p->explain,
+                                     .instructions = &p->instructions};
     if (parse_shard(ctx, p->shard, &options))
         return ctx->code;
     const char *better = hn_blas_better_core(hn_blas_core());
@@ -351,6 +357,9 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_common *comm
     ctx->memory.limit = 0;
     enum hn_code code = hn_host_describe(ctx, &env, true);
     ctx->memory.limit = limit;
+    if (code == HN_OK)
+        code = hn_results_set_env(ctx, &env, "instructions",
+                                  p->instructions.file >= 0 ? "counted" : p->instructions.why);
     if (code == HN_OK) {
         options.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
         code = hn_run_cells(ctx, plan, &options, &summary);
@@ -396,7 +405,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
                         int n_args, const char **args) {
-    const struct run_params *p = params;
+    struct run_params *p = params;
     if (!p->job && n_args == 0)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
     const char *path = p->job ? p->job : args[0];
@@ -405,6 +414,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
     regex_t filter;
     if (p->filter && compile_filter(ctx, p->filter, &filter))
         return ctx->code;
+    hn_instructions_open(&p->instructions);
     struct hn_job job;
     enum hn_code code = hn_job_read(ctx, path, &p->set, &job);
     if (code == HN_OK) {
@@ -412,9 +422,11 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
             job.seed[0] = p->seed;
             job.n_seeds = 1;
         }
+        job.save_batches = p->save_batches;
         code = planned(ctx, common, p, &job, p->filter ? &filter : NULL);
         hn_job_free(ctx, &job);
     }
+    hn_instructions_close(&p->instructions);
     if (p->filter)
         regfree(&filter);
     return code;

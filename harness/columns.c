@@ -103,6 +103,8 @@ static const struct hn_column timing_columns[] = {
     INT("cpu_ns", "ns", "processor time of all threads", HN_SMALLER),
     INT("shared", "1", "1 = the build of another cell of the step, which this cell drew from",
         HN_NEITHER),
+    REAL("instructions", "1", "instructions of all threads; NaN where the host does not count them",
+         HN_SMALLER),
 };
 
 static enum hn_code add_all(struct hn_context *ctx, struct hn_table *t,

@@ -403,6 +403,41 @@ static enum hn_code compare_batches(struct work *w) {
     return HN_OK;
 }
 
+// Ids and order of saved batches, where both files have them.
+static bool same_order(const struct hn_results *a, int64_t row_a, const struct hn_results *b,
+                       int64_t row_b) {
+    int64_t first = a->order_run[row_a], n = a->order_run[row_a + 1] - first;
+    int64_t other = b->order_run[row_b];
+    if (n != b->order_run[row_b + 1] - other)
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = a->order_split[first + i], size = a->order_split[first + i + 1] - at;
+        int64_t from = b->order_split[other + i];
+        if (size != b->order_split[other + i + 1] - from ||
+            memcmp(a->order_id + at, b->order_id + from, (size_t)size * sizeof *a->order_id) != 0)
+            return false;
+    }
+    return true;
+}
+
+static enum hn_code compare_orders(struct work *w) {
+    static const struct hn_column index = {"index", HN_COLUMN_TEXT, "", "", HN_NEITHER};
+    const struct hn_comparison *c = w->out;
+    if (!c->base->order_run || !c->now->order_run)
+        return HN_OK;
+    int64_t line = add_line(w, "order", &index);
+    if (line < 0)
+        return w->ctx->code;
+    for (int64_t i = 0; i < c->runs.n; i++) {
+        struct hn_row_pair row = c->runs.pair[i];
+        struct place at = {line, row.base, row.now};
+        if (is_ok(&c->base->runs, row.base) && is_ok(&c->now->runs, row.now) &&
+            compare_texts(w, at, same_order(c->base, row.base, c->now, row.now)))
+            return w->ctx->code;
+    }
+    return HN_OK;
+}
+
 // --- the end ---
 
 // Gates that were given and held nothing are no pass, unless it is only that times cannot be
@@ -521,7 +556,7 @@ static enum hn_code match_cells(struct work *w) {
 static enum hn_code compare_values(struct work *w) {
     struct hn_comparison *c = w->out;
     if (match_cells(w) || compare_matched(w, "runs", &c->base->runs, &c->now->runs, &c->runs) ||
-        compare_histograms(w) || compare_batches(w))
+        compare_histograms(w) || compare_batches(w) || compare_orders(w))
         return w->ctx->code;
     for (int64_t i = 0; i < c->base->n_tables; i++) {
         const struct hn_table *table = &c->base->table[i];

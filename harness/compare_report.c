@@ -35,7 +35,8 @@ void hn_compare_amount(double from, double to, char *text, size_t size) {
 
 // Texts and histograms have no amount.
 static bool has_amount(const struct hn_compare_line *line) {
-    return strcmp(line->table, "hist") != 0 && strcmp(line->name, "status") != 0;
+    return strcmp(line->table, "hist") != 0 && strcmp(line->table, "order") != 0 &&
+           strcmp(line->name, "status") != 0;
 }
 
 static const struct hn_table *cells_of(const struct hn_comparison *c, const char *table) {

@@ -69,6 +69,7 @@ struct hn_job {
     char **figure;        // figure ids; all = every figure that the results allow
     int64_t n_figures;
     bool figures_all;
+    bool save_batches; // of the command line, not of the file: keep the ids of all batches
     char *resolved; // the job as resolved, YAML, with every default: goes into results. Read as a
                     // job file it gives the same job and the same text.
     char *resolved_sha256; // of the bytes of `resolved`

@@ -242,6 +242,14 @@ static enum hn_code copy_arrays(struct hn_context *ctx, const struct hn_results 
         piece->bin_lo = r->bin_lo;
         piece->bin_hi = r->bin_hi;
     }
+    for (int64_t b = r->order_run ? r->order_run[row] : 0;
+         r->order_run && b < r->order_run[row + 1]; b++) {
+        int64_t at = r->order_split[b], length = r->order_split[b + 1] - at;
+        int32_t batch_size = (int32_t)length;
+        if (length > INT32_MAX ||
+            hn_results_add_batches(ctx, piece, 1, &batch_size, r->order_id + at, length))
+            return hn_fail(ctx, HN_DATA, "a saved batch has too many items");
+    }
     if (!r->batch_start)
         return HN_OK;
     int64_t first = r->batch_start[row], n = r->batch_start[row + 1] - first;

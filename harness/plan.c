@@ -149,6 +149,8 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     hash_int(&d, job->timing.reps);
     hash_int(&d, job->timing.warmup);
     hash_int(&d, job->timing.interleave);
+    if (job->save_batches) // a result without them is none with them
+        hn_digest_add_text(&d, "save-batches");
     hn_digest_end(&d, cell->run_key);
 }
 

@@ -118,7 +118,8 @@ static enum hn_code time_round(struct hn_context *ctx, struct run *r, int64_t re
         struct pending *p = &r->pending[turn[i]];
         code = hn_check_stop(ctx);
         if (code == HN_OK)
-            code = hn_cell_time(ctx, r->plan, p->cell, r->cache, rep, warmup, order, &p->results);
+            code = hn_cell_time(ctx, r->plan, p->cell, r->cache, r->options, rep, warmup, order,
+                                &p->results);
     }
     hn_free(ctx, turn);
     return code;

@@ -4,6 +4,7 @@
 #define HN_HARNESS_RUNNER_H
 
 #include "harness/cache.h"
+#include "harness/instructions.h"
 #include "harness/plan.h"
 #include "harness/progress.h"
 #include "harness/store.h"
@@ -19,6 +20,7 @@ struct hn_run_options {
     const regex_t *filter; // only cells whose label matches; NULL = all
     int64_t shard, shards; // part 1 .. shards of the plan; shards = 0: all of it
     bool quiet, explain;
+    const struct hn_instructions *instructions; // NULL: not counted
     double sgemm_gflops; // of this run's calibration, 0 = unknown: share_of_limit
 };
 
@@ -46,8 +48,8 @@ HN_MUST_USE enum hn_code hn_cell_run(struct hn_context *ctx, const struct hn_pla
 // One more timed build and epoch's beginning of the cell, appended to out->timing.
 HN_MUST_USE enum hn_code hn_cell_time(struct hn_context *ctx, const struct hn_plan *plan,
                                       const struct hn_cell *cell, struct hn_cell_cache *cache,
-                                      int64_t rep, bool warmup, int64_t *order,
-                                      struct hn_results *out);
+                                      const struct hn_run_options *options, int64_t rep,
+                                      bool warmup, int64_t *order, struct hn_results *out);
 // Sets the cost columns of out's row from its timing table (medians without the warm-up).
 HN_MUST_USE enum hn_code hn_cell_costs(struct hn_context *ctx, const struct hn_plan *plan,
                                        const struct hn_cell *cell,

@@ -23,6 +23,9 @@ void hn_results_free(struct hn_context *ctx, struct hn_results *r) {
     hn_free(ctx, r->batch_start);
     hn_free(ctx, r->batch_fn_ratio);
     hn_free(ctx, r->batch_cos_mean);
+    hn_free(ctx, r->order_run);
+    hn_free(ctx, r->order_split);
+    hn_free(ctx, r->order_id);
     memset(r, 0, sizeof *r);
 }
 
@@ -93,20 +96,6 @@ static enum hn_code copy_pairs(struct hn_context *ctx, struct hn_results *to,
     return HN_OK;
 }
 
-// Makes room for `wanted` elements, at least doubling, so that many appends cost linear time.
-static enum hn_code reserve(struct hn_context *ctx, void **array, int64_t *room, int64_t wanted,
-                            size_t size) {
-    if (*array && wanted <= *room)
-        return HN_OK;
-    int64_t doubled, grown = hn_mul(*room, 2, &doubled) ? hn_max(wanted, doubled) : wanted;
-    void *longer = hn_resize(ctx, *array, grown, size);
-    if (!longer)
-        return ctx->code;
-    *array = longer;
-    *room = grown;
-    return HN_OK;
-}
-
 static bool same_bins(const struct hn_results *a, const struct hn_results *b) {
     return a->kinds == b->kinds && a->bins == b->bins && a->bin_lo <= b->bin_lo &&
            a->bin_lo >= b->bin_lo && a->bin_hi <= b->bin_hi && a->bin_hi >= b->bin_hi;
@@ -134,7 +123,8 @@ static enum hn_code append_histogram(struct hn_context *ctx, struct hn_results *
     if (!hn_mul(to->kinds, to->bins, &cells) || !hn_add(to->runs.rows, from->runs.rows, &rows) ||
         !hn_mul(rows, cells, &all))
         return hn_fail(ctx, HN_MEMORY, "merged histograms are too large");
-    if (reserve(ctx, (void **)&to->histogram, &to->histogram_room, all, sizeof *to->histogram))
+    if (hn_store_reserve(ctx, (void **)&to->histogram, &to->histogram_room, all,
+                         sizeof *to->histogram))
         return ctx->code;
     uint64_t *tail = to->histogram + to->runs.rows * cells;
     memset(to->histogram + old * cells, 0, (size_t)((rows - old) * cells) * sizeof *tail);
@@ -146,10 +136,10 @@ static enum hn_code append_histogram(struct hn_context *ctx, struct hn_results *
 static enum hn_code append_batch_values(struct hn_context *ctx, struct hn_results *to,
                                         const struct hn_results *from, int64_t old, int64_t all) {
     int64_t room = to->batch_room;
-    if (reserve(ctx, (void **)&to->batch_fn_ratio, &room, all, sizeof *to->batch_fn_ratio))
+    if (hn_store_reserve(ctx, (void **)&to->batch_fn_ratio, &room, all, sizeof *to->batch_fn_ratio))
         return ctx->code;
     room = to->batch_room;
-    if (reserve(ctx, (void **)&to->batch_cos_mean, &room, all, sizeof *to->batch_cos_mean))
+    if (hn_store_reserve(ctx, (void **)&to->batch_cos_mean, &room, all, sizeof *to->batch_cos_mean))
         return ctx->code;
     to->batch_room = room;
     if (all > old) {
@@ -171,8 +161,8 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
     int64_t rows, all;
     if (!hn_add(to->runs.rows, from->runs.rows, &rows) || !hn_add(old, added, &all))
         return hn_fail(ctx, HN_MEMORY, "merged batches are too many");
-    if (reserve(ctx, (void **)&to->batch_start, &to->start_room, rows + 1,
-                sizeof *to->batch_start) ||
+    if (hn_store_reserve(ctx, (void **)&to->batch_start, &to->start_room, rows + 1,
+                         sizeof *to->batch_start) ||
         append_batch_values(ctx, to, from, old, all))
         return ctx->code;
     for (int64_t r = first; r <= to->runs.rows; r++)
@@ -243,7 +233,8 @@ enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
     struct shifts none = {0, 0, 0};
     // The arrays first: they are laid out by the rows that `to` has before.
     if (copy_pairs(ctx, to, from) || append_histogram(ctx, to, from) ||
-        append_batches(ctx, to, from) || append_table(ctx, &to->runs, &from->runs, none) ||
+        append_batches(ctx, to, from) || hn_store_append_order(ctx, to, from) ||
+        append_table(ctx, &to->runs, &from->runs, none) ||
         append_table(ctx, &to->timing, &from->timing, shifts))
         return ctx->code;
     for (int64_t i = 0; i < from->n_tables; i++)

@@ -25,6 +25,12 @@ struct hn_results {
     double bin_lo, bin_hi;
     int64_t *batch_start;                    // [runs.rows + 1] from 0; NULL = no batches kept
     double *batch_fn_ratio, *batch_cos_mean; // [batch_start[runs.rows]]
+    // Ids of all batches (--save-batches; NULL: not kept): batches of run r stand at
+    // [order_run[r], order_run[r + 1]) of order_split, the ids of batch b at
+    // [order_split[b], order_split[b + 1]).
+    int64_t *order_run, *order_split; // [runs.rows + 1], [batches + 1], from 0
+    int32_t *order_id;                // [order_split[batches]]
+    int64_t order_run_room, order_split_room, order_id_room;
     // Room that hn_results_append() keeps, in elements; zero where arrays are filled by hand.
     int64_t histogram_room, start_room, batch_room;
 };
@@ -44,6 +50,11 @@ const char *hn_results_get_env(const struct hn_results *r, const char *name); //
 // size of `from`, not of `to`.
 HN_MUST_USE enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
                                            const struct hn_results *from);
+// Appends batches of the single row that `r` has or is going to have: size[count],
+// id[count x batch_size].
+HN_MUST_USE enum hn_code hn_results_add_batches(struct hn_context *ctx, struct hn_results *r,
+                                                int64_t count, const int32_t *size,
+                                                const int32_t *id, int64_t batch_size);
 // Writes to a temporary name beside `path`, syncs, renames. HN_USAGE: not writable; HN_IO: failed.
 // The same content gives the same bytes.
 HN_MUST_USE enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,

@@ -18,6 +18,15 @@ static const char *const hn_store_kinds[HN_PAIR_KINDS] = {[HN_PAIR_POSITIVE] = "
                                                               "false_negative",
                                                           [HN_PAIR_UNLABELLED] = "unlabelled"};
 
+// Saved batches (store_order.c). Room for `wanted` elements, at least doubling; and appending,
+// before the rows of /runs are.
+enum hn_code hn_store_reserve(struct hn_context *ctx, void **array, int64_t *room, int64_t wanted,
+                              size_t size);
+enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to,
+                                   const struct hn_results *from);
+// Whether the splits rise from 0.
+bool hn_store_rises(const int64_t *split, int64_t n);
+
 // Tables that stand at the root; every other table of a file stands in /tables.
 static inline bool hn_store_at_root(const char *name) {
     return __builtin_strcmp(name, "snapshots") == 0 || __builtin_strcmp(name, "training") == 0;

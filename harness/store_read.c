@@ -459,13 +459,6 @@ static enum hn_code read_histogram(const struct reader *r, struct hn_results *ou
     return code;
 }
 
-static enum hn_code check_splits(const struct reader *r, const struct hn_results *out) {
-    bool good = out->batch_start[0] == 0;
-    for (int64_t i = 0; good && i < out->runs.rows; i++)
-        good = out->batch_start[i] <= out->batch_start[i + 1];
-    return good ? HN_OK : bad(r, "batch", "row_splits", "does not rise from 0");
-}
-
 // Length of a dataset of one dimension that the file can hold.
 static enum hn_code get_length(const struct reader *r, hid_t group, const char *where,
                                const char *name, int64_t *length) {
@@ -508,10 +501,49 @@ static enum hn_code read_batches(const struct reader *r, struct hn_results *out)
     if (code == HN_OK)
         code = read_numbers(r, group, "batch", "row_splits", H5T_NATIVE_INT64, &n, 1,
                             out->batch_start);
-    if (code == HN_OK)
-        code = check_splits(r, out);
+    if (code == HN_OK && !hn_store_rises(out->batch_start, out->runs.rows))
+        code = bad(r, "batch", "row_splits", "does not rise from 0");
     if (code == HN_OK)
         code = read_batch_values(r, group, out);
+    (void)H5Gclose(group);
+    return code;
+}
+
+// A dataset of n + 1 splits, which rise from 0: allocates and reads it.
+static enum hn_code read_splits(const struct reader *r, hid_t group, const char *name, int64_t n,
+                                int64_t **split) {
+    int64_t length = n + 1;
+    *split = hn_alloc(r->ctx, length, sizeof **split);
+    if (!*split || read_numbers(r, group, "order", name, H5T_NATIVE_INT64, &length, 1, *split))
+        return r->ctx->code;
+    return hn_store_rises(*split, n) ? HN_OK : bad(r, "order", name, "does not rise from 0");
+}
+
+static enum hn_code read_saved(const struct reader *r, hid_t group, struct hn_results *out) {
+    int64_t splits = 0, ids = 0;
+    if (read_splits(r, group, "run_splits", out->runs.rows, &out->order_run) ||
+        get_length(r, group, "order", "splits", &splits) ||
+        get_length(r, group, "order", "index", &ids))
+        return r->ctx->code;
+    if (splits - 1 != out->order_run[out->runs.rows])
+        return bad(r, "order", "splits", "has the wrong length");
+    if (read_splits(r, group, "splits", splits - 1, &out->order_split))
+        return r->ctx->code;
+    if (ids != out->order_split[splits - 1])
+        return bad(r, "order", "index", "has the wrong length");
+    out->order_id = hn_alloc(r->ctx, ids, sizeof *out->order_id);
+    return out->order_id
+               ? read_numbers(r, group, "order", "index", H5T_NATIVE_INT32, &ids, 1, out->order_id)
+               : r->ctx->code;
+}
+
+static enum hn_code read_order(const struct reader *r, struct hn_results *out) {
+    hid_t group;
+    if (open_group(r, r->file, "order", false, &group))
+        return r->ctx->code;
+    if (group < 0)
+        return HN_OK;
+    enum hn_code code = read_saved(r, group, out);
     (void)H5Gclose(group);
     return code;
 }
@@ -617,7 +649,7 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
     if (read_attributes(&r, r.file, hn_results_set, out) || read_env(&r, out) ||
         read_table(&r, r.file, "runs", true, &out->runs) ||
         read_table(&r, r.file, "timing", false, &out->timing) || read_tables(&r, out) ||
-        read_histogram(&r, out) || read_batches(&r, out))
+        read_histogram(&r, out) || read_batches(&r, out) || read_order(&r, out))
         code = ctx->code;
     (void)H5Fclose(r.file);
     if (code)

@@ -340,6 +340,36 @@ static enum hn_code write_batches(const struct writer *w, const struct hn_result
     return code;
 }
 
+static enum hn_code write_order(const struct writer *w, const struct hn_results *r) {
+    static const struct hn_column column = {
+        "index", HN_COLUMN_INT, "1", "items of the batches, places in the snapshot", HN_NEITHER};
+    if (!r->order_run)
+        return HN_OK;
+    hid_t group = create_group(w, w->file, "order");
+    if (group < 0)
+        return w->ctx->code;
+    int64_t batches = r->order_run[r->runs.rows];
+    struct array ids = {
+        "index",    H5T_STD_I32LE, H5T_NATIVE_INT32, 1, {(hsize_t)r->order_split[batches], 1, 1},
+        r->order_id};
+    hid_t runs = number_scale(w, group, "run_splits",
+                              "batches of run r stand at [run_splits[r], run_splits[r + 1])",
+                              r->runs.rows + 1, r->order_run);
+    hid_t splits = runs < 0 ? runs
+                            : number_scale(w, group, "splits",
+                                           "items of batch b stand at [splits[b], splits[b + 1])",
+                                           batches + 1, r->order_split);
+    enum hn_code code = splits < 0 ? w->ctx->code : HN_OK;
+    if (code == HN_OK)
+        code = finish(w, write_array(w, group, &ids), &column, NULL, 0);
+    if (runs >= 0)
+        (void)H5Dclose(runs);
+    if (splits >= 0)
+        (void)H5Dclose(splits);
+    (void)H5Gclose(group);
+    return code;
+}
+
 static bool ends_with(const char *text, const char *end) {
     size_t a = strlen(text), b = strlen(end);
     return a >= b && strcmp(text + a - b, end) == 0;
@@ -420,6 +450,8 @@ static enum hn_code write_all(const struct writer *w, const struct hn_results *r
         code = write_histogram(w, r, row);
     if (code == HN_OK)
         code = write_batches(w, r);
+    if (code == HN_OK)
+        code = write_order(w, r);
     if (code == HN_OK && r->timing.n_columns > 0)
         code = write_plain_table(w, w->file, "timing", &r->timing);
     if (H5Dclose(row) < 0 && code == HN_OK)

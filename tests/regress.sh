@@ -1,0 +1,366 @@
+#!/usr/bin/env bash
+# Regression gates on the command line: `tests/regress.sh PROGRAM [NAME]`. The smoke job against the
+# committed baseline; then compare, shards and merge, export, ab and doctor, on results as they are and
+# on spoiled ones.
+set -u
+hardneg=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-regress-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0 skipped=0 rc=0
+python=/usr/bin/python3
+"$python" -c 'import h5py, numpy' 2>/dev/null || python=
+
+pass() { passed=$((passed + 1)); }
+fail() { # NAME WHY
+    failed=$((failed + 1))
+    echo "  FAILED $1: $2"
+    tail -n 6 "$work/out" "$work/err" | sed 's/^/    /'
+}
+skip() { # NAME WHY
+    skipped=$((skipped + 1))
+    echo "    skipped: $1: $2"
+}
+check() { # NAME CONDITION...
+    local name=$1
+    shift
+    if "$@"; then pass; else fail "$name" "not so: $*"; fi
+}
+run() { # ARGUMENT...: status in $rc, out and err
+    timeout -k 5 "${LIMIT:-300}" "$hardneg" "$@" >"$work/out" 2>"$work/err" </dev/null
+    rc=$?
+}
+# The exit code, and what standard output or the messages must match.
+expect() { # NAME CODE PATTERN ARGUMENT...
+    local name=$1 code=$2 pattern=$3
+    shift 3
+    run "$@"
+    if [ "$rc" != "$code" ]; then
+        fail "$name" "exit code $rc instead of $code"
+    elif [ -n "$pattern" ] && ! cat "$work/out" "$work/err" | grep -qE -- "$pattern"; then
+        fail "$name" "nothing says '$pattern'"
+    elif grep -qE 'HDF5-DIAG|runtime error|Sanitizer|\(null\)' "$work/err"; then
+        fail "$name" "the message holds what is not meant for people"
+    else
+        pass
+    fi
+}
+same_results() { "$python" "$here/same_results.py" "$1" "$2" 2>"$work/err"; }
+# A copy of results, changed by Python statements; f: the file, np.
+spoiled() { # FROM TO STATEMENTS
+    cp "$1" "$2"
+    "$python" -c "import h5py, numpy as np, sys
+f = h5py.File(sys.argv[1], 'r+')
+r = f['runs']; ok = [i for i, s in enumerate(r['status'].asstr()[:]) if s == 'ok']
+def put(name, i, value):
+    v = r[name][:]; v[i] = value; r[name][...] = v
+$3" "$2"
+}
+job() { # LINE...: a small job on standard output
+    printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 16' 'batches: 10' 'figures: none' "$@"
+}
+
+# What `make test` holds this project to: counters, ids and histograms exactly, floats to 1e-6, on any
+# processor, with any BLAS kernel and any number of threads.
+test_baseline() {
+    local smoke="$root/harness/jobs/smoke.yaml" baseline="$root/results/baseline.h5"
+    expect "the smoke job" 0 '' run -c "$smoke" -o smoke --quiet
+    expect "the smoke job against the baseline" 0 '^PASS' compare "$baseline" smoke \
+        --gate counters:=0 --gate quality:=0
+    check "all cells of the baseline were compared" grep -qE '^PASS: 52 cells' out
+    OPENBLAS_CORETYPE=PRESCOTT expect "with the generic kernel" 0 '' run -c "$smoke" -o generic --quiet
+    expect "the generic kernel's results" 0 '^PASS' compare "$baseline" generic \
+        --gate counters:=0 --gate quality:=0
+    expect "times of other kernels are shown, not gated" 5 'NOTHING.*other kinds of machine' \
+        compare smoke generic --gate cost_s:5%
+}
+
+make_results() {
+    expect "synth" 0 '' synth -o s.h5 --n 300 --dim 16 --classes 5 --steps 2 --views 2 --seed 1
+    job 'seeds: [1, 2]' 'timing: {reps: 21, warmup: 2, interleave: true}' \
+        'samplers: [uniform, knn, batchsampler: {M: 50, K: 20}, mined: {n: 4, R: 20}, hops]' >job.yaml
+    job 'seeds: [1, 2]' 'samplers: [uniform, knn, batchsampler: {M: 50, K: 20}, mined: {n: 4, R: 20}, hops]' >quick.yaml
+    expect "run" 0 '' run -c job.yaml -o a --quiet
+}
+
+test_compare() {
+    local a=a/results.h5
+    expect "a file with itself" 0 '^PASS' compare a a
+    expect "a file with itself, by gates" 0 '^PASS.*no difference' compare a a --gate n_dot:0% \
+        --gate fn_ratio:+0.002 --gate cost_s:5%
+    expect "no baseline" 5 'no baseline' compare none.h5 a
+    expect "no baseline, allowed" 0 'no baseline' compare none.h5 a --if-no-baseline=ok
+    expect "no results" 3 'none\.h5' compare a none.h5
+    expect "one file alone" 2 'two results' compare a
+    expect "a snapshot is no results file" 3 'no results file' compare s.h5 a
+    expect "unknown metric: the nearest" 2 "did you mean 'n_dot'" compare a a --gate n_dt:0%
+    expect "a gate without limit" 2 'METRIC:LIMIT' compare a a --gate n_dot
+    expect "a limit that is no number" 2 'no number' compare a a --gate n_dot:five
+    expect "a negative limit" 2 'forbid it to get better' compare a a --gate fn_ratio:-0.1
+    expect "a time without percent" 2 'percent' compare a a --gate cost_s:5
+    expect "what names the cell" 2 'no measurement' compare a a --gate step:1%
+    expect "what is derived" 2 'gate cost_g' compare a a --gate share_of_limit:1%
+    expect "other seeds: nothing comparable" 0 '' run -c quick.yaml -o other --quiet --set 'seeds=[8]'
+    expect "is no pass" 5 'NOTHING COMPARABLE' compare a other
+    [ -n "$python" ] || { skip "spoiled results" "no python3-h5py"; return; }
+    spoiled $a dot.h5 "put('n_dot', ok[0], r['n_dot'][ok[0]] + 1)"
+    expect "a counter is off by one" 1 'n_dot in 1 of' compare a dot.h5
+    expect "its own gate" 1 'n_dot' compare a dot.h5 --gate n_dot:0%
+    expect "another gate does not mind" 0 '^PASS' compare a dot.h5 --gate fn_ratio:+0.1
+    expect "fewer are no failure of a gate on more" 0 '^PASS' compare dot.h5 a --gate n_dot:0%
+    expect "but a change" 1 'n_dot' compare dot.h5 a --gate n_dot:=0
+    spoiled $a fn.h5 "put('fn_ratio', ok[1], r['fn_ratio'][ok[1]] + 0.0025)"
+    expect "fn_ratio beyond" 1 'fn_ratio in 1' compare a fn.h5 --gate fn_ratio:+0.002
+    expect "fn_ratio within" 0 '^PASS.*within' compare a fn.h5 --gate fn_ratio:+0.003
+    expect "without gates it is held to 1e-6" 1 'fn_ratio' compare a fn.h5
+    spoiled $a tiny.h5 "put('fn_ratio', ok[1], r['fn_ratio'][ok[1]] * (1 + 5e-7))"
+    expect "and 5e-7 is within" 0 '^PASS' compare a tiny.h5 --gate quality:=0
+    spoiled $a nan.h5 "put('gap', ok[0], np.nan)"
+    expect "a value that was lost" 1 'gap in 1' compare a nan.h5 --gate quality:=0
+    expect "a value that was gained" 0 '' compare nan.h5 a --gate quality:=0
+    spoiled $a hist.h5 "c = f['hist/counts'][:]; c[ok[0], 1, 100] += 1; f['hist/counts'][...] = c"
+    expect "one pair in another bin" 1 'counts' compare a hist.h5 --gate counters:=0
+    spoiled $a status.h5 "v = r['status'].asstr()[:]; v[ok[0]] = 'failed'; r['status'][...] = v"
+    expect "a cell that failed, whatever the gate" 1 'status in 1' compare a status.h5 --gate n_dot:0%
+    spoiled $a column.h5 "del r['n_draw']"
+    expect "a column that is gone" 1 'n_draw' compare a column.h5 --gate counters:=0
+    spoiled $a table.h5 "v = f['tables/attrition/true_negatives']; w = v[:]; w[3] += 1; v[...] = w"
+    expect "a further table" 1 'true_negatives' compare a table.h5 --gate counters:=0
+    spoiled $a less.h5 "v = r['cell_key'].asstr()[:]; v[0] = 'x' * 64; r['cell_key'][...] = v"
+    expect "a cell is missing" 1 'cells of BASE missing' compare a less.h5 --gate counters:=0
+    expect "allowed to" 0 'not in NEW' compare a less.h5 --gate counters:=0 --allow-missing
+    expect "a metric that was never measured" 5 'held nothing' compare a a --gate bandwidth_after:1%
+}
+
+test_times() {
+    local a=a/results.h5
+    [ -n "$python" ] || { skip "times" "no python3-h5py"; return; }
+    # The same samples with noise of 2 %, and two of the cells slower by half.
+    noisy="g = np.random.default_rng(SEED)
+t = f['timing']; w = t['wall_ns'][:].astype(float); run = t['run'][:]
+base = np.array([1e6 * (1 + i) for i in run]) * np.maximum(1, t['batches'][:])
+base[t['phase'].asstr()[:] == 'epoch'] = 1
+t['wall_ns'][...] = (base * np.exp(0.02 * g.standard_normal(len(w))) * FACTOR).astype(np.int64)
+f['env'].attrs['sgemm_gflops'] = 100.0; f['env'].attrs['read_gbs'] = 10.0"
+    spoiled $a t0.h5 "$(sed 's/SEED/1/; s/FACTOR/1/' <<<"$noisy")"
+    spoiled $a t1.h5 "$(sed 's/SEED/2/; s/FACTOR/1/' <<<"$noisy")"
+    spoiled $a t2.h5 "$(sed 's/SEED/2/; s/FACTOR/np.where(np.isin(run, ok[:2]), 1.2, 1)/' <<<"$noisy")"
+    expect "the same times with noise" 0 'none slower' compare t0.h5 t1.h5
+    expect "two cells are slower" 1 'times slower' compare t0.h5 t2.h5
+    expect "faster is no failure" 0 'none slower' compare t2.h5 t0.h5
+    expect "beyond 30 % they are not" 0 'none slower' compare t0.h5 t2.h5 --gate times:30%
+    expect "nor beyond the noise of the host" 0 'none slower' compare t0.h5 t2.h5 --noise-floor 25
+    expect "cost_s alone" 1 'times slower' compare t0.h5 t2.h5 --gate cost_s:5%
+    spoiled t2.h5 t3.h5 "f['env'].attrs['machine_class'] = 'another'"
+    expect "another kind of machine: shown, not gated" 0 'not gated' compare t0.h5 t3.h5
+    expect "a gate on times alone has nothing to hold then" 5 'other kinds' compare t0.h5 t3.h5 --gate times:5%
+    expect "with a counter it has" 0 '^PASS' compare t0.h5 t3.h5 --gate times:5% --gate counters:0
+    spoiled t2.h5 t4.h5 "f['env'].attrs['sgemm_gflops'] = 70.0"
+    expect "the machine itself was slower" 0 'none slower' compare t0.h5 t4.h5
+}
+
+test_reports() {
+    [ -n "$python" ] || { skip "reports" "no python3"; return; }
+    # A name that would do harm in each of the formats.
+    spoiled a/results.h5 evil.h5 "put('n_dot', ok[0], 7)
+v = r['params'].asstr()[:]; v[ok[0]] = '\`touch x\` | <script>&\"\\'\$(touch x)\n@all'; r['params'][...] = v"
+    cp evil.h5 base.h5
+    "$python" -c "import h5py
+f = h5py.File('base.h5', 'r+'); v = f['runs/n_dot'][:]; v[:] += 3; f['runs/n_dot'][...] = v"
+    run compare base.h5 evil.h5 --json --junit j.xml --markdown m.md --gate n_dot:=0
+    check "exit code 1" test $rc = 1
+    check "JSON, JUnit and Markdown" "$python" -c "import json, xml.etree.ElementTree as x
+d = json.load(open('out'))
+assert d['schema'] == 'hardneg-compare' and d['verdict'] == 'fail' and d['changes'] and d['columns']
+t = x.parse('j.xml').getroot()
+assert int(t.get('failures')) == len(t.findall('.//failure')) >= 2
+assert int(t.get('tests')) == len(t.findall('testcase'))
+assert int(t.get('skipped')) == len(t.findall('.//skipped'))
+m = open('m.md').read()
+assert '<script' not in m and '\`touch' not in m.replace('\\\\\`', '') and 'FAIL' in m"
+    check "nothing was run" test ! -e x
+    mkdir -p past/one
+    cp a/results.h5 past/first.h5
+    cp evil.h5 past/one/results.h5
+    cp s.h5 past/data.h5
+    spoiled past/first.h5 past/bad.h5 "v = r['sampler'].asstr()[:]; v[:] = '\`touch x\`\"\n'; r['sampler'][...] = v"
+    run compare --history past --metric n_dot
+    if [ "$rc" = 6 ]; then
+        skip "history" "no gnuplot"
+    else
+        check "history: exit code" test $rc = 0
+        check "history: a drawing" test -s past/history.svg
+        check "history: a snapshot is left out" grep -q 'left out.*data.h5' err
+        check "history: nothing was run" test ! -e x -a ! -e past/x
+    fi
+    expect "history of a metric that is not there" 2 'did you mean fn_ratio' compare --history past --metric fn_rato
+    expect "history of nothing" 3 'two files' compare --history past/one --metric n_dot
+    expect "a report that cannot be written" 2 'no-such' compare a a --markdown no-such/m.md --gate n_dot:0%
+}
+
+# Whatever is damaged: an exit code with a message, never a crash.
+test_damaged() {
+    [ -n "$python" ] || { skip "damaged results" "no python3"; return; }
+    local i bad=0
+    for i in $(seq 1 40); do
+        "$python" -c "import random, sys
+r = random.Random($i); d = bytearray(open('a/results.h5', 'rb').read())
+if $i % 4 == 0: d = d[:r.randrange(len(d))]
+else:
+    for _ in range(1 + 8 * ($i % 3)): d[r.randrange(min(len(d), 20000 if $i % 2 else len(d)))] = r.randrange(256)
+open('d.h5', 'wb').write(d)"
+        case $((i % 3)) in
+        0) run compare a d.h5 ;;
+        1) run merge d.h5 -o merged.h5 ;;
+        2) run export d.h5 --csv ;;
+        esac
+        case $rc in 0 | 1 | 3 | 4 | 5) ;; *) bad=$((bad + 1)); echo "    damage $i: exit code $rc" ;; esac
+    done
+    check "40 damaged files: a code and no crash" test $bad = 0
+}
+
+test_shards() {
+    expect "the whole" 0 '' run -c quick.yaml -o whole --quiet
+    local n i parts
+    for n in 2 3 7; do
+        parts=()
+        for i in $(seq 1 $n); do
+            "$hardneg" run -c quick.yaml -o "p$n-$i" --shard "$i/$n" --quiet >out 2>err ||
+                fail "shard $i/$n" "exit code $?"
+            parts=("p$n-$i" "${parts[@]}")
+        done
+        expect "merge of $n" 0 '' merge "${parts[@]}" -o "m$n.h5"
+        [ -z "$python" ] || check "merge of $n: the tables of one run" same_results whole/results.h5 "m$n.h5"
+    done
+    expect "in one folder" 0 '' run -c quick.yaml -o one --shard 1/2 --quiet
+    expect "and its other half" 0 '' run -c quick.yaml -o one --shard 2/2 --quiet
+    [ -z "$python" ] || check "in one folder: the same" same_results whole/results.h5 one/results.h5
+    expect "a part is missing" 4 'missing: s\.h5 step' merge p3-1 p3-3 -o gap.h5
+    expect "and comes later" 0 '' merge gap.h5 p3-2 -o full.h5
+    [ -z "$python" ] || check "then it is the whole" same_results whole/results.h5 full.h5
+    expect "parts that overlap" 0 'more than one part' merge p3-1 whole p3-2 p3-3 -o over.h5
+    [ -z "$python" ] || check "overlaps: the whole" same_results whole/results.h5 over.h5
+    expect "another job" 3 'different jobs' merge p3-1 a -o no.h5
+    run run -c quick.yaml -o reseeded --shard 2/3 --seed 9 --quiet
+    expect "the same job with other seeds" 3 'other seeds|different jobs' merge p3-1 reseeded -o no.h5
+    mkdir -p empty
+    expect "a folder without results" 3 'has not ended' merge p3-1 empty -o no.h5
+    expect "no output" 2 '-o' merge p3-1
+    check "refused merges leave nothing" test ! -e no.h5
+    if [ -n "$python" ]; then
+        spoiled p2-1/results.h5 lies.h5 "put('n_dot', ok[0], 1)"
+        expect "parts that contradict each other" 3 'other values' merge lies.h5 whole -o no.h5
+    fi
+    for i in 0/3 4/3 1 a/b 1/0 1/2x; do
+        expect "--shard $i" 2 'i/n' run -c quick.yaml -o no --shard $i
+    done
+    if ! command -v parallel >/dev/null; then
+        skip "GNU parallel" "parallel is not installed"
+    else
+        cp "$root/docs/ci/parallel.sh" .
+        PATH="$(dirname "$hardneg"):$PATH" PARTS=4 JOBS=2 bash parallel.sh quick.yaml byparallel >out 2>err
+        check "docs/ci/parallel.sh" test $? = 0
+        [ -z "$python" ] || check "GNU parallel: the same" same_results whole/results.h5 byparallel/results.h5
+    fi
+}
+
+test_rerun() {
+    cp -r whole stale
+    expect "stale: nothing is" 0 '0 run' run -c quick.yaml -o stale --rerun stale
+    job 'seeds: [1, 2]' 'metrics: [fn_ratio]' 'samplers: [uniform, stratified]' >stale.yaml
+    expect "stale: only what has a result" 0 'never run' run -c stale.yaml -o stale --rerun stale --explain
+    check "stale: what it did" grep -q 'of another version, metrics or timing' err
+    expect "missing: the rest" 0 '' run -c stale.yaml -o stale
+}
+
+test_export() {
+    expect "export" 0 '^cell_key,run_key' export whole --csv
+    expect "export: an unknown table" 2 'there are runs' export whole --csv --table runns
+    expect "export: a missing file" 3 'none' export none.h5 --csv
+    [ -n "$python" ] || { skip "export" "no python3"; return; }
+    for table in runs timing snapshots attrition; do
+        expect "export $table" 0 '' export a --csv --table $table -o t.csv
+        check "export $table: all values" "$python" -c "import csv, h5py, math, sys
+f = h5py.File('a/results.h5'); g = f['tables/' + sys.argv[1]] if sys.argv[1] == 'attrition' else f[sys.argv[1]]
+rows = list(csv.DictReader(open('t.csv', newline='')))
+names = [n for n in g if n != 'row']
+assert list(rows[0]) == names and len(rows) == len(g[names[0]])
+for n in names:
+    text = h5py.check_string_dtype(g[n].dtype)
+    for got, want in zip((r[n] for r in rows), g[n].asstr()[:] if text else g[n][:]):
+        assert got == want if text else (got == '' and math.isnan(want)) or float(got) == want, (n, got, want)" $table
+    done
+}
+
+test_ab() {
+    expect "ab" 0 '^PASS' ab "$hardneg" "$hardneg" -c quick.yaml --rounds 2 -q --gate counters:=0
+    expect "ab: a program that fails" 2 'ended with code 1' ab "$hardneg" /bin/false -c quick.yaml --rounds 1 -q
+    expect "ab: no program" 2 'cannot be started' ab "$hardneg" ./none -c quick.yaml --rounds 1 -q
+    expect "ab: no job" 2 'job' ab "$hardneg" "$hardneg"
+    expect "ab: a job that is wrong" 2 'none\.yaml' ab "$hardneg" "$hardneg" -c none.yaml --rounds 1 -q
+    cat >other.sh <<'END'
+#!/bin/sh
+exec "$HARDNEG" "$@" --set 'seeds=[77]'
+END
+    chmod +x other.sh
+    HARDNEG=$hardneg expect "ab: a program that does something else" 5 'NOTHING' \
+        ab "$hardneg" ./other.sh -c quick.yaml --rounds 1 -q
+}
+
+test_doctor() {
+    expect "doctor" 0 'BLAS kernels' doctor --no-noise
+    check "doctor: clock, pages, counters" grep -cqE 'clock|huge pages|instructions' out
+    [ -n "$python" ] || { skip "doctor --json" "no python3"; return; }
+    run doctor --rounds 1 --json
+    check "doctor --json" "$python" -c "import json
+d = json.load(open('out')); assert d['noise_floor'] >= 0 and len(d['checks']) > 10"
+    # Instructions are counted where the host allows it, and absent, not zero, where it does not.
+    check "instructions: as doctor says" "$python" -c "import h5py, json, numpy as np
+f = h5py.File('a/results.h5'); v = f['timing/instructions'][:]; said = f['env'].attrs['instructions']
+state = [c['state'] for c in json.load(open('out'))['checks'] if c['name'] == 'instructions'][0]
+assert (np.all(v > 0) and said == 'counted') if state == 'ok' else (np.all(np.isnan(v)) and 'perf_event_open' in said), (state, said)"
+}
+
+test_batches() {
+    expect "--save-batches" 0 '' run -c quick.yaml -o saved --quiet --save-batches
+    [ -n "$python" ] || { skip "saved batches" "no python3-h5py"; return; }
+    check "saved batches: all items of an epoch" "$python" -c "import h5py, numpy as np
+f = h5py.File('saved/results.h5'); r = f['runs']; o = f['order']
+runs, splits, index = o['run_splits'][:], o['splits'][:], o['index'][:]
+assert len(runs) == len(r['step']) + 1 and splits[-1] == len(index) and runs[-1] + 1 == len(splits)
+for i, s in enumerate(r['status'].asstr()[:]):
+    n = runs[i + 1] - runs[i]
+    assert n == (10 if s == 'ok' else 0), (i, s, n)
+    for b in range(runs[i], runs[i + 1]):
+        ids = index[splits[b]:splits[b + 1]]
+        assert len(ids) == 16 and ids.min() >= 0 and ids.max() < 300
+        if r['sampler'].asstr()[i] == 'uniform': assert len(set(ids)) == 16"
+    expect "the rest is as without" 0 '^PASS' compare whole saved --gate counters:=0 --gate quality:=0
+    spoiled saved/results.h5 order.h5 "v = f['order/index'][:]; v[5] += 1; f['order/index'][...] = v"
+    expect "one id is another" 1 'order' compare saved order.h5 --gate counters:=0
+    for i in 1 2; do run run -c quick.yaml -o "s$i" --shard $i/2 --save-batches --quiet; done
+    expect "merge of saved batches" 0 '' merge s1 s2 -o sm.h5
+    check "merge: the same batches" same_results saved/results.h5 sm.h5
+}
+
+# The workflow file is YAML and names commands and options that there are.
+test_ci_files() {
+    [ -n "$python" ] && "$python" -c 'import yaml' 2>/dev/null || { skip "docs/ci" "no python3-yaml"; return; }
+    check "docs/ci/github-actions.yml is a workflow" "$python" -c "import yaml
+w = yaml.safe_load(open('$root/docs/ci/github-actions.yml'))
+steps = [s for j in w['jobs'].values() for s in j['steps']]
+assert any('hardneg compare' in s.get('run', '') for s in steps)
+assert all('uses' in s or 'run' in s for s in steps)"
+    check "docs/ci/slurm.sh is a script" bash -n "$root/docs/ci/slurm.sh"
+    check "docs/ci/parallel.sh is a script" bash -n "$root/docs/ci/parallel.sh"
+}
+
+for t in test_baseline make_results test_compare test_times test_reports test_damaged test_shards \
+    test_rerun test_export test_ab test_batches test_doctor test_ci_files; do
+    if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ $t != make_results ]; then continue; fi
+    $t
+done
+echo "regress: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
