@@ -168,8 +168,9 @@ struct place {
     int64_t line, base_row, now_row;
 };
 
+// difference: to - from, exact also where whole numbers are too large for a double.
 static enum hn_code compare_numbers(struct work *w, struct place at, double from, double to,
-                                    bool equal) {
+                                    double difference) {
     struct hn_compare_line *line = &w->out->line[at.line];
     if (isnan(from)) // what BASE did not measure cannot be held
         return HN_OK;
@@ -180,8 +181,8 @@ static enum hn_code compare_numbers(struct work *w, struct place at, double from
                        : line->binned
                            ? hn_compare_binned
                            : hn_compare_relative * fmax(fabs(from), fabs(to)) + hn_compare_absolute;
-    if (equal ||
-        (!isnan(to) && (!(from < to || from > to) || fabs(to - from) <= tolerance) && !exact))
+    bool same = !isnan(to) && !(from < to || from > to); // infinities have no difference
+    if (exact ? fabs(difference) <= 0 : same || fabs(difference) <= tolerance)
         return HN_OK;
     struct hn_compare_change change = {at.line, at.base_row, at.now_row, from, to, true};
     if (isnan(to)) { // it was measured and is no more
@@ -189,7 +190,7 @@ static enum hn_code compare_numbers(struct work *w, struct place at, double from
         return differs(w, &change, NAN);
     }
     const struct hn_gate *gate = line->gate;
-    double worse = hn_gate_worse(gate ? gate->side : HN_GATE_BOTH, line->direction, from, to);
+    double worse = hn_gate_worse(gate ? gate->side : HN_GATE_BOTH, line->direction, 0, difference);
     double limit = !gate ? 0 : gate->percent ? gate->limit * fabs(from) : gate->limit;
     change.failed = line->gated && worse > limit + tolerance;
     return differs(w, &change, worse);
@@ -217,9 +218,11 @@ static enum hn_code compare_cell(struct work *w, struct place at, const struct h
             w, at,
             same_kind && strcmp(hn_table_text(a, row_a, name), hn_table_text(b, row_b, name)) == 0);
     double from = hn_table_real(a, row_a, name), to = hn_table_real(b, row_b, name);
-    bool whole = kind == HN_COLUMN_INT && same_kind;
-    bool equal = whole && a->cells[column].count[row_a] == b->cells[other].count[row_b];
-    return compare_numbers(w, at, from, to, equal);
+    int64_t whole;
+    bool exact = kind == HN_COLUMN_INT && same_kind &&
+                 !__builtin_sub_overflow(b->cells[other].count[row_b],
+                                         a->cells[column].count[row_a], &whole);
+    return compare_numbers(w, at, from, to, exact ? (double)whole : to - from);
 }
 
 // --- tables ---
@@ -287,7 +290,7 @@ static enum hn_code compare_parts(struct work *w, const struct columns *columns,
         int64_t n = a->start[cell.base + 1] - a->start[cell.base];
         int64_t m = b->start[cell.now + 1] - b->start[cell.now];
         struct place at = {rows_line, cell.base, cell.now};
-        if (n > 0 && compare_numbers(w, at, (double)n, (double)m, n == m))
+        if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
             return w->ctx->code;
         for (int64_t k = 0; n == m && k < n; k++) {
             struct hn_row_pair row = {a->row[a->start[cell.base] + k],
@@ -369,16 +372,16 @@ static enum hn_code compare_batches_of(struct work *w, struct hn_row_pair row, i
     int64_t other = b->batch_start ? b->batch_start[row.now] : 0;
     int64_t m = b->batch_start ? b->batch_start[row.now + 1] - other : 0;
     struct place at = {line, row.base, row.now};
-    if (n > 0 && compare_numbers(w, at, (double)n, (double)m, n == m))
+    if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
         return w->ctx->code;
     for (int64_t i = 0; n == m && i < n; i++) {
         at.line = line + 1;
         if (compare_numbers(w, at, a->batch_fn_ratio[first + i], b->batch_fn_ratio[other + i],
-                            false))
+                            b->batch_fn_ratio[other + i] - a->batch_fn_ratio[first + i]))
             return w->ctx->code;
         at.line = line + 2;
         if (compare_numbers(w, at, a->batch_cos_mean[first + i], b->batch_cos_mean[other + i],
-                            false))
+                            b->batch_cos_mean[other + i] - a->batch_cos_mean[first + i]))
             return w->ctx->code;
     }
     return HN_OK;

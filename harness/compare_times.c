@@ -125,6 +125,7 @@ static void close_side(struct hn_context *ctx, struct side *s) {
     hn_free(ctx, s->file);
     hn_free(ctx, s->owned);
     hn_free(ctx, s->median);
+    *s = (struct side){0};
 }
 
 // Where the rows of file 0 stand in file i, -1 where they do not.

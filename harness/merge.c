@@ -246,9 +246,10 @@ static enum hn_code copy_arrays(struct hn_context *ctx, const struct hn_results 
          r->order_run && b < r->order_run[row + 1]; b++) {
         int64_t at = r->order_split[b], length = r->order_split[b + 1] - at;
         int32_t batch_size = (int32_t)length;
-        if (length > INT32_MAX ||
-            hn_results_add_batches(ctx, piece, 1, &batch_size, r->order_id + at, length))
+        if (length > INT32_MAX)
             return hn_fail(ctx, HN_DATA, "a saved batch has too many items");
+        if (hn_results_add_batches(ctx, piece, 1, &batch_size, r->order_id + at, length))
+            return ctx->code;
     }
     if (!r->batch_start)
         return HN_OK;

@@ -62,17 +62,22 @@ static int by_key(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-// The keys of a table, sorted; those that come again are dropped. Returns how many there are.
-static int64_t sorted_keys(const struct hn_table *t, const char *also, struct key *key) {
-    int64_t kept = 0;
+// The keys of a table, sorted; rows without one, and keys that come again (counted), are dropped.
+// Returns how many there are.
+static int64_t sorted_keys(const struct hn_table *t, const char *also, struct key *key,
+                           int64_t *repeated) {
+    int64_t keyed = 0, kept = 0;
     for (int64_t r = 0; r < t->rows; r++) {
         double number = also ? hn_table_real(t, r, also) : 0;
-        key[r] = (struct key){hn_table_text(t, r, "cell_key"), isnan(number) ? 0 : number, r};
+        const char *text = hn_table_text(t, r, "cell_key");
+        if (*text)
+            key[keyed++] = (struct key){text, isnan(number) ? 0 : number, r};
     }
-    qsort(key, (size_t)t->rows, sizeof *key, by_key);
-    for (int64_t r = 0; r < t->rows; r++)
+    qsort(key, (size_t)keyed, sizeof *key, by_key);
+    for (int64_t r = 0; r < keyed; r++)
         if (kept == 0 || compare_keys(&key[kept - 1], &key[r]) != 0)
             key[kept++] = key[r];
+    *repeated += keyed - kept;
     return kept;
 }
 
@@ -88,7 +93,8 @@ enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
     out->pair = hn_alloc(ctx, hn_min(base->rows, now->rows), sizeof *out->pair);
     enum hn_code code = a && b && out->pair ? HN_OK : ctx->code;
     if (code == HN_OK) {
-        int64_t n_a = sorted_keys(base, also, a), n_b = sorted_keys(now, also, b);
+        int64_t n_a = sorted_keys(base, also, a, &out->repeated);
+        int64_t n_b = sorted_keys(now, also, b, &out->repeated);
         for (int64_t i = 0, j = 0; i < n_a && j < n_b;) {
             int order = compare_keys(&a[i], &b[j]);
             if (order == 0)
@@ -98,7 +104,6 @@ enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
         }
         out->only_base = n_a - out->n;
         out->only_now = n_b - out->n;
-        out->repeated = base->rows - n_a + now->rows - n_b;
         qsort(out->pair, (size_t)out->n, sizeof *out->pair, by_base);
     }
     hn_free(ctx, a);
