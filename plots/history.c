@@ -40,15 +40,19 @@ static enum hn_code data(struct hn_context *ctx, const struct hn_results *r, FIL
     return HN_OK;
 }
 
-// Whether values are spread so widely that only a logarithmic axis shows them all.
-static bool wide(const struct hn_results *r) {
+// The vertical axis: logarithmic where values are spread too widely for any other.
+static void write_range(const struct hn_results *r, FILE *gp) {
     double least = INFINITY, most = 0;
     for (int64_t i = 0; i < r->runs.rows; i++) {
         double value = hn_table_real(&r->runs, i, "value");
         least = value < least ? value : least;
         most = value > most ? value : most;
     }
-    return least > 0 && most > 30 * least;
+    bool wide = least > 0 && most > 30 * least;
+    if (wide)
+        fputs("set logscale y\n", gp);
+    if (most >= 1e4 || most < 1e-2 || wide)
+        fputs(wide ? "set format y '%.0s %c'\n" : "set format y '%.2s %c'\n", gp);
 }
 
 // The axis of files: day and commit of as many as can be read.
@@ -80,15 +84,16 @@ static enum hn_code script(struct hn_context *ctx, const struct hn_results *r, c
     snprintf(label, sizeof label, "mean of %s cells", hn_results_get(r, "cells"));
     fputs("\nset title ", gp);
     hn_gp_string(gp, label);
-    fputs(" font ',9'\nset key outside right top\n", gp);
-    if (wide(r))
-        fputs("set logscale y\nset format y '%.0s %c'\n", gp);
+    fputs(" font ',9'\nset key outside right top Left reverse\n", gp);
+    write_range(r, gp);
     write_tics(r, gp);
     fputs("plot ", gp);
     int block = 0;
     for (int64_t first = 0; first < r->runs.rows; first = end_of(r, first), block++) {
-        fprintf(gp, "%s'%s' index %d using 1:2 with linespoints lt %d title ",
-                block ? ", \\\n  " : "", tsv_name, block, block % HN_THEME_LINES + 1);
+        // Behind the last line of the theme its colours come again, with another mark.
+        fprintf(gp, "%s'%s' index %d using 1:2 with linespoints lt %d%s title ",
+                block ? ", \\\n  " : "", tsv_name, block, block % HN_THEME_LINES + 1,
+                block < HN_THEME_LINES ? "" : " dt solid pt 2");
         hn_gp_string(gp, text(r, first, "sampler"));
     }
     fputc('\n', gp);
