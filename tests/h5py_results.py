@@ -10,7 +10,7 @@ except ImportError:
     sys.exit(77)
 
 KINDS = ["positive", "true_negative", "false_negative", "unlabelled"]
-AT_ROOT = {"env", "runs", "hist", "batch", "timing", "snapshots", "training", "tables"}
+AT_ROOT = {"env", "runs", "hist", "batch", "order", "timing", "snapshots", "training", "tables"}
 
 
 def check(truth, what):

@@ -337,6 +337,7 @@ for i, s in enumerate(r['status'].asstr()[:]):
         ids = index[splits[b]:splits[b + 1]]
         assert len(ids) == 16 and ids.min() >= 0 and ids.max() < 300
         if r['sampler'].asstr()[i] == 'uniform': assert len(set(ids)) == 16"
+    [ -d whole ] || run run -c quick.yaml -o whole --quiet
     expect "the rest is as without" 0 '^PASS' compare whole saved --gate counters:=0 --gate quality:=0
     spoiled saved/results.h5 order.h5 "v = f['order/index'][:]; v[5] += 1; f['order/index'][...] = v"
     expect "one id is another" 1 'order' compare saved order.h5 --gate counters:=0
