@@ -340,6 +340,21 @@ static enum hn_code write_batches(const struct writer *w, const struct hn_result
     return code;
 }
 
+// Place of each item within its batch.
+static hid_t write_places(const struct writer *w, hid_t group, const struct hn_results *r) {
+    int64_t batches = r->order_run[r->runs.rows];
+    int64_t *place = hn_alloc(w->ctx, r->order_split[batches], sizeof *place);
+    if (!place)
+        return H5I_INVALID_HID;
+    for (int64_t b = 0; b < batches; b++)
+        for (int64_t i = r->order_split[b]; i < r->order_split[b + 1]; i++)
+            place[i] = i - r->order_split[b];
+    hid_t set = number_scale(w, group, "place", "place of the item within its batch",
+                             r->order_split[batches], place);
+    hn_free(w->ctx, place);
+    return set;
+}
+
 static enum hn_code write_order(const struct writer *w, const struct hn_results *r) {
     static const struct hn_column column = {
         "index", HN_COLUMN_INT, "1", "items of the batches, places in the snapshot", HN_NEITHER};
@@ -359,9 +374,12 @@ static enum hn_code write_order(const struct writer *w, const struct hn_results 
                             : number_scale(w, group, "splits",
                                            "items of batch b stand at [splits[b], splits[b + 1])",
                                            batches + 1, r->order_split);
-    enum hn_code code = splits < 0 ? w->ctx->code : HN_OK;
+    hid_t place = splits < 0 ? splits : write_places(w, group, r);
+    enum hn_code code = place < 0 ? w->ctx->code : HN_OK;
     if (code == HN_OK)
-        code = finish(w, write_array(w, group, &ids), &column, NULL, 0);
+        code = finish(w, write_array(w, group, &ids), &column, &place, 1);
+    if (place >= 0)
+        (void)H5Dclose(place);
     if (runs >= 0)
         (void)H5Dclose(runs);
     if (splits >= 0)
