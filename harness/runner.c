@@ -49,7 +49,7 @@ static bool wants_step(const struct run *r, const struct hn_plan_step *step) {
 static bool wants_study(const struct run *r, const struct hn_plan_study *study) {
     char label[LABEL_MAX];
     hn_study_label(r->plan, study, label, sizeof label);
-    return matches(r, label);
+    return in_shard(r, r->plan->step[study->step].first_cell) && matches(r, label);
 }
 
 static bool selected(const struct run *r, const struct hn_cell *cell) {
@@ -182,7 +182,8 @@ static enum hn_code choose_studies(struct hn_context *ctx, struct run *r) {
         if (!wants_study(r, &plan->study[i]))
             continue;
         hn_study_label(plan, &plan->study[i], label, sizeof label);
-        if (needs_run(ctx, r, plan->study[i].run_key, label, &r->study_needed[i]))
+        if (needs_run(ctx, r, plan->study[i].run_key, plan->study[i].cell_key, label,
+                      &r->study_needed[i]))
             return ctx->code;
     }
     return HN_OK;
