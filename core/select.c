@@ -6,14 +6,17 @@
 // what is known of each, and only runs of neighbours within 2b of each other are scored and sorted
 // again.
 #include "core/select.h"
-#include "core/clones.h"
+#include "core/scan.h"
 
 #include <math.h>
 
 enum {
     SHORT = 12,      // insertion sort below this
     BISECTIONS = 24, // as many as a float has bits
-    LANES = 16
+    RANKED = 512,    // up to so many are sorted by counting
+    FOUR = 4,
+    AHEAD = 16, // rows fetched ahead
+    LINE = 16   // floats of a cache line
 };
 
 static bool before(const struct hn_scored *a, const struct hn_scored *b) {
@@ -138,13 +141,36 @@ static int64_t bring_forward(struct hn_scored *c, int64_t n, double limit, bool 
     return m;
 }
 
+static void fetch_row(const struct hn_matrix *y, int64_t row) {
+    for (int64_t k = 0; k < y->cols; k += LINE)
+        __builtin_prefetch(hn_row(y, row) + k);
+}
+
+// Four at a time: their sums do not wait for each other.
 static void score_exactly(struct hn_scored *c, int64_t n, const float *x,
                           const struct hn_matrix *y) {
-    for (int64_t i = 0; i < n; i++) {
-        if (c[i].exact)
-            continue;
-        c[i].score = hn_dot_exact(x, hn_row(y, c[i].id), y->cols);
-        c[i].exact = true;
+    const struct hn_scan *scan = hn_scan_best();
+    for (int64_t i = 0; i < n;) {
+        struct hn_scored *one[FOUR];
+        const float *row[FOUR] = {x, x, x, x};
+        double value[FOUR];
+        int found = 0;
+        for (; i < n && found < FOUR; i++) {
+            if (i + AHEAD < n && !c[i + AHEAD].exact)
+                fetch_row(y, c[i + AHEAD].id);
+            if (c[i].exact)
+                continue;
+            row[found] = hn_row(y, c[i].id);
+            one[found++] = &c[i];
+        }
+        if (found == 1)
+            value[0] = hn_dot_exact(x, row[0], y->cols);
+        else if (found > 1)
+            scan->dot_exact_4(x, row, y->cols, value);
+        for (int l = 0; l < found; l++) {
+            one[l]->score = value[l];
+            one[l]->exact = true;
+        }
     }
 }
 
@@ -186,29 +212,18 @@ int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double 
     return k;
 }
 
-HN_CLONES
-static int32_t count_from(const float *value, int64_t n, float limit) {
-    int32_t lane[LANES] = {0}, count = 0;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            lane[l] += value[i + l] >= limit;
-    for (; i < n; i++)
-        count += value[i] >= limit;
-    for (int l = 0; l < LANES; l++)
-        count += lane[l];
-    return count;
-}
-
 // Bisection: counting is so fast that a selection does not pay.
 float hn_select_limit(const float *value, int64_t n, int64_t k, float low) {
-    float high = 1.01F; // unit rows; were it too low, the result would still be valid
-    low = fmaxf(low, -1.01F);
-    if (count_from(value, n, low) < k)
+    const struct hn_scan *scan = hn_scan_best();
+    float least = INFINITY, high = -INFINITY;
+    scan->widen(value, n, &least, &high);
+    low = fmaxf(low, least);
+    high = nextafterf(high, INFINITY);
+    if (scan->count(value, n, low) < k)
         return -INFINITY;
     for (int step = 0; step < BISECTIONS; step++) {
         float mid = 0.5F * (low + high);
-        int32_t count = count_from(value, n, mid);
+        int32_t count = scan->count(value, n, mid);
         if (count < k) {
             high = mid;
             continue;
@@ -218,4 +233,79 @@ float hn_select_limit(const float *value, int64_t n, int64_t k, float low) {
             break;
     }
     return low;
+}
+
+enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t most,
+                                    struct hn_select_scratch *s) {
+    *s = (struct hn_select_scratch){0};
+    most += HN_SCAN_SLACK;
+    if ((s->place = hn_alloc(ctx, most, sizeof *s->place)) &&
+        (s->rank = hn_alloc(ctx, most, sizeof *s->rank)) &&
+        (s->value = hn_alloc(ctx, most, sizeof *s->value)) &&
+        (s->scored = hn_alloc(ctx, most, sizeof *s->scored)))
+        return HN_OK;
+    hn_select_scratch_free(ctx, s);
+    return HN_MEMORY;
+}
+
+void hn_select_scratch_free(struct hn_context *ctx, struct hn_select_scratch *s) {
+    hn_free(ctx, s->place);
+    hn_free(ctx, s->rank);
+    hn_free(ctx, s->value);
+    hn_free(ctx, s->scored);
+    *s = (struct hn_select_scratch){0};
+}
+
+// Of scored[n], by descending score, makes the first k the k best by exact score in their order:
+// only runs of neighbours that are within what two scores may be off have to be scored exactly.
+static void settle(struct hn_scored *scored, int64_t n, int64_t k, double bound, const float *x,
+                   const struct hn_matrix *y) {
+    for (int64_t from = 0, to; from < k; from = to) {
+        for (to = from + 1; to < n && scored[to - 1].score - scored[to].score <= 2 * bound; to++)
+            continue;
+        if (to - from > 1)
+            (void)hn_select_top(scored + from, to - from, hn_min(to, k) - from, bound, x, y);
+    }
+}
+
+// Sorts what is nearly sorted.
+static void mend_order(struct hn_scored *c, int64_t n) {
+    int64_t wrong = 0;
+    for (int64_t i = 1; i < n; i++)
+        wrong += before(&c[i], &c[i - 1]);
+    if (wrong > n / 8)
+        sort(c, n, bad_splits_allowed(n));
+    else if (wrong > 0)
+        insertion_sort(c, n);
+}
+
+int64_t hn_select_near(const float *score, const int32_t *id, int64_t n, int64_t k, float low,
+                       double bound, const float *x, const struct hn_matrix *y, bool all_exact,
+                       struct hn_select_scratch *s) {
+    const struct hn_scan *scan = hn_scan_best();
+    k = hn_min(k, n);
+    if (k <= 0)
+        return 0;
+    double limit = (double)hn_select_limit(score, n, k, low) - 2 * bound;
+    int32_t found =
+        scan->filter(score, 0, (int32_t)n, nextafterf((float)limit, -INFINITY), s->place);
+    for (int32_t i = 0; i < found; i++)
+        s->value[i] = score[s->place[i]];
+    bool ranked = found <= RANKED;
+    if (ranked)
+        scan->rank(s->value, found, s->rank);
+    for (int32_t i = 0; i < found; i++)
+        s->scored[ranked ? s->rank[i] : i] =
+            (struct hn_scored){.score = (double)s->value[i], .id = id[s->place[i]]};
+    if (all_exact && ranked) {
+        score_exactly(s->scored, found, x, y);
+        mend_order(s->scored, found);
+    } else if (ranked) {
+        settle(s->scored, found, k, bound, x, y);
+    } else {
+        (void)hn_select_top(s->scored, found, k, bound, x, y);
+        if (all_exact)
+            score_exactly(s->scored, k, x, y);
+    }
+    return k;
 }

@@ -51,33 +51,57 @@ static inline int32_t place_of(float s, int32_t label, int32_t row_label, int32_
     return (int32_t)at + relation * bins;
 }
 
-// Counts s[n] with the labels of their columns.
+// Counts s[n] with the labels of their columns, each `times` times.
 HN_CLONES
 static void tally(const float *s, int32_t n, const int32_t *label, int32_t row_label, int32_t bins,
-                  uint64_t *count) {
+                  uint64_t times, uint64_t *count) {
     int32_t place[GROUP], j = 0;
     for (; j + GROUP <= n; j += GROUP) {
         for (int l = 0; l < GROUP; l++)
             place[l] = place_of(s[j + l], label[j + l], row_label, bins);
         for (int l = 0; l < GROUP; l++)
-            count[place[l]]++;
+            count[place[l]] += times;
     }
     for (; j < n; j++)
-        count[place_of(s[j], label[j], row_label, bins)]++;
+        count[place_of(s[j], label[j], row_label, bins)] += times;
 }
 
-static void histogram_tile(void *self, const struct hn_tile *tile, int thread) {
-    struct hn_sweep_histogram *h = self;
-    struct work *work = h->work;
-    const int32_t *label = h->col_label ? h->col_label + tile->col0 : work->unknown;
+// The relation of two labels does not depend on their order: what is counted for the columns of a
+// tile is what a tile with the labels exchanged would give.
+static void count_tile(const struct hn_sweep_histogram *h, const struct hn_tile *tile,
+                       const int32_t *of_rows, const int32_t *of_cols, uint64_t times, int thread) {
+    const struct work *work = h->work;
+    const int32_t *label = of_cols ? of_cols + tile->col0 : work->unknown;
     for (int32_t i = 0; i < tile->rows; i++) {
         struct hn_span span[2];
         int spans = hn_tile_spans(tile, i, h->skip_self, span);
         const float *s = tile->s + i * tile->stride;
-        int32_t row_label = h->row_label ? h->row_label[tile->row0 + i] : -1;
+        int32_t row_label = of_rows ? of_rows[tile->row0 + i] : -1;
         for (int p = 0; p < spans; p++)
             tally(s + span[p].from, span[p].to - span[p].from, label + span[p].from, row_label,
-                  (int32_t)h->bins, work->count + thread * work->stride);
+                  (int32_t)h->bins, times, work->count + thread * work->stride);
+    }
+}
+
+static void histogram_tile(void *self, const struct hn_tile *tile, int thread) {
+    const struct hn_sweep_histogram *h = self;
+    count_tile(h, tile, h->row_label, h->col_label, 1, thread);
+}
+
+static void histogram_across(void *self, const struct hn_tile *tile, int thread) {
+    const struct hn_sweep_histogram *h = self;
+    count_tile(h, tile, h->col_label, h->row_label, 1, thread);
+}
+
+// Offered for the two orientations of one symmetric tile only (no `joins`).
+static void histogram_both(void *self, void *other, const struct hn_tile *tile, int thread) {
+    const struct hn_sweep_histogram *h = self;
+    (void)other;
+    if (h->row_label == h->col_label) {
+        count_tile(h, tile, h->row_label, h->col_label, 2, thread);
+    } else {
+        histogram_tile(self, tile, thread);
+        histogram_across(self, tile, thread);
     }
 }
 
@@ -103,5 +127,9 @@ void hn_sweep_histogram_free(struct hn_context *ctx, struct hn_sweep_histogram *
     h->count = NULL;
 }
 
-const struct hn_sink_type hn_histogram_sink = {"histogram", histogram_begin, histogram_tile,
-                                               histogram_end};
+const struct hn_sink_type hn_histogram_sink = {.name = "histogram",
+                                               .begin = histogram_begin,
+                                               .tile = histogram_tile,
+                                               .end = histogram_end,
+                                               .across = histogram_across,
+                                               .both = histogram_both};

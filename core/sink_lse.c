@@ -2,20 +2,18 @@
 //
 // exp(s / tau) = e^(1/tau) 2^y with y = (s - 1) log2(e) / tau, so all terms of all rows share one
 // shift. 2^y = 2^k 2^f, k the nearest integer, |f| <= 1/2, and 2^f is the polynomial of degree 6
-// with the least relative error on that interval, 1.86e-9 (found by linear programming on 4001
-// Chebyshev points). Rounding adds less than 2e-12: y has a relative error of 2^-51 and |y| < 962
-// for tau >= 0.003, the polynomial some 1e-15. So each sum, all terms being positive, has a
-// relative error below 2e-9 plus that of N additions, and a value an absolute error of that size.
+// with the least relative error on that interval, 1.86e-9 (core/scan_private.h). Rounding adds less
+// than 2e-12: y has a relative error of 2^-51 and |y| < 962 for tau >= 0.003, the polynomial some
+// 1e-15. So each sum, all terms being positive, has a relative error below 2e-9 plus that of N
+// additions, and a value an absolute error of that size.
 //
-// Terms are added in sixteen lanes per row and tile: the order depends on the tiling, never on the
-// number of threads or the width of vectors.
-#include "core/clones.h"
+// Terms of a row are added in sixteen lanes per row and tile, those of a column one after the
+// other: the order depends on the tiling, never on the number of threads. Where S is symmetric, or
+// rows and columns are wanted at the same temperatures, an exponential is computed once and added
+// to both.
 #include "core/sinks.h"
 
 #include <math.h>
-#include <string.h>
-
-enum { LANES = 16 };
 
 static const double temperature_least = 0.003; // 2^y is a normal number down to s = -1
 
@@ -36,51 +34,53 @@ static enum hn_code lse_begin(struct hn_context *ctx, void *self,
     return l->value ? HN_OK : HN_MEMORY;
 }
 
-static inline double power(float s, double slope) {
-    const double magic = 0x1.8p52; // adding it rounds to an integer and leaves that in the low bits
-    double y = ((double)s - 1.0) * slope, shifted = y + magic, f = y - (shifted - magic);
-    double p = 0.00015345812935346084;
-    p = p * f + 0.0013399931255602927;
-    p = p * f + 0.009618488953408912;
-    p = p * f + 0.05550328776836112;
-    p = p * f + 0.24022646890674412;
-    p = p * f + 0.6931472057373775;
-    p = p * f + 1.000000000554154;
-    uint64_t bits, exponent;
-    memcpy(&bits, &p, sizeof bits);
-    memcpy(&exponent, &shifted, sizeof exponent);
-    bits += exponent << 52;
-    memcpy(&p, &bits, sizeof p);
-    return p;
-}
-
-HN_CLONES
-static double sum_of_powers(const float *s, int64_t n, double slope) {
-    double lane[LANES] = {0};
-    int64_t j = 0;
-    for (; j + LANES <= n; j += LANES)
-        for (int l = 0; l < LANES; l++)
-            lane[l] += power(s[j + l], slope);
-    for (int l = 0; j < n; j++, l++)
-        lane[l] += power(s[j], slope);
-    for (int width = LANES / 2; width > 0; width /= 2)
-        for (int l = 0; l < width; l++)
-            lane[l] += lane[l + width];
-    return lane[0];
+// rows, cols: the sinks of the tile's rows and columns; either may be NULL, and both may be one.
+static void add_tile(struct hn_lse *rows, struct hn_lse *cols, const struct hn_tile *tile) {
+    const struct hn_lse *any = rows ? rows : cols;
+    const struct hn_scan *scan = hn_scan_best();
+    for (int32_t i = 0; i < tile->rows; i++) {
+        struct hn_span span[2];
+        int spans = hn_tile_spans(tile, i, any->skip_self, span);
+        for (int t = 0; t < any->n; t++)
+            for (int p = 0; p < spans; p++) {
+                const float *s = tile->s + i * tile->stride + span[p].from;
+                int64_t n = span[p].to - span[p].from;
+                double slope = M_LOG2E / any->temperature[t];
+                double *each =
+                    cols ? cols->value + t * cols->rows + tile->col0 + span[p].from : NULL;
+                double *sum = rows ? rows->value + t * rows->rows + tile->row0 + i : NULL;
+                if (sum && each)
+                    *sum += scan->powers_both(s, n, slope, each);
+                else if (sum)
+                    *sum += scan->powers(s, n, slope);
+                else
+                    scan->powers_each(s, n, slope, each);
+            }
+    }
 }
 
 static void lse_tile(void *self, const struct hn_tile *tile, int thread) {
-    struct hn_lse *l = self;
     (void)thread;
-    for (int32_t i = 0; i < tile->rows; i++) {
-        struct hn_span span[2];
-        int spans = hn_tile_spans(tile, i, l->skip_self, span);
-        const float *s = tile->s + i * tile->stride;
-        for (int t = 0; t < l->n; t++)
-            for (int p = 0; p < spans; p++)
-                l->value[t * l->rows + tile->row0 + i] += sum_of_powers(
-                    s + span[p].from, span[p].to - span[p].from, M_LOG2E / l->temperature[t]);
-    }
+    add_tile(self, NULL, tile);
+}
+
+static void lse_across(void *self, const struct hn_tile *tile, int thread) {
+    (void)thread;
+    add_tile(NULL, self, tile);
+}
+
+static void lse_both(void *self, void *other, const struct hn_tile *tile, int thread) {
+    (void)thread;
+    add_tile(self, other, tile);
+}
+
+// The exponentials are the same where the temperatures are.
+static bool lse_joins(const void *self, const void *other) {
+    const struct hn_lse *a = self, *b = other;
+    bool same = a->n == b->n && a->skip_self == b->skip_self;
+    for (int t = 0; same && t < a->n; t++)
+        same = a->temperature[t] == b->temperature[t];
+    return same;
 }
 
 static enum hn_code lse_end(struct hn_context *ctx, void *self) {
@@ -99,4 +99,10 @@ void hn_lse_free(struct hn_context *ctx, struct hn_lse *l) {
     l->value = NULL;
 }
 
-const struct hn_sink_type hn_lse_sink = {"lse", lse_begin, lse_tile, lse_end};
+const struct hn_sink_type hn_lse_sink = {.name = "lse",
+                                         .begin = lse_begin,
+                                         .tile = lse_tile,
+                                         .end = lse_end,
+                                         .across = lse_across,
+                                         .both = lse_both,
+                                         .joins = lse_joins};

@@ -19,7 +19,7 @@ struct entry {
 
 struct writer {
     struct entry *next, *end; // room in the chunk of this thread
-    int32_t *place;           // [block] survivors of a row
+    int32_t *place;           // [block + slack] survivors of a row
     char pad[LINE - 3 * sizeof(void *)];
 };
 
@@ -30,7 +30,7 @@ struct work {
     _Atomic int64_t taken;
     _Atomic bool dry;
     struct writer *writer; // [threads]
-    int32_t *place;        // [threads x block]
+    int32_t *place;        // [threads x (block + slack)]
     uint64_t *key;         // [count] column and score, by row
     int64_t *start;        // [rows + 2]: ends of rows, shifted by one while dealing
     int64_t rows, cols, capacity;
@@ -57,14 +57,15 @@ static enum hn_code tail_begin(struct hn_context *ctx, void *self,
     work->used = hn_zalloc(ctx, work->chunks, sizeof *work->used);
     if (!work->used)
         return HN_MEMORY;
-    work->place = hn_alloc(ctx, shape->threads * shape->block, sizeof *work->place);
+    int64_t places = shape->block + HN_SCAN_SLACK;
+    work->place = hn_alloc(ctx, shape->threads * places, sizeof *work->place);
     if (!work->place)
         return HN_MEMORY;
     work->writer = hn_zalloc(ctx, shape->threads, sizeof *work->writer);
     if (!work->writer)
         return HN_MEMORY;
     for (int k = 0; k < shape->threads; k++)
-        work->writer[k].place = work->place + k * shape->block;
+        work->writer[k].place = work->place + k * places;
     return HN_OK;
 }
 
@@ -89,26 +90,53 @@ static bool open_chunk(struct work *work, struct writer *writer) {
     return true;
 }
 
-static void tail_tile(void *self, const struct hn_tile *tile, int thread) {
-    struct hn_tail *t = self;
+// Room for one more entry: a chunk is opened when the last is full. NULL: the pool is dry.
+static struct entry *take_entry(struct work *work, struct writer *writer) {
+    if (writer->next == writer->end && (atomic_load(&work->dry) || !open_chunk(work, writer)))
+        return NULL;
+    return writer->next++;
+}
+
+// rows, cols: whether entries are wanted as the tile has them, and with row and column exchanged.
+static void take_tile(struct hn_tail *t, const struct hn_tile *tile, bool rows, bool cols,
+                      int thread) {
     struct work *work = t->work;
     struct writer *writer = &work->writer[thread];
+    const struct hn_scan *scan = hn_scan_best();
     for (int32_t i = 0; i < tile->rows; i++) {
         struct hn_span span[2];
         int spans = hn_tile_spans(tile, i, t->skip_self, span);
         const float *s = tile->s + i * tile->stride;
+        int32_t row = (int32_t)tile->row0 + i;
         for (int p = 0; p < spans; p++) {
-            int32_t n = hn_tile_filter(s, span[p], t->threshold, writer->place);
+            int32_t n = scan->filter(s, span[p].from, span[p].to, t->threshold, writer->place);
             for (int32_t k = 0; k < n; k++) {
-                if (writer->next == writer->end &&
-                    (atomic_load(&work->dry) || !open_chunk(work, writer)))
+                int32_t j = writer->place[k], col = (int32_t)tile->col0 + j;
+                struct entry *a = rows ? take_entry(work, writer) : NULL;
+                if (a)
+                    *a = (struct entry){row, col, s[j]};
+                struct entry *b = cols ? take_entry(work, writer) : NULL;
+                if (b)
+                    *b = (struct entry){col, row, s[j]};
+                if ((rows && !a) || (cols && !b))
                     return;
-                int32_t j = writer->place[k];
-                *writer->next++ =
-                    (struct entry){(int32_t)tile->row0 + i, (int32_t)tile->col0 + j, s[j]};
             }
         }
     }
+}
+
+static void tail_tile(void *self, const struct hn_tile *tile, int thread) {
+    take_tile(self, tile, true, false, thread);
+}
+
+static void tail_across(void *self, const struct hn_tile *tile, int thread) {
+    take_tile(self, tile, false, true, thread);
+}
+
+// Offered for the two orientations of one symmetric tile only (no `joins`).
+static void tail_both(void *self, void *other, const struct hn_tile *tile, int thread) {
+    (void)other;
+    take_tile(self, tile, true, true, thread);
 }
 
 // The entries of every row, unsorted, to key[start[row] .. start[row + 1]). Threads may interleave
@@ -240,4 +268,9 @@ void hn_tail_free(struct hn_context *ctx, struct hn_tail *t) {
     t->count = 0;
 }
 
-const struct hn_sink_type hn_tail_sink = {"tail", tail_begin, tail_tile, tail_end};
+const struct hn_sink_type hn_tail_sink = {.name = "tail",
+                                          .begin = tail_begin,
+                                          .tile = tail_tile,
+                                          .end = tail_end,
+                                          .across = tail_across,
+                                          .both = tail_both};

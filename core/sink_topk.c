@@ -6,47 +6,51 @@
 // dropped, with F (or anything slightly below it) brought up to date whenever the room is full.
 // Where so many candidates lie within the band that this does not make room (duplicates), they are
 // scored exactly and cut to the k best.
-#include "core/clones.h"
+//
+// Rows of a tile are scanned against one threshold; its columns, where they are rows of the sink,
+// against a threshold each: so nothing is transposed.
 #include "core/select.h"
 #include "core/sinks.h"
 
 #include <math.h>
 #include <omp.h>
 
-struct candidate {
-    float score;
-    int32_t id;
-};
+enum { LINE = 16 }; // floats of a cache line
 
 struct work {
     struct hn_matrix x, y;
     double bound;
-    int64_t room;                // candidates per row
-    float *threshold;            // [rows]
-    int32_t *used;               // [rows]
-    struct candidate *candidate; // [rows x room]
-    int32_t *place;              // [threads x block]
-    float *value;                // [threads x room]
-    struct hn_scored *scored;    // [threads x room]
-    int64_t block;
+    int64_t room, pitch; // candidates per row; from row to row
+    float *threshold;    // [rows]
+    int32_t *used;       // [rows]
+    float *score;        // [rows x pitch]
+    int32_t *id;         // [rows x pitch]
+    int32_t *place;      // [threads x stride]
+    int64_t stride;
+    struct hn_select_scratch *scratch; // [threads]
     int threads;
 };
 
 static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *work) {
     int64_t candidates, kept;
-    if (!hn_mul(t->rows, work->room, &candidates) || !hn_mul(t->rows, t->kept, &kept)) {
+    if (!hn_mul(t->rows, work->pitch, &candidates) || !hn_mul(t->rows, t->kept, &kept)) {
         (void)hn_fail(ctx, HN_MEMORY, "the %lld nearest of %lld rows are too many",
                       (long long)t->kept, (long long)t->rows);
         return false;
     }
-    return (t->id = hn_alloc(ctx, kept, sizeof *t->id)) &&
-           (t->score = hn_alloc(ctx, kept, sizeof *t->score)) &&
-           (work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) &&
-           (work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) &&
-           (work->candidate = hn_alloc(ctx, candidates, sizeof *work->candidate)) &&
-           (work->place = hn_alloc(ctx, work->threads * work->block, sizeof *work->place)) &&
-           (work->value = hn_alloc(ctx, work->threads * work->room, sizeof *work->value)) &&
-           (work->scored = hn_alloc(ctx, work->threads * work->room, sizeof *work->scored));
+    if (!(t->id = hn_alloc(ctx, kept, sizeof *t->id)) ||
+        !(t->score = hn_alloc(ctx, kept, sizeof *t->score)) ||
+        !(work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) ||
+        !(work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) ||
+        !(work->score = hn_alloc(ctx, candidates, sizeof *work->score)) ||
+        !(work->id = hn_alloc(ctx, candidates, sizeof *work->id)) ||
+        !(work->place = hn_alloc(ctx, work->threads * work->stride, sizeof *work->place)) ||
+        !(work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch)))
+        return false;
+    for (int i = 0; i < work->threads; i++)
+        if (hn_select_scratch_open(ctx, work->pitch, &work->scratch[i]))
+            return false;
+    return true;
 }
 
 static enum hn_code topk_begin(struct hn_context *ctx, void *self,
@@ -63,7 +67,8 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     work->y = shape->y;
     work->bound = hn_dot_bound(shape->x.cols);
     work->room = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
-    work->block = shape->block;
+    work->pitch = (work->room + HN_SCAN_SLACK + LINE - 1) / LINE * LINE;
+    work->stride = shape->block + HN_SCAN_SLACK;
     work->threads = shape->threads;
     if (!allocate(ctx, t, work))
         return HN_MEMORY;
@@ -72,90 +77,117 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     return HN_OK;
 }
 
-static struct candidate *row_candidates(const struct work *work, int64_t row) {
-    return work->candidate + row * work->room;
-}
-
 // The k best of a row's candidates by exact score, in order, to the thread's scratch; their number.
 static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, int thread) {
     const struct work *work = t->work;
-    const struct candidate *c = row_candidates(work, row);
-    struct hn_scored *scored = work->scored + thread * work->room;
-    for (int64_t k = 0; k < n; k++)
-        scored[k] = (struct hn_scored){.score = c[k].score, .id = c[k].id};
-    return hn_select_top(scored, n, t->kept, work->bound, hn_row(&work->x, row), &work->y);
+    int64_t at = row * work->pitch;
+    return hn_select_near(work->score + at, work->id + at, n, t->kept, work->threshold[row],
+                          work->bound, hn_row(&work->x, row), &work->y, true,
+                          &work->scratch[thread]);
 }
 
 // Makes room in a full row.
 static void prune(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
-    struct candidate *c = row_candidates(work, row);
-    float *value = work->value + thread * work->room;
-    for (int64_t k = 0; k < work->room; k++)
-        value[k] = c[k].score;
-    float kth = hn_select_limit(value, work->room, t->kept, work->threshold[row]);
+    const struct hn_select_scratch *scratch = &work->scratch[thread];
+    float *score = work->score + row * work->pitch;
+    int32_t *id = work->id + row * work->pitch, used = work->used[row];
+    float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
     float threshold = nextafterf((float)((double)kth - 2 * work->bound), -INFINITY);
-    int64_t n = 0;
-    for (int64_t k = 0; k < work->room; k++) {
-        c[n] = c[k];
-        n += value[k] >= threshold;
-    }
+    int64_t n = hn_scan_best()->filter(score, 0, used, threshold, scratch->place);
     if (n - t->kept > (work->room - t->kept) / 2) {
-        const struct hn_scored *scored = work->scored + thread * work->room;
-        n = select_exactly(t, row, n, thread);
-        for (int64_t k = 0; k < n; k++) // the rounded score is still within the bound
-            c[k] = (struct candidate){(float)scored[k].score, scored[k].id};
+        n = select_exactly(t, row, used, thread);
+        for (int64_t k = 0; k < n; k++) { // the rounded score is still within the bound
+            score[k] = (float)scratch->scored[k].score;
+            id[k] = scratch->scored[k].id;
+        }
+    } else {
+        for (int64_t k = 0; k < n; k++) { // place[k] >= k
+            score[k] = score[scratch->place[k]];
+            id[k] = id[scratch->place[k]];
+        }
     }
     work->used[row] = (int32_t)n;
     work->threshold[row] = fmaxf(threshold, work->threshold[row]);
 }
 
+// Where a row's next candidates go is far from where the last row's went.
+static inline void fetch_end(const struct work *work, int64_t row) {
+    __builtin_prefetch(work->score + row * work->pitch + work->used[row], 1);
+    __builtin_prefetch(work->id + row * work->pitch + work->used[row], 1);
+}
+
 static void topk_row(const struct hn_topk *t, const struct hn_tile *tile, int32_t i, int thread) {
     const struct work *work = t->work;
+    const struct hn_scan *scan = hn_scan_best();
     const float *s = tile->s + i * tile->stride;
     int64_t row = tile->row0 + i;
-    struct candidate *c = row_candidates(work, row);
-    int32_t *place = work->place + thread * work->block;
+    struct hn_survivors to = {.score = work->score + row * work->pitch,
+                              .id = work->id + row * work->pitch,
+                              .used = work->used[row],
+                              .room = (int32_t)work->room};
     struct hn_span span[2];
     int spans = hn_tile_spans(tile, i, t->skip_self, span);
-    for (int p = 0; p < spans; p++) {
-        int32_t n = hn_tile_filter(s, span[p], work->threshold[row], place);
-        int32_t used = work->used[row];
-        for (int32_t k = 0; k < n; k++) {
-            int32_t j = place[k];
-            if (used == work->room) {
+    for (int p = 0; p < spans; p++)
+        for (int32_t j = span[p].from; j < span[p].to;) {
+            j = scan->collect(s, j, span[p].to, work->threshold[row], (int32_t)tile->col0, &to);
+            work->used[row] = to.used;
+            if (to.used >= work->room && work->room > t->kept) {
                 prune(t, row, thread);
-                used = work->used[row];
+                to.used = work->used[row];
             }
-            c[used] = (struct candidate){s[j], (int32_t)tile->col0 + j};
-            used += s[j] >= work->threshold[row]; // it may have risen
         }
-        work->used[row] = used;
-    }
 }
 
 static void topk_tile(void *self, const struct hn_tile *tile, int thread) {
     const struct hn_topk *t = self;
-    const struct work *work = t->work;
     if (t->kept == 0)
         return;
-    for (int64_t row = tile->row0; row < tile->row0 + tile->rows; row++)
-        __builtin_prefetch(row_candidates(work, row) + work->used[row], 1);
+    for (int32_t i = 0; i < tile->rows; i++)
+        fetch_end(t->work, tile->row0 + i);
     for (int32_t i = 0; i < tile->rows; i++)
         topk_row(t, tile, i, thread);
 }
 
+// Row i of the tile is one more column for the rows col0 + place.
+static void topk_column(const struct hn_topk *t, const struct hn_tile *tile, int32_t i,
+                        int thread) {
+    const struct work *work = t->work;
+    const float *s = tile->s + i * tile->stride;
+    int32_t *place = work->place + thread * work->stride;
+    struct hn_span span[2];
+    int spans = hn_tile_spans(tile, i, t->skip_self, span);
+    for (int p = 0; p < spans; p++) {
+        int32_t n = hn_scan_best()->filter_each(s, span[p].from, span[p].to,
+                                                work->threshold + tile->col0, place);
+        for (int32_t k = 0; k < n; k++) {
+            int64_t row = tile->col0 + place[k];
+            int32_t at = work->used[row]++;
+            work->score[row * work->pitch + at] = s[place[k]];
+            work->id[row * work->pitch + at] = (int32_t)tile->row0 + i;
+            if (at + 1 >= work->room && work->room > t->kept)
+                prune(t, row, thread);
+        }
+    }
+}
+
+static void topk_across(void *self, const struct hn_tile *tile, int thread) {
+    const struct hn_topk *t = self;
+    if (t->kept == 0)
+        return;
+    for (int32_t j = 0; j < tile->cols; j++)
+        fetch_end(t->work, tile->col0 + j);
+    for (int32_t i = 0; i < tile->rows; i++)
+        topk_column(t, tile, i, thread);
+}
+
 static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
-    const float *x = hn_row(&work->x, row);
-    const struct hn_scored *scored = work->scored + thread * work->room;
+    const struct hn_select_scratch *scratch = &work->scratch[thread];
     int64_t n = select_exactly(t, row, work->used[row], thread);
     for (int64_t k = 0; k < n; k++) {
-        double score = scored[k].exact
-                           ? scored[k].score
-                           : hn_dot_exact(x, hn_row(&work->y, scored[k].id), work->y.cols);
-        t->id[row * t->kept + k] = scored[k].id;
-        t->score[row * t->kept + k] = (float)score;
+        t->id[row * t->kept + k] = scratch->scored[k].id;
+        t->score[row * t->kept + k] = (float)scratch->scored[k].score;
     }
 }
 
@@ -164,10 +196,12 @@ static void free_work(struct hn_context *ctx, struct hn_topk *t) {
     if (work) {
         hn_free(ctx, work->threshold);
         hn_free(ctx, work->used);
-        hn_free(ctx, work->candidate);
+        hn_free(ctx, work->score);
+        hn_free(ctx, work->id);
         hn_free(ctx, work->place);
-        hn_free(ctx, work->value);
-        hn_free(ctx, work->scored);
+        for (int i = 0; work->scratch && i < work->threads; i++)
+            hn_select_scratch_free(ctx, &work->scratch[i]);
+        hn_free(ctx, work->scratch);
     }
     hn_free(ctx, work);
     t->work = NULL;
@@ -190,4 +224,5 @@ void hn_topk_free(struct hn_context *ctx, struct hn_topk *t) {
     t->score = NULL;
 }
 
-const struct hn_sink_type hn_topk_sink = {"topk", topk_begin, topk_tile, topk_end};
+const struct hn_sink_type hn_topk_sink = {
+    .name = "topk", .begin = topk_begin, .tile = topk_tile, .end = topk_end, .across = topk_across};

@@ -1,25 +1,27 @@
 // The sweep over tiles of S = X Y^T.
 #include "core/sweep.h"
 #include "core/blas.h"
-#include "core/clones.h"
 
 #include <omp.h>
 
 enum {
     BLOCK_LEAST = 64,
     BLOCK_MOST = 512,
-    BLOCKS_WANTED = 64, // so that a round has tiles for many threads
+    BLOCKS_WANTED = 32, // so that a round has tiles for many threads
+    SLAB = 256,         // rows multiplied at a time: a slab of a tile stays in the second cache
     PAD = 16,           // floats: rows of a tile do not all fall into the same cache sets
-    GROUP = 32,         // entries tested together by the filter
-    STRIP = 16          // rows that sinks get at a time
+    STRIP = 16          // rows that sinks get at a time: they stay in the first cache
 };
+
+enum { ALONE = -1 };
 
 struct plan {
     struct hn_sweep *sweep;
     bool symmetric;
-    bool columns; // some sink needs transposed tiles
-    int64_t block, stride, row_blocks, col_blocks;
-    float *buffer; // [threads x (block + STRIP) x stride]: a tile and a transposed strip each
+    bool transposed;           // some sink needs transposed strips
+    int partner[HN_SINKS_MAX]; // X Y^T: the column sink fed with this one; itself: with another
+    int64_t block, slab, stride, row_blocks, col_blocks;
+    float *buffer; // [threads x (slab + STRIP) x stride]: a slab and a transposed strip each
 };
 
 int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]) {
@@ -34,31 +36,6 @@ int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct 
     if (self + 1 < tile->cols)
         span[n++] = (struct hn_span){(int32_t)self + 1, tile->cols};
     return n;
-}
-
-#define FOUR_BITS(n) UINT32_C(1) << (n), UINT32_C(2) << (n), UINT32_C(4) << (n), UINT32_C(8) << (n)
-
-HN_CLONES
-static int32_t filter(const float *s, struct hn_span span, float threshold, int32_t *place) {
-    static const uint32_t bit[GROUP] = {FOUR_BITS(0),  FOUR_BITS(4),  FOUR_BITS(8),  FOUR_BITS(12),
-                                        FOUR_BITS(16), FOUR_BITS(20), FOUR_BITS(24), FOUR_BITS(28)};
-    int32_t n = 0, j = span.from;
-    for (; j + GROUP <= span.to; j += GROUP) {
-        const float *group = s + j;
-        uint32_t hits = 0;
-        for (int l = 0; l < GROUP; l++)
-            hits |= group[l] >= threshold ? bit[l] : 0;
-        for (; hits; hits &= hits - 1)
-            place[n++] = j + __builtin_ctz(hits);
-    }
-    for (; j < span.to; j++)
-        if (s[j] >= threshold)
-            place[n++] = j;
-    return n;
-}
-
-int32_t hn_tile_filter(const float *s, struct hn_span span, float threshold, int32_t *place) {
-    return filter(s, span, threshold, place);
 }
 
 void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void *self,
@@ -87,6 +64,26 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_sweep *sweep) 
     return HN_OK;
 }
 
+// Pairs up sinks of both sides of X Y^T that can be fed in one pass.
+static void find_partners(struct plan *plan) {
+    const struct hn_sweep *sweep = plan->sweep;
+    for (int k = 0; k < sweep->n_sinks; k++)
+        plan->partner[k] = ALONE;
+    for (int k = 0; k < sweep->n_sinks && !plan->symmetric; k++) {
+        const struct hn_sink *row = &sweep->sink[k];
+        if (row->side != HN_SIDE_ROWS || !row->type->both || !row->type->joins)
+            continue;
+        for (int l = 0; l < sweep->n_sinks && plan->partner[k] == ALONE; l++) {
+            const struct hn_sink *col = &sweep->sink[l];
+            if (col->side == HN_SIDE_COLS && col->type == row->type && plan->partner[l] == ALONE &&
+                row->type->joins(row->self, col->self)) {
+                plan->partner[k] = l;
+                plan->partner[l] = l;
+            }
+        }
+    }
+}
+
 static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, struct plan *plan) {
     const struct hn_matrix *x = &sweep->x, *y = &sweep->y;
     enum hn_code code = check(ctx, sweep);
@@ -94,14 +91,17 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
         return code;
     plan->symmetric = x->data == y->data && x->rows == y->rows && x->stride == y->stride;
     for (int k = 0; k < sweep->n_sinks; k++)
-        plan->columns |= sweep->sink[k].side == HN_SIDE_COLS;
+        plan->transposed |= !sweep->sink[k].type->across &&
+                            (plan->symmetric || sweep->sink[k].side == HN_SIDE_COLS);
+    find_partners(plan);
     int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows);
     plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
+    plan->slab = hn_min(plan->block, SLAB);
     plan->stride = plan->block + (PAD - plan->block % PAD) % PAD + PAD;
     plan->row_blocks = (x->rows + plan->block - 1) / plan->block;
     plan->col_blocks = (y->rows + plan->block - 1) / plan->block;
     int64_t size;
-    if (!hn_mul(plan->block + STRIP, plan->stride, &size) || !hn_mul(size, ctx->threads, &size))
+    if (!hn_mul(plan->slab + STRIP, plan->stride, &size) || !hn_mul(size, ctx->threads, &size))
         return hn_fail(ctx, HN_MEMORY, "tiles of %lld rows are too large: take a smaller block",
                        (long long)plan->block);
     plan->buffer = hn_alloc(ctx, size, sizeof *plan->buffer);
@@ -138,23 +138,39 @@ static enum hn_code end_sinks(struct hn_context *ctx, const struct plan *plan) {
     return HN_OK;
 }
 
-static void feed(const struct plan *plan, const struct hn_tile *tile, bool rows, bool columns,
-                 int thread) {
-    for (int k = 0; k < plan->sweep->n_sinks; k++) {
-        const struct hn_sink *sink = &plan->sweep->sink[k];
-        if (sink->side == HN_SIDE_ROWS ? rows : columns)
-            sink->type->tile(sink->self, tile, thread);
+// Feeds a strip to sink number k. rows, cols: in which orientations the sink is to see it.
+static void feed_sink(const struct plan *plan, int k, const struct hn_tile *tile, bool rows,
+                      bool cols, int thread) {
+    const struct hn_sink *sink = &plan->sweep->sink[k];
+    const struct hn_sink_type *type = sink->type;
+    int partner = plan->partner[k];
+    if (partner == k)
+        return;
+    if (partner != ALONE) {
+        type->both(sink->self, plan->sweep->sink[partner].self, tile, thread);
+    } else if (rows && cols && type->both) {
+        type->both(sink->self, sink->self, tile, thread);
+    } else {
+        if (rows)
+            type->tile(sink->self, tile, thread);
+        if (cols && type->across)
+            type->across(sink->self, tile, thread);
     }
 }
 
-// Sinks get strips of a tile, few enough rows to stay in the nearest cache from sink to sink.
-static void feed_rows(const struct plan *plan, const struct hn_tile *tile, int thread) {
-    for (int32_t i = 0; i < tile->rows; i += STRIP) {
-        struct hn_tile strip = *tile;
-        strip.s += i * tile->stride;
+// Sinks get strips of a slab, few enough rows to stay in the nearest cache from sink to sink.
+// mirrored: S is symmetric, and the other half of the pair of blocks is not computed.
+static void feed_strips(const struct plan *plan, const struct hn_tile *slab, bool mirrored,
+                        int thread) {
+    for (int32_t i = 0; i < slab->rows; i += STRIP) {
+        struct hn_tile strip = *slab;
+        strip.s += i * slab->stride;
         strip.row0 += i;
-        strip.rows = (int32_t)hn_min(STRIP, tile->rows - i);
-        feed(plan, &strip, true, plan->symmetric, thread);
+        strip.rows = (int32_t)hn_min(STRIP, slab->rows - i);
+        for (int k = 0; k < plan->sweep->n_sinks; k++) {
+            bool rows = plan->symmetric || plan->sweep->sink[k].side == HN_SIDE_ROWS;
+            feed_sink(plan, k, &strip, rows, plan->symmetric ? mirrored : !rows, thread);
+        }
     }
 }
 
@@ -176,13 +192,18 @@ static void transpose(const float *from, int32_t m, int32_t n, float *to, int64_
             to[j * stride + a] = from[a * stride + j];
 }
 
-static void feed_columns(const struct plan *plan, const struct hn_tile *tile, float *buffer,
-                         int thread) {
-    for (int32_t j = 0; j < tile->cols; j += STRIP) {
-        int32_t n = (int32_t)hn_min(STRIP, tile->cols - j);
-        struct hn_tile strip = {buffer, tile->stride, tile->col0 + j, tile->row0, n, tile->rows};
-        transpose(tile->s + j, tile->rows, n, buffer, tile->stride);
-        feed(plan, &strip, plan->symmetric, true, thread);
+// For sinks that cannot take the columns of a slab as they are.
+static void feed_transposed(const struct plan *plan, const struct hn_tile *slab, float *buffer,
+                            int thread) {
+    for (int32_t j = 0; j < slab->cols; j += STRIP) {
+        int32_t n = (int32_t)hn_min(STRIP, slab->cols - j);
+        struct hn_tile strip = {buffer, slab->stride, slab->col0 + j, slab->row0, n, slab->rows};
+        transpose(slab->s + j, slab->rows, n, buffer, slab->stride);
+        for (int k = 0; k < plan->sweep->n_sinks; k++) {
+            const struct hn_sink *sink = &plan->sweep->sink[k];
+            if (!sink->type->across && (plan->symmetric || sink->side == HN_SIDE_COLS))
+                sink->type->tile(sink->self, &strip, thread);
+        }
     }
 }
 
@@ -190,20 +211,20 @@ static void feed_columns(const struct plan *plan, const struct hn_tile *tile, fl
 // X X^T, so there both orientations are tiles for sinks of either side.
 static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread) {
     const struct hn_matrix *x = &plan->sweep->x, *y = &plan->sweep->y;
-    int64_t row0 = i * plan->block, col0 = j * plan->block;
-    float *s = plan->buffer + thread * (plan->block + STRIP) * plan->stride;
-    struct hn_tile tile = {s,
-                           plan->stride,
-                           row0,
-                           col0,
-                           (int32_t)hn_min(plan->block, x->rows - row0),
-                           (int32_t)hn_min(plan->block, y->rows - col0)};
-    hn_gemm_nt(hn_row(x, row0), x->stride, hn_row(y, col0), y->stride, tile.rows, tile.cols,
-               x->cols, s, plan->stride);
-    feed_rows(plan, &tile, thread);
-    if (plan->symmetric ? i != j : plan->columns)
-        feed_columns(plan, &tile, s + plan->block * plan->stride, thread);
-    return (int64_t)tile.rows * tile.cols;
+    int64_t col0 = j * plan->block, cols = hn_min(plan->block, y->rows - col0);
+    int64_t from = i * plan->block, to = hn_min(from + plan->block, x->rows);
+    bool mirrored = plan->symmetric && i != j;
+    float *s = plan->buffer + thread * (plan->slab + STRIP) * plan->stride;
+    for (int64_t row0 = from; row0 < to; row0 += plan->slab) {
+        struct hn_tile slab = {
+            s, plan->stride, row0, col0, (int32_t)hn_min(plan->slab, to - row0), (int32_t)cols};
+        hn_gemm_nt(hn_row(x, row0), x->stride, hn_row(y, col0), y->stride, slab.rows, cols, x->cols,
+                   s, plan->stride);
+        feed_strips(plan, &slab, mirrored, thread);
+        if (plan->transposed && (mirrored || !plan->symmetric))
+            feed_transposed(plan, &slab, s + plan->slab * plan->stride, thread);
+    }
+    return (to - from) * cols;
 }
 
 // One round: no two of its tiles share a row block or a column block.

@@ -15,6 +15,7 @@
 
 #include "core/graph.h"
 #include "core/matrix.h"
+#include "core/scan.h"
 
 // s[i * stride + j] = <x_(row0+i), y_(col0+j)>, float products; borrowed, valid during the call.
 struct hn_tile {
@@ -30,12 +31,10 @@ struct hn_span {
     int32_t from, to;
 };
 int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]);
-// Places j of [from, to) with s[j] >= threshold, ascending, into place[to - from]; their number.
-int32_t hn_tile_filter(const float *s, struct hn_span span, float threshold, int32_t *place);
 
 enum hn_side {
     HN_SIDE_ROWS, // state per row of X
-    HN_SIDE_COLS  // state per row of Y: the sink is fed transposed tiles
+    HN_SIDE_COLS  // state per row of Y
 };
 
 struct hn_sweep_shape {
@@ -46,14 +45,21 @@ struct hn_sweep_shape {
 };
 
 // A sink. `tile` is called with row-oriented tiles (strips of a few rows of those multiplied): it
-// updates the state of rows [row0, row0 + rows). No two concurrent calls share a row. thread <
-// shape.threads, for scratch that needs no lock.
+// updates the state of rows [row0, row0 + rows). No two concurrent calls share a row of the sink's
+// state. thread < shape.threads, for scratch that needs no lock.
 struct hn_sink_type {
     const char *name;
     HN_MUST_USE enum hn_code (*begin)(struct hn_context *ctx, void *self,
                                       const struct hn_sweep_shape *shape); // Required: allocates
     void (*tile)(void *self, const struct hn_tile *tile, int thread);      // Required
     HN_MUST_USE enum hn_code (*end)(struct hn_context *ctx, void *self);   // Required: finishes
+    // Optional: updates the state of rows [col0, col0 + cols) from the tile as it is, column by
+    // column. Sinks without it are given transposed strips through `tile`.
+    void (*across)(void *self, const struct hn_tile *tile, int thread);
+    // Optional: `tile` for self and `across` for other (which may be self) in one pass. Called for
+    // both orientations of X X^T, and for sinks of either side of X Y^T that `joins` says fit.
+    void (*both)(void *self, void *other, const struct hn_tile *tile, int thread);
+    bool (*joins)(const void *self, const void *other);
 };
 
 struct hn_sink {

@@ -16,7 +16,6 @@
 // Streams: (seed, "proximity.tiles", step, 0, 0) shuffles the rows, (seed, "proximity.deal", step,
 // 0, 0) deals the pools, in order; so neither depends on threads.
 #include "core/blas.h"
-#include "core/clones.h"
 #include "core/select.h"
 #include "samplers/marks.h"
 #include "samplers/proximity.h"
@@ -31,8 +30,7 @@ enum {
     BLOCK = 128, // rows of a matrix product, at most
     PANEL = 256, // columns of a matrix product
     AHEAD = 12,  // rows fetched ahead
-    LINE = 16,   // floats of a cache line
-    RANKED = 512 // up to so many are sorted by counting
+    LINE = 16    // floats of a cache line
 };
 
 struct deck {
@@ -45,15 +43,12 @@ struct deck {
 
 // Of one thread.
 struct scratch {
-    uint64_t *marks;          // [hn_marks_words(n)] rows of a block; clear between blocks
-    int32_t *self;            // [BLOCK] place of a row's own item in its pool, -1: not in it
-    float *rows;              // [BLOCK x d]
-    float *panel;             // [PANEL x d]
-    float *score;             // [block x stride]
-    int32_t *place;           // [m]
-    float *value;             // [m]
-    int32_t *rank;            // [RANKED]
-    struct hn_scored *scored; // [m]
+    uint64_t *marks;                 // [hn_marks_words(n)] rows of a block; clear between blocks
+    int32_t *self;                   // [BLOCK] place of a row's own item in its pool, -1: not in it
+    float *rows;                     // [BLOCK x d]
+    float *panel;                    // [PANEL x d]
+    float *score;                    // [block x stride]
+    struct hn_select_scratch select; // [m]
 };
 
 struct build {
@@ -78,10 +73,7 @@ static void build_free(struct hn_context *ctx, struct build *b) {
         hn_free(ctx, s->rows);
         hn_free(ctx, s->panel);
         hn_free(ctx, s->score);
-        hn_free(ctx, s->place);
-        hn_free(ctx, s->value);
-        hn_free(ctx, s->rank);
-        hn_free(ctx, s->scored);
+        hn_select_scratch_free(ctx, &s->select);
     }
     hn_free(ctx, b->scratch);
     hn_free(ctx, b->deck.item);
@@ -91,16 +83,13 @@ static void build_free(struct hn_context *ctx, struct build *b) {
 }
 
 static bool scratch_open(struct hn_context *ctx, const struct build *b, struct scratch *s) {
-    int64_t d = b->x->cols, m = b->spec->m, block = hn_min(BLOCK, b->spec->tile);
+    int64_t d = b->x->cols, block = hn_min(BLOCK, b->spec->tile);
     return (s->marks = hn_zalloc(ctx, hn_marks_words(b->x->rows), sizeof *s->marks)) &&
            (s->self = hn_alloc(ctx, block, sizeof *s->self)) &&
            (s->rows = hn_alloc(ctx, d, (size_t)block * sizeof *s->rows)) &&
            (s->panel = hn_alloc(ctx, d, PANEL * sizeof *s->panel)) &&
            (s->score = hn_alloc(ctx, b->stride, (size_t)block * sizeof *s->score)) &&
-           (s->place = hn_alloc(ctx, m, sizeof *s->place)) &&
-           (s->value = hn_alloc(ctx, m, sizeof *s->value)) &&
-           (s->rank = hn_alloc(ctx, RANKED, sizeof *s->rank)) &&
-           (s->scored = hn_alloc(ctx, m, sizeof *s->scored));
+           hn_select_scratch_open(ctx, b->spec->m, &s->select) == HN_OK;
 }
 
 static enum hn_code build_open(struct hn_context *ctx, struct build *b) {
@@ -203,77 +192,41 @@ static void find_selves(const int32_t *row, int64_t count, const int32_t *pool, 
         hn_unmark(s->marks, row[r]);
 }
 
-// rank[i] = how many of value[n] come before value[i]: larger ones, and equal ones further ahead.
-HN_CLONES
-static void rank_values(const float *value, int32_t n, int32_t *rank) {
-    memset(rank, 0, (size_t)n * sizeof *rank);
-    for (int32_t j = 0; j < n; j++) {
-        float v = value[j];
-        for (int32_t i = 0; i < j; i++)
-            rank[i] += v > value[i];
-        for (int32_t i = j + 1; i < n; i++)
-            rank[i] += v >= value[i];
-    }
-}
-
-// Of scored[n], by descending score, makes the first k the k best by exact score in their order:
-// only runs of neighbours that are within what two scores may be off have to be scored exactly.
-static void settle(const struct build *b, const float *query, struct hn_scored *scored, int64_t n,
-                   int64_t k) {
-    for (int64_t from = 0, to; from < k; from = to) {
-        for (to = from + 1; to < n && scored[to - 1].score - scored[to].score <= 2 * b->bound; to++)
-            continue;
-        if (to - from > 1)
-            (void)hn_select_top(scored + from, to - from, hn_min(to, k) - from, b->bound, query,
-                                b->x);
-    }
-}
-
-// target[k]: the neighbours of item v, from score[m] of its candidates, whose ids are pool[m] but
-// for the place `self`, where the spare is.
+// target[k]: the neighbours of item v, from score[m] of its candidates pool[m].
 static void choose_neighbours(const struct build *b, int32_t v, const float *score,
-                              const int32_t *pool, int32_t self, struct scratch *s,
-                              int32_t *target) {
-    int64_t m = b->spec->m, k = b->spec->k;
-    const float *query = hn_row(b->x, v);
-    float limit = (float)((double)hn_select_limit(score, m, k, -INFINITY) - 2 * b->bound);
-    struct hn_span all = {0, (int32_t)m};
-    int32_t n = hn_tile_filter(score, all, nextafterf(limit, -INFINITY), s->place);
-    for (int32_t i = 0; i < n; i++)
-        s->value[i] = score[s->place[i]];
-    bool ranked = n <= RANKED;
-    if (ranked)
-        rank_values(s->value, n, s->rank);
-    for (int32_t i = 0; i < n; i++) {
-        int32_t at = s->place[i];
-        s->scored[ranked ? s->rank[i] : i] =
-            (struct hn_scored){.score = (double)s->value[i], .id = at == self ? pool[m] : pool[at]};
-    }
-    if (ranked)
-        settle(b, query, s->scored, n, k);
-    else
-        (void)hn_select_top(s->scored, n, k, b->bound, query, b->x);
+                              const int32_t *pool, struct scratch *s, int32_t *target) {
+    int64_t k = hn_select_near(score, pool, b->spec->m, b->spec->k, -INFINITY, b->bound,
+                               hn_row(b->x, v), b->x, false, &s->select);
     for (int64_t i = 0; i < k; i++)
-        target[i] = s->scored[i].id;
+        target[i] = s->select.scored[i].id;
+}
+
+static void swap_ids(int32_t *a, int32_t *b) {
+    int32_t t = *a;
+    *a = *b;
+    *b = t;
 }
 
 // Rows of one tile, at most BLOCK of them.
-static void build_block(const struct build *b, const int32_t *row, int64_t count,
-                        const int32_t *pool, struct scratch *s) {
+static void build_block(const struct build *b, const int32_t *row, int64_t count, int32_t *pool,
+                        struct scratch *s) {
     int64_t m = b->spec->m;
     score_block(b, row, count, pool, s);
     find_selves(row, count, pool, m, s);
     for (int64_t r = 0; r < count; r++) {
         float *score = s->score + r * b->stride;
-        if (s->self[r] >= 0)
-            score[s->self[r]] = score[m];
-        choose_neighbours(b, row[r], score, pool, s->self[r], s,
-                          b->out->target + b->out->start[row[r]]);
+        int32_t self = s->self[r];
+        if (self >= 0) { // the spare in its place
+            score[self] = score[m];
+            swap_ids(&pool[self], &pool[m]);
+        }
+        choose_neighbours(b, row[r], score, pool, s, b->out->target + b->out->start[row[r]]);
+        if (self >= 0)
+            swap_ids(&pool[self], &pool[m]);
     }
 }
 
-static void build_tile(const struct build *b, int64_t tile, const int32_t *pool,
-                       struct scratch *s) {
+static void build_tile(const struct build *b, int64_t tile, int32_t *pool, struct scratch *s) {
     int64_t from = tile * b->x->rows / b->tiles, to = (tile + 1) * b->x->rows / b->tiles;
     for (; from < to; from += BLOCK)
         build_block(b, b->order + from, hn_min(BLOCK, to - from), pool, s);

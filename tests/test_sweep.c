@@ -76,8 +76,8 @@ static void record_free(struct hn_context *ctx, struct recorder *r) {
     hn_free(ctx, r->busy);
 }
 
-static const struct hn_sink_type recorder_sink = {"recorder", record_begin, record_tile,
-                                                  record_end};
+static const struct hn_sink_type recorder_sink = {
+    .name = "recorder", .begin = record_begin, .tile = record_tile, .end = record_end};
 
 // Every entry once, near the exact product.
 static bool complete(const struct recorder *r, const struct hn_matrix *x,
@@ -235,12 +235,12 @@ static void test_filter(void) {
     hn_context_init(&ctx, 1);
     enum { N = 150 };
     float *s = hn_fixture_rows(&ctx, 1, N, 3);
-    int32_t place[N];
+    int32_t place[N + HN_SCAN_SLACK];
     for (int32_t from = 0; from < 40; from += 3)
         for (int32_t to = from; to <= N; to += 7)
             for (int t = 0; t < 5; t++) {
                 const float threshold[] = {-INFINITY, 0.0F, s[to / 2], 0.15F, INFINITY};
-                int32_t n = hn_tile_filter(s, (struct hn_span){from, to}, threshold[t], place);
+                int32_t n = hn_scan_best()->filter(s, from, to, threshold[t], place);
                 int32_t k = 0;
                 for (int32_t j = from; j < to; j++)
                     if (s[j] >= threshold[t] && !(k < n && place[k++] == j))

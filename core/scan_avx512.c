@@ -1,0 +1,291 @@
+// The scans for AVX-512. Survivors are compressed in registers and stored as whole vectors: a
+// compressing store to memory is far slower on some processors.
+#include "core/scan_private.h"
+
+#if HN_SCAN_X86
+
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma,bmi,bmi2,popcnt")))
+#define INLINE512 AVX512 static inline __attribute__((always_inline))
+
+enum { LANES = 16, GROUP = 4 * LANES };
+
+// The first n of sixteen lanes, n >= 0.
+INLINE512 __mmask16 first_lanes(int64_t n) {
+    return n >= LANES ? (__mmask16)0xffff : (__mmask16)((1U << n) - 1U);
+}
+
+INLINE512 __m512i count_up(int32_t from) {
+    const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm512_add_epi32(_mm512_set1_epi32(from), lanes);
+}
+
+// Stores the places of the hits among j .. j + 15; their number.
+INLINE512 int32_t put_places(__mmask16 hits, int32_t j, int32_t *place) {
+    _mm512_storeu_si512(place, _mm512_maskz_compress_epi32(hits, count_up(j)));
+    return __builtin_popcount(hits);
+}
+
+AVX512 static int32_t filter(const float *s, int32_t from, int32_t to, float threshold,
+                             int32_t *place) {
+    const __m512 t = _mm512_set1_ps(threshold);
+    int32_t n = 0, j = from;
+    for (; j + GROUP <= to; j += GROUP) {
+        __mmask16 a = _mm512_cmp_ps_mask(_mm512_loadu_ps(s + j), t, _CMP_GE_OQ);
+        __mmask16 b = _mm512_cmp_ps_mask(_mm512_loadu_ps(s + j + 16), t, _CMP_GE_OQ);
+        __mmask16 c = _mm512_cmp_ps_mask(_mm512_loadu_ps(s + j + 32), t, _CMP_GE_OQ);
+        __mmask16 d = _mm512_cmp_ps_mask(_mm512_loadu_ps(s + j + 48), t, _CMP_GE_OQ);
+        if (((a | b) | (c | d)) == 0)
+            continue;
+        n += put_places(a, j, place + n);
+        n += put_places(b, j + 16, place + n);
+        n += put_places(c, j + 32, place + n);
+        n += put_places(d, j + 48, place + n);
+    }
+    for (; j < to; j += LANES) {
+        __mmask16 lanes = first_lanes(to - j);
+        __m512 v = _mm512_maskz_loadu_ps(lanes, s + j);
+        n += put_places(_mm512_mask_cmp_ps_mask(lanes, v, t, _CMP_GE_OQ), j, place + n);
+    }
+    return n;
+}
+
+INLINE512 __mmask16 reaches(const float *s, const float *threshold) {
+    return _mm512_cmp_ps_mask(_mm512_loadu_ps(s), _mm512_loadu_ps(threshold), _CMP_GE_OQ);
+}
+
+AVX512 static int32_t filter_each(const float *s, int32_t from, int32_t to, const float *threshold,
+                                  int32_t *place) {
+    int32_t n = 0, j = from;
+    for (; j + GROUP <= to; j += GROUP) {
+        __mmask16 a = reaches(s + j, threshold + j), b = reaches(s + j + 16, threshold + j + 16);
+        __mmask16 c = reaches(s + j + 32, threshold + j + 32);
+        __mmask16 d = reaches(s + j + 48, threshold + j + 48);
+        if (((a | b) | (c | d)) == 0)
+            continue;
+        n += put_places(a, j, place + n);
+        n += put_places(b, j + 16, place + n);
+        n += put_places(c, j + 32, place + n);
+        n += put_places(d, j + 48, place + n);
+    }
+    for (; j < to; j += LANES) {
+        __mmask16 lanes = first_lanes(to - j);
+        __m512 v = _mm512_maskz_loadu_ps(lanes, s + j);
+        __m512 t = _mm512_maskz_loadu_ps(lanes, threshold + j);
+        n += put_places(_mm512_mask_cmp_ps_mask(lanes, v, t, _CMP_GE_OQ), j, place + n);
+    }
+    return n;
+}
+
+// Appends the hits among sixteen; their number.
+INLINE512 int32_t put_survivors(__mmask16 hits, __m512 v, int32_t col, struct hn_survivors *out,
+                                int32_t used) {
+    _mm512_storeu_ps(out->score + used, _mm512_maskz_compress_ps(hits, v));
+    return put_places(hits, col, out->id + used);
+}
+
+AVX512 static int32_t collect(const float *s, int32_t from, int32_t to, float threshold,
+                              int32_t col0, struct hn_survivors *out) {
+    const __m512 t = _mm512_set1_ps(threshold);
+    int32_t used = out->used, room = out->room, j = from;
+    for (; j + GROUP <= to && used < room; j += GROUP) {
+        __m512 v[4];
+        __mmask16 hits[4];
+        for (int k = 0; k < 4; k++) {
+            v[k] = _mm512_loadu_ps(s + j + LANES * k);
+            hits[k] = _mm512_cmp_ps_mask(v[k], t, _CMP_GE_OQ);
+        }
+        if (((hits[0] | hits[1]) | (hits[2] | hits[3])) == 0)
+            continue;
+        for (int k = 0; k < 4; k++)
+            used += put_survivors(hits[k], v[k], col0 + j + LANES * k, out, used);
+    }
+    for (; j < to && used < room; j += LANES) {
+        __mmask16 lanes = first_lanes(to - j);
+        __m512 v = _mm512_maskz_loadu_ps(lanes, s + j);
+        __mmask16 hits = _mm512_mask_cmp_ps_mask(lanes, v, t, _CMP_GE_OQ);
+        used += put_survivors(hits, v, col0 + j, out, used);
+    }
+    out->used = used;
+    return j < to ? j : to;
+}
+
+INLINE512 float least(__m512 v) {
+    __m256 a = _mm256_min_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
+    __m128 b = _mm_min_ps(_mm256_extractf128_ps(a, 1), _mm256_castps256_ps128(a));
+    __m128 c = _mm_min_ps(_mm_movehl_ps(b, b), b);
+    return _mm_cvtss_f32(_mm_min_ss(_mm_movehdup_ps(c), c));
+}
+
+INLINE512 float greatest(__m512 v) {
+    __m256 a = _mm256_max_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
+    __m128 b = _mm_max_ps(_mm256_extractf128_ps(a, 1), _mm256_castps256_ps128(a));
+    __m128 c = _mm_max_ps(_mm_movehl_ps(b, b), b);
+    return _mm_cvtss_f32(_mm_max_ss(_mm_movehdup_ps(c), c));
+}
+
+AVX512 static void widen(const float *s, int64_t n, float *min, float *max) {
+    __m512 low = _mm512_set1_ps(*min), high = _mm512_set1_ps(*max);
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES) {
+        __m512 v = _mm512_loadu_ps(s + j);
+        low = _mm512_min_ps(v, low);
+        high = _mm512_max_ps(v, high);
+    }
+    __mmask16 rest = first_lanes(n - j);
+    __m512 v = _mm512_maskz_loadu_ps(rest, s + j);
+    *min = least(_mm512_mask_min_ps(low, rest, v, low));
+    *max = greatest(_mm512_mask_max_ps(high, rest, v, high));
+}
+
+AVX512 static void widen_each(const float *s, int64_t n, float *min, float *max) {
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES) {
+        __m512 v = _mm512_loadu_ps(s + j);
+        _mm512_storeu_ps(min + j, _mm512_min_ps(v, _mm512_loadu_ps(min + j)));
+        _mm512_storeu_ps(max + j, _mm512_max_ps(v, _mm512_loadu_ps(max + j)));
+    }
+    __mmask16 rest = first_lanes(n - j);
+    __m512 v = _mm512_maskz_loadu_ps(rest, s + j);
+    __m512 low = _mm512_min_ps(v, _mm512_maskz_loadu_ps(rest, min + j));
+    __m512 high = _mm512_max_ps(v, _mm512_maskz_loadu_ps(rest, max + j));
+    _mm512_mask_storeu_ps(min + j, rest, low);
+    _mm512_mask_storeu_ps(max + j, rest, high);
+}
+
+// 2^((s - 1) slope) of eight.
+INLINE512 __m512d power(__m256 s, __m512d slope) {
+    __m512d y = _mm512_fmsub_pd(_mm512_cvtps_pd(s), slope, slope);
+    __m512d k = _mm512_roundscale_pd(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m512d f = _mm512_sub_pd(y, k);
+    __m512d p = _mm512_set1_pd(HN_POWER_6);
+    p = _mm512_fmadd_pd(p, f, _mm512_set1_pd(HN_POWER_5));
+    p = _mm512_fmadd_pd(p, f, _mm512_set1_pd(HN_POWER_4));
+    p = _mm512_fmadd_pd(p, f, _mm512_set1_pd(HN_POWER_3));
+    p = _mm512_fmadd_pd(p, f, _mm512_set1_pd(HN_POWER_2));
+    p = _mm512_fmadd_pd(p, f, _mm512_set1_pd(HN_POWER_1));
+    p = _mm512_fmadd_pd(p, f, _mm512_set1_pd(HN_POWER_0));
+    return _mm512_scalef_pd(p, k);
+}
+
+INLINE512 double add_eight(__m512d lane) {
+    __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(lane), _mm512_extractf64x4_pd(lane, 1));
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+// rows, each: what is to be added up.
+INLINE512 double sum_powers(const float *s, int64_t n, double slope, _Bool rows, double *each) {
+    const __m512d m = _mm512_set1_pd(slope);
+    __m512d a = _mm512_setzero_pd(), b = _mm512_setzero_pd();
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES) {
+        __m512d p = power(_mm256_loadu_ps(s + j), m), q = power(_mm256_loadu_ps(s + j + 8), m);
+        if (rows) {
+            a = _mm512_add_pd(a, p);
+            b = _mm512_add_pd(b, q);
+        }
+        if (each) {
+            _mm512_storeu_pd(each + j, _mm512_add_pd(_mm512_loadu_pd(each + j), p));
+            _mm512_storeu_pd(each + j + 8, _mm512_add_pd(_mm512_loadu_pd(each + j + 8), q));
+        }
+    }
+    for (int half = 0; half < 2; half++, j += 8) {
+        __mmask8 rest = (__mmask8)first_lanes(n > j ? n - j : 0);
+        __m512d p = power(_mm256_maskz_loadu_ps(rest, s + j), m);
+        if (rows && half == 0)
+            a = _mm512_mask_add_pd(a, rest, a, p);
+        if (rows && half == 1)
+            b = _mm512_mask_add_pd(b, rest, b, p);
+        if (each)
+            _mm512_mask_storeu_pd(each + j, rest,
+                                  _mm512_add_pd(_mm512_maskz_loadu_pd(rest, each + j), p));
+    }
+    return rows ? add_eight(_mm512_add_pd(a, b)) : 0;
+}
+
+AVX512 static double powers(const float *s, int64_t n, double slope) {
+    return sum_powers(s, n, slope, 1, 0);
+}
+
+AVX512 static void powers_each(const float *s, int64_t n, double slope, double *each) {
+    (void)sum_powers(s, n, slope, 0, each);
+}
+
+AVX512 static double powers_both(const float *s, int64_t n, double slope, double *each) {
+    return sum_powers(s, n, slope, 1, each);
+}
+
+AVX512 static int32_t count(const float *s, int64_t n, float threshold) {
+    const __m512 t = _mm512_set1_ps(threshold);
+    int32_t number = 0;
+    for (int64_t j = 0; j < n; j += LANES) {
+        __mmask16 lanes = first_lanes(n - j);
+        __m512 v = _mm512_maskz_loadu_ps(lanes, s + j);
+        number += __builtin_popcount(_mm512_mask_cmp_ps_mask(lanes, v, t, _CMP_GE_OQ));
+    }
+    return number;
+}
+
+// Sixteen ranks at a time: values further ahead count when they are equal, those behind do not.
+AVX512 static void rank_values(const float *value, int32_t n, int32_t *rank) {
+    const __m512i one = _mm512_set1_epi32(1);
+    for (int32_t i = 0; i < n; i += LANES) {
+        __m512 v = _mm512_maskz_loadu_ps(first_lanes(n - i), value + i);
+        __m512i before = _mm512_setzero_si512();
+        int32_t j = 0, end = i + LANES < n ? i + LANES : n;
+        for (; j < i; j++) {
+            __mmask16 m = _mm512_cmp_ps_mask(_mm512_set1_ps(value[j]), v, _CMP_GE_OQ);
+            before = _mm512_mask_add_epi32(before, m, before, one);
+        }
+        for (; j < end; j++) {
+            __m512 other = _mm512_set1_ps(value[j]);
+            __mmask16 behind = (__mmask16)(0xfffeU << (j - i)); // lanes that value[j] is ahead of
+            __mmask16 m = _mm512_cmp_ps_mask(other, v, _CMP_GT_OQ);
+            m |= _mm512_mask_cmp_ps_mask(behind, other, v, _CMP_EQ_OQ);
+            before = _mm512_mask_add_epi32(before, m, before, one);
+        }
+        for (; j < n; j++) {
+            __mmask16 m = _mm512_cmp_ps_mask(_mm512_set1_ps(value[j]), v, _CMP_GT_OQ);
+            before = _mm512_mask_add_epi32(before, m, before, one);
+        }
+        _mm512_storeu_si512(rank + i, before);
+    }
+}
+
+AVX512 static void dot_exact_4(const float *x, const float *const y[4], int64_t d, double out[4]) {
+    const __m512d zero = _mm512_setzero_pd();
+    __m512d lane[4] = {zero, zero, zero, zero};
+    int64_t k = 0;
+    for (; k + 8 <= d; k += 8) {
+        __m512d a = _mm512_cvtps_pd(_mm256_loadu_ps(x + k));
+        for (int i = 0; i < 4; i++)
+            lane[i] = _mm512_fmadd_pd(a, _mm512_cvtps_pd(_mm256_loadu_ps(y[i] + k)), lane[i]);
+    }
+    __mmask8 rest = (__mmask8)first_lanes(d - k);
+    __m512d a = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(rest, x + k));
+    for (int i = 0; i < 4; i++) {
+        __m512d b = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(rest, y[i] + k));
+        out[i] = add_eight(_mm512_mask3_fmadd_pd(a, b, lane[i], rest));
+    }
+}
+
+const struct hn_scan hn_scan_avx512 = {
+    .name = "AVX-512",
+    .filter = filter,
+    .filter_each = filter_each,
+    .collect = collect,
+    .widen = widen,
+    .widen_each = widen_each,
+    .powers = powers,
+    .powers_each = powers_each,
+    .powers_both = powers_both,
+    .count = count,
+    .rank = rank_values,
+    .dot_exact_4 = dot_exact_4,
+};
+
+#else
+extern int hn_scan_no_avx512; // a file has to declare something
+#endif
