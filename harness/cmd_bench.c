@@ -94,11 +94,17 @@ static const struct hn_option bench_options[] = {
     {.name = NULL},
 };
 
+// Sizes of one row.
+struct shape {
+    int64_t n, dim, M, K, batch, keep;
+};
+
 // What the kernels work on.
 struct bench {
     const struct bench_params *p;
-    struct hn_items items; // with two views
-    double gflops, gbs;    // the ceilings of this run
+    struct shape shape;
+    struct hn_items items; // of that shape; views and labels where they are wanted
+    double gflops, gbs;    // the ceilings, measured just before
 };
 
 // Seconds of one repetition, and the seconds that the ceiling would take (NaN: no ceiling applies).
@@ -119,9 +125,9 @@ static void fill_rows(int threads, float *x, int64_t n, int64_t d, int64_t which
     }
 }
 
-static enum hn_code make_rows(struct hn_context *ctx, struct bench *b, int64_t which,
+static enum hn_code make_rows(struct hn_context *ctx, const struct shape *shape, int64_t which,
                               struct hn_matrix *out) {
-    int64_t n = b->p->n, d = b->p->dim, size;
+    int64_t n = shape->n, d = shape->dim, size;
     float *x = hn_mul(n, d, &size) ? hn_alloc(ctx, size, sizeof *x) : NULL;
     if (!x)
         return hn_fail(ctx, HN_MEMORY, "no memory for %" PRId64 " x %" PRId64 " embeddings", n, d);
@@ -135,29 +141,39 @@ static void free_items(struct hn_context *ctx, struct bench *b) {
     hn_free(ctx, (float *)b->items.x1.data);
     hn_free(ctx, (float *)b->items.x2.data);
     hn_free(ctx, (int32_t *)b->items.labels);
+    b->items = (struct hn_items){0};
 }
 
-static enum hn_code make_items(struct hn_context *ctx, struct bench *b) {
-    b->items = (struct hn_items){.n = b->p->n, .d = b->p->dim};
-    b->items.labels = hn_zalloc(ctx, b->p->n, sizeof(int32_t));
-    if (!b->items.labels || make_rows(ctx, b, 0, &b->items.x) ||
-        make_rows(ctx, b, 1, &b->items.x1) || make_rows(ctx, b, 2, &b->items.x2))
+// Makes b->items of b->shape, unless they are there. views: with two views besides x.
+static enum hn_code make_items(struct hn_context *ctx, struct bench *b, bool views) {
+    const struct shape *shape = &b->shape;
+    struct hn_items *items = &b->items;
+    if (items->n != shape->n || items->d != shape->dim)
+        free_items(ctx, b);
+    items->n = shape->n;
+    items->d = shape->dim;
+    if (!items->x.data && make_rows(ctx, shape, 0, &items->x))
+        return ctx->code;
+    if (!items->labels && !(items->labels = hn_zalloc(ctx, shape->n, sizeof(int32_t))))
+        return ctx->code;
+    if (views && !items->x1.data &&
+        (make_rows(ctx, shape, 1, &items->x1) || make_rows(ctx, shape, 2, &items->x2)))
         return ctx->code;
     return HN_OK;
 }
 
 static double flop_seconds(const struct bench *b, int64_t dots) {
-    return 2.0 * (double)b->p->dim * (double)dots / (b->gflops * 1e9);
+    return 2.0 * (double)b->shape.dim * (double)dots / (b->gflops * 1e9);
 }
 
 static enum hn_code run_sgemm(struct hn_context *ctx, struct bench *b, double argument,
                               struct measured *out) {
     (void)argument;
     double gflops;
-    if (hn_host_sgemm(ctx, b->p->dim, 1, &gflops))
+    if (hn_host_sgemm(ctx, b->shape.dim, 1, &gflops))
         return ctx->code;
     // Given as the time of one N x N product at that rate.
-    int64_t dots = b->p->n * b->p->n;
+    int64_t dots = b->shape.n * b->shape.n;
     out->seconds = flop_seconds(b, dots) * b->gflops / gflops;
     out->ideal = flop_seconds(b, dots);
     return HN_OK;
@@ -166,7 +182,7 @@ static enum hn_code run_sgemm(struct hn_context *ctx, struct bench *b, double ar
 static enum hn_code run_knn(struct hn_context *ctx, struct bench *b, double argument,
                             struct measured *out) {
     (void)argument;
-    struct hn_topk topk = {.k = b->p->K, .skip_self = true};
+    struct hn_topk topk = {.k = b->shape.K, .skip_self = true};
     struct hn_sweep sweep = {.x = b->items.x, .y = b->items.x};
     hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
     int64_t begun = hn_wall_ns();
@@ -198,12 +214,14 @@ static enum hn_code build_sampler(struct hn_context *ctx, struct bench *b, const
     for (; option[0]; option += 2)
         if (hn_options_set(ctx, type->options, params, option[0], option[1]))
             return ctx->code;
-    struct hn_sampler_plan plan = {
-        .n = b->p->n, .batch_size = (int32_t)b->p->batch, .has_positive = true, .has_labels = true};
+    struct hn_sampler_plan plan = {.n = b->shape.n,
+                                   .batch_size = (int32_t)b->shape.batch,
+                                   .has_positive = true,
+                                   .has_labels = true};
     if (type->check && type->check(ctx, params, &plan))
         return ctx->code;
-    if (hn_sampler_open(ctx, type, params, b->p->n, (int32_t)hn_min(b->p->batch, b->p->n), 1,
-                        sampler))
+    if (hn_sampler_open(ctx, type, params, b->shape.n, (int32_t)hn_min(b->shape.batch, b->shape.n),
+                        1, sampler))
         return ctx->code;
     int64_t begun = hn_wall_ns();
     if (hn_sampler_build(ctx, sampler, &b->items, 0)) {
@@ -244,7 +262,7 @@ static enum hn_code judge_proximity(struct hn_context *ctx, struct bench *b,
                                     struct measured *out) {
     (void)ctx;
     (void)argument;
-    out->ideal = (double)sampler->build.dot * (double)b->p->dim * 4.0 / (b->gbs * 1e9);
+    out->ideal = (double)sampler->build.dot * (double)b->shape.dim * 4.0 / (b->gbs * 1e9);
     return HN_OK;
 }
 
@@ -253,28 +271,31 @@ static enum hn_code judge_gcbs(struct hn_context *ctx, struct bench *b, struct h
     (void)ctx;
     (void)sampler;
     (void)argument;
-    out->ideal = flop_seconds(b, b->p->n * b->p->n);
+    out->ideal = flop_seconds(b, b->shape.n * b->shape.n);
     return HN_OK;
 }
 
+// Per batch, of a whole epoch; the epoch before warms up.
 static enum hn_code draw_walks(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
                                double argument, struct measured *out) {
     (void)argument;
-    enum { COUNT = 32 };
-    int32_t size[COUNT];
-    struct hn_batches batches = {.count = COUNT, .batch_size = sampler->batch_size, .size = size};
-    batches.ids = hn_alloc(ctx, (int64_t)COUNT * batches.batch_size, sizeof(int32_t));
-    int64_t in_epoch;
-    enum hn_code code =
-        batches.ids ? hn_sampler_epoch(ctx, sampler, &b->items, 0, &in_epoch) : HN_MEMORY;
-    if (code == HN_OK) {
-        batches.count = (int32_t)hn_min(in_epoch, COUNT);
+    int64_t room = hn_batches_per_epoch(b->shape.n, sampler->batch_size), count;
+    struct hn_batches batches = {.batch_size = sampler->batch_size};
+    batches.ids = hn_alloc(ctx, room * batches.batch_size, sizeof *batches.ids);
+    batches.size = batches.ids ? hn_alloc(ctx, room, sizeof *batches.size) : NULL;
+    enum hn_code code = batches.size ? HN_OK : HN_MEMORY;
+    for (int epoch = 0; epoch < 2 && code == HN_OK; epoch++) {
+        code = hn_sampler_epoch(ctx, sampler, &b->items, epoch, &count);
+        if (code != HN_OK)
+            break;
+        batches.count = (int32_t)hn_min(count, room);
         int64_t begun = hn_wall_ns();
         code = hn_sampler_next(ctx, sampler, &batches);
         out->seconds = (double)(hn_wall_ns() - begun) * 1e-9 / batches.count;
-        out->ideal = NAN;
     }
+    out->ideal = NAN;
     hn_free(ctx, batches.ids);
+    hn_free(ctx, batches.size);
     return code;
 }
 
@@ -287,55 +308,124 @@ static enum hn_code judge_dealt(struct hn_context *ctx, struct bench *b, struct 
     return HN_OK;
 }
 
-static enum hn_code run_dealt(struct hn_context *ctx, struct bench *b, double argument,
-                              struct measured *out) {
-    char M[32], K[32];
-    snprintf(M, sizeof M, "%" PRId64, b->p->M);
-    snprintf(K, sizeof K, "%" PRId64, b->p->K);
-    const char *const option[] = {"M", M, "K", K, "candidates", "dealt", NULL};
-    return with_params(ctx, b, "batchsampler", option, argument, judge_dealt, out);
-}
-
-static enum hn_code run_graph(struct hn_context *ctx, struct bench *b, double alpha,
+// A proximity graph (alpha = 0), or walks on one that is made by the quicker way.
+static enum hn_code run_graph(struct hn_context *ctx, struct bench *b, bool dealt, double alpha,
                               struct measured *out) {
     char M[32], K[32], a[32];
-    snprintf(M, sizeof M, "%" PRId64, b->p->M);
-    snprintf(K, sizeof K, "%" PRId64, b->p->K);
+    snprintf(M, sizeof M, "%" PRId64, b->shape.M);
+    snprintf(K, sizeof K, "%" PRId64, b->shape.K);
     hn_real_text(alpha, a, sizeof a);
-    const char *const option[] = {"M", M, "K", K, "alpha", a, NULL};
+    const char *const option[] = {
+        "M", M,   "K", K, "candidates", dealt ? "dealt" : "independent", alpha > 0 ? "alpha" : NULL,
+        a,   NULL};
     return with_params(ctx, b, "batchsampler", option, alpha,
-                       alpha > 0 ? draw_walks : judge_proximity, out);
+                       alpha > 0 ? draw_walks
+                       : dealt   ? judge_dealt
+                                 : judge_proximity,
+                       out);
+}
+
+static enum hn_code run_independent(struct hn_context *ctx, struct bench *b, double argument,
+                                    struct measured *out) {
+    return run_graph(ctx, b, false, argument, out);
+}
+
+static enum hn_code run_dealt(struct hn_context *ctx, struct bench *b, double argument,
+                              struct measured *out) {
+    return run_graph(ctx, b, true, argument, out);
 }
 
 static enum hn_code run_gcbs(struct hn_context *ctx, struct bench *b, double argument,
                              struct measured *out) {
     char keep[32];
-    snprintf(keep, sizeof keep, "%" PRId64, hn_min(b->p->keep, b->p->n - 1));
+    snprintf(keep, sizeof keep, "%" PRId64, hn_min(b->shape.keep, b->shape.n - 1));
     const char *const option[] = {"keep", keep, NULL};
     return with_params(ctx, b, "gcbs", option, argument, judge_gcbs, out);
 }
 
+// Everything that sinks collect but histograms, or nothing.
+static enum hn_code sweep_seconds(struct hn_context *ctx, const struct bench *b, bool half,
+                                  bool sinks, double *seconds) {
+    const double temperature = 0.5;
+    // The upper 0.1 % of products of random rows, which are nearly normal with variance 1 / d.
+    float threshold = (float)(3.09 / sqrt((double)b->shape.dim));
+    struct hn_topk topk = {.k = b->shape.K, .skip_self = true};
+    struct hn_lse lse = {.temperature = &temperature, .n = 1, .skip_self = true};
+    struct hn_extrema extrema = {.skip_self = true};
+    struct hn_tail tail = {
+        .threshold = threshold, .skip_self = true, .capacity = b->shape.n * b->shape.n / 400 + 64};
+    struct hn_sweep sweep = {.x = b->items.x1, .y = half ? b->items.x1 : b->items.x2};
+    if (sinks) {
+        hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
+        hn_sweep_add(&sweep, &hn_lse_sink, &lse, HN_SIDE_ROWS);
+        hn_sweep_add(&sweep, &hn_extrema_sink, &extrema, HN_SIDE_ROWS);
+        hn_sweep_add(&sweep, &hn_tail_sink, &tail, HN_SIDE_ROWS);
+    }
+    int64_t begun = hn_wall_ns();
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    *seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    hn_topk_free(ctx, &topk);
+    hn_lse_free(ctx, &lse);
+    hn_extrema_free(ctx, &extrema);
+    hn_tail_free(ctx, &tail);
+    return code;
+}
+
+// All sinks together; the ceiling is the same sweep without any, run just before.
+static enum hn_code run_sinks(struct hn_context *ctx, struct bench *b, double half,
+                              struct measured *out) {
+    enum hn_code code = sweep_seconds(ctx, b, half > 0, false, &out->ideal);
+    return code ? code : sweep_seconds(ctx, b, half > 0, true, &out->seconds);
+}
+
+enum { NO_ROWS, ROWS, VIEWS };
 static const struct kernel {
     const char *group, *name;
-    double argument; // alpha of a walk (0: the graph itself), temperature of a loss
+    int needs;       // embeddings
+    double argument; // alpha of a walk (0: the graph itself), temperature of a loss, 1: X X^T
     enum hn_code (*run)(struct hn_context *ctx, struct bench *b, double argument,
                         struct measured *out);
 } kernels[] = {
-    {"sgemm", "sgemm", 0, run_sgemm},
-    {"knn", "knn", 0, run_knn},
-    {"proximity", "proximity-independent", 0, run_graph},
-    {"proximity", "proximity-dealt", 0, run_dealt},
-    {"walk", "walk-0.1", 0.1, run_graph},
-    {"walk", "walk-0.7", 0.7, run_graph},
-    {"gcbs", "gcbs", 0, run_gcbs},
-    {"loss", "loss", 0.5, run_loss},
+    {"sgemm", "sgemm", NO_ROWS, 0, run_sgemm},
+    {"knn", "knn", ROWS, 0, run_knn},
+    {"proximity", "proximity-independent", ROWS, 0, run_independent},
+    {"proximity", "proximity-dealt", ROWS, 0, run_dealt},
+    {"walk", "walk-0.1", ROWS, 0.1, run_dealt},
+    {"walk", "walk-0.7", ROWS, 0.7, run_dealt},
+    {"gcbs", "gcbs", VIEWS, 0, run_gcbs},
+    {"loss", "loss", VIEWS, 0.5, run_loss},
+    {"sinks", "sinks", VIEWS, 0, run_sinks},
+    {"sinks", "sinks-half", VIEWS, 1, run_sinks},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
+// What `table` runs: the rows of core/PERFORMANCE.md, sizes as given there.
+static const struct goal {
+    const char *name;
+    struct shape shape;
+} goals[] = {
+    {"sgemm", {50000, 128, 0, 0, 0, 0}},
+    {"sgemm", {25000, 768, 0, 0, 0, 0}},
+    {"knn", {50000, 128, 0, 100, 0, 0}},
+    {"proximity-independent", {50000, 128, 1000, 100, 256, 0}},
+    {"proximity-dealt", {50000, 128, 1000, 100, 256, 0}},
+    {"walk-0.1", {50000, 128, 1000, 100, 256, 0}},
+    {"walk-0.7", {50000, 128, 1000, 100, 256, 0}},
+    {"sinks", {50000, 128, 0, 100, 0, 0}},
+    {"sinks-half", {50000, 128, 0, 100, 0, 0}},
+    {"sinks", {25000, 768, 0, 100, 0, 0}},
+    {"sinks-half", {25000, 768, 0, 100, 0, 0}},
+    {"loss", {25000, 768, 0, 0, 256, 0}},
+    {"gcbs", {25000, 768, 0, 0, 256, 512}},
+    {"gcbs", {10000, 768, 0, 0, 256, 512}},
+    {"proximity-dealt", {1281167, 128, 1000, 500, 256, 0}},
+};
+enum { GOALS = sizeof goals / sizeof goals[0] };
+
 static void print_row(const struct kernel *k, const struct bench *b, const double *sorted,
                       double median, double share) {
-    printf("%-22s %8" PRId64 " %5" PRId64 " %12.6f %12.6f %12.6f ", k->name, b->p->n, b->p->dim,
-           median, sorted[0], sorted[b->p->reps - 1]);
+    printf("%-22s %8" PRId64 " %5" PRId64 " %9.0f %7.1f %11.6f %11.6f %11.6f ", k->name, b->shape.n,
+           b->shape.dim, b->gflops, b->gbs, median, sorted[0], sorted[b->p->reps - 1]);
     if (isnan(share))
         printf("%8s\n", "-");
     else
@@ -347,13 +437,13 @@ static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const st
     json_t *list = json_array();
     for (int64_t r = 0; r < b->p->reps; r++)
         json_array_append_new(list, json_real(all[r]));
-    json_t *row =
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:{s:f, s:f}}",
-                  "name", k->name, "n", (json_int_t)b->p->n, "dim", (json_int_t)b->p->dim, "M",
-                  (json_int_t)b->p->M, "K", (json_int_t)b->p->K, "batch", (json_int_t)b->p->batch,
-                  "keep", (json_int_t)b->p->keep, "threads", ctx->threads, "seconds", "median",
-                  median, "min", sorted[0], "max", sorted[b->p->reps - 1], "all", list, "ceiling",
-                  "sgemm_gflops", b->gflops, "read_gbs", b->gbs);
+    json_t *row = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:{s:f, s:f}}", "name",
+        k->name, "n", (json_int_t)b->shape.n, "dim", (json_int_t)b->shape.dim, "M",
+        (json_int_t)b->shape.M, "K", (json_int_t)b->shape.K, "batch", (json_int_t)b->shape.batch,
+        "keep", (json_int_t)b->shape.keep, "threads", ctx->threads, "seconds", "median", median,
+        "min", sorted[0], "max", sorted[b->p->reps - 1], "all", list, "ceiling", "sgemm_gflops",
+        b->gflops, "read_gbs", b->gbs);
     json_object_set_new(row, "share_of_limit", isnan(share) ? json_null() : json_real(share));
     return row;
 }
@@ -361,26 +451,33 @@ static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const st
 static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, struct bench *b,
                                json_t *rows) {
     int64_t reps = b->p->reps;
-    double *all = hn_alloc(ctx, 2 * reps, sizeof *all);
+    if (k->needs != NO_ROWS && make_items(ctx, b, k->needs == VIEWS))
+        return ctx->code;
+    if (hn_host_sgemm(ctx, b->shape.dim, 3, &b->gflops) || hn_host_read(ctx, 3, &b->gbs))
+        return ctx->code;
+    double *all = hn_alloc(ctx, 3 * reps, sizeof *all);
     if (!all)
         return ctx->code;
-    double *sorted = all + reps;
+    double *sorted = all + reps, *share = sorted + reps;
     struct measured m = {0};
     enum hn_code code = HN_OK;
     for (int64_t r = -b->p->warmup; r < reps && code == HN_OK; r++) {
         code = hn_check_stop(ctx);
         if (code == HN_OK)
             code = k->run(ctx, b, k->argument, &m);
-        if (r >= 0)
+        if (r >= 0) {
             all[r] = m.seconds;
+            share[r] = m.ideal / m.seconds;
+        }
     }
     if (code == HN_OK) {
         memcpy(sorted, all, (size_t)reps * sizeof *all);
         double median = hn_median(sorted, reps);
+        double reached = isnan(share[0]) ? NAN : hn_median(share, reps);
         if (rows)
-            json_array_append_new(rows, row_json(ctx, k, b, all, sorted, median, m.ideal / median));
+            json_array_append_new(rows, row_json(ctx, k, b, all, sorted, median, reached));
         else
-            print_row(k, b, sorted, median, m.ideal / median);
+            print_row(k, b, sorted, median, reached);
     }
     hn_free(ctx, all);
     return code;
@@ -388,34 +485,61 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, s
 
 static bool wanted(const struct kernel *k, int n_args, const char **args) {
     for (int i = 0; i < n_args; i++)
-        if (strcmp(args[i], k->group) == 0 || strcmp(args[i], "all") == 0)
+        if (strcmp(args[i], k->group) == 0 || strcmp(args[i], k->name) == 0 ||
+            strcmp(args[i], "all") == 0)
             return true;
     return n_args == 0;
 }
 
 static enum hn_code check_names(struct hn_context *ctx, int n_args, const char **args) {
-    const char *names[KERNELS + 1] = {"all"};
-    for (int i = 0; i < KERNELS; i++)
-        names[i + 1] = kernels[i].group;
+    const char *names[2 * KERNELS + 2] = {"all", "table"};
+    enum { NAMES = 2 * KERNELS + 2 };
+    for (int i = 0; i < KERNELS; i++) {
+        names[2 * i + 2] = kernels[i].group;
+        names[2 * i + 3] = kernels[i].name;
+    }
     for (int i = 0; i < n_args; i++) {
         bool known = false;
-        for (int j = 0; j <= KERNELS; j++)
+        for (int j = 0; j < NAMES; j++)
             known |= strcmp(args[i], names[j]) == 0;
-        const char *near = hn_nearest(args[i], names, KERNELS + 1);
+        const char *near = hn_nearest(args[i], names, NAMES);
         if (!known)
             return hn_fail(ctx, HN_USAGE, "unknown kernel '%s'%s%s%s", args[i],
                            near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+        if (n_args > 1 && strcmp(args[i], "table") == 0)
+            return hn_fail(ctx, HN_USAGE,
+                           "'table' has rows and sizes of its own: give it alone, without %s",
+                           args[i > 0 ? 0 : 1]);
     }
+    return HN_OK;
+}
+
+static void print_head(const struct hn_context *ctx) {
+    printf("%s kernels, %s scans, %d threads; best = what the ceiling measured just before would "
+           "take\n%-22s %8s %5s %9s %7s %11s %11s %11s %8s\n",
+           hn_blas_core(), hn_scan_best()->name, ctx->threads, "kernel", "n", "dim", "GFLOP/s",
+           "GB/s", "median s", "least s", "most s", "of best");
+}
+
+static enum hn_code run_goals(struct hn_context *ctx, struct bench *b, json_t *rows) {
+    for (int g = 0; g < GOALS; g++)
+        for (int k = 0; k < KERNELS; k++) {
+            b->shape = goals[g].shape;
+            if (strcmp(kernels[k].name, goals[g].name) == 0 &&
+                run_kernel(ctx, &kernels[k], b, rows))
+                return ctx->code;
+        }
     return HN_OK;
 }
 
 static enum hn_code run_kernels(struct hn_context *ctx, struct bench *b, int n_args,
                                 const char **args, json_t *rows) {
     if (!rows)
-        printf("%s kernels, %d threads: sgemm %.0f GFLOP/s at d = %" PRId64 ", read %.1f GB/s\n"
-               "%-22s %8s %5s %12s %12s %12s %8s\n",
-               hn_blas_core(), ctx->threads, b->gflops, b->p->dim, b->gbs, "kernel", "n", "dim",
-               "median s", "least s", "most s", "of limit");
+        print_head(ctx);
+    if (n_args == 1 && strcmp(args[0], "table") == 0)
+        return run_goals(ctx, b, rows);
+    const struct bench_params *p = b->p;
+    b->shape = (struct shape){p->n, p->dim, p->M, p->K, p->batch, p->keep};
     for (int i = 0; i < KERNELS; i++)
         if (wanted(&kernels[i], n_args, args) && run_kernel(ctx, &kernels[i], b, rows))
             return ctx->code;
@@ -430,13 +554,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
     if (b.p->threads != INT64_MIN)
         ctx->threads = (int)b.p->threads;
     json_t *rows = common->json ? json_array() : NULL;
-    enum hn_code code = make_items(ctx, &b);
-    if (code == HN_OK)
-        code = hn_host_sgemm(ctx, b.p->dim, 5, &b.gflops);
-    if (code == HN_OK)
-        code = hn_host_read(ctx, 5, &b.gbs);
-    if (code == HN_OK)
-        code = run_kernels(ctx, &b, n_args, args, rows);
+    enum hn_code code = run_kernels(ctx, &b, n_args, args, rows);
     if (code == HN_OK && rows) {
         json_t *document = json_pack("{s:O}", "kernels", rows);
         json_dumpf(document, stdout, JSON_INDENT(2));
@@ -450,13 +568,19 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
 
 const struct hn_command hn_cmd_bench = {
     .name = "bench",
-    .usage = "hardneg bench [sgemm|knn|proximity|walk|gcbs|loss|all]... [options]",
+    .usage = "hardneg bench [sgemm|knn|proximity|walk|gcbs|loss|sinks|all|table]... [options]",
     .summary = "how fast the heavy parts are here, as shares of what the machine can do",
     .details =
-        "Times each kernel on random unit rows with warm-up and repetition; beside it the ceiling "
-        "of\n"
-        "the same run: matrix products at this dimension, and reading memory. A walk is given per\n"
-        "batch and has no ceiling.\n"
+        "Times each kernel on random unit rows with warm-up and repetition. Beside it stands what "
+        "the\n"
+        "machine could do, measured just before: matrix products at this dimension, reading "
+        "memory,\n"
+        "and the share of it that was reached. `sinks` is everything a sweep collects besides\n"
+        "histograms, as a share of the same sweep without (`sinks-half`: X X^T). A walk is given "
+        "per\n"
+        "batch and has no ceiling. `table` runs the rows of core/PERFORMANCE.md at their own "
+        "sizes,\n"
+        "up to 1,281,167 items: some minutes and 5 GiB.\n"
         "\n"
         "example: hardneg bench knn loss --n 20000 --dim 768 --json",
     .options = bench_options,
