@@ -91,7 +91,7 @@ lint: ## formatting, rules of the design, static analysis
 	$(Q)./deps.sh build test dev
 	$(again) run-lint
 
-bench: ## how fast the heavy parts are, beside what this machine could do at best
+bench: ## how fast the heavy parts are, beside the machine's limits and, where installed, peers
 	$(Q)./deps.sh build
 	$(again) run-bench
 
@@ -121,7 +121,10 @@ run-lint:
 	$(again) everything BUILD=$(BUILD)/lint-clang CC=clang OMP=-fopenmp=libomp CFLAGS="-O2 -Werror"
 
 run-bench: $(program)
-	$(Q)$(program) bench all
+	$(Q)$(program) bench table
+	@echo
+	$(Q)python3=$$(PATH=/usr/bin:$$PATH command -v python3) && \
+	$$python3 tests/peers/compare.py $(program) || echo "peers: no python3, or a run failed"
 
 format: ## rewrite all sources as .clang-format says
 	$(Q)clang-format -i $(wildcard */*.c */*.h tests/fuzz/*.[ch])

@@ -1,0 +1,160 @@
+"""What others do, restated as plainly as they do it: one kernel per call, timed after a warm-up.
+
+    peer.py KERNEL --n N --dim D --M M --K K --batch B --keep k --reps R --threads T
+
+prints one JSON object: {"peer", "seconds": [...]}. Exit code 3: a package is missing, named on
+standard error. Data are random unit rows, as in `hardneg bench`.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+
+
+def unit_rows(n, d, seed):
+    import numpy as np
+
+    x = np.random.default_rng(seed).standard_normal((n, d), dtype=np.float32)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    return x
+
+
+def knn(a):
+    """Faiss, exact inner products."""
+    import faiss
+
+    faiss.omp_set_num_threads(a.threads)
+    x = unit_rows(a.n, a.dim, 0)
+
+    def run():
+        index = faiss.IndexFlatIP(a.dim)
+        index.add(x)
+        index.search(x, a.K + 1)  # the row itself is found too
+
+    return "Faiss IndexFlatIP", run
+
+
+def proximity(a):
+    """BatchSampler, algorithm 2: M random candidates per row, the K most similar kept."""
+    import torch
+
+    torch.set_num_threads(a.threads)
+    x = torch.from_numpy(unit_rows(a.n, a.dim, 0))
+    generator = torch.Generator().manual_seed(1)
+
+    def run():
+        graph = torch.empty((a.n, a.K), dtype=torch.int64)
+        for i in range(0, a.n, 256):
+            rows = x[i : i + 256]
+            candidates = torch.randint(a.n, (len(rows), a.M), generator=generator)
+            similarity = torch.bmm(x[candidates], rows.unsqueeze(2)).squeeze(2)
+            best = similarity.topk(a.K, dim=1).indices
+            graph[i : i + 256] = candidates.gather(1, best)
+
+    return "PyTorch", run
+
+
+def walk(a, alpha):
+    """BatchSampler, algorithm 3, in Python; per batch. The graph is random: only its shape counts."""
+    rng = random.Random(1)
+    graph = [rng.sample(range(a.n), a.K) for _ in range(a.n)]
+    batches = 20
+
+    def run():
+        for _ in range(batches):
+            start = node = rng.randrange(a.n)
+            batch, seen = [start], {start}
+            while len(batch) < a.batch:
+                if rng.random() < alpha:
+                    node = start
+                else:
+                    node = rng.choice(graph[node])
+                if node not in seen:
+                    seen.add(node)
+                    batch.append(node)
+
+    return "Python", run, batches
+
+
+def gcbs(a):
+    """GCBS, algorithm 1: a quantile estimated from chunks of rows, a sparse graph, SciPy's order."""
+    import numpy as np
+    import torch
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    torch.set_num_threads(a.threads)
+    x, y = (torch.from_numpy(unit_rows(a.n, a.dim, s)) for s in (1, 2))
+    chunk = 1000
+
+    def run():
+        level = 1 - min(a.keep, a.n - 1) / a.n
+        estimates = [
+            np.quantile((x[i : i + chunk] @ y.T).numpy(), level) for i in range(0, a.n, chunk)
+        ]
+        threshold = float(np.median(estimates))
+        rows, cols = [], []
+        for i in range(0, a.n, chunk):
+            r, c = ((x[i : i + chunk] @ y.T).numpy() > threshold).nonzero()
+            rows.append(r + i)
+            cols.append(c)
+        row, col = np.concatenate(rows), np.concatenate(cols)
+        graph = coo_matrix((np.ones(len(row), np.int8), (row, col)), (a.n, a.n)).tocsr()
+        reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True)
+
+    return "PyTorch and SciPy", run
+
+
+def loss(a):
+    """Global NT-Xent: log-sum-exp of every row and column."""
+    import torch
+
+    torch.set_num_threads(a.threads)
+    x, y = (torch.from_numpy(unit_rows(a.n, a.dim, s)) for s in (1, 2))
+
+    def run():
+        columns = torch.full((a.n,), -float("inf"))
+        total = 0.0
+        for i in range(0, a.n, 1000):
+            logits = x[i : i + 1000] @ y.T / 0.5
+            total += float(torch.logsumexp(logits, 1).sum())
+            columns = torch.logaddexp(columns, torch.logsumexp(logits, 0))
+        return total + float(columns.sum())
+
+    return "PyTorch", run
+
+
+KERNELS = {
+    "knn": knn,
+    "proximity-independent": proximity,
+    "proximity-dealt": proximity,
+    "walk-0.1": lambda a: walk(a, 0.1),
+    "walk-0.7": lambda a: walk(a, 0.7),
+    "gcbs": gcbs,
+    "loss": loss,
+}
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("kernel", choices=KERNELS)
+    for name, value in (("n", 10000), ("dim", 128), ("M", 1000), ("K", 100), ("batch", 256),
+                        ("keep", 512), ("reps", 1), ("threads", 1)):
+        p.add_argument("--" + name, type=int, default=value)
+    a = p.parse_args()
+    try:
+        name, run, *times = KERNELS[a.kernel](a)
+    except ImportError as missing:
+        sys.exit(print(f"{a.kernel}: {missing}", file=sys.stderr) or 3)
+    seconds = []
+    for rep in range(a.reps + (a.n <= 20000)):  # large ones warm up within themselves
+        begun = time.perf_counter()
+        run()
+        seconds.append((time.perf_counter() - begun) / (times[0] if times else 1))
+    print(json.dumps({"peer": name, "seconds": seconds[-a.reps :]}))
+
+
+if __name__ == "__main__":
+    main()
