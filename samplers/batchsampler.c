@@ -157,13 +157,16 @@ static struct hn_walk walk_of(const struct hn_sampler *self) {
                             .kind = kind_of(params)};
 }
 
-static void walk_one(const struct hn_sampler *self, const struct hn_walk *walk, int64_t number,
-                     int32_t start, struct hn_walk_scratch *scratch, int32_t *ids,
-                     struct hn_walk_tally *tally) {
-    struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "batchsampler.walk", self->step, self->epoch, number);
-    tally->draw++; // the start item
-    hn_walk_run(walk, start, &stream, scratch, ids, tally);
+// Walks number .. number + count - 1, from start[count].
+static void walk_some(const struct hn_sampler *self, const struct hn_walk *walk, int64_t number,
+                      int count, const int32_t *start, struct hn_walk_scratch *scratch,
+                      int32_t *ids, struct hn_walk_tally *tally) {
+    struct hn_stream stream[HN_WALKS];
+    for (int i = 0; i < count; i++)
+        hn_stream_open(&stream[i], self->seed, "batchsampler.walk", self->step, self->epoch,
+                       number + i);
+    tally->draw += count; // the start items
+    hn_walk_run_many(walk, count, start, stream, scratch, ids, tally);
 }
 
 static void count_work(struct hn_sampler *self, const struct hn_walk_tally *sum) {
@@ -207,7 +210,8 @@ static enum hn_code walk_epoch(struct hn_context *ctx, struct hn_sampler *self, 
         if ((b % LOOK == 0 && hn_check_stop(ctx)) || make_room(ctx, self, b))
             return ctx->code;
         int32_t *ids = state->ids + b * self->batch_size;
-        walk_one(self, &walk, b, unseen_start(self, b, left), state->scratch, ids, &sum);
+        int32_t start = unseen_start(self, b, left);
+        walk_some(self, &walk, b, 1, &start, state->scratch, ids, &sum);
         for (int32_t i = 0; i < self->batch_size; i++) {
             left -= !hn_marked(state->seen, ids[i]);
             hn_mark(state->seen, ids[i]);
@@ -239,11 +243,14 @@ static struct hn_walk_tally walk_batches(const struct hn_sampler *self,
     int64_t draw = 0, step = 0, edge = 0, stalls = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)                                    \
     reduction(+ : draw, step, edge, stalls)
-    for (int32_t b = 0; b < out->count; b++) {
+    for (int32_t b = 0; b < out->count; b += HN_WALKS) {
         int64_t number = out->first + b;
+        int32_t start[HN_WALKS], count = (int32_t)hn_min(HN_WALKS, out->count - b);
         struct hn_walk_tally tally = {0};
-        walk_one(self, &walk, number, hn_sampler_start(self, number),
-                 &state->scratch[omp_get_thread_num()], hn_batch_ids(out, b), &tally);
+        for (int i = 0; i < count; i++)
+            start[i] = hn_sampler_start(self, number + i);
+        walk_some(self, &walk, number, count, start, &state->scratch[omp_get_thread_num()],
+                  hn_batch_ids(out, b), &tally);
         draw += tally.draw;
         step += tally.step;
         edge += tally.edge;

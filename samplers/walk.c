@@ -30,6 +30,8 @@
 #include <string.h>
 
 // A walk under way.
+enum { NO_EDGE = -1 };
+
 struct progress {
     const struct hn_walk *walk;
     struct hn_stream *stream;
@@ -44,7 +46,7 @@ enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, enum hn_wal
     bool depth = kind == HN_WALK_DEPTH;
     limit = limit && kind == HN_WALK_RESTART;
     memset(s, 0, sizeof *s);
-    s->collected = hn_zalloc(ctx, hn_marks_words(n), sizeof *s->collected);
+    s->collected = hn_zalloc(ctx, HN_WALKS * hn_marks_words(n), sizeof *s->collected);
     if (limit || depth)
         s->level = hn_alloc(ctx, n, sizeof *s->level);
     if (limit) {
@@ -121,38 +123,85 @@ static int64_t find_sum(const double *sum, int64_t n, double r) {
     return lo;
 }
 
-// A neighbour of v, by the walk's law; v itself if there is none.
-static int32_t neighbour(struct progress *p, int32_t v) {
+// The edge to a neighbour of v, by the walk's law; NO_EDGE if there is none.
+static int64_t draw_edge(struct progress *p, int32_t v) {
     const struct hn_graph *g = p->walk->graph;
     int64_t first = g->start[v], degree = g->start[v + 1] - first;
     if (degree == 0)
-        return v;
+        return NO_EDGE;
     p->tally->draw++;
     p->tally->edge++;
     const double *sum = p->walk->cumulative ? p->walk->cumulative + first : NULL;
     if (!sum || sum[degree - 1] <= 0)
-        return g->target[first + hn_stream_below(p->stream, (uint32_t)degree)];
+        return first + hn_stream_below(p->stream, (uint32_t)degree);
     double r = hn_stream_uniform(p->stream) * sum[degree - 1];
-    return g->target[first + find_sum(sum, degree, r)];
+    return first + find_sum(sum, degree, r);
 }
 
-static void walk_with_restart(struct progress *p, int32_t u) {
+// A walk with restart between two of its steps. Its next node is in a far part of memory: it is
+// asked for, and other walks go on until it is there.
+struct walker {
+    struct progress p;
+    int32_t start, at;
+    int64_t left; // steps until the walk goes on elsewhere
+    int64_t edge; // to be walked along; NO_EDGE: `at` is where the walk is
+};
+
+static void set_out(struct walker *w, int32_t start) {
+    w->start = w->at = start;
+    w->left = w->p.walk->cap * w->p.walk->batch_size;
+    w->edge = NO_EDGE;
+}
+
+// Steps until an edge has been drawn (restarts stay where memory is near); false: the batch is
+// full.
+static bool draw_step(struct walker *w) {
+    struct progress *p = &w->p;
     const struct hn_walk *walk = p->walk;
-    int64_t patience = walk->cap * walk->batch_size, left = patience;
-    int32_t v = u;
-    collect(p, v);
+    collect(p, w->at);
     while (p->count < walk->batch_size) {
-        if (left-- == 0) {
-            v = u = elsewhere(p);
-            left = patience;
-        } else {
-            bool restart = walk->alpha > 0 && hn_stream_uniform(p->stream) < walk->alpha;
-            v = restart ? u : neighbour(p, v);
-            p->tally->draw += walk->alpha > 0;
-            p->tally->step++;
+        if (w->left-- == 0) {
+            set_out(w, elsewhere(p));
+            collect(p, w->at);
+            continue;
         }
-        collect(p, v);
+        bool restart = walk->alpha > 0 && hn_stream_uniform(p->stream) < walk->alpha;
+        p->tally->draw += walk->alpha > 0;
+        p->tally->step++;
+        if (restart) {
+            w->at = w->start;
+            continue;
+        }
+        w->edge = draw_edge(p, w->at);
+        if (w->edge != NO_EDGE) {
+            __builtin_prefetch(&walk->graph->target[w->edge]);
+            return true;
+        }
     }
+    return false;
+}
+
+static void take_step(struct walker *w) {
+    const struct hn_walk *walk = w->p.walk;
+    w->at = walk->graph->target[w->edge];
+    w->edge = NO_EDGE;
+    __builtin_prefetch(&walk->graph->start[w->at]);
+    __builtin_prefetch(&w->p.scratch->collected[w->at >> 6]);
+}
+
+// Walks in turns until all batches are full. None of them knows of the others.
+static void walk_with_restart(struct walker *walker, int count) {
+    struct walker *waiting[HN_WALKS];
+    for (int i = 0; i < count; i++)
+        waiting[i] = &walker[i];
+    while (count > 0)
+        for (int i = 0; i < count; i++) {
+            struct walker *w = waiting[i];
+            if (w->edge != NO_EDGE)
+                take_step(w);
+            else if (!draw_step(w))
+                waiting[i--] = waiting[--count];
+        }
 }
 
 // Probability of the move along edge e of v.
@@ -340,17 +389,47 @@ static void walk_depth_first(struct progress *p, int32_t u) {
     }
 }
 
+static void clear_marks(struct progress *p) {
+    for (int32_t i = 0; i < p->count; i++)
+        hn_unmark(p->scratch->collected, p->ids[i]);
+}
+
+static void walk_alone(struct progress *p, int32_t start) {
+    if (p->walk->kind == HN_WALK_BREADTH)
+        walk_breadth_first(p, start);
+    else if (p->walk->kind == HN_WALK_DEPTH)
+        walk_depth_first(p, start);
+    else
+        walk_by_levels(p, start);
+    clear_marks(p);
+}
+
+void hn_walk_run_many(const struct hn_walk *walk, int count, const int32_t *start,
+                      struct hn_stream *stream, struct hn_walk_scratch *s, int32_t *ids,
+                      struct hn_walk_tally *tally) {
+    struct walker walker[HN_WALKS];
+    struct hn_walk_scratch own[HN_WALKS]; // marks of its own for each
+    bool turns = walk->kind == HN_WALK_RESTART && walk->alpha < 1;
+    for (int i = 0; i < count; i++) {
+        own[i] = (struct hn_walk_scratch){.collected =
+                                              s->collected + i * hn_marks_words(walk->graph->n)};
+        walker[i].p = (struct progress){.walk = walk,
+                                        .stream = &stream[i],
+                                        .scratch = turns ? &own[i] : s,
+                                        .tally = tally,
+                                        .ids = ids + (int64_t)i * walk->batch_size};
+        set_out(&walker[i], start[i]);
+        if (!turns)
+            walk_alone(&walker[i].p, start[i]);
+    }
+    if (!turns)
+        return;
+    walk_with_restart(walker, count);
+    for (int i = 0; i < count; i++)
+        clear_marks(&walker[i].p);
+}
+
 void hn_walk_run(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
                  struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally) {
-    struct progress p = {.walk = walk, .stream = stream, .scratch = s, .tally = tally, .ids = ids};
-    if (walk->kind == HN_WALK_BREADTH)
-        walk_breadth_first(&p, start);
-    else if (walk->kind == HN_WALK_DEPTH)
-        walk_depth_first(&p, start);
-    else if (walk->alpha < 1)
-        walk_with_restart(&p, start);
-    else
-        walk_by_levels(&p, start);
-    for (int32_t i = 0; i < p.count; i++)
-        hn_unmark(s->collected, ids[i]);
+    hn_walk_run_many(walk, 1, &start, stream, s, ids, tally);
 }

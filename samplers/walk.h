@@ -27,9 +27,11 @@ struct hn_walk_tally {
     int64_t draw, step, edge, stalls;
 };
 
+enum { HN_WALKS = 8 }; // walks that take turns
+
 // Of one thread. What stands behind `collected` is there only if the walk needs it.
 struct hn_walk_scratch {
-    uint64_t *collected;     // marks of what is in the batch, clear between walks
+    uint64_t *collected;     // marks of what is in the batch, clear between walks; HN_WALKS sets
     uint64_t *queued;        // marks of the next level, clear between walks
     int32_t *level, *deeper; // [n] two levels of nodes; HN_WALK_DEPTH: the branch, in `level`
     double *mass;            // [n] probability of the paths that end at a node
@@ -51,6 +53,12 @@ void hn_walk_cumulate(const struct hn_graph *g, double *sum, int threads);
 // thread.
 void hn_walk_run(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
                  struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally);
+
+// Up to HN_WALKS walks from start[count], each with its stream, to ids[count x batch_size]: the
+// same as one after the other. Those with restart take turns, so that none waits for memory.
+void hn_walk_run_many(const struct hn_walk *walk, int count, const int32_t *start,
+                      struct hn_stream *stream, struct hn_walk_scratch *s, int32_t *ids,
+                      struct hn_walk_tally *tally);
 
 // The r-th item, in index order, that is not marked; there are more than r.
 int32_t hn_walk_unmarked(const uint64_t *marks, int64_t r);
