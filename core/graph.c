@@ -144,8 +144,9 @@ enum hn_code hn_graph_bandwidth(struct hn_context *ctx, const struct hn_graph *g
             return ctx->code;
         code = invert(ctx, g->n, order, place);
     }
-    int64_t widest = 0;
-    for (int64_t v = 0; code == HN_OK && v < g->n; v++)
+    int64_t widest = 0, n = code == HN_OK ? g->n : 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(max : widest)
+    for (int64_t v = 0; v < n; v++)
         for (int64_t e = g->start[v]; e < g->start[v + 1]; e++) {
             int64_t u = g->target[e];
             int64_t width = place ? (int64_t)place[v] - place[u] : v - u;

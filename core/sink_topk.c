@@ -15,7 +15,10 @@
 #include <math.h>
 #include <omp.h>
 
-enum { LINE = 16 }; // floats of a cache line
+enum {
+    LINE = 16,       // floats of a cache line
+    FETCH_ROWS = 128 // strips between are likely to find the ends of columns still near
+};
 
 struct work {
     struct hn_matrix x, y;
@@ -86,12 +89,21 @@ static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, i
                           &work->scratch[thread]);
 }
 
+// All of a row's candidates: they are needed next, and nothing of them is near.
+static inline void fetch_row(const struct work *work, int64_t row) {
+    for (int32_t k = 0; k < work->used[row]; k += LINE) {
+        __builtin_prefetch(work->score + row * work->pitch + k);
+        __builtin_prefetch(work->id + row * work->pitch + k);
+    }
+}
+
 // Makes room in a full row.
 static void prune(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     const struct hn_select_scratch *scratch = &work->scratch[thread];
     float *score = work->score + row * work->pitch;
     int32_t *id = work->id + row * work->pitch, used = work->used[row];
+    fetch_row(work, row);
     float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
     float threshold = nextafterf((float)((double)kth - 2 * work->bound), -INFINITY);
     int64_t n = hn_scan_best()->filter(score, 0, used, threshold, scratch->place);
@@ -143,8 +155,9 @@ static void topk_tile(void *self, const struct hn_tile *tile, int thread) {
     const struct hn_topk *t = self;
     if (t->kept == 0)
         return;
-    for (int32_t i = 0; i < tile->rows; i++)
-        fetch_end(t->work, tile->row0 + i);
+    int64_t after = tile->row0 + tile->rows; // the strip after this one
+    for (int64_t row = after; row < hn_min(after + tile->rows, t->rows); row++)
+        fetch_end(t->work, row);
     for (int32_t i = 0; i < tile->rows; i++)
         topk_row(t, tile, i, thread);
 }
@@ -175,8 +188,9 @@ static void topk_across(void *self, const struct hn_tile *tile, int thread) {
     const struct hn_topk *t = self;
     if (t->kept == 0)
         return;
-    for (int32_t j = 0; j < tile->cols; j++)
-        fetch_end(t->work, tile->col0 + j);
+    if (tile->row0 % FETCH_ROWS == 0)
+        for (int32_t j = 0; j < tile->cols; j++)
+            fetch_end(t->work, tile->col0 + j);
     for (int32_t i = 0; i < tile->rows; i++)
         topk_column(t, tile, i, thread);
 }
@@ -184,6 +198,8 @@ static void topk_across(void *self, const struct hn_tile *tile, int thread) {
 static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     const struct hn_select_scratch *scratch = &work->scratch[thread];
+    if (row + 1 < t->rows)
+        fetch_row(work, row + 1);
     int64_t n = select_exactly(t, row, work->used[row], thread);
     for (int64_t k = 0; k < n; k++) {
         t->id[row * t->kept + k] = scratch->scored[k].id;

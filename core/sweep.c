@@ -8,7 +8,7 @@ enum {
     BLOCK_LEAST = 64,
     BLOCK_MOST = 512,
     BLOCKS_WANTED = 32, // so that a round has tiles for many threads
-    SLAB = 256,         // rows multiplied at a time: a slab of a tile stays in the second cache
+    SLAB = 512,         // rows multiplied at a time: a slab of a tile stays in the second cache
     PAD = 16,           // floats: rows of a tile do not all fall into the same cache sets
     STRIP = 16          // rows that sinks get at a time: they stay in the first cache
 };
