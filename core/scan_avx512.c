@@ -13,7 +13,7 @@ enum { LANES = 16, GROUP = 4 * LANES };
 
 // The first n of sixteen lanes, n >= 0.
 INLINE512 __mmask16 first_lanes(int64_t n) {
-    return n >= LANES ? (__mmask16)0xffff : (__mmask16)((1U << n) - 1U);
+    return (__mmask16)(n >= LANES ? 0xffffU : (1U << n) - 1U);
 }
 
 INLINE512 __m512i count_up(int32_t from) {

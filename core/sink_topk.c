@@ -42,7 +42,7 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
         return false;
     }
     if (!(t->id = hn_alloc(ctx, kept, sizeof *t->id)) ||
-        !(t->score = hn_alloc(ctx, kept, sizeof *t->score)) ||
+        (!t->ids_only && !(t->score = hn_alloc(ctx, kept, sizeof *t->score))) ||
         !(work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) ||
         !(work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) ||
         !(work->score = hn_alloc(ctx, candidates, sizeof *work->score)) ||
@@ -81,11 +81,13 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
 }
 
 // The k best of a row's candidates by exact score, in order, to the thread's scratch; their number.
-static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, int thread) {
+// all_exact: with that score, each of them.
+static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, bool all_exact,
+                              int thread) {
     const struct work *work = t->work;
     int64_t at = row * work->pitch;
     return hn_select_near(work->score + at, work->id + at, n, t->kept, work->threshold[row],
-                          work->bound, hn_row(&work->x, row), &work->y, true,
+                          work->bound, hn_row(&work->x, row), &work->y, all_exact,
                           &work->scratch[thread]);
 }
 
@@ -108,7 +110,7 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
     float threshold = nextafterf((float)((double)kth - 2 * work->bound), -INFINITY);
     int64_t n = hn_scan_best()->filter(score, 0, used, threshold, scratch->place);
     if (n - t->kept > (work->room - t->kept) / 2) {
-        n = select_exactly(t, row, used, thread);
+        n = select_exactly(t, row, used, true, thread);
         for (int64_t k = 0; k < n; k++) { // the rounded score is still within the bound
             score[k] = (float)scratch->scored[k].score;
             id[k] = scratch->scored[k].id;
@@ -200,10 +202,11 @@ static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
     const struct hn_select_scratch *scratch = &work->scratch[thread];
     if (row + 1 < t->rows)
         fetch_row(work, row + 1);
-    int64_t n = select_exactly(t, row, work->used[row], thread);
+    int64_t n = select_exactly(t, row, work->used[row], !t->ids_only, thread);
     for (int64_t k = 0; k < n; k++) {
         t->id[row * t->kept + k] = scratch->scored[k].id;
-        t->score[row * t->kept + k] = (float)scratch->scored[k].score;
+        if (t->score)
+            t->score[row * t->kept + k] = (float)scratch->scored[k].score;
     }
 }
 

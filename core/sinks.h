@@ -10,11 +10,12 @@
 struct hn_topk {
     int64_t k;      // in: at most the number of other rows, else cut to it
     bool skip_self; // in: leave out column i of row i
-    int64_t rows;   // out
-    int64_t kept;   // out: columns kept per row, min(k, columns - skip_self), at least 0
-    int32_t *id;    // out: [rows x kept]
-    float *score;   // out: [rows x kept] the double score, rounded
-    void *work;     // private
+    bool ids_only; // in: scores are not wanted, `score` stays NULL: only what is in doubt is scored
+    int64_t rows;  // out
+    int64_t kept;  // out: columns kept per row, min(k, columns - skip_self), at least 0
+    int32_t *id;   // out: [rows x kept]
+    float *score;  // out: [rows x kept] the double score, rounded
+    void *work;    // private
 };
 extern const struct hn_sink_type hn_topk_sink;
 void hn_topk_free(struct hn_context *ctx, struct hn_topk *t);

@@ -182,7 +182,7 @@ static enum hn_code run_sgemm(struct hn_context *ctx, struct bench *b, double ar
 static enum hn_code run_knn(struct hn_context *ctx, struct bench *b, double argument,
                             struct measured *out) {
     (void)argument;
-    struct hn_topk topk = {.k = b->shape.K, .skip_self = true};
+    struct hn_topk topk = {.k = b->shape.K, .skip_self = true, .ids_only = true};
     struct hn_sweep sweep = {.x = b->items.x, .y = b->items.x};
     hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
     int64_t begun = hn_wall_ns();
@@ -349,7 +349,7 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct bench *b,
     const double temperature = 0.5;
     // The upper 0.1 % of products of random rows, which are nearly normal with variance 1 / d.
     float threshold = (float)(3.09 / sqrt((double)b->shape.dim));
-    struct hn_topk topk = {.k = b->shape.K, .skip_self = true};
+    struct hn_topk topk = {.k = b->shape.K, .skip_self = true, .ids_only = true};
     struct hn_lse lse = {.temperature = &temperature, .n = 1, .skip_self = true};
     struct hn_extrema extrema = {.skip_self = true};
     struct hn_tail tail = {

@@ -86,7 +86,7 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     state->y = views ? items->x2 : items->x;
     int64_t most = (self->batch_size + state->anchors - 1) / state->anchors - 1;
     hn_topk_free(ctx, &state->nearest);
-    state->nearest = (struct hn_topk){.k = most + SPARE, .skip_self = true};
+    state->nearest = (struct hn_topk){.k = most + SPARE, .skip_self = true, .ids_only = true};
     sweep->x = state->x;
     sweep->y = state->y;
     hn_sweep_add(sweep, &hn_topk_sink, &state->nearest, HN_SIDE_ROWS);

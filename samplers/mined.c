@@ -92,7 +92,7 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "mined with a margin needs a second view, which these items do not have");
     hn_topk_free(ctx, &state->top);
-    state->top = (struct hn_topk){.k = state->rows, .skip_self = true};
+    state->top = (struct hn_topk){.k = state->rows, .skip_self = true, .ids_only = true};
     sweep->x = sweep->y = items->x;
     hn_sweep_add(sweep, &hn_topk_sink, &state->top, HN_SIDE_ROWS);
     return HN_OK;

@@ -149,7 +149,7 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
 static enum hn_code nearest_of_all(struct hn_context *ctx, const struct hn_matrix *x,
                                    const struct hn_proximity *spec, struct hn_work *work,
                                    struct hn_graph *out) {
-    struct hn_topk top = {.k = spec->k, .skip_self = true};
+    struct hn_topk top = {.k = spec->k, .skip_self = true, .ids_only = true};
     struct hn_sweep sweep = {.x = *x, .y = *x};
     hn_sweep_add(&sweep, &hn_topk_sink, &top, HN_SIDE_ROWS);
     enum hn_code code = hn_sweep_run(ctx, &sweep);

@@ -303,6 +303,13 @@ static void check_topk(const float *rows, int64_t n, int64_t d, int64_t k, bool 
     for (int64_t i = 0; i < n; i++)
         good &= topk_right(&t, i, row, exact_row(&x, &x, i, skip_self, row));
     CU_ASSERT(good);
+    struct hn_topk ids = {.k = k, .skip_self = skip_self, .ids_only = true};
+    sweep = (struct hn_sweep){.x = x, .y = x, .block = 48};
+    hn_sweep_add(&sweep, &hn_topk_sink, &ids, HN_SIDE_ROWS);
+    HN_CHECK(&ctx, hn_sweep_run(&ctx, &sweep));
+    CU_ASSERT(ids.kept == t.kept && !ids.score);
+    CU_ASSERT(!memcmp(ids.id, t.id, (size_t)(n * t.kept) * sizeof *t.id));
+    hn_topk_free(&ctx, &ids);
     hn_free(&ctx, row);
     hn_topk_free(&ctx, &t);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
