@@ -29,7 +29,7 @@ struct work {
     float *score;        // [rows x pitch]
     int32_t *id;         // [rows x pitch]
     int32_t *place;      // [threads x stride]
-    int64_t stride;
+    int64_t stride, block;
     struct hn_select_scratch *scratch; // [threads]
     int threads;
 };
@@ -71,6 +71,7 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     work->bound = hn_dot_bound(shape->x.cols);
     work->room = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
     work->pitch = (work->room + HN_SCAN_SLACK + LINE - 1) / LINE * LINE;
+    work->block = shape->block;
     work->stride = shape->block + HN_SCAN_SLACK;
     work->threads = shape->threads;
     if (!allocate(ctx, t, work))
@@ -157,9 +158,11 @@ static void topk_tile(void *self, const struct hn_tile *tile, int thread) {
     const struct hn_topk *t = self;
     if (t->kept == 0)
         return;
-    int64_t after = tile->row0 + tile->rows; // the strip after this one
-    for (int64_t row = after; row < hn_min(after + tile->rows, t->rows); row++)
-        fetch_end(t->work, row);
+    const struct work *work = t->work;
+    int64_t after = tile->row0 + tile->rows; // the strip after this one, if it is of this block
+    int64_t block_end = hn_min((tile->row0 / work->block + 1) * work->block, t->rows);
+    for (int64_t row = after; row < hn_min(after + tile->rows, block_end); row++)
+        fetch_end(work, row);
     for (int32_t i = 0; i < tile->rows; i++)
         topk_row(t, tile, i, thread);
 }
