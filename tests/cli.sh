@@ -472,9 +472,30 @@ assert 'memory limit' in r['error'].asstr()[1]"
         run -c j.yaml -o some --rerun failed
 }
 
+# Every kernel once, small; what is printed is for programs.
+test_bench() {
+    local small="--n 900 --dim 16 --M 700 --K 10 --batch 16 --keep 20 --reps 2 --warmup 0"
+    # shellcheck disable=SC2086
+    expect "bench" 0 '' bench all $small --json
+    check "bench says nothing else" silent
+    if [ -n "$python" ]; then
+        check "bench --json as documented" "$python" -c "import json
+rows = json.load(open('$work/out'))['kernels']
+assert {r['name'] for r in rows} == {'sgemm', 'knn', 'proximity-independent', 'proximity-dealt',
+    'walk-0.1', 'walk-0.7', 'gcbs', 'loss', 'sinks', 'sinks-half'}
+for r in rows:
+    s = r['seconds']
+    assert len(s['all']) == 2 and 0 < s['min'] <= s['median'] <= s['max'], r
+    assert r['ceiling']['sgemm_gflops'] > 0 and r['ceiling']['read_gbs'] > 0, r
+    assert (r['share_of_limit'] is None) == r['name'].startswith('walk'), r"
+    fi
+    expect "an unknown kernel" 2 'did you mean .table' bench tabel
+    expect "a table has its own sizes" 2 'table.*knn' bench table knn
+}
+
 for t in test_help test_data_commands test_validate_json test_import test_bad_snapshots test_bad_jobs test_run \
     test_filter test_studies test_sample test_ready_jobs test_without_gnuplot test_determinism \
-    test_threads_and_memory; do
+    test_threads_and_memory test_bench; do
     if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ "$t" != test_data_commands ]; then continue; fi
     $t
 done
