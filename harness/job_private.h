@@ -1,6 +1,6 @@
-// The parts of reading a job file, shared by harness/job*.c only: a node tree that knows its places
-// (job_yaml.c), overrides (job_set.c), its meaning (job.c), grids (job_grid.c) of samplers and
-// weightings (job_sampler.c), and the canonical text (job_resolve.c).
+// The parts of reading a job file, shared by harness/job*.c and (the node tree) claims_read.c: a
+// node tree that knows its places (job_yaml.c), overrides (job_set.c), its meaning (job.c), grids
+// (job_grid.c) of samplers and weightings (job_sampler.c), and the canonical text (job_resolve.c).
 #ifndef HN_HARNESS_JOB_PRIVATE_H
 #define HN_HARNESS_JOB_PRIVATE_H
 
