@@ -42,9 +42,10 @@ struct hn_claim_filter {
 struct hn_claim_side {
     bool given;
     const char *table;         // "runs", "snapshots", or a name below /tables
-    const char *column, *with; // value = factor x (column op with); with may be NULL
+    const char *column, *with; // value = factor x (column op times x with); with may be NULL
     char op;                   // '+', '-', '*', '/'
-    double factor, value;      // value: a constant instead, if it is no NaN
+    double times;
+    double factor, value; // value: a constant instead, if it is no NaN
     struct hn_claim_filter *filter;
     int64_t filters;
 };
@@ -81,6 +82,7 @@ struct hn_claim_job {
     const char *job;
     bool labels, views, features;
     bool one_seed, each_seed; // once with the first seed; once for each (studies know one)
+    bool last_step;           // only the last step of the series
     double steps, items;      // at least
     int prefer;               // 0: most items, 1: most steps
 };
@@ -97,6 +99,8 @@ extern const char *const hn_claim_kinds[];
 
 struct hn_claim_entry {
     const char *paper, *id, *title, *source, *missing;
+    const char *statement; // where no claim says it
+
     int kind;
     struct hn_claim_job *job;
     struct hn_claim_cost *cost;

@@ -284,6 +284,7 @@ static bool passes(struct gather *g, int64_t row) {
 
 static double combine(const struct hn_claim_side *side, double a, double b) {
     double value = a;
+    b *= side->times;
     switch (side->op) {
     case '+': value = a + b; break;
     case '-': value = a - b; break;

@@ -142,18 +142,27 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows
     return HN_OK;
 }
 
-// "gap" or "pos_prob - pos_prob_global": the text of the node is cut in place.
+// "gap", "pos_prob - pos_prob_global" or "loss_mean + 20 * loss_sd": the text is cut in place.
 static enum hn_code split_column(struct hn_context *ctx, const struct hn_yaml *node,
                                  struct hn_claim_side *side) {
-    char *text = (char *)node->text, *space = strchr(text, ' ');
-    if (!space)
+    static const char *const form = "'column' is a column, or two with + - * / between: a - b, "
+                                    "a + 20 * b";
+    char *word[6], *rest = (char *)node->text, *end;
+    int words = 0;
+    if (!strchr(rest, ' '))
         return HN_OK;
-    if (!strchr("+-*/", space[1]) || !space[1] || space[2] != ' ' || !space[3] ||
-        strchr(space + 3, ' '))
-        return hn_yaml_fail(ctx, node, "'column' is a column, or two with + - * / between: a - b");
-    side->op = space[1];
-    side->with = space + 3;
-    *space = '\0';
+    while (words < 6 && (word[words] = strsep(&rest, " ")) != NULL)
+        words++;
+    bool good = (words == 3 || words == 5) && strlen(word[1]) == 1 && strchr("+-*/", *word[1]);
+    if (!good)
+        return hn_yaml_fail(ctx, node, "%s", form);
+    side->op = *word[1];
+    side->with = word[words - 1];
+    if (words == 5) {
+        side->times = strtod(word[2], &end);
+        if (*end || end == word[2] || strcmp(word[3], "*") != 0)
+            return hn_yaml_fail(ctx, node, "%s", form);
+    }
     return HN_OK;
 }
 
@@ -187,7 +196,8 @@ static enum hn_code read_published(struct hn_context *ctx, const struct hn_yaml 
     return node ? read_fields(ctx, node, "'published'", fields, out) : HN_OK;
 }
 
-static const struct hn_claim_side empty_side = {.table = "runs", .factor = 1, .value = NAN};
+static const struct hn_claim_side empty_side = {
+    .table = "runs", .factor = 1, .times = 1, .value = NAN};
 
 // What the second side leaves out is as in the first.
 static void inherit(const struct hn_claim_side *of, struct hn_claim_side *than,
@@ -196,6 +206,7 @@ static void inherit(const struct hn_claim_side *of, struct hn_claim_side *than,
         than->column = of->column;
         than->with = of->with;
         than->op = of->op;
+        than->times = of->times;
     }
     if (node && !hn_yaml_find(node, "table"))
         than->table = of->table;
@@ -293,6 +304,7 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_yaml *map, 
         {"features", FLAG, false, offsetof(struct hn_claim_job, features), NULL},
         {"one_seed", FLAG, false, offsetof(struct hn_claim_job, one_seed), NULL},
         {"each_seed", FLAG, false, offsetof(struct hn_claim_job, each_seed), NULL},
+        {"last_step", FLAG, false, offsetof(struct hn_claim_job, last_step), NULL},
         {"steps", REAL, false, offsetof(struct hn_claim_job, steps), NULL},
         {"items", REAL, false, offsetof(struct hn_claim_job, items), NULL},
         {"prefer", CHOICE, false, offsetof(struct hn_claim_job, prefer), prefer_names},
@@ -349,6 +361,7 @@ static enum hn_code read_entry(struct hn_context *ctx, const struct hn_yaml *map
         {"source", TEXT, true, offsetof(struct hn_claim_entry, source), NULL},
         {"kind", CHOICE, false, offsetof(struct hn_claim_entry, kind), hn_claim_kinds},
         {"missing", TEXT, false, offsetof(struct hn_claim_entry, missing), NULL},
+        {"statement", TEXT, false, offsetof(struct hn_claim_entry, statement), NULL},
         {"jobs", NESTED, false, 0, NULL},
         {"costs", NESTED, false, 0, NULL},
         {"claims", NESTED, false, 0, NULL},

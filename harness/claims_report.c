@@ -137,7 +137,9 @@ static enum hn_code store_id(struct hn_context *ctx, const struct hn_claim_outco
 
 // "fn_ratio" or "pos_prob - pos_prob_global".
 static void statistic(const struct hn_claim_side *side, char *text, size_t size) {
-    if (side->with)
+    if (side->with && side->times != 1)
+        snprintf(text, size, "%s %c %g * %s", side->column, side->op, side->times, side->with);
+    else if (side->with)
         snprintf(text, size, "%s %c %s", side->column, side->op, side->with);
     else
         snprintf(text, size, "%s", side->column);
@@ -283,6 +285,8 @@ static void print_level(const struct hn_claim_outcome *o, int64_t i) {
 void hn_claims_print(const struct hn_claim_outcome *o) {
     const struct hn_claim_entry *e = o->entry;
     printf("%s  %s (%s)\n", e->id, e->title, e->source);
+    if (e->statement)
+        printf("  %-13s%s\n", e->claims ? "" : hn_verdicts[o->verdict], e->statement);
     for (int64_t i = 0; i < e->claims; i++) {
         const struct hn_claim_result *result = &o->claim[i];
         char paper[64];

@@ -63,6 +63,7 @@ static enum hn_code describe(struct hn_context *ctx, struct hn_snapshot *s,
     data->n = info->n;
     data->d = info->d;
     data->steps = info->steps;
+    data->last_step = info->step[info->steps - 1];
     data->classes = info->classes;
     data->unlabelled = info->unlabelled;
     data->views = info->has_view2 || info->has_positive;
@@ -266,16 +267,18 @@ static char *write_job(struct hn_context *ctx, const struct hn_reproduce *rep, c
     return NULL;
 }
 
+enum { OVERRIDES = 4 };
+
 static int64_t seeds_of(const struct hn_reproduce *rep) {
     static const int64_t seeds[] = {
         [HN_EFFORT_USUAL] = 5, [HN_EFFORT_QUICK] = 3, [HN_EFFORT_FULL] = 10};
     return rep->seeds > 0 ? rep->seeds : seeds[rep->effort];
 }
 
-// Overrides of the job: the snapshot, the seeds, and how many batches.
+// Overrides of the job: the snapshot, the seeds, the step, and how many batches.
 static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce *rep,
-                              const struct hn_reproduce_data *data, int64_t first, int64_t seeds,
-                              char *item[3]) {
+                              const struct hn_claim_job *job, const struct hn_reproduce_data *data,
+                              int64_t first, int64_t seeds, char *item[OVERRIDES]) {
     char list[512] = "";
     size_t used = 0;
     for (int64_t s = first; s < first + seeds && used < sizeof list; s++)
@@ -290,10 +293,15 @@ static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce 
     *to = '\0';
     item[0] = hn_format(ctx, "snapshots=[\"%s\"]", quoted);
     item[1] = hn_format(ctx, "seeds=[%s]", list);
-    item[2] = rep->effort == HN_EFFORT_USUAL
-                  ? NULL
-                  : hn_format(ctx, "batches=%d", rep->effort == HN_EFFORT_FULL ? 300 : 40);
-    return item[0] && item[1] && (item[2] || rep->effort == HN_EFFORT_USUAL) ? HN_OK : ctx->code;
+    int64_t n = 2, wanted = 2;
+    if (job->last_step && ++wanted)
+        item[n++] = hn_format(ctx, "steps=[%" PRId64 "]", data->last_step);
+    if (rep->effort != HN_EFFORT_USUAL && ++wanted)
+        item[n++] = hn_format(ctx, "batches=%d", rep->effort == HN_EFFORT_FULL ? 300 : 40);
+    for (int64_t i = 0; i < wanted; i++)
+        if (!item[i])
+            return ctx->code;
+    return HN_OK;
 }
 
 static enum hn_code calibrate(struct hn_context *ctx, struct hn_reproduce *rep) {
@@ -331,19 +339,21 @@ static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep,
 static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
                               const struct hn_claim_job *job, const struct hn_reproduce_data *data,
                               int64_t first, int64_t seeds, struct hn_results *out) {
-    char *item[3] = {NULL, NULL, NULL};
+    char *item[OVERRIDES] = {NULL};
     struct hn_job read;
     char *path = write_job(ctx, rep, job->job);
-    enum hn_code code = path ? overrides(ctx, rep, data, first, seeds, item) : ctx->code;
+    enum hn_code code = path ? overrides(ctx, rep, job, data, first, seeds, item) : ctx->code;
     if (code == HN_OK) {
-        const struct hn_text_list set = {item, item[2] ? 3 : 2};
+        struct hn_text_list set = {item, OVERRIDES};
+        while (!item[set.count - 1])
+            set.count--;
         code = hn_job_read(ctx, path, &set, &read);
     }
     if (code == HN_OK) {
         code = run_plan(ctx, rep, &read, out);
         hn_job_free(ctx, &read);
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < OVERRIDES; i++)
         hn_free(ctx, item[i]);
     hn_free(ctx, path);
     return code;

@@ -9,7 +9,7 @@ enum hn_effort { HN_EFFORT_USUAL, HN_EFFORT_QUICK, HN_EFFORT_FULL };
 // A snapshot file that was found.
 struct hn_reproduce_data {
     char *path, *name; // absolute; without its folder
-    int64_t n, d, steps, classes, unlabelled;
+    int64_t n, d, steps, last_step, classes, unlabelled;
     double fn_expected; // share of same-label pairs among labelled ones
     bool views, features;
 };
