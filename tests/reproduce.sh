@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Tests of `hardneg reproduce`: `tests/reproduce.sh PROGRAM`, on the committed small series.
+set -u
+hardneg=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-reproduce-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir data
+cp "$here"/../datasets/cifar10-mini.h5 data/
+passed=0 failed=0 skipped=0 rc=0
+
+check() { # NAME CONDITION...
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "  FAILED $name: not so: $*"
+        sed 's/^/    stderr: /' err | head -n 5
+    fi
+}
+run() { # ARGUMENT...
+    timeout -k 5 300 "$hardneg" reproduce "$@" >out 2>err </dev/null
+    rc=$?
+}
+is() { [ "$rc" = "$1" ]; }
+says() { grep -qE -- "$1" out; }
+complains() { grep -qE -- "$1" err; }
+clean() { ! grep -qE 'HDF5-DIAG|Sanitizer|\(null\)|runtime error' err out; }
+
+run --list --data data
+check "--list ends well" is 0
+check "--list names snapshot rows" says '^bs-fig4 +snapshots .* nothing$'
+check "--list names training rows" says '^bs-table3 +training .*training run'
+check "--list names what cannot be had" says '^gc-table1 .*UniXcoder'
+check "--list says what the data lack" says '^ns-ring .*needs a snapshot file with labels, raw features'
+check "--list leaves nothing" test ! -e results
+run --list --json --data data
+check "--list --json" says '"id": "hc-mass"'
+run --list --data nowhere
+check "a missing folder" is 2
+check "a missing folder is named" complains 'data nowhere: cannot be opened'
+
+run bs-fig44 --data data
+check "a wrong identifier" is 2
+check "the nearest name" complains "unknown identifier 'bs-fig44' \(did you mean 'bs-fig4'\?\)"
+run
+check "nothing asked for" is 2
+run bs-fig4 --quick --full
+check "quick and full" is 2
+run bs-fig4 --data "$here/cli.sh" -o r0
+check "a file that is no snapshot" is 3
+
+# A claim of one's own on a small job; everything else from the same cells.
+cat >own.yaml <<'YAML'
+paper: me
+entries:
+  - id: mine
+    title: kNN against Uniform
+    source: nowhere
+    jobs: [{job: bs-fig7, labels: true, last_step: true}]
+    claims:
+      - name: above
+        statement: the kNN graph is above the proximity graph
+        test: above
+        of: {column: fn_ratio, rows: {graph: knn}}
+        than: {rows: {graph: proximity}}
+      - name: below
+        statement: and below it
+        test: below
+        of: {column: fn_ratio, rows: {graph: knn}}
+        than: {rows: {graph: proximity}}
+      - name: lacking
+        statement: of a column that is not there
+        test: below
+        of: {column: no_such}
+        than: {value: 1}
+YAML
+run mine --claims own.yaml --data data -o r1 --quick --term none
+check "a claim that fails is no failure" is 0
+check "holds" says '^  holds +the kNN graph is above'
+check "fails" says '^  fails +and below it'
+check "not tested, with the column" says "column 'no_such' is missing from table 'runs'"
+check "the identifier's verdict" says 'verdict: fails'
+check "no library's own messages" clean
+for file in results.h5 ids/mine.h5 jobs/bs-fig7.yaml; do
+    check "left: $file" test -s "r1/$file"
+done
+before=$(find r1/cells -name '*.h5' -newer own.yaml | wc -l)
+touch mark
+run mine --claims own.yaml --data data/cifar10-mini.h5 -o r1 --quick --term none --json
+check "again" is 0
+check "JSON" says '"verdict": "fails"'
+check "nothing ran again" test "$(find r1/cells -name '*.h5' -newer mark | wc -l)" = 0
+check "cells were there" test "$before" = 6
+run mine --claims own.yaml --results r1/ids/mine.h5
+check "results that are there" says 'verdict: fails'
+run mine --claims own.yaml --results "$here/cli.sh"
+check "results that are none" is 3
+echo 'paper: [' >bad.yaml
+run mine --claims bad.yaml
+check "a bad claim file" is 2
+check "its place" complains 'bad.yaml:'
+
+run ns-ring bs-table3 gc-table1 --data data -o r2 --term none
+check "not tested is no failure" is 0
+check "data missing" says 'not tested; needs a snapshot file with labels, raw features'
+check "training missing" says 'needs a training run'
+check "a listed one" says 'Code Search Net'
+check "the table of verdicts" says '^0 holds, 0 fails, 0 inconclusive, 3 not tested'
+
+echo "reproduce: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
