@@ -115,7 +115,7 @@ run-tests: $(program) $(suites)
 run-sanitized: $(suites)
 	$(Q)tests/run.sh $(BUILD) suites
 
-run-lint:
+run-lint: $(BUILD)/include/paper.inc
 	$(Q)CPPFLAGS="$(cppflags)" tests/lint.sh
 	$(again) everything BUILD=$(BUILD)/lint CFLAGS="-O2 -Werror"
 	$(again) everything BUILD=$(BUILD)/lint-clang CC=clang OMP=-fopenmp=libomp CFLAGS="-O2 -Werror"

@@ -23,8 +23,10 @@ const char *hn_paper_text(const char *name) {
 }
 
 const char *hn_paper_name(int64_t i) {
-    int64_t count = sizeof files / sizeof files[0] - 1;
-    return i >= 0 && i < count ? files[i].name : NULL;
+    const struct file *f = files;
+    while (f->name && i-- > 0)
+        f++;
+    return f->name;
 }
 
 // Field number `which` (from 0) of a line of tab-separated fields; its length.
