@@ -360,6 +360,8 @@ static enum hn_code reproduce(struct hn_context *ctx, struct work *w,
     enum hn_code code = HN_OK;
     if (given && entry->missing)
         snprintf(why, sizeof why, "%s", entry->missing);
+    else if (entry->kind == HN_KIND_TRAINING && entry->claims == 0)
+        code = hn_reproduce_missing(ctx, &w->rep, entry, why);
     else if (!given)
         code = hn_reproduce_run(ctx, &w->rep, entry, &r, why);
     if (code == HN_OK)

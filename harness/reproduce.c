@@ -236,7 +236,9 @@ enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *r
         if (!pick(rep, &entry->job[i]))
             say_needs(rep, &entry->job[i], why);
     if (entry->kind == HN_KIND_TRAINING && !*why)
-        snprintf(why, HN_MESSAGE_MAX, "needs a training run: give its results with --results FILE");
+        snprintf(why, HN_MESSAGE_MAX, "%s",
+                 entry->claims ? "needs a training run: give its results with --results FILE"
+                               : "needs training runs; no claim on their results is written yet");
     return HN_OK;
 }
 

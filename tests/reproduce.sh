@@ -33,7 +33,7 @@ clean() { ! grep -qE 'HDF5-DIAG|Sanitizer|\(null\)|runtime error' err out; }
 run --list --data data
 check "--list ends well" is 0
 check "--list names snapshot rows" says '^bs-fig4 +snapshots .* nothing$'
-check "--list names training rows" says '^bs-table3 +training .*training run'
+check "--list names training rows" says '^bs-table3 +training .*training runs'
 check "--list names what cannot be had" says '^gc-table1 .*UniXcoder'
 check "--list says what the data lack" says '^ns-ring .*needs a snapshot file with labels, raw features'
 check "--list leaves nothing" test ! -e results
@@ -107,7 +107,7 @@ check "its place" complains 'bad.yaml:'
 run ns-ring bs-table3 gc-table1 --data data -o r2 --term none
 check "not tested is no failure" is 0
 check "data missing" says 'not tested; needs a snapshot file with labels, raw features'
-check "training missing" says 'needs a training run'
+check "training missing" says 'needs training runs'
 check "a listed one" says 'Code Search Net'
 check "the table of verdicts" says '^0 holds, 0 fails, 0 inconclusive, 3 not tested'
 
