@@ -385,7 +385,8 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
             hn_samples_free(ctx, out);
             return ctx->code;
         }
-    if (out->n == 0)
+    out->failed = g.failed;
+    if (out->n == 0 || g.failed > 0)
         say_why(&g);
     return HN_OK;
 }

@@ -231,6 +231,9 @@ static struct hn_collect collect_of(const struct judge *j, const struct hn_claim
                                .n_each = c->n_each};
 }
 
+// A cell that failed leaves a hole in a claim: the others must not speak for it.
+static bool lacks(const struct hn_samples *s) { return s->n == 0 || s->failed > 0; }
+
 // Every combination of the one side against every combination of the other.
 static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t right_member) {
     const struct hn_claim *c = j->claim;
@@ -244,8 +247,8 @@ static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t 
     enum hn_code code = hn_claim_collect(j->ctx, &one, &a);
     if (code == HN_OK && rows)
         code = hn_claim_collect(j->ctx, &two, &b);
-    if (code == HN_OK && (a.n == 0 || (rows && b.n == 0)))
-        code = not_tested(j, a.n == 0 ? a.why : b.why);
+    if (code == HN_OK && (lacks(&a) || (rows && lacks(&b))))
+        code = not_tested(j, lacks(&a) ? a.why : b.why);
     else if (code == HN_OK)
         code = compare(j, &a, rows ? &b : NULL, left, right);
     hn_samples_free(j->ctx, &a);
@@ -409,7 +412,7 @@ static enum hn_code judge_series(struct judge *j) {
         double *value = hn_alloc(j->ctx, hn_max(s.n, 2), sizeof *value);
         if (!value)
             code = j->ctx->code;
-        else if (s.n == 0)
+        else if (lacks(&s))
             code = not_tested(j, s.why);
         else
             code = c->test == HN_TEST_SLOPE ? judge_slopes(j, &s) : judge_along(j, &s, value);
@@ -438,7 +441,7 @@ static enum hn_code judge_bound(struct judge *j) {
         what.beside = isnan(than->value) ? than : NULL;
         if (hn_claim_collect(j->ctx, &what, &s))
             return j->ctx->code;
-        if (s.n == 0 && m == 0)
+        if ((s.n == 0 && m == 0) || s.failed > 0)
             not_tested(j, s.why);
         for (int64_t i = 0; i < s.n; i++) {
             const struct hn_sample *one = &s.sample[i];

@@ -18,6 +18,7 @@ struct hn_samples {
     struct hn_sample *sample;
     int64_t n, room;
     bool replicated; // the rows have seeds
+    int64_t failed;  // rows that were wanted and have no result
     char why[384];   // why there are none
 };
 

@@ -341,7 +341,7 @@ static enum hn_code keep(struct hn_context *ctx, struct work *w,
     enum hn_code code = folder ? merge(ctx, w, r) : HN_MEMORY;
     if (code == HN_OK)
         code = hn_claims_store(ctx, outcome, r);
-    if (code == HN_OK && (r->runs.rows > 0 || r->n_tables > 4)) {
+    if (code == HN_OK && (r->runs.rows > 0 || hn_results_table(r, "costs"))) {
         mkdir(folder, 0777); // a failure shows when the file is written
         code = write_results(ctx, w, r, "%s/ids/%s.h5", outcome->entry->id);
         if (code == HN_OK)

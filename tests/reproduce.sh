@@ -77,6 +77,17 @@ entries:
         test: below
         of: {column: no_such}
         than: {value: 1}
+  - id: timed
+    title: costs of a small sampler
+    source: nowhere
+    costs:
+      - {name: small, sampler: "{gcbs: {keep: 8}}", items: 300, dims: 8, batch: 32, entries: uniform}
+    claims:
+      - name: fast
+        statement: a build takes less than an hour
+        test: below
+        of: {table: costs, column: cost_g, rows: {sampler: gcbs}}
+        than: {value: 3600}
 YAML
 run mine --claims own.yaml --data data -o r1 --quick --term none
 check "a claim that fails is no failure" is 0
@@ -95,6 +106,14 @@ check "again" is 0
 check "JSON" says '"verdict": "fails"'
 check "nothing ran again" test "$(find r1/cells -name '*.h5' -newer mark | wc -l)" = 0
 check "cells were there" test "$before" = 6
+run timed --claims own.yaml -o r3 --term none
+check "costs" is 0
+check "costs are judged" says '^  holds +a build takes less than an hour'
+check "costs are kept" test "$(find r3/cells -name '*.h5' | wc -l)" = 3
+touch mark
+run timed --claims own.yaml -o r3 --term none
+check "costs again" says 'verdict: holds'
+check "nothing timed again" test "$(find r3/cells -name '*.h5' -newer mark | wc -l)" = 0
 run mine --claims own.yaml --results r1/ids/mine.h5
 check "results that are there" says 'verdict: fails'
 run mine --claims own.yaml --results "$here/cli.sh"

@@ -299,6 +299,22 @@ static void test_missing(void) {
     hn_results_free(&ctx, &r);
 }
 
+// One failed cell among good ones: the others do not speak for it.
+static void test_failed_cell(void) {
+    struct hn_results r = begin();
+    for (int step = 0; step < 3; step++) {
+        put_seeds(&r, step, "knn", (double[]){.3, .31, .32}, 3);
+        put_seeds(&r, step, "uniform", (double[]){.1, .1, .1}, 3);
+    }
+    expect(&r, KNN_ABOVE, HN_HOLDS, "in all 3 comparisons");
+    must(hn_table_set_text(&ctx, &r.runs, 4, "status", "failed"));
+    must(hn_table_set_text(&ctx, &r.runs, 4, "error", "it broke"));
+    expect(&r, KNN_ABOVE, HN_NOT_TESTED, "it broke");
+    expect(&r, "test: bound, of: {column: fn}, than: {value: 0}", HN_NOT_TESTED, "it broke");
+    expect(&r, KNN_ABOVE ", steps: trained", HN_HOLDS, "in all 2 comparisons");
+    hn_results_free(&ctx, &r);
+}
+
 // A table below /tables finds sampler, step and seed through its key into /runs.
 static void test_linked(void) {
     struct hn_results r = begin();
@@ -629,6 +645,7 @@ static const struct hn_test tests[] = {
     {"bound and slope", test_bound_and_slope},
     {"one seed", test_one_seed},
     {"what is missing is named", test_missing},
+    {"a failed cell", test_failed_cell},
     {"keys into other tables", test_linked},
     {"error rates", test_error_rates},
     {"malformed files", test_malformed},
