@@ -26,8 +26,10 @@ void hn_reproduce_free(struct hn_context *ctx, struct hn_reproduce *rep) {
     for (int64_t i = 0; i < rep->files; i++)
         free_data(ctx, &rep->file[i]);
     hn_free(ctx, rep->file);
+    hn_free(ctx, rep->graph);
     hn_results_free(ctx, &rep->env);
     rep->file = NULL;
+    rep->graph = NULL;
     rep->files = 0;
 }
 
@@ -118,10 +120,8 @@ static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *re
     enum hn_code code = output && params ? HN_OK : HN_MEMORY;
     if (code == HN_OK && access(output, R_OK) != 0) {
         char *data = hn_format(ctx, "%s/data", rep->folder);
-        if (data) {
-            mkdir(rep->folder, 0777); // a failure shows when the file is written
-            mkdir(data, 0777);
-        }
+        if (data)
+            mkdir(data, 0777); // a failure shows when the file is written
         hn_free(ctx, data);
         code = hn_options_init(ctx, import->options, params);
         if (code == HN_OK) {
@@ -142,20 +142,24 @@ static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *re
 
 static enum hn_code find_graph(struct hn_context *ctx, struct hn_reproduce *rep) {
     static const char *const places[] = {"", "/cora", "/../cora"};
-    for (int64_t i = 0; i < rep->files; i++)
-        if (rep->file[i].features)
-            return HN_OK;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !rep->graph; i++) {
         char *folder = hn_format(ctx, "%s%s", rep->data, places[i]);
         char *file = folder ? hn_format(ctx, "%s/cora.features", folder) : NULL;
         bool found = file && access(file, R_OK) == 0;
-        enum hn_code code = !file ? ctx->code : found ? import_graph(ctx, rep, folder) : HN_OK;
+        hn_free(ctx, found ? NULL : folder);
+        rep->graph = found ? folder : NULL;
         hn_free(ctx, file);
-        hn_free(ctx, folder);
-        if (code || found)
-            return code;
+        if (!file)
+            return ctx->code;
     }
     return HN_OK;
+}
+
+static bool has_features(const struct hn_reproduce *rep) {
+    for (int64_t i = 0; i < rep->files; i++)
+        if (rep->file[i].features)
+            return true;
+    return false;
 }
 
 static enum hn_code scan_folder(struct hn_context *ctx, struct hn_reproduce *rep) {
@@ -233,7 +237,7 @@ enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *r
     if (entry->jobs > 0 && scan(ctx, rep))
         return ctx->code;
     for (int64_t i = 0; i < entry->jobs && !*why; i++)
-        if (!pick(rep, &entry->job[i]))
+        if (!pick(rep, &entry->job[i]) && !(entry->job[i].features && rep->graph))
             say_needs(rep, &entry->job[i], why);
     if (entry->kind == HN_KIND_TRAINING && !*why)
         snprintf(why, HN_MESSAGE_MAX, "%s",
@@ -242,31 +246,38 @@ enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *r
     return HN_OK;
 }
 
-// Writes a job of the program's own below the folder, so that `hardneg run` takes it too.
-static char *write_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
-    char *name = hn_format(ctx, "jobs/%s.yaml", job);
-    char *folder = hn_format(ctx, "%s/jobs", rep->folder);
-    char *path = name && folder ? hn_format(ctx, "%s/%s", rep->folder, name) : NULL;
-    const char *text = path ? hn_paper_text(name) : NULL;
-    if (path && !text) {
-        hn_fail(ctx, HN_INTERNAL, "there is no job '%s'", job);
-    } else if (path) {
-        mkdir(rep->folder, 0777); // a failure shows when the file is opened
-        mkdir(folder, 0777);
-        FILE *file = fopen(path, "w");
-        bool good = file && fputs(text, file) >= 0;
-        good = file && fclose(file) == 0 && good;
-        if (!good)
-            hn_fail(ctx, HN_USAGE, "%s cannot be written: %s", path, strerror(errno));
-        else
-            text = NULL; // written
+static enum hn_code write_text(struct hn_context *ctx, const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    bool good = file && fputs(text, file) >= 0;
+    good = file && fclose(file) == 0 && good;
+    return good ? HN_OK : hn_fail(ctx, HN_USAGE, "%s cannot be written: %s", path, strerror(errno));
+}
+
+// Path of a job: a file, or one of the program's own, which is written below the folder, so that
+// `hardneg run` takes it too. NULL with the message recorded.
+static char *find_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
+    char name[128];
+    snprintf(name, sizeof name, "jobs/%.100s.yaml", job);
+    const char *text = hn_paper_text(name);
+    if (!text && access(job, R_OK) == 0)
+        return hn_strdup(ctx, job);
+    if (!text) {
+        hn_fail(ctx, HN_USAGE,
+                "there is no job '%s': give the path of a job file, or one of "
+                "harness/jobs/reproduce",
+                job);
+        return NULL;
     }
-    hn_free(ctx, name);
+    char *folder = hn_format(ctx, "%s/jobs", rep->folder);
+    char *path = folder ? hn_format(ctx, "%s/%s", rep->folder, name) : NULL;
+    if (path)
+        mkdir(folder, 0777); // a failure shows when the file is opened
+    if (path && write_text(ctx, path, text)) {
+        hn_free(ctx, path);
+        path = NULL;
+    }
     hn_free(ctx, folder);
-    if (path && !text && access(path, R_OK) == 0)
-        return path;
-    hn_free(ctx, path);
-    return NULL;
+    return path;
 }
 
 enum { OVERRIDES = 4 };
@@ -343,7 +354,7 @@ static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
                               int64_t first, int64_t seeds, struct hn_results *out) {
     char *item[OVERRIDES] = {NULL};
     struct hn_job read;
-    char *path = write_job(ctx, rep, job->job);
+    char *path = find_job(ctx, rep, job->job);
     enum hn_code code = path ? overrides(ctx, rep, job, data, first, seeds, item) : ctx->code;
     if (code == HN_OK) {
         struct hn_text_list set = {item, OVERRIDES};
@@ -426,19 +437,30 @@ static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduc
 // What ends one entry, and what ends everything.
 static bool ends_entry(enum hn_code code) { return code == HN_USAGE || code == HN_DATA; }
 
+// One job of an entry on the data that it wants.
+static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
+                               const struct hn_claim_job *job, struct hn_results *out, char *why) {
+    if (job->features && !has_features(rep) && rep->graph && import_graph(ctx, rep, rep->graph))
+        return ctx->code;
+    const struct hn_reproduce_data *data = pick(rep, job);
+    if (!data) {
+        say_needs(rep, job, why);
+        return HN_OK;
+    }
+    enum hn_code code = run_job(ctx, rep, job, data, out);
+    return code ? code : add_dataset(ctx, data, out);
+}
+
 enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
                               const struct hn_claim_entry *entry, struct hn_results *out,
                               char *why) {
     memset(out, 0, sizeof *out);
     enum hn_code code = hn_reproduce_missing(ctx, rep, entry, why);
     for (int64_t i = 0; i < entry->jobs && !code && !*why; i++) {
-        const struct hn_reproduce_data *data = pick(rep, &entry->job[i]);
-        code = run_job(ctx, rep, &entry->job[i], data, out);
+        code = run_wanted(ctx, rep, &entry->job[i], out, why);
         if (ends_entry(code)) {
             snprintf(why, HN_MESSAGE_MAX, "%s", ctx->message);
             code = HN_OK;
-        } else if (code == HN_OK) {
-            code = add_dataset(ctx, data, out);
         }
     }
     for (int64_t i = 0; i < entry->costs && !code && !*why; i++)

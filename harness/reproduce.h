@@ -24,6 +24,7 @@ struct hn_reproduce {
     // Filled by the functions below.
     struct hn_reproduce_data *file; // [files]
     int64_t files;
+    char *graph; // folder of cora.features near the data, NULL = none
     bool scanned, described;
     struct hn_results env; // of this machine, calibrated
     double sgemm_gflops;

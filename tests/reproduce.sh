@@ -77,6 +77,11 @@ entries:
         test: below
         of: {column: no_such}
         than: {value: 1}
+  - id: lost
+    title: a job that is not there
+    source: nowhere
+    jobs: [{job: no-such-job}]
+    claims: [{name: any, statement: any, test: above, of: {column: gap}, than: {value: 0}}]
   - id: timed
     title: costs of a small sampler
     source: nowhere
@@ -106,6 +111,8 @@ check "again" is 0
 check "JSON" says '"verdict": "fails"'
 check "nothing ran again" test "$(find r1/cells -name '*.h5' -newer mark | wc -l)" = 0
 check "cells were there" test "$before" = 6
+run lost --claims own.yaml --data data -o r3 --term none
+check "a job that is not there" says "not tested; there is no job 'no-such-job'"
 run timed --claims own.yaml -o r3 --term none
 check "costs" is 0
 check "costs are judged" says '^  holds +a build takes less than an hour'
