@@ -266,8 +266,9 @@ static void print_level(const struct hn_claim_outcome *o, int64_t i) {
     bool known = published(o->entry, &l->published, &number, paper, sizeof paper);
     for (int64_t k = 0; k < o->level[i].parts; k++) {
         const struct hn_claim_part *p = &o->level[i].part[k];
-        int used = snprintf(line, sizeof line, "%.100s, %.90s%s%.90s: %.4g", l->what, p->dataset,
-                            *p->at ? ", " : "", p->at, p->difference);
+        int used = snprintf(line, sizeof line, "%.100s%s%.90s%s%.90s: %.4g", l->what,
+                            *p->dataset || *p->at ? ", " : "", p->dataset,
+                            *p->dataset && *p->at ? ", " : "", p->at, p->difference);
         if (p->hi > p->lo)
             used +=
                 snprintf(line + used, sizeof line - (size_t)used, " [%.4g, %.4g]", p->lo, p->hi);
