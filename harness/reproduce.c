@@ -463,6 +463,8 @@ enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
             code = HN_OK;
         }
     }
+    if (entry->costs > 0 && code == HN_OK)
+        code = calibrate(ctx, rep); // the keys of costs hold the machine's class
     for (int64_t i = 0; i < entry->costs && !code && !*why; i++)
         if (!entry->cost[i].full || rep->effort == HN_EFFORT_FULL)
             code = hn_reproduce_cost(ctx, rep, &entry->cost[i], out);
