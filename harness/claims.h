@@ -184,7 +184,4 @@ void hn_claims_print(const struct hn_claim_outcome *outcome);
 void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n);
 struct json_t *hn_claims_json(const struct hn_claim_outcome *outcome);
 
-// "runs", or a name below /tables; NULL: there is none.
-const struct hn_table *hn_results_table(const struct hn_results *r, const char *name);
-
 #endif

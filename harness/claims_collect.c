@@ -52,15 +52,6 @@ struct gather {
     const char *reason;     // of a failed row
 };
 
-const struct hn_table *hn_results_table(const struct hn_results *r, const char *name) {
-    if (strcmp(name, "runs") == 0)
-        return &r->runs;
-    for (int64_t i = 0; i < r->n_tables; i++)
-        if (strcmp(r->table[i].name, name) == 0)
-            return &r->table[i];
-    return NULL;
-}
-
 static struct view look(const struct hn_results *r, const struct hn_table *t, const char *column) {
     static const char *const links[][2] = {
         {"run", "runs"}, {"snapshot", "snapshots"}, {"study_row", "studies"}};

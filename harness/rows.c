@@ -118,13 +118,6 @@ void hn_row_match_free(struct hn_context *ctx, struct hn_row_match *match) {
     *match = (struct hn_row_match){0};
 }
 
-const struct hn_table *hn_results_table(const struct hn_results *r, const char *name) {
-    for (int64_t i = 0; i < r->n_tables; i++)
-        if (r->table[i].name && strcmp(r->table[i].name, name) == 0)
-            return &r->table[i];
-    return NULL;
-}
-
 // Appends the options of "K=50, M=200" that are not at their defaults.
 static void add_options(const struct hn_sampler_type *type, const char *params, char *text,
                         size_t size) {

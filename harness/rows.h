@@ -28,9 +28,6 @@ HN_MUST_USE enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_ta
                                       struct hn_row_match *out);
 void hn_row_match_free(struct hn_context *ctx, struct hn_row_match *match); // zeroed is fine
 
-// The table of that name among the further ones, or NULL.
-const struct hn_table *hn_results_table(const struct hn_results *r, const char *name);
-
 // "cifar10.h5 step 400 knn {} B=64 tau=0.5 seed 1": a row of /runs or of /snapshots, for people.
 void hn_row_label(const struct hn_table *t, int64_t row, char *text, size_t size);
 

@@ -202,9 +202,13 @@ static enum hn_code append_table(struct hn_context *ctx, struct hn_table *to,
 
 static struct hn_table *find_table(const struct hn_results *r, const char *name) {
     for (int64_t i = 0; i < r->n_tables; i++)
-        if (strcmp(r->table[i].name, name) == 0)
+        if (r->table[i].name && strcmp(r->table[i].name, name) == 0)
             return &r->table[i];
     return NULL;
+}
+
+const struct hn_table *hn_results_table(const struct hn_results *r, const char *name) {
+    return strcmp(name, "runs") == 0 ? &r->runs : find_table(r, name);
 }
 
 static enum hn_code append_named(struct hn_context *ctx, struct hn_results *to,

@@ -43,6 +43,8 @@ HN_MUST_USE enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_re
                                             const char *name, const char *value);
 const char *hn_results_get(const struct hn_results *r, const char *name);     // "" if absent
 const char *hn_results_get_env(const struct hn_results *r, const char *name); // "" if absent
+// "runs", or the name of a further table; NULL: there is none.
+const struct hn_table *hn_results_table(const struct hn_results *r, const char *name);
 // Appends the rows, timings, histograms, batches and tables of `from`; columns `run` (a row of
 // runs), `snapshot` (a row of the table `snapshots`) and `study_row` (of `studies`) are shifted.
 // Attributes and env are taken from `from` only where `to` has none at all, run_key never. HN_DATA:

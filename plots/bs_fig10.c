@@ -37,7 +37,7 @@ static void add_density(struct hn_series *s, const struct hn_groups *g, struct h
 
 // The overlap of the views at a step, NaN if the file has none.
 static double overlap(const struct hn_results *r, const char *dataset, int64_t step) {
-    const struct hn_table *t = hn_figure_table(r, "snapshots");
+    const struct hn_table *t = hn_results_table(r, "snapshots");
     for (int64_t row = 0; t && row < t->rows; row++)
         if (strcmp(hn_table_text(t, row, "dataset"), dataset) == 0 &&
             fabs(hn_table_real(t, row, "step") - (double)step) < 0.5)

@@ -96,7 +96,7 @@ static void space_steps(struct hn_panel *panel) {
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_table *t = hn_figure_table(r, "purity");
+    const struct hn_table *t = hn_results_table(r, "purity");
     for (int64_t row = 0; row < t->rows && page->panels < MOST_PANELS; row++)
         if (is_first(t, row, false))
             draw_graph(page, t, row);

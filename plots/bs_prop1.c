@@ -59,7 +59,7 @@ static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t fi
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_table *t = hn_figure_table(r, "prop1");
+    const struct hn_table *t = hn_results_table(r, "prop1");
     int64_t first = 0;
     while (first < t->rows && strcmp(hn_table_text(t, first, "by"), "similarity") != 0)
         first++;

@@ -50,7 +50,7 @@ static void draw_alpha(struct hn_page *page, const struct hn_table *t, double st
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_table *t = hn_figure_table(r, "prop2");
+    const struct hn_table *t = hn_results_table(r, "prop2");
     double last = -INFINITY, done[MOST_ALPHAS];
     int alphas = 0;
     for (int64_t row = 0; row < t->rows; row++)

@@ -84,7 +84,7 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         {"cos_mean", "mean in-batch cosine", 1, false},
         {"fn_ratio", "false-negative ratio (%)", 100, true},
         {"graph_overlap", "edges that still hold (%)", 100, true}};
-    struct ages a = {.table = hn_figure_table(r, "staleness")};
+    struct ages a = {.table = hn_results_table(r, "staleness")};
     a.builds = collect(a.table, "build_step", a.build);
     a.steps = collect(a.table, "step", a.step);
     for (int i = 0; i < 3; i++)

@@ -42,9 +42,6 @@ const struct hn_figure *hn_figure_find(const char *id);
 // (/runs with created, commit, sampler, value; root attributes metric, units, cells).
 extern const struct hn_figure hn_history;
 
-// A table of the results by its name, NULL if they have none; "runs" is one.
-const struct hn_table *hn_figure_table(const struct hn_results *r, const char *name);
-
 // Draws a figure into folder `dir`, which must exist: <id>.tsv, <id>.gp (which redraws it when run
 // in that folder) and <id>.<term> (svg, pdf or png); for "dumb" the drawing goes to stdout. style:
 // a gnuplot file loaded after the theme (its text goes into the script), or NULL. HN_USAGE: unknown

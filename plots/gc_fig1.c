@@ -13,7 +13,7 @@ static const struct {
 // The blocks that are batches, if the file says how many items there are.
 static void draw_blocks(struct hn_panel *panel, const struct hn_results *r,
                         const struct hn_table *t, double size) {
-    const struct hn_table *data = hn_figure_table(r, "datasets");
+    const struct hn_table *data = hn_results_table(r, "datasets");
     double items = NAN, batch = hn_table_real(t, 0, "batch_size");
     for (int64_t row = 0; data && row < data->rows; row++)
         if (strcmp(hn_table_text(data, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0)
@@ -28,7 +28,7 @@ static void draw_blocks(struct hn_panel *panel, const struct hn_results *r,
 }
 
 static void draw_order(struct hn_page *page, const struct hn_results *r, int which, double step) {
-    const struct hn_table *t = hn_figure_table(r, "heatmap");
+    const struct hn_table *t = hn_results_table(r, "heatmap");
     char title[HN_TITLE_SIZE];
     struct hn_panel *panel = hn_page_panel(page, "", "item, in order (cell)", "item (cell)");
     struct hn_series *s = hn_panel_series(page, panel, "pairs that are large (%)", HN_LOOK_HEAT, 1);
@@ -53,7 +53,7 @@ static void draw_order(struct hn_page *page, const struct hn_results *r, int whi
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_table *t = hn_figure_table(r, "heatmap");
+    const struct hn_table *t = hn_results_table(r, "heatmap");
     double last = -INFINITY;
     for (int64_t row = 0; row < t->rows; row++)
         last = fmax(last, hn_table_real(t, row, "step"));

@@ -72,7 +72,7 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, const st
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    const struct hn_table *t = hn_figure_table(r, "random_assignments");
+    const struct hn_table *t = hn_results_table(r, "random_assignments");
     if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "loss_train"}, &g))
         return ctx->code;
     for (int d = 0; d < g.datasets; d++)

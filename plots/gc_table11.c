@@ -51,7 +51,7 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     (void)ctx;
     struct hn_panel *panel = hn_page_panel(page, "", "items N", "build and order (s)");
     panel->x.log = panel->y.log = true;
-    const struct hn_series *own = draw_own(page, panel, hn_figure_table(r, "costs"));
+    const struct hn_series *own = draw_own(page, panel, hn_results_table(r, "costs"));
     if (!own)
         return page->code
                    ? page->code

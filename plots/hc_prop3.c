@@ -30,7 +30,7 @@ static void draw_curve(struct hn_page *page, struct hn_panel *panel, const struc
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_table *t = hn_figure_table(r, "prop3");
+    const struct hn_table *t = hn_results_table(r, "prop3");
     struct hn_panel *panel =
         hn_page_panel(page, "", "concentration beta", "expectation / worst case");
     int line = 0;

@@ -78,18 +78,9 @@ void hn_tsv_real(FILE *tsv, double value) {
         fprintf(tsv, "\t%.9g", value);
 }
 
-const struct hn_table *hn_figure_table(const struct hn_results *r, const char *name) {
-    if (strcmp(name, "runs") == 0)
-        return &r->runs;
-    for (int64_t i = 0; i < r->n_tables; i++)
-        if (strcmp(r->table[i].name, name) == 0)
-            return &r->table[i];
-    return NULL;
-}
-
 static enum hn_code check_columns(const struct drawing *d) {
     const char *id = d->figure->id, *name = d->figure->table ? d->figure->table : "runs";
-    const struct hn_table *table = hn_figure_table(d->results, name);
+    const struct hn_table *table = hn_results_table(d->results, name);
     const char *below =
         strcmp(name, "runs") == 0 || strcmp(name, "snapshots") == 0 ? "" : "tables/";
     const char *remedy =

@@ -107,7 +107,7 @@ static void put_head(const struct writer *w) {
     fputs(".</p>\n<nav aria-label=Contents><ul>\n<li><a href=\"#run\">What was run</a></li>\n"
           "<li><a href=\"#samplers\">Samplers</a></li>\n",
           html);
-    if (hn_figure_table(w->results, "claims") || hn_figure_table(w->results, "claim_ids"))
+    if (hn_results_table(w->results, "claims") || hn_results_table(w->results, "claim_ids"))
         fputs("<li><a href=\"#claims\">Claims</a></li>\n", html);
     fputs("<li><a href=\"#figures\">Figures</a></li>\n"
           "<li><a href=\"#provenance\">Provenance</a></li>\n"
@@ -124,7 +124,7 @@ static int64_t count_status(const struct hn_table *runs, const char *status) {
 }
 
 static double dataset_number(const struct hn_results *r, const char *dataset, const char *column) {
-    const struct hn_table *t = hn_figure_table(r, "datasets");
+    const struct hn_table *t = hn_results_table(r, "datasets");
     for (int64_t row = 0; t && row < t->rows; row++)
         if (strcmp(hn_table_text(t, row, "dataset"), dataset) == 0)
             return hn_table_real(t, row, column);
@@ -136,7 +136,7 @@ static void put_datasets(const struct writer *w) {
     FILE *html = w->html;
     const struct hn_table *runs = &w->results->runs;
     list_distinct(runs, "dataset", NULL, &names);
-    bool sized = hn_figure_table(w->results, "datasets") != NULL;
+    bool sized = hn_results_table(w->results, "datasets") != NULL;
     fprintf(html,
             "<div class=scroll><table><thead><tr><th scope=col>Snapshots</th>%s<th "
             "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
@@ -266,7 +266,7 @@ static void put_base64(FILE *html, const char *text) {
 // "Claims: 5 hold, 1 fails" beside a figure that has any.
 static void put_verdicts(const struct writer *w, const char *id) {
     static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
-    const struct hn_table *t = hn_figure_table(w->results, "claims");
+    const struct hn_table *t = hn_results_table(w->results, "claims");
     const char *joint = "<p><a href=\"#claims\">Claims</a>: ";
     for (int v = 0; v < 4; v++) {
         int n = 0;

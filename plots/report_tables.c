@@ -275,9 +275,9 @@ static void put_untested(FILE *html, const struct hn_table *t) {
 }
 
 void hn_html_claims(FILE *html, const struct hn_results *r) {
-    const struct hn_table *claims = hn_figure_table(r, "claims");
-    const struct hn_table *ids = hn_figure_table(r, "claim_ids");
-    const struct hn_table *levels = hn_figure_table(r, "claim_levels");
+    const struct hn_table *claims = hn_results_table(r, "claims");
+    const struct hn_table *ids = hn_results_table(r, "claim_ids");
+    const struct hn_table *levels = hn_results_table(r, "claim_levels");
     if (!claims && !ids)
         return;
     fputs("<section aria-labelledby=claims><h2 id=claims>What the papers claim</h2>\n"
