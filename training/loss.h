@@ -1,0 +1,73 @@
+// Losses with gradients. Scores are cosines: inner products of unit rows.
+//
+// With pos = exp(s+ / tau) and Ng the (weighted) sum over negatives (metrics/weighting.h):
+//   inside:  -log(pos / (pos + Ng))     BS equations 1, 16, 17
+//   outside: -log(pos / Ng)             GraphCL's code
+// The value is that of hn_anchor_loss(), mean over anchors. Gradients flow through the weights of
+// HCL, as in its code; the largest |score| of `clip` counts as a constant, and a sum at its clamp
+// has no slope.
+#ifndef HN_TRAINING_LOSS_H
+#define HN_TRAINING_LOSS_H
+
+#include "metrics/weighting.h"
+#include "training/product.h"
+
+enum hn_objective {
+    HN_OBJECTIVE_NTXENT,     // anchors of both views, 2B - 2 negatives
+    HN_OBJECTIVE_INFONCE,    // anchors of view 1, B - 1 negatives of view 1
+    HN_OBJECTIVE_OTHER_VIEW, // anchors of view 1, B - 1 negatives of view 2
+    HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
+    HN_OBJECTIVE_SUPERVISED  // cross entropy on training labels: the control of NS figure 4 (tasks)
+};
+struct hn_objective_type {
+    const char *name;
+    const char *summary; // one line
+    const char *source;  // paper and place
+};
+extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
+int hn_objective_find(const char *name);               // -1 if unknown
+
+struct hn_loss_spec {
+    enum hn_objective objective; // one of the first three here
+    struct hn_weighting_law law;
+    double temperature;
+    bool outside; // the positive is left out of the denominator
+};
+
+// Negatives of anchor a: place[start[a]] .. place[start[a + 1]], rows of view 2. NULL lists: all
+// other rows.
+struct hn_loss_lists {
+    const int64_t *start; // [n + 1]
+    const int32_t *place;
+};
+
+// Room for batches of up to n items.
+struct hn_loss_work {
+    int64_t n;
+    hn_real *score;    // a block of scores, then of slopes
+    int64_t room;      // numbers in score
+    hn_real *both;     // [2 n x d] both views (ntxent)
+    hn_real *slope;    // [2 n x d]
+    hn_real *positive; // [2 n] scores of positives, then their slopes
+    double *value;     // [2 n] per anchor
+};
+HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective,
+                                      int64_t n, int64_t d, struct hn_loss_work *work);
+void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work); // zeroed is fine
+
+// z1, z2 [n x d] unit rows; dz1, dz2 [n x d] are overwritten. lists: only with OTHER_VIEW, or NULL.
+// Anchors without a negative have loss 0 (inside) and no slope. Returns the mean over anchors.
+double hn_loss_pairs(int threads, const struct hn_loss_spec *spec,
+                     const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
+                     const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work);
+
+// -mean_i p_i . z_i over unit rows p, z [n x d]; dp (overwritten), dz (overwritten; NULL =
+// stop-gradient).
+double hn_loss_siamese(int64_t n, int64_t d, const hn_real *p, const hn_real *z, hn_real *dp,
+                       hn_real *dz);
+// Mean cross entropy of softmax(logit[n x classes]) over rows with label >= 0; dlogit is
+// overwritten. NaN without such rows.
+double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, const int32_t *label,
+                             hn_real *dlogit);
+
+#endif

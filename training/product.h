@@ -1,0 +1,21 @@
+// Matrix products of training: the only file behind this header includes cblas.h.
+#ifndef HN_TRAINING_PRODUCT_H
+#define HN_TRAINING_PRODUCT_H
+
+#include "training/real.h"
+
+// A borrowed row-major matrix as a factor: element (i, j) of the factor is data[i * stride + j], or
+// data[j * stride + i] if transposed.
+struct hn_factor {
+    const hn_real *data;
+    int64_t stride;
+    bool transposed;
+};
+
+// c[m x n] (row stride ldc) = a[m x k] b[k x n], or += if `add`. The rows of c are cut into blocks
+// by m, n and k alone, one product per block on up to `threads` threads: the same bits for any
+// number of threads. Calls from inside a parallel region take threads = 1. Sizes below 2^31.
+void hn_product(int threads, struct hn_factor a, struct hn_factor b, int64_t m, int64_t n,
+                int64_t k, bool add, hn_real *c, int64_t ldc);
+
+#endif
