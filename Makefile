@@ -55,6 +55,9 @@ library := $(BUILD)/libhardneg.a
 program := $(BUILD)/hardneg
 test_common := $(wildcard tests/test.c tests/fixture.c tests/skeleton_sampler.c)
 suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+# The parts of training with numbers of double precision, for the tests of gradients.
+in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard $(addprefix training/,net.c layer_*.c \
+	loss*.c product.c sparse.c glorot.c optimiser.c)))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
 entries := demo test asan tsan lint bench
@@ -155,7 +158,7 @@ dist: ## a source archive of the last commit, hardneg-VERSION.tar.gz
 	git archive --format=tar.gz --prefix=$$name/ -o $$name.tar.gz HEAD && echo $$name.tar.gz
 
 clean: ## remove what was built (results stay)
-	$(Q)rm -rf $(addprefix $(BUILD)/,obj include tests baseline asan tsan lint lint-clang fuzz) $(library) $(program)
+	$(Q)rm -rf $(addprefix $(BUILD)/,obj obj64 include tests baseline asan tsan lint lint-clang fuzz) $(library) $(program)
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -181,6 +184,18 @@ $(BUILD)/tests/test_fuzz: $(call obj,$(fuzz_targets))
 
 $(BUILD)/fuzzer: $(call obj,tests/fuzz/libfuzzer.c $(fuzz_targets)) $(library)
 	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -fsanitize=fuzzer $(libs)
+
+# Objects come before the library: its parts of training, in float, are then left there.
+$(BUILD)/tests/test_gradients: $(BUILD)/obj64/tests/test_gradients.o $(in_double) \
+		$(call obj,$(test_common)) $(library)
+	@printf '  LD  %s\n' $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -lcunit $(libs)
+
+$(BUILD)/obj64/%.o: %.c $(BUILD)/include/flags
+	@printf '  CC  %s (double)\n' $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) $(cppflags) -DHN_REAL_DOUBLE -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/include/flags
 	@printf '  CC  %s\n' $<
@@ -215,4 +230,5 @@ $(BUILD)/include/paper.inc: FORCE
 	@awk -f plots/embed.awk $(paper) > $@.new; $(write_if_new)
 $(call obj,plots/paper.c): $(BUILD)/include/paper.inc
 
--include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c tests/fuzz/*.c)))
+-include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c tests/fuzz/*.c)) $(in_double) \
+	$(BUILD)/obj64/tests/test_gradients.o)

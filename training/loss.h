@@ -34,32 +34,42 @@ struct hn_loss_spec {
     bool outside; // the positive is left out of the denominator
 };
 
-// Negatives of anchor a: place[start[a]] .. place[start[a + 1]], rows of view 2. NULL lists: all
-// other rows.
+// Anchors with negatives of their own: anchor a's positive is key own[a], its negatives are keys
+// place[start[a]] .. place[start[a + 1]], distinct, without own[a].
 struct hn_loss_lists {
+    int64_t keys;
+    const int32_t *own;   // [n]
     const int64_t *start; // [n + 1]
     const int32_t *place;
 };
 
-// Room for batches of up to n items.
+// Room for batches of up to n anchors and `keys` keys (n where all are each other's negatives).
 struct hn_loss_work {
-    int64_t n;
-    hn_real *score;    // a block of scores, then of slopes
-    int64_t room;      // numbers in score
+    int64_t n, keys, d, block;
+    hn_real *score;    // [block x keys] scores, then slopes
+    hn_real *compact;  // [block x keys] scores of lists
     hn_real *both;     // [2 n x d] both views (ntxent)
     hn_real *slope;    // [2 n x d]
     hn_real *positive; // [2 n] scores of positives, then their slopes
     double *value;     // [2 n] per anchor
 };
 HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective,
-                                      int64_t n, int64_t d, struct hn_loss_work *work);
+                                      int64_t n, int64_t keys, int64_t d,
+                                      struct hn_loss_work *work);
 void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work); // zeroed is fine
 
-// z1, z2 [n x d] unit rows; dz1, dz2 [n x d] are overwritten. lists: only with OTHER_VIEW, or NULL.
-// Anchors without a negative have loss 0 (inside) and no slope. Returns the mean over anchors.
+// z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists): unit rows; dz1, dz2 are overwritten.
+// lists: only with OTHER_VIEW, or NULL. Anchors without a negative have loss 0 and no slope.
+// Returns the mean over anchors.
 double hn_loss_pairs(int threads, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
                      const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work);
+
+// One anchor: score[n] of its keys, of which up to two are not negatives (-1: none), become slopes
+// (0 there); *positive, its positive's score, becomes that one's slope. Slopes are times `scale`.
+// most: see hn_weighting_law.clip. Returns the loss.
+double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
+                      const int64_t skip[2], hn_real *score, hn_real *positive);
 
 // -mean_i p_i . z_i over unit rows p, z [n x d]; dp (overwritten), dz (overwritten; NULL =
 // stop-gradient).
