@@ -46,7 +46,7 @@ all_cflags = -std=c17 -ffp-contract=off $(OMP) $(warnings) $(CFLAGS) \
 cppflags = -I. -I$(BUILD)/include -D_GNU_SOURCE $(pkg_cflags) $(CPPFLAGS)
 rpath = $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs)))
 ldflags = $(OMP) $(SANITIZE) $(pkg_dirs) $(rpath) $(LDFLAGS)
-libs = -lhdf5_hl $(filter-out -lgslcblas,$(pkg_libs)) -lm
+libs = -lhdf5_hl $(filter-out -lgslcblas,$(pkg_libs)) -llapacke -lsvm -lm
 comma := ,
 
 sources := $(wildcard $(addsuffix /*.c,core datasets samplers metrics training plots harness))

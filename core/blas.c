@@ -56,3 +56,9 @@ void hn_gemm_nt(const float *a, int64_t lda, const float *b, int64_t ldb, int64_
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)m, (blasint)n, (blasint)d, 1.0F,
                 a, (blasint)lda, b, (blasint)ldb, 0.0F, c, (blasint)ldc);
 }
+
+void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
+                    int64_t k, float *c, int64_t ldc) {
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)m, (blasint)n, (blasint)k, 1.0F,
+                a, (blasint)lda, b, (blasint)ldb, 1.0F, c, (blasint)ldc);
+}

@@ -28,5 +28,8 @@ void hn_blas_single_thread(void);
 // c[m x n] (row stride ldc) = a[m x d] b[n x d]^T, on the calling thread. Sizes below 2^31.
 void hn_gemm_nt(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
                 int64_t d, float *c, int64_t ldc);
+// c[m x n] += a[k x m]^T b[k x n], likewise.
+void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
+                    int64_t k, float *c, int64_t ldc);
 
 #endif

@@ -27,17 +27,14 @@ const struct hn_metric_type *hn_metric_find(const char *name) {
 
 extern const struct hn_snapshot_metric_type hn_snapshot_alignment, hn_snapshot_uniformity,
     hn_snapshot_overlap_view, hn_snapshot_overlap_label, hn_snapshot_global_loss,
-    hn_snapshot_knn_acc;
+    hn_snapshot_knn_acc, hn_snapshot_probe_acc;
 
 // The same for what needs no sampler.
 const struct hn_snapshot_metric_type *const hn_snapshot_metrics[] = {
-    &hn_snapshot_alignment,
-    &hn_snapshot_uniformity,
-    &hn_snapshot_overlap_view,
-    &hn_snapshot_overlap_label,
-    &hn_snapshot_global_loss,
-    &hn_snapshot_knn_acc,
-    NULL,
+    &hn_snapshot_alignment,    &hn_snapshot_uniformity,
+    &hn_snapshot_overlap_view, &hn_snapshot_overlap_label,
+    &hn_snapshot_global_loss,  &hn_snapshot_knn_acc,
+    &hn_snapshot_probe_acc,    NULL,
 };
 
 const struct hn_snapshot_metric_type *hn_snapshot_metric_find(const char *name) {

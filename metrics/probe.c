@@ -1,0 +1,76 @@
+// Linear-probe accuracy of a step: multinomial logistic regression on the clean embeddings (unit
+// rows), fitted to the training items, C in {1, 10, 100} by validation, accuracy on the test items.
+// The parts are those of the file's split, or drawn (metrics/split.h); items of a validation part
+// choose C, without one a tenth of the training items does.
+#include "metrics/linear_probe.h"
+#include "metrics/metric.h"
+#include "metrics/split.h"
+
+#include <math.h>
+
+static const double strengths[] = {1, 10, 100};
+
+static struct hn_labelled part(const float *rows, const int32_t *label, int64_t from, int64_t count,
+                               int64_t d) {
+    return (struct hn_labelled){{rows + from * d, count, d, d}, label + from};
+}
+
+static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_env *env,
+                             const struct hn_split *s, double *accuracy) {
+    int64_t d = env->items->d, n = s->train + s->test + s->validation, size;
+    if (!hn_mul(n, d, &size))
+        return hn_fail(ctx, HN_MEMORY, "a size overflows");
+    float *rows = hn_alloc(ctx, size, sizeof *rows);
+    int32_t *label = rows ? hn_alloc(ctx, n, sizeof *label) : NULL;
+    enum hn_code code = label ? HN_OK : ctx->code;
+    if (code == HN_OK) {
+        hn_split_gather(env->items, s->id, n, rows);
+        for (int64_t i = 0; i < n; i++)
+            label[i] = s->class_of[s->id[i]];
+        struct hn_linear_probe probe = {.train = part(rows, label, 0, s->train, d),
+                                        .test = part(rows, label, s->train, s->test, d),
+                                        .validation =
+                                            part(rows, label, s->train + s->test, s->validation, d),
+                                        .classes = s->classes,
+                                        .c = strengths,
+                                        .n_c = sizeof strengths / sizeof *strengths,
+                                        .seed = env->seed};
+        code = hn_linear_probe_run(ctx, &probe);
+        *accuracy = probe.accuracy;
+    }
+    hn_free(ctx, rows);
+    hn_free(ctx, label);
+    return code;
+}
+
+static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_snapshot_env *env,
+                           int t, double *value) {
+    double *known = state; // the accuracy does not depend on the loss's temperature
+    struct hn_split split = {0};
+    enum hn_code code = HN_OK;
+    if (t == 0) {
+        *known = NAN;
+        code = hn_split_take(ctx, env, &split);
+        if (code == HN_OK && split.test > 0)
+            code = classify(ctx, env, &split, known);
+    }
+    *value = *known;
+    hn_split_free(ctx, &split);
+    return code;
+}
+
+static const struct hn_column columns[] = {
+    {"probe_acc", HN_COLUMN_REAL, "1", "accuracy of a linear probe on the test items", HN_LARGER},
+};
+
+const struct hn_snapshot_metric_type hn_snapshot_probe_acc = {
+    .name = "probe_acc",
+    .family = "probe",
+    .summary = "linear probe: multinomial logistic regression, C of 1, 10, 100 by validation",
+    .source = "linear evaluation: Chen et al. 2020 (SimCLR), section 2",
+    .needs = HN_METRIC_NEEDS_LABELS,
+    .columns = columns,
+    .n_columns = 1,
+    .state_size = sizeof(double),
+    .finish = finish,
+};

@@ -1,0 +1,97 @@
+#include "metrics/split.h"
+#include "core/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEST_SHARE = 5, TRAIN = 0, VALIDATION = 1, TEST = 2 };
+
+// Whether the file's split has both parts among the labelled items.
+static bool split_serves(const struct hn_snapshot_env *env) {
+    bool train = false, test = false;
+    for (int64_t i = 0; env->split && i < env->items->n; i++) {
+        train |= env->split[i] == TRAIN && env->items->labels[i] >= 0;
+        test |= env->split[i] == TEST && env->items->labels[i] >= 0;
+    }
+    return train && test;
+}
+
+static int64_t take_part(const struct hn_snapshot_env *env, int part, int32_t *id) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < env->items->n; i++)
+        if (env->items->labels[i] >= 0 && env->split[i] == part)
+            id[count++] = (int32_t)i;
+    return count;
+}
+
+static void take_split(const struct hn_snapshot_env *env, struct hn_split *s) {
+    s->train = take_part(env, TRAIN, s->id);
+    s->test = take_part(env, TEST, s->id + s->train);
+    s->validation = take_part(env, VALIDATION, s->id + s->train + s->test);
+}
+
+static void draw_split(const struct hn_snapshot_env *env, struct hn_split *s) {
+    int64_t labelled = 0;
+    for (int64_t i = 0; i < env->items->n; i++)
+        if (env->items->labels[i] >= 0)
+            s->id[labelled++] = (int32_t)i;
+    struct hn_stream stream;
+    hn_stream_open(&stream, env->seed, "knn_acc.split", 0, 0, 0);
+    hn_stream_shuffle(&stream, s->id, labelled);
+    s->test = labelled / TEST_SHARE;
+    s->train = s->test > 0 ? labelled - s->test : 0;
+}
+
+static int compare_labels(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Numbers the distinct labels from 0 in ascending order, so that what is kept per class fits a
+// short array however large the labels are.
+static enum hn_code number_labels(struct hn_context *ctx, const int32_t *label, int64_t n,
+                                  struct hn_split *s) {
+    int32_t *sorted = hn_alloc(ctx, n, sizeof *sorted);
+    if (!sorted)
+        return ctx->code;
+    memcpy(sorted, label, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
+    for (int64_t i = 0; i < n; i++)
+        if (sorted[i] >= 0 && (s->classes == 0 || sorted[i] != sorted[s->classes - 1]))
+            sorted[s->classes++] = sorted[i];
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t *found = label[i] < 0 ? NULL
+                                            : bsearch(&label[i], sorted, (size_t)s->classes,
+                                                      sizeof *sorted, compare_labels);
+        s->class_of[i] = found ? (int32_t)(found - sorted) : -1;
+    }
+    hn_free(ctx, sorted);
+    return HN_OK;
+}
+
+enum hn_code hn_split_take(struct hn_context *ctx, const struct hn_snapshot_env *env,
+                           struct hn_split *out) {
+    int64_t n = env->items->n;
+    *out = (struct hn_split){.id = hn_alloc(ctx, n, sizeof *out->id)};
+    out->class_of = out->id ? hn_alloc(ctx, n, sizeof *out->class_of) : NULL;
+    if (!out->class_of || number_labels(ctx, env->items->labels, n, out)) {
+        hn_split_free(ctx, out);
+        return ctx->code;
+    }
+    if (split_serves(env))
+        take_split(env, out);
+    else
+        draw_split(env, out);
+    return HN_OK;
+}
+
+void hn_split_gather(const struct hn_items *items, const int32_t *id, int64_t count, float *rows) {
+    for (int64_t i = 0; i < count; i++)
+        memcpy(rows + i * items->d, hn_row(&items->x, id[i]), (size_t)items->d * sizeof *rows);
+}
+
+void hn_split_free(struct hn_context *ctx, struct hn_split *s) {
+    hn_free(ctx, s->id);
+    hn_free(ctx, s->class_of);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,25 @@
+// Training and test items of the measures that classify: those of the file's split, or drawn.
+#ifndef HN_METRICS_SPLIT_H
+#define HN_METRICS_SPLIT_H
+
+#include "metrics/snapshot_metric.h"
+
+// Owned: hn_split_free(). train = test = 0 if there are too few labelled items.
+struct hn_split {
+    int32_t *id;         // [n] training items, then test items, then validation items
+    int64_t train, test; // their numbers
+    int64_t validation;  // 0 where the split is drawn
+    int32_t *class_of;   // [n] place of an item's label among the distinct ones, ascending; -1
+    int32_t classes;
+};
+
+// The labelled items of env->split's parts, if both train and test have some; else a fifth of the
+// labelled items, drawn by seed, is tested: the same items at every step of a series and for every
+// measure.
+HN_MUST_USE enum hn_code hn_split_take(struct hn_context *ctx, const struct hn_snapshot_env *env,
+                                       struct hn_split *out);
+// rows[count x d] = the embeddings of id[count].
+void hn_split_gather(const struct hn_items *items, const int32_t *id, int64_t count, float *rows);
+void hn_split_free(struct hn_context *ctx, struct hn_split *s); // zeroed is fine
+
+#endif
