@@ -75,8 +75,8 @@ double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale
 // stop-gradient).
 double hn_loss_siamese(int64_t n, int64_t d, const hn_real *p, const hn_real *z, hn_real *dp,
                        hn_real *dz);
-// Mean cross entropy of softmax(logit[n x classes]) over rows with label >= 0; dlogit is
-// overwritten. NaN without such rows.
+// Mean cross entropy of softmax(logit[n x classes]) over rows with label >= 0; dlogit, which may be
+// logit, is overwritten. NaN without such rows.
 double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, const int32_t *label,
                              hn_real *dlogit);
 

@@ -20,10 +20,10 @@ double hn_loss_siamese(int64_t n, int64_t d, const hn_real *p, const hn_real *z,
     return -sum / (double)n;
 }
 
-// One row's loss; its slopes, times scale, replace nothing where the label is unknown.
+// One row's loss, and its slopes times scale; slope may be logit.
 static double cross_entropy_row(int64_t classes, const hn_real *logit, int32_t label, double scale,
                                 hn_real *slope) {
-    double high = -INFINITY, sum = 0;
+    double high = -INFINITY, sum = 0, own = (double)logit[label];
     for (int64_t c = 0; c < classes; c++)
         high = fmax(high, (double)logit[c]);
     for (int64_t c = 0; c < classes; c++)
@@ -32,7 +32,7 @@ static double cross_entropy_row(int64_t classes, const hn_real *logit, int32_t l
         double share = exp((double)logit[c] - high) / sum;
         slope[c] = (hn_real)(scale * (share - (c == label)));
     }
-    return log(sum) + high - (double)logit[label];
+    return log(sum) + high - own;
 }
 
 double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, const int32_t *label,
@@ -43,11 +43,11 @@ double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, c
         known += label[i] >= 0;
     for (int64_t i = 0; i < n; i++) {
         hn_real *slope = dlogit + i * classes;
-        for (int64_t c = 0; c < classes; c++)
-            slope[c] = 0;
         if (label[i] >= 0)
             sum +=
                 cross_entropy_row(classes, logit + i * classes, label[i], 1 / (double)known, slope);
+        for (int64_t c = 0; c < classes && label[i] < 0; c++)
+            slope[c] = 0;
     }
     return known > 0 ? sum / (double)known : NAN;
 }

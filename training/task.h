@@ -70,10 +70,10 @@ struct hn_task_type {
     // z1 [n x d], if not NULL, is filled with the embeddings of the batch's first view as trained.
     enum hn_code (*step)(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1);
-    // Required. Evaluation-mode embeddings, unit rows: of all n_all items, clean (view 0,
-    // z[n_all x d]) or of the n items in augmented view 1 or 2 (z[n x d]), drawn by step.
+    // Required. Evaluation-mode embeddings z[count x d], unit rows, of the first `count` items:
+    // clean (view 0, count <= n_all), or in augmented view 1 or 2 (count <= n), drawn by step.
     enum hn_code (*embed)(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
-                          float *z);
+                          int64_t count, float *z);
     // Required. value[n_columns] (NaN before): accuracies and the like. z[n_all x d] are the clean
     // evaluation-mode embeddings of now.
     enum hn_code (*evaluate)(struct hn_context *ctx, struct hn_task *task, int64_t step,
@@ -94,10 +94,16 @@ void hn_task_close(struct hn_context *ctx, struct hn_task *task); // also after 
 HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_setting *setting,
                                const char *written);
 
-// For tasks. Weighted kNN accuracy (k = 200, exp(cos / 0.5)) of the rows with split 2 among those
-// with split 0; z[n x d] need not be of unit length (rows are normalised in a copy).
-HN_MUST_USE enum hn_code hn_evaluate_knn(struct hn_context *ctx, int64_t n, int64_t d,
-                                         const float *z, const int32_t *label, const int8_t *split,
-                                         double *accuracy);
+// For tasks. The snapshot metric `metric` (one of one column: knn_acc, probe_acc, uniformity ...)
+// of z[n x d], whose rows are made unit in a copy; x1, x2 [n x d] unit rows of two views, or NULL.
+struct hn_evaluation {
+    int64_t n, d;
+    const float *z, *x1, *x2;
+    const int32_t *label;
+    const int8_t *split; // NULL: drawn by seed
+    uint64_t seed;
+};
+HN_MUST_USE enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e,
+                                     const char *metric, double *value);
 
 #endif

@@ -1,0 +1,297 @@
+// The training loop (BS algorithm 1). Evaluations come before step 0, every so many steps and at
+// the end; what is random is named by seed, step and place, so that a run that was interrupted goes
+// on bit for bit.
+#include "training/loop_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct hn_column first_columns[] = {
+    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER},
+    {"step", HN_COLUMN_INT, "optimizer_step", "steps done", HN_NEITHER},
+    {"epoch", HN_COLUMN_REAL, "1", "steps times batch size over items", HN_NEITHER},
+    {"loss", HN_COLUMN_REAL, "nat", "training loss, mean since the evaluation before", HN_SMALLER},
+    {"learning_rate", HN_COLUMN_REAL, "1", "learning rate of the next step", HN_NEITHER},
+};
+static const struct hn_column last_columns[] = {
+    {"cost_t", HN_COLUMN_REAL, "s", "Cost_T: forward, backward and update, mean over steps so far",
+     HN_SMALLER},
+    {"cost_s", HN_COLUMN_REAL, "s", "Cost_S: drawing a batch, mean so far", HN_SMALLER},
+    {"cost_g", HN_COLUMN_REAL, "s", "Cost_G: building the sampler, mean so far", HN_SMALLER},
+    {"cost_e", HN_COLUMN_REAL, "s", "embedding all items for a build, mean so far", HN_SMALLER},
+    {"builds", HN_COLUMN_INT, "1", "builds so far", HN_SMALLER},
+};
+enum { FIRST = 5, LAST = 5 };
+
+enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type *task,
+                               struct hn_table *table) {
+    if (hn_table_init(ctx, table, "training"))
+        return ctx->code;
+    for (int i = 0; i < FIRST; i++)
+        if (hn_table_add_column(ctx, table, &first_columns[i]))
+            return ctx->code;
+    for (int i = 0; i < task->n_columns; i++)
+        if (hn_table_add_column(ctx, table, &task->columns[i]))
+            return ctx->code;
+    for (int i = 0; i < LAST; i++)
+        if (hn_table_add_column(ctx, table, &last_columns[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
+static void close_loop(struct hn_context *ctx, struct hn_loop *loop) {
+    hn_draw_close(ctx, &loop->draw);
+    hn_task_close(ctx, &loop->task);
+    hn_free(ctx, loop->m);
+    hn_free(ctx, loop->v);
+    hn_free(ctx, loop->z);
+    hn_free(ctx, loop->z1);
+    hn_free(ctx, loop->row);
+}
+
+static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec) {
+    const struct hn_task_type *task = spec->task;
+    enum hn_objective objective = spec->setting.loss.objective;
+    bool weighted = hn_is_weighted(&spec->setting.loss.law);
+    if (!(task->objectives & 1U << objective))
+        return hn_fail(ctx, HN_USAGE, "task %s cannot train with loss %s", task->name,
+                       hn_objectives[objective].name);
+    if (spec->sampler->flags & HN_SAMPLER_PER_ANCHOR &&
+        (!task->lists || objective != HN_OBJECTIVE_OTHER_VIEW))
+        return hn_fail(ctx, HN_USAGE,
+                       "%s gives negatives per anchor: that takes loss other-view and a task that "
+                       "knows them (node)",
+                       spec->sampler->name);
+    if (spec->sampler->flags & HN_SAMPLER_NEEDS_VIEW2)
+        return hn_fail(ctx, HN_USAGE, "%s needs a stored second view, which training has not",
+                       spec->sampler->name);
+    if (weighted && objective > HN_OBJECTIVE_OTHER_VIEW)
+        return hn_fail(ctx, HN_USAGE, "loss %s has no negatives to be weighted",
+                       hn_objectives[objective].name);
+    return HN_OK;
+}
+
+static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *spec,
+                              struct hn_loop *loop) {
+    *loop = (struct hn_loop){.spec = spec, .accuracy = NAN};
+    loop->columns = FIRST + spec->task->n_columns + LAST;
+    if (check(ctx, spec) ||
+        hn_task_open(ctx, spec->task, spec->task_params, &spec->setting, &loop->task) ||
+        hn_draw_open(ctx, loop))
+        return ctx->code;
+    const struct hn_task *task = &loop->task;
+    bool stored = spec->embeddings == HN_EMBEDDINGS_STORED;
+    int64_t size;
+    if (!hn_mul(task->n_all, task->d, &size))
+        return hn_fail(ctx, HN_MEMORY, "a size overflows");
+    loop->m = hn_zalloc(ctx, task->weights.n, sizeof *loop->m);
+    loop->v = hn_zalloc(ctx, task->weights.n, sizeof *loop->v);
+    loop->z = hn_alloc(ctx, size, sizeof *loop->z);
+    loop->z1 = hn_alloc(ctx, stored ? task->batch_size * task->d : 0, sizeof *loop->z1);
+    return loop->m && loop->v && loop->z && loop->z1 ? HN_OK : ctx->code;
+}
+
+static double per(double sum, int64_t n) { return n > 0 ? sum / (double)n : NAN; }
+
+// Appends a row of the table; the task's values stand in value.
+static enum hn_code add_row(struct hn_context *ctx, struct hn_loop *loop, const double *value) {
+    if (loop->rows == loop->row_room) {
+        int64_t room = hn_max(16, 2 * loop->row_room);
+        double *longer = hn_resize(ctx, loop->row, room * loop->columns, sizeof *longer);
+        if (!longer)
+            return ctx->code;
+        loop->row = longer;
+        loop->row_room = room;
+    }
+    const struct hn_run_spec *spec = loop->spec;
+    const struct hn_run_times *t = &loop->times;
+    double *row = loop->row + loop->rows++ * loop->columns;
+    *row++ = 0;
+    *row++ = (double)loop->step;
+    *row++ = (double)loop->step * (double)loop->task.batch_size / (double)loop->task.n;
+    *row++ = per(loop->loss, loop->losses);
+    *row++ = hn_adam_rate(&spec->adam, loop->step);
+    memcpy(row, value, (size_t)spec->task->n_columns * sizeof *row);
+    row += spec->task->n_columns;
+    *row++ = per(t->cost_t, t->steps);
+    *row++ = per(t->cost_s, t->steps);
+    *row++ = per(t->cost_g, t->builds);
+    *row++ = per(t->cost_e, t->builds);
+    *row = (double)t->builds;
+    loop->loss = 0;
+    loop->losses = 0;
+    return HN_OK;
+}
+
+static enum hn_code evaluate(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_task *task = &loop->task;
+    double *value = hn_alloc(ctx, task->type->n_columns, sizeof *value);
+    if (!value)
+        return ctx->code;
+    for (int i = 0; i < task->type->n_columns; i++)
+        value[i] = NAN;
+    enum hn_code code = task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z);
+    if (!code)
+        code = task->type->evaluate(ctx, task, loop->step, loop->z, value);
+    if (code && code != HN_INTERRUPTED)
+        code = hn_fail_in(ctx, "evaluation at step %lld", (long long)loop->step);
+    loop->accuracy = value[0];
+    if (!code)
+        code = add_row(ctx, loop, value);
+    hn_free(ctx, value);
+    return code;
+}
+
+static bool is_evaluated(const struct hn_run_spec *spec, int64_t step) {
+    return step == 0 || step == spec->adam.steps ||
+           (spec->evaluate > 0 && step % spec->evaluate == 0);
+}
+
+// What a loss that is not finite comes from, as far as can be told.
+static enum hn_code fail_diverged(struct hn_context *ctx, const struct hn_loop *loop, double loss) {
+    const struct hn_weights *w = &loop->task.weights;
+    double most = 0;
+    int64_t broken = 0;
+    for (int64_t i = 0; i < w->n; i++) {
+        broken += !isfinite((double)w->value[i]);
+        most = fmax(most, fabs((double)w->value[i]));
+    }
+    if (broken > 0)
+        return hn_fail(ctx, HN_DATA,
+                       "step %lld: the loss is %g: %lld of %lld weights are no longer finite "
+                       "(learning rate %g): lower adam.rate",
+                       (long long)loop->step, loss, (long long)broken, (long long)w->n,
+                       hn_adam_rate(&loop->spec->adam, loop->step));
+    return hn_fail(ctx, HN_DATA,
+                   "step %lld: the loss is %g, with finite weights (the largest %g): raise the "
+                   "temperature (%g) or lower adam.rate (%g)",
+                   (long long)loop->step, loss, most, loop->spec->setting.loss.temperature,
+                   hn_adam_rate(&loop->spec->adam, loop->step));
+}
+
+static void store_embeddings(struct hn_loop *loop, const struct hn_task_batch *batch) {
+    int64_t d = loop->task.d;
+    for (int64_t i = 0; loop->draw.stored && i < batch->n; i++)
+        memcpy(loop->draw.stored + batch->id[i] * d, loop->z1 + i * d,
+               (size_t)d * sizeof *loop->z1);
+}
+
+static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, double *loss) {
+    const struct hn_run_spec *spec = loop->spec;
+    struct hn_task *task = &loop->task;
+    struct hn_weights *w = &task->weights;
+    struct hn_task_batch batch = {
+        .step = loop->step, .progress = loop->draw.items.progress, .loss = spec->setting.loss};
+    batch.loss.law = spec->weighting->law(spec->weighting_params, loop->step);
+    *loss = NAN;
+    if (hn_draw_batch(ctx, loop, &batch))
+        return ctx->code;
+    int64_t begun = hn_wall_ns();
+    memset(w->grad, 0, (size_t)w->n * sizeof *w->grad);
+    if (task->type->step(ctx, task, &batch, loss, loop->draw.stored ? loop->z1 : NULL))
+        return ctx->code;
+    if (!isfinite(*loss))
+        return fail_diverged(ctx, loop, *loss);
+    hn_adam_step(&spec->adam, ctx->threads, loop->step, w->n, w->grad, w->value, loop->m, loop->v);
+    loop->times.cost_t += (double)(hn_wall_ns() - begun) * 1e-9;
+    loop->times.steps++;
+    store_embeddings(loop, &batch);
+    loop->loss += *loss;
+    loop->losses++;
+    loop->step++;
+    return HN_OK;
+}
+
+// Evaluation and snapshot of the step that is reached.
+static enum hn_code record(struct hn_context *ctx, struct hn_loop *loop) {
+    if (is_evaluated(loop->spec, loop->step) && evaluate(ctx, loop))
+        return ctx->code;
+    if (loop->spec->folder && hn_series_due(loop->spec, loop->step))
+        return hn_series_add(ctx, loop);
+    return HN_OK;
+}
+
+static enum hn_code begin(struct hn_context *ctx, struct hn_loop *loop) {
+    bool found = false;
+    if (loop->spec->folder && hn_loop_restore(ctx, loop, &found))
+        return ctx->code;
+    if (found)
+        return hn_draw_restore(ctx, loop);
+    if (loop->draw.stored && // before the first epoch is over there is nothing else to store
+        (loop->task.type->embed(ctx, &loop->task, 0, 0, loop->task.n, loop->draw.stored) ||
+         hn_normalize_rows(ctx, loop->draw.stored, loop->task.n, loop->task.d, "embedding")))
+        return ctx->code;
+    return record(ctx, loop);
+}
+
+static enum hn_code run(struct hn_context *ctx, struct hn_loop *loop,
+                        const struct hn_run_watch *watch) {
+    const struct hn_run_spec *spec = loop->spec;
+    if (begin(ctx, loop))
+        return ctx->code;
+    while (loop->step < spec->adam.steps) {
+        double loss;
+        if (hn_check_stop(ctx)) {
+            enum hn_code code = spec->folder ? hn_loop_save(ctx, loop) : HN_OK;
+            return code ? code
+                        : hn_fail(ctx, HN_INTERRUPTED, "interrupted at step %lld",
+                                  (long long)loop->step);
+        }
+        if (one_step(ctx, loop, &loss) || record(ctx, loop))
+            return ctx->code;
+        if (watch && watch->step)
+            watch->step(watch->data, loop->step, spec->adam.steps, loss, loop->accuracy);
+        if (spec->folder && spec->checkpoint > 0 && loop->step % spec->checkpoint == 0 &&
+            hn_loop_save(ctx, loop))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code fill_table(struct hn_context *ctx, const struct hn_loop *loop,
+                               struct hn_table *table) {
+    for (int64_t r = 0; r < loop->rows; r++) {
+        const double *value = loop->row + r * loop->columns;
+        int64_t row = table->rows;
+        if (hn_table_add_row(ctx, table))
+            return ctx->code;
+        for (int c = 0; c < loop->columns; c++) {
+            const char *name = table->column[c].name;
+            enum hn_code code = table->column[c].kind == HN_COLUMN_INT
+                                    ? hn_table_set_int(ctx, table, row, name, (int64_t)value[c])
+                                    : hn_table_set_real(ctx, table, row, name, value[c]);
+            if (code)
+                return code;
+        }
+    }
+    return HN_OK;
+}
+
+static void sum_up(const struct hn_run_times *sum, struct hn_run_times *mean) {
+    *mean = (struct hn_run_times){.cost_t = per(sum->cost_t, sum->steps),
+                                  .cost_s = per(sum->cost_s, sum->steps),
+                                  .cost_g = per(sum->cost_g, sum->builds),
+                                  .cost_e = per(sum->cost_e, sum->builds),
+                                  .steps = sum->steps,
+                                  .builds = sum->builds};
+}
+
+enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,
+                      const struct hn_run_watch *watch, struct hn_table *table,
+                      struct hn_run_times *times) {
+    struct hn_loop loop;
+    enum hn_code code = open_loop(ctx, spec, &loop);
+    if (!code)
+        code = run(ctx, &loop, watch);
+    if (!code && spec->folder)
+        code = hn_series_finish(ctx, &loop);
+    if (!code && spec->folder)
+        code = hn_loop_forget(ctx, &loop);
+    if (!code)
+        code = fill_table(ctx, &loop, table);
+    if (times)
+        sum_up(&loop.times, times);
+    close_loop(ctx, &loop);
+    return code;
+}

@@ -1,0 +1,206 @@
+// The sampler of a run: built every t steps on the embeddings of now, asked for a batch at a time.
+#include "training/loop_private.h"
+
+#include <string.h>
+
+static const struct hn_sampler_type *uniform_type(void) { return hn_sampler_find("uniform"); }
+// Options of `uniform` at their defaults: one choice, the first.
+static const int64_t uniform_params[8];
+
+static int64_t interval(const struct hn_run_spec *spec) {
+    const struct hn_sampler_type *type = spec->sampler;
+    if (spec->rebuild > 0)
+        return spec->rebuild;
+    return type->interval ? type->interval(spec->sampler_params) : 0;
+}
+
+static enum hn_code open_room(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    int64_t b = loop->task.batch_size, n = loop->task.n, size, pairs;
+    d->room = hn_sampler_room(loop->spec->sampler, loop->spec->sampler_params, n);
+    if (!hn_mul(n, loop->task.d, &size) || !hn_mul(b, d->room, &pairs))
+        return hn_fail(ctx, HN_MEMORY, "a size overflows");
+    d->ids = hn_alloc(ctx, b, sizeof *d->ids);
+    d->negatives = hn_alloc(ctx, b, sizeof *d->negatives);
+    d->negative = hn_alloc(ctx, pairs, sizeof *d->negative);
+    d->place = hn_alloc(ctx, pairs, sizeof *d->place);
+    d->start = hn_alloc(ctx, b + 1, sizeof *d->start);
+    d->built = hn_zalloc(ctx, size, sizeof *d->built);
+    if (!d->ids || !d->negatives || !d->negative || !d->place || !d->start || !d->built)
+        return ctx->code;
+    if (loop->spec->embeddings == HN_EMBEDDINGS_STORED)
+        d->stored = hn_alloc(ctx, size, sizeof *d->stored);
+    return loop->spec->embeddings == HN_EMBEDDINGS_STORED && !d->stored ? ctx->code : HN_OK;
+}
+
+enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    const struct hn_task *task = &loop->task;
+    const struct hn_run_spec *spec = loop->spec;
+    uint64_t seed = spec->setting.seed;
+    int32_t b = (int32_t)task->batch_size;
+    struct hn_sampler_plan plan = {.n = task->n,
+                                   .batch_size = b,
+                                   .has_labels = task->label != NULL,
+                                   .has_graph = task->graph != NULL,
+                                   .has_features = task->features != NULL};
+    d->at = (struct hn_draw_state){.built_step = -1, .epoch = -1};
+    if (hn_sampler_check(ctx, spec->sampler, spec->sampler_params, &plan) ||
+        hn_sampler_open(ctx, spec->sampler, spec->sampler_params, task->n, b, seed, &d->sampler) ||
+        hn_sampler_open(ctx, uniform_type(), uniform_params, task->n, b, seed, &d->uniform) ||
+        open_room(ctx, loop))
+        return ctx->code;
+    d->items = (struct hn_items){.n = task->n,
+                                 .d = task->d,
+                                 .x = {d->built, task->n, task->d, task->d},
+                                 .labels = task->label,
+                                 .graph = task->graph,
+                                 .features = task->features};
+    return HN_OK;
+}
+
+void hn_draw_close(struct hn_context *ctx, struct hn_draw *d) {
+    hn_sampler_close(ctx, &d->sampler);
+    hn_sampler_close(ctx, &d->uniform);
+    hn_free(ctx, d->ids);
+    hn_free(ctx, d->negatives);
+    hn_free(ctx, d->negative);
+    hn_free(ctx, d->place);
+    hn_free(ctx, d->start);
+    hn_free(ctx, d->built);
+    hn_free(ctx, d->stored);
+    memset(d, 0, sizeof *d);
+}
+
+static struct hn_sampler *current(struct hn_draw *d) {
+    return d->at.sampled ? &d->sampler : &d->uniform;
+}
+
+static void place_items(struct hn_loop *loop, int64_t step) {
+    int64_t last = hn_max(loop->spec->adam.steps - 1, 1);
+    loop->draw.items.step = step;
+    loop->draw.items.progress = (double)hn_min(step, last) / (double)last;
+}
+
+static bool needs_embeddings(const struct hn_sampler_type *type) {
+    return type->rebuild || type->plan;
+}
+
+static enum hn_code embed(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    const struct hn_task *task = &loop->task;
+    if (d->stored) {
+        memcpy(d->built, d->stored, (size_t)(task->n * task->d) * sizeof *d->built);
+        return HN_OK;
+    }
+    enum hn_code code = task->type->embed(ctx, &loop->task, 0, loop->step, task->n, d->built);
+    return code ? code : hn_normalize_rows(ctx, d->built, task->n, task->d, "embedding");
+}
+
+static double seconds_since(int64_t begun) { return (double)(hn_wall_ns() - begun) * 1e-9; }
+
+static enum hn_code build(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    struct hn_sampler *s = current(d);
+    int64_t begun = hn_wall_ns();
+    if (needs_embeddings(s->type) && embed(ctx, loop))
+        return ctx->code;
+    loop->times.cost_e += seconds_since(begun);
+    place_items(loop, loop->step);
+    begun = hn_wall_ns();
+    if (hn_sampler_build(ctx, s, &d->items, loop->step))
+        return ctx->code;
+    loop->times.cost_g += seconds_since(begun);
+    loop->times.builds++;
+    d->at.built_step = loop->step;
+    return HN_OK;
+}
+
+static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    place_items(loop, loop->step);
+    d->at.epoch++;
+    d->at.epoch_step = loop->step;
+    d->at.next = 0;
+    return hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &d->at.batches);
+}
+
+// Whether the sampler has to see new embeddings before the batch of this step.
+static bool is_due(const struct hn_loop *loop) {
+    const struct hn_draw *d = &loop->draw;
+    const struct hn_sampler_type *type = d->at.sampled ? d->sampler.type : d->uniform.type;
+    int64_t t = interval(loop->spec);
+    if (d->at.built_step < 0)
+        return true;
+    if (!needs_embeddings(type))
+        return false;
+    return t > 0 ? loop->step % t == 0 : d->at.next == d->at.batches;
+}
+
+static enum hn_code prepare(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    bool sampled = loop->step >= loop->spec->uniform;
+    if (sampled && !d->at.sampled)
+        d->at = (struct hn_draw_state){.sampled = 1, .built_step = -1, .epoch = d->at.epoch};
+    if (is_due(loop)) {
+        if (build(ctx, loop))
+            return ctx->code;
+        return begin_epoch(ctx, loop);
+    }
+    return d->at.next == d->at.batches ? begin_epoch(ctx, loop) : HN_OK;
+}
+
+// Negatives of the anchors, as the loss wants them: all items are keys.
+static void make_lists(struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    d->start[0] = 0;
+    for (int32_t a = 0; a < d->size; a++) {
+        d->start[a + 1] = d->start[a] + d->negatives[a];
+        memcpy(d->place + d->start[a], d->negative + a * d->room,
+               (size_t)d->negatives[a] * sizeof *d->place);
+    }
+    d->lists = (struct hn_loss_lists){loop->task.n, d->ids, d->start, d->place};
+}
+
+enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
+                           struct hn_task_batch *batch) {
+    struct hn_draw *d = &loop->draw;
+    if (prepare(ctx, loop))
+        return ctx->code;
+    bool lists = d->at.sampled && d->room > 0;
+    struct hn_batches b = {.first = d->at.next++,
+                           .count = 1,
+                           .batch_size = (int32_t)loop->task.batch_size,
+                           .size = &d->size,
+                           .ids = d->ids,
+                           .room = lists ? d->room : 0,
+                           .negatives = lists ? d->negatives : NULL,
+                           .negative = lists ? d->negative : NULL};
+    int64_t begun = hn_wall_ns();
+    if (hn_sampler_next(ctx, current(d), &b))
+        return ctx->code;
+    loop->times.cost_s += seconds_since(begun);
+    if (lists)
+        make_lists(loop);
+    batch->id = d->ids;
+    batch->n = d->size;
+    batch->lists = lists ? &d->lists : NULL;
+    return HN_OK;
+}
+
+enum hn_code hn_draw_restore(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    int64_t batches = 0;
+    if (d->at.built_step < 0)
+        return HN_OK;
+    place_items(loop, d->at.built_step);
+    if (hn_sampler_build(ctx, current(d), &d->items, d->at.built_step))
+        return ctx->code;
+    place_items(loop, d->at.epoch_step);
+    if (hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &batches))
+        return ctx->code;
+    return batches == d->at.batches
+               ? HN_OK
+               : hn_fail(ctx, HN_DATA, "%s/checkpoint: is of another data set: remove it",
+                         loop->spec->folder);
+}

@@ -1,0 +1,68 @@
+// What the files of the loop share: loop.c (steps), loop_draw.c (sampler), loop_save.c
+// (checkpoints), loop_series.c (snapshots).
+#ifndef HN_TRAINING_LOOP_PRIVATE_H
+#define HN_TRAINING_LOOP_PRIVATE_H
+
+#include "training/loop.h"
+
+// Where drawing stands: enough to go on from, with the embeddings that were built on.
+struct hn_draw_state {
+    int64_t sampled;    // 1: the run's own sampler draws, 0: uniform
+    int64_t built_step; // of the last build, -1 = none
+    int64_t last_build; // step at which it was made
+    int64_t epoch;      // of the sampler, -1 = none begun
+    int64_t epoch_step; // step at which that epoch began
+    int64_t next, batches;
+};
+
+struct hn_draw {
+    struct hn_sampler sampler, uniform;
+    struct hn_draw_state at;
+    struct hn_items items; // of the embeddings that were built on
+    float *built;          // [n x d] embeddings of the last build
+    float *stored;         // [n x d] as batches left them; NULL unless asked for
+    int32_t *ids, *negatives, *negative, size;
+    int64_t room;
+    int64_t *start; // [batch_size + 1] of lists
+    int32_t *place;
+    struct hn_loss_lists lists;
+};
+
+struct hn_loop {
+    const struct hn_run_spec *spec;
+    struct hn_task task;
+    struct hn_draw draw;
+    hn_real *m, *v; // Adam's moments
+    int64_t step;   // done so far
+    double loss;    // sum since the last evaluation
+    int64_t losses;
+    double accuracy;
+    float *z;  // [n_all x d]
+    float *z1; // [batch_size x d], for stored embeddings
+    struct hn_run_times times;
+    double *row; // [rows x columns] of the table
+    int64_t rows, row_room;
+    int columns;
+};
+
+HN_MUST_USE enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop);
+void hn_draw_close(struct hn_context *ctx, struct hn_draw *draw);
+// The batch of loop->step: builds and begins epochs as needed. *ids [*n] and lists are valid until
+// the next call.
+HN_MUST_USE enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
+                                       struct hn_task_batch *batch);
+// After a checkpoint was read: opens where it stood.
+HN_MUST_USE enum hn_code hn_draw_restore(struct hn_context *ctx, struct hn_loop *loop);
+
+// <folder>/checkpoint: written whole or not at all. *found: whether there is one.
+HN_MUST_USE enum hn_code hn_loop_save(struct hn_context *ctx, const struct hn_loop *loop);
+HN_MUST_USE enum hn_code hn_loop_restore(struct hn_context *ctx, struct hn_loop *loop, bool *found);
+HN_MUST_USE enum hn_code hn_loop_forget(struct hn_context *ctx, const struct hn_loop *loop);
+
+// Whether a snapshot is due at the step, and the snapshot of now, beside the others.
+bool hn_series_due(const struct hn_run_spec *spec, int64_t step);
+HN_MUST_USE enum hn_code hn_series_add(struct hn_context *ctx, struct hn_loop *loop);
+// Joins the snapshots to <folder>/series.h5 and removes the parts.
+HN_MUST_USE enum hn_code hn_series_finish(struct hn_context *ctx, struct hn_loop *loop);
+
+#endif

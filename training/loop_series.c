@@ -1,0 +1,136 @@
+// Snapshots of a run: each at once in a file of its own, x, x1 and x2 [n x d] as floats, so that an
+// interrupted run keeps them; at the end they become one series (INTERFACE: snapshot file).
+#include "datasets/snapshot.h"
+#include "training/loop_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool hn_series_due(const struct hn_run_spec *spec, int64_t step) {
+    bool last = step == spec->adam.steps && spec->snapshot > 0;
+    bool dense = spec->dense_every > 0 && step >= spec->dense_from && step <= spec->dense_to &&
+                 (step - spec->dense_from) % spec->dense_every == 0;
+    return last || dense || (spec->snapshot > 0 && step % spec->snapshot == 0);
+}
+
+static char *part_path(struct hn_context *ctx, const struct hn_loop *loop, int64_t step,
+                       const char *end) {
+    return hn_format(ctx, "%s/step-%08lld.f32%s", loop->spec->folder, (long long)step, end);
+}
+
+static enum hn_code embed_views(struct hn_context *ctx, struct hn_loop *loop, float *x) {
+    struct hn_task *task = &loop->task;
+    int64_t size = task->n * task->d;
+    for (int view = 0; view < 3; view++)
+        if (task->type->embed(ctx, task, view, loop->step, task->n, x + view * size))
+            return ctx->code;
+    return hn_normalize_rows(ctx, x, 3 * task->n, task->d, "embedding for a snapshot,");
+}
+
+static enum hn_code write_part(struct hn_context *ctx, const char *path, const char *temporary,
+                               const float *x, size_t count) {
+    FILE *file = fopen(temporary, "wb");
+    bool good = file && fwrite(x, sizeof *x, count, file) == count && fflush(file) == 0 &&
+                fsync(fileno(file)) == 0;
+    if (file)
+        good = fclose(file) == 0 && good;
+    if (good && rename(temporary, path) == 0)
+        return HN_OK;
+    enum hn_code code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
+    (void)unlink(temporary);
+    return code;
+}
+
+enum hn_code hn_series_add(struct hn_context *ctx, struct hn_loop *loop) {
+    int64_t size = 3 * loop->task.n * loop->task.d;
+    char *path = part_path(ctx, loop, loop->step, "");
+    char *temporary = part_path(ctx, loop, loop->step, ".tmp");
+    float *x = hn_alloc(ctx, size, sizeof *x);
+    enum hn_code code = path && temporary && x ? HN_OK : ctx->code;
+    if (!code)
+        code = embed_views(ctx, loop, x);
+    if (!code)
+        code = write_part(ctx, path, temporary, x, (size_t)size);
+    hn_free(ctx, path);
+    hn_free(ctx, temporary);
+    hn_free(ctx, x);
+    return code;
+}
+
+static enum hn_code read_part(struct hn_context *ctx, const char *path, float *x, size_t count) {
+    FILE *file = fopen(path, "rb");
+    bool good = file && fread(x, sizeof *x, count, file) == count;
+    if (file)
+        fclose(file);
+    return good ? HN_OK
+                : hn_fail(ctx, HN_DATA, "%s is missing or short: remove the run's folder", path);
+}
+
+static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
+                         struct hn_snapshot_writer *writer, float *x) {
+    const struct hn_task *task = &loop->task;
+    int64_t size = task->n * task->d;
+    for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
+        if (!hn_series_due(loop->spec, step))
+            continue;
+        char *path = part_path(ctx, loop, step, "");
+        enum hn_code code = path ? read_part(ctx, path, x, (size_t)(3 * size)) : ctx->code;
+        hn_free(ctx, path);
+        if (!code)
+            code = hn_snapshot_write_step(ctx, writer, step, x, x + size, x + 2 * size);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+static void remove_parts(struct hn_context *ctx, struct hn_loop *loop) {
+    for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
+        char *path = hn_series_due(loop->spec, step) ? part_path(ctx, loop, step, "") : NULL;
+        if (path)
+            (void)unlink(path); // one that stays is only in the way
+        hn_free(ctx, path);
+    }
+}
+
+static enum hn_code write_series(struct hn_context *ctx, struct hn_loop *loop, const char *path,
+                                 float *x) {
+    const struct hn_task *task = &loop->task;
+    struct hn_snapshot_spec spec = {.title = task->type->summary,
+                                    .source = loop->spec->key,
+                                    .encoder = task->type->name,
+                                    .n = task->n,
+                                    .d = task->d,
+                                    .labels = task->label,
+                                    .label_name = task->label_name,
+                                    .n_label_names = task->n_label_names,
+                                    .split = task->split,
+                                    .graph = task->graph,
+                                    .features = task->features,
+                                    .view1 = true,
+                                    .view2 = true,
+                                    .normalized = true,
+                                    .type = HN_FLOAT32};
+    struct hn_snapshot_writer *writer;
+    if (hn_snapshot_write_begin(ctx, path, &spec, &writer))
+        return ctx->code;
+    if (!join(ctx, loop, writer, x))
+        return hn_snapshot_write_end(ctx, writer);
+    hn_snapshot_write_abort(ctx, writer);
+    return ctx->code;
+}
+
+enum hn_code hn_series_finish(struct hn_context *ctx, struct hn_loop *loop) {
+    if (loop->spec->snapshot <= 0 && loop->spec->dense_every <= 0)
+        return HN_OK;
+    char *path = hn_format(ctx, "%s/series.h5", loop->spec->folder);
+    float *x = hn_alloc(ctx, 3 * loop->task.n * loop->task.d, sizeof *x);
+    enum hn_code code = path && x ? write_series(ctx, loop, path, x) : ctx->code;
+    if (!code)
+        remove_parts(ctx, loop);
+    hn_free(ctx, path);
+    hn_free(ctx, x);
+    return code;
+}
