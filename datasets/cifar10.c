@@ -1,0 +1,161 @@
+#include "datasets/cifar10.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { RECORD = 1 + HN_CIFAR10_BYTES, BATCHES_MAX = 64, NAMES_BYTES_MAX = 4096 };
+static const int64_t bytes_max = (int64_t)1 << 30;
+static const char remedy[] =
+    "unpack cifar-10-binary.tar.gz and give the folder cifar-10-batches-bin";
+
+static enum hn_code open_file(struct hn_context *ctx, const char *path, int64_t most, FILE **file,
+                              int64_t *bytes) {
+    struct stat about;
+    *file = fopen(path, "rb");
+    if (!*file)
+        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; %s", path, strerror(errno), remedy);
+    if (fstat(fileno(*file), &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= most) {
+        *bytes = about.st_size;
+        return HN_OK;
+    }
+    (void)fclose(*file);
+    return hn_fail(ctx, HN_DATA, "%s: is not a file of at most %lld bytes; %s", path,
+                   (long long)most, remedy);
+}
+
+static enum hn_code read_record(struct hn_context *ctx, const char *path, FILE *file,
+                                int64_t record, int32_t *label, uint8_t *image) {
+    uint8_t first;
+    if (fread(&first, 1, 1, file) != 1 ||
+        fread(image, 1, HN_CIFAR10_BYTES, file) != HN_CIFAR10_BYTES)
+        return hn_fail(ctx, HN_DATA, "%s: record %lld cannot be read", path, (long long)record);
+    if (first >= HN_CIFAR10_CLASSES)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: record %lld begins with label %d, not 0 to 9; is this the binary "
+                       "version of CIFAR-10 (not CIFAR-100, not Python's)?",
+                       path, (long long)record, first);
+    *label = first;
+    return HN_OK;
+}
+
+// Appends the records of one file behind the `*n` there are.
+static enum hn_code append(struct hn_context *ctx, const char *path, struct hn_cifar10 *out,
+                           int64_t *n) {
+    FILE *file;
+    int64_t bytes = 0, records;
+    if (open_file(ctx, path, bytes_max, &file, &bytes))
+        return ctx->code;
+    records = bytes / RECORD;
+    enum hn_code code = HN_OK;
+    if (bytes == 0 || bytes % RECORD)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: %lld bytes: record %lld is cut short (a record has %d); fetch the file "
+                       "again",
+                       path, (long long)bytes, (long long)records, RECORD);
+    uint8_t *image = code ? NULL : hn_resize(ctx, out->image, (*n + records) * HN_CIFAR10_BYTES, 1);
+    if (image)
+        out->image = image;
+    int32_t *label = image ? hn_resize(ctx, out->label, *n + records, sizeof *label) : NULL;
+    if (label)
+        out->label = label;
+    else if (!code)
+        code = ctx->code;
+    for (int64_t i = 0; code == HN_OK && i < records; i++)
+        code = read_record(ctx, path, file, i, out->label + *n + i,
+                           out->image + (*n + i) * HN_CIFAR10_BYTES);
+    *n += records;
+    (void)fclose(file);
+    return code;
+}
+
+// data_batch_<number>.bin; a batch after the first may be absent, which ends them.
+static enum hn_code append_batch(struct hn_context *ctx, const char *folder, int number,
+                                 struct hn_cifar10 *out, bool *there) {
+    struct stat about;
+    char *path = hn_format(ctx, "%s/data_batch_%d.bin", folder, number);
+    if (!path)
+        return ctx->code;
+    *there = number == 1 || stat(path, &about) == 0;
+    enum hn_code code = *there ? append(ctx, path, out, &out->n) : HN_OK;
+    hn_free(ctx, path);
+    return code;
+}
+
+static enum hn_code append_test(struct hn_context *ctx, const char *folder,
+                                struct hn_cifar10 *out) {
+    int64_t all = out->n;
+    char *path = hn_format(ctx, "%s/test_batch.bin", folder);
+    if (!path)
+        return ctx->code;
+    enum hn_code code = append(ctx, path, out, &all);
+    out->test = all - out->n;
+    hn_free(ctx, path);
+    return code;
+}
+
+// A name per line; blank lines, of which the official file has one, are passed over.
+static enum hn_code split_names(struct hn_context *ctx, const char *path, struct hn_cifar10 *out) {
+    char *rest = out->names_text, *line;
+    for (long long number = 1; (line = strsep(&rest, "\n")); number++) {
+        line[strcspn(line, "\r")] = 0;
+        if (!*line)
+            continue;
+        if (out->n_label_names == HN_CIFAR10_CLASSES)
+            return hn_fail(ctx, HN_DATA, "%s: line %lld: an eleventh name; CIFAR-10 has ten", path,
+                           number);
+        out->label_name[out->n_label_names++] = line;
+    }
+    if (out->n_label_names < HN_CIFAR10_CLASSES)
+        return hn_fail(ctx, HN_DATA, "%s: holds %lld names; CIFAR-10 has ten", path,
+                       (long long)out->n_label_names);
+    return HN_OK;
+}
+
+static enum hn_code read_names(struct hn_context *ctx, const char *folder, struct hn_cifar10 *out) {
+    struct stat about;
+    FILE *file;
+    int64_t bytes = 0;
+    char *path = hn_format(ctx, "%s/batches.meta.txt", folder);
+    if (!path)
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    if (stat(path, &about) == 0) {
+        code = open_file(ctx, path, NAMES_BYTES_MAX, &file, &bytes);
+        if (code == HN_OK) {
+            out->names_text = hn_zalloc(ctx, bytes + 1, 1);
+            if (!out->names_text)
+                code = ctx->code;
+            else if (fread(out->names_text, 1, (size_t)bytes, file) != (size_t)bytes)
+                code = hn_fail(ctx, HN_DATA, "%s: cannot be read", path);
+            (void)fclose(file);
+        }
+        if (code == HN_OK)
+            code = split_names(ctx, path, out);
+    }
+    hn_free(ctx, path);
+    return code;
+}
+
+enum hn_code hn_cifar10_read(struct hn_context *ctx, const char *folder, struct hn_cifar10 *out) {
+    bool there = true;
+    memset(out, 0, sizeof *out);
+    enum hn_code code = HN_OK;
+    for (int k = 1; code == HN_OK && there && k <= BATCHES_MAX; k++)
+        code = append_batch(ctx, folder, k, out, &there);
+    if (code == HN_OK)
+        code = append_test(ctx, folder, out);
+    if (code == HN_OK)
+        code = read_names(ctx, folder, out);
+    if (code)
+        hn_cifar10_free(ctx, out);
+    return code;
+}
+
+void hn_cifar10_free(struct hn_context *ctx, struct hn_cifar10 *c) {
+    hn_free(ctx, c->image);
+    hn_free(ctx, c->label);
+    hn_free(ctx, c->names_text);
+    memset(c, 0, sizeof *c);
+}
