@@ -136,7 +136,7 @@ static enum hn_code read_number(struct hn_context *ctx, const char *name,
 }
 
 // A mapping of options, such as `timing`. NULL value: the defaults.
-static enum hn_code read_group(struct hn_context *ctx, const char *name,
+enum hn_code hn_job_read_group(struct hn_context *ctx, const char *name,
                                const struct hn_option *table, const struct hn_yaml *value,
                                void *params) {
     if (hn_options_init(ctx, table, params))
@@ -311,12 +311,12 @@ static enum hn_code read_metrics(struct reader *r, const struct hn_yaml *value) 
 }
 
 static enum hn_code read_timing(struct reader *r, const struct hn_yaml *value) {
-    return read_group(r->ctx, "timing", hn_job_timing_options, value, &r->job->timing);
+    return hn_job_read_group(r->ctx, "timing", hn_job_timing_options, value, &r->job->timing);
 }
 
 static enum hn_code read_limits(struct reader *r, const struct hn_yaml *value) {
     struct limits limits;
-    if (read_group(r->ctx, "limits", limits_options, value, &limits))
+    if (hn_job_read_group(r->ctx, "limits", limits_options, value, &limits))
         return r->ctx->code;
     r->job->memory_limit = limits.memory;
     return HN_OK;
@@ -455,7 +455,7 @@ static enum hn_code read_file(struct hn_context *ctx, const char *path, char *te
     return HN_OK;
 }
 
-static enum hn_code parse_file(struct hn_context *ctx, const char *path, struct hn_yaml **root) {
+enum hn_code hn_job_parse_file(struct hn_context *ctx, const char *path, struct hn_yaml **root) {
     struct hn_yaml_origin origin = {"", path, true};
     int64_t length = 0;
     char *text = hn_alloc(ctx, HN_JOB_FILE_MAX + 1, 1);
@@ -476,7 +476,7 @@ static enum hn_code parse_file(struct hn_context *ctx, const char *path, struct 
 }
 
 // Texts of the file are in the message: no control character of theirs reaches a terminal.
-static void clean_message(struct hn_context *ctx) {
+void hn_job_clean_message(struct hn_context *ctx) {
     for (char *c = ctx->message; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7F)
             *c = '?';
@@ -487,7 +487,7 @@ enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct 
     struct hn_yaml *root = NULL;
     memset(out, 0, sizeof *out);
     out->path = hn_strdup(ctx, path);
-    enum hn_code code = out->path ? parse_file(ctx, path, &root) : ctx->code;
+    enum hn_code code = out->path ? hn_job_parse_file(ctx, path, &root) : ctx->code;
     for (int64_t i = 0; !code && set && i < set->count; i++)
         code = hn_job_override(ctx, set->item[i], root);
     if (!code)
@@ -497,7 +497,7 @@ enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct 
     hn_yaml_free(ctx, root);
     if (code) {
         hn_job_free(ctx, out);
-        clean_message(ctx);
+        hn_job_clean_message(ctx);
     }
     return code;
 }
@@ -552,7 +552,7 @@ enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
         *out = job.sampler[0];
         job.n_samplers = 0; // moved
     } else {
-        clean_message(ctx);
+        hn_job_clean_message(ctx);
     }
     hn_yaml_free(ctx, root);
     hn_job_free(ctx, &job);

@@ -78,6 +78,16 @@ HN_MUST_USE enum hn_code hn_job_set(struct hn_context *ctx, const struct hn_opti
                                     void *params, const struct hn_option *option,
                                     const struct hn_yaml *value);
 
+// A mapping of options, such as `timing`, into params (uninitialised before). NULL value: defaults.
+HN_MUST_USE enum hn_code hn_job_read_group(struct hn_context *ctx, const char *name,
+                                           const struct hn_option *table,
+                                           const struct hn_yaml *value, void *params);
+// The tree of a job file, a mapping; owned by the caller, also after a failure.
+HN_MUST_USE enum hn_code hn_job_parse_file(struct hn_context *ctx, const char *path,
+                                           struct hn_yaml **root);
+// Texts of the file are in the message: no control character of theirs reaches a terminal.
+void hn_job_clean_message(struct hn_context *ctx);
+
 // The metrics that `value` names (NULL = all), into job->metric and job->snapshot_metric, and the
 // studies, with their options, into job->study.
 HN_MUST_USE enum hn_code hn_job_read_metrics(struct hn_context *ctx, const struct hn_yaml *value,

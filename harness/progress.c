@@ -60,7 +60,8 @@ int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_
     double elapsed = (double)(now_ns - p->begun_ns) / (double)second_ns;
     if (size > 0)
         buffer[0] = '\0';
-    append(buffer, size, &used, "%lld/%lld cells", (long long)ended, (long long)p->total);
+    const char *unit = p->unit ? p->unit : "cells";
+    append(buffer, size, &used, "%lld/%lld %s", (long long)ended, (long long)p->total, unit);
     if (p->failed > 0)
         append(buffer, size, &used, ", %lld failed", (long long)p->failed);
     if (p->done > 0 && elapsed > 0) {
@@ -68,9 +69,9 @@ int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_
         char left[32];
         duration_text((double)(p->total - ended) / rate, left, sizeof left);
         if (rate >= 0.1)
-            append(buffer, size, &used, ", %.1f cells/s, %s left", rate, left);
+            append(buffer, size, &used, ", %.1f %s/s, %s left", rate, unit, left);
         else
-            append(buffer, size, &used, ", %.1f cells/h, %s left", rate * 3600, left);
+            append(buffer, size, &used, ", %.1f %s/h, %s left", rate * 3600, unit, left);
     }
     if (what && what[0])
         append(buffer, size, &used, ", %s", what);

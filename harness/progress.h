@@ -9,6 +9,7 @@ struct hn_progress {
     int64_t total, done, skipped, failed; // done: ended in this run, failed ones included
     int64_t begun_ns, shown_ns;           // monotonic
     int width;                            // columns of the terminal
+    const char *unit;                     // what is counted; NULL = "cells"
 };
 
 // skipped: cells that were there already and take no time; part of total.

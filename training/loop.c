@@ -72,13 +72,22 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
     return HN_OK;
 }
 
+static enum hn_code count_epochs(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_run_spec *own = &loop->own;
+    int64_t batches = hn_batches_per_epoch(loop->task.n, (int32_t)loop->task.batch_size);
+    if ((own->epochs > 0 && !hn_mul(own->epochs, batches, &own->adam.steps)) ||
+        (own->uniform_epochs > 0 && !hn_mul(own->uniform_epochs, batches, &own->uniform)))
+        return hn_fail(ctx, HN_USAGE, "epochs: too many");
+    return HN_OK;
+}
+
 static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *spec,
                               struct hn_loop *loop) {
-    *loop = (struct hn_loop){.spec = spec, .accuracy = NAN};
+    *loop = (struct hn_loop){.own = *spec, .spec = &loop->own, .accuracy = NAN};
     loop->columns = FIRST + spec->task->n_columns + LAST;
     if (check(ctx, spec) ||
         hn_task_open(ctx, spec->task, spec->task_params, &spec->setting, &loop->task) ||
-        hn_draw_open(ctx, loop))
+        count_epochs(ctx, loop) || hn_draw_open(ctx, loop))
         return ctx->code;
     const struct hn_task *task = &loop->task;
     bool stored = spec->embeddings == HN_EMBEDDINGS_STORED;

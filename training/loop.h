@@ -20,12 +20,14 @@ struct hn_run_spec {
     const void *sampler_params;
     const struct hn_weighting_type *weighting;
     const void *weighting_params;
-    struct hn_adam adam;                       // adam.steps: those of the whole training
-    int64_t uniform;                           // first steps, which draw with `uniform`
-    int64_t rebuild;                           // t; 0: the sampler's own, else once per epoch
-    int embeddings;                            // enum hn_embeddings
-    int64_t evaluate;                          // steps between evaluations; 0: first and last only
-    int64_t snapshot;                          // steps between snapshots, 0 = none
+    struct hn_adam adam;    // adam.steps: those of the whole training
+    int64_t epochs;         // > 0: adam.steps is that many times ceil(items / batch size)
+    int64_t uniform_epochs; // > 0: likewise `uniform`
+    int64_t uniform;        // first steps, which draw with `uniform`
+    int64_t rebuild;        // t; 0: the sampler's own, else once per epoch
+    int embeddings;         // enum hn_embeddings
+    int64_t evaluate;       // steps between evaluations; 0: first and last only
+    int64_t snapshot;       // steps between snapshots, 0 = none
     int64_t dense_from, dense_to, dense_every; // further ones, for staleness; every = 0: none
     int64_t checkpoint;                        // steps between checkpoints, 0 = none
     const char *folder; // of checkpoint and snapshots, there already; NULL: nothing is kept

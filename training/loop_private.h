@@ -29,7 +29,8 @@ struct hn_draw {
 };
 
 struct hn_loop {
-    const struct hn_run_spec *spec;
+    struct hn_run_spec own;         // the caller's, epochs counted in steps
+    const struct hn_run_spec *spec; // &own
     struct hn_task task;
     struct hn_draw draw;
     hn_real *m, *v; // Adam's moments

@@ -13,6 +13,7 @@
 struct hn_task_setting {
     const char *folder; // of the job file: relative paths of data are against it
     const char *data;   // --data DIR, or NULL
+    const char *cache;  // folder for what is made once from the data; NULL: the current one
     uint64_t seed;
     int64_t batch_size; // 0: all items
     struct hn_loss_spec loss;

@@ -1,0 +1,237 @@
+// `hardneg train`: encoders trained with a sampler in the loop; a run at a time, each kept when it
+// is done.
+#include "harness/command.h"
+#include "harness/host.h"
+#include "harness/shard.h"
+#include "harness/train.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct train_params {
+    char *job, *output, *data;
+    struct hn_text_list set;
+    int64_t threads, memory, seed;
+    bool dry_run, again;
+};
+
+static const struct hn_option train_options[] = {
+    {.name = "config",
+     .letter = 'c',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "JOB",
+     .offset = offsetof(struct train_params, job),
+     .help = "the job file (YAML), with a task"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .offset = offsetof(struct train_params, output),
+     .help = "folder of results, checkpoints and snapshots"},
+    {.name = "data",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .offset = offsetof(struct train_params, data),
+     .help = "folder that data sets are looked for in (default: that of the job file)"},
+    {.name = "set",
+     .kind = HN_OPTION_LIST,
+     .metavar = "KEY=VALUE",
+     .offset = offsetof(struct train_params, set),
+     .help = "replace a value of the job, e.g. --set steps=20"},
+    {.name = "dry-run",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct train_params, dry_run),
+     .letter = 'n',
+     .help = "list the runs and stop"},
+    {.name = "again",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct train_params, again),
+     .help = "run again what failed before"},
+    {.name = "threads",
+     .kind = HN_OPTION_INT,
+     .metavar = "N",
+     .min = 1,
+     .max = 4096,
+     .offset = offsetof(struct train_params, threads),
+     .help = "threads (default: all there are); results do not depend on them"},
+    {.name = "memory",
+     .kind = HN_OPTION_SIZE,
+     .metavar = "SIZE",
+     .max = INFINITY,
+     .offset = offsetof(struct train_params, memory),
+     .help = "most memory for data, e.g. 4GiB"},
+    {.name = "seed",
+     .kind = HN_OPTION_INT,
+     .metavar = "S",
+     .max = INFINITY,
+     .offset = offsetof(struct train_params, seed),
+     .help = "replace the job's seeds by this one"},
+    {.name = NULL},
+};
+
+struct work {
+    const struct hn_common *common;
+    const struct train_params *p;
+    const struct hn_train_job *job;
+    int64_t runs, ran, present, failed;
+};
+
+static enum hn_code list_runs(const struct work *w) {
+    for (int64_t i = 0; i < w->runs; i++) {
+        struct hn_train_run run;
+        char label[512];
+        hn_train_run_at(w->job, i, &run);
+        hn_train_label(&run, label, sizeof label);
+        printf("%s\n", label);
+    }
+    fprintf(stderr, "%" PRId64 " runs\n", w->runs);
+    return HN_OK;
+}
+
+static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t number) {
+    const struct hn_train_options options = {w->p->output, w->p->data, w->common->quiet};
+    struct hn_train_run run;
+    struct hn_results results;
+    bool present, failed;
+    hn_train_run_at(w->job, number, &run);
+    if (hn_shard_state(ctx, options.folder, run.run_key, &present, &failed))
+        return ctx->code;
+    if (present && !(failed && w->p->again)) {
+        w->present++;
+        w->failed += failed;
+        return HN_OK;
+    }
+    enum hn_code code = hn_train_run(ctx, &run, &options, &results);
+    if (!code)
+        code = hn_shard_write(ctx, options.folder, run.run_key, &results);
+    if (!code) {
+        bool bad = strcmp(hn_shard_text(&results, "status"), "ok") != 0;
+        w->ran++;
+        w->failed += bad;
+        char label[512];
+        hn_train_label(&run, label, sizeof label);
+        if (bad)
+            fprintf(stderr, "failed: %s: %s\n", label, hn_shard_text(&results, "error"));
+        else if (w->common->verbose)
+            fprintf(stderr, "done: %s\n", label);
+    }
+    hn_results_free(ctx, &results);
+    return code;
+}
+
+// Every run that is there, into one file.
+static enum hn_code collect(struct hn_context *ctx, const struct work *w, struct hn_results *all) {
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; i < w->runs && !code; i++) {
+        struct hn_train_run run;
+        struct hn_results shard = {0};
+        hn_train_run_at(w->job, i, &run);
+        code = hn_shard_read(ctx, w->p->output, run.run_key, &shard);
+        if (!code)
+            code = hn_results_append(ctx, all, &shard);
+        hn_results_free(ctx, &shard);
+    }
+    return code;
+}
+
+static char *join_argv(struct hn_context *ctx, const struct hn_common *common) {
+    char *line = hn_strdup(ctx, "");
+    for (int i = 0; line && i < common->argc; i++) {
+        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", common->argv[i]);
+        hn_free(ctx, line);
+        line = longer;
+    }
+    return line;
+}
+
+static enum hn_code describe(struct hn_context *ctx, const struct work *w, struct hn_results *all) {
+    char *argv = join_argv(ctx, w->common);
+    enum hn_code code = argv ? hn_results_set(ctx, all, "argv", argv) : ctx->code;
+    hn_free(ctx, argv);
+    if (code || hn_results_set(ctx, all, "config", w->job->resolved) ||
+        hn_results_set(ctx, all, "config_sha256", w->job->resolved_sha256) ||
+        hn_results_set(ctx, all, "status", "complete"))
+        return ctx->code;
+    return hn_host_describe(ctx, all, true);
+}
+
+static enum hn_code finish(struct hn_context *ctx, const struct work *w) {
+    struct hn_results all = {0};
+    char *path = hn_format(ctx, "%s/results.h5", w->p->output);
+    enum hn_code code = path ? collect(ctx, w, &all) : ctx->code;
+    if (!code)
+        code = describe(ctx, w, &all);
+    if (!code)
+        code = hn_results_write(ctx, &all, path);
+    if (!code && !w->common->quiet)
+        code = hn_train_print(ctx, &all);
+    if (!code && !w->common->quiet)
+        fprintf(stderr, "%s: %" PRId64 " runs (%" PRId64 " trained, %" PRId64 " were there)\n",
+                path, w->runs, w->ran, w->present);
+    hn_free(ctx, path);
+    hn_results_free(ctx, &all);
+    if (!code && w->failed)
+        return hn_fail(ctx, HN_PARTIAL,
+                       "%" PRId64 " runs failed; column `error` of the results says why",
+                       w->failed);
+    return code;
+}
+
+static enum hn_code execute(struct hn_context *ctx, struct work *w) {
+    char *runs = hn_format(ctx, "%s/runs", w->p->output);
+    enum hn_code code = runs ? hn_shards_prepare(ctx, w->p->output) : ctx->code;
+    if (!code && mkdir(runs, 0777) && errno != EEXIST)
+        code = hn_fail(ctx, HN_USAGE, "%s cannot be made (%s): give another -o", runs,
+                       strerror(errno));
+    hn_free(ctx, runs);
+    for (int64_t i = 0; i < w->runs && !code; i++)
+        code = one_run(ctx, w, i);
+    return code ? code : finish(ctx, w);
+}
+
+static enum hn_code run_train(struct hn_context *ctx, const struct hn_common *common, void *params,
+                              int n_args, const char **args) {
+    struct train_params *p = params;
+    struct hn_train_job job;
+    (void)n_args, (void)args;
+    if (!p->job)
+        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    if (!p->output && !p->dry_run)
+        return hn_fail(ctx, HN_USAGE, "--output is missing: name a folder with -o DIR");
+    if (p->threads != INT64_MIN)
+        ctx->threads = (int)p->threads;
+    ctx->memory.limit = p->memory;
+    if (hn_train_job_read(ctx, p->job, &p->set, &job))
+        return ctx->code;
+    if (p->seed != INT64_MIN) {
+        job.seed[0] = p->seed;
+        job.n_seeds = 1;
+    }
+    struct work w = {.common = common, .p = p, .job = &job, .runs = hn_train_runs(&job)};
+    enum hn_code code = p->dry_run ? list_runs(&w) : execute(ctx, &w);
+    hn_train_job_free(ctx, &job);
+    return code;
+}
+
+const struct hn_command hn_cmd_train = {
+    .name = "train",
+    .usage = "hardneg train -c JOB -o DIR [options]",
+    .summary = "train encoders with a sampler in the loop, into results.h5 and snapshots",
+    .details =
+        "Runs every point of the job's grid (tasks, losses, weightings, temperatures, batch "
+        "sizes,\n"
+        "samplers, seeds) and prints accuracies, with the untrained encoder and differences "
+        "paired\n"
+        "by seed. A run that was interrupted goes on, bit for bit, when the same command is given\n"
+        "again. Leaves in DIR: results.h5 (/runs, /training), cells/ (one file per run), and in\n"
+        "runs/ the snapshot series that the job asks for (series.h5).\n\n"
+        "    hardneg train -c harness/jobs/train-cora.yaml --data datasets -o results/cora",
+    .options = train_options,
+    .params_size = sizeof(struct train_params),
+    .min_args = 0,
+    .max_args = 0,
+    .run = run_train,
+};
