@@ -1,0 +1,293 @@
+// Images as cached views (recipe A): frozen patch features of CIFAR-10, V augmented views of every
+// image, and an encoder that is trained on pairs of them.
+//
+//   h = ReLU(BatchNorm(x W1));  z = h W2, rows of unit length
+//
+// Both views of a batch go through batch norm together (2 B rows), as SimCLR's do. A positive pair
+// is two different cached views of an image, drawn anew each time it is seen. Evaluation is on the
+// clean images: weighted kNN on z and on h, a linear probe on h; the features alone are a column of
+// their own, for whatever learns less than they hold.
+#include "core/random.h"
+#include "training/task.h"
+#include "training/views.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KNN_Z, KNN_H, PROBE_H, COLUMNS };
+enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's place in the encoder; rows embedded at once
+
+struct params {
+    char *data;
+    int64_t n, views, dim, hidden, out, data_seed;
+    bool batch_norm, probe;
+};
+
+struct state {
+    struct hn_views data;
+    int8_t *split; // [n + test]
+    struct hn_net encoder;
+    struct hn_tape tape, wide; // of training, of embedding
+    struct hn_loss_work loss;
+    hn_real *x;  // [2 B x p]
+    hn_real *dz; // [2 B x out]
+    float *h;    // [(n + test) x hidden]
+};
+
+static enum hn_code open_views(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    char *data = hn_task_path(ctx, &task->setting, p->data ? p->data : "cifar10");
+    struct hn_views_spec spec = {.data = data,
+                                 .cache = task->setting.cache ? task->setting.cache : ".",
+                                 .n = p->n,
+                                 .views = p->views,
+                                 .dim = p->dim,
+                                 .seed = (uint64_t)p->data_seed};
+    enum hn_code code = data ? hn_views_open(ctx, &spec, &s->data) : ctx->code;
+    hn_free(ctx, data);
+    if (!code && task->setting.batch_size > s->data.n)
+        code = hn_fail(ctx, HN_DATA, "batch_size %lld: there are %lld images",
+                       (long long)task->setting.batch_size, (long long)s->data.n);
+    return code;
+}
+
+static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    struct hn_net *net = &s->encoder;
+    struct hn_weights *w = &task->weights;
+    const struct hn_layer_spec plain = {0};
+    struct hn_layer_spec first = {.out = p->hidden, .bias = !p->batch_norm};
+    hn_net_begin(net, s->data.p);
+    if (hn_net_add(ctx, net, w, &hn_layer_linear, first) ||
+        (p->batch_norm && hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain)) ||
+        hn_net_add(ctx, net, w, &hn_layer_relu, plain) ||
+        hn_net_add(ctx, net, w, &hn_layer_linear,
+                   (struct hn_layer_spec){.out = p->out, .bias = true}) ||
+        hn_net_add(ctx, net, w, &hn_layer_unit, plain))
+        return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code open_room(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    int64_t b = task->batch_size;
+    s->split = hn_alloc(ctx, task->n_all, sizeof *s->split);
+    s->x = hn_alloc(ctx, 2 * b * s->data.p, sizeof *s->x);
+    s->dz = hn_alloc(ctx, 2 * b * p->out, sizeof *s->dz);
+    s->h = hn_alloc(ctx, task->n_all * p->hidden, sizeof *s->h);
+    if (!s->split || !s->x || !s->dz || !s->h ||
+        hn_tape_open(ctx, &s->encoder, 2 * b, true, &s->tape) ||
+        hn_tape_open(ctx, &s->encoder, ROWS, false, &s->wide))
+        return ctx->code;
+    for (int64_t i = 0; i < task->n_all; i++)
+        s->split[i] = i < task->n ? 0 : 2;
+    return hn_loss_open(ctx, task->setting.loss.objective, b, b, p->out, &s->loss);
+}
+
+static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    if (open_views(ctx, task) || build(ctx, task))
+        return ctx->code;
+    task->n = s->data.n;
+    task->n_all = s->data.n + s->data.test;
+    task->d = p->out;
+    task->batch_size = task->setting.batch_size ? task->setting.batch_size : task->n;
+    task->label = s->data.label;
+    task->label_name = s->data.n_label_names ? s->data.label_name : NULL;
+    task->n_label_names = s->data.n_label_names;
+    enum hn_code code = open_room(ctx, task);
+    task->split = s->split;
+    return code;
+}
+
+static void init(struct hn_task *task) {
+    const struct state *s = task->state;
+    hn_net_init(&s->encoder, &task->weights, task->setting.seed);
+}
+
+static const float *cached(const struct hn_views *v, int64_t image, uint32_t view) {
+    return v->view + (image * v->v + view) * v->p;
+}
+
+// Two different cached views of each image of the batch.
+static void draw_pairs(struct hn_task *task, const struct hn_task_batch *batch) {
+    struct state *s = task->state;
+    const struct hn_views *v = &s->data;
+    struct hn_stream stream;
+    hn_stream_open(&stream, task->setting.seed, "views.pair", batch->step, 0, 0);
+    for (int64_t i = 0; i < batch->n; i++) {
+        uint32_t first = hn_stream_below(&stream, (uint32_t)v->v);
+        uint32_t second = first;
+        if (v->v > 1)
+            second = (first + 1 + hn_stream_below(&stream, (uint32_t)v->v - 1)) % (uint32_t)v->v;
+        size_t bytes = (size_t)v->p * sizeof(float);
+        memcpy(s->x + i * v->p, cached(v, batch->id[i], first), bytes);
+        memcpy(s->x + (batch->n + i) * v->p, cached(v, batch->id[i], second), bytes);
+    }
+}
+
+static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
+                         const struct hn_task_batch *batch, double *loss, float *z1) {
+    struct state *s = task->state;
+    struct hn_pass pass = {
+        .threads = ctx->threads, .training = true, .seed = task->setting.seed, .step = batch->step};
+    int64_t half = batch->n * task->d;
+    draw_pairs(task, batch);
+    const hn_real *z =
+        hn_net_forward(&s->encoder, &task->weights, &s->tape, &pass, s->x, 2 * batch->n);
+    if (z1)
+        memcpy(z1, z, (size_t)half * sizeof *z1);
+    *loss = hn_loss_pairs(ctx->threads, &batch->loss, NULL, batch->n, task->d, z, z + half, s->dz,
+                          s->dz + half, &s->loss);
+    hn_net_backward(&s->encoder, &task->weights, &s->tape, &pass, s->dz, NULL);
+    return HN_OK;
+}
+
+// Runs rows x[count x p] through the encoder in evaluation mode; h may be NULL.
+static void encode(struct hn_context *ctx, struct hn_task *task, const float *x, int64_t count,
+                   float *z, float *h) {
+    struct state *s = task->state;
+    const struct params *p = task->params;
+    const struct hn_pass pass = {.threads = ctx->threads};
+    int layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
+    for (int64_t i = 0; i < count; i += ROWS) {
+        int64_t rows = hn_min(ROWS, count - i);
+        const hn_real *out =
+            hn_net_forward(&s->encoder, &task->weights, &s->wide, &pass, x + i * s->data.p, rows);
+        memcpy(z + i * task->d, out, (size_t)(rows * task->d) * sizeof *z);
+        if (h)
+            memcpy(h + i * p->hidden, s->wide.y[layer], (size_t)(rows * p->hidden) * sizeof *h);
+    }
+}
+
+// Augmented views for snapshots: two different cached ones of each image, in evaluation mode.
+static void encode_views(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
+                         int64_t count, float *z) {
+    struct state *s = task->state;
+    const struct hn_views *v = &s->data;
+    const struct hn_pass pass = {.threads = ctx->threads};
+    struct hn_stream stream;
+    hn_stream_open(&stream, task->setting.seed, "views.embed", at, 0, 0);
+    int64_t room = hn_min(ROWS, 2 * task->batch_size); // rows that s->x holds
+    for (int64_t i = 0; i < count; i += room) {
+        int64_t rows = hn_min(room, count - i);
+        for (int64_t k = 0; k < rows; k++) {
+            uint32_t first = hn_stream_below(&stream, (uint32_t)v->v), other = first;
+            if (v->v > 1)
+                other = (first + 1 + hn_stream_below(&stream, (uint32_t)v->v - 1)) % (uint32_t)v->v;
+            memcpy(s->x + k * v->p, cached(v, i + k, number == 1 ? first : other),
+                   (size_t)v->p * sizeof(float));
+        }
+        const hn_real *out =
+            hn_net_forward(&s->encoder, &task->weights, &s->wide, &pass, s->x, rows);
+        memcpy(z + i * task->d, out, (size_t)(rows * task->d) * sizeof *z);
+    }
+}
+
+static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
+                          int64_t count, float *z) {
+    struct state *s = task->state;
+    if (number > 0)
+        encode_views(ctx, task, number, at, count, z);
+    else
+        encode(ctx, task, s->data.clean, count, z, NULL);
+    return HN_OK;
+}
+
+static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
+                             const float *z, double *value) {
+    struct state *s = task->state;
+    const struct params *p = task->params;
+    struct hn_evaluation e = {.n = task->n_all,
+                              .d = task->d,
+                              .z = z,
+                              .label = task->label,
+                              .split = task->split,
+                              .seed = task->setting.seed};
+    float *again = hn_alloc(ctx, task->n_all * task->d, sizeof *again);
+    if (!again)
+        return ctx->code;
+    (void)at;
+    encode(ctx, task, s->data.clean, task->n_all, again, s->h); // z is there: only h is wanted
+    hn_free(ctx, again);
+    if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_Z]))
+        return ctx->code;
+    e.z = s->h;
+    e.d = p->hidden;
+    if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_H]))
+        return ctx->code;
+    return p->probe ? hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_H]) : HN_OK;
+}
+
+static void close_task(struct hn_context *ctx, struct hn_task *task) {
+    struct state *s = task->state;
+    hn_views_free(ctx, &s->data);
+    hn_tape_free(ctx, &s->tape);
+    hn_tape_free(ctx, &s->wide);
+    hn_loss_free(ctx, &s->loss);
+    hn_free(ctx, s->split);
+    hn_free(ctx, s->x);
+    hn_free(ctx, s->dz);
+    hn_free(ctx, s->h);
+}
+
+#define INT(field, first, least, most, what)                                                       \
+    {                                                                                              \
+        .name = #field, .kind = HN_OPTION_INT, .offset = offsetof(struct params, field),           \
+        .initial = first, .min = least, .max = most, .help = what                                  \
+    }
+static const struct hn_option options[] = {
+    {.name = "data",
+     .kind = HN_OPTION_TEXT,
+     .offset = offsetof(struct params, data),
+     .help = "folder of CIFAR-10's binary files"},
+    INT(n, "10000", 2, 1e9, "training images"),
+    INT(views, "14", 1, 1000, "augmented views cached of each image"),
+    INT(dim, "512", 1, 2048, "features kept of a view"),
+    INT(hidden, "512", 1, 65536, "columns of h"),
+    INT(out, "128", 2, 65536, "columns of the embedding z"),
+    INT(data_seed, "1", 0, 0x1p53, "seed of patches, views and the choice of images"),
+    {.name = "batch_norm",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct params, batch_norm),
+     .initial = "true",
+     .help = "batch norm before h"},
+    {.name = "probe",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct params, probe),
+     .initial = "true",
+     .help = "fit a linear probe on h at every evaluation"},
+    {.name = NULL}};
+
+static const struct hn_column columns[COLUMNS] = {
+    [KNN_Z] = {"knn_acc", HN_COLUMN_REAL, "1",
+               "weighted 200-nearest-neighbour accuracy of z on the test images", HN_LARGER},
+    [KNN_H] = {"knn_h_acc", HN_COLUMN_REAL, "1",
+               "weighted 200-nearest-neighbour accuracy of h on the test images", HN_LARGER},
+    [PROBE_H] = {"probe_acc", HN_COLUMN_REAL, "1",
+                 "accuracy of a linear probe on h on the test images", HN_LARGER},
+};
+
+const struct hn_task_type hn_task_views = {
+    .name = "views-mlp",
+    .summary = "images: a small encoder of cached views as patch features",
+    .source = "BS 5.2 and GC 7 on CIFAR-10, made small",
+    .note = "the front end is frozen and views are cached: the papers train a ResNet on fresh ones",
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .columns = columns,
+    .n_columns = COLUMNS,
+    .objectives =
+        1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE | 1U << HN_OBJECTIVE_OTHER_VIEW,
+    .open = open_task,
+    .init = init,
+    .step = step,
+    .embed = embed,
+    .evaluate = evaluate,
+    .close = close_task,
+};
