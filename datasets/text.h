@@ -1,0 +1,39 @@
+// Text files of numbers: read whole, taken line by line and word by word; what is wrong is said
+// with file and line.
+#ifndef HN_DATASETS_TEXT_H
+#define HN_DATASETS_TEXT_H
+
+#include "core/context.h"
+
+// A file in memory. Owned: hn_text_close().
+struct hn_text {
+    char *path, *text;
+    char *rest; // of the lines
+    char *word; // rest of the line in work
+    int64_t bytes, lines;
+    int64_t number; // of the line in work, from 1
+};
+
+// Opens folder/name + ending. HN_DATA: missing, not a text file of at most 1 GiB, a zero byte in
+// it. To be closed also after a failure.
+HN_MUST_USE enum hn_code hn_text_open(struct hn_context *ctx, const char *folder, const char *name,
+                                      const char *ending, struct hn_text *out);
+void hn_text_close(struct hn_context *ctx, struct hn_text *t);
+// "file: line 7: what"
+enum hn_code hn_text_fail(struct hn_context *ctx, const struct hn_text *t, const char *what);
+
+// The next line that holds something; false at the end. Comments are lines for the caller.
+bool hn_text_line(struct hn_text *t);
+// The next word of the line (between blanks or commas), or NULL.
+char *hn_text_word(struct hn_text *t);
+// The next word as a whole number in [lo, hi], called `what` in messages; *out = lo if it is none.
+HN_MUST_USE enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *t, const char *what,
+                                        int64_t lo, int64_t hi, int64_t *out);
+// HN_DATA if the line holds more.
+HN_MUST_USE enum hn_code hn_text_end(struct hn_context *ctx, struct hn_text *t);
+
+// NAME of the one file NAME<ending> of the folder. Owned by the caller.
+HN_MUST_USE enum hn_code hn_text_find(struct hn_context *ctx, const char *folder,
+                                      const char *ending, char **name);
+
+#endif

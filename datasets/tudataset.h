@@ -1,0 +1,34 @@
+// Sets of small graphs in the text layout of TUDataset (Morris et al. 2020), one set per folder:
+//
+//   NAME_A.txt                a line `u, v` per edge, nodes from 1 over the whole set
+//   NAME_graph_indicator.txt  a line per node: its graph, from 1, never falling
+//   NAME_graph_labels.txt     a line per graph: any whole number
+//   NAME_node_labels.txt      optional, a line per node: any whole number
+//   NAME_folds.txt            optional, not of the official layout, a line per graph: the fold,
+//                             from 1, that tests it, 0 = none
+#ifndef HN_DATASETS_TUDATASET_H
+#define HN_DATASETS_TUDATASET_H
+
+#include "core/graph.h"
+
+// Owned: hn_tudataset_free(). Labels are numbered from 0 in ascending order of those in the file.
+struct hn_tudataset {
+    char *name; // "MUTAG"
+    int64_t graphs, nodes;
+    int64_t *start; // [graphs + 1] graph g has the nodes start[g] .. start[g + 1], at least one
+    struct hn_graph edges; // over all nodes: both directions, no self loops or repeats, ascending
+    int32_t *label;        // [graphs]
+    int32_t classes;
+    int64_t *label_value; // [classes] as in the file
+    int32_t *node_label;  // [nodes], NULL: no such file
+    int32_t node_labels;  // distinct ones
+    int32_t *fold;        // [graphs] from 0, -1 = none; NULL: no such file
+    int32_t folds;
+};
+
+// HN_DATA names file and line and what is wrong. Memory is bounded by the sizes of the files.
+HN_MUST_USE enum hn_code hn_tudataset_read(struct hn_context *ctx, const char *folder,
+                                           struct hn_tudataset *out);
+void hn_tudataset_free(struct hn_context *ctx, struct hn_tudataset *in); // zeroed is fine
+
+#endif
