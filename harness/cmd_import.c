@@ -1,8 +1,9 @@
-// `hardneg import`: arrays of NumPy, or a file of ann-benchmarks, as a snapshot; or as one more
-// step of a snapshot that is there.
+// `hardneg import`: arrays of NumPy, .fvecs, or a file of ann-benchmarks, as a snapshot; or as one
+// more step of a snapshot that is there.
 #include "datasets/linqs.h"
 #include "datasets/npy.h"
 #include "datasets/snapshot.h"
+#include "datasets/vecs.h"
 #include "harness/command.h"
 #include "harness/host.h"
 
@@ -28,7 +29,7 @@ static const char *const type_names[] = {"float16", "float32", "float64", NULL};
 
 static const struct hn_option import_options[] = {
     {"embeddings", HN_OPTION_TEXT, FIELD(embeddings), NULL, 0, 0, NULL,
-     "rows of floats: .npy, or HDF5 in the layout of ann-benchmarks", 'e', "FILE"},
+     "rows of floats: .npy, .fvecs, .bvecs, or HDF5 in the layout of ann-benchmarks", 'e', "FILE"},
     {"linqs", HN_OPTION_TEXT, FIELD(linqs), NULL, 0, 0, NULL,
      "folder of NAME.features, NAME.edges, NAME.split: raw features as embeddings, and the graph",
      0, "DIR"},
@@ -81,6 +82,8 @@ static void free_input(struct hn_context *ctx, struct input *in) {
 static enum hn_code read_rows(struct hn_context *ctx, const char *path, float **x, int64_t *n,
                               int64_t *d) {
     struct hn_npy a;
+    if (hn_vecs_named(path))
+        return hn_vecs_read(ctx, path, x, n, d);
     enum hn_code code = hn_npy_read(ctx, path, &a);
     if (code != HN_OK)
         return code;
@@ -170,10 +173,23 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct import *o,
     return HN_OK;
 }
 
+// A file that has no place for labels makes a snapshot without; one that exists keeps its own.
+static enum hn_code take_none(struct hn_context *ctx, const struct import *o, struct input *in) {
+    struct stat about;
+    if (!hn_vecs_named(o->embeddings) || stat(o->output, &about) == 0)
+        return HN_OK;
+    in->labels = hn_alloc(ctx, in->n, sizeof *in->labels);
+    for (int64_t i = 0; in->labels && i < in->n; i++)
+        in->labels[i] = -1;
+    if (in->labels)
+        hn_note(ctx, "%s: without --labels, all items are unlabelled", o->output);
+    return in->labels ? HN_OK : ctx->code;
+}
+
 static enum hn_code read_labels(struct hn_context *ctx, const struct import *o, struct input *in) {
     struct hn_npy a;
     if (!o->labels)
-        return HN_OK;
+        return take_none(ctx, o, in);
     enum hn_code code = hn_npy_read(ctx, o->labels, &a);
     if (code != HN_OK)
         return code;
@@ -427,10 +443,14 @@ const struct hn_command hn_cmd_import = {
     .summary = "make a snapshot of your own embeddings, or append a step to one",
     .details =
         "Embeddings are rows of floats, labels one integer per row, both as saved by numpy.save. "
-        "A\n"
-        "file that exists gets one more step: items and labels must be the same, and the step "
-        "must\n"
-        "come after its last. The file is replaced only when everything has been written.\n\n"
+        "Rows\n"
+        "may also come as .fvecs or .bvecs, or in HDF5 as ann-benchmarks has them; without labels, "
+        "their\n"
+        "items are unlabelled. A file that exists gets one more step: items and labels must be the "
+        "same,\n"
+        "and the step must come after its last. The file is replaced only when everything has "
+        "been\n"
+        "written.\n\n"
         "    hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
         "    hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
         "    hardneg import --linqs datasets/cora -o cora.h5",

@@ -157,6 +157,64 @@ static void test_ann_benchmarks(void) {
     HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/out.h5", "-o", "@/other.h5"), HN_DATA, "snapshot already");
 }
 
+// Rows as .fvecs (and the same row lengths as .bvecs), each behind its length.
+static void put_vecs(const char *name, const float *x, int64_t n, int32_t d, size_t extra) {
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    for (int64_t i = 0; i < n; i++) {
+        fwrite(&d, sizeof d, 1, file);
+        for (int64_t k = 0; k < d; k++)
+            if (strstr(name, ".bvecs"))
+                fputc((int)(i + k), file);
+            else
+                fwrite(&x[i * d + k], sizeof *x, 1, file);
+    }
+    for (size_t k = 0; k < extra; k++)
+        fputc(1, file);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+static void test_vecs(void) {
+    set_up();
+    float x[N * D], raw[N * D];
+    rows(x, 0.25F);
+    put_vecs("x.fvecs", x, N, D, 0);
+    put_vecs("x.bvecs", x, N, D, 0);
+    HN_CHECK(&ctx,
+             IMPORT("-e", "@/x.fvecs", "-l", "@/y.npy", "--view2", "@/x.fvecs", "-o", "@/out.h5"));
+    struct hn_snapshot *s = open_output();
+    CU_ASSERT_EQUAL(hn_snapshot_info(s)->classes, 3);
+    check_raw(s, 0, 0, 0.25F);
+    check_raw(s, 2, 0, 0.25F);
+    hn_snapshot_close(&ctx, s);
+    // More steps need no labels; a new file has items without.
+    HN_CHECK(&ctx,
+             IMPORT("-e", "@/x.bvecs", "--view2", "@/x.fvecs", "--step", "1", "-o", "@/out.h5"));
+    HN_CHECK(&ctx, IMPORT("-e", "@/x.bvecs", "-o", "@/bytes.h5"));
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/bytes.h5", folder);
+    HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &s));
+    CU_ASSERT(hn_snapshot_info(s)->unlabelled == N && hn_snapshot_info(s)->d == D);
+    HN_CHECK(&ctx, hn_snapshot_read_raw(&ctx, s, 0, 0, raw));
+    for (int i = 0; i < N * D; i++)
+        CU_ASSERT_EQUAL(raw[i], (float)(i / D + i % D));
+    hn_snapshot_close(&ctx, s);
+    put_vecs("cut.fvecs", x, N, D, 3);
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/cut.fvecs", "-o", "@/a.h5"), HN_DATA,
+                   "cut.fvecs: row 12 is cut short");
+    put_vecs("ragged.fvecs", x, N, D, 4 + 4 * D); // lengths of 0x01010101
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/ragged.fvecs", "-o", "@/a.h5"), HN_DATA,
+                   "row 12 says it has 16843009 values, row 0 has 5");
+    put_vecs("large.fvecs", x, 0, D, 64);
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/large.fvecs", "-o", "@/a.h5"), HN_DATA,
+                   "row 0 says it has 16843009 values; 1 to 1048576");
+    put_vecs("empty.fvecs", x, 0, D, 2);
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/empty.fvecs", "-o", "@/a.h5"), HN_DATA, "too short");
+    HN_CHECK_FAILS(&ctx, IMPORT("-e", "@/none.fvecs", "-o", "@/a.h5"), HN_DATA, "cannot be opened");
+}
+
 static void put_bad_files(void) {
     float x[N * D] = {1};
     int64_t labels[N] = {0};
@@ -384,6 +442,7 @@ static const struct hn_test tests[] = {
     {"every allocation of it fails once", test_linqs_memory},
     {"a new file and steps appended", test_new_and_append},
     {"the layout of ann-benchmarks", test_ann_benchmarks},
+    {"fvecs and bvecs", test_vecs},
     {"input that is refused", test_refused},
     {"steps that are refused", test_append_refused},
     {"every allocation fails once", test_memory},
