@@ -68,13 +68,14 @@ static enum hn_code fit_open(struct hn_context *ctx, struct fit *f) {
 
 // Turns the scores of a row into probabilities minus the label's one; the row's loss.
 static double row_loss(float *score, const float *bias, int32_t classes, int32_t label) {
-    double largest = -INFINITY, sum = 0;
+    double largest = -INFINITY;
     for (int32_t c = 0; c < classes; c++) {
         score[c] += bias[c];
         largest = fmax(largest, (double)score[c]);
     }
     double own = (double)score[label] - largest;
-    for (int32_t c = 0; c < classes; c++)
+    double sum = exp((double)score[0] - largest);
+    for (int32_t c = 1; c < classes; c++)
         sum += exp((double)score[c] - largest);
     for (int32_t c = 0; c < classes; c++)
         score[c] = (float)(exp((double)score[c] - largest) / sum - (c == label));
