@@ -18,10 +18,6 @@ enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e, 
     memcpy(x, e->z, (size_t)size * sizeof *x);
     struct hn_items items = {.n = e->n, .d = e->d, .labels = e->label};
     items.x = (struct hn_matrix){x, e->n, e->d, e->d};
-    if (e->x1 && e->x2) {
-        items.x1 = (struct hn_matrix){e->x1, e->n, e->d, e->d};
-        items.x2 = (struct hn_matrix){e->x2, e->n, e->d, e->d};
-    }
     static const double temperature = 0.5; // of metrics that take one; none here does
     struct hn_snapshot_env env = {.items = &items,
                                   .split = e->split,

@@ -40,8 +40,9 @@ struct hn_layer_spec {
     int64_t height, width, channels; // images in: convolution, average pool
     int64_t kernel, stride, pad;     // convolution; pool: kernel = stride
     bool bias;                       // linear, sparse-linear
-    double rate;                     // dropout
-    double momentum;                 // batch norm; 0 = 0.1
+    bool fan_in;     // linear, convolution: first weights by the fan in alone (glorot.h)
+    double rate;     // dropout
+    double momentum; // batch norm; 0 = 0.1
 };
 
 struct hn_layer {

@@ -47,8 +47,7 @@ static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn
     const struct hn_layer_spec *s = &layer->spec;
     int64_t window = s->kernel * s->kernel;
     (void)running;
-    hn_glorot_fans(seed, layer->param, window * s->channels, window * s->out, layer->n_params,
-                   param);
+    hn_glorot(layer, seed, window * s->channels, window * s->out, layer->n_params, param);
 }
 
 // The part of a window's row `ky` that lies in the image: columns [from, to) of the kernel.

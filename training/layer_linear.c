@@ -1,5 +1,4 @@
-// y = x W + b, W [in x out]; Glorot-uniform (Glorot and Bengio 2010, equation 16): U(-a, a), a =
-// sqrt(6 / (in + out)), b = 0.
+// y = x W + b, W [in x out]; Glorot-uniform W and b = 0 at first.
 #include "training/glorot.h"
 #include "training/layer.h"
 
@@ -13,7 +12,9 @@ static const char *size(struct hn_layer *layer) {
 
 static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running) {
     (void)running;
-    hn_glorot(seed, layer->param, layer->in, layer->out, param);
+    // By the fan in, biases are drawn as well, as PyTorch does.
+    int64_t n = layer->spec.fan_in ? layer->n_params : layer->in * layer->out;
+    hn_glorot(layer, seed, layer->in, layer->out, n, param);
 }
 
 static void forward(const struct hn_layer_run *run) {

@@ -11,7 +11,7 @@ static const char *size(struct hn_layer *layer) {
 
 static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running) {
     (void)running;
-    hn_glorot(seed, layer->param, layer->in, layer->out, param);
+    hn_glorot(layer, seed, layer->in, layer->out, layer->n_params, param);
 }
 
 static void forward(const struct hn_layer_run *run) {

@@ -95,11 +95,11 @@ void hn_task_close(struct hn_context *ctx, struct hn_task *task); // also after 
 HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_setting *setting,
                                const char *written);
 
-// For tasks. The snapshot metric `metric` (one of one column: knn_acc, probe_acc, uniformity ...)
-// of z[n x d], whose rows are made unit in a copy; x1, x2 [n x d] unit rows of two views, or NULL.
+// For tasks. The snapshot metric `metric` (of one column, without positives: knn_acc, probe_acc,
+// uniformity) of z[n x d], whose rows are made unit in a copy.
 struct hn_evaluation {
     int64_t n, d;
-    const float *z, *x1, *x2;
+    const float *z;
     const int32_t *label;
     const int8_t *split; // NULL: drawn by seed
     uint64_t seed;

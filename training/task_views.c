@@ -58,13 +58,13 @@ static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
     struct hn_net *net = &s->encoder;
     struct hn_weights *w = &task->weights;
     const struct hn_layer_spec plain = {0};
-    struct hn_layer_spec first = {.out = p->hidden, .bias = !p->batch_norm};
+    struct hn_layer_spec first = {.out = p->hidden, .bias = !p->batch_norm, .fan_in = true};
     hn_net_begin(net, s->data.p);
     if (hn_net_add(ctx, net, w, &hn_layer_linear, first) ||
         (p->batch_norm && hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain)) ||
         hn_net_add(ctx, net, w, &hn_layer_relu, plain) ||
         hn_net_add(ctx, net, w, &hn_layer_linear,
-                   (struct hn_layer_spec){.out = p->out, .bias = true}) ||
+                   (struct hn_layer_spec){.out = p->out, .bias = true, .fan_in = true}) ||
         hn_net_add(ctx, net, w, &hn_layer_unit, plain))
         return ctx->code;
     return HN_OK;
