@@ -8,13 +8,12 @@
 // clean images: weighted kNN on z and on h, a linear probe on h; the features alone are a column of
 // their own, for whatever learns less than they hold.
 #include "core/random.h"
-#include "training/task.h"
+#include "training/image_task.h"
 #include "training/views.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { KNN_Z, KNN_H, PROBE_H, COLUMNS };
 enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's place in the encoder; rows embedded at once
 
 struct params {
@@ -82,8 +81,7 @@ static enum hn_code open_room(struct hn_context *ctx, struct hn_task *task) {
         hn_tape_open(ctx, &s->encoder, 2 * b, true, &s->tape) ||
         hn_tape_open(ctx, &s->encoder, ROWS, false, &s->wide))
         return ctx->code;
-    for (int64_t i = 0; i < task->n_all; i++)
-        s->split[i] = i < task->n ? 0 : 2;
+    hn_split_images(task, s->split);
     return hn_loss_open(ctx, task->setting.loss.objective, b, b, p->out, &s->loss);
 }
 
@@ -202,25 +200,13 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
                              const float *z, double *value) {
     struct state *s = task->state;
     const struct params *p = task->params;
-    struct hn_evaluation e = {.n = task->n_all,
-                              .d = task->d,
-                              .z = z,
-                              .label = task->label,
-                              .split = task->split,
-                              .seed = task->setting.seed};
     float *again = hn_alloc(ctx, task->n_all * task->d, sizeof *again);
     if (!again)
         return ctx->code;
     (void)at;
     encode(ctx, task, s->data.clean, task->n_all, again, s->h); // z is there: only h is wanted
     hn_free(ctx, again);
-    if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_Z]))
-        return ctx->code;
-    e.z = s->h;
-    e.d = p->hidden;
-    if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_H]))
-        return ctx->code;
-    return p->probe ? hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_H]) : HN_OK;
+    return hn_evaluate_images(ctx, task, z, s->h, p->hidden, p->probe, value);
 }
 
 static void close_task(struct hn_context *ctx, struct hn_task *task) {
@@ -263,15 +249,6 @@ static const struct hn_option options[] = {
      .help = "fit a linear probe on h at every evaluation"},
     {.name = NULL}};
 
-static const struct hn_column columns[COLUMNS] = {
-    [KNN_Z] = {"knn_acc", HN_COLUMN_REAL, "1",
-               "weighted 200-nearest-neighbour accuracy of z on the test images", HN_LARGER},
-    [KNN_H] = {"knn_h_acc", HN_COLUMN_REAL, "1",
-               "weighted 200-nearest-neighbour accuracy of h on the test images", HN_LARGER},
-    [PROBE_H] = {"probe_acc", HN_COLUMN_REAL, "1",
-                 "accuracy of a linear probe on h on the test images", HN_LARGER},
-};
-
 const struct hn_task_type hn_task_views = {
     .name = "views-mlp",
     .summary = "images: a small encoder of cached views as patch features",
@@ -280,8 +257,8 @@ const struct hn_task_type hn_task_views = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
-    .columns = columns,
-    .n_columns = COLUMNS,
+    .columns = hn_image_columns,
+    .n_columns = HN_IMAGE_COLUMNS,
     .objectives =
         1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE | 1U << HN_OBJECTIVE_OTHER_VIEW,
     .open = open_task,
