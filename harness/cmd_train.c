@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 struct train_params {
-    char *job, *output, *data;
+    char *job, *output, *data, *cache;
     struct hn_text_list set;
     int64_t threads, memory, seed;
     bool dry_run, again;
@@ -36,6 +36,11 @@ static const struct hn_option train_options[] = {
      .metavar = "DIR",
      .offset = offsetof(struct train_params, data),
      .help = "folder that data sets are looked for in (default: that of the job file)"},
+    {.name = "cache",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .offset = offsetof(struct train_params, cache),
+     .help = "folder for what is made once from the data (default: that of -o)"},
     {.name = "set",
      .kind = HN_OPTION_LIST,
      .metavar = "KEY=VALUE",
@@ -92,7 +97,8 @@ static enum hn_code list_runs(const struct work *w) {
 }
 
 static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t number) {
-    const struct hn_train_options options = {w->p->output, w->p->data, w->common->quiet};
+    const struct hn_train_options options = {w->p->output, w->p->data, w->p->cache,
+                                             w->common->quiet};
     struct hn_train_run run;
     struct hn_results results;
     bool present, failed;

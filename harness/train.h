@@ -63,6 +63,7 @@ void hn_train_label(const struct hn_train_run *run, char *text, size_t size);
 struct hn_train_options {
     const char *folder; // of the output
     const char *data;
+    const char *cache; // for what is made once from the data; NULL: folder
     bool quiet;
 };
 HN_MUST_USE enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run,

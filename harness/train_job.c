@@ -46,7 +46,7 @@ static const struct hn_option number_options[] = {
             0, NULL                                                                                \
     }
 static const struct hn_option adam_options[] = {
-    ADAM("rate", HN_OPTION_REAL, rate, "0.001", 1e-12, 1e6, NULL, "largest learning rate"),
+    ADAM("rate", HN_OPTION_REAL, rate, "0.001", 1e-12, 1e38, NULL, "largest learning rate"),
     ADAM("weight_decay", HN_OPTION_REAL, decay, "0", 0, 1e6, NULL, "added to the gradient (L2)"),
     ADAM("beta1", HN_OPTION_REAL, beta1, "0.9", 0, 0.999999, NULL, "of the first moment"),
     ADAM("beta2", HN_OPTION_REAL, beta2, "0.999", 0, 0.999999, NULL, "of the second moment"),

@@ -186,7 +186,7 @@ static struct hn_run_spec spec_of(const struct hn_train_run *run,
     spec.setting =
         (struct hn_task_setting){.folder = job->folder,
                                  .data = options->data,
-                                 .cache = options->folder,
+                                 .cache = options->cache ? options->cache : options->folder,
                                  .seed = (uint64_t)run->seed,
                                  .batch_size = run->batch_size,
                                  .loss = {.objective = run->loss,

@@ -44,6 +44,7 @@ if [ "$what" = all ]; then
     run_suite install tests/install.sh "$BUILD"
     run_suite regress tests/regress.sh "$BUILD/hardneg"
     run_suite reproduce tests/reproduce.sh "$BUILD/hardneg"
+    run_suite train tests/cli_train.sh "$BUILD/hardneg"
 fi
 cat "$scratch"/*.counts 2>/dev/null | awk '
     { passed += $1; failed += $2; skipped += $3 }

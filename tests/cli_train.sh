@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Tests of `hardneg train`: `tests/cli_train.sh PROGRAM`. Exit codes, messages, interruptions, and that what
+# it writes is a series that `hardneg run` takes.
+set -u
+hardneg=$(realpath "$1")
+work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-train-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0 skipped=0 rc=0
+
+check() { # NAME CONDITION...
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "  FAILED $name: not so: $*"
+        head -n 5 err | sed 's/^/    stderr: /'
+    fi
+}
+expect() { # NAME CODE PATTERN ARGUMENT...
+    local name=$1 code=$2 pattern=$3
+    shift 3
+    timeout -k 5 120 "$hardneg" "$@" >out 2>err </dev/null
+    rc=$?
+    check "$name: exit code $code, not $rc" test "$rc" = "$code"
+    check "$name: says '$pattern'" grep -qE -- "$pattern" err out
+}
+
+# Documents of three classes, features and links mostly within them.
+mkdir -p data/small
+awk 'BEGIN { srand(1); print "# features=30"
+    for (i = 0; i < 90; i++) {
+        line = i " " i % 3
+        for (j = 0; j < 30; j++) if (j == i % 30 || rand() < (j % 3 == i % 3 ? .5 : .1)) line = line " " j
+        print line } }' >data/small/small.features
+awk 'BEGIN { srand(2)
+    for (i = 0; i < 90; i++) for (j = i + 1; j < 90; j++)
+        if (rand() < (i % 3 == j % 3 ? .15 : .01)) print i, j }' >data/small/small.edges
+awk 'BEGIN { for (i = 0; i < 90; i++) print i, (i < 30 ? "train" : i < 45 ? "val" : "test") }' \
+    >data/small/small.split
+cat >job.yaml <<'YAML'
+version: 1
+task: {node: {data: data/small, hidden: 16, out: 8}}
+samplers: [uniform, knn, {hops: {l: 2}}]
+loss: other-view
+batch_size: 30
+steps: 30
+uniform_epochs: 1
+rebuild: 10
+evaluate: 10
+seeds: [1, 2]
+adam: {rate: 0.01, weight_decay: 0.001}
+snapshots: {every: 15, dense_from: 4, dense_to: 8, dense_every: 2}
+YAML
+series() { find "$1/runs" -name series.h5 | sort; }
+
+expect "dry run" 0 '^6 runs' train -c job.yaml --dry-run
+expect "train" 0 'untrained encoder' train -c job.yaml -o one
+check "differences are paired" grep -q 'se [0-9.]*, p [0-9.]*' out
+check "a series for every run" test "$(series one | wc -l)" = 6
+check "no checkpoint stays" test -z "$(find one -name 'checkpoint*')"
+expect "again: nothing to do" 0 '0 trained, 6 were there' train -c job.yaml -o one
+expect "other threads" 0 'untrained' train -c job.yaml -o two --threads 3
+for a in $(series one); do
+    b=two/${a#one/}
+    check "the same snapshots from other threads" \
+        test "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "$b" | grep -i sha256)"
+done
+first=$(series one | head -n 1)
+expect "the series is whole" 0 '.' validate "$first"
+printf 'snapshots: %s\nbatch_size: 30\nbatches: 5\nsamplers: [uniform, knn, hops]\n' "$PWD/$first" >run.yaml
+expect "and samplers run on it" 0 'cells' run -c run.yaml -o judged
+
+# Broken off again and again, it ends as if it had not been.
+broken=0
+for after in 0.2 0.4 0.6 0.8 1.0 1.2; do
+    env --default-signal=INT,TERM timeout -s INT $after "$hardneg" train -c job.yaml -o broken --threads 1 \
+        --quiet >out 2>err </dev/null
+    grep -q 'interrupted' err && broken=$((broken + 1))
+done
+check "interrupted ($broken of 6 times)" test $broken -gt 0
+expect "goes on" 0 'untrained' train -c job.yaml -o broken
+for a in $(series one); do
+    check "interrupted: the same snapshots" test \
+        "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "broken/${a#one/}" | grep -i sha256)"
+done
+
+expect "no job" 2 'no job file' train
+expect "no folder" 2 'output is missing' train -c job.yaml
+expect "unknown key" 2 'set sampler.*did you mean' train -c job.yaml -o x --set sampler=[knn]
+sed 's/^steps/step/' job.yaml >bad.yaml
+expect "a misspelt key" 2 'bad.yaml:6:1: unknown key.*did you mean .steps' train -c bad.yaml -o x
+expect "unknown task" 2 "unknown task 'nod'" train -c job.yaml -o x --set 'task=[nod]'
+expect "unknown loss" 2 'unknown loss' train -c job.yaml -o x --set loss=infonc
+expect "ambiguous loss" 2 'decoupled' train -c job.yaml -o x --set loss=dcl
+expect "steps and epochs" 2 "either 'steps' or 'epochs'" train -c job.yaml -o x --set epochs=3
+expect "a rate out of range" 2 'rate' train -c job.yaml -o x --set adam.rate=-1
+expect "a loss that the sampler does not suit" 2 'other-view' train -c job.yaml -o x --set loss=infonce
+expect "data that are not there" 4 'runs failed' train -c job.yaml -o gone --data nowhere
+check "and says which" grep -q 'nowhere/data/small' err
+expect "divergence" 4 'step [0-9]*: the loss is' train -c job.yaml -o far --set adam.rate=1e38 --set seeds=1
+echo "train: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
