@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-extern const struct hn_task_type hn_task_node, hn_task_views, hn_task_cnn;
+extern const struct hn_task_type hn_task_node, hn_task_views, hn_task_cnn, hn_task_graph;
 
-const struct hn_task_type *const hn_tasks[] = {&hn_task_node, &hn_task_views, &hn_task_cnn, NULL};
+const struct hn_task_type *const hn_tasks[] = {&hn_task_node, &hn_task_views, &hn_task_cnn,
+                                               &hn_task_graph, NULL};
 
 const struct hn_task_type *hn_task_find(const char *name) {
     for (const struct hn_task_type *const *t = hn_tasks; *t; t++)
