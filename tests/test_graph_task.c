@@ -115,7 +115,7 @@ static void test_slopes(void) {
     for (int part = 0; part < SEGMENTS; part++) {
         int64_t from = w->n * part / SEGMENTS, to = w->n * (part + 1) / SEGMENTS;
         double square = 0, rise = 0;
-        const double far = 1e-3;
+        const double far = 3e-4;
         for (int64_t i = from; i < to; i++)
             square += (double)grad[i] * (double)grad[i];
         for (int sign = -1; sign <= 1; sign += 2) {
@@ -124,8 +124,9 @@ static void test_slopes(void) {
                 w->value[i] += (float)(sign * far * (double)grad[i] / sqrt(square));
             rise += sign * loss_of(&ctx, &o.task) / (2 * far);
         }
-        // Float: the loss is good to about 1e-6, its rise over 2 far to 1e-3; ReLUs add kinks.
-        CU_ASSERT_DOUBLE_EQUAL(rise, sqrt(square), 2e-3 + 0.02 * sqrt(square));
+        // Float: the loss is good to about 1e-6, its rise over 2 far to some 1e-3. Larger steps run
+        // into kinks of ReLUs, which many nodes of one label share.
+        CU_ASSERT_DOUBLE_EQUAL(rise, sqrt(square), 3e-3 + 0.01 * sqrt(square));
         checked += square > 1e-3;
     }
     CU_ASSERT(checked > SEGMENTS / 2);
