@@ -57,7 +57,7 @@ test_common := $(wildcard tests/test.c tests/fixture.c tests/skeleton_sampler.c)
 suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 # The parts of training with numbers of double precision, for the tests of gradients.
 in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard $(addprefix training/,net.c layer_*.c \
-	loss*.c product.c sparse.c glorot.c optimiser.c)))
+	loss*.c product.c sparse.c glorot.c optimiser.c task_graph.c)))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
 entries := demo test asan tsan lint bench
@@ -186,7 +186,8 @@ $(BUILD)/fuzzer: $(call obj,tests/fuzz/libfuzzer.c $(fuzz_targets)) $(library)
 	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -fsanitize=fuzzer $(libs)
 
 # Objects come before the library: its parts of training, in float, are then left there.
-$(BUILD)/tests/test_gradients: $(BUILD)/obj64/tests/test_gradients.o $(in_double) \
+$(BUILD)/tests/test_gradients $(BUILD)/tests/test_graph_slopes: \
+		$(BUILD)/tests/%: $(BUILD)/obj64/tests/%.o $(in_double) \
 		$(call obj,$(test_common)) $(library)
 	@printf '  LD  %s\n' $@
 	@mkdir -p $(@D)
@@ -231,4 +232,4 @@ $(BUILD)/include/paper.inc: FORCE
 $(call obj,plots/paper.c): $(BUILD)/include/paper.inc
 
 -include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c tests/fuzz/*.c)) $(in_double) \
-	$(BUILD)/obj64/tests/test_gradients.o)
+	$(BUILD)/obj64/tests/test_gradients.o $(BUILD)/obj64/tests/test_graph_slopes.o)

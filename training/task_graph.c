@@ -82,12 +82,14 @@ static enum hn_code take_folds(struct hn_context *ctx, const struct hn_task *tas
     return HN_OK;
 }
 
+// First biases are drawn as well: with biases of zero, an encoder that has nothing but ones to
+// begin with is homogeneous, and an untrained one says less of a graph than the recipe's does.
 static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
     struct hn_weights *w = &task->weights;
-    const struct hn_layer_spec plain = {0}, wide = {.out = p->width, .bias = true};
-    const struct hn_layer_spec whole = {.out = p->width * p->layers, .bias = true};
+    const struct hn_layer_spec plain = {0}, wide = {.out = p->width, .bias = true, .fan_in = true};
+    const struct hn_layer_spec whole = {.out = p->width * p->layers, .bias = true, .fan_in = true};
     for (int64_t l = 0; l < p->layers; l++) {
         struct hn_net *net = &s->layer[l];
         hn_net_begin(net, l == 0 ? s->in : p->width);
@@ -166,29 +168,12 @@ static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
                         task->batch_size, task->d, &s->loss);
 }
 
-// Weights and biases of linear layers from U(+-1/sqrt(in)), as GraphCL's framework has them. With
-// biases of zero, an encoder that has nothing but ones to begin with would be homogeneous: its sums
-// would tell of degrees what one number tells.
-static void init_net(const struct hn_net *net, struct hn_task *task, int64_t number) {
-    hn_net_init(net, &task->weights, task->setting.seed);
-    for (int l = 0; l < net->n; l++) {
-        const struct hn_layer *layer = &net->layer[l];
-        if (layer->type != &hn_layer_linear)
-            continue;
-        struct hn_stream stream;
-        hn_stream_open(&stream, task->setting.seed, "graph.init", number, l, 0);
-        hn_real *param = task->weights.value + layer->param;
-        for (int64_t i = 0; i < layer->n_params; i++)
-            param[i] = (hn_real)((2 * hn_stream_uniform(&stream) - 1) / sqrt((double)layer->in));
-    }
-}
-
 static void init(struct hn_task *task) {
     const struct params *p = task->params;
     const struct state *s = task->state;
     for (int64_t l = 0; l < p->layers; l++)
-        init_net(&s->layer[l], task, l);
-    init_net(&s->head, task, p->layers);
+        hn_net_init(&s->layer[l], &task->weights, task->setting.seed);
+    hn_net_init(&s->head, &task->weights, task->setting.seed);
 }
 
 static void sort_entries(int32_t *index, int64_t n) {
