@@ -135,12 +135,13 @@ static enum hn_code build_head(struct hn_context *ctx, struct hn_task *task) {
                           (struct hn_layer_spec){.out = s->classes, .bias = true});
     if (task->setting.loss.objective != HN_OBJECTIVE_SIAMESE)
         return HN_OK;
-    struct hn_layer_spec first = {.out = p->hidden, .bias = !p->batch_norm};
+    // By the fan in: a predictor that begins small learns faster than the encoder it follows.
+    struct hn_layer_spec first = {.out = p->hidden, .bias = !p->batch_norm, .fan_in = true};
     if (hn_net_add(ctx, net, w, &hn_layer_linear, first) ||
         (p->batch_norm && hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain)) ||
         hn_net_add(ctx, net, w, &hn_layer_relu, plain) ||
         hn_net_add(ctx, net, w, &hn_layer_linear,
-                   (struct hn_layer_spec){.out = p->out, .bias = true}) ||
+                   (struct hn_layer_spec){.out = p->out, .bias = true, .fan_in = true}) ||
         hn_net_add(ctx, net, w, &hn_layer_unit, plain))
         return ctx->code;
     return HN_OK;
