@@ -32,10 +32,12 @@ struct params {
 // One view of graph and features.
 struct view {
     struct hn_sparse input, input_t, mean, mean_t;
-    struct hn_tape tape, head;
+    struct hn_tape tape, unit, head;
     struct hn_pass pass;
-    hn_real *dz;   // [n x out]
-    hn_real *part; // [n x out] rows of a batch, then their gradient
+    const hn_real *raw; // [n x out] embeddings before they are made unit, of the tape
+    hn_real *draw;      // [n x out] their gradient
+    hn_real *dz;        // [n x out]
+    hn_real *part;      // [n x out] rows of a batch, then their gradient
     hn_real *dpart;
 };
 
@@ -49,7 +51,7 @@ struct state {
     bool *kept;           // [edges]
     int32_t *train_label; // [n] labels of the training nodes, -1 elsewhere
     int32_t classes;
-    struct hn_net encoder, head; // head: predictor or classifier
+    struct hn_net encoder, to_unit, head; // head: predictor or classifier
     struct view view[2];
     struct hn_loss_work loss;
     float *views; // [2 x n x out] for evaluation
@@ -117,10 +119,10 @@ static enum hn_code build_encoder(struct hn_context *ctx, struct hn_task *task) 
         (graph && hn_net_add(ctx, net, w, &hn_layer_aggregate, plain)) ||
         hn_net_add(ctx, net, w, &hn_layer_elu, plain) ||
         hn_net_add(ctx, net, w, &hn_layer_linear, (struct hn_layer_spec){.out = p->out}) ||
-        (graph && hn_net_add(ctx, net, w, &hn_layer_aggregate, plain)) ||
-        hn_net_add(ctx, net, w, &hn_layer_unit, plain))
+        (graph && hn_net_add(ctx, net, w, &hn_layer_aggregate, plain)))
         return ctx->code;
-    return HN_OK;
+    hn_net_begin(&s->to_unit, p->out);
+    return hn_net_add(ctx, &s->to_unit, w, &hn_layer_unit, plain);
 }
 
 static enum hn_code build_head(struct hn_context *ctx, struct hn_task *task) {
@@ -157,10 +159,11 @@ static enum hn_code open_view(struct hn_context *ctx, const struct hn_task *task
         hn_sparse_open(ctx, n, n, edges, &view->mean) ||
         hn_sparse_open(ctx, n, n, edges, &view->mean_t) ||
         hn_tape_open(ctx, &s->encoder, n, true, &view->tape) ||
+        hn_tape_open(ctx, &s->to_unit, n, true, &view->unit) ||
         (s->head.n > 0 && hn_tape_open(ctx, &s->head, n, true, &view->head)))
         return ctx->code;
-    hn_real **const array[] = {&view->dz, &view->part, &view->dpart};
-    for (int i = 0; i < 3; i++)
+    hn_real **const array[] = {&view->draw, &view->dz, &view->part, &view->dpart};
+    for (int i = 0; i < 4; i++)
         if (!(*array[i] = hn_alloc(ctx, n * p->out, sizeof **array[i])))
             return ctx->code;
     view->pass = (struct hn_pass){.threads = ctx->threads,
@@ -281,7 +284,10 @@ static void draw_view(const struct hn_task *task, int number, const char *purpos
 
 static hn_real *encode(struct hn_task *task, struct view *view) {
     struct state *s = task->state;
-    return hn_net_forward(&s->encoder, &task->weights, &view->tape, &view->pass, NULL, task->n);
+    view->raw =
+        hn_net_forward(&s->encoder, &task->weights, &view->tape, &view->pass, NULL, task->n);
+    return hn_net_forward(&s->to_unit, &task->weights, &view->unit, &view->pass, view->raw,
+                          task->n);
 }
 
 static void gather(const hn_real *from, const int32_t *id, int64_t n, int64_t d, hn_real *to) {
@@ -321,7 +327,8 @@ static double pair_loss(struct hn_context *ctx, struct hn_task *task,
     return loss;
 }
 
-// NS equation 4: half of each direction. part holds gradients of the predictions.
+// NS equation 4: half of each direction. Predictions are made of embeddings as they come, and
+// compared with unit ones. part: gradients of predictions, dpart: of the embeddings as targets.
 static double siamese_loss(struct hn_task *task, const hn_real *z1, const hn_real *z2) {
     struct state *s = task->state;
     const struct params *p = task->params;
@@ -332,7 +339,7 @@ static double siamese_loss(struct hn_task *task, const hn_real *z1, const hn_rea
     for (int i = 0; i < 2; i++) {
         struct view *own = v[i], *other = v[1 - i];
         const hn_real *prediction =
-            hn_net_forward(&s->head, &task->weights, &own->head, &own->pass, z[i], n);
+            hn_net_forward(&s->head, &task->weights, &own->head, &own->pass, own->raw, n);
         loss += 0.5 * hn_loss_siamese(n, d, prediction, z[1 - i], own->part,
                                       p->stop_gradient ? NULL : other->dpart);
     }
@@ -340,9 +347,12 @@ static double siamese_loss(struct hn_task *task, const hn_real *z1, const hn_rea
         struct view *own = v[i];
         for (int64_t k = 0; k < n * d; k++)
             own->part[k] *= (hn_real)0.5;
-        hn_net_backward(&s->head, &task->weights, &own->head, &own->pass, own->part, own->dz);
-        for (int64_t k = 0; k < n * d && !p->stop_gradient; k++)
-            own->dz[k] += (hn_real)0.5 * own->dpart[k];
+        hn_net_backward(&s->head, &task->weights, &own->head, &own->pass, own->part, own->draw);
+        if (p->stop_gradient)
+            continue;
+        hn_net_backward(&s->to_unit, &task->weights, &own->unit, &own->pass, own->dpart, own->part);
+        for (int64_t k = 0; k < n * d; k++)
+            own->draw[k] += (hn_real)0.5 * own->part[k];
     }
     return loss;
 }
@@ -377,9 +387,13 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
         *loss = siamese_loss(task, z[0], z[1]);
     else
         *loss = pair_loss(ctx, task, batch, z[0], z[1]);
-    for (int i = 0; i < (supervised ? 1 : 2); i++)
-        hn_net_backward(&s->encoder, &task->weights, &s->view[i].tape, &s->view[i].pass,
-                        s->view[i].dz, NULL);
+    bool siamese = batch->loss.objective == HN_OBJECTIVE_SIAMESE;
+    for (int i = 0; i < (supervised ? 1 : 2); i++) {
+        struct view *v = &s->view[i];
+        if (!siamese) // whose gradients are of raw embeddings already
+            hn_net_backward(&s->to_unit, &task->weights, &v->unit, &v->pass, v->dz, v->draw);
+        hn_net_backward(&s->encoder, &task->weights, &v->tape, &v->pass, v->draw, NULL);
+    }
     return HN_OK;
 }
 
@@ -463,7 +477,9 @@ static void close_view(struct hn_context *ctx, struct view *view) {
     hn_sparse_free(ctx, &view->mean);
     hn_sparse_free(ctx, &view->mean_t);
     hn_tape_free(ctx, &view->tape);
+    hn_tape_free(ctx, &view->unit);
     hn_tape_free(ctx, &view->head);
+    hn_free(ctx, view->draw);
     hn_free(ctx, view->dz);
     hn_free(ctx, view->part);
     hn_free(ctx, view->dpart);

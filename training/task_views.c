@@ -223,8 +223,8 @@ static void close_task(struct hn_context *ctx, struct hn_task *task) {
 
 #define INT(field, first, least, most, what)                                                       \
     {                                                                                              \
-        .name = #field, .kind = HN_OPTION_INT, .offset = offsetof(struct params, field),           \
-        .initial = first, .min = least, .max = most, .help = what                                  \
+#field, HN_OPTION_INT, offsetof(struct params, field), first, least, most, NULL, what, 0,  \
+            NULL                                                                                   \
     }
 static const struct hn_option options[] = {
     {.name = "data",
