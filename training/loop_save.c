@@ -93,20 +93,26 @@ static void sync_folder(const char *folder) {
     close(fd);
 }
 
-enum hn_code hn_loop_save(struct hn_context *ctx, const struct hn_loop *loop) {
-    char *path = path_of(ctx, loop, ""), *temporary = path_of(ctx, loop, ".tmp");
-    enum hn_code code = path && temporary ? HN_OK : ctx->code;
-    FILE *file = code ? NULL : fopen(temporary, "wb");
+static enum hn_code write_checkpoint(struct hn_context *ctx, const struct hn_loop *loop,
+                                     const char *path, const char *temporary) {
+    FILE *file = fopen(temporary, "wb");
     struct hn_loop copy = *loop; // fields are listed as what reading may change
     bool good = file && write_all(file, &copy) && fflush(file) == 0 && fsync(fileno(file)) == 0;
     if (file)
         good = fclose(file) == 0 && good;
-    if (!code && (!good || rename(temporary, path)))
-        code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
-    if (!code)
+    if (good && rename(temporary, path) == 0) {
         sync_folder(loop->spec->folder);
-    else if (temporary)
-        (void)unlink(temporary);
+        return HN_OK;
+    }
+    hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
+    (void)unlink(temporary);
+    return HN_IO;
+}
+
+enum hn_code hn_loop_save(struct hn_context *ctx, const struct hn_loop *loop) {
+    char *path = path_of(ctx, loop, ""), *temporary = path_of(ctx, loop, ".tmp");
+    enum hn_code code =
+        path && temporary ? write_checkpoint(ctx, loop, path, temporary) : ctx->code;
     hn_free(ctx, path);
     hn_free(ctx, temporary);
     return code;
