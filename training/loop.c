@@ -217,7 +217,7 @@ static enum hn_code record(struct hn_context *ctx, struct hn_loop *loop) {
     if (is_evaluated(loop->spec, loop->step) && evaluate(ctx, loop))
         return ctx->code;
     if (loop->spec->folder && hn_series_due(loop->spec, loop->step))
-        return hn_series_add(ctx, loop);
+        return hn_loop_series_add(ctx, loop);
     return HN_OK;
 }
 
@@ -294,7 +294,7 @@ enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,
     if (!code)
         code = run(ctx, &loop, watch);
     if (!code && spec->folder)
-        code = hn_series_finish(ctx, &loop);
+        code = hn_loop_series_finish(ctx, &loop);
     if (!code && spec->folder)
         code = hn_loop_forget(ctx, &loop);
     if (!code)

@@ -43,7 +43,7 @@ static enum hn_code write_part(struct hn_context *ctx, const char *path, const c
     return code;
 }
 
-enum hn_code hn_series_add(struct hn_context *ctx, struct hn_loop *loop) {
+enum hn_code hn_loop_series_add(struct hn_context *ctx, struct hn_loop *loop) {
     int64_t size = 3 * loop->task.n * loop->task.d;
     char *path = part_path(ctx, loop, loop->step, "");
     char *temporary = part_path(ctx, loop, loop->step, ".tmp");
@@ -122,7 +122,7 @@ static enum hn_code write_series(struct hn_context *ctx, struct hn_loop *loop, c
     return ctx->code;
 }
 
-enum hn_code hn_series_finish(struct hn_context *ctx, struct hn_loop *loop) {
+enum hn_code hn_loop_series_finish(struct hn_context *ctx, struct hn_loop *loop) {
     if (loop->spec->snapshot <= 0 && loop->spec->dense_every <= 0)
         return HN_OK;
     char *path = hn_format(ctx, "%s/series.h5", loop->spec->folder);
