@@ -216,7 +216,7 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, doubl
 static enum hn_code record(struct hn_context *ctx, struct hn_loop *loop) {
     if (is_evaluated(loop->spec, loop->step) && evaluate(ctx, loop))
         return ctx->code;
-    if (loop->spec->folder && hn_series_due(loop->spec, loop->step))
+    if (loop->spec->folder && hn_loop_series_due(loop->spec, loop->step))
         return hn_loop_series_add(ctx, loop);
     return HN_OK;
 }

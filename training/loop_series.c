@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool hn_series_due(const struct hn_run_spec *spec, int64_t step) {
+bool hn_loop_series_due(const struct hn_run_spec *spec, int64_t step) {
     bool last = step == spec->adam.steps && spec->snapshot > 0;
     bool dense = spec->dense_every > 0 && step >= spec->dense_from && step <= spec->dense_to &&
                  (step - spec->dense_from) % spec->dense_every == 0;
@@ -73,7 +73,7 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
     const struct hn_task *task = &loop->task;
     int64_t size = task->n * task->d;
     for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
-        if (!hn_series_due(loop->spec, step))
+        if (!hn_loop_series_due(loop->spec, step))
             continue;
         char *path = part_path(ctx, loop, step, "");
         enum hn_code code = path ? read_part(ctx, path, x, (size_t)(3 * size)) : ctx->code;
@@ -88,7 +88,7 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
 
 static void remove_parts(struct hn_context *ctx, struct hn_loop *loop) {
     for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
-        char *path = hn_series_due(loop->spec, step) ? part_path(ctx, loop, step, "") : NULL;
+        char *path = hn_loop_series_due(loop->spec, step) ? part_path(ctx, loop, step, "") : NULL;
         if (path)
             (void)unlink(path); // one that stays is only in the way
         hn_free(ctx, path);
