@@ -168,8 +168,7 @@ static void print_total(const struct hn_estimate *estimate, const struct hn_esti
     hn_bytes_text(hn_bytes_add(total->bytes - estimate->live, estimate->resident), resident,
                   sizeof resident);
     fprintf(stderr, "%" PRId64 " of %" PRId64 " cells, about %s and %s of data (%s resident)%s\n",
-            shown, all, time, memory, resident,
-            total->unknown ? "; ?: not estimated" : "");
+            shown, all, time, memory, resident, total->unknown ? "; ?: not estimated" : "");
 }
 
 static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimate_total *total) {
