@@ -2,6 +2,7 @@
 // and their values. A table below /tables has keys into others (`run`, `snapshot`, `study_row`);
 // columns that it lacks are looked up there.
 #include "harness/claims_private.h"
+#include "harness/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -53,15 +54,13 @@ struct gather {
 };
 
 static struct view look(const struct hn_results *r, const struct hn_table *t, const char *column) {
-    static const char *const links[][2] = {
-        {"run", "runs"}, {"snapshot", "snapshots"}, {"study_row", "studies"}};
     struct view none = {NULL, -1, -1};
     int own = column ? hn_table_find(t, column) : -1;
     if (own >= 0)
         return (struct view){t, own, -1};
-    for (size_t i = 0; column && i < sizeof links / sizeof links[0]; i++) {
-        int key = hn_table_find(t, links[i][0]);
-        const struct hn_table *other = hn_results_table(r, links[i][1]);
+    for (const struct hn_row_owner *o = hn_row_owners; column && o->column; o++) {
+        int key = hn_table_find(t, o->column);
+        const struct hn_table *other = hn_results_table(r, o->table);
         int there = key >= 0 && other ? hn_table_find(other, column) : -1;
         if (there >= 0)
             return (struct view){other, there, key};

@@ -172,7 +172,7 @@ static enum hn_code print_json(struct hn_context *ctx, const struct hn_checkup *
     json_t *all = json_pack("{s:s, s:i, s:o, s:o}", "schema", "hardneg-doctor", "schema_version", 1,
                             "noise_floor", isnan(c->noise) ? json_null() : json_real(c->noise),
                             "checks", list);
-    bool good = all && json_dumpf(all, stdout, JSON_INDENT(2)) == 0;
+    bool good = all && (json_dumpf(all, stdout, JSON_INDENT(2)) == 0 || ferror(stdout));
     printf("\n");
     json_decref(all);
     return good ? HN_OK : hn_fail(ctx, HN_INTERNAL, "the JSON document could not be made");

@@ -95,16 +95,18 @@ static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r,
 
 static enum hn_code write_table(struct hn_context *ctx, const struct hn_table *t,
                                 const char *output) {
-    FILE *out = output ? fopen(output, "w") : stdout;
+    if (!output) { // main looks whether it could be written
+        put_table(stdout, t);
+        return HN_OK;
+    }
+    FILE *out = fopen(output, "w");
     if (!out)
         return hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s", output, strerror(errno));
     put_table(out, t);
-    bool bad = fflush(out) != 0 || ferror(out) != 0;
-    if (output && fclose(out) != 0)
-        bad = true;
-    return bad ? hn_fail(ctx, HN_IO, "%s: writing failed: is the disk full?",
-                         output ? output : "standard output")
-               : HN_OK;
+    bool bad = ferror(out) != 0;
+    if (fclose(out) != 0 || bad)
+        return hn_fail(ctx, HN_IO, "%s: writing failed: is the disk full?", output);
+    return HN_OK;
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,

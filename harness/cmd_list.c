@@ -207,10 +207,11 @@ static enum hn_code print_json(struct hn_context *ctx, const bool *wanted) {
     for (int k = 0; k < LISTS; k++)
         if (wanted[k])
             json_object_set_new(document, lists[k].name, lists[k].json());
-    int failed = json_dumpf(document, stdout, JSON_INDENT(2));
+    // What goes wrong with standard output, main sees.
+    bool failed = json_dumpf(document, stdout, JSON_INDENT(2)) != 0 && !ferror(stdout);
     json_decref(document);
     printf("\n");
-    return failed ? hn_fail(ctx, HN_IO, "standard output could not be written") : HN_OK;
+    return failed ? hn_fail(ctx, HN_MEMORY, "no memory for the JSON document") : HN_OK;
 }
 
 static enum hn_code fail_unknown(struct hn_context *ctx, const char *word) {

@@ -141,16 +141,23 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_common *com
     return hn_results_set(ctx, results, "status", complete ? "complete" : "partial");
 }
 
-// Whether the filter lets a line of --dry-run through.
-static bool passes(const char *label, const void *filter) {
-    return !filter || regexec(filter, label, 0, NULL, 0) == 0;
+// What of the plan is asked for: a part, and what the filter lets through.
+struct asked {
+    const struct hn_plan *plan;
+    const struct hn_run_options *options;
+};
+
+static bool is_asked(const char *label, int64_t cell, const void *data) {
+    const struct asked *a = data;
+    return hn_run_in_shard(a->plan, a->options, cell) &&
+           (!a->options->filter || regexec(a->options->filter, label, 0, NULL, 0) == 0);
 }
 
-// Prints a line of --dry-run unless the filter leaves it out.
-static int64_t list_line(const char *label, const struct hn_estimate_item *item,
-                         const regex_t *filter) {
+// Prints a line of --dry-run if it is asked for.
+static int64_t list_line(const char *label, int64_t cell, const struct hn_estimate_item *item,
+                         const struct asked *asked) {
     char time[32] = "?", memory[32] = "?";
-    if (!passes(label, filter))
+    if (!is_asked(label, cell, asked))
         return 0;
     if (item->known) {
         hn_seconds_text(item->seconds, time, sizeof time);
@@ -185,7 +192,8 @@ static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimat
 }
 
 static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
-                               const regex_t *filter) {
+                               const struct hn_run_options *options) {
+    const struct asked asked = {plan, options};
     int64_t shown = 0, steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
     char label[512];
     struct hn_estimate estimate;
@@ -194,36 +202,36 @@ static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *pla
         return ctx->code;
     for (int64_t i = 0; i < steps; i++) {
         hn_step_label(plan, &plan->step[i], label, sizeof label);
-        shown += list_line(label, &estimate.step[i], filter);
+        shown += list_line(label, plan->step[i].first_cell, &estimate.step[i], &asked);
     }
     for (int64_t i = 0; i < plan->n_cells; i++) {
         hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-        shown += list_line(label, &estimate.cell[i], filter);
+        shown += list_line(label, i, &estimate.cell[i], &asked);
     }
     // What a study takes depends on its options more than on the data: it is not tried.
     const struct hn_estimate_item untried = {.known = false};
     for (int64_t i = 0; i < plan->n_studies; i++) {
         hn_study_label(plan, &plan->study[i], label, sizeof label);
-        shown += list_line(label, &untried, filter);
+        shown += list_line(label, plan->step[plan->study[i].step].first_cell, &untried, &asked);
     }
-    hn_estimate_sum(plan, &estimate, passes, filter, &total);
-    total.unknown += plan->n_studies;
+    hn_estimate_sum(plan, &estimate, is_asked, &asked, &total);
     print_total(&estimate, &total, shown, plan->n_cells + steps + plan->n_studies);
     hn_estimate_free(ctx, &estimate);
-    return shown ? judge_memory(ctx, &total)
-                 : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
+    return shown || !options->filter ? judge_memory(ctx, &total)
+                                     : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
 }
 
 // A job that does not fit its limit is refused before anything is computed.
 static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
-                                 const regex_t *filter) {
+                                 const struct hn_run_options *options) {
+    const struct asked asked = {plan, options};
     struct hn_estimate estimate;
     struct hn_estimate_total total;
     if (!ctx->memory.limit)
         return HN_OK;
     if (hn_estimate_make(ctx, plan, &estimate))
         return ctx->code;
-    hn_estimate_sum(plan, &estimate, passes, filter, &total);
+    hn_estimate_sum(plan, &estimate, is_asked, &asked, &total);
     hn_estimate_free(ctx, &estimate);
     return judge_memory(ctx, &total);
 }
@@ -334,17 +342,9 @@ static enum hn_code parse_shard(struct hn_context *ctx, const char *text,
 
 static enum hn_code execute(struct hn_context *ctx, const struct hn_common *common,
                             const struct run_params *p, const struct hn_plan *plan,
-                            const regex_t *filter, const char *folder) {
+                            struct hn_run_options options) {
     struct hn_results env = {0};
     struct hn_run_summary summary;
-    struct hn_run_options options = {.folder = folder,
-                                     .rerun = (enum hn_rerun)p->rerun,
-                                     .filter = filter,
-                                     .quiet = common->quiet,
-                                     .explain = p->explain,
-                                     .instructions = &p->instructions};
-    if (parse_shard(ctx, p->shard, &options))
-        return ctx->code;
     const char *better = hn_blas_better_core(hn_blas_core());
     if (better)
         hn_note(ctx,
@@ -364,7 +364,7 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_common *comm
         code = hn_run_cells(ctx, plan, &options, &summary);
     }
     if (code == HN_OK)
-        code = write_job(ctx, plan->job, folder);
+        code = write_job(ctx, plan->job, options.folder);
     if (code == HN_OK)
         code = finish(ctx, common, p, plan, &options, &summary, &env);
     hn_results_free(ctx, &env);
@@ -384,18 +384,26 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
                             const struct run_params *p, const struct hn_job *job,
                             const regex_t *filter) {
     struct hn_plan plan;
+    struct hn_run_options options = {.rerun = (enum hn_rerun)p->rerun,
+                                     .filter = filter,
+                                     .quiet = common->quiet,
+                                     .explain = p->explain,
+                                     .instructions = &p->instructions};
+    if (parse_shard(ctx, p->shard, &options))
+        return ctx->code;
     if (hn_plan_make(ctx, job, &plan))
         return ctx->code;
     enum hn_code code;
     if (p->dry_run) {
         ctx->memory.limit = p->memory ? p->memory : job->memory_limit;
-        code = list_cells(ctx, &plan, filter);
+        code = list_cells(ctx, &plan, &options);
     } else {
         char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
         ctx->memory.limit = p->memory ? p->memory : job->memory_limit;
-        code = folder ? check_memory(ctx, &plan, filter) : HN_MEMORY;
+        options.folder = folder;
+        code = folder ? check_memory(ctx, &plan, &options) : HN_MEMORY;
         if (code == HN_OK)
-            code = execute(ctx, common, p, &plan, filter, folder);
+            code = execute(ctx, common, p, &plan, options);
         hn_free(ctx, folder);
     }
     hn_plan_free(ctx, &plan);

@@ -12,15 +12,16 @@ const struct hn_command *const hn_commands[] = {
 
 const struct hn_exit hn_exits[] = {
     {0, "done"},
-    {1, "a gate failed"},
+    {1, "a gate failed, or cells of the baseline are missing"},
     {2, "command line or job file, or what planning found (K > M)"},
     {3, "bad input data (also a batch larger than the data)"},
-    {4, "some cells of the run failed; the others are there"},
-    {5, "nothing comparable, which is no pass"},
+    {4, "some cells failed, or parts are missing; the others are there"},
+    {5, "nothing comparable, or no baseline, which is no pass"},
     {6, "gnuplot is missing or failed; scripts and data of the figures are left"},
     {70, "internal error, or out of memory"},
     {74, "the output could not be written"},
     {130, "interrupted; finished cells are kept"},
+    {141, "nobody reads standard output any more, as after | head"},
     {0, NULL},
 };
 

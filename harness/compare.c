@@ -7,6 +7,7 @@
 #include "harness/compare.h"
 
 #include "core/option.h"
+#include "metrics/study.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,12 +15,12 @@
 #include <string.h>
 
 const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options,
-                                      const struct hn_column *column) {
+                                      const struct hn_column *column, bool by_name) {
     const char *group = hn_value_group(hn_value_kind(column));
     const struct hn_gate *named = NULL, *grouped = NULL;
     for (int64_t i = 0; i < options->n_gates; i++) {
         const struct hn_gate *gate = &options->gate[i];
-        if (strcmp(gate->metric, column->name) == 0)
+        if (by_name && strcmp(gate->metric, column->name) == 0)
             named = gate;
         else if (group && strcmp(gate->metric, group) == 0)
             grouped = gate;
@@ -95,6 +96,15 @@ static bool is_binned(const char *name) {
     return false;
 }
 
+// In a study's table batch sizes, temperatures and seeds name no cell: they are values of its rows.
+static enum hn_value_kind kind_of(const char *table, const struct hn_column *column) {
+    static const char *const values[] = {"temperature", "batch_size", "seed", NULL};
+    for (const char *const *v = values; hn_study_find(table) && *v; v++)
+        if (strcmp(column->name, *v) == 0)
+            return column->kind == HN_COLUMN_REAL ? HN_VALUE_QUALITY : HN_VALUE_COUNTER;
+    return hn_value_kind(column);
+}
+
 // A line for an array or a column; its number, or -1.
 static int64_t add_line(struct work *w, const char *table, const struct hn_column *column) {
     struct hn_comparison *c = w->out;
@@ -106,8 +116,9 @@ static int64_t add_line(struct work *w, const char *table, const struct hn_colum
         c->line = longer;
         c->line_room = room;
     }
-    enum hn_value_kind kind = hn_value_kind(column);
-    const struct hn_gate *gate = hn_compare_gate(w->options, column);
+    enum hn_value_kind kind = kind_of(table, column);
+    bool by_name = strcmp(table, "runs") == 0 || strcmp(table, "snapshots") == 0;
+    const struct hn_gate *gate = hn_compare_gate(w->options, column, by_name);
     bool status = strcmp(column->name, "status") == 0;
     bool held = kind == HN_VALUE_COUNTER || kind == HN_VALUE_QUALITY;
     c->line[c->n_lines] =
@@ -118,6 +129,7 @@ static int64_t add_line(struct work *w, const char *table, const struct hn_colum
                                  .gate = gate,
                                  .gated = gate || status || (held && w->options->n_gates == 0),
                                  .binned = is_binned(column->name),
+                                 .text = column->kind == HN_COLUMN_TEXT,
                                  .base_row = -1,
                                  .now_row = -1};
     return c->n_lines++;
@@ -238,7 +250,7 @@ static enum hn_code open_columns(struct work *w, const char *name, const struct 
                                  const struct hn_table *now, struct columns *out) {
     *out = (struct columns){.base = base, .now = now, .first_line = w->out->n_lines};
     for (int c = 0; c < base->n_columns && out->n < 512; c++) {
-        enum hn_value_kind kind = hn_value_kind(&base->column[c]);
+        enum hn_value_kind kind = kind_of(name, &base->column[c]);
         if (kind == HN_VALUE_NAME || kind == HN_VALUE_TIME)
             continue;
         out->column[out->n] = c;
@@ -281,12 +293,26 @@ static enum hn_code compare_matched(struct work *w, const char *name, const stru
 static const struct hn_column rows_column = {"rows", HN_COLUMN_INT, "1", "rows of a cell",
                                              HN_NEITHER};
 
-// The rows that belong to matched cells: as many on both sides, and equal one after the other.
+// Cells of a kind on both sides, and which are the same.
+struct cells {
+    const struct hn_table *base, *now; // NULL: none of that kind
+    const struct hn_row_match *match;
+};
+
+static struct cells cells_of(const struct hn_comparison *c, const struct hn_row_owner *owner) {
+    const struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
+    return (struct cells){hn_results_table(c->base, owner->table),
+                          hn_results_table(c->now, owner->table), match[owner - hn_row_owners]};
+}
+
+// The rows that belong to cells that are ok on both sides: as many, and equal one after the other.
 static enum hn_code compare_parts(struct work *w, const struct columns *columns, int64_t rows_line,
-                                  const struct hn_row_match *match, const struct hn_row_index *a,
+                                  const struct cells *cells, const struct hn_row_index *a,
                                   const struct hn_row_index *b) {
-    for (int64_t i = 0; i < match->n; i++) {
-        struct hn_row_pair cell = match->pair[i];
+    for (int64_t i = 0; i < cells->match->n; i++) {
+        struct hn_row_pair cell = cells->match->pair[i];
+        if (!is_ok(cells->base, cell.base) || !is_ok(cells->now, cell.now))
+            continue;
         int64_t n = a->start[cell.base + 1] - a->start[cell.base];
         int64_t m = b->start[cell.now + 1] - b->start[cell.now];
         struct place at = {rows_line, cell.base, cell.now};
@@ -302,37 +328,29 @@ static enum hn_code compare_parts(struct work *w, const struct columns *columns,
     return HN_OK;
 }
 
-// A further table: its rows belong to cells by a column `run` or `snapshot`.
+// A further table, whose rows belong to cells.
 static enum hn_code compare_further(struct work *w, const struct hn_table *base,
                                     const struct hn_table *now) {
-    const struct hn_comparison *c = w->out;
-    bool of_runs = hn_table_find(base, "run") >= 0;
-    const char *key = of_runs ? "run" : "snapshot";
-    if (hn_table_find(base, key) < 0)
+    const struct hn_row_owner *owner = hn_row_owner(base);
+    if (!owner)
         return HN_OK;
     const struct hn_table none = {0};
-    const struct hn_table *steps[] = {hn_results_table(c->base, "snapshots"),
-                                      hn_results_table(c->now, "snapshots")};
-    int64_t rows[2] = {of_runs    ? c->base->runs.rows
-                       : steps[0] ? steps[0]->rows
-                                  : 0,
-                       of_runs    ? c->now->runs.rows
-                       : steps[1] ? steps[1]->rows
-                                  : 0};
+    struct cells cells = cells_of(w->out, owner);
     struct hn_row_index a = {0}, b = {0};
     struct columns columns;
     if (!now)
         now = &none;
-    enum hn_code code = hn_row_index(w->ctx, base, key, rows[0], &a);
+    enum hn_code code =
+        hn_row_index(w->ctx, base, owner->column, cells.base ? cells.base->rows : 0, &a);
     if (code == HN_OK)
-        code = hn_row_index(w->ctx, now, key, rows[1], &b);
+        code = hn_row_index(w->ctx, now, owner->column, cells.now ? cells.now->rows : 0, &b);
     int64_t line = code == HN_OK ? add_line(w, base->name, &rows_column) : -1;
     if (line >= 0)
         code = open_columns(w, base->name, base, now, &columns);
     else
         code = w->ctx->code;
     if (code == HN_OK)
-        code = compare_parts(w, &columns, line, of_runs ? &c->runs : &c->snapshots, &a, &b);
+        code = compare_parts(w, &columns, line, &cells, &a, &b);
     hn_row_index_free(w->ctx, &a);
     hn_row_index_free(w->ctx, &b);
     return code;
@@ -498,15 +516,13 @@ static void say_failed(struct hn_comparison *c, bool missing) {
     }
     if (missing)
         (void)snprintf(c->verdict + used, sizeof c->verdict - used,
-                       "%s%" PRId64 " cells of BASE missing in NEW", between,
-                       c->runs.only_base + c->snapshots.only_base);
+                       "%s%" PRId64 " cells of BASE missing in NEW", between, c->only_base);
 }
 
 static void say_passed(struct hn_comparison *c) {
-    size_t used = (size_t)snprintf(c->verdict, sizeof c->verdict,
-                                   "PASS: %" PRId64 " cells, %" PRId64 " values, %s",
-                                   c->runs.n + c->snapshots.n, c->values,
-                                   c->differ ? "differences within the gates" : "no difference");
+    size_t used = (size_t)snprintf(
+        c->verdict, sizeof c->verdict, "PASS: %" PRId64 " cells, %" PRId64 " values, %s",
+        c->matched, c->values, c->differ ? "differences within the gates" : "no difference");
     if (c->times_tested > 0)
         (void)snprintf(c->verdict + used, sizeof c->verdict - used,
                        "; %" PRId64 " times, none slower", c->times_tested);
@@ -516,15 +532,13 @@ static void say_passed(struct hn_comparison *c) {
 
 static void conclude(struct hn_comparison *c, const struct hn_compare_options *options) {
     const struct hn_gate *idle = idle_gate(c, options);
-    int64_t gone = c->runs.only_base + c->snapshots.only_base;
-    bool missing = gone > 0 && !options->allow_missing;
-    int64_t matched = c->runs.n + c->snapshots.n;
-    if (matched > 0 && (c->failed > 0 || c->times_failed > 0 || missing)) {
+    bool missing = c->only_base > 0 && !options->allow_missing;
+    if (c->matched > 0 && (c->failed > 0 || c->times_failed > 0 || missing)) {
         c->end = HN_COMPARE_FAIL;
         say_failed(c, missing);
-    } else if (matched == 0 || idle || !held_any(c)) {
+    } else if (c->matched == 0 || idle || !held_any(c)) {
         c->end = HN_COMPARE_NOTHING;
-        if (matched == 0)
+        if (c->matched == 0)
             snprintf(
                 c->verdict, sizeof c->verdict,
                 "NOTHING COMPARABLE: no cell of the one file is in the other (data, parameters "
@@ -544,15 +558,24 @@ static void conclude(struct hn_comparison *c, const struct hn_compare_options *o
 
 static enum hn_code match_cells(struct work *w) {
     struct hn_comparison *c = w->out;
+    struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
     const struct hn_table none = {0};
-    const struct hn_table *a = hn_results_table(c->base, "snapshots");
-    const struct hn_table *b = hn_results_table(c->now, "snapshots");
-    if (hn_row_match(w->ctx, &c->base->runs, &c->now->runs, NULL, &c->runs) ||
-        hn_row_match(w->ctx, a ? a : &none, b ? b : &none, "temperature", &c->snapshots))
-        return w->ctx->code;
-    if (c->runs.repeated + c->snapshots.repeated > 0)
+    int64_t repeated = 0;
+    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++) {
+        const struct hn_table *a = hn_results_table(c->base, o->table);
+        const struct hn_table *b = hn_results_table(c->now, o->table);
+        struct hn_row_match *m = match[o - hn_row_owners];
+        if (hn_row_match(w->ctx, a ? a : &none, b ? b : &none,
+                         m == &c->snapshots ? "temperature" : NULL, m))
+            return w->ctx->code;
+        c->matched += m->n;
+        c->only_base += m->only_base;
+        c->only_now += m->only_now;
+        repeated += m->repeated;
+    }
+    if (repeated > 0)
         hn_note(w->ctx, "%" PRId64 " rows have the key of another: only the first is compared",
-                c->runs.repeated + c->snapshots.repeated);
+                repeated);
     return HN_OK;
 }
 
@@ -564,11 +587,13 @@ static enum hn_code compare_values(struct work *w) {
     for (int64_t i = 0; i < c->base->n_tables; i++) {
         const struct hn_table *table = &c->base->table[i];
         const struct hn_table *other = hn_results_table(c->now, table->name);
-        bool snapshots = strcmp(table->name, "snapshots") == 0;
-        if (snapshots && !other) // its cells have been counted as missing
+        const struct hn_row_match *cells = strcmp(table->name, "snapshots") == 0 ? &c->snapshots
+                                           : strcmp(table->name, "studies") == 0 ? &c->studies
+                                                                                 : NULL;
+        if (cells && !other) // its cells have been counted as missing
             continue;
-        enum hn_code code = snapshots ? compare_matched(w, "snapshots", table, other, &c->snapshots)
-                                      : compare_further(w, table, other);
+        enum hn_code code = cells ? compare_matched(w, table->name, table, other, cells)
+                                  : compare_further(w, table, other);
         if (code)
             return code;
     }
@@ -592,9 +617,20 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
     return code;
 }
 
+const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table) {
+    const struct hn_table *rows = hn_results_table(c->base, table);
+    for (const struct hn_row_owner *o = hn_row_owners; rows && o->column; o++)
+        if (strcmp(table, o->table) == 0)
+            return rows;
+    const struct hn_row_owner *owner = rows ? hn_row_owner(rows) : NULL;
+    const struct hn_table *cells = owner ? hn_results_table(c->base, owner->table) : NULL;
+    return cells ? cells : &c->base->runs;
+}
+
 void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c) {
     hn_row_match_free(ctx, &c->runs);
     hn_row_match_free(ctx, &c->snapshots);
+    hn_row_match_free(ctx, &c->studies);
     hn_free(ctx, c->line);
     hn_free(ctx, c->change);
     hn_free(ctx, c->time);

@@ -32,8 +32,9 @@ struct hn_compare_line {
     enum hn_direction direction;
     const struct hn_gate *gate; // NULL: none was given for it
     bool gated, binned;         // binned: read off a histogram
+    bool text;                  // it can only be equal or not
     int64_t compared, differ, failed;
-    // The change that is worst (or largest, where nothing fails): rows of /runs or /snapshots.
+    // The change that is worst (or largest, where nothing fails): rows of hn_compare_cells().
     double worst, from, to; // worst: how much worse, relative to `from` where that is not 0
     int64_t base_row, now_row;
 };
@@ -60,7 +61,8 @@ enum hn_compare_end { HN_COMPARE_PASS, HN_COMPARE_FAIL, HN_COMPARE_NOTHING };
 
 struct hn_comparison {
     const struct hn_results *base, *now;
-    struct hn_row_match runs, snapshots;
+    struct hn_row_match runs, snapshots, studies;
+    int64_t matched, only_base, only_now; // cells of all three
     struct hn_compare_line *line;
     int64_t n_lines, line_room;
     struct hn_compare_change *change;
@@ -85,15 +87,18 @@ HN_MUST_USE enum hn_code hn_compare(struct hn_context *ctx, const struct hn_resu
                                     const struct hn_compare_options *options,
                                     struct hn_comparison *out);
 void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c); // zeroed is fine
+// The table whose rows are the cells that the rows of a table, or an array, of BASE belong to.
+const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table);
 
 // The part about times (compare_times.c): fills ->time, ->noise, ->floor, ->comparable.
 HN_MUST_USE enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *base,
                                           int64_t n_base, const struct hn_results *now,
                                           int64_t n_now, const struct hn_compare_options *options,
                                           struct hn_comparison *out);
-// The gate for a column, or NULL: the last one that names it, else the last that names its group.
+// The gate for a column, or NULL: the last one that names it (if it may: those of /runs and
+// /snapshots), else the last that names its group.
 const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options,
-                                      const struct hn_column *column);
+                                      const struct hn_column *column, bool by_name);
 
 // Samples of one cost of every row of /runs, in seconds: value[start[row] .. start[row + 1]).
 struct hn_time_samples {

@@ -35,19 +35,13 @@ void hn_compare_amount(double from, double to, char *text, size_t size) {
 
 // Texts and histograms have no amount.
 static bool has_amount(const struct hn_compare_line *line) {
-    return strcmp(line->table, "hist") != 0 && strcmp(line->table, "order") != 0 &&
-           strcmp(line->name, "status") != 0;
-}
-
-static const struct hn_table *cells_of(const struct hn_comparison *c, const char *table) {
-    bool steps = strcmp(table, "snapshots") == 0;
-    return steps ? hn_results_table(c->base, "snapshots") : &c->base->runs;
+    return strcmp(line->table, "hist") != 0 && !line->text;
 }
 
 static void label_of(const struct hn_comparison *c, const char *table, int64_t row, char *text) {
-    const struct hn_table *cells = cells_of(c, table);
+    const struct hn_table *cells = hn_compare_cells(c, table);
     text[0] = '\0';
-    if (cells && row >= 0 && row < cells->rows)
+    if (row >= 0 && row < cells->rows)
         hn_row_label(cells, row, text, LABEL);
 }
 
@@ -173,12 +167,10 @@ static void print_times(const struct hn_comparison *c, FILE *out) {
 }
 
 static void print_missing(const struct hn_comparison *c, FILE *out) {
-    int64_t gone = c->runs.only_base + c->snapshots.only_base;
-    int64_t added = c->runs.only_now + c->snapshots.only_now;
-    if (gone > 0)
-        fprintf(out, "%" PRId64 " cells of BASE are not in NEW\n", gone);
-    if (added > 0)
-        fprintf(out, "%" PRId64 " cells of NEW are not in BASE\n", added);
+    if (c->only_base > 0)
+        fprintf(out, "%" PRId64 " cells of BASE are not in NEW\n", c->only_base);
+    if (c->only_now > 0)
+        fprintf(out, "%" PRId64 " cells of NEW are not in BASE\n", c->only_now);
 }
 
 void hn_compare_print(const struct hn_comparison *c, FILE *out) {
@@ -281,7 +273,7 @@ void hn_compare_markdown(const struct hn_comparison *c, FILE *out) {
         fputc('.', out);
     }
     fputc('\n', out);
-    if (c->runs.only_base + c->snapshots.only_base + c->runs.only_now + c->snapshots.only_now > 0) {
+    if (c->only_base + c->only_now > 0) {
         fputc('\n', out);
         print_missing(c, out);
     }
@@ -405,8 +397,7 @@ static json_t *change_json(const struct hn_comparison *c, const struct hn_compar
     const struct hn_compare_line *line = &c->line[change->line];
     char label[LABEL];
     label_of(c, line->table, change->base_row, label);
-    const struct hn_table *cells = cells_of(c, line->table);
-    const char *key = cells ? hn_table_text(cells, change->base_row, "cell_key") : "";
+    const char *key = hn_table_text(hn_compare_cells(c, line->table), change->base_row, "cell_key");
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "table", text_json(line->table), "name",
                      text_json(line->name), "cell", text_json(label), "cell_key", text_json(key),
                      "base", has_amount(line) ? real(change->from) : json_null(), "new",
@@ -441,17 +432,18 @@ enum hn_code hn_compare_json(struct hn_context *ctx, const struct hn_comparison 
         "s:o, s:o, s:f, s:I, s:I, s:o}}",
         "schema", "hardneg-compare", "schema_version", 1, "verdict", ends[c->end], "message",
         text_json(c->verdict), "base", file_json(c->base), "new", file_json(c->now), "cells",
-        "matched", (json_int_t)(c->runs.n + c->snapshots.n), "only_base",
-        (json_int_t)(c->runs.only_base + c->snapshots.only_base), "only_new",
-        (json_int_t)(c->runs.only_now + c->snapshots.only_now), "values", "compared",
-        (json_int_t)c->values, "differ", (json_int_t)c->differ, "failed", (json_int_t)c->failed,
-        "columns", lines, "changes", changes, "times", "comparable", c->comparable, "why_not",
+        "matched", (json_int_t)c->matched, "only_base", (json_int_t)c->only_base, "only_new",
+        (json_int_t)c->only_now, "values", "compared", (json_int_t)c->values, "differ",
+        (json_int_t)c->differ, "failed", (json_int_t)c->failed, "columns", lines, "changes",
+        changes, "times", "comparable", c->comparable, "why_not",
         c->comparable ? json_null() : text_json(c->why_not), "noise", real(c->floor), "alpha",
         hn_compare_alpha, "tested", (json_int_t)c->times_tested, "slower",
         (json_int_t)c->times_failed, "of", times);
     if (!all)
         return hn_fail(ctx, HN_MEMORY, "no memory for the JSON document");
-    bool good = json_dumpf(all, out, JSON_INDENT(2)) == 0 && fputc('\n', out) != EOF;
+    // Whether `out` could be written is for its owner to see.
+    bool failed = json_dumpf(all, out, JSON_INDENT(2)) != 0 && !ferror(out);
     json_decref(all);
-    return good ? HN_OK : hn_fail(ctx, HN_IO, "the JSON document could not be written");
+    fputc('\n', out);
+    return failed ? hn_fail(ctx, HN_MEMORY, "no memory for the JSON document") : HN_OK;
 }

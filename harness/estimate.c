@@ -263,17 +263,22 @@ void hn_estimate_sum(const struct hn_plan *plan, const struct hn_estimate *e,
         bool any = false;
         for (int64_t i = step->first_cell; i < step->first_cell + step->n_cells; i++) {
             hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-            if (wanted && !wanted(label, data))
+            if (wanted && !wanted(label, i, data))
                 continue;
             any = true;
             add_item(&e->cell[i], label, out);
         }
         hn_step_label(plan, step, label, sizeof label);
-        bool whole = plan->job->n_snapshot_metrics > 0 && (!wanted || wanted(label, data));
+        bool whole =
+            plan->job->n_snapshot_metrics > 0 && (!wanted || wanted(label, step->first_cell, data));
         if (whole)
             add_item(&e->step[s], label, out);
         if (any || whole)
             add_item(&e->read[s], label, out);
+    }
+    for (int64_t i = 0; i < plan->n_studies; i++) {
+        hn_study_label(plan, &plan->study[i], label, sizeof label);
+        out->unknown += !wanted || wanted(label, plan->step[plan->study[i].step].first_cell, data);
     }
 }
 

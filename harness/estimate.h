@@ -31,15 +31,17 @@ HN_MUST_USE enum hn_code hn_estimate_make(struct hn_context *ctx, const struct h
                                           struct hn_estimate *out);
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e);
 
-// Of the cells and steps that are to be run: sums seconds, the largest bytes and what needs them
-// (label, [HN_MESSAGE_MAX]). NULL = all.
+// Of the cells, steps and studies that are to be run: sums seconds, the largest bytes and what
+// needs them (label, [HN_MESSAGE_MAX]). Studies are not estimated: what they take depends on their
+// options more than on the data. NULL = all.
 struct hn_estimate_total {
     double seconds;
     int64_t bytes;
-    int64_t unknown;
+    int64_t unknown; // studies included
     char largest[HN_MESSAGE_MAX];
 };
-typedef bool hn_estimate_wanted(const char *label, const void *data);
+// cell: its number, or that of the first one of its step.
+typedef bool hn_estimate_wanted(const char *label, int64_t cell, const void *data);
 void hn_estimate_sum(const struct hn_plan *plan, const struct hn_estimate *e,
                      hn_estimate_wanted *wanted, const void *data, struct hn_estimate_total *out);
 

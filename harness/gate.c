@@ -14,10 +14,10 @@ static bool among(const char *name, const char *const *list) {
 // Columns of seconds are known by their unit, so that a new one needs no line here.
 enum hn_value_kind hn_value_kind(const struct hn_column *column) {
     static const char *const names[] = {
-        "cell_key", "run_key",    "dataset", "dataset_sha256", "step",
-        "sampler",  "params",     "loss",    "weighting",      "temperature",
-        "seed",     "batch_size", "error",   "note",           "tool_version",
-        "run",      "snapshot",   NULL};
+        "cell_key", "run_key",    "dataset",   "dataset_sha256", "step",
+        "sampler",  "params",     "loss",      "weighting",      "temperature",
+        "seed",     "batch_size", "error",     "note",           "tool_version",
+        "run",      "snapshot",   "study_row", "study",          NULL};
     static const char *const times[] = {"cost_s", "cost_g", NULL};
     static const char *const machine[] = {"peak_rss", "share_of_limit", "instructions", NULL};
     const char *units = column->units ? column->units : "";

@@ -5,6 +5,7 @@
 #include "harness/command.h"
 #include "harness/host.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +23,30 @@ static void catch_signals(void) {
     sigaction(SIGINT, &action, NULL); // a second one ends the program at once
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+// Whether whoever read standard output, `head` say, has gone.
+static bool reader_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
+}
+
+// Standard output is complete, or that is an error; that its reader has gone is none, and ends the
+// program as it ends others, by SIGPIPE. Not before: a run is worth more than its summary.
+static enum hn_code finish_output(struct hn_context *ctx, bool *abandoned) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return HN_OK;
+    *abandoned = reader_gone();
+    return *abandoned ? HN_OK
+                      : hn_fail(ctx, HN_IO,
+                                "standard output could not be written: is the disk "
+                                "full?");
+}
+
+static int end_abandoned(void) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+    return 128 + SIGPIPE; // it is blocked
 }
 
 static void print_usage(FILE *out) {
@@ -73,7 +98,7 @@ static int run_command(struct hn_context *ctx, const struct hn_command *command,
     char *params = hn_zalloc(ctx, (int64_t)(shift + sizeof(struct hn_common)), 1);
     const char **args = hn_zalloc(ctx, argc, sizeof *args);
     enum hn_code code = HN_MEMORY;
-    bool ready = false;
+    bool ready = false, abandoned = false;
     if (!params || !args || hn_options_init(ctx, table, params))
         goto done;
     ready = true;
@@ -89,22 +114,22 @@ static int run_command(struct hn_context *ctx, const struct hn_command *command,
             print_help(command, table);
         else
             printf("hardneg %s\n", hn_version);
-        code = HN_OK;
+        code = finish_output(ctx, &abandoned);
         goto done;
     }
     if (code == HN_OK)
         code = check_args(ctx, command, n_args);
     if (code == HN_OK)
         code = command->run(ctx, common, params, n_args, args);
-    if (code == HN_OK && fflush(stdout) != 0)
-        code = hn_fail(ctx, HN_IO, "standard output could not be written");
+    if (code == HN_OK)
+        code = finish_output(ctx, &abandoned);
 done:;
     int status = report(ctx, command->name, code);
     if (ready)
         hn_options_free(ctx, table, params);
     hn_free(ctx, args);
     hn_free(ctx, params);
-    return status;
+    return abandoned ? end_abandoned() : status;
 }
 
 static int unknown_command(const char *word) {
@@ -128,14 +153,15 @@ int main(int argc, char **argv) {
         print_usage(stderr);
         return HN_USAGE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("hardneg %s\n", hn_version);
-        return 0;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+    bool version = strcmp(argv[1], "--version") == 0, abandoned = false;
+    if (version || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
-        print_usage(stdout);
-        return 0;
+        if (version)
+            printf("hardneg %s\n", hn_version);
+        else
+            print_usage(stdout);
+        int status = report(&ctx, argv[1], finish_output(&ctx, &abandoned));
+        return abandoned ? end_abandoned() : status;
     }
     for (const struct hn_command *const *c = hn_commands; *c; c++)
         if (strcmp(argv[1], (*c)->name) == 0)

@@ -55,31 +55,45 @@ enum hn_code hn_merge_add_plan(struct hn_context *ctx, const struct hn_plan *pla
         hn_step_label(plan, &plan->step[i], label, sizeof label);
         code = plan_row(ctx, t, plan->step[i].run_key, label);
     }
+    for (int64_t i = 0; code == HN_OK && i < plan->n_studies; i++) {
+        hn_study_label(plan, &plan->study[i], label, sizeof label);
+        code = plan_row(ctx, t, plan->study[i].run_key, label);
+    }
     return code;
+}
+
+// Kinds of cells, numbered as hn_row_owners[]. Those of /snapshots have a row for each temperature.
+enum kind { RUN, STEP, STUDY, KINDS };
+
+// NULL: the results have none of that kind.
+static const struct hn_table *cells_of(const struct hn_results *r, enum kind kind) {
+    return hn_results_table(r, hn_row_owners[kind].table);
+}
+
+// Whether a row is the same cell's as the one before.
+static bool goes_on(const struct hn_table *cells, enum kind kind, int64_t row) {
+    return kind == STEP && row > 0 &&
+           strcmp(hn_table_text(cells, row, "run_key"), hn_table_text(cells, row - 1, "run_key")) ==
+               0;
 }
 
 // What a part says the job is: its table `plan`, or of complete results the cells themselves.
 static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r,
                               struct hn_table *out) {
     const struct hn_table *given = hn_results_table(r, plan_name);
-    const struct hn_table *steps = hn_results_table(r, "snapshots");
     char label[512];
     *out = (struct hn_table){0};
     if (given)
         return hn_table_init(ctx, out, plan_name) || hn_table_append(ctx, out, given) ? ctx->code
                                                                                       : HN_OK;
     enum hn_code code = begin_plan(ctx, out);
-    for (int64_t i = 0; code == HN_OK && i < r->runs.rows; i++) {
-        hn_row_label(&r->runs, i, label, sizeof label);
-        code = plan_row(ctx, out, hn_table_text(&r->runs, i, "run_key"), label);
-    }
-    const char *last = "";
-    for (int64_t i = 0; code == HN_OK && steps && i < steps->rows; i++) {
-        const char *key = hn_table_text(steps, i, "run_key");
-        hn_row_label(steps, i, label, sizeof label);
-        if (strcmp(key, last) != 0) // a row for each temperature
-            code = plan_row(ctx, out, key, label);
-        last = key;
+    for (enum kind kind = RUN; kind < KINDS; kind++) {
+        const struct hn_table *cells = cells_of(r, kind);
+        for (int64_t i = 0; code == HN_OK && cells && i < cells->rows; i++) {
+            hn_row_label(cells, i, label, sizeof label);
+            if (!goes_on(cells, kind, i))
+                code = plan_row(ctx, out, hn_table_text(cells, i, "run_key"), label);
+        }
     }
     return code;
 }
@@ -116,11 +130,12 @@ static enum hn_code check_plans(struct hn_context *ctx, const struct hn_results 
     return HN_OK;
 }
 
-// A cell in a part: its row of /runs, or its first row of /snapshots.
+// A cell in a part: its row in the table of its kind, of /snapshots the first.
 struct found {
     const char *key;
     int64_t part, row;
-    bool step, failed;
+    enum kind kind;
+    bool failed;
 };
 
 static int by_key(const void *a, const void *b) {
@@ -134,15 +149,12 @@ static int by_key(const void *a, const void *b) {
                               : (x->row > y->row) - (x->row < y->row);
 }
 
-static void list_cells(const struct hn_table *t, int64_t part, bool step, struct found *cell,
+static void list_cells(const struct hn_table *t, int64_t part, enum kind kind, struct found *cell,
                        int64_t *n) {
-    for (int64_t r = 0; t && r < t->rows; r++) {
-        const char *key = hn_table_text(t, r, "run_key");
-        bool again = step && r > 0 && strcmp(key, hn_table_text(t, r - 1, "run_key")) == 0;
-        if (!again)
-            cell[(*n)++] = (struct found){key, part, r, step,
+    for (int64_t r = 0; t && r < t->rows; r++)
+        if (!goes_on(t, kind, r))
+            cell[(*n)++] = (struct found){hn_table_text(t, r, "run_key"), part, r, kind,
                                           strcmp(hn_table_text(t, r, "status"), "failed") == 0};
-    }
 }
 
 static int find_key(const void *key, const void *cell) {
@@ -161,21 +173,22 @@ static void free_index(struct hn_context *ctx, const struct hn_results *r, struc
     hn_free(ctx, x->table);
 }
 
-static const char *owner_column(const struct hn_table *t) {
-    return hn_table_find(t, "run") >= 0 ? "run" : "snapshot";
+static bool belongs_to(const struct hn_table *t, enum kind kind) {
+    return hn_row_owner(t) == &hn_row_owners[kind];
 }
 
 static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *r,
                                struct index *x) {
-    const struct hn_table *steps = hn_results_table(r, "snapshots");
     x->table = hn_zalloc(ctx, r->n_tables, sizeof *x->table);
     enum hn_code code = x->table ? HN_OK : ctx->code;
     if (code == HN_OK)
         code = hn_row_index(ctx, &r->timing, "run", r->runs.rows, &x->timing);
     for (int64_t i = 0; code == HN_OK && i < r->n_tables; i++) {
-        bool of_runs = hn_table_find(&r->table[i], "run") >= 0;
-        int64_t rows = of_runs ? r->runs.rows : steps ? steps->rows : 0;
-        code = hn_row_index(ctx, &r->table[i], owner_column(&r->table[i]), rows, &x->table[i]);
+        const struct hn_row_owner *owner = hn_row_owner(&r->table[i]);
+        const struct hn_table *cells = owner ? hn_results_table(r, owner->table) : NULL;
+        if (owner)
+            code = hn_row_index(ctx, &r->table[i], owner->column, cells ? cells->rows : 0,
+                                &x->table[i]);
     }
     return code;
 }
@@ -208,14 +221,15 @@ static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
     return HN_OK;
 }
 
-// The rows of a further table that belong to row `owner`, as row `number` of the piece.
+// The rows of a further table that belong to row `owner`, as row `number` of the piece. even_empty:
+// the table's columns also where it has no rows of that cell.
 static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *r,
                                const struct index *x, int64_t table, int64_t owner, int64_t number,
-                               struct hn_results *piece) {
+                               bool even_empty, struct hn_results *piece) {
     const struct hn_row_index *index = &x->table[table];
     const struct hn_table *from = &r->table[table];
     int64_t n = index->start[owner + 1] - index->start[owner];
-    if (n == 0)
+    if (n == 0 && !even_empty)
         return HN_OK;
     struct hn_table *to = NULL;
     for (int64_t i = 0; i < piece->n_tables; i++)
@@ -225,7 +239,7 @@ static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *
         to = further_table(ctx, piece);
     if (!to)
         return ctx->code;
-    return copy_rows(ctx, to, from, index->row + index->start[owner], n, owner_column(from),
+    return copy_rows(ctx, to, from, index->row + index->start[owner], n, hn_row_owner(from)->column,
                      number);
 }
 
@@ -277,7 +291,7 @@ static enum hn_code cut_run(struct hn_context *ctx, const struct hn_results *r,
         copy_rows(ctx, &piece->timing, &r->timing, x->timing.row + first, n, "run", 0))
         return ctx->code;
     for (int64_t i = 0; i < r->n_tables; i++)
-        if (hn_table_find(&r->table[i], "run") >= 0 && copy_owned(ctx, r, x, i, row, 0, piece))
+        if (belongs_to(&r->table[i], RUN) && copy_owned(ctx, r, x, i, row, 0, false, piece))
             return ctx->code;
     return HN_OK;
 }
@@ -286,24 +300,41 @@ static enum hn_code cut_run(struct hn_context *ctx, const struct hn_results *r,
 // along, as they do in the file of such a cell.
 static enum hn_code cut_step(struct hn_context *ctx, const struct hn_results *r,
                              const struct index *x, int64_t first, struct hn_results *piece) {
-    const struct hn_table *steps = hn_results_table(r, "snapshots");
-    const char *key = hn_table_text(steps, first, "run_key");
+    const struct hn_table *steps = cells_of(r, STEP);
     if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
         copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
         return ctx->code;
     struct hn_table *to = further_table(ctx, piece);
     if (!to)
         return ctx->code;
-    for (int64_t row = first;
-         row < steps->rows && strcmp(hn_table_text(steps, row, "run_key"), key) == 0; row++) {
+    for (int64_t row = first; row == first || (row < steps->rows && goes_on(steps, STEP, row));
+         row++) {
         if (copy_rows(ctx, &piece->table[0], steps, &row, 1, NULL, 0))
             return ctx->code;
         for (int64_t i = 0; i < r->n_tables; i++)
-            if (&r->table[i] != steps && hn_table_find(&r->table[i], "run") < 0 &&
-                hn_table_find(&r->table[i], "snapshot") >= 0 &&
-                copy_owned(ctx, r, x, i, row, row - first, piece))
+            if (belongs_to(&r->table[i], STEP) &&
+                copy_owned(ctx, r, x, i, row, row - first, false, piece))
                 return ctx->code;
     }
+    return HN_OK;
+}
+
+// One row of /tables/studies with all rows that belong to it. The study's own table comes along
+// even where it has none: so it does in the file of such a cell.
+static enum hn_code cut_study(struct hn_context *ctx, const struct hn_results *r,
+                              const struct index *x, int64_t row, struct hn_results *piece) {
+    const struct hn_table *studies = cells_of(r, STUDY);
+    const char *own = hn_table_text(studies, row, "study");
+    if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
+        copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
+        return ctx->code;
+    struct hn_table *to = further_table(ctx, piece);
+    if (!to || copy_rows(ctx, to, studies, &row, 1, NULL, 0))
+        return ctx->code;
+    for (int64_t i = 0; i < r->n_tables; i++)
+        if (belongs_to(&r->table[i], STUDY) &&
+            copy_owned(ctx, r, x, i, row, 0, strcmp(r->table[i].name, own) == 0, piece))
+            return ctx->code;
     return HN_OK;
 }
 
@@ -312,8 +343,10 @@ static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results 
                                 struct hn_results *out) {
     struct hn_results piece = {0};
     const struct hn_results *r = &part[cell->part];
-    enum hn_code code = cell->step ? cut_step(ctx, r, &x[cell->part], cell->row, &piece)
-                                   : cut_run(ctx, r, &x[cell->part], cell->row, &piece);
+    enum hn_code (*const cut[KINDS])(struct hn_context *, const struct hn_results *,
+                                     const struct index *, int64_t,
+                                     struct hn_results *) = {cut_run, cut_step, cut_study};
+    enum hn_code code = cut[cell->kind](ctx, r, &x[cell->part], cell->row, &piece);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &piece);
     hn_results_free(ctx, &piece);
@@ -332,17 +365,15 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
                                const struct hn_table *plan, const struct index *x,
                                struct hn_results *out, struct hn_merge_summary *summary) {
     int64_t most = 0, cells = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const struct hn_table *steps = hn_results_table(&part[i], "snapshots");
-        most += part[i].runs.rows + (steps ? steps->rows : 0);
-    }
+    for (int64_t i = 0; i < n; i++)
+        for (enum kind kind = RUN; kind < KINDS; kind++)
+            most += cells_of(&part[i], kind) ? cells_of(&part[i], kind)->rows : 0;
     struct found *cell = hn_alloc(ctx, most, sizeof *cell);
     if (!cell)
         return ctx->code;
-    for (int64_t i = 0; i < n; i++) {
-        list_cells(&part[i].runs, i, false, cell, &cells);
-        list_cells(hn_results_table(&part[i], "snapshots"), i, true, cell, &cells);
-    }
+    for (int64_t i = 0; i < n; i++)
+        for (enum kind kind = RUN; kind < KINDS; kind++)
+            list_cells(cells_of(&part[i], kind), i, kind, cell, &cells);
     qsort(cell, (size_t)cells, sizeof *cell, by_key);
     int64_t kept = 0; // the first of each key: the best there is
     for (int64_t i = 0; i < cells; i++)

@@ -118,6 +118,16 @@ void hn_row_match_free(struct hn_context *ctx, struct hn_row_match *match) {
     *match = (struct hn_row_match){0};
 }
 
+const struct hn_row_owner hn_row_owners[] = {
+    {"run", "runs"}, {"snapshot", "snapshots"}, {"study_row", "studies"}, {NULL, NULL}};
+
+const struct hn_row_owner *hn_row_owner(const struct hn_table *t) {
+    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++)
+        if (hn_table_find(t, o->column) >= 0)
+            return o;
+    return NULL;
+}
+
 // Appends the options of "K=50, M=200" that are not at their defaults.
 static void add_options(const struct hn_sampler_type *type, const char *params, char *text,
                         size_t size) {
@@ -148,6 +158,12 @@ void hn_row_label(const struct hn_table *t, int64_t row, char *text, size_t size
                *weighting = hn_table_text(t, row, "weighting");
     char kind[192] = "without a sampler", extra[96] = "", options[128] = "";
     const char *sampler = hn_table_text(t, row, "sampler");
+    if (hn_table_find(t, "study") >= 0) {
+        snprintf(text, size, "%.100s step %.0f study %.50s {%.150s}",
+                 hn_table_text(t, row, "dataset"), hn_table_real(t, row, "step"),
+                 hn_table_text(t, row, "study"), hn_table_text(t, row, "params"));
+        return;
+    }
     add_options(hn_sampler_find(sampler), hn_table_text(t, row, "params"), options, sizeof options);
     if (hn_table_find(t, "sampler") >= 0)
         snprintf(kind, sizeof kind, "%.50s%s%s%s B=%.0f", sampler, *options ? " {" : "", options,

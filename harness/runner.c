@@ -31,11 +31,15 @@ static bool matches(const struct run *r, const char *label) {
     return !r->options->filter || regexec(r->options->filter, label, 0, NULL, 0) == 0;
 }
 
-// Whether a cell lies in the part of the plan that is to be run. Parts are stretches, so that cells
-// of one step, which share work, stay together.
-static bool in_shard(const struct run *r, int64_t cell) {
-    int64_t k = r->options->shard, n = r->options->shards, cells = r->plan->n_cells;
+// Parts are stretches, so that cells of one step, which share work, stay together.
+bool hn_run_in_shard(const struct hn_plan *plan, const struct hn_run_options *options,
+                     int64_t cell) {
+    int64_t k = options->shard, n = options->shards, cells = plan->n_cells;
     return n == 0 || (cell >= (k - 1) * cells / n && cell < k * cells / n);
+}
+
+static bool in_shard(const struct run *r, int64_t cell) {
+    return hn_run_in_shard(r->plan, r->options, cell);
 }
 
 // Whether what needs no sampler is wanted of a step.

@@ -24,6 +24,11 @@ struct hn_run_options {
     double sgemm_gflops; // of this run's calibration, 0 = unknown: share_of_limit
 };
 
+// Whether cell number `cell` of the plan lies in the part that is to be run. What needs no sampler,
+// and the studies of a step, go with the step's first cell.
+bool hn_run_in_shard(const struct hn_plan *plan, const struct hn_run_options *options,
+                     int64_t cell);
+
 struct hn_run_summary {
     int64_t wanted, present, ran, failed, not_applicable;
     int64_t missing; // cells of the plan that the results lack: not wanted, and never run
