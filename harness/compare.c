@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options,
-                                      const struct hn_column *column, bool by_name) {
-    const char *group = hn_value_group(hn_value_kind(column));
+const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, const char *name,
+                                      enum hn_value_kind kind) {
+    const char *group = hn_value_group(kind);
     const struct hn_gate *named = NULL, *grouped = NULL;
     for (int64_t i = 0; i < options->n_gates; i++) {
         const struct hn_gate *gate = &options->gate[i];
-        if (by_name && strcmp(gate->metric, column->name) == 0)
+        if (name && strcmp(gate->metric, name) == 0)
             named = gate;
         else if (group && strcmp(gate->metric, group) == 0)
             grouped = gate;
@@ -118,7 +118,7 @@ static int64_t add_line(struct work *w, const char *table, const struct hn_colum
     }
     enum hn_value_kind kind = kind_of(table, column);
     bool by_name = strcmp(table, "runs") == 0 || strcmp(table, "snapshots") == 0;
-    const struct hn_gate *gate = hn_compare_gate(w->options, column, by_name);
+    const struct hn_gate *gate = hn_compare_gate(w->options, by_name ? column->name : NULL, kind);
     bool status = strcmp(column->name, "status") == 0;
     bool held = kind == HN_VALUE_COUNTER || kind == HN_VALUE_QUALITY;
     c->line[c->n_lines] =

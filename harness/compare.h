@@ -95,10 +95,10 @@ HN_MUST_USE enum hn_code hn_compare_times(struct hn_context *ctx, const struct h
                                           int64_t n_base, const struct hn_results *now,
                                           int64_t n_now, const struct hn_compare_options *options,
                                           struct hn_comparison *out);
-// The gate for a column, or NULL: the last one that names it (if it may: those of /runs and
-// /snapshots), else the last that names its group.
-const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options,
-                                      const struct hn_column *column, bool by_name);
+// The gate for a column of that kind, or NULL: the last one that names it, else the last that names
+// its group. name: NULL where gates do not go by it (they name columns of /runs and /snapshots).
+const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, const char *name,
+                                      enum hn_value_kind kind);
 
 // Samples of one cost of every row of /runs, in seconds: value[start[row] .. start[row + 1]).
 struct hn_time_samples {

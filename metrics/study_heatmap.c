@@ -6,8 +6,8 @@
 // share of the cell's entries that are among the largest 1 - quantile of all, and blocks_share how
 // many of those lie in the diagonal blocks of B, which are the batches.
 //
-// The threshold is the edge of one of 2^16 bins, so that it is off by 2^-15 at most; an entry is
-// compared with it as a float product.
+// The threshold is the edge of one of 2^16 bins, so that it is off by 2^-15 at most; which entries
+// reach it is decided by exact products.
 //
 // Every row keeps sums of its own, added in the order of rows: the same for any number of threads.
 #include "core/sinks.h"
@@ -34,6 +34,7 @@ struct work {
     int64_t n;
     int32_t batch_size;
     float threshold;
+    double near;            // to it: closer, another order of summation might decide otherwise
     int32_t *order;         // [n] items of the order in work
     int32_t *cell[ORDERS];  // [n] cell of an item's row and column
     int32_t *block[ORDERS]; // [n] its batch
@@ -73,7 +74,7 @@ static void free_work(struct hn_context *ctx, struct work *w) {
 // The smallest bin edge that no more than a share 1 - quantile of all entries reach.
 static enum hn_code find_threshold(struct hn_context *ctx, struct work *w) {
     struct hn_sweep sweep = {.x = w->x, .y = w->y};
-    struct hn_sweep_histogram h = {.bins = BINS, .skip_self = true};
+    struct hn_sweep_histogram h = {.bins = BINS, .skip_self = true, .exact = true};
     hn_sweep_add(&sweep, &hn_histogram_sink, &h, HN_SIDE_ROWS);
     enum hn_code code = hn_sweep_run(ctx, &sweep);
     if (code == HN_OK) {
@@ -150,6 +151,8 @@ static enum hn_code begin(struct hn_context *ctx, void *self, const struct hn_sw
 static void add_entry(struct work *w, int64_t i, int64_t j, float s) {
     int64_t size = w->params->size;
     bool top = s >= w->threshold;
+    if (fabs((double)s - (double)w->threshold) <= w->near)
+        top = hn_dot_exact(hn_row(&w->x, i), hn_row(&w->y, j), w->x.cols) >= (double)w->threshold;
     for (int o = 0; o < ORDERS; o++) {
         int64_t at = (i * ORDERS + o) * size + w->cell[o][j];
         w->sum[at] += (double)s;
@@ -238,6 +241,7 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
                      .x = views ? items->x1 : items->x,
                      .y = views ? items->x2 : items->x,
                      .n = items->n,
+                     .near = hn_dot_bound(items->d),
                      .batch_size = (int32_t)env->batch_size[0]};
     struct hn_sweep sweep = {.x = w.x, .y = w.y};
     hn_sweep_add(&sweep, &shrink_sink, &w, HN_SIDE_ROWS);

@@ -45,8 +45,11 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     bool views = hn_has_positive(items);
     int64_t bins = params->bins;
     struct hn_sweep sweep = {.x = views ? items->x1 : items->x, .y = views ? items->x2 : items->x};
-    struct hn_sweep_histogram histogram = {
-        .bins = bins, .row_label = items->labels, .col_label = items->labels, .skip_self = true};
+    struct hn_sweep_histogram histogram = {.bins = bins,
+                                           .row_label = items->labels,
+                                           .col_label = items->labels,
+                                           .skip_self = true,
+                                           .exact = true};
     hn_sweep_add(&sweep, &hn_histogram_sink, &histogram, HN_SIDE_ROWS);
     enum hn_code code = hn_sweep_run(ctx, &sweep);
     if (code == HN_OK && views)

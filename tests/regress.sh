@@ -266,6 +266,93 @@ test_shards() {
     fi
 }
 
+# Cells of studies and their tables: in parts as in one piece, and compared like the others. The file
+# one.h5 has a single view, so that one study does not apply and its table is empty.
+test_studies() {
+    local n i parts study
+    expect "one view" 0 '' synth -o one.h5 --n 200 --dim 16 --classes 5 --steps 1 --views 1 --seed 2
+    job 'samplers: [uniform, mined: {n: 4, R: 20}]' 'metrics:' '  - fn_ratio' '  - alignment' \
+        '  - {prop1: {M: [50, 60], K: 4, graphs: 2, points: 9}}' '  - {prop2: {M: 50, K: 10, sweeps: 2}}' \
+        '  - prop3' '  - {random_assignments: {count: 20}}' '  - {staleness: {M: 50, K: 10, batches: 20}}' \
+        '  - {purity: {M: 50, K: 10}}' '  - {heatmap: {size: 5}}' '  - {global_histogram: {bins: 200}}' |
+        sed 's/\[s.h5\]/[s.h5, one.h5]/' >studies.yaml
+    expect "studies: the whole" 0 '' run -c studies.yaml -o st --quiet
+    for n in 2 9; do # 6 cells, so that some of 9 parts are empty
+        parts=()
+        for i in $(seq 1 $n); do
+            "$hardneg" run -c studies.yaml -o "st$n-$i" --shard "$i/$n" --quiet >out 2>err ||
+                fail "studies: shard $i/$n" "exit code $?"
+            parts=("st$n-$i" "${parts[@]}")
+        done
+        expect "studies: merge of $n" 0 '36 of 36 cells' merge "${parts[@]}" -o "st$n.h5"
+        [ -z "$python" ] || check "studies: merge of $n: the tables of one run" same_results st/results.h5 "st$n.h5"
+    done
+    expect "studies: parts that overlap" 0 'more than one part' merge st2-1 st st2-2 -o st-over.h5
+    [ -z "$python" ] || check "studies: overlaps: the whole" same_results st/results.h5 st-over.h5
+    expect "studies: a missing part" 4 '23 of 36 cells are missing' merge st2-2 -o st-gap.h5
+    expect "studies: which is partial" 1 'cells of BASE missing' compare st st-gap.h5
+    expect "studies: compare" 0 '^PASS: 36 cells.*no difference' compare st st2.h5
+    OPENBLAS_CORETYPE=PRESCOTT expect "studies: the generic kernel" 0 '' run -c studies.yaml -o st-generic --quiet
+    expect "studies: no difference that counts" 0 '^PASS: 36 cells' compare st st-generic \
+        --gate counters:=0 --gate quality:=0
+    expect "studies: --dry-run" 0 '23 of 36 cells' run -c studies.yaml --dry-run --shard 1/2
+    check "studies: --dry-run keeps to the part" test "$(grep -c ' study ' out)" = 18 -a "$(grep -c one.h5 out)" = 0
+    [ -n "$python" ] || { skip "spoiled studies" "no python3-h5py"; return; }
+    for study in prop1 prop2 prop3 random_assignments staleness purity heatmap global_histogram; do
+        expect "export $study" 0 "^study_row,dataset,step" export st --csv --table $study
+        check "export $study: all rows" "$python" -c "import csv, h5py, sys
+f = h5py.File('st/results.h5')['tables/$study']; rows = list(csv.DictReader(open('out', newline='')))
+assert len(rows) == len(f['study_row']) > 0 and [int(r['study_row']) for r in rows] == list(f['study_row'])"
+    done
+    studied() { spoiled st/results.h5 spoiled.h5 "t = f['tables/$1']; v = t['$2'][:]; v[3] $3; t['$2'][...] = v"; }
+    studied prop1 measured '+= 1e-4'
+    expect "a row of prop1" 1 'measured in 1 of' compare st spoiled.h5
+    expect "and by a group" 1 'measured in 1 of' compare st spoiled.h5 --gate quality:=0
+    check "and where" grep -q 'prop1\.measured.*s\.h5 step 0 study prop1 {K=4, M=50' out
+    expect "but not by a column of /runs" 0 '^PASS' compare st spoiled.h5 --gate fn_ratio:0
+    studied prop1 measured '*= 1 + 5e-7'
+    expect "5e-7 is within" 0 '^PASS' compare st spoiled.h5
+    studied global_histogram count '+= 1'
+    expect "a count" 1 'count in 1 of' compare st spoiled.h5 --gate counters:=0
+    studied staleness batch_size '+= 1'
+    expect "a batch size" 1 'batch_size in 1 of' compare st spoiled.h5 --gate counters:=0
+    studied staleness fn_ratio '+= 0.1'
+    expect "fn_ratio of a study is no column of /runs" 0 '^PASS' compare st spoiled.h5 --gate fn_ratio:0
+    spoiled st/results.h5 spoiled.h5 "t = f['tables/prop1']; v = t['holds'].asstr()[:]; v[0] = '?'; t['holds'][...] = v"
+    expect "a text" 1 'holds in 1 of' compare st spoiled.h5 --json
+    check "a text has no amount" "$python" -c "import json
+c = json.load(open('out'))['changes']; assert len(c) == 1 and c[0]['base'] is c[0]['new'] is None and len(c[0]['cell_key']) == 64"
+    spoiled st/results.h5 spoiled.h5 "t = f['tables/studies']; v = t['status'].asstr()[:]; v[0] = 'failed'; t['status'][...] = v"
+    expect "a study that failed" 1 '^hardneg compare: status in 1 of' compare st spoiled.h5
+    expect "is taken from the part where it did not" 0 '' merge spoiled.h5 st -o mended.h5
+    check "and the whole is whole" same_results st/results.h5 mended.h5
+    studied prop1 measured '+= 1e-4'
+    expect "parts with other rows of a study" 3 'other values' merge spoiled.h5 st -o no.h5
+}
+
+# What a reader leaves unread is no error, and ends a program as it ends others (141: SIGPIPE). The
+# status is that of the program, not of the pipe.
+test_closed_pipe() {
+    local what
+    for what in "export a" "list metrics --json" "man" "--help" "compare a a"; do
+        # shellcheck disable=SC2086
+        (sleep 0.3; exec "$hardneg" $what) 2>err | true
+        rc=${PIPESTATUS[0]}
+        check "closed pipe: $what: SIGPIPE ($rc)" test "$rc" = 141
+        check "closed pipe: $what: quiet" test ! -s err
+    done
+    (sleep 0.3; exec "$hardneg" run -c quick.yaml -o piped) 2>err | true
+    check "closed pipe: the run is whole" test -s piped/results.h5
+    [ -e /dev/full ] || { skip "a full disk" "no /dev/full"; return; }
+    for what in "export a" "list metrics --json" "man" "--help" "--version"; do
+        # shellcheck disable=SC2086
+        "$hardneg" $what >/dev/full 2>err
+        rc=$?
+        check "a full disk: $what: code 74 ($rc)" test $rc = 74
+        check "a full disk: $what: says so" grep -q 'disk full' err
+    done
+}
+
 test_rerun() {
     cp -r whole stale
     expect "stale: nothing is" 0 '0 run' run -c quick.yaml -o stale --rerun stale
@@ -359,7 +446,7 @@ assert all('uses' in s or 'run' in s for s in steps)"
 }
 
 for t in test_baseline make_results test_compare test_times test_reports test_damaged test_shards \
-    test_rerun test_export test_ab test_batches test_doctor test_ci_files; do
+    test_studies test_closed_pipe test_rerun test_export test_ab test_batches test_doctor test_ci_files; do
     if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ $t != make_results ]; then continue; fi
     $t
 done
