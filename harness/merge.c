@@ -198,6 +198,8 @@ static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *
 static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
                               const struct hn_table *from, const int64_t *row, int64_t n,
                               const char *owner, int64_t number) {
+    if (!from->name) // results in memory need not have every table
+        return HN_OK;
     if (!to->name && hn_table_init(ctx, to, from->name))
         return ctx->code;
     for (int c = to->n_columns; c < from->n_columns; c++)

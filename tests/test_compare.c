@@ -2,6 +2,8 @@
 // difference, times, merging, and allocation that fails.
 #include "harness/compare.h"
 #include "harness/merge.h"
+#include "harness/runner.h"
+#include "metrics/study.h"
 #include "tests/results_fixture.h"
 #include "tests/test.h"
 
@@ -252,6 +254,85 @@ static void test_order(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// --- studies ---
+
+// A row of `studies` and `rows` rows of prop1, whose values begin at `from`.
+static void add_study(struct hn_table table[2], const char *key, const char *status, int rows,
+                      double from) {
+    struct hn_table *cell = &table[0], *own = &table[1];
+    if (!cell->name) {
+        fixture_must(hn_studies_table(&ctx, cell));
+        fixture_must(hn_study_table(&ctx, hn_study_find("prop1"), own));
+    }
+    int64_t number = cell->rows;
+    fixture_must(hn_table_add_row(&ctx, cell));
+    fixture_must(hn_table_set_text(&ctx, cell, number, "cell_key", key));
+    fixture_must(hn_table_set_text(&ctx, cell, number, "run_key", key));
+    fixture_must(hn_table_set_text(&ctx, cell, number, "study", "prop1"));
+    fixture_must(hn_table_set_text(&ctx, cell, number, "status", status));
+    for (int i = 0; i < rows; i++) {
+        int64_t row = own->rows;
+        fixture_must(hn_table_add_row(&ctx, own));
+        fixture_must(hn_table_set_int(&ctx, own, row, "study_row", number));
+        fixture_must(hn_table_set_int(&ctx, own, row, "trials", 7 + i));
+        fixture_must(hn_table_set_real(&ctx, own, row, "measured", from + i));
+    }
+}
+
+// Results of studies alone.
+static struct hn_results studied(struct hn_table table[2]) {
+    return (struct hn_results){.table = table, .n_tables = 2};
+}
+
+static void test_studies(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_table one[2] = {0}, two[2] = {0};
+    add_study(one, "aa", "ok", 2, 0.25);
+    add_study(one, "bb", "ok", 3, 0.5);
+    add_study(two, "bb", "ok", 3, 0.5); // in another order
+    add_study(two, "aa", "ok", 2, 0.25);
+    struct hn_results a = studied(one), b = studied(two);
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_PASS);
+    two[1].cells[hn_table_find(&two[1], "trials")].count[1]++;
+    struct hn_comparison c = compared(&a, &b, NULL);
+    CU_ASSERT(c.failed == 1 && c.matched == 2);
+    CU_ASSERT_STRING_EQUAL(c.line[c.change[0].line].name, "trials");
+    CU_ASSERT_EQUAL(c.change[0].base_row, 1); // of `studies`
+    hn_comparison_free(&ctx, &c);
+    two[1].cells[hn_table_find(&two[1], "trials")].count[1]--;
+    add_study(one, "cc", "ok", 1, 0.75);
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_FAIL); // missing
+    add_study(two, "cc", "failed", 0, 0);
+    a = studied(one);
+    b = studied(two);
+    c = compared(&a, &b, NULL);
+    CU_ASSERT(c.failed == 1 && c.matched == 3); // its status, and not its rows besides
+    hn_comparison_free(&ctx, &c);
+    struct hn_table three[2] = {0}; // the order of the job
+    add_study(three, "aa", "ok", 2, 0.25);
+    add_study(three, "bb", "ok", 3, 0.5);
+    add_study(three, "cc", "failed", 0, 0);
+    const struct hn_results part[] = {studied(three), a};
+    const char *const name[] = {"one", "two"};
+    struct hn_results out = {0};
+    struct hn_merge_summary summary;
+    HN_CHECK(&ctx, hn_merge(&ctx, part, name, 2, &out, &summary));
+    CU_ASSERT(summary.cells == 3 && summary.failed == 0 && summary.repeated == 3);
+    const struct hn_table *own = hn_results_table(&out, "prop1");
+    CU_ASSERT_FATAL(own && own->rows == 6);
+    const int64_t row[] = {0, 0, 1, 1, 1, 2}; // the last of the second part
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(own->cells[0].count[i], row[i]);
+    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(own, 5, "measured"), 0.75, 0);
+    hn_results_free(&ctx, &out);
+    for (int i = 0; i < 2; i++) {
+        hn_table_free(&ctx, &one[i]);
+        hn_table_free(&ctx, &two[i]);
+        hn_table_free(&ctx, &three[i]);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // --- memory ---
 
 static enum hn_code all_reports(const struct hn_comparison *c) {
@@ -283,7 +364,7 @@ static enum hn_code compare_and_merge(const struct hn_results *a, const struct h
     struct hn_merge_summary summary;
     code = hn_merge(&ctx, part, name, 2, &out, &summary);
     if (code == HN_OK) {
-        CU_ASSERT(summary.cells == 2 && summary.repeated == 2 && summary.missing == 0);
+        CU_ASSERT(summary.cells == 3 && summary.repeated == 3 && summary.missing == 0);
         CU_ASSERT(out.runs.rows == 2 && out.timing.rows == a->timing.rows);
         CU_ASSERT_STRING_EQUAL(hn_results_get(&out, "status"), "complete");
     }
@@ -294,7 +375,12 @@ static enum hn_code compare_and_merge(const struct hn_results *a, const struct h
 static void test_memory(void) {
     hn_context_init(&ctx, 1);
     struct hn_results a = made(0, 2, 1, -1, 1), b = made(0, 2, 2, 1, 1.5);
-    a.n_tables = b.n_tables = 0; // the fixture's table of steps has no keys
+    // The fixture's table of steps has no keys.
+    struct hn_table *fixture[] = {a.table, b.table}, study[2] = {0};
+    add_study(study, "aa", "ok", 2, 0.25);
+    a.table = hn_zalloc(&ctx, 2, sizeof *a.table);
+    memcpy(a.table, study, sizeof study);
+    b.n_tables = 0;
     save_batches(&a);
     a.order_run = hn_resize(&ctx, a.order_run, 3, sizeof *a.order_run);
     a.order_run[2] = 3;
@@ -311,6 +397,10 @@ static void test_memory(void) {
     CU_ASSERT_EQUAL(code, HN_OK);
     CU_ASSERT(k > 100 && ctx.memory.calls > calls);
     ctx.memory.fail_at = 0;
+    hn_table_free(&ctx, &study[0]);
+    hn_table_free(&ctx, &study[1]);
+    hn_free(&ctx, a.table);
+    a.table = fixture[0];
     a.n_tables = b.n_tables = 2;
     hn_results_free(&ctx, &a);
     hn_results_free(&ctx, &b);
@@ -325,6 +415,7 @@ static const struct hn_test tests[] = {
     {"differences", test_differences},
     {"rounds", test_rounds},
     {"order", test_order},
+    {"studies", test_studies},
     {"memory", test_memory},
 };
 

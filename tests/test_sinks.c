@@ -512,8 +512,53 @@ static void test_failing_allocations(void) {
     hn_free(&ctx, rows);
 }
 
+// Bins so narrow that float products put many into a neighbour: counted exactly none is, for rows
+// and columns, of two matrices or one, whatever the tiles.
+static void test_exact_histogram(void) {
+    enum { D = 64, ROWS = 90, COLS = 70, NARROW = 1 << 16 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 3);
+    int moved = 0;
+    float *a = hn_fixture_rows(&ctx, ROWS, D, 5), *b = hn_fixture_rows(&ctx, COLS, D, 6);
+    struct hn_matrix x = {a, ROWS, D, D}, other = {b, COLS, D, D};
+    for (int same = 0; same < 2; same++) {
+        struct hn_matrix y = same ? x : other;
+        static uint64_t right[NARROW];
+        memset(right, 0, sizeof right);
+        for (int64_t i = 0; i < x.rows; i++)
+            for (int64_t j = 0; j < y.rows; j++) {
+                double s = hn_dot_exact(hn_row(&x, i), hn_row(&y, j), x.cols);
+                right[(int64_t)fmin((s + 1) * 0.5 * NARROW, NARROW - 1)] += !same || i != j;
+            }
+        for (int64_t block = 16; block <= 64; block += 48)
+            for (int exact = 0; exact < 2; exact++) {
+                struct hn_sweep_histogram h[2];
+                struct hn_sweep sweep = {.x = x, .y = y, .block = block};
+                for (int side = 0; side < 2; side++) {
+                    h[side] = (struct hn_sweep_histogram){
+                        .bins = NARROW, .skip_self = same, .exact = exact};
+                    hn_sweep_add(&sweep, &hn_histogram_sink, &h[side],
+                                 side ? HN_SIDE_COLS : HN_SIDE_ROWS);
+                }
+                HN_CHECK(&ctx, hn_sweep_run(&ctx, &sweep));
+                for (int side = 0; side < 2; side++) {
+                    const uint64_t *count = h[side].count + HN_REL_UNKNOWN * NARROW;
+                    bool equal = memcmp(count, right, sizeof right) == 0;
+                    CU_ASSERT(equal || !exact);
+                    moved += !equal;
+                    hn_sweep_histogram_free(&ctx, &h[side]);
+                }
+            }
+    }
+    hn_free(&ctx, a);
+    hn_free(&ctx, b);
+    CU_ASSERT(moved > 0); // by float products: there was something to decide
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"random", test_random},
+    {"exact histogram", test_exact_histogram},
     {"exact products", test_exact_products},
     {"top-k near ties", test_topk_near_ties},
     {"symmetric or not", test_symmetric_or_not},
