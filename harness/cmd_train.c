@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { SGEMM_DIM = 512, SGEMM_REPS = 5 }; // of the rate that steps are measured against
+
 struct train_params {
     char *job, *output, *data, *cache;
     struct hn_text_list set;
@@ -82,6 +84,7 @@ struct work {
     const struct train_params *p;
     const struct hn_train_job *job;
     int64_t runs, ran, present, failed;
+    double sgemm_gflops; // measured before the first run that trains, 0 = not yet
 };
 
 static enum hn_code list_runs(const struct work *w) {
@@ -96,9 +99,14 @@ static enum hn_code list_runs(const struct work *w) {
     return HN_OK;
 }
 
+// Before the first run that trains, so that step times have a rate of the same hour beside them.
+static enum hn_code calibrate(struct hn_context *ctx, struct work *w) {
+    return w->sgemm_gflops > 0 ? HN_OK
+                               : hn_host_sgemm(ctx, SGEMM_DIM, SGEMM_REPS, &w->sgemm_gflops);
+}
+
 static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t number) {
-    const struct hn_train_options options = {w->p->output, w->p->data, w->p->cache,
-                                             w->common->quiet};
+    struct hn_train_options options = {w->p->output, w->p->data, w->p->cache, w->common->quiet, 0};
     struct hn_train_run run;
     struct hn_results results;
     bool present, failed;
@@ -110,6 +118,9 @@ static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t numb
         w->failed += failed;
         return HN_OK;
     }
+    if (calibrate(ctx, w))
+        return ctx->code;
+    options.sgemm_gflops = w->sgemm_gflops;
     enum hn_code code = hn_train_run(ctx, &run, &options, &results);
     if (!code)
         code = hn_shard_write(ctx, options.folder, run.run_key, &results);
@@ -217,7 +228,9 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_common *co
         job.n_seeds = 1;
     }
     struct work w = {.common = common, .p = p, .job = &job, .runs = hn_train_runs(&job)};
-    enum hn_code code = p->dry_run ? list_runs(&w) : execute(ctx, &w);
+    enum hn_code code = p->dry_run ? HN_OK : hn_train_job_digest(ctx, p->data, &job);
+    if (!code)
+        code = p->dry_run ? list_runs(&w) : execute(ctx, &w);
     hn_train_job_free(ctx, &job);
     return code;
 }

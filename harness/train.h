@@ -34,7 +34,8 @@ struct hn_train_job {
     struct hn_train_numbers number;
     struct hn_train_schedule adam;
     struct hn_train_series series;
-    char *resolved; // the job with every default, for provenance
+    char (*data_sha256)[65]; // [n_tasks] of the data, "" unknown; NULL until hn_train_job_digest()
+    char *resolved;          // the job with every default, for provenance
     char resolved_sha256[65];
 };
 
@@ -44,6 +45,10 @@ HN_MUST_USE enum hn_code hn_train_job_read(struct hn_context *ctx, const char *p
                                            struct hn_train_job *out);
 void hn_train_job_free(struct hn_context *ctx, struct hn_train_job *job); // zeroed is fine
 
+// Reads the data of the tasks once: keys of runs hang on their contents, where these can be read.
+HN_MUST_USE enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
+                                             struct hn_train_job *job);
+
 // One run of the grid, by number: the last of the lists above varies fastest.
 struct hn_train_run {
     const struct hn_train_job *job;
@@ -51,6 +56,7 @@ struct hn_train_run {
     enum hn_objective loss;
     double temperature;
     int64_t batch_size, seed;
+    const char *data_sha256; // "" unknown
     char cell_key[65], run_key[65];
 };
 int64_t hn_train_runs(const struct hn_train_job *job);
@@ -65,6 +71,7 @@ struct hn_train_options {
     const char *data;
     const char *cache; // for what is made once from the data; NULL: folder
     bool quiet;
+    double sgemm_gflops; // of this machine at these threads, 0 = not measured
 };
 HN_MUST_USE enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run,
                                       const struct hn_train_options *options,

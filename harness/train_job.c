@@ -380,7 +380,29 @@ enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
     return code;
 }
 
+enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
+                                 struct hn_train_job *job) {
+    const struct hn_task_setting setting = {.folder = job->folder, .data = data};
+    job->data_sha256 = hn_zalloc(ctx, job->n_tasks, sizeof *job->data_sha256);
+    if (!job->data_sha256)
+        return ctx->code;
+    for (int64_t i = 0; i < job->n_tasks; i++) {
+        const struct hn_grid_point *own = &job->task[i];
+        int64_t same = 0; // a task before it with the same data
+        while (same < i && (job->task[same].type.type != own->type.type ||
+                            strcmp(hn_task_data(own->type.type, own->params),
+                                   hn_task_data(own->type.type, job->task[same].params)) != 0))
+            same++;
+        if (same < i)
+            memcpy(job->data_sha256[i], job->data_sha256[same], sizeof *job->data_sha256);
+        else if (hn_task_digest(ctx, own->type.type, own->params, &setting, job->data_sha256[i]))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
 void hn_train_job_free(struct hn_context *ctx, struct hn_train_job *job) {
+    hn_free(ctx, job->data_sha256);
     hn_grid_free(ctx, job->task, job->n_tasks);
     hn_grid_free(ctx, job->sampler, job->n_samplers);
     hn_grid_free(ctx, job->weighting, job->n_weightings);

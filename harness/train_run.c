@@ -30,7 +30,22 @@ static void add_bytes(struct hn_digest *d, const void *data, size_t bytes) {
     hn_digest_add(d, data, bytes);
 }
 
-// cell_key: data as named, parameters, seed; run_key: that, what is kept, and the code's version.
+// The options of a task but for its data, which count by contents where these are known.
+static void add_task(struct hn_digest *d, const struct hn_train_run *run) {
+    const struct hn_grid_point *task = run->task;
+    char value[256];
+    add_text(d, task->type.name);
+    add_text(d, *run->data_sha256 ? run->data_sha256 : hn_task_data(task->type.type, task->params));
+    for (const struct hn_option *o = task->type.options; o->name; o++) {
+        if (strcmp(o->name, "data") == 0 ||
+            hn_option_text(o, task->params, value, sizeof value) <= 0)
+            continue;
+        add_text(d, o->name);
+        add_text(d, value);
+    }
+}
+
+// cell_key: data, parameters, seed; run_key: that, what is kept, and the code's version.
 static void make_keys(struct hn_train_run *run) {
     const struct hn_train_job *job = run->job;
     const struct hn_train_numbers *n = &job->number;
@@ -41,9 +56,8 @@ static void make_keys(struct hn_train_run *run) {
         n->embeddings, job->adam.warmup, job->adam.schedule, run->batch_size, run->seed};
     struct hn_digest d, whole;
     hn_digest_begin(&d);
-    add_text(&d, "hardneg training 1");
-    add_text(&d, run->task->type.name);
-    add_text(&d, run->task->text);
+    add_text(&d, "hardneg training 2");
+    add_task(&d, run);
     add_text(&d, run->sampler->type.name);
     add_text(&d, run->sampler->text);
     add_text(&d, run->weighting->type.name);
@@ -68,6 +82,7 @@ void hn_train_run_at(const struct hn_train_job *job, int64_t number, struct hn_t
     out->weighting = &job->weighting[take(&number, job->n_weightings)];
     out->loss = job->loss[take(&number, job->n_losses)];
     out->task = &job->task[number];
+    out->data_sha256 = job->data_sha256 ? job->data_sha256[number] : "";
     make_keys(out);
 }
 
@@ -93,15 +108,21 @@ static const struct hn_column own_columns[] = {
      HN_NEITHER},
     {"cost_t", HN_COLUMN_REAL, "s", "Cost_T: forward, backward and update, mean over steps",
      HN_SMALLER},
+    {"cost_e", HN_COLUMN_REAL, "s", "embedding all items for a build, mean over builds",
+     HN_SMALLER},
+    {"share_s", HN_COLUMN_REAL, "1", "Cost_S as a share of a step with all its costs", HN_SMALLER},
+    {"share_g", HN_COLUMN_REAL, "1", "Cost_G / t as a share of a step with all its costs",
+     HN_SMALLER},
+    {"share_e", HN_COLUMN_REAL, "1", "embedding for builds as a share of a step with all its costs",
+     HN_SMALLER},
+    {"flops_per_step", HN_COLUMN_REAL, "1", "floating-point operations of a step's matrix products",
+     HN_SMALLER},
+    {"sgemm_gflops", HN_COLUMN_REAL, "GFLOP/s", "sgemm rate of the threads, measured at the start",
+     HN_LARGER},
+    {"share_of_floor", HN_COLUMN_REAL, "1",
+     "flops_per_step at the sgemm rate, as a share of Cost_T; NaN where not measured", HN_LARGER},
 };
 enum { OWN = sizeof own_columns / sizeof own_columns[0] };
-
-static const char *data_of(const struct hn_train_run *run) {
-    const struct hn_option *o = hn_options_find(run->task->type.options, "data");
-    char *const *text =
-        o ? (char *const *)(const void *)((const char *)run->task->params + o->offset) : NULL;
-    return text && *text ? *text : run->task->type.name;
-}
 
 static enum hn_code begin_row(struct hn_context *ctx, const struct hn_train_run *run,
                               struct hn_results *out) {
@@ -114,7 +135,9 @@ static enum hn_code begin_row(struct hn_context *ctx, const struct hn_train_run 
     if (hn_table_add_row(ctx, r) || hn_results_set(ctx, out, "run_key", run->run_key) ||
         hn_table_set_text(ctx, r, 0, "cell_key", run->cell_key) ||
         hn_table_set_text(ctx, r, 0, "run_key", run->run_key) ||
-        hn_table_set_text(ctx, r, 0, "dataset", data_of(run)) ||
+        hn_table_set_text(ctx, r, 0, "dataset",
+                          hn_task_data(run->task->type.type, run->task->params)) ||
+        hn_table_set_text(ctx, r, 0, "dataset_sha256", run->data_sha256) ||
         hn_table_set_text(ctx, r, 0, "task", run->task->type.name) ||
         hn_table_set_text(ctx, r, 0, "task_params", run->task->text) ||
         hn_table_set_text(ctx, r, 0, "sampler", run->sampler->type.name) ||
@@ -134,7 +157,27 @@ static enum hn_code begin_row(struct hn_context *ctx, const struct hn_train_run 
     return HN_OK;
 }
 
-static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t,
+// What drawing and building take of a step with all its costs (BS table 5, GC table 5), and how far
+// the step is from the rate of its products.
+static enum hn_code add_shares(struct hn_context *ctx, const struct hn_run_times *t, double gflops,
+                               struct hn_table *r) {
+    double per_step = t->steps > 0 ? (double)t->builds / (double)t->steps : NAN;
+    double build = t->builds > 0 ? t->cost_g * per_step : 0;
+    double embed = t->builds > 0 ? t->cost_e * per_step : 0;
+    double step = t->cost_t + t->cost_s + build + embed;
+    double floor = gflops > 0 && t->flops > 0 ? t->flops / (gflops * 1e9) : NAN;
+    if (hn_table_set_real(ctx, r, 0, "cost_e", t->cost_e) ||
+        hn_table_set_real(ctx, r, 0, "share_s", t->cost_s / step) ||
+        hn_table_set_real(ctx, r, 0, "share_g", build / step) ||
+        hn_table_set_real(ctx, r, 0, "share_e", embed / step) ||
+        hn_table_set_real(ctx, r, 0, "flops_per_step", t->flops) ||
+        hn_table_set_real(ctx, r, 0, "sgemm_gflops", gflops > 0 ? gflops : NAN) ||
+        hn_table_set_real(ctx, r, 0, "share_of_floor", floor / t->cost_t))
+        return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t, double gflops,
                             struct hn_results *out) {
     struct hn_table *r = &out->runs;
     if (hn_table_set_int(ctx, r, 0, "step", t->steps) ||
@@ -145,7 +188,7 @@ static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t
         hn_table_set_real(ctx, r, 0, "cost_g_over_t",
                           t->steps > 0 ? t->cost_g * (double)t->builds / (double)t->steps : NAN))
         return ctx->code;
-    return HN_OK;
+    return add_shares(ctx, t, gflops, r);
 }
 
 static struct hn_adam adam_of(const struct hn_train_job *job) {
@@ -232,7 +275,7 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_train_run *run
     watch.progress.unit = "steps";
     enum hn_code code = hn_train(ctx, &spec, &watcher, out->table, &times);
     hn_progress_end(&watch.progress);
-    return code ? code : end_row(ctx, &times, out);
+    return code ? code : end_row(ctx, &times, options->sgemm_gflops, out);
 }
 
 // A run that failed keeps its row and its reason.

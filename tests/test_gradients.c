@@ -99,7 +99,7 @@ static struct probe *open_probe(int64_t in) {
     open_sparse(p, ROWS, in, 1, &p->input, &p->input_t);
     open_sparse(p, ROWS, ROWS, 2, &p->mean, &p->mean_t);
     memcpy(p->segment, (int64_t[]){0, 1, 4, ROWS}, sizeof p->segment);
-    p->pass = (struct hn_pass){.threads = 2,
+    p->pass = (struct hn_pass){.workers = {2, NULL},
                                .training = true,
                                .frozen = true,
                                .seed = 9,
@@ -242,7 +242,8 @@ struct pairs {
 
 static double pair_loss(void *self) {
     struct pairs *p = self;
-    return hn_loss_pairs(2, &p->spec, p->lists, N, D, p->z1, p->z2, p->spare1, p->spare2, &p->work);
+    return hn_loss_pairs((struct hn_workers){2, NULL}, &p->spec, p->lists, N, D, p->z1, p->z2,
+                         p->spare1, p->spare2, &p->work);
 }
 
 static void check_pairs(struct pairs *p, const char *what, struct hn_loss_lists *lists) {

@@ -204,6 +204,42 @@ static const struct {
                 {"hard-negative", "l=1"},    {"stratified", ""}};
 enum { SAMPLERS = sizeof samplers / sizeof samplers[0] };
 
+// Two views of 60 items go through a layer of 16 x 8 (forward, weights, inputs; the sparse layer
+// does not count), and a batch of 20 has 20 x 20 scores, whose slopes go back to both views.
+static void test_flops(void) {
+    struct trial *t = open_trial(2, "encoder=mlp", "uniform", "");
+    HN_CHECK(&t->ctx, train(t));
+    CU_ASSERT_EQUAL(t->times.flops, 2.0 * (2 * 3 * NODES * 16 * 8 + 3 * 20 * 20 * 8));
+    close_trial(t);
+}
+
+// The digest is that of the files' contents, whatever the folder is called.
+static void test_data_digest(void) {
+    struct trial *t = open_trial(1, "", "uniform", "");
+    struct hn_task_setting setting = {.data = root};
+    char own[65], moved[65], other[65];
+    char from[128], to[128];
+    HN_CHECK(&t->ctx, hn_task_digest(&t->ctx, t->spec.task, t->task, &setting, own));
+    CU_ASSERT_EQUAL(strlen(own), 64);
+    snprintf(from, sizeof from, "%s/small", root);
+    snprintf(to, sizeof to, "%s/moved", root);
+    rename(from, to);
+    set(t, t->options[0], t->task, "data=moved");
+    HN_CHECK(&t->ctx, hn_task_digest(&t->ctx, t->spec.task, t->task, &setting, moved));
+    CU_ASSERT_STRING_EQUAL(own, moved);
+    rename(to, from);
+    HN_CHECK(&t->ctx, hn_task_digest(&t->ctx, t->spec.task, t->task, &setting, other));
+    CU_ASSERT_STRING_EQUAL(other, ""); // not there: the task itself says so
+    FILE *file = open_part("extra.edges");
+    set(t, t->options[0], t->task, "data=small");
+    HN_CHECK(&t->ctx, hn_task_digest(&t->ctx, t->spec.task, t->task, &setting, other));
+    CU_ASSERT_STRING_NOT_EQUAL(own, other);
+    fclose(file);
+    snprintf(to, sizeof to, "%s/small/small.extra.edges", root);
+    unlink(to);
+    close_trial(t);
+}
+
 static void test_threads(void) {
     for (int i = 0; i < SAMPLERS; i++) {
         struct trial *one = open_trial(1, "encoder=mean", samplers[i].sampler, samplers[i].options);
@@ -401,6 +437,8 @@ static void test_exp(void) {
 
 static const struct hn_test tests[] = {
     {"exp", test_exp},
+    {"flops", test_flops},
+    {"data digest", test_data_digest},
     {"threads", test_threads},
     {"interruption", test_interruption},
     {"stored_embeddings", test_stored_embeddings},

@@ -23,7 +23,7 @@ struct hn_weights {
 
 // One pass. Everything is borrowed.
 struct hn_pass {
-    int threads;
+    struct hn_workers workers;
     bool training; // batch norm takes the statistics of the rows at hand, dropout drops
     bool frozen;   // training, but running statistics are left alone (a second look at a batch)
     uint64_t seed; // with step and view names the streams of dropout

@@ -10,14 +10,15 @@ static const char *size(struct hn_layer *layer) {
 
 static void forward(const struct hn_layer_run *run) {
     const struct hn_layer *l = run->layer;
-    hn_sparse_times(run->pass->threads, run->pass->mean, run->x, l->in, l->in, false, run->y,
-                    l->in);
+    hn_sparse_times(run->pass->workers.threads, run->pass->mean, run->x, l->in, l->in, false,
+                    run->y, l->in);
 }
 
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
     if (dx)
-        hn_sparse_times(run->pass->threads, run->pass->mean_t, dy, l->in, l->in, false, dx, l->in);
+        hn_sparse_times(run->pass->workers.threads, run->pass->mean_t, dy, l->in, l->in, false, dx,
+                        l->in);
 }
 
 const struct hn_layer_type hn_layer_aggregate = {

@@ -21,7 +21,7 @@ static void forward(const struct hn_layer_run *run) {
     const struct hn_layer *l = run->layer;
     const struct hn_layer_spec *s = &l->spec;
     hn_real share = (hn_real)(1.0 / (double)(s->kernel * s->kernel));
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t i = 0; i < run->rows; i++) {
         const hn_real *x = run->x + i * l->in;
         hn_real *y = run->y + i * l->out;
@@ -38,7 +38,7 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
     const struct hn_layer_spec *s = &l->spec;
     hn_real share = (hn_real)(1.0 / (double)(s->kernel * s->kernel));
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t i = 0; i < (dx ? run->rows : 0); i++) {
         hn_real *to = dx + i * l->in;
         for (int64_t p = 0; p < s->height * s->width; p++, to += s->channels) {

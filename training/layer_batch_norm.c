@@ -56,7 +56,7 @@ static void over_rows(const struct hn_layer_run *run, int64_t n, int64_t c, cons
     int64_t group = (n + GROUPS - 1) / GROUPS;
     hn_real *part = run->work;
     memset(part, 0, (size_t)(GROUPS * c) * sizeof *part);
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
         (squares ? sum_squares : sum_rows)(run->x + first * c, rows, c, shift, part + g * c);
@@ -113,7 +113,7 @@ static void forward(const struct hn_layer_run *run) {
         offset[j] = run->param[c + j] - mean[j] * slope[j];
     }
     int64_t group = (n + GROUPS - 1) / GROUPS;
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
         normalise(run->x + first * c, rows, c, slope, offset, run->y + first * c);
@@ -150,7 +150,7 @@ static void gradients(const struct hn_layer_run *run, int64_t n, int64_t c, cons
     int64_t group = (n + GROUPS - 1) / GROUPS;
     hn_real *part = run->work;
     memset(part, 0, (size_t)(2 * GROUPS * c) * sizeof *part);
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
         sum_slopes(run->x + first * c, dy + first * c, rows, c, mean, part + 2 * g * c,
@@ -178,7 +178,7 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     gradients(run, n, c, dy);
     const hn_real *slope = run->work, *by_x = slope + c, *offset = slope + (int64_t)2 * GROUPS * c;
     int64_t group = (n + GROUPS - 1) / GROUPS;
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < (dx ? GROUPS : 0); g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
         denormalise(run->x + first * c, dy + first * c, rows, c, slope, by_x, run->keep, offset,

@@ -102,8 +102,9 @@ static void forward(const struct hn_layer_run *run) {
     const struct hn_layer *l = run->layer;
     const struct hn_layer_spec *s = &l->spec;
     struct shape shape = shape_of(l);
+    const struct hn_workers alone = {1, run->pass->workers.flops};
     int64_t image = shape.places * shape.window;
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         hn_real *windows = run->work + g * room_of(l, &shape);
         int64_t first, last;
@@ -112,7 +113,7 @@ static void forward(const struct hn_layer_run *run) {
             int64_t images = hn_min(shape.chunk, last - i);
             for (int64_t k = 0; k < images; k++)
                 to_windows(s, &shape, run->x + (i + k) * l->in, windows + k * image);
-            hn_product(1, (struct hn_factor){windows, shape.window, false},
+            hn_product(alone, (struct hn_factor){windows, shape.window, false},
                        (struct hn_factor){run->param, s->out, false}, images * shape.places, s->out,
                        shape.window, false, run->y + i * l->out, s->out);
         }
@@ -123,6 +124,7 @@ static void backward_group(const struct hn_layer_run *run, const struct shape *s
                            const hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
     const struct hn_layer_spec *s = &l->spec;
+    const struct hn_workers alone = {1, run->pass->workers.flops};
     int64_t image = shape->places * shape->window, first, last;
     hn_real *windows = run->work + g * room_of(l, shape);
     hn_real *back = windows + shape->chunk * image, *grad = back + shape->chunk * image;
@@ -133,11 +135,11 @@ static void backward_group(const struct hn_layer_run *run, const struct shape *s
         struct hn_factor slopes = {dy + i * l->out, s->out, false};
         for (int64_t k = 0; k < images; k++)
             to_windows(s, shape, run->x + (i + k) * l->in, windows + k * image);
-        hn_product(1, (struct hn_factor){windows, shape->window, true}, slopes, shape->window,
+        hn_product(alone, (struct hn_factor){windows, shape->window, true}, slopes, shape->window,
                    s->out, rows, true, grad, s->out);
         if (!dx)
             continue;
-        hn_product(1, slopes, (struct hn_factor){run->param, s->out, true}, rows, shape->window,
+        hn_product(alone, slopes, (struct hn_factor){run->param, s->out, true}, rows, shape->window,
                    s->out, false, back, shape->window);
         memset(dx + i * l->in, 0, (size_t)(images * l->in) * sizeof *dx);
         for (int64_t k = 0; k < images; k++)
@@ -148,7 +150,7 @@ static void backward_group(const struct hn_layer_run *run, const struct shape *s
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
     struct shape shape = shape_of(l);
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++)
         backward_group(run, &shape, g, dy, dx);
     int64_t gradients = 2 * shape.chunk * shape.places * shape.window;

@@ -28,7 +28,7 @@ static void forward(const struct hn_layer_run *run) {
         memcpy(run->y, run->x, (size_t)(run->rows * l->in) * sizeof *run->y);
         return;
     }
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t i = 0; i < run->rows; i++) {
         draw_row(run, i);
         for (int64_t j = i * l->in; j < (i + 1) * l->in; j++)

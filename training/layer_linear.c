@@ -22,14 +22,14 @@ static void forward(const struct hn_layer_run *run) {
     const hn_real *bias = run->param + l->in * l->out;
     for (int64_t i = 0; i < run->rows && l->spec.bias; i++)
         memcpy(run->y + i * l->out, bias, (size_t)l->out * sizeof *bias);
-    hn_product(run->pass->threads, (struct hn_factor){run->x, l->in, false},
+    hn_product(run->pass->workers, (struct hn_factor){run->x, l->in, false},
                (struct hn_factor){run->param, l->out, false}, run->rows, l->out, l->in,
                l->spec.bias, run->y, l->out);
 }
 
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
-    hn_product(run->pass->threads, (struct hn_factor){run->x, l->in, true},
+    hn_product(run->pass->workers, (struct hn_factor){run->x, l->in, true},
                (struct hn_factor){dy, l->out, false}, l->in, l->out, run->rows, true, run->grad,
                l->out);
     hn_real *bias = run->grad + l->in * l->out;
@@ -37,7 +37,7 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
         for (int64_t j = 0; j < l->out; j++)
             bias[j] += dy[i * l->out + j];
     if (dx)
-        hn_product(run->pass->threads, (struct hn_factor){dy, l->out, false},
+        hn_product(run->pass->workers, (struct hn_factor){dy, l->out, false},
                    (struct hn_factor){run->param, l->out, true}, run->rows, l->in, l->out, false,
                    dx, l->in);
 }

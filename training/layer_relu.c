@@ -24,14 +24,14 @@ static void backward_some(const hn_real *restrict y, const hn_real *restrict dy,
 
 static void forward(const struct hn_layer_run *run) {
     int64_t n = run->rows * run->layer->in;
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t i = 0; i < n; i += CHUNK)
         forward_some(run->x + i, run->y + i, hn_min(CHUNK, n - i));
 }
 
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     int64_t n = dx ? run->rows * run->layer->in : 0;
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t i = 0; i < n; i += CHUNK)
         backward_some(run->y + i, dy + i, dx + i, hn_min(CHUNK, n - i));
 }

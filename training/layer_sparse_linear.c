@@ -16,15 +16,15 @@ static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn
 
 static void forward(const struct hn_layer_run *run) {
     const struct hn_layer *l = run->layer;
-    hn_sparse_times(run->pass->threads, run->pass->input, run->param, l->out, l->out, false, run->y,
-                    l->out);
+    hn_sparse_times(run->pass->workers.threads, run->pass->input, run->param, l->out, l->out, false,
+                    run->y, l->out);
 }
 
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     const struct hn_layer *l = run->layer;
     (void)dx; // inputs are data
-    hn_sparse_times(run->pass->threads, run->pass->input_t, dy, l->out, l->out, true, run->grad,
-                    l->out);
+    hn_sparse_times(run->pass->workers.threads, run->pass->input_t, dy, l->out, l->out, true,
+                    run->grad, l->out);
 }
 
 const struct hn_layer_type hn_layer_sparse_linear = {

@@ -11,7 +11,7 @@ static const char *size(struct hn_layer *layer) {
 static void forward(const struct hn_layer_run *run) {
     int64_t d = run->layer->in;
     const int64_t *segment = run->pass->segment;
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < run->rows_out; g++) {
         hn_real *y = run->y + g * d;
         memset(y, 0, (size_t)d * sizeof *y);

@@ -20,7 +20,7 @@ static double inner(const hn_real *x, const hn_real *y, int64_t n) {
 
 static void forward(const struct hn_layer_run *run) {
     int64_t d = run->layer->in;
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t i = 0; i < run->rows; i++) {
         const hn_real *x = run->x + i * d;
         double length = fmax(sqrt(inner(x, x, d)), length_least);
@@ -32,7 +32,7 @@ static void forward(const struct hn_layer_run *run) {
 
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     int64_t d = run->layer->in;
-#pragma omp parallel for num_threads(run->pass->threads) schedule(static)
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t i = 0; i < (dx ? run->rows : 0); i++) {
         const hn_real *y = run->y + i * d;
         hn_real along = (hn_real)inner(dy + i * d, y, d);

@@ -196,7 +196,7 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, doubl
     *loss = NAN;
     if (hn_draw_batch(ctx, loop, &batch))
         return ctx->code;
-    int64_t begun = hn_wall_ns();
+    int64_t begun = hn_wall_ns(), flops = task->flops;
     memset(w->grad, 0, (size_t)w->n * sizeof *w->grad);
     if (task->type->step(ctx, task, &batch, loss, loop->draw.stored ? loop->z1 : NULL))
         return ctx->code;
@@ -204,6 +204,7 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, doubl
         return fail_diverged(ctx, loop, *loss);
     hn_adam_step(&spec->adam, ctx->threads, loop->step, w->n, w->grad, w->value, loop->m, loop->v);
     loop->times.cost_t += (double)(hn_wall_ns() - begun) * 1e-9;
+    loop->times.flops += (double)(task->flops - flops);
     loop->times.steps++;
     store_embeddings(loop, &batch);
     loop->loss += *loss;
@@ -282,6 +283,7 @@ static void sum_up(const struct hn_run_times *sum, struct hn_run_times *mean) {
                                   .cost_s = per(sum->cost_s, sum->steps),
                                   .cost_g = per(sum->cost_g, sum->builds),
                                   .cost_e = per(sum->cost_e, sum->builds),
+                                  .flops = per(sum->flops, sum->steps),
                                   .steps = sum->steps,
                                   .builds = sum->builds};
 }

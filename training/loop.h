@@ -40,6 +40,7 @@ struct hn_run_times {
     double cost_s; // Cost_S: drawing a batch
     double cost_g; // Cost_G: building the sampler, without embedding
     double cost_e; // embedding all items for a build
+    double flops;  // of the matrix products of a step (2 m n k each; sparse ones do not count)
     int64_t steps, builds;
 };
 

@@ -23,7 +23,7 @@ struct field {
 };
 
 static struct head head_of(const struct hn_loop *loop) {
-    struct head h = {.magic = "hardneg-train-1",
+    struct head h = {.magic = "hardneg-train-2",
                      .n = loop->task.n,
                      .d = loop->task.d,
                      .weights = loop->task.weights.n,

@@ -63,7 +63,7 @@ void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work) {
 
 // One batch under way.
 struct batch {
-    int threads;
+    struct hn_workers workers;
     const struct hn_loss_spec *spec;
     const struct hn_loss_lists *lists;
     int64_t n, d, keys;
@@ -73,7 +73,7 @@ struct batch {
 };
 
 static void score_block(const struct batch *b, int64_t first, int64_t rows) {
-    hn_product(b->threads, (struct hn_factor){b->anchor + first * b->d, b->d, false},
+    hn_product(b->workers, (struct hn_factor){b->anchor + first * b->d, b->d, false},
                (struct hn_factor){b->key, b->d, true}, rows, b->keys, b->d, false, b->work->score,
                b->keys);
 }
@@ -135,7 +135,7 @@ static void slope_of_all(const struct batch *b, int64_t a, hn_real *score) {
 }
 
 static void slope_block(const struct batch *b, int64_t first, int64_t rows) {
-#pragma omp parallel for num_threads(b->threads) schedule(dynamic, 8)
+#pragma omp parallel for num_threads(b->workers.threads) schedule(dynamic, 8)
     for (int64_t i = 0; i < rows; i++) {
         hn_real *score = b->work->score + i * b->keys;
         if (b->lists)
@@ -152,10 +152,10 @@ static void blocks(const struct batch *b, hn_real *d_anchor, hn_real *d_key) {
         const hn_real *slope = b->work->score;
         score_block(b, first, rows);
         slope_block(b, first, rows);
-        hn_product(b->threads, (struct hn_factor){slope, b->keys, false},
+        hn_product(b->workers, (struct hn_factor){slope, b->keys, false},
                    (struct hn_factor){b->key, b->d, false}, rows, b->d, b->keys, d_anchor == d_key,
                    d_anchor + first * b->d, b->d);
-        hn_product(b->threads, (struct hn_factor){slope, b->keys, true},
+        hn_product(b->workers, (struct hn_factor){slope, b->keys, true},
                    (struct hn_factor){b->anchor + first * b->d, b->d, false}, b->keys, b->d, rows,
                    true, d_key, b->d);
     }
@@ -192,8 +192,8 @@ static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, 
     b->most = b->spec->law.clip > 0 ? largest_score(b) : 0;
     score_block(b, 0, b->n);
     slope_block(b, 0, b->n);
-    symmetrise(w->score, b->n, b->threads);
-    hn_product(b->threads, (struct hn_factor){w->score, b->n, false},
+    symmetrise(w->score, b->n, b->workers.threads);
+    hn_product(b->workers, (struct hn_factor){w->score, b->n, false},
                (struct hn_factor){w->both, b->d, false}, b->n, b->d, b->n, false, w->slope, b->d);
     memcpy(dz1, w->slope, bytes);
     memcpy(dz2, w->slope + half, bytes);
@@ -220,10 +220,10 @@ static double same_view(struct batch *b, const hn_real *z2, hn_real *dz1, hn_rea
     return mean_of(b->work->value, b->n);
 }
 
-double hn_loss_pairs(int threads, const struct hn_loss_spec *spec,
+double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
                      const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work) {
-    struct batch b = {.threads = threads,
+    struct batch b = {.workers = workers,
                       .spec = spec,
                       .lists = lists,
                       .n = n,

@@ -61,7 +61,7 @@ void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work); // zeroed 
 // z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists): unit rows; dz1, dz2 are overwritten.
 // lists: only with OTHER_VIEW, or NULL. Anchors without a negative have loss 0 and no slope.
 // Returns the mean over anchors.
-double hn_loss_pairs(int threads, const struct hn_loss_spec *spec,
+double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
                      const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work);
 

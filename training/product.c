@@ -20,12 +20,15 @@ static void multiply(struct hn_factor a, struct hn_factor b, int64_t m, int64_t 
 #endif
 }
 
-void hn_product(int threads, struct hn_factor a, struct hn_factor b, int64_t m, int64_t n,
-                int64_t k, bool add, hn_real *c, int64_t ldc) {
+void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
+                int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc) {
     int64_t block = hn_max(BLOCK_LEAST, (m + BLOCKS - 1) / BLOCKS);
     int64_t blocks = (m + block - 1) / block;
     hn_real beta = add ? 1 : 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1 && blocks > 1)
+    if (workers.flops)
+        atomic_fetch_add_explicit(workers.flops, 2 * m * n * k, memory_order_relaxed);
+#pragma omp parallel for num_threads(workers.threads)                                              \
+    schedule(dynamic) if (workers.threads > 1 && blocks > 1)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t first = i * block, rows = hn_min(block, m - first);
         struct hn_factor part = a;

@@ -32,6 +32,10 @@ enum hn_code hn_task_open(struct hn_context *ctx, const struct hn_task_type *typ
     return code;
 }
 
+struct hn_workers hn_task_workers(const struct hn_context *ctx, struct hn_task *task) {
+    return (struct hn_workers){ctx->threads, &task->flops};
+}
+
 void hn_task_close(struct hn_context *ctx, struct hn_task *task) {
     if (task->state && task->type->close)
         task->type->close(ctx, task);

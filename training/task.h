@@ -3,6 +3,7 @@
 #ifndef HN_TRAINING_TASK_H
 #define HN_TRAINING_TASK_H
 
+#include "core/digest.h"
 #include "core/option.h"
 #include "core/table.h"
 #include "datasets/items.h"
@@ -37,6 +38,7 @@ struct hn_task {
     int64_t n_label_names;
     const struct hn_graph *graph;       // of the n items, for `hops`; NULL: none
     const struct hn_features *features; // of the n items, for `ring`; NULL: none
+    _Atomic int64_t flops;              // of the matrix products of steps so far
     struct hn_weights weights;          // the task's networks are built on it; the loop frees it
 };
 
@@ -57,6 +59,8 @@ struct hn_task_type {
     const char *note;    // where this differs from the paper, "" if nowhere
     const struct hn_option *options;
     size_t params_size, state_size;
+    const char *folder;              // of the data, where the option `data` is not given
+    const char *const *files;        // names that it reads there ('*' = any), NULL-terminated
     const struct hn_column *columns; // what `evaluate` fills; the first decides in summaries
     int n_columns;
     unsigned objectives; // bit 1 << enum hn_objective for those it can train with
@@ -86,6 +90,9 @@ struct hn_task_type {
 extern const struct hn_task_type *const hn_tasks[]; // NULL-terminated
 const struct hn_task_type *hn_task_find(const char *name);
 
+// Workers of steps, whose products are counted.
+struct hn_workers hn_task_workers(const struct hn_context *ctx, struct hn_task *task);
+
 // Life cycle: open (also the weights), init, ..., close.
 HN_MUST_USE enum hn_code hn_task_open(struct hn_context *ctx, const struct hn_task_type *type,
                                       const void *params, const struct hn_task_setting *setting,
@@ -94,6 +101,14 @@ void hn_task_close(struct hn_context *ctx, struct hn_task *task); // also after 
 // Path of data as written in the job: absolute, below --data, or below the job's folder. Owned.
 HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_setting *setting,
                                const char *written);
+
+// SHA-256 of the files that the task reads, in the order of their names; "" where there are none,
+// or one cannot be read (opening the task says why).
+HN_MUST_USE enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *type,
+                                        const void *params, const struct hn_task_setting *setting,
+                                        char text[HN_DIGEST_TEXT]);
+// The option `data` of a task, else its type's folder.
+const char *hn_task_data(const struct hn_task_type *type, const void *params);
 
 // For tasks. The snapshot metric `metric` (of one column, without positives: knn_acc, probe_acc,
 // uniformity) of z[n x d], whose rows are made unit in a copy.

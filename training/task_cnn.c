@@ -37,7 +37,7 @@ struct state {
 static enum hn_code read_images(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    char *path = hn_task_path(ctx, &task->setting, p->data ? p->data : "cifar10");
+    char *path = hn_task_path(ctx, &task->setting, hn_task_data(task->type, p));
     enum hn_code code = path ? hn_cifar10_read(ctx, path, &s->data) : ctx->code;
     hn_free(ctx, path);
     if (!code && p->n > s->data.n)
@@ -157,8 +157,10 @@ static void augment(const struct hn_task *task, const char *purpose, int64_t ste
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1) {
     struct state *s = task->state;
-    struct hn_pass pass = {
-        .threads = ctx->threads, .training = true, .seed = task->setting.seed, .step = batch->step};
+    struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
+                           .training = true,
+                           .seed = task->setting.seed,
+                           .step = batch->step};
     int64_t n = batch->n, half = n * task->d;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < 2 * n; i++)
@@ -166,8 +168,8 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     const hn_real *z = hn_net_forward(&s->encoder, &task->weights, &s->tape, &pass, s->x, 2 * n);
     if (z1)
         memcpy(z1, z, (size_t)half * sizeof *z1);
-    *loss = hn_loss_pairs(ctx->threads, &batch->loss, NULL, n, task->d, z, z + half, s->dz,
-                          s->dz + half, &s->loss);
+    *loss = hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, n, task->d, z, z + half,
+                          s->dz, s->dz + half, &s->loss);
     hn_net_backward(&s->encoder, &task->weights, &s->tape, &pass, s->dz, NULL);
     return HN_OK;
 }
@@ -189,7 +191,7 @@ static void load(struct hn_context *ctx, struct hn_task *task, int number, int64
 static void encode(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
                    int64_t count, float *z, float *h) {
     struct state *s = task->state;
-    const struct hn_pass pass = {.threads = ctx->threads};
+    const struct hn_pass pass = {.workers.threads = ctx->threads};
     for (int64_t i = 0; i < count; i += ROWS) {
         int64_t rows = hn_min(ROWS, count - i);
         load(ctx, task, number, at, i, rows);
@@ -263,6 +265,8 @@ static const struct hn_option options[] = {{.name = "data",
                                             .help = "fit a linear probe on h at every evaluation"},
                                            {.name = NULL}};
 
+static const char *const files[] = {"data_batch_*.bin", "test_batch.bin", "batches.meta.txt", NULL};
+
 const struct hn_task_type hn_task_cnn = {
     .name = "cnn",
     .summary = "images: a small convolutional encoder, learned end to end",
@@ -271,6 +275,8 @@ const struct hn_task_type hn_task_cnn = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
+    .folder = "cifar10",
+    .files = files,
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS,
     .objectives =

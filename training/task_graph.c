@@ -54,7 +54,7 @@ struct state {
 static enum hn_code open_data(struct hn_context *ctx, const struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    char *path = hn_task_path(ctx, &task->setting, p->data ? p->data : "tudataset/MUTAG");
+    char *path = hn_task_path(ctx, &task->setting, hn_task_data(task->type, p));
     if (!path)
         return ctx->code;
     enum hn_code code = hn_tudataset_read(ctx, path, &s->data);
@@ -124,8 +124,7 @@ static void measure_room(struct state *s, int64_t batch) {
     s->degree = batch * entries;
 }
 
-static enum hn_code open_view(struct hn_context *ctx, const struct hn_task *task,
-                              struct view *view) {
+static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, struct view *view) {
     const struct params *p = task->params;
     struct state *s = task->state;
     int64_t batch = task->batch_size, whole = p->width * p->layers;
@@ -143,7 +142,7 @@ static enum hn_code open_view(struct hn_context *ctx, const struct hn_task *task
                 (view->dz = hn_alloc(ctx, batch * whole, sizeof *view->dz)) &&
                 (view->dh = hn_alloc(ctx, s->room * p->width, sizeof *view->dh)) &&
                 (view->dx = hn_alloc(ctx, s->room * p->width, sizeof *view->dx));
-    view->pass = (struct hn_pass){.threads = ctx->threads,
+    view->pass = (struct hn_pass){.workers = hn_task_workers(ctx, task),
                                   .seed = task->setting.seed,
                                   .mean = &view->adjacent,
                                   .mean_t = &view->adjacent};
@@ -305,8 +304,8 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     }
     if (z1)
         memcpy(z1, z[0], (size_t)(batch->n * task->d) * sizeof *z1);
-    *loss = hn_loss_pairs(ctx->threads, &batch->loss, NULL, batch->n, task->d, z[0], z[1],
-                          s->view[0].dz, s->view[1].dz, &s->loss);
+    *loss = hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, batch->n, task->d, z[0],
+                          z[1], s->view[0].dz, s->view[1].dz, &s->loss);
     decode(task, &s->view[0]);
     decode(task, &s->view[1]);
     return HN_OK;
@@ -436,6 +435,10 @@ static const struct hn_column columns[COLUMNS] = {
                 HN_NEITHER},
 };
 
+static const char *const files[] = {
+    "*_A.txt",           "*_graph_indicator.txt", "*_graph_labels.txt",
+    "*_node_labels.txt", "*_folds.txt",           NULL};
+
 const struct hn_task_type hn_task_graph = {
     .name = "graph",
     .summary = "graph classification: two changed copies of every graph, GIN",
@@ -444,6 +447,8 @@ const struct hn_task_type hn_task_graph = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
+    .folder = "tudataset/MUTAG",
+    .files = files,
     .columns = columns,
     .n_columns = COLUMNS,
     .objectives =

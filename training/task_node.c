@@ -149,8 +149,7 @@ static enum hn_code build_head(struct hn_context *ctx, struct hn_task *task) {
     return HN_OK;
 }
 
-static enum hn_code open_view(struct hn_context *ctx, const struct hn_task *task,
-                              struct view *view) {
+static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, struct view *view) {
     struct state *s = task->state;
     const struct params *p = task->params;
     int64_t n = s->data.n, entries = s->data.start[n], edges = hn_graph_edges(&s->data.graph) + n;
@@ -166,7 +165,7 @@ static enum hn_code open_view(struct hn_context *ctx, const struct hn_task *task
     for (int i = 0; i < 4; i++)
         if (!(*array[i] = hn_alloc(ctx, n * p->out, sizeof **array[i])))
             return ctx->code;
-    view->pass = (struct hn_pass){.threads = ctx->threads,
+    view->pass = (struct hn_pass){.workers = hn_task_workers(ctx, task),
                                   .seed = task->setting.seed,
                                   .input = &view->input,
                                   .input_t = &view->input_t,
@@ -178,7 +177,7 @@ static enum hn_code open_view(struct hn_context *ctx, const struct hn_task *task
 static enum hn_code open_data(struct hn_context *ctx, const struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    char *path = hn_task_path(ctx, &task->setting, p->data ? p->data : "cora");
+    char *path = hn_task_path(ctx, &task->setting, hn_task_data(task->type, p));
     if (!path)
         return ctx->code;
     enum hn_code code = hn_linqs_read(ctx, path, &s->data);
@@ -310,17 +309,17 @@ static double pair_loss(struct hn_context *ctx, struct hn_task *task,
     struct view *v1 = &s->view[0], *v2 = &s->view[1];
     int64_t n = batch->n, d = task->d;
     if (n == task->n && !batch->lists)
-        return hn_loss_pairs(ctx->threads, &batch->loss, NULL, n, d, z1, z2, v1->dz, v2->dz,
-                             &s->loss);
+        return hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, n, d, z1, z2, v1->dz,
+                             v2->dz, &s->loss);
     gather(z1, batch->id, n, d, v1->part);
     double loss;
     if (batch->lists) {
-        loss = hn_loss_pairs(ctx->threads, &batch->loss, batch->lists, n, d, v1->part, z2,
-                             v1->dpart, v2->dz, &s->loss);
+        loss = hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, batch->lists, n, d, v1->part,
+                             z2, v1->dpart, v2->dz, &s->loss);
     } else {
         gather(z2, batch->id, n, d, v2->part);
-        loss = hn_loss_pairs(ctx->threads, &batch->loss, NULL, n, d, v1->part, v2->part, v1->dpart,
-                             v2->dpart, &s->loss);
+        loss = hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, n, d, v1->part,
+                             v2->part, v1->dpart, v2->dpart, &s->loss);
         scatter(v2->dpart, batch->id, n, d, task->n, v2->dz);
     }
     scatter(v1->dpart, batch->id, n, d, task->n, v1->dz);
@@ -561,6 +560,8 @@ static const struct hn_column columns[COLUMNS] = {
                     HN_SMALLER},
 };
 
+static const char *const files[] = {"*.features", "*.edges", "*.split", NULL};
+
 const struct hn_task_type hn_task_node = {
     .name = "node",
     .summary = "node classification: two views of a graph of documents",
@@ -569,6 +570,8 @@ const struct hn_task_type hn_task_node = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
+    .folder = "cora",
+    .files = files,
     .columns = columns,
     .n_columns = COLUMNS,
     .objectives = 1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE |

@@ -36,7 +36,7 @@ struct state {
 static enum hn_code open_views(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    char *data = hn_task_path(ctx, &task->setting, p->data ? p->data : "cifar10");
+    char *data = hn_task_path(ctx, &task->setting, hn_task_data(task->type, p));
     struct hn_views_spec spec = {.data = data,
                                  .cache = task->setting.cache ? task->setting.cache : ".",
                                  .n = p->n,
@@ -131,16 +131,18 @@ static void draw_pairs(struct hn_task *task, const struct hn_task_batch *batch) 
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1) {
     struct state *s = task->state;
-    struct hn_pass pass = {
-        .threads = ctx->threads, .training = true, .seed = task->setting.seed, .step = batch->step};
+    struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
+                           .training = true,
+                           .seed = task->setting.seed,
+                           .step = batch->step};
     int64_t half = batch->n * task->d;
     draw_pairs(task, batch);
     const hn_real *z =
         hn_net_forward(&s->encoder, &task->weights, &s->tape, &pass, s->x, 2 * batch->n);
     if (z1)
         memcpy(z1, z, (size_t)half * sizeof *z1);
-    *loss = hn_loss_pairs(ctx->threads, &batch->loss, NULL, batch->n, task->d, z, z + half, s->dz,
-                          s->dz + half, &s->loss);
+    *loss = hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, batch->n, task->d, z,
+                          z + half, s->dz, s->dz + half, &s->loss);
     hn_net_backward(&s->encoder, &task->weights, &s->tape, &pass, s->dz, NULL);
     return HN_OK;
 }
@@ -150,7 +152,7 @@ static void encode(struct hn_context *ctx, struct hn_task *task, const float *x,
                    float *z, float *h) {
     struct state *s = task->state;
     const struct params *p = task->params;
-    const struct hn_pass pass = {.threads = ctx->threads};
+    const struct hn_pass pass = {.workers.threads = ctx->threads};
     int layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
     for (int64_t i = 0; i < count; i += ROWS) {
         int64_t rows = hn_min(ROWS, count - i);
@@ -167,7 +169,7 @@ static void encode_views(struct hn_context *ctx, struct hn_task *task, int numbe
                          int64_t count, float *z) {
     struct state *s = task->state;
     const struct hn_views *v = &s->data;
-    const struct hn_pass pass = {.threads = ctx->threads};
+    const struct hn_pass pass = {.workers.threads = ctx->threads};
     struct hn_stream stream;
     hn_stream_open(&stream, task->setting.seed, "views.embed", at, 0, 0);
     int64_t room = hn_min(ROWS, 2 * task->batch_size); // rows that s->x holds
@@ -249,6 +251,8 @@ static const struct hn_option options[] = {
      .help = "fit a linear probe on h at every evaluation"},
     {.name = NULL}};
 
+static const char *const files[] = {"data_batch_*.bin", "test_batch.bin", "batches.meta.txt", NULL};
+
 const struct hn_task_type hn_task_views = {
     .name = "views-mlp",
     .summary = "images: a small encoder of cached views as patch features",
@@ -257,6 +261,8 @@ const struct hn_task_type hn_task_views = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
+    .folder = "cifar10",
+    .files = files,
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS,
     .objectives =
