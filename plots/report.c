@@ -84,6 +84,10 @@ static void put_row(FILE *html, const char *name, const char *value) {
     fputs("</td></tr>\n", html);
 }
 
+static bool is_training(const struct writer *w) {
+    return hn_results_table(w->results, "training") != NULL;
+}
+
 static void put_head(const struct writer *w) {
     FILE *html = w->html;
     fputs("<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
@@ -107,6 +111,8 @@ static void put_head(const struct writer *w) {
     fputs(".</p>\n<nav aria-label=Contents><ul>\n<li><a href=\"#run\">What was run</a></li>\n"
           "<li><a href=\"#samplers\">Samplers</a></li>\n",
           html);
+    if (is_training(w))
+        fputs("<li><a href=\"#training\">Training</a></li>\n", html);
     if (hn_results_table(w->results, "claims") || hn_results_table(w->results, "claim_ids"))
         fputs("<li><a href=\"#claims\">Claims</a></li>\n", html);
     fputs("<li><a href=\"#figures\">Figures</a></li>\n"
@@ -210,10 +216,11 @@ static void put_run(const struct writer *w) {
     fprintf(w->html,
             "<section aria-labelledby=run><h2 id=run>What was run</h2>\n<p>%" PRId64
             " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
-            " not applicable. A cell is one sampler with its options on one step of one file, with "
-            "one seed.</p>\n",
+            " not applicable. A cell is one %s, with one seed.</p>\n",
             runs->rows, count_status(runs, "ok"), count_status(runs, "failed"),
-            count_status(runs, "not_applicable"));
+            count_status(runs, "not_applicable"),
+            is_training(w) ? "training of a task with one sampler and weighting"
+                           : "sampler with its options on one step of one file");
     put_datasets(w);
     put_settings(w);
     put_failures(w);
@@ -403,7 +410,10 @@ static void put_again(const struct writer *w) {
           w->html);
     if (*config) {
         fputs("Saved as <code>job.yaml</code>, the job below, with every default, does it again: "
-              "<code>hardneg run -c job.yaml -o again</code>; paths in it are relative to that "
+              "<code>hardneg ",
+              w->html);
+        fputs(is_training(w) ? "train" : "run", w->html);
+        fputs(" -c job.yaml -o again</code>; paths in it are relative to that "
               "file.</p>\n<details><summary>The job</summary>\n<pre tabindex=0><code>",
               w->html);
         hn_html_text(w->html, config);
@@ -421,6 +431,8 @@ enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *rep
     if (hn_html_samplers(html, ctx, w.results))
         return ctx->code;
     fputs("</section>\n", html);
+    if (hn_html_training(html, ctx, w.results))
+        return ctx->code;
     hn_html_claims(html, w.results);
     if (put_figures(&w))
         return ctx->code;

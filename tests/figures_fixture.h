@@ -96,6 +96,12 @@ static inline void figures_run(struct hn_context *ctx, struct hn_table *t, int c
     figures_text(ctx, t, "params", c->params);
     figures_text(ctx, t, "status", "ok");
     figures_text(ctx, t, "weighting", isnan(c->beta) ? "none" : "hcl");
+    if (!isnan(c->beta)) {
+        char options[64];
+        snprintf(options, sizeof options, "beta=%g, tau_plus=%g", c->beta, c->tau_plus);
+        figures_text(ctx, t, "weighting_params", options);
+    }
+    figures_text(ctx, t, "task", step ? "views-mlp" : ""); // the later rows were trained as well
     figures_reals(ctx, t, "step %d seed %d batch_size %d temperature 0.5 beta %g tau_plus %g",
                   step * 100, seed + 1, c->batch_size, c->beta, c->tau_plus);
     figures_reals(ctx, t, "fn_ratio %g fn_ratio_lo %g fn_ratio_hi %g fn_start %g cos_mean %g", fn,
@@ -113,7 +119,7 @@ static inline void figures_run(struct hn_context *ctx, struct hn_table *t, int c
 static inline void figures_runs(struct hn_context *ctx, struct hn_results *r) {
     figures_table(ctx, &r->runs, "runs",
                   "dataset dataset_sha256 sampler params status weighting "
-                  "error",
+                  "error task weighting_params",
                   "step seed batch_size temperature beta tau_plus fn_ratio fn_ratio_lo fn_ratio_hi "
                   "fn_start cos_mean cos_p99 hard_true_mean gap bound_36 bound_37 loss_global "
                   "loss_train pos_prob pos_prob_global fn_mass fn_loss_mass cost_s cost_g "
@@ -260,9 +266,23 @@ static inline void figures_others(struct hn_context *ctx, struct hn_table *assig
     }
 }
 
+// Accuracy rises from one level, for every row that has a task.
+static inline void figures_training(struct hn_context *ctx, struct hn_table *t,
+                                    const struct hn_table *runs) {
+    figures_table(ctx, t, "training", "", "run step loss learning_rate knn_acc cost_t");
+    for (int64_t run = 0; run < runs->rows; run++)
+        for (int step = 0; *hn_table_text(runs, run, "task") && step < 4; step++) {
+            figures_row(ctx, t);
+            figures_reals(ctx, t, "run %d step %d loss %g learning_rate 0.001 cost_t 0.01",
+                          (int)run, 100 * step, 5.0 / (1 + step));
+            figures_reals(ctx, t, "knn_acc %g",
+                          0.3 + 0.1 * step + 0.001 * (double)(run % 7) * (step > 0));
+        }
+}
+
 // Owned: hn_results_free().
 static inline struct hn_results figures_results(struct hn_context *ctx) {
-    enum { TABLES = 9 };
+    enum { TABLES = 10 };
     struct hn_results r = {0};
     figures_must(hn_results_set(ctx, &r, "status", "complete"));
     figures_must(hn_results_set(ctx, &r, "argv", "hardneg run -c job.yaml"));
@@ -281,6 +301,7 @@ static inline struct hn_results figures_results(struct hn_context *ctx) {
     figures_purity(ctx, &r.table[4]);
     figures_heat(ctx, &r.table[5]);
     figures_others(ctx, &r.table[6], &r.table[7], &r.table[8]);
+    figures_training(ctx, &r.table[9], &r.runs);
     return r;
 }
 
