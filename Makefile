@@ -60,12 +60,12 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard $(addprefix training/,
 	loss*.c product.c sparse.c glorot.c optimiser.c task_graph.c)))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo test asan tsan lint bench
+entries := demo test asan tsan lint bench paper
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench format \
+.PHONY: all everything $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench run-paper format \
 	install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -98,6 +98,12 @@ bench: ## how fast the heavy parts are, beside the machine's limits and, where i
 	$(Q)./deps.sh build
 	$(again) run-bench
 
+# QUICK=1: 2,000 images and 60 steps, to see that it works; OUT: where it all goes.
+OUT ?= results/paper$(if $(QUICK),-quick)
+paper: ## from CIFAR-10's pixels (DATA=dir) to figures: train, reproduce bs-fig4 to 7, report; QUICK=1 for a small one
+	$(Q)./deps.sh build
+	$(again) run-paper
+
 baseline: $(program) ## make results/baseline.h5 again, which `make test` compares the smoke job with
 	$(Q)rm -rf $(BUILD)/baseline
 	$(Q)$(program) run -c harness/jobs/smoke.yaml -o $(BUILD)/baseline --quiet
@@ -128,6 +134,9 @@ run-bench: $(program)
 	@echo
 	$(Q)python3=$$(PATH=/usr/bin:$$PATH command -v python3) && \
 	$$python3 tests/peers/compare.py $(program) || echo "peers: no python3, or a run failed"
+
+run-paper: $(program)
+	$(Q)harness/paper.sh $(program) "$(DATA)" "$(OUT)" $(if $(QUICK),quick)
 
 format: ## rewrite all sources as .clang-format says
 	$(Q)clang-format -i $(wildcard */*.c */*.h tests/fuzz/*.[ch])

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SGEMM_DIM = 512, SGEMM_REPS = 5 }; // of the rate that steps are measured against
+enum { SGEMM_DIM = 512, SGEMM_REPS = 9 }; // of the rate that steps are measured against
 
 struct train_params {
     char *job, *output, *data, *cache;
@@ -99,10 +99,20 @@ static enum hn_code list_runs(const struct work *w) {
     return HN_OK;
 }
 
-// Before the first run that trains, so that step times have a rate of the same hour beside them.
+// Before the first run that trains. The best of some: a floor is what the machine can do, and other
+// work on it must not lower that.
 static enum hn_code calibrate(struct hn_context *ctx, struct work *w) {
-    return w->sgemm_gflops > 0 ? HN_OK
-                               : hn_host_sgemm(ctx, SGEMM_DIM, SGEMM_REPS, &w->sgemm_gflops);
+    double best = 0;
+    if (w->sgemm_gflops > 0)
+        return HN_OK;
+    for (int i = 0; i < SGEMM_REPS; i++) {
+        double rate;
+        if (hn_host_sgemm(ctx, SGEMM_DIM, 1, &rate))
+            return ctx->code;
+        best = rate > best ? rate : best;
+    }
+    w->sgemm_gflops = best;
+    return HN_OK;
 }
 
 static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t number) {

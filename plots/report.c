@@ -32,6 +32,10 @@ struct writer {
     char complaint[HN_MESSAGE_MAX];
 };
 
+static bool is_training(const struct writer *w) {
+    return hn_results_table(w->results, "training") != NULL;
+}
+
 // Different texts or numbers of a column, in the order of the file.
 struct distinct {
     char text[MOST_LISTED][HN_TITLE_SIZE];
@@ -82,10 +86,6 @@ static void put_row(FILE *html, const char *name, const char *value) {
     fputs("</th><td class=wrap>", html);
     hn_html_text(html, value);
     fputs("</td></tr>\n", html);
-}
-
-static bool is_training(const struct writer *w) {
-    return hn_results_table(w->results, "training") != NULL;
 }
 
 static void put_head(const struct writer *w) {
@@ -144,9 +144,9 @@ static void put_datasets(const struct writer *w) {
     list_distinct(runs, "dataset", NULL, &names);
     bool sized = hn_results_table(w->results, "datasets") != NULL;
     fprintf(html,
-            "<div class=scroll><table><thead><tr><th scope=col>Snapshots</th>%s<th "
+            "<div class=scroll><table><thead><tr><th scope=col>%s</th>%s<th "
             "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
-            sized ? "<th scope=col class=n>Items</th>" : "");
+            is_training(w) ? "Data" : "Snapshots", sized ? "<th scope=col class=n>Items</th>" : "");
     for (int i = 0; i < names.n; i++) {
         double items = dataset_number(w->results, names.text[i], "items");
         list_distinct(runs, "step", names.text[i], &steps);

@@ -113,8 +113,12 @@ static void put_dataset(FILE *html, const struct hn_groups *g, int dataset) {
     for (int s = 0; s < g->settings; s++) {
         int64_t step = hn_last_step(g, dataset, 0, s, "step");
         last = step > last ? step : last;
-        for (int c = 0; c < COLUMNS; c++)
-            has[c] |= !isnan(last_mean(g, dataset, s, columns[c].column).mean);
+        for (int c = 0; c < COLUMNS; c++) {
+            double mean = last_mean(g, dataset, s, columns[c].column).mean;
+            // Trainings do not count inner products: a column of noughts says nothing.
+            bool uncounted = strcmp(columns[c].column, "n_dot") == 0 && mean == 0;
+            has[c] |= !isnan(mean) && !uncounted;
+        }
     }
     hn_dataset_title(g->dataset[dataset], title, sizeof title);
     fputs("<div class=scroll role=region tabindex=0 aria-label=\"Samplers\">"

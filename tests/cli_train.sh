@@ -3,6 +3,7 @@
 # it writes is a series that `hardneg run` takes.
 set -u
 hardneg=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-train-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -61,6 +62,20 @@ expect "train" 0 'untrained encoder' train -c job.yaml -o one
 check "differences are paired" grep -q 'se [0-9.]*, p [0-9.]*' out
 check "a series for every run" test "$(series one | wc -l)" = 6
 check "no checkpoint stays" test -z "$(find one -name 'checkpoint*')"
+check "costs of a step are printed" grep -q 'GFLOP' out
+expect "the report" 0 '.' report one -o one.html
+check "the report has the untrained encoder" grep -q 'untrained encoder' one.html
+check "the report has the curves" grep -q 'figure id="bs-fig13"' one.html
+"$hardneg" export one --csv >runs.csv
+column() { # NAME: different values of a column of runs.csv
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } NR > 1 { print $c }' runs.csv |
+        sort -u
+}
+check "the data are named by their contents" test "$(column dataset_sha256 | tr -d '\n' | wc -c)" = 64
+mkdir moved && cp -r data moved/
+expect "data elsewhere: nothing to do" 0 '0 trained, 6 were there' train -c job.yaml -o one --data moved
+echo '3 4' >>moved/data/small/small.edges
+expect "other data: all to do" 0 '6 trained, 0 were there' train -c job.yaml -o other --data moved
 expect "again: nothing to do" 0 '0 trained, 6 were there' train -c job.yaml -o one
 expect "other threads" 0 'untrained' train -c job.yaml -o two --threads 3
 for a in $(series one); do
@@ -101,5 +116,15 @@ expect "a loss that the sampler does not suit" 2 'other-view' train -c job.yaml 
 expect "data that are not there" 4 'runs failed' train -c job.yaml -o gone --data nowhere
 check "and says which" grep -q 'nowhere/data/small' err
 expect "divergence" 4 'step [0-9]*: the loss is' train -c job.yaml -o far --set adam.rate=1e38 --set seeds=1
+expect_paper() { # PATTERN ARGUMENT...
+    local pattern=$1
+    shift
+    "$here/../harness/paper.sh" "$hardneg" "$@" >out 2>err
+    rc=$?
+    check "make paper without data: exit code 2, not $rc" test $rc = 2
+    check "make paper without data: says '$pattern'" grep -q -- "$pattern" err
+}
+expect_paper 'no data' '' paper
+expect_paper 'nowhere/cifar10/data_batch_1.bin is not there' nowhere paper
 echo "train: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
