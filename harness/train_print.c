@@ -13,7 +13,10 @@ enum { NAME = 48 };
 static void print_moments(struct hn_moments m, bool percent) {
     double scale = percent ? 100 : 1;
     int digits = percent ? 2 : 3;
-    printf(" %8.*f", digits, scale * m.mean);
+    if (isnan(m.mean))
+        printf(" %8s", "-");
+    else
+        printf(" %8.*f", digits, scale * m.mean);
     if (isnan(m.deviation))
         printf("  %6s", "");
     else

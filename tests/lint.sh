@@ -24,7 +24,8 @@ declare -A below=(
 allowed() { # FILE INCLUDE: whether the file may include that header of ours
     local folder=${1%%/*} from=${2%%/*}
     case $1:$2 in
-    plots/*:harness/store.h | harness/*:plots/figure.h | harness/*:plots/paper.h | harness/*:plots/report.h) return 0 ;;
+    plots/*:harness/store.h | harness/*:plots/figure.h | harness/*:plots/paper.h | harness/*:plots/report.h | \
+        harness/*:plots/trained.h) return 0 ;;
     harness/main.c:datasets/h5.h | harness/store*:datasets/h5.h) return 0 ;;
     metrics/study_*:samplers/*.h) return 0 ;; # propositions about graphs and walks
     *:datasets/h5.h) [[ $1 == datasets/h5* || $1 == datasets/snapshot* || $1 == tests/* ]]; return ;;
