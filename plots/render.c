@@ -81,10 +81,12 @@ void hn_tsv_real(FILE *tsv, double value) {
 static enum hn_code check_columns(const struct drawing *d) {
     const char *id = d->figure->id, *name = d->figure->table ? d->figure->table : "runs";
     const struct hn_table *table = hn_results_table(d->results, name);
+    bool trained = strcmp(name, "training") == 0;
     const char *below =
-        strcmp(name, "runs") == 0 || strcmp(name, "snapshots") == 0 ? "" : "tables/";
-    const char *remedy =
-        *below ? "ask for it in the job (metrics)" : "run the job again with metrics: all";
+        trained || strcmp(name, "runs") == 0 || strcmp(name, "snapshots") == 0 ? "" : "tables/";
+    const char *remedy = trained  ? "`hardneg train` writes it"
+                         : *below ? "ask for it in the job (metrics)"
+                                  : "run the job again with metrics: all";
     if (!table)
         return hn_fail(d->ctx, HN_DATA, "figure %s needs /%s%s, which the results lack: %s", id,
                        below, name, remedy);
