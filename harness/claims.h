@@ -16,8 +16,9 @@ enum hn_claim_test {
     HN_TEST_EQUAL, // within a margin
     HN_TEST_RISES, // with the column `along`
     HN_TEST_FALLS,
-    HN_TEST_BOUND, // of >= than in every row
-    HN_TEST_SLOPE  // of log of over log along, equal to a value within a margin
+    HN_TEST_BOUND,  // of >= than in every row
+    HN_TEST_SOONER, // of reaches than's value at the end in fewer steps than than itself
+    HN_TEST_SLOPE   // of log of over log along, equal to a value within a margin
 };
 extern const char *const hn_claim_tests[];
 
@@ -25,7 +26,9 @@ enum hn_claim_steps {
     HN_STEPS_ALL,
     HN_STEPS_TRAINED, // above 0
     HN_STEPS_FIRST,
-    HN_STEPS_LAST
+    HN_STEPS_LAST,  // of the data set
+    HN_STEPS_START, // first row of each run: before training
+    HN_STEPS_END    // last row of each run
 };
 
 // How two statistics become the one that is reported (levels) or judged (claims: the difference).
@@ -46,6 +49,7 @@ struct hn_claim_side {
     char op;                   // '+', '-', '*', '/'
     double times;
     double factor, value; // value: a constant instead, if it is no NaN
+    int steps;            // enum hn_claim_steps, -1 = those of the claim
     struct hn_claim_filter *filter;
     int64_t filters;
 };
@@ -85,6 +89,11 @@ struct hn_claim_job {
     bool last_step;           // only the last step of the series
     double steps, items;      // at least
     int prefer;               // 0: most items, 1: most steps
+    // Of a training (entries of that kind): folders of data, as its tasks name them; overrides, by
+    // effort and always; how many seeds by effort.
+    const char **data, **set, **quick, **full; // [n_data] ...
+    int64_t n_data, n_set, n_quick, n_full;
+    double seeds, quick_seeds, full_seeds;
 };
 
 // A sampler timed on random rows.
@@ -131,6 +140,7 @@ struct hn_claim_part {
     double left, right;         // means over replicates
     double difference, lo, hi;  // 95 %
     double fail_hi, fail_lo;    // corrected for the number of parts
+    double error, p;            // standard error; paired t-test of no difference, two-sided
     double deviation, room;     // over replicates; distance to the nearest edge of the claimed side
     int64_t replicates, needed; // needed: 0 none, -1 more than can be drawn
     bool batches;               // the interval is over batches of one seed

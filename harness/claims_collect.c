@@ -13,10 +13,12 @@
 enum { DATASETS_MAX = 16, EACH_MAX = 8, FILTERS_MAX = 24 };
 
 // A column as seen from the rows of a table: its own (link < 0), or of the table that its column
-// `link` is a key into.
+// `link` is a key into. Where it is empty, or column < 0: the option of that name in the table's
+// texts of options ("K=100, M=500").
 struct view {
     const struct hn_table *table;
     int column, link;
+    const char *option;
 };
 
 struct group_column {
@@ -53,19 +55,52 @@ struct gather {
     const char *reason;     // of a failed row
 };
 
+static const struct view no_view = {NULL, -1, -1, NULL};
+
+// The value of an option in row `row`; "" without.
+static void option_text(const struct hn_table *t, int64_t row, const char *name, char *text,
+                        size_t size) {
+    static const char *const columns[] = {"params", "weighting_params", "task_params"};
+    size_t length = strlen(name);
+    *text = '\0';
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !*text; i++) {
+        const char *at = hn_table_text(t, row, columns[i]);
+        for (const char *next; *at && !*text; at = next) {
+            const char *end = strstr(at, ", ");
+            next = end ? end + 2 : at + strlen(at);
+            if (strncmp(at, name, length) == 0 && at[length] == '=')
+                snprintf(text, size, "%.*s", (int)((end ? end : next) - at - (int64_t)length - 1),
+                         at + length + 1);
+        }
+    }
+}
+
+static bool has_option(const struct hn_table *t, const char *name) {
+    char text[128];
+    for (int64_t row = 0; row < t->rows; row++) {
+        option_text(t, row, name, text, sizeof text);
+        if (*text)
+            return true;
+    }
+    return false;
+}
+
 static struct view look(const struct hn_results *r, const struct hn_table *t, const char *column) {
-    struct view none = {NULL, -1, -1};
-    int own = column ? hn_table_find(t, column) : -1;
+    bool linked = column && strncmp(column, "runs.", 5) == 0; // where the table has one of its own
+    column += linked ? 5 : 0;
+    int own = column && !linked ? hn_table_find(t, column) : -1;
     if (own >= 0)
-        return (struct view){t, own, -1};
+        return (struct view){t, own, -1, column};
     for (const struct hn_row_owner *o = hn_row_owners; column && o->column; o++) {
         int key = hn_table_find(t, o->column);
         const struct hn_table *other = hn_results_table(r, o->table);
         int there = key >= 0 && other ? hn_table_find(other, column) : -1;
         if (there >= 0)
-            return (struct view){other, there, key};
+            return (struct view){other, there, key, column};
+        if (key >= 0 && other && has_option(other, column))
+            return (struct view){other, -1, key, column};
     }
-    return none;
+    return column && has_option(t, column) ? (struct view){t, -1, -1, column} : no_view;
 }
 
 static bool there(struct view v) { return v.table != NULL; }
@@ -78,19 +113,30 @@ static int64_t row_of(const struct hn_table *t, struct view v, int64_t row) {
     return other >= 0 && other < v.table->rows ? other : -1;
 }
 
+static double number_of(const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    return end != text && !*end ? value : NAN;
+}
+
 static double real_at(const struct hn_table *t, struct view v, int64_t row) {
     int64_t at = there(v) ? row_of(t, v, row) : -1;
+    double value = NAN;
+    char text[128];
     if (at < 0)
         return NAN;
-    const union hn_cells *cells = &v.table->cells[v.column];
-    switch (v.table->column[v.column].kind) {
-    case HN_COLUMN_REAL: return cells->real[at];
-    case HN_COLUMN_INT: return (double)cells->count[at];
-    default: break;
+    if (v.column >= 0) {
+        const union hn_cells *cells = &v.table->cells[v.column];
+        switch (v.table->column[v.column].kind) {
+        case HN_COLUMN_REAL: value = cells->real[at]; break;
+        case HN_COLUMN_INT: value = (double)cells->count[at]; break;
+        default: value = number_of(cells->text[at]); break;
+        }
     }
-    char *end;
-    double value = strtod(cells->text[at], &end);
-    return end != cells->text[at] && !*end ? value : NAN;
+    if (!isnan(value))
+        return value;
+    option_text(v.table, at, v.option, text, sizeof text);
+    return number_of(text);
 }
 
 // The cell as text: numbers in their shortest form.
@@ -99,15 +145,19 @@ static void text_at(const struct hn_table *t, struct view v, int64_t row, char *
     *text = '\0';
     if (at < 0)
         return;
-    if (v.table->column[v.column].kind == HN_COLUMN_TEXT)
+    bool textual = v.column >= 0 && v.table->column[v.column].kind == HN_COLUMN_TEXT;
+    double value = textual ? NAN : real_at(t, v, row);
+    if (textual)
         snprintf(text, size, "%s", v.table->cells[v.column].text[at]);
-    else
-        hn_real_text(real_at(t, v, row), text, size);
+    else if (!isnan(value))
+        hn_real_text(value, text, size);
+    if (!*text)
+        option_text(v.table, at, v.option, text, size);
 }
 
 static const char *borrowed_text(const struct hn_table *t, struct view v, int64_t row) {
     int64_t at = there(v) ? row_of(t, v, row) : -1;
-    return at >= 0 && v.table->column[v.column].kind == HN_COLUMN_TEXT
+    return at >= 0 && v.column >= 0 && v.table->column[v.column].kind == HN_COLUMN_TEXT
                ? v.table->cells[v.column].text[at]
                : "";
 }
@@ -160,7 +210,7 @@ static bool need(struct gather *g, const char *column, struct view *out) {
 
 static bool find_expression(struct gather *g, const struct hn_claim_side *side, struct view *value,
                             struct view *with) {
-    *with = (struct view){NULL, -1, -1};
+    *with = no_view;
     return need(g, side->column, value) && (!side->with || need(g, side->with, with));
 }
 
@@ -178,10 +228,15 @@ static bool add_group(struct gather *g, const char *column, bool required) {
     return there(c->view) || !required;
 }
 
+// Steps by which every run has one row: they name no group.
+static bool by_run(const struct hn_collect *w) {
+    return w->steps == HN_STEPS_START || w->steps == HN_STEPS_END;
+}
+
 static bool find_groups(struct gather *g, bool required) {
     const struct hn_collect *w = g->what;
     bool good = add_group(g, "dataset", false);
-    if (!w->along || strcmp(w->along, "step") != 0)
+    if ((!w->along || strcmp(w->along, "step") != 0) && !by_run(w))
         good = good && add_group(g, "step", false);
     for (int64_t i = 0; good && i < w->n_each && i < EACH_MAX; i++)
         good = strcmp(w->each[i], "step") == 0 || add_group(g, w->each[i], required);
@@ -246,7 +301,17 @@ static void find_spans(struct gather *g) {
     }
 }
 
+// The rows of a run stand together, in order of their steps.
+static bool row_ends(const struct gather *g, int64_t row) {
+    int run = hn_table_find(g->table, "run");
+    int64_t beside = g->what->steps == HN_STEPS_START ? row - 1 : row + 1;
+    const int64_t *key = run >= 0 ? g->table->cells[run].count : NULL;
+    return !key || beside < 0 || beside >= g->table->rows || key[beside] != key[row];
+}
+
 static bool step_wanted(const struct gather *g, int64_t row) {
+    if (by_run(g->what))
+        return row_ends(g, row);
     double step = real_at(g->table, g->step, row);
     if (g->what->steps == HN_STEPS_ALL || isnan(step))
         return true;
@@ -362,7 +427,7 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
     memset(out, 0, sizeof *out);
     struct gather g = {.ctx = ctx, .what = what, .out = out};
     g.table = hn_results_table(what->results, what->side->table);
-    g.lo = g.hi = g.along = g.beside = (struct view){NULL, -1, -1};
+    g.lo = g.hi = g.along = g.beside = no_view;
     if (!g.table || g.table->n_columns == 0) {
         snprintf(out->why, sizeof out->why, "the results have no table '%s'", what->side->table);
         return HN_OK;

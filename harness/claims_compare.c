@@ -226,7 +226,7 @@ static struct hn_collect collect_of(const struct judge *j, const struct hn_claim
                                .side = side,
                                .other = other,
                                .member = member,
-                               .steps = c->steps,
+                               .steps = side->steps >= 0 ? side->steps : c->steps,
                                .each = c->each,
                                .n_each = c->n_each};
 }
@@ -234,14 +234,100 @@ static struct hn_collect collect_of(const struct judge *j, const struct hn_claim
 // A cell that failed leaves a hole in a claim: the others must not speak for it.
 static bool lacks(const struct hn_samples *s) { return s->n == 0 || s->failed > 0; }
 
+// One run's curve: samples of a group's match and replicate, in order of steps.
+struct curve {
+    const struct hn_samples *samples;
+    const char *match;
+    int64_t replicate;
+};
+
+static const struct hn_sample *next_of(const struct curve *c, const struct hn_sample *after) {
+    const struct hn_samples *s = c->samples;
+    for (int64_t i = after ? after - s->sample + 1 : 0; i < s->n; i++)
+        if (s->sample[i].replicate == c->replicate && strcmp(s->sample[i].match, c->match) == 0)
+            return &s->sample[i];
+    return NULL;
+}
+
+static double end_of(const struct curve *c) {
+    double end = NAN;
+    for (const struct hn_sample *s = next_of(c, NULL); s; s = next_of(c, s))
+        end = s->value;
+    return end;
+}
+
+// Steps to a value, between evaluations by a straight line; one evaluation beyond the end if it is
+// never reached, which speaks against "sooner". NaN if two rows share a step.
+static double steps_to(const struct curve *c, double target) {
+    const struct hn_sample *before = NULL;
+    double found = NAN, beyond = NAN;
+    for (const struct hn_sample *s = next_of(c, NULL); s; before = s, s = next_of(c, s)) {
+        if (before && s->along <= before->along)
+            return NAN;
+        beyond = before ? 2 * s->along - before->along : s->along;
+        if (!isnan(found) || s->value < target)
+            continue;
+        double share = before ? (target - before->value) / (s->value - before->value) : 1;
+        found = before ? before->along + share * (s->along - before->along) : s->along;
+    }
+    return isnan(found) ? beyond : found;
+}
+
+static enum hn_code compare_curves(struct judge *j, const struct hn_samples *a,
+                                   const struct hn_samples *b, int64_t at, struct pairs *p) {
+    for (int64_t i = at; i < a->n; i++) {
+        const struct hn_sample *one = &a->sample[i];
+        const struct curve left = {a, one->match, one->replicate};
+        const struct curve right = {b, one->match, one->replicate};
+        double target = end_of(&right);
+        if (!same_group(one, &a->sample[at]) || next_of(&left, NULL) != one || isnan(target))
+            continue;
+        struct hn_sample steps = *one;
+        steps.value = steps_to(&left, target);
+        double other = steps_to(&right, target);
+        if (isnan(steps.value) || isnan(other))
+            return ambiguous(j, one);
+        push_pair(j, p, &steps, NULL, other);
+        p->one = &a->sample[at];
+    }
+    return HN_OK;
+}
+
+// Steps to the value that the other side has at its end, of both sides.
+static enum hn_code judge_curves(struct judge *j, const struct hn_samples *a,
+                                 const struct hn_samples *b, const char *left, const char *right) {
+    struct pairs p;
+    if (make_pairs(j->ctx, a->n, &p))
+        return j->ctx->code;
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; i < a->n && !code && j->out->verdict != HN_NOT_TESTED; i++) {
+        if (!first_of_group(a, i))
+            continue;
+        p.n = 0;
+        code = compare_curves(j, a, b, i, &p);
+        if (p.n == 0 || j->out->verdict == HN_NOT_TESTED)
+            continue;
+        struct hn_claim_part *part = add_part(j);
+        code = part ? HN_OK : j->ctx->code;
+        if (part) {
+            fill_part(j, part, &p);
+            part->step = -1;
+            name_part(part, a->sample[i].group, left, right);
+        }
+    }
+    free_pairs(j->ctx, &p);
+    return code;
+}
+
 // Every combination of the one side against every combination of the other.
 static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t right_member) {
     const struct hn_claim *c = j->claim;
-    bool rows = c->than.given && isnan(c->than.value);
+    bool rows = c->than.given && isnan(c->than.value), curves = c->test == HN_TEST_SOONER;
     struct hn_samples a = {0}, b = {0};
     char left[HN_CLAIM_AT], right[HN_CLAIM_AT];
     struct hn_collect one = collect_of(j, &c->of, rows ? &c->than : NULL, left_member);
     struct hn_collect two = collect_of(j, &c->than, &c->of, right_member);
+    one.along = two.along = curves ? "step" : NULL;
     hn_side_label(&c->of, left_member, left, sizeof left);
     hn_side_label(&c->than, right_member, right, sizeof right);
     enum hn_code code = hn_claim_collect(j->ctx, &one, &a);
@@ -250,7 +336,8 @@ static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t 
     if (code == HN_OK && (lacks(&a) || (rows && lacks(&b))))
         code = not_tested(j, lacks(&a) ? a.why : b.why);
     else if (code == HN_OK)
-        code = compare(j, &a, rows ? &b : NULL, left, right);
+        code = curves ? judge_curves(j, &a, &b, left, right)
+                      : compare(j, &a, rows ? &b : NULL, left, right);
     hn_samples_free(j->ctx, &a);
     hn_samples_free(j->ctx, &b);
     return code;

@@ -57,12 +57,17 @@ static double margin_of(const struct hn_claim *c, const struct hn_claim_part *pa
 }
 
 static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int64_t m) {
-    double sign = c->test == HN_TEST_BELOW || c->test == HN_TEST_FALLS ? -1 : 1;
+    bool lower = c->test == HN_TEST_BELOW || c->test == HN_TEST_FALLS || c->test == HN_TEST_SOONER;
+    double sign = lower ? -1 : 1;
     double half = (part->hi - part->lo) / 2, wide = half * widened(part, m);
     double d = sign * part->difference, margin = margin_of(c, part);
     bool equal = c->test == HN_TEST_EQUAL || c->test == HN_TEST_SLOPE;
     // Distance into the claimed side; negative on the other.
     double inside = equal ? margin - fabs(d) : d + margin;
+    part->error = part->deviation / sqrt((double)part->replicates);
+    part->p = part->replicates > 1 ? 2 * gsl_cdf_tdist_Q(fabs(part->difference) / part->error,
+                                                         (double)(part->replicates - 1))
+                                   : NAN;
     part->fail_lo = part->difference - wide;
     part->fail_hi = part->difference + wide;
     part->room = inside;
@@ -109,6 +114,8 @@ static void say_numbers(const struct hn_claim *c, const struct hn_claim_part *pa
         add_text(text, size, " over batches of one seed");
     else if (part->replicates > 1)
         add_text(text, size, " over %" PRId64 " seeds", part->replicates);
+    if (!part->batches && part->error > 0 && c->test != HN_TEST_SLOPE)
+        add_text(text, size, ", se %.2g, p %.2g", part->error, part->p);
 }
 
 static void say_needed(const struct hn_claim_result *out, char *text, size_t size) {

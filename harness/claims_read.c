@@ -8,10 +8,10 @@
 #include <string.h>
 
 const char *const hn_verdicts[] = {"holds", "fails", "inconclusive", "not tested", NULL};
-const char *const hn_claim_tests[] = {"above", "below", "equal", "rises",
-                                      "falls", "bound", "slope", NULL};
+const char *const hn_claim_tests[] = {"above", "below",  "equal", "rises", "falls",
+                                      "bound", "sooner", "slope", NULL};
 const char *const hn_claim_kinds[] = {"snapshots", "training", "listed", NULL};
-static const char *const step_names[] = {"all", "trained", "first", "last", NULL};
+static const char *const step_names[] = {"all", "trained", "first", "last", "start", "end", NULL};
 static const char *const as_names[] = {"value", "difference", "ratio", "reduction", NULL};
 static const char *const by_names[] = {"neighbours", "ends", NULL};
 static const char *const prefer_names[] = {"items", "steps", NULL};
@@ -173,6 +173,7 @@ static enum hn_code read_side(struct hn_context *ctx, const struct hn_yaml *node
         {"column", TEXT, false, offsetof(struct hn_claim_side, column), NULL},
         {"factor", REAL, false, offsetof(struct hn_claim_side, factor), NULL},
         {"value", REAL, false, offsetof(struct hn_claim_side, value), NULL},
+        {"steps", CHOICE, false, offsetof(struct hn_claim_side, steps), step_names},
         {"rows", NESTED, false, 0, NULL},
         {.name = NULL}};
     if (!node)
@@ -197,7 +198,7 @@ static enum hn_code read_published(struct hn_context *ctx, const struct hn_yaml 
 }
 
 static const struct hn_claim_side empty_side = {
-    .table = "runs", .factor = 1, .times = 1, .value = NAN};
+    .table = "runs", .factor = 1, .times = 1, .value = NAN, .steps = -1};
 
 // What the second side leaves out is as in the first.
 static void inherit(const struct hn_claim_side *of, struct hn_claim_side *than,
@@ -228,7 +229,7 @@ static enum hn_code read_sides(struct hn_context *ctx, const struct hn_yaml *map
 static enum hn_code check_claim(struct hn_context *ctx, const struct hn_yaml *map,
                                 const struct hn_claim *c) {
     bool pair = c->test == HN_TEST_ABOVE || c->test == HN_TEST_BELOW || c->test == HN_TEST_EQUAL ||
-                c->test == HN_TEST_BOUND;
+                c->test == HN_TEST_BOUND || c->test == HN_TEST_SOONER;
     bool series = c->test == HN_TEST_RISES || c->test == HN_TEST_FALLS;
     if ((pair || c->test == HN_TEST_SLOPE) && !c->than.given)
         return hn_yaml_fail(ctx, map, "test '%s' wants 'than'", hn_claim_tests[c->test]);
@@ -236,6 +237,8 @@ static enum hn_code check_claim(struct hn_context *ctx, const struct hn_yaml *ma
         return hn_yaml_fail(ctx, map, "test '%s' wants 'along'", hn_claim_tests[c->test]);
     if (series && c->than.given)
         return hn_yaml_fail(ctx, map, "test '%s' has no 'than'", hn_claim_tests[c->test]);
+    if (c->test == HN_TEST_SOONER && !isnan(c->than.value))
+        return hn_yaml_fail(ctx, map, "test 'sooner' wants rows to compare with, not a value");
     if (c->test == HN_TEST_SLOPE && isnan(c->than.value))
         return hn_yaml_fail(ctx, map, "test 'slope' wants a value: than: {value: 1}");
     if ((c->test == HN_TEST_EQUAL || c->test == HN_TEST_SLOPE) && !(c->margin + c->within > 0))
@@ -308,8 +311,31 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_yaml *map, 
         {"steps", REAL, false, offsetof(struct hn_claim_job, steps), NULL},
         {"items", REAL, false, offsetof(struct hn_claim_job, items), NULL},
         {"prefer", CHOICE, false, offsetof(struct hn_claim_job, prefer), prefer_names},
+        {"seeds", REAL, false, offsetof(struct hn_claim_job, seeds), NULL},
+        {"quick_seeds", REAL, false, offsetof(struct hn_claim_job, quick_seeds), NULL},
+        {"full_seeds", REAL, false, offsetof(struct hn_claim_job, full_seeds), NULL},
+        {"data", NESTED, false, 0, NULL},
+        {"set", NESTED, false, 0, NULL},
+        {"quick", NESTED, false, 0, NULL},
+        {"full", NESTED, false, 0, NULL},
         {.name = NULL}};
-    return read_fields(ctx, map, "a job", fields, out);
+    struct hn_claim_job *j = out;
+    const struct list {
+        const char *key;
+        const char ***text;
+        int64_t *n;
+    } lists[] = {{"data", &j->data, &j->n_data},
+                 {"set", &j->set, &j->n_set},
+                 {"quick", &j->quick, &j->n_quick},
+                 {"full", &j->full, &j->n_full}};
+    if (read_fields(ctx, map, "a job", fields, j))
+        return ctx->code;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const struct hn_yaml *value = value_of(map, lists[i].key);
+        if (value && read_texts(ctx, value, lists[i].key, lists[i].text, lists[i].n))
+            return ctx->code;
+    }
+    return HN_OK;
 }
 
 static enum hn_code read_cost(struct hn_context *ctx, const struct hn_yaml *map, void *out) {
@@ -427,6 +453,12 @@ static void free_entry(struct hn_context *ctx, struct hn_claim_entry *e) {
     for (int64_t i = 0; i < e->levels; i++) {
         free_side(ctx, &e->level[i].of);
         free_side(ctx, &e->level[i].than);
+    }
+    for (int64_t i = 0; i < e->jobs; i++) {
+        hn_free(ctx, e->job[i].data);
+        hn_free(ctx, e->job[i].set);
+        hn_free(ctx, e->job[i].quick);
+        hn_free(ctx, e->job[i].full);
     }
     hn_free(ctx, e->job);
     hn_free(ctx, e->cost);

@@ -63,6 +63,8 @@ static const struct hn_column part_columns[] = {
     REAL("hi", "upper end of its 95 % interval"),
     TEXT("verdict", "holds, fails or inconclusive"),
     INT("replicates", "seeds"),
+    REAL("se", "standard error of the difference"),
+    REAL("p", "paired t-test of no difference, two-sided"),
 };
 static const struct hn_column level_columns[] = {
     TEXT("id", "identifier of the figure or table"),
@@ -207,7 +209,9 @@ static enum hn_code store_parts(struct hn_context *ctx, const struct hn_claim_ou
                                                          R(p->lo),
                                                          R(p->hi),
                                                          T(hn_verdicts[p->verdict]),
-                                                         I(p->replicates)};
+                                                         I(p->replicates),
+                                                         R(p->error),
+                                                         R(p->p)};
         if (add_row(ctx, r, "claim_parts", part_columns, COUNT(part_columns), value))
             return ctx->code;
     }
@@ -327,10 +331,11 @@ void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) 
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 static json_t *part_json(const struct hn_claim_part *p) {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:I}", "dataset", p->dataset, "at",
-                     p->at, "left", real(p->left), "right", real(p->right), "difference",
-                     real(p->difference), "lo", real(p->lo), "hi", real(p->hi), "verdict",
-                     hn_verdicts[p->verdict], "replicates", (json_int_t)p->replicates);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "dataset",
+                     p->dataset, "at", p->at, "left", real(p->left), "right", real(p->right),
+                     "difference", real(p->difference), "lo", real(p->lo), "hi", real(p->hi),
+                     "verdict", hn_verdicts[p->verdict], "replicates", (json_int_t)p->replicates,
+                     "se", real(p->error), "p", real(p->p));
 }
 
 static json_t *published_json(const struct hn_claim_entry *e, const struct hn_claim_published *p) {

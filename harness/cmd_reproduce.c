@@ -3,6 +3,7 @@
 #include "harness/host.h"
 #include "harness/reproduce.h"
 #include "harness/shard.h"
+#include "harness/train.h"
 #include "plots/figure.h"
 #include "plots/paper.h"
 
@@ -351,6 +352,13 @@ static enum hn_code keep(struct hn_context *ctx, struct work *w,
     return code;
 }
 
+// Every setting of a training, the untrained encoder among them.
+static enum hn_code print_training(struct hn_context *ctx, const struct hn_results *r) {
+    enum hn_code code = hn_results_table(r, "training") ? hn_train_print(ctx, r) : HN_OK;
+    printf("\n");
+    return code;
+}
+
 // One entry: measured, judged, told, kept.
 static enum hn_code reproduce(struct hn_context *ctx, struct work *w,
                               const struct hn_claim_entry *entry, const struct hn_results *given) {
@@ -360,8 +368,6 @@ static enum hn_code reproduce(struct hn_context *ctx, struct work *w,
     enum hn_code code = HN_OK;
     if (given && entry->missing)
         snprintf(why, sizeof why, "%s", entry->missing);
-    else if (entry->kind == HN_KIND_TRAINING && entry->claims == 0)
-        code = hn_reproduce_missing(ctx, &w->rep, entry, why);
     else if (!given)
         code = hn_reproduce_run(ctx, &w->rep, entry, &r, why);
     if (code == HN_OK)
@@ -370,8 +376,11 @@ static enum hn_code reproduce(struct hn_context *ctx, struct work *w,
         w->outcomes++;
         if (!w->common->json)
             hn_claims_print(outcome);
+        const struct hn_results *judged = given ? given : &r;
+        if (!w->common->json && entry->kind == HN_KIND_TRAINING && judged->runs.rows > 0 && !*why)
+            code = print_training(ctx, judged);
         fflush(stdout);
-        if (!given)
+        if (!given && code == HN_OK)
             code = keep(ctx, w, outcome, &r);
     }
     hn_results_free(ctx, &r);

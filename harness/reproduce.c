@@ -234,15 +234,13 @@ enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *r
         snprintf(why, HN_MESSAGE_MAX, "%s", entry->missing);
         return HN_OK;
     }
+    if (entry->kind == HN_KIND_TRAINING)
+        return hn_reproduce_train_missing(ctx, rep, entry, why);
     if (entry->jobs > 0 && scan(ctx, rep))
         return ctx->code;
     for (int64_t i = 0; i < entry->jobs && !*why; i++)
         if (!pick(rep, &entry->job[i]) && !(entry->job[i].features && rep->graph))
             say_needs(rep, &entry->job[i], why);
-    if (entry->kind == HN_KIND_TRAINING && !*why)
-        snprintf(why, HN_MESSAGE_MAX, "%s",
-                 entry->claims ? "needs a training run: give its results with --results FILE"
-                               : "needs training runs; no claim on their results is written yet");
     return HN_OK;
 }
 
@@ -255,7 +253,7 @@ static enum hn_code write_text(struct hn_context *ctx, const char *path, const c
 
 // Path of a job: a file, or one of the program's own, which is written below the folder, so that
 // `hardneg run` takes it too. NULL with the message recorded.
-static char *find_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
+char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
     char name[128];
     snprintf(name, sizeof name, "jobs/%.100s.yaml", job);
     const char *text = hn_paper_text(name);
@@ -354,7 +352,7 @@ static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
                               int64_t first, int64_t seeds, struct hn_results *out) {
     char *item[OVERRIDES] = {NULL};
     struct hn_job read;
-    char *path = find_job(ctx, rep, job->job);
+    char *path = hn_reproduce_job(ctx, rep, job->job);
     enum hn_code code = path ? overrides(ctx, rep, job, data, first, seeds, item) : ctx->code;
     if (code == HN_OK) {
         struct hn_text_list set = {item, OVERRIDES};
@@ -451,11 +449,28 @@ static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
     return code ? code : add_dataset(ctx, data, out);
 }
 
+static enum hn_code trained(struct hn_context *ctx, enum hn_code code, struct hn_results *out,
+                            char *why) {
+    if (ends_entry(code)) {
+        snprintf(why, HN_MESSAGE_MAX, "%s", ctx->message);
+        code = HN_OK;
+    }
+    if (code)
+        hn_results_free(ctx, out);
+    return code;
+}
+
 enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
                               const struct hn_claim_entry *entry, struct hn_results *out,
                               char *why) {
     memset(out, 0, sizeof *out);
     enum hn_code code = hn_reproduce_missing(ctx, rep, entry, why);
+    if (code == HN_OK && entry->kind == HN_KIND_TRAINING && !entry->missing) {
+        code = calibrate(ctx, rep); // what the costs were measured on
+        if (code == HN_OK)
+            code = hn_reproduce_train(ctx, rep, entry, out, why);
+        return trained(ctx, code, out, why);
+    }
     for (int64_t i = 0; i < entry->jobs && !code && !*why; i++) {
         code = run_wanted(ctx, rep, &entry->job[i], out, why);
         if (ends_entry(code)) {

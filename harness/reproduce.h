@@ -41,6 +41,20 @@ void hn_reproduce_free(struct hn_context *ctx, struct hn_reproduce *rep);
 HN_MUST_USE enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
                                               const struct hn_claim_entry *entry, char *why);
 
+// Entries of trainings (harness/reproduce_train.c). As the two above; a job's data are found below
+// rep->data in any of the usual places, and linked as the job names them below rep->folder/data.
+// Jobs whose data are missing are left out, with a note; *why if that leaves none, or a run failed.
+HN_MUST_USE enum hn_code hn_reproduce_train_missing(struct hn_context *ctx,
+                                                    const struct hn_reproduce *rep,
+                                                    const struct hn_claim_entry *entry, char *why);
+HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
+                                            const struct hn_claim_entry *entry,
+                                            struct hn_results *out, char *why);
+// Path of a job: a file, or one of the program's own, which is written below the folder. Owned;
+// NULL with the message recorded.
+HN_MUST_USE char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                   const char *job);
+
 // Times a sampler on random rows: one row of the table `costs` for each repetition, kept as shards
 // of rep->folder (harness/reproduce_costs.c).
 HN_MUST_USE enum hn_code hn_reproduce_cost(struct hn_context *ctx, const struct hn_reproduce *rep,
