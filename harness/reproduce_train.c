@@ -208,7 +208,7 @@ enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep
             return ctx->code;
         if (*missing) {
             hn_note(ctx, "%s: without %s: it %s", entry->id, entry->job[i].job, missing);
-            if (!ran)
+            if (!ran && !*why)
                 snprintf(why, HN_MESSAGE_MAX, "%s", missing);
             continue;
         }
