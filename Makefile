@@ -60,12 +60,12 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard $(addprefix training/,
 	loss*.c product.c sparse.c glorot.c optimiser.c task_graph.c)))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo test asan tsan lint bench paper
+entries := demo test asan tsan lint bench paper torture
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench run-paper format \
+.PHONY: all everything $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench run-paper run-torture format \
 	install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -93,6 +93,10 @@ tsan: ## unit tests under the thread sanitizer
 lint: ## formatting, rules of the design, static analysis
 	$(Q)./deps.sh build test dev
 	$(again) run-lint
+
+torture: ## kill a run at KILLS (default 200) random moments; what is finished has to stay
+	$(Q)./deps.sh build test
+	$(again) run-torture
 
 bench: ## how fast the heavy parts are, beside the machine's limits and, where installed, peers
 	$(Q)./deps.sh build
@@ -137,6 +141,9 @@ run-bench: $(program)
 
 run-paper: $(program)
 	$(Q)harness/paper.sh $(program) "$(DATA)" "$(OUT)" $(if $(QUICK),quick)
+
+run-torture: $(program)
+	$(Q)tests/torture.sh $(program) $(or $(KILLS),200)
 
 format: ## rewrite all sources as .clang-format says
 	$(Q)clang-format -i $(wildcard */*.c */*.h tests/fuzz/*.[ch])

@@ -2,6 +2,7 @@
 // whole or not at all. Object headers are written in the format of HDF5 1.8 because that one
 // carries checksums.
 #include "datasets/h5.h"
+#include "core/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 1 << 24, TRIES = 1000, PROBE_SECONDS = 5, PROBE_BYTES = 10 << 20 };
+enum { TEXT_MAX = 1 << 24, PROBE_SECONDS = 5, PROBE_BYTES = 10 << 20 };
 
 void hn_h5_quiet(void) {
     // After a close that failed (a full disk) the library's own clean-up at exit crashes in 1.10.
@@ -306,31 +307,6 @@ enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
                    "%s: HDF5 breaks down on it: the file is damaged; make or copy it again", path);
 }
 
-// Makes an empty file beside `path` and returns its name, NULL on failure. Not mkstemp(), which
-// would leave the file unreadable for others whatever the umask says.
-static char *make_temporary(struct hn_context *ctx, const char *path) {
-    for (int i = 0; i < TRIES; i++) {
-        char *name = hn_format(ctx, "%s.tmp-%ld-%d", path, (long)getpid(), i);
-        if (!name)
-            return NULL;
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        int reason = errno;
-        if (fd >= 0) {
-            (void)close(fd);
-            return name;
-        }
-        hn_free(ctx, name);
-        if (reason != EEXIST) {
-            (void)hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s; check the folder", path,
-                          strerror(reason));
-            return NULL;
-        }
-    }
-    (void)hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s.tmp-*", path,
-                  TRIES, path);
-    return NULL;
-}
-
 static hid_t create_file(const char *name) {
     hid_t file = H5I_INVALID_HID;
     hid_t access = access_list();
@@ -356,9 +332,11 @@ enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file,
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
         return hn_fail(ctx, HN_USAGE, "%s: is there and is not a regular file; give another name",
                        path);
-    *temporary = make_temporary(ctx, path);
+    int fd;
+    *temporary = hn_temporary_file(ctx, path, &fd);
     if (!*temporary)
         return ctx->code;
+    (void)close(fd);
     *file = create_file(*temporary);
     if (*file >= 0)
         return HN_OK;

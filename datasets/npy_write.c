@@ -1,5 +1,6 @@
 // Writes NumPy files, format version 1.0: under a temporary name, which becomes the file's when all
 // is on the disk.
+#include "core/temporary.h"
 #include "datasets/npy.h"
 
 #include <endian.h>
@@ -12,32 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TRIES = 100, ALIGNMENT = 64, HEADER = 4 * ALIGNMENT, PREFIX = 10 };
+enum { ALIGNMENT = 64, HEADER = 4 * ALIGNMENT, PREFIX = 10 };
 
 struct hn_npy_writer {
     char *path, *temporary;
     int fd;
 };
-
-// Not mkstemp(), which would leave the file unreadable for others whatever the umask says.
-static enum hn_code make_temporary(struct hn_context *ctx, struct hn_npy_writer *w) {
-    for (int i = 0; i < TRIES; i++) {
-        w->temporary = hn_format(ctx, "%s.tmp-%ld-%d", w->path, (long)getpid(), i);
-        if (!w->temporary)
-            return ctx->code;
-        w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (w->fd >= 0)
-            return HN_OK;
-        int reason = errno;
-        hn_free(ctx, w->temporary);
-        w->temporary = NULL;
-        if (reason != EEXIST)
-            return hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s; check the folder", w->path,
-                           strerror(reason));
-    }
-    return hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s.tmp-*",
-                   w->path, TRIES, w->path);
-}
 
 void hn_npy_write_abort(struct hn_context *ctx, struct hn_npy_writer *w) {
     if (!w)
@@ -65,7 +46,11 @@ enum hn_code hn_npy_write_begin(struct hn_context *ctx, const char *path,
         return ctx->code;
     w->fd = -1;
     w->path = hn_strdup(ctx, path);
-    enum hn_code code = w->path ? make_temporary(ctx, w) : ctx->code;
+    if (w->path) {
+        hn_temporary_sweep_for(path);
+        w->temporary = hn_temporary_file(ctx, path, &w->fd);
+    }
+    enum hn_code code = w->temporary ? HN_OK : ctx->code;
     if (code)
         hn_npy_write_abort(ctx, w);
     else

@@ -1,6 +1,7 @@
 // Writing a snapshot, a step at a time. What is written passes hn_snapshot_validate(): rows are
 // checked as they will be read back, after rounding to the stored type.
 #include "core/digest.h"
+#include "core/temporary.h"
 #include "datasets/half.h"
 #include "datasets/snapshot_private.h"
 
@@ -350,6 +351,7 @@ enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
                                      .d = spec->d,
                                      .last = -1};
     w->path = hn_strdup(ctx, path);
+    hn_temporary_sweep_for(path);
     code = w->path ? hn_h5_create(ctx, path, &w->file, &w->temporary) : ctx->code;
     if (code == HN_OK)
         code = write_head(ctx, w, spec);

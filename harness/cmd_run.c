@@ -1,5 +1,6 @@
 // `hardneg run`: a job file in, a results file and figures out.
 #include "core/blas.h"
+#include "core/temporary.h"
 #include "harness/command.h"
 #include "harness/estimate.h"
 #include "harness/host.h"
@@ -8,12 +9,14 @@
 #include "harness/summary.h"
 #include "plots/figure.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 struct run_params {
     char *job, *output, *filter, *shard;
@@ -308,18 +311,27 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_common *commo
     return code;
 }
 
+// Whole or not at all, as the results are.
 static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
                               const char *folder) {
+    int fd = -1;
     char *path = hn_format(ctx, "%s/job.yaml", folder);
-    if (!path)
-        return ctx->code;
-    FILE *file = fopen(path, "w");
-    bool good = file && fprintf(file,
-                                "# Every default of %s filled in; its relative paths are "
-                                "against the folder of that file.\n%s",
-                                job->path, job->resolved) >= 0;
-    good = file && fclose(file) == 0 && good;
-    enum hn_code code = good ? HN_OK : hn_fail(ctx, HN_IO, "%s could not be written", path);
+    char *temporary = path ? hn_temporary_file(ctx, path, &fd) : NULL;
+    enum hn_code code = temporary ? HN_OK : ctx->code;
+    if (temporary) {
+        FILE *file = fdopen(fd, "w");
+        bool good = file && fprintf(file,
+                                    "# Every default of %s filled in; its relative paths are "
+                                    "against the folder of that file.\n%s",
+                                    job->path, job->resolved) >= 0;
+        good = good && fflush(file) == 0 && fsync(fd) == 0;
+        good = (file ? fclose(file) : close(fd)) == 0 && good;
+        if (!good || rename(temporary, path) != 0) {
+            code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
+            (void)unlink(temporary);
+        }
+    }
+    hn_free(ctx, temporary);
     hn_free(ctx, path);
     return code;
 }

@@ -1,14 +1,12 @@
 #include "harness/shard.h"
+#include "core/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 static char *shard_path(struct hn_context *ctx, const char *folder, const char *run_key) {
     return hn_format(ctx, "%s/cells/%s.h5", folder, run_key);
@@ -67,23 +65,6 @@ static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
                    path, strerror(errno));
 }
 
-// Removes what killed runs left half-written, "<name>.h5.tmp-...". A shard takes milliseconds to
-// write: what is ten minutes old belongs to nobody, on this machine or another.
-static void remove_leftovers(const char *cells) {
-    DIR *folder = opendir(cells);
-    if (!folder)
-        return;
-    // cppcheck-suppress readdirCalled ; no other thread reads this folder
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        struct stat s;
-        if (strstr(entry->d_name, ".h5.tmp-") &&
-            fstatat(dirfd(folder), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
-            s.st_mtime < time(NULL) - 600)
-            (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    }
-    closedir(folder);
-}
-
 enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder) {
     char *cells = hn_format(ctx, "%s/cells", folder);
     if (!cells)
@@ -102,7 +83,8 @@ enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder) {
     if (file) {
         fclose(file);
         remove(probe);
-        remove_leftovers(cells);
+        hn_temporary_sweep(cells, ""); // of runs that were killed
+        hn_temporary_sweep(folder, "");
     } else if (probe) {
         code = hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
                        strerror(errno));

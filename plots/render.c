@@ -1,6 +1,7 @@
 // Draws figures: data and script into files, then gnuplot, started without a shell. Everything is
 // made in a scratch folder inside the output folder and renamed, so that no half-drawn figure is
 // left.
+#include "core/temporary.h"
 #include "plots/page.h"
 
 #include <errno.h>
@@ -373,18 +374,21 @@ enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figu
         code = read_style(&d, style);
     if (code == HN_OK)
         code = build_page(&d);
-    if (code == HN_OK && !(d.scratch = hn_format(ctx, "%s/.drawing-XXXXXX", dir)))
+    char *name = code == HN_OK ? hn_format(ctx, "%s/.drawing", dir) : NULL;
+    if (name) {
+        hn_temporary_sweep_for(name);
+        d.scratch = hn_temporary_folder(ctx, name);
+    }
+    if (code == HN_OK && !d.scratch)
         code = ctx->code;
-    if (code == HN_OK && !mkdtemp(d.scratch))
-        code =
-            hn_fail(ctx, HN_USAGE, "%s: figures cannot be written there: %s", dir, strerror(errno));
-    else if (code == HN_OK) {
+    if (code == HN_OK) {
         code = draw_in_scratch(&d);
         remove_scratch(&d);
     }
     if (d.page)
         hn_page_free(d.page);
     hn_free(ctx, d.page);
+    hn_free(ctx, name);
     hn_free(ctx, d.style);
     hn_free(ctx, d.scratch);
     return code;

@@ -45,6 +45,7 @@ if [ "$what" = all ]; then
     run_suite regress tests/regress.sh "$BUILD/hardneg"
     run_suite reproduce tests/reproduce.sh "$BUILD/hardneg"
     run_suite train tests/cli_train.sh "$BUILD/hardneg"
+    run_suite torture tests/torture.sh "$BUILD/hardneg" 10
 fi
 cat "$scratch"/*.counts 2>/dev/null | awk '
     { passed += $1; failed += $2; skipped += $3 }
