@@ -2,11 +2,13 @@
 // whole or not at all. Object headers are written in the format of HDF5 1.8 because that one
 // carries checksums.
 #include "datasets/h5.h"
+#include "core/seal.h"
 #include "core/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -355,27 +357,39 @@ static bool sync_path(const char *path, int flags) {
 }
 
 // Not every file system can sync a folder, and the file is there by now: best effort.
-static void sync_folder_of(struct hn_context *ctx, const char *path) {
-    char *copy = hn_strdup(ctx, path);
-    if (copy)
+static void sync_folder_of(const char *path) {
+    char copy[PATH_MAX];
+    int length = snprintf(copy, sizeof copy, "%s", path);
+    if (length > 0 && length < (int)sizeof copy)
         (void)sync_path(dirname(copy), O_RDONLY | O_DIRECTORY);
-    hn_free(ctx, copy);
 }
 
-enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path) {
+static enum hn_code commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path,
+                           bool sealed) {
     enum hn_code code = HN_OK;
     bool flushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
     bool closed = H5Fclose(file) >= 0;
     if (!flushed || !closed)
         code = hn_fail(ctx, HN_IO, "%s: writing failed; is the disk full?", path);
+    else if (sealed && hn_seal_write(ctx, temporary))
+        code = ctx->code;
     else if (!sync_path(temporary, O_RDONLY) || rename(temporary, path) != 0)
         code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(errno));
     if (code != HN_OK)
         (void)unlink(temporary);
     else
-        sync_folder_of(ctx, path);
+        sync_folder_of(path);
     hn_free(ctx, temporary);
     return code;
+}
+
+enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path) {
+    return commit(ctx, file, temporary, path, false);
+}
+
+enum hn_code hn_h5_commit_sealed(struct hn_context *ctx, hid_t file, char *temporary,
+                                 const char *path) {
+    return commit(ctx, file, temporary, path, true);
 }
 
 void hn_h5_discard(struct hn_context *ctx, hid_t file, char *temporary) {

@@ -49,6 +49,10 @@ void hn_items_free(struct hn_context *ctx, struct hn_items *items); // zeroed is
 HN_MUST_USE enum hn_code hn_snapshot_digest(struct hn_context *ctx, struct hn_snapshot *s,
                                             char *text);
 
+// The same; HN_DATA if this program wrote the file and it holds other values now (text is set).
+HN_MUST_USE enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, struct hn_snapshot *s,
+                                                    char *text);
+
 // Checks everything, the values of all steps included. Reports the first bad thing (HN_DATA).
 HN_MUST_USE enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s);
 

@@ -20,12 +20,10 @@ static enum hn_code validate_step(struct hn_context *ctx, struct hn_snapshot *s,
 }
 
 // Only files of this program: others may define the digest otherwise.
-static enum hn_code validate_digest(struct hn_context *ctx, struct hn_snapshot *s) {
-    char text[HN_DIGEST_TEXT];
-    if (!s->stored_sha256[0] || strncmp(s->tool_version, "hardneg ", 8) != 0)
-        return HN_OK;
+enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, struct hn_snapshot *s, char *text) {
     enum hn_code code = hn_snapshot_digest(ctx, s, text);
-    if (code == HN_OK && strcmp(text, s->stored_sha256) != 0)
+    if (code == HN_OK && s->stored_sha256[0] && strncmp(s->tool_version, "hardneg ", 8) == 0 &&
+        strcmp(text, s->stored_sha256) != 0)
         code = hn_fail(ctx, HN_DATA,
                        "%s: the values are not those that were written: SHA-256 %s, attribute "
                        "content_sha256 %.64s; make or copy the file again",
@@ -42,5 +40,6 @@ enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s)
         for (int64_t i = 0; i < s->info.steps && s->series[which].id >= 0 && code == HN_OK; i++)
             code = validate_step(ctx, s, which, i, x);
     hn_free(ctx, x);
-    return code == HN_OK ? validate_digest(ctx, s) : code;
+    char text[HN_DIGEST_TEXT];
+    return code == HN_OK && s->stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text) : code;
 }

@@ -42,7 +42,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
         struct hn_plan_data *data = &plan->data[i];
         data->name = file_name(job->snapshot[i]);
         if (hn_snapshot_open(ctx, job->snapshot[i], &data->snapshot) ||
-            hn_snapshot_digest(ctx, data->snapshot, data->sha256))
+            hn_snapshot_digest_checked(ctx, data->snapshot, data->sha256))
             return ctx->code;
     }
     return HN_OK;

@@ -85,9 +85,10 @@ enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder) {
         remove(probe);
         hn_temporary_sweep(cells, ""); // of runs that were killed
         hn_temporary_sweep(folder, "");
-    } else if (probe) {
-        code = hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
-                       strerror(errno));
+    } else if (code == HN_OK) {
+        code = !probe ? ctx->code
+                      : hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
+                                strerror(errno));
     }
     hn_free(ctx, probe);
     hn_free(ctx, cells);

@@ -493,7 +493,7 @@ enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r
     if (w.text >= 0)
         (void)H5Tclose(w.text);
     if (code == HN_OK)
-        return hn_h5_commit(ctx, w.file, temporary, path);
+        return hn_h5_commit_sealed(ctx, w.file, temporary, path);
     hn_h5_discard(ctx, w.file, temporary);
     return code;
 }

@@ -46,6 +46,7 @@ if [ "$what" = all ]; then
     run_suite reproduce tests/reproduce.sh "$BUILD/hardneg"
     run_suite train tests/cli_train.sh "$BUILD/hardneg"
     run_suite torture tests/torture.sh "$BUILD/hardneg" 10
+    run_suite faults tests/faults.sh "$BUILD/hardneg"
 fi
 cat "$scratch"/*.counts 2>/dev/null | awk '
     { passed += $1; failed += $2; skipped += $3 }
