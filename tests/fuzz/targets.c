@@ -3,11 +3,15 @@
 #include "tests/fuzz/schema.h"
 #include "tests/fuzz/target.h"
 
+#include "datasets/cifar10.h"
 #include "datasets/h5.h"
 #include "datasets/linqs.h"
 #include "datasets/npy.h"
 #include "datasets/snapshot.h"
+#include "datasets/tudataset.h"
+#include "datasets/vecs.h"
 #include "harness/job.h"
+#include "harness/store.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -104,22 +108,26 @@ static void read_snapshot(struct hn_context *ctx, const char *path) {
     end(ctx, code, false);
 }
 
-// A path for an HDF5 file, which the library does not open in /proc.
-static void named_file(char path[PATH]) {
-    snprintf(path, PATH, "%s/hardneg-fuzz-%d.h5", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
-             (int)getpid());
+// A path for a file that is known by its ending, or that the library does not open in /proc.
+static void named_file(char path[PATH], const char *ending) {
+    snprintf(path, PATH, "%s/hardneg-fuzz-%d.%s", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
+             (int)getpid(), ending);
+}
+
+static void put_file(const char *path, const uint8_t *data, size_t size) {
+    FILE *file = fopen(path, "wb");
+    if (!file || (size && fwrite(data, 1, size, file) != size) || fclose(file)) {
+        perror(path);
+        abort();
+    }
 }
 
 static void run_snapshot(const uint8_t *data, size_t size) {
     struct hn_context ctx;
     char path[PATH];
     begin(&ctx);
-    named_file(path);
-    FILE *file = fopen(path, "wb");
-    if (!file || (size && fwrite(data, 1, size, file) != size) || fclose(file)) {
-        perror(path);
-        abort();
-    }
+    named_file(path, "h5");
+    put_file(path, data, size);
     read_snapshot(&ctx, path);
     unlink(path);
 }
@@ -130,7 +138,7 @@ static void run_schema(const uint8_t *data, size_t size) {
     struct hn_context ctx;
     char path[PATH];
     begin(&ctx);
-    named_file(path);
+    named_file(path, "h5");
     hn_fuzz_write_schema(path, data, size);
     read_snapshot(&ctx, path);
     unlink(path);
@@ -144,11 +152,7 @@ static size_t put_part(const char *folder, const char *name, const uint8_t *data
     const uint8_t *stop = size ? memchr(data, SEPARATOR, size) : NULL;
     size_t length = stop ? (size_t)(stop - data) : size;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
-    if (!file || (length && fwrite(data, 1, length, file) != length) || fclose(file)) {
-        perror(path);
-        abort();
-    }
+    put_file(path, data, length);
     return stop ? length + 1 : length;
 }
 
@@ -190,9 +194,108 @@ static void run_linqs(const uint8_t *data, size_t size) {
     end(&ctx, code, true);
 }
 
+static void run_tu(const uint8_t *data, size_t size) {
+    static const char *const names[] = {
+        "a_A.txt",           "a_graph_indicator.txt", "a_graph_labels.txt",
+        "a_node_labels.txt", "a_folds.txt",           NULL};
+    struct hn_context ctx;
+    struct hn_tudataset set;
+    char folder[PATH];
+    begin(&ctx);
+    make_folder(folder, names, data, size);
+    enum hn_code code = hn_tudataset_read(&ctx, folder, &set);
+    if (code == HN_OK) {
+        must(&ctx, set.graphs >= 1 && set.start[set.graphs] == set.nodes, "graphs hold all nodes");
+        hn_tudataset_free(&ctx, &set);
+    }
+    remove_parts(folder, names);
+    end(&ctx, code, true);
+}
+
+// The first byte says which of the two kinds of file the others are.
+static void run_vecs(const uint8_t *data, size_t size) {
+    struct hn_context ctx;
+    char path[PATH];
+    float *x;
+    int64_t n, d;
+    if (size == 0)
+        return;
+    begin(&ctx);
+    named_file(path, data[0] & 1 ? "bvecs" : "fvecs");
+    put_file(path, data + 1, size - 1);
+    enum hn_code code = hn_vecs_read(&ctx, path, &x, &n, &d);
+    if (code == HN_OK) {
+        must(&ctx, n >= 1 && d >= 1, "there is a row");
+        hn_free(&ctx, x);
+    }
+    unlink(path);
+    end(&ctx, code, true);
+}
+
+// Records are long and all but their labels are pictures: a byte stands for a record with that
+// label. Three parts, separated as those of a folder: training, test, names; the last byte says by
+// how much the test file is too short.
+static size_t put_records(const char *path, const uint8_t *label, size_t n, size_t missing) {
+    const uint8_t *stop = n ? memchr(label, SEPARATOR, n) : NULL;
+    size_t length = stop ? (size_t)(stop - label) : n, record = 1 + HN_CIFAR10_BYTES;
+    size_t records = length < 8 ? length : 8, bytes = records * record;
+    uint8_t *all = calloc(records + 1, record);
+    if (!all)
+        abort();
+    for (size_t i = 0; i < records; i++)
+        all[i * record] = label[i];
+    put_file(path, all, bytes > missing ? bytes - missing : 0);
+    free(all);
+    return stop ? length + 1 : length;
+}
+
+static void run_cifar10(const uint8_t *data, size_t size) {
+    static const char *const names[] = {"data_batch_1.bin", "test_batch.bin", "batches.meta.txt",
+                                        NULL};
+    struct hn_context ctx;
+    struct hn_cifar10 images;
+    char folder[PATH], path[2 * PATH];
+    begin(&ctx);
+    make_folder(folder, names, NULL, 0);
+    size_t missing = size ? data[size - 1] % 4 : 0, at = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, names[0]);
+    at += put_records(path, data, size, 0);
+    snprintf(path, sizeof path, "%s/%s", folder, names[1]);
+    at += put_records(path, data + at, size - at, missing);
+    snprintf(path, sizeof path, "%s/%s", folder, names[2]);
+    put_file(path, data + at, size - at);
+    enum hn_code code = hn_cifar10_read(&ctx, folder, &images);
+    if (code == HN_OK)
+        hn_cifar10_free(&ctx, &images);
+    remove_parts(folder, names);
+    end(&ctx, code, true);
+}
+
+// Without a seal, which would refuse every change before it is looked at.
+static void run_results(const uint8_t *data, size_t size) {
+    struct hn_context ctx;
+    char path[PATH];
+    struct hn_results r;
+    begin(&ctx);
+    named_file(path, "h5");
+    put_file(path, data, size);
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    enum hn_code code = hn_results_read_own(&ctx, path, &r);
+#else
+    enum hn_code code = hn_results_read(&ctx, path, &r);
+#endif
+    if (code == HN_OK)
+        hn_results_free(&ctx, &r);
+    unlink(path);
+    end(&ctx, code, false);
+}
+
 const struct hn_fuzz_target hn_fuzz_targets[] = {
-    {"npy", run_npy},       {"job", run_job},     {"snapshot", run_snapshot},
-    {"schema", run_schema}, {"linqs", run_linqs}, {0},
+    {"npy", run_npy},           {"job", run_job},
+    {"snapshot", run_snapshot}, {"schema", run_schema},
+    {"linqs", run_linqs},       {"tu", run_tu},
+    {"vecs", run_vecs},         {"cifar10", run_cifar10},
+    {"results", run_results},   {0},
 };
 
 const struct hn_fuzz_target *hn_fuzz_find(const char *name) {
