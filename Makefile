@@ -60,13 +60,13 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard $(addprefix training/,
 	loss*.c product.c sparse.c glorot.c optimiser.c task_graph.c)))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo test asan tsan lint bench paper torture
+entries := demo test asan tsan lint bench paper torture memcheck
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench run-paper run-torture format \
-	install uninstall dist clean help FORCE
+.PHONY: all everything $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench run-paper \
+	run-torture run-memcheck format install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -93,6 +93,10 @@ tsan: ## unit tests under the thread sanitizer
 lint: ## formatting, rules of the design, static analysis
 	$(Q)./deps.sh build test dev
 	$(again) run-lint
+
+memcheck: ## a small job of every sampler under valgrind
+	$(Q)./deps.sh build test dev
+	$(again) run-memcheck
 
 torture: ## kill a run at KILLS (default 200) random moments; what is finished has to stay
 	$(Q)./deps.sh build test
@@ -141,6 +145,14 @@ run-bench: $(program)
 
 run-paper: $(program)
 	$(Q)harness/paper.sh $(program) "$(DATA)" "$(OUT)" $(if $(QUICK),quick)
+
+# Leaks are for `make asan`: valgrind counts those of processes that look at a file and end, too. It knows
+# no AVX-512.
+run-memcheck: $(program)
+	$(Q)dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	$(program) synth -o $$dir/s.h5 --n 60 --dim 8 --classes 4 --steps 1 --views 1 --quiet && \
+	OPENBLAS_CORETYPE=Haswell valgrind -q --error-exitcode=9 --leak-check=no $(program) run -c tests/memcheck.yaml -o $$dir/out \
+		--set snapshots=$$dir/s.h5 --threads 2 --quiet && echo "memcheck: no error"
 
 run-torture: $(program)
 	$(Q)tests/torture.sh $(program) $(or $(KILLS),200)

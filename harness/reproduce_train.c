@@ -182,7 +182,7 @@ static enum hn_code run_job(struct hn_context *ctx, const struct hn_reproduce *r
     char *data = runs ? hn_format(ctx, "%s/data", rep->folder) : NULL;
     enum hn_code code = data ? read_job(ctx, rep, job, &read) : ctx->code;
     if (code == HN_OK) {
-        const struct hn_train_options options = {rep->folder, data, NULL, rep->quiet};
+        const struct hn_train_options options = {rep->folder, data, NULL, rep->quiet, 0};
         mkdir(runs, 0777); // a failure shows when a run's folder is made
         for (int64_t i = 0; i < hn_train_runs(&read) && !code && !*why; i++) {
             struct hn_train_run run;
