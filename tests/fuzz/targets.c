@@ -256,7 +256,7 @@ static void run_cifar10(const uint8_t *data, size_t size) {
     struct hn_cifar10 images;
     char folder[PATH], path[2 * PATH];
     begin(&ctx);
-    make_folder(folder, names, NULL, 0);
+    make_folder(folder, names, data, 0);
     size_t missing = size ? data[size - 1] % 4 : 0, at = 0;
     snprintf(path, sizeof path, "%s/%s", folder, names[0]);
     at += put_records(path, data, size, 0);
