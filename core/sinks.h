@@ -65,9 +65,9 @@ struct hn_sweep_histogram {
     int64_t bins;                         // in: 1 to 2^20
     const int32_t *row_label, *col_label; // in: borrowed; NULL = all unknown
     bool skip_self;                       // in
-    bool exact;      // in: what lies near an edge is decided by hn_dot_exact()
-    uint64_t *count; // out: [HN_REL_COUNT x bins]
-    void *work;      // private
+    bool exact;                           // in: what lies near an edge is decided by hn_dot_exact()
+    uint64_t *count;                      // out: [HN_REL_COUNT x bins]
+    void *work;                           // private
 };
 extern const struct hn_sink_type hn_histogram_sink;
 void hn_sweep_histogram_free(struct hn_context *ctx, struct hn_sweep_histogram *h);
