@@ -47,6 +47,7 @@ struct gather {
     struct group_column group[EACH_MAX + 2];
     int groups;
     struct wanted wanted[FILTERS_MAX];
+    char bound[2][128]; // names of the columns of the interval's ends, which their views borrow
     int wants;
     struct span span[DATASETS_MAX];
     int spans;
@@ -258,7 +259,6 @@ static bool find_filters(struct gather *g) {
 static bool find_columns(struct gather *g) {
     const struct hn_collect *w = g->what;
     const struct hn_results *r = w->results;
-    char name[128];
     if (!find_expression(g, w->side, &g->value, &g->with) || !find_filters(g) ||
         !find_groups(g, w->other == NULL || w->along != NULL) ||
         (w->along && !need(g, w->along, &g->along)) ||
@@ -271,10 +271,10 @@ static bool find_columns(struct gather *g) {
     g->error = look(r, g->table, "error");
     g->batches = look(r, g->table, "batches");
     if (!w->side->with) {
-        snprintf(name, sizeof name, "%s_lo", w->side->column);
-        g->lo = look(r, g->table, name);
-        snprintf(name, sizeof name, "%s_hi", w->side->column);
-        g->hi = look(r, g->table, name);
+        snprintf(g->bound[0], sizeof g->bound[0], "%s_lo", w->side->column);
+        g->lo = look(r, g->table, g->bound[0]);
+        snprintf(g->bound[1], sizeof g->bound[1], "%s_hi", w->side->column);
+        g->hi = look(r, g->table, g->bound[1]);
     }
     g->out->replicated = there(g->seed);
     return true;
