@@ -229,16 +229,17 @@ static inline void figures_purity(struct hn_context *ctx, struct hn_table *t) {
 static inline void figures_heat(struct hn_context *ctx, struct hn_table *t) {
     static const char *const order[] = {"file", "random", "gcbs"};
     figures_table(ctx, t, "heatmap", "dataset order",
-                  "step cell_row cell_col mean top_share blocks_share");
-    for (int o = 0; o < 3; o++)
+                  "study_row step cell_row cell_col mean top_share blocks_share");
+    for (int o = 0; o < 6; o++) // three orders of each of two seeds
         for (int i = 0; i < 36; i++) {
             int row = i / 6, col = i % 6;
             figures_row(ctx, t);
             figures_text(ctx, t, "dataset", figures_dataset);
-            figures_text(ctx, t, "order", order[o]);
+            figures_text(ctx, t, "order", order[o % 3]);
             figures_reals(ctx, t,
-                          "step 100 cell_row %d cell_col %d mean 0.1 top_share %g blocks_share %g",
-                          row, col, o == 2 && row == col ? 0.9 : 0.1, o == 2 ? 0.5 : 0.1);
+                          "study_row %d step 100 cell_row %d cell_col %d mean 0.1 top_share %g "
+                          "blocks_share %g",
+                          o / 3, row, col, o == 2 && row == col ? 0.9 : 0.1, o == 2 ? 0.5 : 0.1);
         }
 }
 

@@ -311,6 +311,9 @@ static void numbers_are_right(void) {
         area += cell[i][1] * (cell[1][0] - cell[0][0]);
     CU_ASSERT(bins > 3);
     CU_ASSERT_DOUBLE_EQUAL(area, 1, 0.02);
+    // gc-fig1 is the map of one seed, though the table has two.
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("gc-fig1"), &r, folder, "svg", NULL));
+    CU_ASSERT_EQUAL(read_block("gc-fig1", 2, cell, 64), 36);
     hn_results_free(&ctx, &r);
     end();
 }
