@@ -297,19 +297,9 @@ static enum hn_code merge(struct hn_context *ctx, struct work *w, const struct h
     return add_datasets(ctx, w, r);
 }
 
-static char *join_argv(struct hn_context *ctx, const struct hn_common *common) {
-    char *line = hn_strdup(ctx, "");
-    for (int i = 0; line && i < common->argc; i++) {
-        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", common->argv[i]);
-        hn_free(ctx, line);
-        line = longer;
-    }
-    return line;
-}
-
 static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct hn_results *r,
                                   const char *format, const char *id) {
-    char *argv = join_argv(ctx, w->common);
+    char *argv = hn_command_line(ctx, w->common);
     char *path = argv ? hn_format(ctx, format, w->rep.folder, id) : NULL;
     enum hn_code code = path ? hn_results_set(ctx, r, "argv", argv) : HN_MEMORY;
     if (code == HN_OK)

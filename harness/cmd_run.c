@@ -117,19 +117,9 @@ static char *default_folder(struct hn_context *ctx, const char *job) {
     return hn_format(ctx, "results/%.*s", length, name);
 }
 
-static char *join_argv(struct hn_context *ctx, const struct hn_common *common) {
-    char *line = hn_strdup(ctx, "");
-    for (int i = 0; line && i < common->argc; i++) {
-        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", common->argv[i]);
-        hn_free(ctx, line);
-        line = longer;
-    }
-    return line;
-}
-
 static enum hn_code describe(struct hn_context *ctx, const struct hn_common *common,
                              const struct hn_job *job, bool complete, struct hn_results *results) {
-    char *argv = join_argv(ctx, common);
+    char *argv = hn_command_line(ctx, common);
     enum hn_code code = argv ? hn_results_set(ctx, results, "argv", argv) : HN_MEMORY;
     hn_free(ctx, argv);
     char created[32] = "";

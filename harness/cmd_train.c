@@ -164,18 +164,8 @@ static enum hn_code collect(struct hn_context *ctx, const struct work *w, struct
     return code;
 }
 
-static char *join_argv(struct hn_context *ctx, const struct hn_common *common) {
-    char *line = hn_strdup(ctx, "");
-    for (int i = 0; line && i < common->argc; i++) {
-        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", common->argv[i]);
-        hn_free(ctx, line);
-        line = longer;
-    }
-    return line;
-}
-
 static enum hn_code describe(struct hn_context *ctx, const struct work *w, struct hn_results *all) {
-    char *argv = join_argv(ctx, w->common);
+    char *argv = hn_command_line(ctx, w->common);
     enum hn_code code = argv ? hn_results_set(ctx, all, "argv", argv) : ctx->code;
     hn_free(ctx, argv);
     if (code || hn_results_set(ctx, all, "config", w->job->resolved) ||

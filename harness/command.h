@@ -37,6 +37,9 @@ enum { HN_COMMAND_OPTIONS = 64 };
 void hn_command_options(const struct hn_command *command, size_t shift,
                         struct hn_option table[HN_COMMAND_OPTIONS]);
 
+// The full command line, for provenance; owned by the caller, NULL if memory is short.
+HN_MUST_USE char *hn_command_line(struct hn_context *ctx, const struct hn_common *common);
+
 // What the exit codes mean, ended by a NULL meaning.
 struct hn_exit {
     int code;

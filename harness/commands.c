@@ -75,3 +75,13 @@ const char *hn_command_nearest(const char *word) {
         names[n] = hn_commands[n]->name;
     return hn_nearest(word, names, n);
 }
+
+char *hn_command_line(struct hn_context *ctx, const struct hn_common *common) {
+    char *line = hn_strdup(ctx, "");
+    for (int i = 0; line && i < common->argc; i++) {
+        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", common->argv[i]);
+        hn_free(ctx, line);
+        line = longer;
+    }
+    return line;
+}
