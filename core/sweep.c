@@ -1,16 +1,18 @@
 // The sweep over tiles of S = X Y^T.
 #include "core/sweep.h"
 #include "core/blas.h"
+#include "core/product.h"
 
 #include <omp.h>
 
 enum {
     BLOCK_LEAST = 64,
     BLOCK_MOST = 512,
-    BLOCKS_WANTED = 32, // so that a round has tiles for many threads
-    SLAB = 512,         // rows multiplied at a time: a slab of a tile stays in the second cache
-    PAD = 16,           // floats: rows of a tile do not all fall into the same cache sets
-    STRIP = 16          // rows that sinks get at a time: they stay in the first cache
+    BLOCKS_WANTED = 32,     // so that a round has tiles for many threads
+    SLAB_PACKED = 128,      // rows multiplied at a time: a slab of a tile stays in the second cache
+    SLAB_BLAS = BLOCK_MOST, // the library packs the columns anew for each slab
+    PAD = 16,               // floats: rows of a tile do not all fall into the same cache sets
+    STRIP = 16              // rows that sinks get at a time: they stay in the first cache
 };
 
 enum { ALONE = -1 };
@@ -22,6 +24,9 @@ struct plan {
     int partner[HN_SINKS_MAX]; // X Y^T: the column sink fed with this one; itself: with another
     int64_t block, slab, stride, row_blocks, col_blocks;
     float *buffer; // [threads x (slab + STRIP) x stride]: a slab and a transposed strip each
+    const struct hn_product *product; // NULL: the library's
+    int64_t panels;                   // of a block
+    float *packed_x, *packed_y;       // [blocks x panels x HN_PANEL x d]; X X^T: the same
 };
 
 int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]) {
@@ -48,7 +53,7 @@ void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void 
 // From the sizes alone: the number of threads must not change any result.
 static int64_t choose_block(int64_t rows, int64_t cols) {
     int64_t block = hn_min(rows, cols) / BLOCKS_WANTED;
-    block += (PAD - block % PAD) % PAD;
+    block = hn_panels(block) * HN_PANEL;
     return hn_max(BLOCK_LEAST, hn_min(BLOCK_MOST, block));
 }
 
@@ -84,6 +89,35 @@ static void find_partners(struct plan *plan) {
     }
 }
 
+// NULL: no memory.
+static float *pack_matrix(struct hn_context *ctx, const struct plan *plan,
+                          const struct hn_matrix *x, int64_t blocks) {
+    int64_t floats = plan->panels * HN_PANEL, all;
+    if (!hn_mul(floats, x->cols, &floats) || !hn_mul(floats, blocks, &all)) {
+        (void)hn_fail(ctx, HN_MEMORY,
+                      "a sweep over %lld embeddings of %lld dimensions is too large",
+                      (long long)x->rows, (long long)x->cols);
+        return NULL;
+    }
+    float *packed = hn_alloc(ctx, all, sizeof *packed);
+    if (!packed)
+        return NULL;
+#pragma omp parallel for num_threads(ctx->threads)
+    for (int64_t i = 0; i < blocks; i++)
+        hn_panels_pack(x, i * plan->block, hn_min(plan->block, x->rows - i * plan->block),
+                       packed + i * floats);
+    return packed;
+}
+
+static enum hn_code pack(struct hn_context *ctx, struct plan *plan) {
+    plan->packed_x = pack_matrix(ctx, plan, &plan->sweep->x, plan->row_blocks);
+    if (!plan->packed_x)
+        return HN_MEMORY;
+    plan->packed_y = plan->symmetric ? plan->packed_x
+                                     : pack_matrix(ctx, plan, &plan->sweep->y, plan->col_blocks);
+    return plan->packed_y ? HN_OK : HN_MEMORY;
+}
+
 static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, struct plan *plan) {
     const struct hn_matrix *x = &sweep->x, *y = &sweep->y;
     enum hn_code code = check(ctx, sweep);
@@ -96,8 +130,10 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
     find_partners(plan);
     int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows);
     plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
-    plan->slab = hn_min(plan->block, SLAB);
-    plan->stride = plan->block + (PAD - plan->block % PAD) % PAD + PAD;
+    plan->product = hn_product_best();
+    plan->panels = hn_panels(plan->block);
+    plan->slab = hn_min(plan->panels * HN_PANEL, plan->product ? SLAB_PACKED : SLAB_BLAS);
+    plan->stride = plan->panels * HN_PANEL + PAD;
     plan->row_blocks = (x->rows + plan->block - 1) / plan->block;
     plan->col_blocks = (y->rows + plan->block - 1) / plan->block;
     int64_t size;
@@ -105,7 +141,9 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
         return hn_fail(ctx, HN_MEMORY, "tiles of %lld rows are too large: take a smaller block",
                        (long long)plan->block);
     plan->buffer = hn_alloc(ctx, size, sizeof *plan->buffer);
-    return plan->buffer ? HN_OK : HN_MEMORY;
+    if (!plan->buffer)
+        return HN_MEMORY;
+    return plan->product ? pack(ctx, plan) : HN_OK;
 }
 
 static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan) {
@@ -207,6 +245,25 @@ static void feed_transposed(const struct plan *plan, const struct hn_tile *slab,
     }
 }
 
+// s = the inner products of a slab of row block i, from its row `first` on, with column block j.
+// All panels of the slab meet one panel of columns before the next one is fetched.
+static void multiply(const struct plan *plan, int64_t i, int64_t j, int64_t first,
+                     const struct hn_tile *slab, float *s) {
+    const struct hn_matrix *x = &plan->sweep->x, *y = &plan->sweep->y;
+    int64_t d = x->cols, panel = HN_PANEL * d;
+    if (!plan->product) {
+        hn_gemm_nt(hn_row(x, slab->row0), x->stride, hn_row(y, slab->col0), y->stride, slab->rows,
+                   slab->cols, d, s, plan->stride);
+        return;
+    }
+    const float *a = plan->packed_x + i * plan->panels * panel + first * d;
+    const float *b = plan->packed_y + j * plan->panels * panel;
+    for (int64_t q = 0; q < hn_panels(slab->cols); q++)
+        for (int64_t p = 0; p < hn_panels(slab->rows); p++)
+            plan->product->square(a + p * panel, b + q * panel, d,
+                                  s + p * HN_PANEL * plan->stride + q * HN_PANEL, plan->stride);
+}
+
 // Computes the tile of row block i and column block j and feeds it to all sinks; S is symmetric in
 // X X^T, so there both orientations are tiles for sinks of either side.
 static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread) {
@@ -218,8 +275,7 @@ static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread
     for (int64_t row0 = from; row0 < to; row0 += plan->slab) {
         struct hn_tile slab = {
             s, plan->stride, row0, col0, (int32_t)hn_min(plan->slab, to - row0), (int32_t)cols};
-        hn_gemm_nt(hn_row(x, row0), x->stride, hn_row(y, col0), y->stride, slab.rows, cols, x->cols,
-                   s, plan->stride);
+        multiply(plan, i, j, row0 - from, &slab, s);
         feed_strips(plan, &slab, mirrored, thread);
         if (plan->transposed && (mirrored || !plan->symmetric))
             feed_transposed(plan, &slab, s + plan->slab * plan->stride, thread);
@@ -257,5 +313,8 @@ enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep) {
     code = end_sinks(ctx, &plan);
 done:
     hn_free(ctx, plan.buffer);
+    hn_free(ctx, plan.packed_x);
+    if (plan.packed_y != plan.packed_x)
+        hn_free(ctx, plan.packed_y);
     return code;
 }

@@ -1,0 +1,37 @@
+// Products of the sweep: 32 x 32 inner products at a time, from rows packed in panels.
+//
+// A sweep multiplies each block of rows with every other one, so its rows are packed once for all
+// tiles; a library's product packs both operands anew at every call, a fifth of the time at d =
+// 128. Each inner product is one chain of fused multiply-adds in the order of the dimensions,
+// whatever the tile, the thread or the width of the registers: S is the same, bit for bit, on every
+// path with fused multiply-add, and S of X X^T is symmetric.
+#ifndef HN_CORE_PRODUCT_H
+#define HN_CORE_PRODUCT_H
+
+#include "core/matrix.h"
+
+// Rows of a panel. panel[k * HN_PANEL + i] is dimension k of its row i; rows beyond the matrix are
+// zeros.
+enum { HN_PANEL = 32 };
+
+struct hn_product {
+    const char *name;
+    // c[i * stride + j] = <row i of a, row j of b>, i, j < HN_PANEL; a and b: panels of d
+    // dimensions (they may be the same), aligned to 64 bytes.
+    void (*square)(const float *a, const float *b, int64_t d, float *c, int64_t stride);
+};
+
+// The best that this processor runs; NULL where the product of the BLAS library is to be preferred
+// (other processors than x86-64, and those without fused multiply-add).
+const struct hn_product *hn_product_best(void);
+
+// Paths by number; NULL where the processor or the build has none (tests).
+enum { HN_PRODUCT_PATHS = 2 };
+const struct hn_product *hn_product_path(int path);
+
+static inline int64_t hn_panels(int64_t rows) { return (rows + HN_PANEL - 1) / HN_PANEL; }
+
+// Packs rows [row0, row0 + rows) of x into hn_panels(rows) panels, one after the other.
+void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float *panels);
+
+#endif
