@@ -9,7 +9,7 @@
 #define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma,bmi,bmi2,popcnt")))
 #define INLINE512 AVX512 static inline __attribute__((always_inline))
 
-enum { LANES = 16, GROUP = 4 * LANES };
+enum { LANES = 16, GROUP = 4 * LANES, FEW = 10 };
 
 // The first n of sixteen lanes, n >= 0.
 INLINE512 __mmask16 first_lanes(int64_t n) {
@@ -27,6 +27,28 @@ INLINE512 int32_t put_places(__mmask16 hits, int32_t j, int32_t *place) {
     return __builtin_popcount(hits);
 }
 
+INLINE512 uint64_t join(__mmask16 a, __mmask16 b, __mmask16 c, __mmask16 d) {
+    return (uint64_t)_cvtmask16_u32(a) | (uint64_t)_cvtmask16_u32(b) << 16 |
+           (uint64_t)_cvtmask16_u32(c) << 32 | (uint64_t)_cvtmask16_u32(d) << 48;
+}
+
+INLINE512 __mmask16 quarter(uint64_t hits, int k) {
+    return _cvtu32_mask16((uint32_t)(hits >> (LANES * k)) & 0xffffU);
+}
+
+// The same for j .. j + 63, one by one where they are few.
+INLINE512 int32_t put_group(uint64_t hits, int32_t j, int32_t *place) {
+    int32_t n = 0;
+    if (__builtin_popcountll(hits) <= FEW) {
+        for (; hits; hits &= hits - 1)
+            place[n++] = j + (int32_t)__builtin_ctzll(hits);
+        return n;
+    }
+    for (int k = 0; k < GROUP / LANES; k++)
+        n += put_places(quarter(hits, k), j + LANES * k, place + n);
+    return n;
+}
+
 AVX512 static int32_t filter(const float *s, int32_t from, int32_t to, float threshold,
                              int32_t *place) {
     const __m512 t = _mm512_set1_ps(threshold);
@@ -36,12 +58,9 @@ AVX512 static int32_t filter(const float *s, int32_t from, int32_t to, float thr
         __mmask16 b = _mm512_cmp_ps_mask(_mm512_loadu_ps(s + j + 16), t, _CMP_GE_OQ);
         __mmask16 c = _mm512_cmp_ps_mask(_mm512_loadu_ps(s + j + 32), t, _CMP_GE_OQ);
         __mmask16 d = _mm512_cmp_ps_mask(_mm512_loadu_ps(s + j + 48), t, _CMP_GE_OQ);
-        if (((a | b) | (c | d)) == 0)
-            continue;
-        n += put_places(a, j, place + n);
-        n += put_places(b, j + 16, place + n);
-        n += put_places(c, j + 32, place + n);
-        n += put_places(d, j + 48, place + n);
+        uint64_t hits = join(a, b, c, d);
+        if (hits)
+            n += put_group(hits, j, place + n);
     }
     for (; j < to; j += LANES) {
         __mmask16 lanes = first_lanes(to - j);
@@ -62,12 +81,9 @@ AVX512 static int32_t filter_each(const float *s, int32_t from, int32_t to, cons
         __mmask16 a = reaches(s + j, threshold + j), b = reaches(s + j + 16, threshold + j + 16);
         __mmask16 c = reaches(s + j + 32, threshold + j + 32);
         __mmask16 d = reaches(s + j + 48, threshold + j + 48);
-        if (((a | b) | (c | d)) == 0)
-            continue;
-        n += put_places(a, j, place + n);
-        n += put_places(b, j + 16, place + n);
-        n += put_places(c, j + 32, place + n);
-        n += put_places(d, j + 48, place + n);
+        uint64_t hits = join(a, b, c, d);
+        if (hits)
+            n += put_group(hits, j, place + n);
     }
     for (; j < to; j += LANES) {
         __mmask16 lanes = first_lanes(to - j);
@@ -78,34 +94,49 @@ AVX512 static int32_t filter_each(const float *s, int32_t from, int32_t to, cons
     return n;
 }
 
-// Appends the hits among sixteen; their number.
-INLINE512 int32_t put_survivors(__mmask16 hits, __m512 v, int32_t col, struct hn_survivors *out,
-                                int32_t used) {
-    _mm512_storeu_ps(out->score + used, _mm512_maskz_compress_ps(hits, v));
-    return put_places(hits, col, out->id + used);
+// Appends the hits among s[j .. j + 15]; their number.
+INLINE512 int32_t put_survivors(__mmask16 hits, const float *s, int32_t col, float *score,
+                                int32_t *id) {
+    _mm512_storeu_ps(score, _mm512_maskz_compress_ps(hits, _mm512_maskz_loadu_ps(hits, s)));
+    return put_places(hits, col, id);
+}
+
+// The same for s[j .. j + 63], one by one where they are few.
+INLINE512 int32_t put_survivors_group(uint64_t hits, const float *s, int32_t col, float *score,
+                                      int32_t *id) {
+    int32_t n = 0;
+    if (__builtin_popcountll(hits) <= FEW) {
+        for (; hits; hits &= hits - 1, n++) {
+            int l = __builtin_ctzll(hits);
+            score[n] = s[l];
+            id[n] = col + l;
+        }
+        return n;
+    }
+    for (int k = 0; k < GROUP / LANES; k++)
+        n += put_survivors(quarter(hits, k), s + LANES * k, col + LANES * k, score + n, id + n);
+    return n;
 }
 
 AVX512 static int32_t collect(const float *s, int32_t from, int32_t to, float threshold,
                               int32_t col0, struct hn_survivors *out) {
     const __m512 t = _mm512_set1_ps(threshold);
+    float *score = out->score; // not read again after every store
+    int32_t *id = out->id;
     int32_t used = out->used, room = out->room, j = from;
     for (; j + GROUP <= to && used < room; j += GROUP) {
-        __m512 v[4];
-        __mmask16 hits[4];
-        for (int k = 0; k < 4; k++) {
-            v[k] = _mm512_loadu_ps(s + j + LANES * k);
-            hits[k] = _mm512_cmp_ps_mask(v[k], t, _CMP_GE_OQ);
-        }
-        if (((hits[0] | hits[1]) | (hits[2] | hits[3])) == 0)
-            continue;
-        for (int k = 0; k < 4; k++)
-            used += put_survivors(hits[k], v[k], col0 + j + LANES * k, out, used);
+        __mmask16 part[GROUP / LANES];
+        for (int k = 0; k < GROUP / LANES; k++)
+            part[k] = _mm512_cmp_ps_mask(_mm512_loadu_ps(s + j + LANES * k), t, _CMP_GE_OQ);
+        uint64_t hits = join(part[0], part[1], part[2], part[3]);
+        if (hits)
+            used += put_survivors_group(hits, s + j, col0 + j, score + used, id + used);
     }
     for (; j < to && used < room; j += LANES) {
         __mmask16 lanes = first_lanes(to - j);
         __m512 v = _mm512_maskz_loadu_ps(lanes, s + j);
         __mmask16 hits = _mm512_mask_cmp_ps_mask(lanes, v, t, _CMP_GE_OQ);
-        used += put_survivors(hits, v, col0 + j, out, used);
+        used += put_survivors(hits, s + j, col0 + j, score + used, id + used);
     }
     out->used = used;
     return j < to ? j : to;
