@@ -7,17 +7,24 @@
 // Where so many candidates lie within the band that this does not make room (duplicates), they are
 // scored exactly and cut to the k best.
 //
+// Rows do not start from nothing: a sample of the columns gives each a threshold that its k best
+// most likely reach (core/topk_start.h). A row of which too few do in the end is swept again,
+// alone.
+//
 // Rows of a tile are scanned against one threshold; its columns, where they are rows of the sink,
 // against a threshold each: so nothing is transposed.
+#include "core/blas.h"
 #include "core/select.h"
 #include "core/sinks.h"
+#include "core/topk_start.h"
 
 #include <math.h>
 #include <omp.h>
 
 enum {
-    LINE = 16,       // floats of a cache line
-    FETCH_ROWS = 128 // strips between are likely to find the ends of columns still near
+    LINE = 16,        // floats of a cache line
+    FETCH_ROWS = 128, // strips between are likely to find the ends of columns still near
+    AGAIN = 512       // columns multiplied at a time for a row swept again
 };
 
 struct work {
@@ -31,6 +38,7 @@ struct work {
     int32_t *place;      // [threads x stride]
     int64_t stride, block;
     struct hn_select_scratch *scratch; // [threads]
+    float *again;                      // [threads x AGAIN]
     int threads;
 };
 
@@ -48,12 +56,31 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
         !(work->score = hn_alloc(ctx, candidates, sizeof *work->score)) ||
         !(work->id = hn_alloc(ctx, candidates, sizeof *work->id)) ||
         !(work->place = hn_alloc(ctx, work->threads * work->stride, sizeof *work->place)) ||
+        !(work->again = hn_alloc(ctx, (int64_t)work->threads * AGAIN, sizeof *work->again)) ||
         !(work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch)))
         return false;
     for (int i = 0; i < work->threads; i++)
         if (hn_select_scratch_open(ctx, work->pitch, &work->scratch[i]))
             return false;
     return true;
+}
+
+// A float product of at least this much keeps a column whose exact product reaches `limit`'s.
+static float with_margin(const struct work *work, float limit) {
+    return nextafterf((float)((double)limit - 2 * work->bound), -INFINITY);
+}
+
+static enum hn_code start(struct hn_context *ctx, const struct hn_topk *t) {
+    struct work *work = t->work;
+    struct hn_topk_sample sample = hn_topk_sample_size(t->kept, work->y.rows);
+    if (sample.columns > 0) {
+        enum hn_code code = hn_topk_guess(ctx, &work->x, &work->y, sample, work->threshold);
+        if (code)
+            return code;
+    }
+    for (int64_t i = 0; i < t->rows; i++)
+        work->threshold[i] = sample.columns > 0 ? with_margin(work, work->threshold[i]) : -INFINITY;
+    return HN_OK;
 }
 
 static enum hn_code topk_begin(struct hn_context *ctx, void *self,
@@ -74,11 +101,7 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     work->block = shape->block;
     work->stride = shape->block + HN_SCAN_SLACK;
     work->threads = shape->threads;
-    if (!allocate(ctx, t, work))
-        return HN_MEMORY;
-    for (int64_t i = 0; i < t->rows; i++)
-        work->threshold[i] = -INFINITY;
-    return HN_OK;
+    return allocate(ctx, t, work) ? start(ctx, t) : HN_MEMORY;
 }
 
 // The k best of a row's candidates by exact score, in order, to the thread's scratch; their number.
@@ -108,7 +131,7 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
     int32_t *id = work->id + row * work->pitch, used = work->used[row];
     fetch_row(work, row);
     float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
-    float threshold = nextafterf((float)((double)kth - 2 * work->bound), -INFINITY);
+    float threshold = with_margin(work, kth);
     int64_t n = hn_scan_best()->filter(score, 0, used, threshold, scratch->place);
     if (n - t->kept > (work->room - t->kept) / 2) {
         n = select_exactly(t, row, used, true, thread);
@@ -200,11 +223,38 @@ static void topk_across(void *self, const struct hn_tile *tile, int thread) {
         topk_column(t, tile, i, thread);
 }
 
+// Whether the threshold that a row started from was low enough: k candidates are as good as the
+// product it was made of, so that nothing dropped since can be among the k best.
+static bool complete(const struct hn_topk *t, int64_t row) {
+    const struct work *work = t->work;
+    float made_of = (float)((double)work->threshold[row] + 2 * work->bound);
+    return work->threshold[row] == -INFINITY ||
+           hn_scan_best()->count(work->score + row * work->pitch, work->used[row], made_of) >=
+               t->kept;
+}
+
+// All columns again, for a row that started from too much.
+static void sweep_again(const struct hn_topk *t, int64_t row, int thread) {
+    const struct work *work = t->work;
+    float *s = work->again + (int64_t)thread * AGAIN;
+    work->used[row] = 0;
+    work->threshold[row] = -INFINITY;
+    for (int64_t col0 = 0; col0 < work->y.rows; col0 += AGAIN) {
+        int64_t cols = hn_min(AGAIN, work->y.rows - col0);
+        struct hn_tile tile = {s, AGAIN, row, col0, 1, (int32_t)cols};
+        hn_gemm_nt(hn_row(&work->x, row), work->x.stride, hn_row(&work->y, col0), work->y.stride, 1,
+                   cols, work->x.cols, s, AGAIN);
+        topk_row(t, &tile, 0, thread);
+    }
+}
+
 static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     const struct hn_select_scratch *scratch = &work->scratch[thread];
     if (row + 1 < t->rows)
         fetch_row(work, row + 1);
+    if (!complete(t, row))
+        sweep_again(t, row, thread);
     int64_t n = select_exactly(t, row, work->used[row], !t->ids_only, thread);
     for (int64_t k = 0; k < n; k++) {
         t->id[row * t->kept + k] = scratch->scored[k].id;
@@ -221,6 +271,7 @@ static void free_work(struct hn_context *ctx, struct hn_topk *t) {
         hn_free(ctx, work->score);
         hn_free(ctx, work->id);
         hn_free(ctx, work->place);
+        hn_free(ctx, work->again);
         for (int i = 0; work->scratch && i < work->threads; i++)
             hn_select_scratch_free(ctx, &work->scratch[i]);
         hn_free(ctx, work->scratch);
