@@ -371,6 +371,14 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct bench *b,
     return code;
 }
 
+// The sweep with no sink at all: what is left to win or lose over the library's product.
+static enum hn_code run_product(struct hn_context *ctx, struct bench *b, double half,
+                                struct measured *out) {
+    int64_t n = b->shape.n;
+    out->ideal = flop_seconds(b, half > 0 ? n * (n + 1) / 2 : n * n);
+    return sweep_seconds(ctx, b, half > 0, false, &out->seconds);
+}
+
 // All sinks together; the ceiling is the same sweep without any, run just before.
 static enum hn_code run_sinks(struct hn_context *ctx, struct bench *b, double half,
                               struct measured *out) {
@@ -387,6 +395,8 @@ static const struct kernel {
                         struct measured *out);
 } kernels[] = {
     {"sgemm", "sgemm", NO_ROWS, 0, run_sgemm},
+    {"product", "product", VIEWS, 0, run_product},
+    {"product", "product-half", VIEWS, 1, run_product},
     {"knn", "knn", ROWS, 0, run_knn},
     {"proximity", "proximity-independent", ROWS, 0, run_independent},
     {"proximity", "proximity-dealt", ROWS, 0, run_dealt},
@@ -406,6 +416,9 @@ static const struct goal {
 } goals[] = {
     {"sgemm", {50000, 128, 0, 0, 0, 0}},
     {"sgemm", {25000, 768, 0, 0, 0, 0}},
+    {"product", {50000, 128, 0, 0, 0, 0}},
+    {"product-half", {50000, 128, 0, 0, 0, 0}},
+    {"product", {25000, 768, 0, 0, 0, 0}},
     {"knn", {50000, 128, 0, 100, 0, 0}},
     {"proximity-independent", {50000, 128, 1000, 100, 256, 0}},
     {"proximity-dealt", {50000, 128, 1000, 100, 256, 0}},
@@ -418,6 +431,7 @@ static const struct goal {
     {"loss", {25000, 768, 0, 0, 256, 0}},
     {"gcbs", {25000, 768, 0, 0, 256, 512}},
     {"gcbs", {10000, 768, 0, 0, 256, 512}},
+    {"gcbs", {50000, 768, 0, 0, 256, 512}},
     {"proximity-dealt", {1281167, 128, 1000, 500, 256, 0}},
 };
 enum { GOALS = sizeof goals / sizeof goals[0] };
@@ -568,7 +582,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
 
 const struct hn_command hn_cmd_bench = {
     .name = "bench",
-    .usage = "hardneg bench [sgemm|knn|proximity|walk|gcbs|loss|sinks|all|table]... [options]",
+    .usage = "hardneg bench [sgemm|product|knn|proximity|walk|gcbs|loss|sinks|all|table]... [options]",
     .summary = "how fast the heavy parts are here, as shares of what the machine can do",
     .details =
         "Times each kernel on random unit rows with warm-up and repetition. Beside it stands what "

@@ -484,7 +484,7 @@ test_bench() {
     if [ -n "$python" ]; then
         check "bench --json as documented" "$python" -c "import json
 rows = json.load(open('$work/out'))['kernels']
-assert {r['name'] for r in rows} == {'sgemm', 'knn', 'proximity-independent', 'proximity-dealt',
+assert {r['name'] for r in rows} == {'sgemm', 'product', 'product-half', 'knn', 'proximity-independent', 'proximity-dealt',
     'walk-0.1', 'walk-0.7', 'gcbs', 'loss', 'sinks', 'sinks-half'}
 for r in rows:
     s = r['seconds']
