@@ -37,6 +37,11 @@ enum hn_root {
 // then ascending index. reverse: the whole order is reversed (Chan and George 1980).
 HN_MUST_USE enum hn_code hn_graph_cuthill_mckee(struct hn_context *ctx, const struct hn_graph *g,
                                                 enum hn_root root, bool reverse, int32_t *order);
+// The same as if node item[k] had index k (item[n]: a permutation), without making that graph:
+// where degrees are equal, what comes first in item comes first.
+HN_MUST_USE enum hn_code hn_graph_cuthill_mckee_as(struct hn_context *ctx, const struct hn_graph *g,
+                                                   const int32_t *item, enum hn_root root,
+                                                   bool reverse, int32_t *order);
 // max |place(u) - place(v)| over edges, with place the inverse of order[n] (NULL = identity).
 HN_MUST_USE enum hn_code hn_graph_bandwidth(struct hn_context *ctx, const struct hn_graph *g,
                                             const int32_t *order, int64_t *bandwidth);

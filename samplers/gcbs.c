@@ -29,7 +29,7 @@ struct state {
     struct hn_graph graph; // symmetric
     int32_t *order;        // [n] items in the order of the batches
     int32_t *item;         // [n] item of a random number
-    int32_t *number;       // [n] random number of an item
+    int32_t *block;        // [n] batch of an item: scratch
     int64_t ordered;       // epoch that `order` is of
     struct figures figures;
 };
@@ -49,8 +49,8 @@ static enum hn_code open_gcbs(struct hn_context *ctx, struct hn_sampler *self, i
     struct state *state = self->state;
     state->order = hn_alloc(ctx, n, sizeof *state->order);
     state->item = hn_alloc(ctx, n, sizeof *state->item);
-    state->number = hn_alloc(ctx, n, sizeof *state->number);
-    return state->order && state->item && state->number ? HN_OK : ctx->code;
+    state->block = hn_alloc(ctx, n, sizeof *state->block);
+    return state->order && state->item && state->block ? HN_OK : ctx->code;
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
@@ -77,68 +77,24 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     return hn_threshold_plan(ctx, threshold, pass, sweep, &self->build);
 }
 
-// The graph with every item replaced by its number. Rows come out ascending because the items are
-// visited by ascending number, and the graph is symmetric.
-static enum hn_code renumber(struct hn_context *ctx, const struct state *state,
-                             struct hn_graph *out) {
-    const struct hn_graph *g = &state->graph;
-    *out = (struct hn_graph){.n = g->n};
-    out->start = hn_alloc(ctx, g->n + 1, sizeof *out->start);
-    out->target = hn_alloc(ctx, hn_graph_edges(g), sizeof *out->target);
-    int64_t *next = hn_alloc(ctx, g->n, sizeof *next);
-    if (!out->start || !out->target || !next) {
-        hn_free(ctx, next);
-        hn_graph_free(ctx, out);
-        return ctx->code;
-    }
-    out->start[0] = 0;
-    for (int64_t k = 0; k < g->n; k++) {
-        int32_t v = state->item[k];
-        next[k] = out->start[k];
-        out->start[k + 1] = out->start[k] + g->start[v + 1] - g->start[v];
-    }
-    for (int32_t k = 0; k < (int32_t)g->n; k++) {
-        int32_t v = state->item[k];
-        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
-            out->target[next[state->number[g->target[e]]]++] = k;
-    }
-    hn_free(ctx, next);
-    return HN_OK;
-}
-
-static enum hn_code order_renumbered(struct hn_context *ctx, const struct hn_sampler *self,
-                                     int64_t epoch) {
-    const struct params *params = self->params;
+static void draw_numbers(const struct hn_sampler *self, int64_t epoch) {
     struct state *state = self->state;
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "gcbs.relabel", self->stream_step, epoch, 0);
     for (int64_t k = 0; k < self->n; k++)
         state->item[k] = (int32_t)k;
     hn_stream_shuffle(&stream, state->item, self->n);
-    for (int64_t k = 0; k < self->n; k++)
-        state->number[state->item[k]] = (int32_t)k;
-
-    struct hn_graph renumbered;
-    if (renumber(ctx, state, &renumbered))
-        return ctx->code;
-    enum hn_code code = hn_graph_cuthill_mckee(ctx, &renumbered, (enum hn_root)params->root,
-                                               params->reverse, state->order);
-    for (int64_t k = 0; k < self->n && !code; k++)
-        state->order[k] = state->item[state->order[k]];
-    hn_graph_free(ctx, &renumbered);
-    return code;
 }
 
 static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler *self,
                                 int64_t epoch, struct hn_work *work) {
     const struct params *params = self->params;
     struct state *state = self->state;
-    enum hn_code code = params->relabel
-                            ? order_renumbered(ctx, self, epoch)
-                            : hn_graph_cuthill_mckee(ctx, &state->graph, (enum hn_root)params->root,
-                                                     params->reverse, state->order);
-    if (code)
-        return code;
+    if (params->relabel)
+        draw_numbers(self, epoch);
+    if (hn_graph_cuthill_mckee_as(ctx, &state->graph, params->relabel ? state->item : NULL,
+                                  (enum hn_root)params->root, params->reverse, state->order))
+        return ctx->code;
     state->ordered = epoch;
     work->draw += params->relabel ? self->n - 1 : 0;
     work->edge += hn_graph_edges(&state->graph);
@@ -150,7 +106,7 @@ static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler 
 static double share_in_blocks(const struct hn_sampler *self) {
     struct state *state = self->state;
     const struct hn_graph *g = &state->graph;
-    int32_t *block = state->number; // no more needed once the items are ordered
+    int32_t *block = state->block;
     int64_t inside = 0;
     for (int64_t k = 0; k < g->n; k++)
         block[state->order[k]] = (int32_t)(k / self->batch_size);
@@ -246,7 +202,7 @@ static void close_gcbs(struct hn_context *ctx, struct hn_sampler *self) {
     hn_graph_free(ctx, &state->graph);
     hn_free(ctx, state->order);
     hn_free(ctx, state->item);
-    hn_free(ctx, state->number);
+    hn_free(ctx, state->block);
 }
 
 static const char *const methods[] = {"exact", "reference", NULL};
