@@ -1,26 +1,36 @@
 // An exact quantile of N^2 - N inner products, and what lies above it, in one sweep.
 //
 // A random sample gives a value `low` that lies below the wanted one almost surely, and not far:
-// with p the share of products at or above the wanted one, the sample holds a binomial number of
-// products above it, whose mean is at most p samples; the sample's product at rank p samples +
-// margin standard deviations is therefore above the wanted one with a probability of about 10^-9
-// (Chernoff; the margin squared is added for small means). The sweep collects everything from `low`
-// on, and what was wanted is selected among it: float products decide what they can, exact ones the
-// rest. If the guess was wrong after all, or there is more to collect than there is room for (many
-// equal products), the sweep is repeated with a lower value or more room. Where so many products
-// are within float precision of the wanted one that they would fill the memory, it gives up.
+// with p the share of products at or above the wanted one, the sample holds about p samples above
+// it; of independent products a binomial number, so that the sample's product at rank p samples +
+// margin standard deviations is above the wanted one with a probability of about 10^-9 (Chernoff;
+// the margin squared is added for small means). Likewise `high`, above the wanted one. The sweep
+// collects everything from `low` on, with its product if that is below `high`, and what was wanted
+// is selected among it: float products decide what they can, exact ones the rest. If a guess was
+// wrong after all, or there is more to collect than there is room for (many equal products), the
+// sweep is repeated with a lower or no guess or more room. Where so many products are within float
+// precision of the wanted one that they would fill the memory, it gives up.
+//
+// The sample: groups of up to 32 rows, each times as many columns, both from random permutations.
+// So each row is read once for 32 products, by matrix products, and each row and column comes as
+// often as any other: that some have more large products than others adds nothing to the variance.
+// What pairs of a group still have in common can, where few items are very near to each other; it
+// costs another sweep at worst.
 #include "samplers/gcbs_threshold.h"
+#include "core/blas.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SAMPLES = 1 << 18,
-    SAMPLES_MIN = 1024,
-    STREAM = 1024,  // samples drawn from one stream
-    BINS = 1 << 16, // of kth_largest()
-    CROWD = 1 << 24 // about half a gigabyte
+    SAMPLES = 1 << 20, // at most
+    ROOM_LEAST = 1024,
+    GROUP = 32,      // rows of a group of samples
+    BINS = 1 << 16,  // of selections
+    CROWD = 1 << 24, // about a quarter of a gigabyte
+    AHEAD = 4        // exact products whose rows are fetched ahead
 };
 static const double EVERYTHING = -2; // below every inner product of unit rows
 
@@ -47,19 +57,40 @@ static uint32_t find_bin(const int64_t *count, int64_t *rank) {
     return bin;
 }
 
-// The rank-th largest (from 1) of value[n], by counting their upper, then their lower 16 bits:
-// linear, in place, and equal values do not slow it. count[BINS] is scratch.
-static float kth_largest(const float *value, int64_t n, int64_t rank, int64_t *count) {
-    memset(count, 0, BINS * sizeof *count);
-    for (int64_t i = 0; i < n; i++)
-        count[order_bits(value[i]) >> 16]++;
-    uint32_t upper = find_bin(count, &rank);
-    memset(count, 0, BINS * sizeof *count);
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t bits = order_bits(value[i]);
-        count[bits & (BINS - 1)] += bits >> 16 == upper;
-    }
-    return from_order_bits(upper << 16 | find_bin(count, &rank));
+// Adds value[i] to the bin of its upper 16 bits, or, if those are `upper`, of its lower 16 bits.
+enum { UPPER = -1 };
+static void tally(int64_t *count, float value, int64_t weight, int64_t upper) {
+    uint32_t bits = order_bits(value);
+    if (upper == UPPER)
+        count[bits >> 16] += weight;
+    else if (bits >> 16 == (uint32_t)upper)
+        count[bits & (BINS - 1)] += weight;
+}
+
+static void tally_sample(const struct hn_threshold *t, int64_t upper) {
+    memset(t->bins, 0, BINS * sizeof *t->bins);
+    for (int64_t i = 0; i < t->samples; i++)
+        tally(t->bins, t->sample[i], 1, upper);
+}
+
+static void tally_close(const struct hn_threshold *t, int64_t upper) {
+    const struct hn_pairs *p = &t->pairs;
+    memset(t->bins, 0, BINS * sizeof *t->bins);
+    for (int64_t c = 0; c < p->chunks; c++)
+        for (int64_t e = 0; e < p->used[c]; e++) {
+            const struct hn_close_pair *pair = &p->pool[c * HN_CLOSE_CHUNK + e];
+            tally(t->bins, pair->score, hn_pair_weight(pair), upper);
+        }
+}
+
+// The rank-th largest (from 1) of the sample or of the close pairs, by counting their upper, then
+// their lower 16 bits: linear, and equal values do not slow it.
+static float kth_largest(const struct hn_threshold *t,
+                         void (*count)(const struct hn_threshold *, int64_t), int64_t rank) {
+    count(t, UPPER);
+    uint32_t upper = find_bin(t->bins, &rank);
+    count(t, upper);
+    return from_order_bits(upper << 16 | find_bin(t->bins, &rank));
 }
 
 // Place of the wanted product from the top, 1 the largest: m - floor((m - 1) q).
@@ -69,18 +100,69 @@ static int64_t wanted_rank(const struct hn_threshold *t) {
     return m - hn_min((int64_t)place, m - 1);
 }
 
-static void draw_sample(struct hn_context *ctx, struct hn_threshold *t) {
-    uint32_t n = (uint32_t)t->x.rows;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
-    for (int64_t from = 0; from < t->samples; from += STREAM) {
-        struct hn_stream stream;
-        hn_stream_open(&stream, t->seed, "gcbs.sample", t->stream_step, 0, from / STREAM);
-        for (int64_t i = from; i < hn_min(from + STREAM, t->samples); i++) {
-            uint32_t row = hn_stream_below(&stream, n), col = hn_stream_below(&stream, n - 1);
-            col += col >= row;
-            t->sample[i] = hn_dot(hn_row(&t->x, row), hn_row(&t->y, col), t->x.cols);
-        }
-    }
+// Products of distinct items in the sample.
+static int64_t sampled(const struct hn_threshold *t) { return t->samples - t->selves; }
+
+struct groups {
+    int64_t size, count;
+    int32_t *row, *col; // [n] permutations
+    float *copy;        // [threads x 2 size x d]
+};
+
+static void permute(const struct hn_threshold *t, int64_t which, int32_t *item) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, t->seed, "gcbs.sample", t->stream_step, 0, which);
+    for (int64_t i = 0; i < t->x.rows; i++)
+        item[i] = (int32_t)i;
+    hn_stream_shuffle(&stream, item, t->x.rows);
+}
+
+// copy[size x d] = the rows item[size] of x.
+static void gather(const struct hn_matrix *x, const int32_t *item, int64_t size, float *copy) {
+    for (int64_t i = 0; i < size; i++)
+        memcpy(copy + i * x->cols, hn_row(x, item[i]), (size_t)x->cols * sizeof *copy);
+}
+
+// Products of group k to score[size x size]; how many are of an item with itself.
+static int64_t multiply_group(const struct hn_threshold *t, const struct groups *g, int64_t k,
+                              float *copy, float *score) {
+    const int32_t *row = g->row + k * g->size, *col = g->col + k * g->size;
+    int64_t d = t->x.cols, selves = 0;
+    gather(&t->x, row, g->size, copy);
+    gather(&t->y, col, g->size, copy + g->size * d);
+    hn_gemm_nt(copy, d, copy + g->size * d, d, g->size, g->size, d, score, g->size);
+    for (int64_t i = 0; i < g->size; i++)
+        for (int64_t j = 0; j < g->size; j++)
+            if (row[i] == col[j]) {
+                score[i * g->size + j] = (float)EVERYTHING;
+                selves++;
+            }
+    return selves;
+}
+
+static enum hn_code draw_sample(struct hn_context *ctx, struct hn_threshold *t) {
+    int64_t n = t->x.rows, d = t->x.cols, selves = 0;
+    struct groups g = {.size = hn_max(1, hn_min(hn_min(GROUP, n), SAMPLES / n))};
+    g.count = hn_min(n / g.size, SAMPLES);
+    t->samples = g.count * g.size * g.size;
+    enum hn_code code = HN_MEMORY;
+    if (!(t->sample = hn_alloc(ctx, t->samples, sizeof *t->sample)) ||
+        !(g.row = hn_alloc(ctx, n, sizeof *g.row)) || !(g.col = hn_alloc(ctx, n, sizeof *g.col)) ||
+        !(g.copy = hn_alloc(ctx, ctx->threads * 2 * g.size * d, sizeof *g.copy)))
+        goto done;
+    permute(t, 0, g.row);
+    permute(t, 1, g.col);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : selves)
+    for (int64_t k = 0; k < g.count; k++)
+        selves += multiply_group(t, &g, k, g.copy + omp_get_thread_num() * 2 * g.size * d,
+                                 t->sample + k * g.size * g.size);
+    t->selves = selves;
+    code = HN_OK;
+done:
+    hn_free(ctx, g.row);
+    hn_free(ctx, g.col);
+    hn_free(ctx, g.copy);
+    return code;
 }
 
 // Lowest float product of an entry whose exact product is at least low.
@@ -88,21 +170,48 @@ static float float_threshold(double low, double bound) {
     return nextafterf((float)(low - bound), -INFINITY);
 }
 
-// From the rank in the sample: the value to collect from, and the room to collect in.
+// Room for what has `rank` products of the sample.
+static int64_t room_for(const struct hn_threshold *t, double rank) {
+    int64_t m = t->x.rows * (t->x.rows - 1);
+    double most = rank + HN_THRESHOLD_MARGIN * (sqrt(rank) + HN_THRESHOLD_MARGIN);
+    return (int64_t)fmin((double)m, (double)m * most / (double)sampled(t) + ROOM_LEAST);
+}
+
+// The float from which on products are surely above the wanted one, and how many of the sample lie
+// below it, but not below `low`.
+static double aim_high(struct hn_threshold *t) {
+    double mean =
+        (double)sampled(t) * (double)wanted_rank(t) / (double)(t->x.rows * (t->x.rows - 1));
+    double margin = fabs(t->margin), rank = mean - margin * (sqrt(mean) + 1);
+    t->pairs.high = INFINITY;
+    if (t->all_close || !(rank >= 1) || rank >= (double)t->rank || t->rank >= sampled(t))
+        return (double)t->rank;
+    float high = kth_largest(t, tally_sample, (int64_t)rank);
+    if ((double)high <= t->low)
+        return (double)t->rank;
+    t->pairs.high = high;
+    return (double)t->rank - floor(rank);
+}
+
+// From the rank in the sample: the values to collect from, and the room to collect in.
 static void aim(struct hn_threshold *t) {
     int64_t m = t->x.rows * (t->x.rows - 1);
-    if (!t->given && t->rank >= t->samples) {
-        t->low = EVERYTHING;
-        t->foreseen = m;
+    double bound = hn_dot_bound(t->x.cols);
+    if (t->given) {
+        t->low = t->value;
+        t->pairs.high = nextafterf((float)(t->value + bound), INFINITY);
+        t->foreseen = t->pairs.room = room_for(t, (double)t->rank);
+        t->pairs.room_close = t->foreseen / 8 + ROOM_LEAST;
     } else {
-        double rank = (double)t->rank;
-        double most = rank + HN_THRESHOLD_MARGIN * (sqrt(rank) + HN_THRESHOLD_MARGIN);
-        t->low = t->given ? t->value : (double)kth_largest(t->sample, t->samples, t->rank, t->bins);
-        t->foreseen = (int64_t)fmin((double)m, (double)m * most / (double)t->samples + SAMPLES_MIN);
+        bool everything = t->rank >= sampled(t);
+        t->low = everything ? EVERYTHING : (double)kth_largest(t, tally_sample, t->rank);
+        t->foreseen = t->pairs.room = everything ? m : room_for(t, (double)t->rank);
+        double close = aim_high(t);
+        t->pairs.room_close = everything ? m : room_for(t, close);
     }
-    t->tail.capacity = t->capacity > 0 ? t->capacity : t->foreseen;
-    t->tail.threshold = float_threshold(t->low, hn_dot_bound(t->x.cols));
-    t->tail.skip_self = true;
+    if (t->capacity > 0)
+        t->pairs.room = t->pairs.room_close = t->capacity;
+    t->pairs.low = float_threshold(t->low, bound);
 }
 
 // How much of the sample is to be collected: with a margin for a quantile; for a given value as
@@ -110,7 +219,7 @@ static void aim(struct hn_threshold *t) {
 static int64_t sample_rank(const struct hn_threshold *t) {
     int64_t m = t->x.rows * (t->x.rows - 1), rank = 0;
     if (!t->given) {
-        double mean = (double)t->samples * (double)wanted_rank(t) / (double)m;
+        double mean = (double)sampled(t) * (double)wanted_rank(t) / (double)m;
         double place = mean + t->margin * sqrt(mean) + t->margin * fabs(t->margin);
         return (int64_t)fmax(1, ceil(place));
     }
@@ -120,121 +229,178 @@ static int64_t sample_rank(const struct hn_threshold *t) {
 }
 
 static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct hn_work *work) {
-    int64_t m = t->x.rows * (t->x.rows - 1);
-    t->samples = hn_min(SAMPLES, hn_max(SAMPLES_MIN, m));
-    t->sample = hn_alloc(ctx, t->samples, sizeof *t->sample);
     t->bins = hn_alloc(ctx, BINS, sizeof *t->bins);
-    if (!t->sample || !t->bins)
+    if (!t->bins || draw_sample(ctx, t))
         return ctx->code;
-    draw_sample(ctx, t);
     t->rank = sample_rank(t);
     aim(t);
-    work->draw += 2 * t->samples;
+    work->draw += 2 * (t->x.rows - 1);
     work->dot += t->samples;
-    work->bytes += 2 * t->samples * t->x.cols * (int64_t)sizeof(float);
+    work->bytes += 2 * t->x.rows * t->x.cols * (int64_t)sizeof(float);
     return HN_OK;
 }
 
-// The collected entries whose float product lies within 2 bound of the wanted one's, where exact
-// products decide.
+// The close pairs whose float product lies within `width` of `centre`, with exact products.
 struct band {
-    int64_t above, count; // entries surely above, entries in the band
-    int64_t *entry;       // [count]
-    double *exact;        // [count]
-    double *sorted;       // [count]
+    double centre, width;
+    int64_t above, count; // entries surely above (of both orders of a pair); pairs in the band
+    struct exact {
+        double value;
+        int64_t weight;
+    } * exact, *sorted;                // [count] in the order of the pool
+    const struct hn_close_pair **pair; // [count]
 };
 
 static void band_free(struct hn_context *ctx, struct band *b) {
-    hn_free(ctx, b->entry);
     hn_free(ctx, b->exact);
     hn_free(ctx, b->sorted);
+    hn_free(ctx, b->pair);
 }
 
-static enum hn_code band_fill(struct hn_context *ctx, const struct hn_threshold *t, double lo,
-                              double hi, struct band *b) {
-    const struct hn_tail *tail = &t->tail;
-    for (int64_t e = 0; e < tail->count; e++) {
-        b->above += (double)tail->score[e] > hi;
-        b->count += (double)tail->score[e] >= lo && (double)tail->score[e] <= hi;
+static bool in_band(const struct band *b, const struct hn_close_pair *pair) {
+    return fabs((double)pair->score - b->centre) <= b->width;
+}
+
+static void fetch_rows(const struct hn_threshold *t, const struct hn_close_pair *pair) {
+    enum { FLOATS = 16 }; // of a cache line
+    const float *x = hn_row(&t->x, hn_pair_row(pair)), *y = hn_row(&t->y, pair->col);
+    for (int64_t k = 0; k < t->x.cols; k += FLOATS) {
+        __builtin_prefetch(x + k);
+        __builtin_prefetch(y + k);
     }
-    b->entry = hn_alloc(ctx, b->count, sizeof *b->entry);
-    b->exact = hn_alloc(ctx, b->count, sizeof *b->exact);
-    b->sorted = hn_alloc(ctx, b->count, sizeof *b->sorted);
-    if (!b->entry || !b->exact || !b->sorted)
-        return ctx->code;
-    int64_t place = 0;
-    for (int64_t e = 0; e < tail->count; e++)
-        if ((double)tail->score[e] >= lo && (double)tail->score[e] <= hi)
-            b->entry[place++] = e;
+}
+
+static void band_score(struct hn_context *ctx, const struct hn_threshold *t, struct band *b) {
     int64_t count = b->count;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < count; i++) {
-        int64_t e = b->entry[i];
-        b->exact[i] =
-            hn_dot_exact(hn_row(&t->x, tail->row[e]), hn_row(&t->y, tail->col[e]), t->x.cols);
+        const struct hn_close_pair *pair = b->pair[i];
+        if (i + AHEAD < count)
+            fetch_rows(t, b->pair[i + AHEAD]);
+        b->exact[i].weight = hn_pair_weight(pair);
+        b->exact[i].value =
+            hn_dot_exact(hn_row(&t->x, hn_pair_row(pair)), hn_row(&t->y, pair->col), t->x.cols);
     }
+}
+
+static enum hn_code band_fill(struct hn_context *ctx, const struct hn_threshold *t, double centre,
+                              double width, struct band *b) {
+    const struct hn_pairs *p = &t->pairs;
+    *b = (struct band){.centre = centre, .width = width, .above = p->sure};
+    for (int64_t c = 0; c < p->chunks; c++)
+        for (int64_t e = 0; e < p->used[c]; e++) {
+            const struct hn_close_pair *pair = &p->pool[c * HN_CLOSE_CHUNK + e];
+            bool in = in_band(b, pair);
+            b->count += in;
+            b->above += !in && (double)pair->score > centre ? hn_pair_weight(pair) : 0;
+        }
+    b->exact = hn_alloc(ctx, b->count, sizeof *b->exact);
+    b->sorted = hn_alloc(ctx, b->count, sizeof *b->sorted);
+    b->pair = hn_alloc(ctx, b->count, sizeof *b->pair);
+    if (!b->exact || !b->sorted || !b->pair)
+        return ctx->code;
+    int64_t place = 0;
+    for (int64_t c = 0; c < p->chunks; c++)
+        for (int64_t e = 0; e < p->used[c]; e++) {
+            const struct hn_close_pair *pair = &p->pool[c * HN_CLOSE_CHUNK + e];
+            if (in_band(b, pair))
+                b->pair[place++] = pair;
+        }
+    band_score(ctx, t, b);
     return HN_OK;
 }
 
 static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = ((const struct exact *)a)->value, y = ((const struct exact *)b)->value;
     return (x < y) - (x > y);
 }
 
-// Keeps the entries above t->value, moved to the front of row and col.
-static void keep_above(struct hn_threshold *t, const struct band *b, double hi) {
-    struct hn_tail *tail = &t->tail;
-    int64_t kept = 0, next = 0;
-    for (int64_t e = 0; e < tail->count; e++) {
-        bool close = next < b->count && b->entry[next] == e;
-        if (close ? b->exact[next] > t->value : (double)tail->score[e] > hi) {
-            tail->row[kept] = tail->row[e];
-            tail->col[kept++] = tail->col[e];
+// The exact product at place `rank` from the top of all that is collected.
+static double band_select(const struct band *b, int64_t rank) {
+    memcpy(b->sorted, b->exact, (size_t)b->count * sizeof *b->sorted);
+    qsort(b->sorted, (size_t)b->count, sizeof *b->sorted, descending);
+    int64_t i = 0;
+    for (int64_t left = rank - b->above; i + 1 < b->count && left > b->sorted[i].weight; i++)
+        left -= b->sorted[i].weight;
+    return b->sorted[i].value;
+}
+
+// Keeps the close pairs above t->value, moved to the front of their chunks.
+static void keep_above(struct hn_threshold *t, const struct band *b) {
+    struct hn_pairs *p = &t->pairs;
+    int64_t next = 0;
+    t->count = p->sure;
+    for (int64_t c = 0; c < p->chunks; c++) {
+        struct hn_close_pair *pair = p->pool + c * HN_CLOSE_CHUNK;
+        int64_t kept = 0;
+        for (int64_t e = 0; e < p->used[c]; e++) {
+            bool above = in_band(b, &pair[e]) ? b->exact[next++].value > t->value
+                                              : (double)pair[e].score > b->centre;
+            pair[kept] = pair[e];
+            kept += above;
+            t->count += above ? hn_pair_weight(&pair[e]) : 0;
         }
-        next += close;
+        p->used[c] = kept;
     }
-    t->row = tail->row;
-    t->col = tail->col;
-    t->count = kept;
 }
 
 // What exceeds a given value, unless there was no room for all.
 static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
-    double bound = hn_dot_bound(t->x.cols);
-    struct band band = {0};
-    *found = !t->tail.overflow;
+    struct band band;
+    *found = !t->pairs.overflow;
     if (!*found)
         return HN_OK;
-    enum hn_code code = band_fill(ctx, t, t->value - bound, t->value + bound, &band);
+    enum hn_code code = band_fill(ctx, t, t->value, hn_dot_bound(t->x.cols), &band);
     if (!code)
-        keep_above(t, &band, t->value + bound);
+        keep_above(t, &band);
     band_free(ctx, &band);
     return code;
 }
 
-// *found: whether the wanted product is among the collected ones; then the selection is done. It is
-// certain only from `low` on: below, not everything was collected.
-static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
-    struct hn_tail *tail = &t->tail;
-    int64_t rank = wanted_rank(t);
-    *found = false;
-    if (tail->overflow || tail->count < rank)
-        return HN_OK;
-    double wanted = (double)kth_largest(tail->score, tail->count, rank, t->bins);
+// A sorted list of exact products lies place by place within the bound of the sorted floats, and
+// mostly much nearer. With `wanted` the float at the wanted place, exact products of all pairs
+// within bound + slack of it settle the matter if their result is within slack of it: none of the
+// others can be on the wrong side. A slack of one bound always does.
+static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, double wanted,
+                           int64_t rank, double slack, bool *settled) {
     double bound = hn_dot_bound(t->x.cols);
-    struct band band = {0};
-    enum hn_code code = band_fill(ctx, t, wanted - 2 * bound, wanted + 2 * bound, &band);
-    if (code)
-        goto done;
-    memcpy(band.sorted, band.exact, (size_t)band.count * sizeof *band.sorted);
-    qsort(band.sorted, (size_t)band.count, sizeof *band.sorted, descending);
-    t->value = band.sorted[rank - band.above - 1];
-    *found = t->value >= t->low;
-    if (*found)
-        keep_above(t, &band, wanted + 2 * bound);
-done:
+    struct band band;
+    enum hn_code code = band_fill(ctx, t, wanted, bound + slack, &band);
+    if (!code) {
+        t->value = band_select(&band, rank);
+        *settled = fabs(t->value - wanted) <= slack || slack >= bound;
+        if (*settled && t->value >= t->low)
+            keep_above(t, &band);
+    }
     band_free(ctx, &band);
     return code;
+}
+
+// *found: whether the wanted product is among the close ones; then the selection is done. It is
+// certain only from `low` on: below, not everything was collected; and where none of the sure ones
+// is near.
+static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
+    const struct hn_pairs *p = &t->pairs;
+    double bound = hn_dot_bound(t->x.cols);
+    int64_t rank = wanted_rank(t);
+    bool settled = false;
+    *found = false;
+    if (p->overflow || p->sure + p->close < rank)
+        return HN_OK;
+    t->all_close = p->sure >= rank;
+    if (t->all_close)
+        return HN_OK;
+    double wanted = (double)kth_largest(t, tally_close, rank - p->sure);
+    t->all_close = (double)p->high <= wanted + 2 * bound;
+    if (t->all_close)
+        return HN_OK;
+    for (double slack = bound / 16; !settled; slack *= 16) {
+        enum hn_code code = settle(ctx, t, wanted, rank, slack, &settled);
+        if (code)
+            return code;
+    }
+    *found = t->value >= t->low;
+    return HN_OK;
 }
 
 static enum hn_code fail_crowd(struct hn_context *ctx, const struct hn_threshold *t) {
@@ -242,24 +408,24 @@ static enum hn_code fail_crowd(struct hn_context *ctx, const struct hn_threshold
                    "more than %lld of the %lld inner products lie above the threshold, or so near "
                    "that floats do not tell which do: many items are almost the same, as in a "
                    "collapsed representation; leave this step out, or take another sampler",
-                   (long long)t->tail.capacity, (long long)(t->x.rows * (t->x.rows - 1)));
+                   (long long)hn_max(t->pairs.room, t->pairs.room_close),
+                   (long long)(t->x.rows * (t->x.rows - 1)));
 }
 
-// After a sweep that did not do: more room, up to a limit, or a lower value.
+// After a sweep that did not do: more room, up to a limit, a lower value, or no guess above.
 static enum hn_code aim_again(struct hn_context *ctx, struct hn_threshold *t) {
-    int64_t m = t->x.rows * (t->x.rows - 1), room = t->tail.capacity;
+    int64_t m = t->x.rows * (t->x.rows - 1);
+    int64_t room = hn_max(t->pairs.room, t->pairs.room_close);
     int64_t limit = hn_min(m, t->foreseen + (t->crowd > 0 ? t->crowd : CROWD));
-    bool overflow = t->tail.overflow;
-    if (overflow && room >= limit)
+    bool overflow = t->pairs.overflow;
+    if (overflow && hn_min(t->pairs.room, t->pairs.room_close) >= limit)
         return fail_crowd(ctx, t);
-    hn_tail_free(ctx, &t->tail);
-    t->tail = (struct hn_tail){0};
-    if (overflow) {
+    hn_pairs_free(ctx, &t->pairs);
+    t->capacity = 0;
+    if (overflow)
         t->capacity = room > limit / 8 ? limit : 8 * room;
-    } else {
-        t->capacity = 0;
+    else if (!t->all_close)
         t->rank = 4 * t->rank + HN_THRESHOLD_MARGIN * HN_THRESHOLD_MARGIN;
-    }
     aim(t);
     return HN_OK;
 }
@@ -277,12 +443,12 @@ enum hn_code hn_threshold_plan(struct hn_context *ctx, struct hn_threshold *t, i
     t->passes++;
     sweep->x = t->x;
     sweep->y = t->y;
-    hn_sweep_add(sweep, &hn_tail_sink, &t->tail, HN_SIDE_ROWS);
+    hn_sweep_add(sweep, &hn_pairs_sink, &t->pairs, HN_SIDE_ROWS);
     return HN_OK;
 }
 
 void hn_threshold_free(struct hn_context *ctx, struct hn_threshold *t) {
-    hn_tail_free(ctx, &t->tail);
+    hn_pairs_free(ctx, &t->pairs);
     hn_free(ctx, t->sample);
     hn_free(ctx, t->bins);
     *t = (struct hn_threshold){0};

@@ -3,7 +3,7 @@
 #ifndef HN_SAMPLERS_GCBS_THRESHOLD_H
 #define HN_SAMPLERS_GCBS_THRESHOLD_H
 
-#include "core/sinks.h"
+#include "samplers/gcbs_pairs.h"
 #include "samplers/sampler.h"
 
 // Of the m = n^2 - n inner products of distinct items, those strictly greater than their
@@ -22,16 +22,18 @@ struct hn_threshold {
     double margin;         // in: standard deviations that the sample's guess stays on the safe side
     int64_t capacity;      // in: entries to make room for first, 0 = chosen
     int64_t crowd;         // in: entries to make room for beyond those foreseen, 0 = chosen
-    int64_t count;         // out
-    int32_t *row, *col;    // out: [count] by row, then column; owned by `tail`
+    int64_t count;         // out: entries, which `pairs` holds
     double value;          // out: the l-th product, which all of these exceed; in if `given`
     int64_t passes;        // out: sweeps made
-    struct hn_tail tail;   // private, as is the rest
-    float *sample;         // [samples] products of random pairs
+    struct hn_pairs pairs; // for hn_pairs_graph()
+    float *sample;         // private, as is the rest: [samples] products of random pairs
     int64_t *bins;         // scratch of selections
-    int64_t samples, rank; // rank: place from the top of the sample that gives `low`
-    double low;            // every product >= low is collected
-    int64_t foreseen;      // room that should do
+    int64_t samples;       // `selves` of them of an item with itself, put at the bottom
+    int64_t selves;
+    int64_t rank;     // place from the top of the sample that gives `low`
+    double low;       // every product >= low is collected
+    int64_t foreseen; // room that should do
+    bool all_close;   // no guess of what is surely above
 };
 
 // For the margin: the wanted rank is missed about once in 10^9 times, and then found by another

@@ -54,7 +54,31 @@ static enum hn_code run_threshold(struct hn_context *ctx, struct hn_threshold *t
     }
 }
 
-// What is kept, entry by entry, against the definition. spec: margin and capacity to start from.
+// What is kept against the definition: how many entries of score[n x n] lie above `limit`, and the
+// graph of the pairs for which either entry does. Returns the number of mistakes.
+static int64_t mistakes(struct hn_context *ctx, const struct hn_threshold *t, const double *score,
+                        long double limit) {
+    int64_t n = t->x.rows, wrong = 0, count = 0;
+    struct hn_graph g;
+    HN_CHECK(ctx, hn_pairs_graph(ctx, &t->pairs, n, &g));
+    for (int64_t i = 0; i < n; i++) {
+        int64_t e = g.start[i];
+        for (int64_t j = 0; j < n; j++) {
+            bool above = i != j && (long double)score[i * n + j] > limit;
+            bool back = i != j && (long double)score[j * n + i] > limit;
+            bool held = e < g.start[i + 1] && g.target[e] == j;
+            wrong += held != (above || back);
+            count += above;
+            e += held;
+        }
+        wrong += e != g.start[i + 1];
+    }
+    CU_ASSERT_EQUAL(count, t->count);
+    hn_graph_free(ctx, &g);
+    return wrong;
+}
+
+// margin, capacity: to start from. Returns the number of sweeps.
 static int64_t compare_threshold(const struct hn_matrix *x, const struct hn_matrix *y, double q,
                                  double margin, int64_t capacity) {
     struct hn_context ctx;
@@ -71,15 +95,7 @@ static int64_t compare_threshold(const struct hn_matrix *x, const struct hn_matr
     HN_CHECK(&ctx, run_threshold(&ctx, &t, &work));
     double *score = naive_products(x, y);
     long double quantile = naive_quantile(score, n, q);
-    int64_t e = 0, wrong = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            bool kept = e < t.count && t.row[e] == i && t.col[e] == j;
-            wrong += kept != (i != j && (long double)score[i * n + j] > quantile);
-            e += kept;
-        }
-    CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_EQUAL(e, t.count);
+    CU_ASSERT_EQUAL(mistakes(&ctx, &t, score, quantile), 0);
     CU_ASSERT(t.count <= (int64_t)ceil((1 - q) * (double)(n * n - n) + 1));
     int64_t passes = t.passes;
     free(score);
@@ -166,8 +182,8 @@ static void test_guard(void) {
             HN_CHECK(&ctx, hn_threshold_plan(&ctx, &copy, pass, &sweep, &work));
             if (sweep.n_sinks == 0)
                 break;
-            CU_ASSERT((double)copy.tail.threshold <= copy.low - bound);
-            CU_ASSERT((double)copy.tail.threshold >= copy.low - 2 * bound);
+            CU_ASSERT((double)copy.pairs.low <= copy.low - bound);
+            CU_ASSERT((double)copy.pairs.low >= copy.low - 2 * bound);
             if (run == 1 && pass == 0)
                 copy.low = nextafter(wanted, 2);
             HN_CHECK(&ctx, hn_sweep_run(&ctx, &sweep));
@@ -313,7 +329,7 @@ static void test_given(void) {
             crowd(&ctx, &items.x1, 1e-5F);
         double *score = naive_products(&items.x1, &items.x2);
         for (int k = 0; k < 20; k++) {
-            int64_t i = k * 5, j = k * 3 + 1, e = 0, wrong = 0;
+            int64_t i = k * 5, j = k * 3 + 1;
             struct hn_threshold t = {
                 .x = items.x1,
                 .y = items.x2,
@@ -324,14 +340,7 @@ static void test_given(void) {
             score[i * N + j] = t.value; // sums in another order may differ in the last bit
             struct hn_work work = {0};
             HN_CHECK(&ctx, run_threshold(&ctx, &t, &work));
-            for (int64_t r = 0; r < N; r++)
-                for (int64_t c = 0; c < N; c++) {
-                    bool kept = e < t.count && t.row[e] == r && t.col[e] == c;
-                    wrong += kept != (r != c && score[r * N + c] > t.value);
-                    e += kept;
-                }
-            CU_ASSERT_EQUAL(wrong, 0);
-            CU_ASSERT_EQUAL(e, t.count);
+            CU_ASSERT_EQUAL(mistakes(&ctx, &t, score, (long double)t.value), 0);
             hn_threshold_free(&ctx, &t);
         }
         free(score);
