@@ -314,16 +314,31 @@ static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct
 }
 
 // A figure that cannot be drawn takes no verdict away.
-static void draw(struct hn_context *ctx, struct work *w, const char *id,
-                 const struct hn_results *r) {
-    const struct hn_figure *figure = w->rep.term ? hn_figure_find(id) : NULL;
-    char *folder = figure ? hn_format(ctx, "%s/figures", w->rep.folder) : NULL;
+static void draw_one(struct hn_context *ctx, const struct work *w, const struct hn_figure *figure,
+                     const struct hn_results *r, bool must) {
+    char *folder = hn_format(ctx, "%s/figures", w->rep.folder);
     if (!folder)
         return;
     mkdir(folder, 0777); // a failure shows when the figure is written
-    if (hn_figure_draw(ctx, figure, r, folder, w->rep.term, NULL))
-        hn_note(ctx, "figure %s is left out: %s", id, ctx->message);
+    enum hn_code code = hn_figure_draw(ctx, figure, r, folder, w->rep.term, NULL);
+    if (code && (must || code != HN_NOT_APPLICABLE))
+        hn_note(ctx, "figure %s is left out: %s", figure->id, ctx->message);
     hn_free(ctx, folder);
+}
+
+// A training without a figure of its own gets the general ones under its name.
+static void draw(struct hn_context *ctx, const struct work *w, const struct hn_claim_entry *entry,
+                 const struct hn_results *r) {
+    const struct hn_figure *own = hn_figure_find(entry->id);
+    if (!w->rep.term)
+        return;
+    if (own)
+        draw_one(ctx, w, own, r, true);
+    char name[HN_FIGURE_NAME];
+    struct hn_figure general;
+    bool trained = !own && hn_results_table(r, "training");
+    for (int i = 0; trained && hn_figure_of_training(i, entry->id, name, &general); i++)
+        draw_one(ctx, w, &general, r, i == 0);
 }
 
 static enum hn_code keep(struct hn_context *ctx, struct work *w,
@@ -336,7 +351,7 @@ static enum hn_code keep(struct hn_context *ctx, struct work *w,
         mkdir(folder, 0777); // a failure shows when the file is written
         code = write_results(ctx, w, r, "%s/ids/%s.h5", outcome->entry->id);
         if (code == HN_OK)
-            draw(ctx, w, outcome->entry->id, r);
+            draw(ctx, w, outcome->entry, r);
     }
     hn_free(ctx, folder);
     return code;

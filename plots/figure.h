@@ -20,6 +20,9 @@ struct hn_figure {
     const char *source;         // paper and figure
     const char *table;          // of /tables (or "snapshots"); NULL = /runs
     const char *const *columns; // of the table that it needs, NULL-terminated
+    // A table of /tables that it draws instead where the results have rows of it; NULL = none.
+    const char *or_table;
+    const char *const *or_columns;
     bool needs_histogram;
     // Fills a page (plots/page.h), which then writes data and script; without it the two hooks
     // below are required.
@@ -41,6 +44,13 @@ const struct hn_figure *hn_figure_find(const char *id);
 // Not among them: a metric over past results, from the table that `compare --history` makes of them
 // (/runs with created, commit, sampler, value; root attributes metric, units, cells).
 extern const struct hn_figure hn_history;
+// Of trainings: accuracies, which is listed, and curves of all settings over steps, which is not.
+extern const struct hn_figure hn_accuracy, hn_accuracy_steps;
+// They are what an identifier of trainings without a figure of its own has, under its name and, for
+// curves, "-steps" behind it: number i of them, whose id is `name`. False beyond the last, and for
+// identifiers that are no names of files.
+enum { HN_FIGURE_NAME = 80 };
+bool hn_figure_of_training(int i, const char *id, char name[HN_FIGURE_NAME], struct hn_figure *out);
 
 // Draws a figure into folder `dir`, which must exist: <id>.tsv, <id>.gp (which redraws it when run
 // in that folder) and <id>.<term> (svg, pdf or png); for "dumb" the drawing goes to stdout. style:

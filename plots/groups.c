@@ -204,9 +204,8 @@ static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice)
     struct hn_setting setting = {hn_table_text(runs, row, "sampler"),
                                  hn_table_text(runs, row, "params"), whole(runs, row, "batch_size"),
                                  ""};
-    int most = choice.most_settings ? choice.most_settings : HN_THEME_LINES;
     if (p->dataset >= 0 && p->temperature >= 0)
-        p->setting = find_setting(g, &setting, most < HN_MOST_SETTINGS ? most : HN_MOST_SETTINGS);
+        p->setting = find_setting(g, &setting, choice.most_settings);
 }
 
 enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
@@ -214,7 +213,10 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     *out = (struct hn_groups){.results = r};
     out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
     out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
-    if (!out->step || !out->place) {
+    choice.most_settings = choice.most_settings ? choice.most_settings : HN_THEME_LINES;
+    int64_t room = r->runs.rows < choice.most_settings ? r->runs.rows : choice.most_settings;
+    out->setting = hn_alloc(ctx, room, sizeof *out->setting);
+    if (!out->step || !out->place || !out->setting) {
         hn_groups_free(ctx, out);
         return ctx->code;
     }
@@ -237,6 +239,7 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
 void hn_groups_free(struct hn_context *ctx, struct hn_groups *g) {
     hn_free(ctx, g->step);
     hn_free(ctx, g->place);
+    hn_free(ctx, g->setting);
     *g = (struct hn_groups){0};
 }
 

@@ -17,7 +17,7 @@ struct hn_setting {
 struct hn_groups {
     const char *dataset[HN_MOST_PANELS]; // in the order of the file, like settings and temperatures
     double temperature[HN_MOST_PANELS];
-    struct hn_setting setting[HN_MOST_SETTINGS];
+    struct hn_setting *setting; // [settings]
     int datasets, temperatures, settings;
     bool more_datasets, more_temperatures, more_settings; // than are kept here
     int64_t *step;                                        // [steps], increasing
@@ -34,7 +34,7 @@ struct hn_groups {
 struct hn_choice {
     const char *wanted;
     bool (*keep)(const struct hn_table *runs, int64_t row);
-    int most_settings; // kept at most; 0 = HN_THEME_LINES
+    int most_settings; // kept at most, figures up to HN_MOST_SETTINGS; 0 = HN_THEME_LINES
 };
 
 // HN_NOT_APPLICABLE if no row is left.

@@ -38,6 +38,15 @@ void hn_page_note(struct hn_page *page, const char *fmt, ...) {
     va_end(args);
 }
 
+size_t hn_letters(const char *text) {
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0U) != 0x80U;
+    return n;
+}
+
+double hn_disc_size(double size) { return 0.35 + 1.5 * sqrt(size); }
+
 static bool has_data(const struct hn_panel *panel) {
     for (int s = 0; s < panel->n_series; s++)
         if (panel->series[s]->n > 0 && panel->series[s]->look != HN_LOOK_RULE)
@@ -122,6 +131,10 @@ void hn_series_add(struct hn_series *s, double x, double y) {
 
 void hn_series_add_interval(struct hn_series *s, double x, double y, double half) {
     add(s, (struct hn_datum){x, y, y - half, y + half, NAN});
+}
+
+void hn_series_add_row(struct hn_series *s, double x, int row, double half) {
+    add(s, (struct hn_datum){x, row, x - half, x + half, NAN});
 }
 
 void hn_series_add_sized(struct hn_series *s, double x, double y, double size) {
@@ -261,8 +274,8 @@ static void write_tics(FILE *tsv, const char *name, const struct hn_axis *axis) 
 static void write_heading(FILE *tsv, const struct hn_panel *panel, const struct hn_series *s) {
     fputs("\n\n# ", tsv);
     hn_tsv_text(tsv, panel->title);
-    fputs(*panel->title && *s->label ? ": " : "", tsv);
-    hn_tsv_text(tsv, s->label);
+    fputs(*panel->title && (*s->label || *s->end) ? ": " : "", tsv);
+    hn_tsv_text(tsv, *s->end ? s->end : s->label);
     fputs(s->look == HN_LOOK_PAPER ? " (published)\n" : "\n", tsv);
     write_tics(tsv, "places along x", &panel->x);
     write_tics(tsv, "places along y", &panel->y);

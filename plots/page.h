@@ -36,7 +36,7 @@ struct hn_page;
 
 struct hn_series {
     char label[HN_LABEL_SIZE]; // "" = not in the key
-    char end[HN_LABEL_SIZE];   // written at the end of its curve, "" = the label
+    char end[HN_LABEL_SIZE];   // at the end of its curve and in the .tsv, "" = the label
     enum hn_look look;
     int line; // linetype, 1 to HN_THEME_LINES (of discs to twice that); 0 = black
     int64_t n, room;
@@ -106,6 +106,8 @@ struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, 
 // Places that are no numbers are passed over.
 void hn_series_add(struct hn_series *s, double x, double y);
 void hn_series_add_interval(struct hn_series *s, double x, double y, double half);
+// In a panel of rows: interval of x.
+void hn_series_add_row(struct hn_series *s, double x, int row, double half);
 void hn_series_add_sized(struct hn_series *s, double x, double y, double size);
 void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text);
 void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at); // once per place
@@ -118,6 +120,14 @@ void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_g
 void hn_page_size(const struct hn_page *page, struct hn_figure_size *size);
 void hn_page_write_data(struct hn_page *page, FILE *tsv);
 void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp);
+
+// Characters of UTF-8; size of a disc in gnuplot's units (page.c, for the layout).
+size_t hn_letters(const char *text);
+double hn_disc_size(double size);
+// Words beside places (page_marks.c), on a panel of so many inches whose axes go from x[0] to x[1]
+// and from y[0] to y[1].
+void hn_page_write_marks(FILE *gp, const struct hn_panel *panel, const double x[2],
+                         const double y[2], double width, double panel_height);
 
 // Range of an axis over the data of a panel (page.c, for the layout).
 void hn_page_range(const struct hn_page *page, const struct hn_panel *panel, bool vertical,

@@ -53,13 +53,6 @@ static bool wants_end_labels(const struct hn_page *page) {
     return labelled > 0 && labelled <= HN_THEME_LINES + 2;
 }
 
-static size_t letters(const char *text) { // UTF-8 characters
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xC0U) != 0x80U;
-    return n;
-}
-
 static const char *end_text(const struct hn_series *s) { return *s->end ? s->end : s->label; }
 
 static bool in_key(const struct key *key, const struct hn_series *s) {
@@ -79,7 +72,7 @@ static void collect_key(struct geometry *g) {
                 key->entries == KEY_MOST || in_key(key, series))
                 continue;
             key->entry[key->entries++] = series;
-            longest = letters(series->label) > longest ? letters(series->label) : longest;
+            longest = hn_letters(series->label) > longest ? hn_letters(series->label) : longest;
         }
     if (key->entries == 0)
         return;
@@ -92,7 +85,7 @@ static void collect_key(struct geometry *g) {
 static double end_room(const struct hn_page *page) {
     size_t longest = 8;
     for (int s = 0; s < page->panel[0].n_series; s++) {
-        size_t n = letters(end_text(page->panel[0].series[s]));
+        size_t n = hn_letters(end_text(page->panel[0].series[s]));
         longest = n > longest ? n : longest;
     }
     return 0.15 + letter * (double)longest;
@@ -115,7 +108,7 @@ static double left_room(const struct geometry *g, int p) {
     if (p % g->columns > 0 && g->page->share_y)
         return 0.14;
     for (int i = 0; i < panel->y.n_tics; i++) {
-        size_t n = letters(panel->y.tic[i].text);
+        size_t n = hn_letters(panel->y.tic[i].text);
         longest = n > longest ? n : longest;
     }
     return 0.14 + letter * (double)longest;
@@ -229,7 +222,7 @@ static void own_tics(FILE *gp, char name, const struct hn_axis *axis, struct ran
     fprintf(gp, "set %ctics (", name);
     for (int i = 0; i < axis->n_tics; i++) {
         double at = inches * share_of(axis, axis->tic[i].at, r);
-        double half = 0.5 * letter * (double)letters(axis->tic[i].text);
+        double half = 0.5 * letter * (double)hn_letters(axis->tic[i].text);
         bool fits = inches > 0 && (name == 'y' || at - half > end + 0.04);
         fputs(i ? ", " : "", gp);
         hn_gp_string(gp, fits ? axis->tic[i].text : "");
@@ -475,18 +468,7 @@ static void end_labels(const struct geometry *g, FILE *gp, struct range y) {
     }
 }
 
-static void script_marks(FILE *gp, const struct hn_panel *panel, struct range x) {
-    for (int i = 0; i < panel->n_marks; i++) {
-        const struct hn_mark *m = &panel->mark[i];
-        bool left = share_of(&panel->x, m->x, x) > 0.3; // of its place, above it
-        fprintf(gp, "set label %d ", 200 + i);
-        hn_gp_string(gp, m->text);
-        fprintf(gp, " at first %.9g, first %.9g %s", m->x, m->y,
-                left ? "right offset -0.8,0.5" : "left offset 1,-0.3");
-        if (m->line > 0)
-            fprintf(gp, " textcolor lt %d", (m->line - 1) % HN_THEME_LINES + 1);
-        fputc('\n', gp);
-    }
+static void script_frames(FILE *gp, const struct hn_panel *panel) {
     for (int i = 0; i < panel->n_frames; i++) {
         const double *f = panel->frame[i];
         fprintf(gp,
@@ -548,11 +530,13 @@ static void script_colours(const struct geometry *g, FILE *gp, int p) {
 
 static void script_panel(const struct geometry *g, FILE *gp, const char *tsv, int p) {
     struct hn_box box = panel_box(g, p);
-    fputs("unset label; unset object\n", gp);
+    fputs("unset label; unset object; unset arrow\n", gp);
     hn_place_panel(gp, box, g->width, g->height);
     struct range x = script_axis(g, gp, p, false), y = script_axis(g, gp, p, true);
     script_titles(g, gp, p, box);
-    script_marks(gp, &g->page->panel[p], x);
+    hn_page_write_marks(gp, &g->page->panel[p], (const double[]){x.lo, x.hi},
+                        (const double[]){y.lo, y.hi}, box.width, box.height);
+    script_frames(gp, &g->page->panel[p]);
     script_colours(g, gp, p);
     if (g->end_labels)
         end_labels(g, gp, y);
@@ -599,7 +583,8 @@ static void script_key(const struct geometry *g, FILE *gp) {
     double left = fmax(0.05, 0.5 * (g->width - k->columns * k->cell));
     if (k->entries == 0)
         return;
-    fputs("unset border; unset tics; unset grid; unset label; unset object; unset logscale\n"
+    fputs("unset border; unset tics; unset grid; unset label; unset object; unset arrow; unset "
+          "logscale\n"
           "unset colorbox; set xrange [0:1]; set yrange [0:1]\n",
           gp);
     hn_place_panel(gp, (struct hn_box){0, 0, g->width, g->height}, g->width, g->height);

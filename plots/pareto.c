@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_NAMED = 24 }; // beyond them words cover what they name
+
 // A setting at the last step.
 struct point {
     double false_negatives, hardness, cost;
@@ -69,6 +71,7 @@ static void draw_discs(struct hn_page *page, struct hn_panel *panel, const struc
     for (int s = 0; s < g->settings; s++) {
         struct hn_series *discs =
             hn_panel_series(page, panel, g->setting[s].sampler, HN_LOOK_DISCS, sampler_line(g, s));
+        snprintf(discs->end, sizeof discs->end, "%s", g->setting[s].label);
         for (int i = 0; i < n; i++)
             if (point[i].setting == s)
                 hn_series_add_sized(discs, point[i].false_negatives, point[i].hardness,
@@ -76,30 +79,31 @@ static void draw_discs(struct hn_page *page, struct hn_panel *panel, const struc
     }
 }
 
-// Words beside the points of the front that keep their distance from one another.
+// The options of a setting, or the sampler where it has none to tell.
+static const char *name_of(const struct hn_setting *setting) {
+    size_t length = strlen(setting->sampler);
+    bool prefix =
+        strncmp(setting->label, setting->sampler, length) == 0 && setting->label[length] == ' ';
+    return setting->label + (prefix ? length + 1 : 0);
+}
+
+// The front's words first: those of the others give way.
 static void draw_front(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                        const struct point *point, int n) {
     struct hn_series *front = hn_panel_series(page, panel, "front", HN_LOOK_STAIRS, 8);
-    double x = -INFINITY, y = -INFINITY, height = 0, width = 0;
-    for (int i = 0; i < n; i++) {
-        height = fmax(height, fabs(point[i].hardness - point[0].hardness));
-        width = fmax(width, point[i].false_negatives - point[0].false_negatives);
-    }
-    for (int i = 0; i < n; i++) {
-        if (!point[i].front)
-            continue;
-        hn_series_add(front, point[i].false_negatives, point[i].hardness);
-        if (point[i].hardness - y < 0.07 * height && point[i].false_negatives - x < 0.3 * width)
-            continue;
-        x = point[i].false_negatives;
-        y = point[i].hardness;
-        const struct hn_setting *setting = &g->setting[point[i].setting];
-        size_t sampler = strlen(setting->sampler);
-        bool prefix = strncmp(setting->label, setting->sampler, sampler) == 0 &&
-                      setting->label[sampler] == ' ';
-        hn_panel_mark(panel, x, y, setting->label + (prefix ? sampler + 1 : 0),
-                      sampler_line(g, point[i].setting));
-    }
+    for (int others = 0; others < 2; others++)
+        for (int i = 0; i < n; i++) {
+            const struct point *p = &point[i];
+            if (p->front == (others == 1))
+                continue;
+            if (p->front)
+                hn_series_add(front, p->false_negatives, p->hardness);
+            if (p->front || n <= MOST_NAMED)
+                hn_panel_mark(panel, p->false_negatives, p->hardness,
+                              name_of(&g->setting[p->setting]), sampler_line(g, p->setting));
+        }
+    if (n > MOST_NAMED)
+        hn_page_note(page, "Of %d settings those on the front are named.", n);
 }
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {

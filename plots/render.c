@@ -80,7 +80,10 @@ void hn_tsv_real(FILE *tsv, double value) {
 }
 
 static enum hn_code check_columns(const struct drawing *d) {
-    const char *id = d->figure->id, *name = d->figure->table ? d->figure->table : "runs";
+    const struct hn_figure *f = d->figure;
+    const struct hn_table *other = f->or_table ? hn_results_table(d->results, f->or_table) : NULL;
+    bool instead = other && other->rows > 0;
+    const char *id = f->id, *name = instead ? f->or_table : f->table ? f->table : "runs";
     const struct hn_table *table = hn_results_table(d->results, name);
     bool trained = strcmp(name, "training") == 0;
     const char *below =
@@ -91,7 +94,7 @@ static enum hn_code check_columns(const struct drawing *d) {
     if (!table)
         return hn_fail(d->ctx, HN_DATA, "figure %s needs /%s%s, which the results lack: %s", id,
                        below, name, remedy);
-    for (const char *const *column = d->figure->columns; *column; column++)
+    for (const char *const *column = instead ? f->or_columns : f->columns; *column; column++)
         if (hn_table_find(table, *column) < 0)
             return hn_fail(d->ctx, HN_DATA,
                            "figure %s needs column %s of /%s%s, which the results lack: %s", id,

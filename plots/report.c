@@ -289,8 +289,34 @@ static void put_verdicts(const struct writer *w, const char *id) {
     fputs(*joint == ',' ? "</p>\n" : "", w->html);
 }
 
+// Of an identifier without a figure of its own.
+struct entry {
+    const char *id, *title, *source; // of the results: any texts
+};
+
+static void put_caption(const struct writer *w, const struct hn_figure *f, const struct entry *e) {
+    FILE *html = w->html;
+    fprintf(html, "<figcaption><h3>%s: ", f->id);
+    if (e) {
+        hn_html_text(html, e->title);
+        fputs(", ", html);
+    }
+    fprintf(html, "%s</h3>\n<p>", f->title);
+    hn_html_text(html, f->caption);
+    fputs("</p>\n", html);
+    put_verdicts(w, e ? e->id : f->id);
+    fputs("<p class=soft>", html);
+    const char *source = e ? e->source : f->source;
+    if (*source && strcmp(source, "none") != 0) {
+        fputs("After ", html);
+        hn_html_text(html, source);
+        fputs(". ", html);
+    }
+}
+
 // The numbers are left out if they are many.
-static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f) {
+static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f,
+                               const struct entry *e) {
     FILE *html = w->html;
     w->ctx->code = HN_OK;
     char *svg = take_file(w, f->id, "svg", MOST_SVG), *tsv = take_file(w, f->id, "tsv", MOST_TSV);
@@ -302,16 +328,8 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
             f->id, f->id);
     if (code == HN_OK)
         hn_html_svg(html, svg, f->id, f->title);
-    fprintf(html, "</div>\n<figcaption><h3>%s: %s</h3>\n<p>", f->id, f->title);
-    hn_html_text(html, f->caption);
-    fputs("</p>\n", html);
-    put_verdicts(w, f->id);
-    fputs("<p class=soft>", html);
-    if (strcmp(f->source, "none") != 0) {
-        fputs("After ", html);
-        hn_html_text(html, f->source);
-        fputs(". ", html);
-    }
+    fputs("</div>\n", html);
+    put_caption(w, f, e);
     if (tsv) {
         fprintf(
             html,
@@ -326,15 +344,17 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
     return code;
 }
 
-// Draws a figure from results of its own where there are any.
-static enum hn_code draw(struct writer *w, const struct hn_figure *f) {
+// Draws a figure from results of its identifier where there are any; `must`: from no others.
+static enum hn_code draw(struct writer *w, const struct hn_figure *f, const char *id, bool must) {
     struct hn_results own = {0};
     struct hn_context *ctx = w->ctx;
-    char *path = w->report->ids ? hn_format(ctx, "%s/%s.h5", w->report->ids, f->id) : NULL;
+    char *path = w->report->ids ? hn_format(ctx, "%s/%s.h5", w->report->ids, id) : NULL;
     if (w->report->ids && !path)
         return ctx->code;
     bool there = path && access(path, R_OK) == 0;
-    enum hn_code code = there ? hn_results_read(ctx, path, &own) : HN_OK;
+    enum hn_code code = there  ? hn_results_read(ctx, path, &own)
+                        : must ? hn_fail(ctx, HN_NOT_APPLICABLE, "there are no results of %s", id)
+                               : HN_OK;
     if (code == HN_OK)
         code = hn_figure_draw(ctx, f, there ? &own : w->results, w->report->scratch, "svg", NULL);
     hn_results_free(ctx, &own);
@@ -343,44 +363,78 @@ static enum hn_code draw(struct writer *w, const struct hn_figure *f) {
 }
 
 struct left_out {
-    const char *id;
-    char reason[HN_MESSAGE_MAX];
+    char id[HN_FIGURE_NAME], reason[HN_MESSAGE_MAX];
 };
 
-static enum hn_code put_figures(struct writer *w) {
+struct figures {
     struct left_out left[64];
-    int n = 0;
-    fputs("<section aria-labelledby=figures><h2 id=figures>Figures</h2>\n", w->html);
-    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
-        enum hn_code code = draw(w, *f);
-        if (code == HN_OK)
-            code = put_figure(w, *f);
-        if (code == HN_OK)
-            continue;
-        drop_file(w, (*f)->id, "tsv");
-        drop_file(w, (*f)->id, "gp");
-        bool local = code == HN_NOT_APPLICABLE || code == HN_DATA || code == HN_GNUPLOT;
-        if (!local)
-            return code;
-        if (code == HN_GNUPLOT && !w->gnuplot) {
-            w->gnuplot = code;
-            snprintf(w->complaint, sizeof w->complaint, "%s", w->ctx->message);
-        }
-        if (n < 64) {
-            left[n].id = (*f)->id;
-            snprintf(left[n++].reason, sizeof left[0].reason, "%s", w->ctx->message);
-        }
+    int n, entries; // entries: figures of identifiers that have none of their own
+};
+
+// One figure, or why there is none; fails only where the page cannot go on.
+static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, const struct entry *e,
+                               struct figures *all) {
+    enum hn_code code = draw(w, f, e ? e->id : f->id, e != NULL);
+    if (code == HN_OK)
+        code = put_figure(w, f, e);
+    if (code == HN_OK) {
+        all->entries += e != NULL;
+        return HN_OK;
     }
-    if (n > 0)
+    drop_file(w, f->id, "tsv");
+    drop_file(w, f->id, "gp");
+    if (code != HN_NOT_APPLICABLE && code != HN_DATA && code != HN_GNUPLOT)
+        return code;
+    if (code == HN_GNUPLOT && !w->gnuplot) {
+        w->gnuplot = code;
+        snprintf(w->complaint, sizeof w->complaint, "%s", w->ctx->message);
+    }
+    if (all->n < 64 && !(e && code == HN_NOT_APPLICABLE)) {
+        struct left_out *left = &all->left[all->n++];
+        snprintf(left->id, sizeof left->id, "%s", f->id);
+        snprintf(left->reason, sizeof left->reason, "%s", w->ctx->message);
+    }
+    return HN_OK;
+}
+
+// Accuracies, and curves where there are any, of every identifier of trainings.
+static enum hn_code put_trainings(struct writer *w, struct figures *all) {
+    const struct hn_table *ids = hn_results_table(w->results, "claim_ids");
+    struct hn_figure figure;
+    char name[HN_FIGURE_NAME];
+    for (int64_t row = 0; w->report->ids && ids && row < ids->rows; row++) {
+        const struct entry e = {hn_table_text(ids, row, "id"), hn_table_text(ids, row, "title"),
+                                hn_table_text(ids, row, "source")};
+        bool training = strcmp(hn_table_text(ids, row, "kind"), "training") == 0;
+        if (!training || hn_figure_find(e.id))
+            continue;
+        for (int i = 0; hn_figure_of_training(i, e.id, name, &figure); i++)
+            if (try_figure(w, &figure, &e, all))
+                return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code put_figures(struct writer *w) {
+    struct figures *all = hn_zalloc(w->ctx, 1, sizeof *all);
+    enum hn_code code = all ? HN_OK : w->ctx->code;
+    fputs("<section aria-labelledby=figures><h2 id=figures>Figures</h2>\n", w->html);
+    if (code == HN_OK)
+        code = put_trainings(w, all);
+    for (const struct hn_figure *const *f = hn_figures; *f && !code; f++)
+        if (*f != &hn_accuracy || all->entries == 0)
+            code = try_figure(w, *f, NULL, all);
+    if (all && all->n > 0)
         fputs("<details><summary>Figures that this file does not give, and why</summary>\n<ul>\n",
               w->html);
-    for (int i = 0; i < n; i++) {
-        fprintf(w->html, "<li><b>%s</b>: ", left[i].id);
-        hn_html_text(w->html, left[i].reason);
+    for (int i = 0; all && i < all->n; i++) {
+        fprintf(w->html, "<li><b>%s</b>: ", all->left[i].id);
+        hn_html_text(w->html, all->left[i].reason);
         fputs("</li>\n", w->html);
     }
-    fputs(n > 0 ? "</ul></details>\n</section>\n" : "</section>\n", w->html);
-    return HN_OK;
+    fputs(all && all->n > 0 ? "</ul></details>\n</section>\n" : "</section>\n", w->html);
+    hn_free(w->ctx, all);
+    return code;
 }
 
 static void put_provenance(const struct writer *w) {
@@ -433,7 +487,7 @@ enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *rep
     fputs("</section>\n", html);
     if (hn_html_training(html, ctx, w.results))
         return ctx->code;
-    hn_html_claims(html, w.results);
+    hn_html_claims(html, report);
     if (put_figures(&w))
         return ctx->code;
     put_provenance(&w);

@@ -28,6 +28,6 @@ HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
 // Of results of `hardneg train` (report_training.c); nothing for others.
 HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
                                           const struct hn_results *r);
-void hn_html_claims(FILE *html, const struct hn_results *r);
+void hn_html_claims(FILE *html, const struct hn_report *report);
 
 #endif

@@ -23,3 +23,29 @@ for (const table of document.querySelectorAll("table.sortable")) {
         });
     });
 }
+
+// Long tables: rows that have every word that is typed. Without this script all rows are there.
+for (const table of document.querySelectorAll("table.sortable")) {
+    const rows = [...table.tBodies[0].rows];
+    if (rows.length < 16) continue;
+    const label = document.createElement("label"), input = document.createElement("input");
+    const count = document.createElement("output");
+    const show = n => { count.textContent = n + " of " + rows.length + " rows"; };
+    label.className = "filter";
+    input.type = "search";
+    input.placeholder = "words, such as alpha=0.2";
+    input.addEventListener("input", () => {
+        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+        let n = 0;
+        for (const row of rows) {
+            const title = row.querySelector("td.options")?.title ?? "";
+            const text = (row.textContent + " " + title).toLowerCase();
+            row.hidden = !words.every(word => text.includes(word));
+            n += !row.hidden;
+        }
+        show(n);
+    });
+    show(rows.length);
+    label.append("Rows with", input, count);
+    table.parentElement.before(label);
+}

@@ -3,8 +3,10 @@
 #include "plots/report.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 struct shown {
     const char *column, *title, *help;
@@ -31,7 +33,7 @@ static const struct shown columns[] = {
      -1},
 };
 
-enum { COLUMNS = sizeof columns / sizeof columns[0] };
+enum { COLUMNS = sizeof columns / sizeof columns[0], MOST_AT_ONCE = 40 }; // the rest: by scrolling
 
 static void put_time(FILE *html, double seconds) {
     static const struct {
@@ -121,9 +123,10 @@ static void put_dataset(FILE *html, const struct hn_groups *g, int dataset) {
         }
     }
     hn_dataset_title(g->dataset[dataset], title, sizeof title);
-    fputs("<div class=scroll role=region tabindex=0 aria-label=\"Samplers\">"
-          "<table class=sortable><caption>",
-          html);
+    fprintf(html,
+            "<div class=\"scroll%s\" role=region tabindex=0 aria-label=\"Samplers\">"
+            "<table class=sortable><caption>",
+            g->settings > MOST_AT_ONCE ? " long" : "");
     hn_html_text(html, title);
     fprintf(html, ", step %" PRId64, g->step[last]);
     if (g->temperatures > 1)
@@ -138,7 +141,7 @@ static void put_dataset(FILE *html, const struct hn_groups *g, int dataset) {
 
 enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_results *r) {
     struct hn_groups g;
-    struct hn_choice choice = {.most_settings = HN_MOST_SETTINGS};
+    struct hn_choice choice = {.most_settings = INT_MAX};
     enum hn_code code = hn_groups_make(ctx, r, choice, &g);
     if (code == HN_NOT_APPLICABLE)
         fputs("<p>There is no finished run.</p>\n", html);
@@ -146,9 +149,6 @@ enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct h
         return code == HN_NOT_APPLICABLE ? HN_OK : code;
     for (int d = 0; d < g.datasets; d++)
         put_dataset(html, &g, d);
-    if (g.more_settings)
-        fprintf(html, "<p class=soft>The first %d settings; results.h5 holds all.</p>\n",
-                HN_MOST_SETTINGS);
     hn_groups_free(ctx, &g);
     return HN_OK;
 }
@@ -196,7 +196,19 @@ static void put_counts(FILE *html, const struct hn_table *t) {
     fprintf(html, ", of %" PRId64 " claims.</p>\n", t->rows);
 }
 
-static void put_claims(FILE *html, const struct hn_table *t) {
+// Whether the page has a figure of that name: one of its own, or a general one of its trainings.
+static bool is_shown(const struct hn_report *report, const char *id) {
+    char name[HN_FIGURE_NAME], path[4096];
+    struct hn_figure general;
+    if (hn_figure_find(id))
+        return true;
+    if (!report->ids || !hn_figure_of_training(0, id, name, &general))
+        return false;
+    int n = snprintf(path, sizeof path, "%s/%s.h5", report->ids, id);
+    return n > 0 && n < (int)sizeof path && access(path, R_OK) == 0;
+}
+
+static void put_claims(FILE *html, const struct hn_report *report, const struct hn_table *t) {
     fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
           "<table class=\"sortable claims\"><caption>Own value: the difference or slope that is "
           "judged, with "
@@ -209,7 +221,7 @@ static void put_claims(FILE *html, const struct hn_table *t) {
           html);
     for (int64_t row = 0; row < t->rows; row++) {
         const char *id = hn_table_text(t, row, "id");
-        bool drawn = hn_figure_find(id) != NULL;
+        bool drawn = is_shown(report, id);
         fputs("<tr><th scope=row>", html);
         if (drawn) {
             fputs("<a href=\"#", html);
@@ -278,7 +290,8 @@ static void put_untested(FILE *html, const struct hn_table *t) {
         fputs("</ul></details>\n", html);
 }
 
-void hn_html_claims(FILE *html, const struct hn_results *r) {
+void hn_html_claims(FILE *html, const struct hn_report *report) {
+    const struct hn_results *r = report->results;
     const struct hn_table *claims = hn_results_table(r, "claims");
     const struct hn_table *ids = hn_results_table(r, "claim_ids");
     const struct hn_table *levels = hn_results_table(r, "claim_levels");
@@ -290,7 +303,7 @@ void hn_html_claims(FILE *html, const struct hn_results *r) {
           html);
     if (claims && claims->rows > 0) {
         put_counts(html, claims);
-        put_claims(html, claims);
+        put_claims(html, report, claims);
     }
     if (levels && levels->rows > 0)
         put_levels(html, levels);

@@ -122,13 +122,32 @@ static double value_of(const struct hn_trained *t, int64_t run, const char *colu
     return value;
 }
 
-struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
-                                int64_t step) {
+int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const char *column,
+                          int64_t step, const double **value) {
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++)
         if (is_of(t, i, setting))
             t->room[n++] = value_of(t, i, column, step);
-    return moments_of(t->room, n);
+    *value = t->room;
+    return n;
+}
+
+struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
+                                int64_t step) {
+    const double *value;
+    int64_t n = hn_trained_values(t, setting, column, step, &value);
+    return moments_of(value, n);
+}
+
+// Results of several tasks have the columns of later ones behind all others.
+const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
+    for (int c = t->first; c < t->table->n_columns; c++) {
+        const char *name = t->table->column[c].name;
+        bool own = c < t->first + t->columns || hn_trained_is_share(name);
+        if (own && hn_trained_at(t, setting, name, HN_LAST_STEP).n > 0)
+            return name;
+    }
+    return t->table->column[t->first].name;
 }
 
 struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column) {
@@ -227,16 +246,64 @@ void hn_trained_label(const struct hn_trained *t, int64_t setting, char *label, 
     }
 }
 
+// The options of its task that others have otherwise: those with the same text in column `among`.
+static void task_options(const struct hn_trained *t, int64_t setting, const char *among,
+                         char *options, size_t size) {
+    const struct hn_results *r = t->results;
+    int64_t row = t->setting[setting].run;
+    for (int64_t k = 0; k < t->settings; k++) {
+        int64_t other = t->setting[k].run;
+        if (strcmp(text(r, row, among), text(r, other, among)) == 0)
+            add_differences(options, size, text(r, row, "task_params"),
+                            text(r, other, "task_params"));
+    }
+}
+
+static bool differs(const struct hn_trained *t, int64_t setting, const char *column) {
+    const struct hn_results *r = t->results;
+    int64_t row = t->setting[setting].run;
+    for (int64_t k = 0; k < t->settings; k++) {
+        int64_t other = t->setting[k].run;
+        bool same = strcmp(text(r, row, column), text(r, other, column)) == 0 &&
+                    !(fabs(number(r, row, column) - number(r, other, column)) > 0);
+        if (!same && strcmp(text(r, row, "dataset"), text(r, other, "dataset")) == 0)
+            return true;
+    }
+    return false;
+}
+
+void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *name,
+                     size_t size) {
+    const struct hn_results *r = t->results;
+    int64_t row = t->setting[setting].run;
+    char options[64] = "", own[96] = "", others[64] = "";
+    task_options(t, setting, "dataset", options, sizeof options);
+    if (!untrained) {
+        bool sampled = differs(t, setting, "sampler") || differs(t, setting, "weighting") ||
+                       differs(t, setting, "params") || !*options;
+        if (sampled)
+            hn_trained_label(t, setting, own, sizeof own);
+        if (differs(t, setting, "loss"))
+            snprintf(others, sizeof others, ", %.40s", text(r, row, "loss"));
+        size_t used = strlen(others);
+        if (differs(t, setting, "temperature"))
+            snprintf(others + used, sizeof others - used, ", temperature %g",
+                     number(r, row, "temperature"));
+        used = strlen(others);
+        if (differs(t, setting, "batch_size"))
+            snprintf(others + used, sizeof others - used, ", B=%.0f", number(r, row, "batch_size"));
+    }
+    if (untrained)
+        snprintf(own, sizeof own, "%s", *options ? "untrained" : "untrained encoder");
+    snprintf(name, size, "%s%s%s%s", own, *own && *options ? "," : "",
+             *own ? options : options + (*options == ' '), others);
+}
+
 void hn_trained_title(const struct hn_trained *t, int64_t setting, char *title, size_t size) {
     const struct hn_results *r = t->results;
     int64_t row = t->setting[setting].run;
     char others[64] = "", options[96];
-    for (int64_t k = 0; k < t->settings; k++) {
-        int64_t other = t->setting[k].run;
-        if (strcmp(text(r, row, "task"), text(r, other, "task")) == 0)
-            add_differences(others, sizeof others, text(r, row, "task_params"),
-                            text(r, other, "task_params"));
-    }
+    task_options(t, setting, "task", others, sizeof others);
     double batch = number(r, row, "batch_size");
     snprintf(options, sizeof options, batch > 0 ? "batches of %.0f" : "all items in a batch",
              batch);

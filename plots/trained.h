@@ -39,6 +39,12 @@ int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting);
 // the untrained encoder), a column of /runs.
 struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
                                 int64_t step);
+// The values behind hn_trained_at(), in the order of the file, NaN where a run has none; borrowed
+// until the next call. Returns their number.
+int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const char *column,
+                          int64_t step, const double **value);
+// The first of the task's columns in which the setting has a value; the table's first if none has.
+const char *hn_trained_column(const struct hn_trained *t, int64_t setting);
 struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column);
 // At the last evaluation, setting minus base over the seeds that both have; its standard error and
 // the p value of a paired t test, NaN below two seeds.
@@ -54,6 +60,10 @@ bool hn_trained_is_share(const char *column);
 double hn_moments_half(struct hn_moments m);
 // "batchsampler K=100, M=500 hcl beta=1": what tells the setting from others of its base.
 void hn_trained_label(const struct hn_trained *t, int64_t setting, char *text, size_t size);
+// The same among all settings of its data set: with the options of the task, temperature and batch
+// size in which they differ. untrained: of its encoder before training.
+void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *text,
+                     size_t size);
 // "views-mlp, temperature 0.2, batches of 256"
 void hn_trained_title(const struct hn_trained *t, int64_t setting, char *text, size_t size);
 

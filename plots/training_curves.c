@@ -38,8 +38,7 @@ static bool is_drawn(const struct hn_trained *t, int64_t base, int64_t k,
     return !curves->keep || curves->keep(&t->results->runs, t->setting[k].run);
 }
 
-static void axis_title(const struct hn_trained *t, const char *column, const char *unit,
-                       char *title, size_t size) {
+void hn_training_axis(const char *column, const char *unit, char *title, size_t size) {
     static const struct {
         const char *column, *title;
     } known[] = {{"knn_acc", "kNN accuracy of z"},
@@ -51,7 +50,6 @@ static void axis_title(const struct hn_trained *t, const char *column, const cha
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].column, column) == 0)
             name = known[i].title;
-    (void)t;
     snprintf(title, size, "%s%s%s%s", name, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
 }
 
@@ -69,19 +67,22 @@ static void draw_setting(struct hn_page *page, struct hn_panel *panel, const str
 
 static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64_t base,
                          const struct hn_training_curves *curves, const struct steps *steps) {
-    const char *column = curves->column ? curves->column : t->table->column[t->first].name;
+    const char *column = curves->column ? curves->column : hn_trained_column(t, base);
     char title[HN_TITLE_SIZE], axis[HN_TITLE_SIZE];
     int64_t drawn = 0;
     for (int64_t k = base; k < t->settings; k++)
         drawn += is_drawn(t, base, k, curves);
-    if (drawn < curves->least)
+    int evaluated = 0;
+    for (int i = 0; i < steps->n; i++)
+        evaluated += hn_trained_at(t, base, column, steps->at[i]).n > 0;
+    if (drawn < curves->least || evaluated < curves->least_steps)
         return;
     hn_trained_title(t, base, title, sizeof title);
-    axis_title(t, column,
-               curves->unit                  ? curves->unit
-               : hn_trained_is_share(column) ? "%"
-                                             : NULL,
-               axis, sizeof axis);
+    hn_training_axis(column,
+                     curves->unit                  ? curves->unit
+                     : hn_trained_is_share(column) ? "%"
+                                                   : NULL,
+                     axis, sizeof axis);
     struct hn_panel *panel = hn_page_panel(page, title, "training step", axis);
     double scale = hn_trained_is_share(column) ? 100 : 1;
     if (curves->untrained)

@@ -257,12 +257,15 @@ static inline void figures_others(struct hn_context *ctx, struct hn_table *assig
         figures_text(ctx, snapshots, "dataset", figures_dataset);
         figures_reals(ctx, snapshots, "step %d overlap_view %g", 100 * step, 0.6 - 0.3 * step);
     }
-    figures_table(ctx, costs, "costs", "sampler entries", "items cost_g cost_epoch");
+    figures_table(ctx, costs, "costs", "name sampler params entries",
+                  "items cost_g cost_s cost_epoch");
     for (int i = 0; i < 3; i++) {
         figures_row(ctx, costs);
+        figures_text(ctx, costs, "name", i ? "own" : "STL10"); // one of the paper's
         figures_text(ctx, costs, "sampler", "gcbs");
+        figures_text(ctx, costs, "params", "t=100");
         figures_text(ctx, costs, "entries", "uniform");
-        figures_reals(ctx, costs, "items %d cost_g %g cost_epoch 0.01", 10000 * (i + 1),
+        figures_reals(ctx, costs, "items %d cost_g %g cost_s 0.001 cost_epoch 0.5", 10000 * (i + 1),
                       2.0 * (i + 1) * (i + 1));
     }
 }

@@ -121,6 +121,15 @@ touch mark
 run timed --claims own.yaml -o r3 --term none
 check "costs again" says 'verdict: holds'
 check "nothing timed again" test "$(find r3/cells -name '*.h5' -newer mark | wc -l)" = 0
+if type gnuplot >/dev/null 2>&1; then
+    "$hardneg" plot r3/ids/timed.h5 --figure bs-table5 -o drawn >out 2>err
+    rc=$?
+    check "costs alone are drawn" is 0
+    check "with their size" grep -q 'small: gcbs, N=300' drawn/bs-table5.tsv
+else
+    skipped=$((skipped + 1))
+    echo "  skipped: a figure of costs: gnuplot is not there (gnuplot-nox)"
+fi
 run mine --claims own.yaml --results r1/ids/mine.h5
 check "results that are there" says 'verdict: fails'
 run mine --claims own.yaml --results "$here/cli.sh"
@@ -171,8 +180,16 @@ if [ -r "$mutag/MUTAG_A.txt" ]; then
     check "the untrained row" says '^untrained encoder +2 '
     check "one file a run" test "$(find r4/cells -name '*.h5' | wc -l)" = 4
     touch mark
-    run small --claims small.yaml --data sets -o r4 --seeds 2 --term none
+    run small --claims small.yaml --data sets -o r4 --seeds 2
     check "trained again" test "$(find r4/cells -name '*.h5' -newer mark | wc -l)" = 0
+    if type gnuplot >/dev/null 2>&1; then
+        check "accuracies under the name of the identifier" test -s r4/figures/small.svg
+        check "with the untrained encoder" grep -q 'untrained encoder' r4/figures/small.tsv
+        "$hardneg" report r4 >out 2>err
+        check "the report shows them" grep -q '<figure id="small">' r4/index.html
+        check "with the title of the identifier" grep -q 'small: two samplers on MUTAG' r4/index.html
+        check "and a link from its claims" grep -q '<a href="#small">' r4/index.html
+    fi
     run small --claims small.yaml --results r4/results.h5
     check "trainings that are there" says '^  holds +either is above chance'
 else

@@ -144,26 +144,41 @@ static void golden(void) {
     end();
 }
 
+static struct hn_table *table_of(struct hn_results *r, const char *name) {
+    struct hn_table *t = &r->runs;
+    for (int64_t i = 0; i < r->n_tables; i++)
+        if (name && strcmp(r->table[i].name, name) == 0)
+            t = &r->table[i];
+    return t;
+}
+
+static void without_each(const struct hn_figure *f, struct hn_results *r, struct hn_table *t,
+                         const char *const *columns) {
+    for (const char *const *name = columns; *name; name++) {
+        char wanted[128];
+        int c = hn_table_find(t, *name);
+        CU_ASSERT_FATAL(c >= 0);
+        const char *own = t->column[c].name;
+        t->column[c].name = "gone";
+        snprintf(wanted, sizeof wanted, "figure %s needs column %s of /", f->id, *name);
+        HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, f, r, folder, "svg", NULL), HN_DATA, wanted);
+        t->column[c].name = own;
+    }
+}
+
 // Without one of its columns, or its table, a figure says which and of what.
 static void missing_columns(void) {
     begin();
     struct hn_results r = figures_results(&ctx);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
-        struct hn_table *t = &r.runs;
-        for (int64_t i = 0; i < r.n_tables; i++)
-            if ((*f)->table && strcmp(r.table[i].name, (*f)->table) == 0)
-                t = &r.table[i];
-        for (const char *const *name = (*f)->columns; *name; name++) {
-            char wanted[128];
-            int c = hn_table_find(t, *name);
-            CU_ASSERT_FATAL(c >= 0);
-            const char *own = t->column[c].name;
-            t->column[c].name = "gone";
-            snprintf(wanted, sizeof wanted, "figure %s needs column %s of /", (*f)->id, *name);
-            HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL), HN_DATA,
-                           wanted);
-            t->column[c].name = own;
+        struct hn_table *other = table_of(&r, (*f)->or_table);
+        int64_t rows = other->rows;
+        if ((*f)->or_table) {
+            without_each(*f, &r, other, (*f)->or_columns);
+            other->rows = 0;
         }
+        without_each(*f, &r, table_of(&r, (*f)->table), (*f)->columns);
+        other->rows = rows;
         int64_t tables = r.n_tables;
         r.n_tables = 0;
         if ((*f)->table)
@@ -340,6 +355,118 @@ static void front_is_a_front(void) {
     end();
 }
 
+// Costs come from /tables/costs where the results have them, else from the runs.
+static void costs_have_two_sources(void) {
+    need_gnuplot();
+    begin();
+    static double cell[64][5];
+    struct hn_results r = figures_results(&ctx);
+    const struct hn_figure *f = hn_figure_find("bs-table5");
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, f, &r, folder, "svg", NULL));
+    CU_ASSERT_EQUAL(read_block("bs-table5", 0, cell, 64), 3);
+    CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 0.001, 1e-12);
+    CU_ASSERT_EQUAL(read_block("bs-table5", 1, cell, 64), 4); // the paper's Cost_S
+    CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 0.013, 1e-12);
+    CU_ASSERT_EQUAL(cell[0][1], 0); // STL10 in its row
+    CU_ASSERT_EQUAL(cell[1][1], 3);
+    CU_ASSERT_EQUAL(read_block("bs-table5", 4, cell, 64), 3); // Cost_G / t
+    CU_ASSERT_DOUBLE_EQUAL(cell[2][0], 0.18, 1e-12);
+    table_of(&r, "costs")->rows = 0;
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, f, &r, folder, "svg", NULL));
+    table_of(&r, "costs")->rows = 3;
+    CU_ASSERT_EQUAL(read_block("bs-table5", 0, cell, 64), 13); // settings, weightings once
+    CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 1e-6, 1e-12);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+// Of a setting of the fixture at its last evaluation, in per cent: mean over seeds, half of its
+// interval; the same of differences to setting `base` (-1: none).
+static void naive_accuracy(const struct hn_results *r, int setting, int base, double *mean,
+                           double *half) {
+    const struct hn_table *t = table_of((struct hn_results *)r, "training");
+    double value[FIGURES_SEEDS], squares = 0;
+    *mean = 0;
+    for (int seed = 0; seed < FIGURES_SEEDS; seed++) {
+        double run = (double)run_of(setting, 1, seed), other = (double)run_of(base, 1, seed);
+        value[seed] = 0;
+        for (int64_t row = 0; row < t->rows; row++) {
+            double of = hn_table_real(t, row, "run"), at = hn_table_real(t, row, "knn_acc");
+            if (hn_table_real(t, row, "step") > 299)
+                value[seed] += of == run ? 100 * at : base >= 0 && of == other ? -100 * at : 0;
+        }
+        *mean += value[seed] / FIGURES_SEEDS;
+    }
+    for (int seed = 0; seed < FIGURES_SEEDS; seed++)
+        squares += (value[seed] - *mean) * (value[seed] - *mean);
+    *half = 4.3026527297494637 * sqrt(squares / 2 / 3); // Student's t, 2 degrees of freedom
+}
+
+// All blocks from `from` on that have intervals, until `rows` rows are there.
+static int read_means(const char *id, int from, double cell[][5], int rows) {
+    static double some[64][5];
+    int n = 0;
+    for (int block = from; n < rows && block < 64; block++) {
+        int found = read_block(id, block, some, 64);
+        for (int i = 0; i < found && n < rows; i++)
+            if (!isnan(some[i][2]))
+                memcpy(cell[n++], some[i], sizeof some[i]);
+    }
+    return n;
+}
+
+// Rows sorted by accuracy, the untrained encoder among them; differences are paired by seed, within
+// the batches of 64 (of 128 there is one setting).
+static void accuracies(void) {
+    enum { ROWS = FIGURES_CELLS + 1, DIFFERENCES = FIGURES_CELLS - 2 };
+    need_gnuplot();
+    begin();
+    static double cell[ROWS + DIFFERENCES][5];
+    double mean[FIGURES_CELLS], half, halves = 0, differences = 0, one;
+    struct hn_results r = figures_results(&ctx);
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, &hn_accuracy, &r, folder, "svg", NULL));
+    CU_ASSERT_EQUAL_FATAL(read_means("accuracy", 0, cell, ROWS + DIFFERENCES), ROWS + DIFFERENCES);
+    for (int i = 0; i < FIGURES_CELLS; i++) {
+        naive_accuracy(&r, i, -1, &mean[i], &half);
+        halves += half;
+        naive_accuracy(&r, i, 0, &one, &half);
+        if (i != 0 && i != 4) { // the first of their batch size
+            differences += one;
+            halves += half;
+        }
+    }
+    qsort(mean, FIGURES_CELLS, sizeof *mean, by_size);
+    for (int i = 0; i < ROWS; i++) {
+        int row = (int)cell[i][1]; // the untrained one is the last
+        CU_ASSERT_DOUBLE_EQUAL(cell[i][0], row < FIGURES_CELLS ? mean[row] : 30, 1e-6);
+        halves -= cell[i][3] - cell[i][0];
+    }
+    for (int i = ROWS; i < ROWS + DIFFERENCES; i++) {
+        differences -= cell[i][0];
+        halves -= cell[i][3] - cell[i][0];
+    }
+    CU_ASSERT_DOUBLE_EQUAL(differences, 0, 1e-5);
+    CU_ASSERT_DOUBLE_EQUAL(halves, 0, 1e-4);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// Under the name of an identifier; never one that is no name of a file.
+static void names_of_trainings(void) {
+    char name[HN_FIGURE_NAME];
+    struct hn_figure figure;
+    CU_ASSERT_FATAL(hn_figure_of_training(1, "bs-table3", name, &figure));
+    CU_ASSERT_STRING_EQUAL(figure.id, "bs-table3-steps");
+    CU_ASSERT(!hn_figure_of_training(2, "bs-table3", name, &figure));
+    CU_ASSERT(!hn_figure_of_training(0, "../x", name, &figure));
+    CU_ASSERT(!hn_figure_of_training(0, "", name, &figure));
+}
+
 static void options(void) {
     char value[16];
     CU_ASSERT(hn_option_value("K=100, M=500", "M", value, sizeof value));
@@ -368,6 +495,9 @@ static const struct hn_test tests[] = {
     {"without_memory", without_memory},
     {"numbers_are_right", numbers_are_right},
     {"front_is_a_front", front_is_a_front},
+    {"costs_have_two_sources", costs_have_two_sources},
+    {"accuracies", accuracies},
+    {"names_of_trainings", names_of_trainings},
     {"options", options},
 };
 HN_TEST_MAIN("figures", tests)
