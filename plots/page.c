@@ -54,6 +54,17 @@ static bool has_data(const struct hn_panel *panel) {
     return false;
 }
 
+// What papers print is no figure of these results.
+static bool has_own(const struct hn_page *page) {
+    for (int p = 0; p < page->panels; p++)
+        for (int s = 0; s < page->panel[p].n_series; s++) {
+            const struct hn_series *series = page->panel[p].series[s];
+            if (series->n > 0 && series->look != HN_LOOK_RULE && series->look != HN_LOOK_PAPER)
+                return true;
+        }
+    return false;
+}
+
 // Panels without a place are taken out, and series are numbered as they stand in the .tsv.
 enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     int kept = 0, index = 0;
@@ -72,7 +83,7 @@ enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
         }
     if (page->code)
         return page->code;
-    return kept > 0 ? HN_OK : hn_fail(page->ctx, HN_NOT_APPLICABLE, "%s", reason);
+    return has_own(page) ? HN_OK : hn_fail(page->ctx, HN_NOT_APPLICABLE, "%s", reason);
 }
 
 struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const char *x,

@@ -65,11 +65,21 @@ static void put_cell(FILE *html, const struct shown *c, struct hn_mean m) {
     fputs("</td>", html);
 }
 
-static struct hn_mean last_mean(const struct hn_groups *g, int dataset, int setting,
-                                const char *column) {
-    struct hn_where where = {dataset, 0, setting, hn_last_step(g, dataset, 0, setting, "step")};
+// A table: a data set at a temperature.
+struct block {
+    const struct hn_groups *groups;
+    int dataset, temperature;
+};
+
+// -1 where the setting has no row in it.
+static int64_t last_step(const struct block *b, int setting) {
+    return hn_last_step(b->groups, b->dataset, b->temperature, setting, "step");
+}
+
+static struct hn_mean last_mean(const struct block *b, int setting, const char *column) {
+    struct hn_where where = {b->dataset, b->temperature, setting, last_step(b, setting)};
     struct hn_mean none = {NAN, NAN, 0};
-    return where.step < 0 ? none : hn_groups_mean(g, where, column);
+    return where.step < 0 ? none : hn_groups_mean(b->groups, where, column);
 }
 
 static void put_heads(FILE *html, const bool *has) {
@@ -89,9 +99,8 @@ static void put_heads(FILE *html, const bool *has) {
     fputs("</tr></thead>\n<tbody>\n", html);
 }
 
-static void put_setting(FILE *html, const struct hn_groups *g, int dataset, int s,
-                        const bool *has) {
-    const struct hn_setting *setting = &g->setting[s];
+static void put_setting(FILE *html, const struct block *b, int s, const bool *has) {
+    const struct hn_setting *setting = &b->groups->setting[s];
     size_t n = strlen(setting->sampler);
     bool named = strncmp(setting->label, setting->sampler, n) == 0;
     const char *options = setting->label + (named ? n + (setting->label[n] == ' ') : 0);
@@ -104,38 +113,43 @@ static void put_setting(FILE *html, const struct hn_groups *g, int dataset, int 
     fputs("</td>", html);
     for (int c = 0; c < COLUMNS; c++)
         if (has[c])
-            put_cell(html, &columns[c], last_mean(g, dataset, s, columns[c].column));
+            put_cell(html, &columns[c], last_mean(b, s, columns[c].column));
     fputs("</tr>\n", html);
 }
 
-static void put_dataset(FILE *html, const struct hn_groups *g, int dataset) {
+static void put_block(FILE *html, const struct block *b) {
+    const struct hn_groups *g = b->groups;
     bool has[COLUMNS] = {false};
     char title[HN_TITLE_SIZE];
-    int64_t last = 0;
+    int64_t last = -1;
+    int rows = 0;
     for (int s = 0; s < g->settings; s++) {
-        int64_t step = hn_last_step(g, dataset, 0, s, "step");
+        int64_t step = last_step(b, s);
         last = step > last ? step : last;
+        rows += step >= 0;
         for (int c = 0; c < COLUMNS; c++) {
-            double mean = last_mean(g, dataset, s, columns[c].column).mean;
+            double mean = last_mean(b, s, columns[c].column).mean;
             // Trainings do not count inner products: a column of noughts says nothing.
             bool uncounted = strcmp(columns[c].column, "n_dot") == 0 && mean == 0;
             has[c] |= !isnan(mean) && !uncounted;
         }
     }
-    hn_dataset_title(g->dataset[dataset], title, sizeof title);
+    if (rows == 0)
+        return;
+    hn_dataset_title(g->dataset[b->dataset], title, sizeof title);
     fprintf(html,
             "<div class=\"scroll%s\" role=region tabindex=0 aria-label=\"Samplers\">"
             "<table class=sortable><caption>",
-            g->settings > MOST_AT_ONCE ? " long" : "");
+            rows > MOST_AT_ONCE ? " long" : "");
     hn_html_text(html, title);
     fprintf(html, ", step %" PRId64, g->step[last]);
     if (g->temperatures > 1)
-        fprintf(html, ", temperature %g", g->temperature[0]);
+        fprintf(html, ", temperature %g", g->temperature[b->temperature]);
     fputs("; ± is half of a 95&#8239;% interval. A click on a heading sorts.</caption>\n", html);
     put_heads(html, has);
     for (int s = 0; s < g->settings; s++)
-        if (hn_last_step(g, dataset, 0, s, "step") >= 0)
-            put_setting(html, g, dataset, s, has);
+        if (last_step(b, s) >= 0)
+            put_setting(html, b, s, has);
     fputs("</tbody></table></div>\n", html);
 }
 
@@ -148,7 +162,13 @@ enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct h
     if (code)
         return code == HN_NOT_APPLICABLE ? HN_OK : code;
     for (int d = 0; d < g.datasets; d++)
-        put_dataset(html, &g, d);
+        for (int t = 0; t < g.temperatures; t++)
+            put_block(html, &(struct block){&g, d, t});
+    if (g.more_datasets || g.more_temperatures)
+        fprintf(html,
+                "<p class=soft>The first %d data sets and temperatures; results.h5 holds "
+                "all.</p>\n",
+                HN_MOST_PANELS);
     hn_groups_free(ctx, &g);
     return HN_OK;
 }

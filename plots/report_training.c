@@ -65,15 +65,16 @@ static bool is_of(const struct hn_trained *t, int64_t k, int64_t base) {
     return k == base || t->setting[k].base == base;
 }
 
-static void put_values(FILE *html, const struct hn_trained *t, int64_t setting, int64_t step) {
-    for (int c = t->first; c < t->first + t->columns; c++) {
+static void put_values(FILE *html, const struct hn_trained *t, int64_t setting, int64_t base,
+                       int64_t step) {
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
         const char *column = t->table->column[c].name;
         put_moments(html, hn_trained_at(t, setting, column, step), hn_trained_is_share(column));
     }
 }
 
 static void put_difference(FILE *html, const struct hn_trained *t, int64_t setting, int64_t base) {
-    const char *column = t->table->column[t->first].name;
+    const char *column = hn_trained_column(t, base);
     struct hn_difference d = {.mean = NAN};
     if (setting != base)
         d = hn_trained_difference(t, setting, base, column);
@@ -90,32 +91,31 @@ static void put_difference(FILE *html, const struct hn_trained *t, int64_t setti
 }
 
 static void put_accuracies(FILE *html, const struct hn_trained *t, int64_t base) {
-    const struct hn_column *first = &t->table->column[t->first];
     char name[LABEL];
     put_caption(html, t, base,
                 ": last evaluation, mean ± deviation over seeds. Differences are paired by seed, "
                 "with standard error and p of a paired t test.");
-    for (int c = t->first; c < t->first + t->columns; c++) {
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
         const struct hn_column *column = &t->table->column[c];
         put_head(html, column->long_name, column->name,
                  hn_trained_is_share(column->name) ? " (%)" : "");
     }
     hn_trained_label(t, base, name, sizeof name);
     fputs("<th scope=col class=n><button type=button>", html);
-    hn_html_text(html, first->name);
+    hn_html_text(html, hn_trained_column(t, base));
     fputs(" minus ", html);
     hn_html_text(html, name);
     fputs("</button></th><th scope=col class=n><button type=button>p</button></th></tr></thead>\n"
           "<tbody>\n",
           html);
     put_setting(html, t, base, "untrained encoder");
-    put_values(html, t, base, 0);
+    put_values(html, t, base, base, 0);
     fputs("<td class=n data-v=\"\">–</td><td class=n data-v=\"\">–</td></tr>\n", html);
     for (int64_t k = base; k < t->settings; k++) {
         if (!is_of(t, k, base))
             continue;
         put_setting(html, t, k, NULL);
-        put_values(html, t, k, HN_LAST_STEP);
+        put_values(html, t, k, base, HN_LAST_STEP);
         put_difference(html, t, k, base);
         fputs("</tr>\n", html);
     }

@@ -139,15 +139,28 @@ struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, con
     return moments_of(value, n);
 }
 
-// Results of several tasks have the columns of later ones behind all others.
-const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
-    for (int c = t->first; c < t->table->n_columns; c++) {
+// Columns of the loop, whatever is trained.
+static bool is_common(const char *name) {
+    static const char *const common[] = {"run",    "step",   "epoch",  "loss",   "learning_rate",
+                                         "cost_t", "cost_s", "cost_g", "cost_e", "builds"};
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        if (strcmp(common[i], name) == 0)
+            return true;
+    return false;
+}
+
+int hn_trained_next(const struct hn_trained *t, int64_t setting, int column) {
+    for (int c = column + 1; c < t->table->n_columns; c++) {
         const char *name = t->table->column[c].name;
-        bool own = c < t->first + t->columns || hn_trained_is_share(name);
-        if (own && hn_trained_at(t, setting, name, HN_LAST_STEP).n > 0)
-            return name;
+        if (!is_common(name) && hn_trained_at(t, setting, name, HN_LAST_STEP).n > 0)
+            return c;
     }
-    return t->table->column[t->first].name;
+    return -1;
+}
+
+const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
+    int first = hn_trained_next(t, setting, -1);
+    return t->table->column[first < 0 ? t->first : first].name;
 }
 
 struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column) {

@@ -43,7 +43,10 @@ struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, con
 // until the next call. Returns their number.
 int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const char *column,
                           int64_t step, const double **value);
-// The first of the task's columns in which the setting has a value; the table's first if none has.
+// The next of the task's columns after `column` (-1: the first) in which the setting has a value at
+// its last evaluation; -1: none. Results of several tasks have columns of all of them.
+int hn_trained_next(const struct hn_trained *t, int64_t setting, int column);
+// The first, by name; the table's first if none has a value.
 const char *hn_trained_column(const struct hn_trained *t, int64_t setting);
 struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column);
 // At the last evaluation, setting minus base over the seeds that both have; its standard error and
