@@ -36,13 +36,7 @@ static const struct hn_option ab_options[] = {
      .metavar = "METRIC:LIMIT",
      .offset = offsetof(struct ab_params, gate),
      .help = "as in hardneg compare"},
-    {.name = "threads",
-     .kind = HN_OPTION_INT,
-     .metavar = "N",
-     .min = 1,
-     .max = 4096,
-     .offset = offsetof(struct ab_params, threads),
-     .help = "threads (default: all there are)"},
+    HN_OPTION_THREADS(struct ab_params, ""),
     {.name = NULL},
 };
 

@@ -31,13 +31,7 @@ static const struct hn_option doctor_options[] = {
      .kind = HN_OPTION_BOOL,
      .offset = offsetof(struct doctor_params, no_noise),
      .help = "leave the noise out, which takes some seconds"},
-    {.name = "threads",
-     .kind = HN_OPTION_INT,
-     .metavar = "N",
-     .min = 1,
-     .max = 4096,
-     .offset = offsetof(struct doctor_params, threads),
-     .help = "threads (default: all there are)"},
+    HN_OPTION_THREADS(struct doctor_params, ""),
     {.name = NULL},
 };
 

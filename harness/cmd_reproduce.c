@@ -83,13 +83,7 @@ static const struct hn_option reproduce_options[] = {
      .choices = terms,
      .offset = offsetof(struct reproduce_params, term),
      .help = "format of the figures"},
-    {.name = "threads",
-     .kind = HN_OPTION_INT,
-     .metavar = "N",
-     .min = 1,
-     .max = 4096,
-     .offset = offsetof(struct reproduce_params, threads),
-     .help = "threads (default: all there are)"},
+    HN_OPTION_THREADS(struct reproduce_params, ""),
     {.name = NULL},
 };
 

@@ -27,6 +27,23 @@ struct hn_command {
                         int n_args, const char **args);
 };
 
+// Options that several commands have, at a field of their parameters; `more` is joined to the help.
+#define HN_OPTION_THREADS(type, more)                                                              \
+    {                                                                                              \
+        .name = "threads", .kind = HN_OPTION_INT, .metavar = "N", .min = 1, .max = 4096,           \
+        .offset = offsetof(type, threads), .help = "threads (default: all there are)" more         \
+    }
+#define HN_OPTION_MEMORY(type, more)                                                               \
+    {                                                                                              \
+        .name = "memory", .kind = HN_OPTION_SIZE, .metavar = "SIZE", .max = INFINITY,              \
+        .offset = offsetof(type, memory), .help = "most memory for data, e.g. 4GiB" more           \
+    }
+#define HN_OPTION_JOB_SEED(type)                                                                   \
+    {                                                                                              \
+        .name = "seed", .kind = HN_OPTION_INT, .metavar = "S", .max = INFINITY,                    \
+        .offset = offsetof(type, seed), .help = "replace the job's seeds by this one"              \
+    }
+
 // All commands, NULL-terminated: the program, its manual page and the completion read this list.
 extern const struct hn_command *const hn_commands[];
 const char *hn_command_nearest(const char *word); // the name that was meant, or NULL

@@ -43,7 +43,14 @@ enum hn_code hn_study_row(struct hn_context *ctx, struct hn_table *table,
     return HN_OK;
 }
 
-enum hn_code hn_study_check_graph(struct hn_context *ctx, int64_t m, int64_t k, int64_t n) {
+struct hn_study_graph hn_study_graph_of(const void *params, int64_t n) {
+    const struct hn_study_graph *g = params;
+    return (struct hn_study_graph){hn_min(g->m, n - 1), hn_min(g->k, n - 1)};
+}
+
+enum hn_code hn_study_check_graph(struct hn_context *ctx, const void *params, int64_t n) {
+    const struct hn_study_graph *g = params;
+    int64_t m = g->m, k = g->k;
     if (k > m)
         return hn_fail(ctx, HN_USAGE,
                        "K = %" PRId64 " exceeds M = %" PRId64

@@ -74,8 +74,30 @@ HN_MUST_USE enum hn_code hn_study_row(struct hn_context *ctx, struct hn_table *t
         ctx, table, (const struct hn_study_cell[]){__VA_ARGS__},                                   \
         (int)(sizeof((const struct hn_study_cell[]){__VA_ARGS__}) / sizeof(struct hn_study_cell)))
 
-// For studies of proximity graphs: HN_USAGE if k > m; notes where n - 1 is less.
-HN_MUST_USE enum hn_code hn_study_check_graph(struct hn_context *ctx, int64_t m, int64_t k,
+// For studies of proximity graphs, whose parameters begin with these.
+struct hn_study_graph {
+    int64_t m, k; // candidates and neighbours per item
+};
+#define HN_STUDY_GRAPH_OPTIONS                                                                     \
+    {.name = "M",                                                                                  \
+     .kind = HN_OPTION_INT,                                                                        \
+     .offset = offsetof(struct hn_study_graph, m),                                                 \
+     .initial = "500",                                                                             \
+     .min = 1,                                                                                     \
+     .max = INT32_MAX,                                                                             \
+     .help = "candidates per item, of the proximity graph"},                                       \
+    {                                                                                              \
+        .name = "K", .kind = HN_OPTION_INT, .offset = offsetof(struct hn_study_graph, k),          \
+        .initial = "100", .min = 1, .max = INT32_MAX, .help = "neighbours per item"                \
+    }
+#define HN_STUDY_GRAPH_COLUMNS                                                                     \
+    {"M", HN_COLUMN_INT, "items", "candidates per item, of the proximity graph", HN_NEITHER}, {    \
+        "K", HN_COLUMN_INT, "items", "neighbours per item", HN_NEITHER                             \
+    }
+// Their check: HN_USAGE if k > m; notes where n - 1 is less.
+HN_MUST_USE enum hn_code hn_study_check_graph(struct hn_context *ctx, const void *params,
                                               int64_t n);
+// As far as there are others to choose among n items.
+struct hn_study_graph hn_study_graph_of(const void *params, int64_t n);
 
 #endif

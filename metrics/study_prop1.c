@@ -30,7 +30,8 @@
 #include <string.h>
 
 struct params {
-    int64_t m, k, graphs, points;
+    struct hn_study_graph graph;
+    int64_t graphs, points;
 };
 
 // Counts, per row, the others of exact similarity above each of the row's thresholds.
@@ -265,11 +266,11 @@ static enum hn_code by_rank(struct hn_context *ctx, struct work *w, struct hn_ta
 static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_study_env *env,
                         struct hn_table *table) {
     const struct params *params = p;
-    int64_t others = env->items->n - 1;
+    const struct hn_study_graph graph = hn_study_graph_of(p, env->items->n);
     struct work w = {.params = params,
                      .items = env->items,
-                     .m = hn_min(params->m, others),
-                     .k = hn_min(params->k, others),
+                     .m = graph.m,
+                     .k = graph.k,
                      .points = (int)params->points,
                      .graphs = (int)params->graphs,
                      .thresholds = (int)(params->points + params->graphs)};
@@ -288,25 +289,7 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     return code;
 }
 
-static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {
-    const struct params *params = p;
-    return hn_study_check_graph(ctx, params->m, params->k, n);
-}
-
-static const struct hn_option options[] = {{.name = "M",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, m),
-                                            .initial = "500",
-                                            .min = 1,
-                                            .max = INT32_MAX,
-                                            .help = "candidates per item"},
-                                           {.name = "K",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, k),
-                                            .initial = "100",
-                                            .min = 1,
-                                            .max = INT32_MAX,
-                                            .help = "neighbours per item"},
+static const struct hn_option options[] = {HN_STUDY_GRAPH_OPTIONS,
                                            {.name = "graphs",
                                             .kind = HN_OPTION_INT,
                                             .offset = offsetof(struct params, graphs),
@@ -326,8 +309,7 @@ static const struct hn_option options[] = {{.name = "M",
 static const struct hn_column columns[] = {
     {"by", HN_COLUMN_TEXT, "", "similarity: one s for all items; rank: that of each item's S-th",
      HN_NEITHER},
-    {"M", HN_COLUMN_INT, "items", "candidates per item", HN_NEITHER},
-    {"K", HN_COLUMN_INT, "items", "neighbours per item", HN_NEITHER},
+    HN_STUDY_GRAPH_COLUMNS,
     {"graphs", HN_COLUMN_INT, "graphs", "graphs drawn", HN_NEITHER},
     {"trials", HN_COLUMN_INT, "1", "items times graphs", HN_NEITHER},
     {"s", HN_COLUMN_REAL, "1", "similarity; NaN by rank", HN_NEITHER},
@@ -354,6 +336,6 @@ const struct hn_study_type hn_study_prop1 = {
     .params_size = sizeof(struct params),
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .check = check,
+    .check = hn_study_check_graph,
     .run = run,
 };

@@ -28,8 +28,9 @@
 #include <string.h>
 
 struct params {
+    struct hn_study_graph graph;
     double alpha;
-    int64_t m, k, sweeps;
+    int64_t sweeps;
 };
 
 static const double tolerance = 1e-10;
@@ -53,10 +54,9 @@ static double degree(const struct work *w, int64_t v) {
 // The symmetric graph.
 static enum hn_code build(struct hn_context *ctx, struct work *w) {
     const struct hn_items *items = w->env->items;
-    struct hn_proximity spec = {.m = hn_min(w->params->m, w->n - 1),
-                                .k = hn_min(w->params->k, w->n - 1),
-                                .seed = (uint64_t)w->env->seed[0],
-                                .stream_step = items->step};
+    const struct hn_study_graph graph = hn_study_graph_of(w->params, w->n);
+    struct hn_proximity spec = {
+        .m = graph.m, .k = graph.k, .seed = (uint64_t)w->env->seed[0], .stream_step = items->step};
     struct hn_work counted = {0};
     struct hn_graph directed = {0};
     if (hn_proximity_independent(ctx, &items->x, &spec, &counted, &directed))
@@ -154,17 +154,17 @@ static void measure_escape(const struct work *w, const double *escape, struct se
 
 static enum hn_code add_row(struct hn_context *ctx, const struct work *w, const struct set *s,
                             struct hn_table *table) {
-    const struct params *p = w->params;
-    return HN_STUDY_ROW(
-        ctx, table, {"alpha", p->alpha, NULL}, {"M", (double)hn_min(p->m, w->n - 1), NULL},
-        {"K", (double)hn_min(p->k, w->n - 1), NULL}, {"set_kind", 0, s->kind},
-        {"set", (double)s->name, NULL}, {"size", s->size, NULL},
-        {"volume", s->volume / total_volume(w), NULL}, {"conductance", s->conductance, NULL},
-        {"bound", s->bound, NULL}, {"escape_mean", s->mean, NULL}, {"escape_max", s->max, NULL},
-        {"violating", s->violating, NULL}, {"escape_by_degree", s->by_degree, NULL},
-        {"holds", 0, above(s->max, s->bound) ? "no" : "yes"},
-        {"holds_by_degree", 0, above(s->by_degree, s->bound) ? "no" : "yes"},
-        {"iterations", (double)w->iterations, NULL});
+    const struct hn_study_graph graph = hn_study_graph_of(w->params, w->n);
+    return HN_STUDY_ROW(ctx, table, {"alpha", w->params->alpha, NULL}, {"M", (double)graph.m, NULL},
+                        {"K", (double)graph.k, NULL}, {"set_kind", 0, s->kind},
+                        {"set", (double)s->name, NULL}, {"size", s->size, NULL},
+                        {"volume", s->volume / total_volume(w), NULL},
+                        {"conductance", s->conductance, NULL}, {"bound", s->bound, NULL},
+                        {"escape_mean", s->mean, NULL}, {"escape_max", s->max, NULL},
+                        {"violating", s->violating, NULL}, {"escape_by_degree", s->by_degree, NULL},
+                        {"holds", 0, above(s->max, s->bound) ? "no" : "yes"},
+                        {"holds_by_degree", 0, above(s->by_degree, s->bound) ? "no" : "yes"},
+                        {"iterations", (double)w->iterations, NULL});
 }
 
 // The set in w->inside; one that is empty or everything has no conductance, and no row.
@@ -314,11 +314,6 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     return code;
 }
 
-static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {
-    const struct params *params = p;
-    return hn_study_check_graph(ctx, params->m, params->k, n);
-}
-
 static const struct hn_option options[] = {{.name = "alpha",
                                             .kind = HN_OPTION_REAL,
                                             .offset = offsetof(struct params, alpha),
@@ -326,20 +321,7 @@ static const struct hn_option options[] = {{.name = "alpha",
                                             .min = 0.001,
                                             .max = 1,
                                             .help = "restart probability"},
-                                           {.name = "M",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, m),
-                                            .initial = "500",
-                                            .min = 1,
-                                            .max = INT32_MAX,
-                                            .help = "candidates per item"},
-                                           {.name = "K",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, k),
-                                            .initial = "100",
-                                            .min = 1,
-                                            .max = INT32_MAX,
-                                            .help = "neighbours per item"},
+                                           HN_STUDY_GRAPH_OPTIONS,
                                            {.name = "sweeps",
                                             .kind = HN_OPTION_INT,
                                             .offset = offsetof(struct params, sweeps),
@@ -350,8 +332,7 @@ static const struct hn_option options[] = {{.name = "alpha",
 
 static const struct hn_column columns[] = {
     {"alpha", HN_COLUMN_REAL, "1", "restart probability", HN_NEITHER},
-    {"M", HN_COLUMN_INT, "items", "candidates per item", HN_NEITHER},
-    {"K", HN_COLUMN_INT, "items", "neighbours per item", HN_NEITHER},
+    HN_STUDY_GRAPH_COLUMNS,
     {"set_kind", HN_COLUMN_TEXT, "", "class, sweep or ball", HN_NEITHER},
     {"set", HN_COLUMN_INT, "1", "label of the class, or start of the sweep", HN_NEITHER},
     {"size", HN_COLUMN_INT, "items", "items of the set", HN_NEITHER},
@@ -383,6 +364,6 @@ const struct hn_study_type hn_study_prop2 = {
     .params_size = sizeof(struct params),
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .check = check,
+    .check = hn_study_check_graph,
     .run = run,
 };

@@ -18,7 +18,8 @@
 #include <string.h>
 
 struct params {
-    int64_t m, k, item;
+    struct hn_study_graph graph;
+    int64_t item;
 };
 
 struct work {
@@ -130,10 +131,9 @@ static enum hn_code judge(struct hn_context *ctx, const struct work *w, bool knn
 
 static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_study_env *env,
                         struct hn_table *table) {
-    const struct params *params = p;
     int64_t n = env->items->n;
-    struct work w = {
-        .params = params, .env = env, .m = hn_min(params->m, n - 1), .k = hn_min(params->k, n - 1)};
+    const struct hn_study_graph graph = hn_study_graph_of(p, n);
+    struct work w = {.params = p, .env = env, .m = graph.m, .k = graph.k};
     w.same = hn_alloc(ctx, n, sizeof *w.same);
     w.pairs = hn_alloc(ctx, n, sizeof *w.pairs);
     enum hn_code code = w.same && w.pairs ? find_chance(ctx, &w) : HN_MEMORY;
@@ -151,24 +151,11 @@ static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {
     if (params->item >= n)
         return hn_fail(ctx, HN_USAGE, "item %" PRId64 " is not among the %" PRId64 " items, from 0",
                        params->item, n);
-    return hn_study_check_graph(ctx, params->m, params->k, n);
+    return hn_study_check_graph(ctx, params, n);
 }
 
 static const struct hn_option options[] = {
-    {.name = "M",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, m),
-     .initial = "500",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "candidates per item, of the proximity graph"},
-    {.name = "K",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, k),
-     .initial = "100",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "neighbours per item"},
+    HN_STUDY_GRAPH_OPTIONS,
     {.name = "item",
      .kind = HN_OPTION_INT,
      .offset = offsetof(struct params, item),
@@ -178,8 +165,7 @@ static const struct hn_option options[] = {
 
 static const struct hn_column columns[] = {
     {"graph", HN_COLUMN_TEXT, "", "proximity or knn", HN_NEITHER},
-    {"M", HN_COLUMN_INT, "items", "candidates per item, of the proximity graph", HN_NEITHER},
-    {"K", HN_COLUMN_INT, "items", "neighbours per item", HN_NEITHER},
+    HN_STUDY_GRAPH_COLUMNS,
     {"item", HN_COLUMN_INT, "1", "the item that is followed, -1 = all items", HN_NEITHER},
     {"rank_lo", HN_COLUMN_INT, "1", "nearest neighbour counted, from 1", HN_NEITHER},
     {"rank_hi", HN_COLUMN_INT, "1", "farthest neighbour counted", HN_NEITHER},

@@ -14,7 +14,8 @@
 #include <string.h>
 
 struct params {
-    int64_t m, k, batches;
+    struct hn_study_graph graph;
+    int64_t batches;
     struct hn_schedule alpha;
 };
 
@@ -47,7 +48,7 @@ static enum hn_code set_options(struct hn_context *ctx, struct work *w) {
     hn_real_text(w->params->alpha.from, from, sizeof from);
     hn_real_text(w->params->alpha.to, to, sizeof to);
     snprintf(text, sizeof text, "%s~%s", from, to);
-    if (set_number(ctx, w, "M", w->params->m) || set_number(ctx, w, "K", w->params->k))
+    if (set_number(ctx, w, "M", w->params->graph.m) || set_number(ctx, w, "K", w->params->graph.k))
         return ctx->code;
     return hn_options_set(ctx, w->type->options, w->sampler_params, "alpha", text);
 }
@@ -121,21 +122,20 @@ static double find_value(const struct work *w, const char *column) {
 
 static enum hn_code add_row(struct hn_context *ctx, const struct work *w, struct hn_table *table) {
     const struct params *p = w->params;
-    int64_t others = w->build->n - 1;
-    return HN_STUDY_ROW(ctx, table, {"build_step", (double)w->build->step, NULL},
-                        {"age", (double)(w->env->items->step - w->build->step), NULL},
-                        {"seed", (double)w->seed, NULL}, {"M", (double)hn_min(p->m, others), NULL},
-                        {"K", (double)hn_min(p->k, others), NULL},
-                        {"alpha", hn_schedule_at(p->alpha, w->env->items->progress), NULL},
-                        {"batch_size", w->batch_size, NULL}, {"batches", (double)p->batches, NULL},
-                        {"fn_ratio", find_value(w, "fn_ratio"), NULL},
-                        {"fn_ratio_lo", find_value(w, "fn_ratio_lo"), NULL},
-                        {"fn_ratio_hi", find_value(w, "fn_ratio_hi"), NULL},
-                        {"cos_mean", find_value(w, "cos_mean"), NULL},
-                        {"cos_p99", find_value(w, "cos_p99"), NULL},
-                        {"hardest_mean", find_value(w, "hardest_mean"), NULL},
-                        {"hard_true_mean", find_value(w, "hard_true_mean"), NULL},
-                        {"graph_overlap", w->overlap, NULL});
+    const struct hn_study_graph graph = hn_study_graph_of(p, w->build->n);
+    return HN_STUDY_ROW(
+        ctx, table, {"build_step", (double)w->build->step, NULL},
+        {"age", (double)(w->env->items->step - w->build->step), NULL},
+        {"seed", (double)w->seed, NULL}, {"M", (double)graph.m, NULL}, {"K", (double)graph.k, NULL},
+        {"alpha", hn_schedule_at(p->alpha, w->env->items->progress), NULL},
+        {"batch_size", w->batch_size, NULL}, {"batches", (double)p->batches, NULL},
+        {"fn_ratio", find_value(w, "fn_ratio"), NULL},
+        {"fn_ratio_lo", find_value(w, "fn_ratio_lo"), NULL},
+        {"fn_ratio_hi", find_value(w, "fn_ratio_hi"), NULL},
+        {"cos_mean", find_value(w, "cos_mean"), NULL}, {"cos_p99", find_value(w, "cos_p99"), NULL},
+        {"hardest_mean", find_value(w, "hardest_mean"), NULL},
+        {"hard_true_mean", find_value(w, "hard_true_mean"), NULL},
+        {"graph_overlap", w->overlap, NULL});
 }
 
 static enum hn_code judge(struct hn_context *ctx, struct work *w, struct hn_table *table) {
@@ -193,26 +193,8 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     return code;
 }
 
-static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {
-    const struct params *params = p;
-    return hn_study_check_graph(ctx, params->m, params->k, n);
-}
-
 static const struct hn_option options[] = {
-    {.name = "M",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, m),
-     .initial = "500",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "candidates per item"},
-    {.name = "K",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, k),
-     .initial = "100",
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "neighbours per item"},
+    HN_STUDY_GRAPH_OPTIONS,
     {.name = "alpha",
      .kind = HN_OPTION_SCHEDULE,
      .offset = offsetof(struct params, alpha),
@@ -232,8 +214,7 @@ static const struct hn_column columns[] = {
     {"build_step", HN_COLUMN_INT, "optimizer_step", "step that the graph was built on", HN_NEITHER},
     {"age", HN_COLUMN_INT, "optimizer_step", "steps since then", HN_NEITHER},
     {"seed", HN_COLUMN_INT, "1", "seed", HN_NEITHER},
-    {"M", HN_COLUMN_INT, "items", "candidates per item", HN_NEITHER},
-    {"K", HN_COLUMN_INT, "items", "neighbours per item", HN_NEITHER},
+    HN_STUDY_GRAPH_COLUMNS,
     {"alpha", HN_COLUMN_REAL, "1", "restart probability at the judged step", HN_NEITHER},
     {"batch_size", HN_COLUMN_INT, "items", "batch size", HN_NEITHER},
     {"batches", HN_COLUMN_INT, "batches", "batches judged", HN_NEITHER},
@@ -262,6 +243,6 @@ const struct hn_study_type hn_study_staleness = {
     .params_size = sizeof(struct params),
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
-    .check = check,
+    .check = hn_study_check_graph,
     .run = run,
 };

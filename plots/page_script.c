@@ -133,7 +133,7 @@ static double below_row(const struct geometry *g, int row) {
         if (p < g->page->panels && shows_x_title(g, p))
             return tics_room + axis_room;
     }
-    return tics_room;
+    return tics_room + (any_title(g->page) ? 0.08 : 0); // of the row below
 }
 
 static double default_height(const struct geometry *g) {
