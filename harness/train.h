@@ -19,6 +19,7 @@ struct hn_train_numbers {
     int64_t batch_size, seed;
     double temperature;
     int positive, embeddings;
+    bool expected_loss, cosines;
 };
 
 // A grid of trainings: tasks x losses x weightings x temperatures x batch sizes x samplers x seeds.

@@ -37,6 +37,10 @@ static const struct hn_option number_options[] = {
            "whether the positive is in the denominator"),
     NUMBER("embeddings", HN_OPTION_CHOICE, embeddings, "fresh", 0, 0, embeddings,
            "what samplers are built on: of now, or as batches left them in training"),
+    NUMBER("expected_loss", HN_OPTION_BOOL, expected_loss, "false", 0, 0, NULL,
+           "measure the loss of an epoch's batches before it begins; a step then costs twice"),
+    NUMBER("cosines", HN_OPTION_BOOL, cosines, "false", 0, 0, NULL,
+           "measure histograms of same-label and different-label cosines"),
     {.name = NULL},
 };
 

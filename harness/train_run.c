@@ -70,6 +70,10 @@ static void make_keys(struct hn_train_run *run) {
     const int64_t kept[] = {hn_results_code_version, n->evaluate,          job->series.every,
                             job->series.dense_from,  job->series.dense_to, job->series.dense_every};
     add_bytes(&whole, kept, sizeof kept);
+    if (n->expected_loss) // without, the keys of before
+        add_text(&whole, "expected_loss");
+    if (n->cosines)
+        add_text(&whole, "cosines");
     hn_digest_end(&whole, run->run_key);
 }
 
@@ -224,6 +228,7 @@ static struct hn_run_spec spec_of(const struct hn_train_run *run,
                                .dense_to = job->series.dense_to,
                                .dense_every = job->series.dense_every,
                                .checkpoint = job->number.checkpoint,
+                               .expect = job->number.expected_loss,
                                .folder = folder,
                                .key = run->run_key};
     spec.setting =
@@ -267,10 +272,15 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_train_run *run
     const struct hn_run_watch watcher = {watch_step, &watch};
     struct hn_run_times times = {0};
     hn_train_label(run, label, sizeof label);
-    out->table = hn_zalloc(ctx, 1, sizeof *out->table);
-    if (!out->table || hn_training_table(ctx, spec.task, out->table))
+    bool cosines = run->job->number.cosines;
+    out->table = hn_zalloc(ctx, 1 + cosines, sizeof *out->table);
+    if (!out->table)
         return ctx->code;
-    out->n_tables = 1;
+    out->n_tables = 1 + cosines;
+    spec.cosines = cosines ? &out->table[1] : NULL;
+    if (hn_training_table(ctx, spec.task, out->table) ||
+        (cosines && hn_cosines_table(ctx, spec.cosines)))
+        return ctx->code;
     hn_progress_begin(&watch.progress, 0, 0, options->quiet);
     watch.progress.unit = "steps";
     enum hn_code code = hn_train(ctx, &spec, &watcher, out->table, &times);

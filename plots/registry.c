@@ -6,14 +6,16 @@
 extern const struct hn_figure hn_bs_fig4, hn_bs_fig5, hn_bs_fig6, hn_bs_fig7, hn_bs_fig10, hn_bs_m,
     hn_bs_k, hn_bs_alpha, hn_bs_b, hn_bs_t, hn_bs_fig16, hn_bs_table5, hn_bs_prop1, hn_bs_prop2,
     hn_bs_limits, hn_gc_fig1, hn_gc_fig3, hn_gc_fig4, hn_gc_fig6, hn_gc_bounds, hn_gc_table11,
-    hn_ns_ring, hn_hc_prop3, hn_hc_mass, hn_pareto, hn_bs_fig13, hn_hc_fig11, hn_train_loss;
+    hn_ns_ring, hn_hc_prop3, hn_hc_mass, hn_pareto, hn_bs_fig13, hn_hc_fig11, hn_train_loss,
+    hn_gc_fig7, hn_hc_fig5;
 
 const struct hn_figure *const hn_figures[] = {
-    &hn_bs_fig4,  &hn_bs_fig5,   &hn_bs_fig6,    &hn_bs_fig7,  &hn_bs_fig10,   &hn_bs_m,
-    &hn_bs_k,     &hn_bs_alpha,  &hn_bs_b,       &hn_bs_t,     &hn_bs_fig16,   &hn_bs_table5,
-    &hn_bs_prop1, &hn_bs_prop2,  &hn_bs_limits,  &hn_gc_fig1,  &hn_gc_fig3,    &hn_gc_fig4,
-    &hn_gc_fig6,  &hn_gc_bounds, &hn_gc_table11, &hn_ns_ring,  &hn_hc_prop3,   &hn_hc_mass,
-    &hn_pareto,   &hn_accuracy,  &hn_bs_fig13,   &hn_hc_fig11, &hn_train_loss, NULL};
+    &hn_bs_fig4,    &hn_bs_fig5,   &hn_bs_fig6,    &hn_bs_fig7,  &hn_bs_fig10, &hn_bs_m,
+    &hn_bs_k,       &hn_bs_alpha,  &hn_bs_b,       &hn_bs_t,     &hn_bs_fig16, &hn_bs_table5,
+    &hn_bs_prop1,   &hn_bs_prop2,  &hn_bs_limits,  &hn_gc_fig1,  &hn_gc_fig3,  &hn_gc_fig4,
+    &hn_gc_fig6,    &hn_gc_bounds, &hn_gc_table11, &hn_ns_ring,  &hn_hc_prop3, &hn_hc_mass,
+    &hn_pareto,     &hn_accuracy,  &hn_bs_fig13,   &hn_hc_fig11, &hn_gc_fig7,  &hn_hc_fig5,
+    &hn_train_loss, NULL};
 
 const struct hn_figure *hn_figure_find(const char *id) {
     for (const struct hn_figure *const *f = hn_figures; *f; f++)

@@ -40,7 +40,7 @@ static bool same_method(const struct hn_results *r, int64_t a, int64_t b) {
     return same_texts(r, a, b, columns);
 }
 
-static bool is_of(const struct hn_trained *t, int64_t row, int64_t setting) {
+bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting) {
     int64_t first = t->setting[setting].run;
     return is_ok(t->results, row) && same_problem(t->results, row, first) &&
            same_method(t->results, row, first);
@@ -126,7 +126,7 @@ int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const cha
                           int64_t step, const double **value) {
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++)
-        if (is_of(t, i, setting))
+        if (hn_trained_is_of(t, i, setting))
             t->room[n++] = value_of(t, i, column, step);
     *value = t->room;
     return n;
@@ -166,7 +166,7 @@ const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
 struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column) {
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++)
-        if (is_of(t, i, setting))
+        if (hn_trained_is_of(t, i, setting))
             t->room[n++] = number(t->results, i, column);
     return moments_of(t->room, n);
 }
@@ -174,14 +174,14 @@ struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, c
 int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting) {
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++)
-        n += is_of(t, i, setting);
+        n += hn_trained_is_of(t, i, setting);
     return n;
 }
 
 // Run of the setting with the seed of another run, or -1.
 static int64_t partner(const struct hn_trained *t, int64_t setting, int64_t run) {
     for (int64_t i = 0; i < t->results->runs.rows; i++)
-        if (is_of(t, i, setting) &&
+        if (hn_trained_is_of(t, i, setting) &&
             number(t->results, i, "seed") == number(t->results, run, "seed"))
             return i;
     return -1;
@@ -191,7 +191,7 @@ struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t s
                                            int64_t base, const char *column) {
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++) {
-        int64_t other = is_of(t, i, setting) ? partner(t, base, i) : -1;
+        int64_t other = hn_trained_is_of(t, i, setting) ? partner(t, base, i) : -1;
         if (other >= 0)
             t->room[n++] =
                 value_of(t, i, column, HN_LAST_STEP) - value_of(t, other, column, HN_LAST_STEP);

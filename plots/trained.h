@@ -34,6 +34,8 @@ HN_MUST_USE enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn
                                          struct hn_trained *out);
 void hn_trained_free(struct hn_context *ctx, struct hn_trained *t); // zeroed is fine
 
+// Whether a row of /runs is one of the setting's.
+bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting);
 int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting);
 // Over seeds: a column of /training at a step (HN_LAST_STEP: the last evaluation of each run; 0:
 // the untrained encoder), a column of /runs.

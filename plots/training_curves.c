@@ -53,6 +53,17 @@ void hn_training_axis(const char *column, const char *unit, char *title, size_t 
     snprintf(title, size, "%s%s%s%s", name, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
 }
 
+static void draw_beside(struct hn_page *page, struct hn_panel *panel, const struct hn_trained *t,
+                        int64_t k, int line, const char *column, const struct steps *steps) {
+    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_THIN, line);
+    double scale = hn_trained_is_share(column) ? 100 : 1;
+    for (int i = 0; i < steps->n; i++) {
+        double mean = hn_trained_at(t, k, column, steps->at[i]).mean;
+        if (!isnan(mean))
+            hn_series_add(s, (double)steps->at[i], scale * mean);
+    }
+}
+
 static void draw_setting(struct hn_page *page, struct hn_panel *panel, const struct hn_trained *t,
                          int64_t k, int line, const char *column, const struct steps *steps) {
     char label[HN_LABEL_SIZE];
@@ -90,8 +101,11 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
                       scale * hn_trained_at(t, base, column, 0).mean);
     int line = 0;
     for (int64_t k = base; k < t->settings && line < MOST_CURVES; k++)
-        if (is_drawn(t, base, k, curves))
+        if (is_drawn(t, base, k, curves)) {
             draw_setting(page, panel, t, k, ++line, column, steps);
+            if (curves->beside)
+                draw_beside(page, panel, t, k, line, curves->beside, steps);
+        }
     if (drawn > MOST_CURVES)
         hn_page_note(page, "The first %d settings are drawn.", MOST_CURVES);
 }

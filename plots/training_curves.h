@@ -11,6 +11,7 @@ struct hn_training_curves {
     bool (*keep)(const struct hn_table *runs, int64_t row); // of a setting's first run; NULL: all
     int least, least_steps;                                 // settings, steps that a panel needs
     bool untrained;                                         // the level of step 0 as a rule
+    const char *beside; // a second column, as dotted lines of the same colours; NULL: none
 };
 
 // "kNN accuracy of z (%)"; unit may be NULL.

@@ -273,20 +273,36 @@ static inline void figures_others(struct hn_context *ctx, struct hn_table *assig
 // Accuracy rises from one level, for every row that has a task.
 static inline void figures_training(struct hn_context *ctx, struct hn_table *t,
                                     const struct hn_table *runs) {
-    figures_table(ctx, t, "training", "", "run step loss learning_rate knn_acc cost_t");
+    figures_table(ctx, t, "training", "",
+                  "run step loss learning_rate knn_acc cost_t loss_expected");
     for (int64_t run = 0; run < runs->rows; run++)
         for (int step = 0; *hn_table_text(runs, run, "task") && step < 4; step++) {
             figures_row(ctx, t);
             figures_reals(ctx, t, "run %d step %d loss %g learning_rate 0.001 cost_t 0.01",
                           (int)run, 100 * step, 5.0 / (1 + step));
+            figures_reals(ctx, t, "loss_expected %g", 5.5 / (1 + step));
             figures_reals(ctx, t, "knn_acc %g",
                           0.3 + 0.1 * step + 0.001 * (double)(run % 7) * (step > 0));
         }
 }
 
+// Twenty bins: same-label pairs a little to the right of the others.
+static inline void figures_cosines(struct hn_context *ctx, struct hn_table *t,
+                                   const struct hn_table *runs) {
+    figures_table(ctx, t, "cosines", "kind", "run step bin_lo bin_hi count");
+    for (int64_t run = 0; run < runs->rows; run++)
+        for (int i = 0; *hn_table_text(runs, run, "task") && i < 40; i++) {
+            double low = -1 + 0.1 * (i % 20), off = low - (i < 20 ? 0.3 : 0);
+            figures_row(ctx, t);
+            figures_text(ctx, t, "kind", i < 20 ? "same_label" : "different_label");
+            figures_reals(ctx, t, "run %d step 300 bin_lo %g bin_hi %g count %d", (int)run, low,
+                          low + 0.1, (int)(1000 * exp(-8 * off * off)));
+        }
+}
+
 // Owned: hn_results_free().
 static inline struct hn_results figures_results(struct hn_context *ctx) {
-    enum { TABLES = 10 };
+    enum { TABLES = 11 };
     struct hn_results r = {0};
     figures_must(hn_results_set(ctx, &r, "status", "complete"));
     figures_must(hn_results_set(ctx, &r, "argv", "hardneg run -c job.yaml"));
@@ -306,6 +322,7 @@ static inline struct hn_results figures_results(struct hn_context *ctx) {
     figures_heat(ctx, &r.table[5]);
     figures_others(ctx, &r.table[6], &r.table[7], &r.table[8]);
     figures_training(ctx, &r.table[9], &r.runs);
+    figures_cosines(ctx, &r.table[10], &r.runs);
     return r;
 }
 

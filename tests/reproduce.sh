@@ -154,7 +154,7 @@ entries:
     kind: training
     title: two samplers on MUTAG
     source: nowhere
-    jobs: [{job: train-mutag-losses, data: tudataset/MUTAG, set: ["samplers=[uniform, knn]", "weightings=[none]", "epochs=1"]}]
+    jobs: [{job: train-mutag-losses, data: tudataset/MUTAG, set: ["samplers=[uniform, knn]", "weightings=[none]", "epochs=1", "expected_loss=true", "cosines=true"]}]
     claims:
       - name: any
         statement: either is above chance
@@ -168,6 +168,18 @@ entries:
         steps: end
         of: {table: training, column: svm_acc, rows: {sampler: knn}}
         than: {factor: 2, rows: {sampler: uniform}}
+      - name: ahead
+        statement: the loss falls within the only epoch
+        test: below
+        steps: end
+        of: {table: training, column: loss / loss_expected, rows: {sampler: uniform}}
+        than: {value: 1}
+      - name: apart
+        statement: cosines of the two kinds do not coincide
+        test: below
+        steps: end
+        of: {table: training, column: overlap_label, rows: {sampler: [uniform, knn]}}
+        than: {value: 0.999}
 YAML
 mutag=${HN_SHARED:-$here/../../shared}/datasets/tudataset/MUTAG
 if [ -r "$mutag/MUTAG_A.txt" ]; then
@@ -176,6 +188,8 @@ if [ -r "$mutag/MUTAG_A.txt" ]; then
     check "a small training" is 0
     check "judged" says '^  holds +either is above chance'
     check "a claim on a training fails" says '^  fails +kNN far above Uniform'
+    check "a loss and its estimate are judged" says '^  (holds|fails|inconclusive) +the loss falls within'
+    check "the overlap is judged" says '^  holds +cosines of the two kinds'
     check "pairs by seed, with a test" says 'over 2 seeds|se [0-9.]+, p'
     check "the untrained row" says '^untrained encoder +2 '
     check "one file a run" test "$(find r4/cells -name '*.h5' | wc -l)" = 4
@@ -192,6 +206,10 @@ if [ -r "$mutag/MUTAG_A.txt" ]; then
     fi
     run small --claims small.yaml --results r4/results.h5
     check "trainings that are there" says '^  holds +either is above chance'
+    "$hardneg" plot r4/results.h5 --figure gc-fig7 --figure hc-fig5 -o plots --term svg >out 2>err
+    rc=$?
+    check "figures of the two" is 0
+    check "with same-label pairs" grep -q 'same label' plots/hc-fig5.svg
 else
     skipped=$((skipped + 1))
     echo "  skipped: a small training: $mutag is not there"

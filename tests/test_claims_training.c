@@ -31,6 +31,7 @@ static const struct hn_column training_columns[] = {
     {"step", HN_COLUMN_INT, "1", "", HN_NEITHER},
     {"loss", HN_COLUMN_REAL, "1", "", HN_NEITHER},
     {"acc", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+    {"loss_expected", HN_COLUMN_REAL, "1", "", HN_NEITHER},
 };
 
 static void begin(struct hn_results *r) {
@@ -66,6 +67,7 @@ static void put(struct hn_results *r, const char *sampler, const char *params, i
         must(hn_table_set_int(&ctx, t, row, "step", i * every));
         must(hn_table_set_real(&ctx, t, row, "loss", -1.0 * i));
         must(hn_table_set_real(&ctx, t, row, "acc", acc[i]));
+        must(hn_table_set_real(&ctx, t, row, "loss_expected", -(1.02 + 0.001 * seed) * i));
     }
 }
 
@@ -172,6 +174,21 @@ static void test_sooner(void) {
     hn_results_free(&ctx, &r);
 }
 
+// A loss over what it was before the epoch: 1 / 1.021 to 1 / 1.023 here.
+static void test_expected(void) {
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 3; seed++)
+        put(&r, "walk", "K=1", seed, 100, (double[]){.2, .5, .7}, 3);
+#define RATIO(margin)                                                                              \
+    "test: equal, margin: " margin ", steps: end, of: {table: training, column: loss / "           \
+    "loss_expected, rows: {sampler: walk}}, than: {value: 1}"
+    double mean = (1 / 1.021 + 1 / 1.022 + 1 / 1.023) / 3;
+    expect(&r, RATIO("0.05"), HN_HOLDS, mean, 1, "");
+    expect(&r, RATIO("0.01"), HN_FAILS, mean, 1, "");
+    hn_results_free(&ctx, &r);
+}
+
 static void test_refused(void) {
     struct hn_claim_book book;
     const char *text = "paper: X\nentries: [{id: x, title: x, source: x, claims: [{name: x, "
@@ -181,9 +198,8 @@ static void test_refused(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"a run's own ends", test_ends},
-    {"options by name", test_options},
-    {"sooner", test_sooner},
+    {"a run's own ends", test_ends}, {"options by name", test_options},
+    {"sooner", test_sooner},         {"a loss and its estimate", test_expected},
     {"refused", test_refused},
 };
 

@@ -21,8 +21,13 @@ static const struct hn_column last_columns[] = {
     {"cost_g", HN_COLUMN_REAL, "s", "Cost_G: building the sampler, mean so far", HN_SMALLER},
     {"cost_e", HN_COLUMN_REAL, "s", "embedding all items for a build, mean so far", HN_SMALLER},
     {"builds", HN_COLUMN_INT, "1", "builds so far", HN_SMALLER},
+    {"loss_expected", HN_COLUMN_REAL, "nat",
+     "loss that the batches of `loss` had before their epoch began, mean over the same steps",
+     HN_NEITHER},
+    {"overlap_label", HN_COLUMN_REAL, "1",
+     "overlap of same-label and different-label cosines, of items kept for evaluation", HN_SMALLER},
 };
-enum { FIRST = 5, LAST = 5 };
+enum { FIRST = 5, LAST = 7 };
 
 enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type *task,
                                struct hn_table *table) {
@@ -48,6 +53,7 @@ static void close_loop(struct hn_context *ctx, struct hn_loop *loop) {
     hn_free(ctx, loop->z);
     hn_free(ctx, loop->z1);
     hn_free(ctx, loop->row);
+    hn_free(ctx, loop->running);
 }
 
 static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec) {
@@ -83,7 +89,8 @@ static enum hn_code count_epochs(struct hn_context *ctx, struct hn_loop *loop) {
 
 static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *spec,
                               struct hn_loop *loop) {
-    *loop = (struct hn_loop){.own = *spec, .spec = &loop->own, .accuracy = NAN};
+    *loop = (struct hn_loop){
+        .own = *spec, .spec = &loop->own, .expected = NAN, .overlap = NAN, .accuracy = NAN};
     loop->columns = FIRST + spec->task->n_columns + LAST;
     if (check(ctx, spec) ||
         hn_task_open(ctx, spec->task, spec->task_params, &spec->setting, &loop->task) ||
@@ -98,7 +105,8 @@ static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *
     loop->v = hn_zalloc(ctx, task->weights.n, sizeof *loop->v);
     loop->z = hn_alloc(ctx, size, sizeof *loop->z);
     loop->z1 = hn_alloc(ctx, stored ? task->batch_size * task->d : 0, sizeof *loop->z1);
-    return loop->m && loop->v && loop->z && loop->z1 ? HN_OK : ctx->code;
+    loop->running = hn_alloc(ctx, spec->expect ? task->weights.n_running : 0, sizeof(hn_real));
+    return loop->m && loop->v && loop->z && loop->z1 && loop->running ? HN_OK : ctx->code;
 }
 
 static double per(double sum, int64_t n) { return n > 0 ? sum / (double)n : NAN; }
@@ -127,8 +135,10 @@ static enum hn_code add_row(struct hn_context *ctx, struct hn_loop *loop, const 
     *row++ = per(t->cost_s, t->steps);
     *row++ = per(t->cost_g, t->builds);
     *row++ = per(t->cost_e, t->builds);
-    *row = (double)t->builds;
-    loop->loss = 0;
+    *row++ = (double)t->builds;
+    *row++ = per(loop->expected_sum, loop->losses);
+    *row = loop->overlap;
+    loop->loss = loop->expected_sum = 0;
     loop->losses = 0;
     return HN_OK;
 }
@@ -143,6 +153,8 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_loop *loop) {
     enum hn_code code = task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z);
     if (!code)
         code = task->type->evaluate(ctx, task, loop->step, loop->z, value);
+    if (!code && loop->spec->cosines)
+        code = hn_loop_overlap(ctx, loop);
     if (code && code != HN_INTERRUPTED)
         code = hn_fail_in(ctx, "evaluation at step %lld", (long long)loop->step);
     loop->accuracy = value[0];
@@ -208,6 +220,7 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, doubl
     loop->times.steps++;
     store_embeddings(loop, &batch);
     loop->loss += *loss;
+    loop->expected_sum += loop->expected;
     loop->losses++;
     loop->step++;
     return HN_OK;
@@ -295,6 +308,8 @@ enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,
     enum hn_code code = open_loop(ctx, spec, &loop);
     if (!code)
         code = run(ctx, &loop, watch);
+    if (!code && spec->cosines)
+        code = hn_loop_cosines(ctx, &loop);
     if (!code && spec->folder)
         code = hn_loop_series_finish(ctx, &loop);
     if (!code && spec->folder)

@@ -30,8 +30,10 @@ struct hn_run_spec {
     int64_t snapshot;       // steps between snapshots, 0 = none
     int64_t dense_from, dense_to, dense_every; // further ones, for staleness; every = 0: none
     int64_t checkpoint;                        // steps between checkpoints, 0 = none
-    const char *folder; // of checkpoint and snapshots, there already; NULL: nothing is kept
-    const char *key;    // of at most 64 characters: a checkpoint of another key is refused
+    bool expect;              // measure every epoch's batches before it begins: GC figure 7
+    struct hn_table *cosines; // of hn_cosines_table(), filled at the end: HC figure 5; NULL: none
+    const char *folder;       // of checkpoint and snapshots, there already; NULL: nothing is kept
+    const char *key;          // of at most 64 characters: a checkpoint of another key is refused
 };
 
 // Means of the whole run, in seconds.
@@ -57,8 +59,12 @@ struct hn_run_watch {
 HN_MUST_USE enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,
                                   const struct hn_run_watch *watch, struct hn_table *table,
                                   struct hn_run_times *times);
-// Columns of /training: run, step, epoch, loss, learning_rate, the task's own, costs.
+// Columns of /training: run, step, epoch, loss, learning_rate, the task's own, costs; loss_expected
+// (NaN without spec->expect) and overlap_label (NaN without spec->cosines).
 HN_MUST_USE enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type *task,
                                            struct hn_table *table);
+// Columns run, step, kind (same_label, different_label), bin_lo, bin_hi, count: histograms of the
+// cosines of all pairs of the embeddings that a run is evaluated on.
+HN_MUST_USE enum hn_code hn_cosines_table(struct hn_context *ctx, struct hn_table *table);
 
 #endif

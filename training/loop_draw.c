@@ -122,7 +122,19 @@ static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_loop *loop) {
     d->at.epoch++;
     d->at.epoch_step = loop->step;
     d->at.next = 0;
-    return hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &d->at.batches);
+    if (hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &d->at.batches))
+        return ctx->code;
+    return loop->spec->expect ? hn_loop_expect(ctx, loop) : HN_OK;
+}
+
+int64_t hn_draw_ahead(const struct hn_loop *loop) {
+    const struct hn_draw *d = &loop->draw;
+    int64_t t = interval(loop->spec),
+            end = d->at.sampled ? loop->spec->adam.steps
+                                : hn_min(loop->spec->uniform, loop->spec->adam.steps);
+    int64_t ahead = hn_min(d->at.batches, end - loop->step);
+    bool rebuilt = d->at.sampled && t > 0 && needs_embeddings(d->sampler.type);
+    return rebuilt ? hn_min(ahead, t - loop->step % t) : ahead;
 }
 
 // Whether the sampler has to see new embeddings before the batch of this step.
@@ -162,13 +174,11 @@ static void make_lists(struct hn_loop *loop) {
     d->lists = (struct hn_loss_lists){loop->task.n, d->ids, d->start, d->place};
 }
 
-enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
-                           struct hn_task_batch *batch) {
+enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop, int64_t number,
+                            struct hn_task_batch *batch) {
     struct hn_draw *d = &loop->draw;
-    if (prepare(ctx, loop))
-        return ctx->code;
     bool lists = d->at.sampled && d->room > 0;
-    struct hn_batches b = {.first = d->at.next++,
+    struct hn_batches b = {.first = number,
                            .count = 1,
                            .batch_size = (int32_t)loop->task.batch_size,
                            .size = &d->size,
@@ -176,16 +186,24 @@ enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
                            .room = lists ? d->room : 0,
                            .negatives = lists ? d->negatives : NULL,
                            .negative = lists ? d->negative : NULL};
-    int64_t begun = hn_wall_ns();
     if (hn_sampler_next(ctx, current(d), &b))
         return ctx->code;
-    loop->times.cost_s += seconds_since(begun);
     if (lists)
         make_lists(loop);
     batch->id = d->ids;
     batch->n = d->size;
     batch->lists = lists ? &d->lists : NULL;
     return HN_OK;
+}
+
+enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
+                           struct hn_task_batch *batch) {
+    if (prepare(ctx, loop))
+        return ctx->code;
+    int64_t begun = hn_wall_ns();
+    enum hn_code code = hn_draw_number(ctx, loop, loop->draw.at.next++, batch);
+    loop->times.cost_s += seconds_since(begun);
+    return code;
 }
 
 enum hn_code hn_draw_restore(struct hn_context *ctx, struct hn_loop *loop) {

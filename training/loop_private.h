@@ -1,5 +1,5 @@
 // What the files of the loop share: loop.c (steps), loop_draw.c (sampler), loop_save.c
-// (checkpoints), loop_series.c (snapshots).
+// (checkpoints), loop_series.c (snapshots), loop_more.c (what only some figures want).
 #ifndef HN_TRAINING_LOOP_PRIVATE_H
 #define HN_TRAINING_LOOP_PRIVATE_H
 
@@ -37,9 +37,13 @@ struct hn_loop {
     int64_t step;   // done so far
     double loss;    // sum since the last evaluation
     int64_t losses;
+    double expected;     // loss of the epoch's batches before it began, NaN without spec->expect
+    double expected_sum; // over the steps that `loss` is of
+    double overlap;      // at the last evaluation, NaN without spec->cosines
     double accuracy;
-    float *z;  // [n_all x d]
-    float *z1; // [batch_size x d], for stored embeddings
+    hn_real *running; // [weights.n_running] of the task, put back after a look ahead
+    float *z;         // [n_all x d]
+    float *z1;        // [batch_size x d], for stored embeddings
     struct hn_run_times times;
     double *row; // [rows x columns] of the table
     int64_t rows, row_room;
@@ -52,6 +56,11 @@ void hn_draw_close(struct hn_context *ctx, struct hn_draw *draw);
 // the next call.
 HN_MUST_USE enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
                                        struct hn_task_batch *batch);
+// The batch `number` of the epoch that was begun, which changes nothing but the room it lies in.
+HN_MUST_USE enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop,
+                                        int64_t number, struct hn_task_batch *batch);
+// Batches of the epoch that was begun that will be drawn before it, or the training, ends.
+int64_t hn_draw_ahead(const struct hn_loop *loop);
 // After a checkpoint was read: opens where it stood.
 HN_MUST_USE enum hn_code hn_draw_restore(struct hn_context *ctx, struct hn_loop *loop);
 
@@ -59,6 +68,14 @@ HN_MUST_USE enum hn_code hn_draw_restore(struct hn_context *ctx, struct hn_loop 
 HN_MUST_USE enum hn_code hn_loop_save(struct hn_context *ctx, const struct hn_loop *loop);
 HN_MUST_USE enum hn_code hn_loop_restore(struct hn_context *ctx, struct hn_loop *loop, bool *found);
 HN_MUST_USE enum hn_code hn_loop_forget(struct hn_context *ctx, const struct hn_loop *loop);
+
+// loop->expected: the mean loss of the batches of the epoch that begins now, with the weights, and
+// in the views, that they have and will have; weights and running values stay as they are.
+HN_MUST_USE enum hn_code hn_loop_expect(struct hn_context *ctx, struct hn_loop *loop);
+// loop->overlap of the clean embeddings loop->z.
+HN_MUST_USE enum hn_code hn_loop_overlap(struct hn_context *ctx, struct hn_loop *loop);
+// Fills spec->cosines with the weights of now.
+HN_MUST_USE enum hn_code hn_loop_cosines(struct hn_context *ctx, struct hn_loop *loop);
 
 // Whether a snapshot is due at the step, and the snapshot of now, beside the others.
 bool hn_loop_series_due(const struct hn_run_spec *spec, int64_t step);

@@ -23,7 +23,7 @@ struct field {
 };
 
 static struct head head_of(const struct hn_loop *loop) {
-    struct head h = {.magic = "hardneg-train-2",
+    struct head h = {.magic = "hardneg-train-3",
                      .n = loop->task.n,
                      .d = loop->task.d,
                      .weights = loop->task.weights.n,
@@ -49,6 +49,8 @@ static int fields_of(struct hn_loop *loop, struct field field[FIELDS]) {
                                 {&loop->step, sizeof loop->step},
                                 {&loop->loss, sizeof loop->loss},
                                 {&loop->losses, sizeof loop->losses},
+                                {&loop->expected, sizeof loop->expected},
+                                {&loop->expected_sum, sizeof loop->expected_sum},
                                 {&loop->accuracy, sizeof loop->accuracy},
                                 {&loop->times, sizeof loop->times},
                                 {&d->at, sizeof d->at},
