@@ -83,6 +83,17 @@ static enum hn_code list_runs(const struct work *w) {
     return HN_OK;
 }
 
+// One sentence for data that are missing, before anything is made; runs whose data are there, but
+// wrong, fail one by one.
+static enum hn_code check_data(struct hn_context *ctx, const struct hn_train_job *job,
+                               const char *data) {
+    const struct hn_task_setting setting = {.folder = job->folder, .data = data};
+    for (int64_t i = 0; i < job->n_tasks; i++)
+        if (hn_task_check_data(ctx, job->task[i].type.type, job->task[i].params, &setting))
+            return ctx->code;
+    return HN_OK;
+}
+
 // Before the first run that trains. The best of some: a floor is what the machine can do, and other
 // work on it must not lower that.
 static enum hn_code calibrate(struct hn_context *ctx, struct work *w) {
@@ -212,7 +223,9 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_common *co
         job.n_seeds = 1;
     }
     struct work w = {.common = common, .p = p, .job = &job, .runs = hn_train_runs(&job)};
-    enum hn_code code = p->dry_run ? HN_OK : hn_train_job_digest(ctx, p->data, &job);
+    enum hn_code code = p->dry_run ? HN_OK : check_data(ctx, &job, p->data);
+    if (!code && !p->dry_run)
+        code = hn_train_job_digest(ctx, p->data, &job);
     if (!code)
         code = p->dry_run ? list_runs(&w) : execute(ctx, &w);
     hn_train_job_free(ctx, &job);

@@ -49,15 +49,11 @@ static enum hn_code find_data(struct hn_context *ctx, const char *data, const ch
 }
 
 static void say_missing(const char *data, const char *wanted, char *why) {
-    const char *remedy =
-        strcmp(wanted, "cora") == 0
-            ? "cora.features, cora.edges and cora.split, from https://linqs.org/datasets/#cora"
-        : strcmp(wanted, "cifar10") == 0
-            ? "data_batch_1.bin and the others of cifar-10-binary.tar.gz, from "
-              "https://www.cs.toronto.edu/~kriz/cifar.html"
-            : "the text files of that name, from https://chrsmrrs.github.io/datasets";
+    const struct hn_task_type *task = hn_task_find(strcmp(wanted, "cora") == 0      ? "node"
+                                                   : strcmp(wanted, "cifar10") == 0 ? "views-mlp"
+                                                                                    : "graph");
     snprintf(why, HN_MESSAGE_MAX, "needs the folder %s below --data %.300s: %s", wanted, data,
-             remedy);
+             task->origin);
 }
 
 static enum hn_code job_missing(struct hn_context *ctx, const struct hn_reproduce *rep,

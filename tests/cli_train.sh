@@ -102,6 +102,9 @@ for a in $(series one); do
         "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "broken/${a#one/}" | grep -i sha256)"
 done
 
+mkdir -p half/data/small wrong/data
+cp data/small/small.features half/data/small/
+cp -r data/small wrong/data/ && echo '3 four' >>wrong/data/small/small.edges
 expect "no job" 2 'no job file' train
 expect "no folder" 2 'output is missing' train -c job.yaml
 expect "unknown key" 2 'set sampler.*did you mean' train -c job.yaml -o x --set sampler=[knn]
@@ -113,8 +116,19 @@ expect "ambiguous loss" 2 'decoupled' train -c job.yaml -o x --set loss=dcl
 expect "steps and epochs" 2 "either 'steps' or 'epochs'" train -c job.yaml -o x --set epochs=3
 expect "a rate out of range" 2 'rate' train -c job.yaml -o x --set adam.rate=-1
 expect "a loss that the sampler does not suit" 2 'other-view' train -c job.yaml -o x --set loss=infonce
-expect "data that are not there" 4 'runs failed' train -c job.yaml -o gone --data nowhere
-check "and says which" grep -q 'nowhere/data/small' err
+expect "data that are not there" 3 'task node: no .*features in the folder nowhere/data/small: put there cora.features' \
+    train -c job.yaml -o gone --data nowhere
+check "said once" test "$(wc -l <err)" = 1
+check "with where to get them" grep -q 'https://linqs.org/datasets' err
+check "and nothing is left" test ! -e gone
+expect "half of the data" 3 'no .*edges in the folder half/data/small' train -c job.yaml -o gone --data half
+for task in cnn views-mlp; do
+    expect "no images for $task" 3 'test_batch.bin of cifar-10-binary.tar.gz, from https' train -c job.yaml -o gone \
+        --data nowhere --set "task={$task: {}}"
+    check "$task: said once" test "$(wc -l <err)" = 1
+done
+expect "no graphs" 3 'NAME_graph_indicator.txt.* from https' train -c job.yaml -o gone --data nowhere --set 'task={graph: {}}'
+expect "data that are there, but wrong" 4 '6 runs failed' train -c job.yaml -o wrong --data wrong
 expect "divergence" 4 'step [0-9]*: the loss is' train -c job.yaml -o far --set adam.rate=1e38 --set seeds=1
 expect_paper() { # PATTERN ARGUMENT...
     local pattern=$1

@@ -18,9 +18,13 @@ struct listing {
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
+static bool is_like(const char *pattern, const char *name) {
+    return fnmatch(pattern, name, FNM_PERIOD) == 0;
+}
+
 static bool is_read(const struct hn_task_type *type, const char *name) {
     for (const char *const *pattern = type->files; pattern && *pattern; pattern++)
-        if (fnmatch(*pattern, name, FNM_PERIOD) == 0)
+        if (is_like(*pattern, name))
             return true;
     return false;
 }
@@ -94,6 +98,36 @@ enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *t
     char *folder = hn_task_path(ctx, setting, hn_task_data(type, params));
     struct listing *list = hn_alloc(ctx, 1, sizeof *list);
     enum hn_code code = folder && list ? digest_folder(ctx, type, folder, list, text) : ctx->code;
+    hn_free(ctx, folder);
+    hn_free(ctx, list);
+    return code;
+}
+
+// A required name that no file of the folder has, or NULL.
+static const char *missing_name(const struct hn_task_type *type, const struct listing *list) {
+    for (int i = 0; i < type->required; i++) {
+        bool found = list->more;
+        for (int k = 0; k < list->n && !found; k++)
+            found = is_like(type->files[i], list->name[k]);
+        if (!found)
+            return type->files[i];
+    }
+    return NULL;
+}
+
+enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
+                                const void *params, const struct hn_task_setting *setting) {
+    char *folder = hn_task_path(ctx, setting, hn_task_data(type, params));
+    struct listing *list = hn_alloc(ctx, 1, sizeof *list);
+    enum hn_code code = folder && list ? HN_OK : ctx->code;
+    if (!code) {
+        list_files(type, folder, list);
+        const char *missing = missing_name(type, list);
+        if (missing)
+            code = hn_fail(ctx, HN_DATA, "task %s: no %s in the folder %s: put there %s%s",
+                           type->name, missing, folder, type->origin,
+                           setting->data ? "" : ", or name the folder above it with --data");
+    }
     hn_free(ctx, folder);
     hn_free(ctx, list);
     return code;

@@ -61,6 +61,8 @@ struct hn_task_type {
     size_t params_size, state_size;
     const char *folder;              // of the data, where the option `data` is not given
     const char *const *files;        // names that it reads there ('*' = any), NULL-terminated
+    int required;                    // so many of them, the first ones, it cannot do without
+    const char *origin;              // which files these are, and where users get them
     const struct hn_column *columns; // what `evaluate` fills; the first decides in summaries
     int n_columns;
     unsigned objectives; // bit 1 << enum hn_objective for those it can train with
@@ -107,6 +109,10 @@ HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_sett
 HN_MUST_USE enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *type,
                                         const void *params, const struct hn_task_setting *setting,
                                         char text[HN_DIGEST_TEXT]);
+// HN_DATA if a file is missing without which the task cannot open, naming folder, files and origin.
+HN_MUST_USE enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
+                                            const void *params,
+                                            const struct hn_task_setting *setting);
 // The option `data` of a task, else its type's folder.
 const char *hn_task_data(const struct hn_task_type *type, const void *params);
 

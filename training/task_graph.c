@@ -449,6 +449,10 @@ const struct hn_task_type hn_task_graph = {
     .state_size = sizeof(struct state),
     .folder = "tudataset/MUTAG",
     .files = files,
+    .required = 3,
+    .origin = "NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt and what else the data "
+              "set has, "
+              "from https://chrsmrrs.github.io/datasets",
     .columns = columns,
     .n_columns = COLUMNS,
     .objectives =

@@ -263,6 +263,10 @@ const struct hn_task_type hn_task_views = {
     .state_size = sizeof(struct state),
     .folder = "cifar10",
     .files = files,
+    .required = 2,
+    .origin =
+        "data_batch_1.bin to data_batch_5.bin and test_batch.bin of cifar-10-binary.tar.gz, from "
+        "https://www.cs.toronto.edu/~kriz/cifar.html",
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS,
     .objectives =
