@@ -4,6 +4,7 @@
 #include "core/random.h"
 #include "core/sinks.h"
 #include "core/stats.h"
+#include "harness/bench_training.h"
 #include "harness/command.h"
 #include "harness/host.h"
 #include "metrics/global.h"
@@ -105,6 +106,7 @@ struct bench {
     struct shape shape;
     struct hn_items items; // of that shape; views and labels where they are wanted
     double gflops, gbs;    // the ceilings, measured just before
+    struct hn_bench_training *training;
 };
 
 // Seconds of one repetition, and the seconds that the ceiling would take (NaN: no ceiling applies).
@@ -386,7 +388,19 @@ static enum hn_code run_sinks(struct hn_context *ctx, struct bench *b, double ha
     return code ? code : sweep_seconds(ctx, b, half > 0, true, &out->seconds);
 }
 
-enum { NO_ROWS, ROWS, VIEWS };
+// A step of training, or an epoch; the ceiling is that of its products.
+static enum hn_code run_training(struct hn_context *ctx, struct bench *b, double recipe,
+                                 struct measured *out) {
+    struct hn_bench_step step;
+    if (hn_bench_training(ctx, (enum hn_bench_recipe)recipe, &b->training, &step))
+        return ctx->code;
+    b->shape = (struct shape){step.n, step.dim, 0, 0, step.batch_size, 0};
+    out->seconds = step.seconds;
+    out->ideal = step.flops / (b->gflops * 1e9);
+    return HN_OK;
+}
+
+enum { NO_ROWS, ROWS, VIEWS, TRAINING };
 static const struct kernel {
     const char *group, *name;
     int needs;       // embeddings
@@ -406,8 +420,13 @@ static const struct kernel {
     {"loss", "loss", VIEWS, 0.5, run_loss},
     {"sinks", "sinks", VIEWS, 0, run_sinks},
     {"sinks", "sinks-half", VIEWS, 1, run_sinks},
+    {"train", "train-views", TRAINING, HN_BENCH_VIEWS, run_training},
+    {"train", "train-cnn", TRAINING, HN_BENCH_CNN, run_training},
+    {"train", "train-node", TRAINING, HN_BENCH_NODE, run_training},
+    {"train", "train-graph", TRAINING, HN_BENCH_GRAPH, run_training},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+enum { TRAINING_DIM = 512 }; // inner dimension of most products of training, for its ceiling
 
 // What `table` runs: the rows of core/PERFORMANCE.md, sizes as given there.
 static const struct goal {
@@ -465,7 +484,7 @@ static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const st
 static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, struct bench *b,
                                json_t *rows) {
     int64_t reps = b->p->reps;
-    if (k->needs != NO_ROWS && make_items(ctx, b, k->needs == VIEWS))
+    if ((k->needs == ROWS || k->needs == VIEWS) && make_items(ctx, b, k->needs == VIEWS))
         return ctx->code;
     if (hn_host_sgemm(ctx, b->shape.dim, 3, &b->gflops) || hn_host_read(ctx, 3, &b->gbs))
         return ctx->code;
@@ -497,12 +516,25 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, s
     return code;
 }
 
+// On one thread, whatever --threads says: goals for training are of one core.
+static enum hn_code run_alone(struct hn_context *ctx, const struct kernel *k, struct bench *b,
+                              json_t *rows) {
+    struct shape shape = b->shape;
+    int threads = ctx->threads;
+    ctx->threads = 1;
+    b->shape.dim = TRAINING_DIM;
+    enum hn_code code = run_kernel(ctx, k, b, rows);
+    ctx->threads = threads;
+    b->shape = shape;
+    return code;
+}
+
 static bool wanted(const struct kernel *k, int n_args, const char **args) {
     for (int i = 0; i < n_args; i++)
         if (strcmp(args[i], k->group) == 0 || strcmp(args[i], k->name) == 0 ||
-            strcmp(args[i], "all") == 0)
+            (strcmp(args[i], "all") == 0 && k->needs != TRAINING))
             return true;
-    return n_args == 0;
+    return n_args == 0 && k->needs != TRAINING;
 }
 
 static enum hn_code check_names(struct hn_context *ctx, int n_args, const char **args) {
@@ -554,9 +586,12 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct bench *b, int n_a
         return run_goals(ctx, b, rows);
     const struct bench_params *p = b->p;
     b->shape = (struct shape){p->n, p->dim, p->M, p->K, p->batch, p->keep};
-    for (int i = 0; i < KERNELS; i++)
-        if (wanted(&kernels[i], n_args, args) && run_kernel(ctx, &kernels[i], b, rows))
+    for (int i = 0; i < KERNELS; i++) {
+        bool training = kernels[i].needs == TRAINING;
+        if (wanted(&kernels[i], n_args, args) && (training ? run_alone(ctx, &kernels[i], b, rows)
+                                                           : run_kernel(ctx, &kernels[i], b, rows)))
             return ctx->code;
+    }
     return HN_OK;
 }
 
@@ -577,12 +612,14 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
     }
     json_decref(rows);
     free_items(ctx, &b);
+    hn_bench_training_free(ctx, b.training);
     return code;
 }
 
 const struct hn_command hn_cmd_bench = {
     .name = "bench",
-    .usage = "hardneg bench [sgemm|product|knn|proximity|walk|gcbs|loss|sinks|all|table]... [options]",
+    .usage = "hardneg bench "
+             "[sgemm|product|knn|proximity|walk|gcbs|loss|sinks|train|all|table]... [options]",
     .summary = "how fast the heavy parts are here, as shares of what the machine can do",
     .details =
         "Times each kernel on random unit rows with warm-up and repetition. Beside it stands what "
@@ -595,6 +632,8 @@ const struct hn_command hn_cmd_bench = {
         "batch and has no ceiling. `table` runs the rows of core/PERFORMANCE.md at their own "
         "sizes,\n"
         "up to 1,281,167 items: some minutes and 5 GiB.\n"
+        "`train` (not part of `all`) is a step of training on one thread, on made-up data of the\n"
+        "recipes' shapes (`train-node`: an epoch), beside what its matrix products would take.\n"
         "\n"
         "example: hardneg bench knn loss --n 20000 --dim 768 --json",
     .options = bench_options,
