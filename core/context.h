@@ -38,6 +38,7 @@ struct hn_memory {
     _Atomic int64_t calls;
     int64_t limit;   // bytes, 0 = none
     int64_t fail_at; // 0 = never
+    bool lean;       // take the way that needs least memory, where there is a quicker one
 };
 
 struct hn_context {

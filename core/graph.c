@@ -10,8 +10,8 @@ static enum hn_code check_nodes(struct hn_context *ctx, int64_t n) {
                    INT32_MAX);
 }
 
-enum hn_code hn_graph_regular(struct hn_context *ctx, int64_t n, int64_t degree, bool weighted,
-                              struct hn_graph *out) {
+enum hn_code hn_graph_around(struct hn_context *ctx, int64_t n, int64_t degree, bool weighted,
+                             int32_t **target, struct hn_graph *out) {
     *out = (struct hn_graph){.n = n};
     enum hn_code code = check_nodes(ctx, n);
     if (code != HN_OK)
@@ -20,16 +20,31 @@ enum hn_code hn_graph_regular(struct hn_context *ctx, int64_t n, int64_t degree,
     if (degree < 0 || !hn_mul(n, degree, &edges))
         return hn_fail(ctx, HN_INTERNAL, "a graph of degree %lld", (long long)degree);
     out->start = hn_alloc(ctx, n + 1, sizeof *out->start);
-    out->target = out->start ? hn_alloc(ctx, edges, sizeof *out->target) : NULL;
-    if (weighted && out->target)
+    if (weighted && out->start)
         out->weight = hn_alloc(ctx, edges, sizeof *out->weight);
-    if (!out->target || (weighted && !out->weight)) {
+    if (!out->start || (weighted && !out->weight)) {
         hn_graph_free(ctx, out);
         return ctx->code;
     }
     for (int64_t v = 0; v <= n; v++)
         out->start[v] = v * degree;
+    out->target = *target;
+    *target = NULL;
     return HN_OK;
+}
+
+enum hn_code hn_graph_regular(struct hn_context *ctx, int64_t n, int64_t degree, bool weighted,
+                              struct hn_graph *out) {
+    int32_t *target = NULL;
+    int64_t edges;
+    enum hn_code code = hn_graph_around(ctx, n, degree, weighted, &target, out);
+    if (code == HN_OK && hn_mul(n, degree, &edges))
+        out->target = hn_alloc(ctx, edges, sizeof *out->target);
+    if (code == HN_OK && !out->target) {
+        hn_graph_free(ctx, out);
+        code = ctx->code;
+    }
+    return code;
 }
 
 void hn_graph_free(struct hn_context *ctx, struct hn_graph *g) {

@@ -20,6 +20,9 @@ static inline int64_t hn_graph_edges(const struct hn_graph *g) {
 // Allocates a graph in which every node has `degree` slots (start filled in, targets not).
 HN_MUST_USE enum hn_code hn_graph_regular(struct hn_context *ctx, int64_t n, int64_t degree,
                                           bool weighted, struct hn_graph *out);
+// The same around targets that are there: *target[n x degree] becomes the graph's and NULL.
+HN_MUST_USE enum hn_code hn_graph_around(struct hn_context *ctx, int64_t n, int64_t degree,
+                                         bool weighted, int32_t **target, struct hn_graph *out);
 // Symmetric pattern of the edges (from[e], to[e]), e < m: union of both directions, self loops and
 // repeats dropped, neighbours ascending, no weights.
 HN_MUST_USE enum hn_code hn_graph_symmetric(struct hn_context *ctx, int64_t n, int64_t m,

@@ -57,6 +57,11 @@ static int64_t choose_block(int64_t rows, int64_t cols) {
     return hn_max(BLOCK_LEAST, hn_min(BLOCK_MOST, block));
 }
 
+int64_t hn_sweep_symmetric_dots(int64_t rows) {
+    int64_t block = choose_block(rows, rows), whole = rows / block, rest = rows % block;
+    return (rows * rows + whole * block * block + rest * rest) / 2; // the diagonal in full
+}
+
 static enum hn_code check(struct hn_context *ctx, const struct hn_sweep *sweep) {
     const struct hn_matrix *x = &sweep->x, *y = &sweep->y;
     if (sweep->n_sinks > HN_SINKS_MAX)

@@ -80,6 +80,9 @@ struct hn_sweep {
     int64_t n_dot; // out: inner products computed
 };
 
+// Inner products of a sweep of X X^T over so many rows: n_dot, with the blocks it would choose.
+int64_t hn_sweep_symmetric_dots(int64_t rows);
+
 void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void *self,
                   enum hn_side side);
 // Runs the sweep on ctx->threads threads. Errors: those of the sinks, HN_MEMORY, HN_INTERRUPTED

@@ -44,6 +44,14 @@ int64_t hn_estimate_bytes(const int64_t *at, const int64_t *bytes, int count, in
     return whole_bytes(value);
 }
 
+int64_t hn_estimate_entries(const double *entries, const int64_t *bytes, int count, double at_n) {
+    if (count < 3)
+        return bytes[0];
+    double y0 = (double)bytes[0], y2 = (double)bytes[2], more = entries[2] - entries[0];
+    double slope = more > 0 ? (y2 - y0) / more : y2 / fmax(1, entries[2]);
+    return whole_bytes(fmax(fmax(y0, y2), y2 + slope * (at_n - entries[2])));
+}
+
 // Growth of something that took `value` at the largest size, as the counters grow.
 static double grow(const struct hn_probe_file *file, const double *counter, double otherwise,
                    double n) {
@@ -69,10 +77,23 @@ struct asked {
     const struct hn_plan *plan;
     const struct hn_probe_file *file;
     const struct hn_snapshot_info *info;
+    const struct hn_job_sampler *sampler; // of the cell
 };
 
 static int64_t at_n(const struct asked *a, const int64_t *bytes) {
     return hn_estimate_bytes(a->file->n, bytes, a->file->sizes, a->info->n);
+}
+
+// Of what a sampler builds.
+static int64_t built_at_n(const struct asked *a, const int64_t *bytes) {
+    double entries[HN_PROBE_SIZES];
+    const struct hn_job_sampler *sampler = a->sampler;
+    if (!sampler->type->entries)
+        return at_n(a, bytes);
+    for (int i = 0; i < a->file->sizes; i++)
+        entries[i] = sampler->type->entries(sampler->params, a->file->n[i]);
+    return hn_estimate_entries(entries, bytes, a->file->sizes,
+                               sampler->type->entries(sampler->params, a->info->n));
 }
 
 // A step that is read: embeddings, and the views.
@@ -145,8 +166,8 @@ static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
     int64_t extra[HN_PROBE_SIZES];
     for (int i = 0; i < a->file->sizes; i++)
         extra[i] = p->cell_bytes[i] - p->kept_bytes[i];
-    int64_t kept = at_n(a, p->kept_bytes), build = at_n(a, p->build_bytes);
-    int64_t drawn = hn_bytes_add(at_n(a, extra), whole_bytes(more * p->batch_bytes));
+    int64_t kept = built_at_n(a, p->kept_bytes), build = built_at_n(a, p->build_bytes);
+    int64_t drawn = hn_bytes_add(built_at_n(a, extra), whole_bytes(more * p->batch_bytes));
     int64_t need = hn_max(build, hn_bytes_add(kept, drawn));
     if (stale)
         need = hn_bytes_add(hn_max(need, hn_bytes_add(kept, build)), items_bytes(a->info));
@@ -198,11 +219,14 @@ static void add_results(const struct hn_plan *plan, struct hn_estimate *e) {
     }
 }
 
-static void fill_data(const struct hn_context *ctx, const struct asked *a, int64_t data,
+static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t data,
                       struct hn_estimate *e) {
-    for (int64_t i = 0; i < a->plan->n_cells; i++)
-        if (a->plan->cell[i].data == data)
-            estimate_cell(ctx, a, &a->plan->cell[i], &e->cell[i], &e->held[i]);
+    for (int64_t i = 0; i < a->plan->n_cells; i++) {
+        const struct hn_cell *cell = &a->plan->cell[i];
+        a->sampler = &a->plan->job->sampler[cell->sampler];
+        if (cell->data == data)
+            estimate_cell(ctx, a, cell, &e->cell[i], &e->held[i]);
+    }
     for (int64_t i = 0; i < a->plan->n_steps; i++)
         if (a->plan->step[i].data == data)
             estimate_step(ctx, a, &e->read[i], &e->step[i]);
@@ -222,7 +246,7 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
     for (int64_t i = 0; i < plan->n_data && !code; i++) {
         struct hn_probe_file file;
         code = hn_probe_file(ctx, plan, i, &file);
-        const struct asked asked = {plan, &file, hn_snapshot_info(plan->data[i].snapshot)};
+        struct asked asked = {plan, &file, hn_snapshot_info(plan->data[i].snapshot), NULL};
         if (code == HN_OK)
             fill_data(ctx, &asked, i, out);
         hn_probe_file_free(ctx, &file);

@@ -49,6 +49,9 @@ void hn_estimate_sum(const struct hn_plan *plan, const struct hn_estimate *e,
 // where the curvature is no more than what rounding of allocations makes; not below the largest
 // bytes[i] for n >= at[2]; INT64_MAX where it is beyond that. count = 1: bytes[0].
 int64_t hn_estimate_bytes(const int64_t *at, const int64_t *bytes, int count, int64_t n);
+// The same for bytes that grow with a number `entries` of each size and of n: the straight line
+// through the first and the last.
+int64_t hn_estimate_entries(const double *entries, const int64_t *bytes, int count, double at_n);
 // Sum and product of sizes that stop at INT64_MAX; negative sizes count as none.
 int64_t hn_bytes_add(int64_t a, int64_t b);
 int64_t hn_bytes_mul(int64_t a, int64_t b);

@@ -53,22 +53,28 @@ static enum hn_code open_gcbs(struct hn_context *ctx, struct hn_sampler *self, i
     return state->order && state->item && state->block ? HN_OK : ctx->code;
 }
 
+static double quantile_of(const struct params *params, int64_t n) {
+    return isnan(params->keep) ? params->quantile : fmax(0, 1 - params->keep / (double)n);
+}
+
+static double entries(const void *params, int64_t n) {
+    return (double)hn_threshold_room(n, quantile_of(params, n));
+}
+
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_items *items, int pass, struct hn_sweep *sweep) {
     const struct params *params = self->params;
     struct hn_threshold *threshold = &((struct state *)self->state)->threshold;
     if (pass == 0) {
         bool views = hn_has_positive(items);
-        double n = (double)items->n;
         hn_threshold_free(ctx, threshold);
-        *threshold = (struct hn_threshold){
-            .x = views ? items->x1 : items->x,
-            .y = views ? items->x2 : items->x,
-            .quantile = isnan(params->keep) ? params->quantile : fmax(0, 1 - params->keep / n),
-            .seed = self->seed,
-            .stream_step = self->stream_step,
-            .margin = HN_THRESHOLD_MARGIN,
-            .given = params->quantile_method == QUANTILE_REFERENCE};
+        *threshold = (struct hn_threshold){.x = views ? items->x1 : items->x,
+                                           .y = views ? items->x2 : items->x,
+                                           .quantile = quantile_of(params, items->n),
+                                           .seed = self->seed,
+                                           .stream_step = self->stream_step,
+                                           .margin = HN_THRESHOLD_MARGIN,
+                                           .given = params->quantile_method == QUANTILE_REFERENCE};
         if (threshold->given &&
             hn_threshold_reference(ctx, &threshold->x, &threshold->y, threshold->quantile,
                                    &threshold->value, &self->build))
@@ -258,6 +264,7 @@ const struct hn_sampler_type hn_gcbs_sampler = {
     .state_size = sizeof(struct state),
     .reports = reports,
     .n_reports = sizeof reports / sizeof reports[0],
+    .entries = entries,
     .check = check,
     .open = open_gcbs,
     .plan = plan,

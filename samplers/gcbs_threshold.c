@@ -94,14 +94,18 @@ static float kth_largest(const struct hn_threshold *t,
 }
 
 // Place of the wanted product from the top, 1 the largest: m - floor((m - 1) q).
-static int64_t wanted_rank(const struct hn_threshold *t) {
-    int64_t m = t->x.rows * (t->x.rows - 1);
-    double place = floor((double)(m - 1) * t->quantile);
+static int64_t wanted_rank(int64_t n, double quantile) {
+    int64_t m = n * (n - 1);
+    double place = floor((double)(m - 1) * quantile);
     return m - hn_min((int64_t)place, m - 1);
 }
 
 // Products of distinct items in the sample.
 static int64_t sampled(const struct hn_threshold *t) { return t->samples - t->selves; }
+
+// Rows of a group, and groups, for n items.
+static int64_t group_size(int64_t n) { return hn_max(1, hn_min(hn_min(GROUP, n), SAMPLES / n)); }
+static int64_t group_count(int64_t n) { return hn_min(n / group_size(n), SAMPLES); }
 
 struct groups {
     int64_t size, count;
@@ -142,8 +146,7 @@ static int64_t multiply_group(const struct hn_threshold *t, const struct groups 
 
 static enum hn_code draw_sample(struct hn_context *ctx, struct hn_threshold *t) {
     int64_t n = t->x.rows, d = t->x.cols, selves = 0;
-    struct groups g = {.size = hn_max(1, hn_min(hn_min(GROUP, n), SAMPLES / n))};
-    g.count = hn_min(n / g.size, SAMPLES);
+    struct groups g = {.size = group_size(n), .count = group_count(n)};
     t->samples = g.count * g.size * g.size;
     enum hn_code code = HN_MEMORY;
     if (!(t->sample = hn_alloc(ctx, t->samples, sizeof *t->sample)) ||
@@ -170,18 +173,37 @@ static float float_threshold(double low, double bound) {
     return nextafterf((float)(low - bound), -INFINITY);
 }
 
-// Room for what has `rank` products of the sample.
-static int64_t room_for(const struct hn_threshold *t, double rank) {
-    int64_t m = t->x.rows * (t->x.rows - 1);
+// Room for what has `rank` products of a sample of `samples` of n items.
+static int64_t room_above(int64_t n, double rank, int64_t samples) {
+    double m = (double)n * (double)(n - 1);
     double most = rank + HN_THRESHOLD_MARGIN * (sqrt(rank) + HN_THRESHOLD_MARGIN);
-    return (int64_t)fmin((double)m, (double)m * most / (double)sampled(t) + ROOM_LEAST);
+    return (int64_t)fmin(m, m * most / (double)samples + ROOM_LEAST);
+}
+
+static int64_t room_for(const struct hn_threshold *t, double rank) {
+    return room_above(t->x.rows, rank, sampled(t));
+}
+
+// Mean number of the sample's products at or above the wanted one.
+static double sampled_mean(int64_t n, double quantile, int64_t samples) {
+    return (double)samples * (double)wanted_rank(n, quantile) / ((double)n * (double)(n - 1));
+}
+
+// The sample's rank that surely lies below the wanted product.
+static int64_t low_rank(double mean, double margin) {
+    return (int64_t)fmax(1, ceil(mean + margin * sqrt(mean) + margin * fabs(margin)));
+}
+
+int64_t hn_threshold_room(int64_t n, double quantile) {
+    int64_t size = group_size(n), samples = group_count(n) * size * size;
+    int64_t rank = low_rank(sampled_mean(n, quantile, samples), HN_THRESHOLD_MARGIN);
+    return rank >= samples ? n * (n - 1) : room_above(n, (double)rank, samples);
 }
 
 // The float from which on products are surely above the wanted one, and how many of the sample lie
 // below it, but not below `low`.
 static double aim_high(struct hn_threshold *t) {
-    double mean =
-        (double)sampled(t) * (double)wanted_rank(t) / (double)(t->x.rows * (t->x.rows - 1));
+    double mean = sampled_mean(t->x.rows, t->quantile, sampled(t));
     double margin = fabs(t->margin), rank = mean - margin * (sqrt(mean) + 1);
     t->pairs.high = INFINITY;
     if (t->all_close || !(rank >= 1) || rank >= (double)t->rank || t->rank >= sampled(t))
@@ -217,12 +239,9 @@ static void aim(struct hn_threshold *t) {
 // How much of the sample is to be collected: with a margin for a quantile; for a given value as
 // much as lies surely above it.
 static int64_t sample_rank(const struct hn_threshold *t) {
-    int64_t m = t->x.rows * (t->x.rows - 1), rank = 0;
-    if (!t->given) {
-        double mean = (double)sampled(t) * (double)wanted_rank(t) / (double)m;
-        double place = mean + t->margin * sqrt(mean) + t->margin * fabs(t->margin);
-        return (int64_t)fmax(1, ceil(place));
-    }
+    int64_t rank = 0;
+    if (!t->given)
+        return low_rank(sampled_mean(t->x.rows, t->quantile, sampled(t)), t->margin);
     for (int64_t i = 0; i < t->samples; i++)
         rank += (double)t->sample[i] > t->value + hn_dot_bound(t->x.cols);
     return rank;
@@ -382,7 +401,7 @@ static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, doubl
 static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
     const struct hn_pairs *p = &t->pairs;
     double bound = hn_dot_bound(t->x.cols);
-    int64_t rank = wanted_rank(t);
+    int64_t rank = wanted_rank(t->x.rows, t->quantile);
     bool settled = false;
     *found = false;
     if (p->overflow || p->sure + p->close < rank)

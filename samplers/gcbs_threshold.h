@@ -49,6 +49,8 @@ HN_MUST_USE enum hn_code hn_threshold_plan(struct hn_context *ctx, struct hn_thr
 HN_MUST_USE enum hn_code hn_threshold_reference(struct hn_context *ctx, const struct hn_matrix *x,
                                                 const struct hn_matrix *y, double quantile,
                                                 double *value, struct hn_work *work);
+// Entries of the n^2 - n that a build makes room for at a quantile, 2 <= n < 2^31.
+int64_t hn_threshold_room(int64_t n, double quantile);
 void hn_threshold_free(struct hn_context *ctx, struct hn_threshold *t); // zeroed is fine
 
 #endif

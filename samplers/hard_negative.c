@@ -13,8 +13,8 @@
 // B / A) to floor((g + 1) B / A) - 1, so that no anchor has fewer than l negatives, and where 1 + l
 // does not divide B some have more. (3) The last batch of an epoch holds the anchors that are left,
 // and is short.
+#include "core/near.h"
 #include "core/select.h"
-#include "core/sinks.h"
 #include "samplers/marks.h"
 #include "samplers/sampler.h"
 
@@ -30,7 +30,7 @@ struct params {
 
 struct state {
     struct hn_matrix x, y;  // what was built on, borrowed
-    struct hn_topk nearest; // [n x kept] neighbours, nearest first
+    struct hn_near nearest; // [n x kept] neighbours, nearest first
     int32_t *order;         // [n] anchors of the epoch
     int64_t anchors;        // of a batch
     int threads;
@@ -80,23 +80,22 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_items *items, int pass, struct hn_sweep *sweep) {
     struct state *state = self->state;
     if (pass > 0)
-        return HN_OK;
+        return hn_near_plan(ctx, &state->nearest, pass, sweep);
     bool views = hn_has_positive(items);
     state->x = views ? items->x1 : items->x;
     state->y = views ? items->x2 : items->x;
     int64_t most = (self->batch_size + state->anchors - 1) / state->anchors - 1;
-    hn_topk_free(ctx, &state->nearest);
-    state->nearest = (struct hn_topk){.k = most + SPARE, .skip_self = true, .ids_only = true};
-    sweep->x = state->x;
-    sweep->y = state->y;
-    hn_sweep_add(sweep, &hn_topk_sink, &state->nearest, HN_SIDE_ROWS);
-    return HN_OK;
+    hn_near_free(ctx, &state->nearest);
+    state->nearest =
+        (struct hn_near){.x = state->x, .y = state->y, .k = most + SPARE, .skip_self = true};
+    return hn_near_plan(ctx, &state->nearest, pass, sweep);
 }
 
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     (void)ctx;
     const struct state *state = self->state;
+    self->build.dot -= state->nearest.again;
     self->build.edge += items->n * state->nearest.kept;
     return HN_OK;
 }
@@ -138,7 +137,7 @@ static void scan(const struct state *state, int32_t anchor, const uint64_t *mark
 // Puts `wanted` negatives behind the anchor ids[0].
 static void take_nearest(const struct state *state, int32_t *ids, int64_t wanted, uint64_t *marks,
                          struct hn_scored *best, struct tally *tally) {
-    const struct hn_topk *nearest = &state->nearest;
+    const struct hn_near *nearest = &state->nearest;
     const int32_t *list = nearest->id + ids[0] * nearest->kept;
     int64_t taken = 0;
     for (int64_t k = 0; k < nearest->kept && taken < wanted; k++) {
@@ -207,7 +206,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
 
 static void close_hard_negative(struct hn_context *ctx, struct hn_sampler *self) {
     struct state *state = self->state;
-    hn_topk_free(ctx, &state->nearest);
+    hn_near_free(ctx, &state->nearest);
     hn_free(ctx, state->order);
     hn_free(ctx, state->marks);
     hn_free(ctx, state->best);

@@ -12,7 +12,7 @@
 // The margins are the positive-aware thresholds of hard-negative mining for text embeddings. What
 // an item fails first it is counted under, by whether it has the anchor's label: table `attrition`.
 // Ranks and comparisons are those of inner products in double.
-#include "core/sinks.h"
+#include "core/near.h"
 #include "samplers/sampler.h"
 
 #include <math.h>
@@ -29,11 +29,10 @@ struct params {
 };
 
 struct state {
-    struct hn_topk top; // sink of the sweep
-    int64_t rows;       // candidates of an anchor
-    int32_t *candidate; // [n x rows] survivors of anchor i first, by descending similarity
-    int32_t *kept;      // [n] their number
-    int32_t *order;     // [n] anchors of the epoch
+    struct hn_near near; // id: the candidates; a build puts survivors first, in their order
+    int64_t rows;        // candidates of an anchor
+    int32_t *kept;       // [n] survivors
+    int32_t *order;      // [n] anchors of the epoch
     int64_t attrition[STAGES][RELATIONS]; // candidates that end at a stage
 };
 
@@ -75,27 +74,23 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 static enum hn_code open_mined(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     state->rows = candidates(self->params, n);
-    size_t row = (size_t)state->rows * sizeof(int32_t);
-    state->candidate = hn_alloc(ctx, n, row);
     state->kept = hn_alloc(ctx, n, sizeof *state->kept);
     state->order = hn_alloc(ctx, n, sizeof *state->order);
-    bool all = state->candidate && state->kept && state->order;
-    return all ? HN_OK : ctx->code;
+    return state->kept && state->order ? HN_OK : ctx->code;
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_items *items, int pass, struct hn_sweep *sweep) {
     struct state *state = self->state;
     if (pass > 0)
-        return HN_OK;
+        return hn_near_plan(ctx, &state->near, pass, sweep);
     if (needs_positive(self->params) && !hn_has_positive(items))
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "mined with a margin needs a second view, which these items do not have");
-    hn_topk_free(ctx, &state->top);
-    state->top = (struct hn_topk){.k = state->rows, .skip_self = true, .ids_only = true};
-    sweep->x = sweep->y = items->x;
-    hn_sweep_add(sweep, &hn_topk_sink, &state->top, HN_SIDE_ROWS);
-    return HN_OK;
+    hn_near_free(ctx, &state->near);
+    state->near =
+        (struct hn_near){.x = items->x, .y = items->x, .k = state->rows, .skip_self = true};
+    return hn_near_plan(ctx, &state->near, pass, sweep);
 }
 
 // The first filter that drops an item of that rank and similarity, or KEPT. NaN limits nothing.
@@ -121,17 +116,17 @@ static int relation_of(const struct hn_items *items, int32_t i, int32_t j) {
 static void filter_one(const struct params *params, struct state *state,
                        const struct hn_items *items, int32_t i,
                        int64_t attrition[STAGES][RELATIONS]) {
-    const int32_t *found = state->top.id + i * state->rows;
-    int32_t *candidate = state->candidate + i * state->rows, kept = 0;
+    int32_t *candidate = state->near.id + i * state->rows, kept = 0;
     double positive = NAN;
     if (needs_positive(params))
         positive = hn_dot_exact(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
     for (int64_t k = 0; k < state->rows; k++) {
-        double s = hn_dot_exact(hn_row(&items->x, i), hn_row(&items->x, found[k]), items->d);
+        int32_t found = candidate[k];
+        double s = hn_dot_exact(hn_row(&items->x, i), hn_row(&items->x, found), items->d);
         int stage = stage_of(params, k + 1, s, positive);
-        attrition[stage][relation_of(items, i, found[k])]++;
+        attrition[stage][relation_of(items, i, found)]++;
         if (stage == KEPT)
-            candidate[kept++] = found[k];
+            candidate[kept++] = found; // kept <= k
     }
     state->kept[i] = kept;
 }
@@ -154,9 +149,8 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
             }
     }
     int64_t products = self->n * (state->rows + needs_positive(params));
-    self->build.dot += products;
+    self->build.dot += products - state->near.again;
     self->build.bytes += products * items->d * (int64_t)sizeof(float);
-    hn_topk_free(ctx, &state->top);
     return HN_OK;
 }
 
@@ -173,7 +167,7 @@ static int32_t take(const struct hn_sampler *self, int32_t anchor, int64_t place
     const struct params *params = self->params;
     const struct state *state = self->state;
     int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, n);
-    const int32_t *candidate = state->candidate + anchor * state->rows;
+    const int32_t *candidate = state->near.id + anchor * state->rows;
     if (params->take == TAKE_TOP || count == kept) {
         memcpy(negative, candidate, (size_t)count * sizeof *negative);
         return count;
@@ -243,8 +237,7 @@ static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
 
 static void close_mined(struct hn_context *ctx, struct hn_sampler *self) {
     struct state *state = self->state;
-    hn_topk_free(ctx, &state->top);
-    hn_free(ctx, state->candidate);
+    hn_near_free(ctx, &state->near);
     hn_free(ctx, state->kept);
     hn_free(ctx, state->order);
 }

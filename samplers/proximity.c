@@ -9,8 +9,8 @@
 // neighbour that is listed twice is walked to twice as often, and a walk at an item that lists
 // itself may stay there.
 #include "samplers/proximity.h"
+#include "core/near.h"
 #include "core/select.h"
-#include "core/sinks.h"
 #include "samplers/marks.h"
 
 #include <inttypes.h>
@@ -149,15 +149,14 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
 static enum hn_code nearest_of_all(struct hn_context *ctx, const struct hn_matrix *x,
                                    const struct hn_proximity *spec, struct hn_work *work,
                                    struct hn_graph *out) {
-    struct hn_topk top = {.k = spec->k, .skip_self = true, .ids_only = true};
-    struct hn_sweep sweep = {.x = *x, .y = *x};
-    hn_sweep_add(&sweep, &hn_topk_sink, &top, HN_SIDE_ROWS);
-    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    struct hn_near near = {.x = *x, .y = *x, .k = spec->k, .skip_self = true};
+    int64_t n_dot;
+    enum hn_code code = hn_near_run(ctx, &near, &n_dot);
     if (!code)
-        memcpy(out->target, top.id, (size_t)(x->rows * spec->k) * sizeof *top.id);
-    hn_topk_free(ctx, &top);
-    work->dot += sweep.n_dot;
-    work->bytes += sweep.n_dot * x->cols * (int64_t)sizeof(float);
+        code = hn_graph_around(ctx, x->rows, near.kept, spec->weighted, &near.id, out);
+    hn_near_free(ctx, &near);
+    work->dot += n_dot;
+    work->bytes += n_dot * x->cols * (int64_t)sizeof(float);
     return code;
 }
 
@@ -201,8 +200,7 @@ enum hn_code hn_proximity_nearest(struct hn_context *ctx, const struct hn_matrix
                                   struct hn_graph *out) {
     struct hn_proximity fit = *spec;
     fit.k = hn_min(spec->k, x->rows - 1);
-    if (hn_graph_regular(ctx, x->rows, fit.k, fit.weighted, out))
-        return ctx->code;
+    *out = (struct hn_graph){.n = x->rows};
     return finish(ctx, nearest_of_all(ctx, x, &fit, work, out), x, 1, work, out);
 }
 

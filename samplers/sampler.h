@@ -94,6 +94,9 @@ struct hn_sampler_type {
     // Optional. Rebuild interval in steps (t): batches at step s use embeddings of the latest
     // snapshot at or before floor(s / t) t. NULL or 0: always fresh.
     int64_t (*interval)(const void *params);
+    // Optional. What a build keeps of n items, where that grows neither with n nor with its square:
+    // a number that its memory grows with. For estimates.
+    double (*entries)(const void *params, int64_t n);
     // Optional. Allocates what lives as long as the sampler.
     enum hn_code (*open)(struct hn_context *ctx, struct hn_sampler *self, int64_t n);
     // Optional. Asks for a sweep that `rebuild` needs: sets sweep->x and y and adds sinks (which
