@@ -254,13 +254,18 @@ static void watch_step(void *data, int64_t done, int64_t steps, double loss, dou
     struct watch *w = data;
     char text[512];
     w->loss = isnan(w->loss) ? loss : 0.95 * w->loss + 0.05 * loss;
-    if (w->progress.total == 0)
-        w->progress.total = steps;
-    if (w->progress.done == 0) // what was there before an interruption takes no time now
-        w->progress.skipped = done - 1;
     snprintf(text, sizeof text, "loss %.4f, accuracy %.1f %%, %s", w->loss, 100 * accuracy,
              w->label);
-    hn_progress_step(&w->progress, false, text);
+    if (w->progress.total > 0) {
+        hn_progress_step(&w->progress, false, text);
+        return;
+    }
+    // The first step took what the data and the untrained encoder's accuracy take: the rate starts
+    // after it, and what was there before an interruption takes no time now.
+    w->progress.total = steps;
+    w->progress.skipped = done;
+    w->progress.begun_ns = hn_wall_ns();
+    hn_progress_show(&w->progress, text);
 }
 
 static enum hn_code train(struct hn_context *ctx, const struct hn_train_run *run,
