@@ -7,6 +7,7 @@
 // `quantile_method: reference` does too. Vertices are renumbered at random before they are ordered:
 // at a high quantile many have no edge, and the method would put them in file order, which is often
 // sorted by class.
+#include "core/clones.h"
 #include "samplers/gcbs_threshold.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ struct state {
     struct hn_graph graph; // symmetric
     int32_t *order;        // [n] items in the order of the batches
     int32_t *item;         // [n] item of a random number
-    int32_t *block;        // [n] batch of an item: scratch
+    int32_t *place;        // [n] place of an item in the order: scratch
     int64_t ordered;       // epoch that `order` is of
     struct figures figures;
 };
@@ -49,8 +50,8 @@ static enum hn_code open_gcbs(struct hn_context *ctx, struct hn_sampler *self, i
     struct state *state = self->state;
     state->order = hn_alloc(ctx, n, sizeof *state->order);
     state->item = hn_alloc(ctx, n, sizeof *state->item);
-    state->block = hn_alloc(ctx, n, sizeof *state->block);
-    return state->order && state->item && state->block ? HN_OK : ctx->code;
+    state->place = hn_alloc(ctx, n, sizeof *state->place);
+    return state->order && state->item && state->place ? HN_OK : ctx->code;
 }
 
 static double quantile_of(const struct params *params, int64_t n) {
@@ -108,36 +109,50 @@ static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler 
     return HN_OK;
 }
 
-// Share of the edges whose ends are in one batch.
-static double share_in_blocks(const struct hn_sampler *self) {
-    struct state *state = self->state;
-    const struct hn_graph *g = &state->graph;
-    int32_t *block = state->block;
-    int64_t inside = 0;
-    for (int64_t k = 0; k < g->n; k++)
-        block[state->order[k]] = (int32_t)(k / self->batch_size);
-    for (int64_t v = 0; v < g->n; v++)
-        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
-            inside += block[v] == block[g->target[e]];
-    return hn_graph_edges(g) > 0 ? (double)inside / (double)hn_graph_edges(g) : NAN;
+// Of the places of target[n]: the least, the largest, and how many lie in [from, from + batch).
+HN_CLONES
+static int64_t survey(const int32_t *target, int64_t n, const int32_t *place, int32_t from,
+                      int32_t batch, int32_t *least, int32_t *most) {
+    int32_t low = INT32_MAX, high = -1, inside = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int32_t p = place[target[e]];
+        low = p < low ? p : low;
+        high = p > high ? p : high;
+        inside += (uint32_t)(p - from) < (uint32_t)batch;
+    }
+    *least = low;
+    *most = high;
+    return inside;
 }
 
-static enum hn_code describe(struct hn_context *ctx, const struct hn_sampler *self) {
+static void describe(struct hn_context *ctx, const struct hn_sampler *self) {
     struct state *state = self->state;
     const struct hn_graph *g = &state->graph;
-    int64_t isolated = 0, before, after;
-    for (int64_t v = 0; v < g->n; v++)
-        isolated += g->start[v + 1] == g->start[v];
-    if (hn_graph_bandwidth(ctx, g, NULL, &before) ||
-        hn_graph_bandwidth(ctx, g, state->order, &after))
-        return ctx->code;
+    int32_t *place = state->place, batch = self->batch_size;
+    int64_t isolated = 0, before = 0, after = 0, inside = 0, edges = hn_graph_edges(g);
+    for (int64_t k = 0; k < g->n; k++)
+        place[state->order[k]] = (int32_t)k;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)                                \
+    reduction(+ : isolated, inside) reduction(max : before, after)
+    for (int64_t v = 0; v < g->n; v++) {
+        const int32_t *target = g->target + g->start[v];
+        int64_t size = g->start[v + 1] - g->start[v];
+        if (size == 0) {
+            isolated++;
+            continue;
+        }
+        int32_t least, most;
+        inside += survey(target, size, place, place[v] / batch * batch, batch, &least, &most);
+        after = hn_max(after, hn_max((int64_t)place[v] - least, (int64_t)most - place[v]));
+        before = hn_max(before, hn_max(v - target[0], target[size - 1] - v)); // ascending
+    }
     double n = (double)g->n;
-    state->figures = (struct figures){.density = (double)hn_graph_edges(g) / (n * (n - 1)),
-                                      .isolated = (double)isolated / n,
-                                      .before = (double)before,
-                                      .after = (double)after,
-                                      .in_blocks = share_in_blocks(self)};
-    return HN_OK;
+    state->figures =
+        (struct figures){.density = (double)edges / (n * (n - 1)),
+                         .isolated = (double)isolated / n,
+                         .before = (double)before,
+                         .after = (double)after,
+                         .in_blocks = edges > 0 ? (double)inside / (double)edges : NAN};
 }
 
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
@@ -152,7 +167,8 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     self->build.edge += hn_graph_edges(&state->graph);
     if (order_items(ctx, self, 0, &self->build))
         return ctx->code;
-    return describe(ctx, self);
+    describe(ctx, self);
+    return HN_OK;
 }
 
 // A build orders the items for epoch 0. Later epochs on the same embeddings get a numbering of
@@ -207,7 +223,7 @@ static void close_gcbs(struct hn_context *ctx, struct hn_sampler *self) {
     hn_graph_free(ctx, &state->graph);
     hn_free(ctx, state->order);
     hn_free(ctx, state->item);
-    hn_free(ctx, state->block);
+    hn_free(ctx, state->place);
 }
 
 static const char *const methods[] = {"exact", "reference", NULL};

@@ -15,6 +15,7 @@
 #include "samplers/gcbs_pairs.h"
 #include "core/clones.h"
 
+#include <endian.h>
 #include <omp.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ struct work {
     int64_t *used;  // [chunks] words in each
     int64_t chunks;
     int64_t cell; // rows and columns of a cell
+    int shift;    // cell = 1 << shift
     _Atomic int64_t taken, close_taken;
     _Atomic bool dry;
     struct writer *writer; // [threads]
@@ -82,6 +84,7 @@ static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
     p->overflow = false;
     work->threads = shape->threads;
     work->cell = choose_cell(shape->rows, shape->cols);
+    work->shift = __builtin_ctzll((uint64_t)work->cell);
     int64_t most = shape->rows * shape->cols;
     p->room = hn_max(0, hn_min(p->room, most));
     p->room_close = hn_max(0, hn_min(p->room_close, most));
@@ -184,20 +187,26 @@ static bool put_close(struct hn_pairs *p, struct writer *w, struct hn_close_pair
 static bool put_row(struct hn_pairs *p, struct writer *w, int64_t row, int64_t col0, const float *s,
                     int32_t n, int weight) {
     struct work *work = p->work;
-    int64_t cell = work->cell;
-    if (!reserve(work, w, row / cell, (col0 + w->place[0]) / cell, n))
+    int64_t cell_col = (col0 + w->place[0]) >> work->shift;
+    if (!reserve(work, w, row >> work->shift, cell_col, n))
         return false;
     uint16_t *mark = w->next++;
-    int32_t offset = (int32_t)(col0 - (col0 + w->place[0]) / cell * cell), close = 0;
+    int32_t offset = (int32_t)(col0 - (cell_col << work->shift));
+    uint16_t *out = w->next;
+    int32_t *near = w->near;
+    const int32_t *place = w->place;
+    float high = p->high;
     for (int32_t k = 0; k < n; k++) { // no branch: it would be guessed wrong too often
-        int32_t j = w->place[k];
-        bool sure = s[j] >= p->high;
-        *w->next = (uint16_t)(offset + j);
-        w->next += sure;
-        w->near[close] = j;
-        close += !sure;
+        int32_t j = place[k];
+        bool sure = s[j] >= high;
+        *out = (uint16_t)(offset + j);
+        out += sure;
+        *near = j;
+        near += !sure;
     }
-    *mark = (uint16_t)(MARK | (row % cell));
+    int32_t close = (int32_t)(near - w->near);
+    w->next = out;
+    *mark = (uint16_t)(MARK | (row & (work->cell - 1)));
     if (close == n)
         w->next = mark;
     w->stored += n - close;
@@ -287,6 +296,12 @@ const struct hn_sink_type hn_pairs_sink = {.name = "pairs",
 
 // From here on: the graph.
 
+// Rows first .. first + cell of the graph, a bit for every pair: bit i of byte k is column 8 k + i.
+struct band {
+    uint8_t *table; // [cell x stride]
+    int64_t first, cell, stride;
+};
+
 // Pairs of one cell: packed words, or close pairs.
 struct segment {
     const uint16_t *word;
@@ -317,12 +332,11 @@ static int64_t cut_words(const struct work *work, int64_t chunk, struct segment 
 }
 
 // The same for close pairs: runs in one cell.
-static int64_t cut_close(const struct hn_pairs *p, int64_t cell, int64_t chunk,
-                         struct segment *out) {
+static int64_t cut_close(const struct hn_pairs *p, int shift, int64_t chunk, struct segment *out) {
     const struct hn_close_pair *pair = p->pool + chunk * HN_CLOSE_CHUNK;
     int64_t count = 0, used = p->used[chunk], last_row = -1, last_col = -1;
     for (int64_t e = 0; e < used; e++) {
-        int64_t row = hn_pair_row(&pair[e]) / cell, col = pair[e].col / cell;
+        int64_t row = hn_pair_row(&pair[e]) >> shift, col = pair[e].col >> shift;
         if (row != last_row || col != last_col) {
             if (out)
                 out[count] = (struct segment){
@@ -337,14 +351,36 @@ static int64_t cut_close(const struct hn_pairs *p, int64_t cell, int64_t chunk,
     return count;
 }
 
-static int64_t cut(const struct hn_pairs *p, struct segment *out) {
+// All segments to l->segment, once counted.
+static enum hn_code cut(struct hn_context *ctx, const struct hn_pairs *p, struct lists *l) {
     const struct work *work = p->work;
-    int64_t count = 0;
-    for (int64_t c = 0; c < work->chunks; c++)
-        count += cut_words(work, c, out ? out + count : NULL);
-    for (int64_t c = 0; c < p->chunks; c++)
-        count += cut_close(p, work->cell, c, out ? out + count : NULL);
-    return count;
+    int64_t chunks = work->chunks + p->chunks;
+    int64_t *first = hn_alloc(ctx, chunks + 1, sizeof *first);
+    if (!first)
+        return HN_MEMORY;
+    for (int pass = 0; pass < 2; pass++) {
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+        for (int64_t c = 0; c < chunks; c++) {
+            struct segment *out = pass == 1 ? l->segment + first[c] : NULL;
+            int64_t count = c < work->chunks ? cut_words(work, c, out)
+                                             : cut_close(p, work->shift, c - work->chunks, out);
+            if (pass == 0)
+                first[c] = count;
+        }
+        if (pass == 1)
+            break;
+        l->count = 0;
+        for (int64_t c = 0; c < chunks; c++) {
+            int64_t count = first[c];
+            first[c] = l->count;
+            l->count += count;
+        }
+        l->segment = hn_alloc(ctx, l->count, sizeof *l->segment);
+        if (!l->segment)
+            break;
+    }
+    hn_free(ctx, first);
+    return l->segment ? HN_OK : HN_MEMORY;
 }
 
 static void lists_free(struct hn_context *ctx, struct lists *l) {
@@ -359,10 +395,9 @@ static enum hn_code lists_make(struct hn_context *ctx, const struct hn_pairs *p,
                                struct lists *l) {
     const struct work *work = p->work;
     l->cells = (n + work->cell - 1) / work->cell;
-    l->count = cut(p, NULL);
-    if (!(l->segment = hn_alloc(ctx, l->count, sizeof *l->segment)))
-        return ctx->code;
-    (void)cut(p, l->segment);
+    enum hn_code code = cut(ctx, p, l);
+    if (code)
+        return code;
     for (int side = 0; side < 2; side++) {
         if (!(l->start[side] = hn_zalloc(ctx, l->cells + 2, sizeof *l->start[side])) ||
             !(l->member[side] = hn_alloc(ctx, l->count, sizeof *l->member[side])))
@@ -379,34 +414,33 @@ static enum hn_code lists_make(struct hn_context *ctx, const struct hn_pairs *p,
     return HN_OK;
 }
 
-static void set_bit(uint64_t *table, int64_t words, int64_t row, int64_t bit) {
-    table[row * words + (bit >> 6)] |= UINT64_C(1) << (bit & 63);
+static void set_bit(uint8_t *row, int64_t bit) { row[bit >> 3] |= (uint8_t)(1 << (bit & 7)); }
+
+static void set_close(const struct segment *s, const struct band *b, bool transposed) {
+    for (int32_t k = 0; k < s->n; k++) {
+        int64_t row = hn_pair_row(&s->close[k]), col = s->close[k].col;
+        set_bit(b->table + (transposed ? col - b->first : row - b->first) * b->stride,
+                transposed ? row : col);
+    }
 }
 
-// Sets the bits of a segment: rows of its row of cells, or, transposed, of its column of cells.
-static void set_segment(const struct segment *s, int64_t cell, bool transposed, uint64_t *table,
-                        int64_t words) {
-    int64_t row0 = s->cell_row * cell, col0 = s->cell_col * cell;
-    if (s->close) {
-        for (int32_t k = 0; k < s->n; k++) {
-            int64_t row = hn_pair_row(&s->close[k]), col = s->close[k].col;
-            if (transposed)
-                set_bit(table, words, col - col0, row);
-            else
-                set_bit(table, words, row - row0, col);
-        }
-        return;
+// Bytes, not words: a store to one need not wait for the last to another.
+static void set_words(const struct segment *s, const struct band *b) {
+    const uint16_t *word = s->word, *end = word + s->n;
+    while (word < end) {
+        uint8_t *row = b->table + (*word++ & ~MARK) * b->stride + s->cell_col * b->cell / 8;
+        for (; word < end && !(*word & MARK); word++)
+            set_bit(row, *word);
     }
-    int64_t row = 0;
-    for (int32_t k = 0; k < s->n; k++) {
-        if (s->word[k] & MARK) {
-            row = s->word[k] & ~MARK;
-            continue;
-        }
-        if (transposed)
-            set_bit(table, words, s->word[k], row0 + row);
-        else
-            set_bit(table, words, row, col0 + s->word[k]);
+}
+
+static void set_words_transposed(const struct segment *s, const struct band *b) {
+    const uint16_t *word = s->word, *end = word + s->n;
+    while (word < end) {
+        int64_t bit = s->cell_row * b->cell + (*word++ & ~MARK);
+        uint8_t *column = b->table + (bit >> 3), mask = (uint8_t)(1 << (bit & 7));
+        for (; word < end && !(*word & MARK); word++)
+            column[*word * b->stride] |= mask;
     }
 }
 
@@ -424,7 +458,7 @@ HN_CLONES
 static int64_t read_bits(uint64_t *word, int64_t words, int32_t *out) {
     int64_t found = 0;
     for (int64_t k = 0; k < words; k++) {
-        uint64_t w = word[k];
+        uint64_t w = le64toh(word[k]); // bytes were set
         if (!w)
             continue;
         word[k] = 0;
@@ -449,18 +483,29 @@ struct assembly {
     int64_t cursor; // edges of the bands before
 };
 
-// Sets the bits of band b; how many there are.
-static int64_t fill_band(const struct assembly *a, int64_t b, uint64_t *table) {
+// Sets the bits of band number k; how many there are.
+static int64_t fill_band(const struct assembly *a, int64_t k, uint64_t *table) {
     const struct lists *l = a->lists;
+    const struct band band = {.table = (uint8_t *)table,
+                              .first = k * a->cell,
+                              .cell = a->cell,
+                              .stride = a->words * (int64_t)sizeof *table};
     for (int side = 0; side < 2; side++)
-        for (int64_t k = l->start[side][b]; k < l->start[side][b + 1]; k++)
-            set_segment(&l->segment[l->member[side][k]], a->cell, side == 1, table, a->words);
+        for (int64_t m = l->start[side][k]; m < l->start[side][k + 1]; m++) {
+            const struct segment *s = &l->segment[l->member[side][m]];
+            if (s->close)
+                set_close(s, &band, side == 1);
+            else if (side == 1)
+                set_words_transposed(s, &band);
+            else
+                set_words(s, &band);
+        }
     return count_bits(table, a->cell * a->words);
 }
 
-static void read_band(const struct assembly *a, int64_t b, int64_t at, uint64_t *table,
+static void read_band(const struct assembly *a, int64_t k, int64_t at, uint64_t *table,
                       int32_t *row) {
-    int64_t first = b * a->cell, end = hn_min(first + a->cell, a->n);
+    int64_t first = k * a->cell, end = hn_min(first + a->cell, a->n);
     for (int64_t v = first; v < end; v++) {
         int64_t size = read_bits(table + (v - first) * a->words, a->words, row);
         memcpy(a->out->target + at, row, (size_t)size * sizeof *row);
@@ -471,16 +516,16 @@ static void read_band(const struct assembly *a, int64_t b, int64_t at, uint64_t 
 
 static void assemble(struct assembly *a, int threads) {
 #pragma omp parallel for ordered num_threads(threads) schedule(dynamic)
-    for (int64_t b = 0; b < a->lists->cells; b++) {
+    for (int64_t k = 0; k < a->lists->cells; k++) {
         int thread = omp_get_thread_num();
         uint64_t *table = a->table + thread * a->cell * a->words;
-        int64_t at, edges = fill_band(a, b, table);
+        int64_t at, edges = fill_band(a, k, table);
 #pragma omp ordered
         {
             at = a->cursor;
             a->cursor += edges;
         }
-        read_band(a, b, at, table, a->row + thread * (a->n + GROUP));
+        read_band(a, k, at, table, a->row + thread * (a->n + GROUP));
     }
     a->out->start[a->n] = a->cursor;
 }
@@ -489,7 +534,8 @@ enum hn_code hn_pairs_graph(struct hn_context *ctx, const struct hn_pairs *p, in
                             struct hn_graph *out) {
     const struct work *work = p->work;
     struct lists lists = {0};
-    struct assembly a = {.lists = &lists, .cell = work->cell, .n = n, .words = (n + 63) / 64};
+    // An odd number of words: columns of a table do not all fall into the same cache sets.
+    struct assembly a = {.lists = &lists, .cell = work->cell, .n = n, .words = (n + 63) / 64 | 1};
     int64_t pairs = work->stored, size;
     for (int64_t c = 0; c < p->chunks; c++)
         pairs += p->used[c];

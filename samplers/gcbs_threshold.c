@@ -263,6 +263,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct
 struct band {
     double centre, width;
     int64_t above, count; // entries surely above (of both orders of a pair); pairs in the band
+    int64_t *first;       // [chunks + 1] place of a chunk's first pair in the lists below
     struct exact {
         double value;
         int64_t weight;
@@ -271,6 +272,7 @@ struct band {
 };
 
 static void band_free(struct hn_context *ctx, struct band *b) {
+    hn_free(ctx, b->first);
     hn_free(ctx, b->exact);
     hn_free(ctx, b->sorted);
     hn_free(ctx, b->pair);
@@ -302,29 +304,48 @@ static void band_score(struct hn_context *ctx, const struct hn_threshold *t, str
     }
 }
 
+// Counts the band, chunk by chunk: b->first, count and above.
+static void band_count(struct hn_context *ctx, const struct hn_pairs *p, struct band *b) {
+    int64_t above = 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : above)
+    for (int64_t c = 0; c < p->chunks; c++) {
+        const struct hn_close_pair *pair = p->pool + c * HN_CLOSE_CHUNK;
+        int64_t count = 0;
+        for (int64_t e = 0; e < p->used[c]; e++) {
+            bool in = in_band(b, &pair[e]);
+            count += in;
+            above += !in && (double)pair[e].score > b->centre ? hn_pair_weight(&pair[e]) : 0;
+        }
+        b->first[c + 1] = count;
+    }
+    b->above = p->sure + above;
+    b->first[0] = 0;
+    for (int64_t c = 0; c < p->chunks; c++)
+        b->first[c + 1] += b->first[c];
+    b->count = b->first[p->chunks];
+}
+
 static enum hn_code band_fill(struct hn_context *ctx, const struct hn_threshold *t, double centre,
                               double width, struct band *b) {
     const struct hn_pairs *p = &t->pairs;
-    *b = (struct band){.centre = centre, .width = width, .above = p->sure};
-    for (int64_t c = 0; c < p->chunks; c++)
-        for (int64_t e = 0; e < p->used[c]; e++) {
-            const struct hn_close_pair *pair = &p->pool[c * HN_CLOSE_CHUNK + e];
-            bool in = in_band(b, pair);
-            b->count += in;
-            b->above += !in && (double)pair->score > centre ? hn_pair_weight(pair) : 0;
-        }
+    *b = (struct band){.centre = centre, .width = width};
+    b->first = hn_alloc(ctx, p->chunks + 1, sizeof *b->first);
+    if (!b->first)
+        return ctx->code;
+    band_count(ctx, p, b);
     b->exact = hn_alloc(ctx, b->count, sizeof *b->exact);
     b->sorted = hn_alloc(ctx, b->count, sizeof *b->sorted);
     b->pair = hn_alloc(ctx, b->count, sizeof *b->pair);
     if (!b->exact || !b->sorted || !b->pair)
         return ctx->code;
-    int64_t place = 0;
-    for (int64_t c = 0; c < p->chunks; c++)
-        for (int64_t e = 0; e < p->used[c]; e++) {
-            const struct hn_close_pair *pair = &p->pool[c * HN_CLOSE_CHUNK + e];
-            if (in_band(b, pair))
-                b->pair[place++] = pair;
-        }
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t c = 0; c < p->chunks; c++) {
+        const struct hn_close_pair *pair = p->pool + c * HN_CLOSE_CHUNK;
+        int64_t place = b->first[c];
+        for (int64_t e = 0; e < p->used[c]; e++)
+            if (in_band(b, &pair[e]))
+                b->pair[place++] = &pair[e];
+    }
     band_score(ctx, t, b);
     return HN_OK;
 }
@@ -334,33 +355,47 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-// The exact product at place `rank` from the top of all that is collected.
-static double band_select(const struct band *b, int64_t rank) {
-    memcpy(b->sorted, b->exact, (size_t)b->count * sizeof *b->sorted);
-    qsort(b->sorted, (size_t)b->count, sizeof *b->sorted, descending);
-    int64_t i = 0;
-    for (int64_t left = rank - b->above; i + 1 < b->count && left > b->sorted[i].weight; i++)
+// *value: the exact product at place `rank` from the top of all that is collected, if it lies
+// within `slack` of the centre; whether it does.
+static bool band_select(const struct band *b, int64_t rank, double slack, double *value) {
+    int64_t left = rank - b->above, near = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        double from = b->exact[i].value - b->centre;
+        if (from > slack)
+            left -= b->exact[i].weight;
+        else if (from >= -slack)
+            b->sorted[near++] = b->exact[i];
+    }
+    if (left < 1)
+        return false;
+    qsort(b->sorted, (size_t)near, sizeof *b->sorted, descending);
+    for (int64_t i = 0; i < near; i++) {
+        *value = b->sorted[i].value;
         left -= b->sorted[i].weight;
-    return b->sorted[i].value;
+        if (left <= 0)
+            return true;
+    }
+    return false;
 }
 
 // Keeps the close pairs above t->value, moved to the front of their chunks.
-static void keep_above(struct hn_threshold *t, const struct band *b) {
+static void keep_above(struct hn_context *ctx, struct hn_threshold *t, const struct band *b) {
     struct hn_pairs *p = &t->pairs;
-    int64_t next = 0;
-    t->count = p->sure;
+    int64_t count = 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : count)
     for (int64_t c = 0; c < p->chunks; c++) {
         struct hn_close_pair *pair = p->pool + c * HN_CLOSE_CHUNK;
-        int64_t kept = 0;
+        int64_t kept = 0, next = b->first[c];
         for (int64_t e = 0; e < p->used[c]; e++) {
             bool above = in_band(b, &pair[e]) ? b->exact[next++].value > t->value
                                               : (double)pair[e].score > b->centre;
             pair[kept] = pair[e];
             kept += above;
-            t->count += above ? hn_pair_weight(&pair[e]) : 0;
+            count += above ? hn_pair_weight(&pair[e]) : 0;
         }
         p->used[c] = kept;
     }
+    t->count = p->sure + count;
 }
 
 // What exceeds a given value, unless there was no room for all.
@@ -371,7 +406,7 @@ static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t,
         return HN_OK;
     enum hn_code code = band_fill(ctx, t, t->value, hn_dot_bound(t->x.cols), &band);
     if (!code)
-        keep_above(t, &band);
+        keep_above(ctx, t, &band);
     band_free(ctx, &band);
     return code;
 }
@@ -386,10 +421,9 @@ static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, doubl
     struct band band;
     enum hn_code code = band_fill(ctx, t, wanted, bound + slack, &band);
     if (!code) {
-        t->value = band_select(&band, rank);
-        *settled = fabs(t->value - wanted) <= slack || slack >= bound;
+        *settled = band_select(&band, rank, slack < bound ? slack : INFINITY, &t->value);
         if (*settled && t->value >= t->low)
-            keep_above(t, &band);
+            keep_above(ctx, t, &band);
     }
     band_free(ctx, &band);
     return code;
