@@ -261,6 +261,42 @@ static void test_fallback(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
+// Several cells, in tiles that fit them and in tiles that do not, on one and more threads.
+static void test_cells(void) {
+    enum { M = 1100 };
+    const int64_t blocks[] = {0, 200, 700, 2000};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, M, 8, 5, true, 44);
+    int64_t live = ctx.memory.live;
+    for (int views = 0; views < 2; views++) {
+        const struct hn_matrix *x = views ? &items.x1 : &items.x, *y = views ? &items.x2 : &items.x;
+        double *score = naive_products(x, y);
+        long double quantile = naive_quantile(score, M, 0.97);
+        for (int k = 0; k < 8; k++) {
+            struct hn_threshold t = {
+                .x = *x, .y = *y, .quantile = 0.97, .seed = 5, .margin = HN_THRESHOLD_MARGIN};
+            struct hn_work work = {0};
+            ctx.threads = 1 + k / 4 * 2;
+            for (int pass = 0;; pass++) {
+                struct hn_sweep sweep = {0};
+                HN_CHECK(&ctx, hn_threshold_plan(&ctx, &t, pass, &sweep, &work));
+                sweep.block = blocks[k % 4];
+                if (sweep.n_sinks == 0)
+                    break;
+                HN_CHECK(&ctx, hn_sweep_run(&ctx, &sweep));
+            }
+            CU_ASSERT_EQUAL(t.passes, 1);
+            CU_ASSERT(t.pairs.sure > t.pairs.close);
+            CU_ASSERT_EQUAL(mistakes(&ctx, &t, score, quantile), 0);
+            hn_threshold_free(&ctx, &t);
+        }
+        free(score);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, live);
+    hn_fixture_items_free(&ctx, &items);
+}
+
 // The estimate of the paper's code, from its listing: chunks of three rows, their quantiles with
 // the diagonal, the median.
 static double naive_reference(const double *score, int64_t n, double q) {
@@ -561,6 +597,7 @@ static const struct hn_test tests[] = {
     {"guard", test_guard},
     {"tiny", test_tiny},
     {"fallback", test_fallback},
+    {"cells", test_cells},
     {"order", test_order},
     {"graph", test_graph},
     {"reports", test_reports},
