@@ -253,6 +253,9 @@ static void test_fallback(void) {
     CU_ASSERT(compare_threshold(&items.x1, &items.x2, 0.999, -8, 0) >= 2);
     CU_ASSERT(compare_threshold(&items.x1, &items.x2, 0.9, HN_THRESHOLD_MARGIN, 10) >= 3);
     CU_ASSERT(compare_threshold(&items.x, &items.x, 0.9, -4, 10) >= 3);
+    // Guesses a hair's breadth apart: what is wanted lies outside, above or below.
+    for (int k = 0; k < 8; k++)
+        CU_ASSERT(compare_threshold(&items.x1, &items.x2, 0.9 + 0.01 * k, 0.02, 0) >= 2);
     float *x = (float *)items.x.data;
     for (int64_t i = 4; i < 250;
          i++) // most products are equal: more entries than the sample foresaw
