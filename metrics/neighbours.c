@@ -27,9 +27,9 @@ static int32_t elect(const struct hn_split *s, const struct hn_topk *near, int64
     return best;
 }
 
-static enum hn_code classify(struct hn_context *ctx, const struct hn_items *items,
+static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_env *env,
                              const struct hn_split *s, double *accuracy) {
-    int64_t d = items->d, size;
+    int64_t d = env->items->d, size;
     if (!hn_mul(s->train + s->test, d, &size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
     struct hn_topk near = {.k = NEIGHBOURS};
@@ -37,7 +37,7 @@ static enum hn_code classify(struct hn_context *ctx, const struct hn_items *item
     double *vote = rows ? hn_alloc(ctx, s->classes, sizeof *vote) : NULL;
     enum hn_code code = vote ? HN_OK : ctx->code;
     if (code == HN_OK) {
-        hn_split_gather(items, s->id, s->train + s->test, rows);
+        hn_split_gather(env->items, s->id, s->train + s->test, rows);
         struct hn_sweep sweep = {.x = {rows + s->train * d, s->test, d, d},
                                  .y = {rows, s->train, d, d}};
         hn_sweep_add(&sweep, &hn_topk_sink, &near, HN_SIDE_ROWS);
@@ -55,18 +55,7 @@ static enum hn_code classify(struct hn_context *ctx, const struct hn_items *item
 
 static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_snapshot_env *env,
                            int t, double *value) {
-    double *known = state; // the accuracy does not depend on the loss's temperature
-    struct hn_split split = {0};
-    enum hn_code code = HN_OK;
-    if (t == 0) {
-        *known = NAN;
-        code = hn_split_take(ctx, env, &split);
-        if (code == HN_OK && split.test > 0)
-            code = classify(ctx, env->items, &split, known);
-    }
-    *value = *known;
-    hn_split_free(ctx, &split);
-    return code;
+    return hn_split_measure(ctx, env, t, classify, state, value);
 }
 
 static const struct hn_column columns[] = {

@@ -45,18 +45,7 @@ static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_en
 
 static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_snapshot_env *env,
                            int t, double *value) {
-    double *known = state; // the accuracy does not depend on the loss's temperature
-    struct hn_split split = {0};
-    enum hn_code code = HN_OK;
-    if (t == 0) {
-        *known = NAN;
-        code = hn_split_take(ctx, env, &split);
-        if (code == HN_OK && split.test > 0)
-            code = classify(ctx, env, &split, known);
-    }
-    *value = *known;
-    hn_split_free(ctx, &split);
-    return code;
+    return hn_split_measure(ctx, env, t, classify, state, value);
 }
 
 static const struct hn_column columns[] = {

@@ -1,5 +1,7 @@
 #include "metrics/split.h"
+
 #include "core/random.h"
+#include <math.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,4 +96,22 @@ void hn_split_free(struct hn_context *ctx, struct hn_split *s) {
     hn_free(ctx, s->id);
     hn_free(ctx, s->class_of);
     memset(s, 0, sizeof *s);
+}
+
+enum hn_code
+hn_split_measure(struct hn_context *ctx, const struct hn_snapshot_env *env, int temperature,
+                 enum hn_code (*classify)(struct hn_context *ctx, const struct hn_snapshot_env *env,
+                                          const struct hn_split *split, double *accuracy),
+                 double *known, double *value) {
+    struct hn_split split = {0};
+    enum hn_code code = HN_OK;
+    if (temperature == 0) {
+        *known = NAN;
+        code = hn_split_take(ctx, env, &split);
+        if (code == HN_OK && split.test > 0)
+            code = classify(ctx, env, &split, known);
+    }
+    *value = *known;
+    hn_split_free(ctx, &split);
+    return code;
 }

@@ -22,4 +22,12 @@ HN_MUST_USE enum hn_code hn_split_take(struct hn_context *ctx, const struct hn_s
 void hn_split_gather(const struct hn_items *items, const int32_t *id, int64_t count, float *rows);
 void hn_split_free(struct hn_context *ctx, struct hn_split *s); // zeroed is fine
 
+// Accuracy of a classifier on the test items, for the finish of such a measure: it does not depend
+// on the loss's temperature, so the first one's value is kept in *known. NaN without test items.
+HN_MUST_USE enum hn_code
+hn_split_measure(struct hn_context *ctx, const struct hn_snapshot_env *env, int temperature,
+                 enum hn_code (*classify)(struct hn_context *ctx, const struct hn_snapshot_env *env,
+                                          const struct hn_split *split, double *accuracy),
+                 double *known, double *value);
+
 #endif

@@ -20,25 +20,12 @@ static bool keep(const struct hn_table *runs, int64_t row) {
 static const struct hn_distributions what = {
     .id = "bs-fig6", .choice = {.keep = keep}, .varied = "walk"};
 
-static enum hn_code data(struct hn_context *ctx, const struct hn_results *r, FILE *tsv,
-                         struct hn_figure_size *size) {
-    return hn_distributions_data(ctx, r, &what, tsv, size);
-}
-
-static enum hn_code script(struct hn_context *ctx, const struct hn_results *r, const char *tsv,
-                           FILE *gp) {
-    return hn_distributions_script(ctx, r, &what, tsv, gp);
-}
-
-static const char *const columns[] = {"dataset", "step", "sampler", "params", "fn_ratio", NULL};
-
 const struct hn_figure hn_bs_fig6 = {
     .id = "bs-fig6",
     .title = "cosine of in-batch pairs and false-negative ratio by walk",
     .caption = "As bs-fig4, for walks on the same graph. Breadth-first stays beside its start and "
                "is hardest; depth-first and random walks without restart leave it.",
     .source = "BatchSampler (KDD 2023), figures 6 and 11",
-    .columns = columns,
+    .columns = hn_distributions_columns,
     .needs_histogram = true,
-    .data = data,
-    .script = script};
+    .distributions = &what};

@@ -1,13 +1,6 @@
 // BatchSampler (KDD 2023), table 4: hardness and false negatives by the number of candidates M
 #include "plots/curves.h"
 
-#include <string.h>
-
-static bool keep(const struct hn_table *runs, int64_t row) {
-    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0 ||
-           hn_keep_proximity_walks(runs, row);
-}
-
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
     const struct hn_measure measure[] = {hn_measure_cos, hn_measure_fn};
@@ -17,7 +10,7 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
                                    .measure = measure,
                                    .n = sizeof measure / sizeof measure[0],
                                    .log = true,
-                                   .choice = {.keep = keep},
+                                   .choice = {.keep = hn_keep_walks_and_uniform},
                                    .paper = "bs-M",
                                    .paper_series = "CIFAR10",
                                    .paper_title = "accuracy, CIFAR-10 (%)"};

@@ -37,6 +37,11 @@ bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row) {
            (!graph || strcmp(value, "proximity") == 0);
 }
 
+bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0 ||
+           hn_keep_proximity_walks(runs, row);
+}
+
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
                      const char *column) {
     for (int64_t step = g->steps - 1; step >= 0; step--) {

@@ -287,6 +287,9 @@ static double page_height(const struct layout *l) {
     return first_top(l) + blocks * block_height(l) + (blocks - 1) * block_gap + bottom;
 }
 
+const char *const hn_distributions_columns[] = {"dataset", "step",     "sampler",
+                                                "params",  "fn_ratio", NULL};
+
 enum hn_code hn_distributions_data(struct hn_context *ctx, const struct hn_results *r,
                                    const struct hn_distributions *what, FILE *tsv,
                                    struct hn_figure_size *size) {

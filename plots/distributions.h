@@ -1,5 +1,5 @@
 // Densities of in-batch cosines by step, and the false-negative ratio over steps, of a choice of
-// settings: BS figures 4 to 6 are such figures. The hooks of struct hn_figure, with that choice.
+// settings: BS figures 4 to 6 are such figures, which name that choice (struct hn_figure).
 #ifndef HN_PLOTS_DISTRIBUTIONS_H
 #define HN_PLOTS_DISTRIBUTIONS_H
 
@@ -11,6 +11,7 @@ struct hn_distributions {
     const char *varied; // an option of which there have to be two values; NULL = none
 };
 
+extern const char *const hn_distributions_columns[]; // that these figures need
 HN_MUST_USE enum hn_code hn_distributions_data(struct hn_context *ctx, const struct hn_results *r,
                                                const struct hn_distributions *what, FILE *tsv,
                                                struct hn_figure_size *size);

@@ -12,6 +12,7 @@ struct hn_figure_size {
 };
 
 struct hn_page;
+struct hn_distributions;
 
 struct hn_figure {
     const char *id; // "bs-fig4"
@@ -24,7 +25,9 @@ struct hn_figure {
     const char *or_table;
     const char *const *or_columns;
     bool needs_histogram;
-    // Fills a page (plots/page.h), which then writes data and script; without it the two hooks
+    // Histograms and ratios over training (plots/distributions.h), or
+    const struct hn_distributions *distributions;
+    // fills a page (plots/page.h), which then writes data and script; without either the two hooks
     // below are required.
     enum hn_code (*page)(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page);
     // Writes the numbers to be drawn as tab-separated blocks with a header of '#' lines

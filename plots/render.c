@@ -2,6 +2,7 @@
 // made in a scratch folder inside the output folder and renamed, so that no half-drawn figure is
 // left.
 #include "core/temporary.h"
+#include "plots/distributions.h"
 #include "plots/page.h"
 
 #include <errno.h>
@@ -175,10 +176,15 @@ static enum hn_code write_script(const struct drawing *d, FILE *gp) {
     if (d->style)
         fprintf(gp, "\n# Style of the user.\n%s\n", d->style);
     fputc('\n', gp);
+    enum hn_code code = HN_OK;
     if (d->page)
         hn_page_write_script(d->page, tsv, gp);
-    else if (f->script(d->ctx, d->results, tsv, gp))
-        return d->ctx->code;
+    else if (f->distributions)
+        code = hn_distributions_script(d->ctx, d->results, f->distributions, tsv, gp);
+    else
+        code = f->script(d->ctx, d->results, tsv, gp);
+    if (code)
+        return code;
     fputs("set output\n", gp);
     return HN_OK;
 }
@@ -186,6 +192,8 @@ static enum hn_code write_script(const struct drawing *d, FILE *gp) {
 static enum hn_code write_data(struct drawing *d, FILE *tsv) {
     const struct hn_figure *f = d->figure;
     fprintf(tsv, "# %s: %s\n# %s\n# After %s.\n", f->id, f->title, f->caption, f->source);
+    if (f->distributions)
+        return hn_distributions_data(d->ctx, d->results, f->distributions, tsv, &d->size);
     if (!d->page)
         return f->data(d->ctx, d->results, tsv, &d->size);
     hn_page_size(d->page, &d->size);

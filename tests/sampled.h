@@ -9,6 +9,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Owned: sampled_close().
@@ -131,6 +132,31 @@ static inline double naive_dot(const float *x, const float *y, int64_t d) {
     for (int64_t k = 0; k < d; k++)
         sum += (double)x[k] * (double)y[k];
     return sum;
+}
+
+// By descending score, then ascending id.
+struct other {
+    double score;
+    int32_t id;
+};
+
+static inline int nearer(const void *a, const void *b) {
+    const struct other *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return x->id - y->id;
+}
+
+// Sorts ids[m] by descending inner product with item v, then ascending id.
+static inline void naive_sort(const struct hn_matrix *x, int32_t v, int32_t *ids, int64_t m) {
+    struct other *other = malloc((size_t)m * sizeof *other);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(other);
+    for (int64_t i = 0; i < m; i++)
+        other[i] = (struct other){naive_dot(hn_row(x, v), hn_row(x, ids[i]), x->cols), ids[i]};
+    qsort(other, (size_t)m, sizeof *other, nearer);
+    for (int64_t i = 0; i < m; i++)
+        ids[i] = other[i].id;
+    free(other);
 }
 
 // Whether a chi-square statistic with `dof` degrees of freedom is as probable as what lies within

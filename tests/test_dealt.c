@@ -6,30 +6,6 @@
 #include <gsl/gsl_randist.h>
 #include <stdlib.h>
 
-struct other {
-    double score;
-    int32_t id;
-};
-
-static int nearer(const void *a, const void *b) {
-    const struct other *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    return x->id - y->id;
-}
-
-// Sorts ids[m] by descending inner product with item v, then ascending id.
-static void naive_sort(const struct hn_matrix *x, int32_t v, int32_t *ids, int64_t m) {
-    struct other *other = malloc((size_t)m * sizeof *other);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(other);
-    for (int64_t i = 0; i < m; i++)
-        other[i] = (struct other){naive_dot(hn_row(x, v), hn_row(x, ids[i]), x->cols), ids[i]};
-    qsort(other, (size_t)m, sizeof *other, nearer);
-    for (int64_t i = 0; i < m; i++)
-        ids[i] = other[i].id;
-    free(other);
-}
-
 // The pools by the recipe in dealt.c, written down at length.
 struct naive_deal {
     int32_t n, m, tiles;

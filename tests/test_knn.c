@@ -3,18 +3,6 @@
 
 #include <stdlib.h>
 
-struct other {
-    double score;
-    int32_t id;
-};
-
-static int nearer(const void *a, const void *b) {
-    const struct other *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    return x->id - y->id;
-}
-
 // Every batch is its first item and what sorting says is nearest to it.
 static void compare(struct hn_context *ctx, const struct hn_items *items, int32_t batch_size) {
     struct sampled s;
