@@ -1,5 +1,7 @@
 #include "training/image_task.h"
 
+#include <string.h>
+
 enum { KNN_Z, KNN_H, PROBE_H };
 
 const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS] = {
@@ -11,8 +13,67 @@ const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS] = {
                  "accuracy of a linear probe on h on the test images", HN_LARGER},
 };
 
-enum hn_code hn_evaluate_images(struct hn_context *ctx, const struct hn_task *task, const float *z,
-                                const float *h, int64_t hidden, bool probe, double *value) {
+const char *const hn_image_files[] = {"data_batch_*.bin", "test_batch.bin", "batches.meta.txt",
+                                      NULL};
+const char hn_image_origin[] =
+    "data_batch_1.bin to data_batch_5.bin and test_batch.bin of cifar-10-binary.tar.gz, from "
+    "https://www.cs.toronto.edu/~kriz/cifar.html";
+
+enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                           int64_t rows) {
+    int64_t b = task->batch_size;
+    net->split = hn_alloc(ctx, task->n_all, sizeof *net->split);
+    net->x = hn_alloc(ctx, hn_max(2 * b, rows), net->encoder.in * (int64_t)sizeof *net->x);
+    net->dz = hn_alloc(ctx, 2 * b * task->d, sizeof *net->dz);
+    net->h = hn_alloc(ctx, task->n_all * net->hidden, sizeof *net->h);
+    if (!net->split || !net->x || !net->dz || !net->h ||
+        hn_tape_open(ctx, &net->encoder, 2 * b, true, &net->tape) ||
+        hn_tape_open(ctx, &net->encoder, rows, false, &net->wide))
+        return ctx->code;
+    for (int64_t i = 0; i < task->n_all; i++)
+        net->split[i] = i < task->n ? 0 : 2; // training, test
+    task->split = net->split;
+    return hn_loss_open(ctx, task->setting.loss.objective, b, b, task->d, &net->loss);
+}
+
+void hn_image_free(struct hn_context *ctx, struct hn_image_net *net) {
+    hn_tape_free(ctx, &net->tape);
+    hn_tape_free(ctx, &net->wide);
+    hn_loss_free(ctx, &net->loss);
+    hn_free(ctx, net->split);
+    hn_free(ctx, net->x);
+    hn_free(ctx, net->dz);
+    hn_free(ctx, net->h);
+}
+
+void hn_image_step(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                   const struct hn_task_batch *batch, double *loss, float *z1) {
+    struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
+                           .training = true,
+                           .seed = task->setting.seed,
+                           .step = batch->step};
+    int64_t half = batch->n * task->d;
+    const hn_real *z =
+        hn_net_forward(&net->encoder, &task->weights, &net->tape, &pass, net->x, 2 * batch->n);
+    if (z1)
+        memcpy(z1, z, (size_t)half * sizeof *z1);
+    *loss = hn_loss_pairs(pass.workers, &batch->loss, NULL, batch->n, task->d, z, z + half, net->dz,
+                          net->dz + half, &net->loss);
+    hn_net_backward(&net->encoder, &task->weights, &net->tape, &pass, net->dz, NULL);
+}
+
+void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                     const hn_real *x, int64_t rows, float *z, float *h) {
+    const struct hn_pass pass = {.workers.threads = ctx->threads};
+    const hn_real *out = hn_net_forward(&net->encoder, &task->weights, &net->wide, &pass, x, rows);
+    memcpy(z, out, (size_t)(rows * task->d) * sizeof *z);
+    if (h)
+        memcpy(h, net->wide.y[net->hidden_layer], (size_t)(rows * net->hidden) * sizeof *h);
+}
+
+enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,
+                               const struct hn_image_net *net, const float *z, bool probe,
+                               double *value) {
     struct hn_evaluation e = {.n = task->n_all,
                               .d = task->d,
                               .z = z,
@@ -21,14 +82,9 @@ enum hn_code hn_evaluate_images(struct hn_context *ctx, const struct hn_task *ta
                               .seed = task->setting.seed};
     if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_Z]))
         return ctx->code;
-    e.z = h;
-    e.d = hidden;
+    e.z = net->h;
+    e.d = net->hidden;
     if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_H]))
         return ctx->code;
     return probe ? hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_H]) : HN_OK;
-}
-
-void hn_split_images(const struct hn_task *task, int8_t *split) {
-    for (int64_t i = 0; i < task->n_all; i++)
-        split[i] = i < task->n ? 0 : 2;
 }

@@ -1,4 +1,5 @@
-// What tasks of images share: their columns and their evaluation.
+// What tasks of images share: their files, an encoder that is trained on two views of every image
+// of a batch, their columns and their evaluation.
 #ifndef HN_TRAINING_IMAGE_TASK_H
 #define HN_TRAINING_IMAGE_TASK_H
 
@@ -7,12 +8,40 @@
 enum { HN_IMAGE_COLUMNS = 3 };
 extern const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS];
 
-// value[HN_IMAGE_COLUMNS]: kNN accuracy of z[n_all x d] and of h[n_all x hidden] (what stands
-// before the head), and that of a linear probe on h unless `probe` is false.
-HN_MUST_USE enum hn_code hn_evaluate_images(struct hn_context *ctx, const struct hn_task *task,
-                                            const float *z, const float *h, int64_t hidden,
-                                            bool probe, double *value);
-// Splits items into training (the first n) and test; split[n_all].
-void hn_split_images(const struct hn_task *task, int8_t *split);
+// CIFAR-10's files, those that have to be there first, and where users get them.
+extern const char *const hn_image_files[];
+extern const char hn_image_origin[];
+enum { HN_IMAGE_REQUIRED = 2 };
+
+// An encoder, its head included, and what its passes need.
+struct hn_image_net {
+    struct hn_net encoder;
+    int hidden_layer;          // whose output is h
+    int64_t hidden;            // its columns
+    struct hn_tape tape, wide; // of training, of embedding
+    struct hn_loss_work loss;
+    hn_real *x;    // [max(2 batch_size, rows) x encoder.in]
+    hn_real *dz;   // [2 batch_size x task->d]
+    float *h;      // [task->n_all x hidden]
+    int8_t *split; // [task->n_all]
+};
+
+// After the encoder is built and the sizes of the task are set: allocates, and sets the split.
+// rows: embedded at once.
+HN_MUST_USE enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task,
+                                       struct hn_image_net *net, int64_t rows);
+void hn_image_free(struct hn_context *ctx, struct hn_image_net *net); // zeroed is fine
+// A task's step once net->x holds the first views of the batch, then the second ones: both go
+// through batch norm together.
+void hn_image_step(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                   const struct hn_task_batch *batch, double *loss, float *z1);
+// z[rows x task->d], and h[rows x hidden] unless NULL, of x in evaluation mode.
+void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                     const hn_real *x, int64_t rows, float *z, float *h);
+// value[HN_IMAGE_COLUMNS]: kNN accuracy of z[n_all x d] and of net->h (what stands before the
+// head), and that of a linear probe on h unless `probe` is false.
+HN_MUST_USE enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,
+                                           const struct hn_image_net *net, const float *z,
+                                           bool probe, double *value);
 
 #endif

@@ -24,14 +24,7 @@ struct state {
     struct hn_cifar10 data;
     int32_t *order; // [n + test] record of an item
     int32_t *label; // [n + test]
-    int8_t *split;
-    struct hn_net encoder;
-    struct hn_tape tape, wide;
-    struct hn_loss_work loss;
-    hn_real *x;  // [max(2 B, ROWS) x PIXELS]
-    hn_real *dz; // [2 B x out]
-    float *h;    // [n_all x hidden]
-    int64_t hidden;
+    struct hn_image_net net;
 };
 
 static enum hn_code read_images(struct hn_context *ctx, struct hn_task *task) {
@@ -92,7 +85,7 @@ static enum hn_code add_block(struct hn_context *ctx, struct hn_net *net, struct
 static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    struct hn_net *net = &s->encoder;
+    struct hn_net *net = &s->net.encoder;
     struct hn_weights *w = &task->weights;
     const struct hn_layer_spec plain = {0};
     const struct hn_layer_spec pool = {
@@ -102,7 +95,8 @@ static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
         add_block(ctx, net, w, SIDE / 4, 64, 128) ||
         hn_net_add(ctx, net, w, &hn_layer_average_pool, pool))
         return ctx->code;
-    s->hidden = net->out;
+    s->net.hidden = net->out;
+    s->net.hidden_layer = HIDDEN_LAYER;
     if (hn_net_add(ctx, net, w, &hn_layer_linear,
                    (struct hn_layer_spec){.out = 256, .fan_in = true}) ||
         hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain) ||
@@ -119,27 +113,17 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
     if (read_images(ctx, task) || order_images(ctx, task) || build(ctx, task))
         return ctx->code;
-    int64_t b = task->batch_size = task->setting.batch_size ? task->setting.batch_size : task->n;
+    task->batch_size = task->setting.batch_size ? task->setting.batch_size : task->n;
     task->d = p->out;
     task->label = s->label;
     task->label_name = s->data.n_label_names ? s->data.label_name : NULL;
     task->n_label_names = s->data.n_label_names;
-    s->split = hn_alloc(ctx, task->n_all, sizeof *s->split);
-    s->x = hn_alloc(ctx, hn_max(2 * b, ROWS), PIXELS * sizeof *s->x);
-    s->dz = hn_alloc(ctx, 2 * b * p->out, sizeof *s->dz);
-    s->h = hn_alloc(ctx, task->n_all * s->hidden, sizeof *s->h);
-    if (!s->split || !s->x || !s->dz || !s->h ||
-        hn_tape_open(ctx, &s->encoder, 2 * b, true, &s->tape) ||
-        hn_tape_open(ctx, &s->encoder, ROWS, false, &s->wide))
-        return ctx->code;
-    hn_split_images(task, s->split);
-    task->split = s->split;
-    return hn_loss_open(ctx, task->setting.loss.objective, b, b, p->out, &s->loss);
+    return hn_image_open(ctx, task, &s->net, ROWS);
 }
 
 static void init(struct hn_task *task) {
     const struct state *s = task->state;
-    hn_net_init(&s->encoder, &task->weights, task->setting.seed);
+    hn_net_init(&s->net.encoder, &task->weights, task->setting.seed);
 }
 
 static const uint8_t *image_of(const struct state *s, int64_t item) {
@@ -157,20 +141,10 @@ static void augment(const struct hn_task *task, const char *purpose, int64_t ste
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1) {
     struct state *s = task->state;
-    struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
-                           .training = true,
-                           .seed = task->setting.seed,
-                           .step = batch->step};
-    int64_t n = batch->n, half = n * task->d;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < 2 * n; i++)
-        augment(task, "cnn.view", batch->step, i, batch->id[i % n], s->x + i * PIXELS);
-    const hn_real *z = hn_net_forward(&s->encoder, &task->weights, &s->tape, &pass, s->x, 2 * n);
-    if (z1)
-        memcpy(z1, z, (size_t)half * sizeof *z1);
-    *loss = hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, n, task->d, z, z + half,
-                          s->dz, s->dz + half, &s->loss);
-    hn_net_backward(&s->encoder, &task->weights, &s->tape, &pass, s->dz, NULL);
+    for (int64_t i = 0; i < 2 * batch->n; i++)
+        augment(task, "cnn.view", batch->step, i, batch->id[i % batch->n], s->net.x + i * PIXELS);
+    hn_image_step(ctx, task, &s->net, batch, loss, z1);
     return HN_OK;
 }
 
@@ -181,9 +155,9 @@ static void load(struct hn_context *ctx, struct hn_task *task, int number, int64
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t k = 0; k < rows; k++) {
         if (number == 0)
-            hn_plain_image(image_of(s, first + k), s->x + k * PIXELS);
+            hn_plain_image(image_of(s, first + k), s->net.x + k * PIXELS);
         else
-            augment(task, "cnn.embed", at, number, first + k, s->x + k * PIXELS);
+            augment(task, "cnn.embed", at, number, first + k, s->net.x + k * PIXELS);
     }
 }
 
@@ -191,16 +165,11 @@ static void load(struct hn_context *ctx, struct hn_task *task, int number, int64
 static void encode(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
                    int64_t count, float *z, float *h) {
     struct state *s = task->state;
-    const struct hn_pass pass = {.workers.threads = ctx->threads};
     for (int64_t i = 0; i < count; i += ROWS) {
         int64_t rows = hn_min(ROWS, count - i);
         load(ctx, task, number, at, i, rows);
-        const hn_real *out =
-            hn_net_forward(&s->encoder, &task->weights, &s->wide, &pass, s->x, rows);
-        memcpy(z + i * task->d, out, (size_t)(rows * task->d) * sizeof *z);
-        if (h)
-            memcpy(h + i * s->hidden, s->wide.y[HIDDEN_LAYER],
-                   (size_t)(rows * s->hidden) * sizeof *h);
+        hn_image_encode(ctx, task, &s->net, s->net.x, rows, z + i * task->d,
+                        h ? h + i * s->net.hidden : NULL);
     }
 }
 
@@ -208,7 +177,7 @@ static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int numb
                           int64_t count, float *z) {
     struct state *s = task->state;
     bool all = number == 0 && count == task->n_all; // as before an evaluation, which wants h
-    encode(ctx, task, number, at, count, z, all ? s->h : NULL);
+    encode(ctx, task, number, at, count, z, all ? s->net.h : NULL);
     return HN_OK;
 }
 
@@ -217,21 +186,15 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     struct state *s = task->state;
     const struct params *p = task->params;
     (void)at;
-    return hn_evaluate_images(ctx, task, z, s->h, s->hidden, p->probe, value);
+    return hn_image_evaluate(ctx, task, &s->net, z, p->probe, value);
 }
 
 static void close_task(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
     hn_cifar10_free(ctx, &s->data);
-    hn_tape_free(ctx, &s->tape);
-    hn_tape_free(ctx, &s->wide);
-    hn_loss_free(ctx, &s->loss);
+    hn_image_free(ctx, &s->net);
     hn_free(ctx, s->order);
     hn_free(ctx, s->label);
-    hn_free(ctx, s->split);
-    hn_free(ctx, s->x);
-    hn_free(ctx, s->dz);
-    hn_free(ctx, s->h);
 }
 
 static const struct hn_option options[] = {{.name = "data",
@@ -265,8 +228,6 @@ static const struct hn_option options[] = {{.name = "data",
                                             .help = "fit a linear probe on h at every evaluation"},
                                            {.name = NULL}};
 
-static const char *const files[] = {"data_batch_*.bin", "test_batch.bin", "batches.meta.txt", NULL};
-
 const struct hn_task_type hn_task_cnn = {
     .name = "cnn",
     .summary = "images: a small convolutional encoder, learned end to end",
@@ -276,11 +237,9 @@ const struct hn_task_type hn_task_cnn = {
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .folder = "cifar10",
-    .files = files,
-    .required = 2,
-    .origin =
-        "data_batch_1.bin to data_batch_5.bin and test_batch.bin of cifar-10-binary.tar.gz, from "
-        "https://www.cs.toronto.edu/~kriz/cifar.html",
+    .files = hn_image_files,
+    .required = HN_IMAGE_REQUIRED,
+    .origin = hn_image_origin,
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS,
     .objectives =

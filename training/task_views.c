@@ -24,13 +24,7 @@ struct params {
 
 struct state {
     struct hn_views data;
-    int8_t *split; // [n + test]
-    struct hn_net encoder;
-    struct hn_tape tape, wide; // of training, of embedding
-    struct hn_loss_work loss;
-    hn_real *x;  // [2 B x p]
-    hn_real *dz; // [2 B x out]
-    float *h;    // [(n + test) x hidden]
+    struct hn_image_net net;
 };
 
 static enum hn_code open_views(struct hn_context *ctx, struct hn_task *task) {
@@ -54,7 +48,7 @@ static enum hn_code open_views(struct hn_context *ctx, struct hn_task *task) {
 static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    struct hn_net *net = &s->encoder;
+    struct hn_net *net = &s->net.encoder;
     struct hn_weights *w = &task->weights;
     const struct hn_layer_spec plain = {0};
     struct hn_layer_spec first = {.out = p->hidden, .bias = !p->batch_norm, .fan_in = true};
@@ -69,22 +63,6 @@ static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
     return HN_OK;
 }
 
-static enum hn_code open_room(struct hn_context *ctx, struct hn_task *task) {
-    const struct params *p = task->params;
-    struct state *s = task->state;
-    int64_t b = task->batch_size;
-    s->split = hn_alloc(ctx, task->n_all, sizeof *s->split);
-    s->x = hn_alloc(ctx, 2 * b * s->data.p, sizeof *s->x);
-    s->dz = hn_alloc(ctx, 2 * b * p->out, sizeof *s->dz);
-    s->h = hn_alloc(ctx, task->n_all * p->hidden, sizeof *s->h);
-    if (!s->split || !s->x || !s->dz || !s->h ||
-        hn_tape_open(ctx, &s->encoder, 2 * b, true, &s->tape) ||
-        hn_tape_open(ctx, &s->encoder, ROWS, false, &s->wide))
-        return ctx->code;
-    hn_split_images(task, s->split);
-    return hn_loss_open(ctx, task->setting.loss.objective, b, b, p->out, &s->loss);
-}
-
 static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
@@ -97,14 +75,14 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     task->label = s->data.label;
     task->label_name = s->data.n_label_names ? s->data.label_name : NULL;
     task->n_label_names = s->data.n_label_names;
-    enum hn_code code = open_room(ctx, task);
-    task->split = s->split;
-    return code;
+    s->net.hidden = p->hidden;
+    s->net.hidden_layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
+    return hn_image_open(ctx, task, &s->net, ROWS);
 }
 
 static void init(struct hn_task *task) {
     const struct state *s = task->state;
-    hn_net_init(&s->encoder, &task->weights, task->setting.seed);
+    hn_net_init(&s->net.encoder, &task->weights, task->setting.seed);
 }
 
 static const float *cached(const struct hn_views *v, int64_t image, uint32_t view) {
@@ -123,27 +101,16 @@ static void draw_pairs(struct hn_task *task, const struct hn_task_batch *batch) 
         if (v->v > 1)
             second = (first + 1 + hn_stream_below(&stream, (uint32_t)v->v - 1)) % (uint32_t)v->v;
         size_t bytes = (size_t)v->p * sizeof(float);
-        memcpy(s->x + i * v->p, cached(v, batch->id[i], first), bytes);
-        memcpy(s->x + (batch->n + i) * v->p, cached(v, batch->id[i], second), bytes);
+        memcpy(s->net.x + i * v->p, cached(v, batch->id[i], first), bytes);
+        memcpy(s->net.x + (batch->n + i) * v->p, cached(v, batch->id[i], second), bytes);
     }
 }
 
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1) {
     struct state *s = task->state;
-    struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
-                           .training = true,
-                           .seed = task->setting.seed,
-                           .step = batch->step};
-    int64_t half = batch->n * task->d;
     draw_pairs(task, batch);
-    const hn_real *z =
-        hn_net_forward(&s->encoder, &task->weights, &s->tape, &pass, s->x, 2 * batch->n);
-    if (z1)
-        memcpy(z1, z, (size_t)half * sizeof *z1);
-    *loss = hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, batch->n, task->d, z,
-                          z + half, s->dz, s->dz + half, &s->loss);
-    hn_net_backward(&s->encoder, &task->weights, &s->tape, &pass, s->dz, NULL);
+    hn_image_step(ctx, task, &s->net, batch, loss, z1);
     return HN_OK;
 }
 
@@ -151,17 +118,9 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
 static void encode(struct hn_context *ctx, struct hn_task *task, const float *x, int64_t count,
                    float *z, float *h) {
     struct state *s = task->state;
-    const struct params *p = task->params;
-    const struct hn_pass pass = {.workers.threads = ctx->threads};
-    int layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
-    for (int64_t i = 0; i < count; i += ROWS) {
-        int64_t rows = hn_min(ROWS, count - i);
-        const hn_real *out =
-            hn_net_forward(&s->encoder, &task->weights, &s->wide, &pass, x + i * s->data.p, rows);
-        memcpy(z + i * task->d, out, (size_t)(rows * task->d) * sizeof *z);
-        if (h)
-            memcpy(h + i * p->hidden, s->wide.y[layer], (size_t)(rows * p->hidden) * sizeof *h);
-    }
+    for (int64_t i = 0; i < count; i += ROWS)
+        hn_image_encode(ctx, task, &s->net, x + i * s->data.p, hn_min(ROWS, count - i),
+                        z + i * task->d, h ? h + i * s->net.hidden : NULL);
 }
 
 // Augmented views for snapshots: two different cached ones of each image, in evaluation mode.
@@ -169,22 +128,18 @@ static void encode_views(struct hn_context *ctx, struct hn_task *task, int numbe
                          int64_t count, float *z) {
     struct state *s = task->state;
     const struct hn_views *v = &s->data;
-    const struct hn_pass pass = {.workers.threads = ctx->threads};
     struct hn_stream stream;
     hn_stream_open(&stream, task->setting.seed, "views.embed", at, 0, 0);
-    int64_t room = hn_min(ROWS, 2 * task->batch_size); // rows that s->x holds
-    for (int64_t i = 0; i < count; i += room) {
-        int64_t rows = hn_min(room, count - i);
+    for (int64_t i = 0; i < count; i += ROWS) {
+        int64_t rows = hn_min(ROWS, count - i);
         for (int64_t k = 0; k < rows; k++) {
             uint32_t first = hn_stream_below(&stream, (uint32_t)v->v), other = first;
             if (v->v > 1)
                 other = (first + 1 + hn_stream_below(&stream, (uint32_t)v->v - 1)) % (uint32_t)v->v;
-            memcpy(s->x + k * v->p, cached(v, i + k, number == 1 ? first : other),
+            memcpy(s->net.x + k * v->p, cached(v, i + k, number == 1 ? first : other),
                    (size_t)v->p * sizeof(float));
         }
-        const hn_real *out =
-            hn_net_forward(&s->encoder, &task->weights, &s->wide, &pass, s->x, rows);
-        memcpy(z + i * task->d, out, (size_t)(rows * task->d) * sizeof *z);
+        hn_image_encode(ctx, task, &s->net, s->net.x, rows, z + i * task->d, NULL);
     }
 }
 
@@ -206,21 +161,15 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     if (!again)
         return ctx->code;
     (void)at;
-    encode(ctx, task, s->data.clean, task->n_all, again, s->h); // z is there: only h is wanted
+    encode(ctx, task, s->data.clean, task->n_all, again, s->net.h); // z is there: only h is wanted
     hn_free(ctx, again);
-    return hn_evaluate_images(ctx, task, z, s->h, p->hidden, p->probe, value);
+    return hn_image_evaluate(ctx, task, &s->net, z, p->probe, value);
 }
 
 static void close_task(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
     hn_views_free(ctx, &s->data);
-    hn_tape_free(ctx, &s->tape);
-    hn_tape_free(ctx, &s->wide);
-    hn_loss_free(ctx, &s->loss);
-    hn_free(ctx, s->split);
-    hn_free(ctx, s->x);
-    hn_free(ctx, s->dz);
-    hn_free(ctx, s->h);
+    hn_image_free(ctx, &s->net);
 }
 
 #define INT(field, first, least, most, what)                                                       \
@@ -251,8 +200,6 @@ static const struct hn_option options[] = {
      .help = "fit a linear probe on h at every evaluation"},
     {.name = NULL}};
 
-static const char *const files[] = {"data_batch_*.bin", "test_batch.bin", "batches.meta.txt", NULL};
-
 const struct hn_task_type hn_task_views = {
     .name = "views-mlp",
     .summary = "images: a small encoder of cached views as patch features",
@@ -262,11 +209,9 @@ const struct hn_task_type hn_task_views = {
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .folder = "cifar10",
-    .files = files,
-    .required = 2,
-    .origin =
-        "data_batch_1.bin to data_batch_5.bin and test_batch.bin of cifar-10-binary.tar.gz, from "
-        "https://www.cs.toronto.edu/~kriz/cifar.html",
+    .files = hn_image_files,
+    .required = HN_IMAGE_REQUIRED,
+    .origin = hn_image_origin,
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS,
     .objectives =
