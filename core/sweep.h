@@ -77,7 +77,9 @@ struct hn_sweep {
     struct hn_sink sink[HN_SINKS_MAX];
     int n_sinks;
     int64_t block; // 0 = chosen by the sweep
-    int64_t n_dot; // out: inner products computed
+    // out: inner products of the tiles. What a sink computes besides, to decide exactly or sooner, is
+    // not counted: counts say what the algorithm asks for.
+    int64_t n_dot;
 };
 
 // Inner products of a sweep of X X^T over so many rows: n_dot, with the blocks it would choose.
