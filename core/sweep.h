@@ -77,8 +77,8 @@ struct hn_sweep {
     struct hn_sink sink[HN_SINKS_MAX];
     int n_sinks;
     int64_t block; // 0 = chosen by the sweep
-    // out: inner products of the tiles. What a sink computes besides, to decide exactly or sooner, is
-    // not counted: counts say what the algorithm asks for.
+    // out: inner products of the tiles. What a sink computes besides, to decide exactly or sooner,
+    // is not counted: counts say what the algorithm asks for.
     int64_t n_dot;
 };
 
