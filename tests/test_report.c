@@ -158,6 +158,32 @@ static void hostile_texts(void) {
     end();
 }
 
+// Every setting has its row, in a table that scrolls.
+static void many_settings(void) {
+    begin();
+    char *path = strdup(getenv("PATH"));
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        char params[32];
+        snprintf(params, sizeof params, "K=%d", (int)row);
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", params));
+    }
+    setenv("PATH", "/nowhere", 1); // figures are not what this is about
+    struct hn_report what = {&r, "many", NULL, folder};
+    FILE *f = fopen(in_folder("page"), "w");
+    HN_CHECK_FAILS(&ctx, hn_report_write(&ctx, &what, f), HN_GNUPLOT, "gnuplot-nox");
+    fclose(f);
+    setenv("PATH", path, 1);
+    free(path);
+    char *page = slurp(in_folder("page"));
+    CU_ASSERT_EQUAL(count(page, "<td class=options title=\"K="), (int)r.runs.rows);
+    CU_ASSERT_EQUAL(count(page, "class=\"scroll long\""), 1);
+    check_balance(page);
+    free(page);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
 static void add_claims(struct hn_results *r) {
     static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
     struct hn_table *t = hn_resize(&ctx, r->table, r->n_tables + 2, sizeof *t);
@@ -290,6 +316,7 @@ static void texts(void) {
 static const struct hn_test tests[] = {
     {"whole_page", whole_page},
     {"hostile_texts", hostile_texts},
+    {"many_settings", many_settings},
     {"claims", claims},
     {"own_results_of_a_figure", own_results_of_a_figure},
     {"wrong_input", wrong_input},
