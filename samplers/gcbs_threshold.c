@@ -438,10 +438,10 @@ static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold 
     int64_t rank = wanted_rank(t->x.rows, t->quantile);
     bool settled = false;
     *found = false;
-    if (p->overflow || p->sure + p->close < rank)
+    if (p->overflow)
         return HN_OK;
     t->all_close = p->sure >= rank;
-    if (t->all_close)
+    if (t->all_close || p->sure + p->close < rank)
         return HN_OK;
     double wanted = (double)kth_largest(t, tally_close, rank - p->sure);
     t->all_close = (double)p->high <= wanted + 2 * bound;
