@@ -455,14 +455,23 @@ static const struct goal {
 };
 enum { GOALS = sizeof goals / sizeof goals[0] };
 
+// What `linear` runs: time per item is to stay what it is, however many there are.
+static const struct goal series[] = {
+    {"proximity-dealt", {50000, 128, 1000, 100, 256, 0}},
+    {"proximity-dealt", {200000, 128, 1000, 100, 256, 0}},
+    {"proximity-dealt", {1281167, 128, 1000, 100, 256, 0}},
+};
+enum { SERIES = sizeof series / sizeof series[0] };
+
 static void print_row(const struct kernel *k, const struct bench *b, const double *sorted,
                       double median, double share) {
     printf("%-22s %8" PRId64 " %5" PRId64 " %9.0f %7.1f %11.6f %11.6f %11.6f ", k->name, b->shape.n,
            b->shape.dim, b->gflops, b->gbs, median, sorted[0], sorted[b->p->reps - 1]);
     if (isnan(share))
-        printf("%8s\n", "-");
+        printf("%8s", "-");
     else
-        printf("%7.1f%%\n", 100 * share);
+        printf("%7.1f%%", 100 * share);
+    printf(" %9.3f\n", 1e6 * median / (double)b->shape.n);
 }
 
 static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const struct bench *b,
@@ -538,11 +547,11 @@ static bool wanted(const struct kernel *k, int n_args, const char **args) {
 }
 
 static enum hn_code check_names(struct hn_context *ctx, int n_args, const char **args) {
-    const char *names[2 * KERNELS + 2] = {"all", "table"};
-    enum { NAMES = 2 * KERNELS + 2 };
+    const char *names[2 * KERNELS + 3] = {"all", "table", "linear"};
+    enum { NAMES = 2 * KERNELS + 3 };
     for (int i = 0; i < KERNELS; i++) {
-        names[2 * i + 2] = kernels[i].group;
-        names[2 * i + 3] = kernels[i].name;
+        names[2 * i + 3] = kernels[i].group;
+        names[2 * i + 4] = kernels[i].name;
     }
     for (int i = 0; i < n_args; i++) {
         bool known = false;
@@ -552,9 +561,9 @@ static enum hn_code check_names(struct hn_context *ctx, int n_args, const char *
         if (!known)
             return hn_fail(ctx, HN_USAGE, "unknown kernel '%s'%s%s%s", args[i],
                            near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
-        if (n_args > 1 && strcmp(args[i], "table") == 0)
+        if (n_args > 1 && (strcmp(args[i], "table") == 0 || strcmp(args[i], "linear") == 0))
             return hn_fail(ctx, HN_USAGE,
-                           "'table' has rows and sizes of its own: give it alone, without %s",
+                           "'%s' has rows and sizes of its own: give it alone, without %s", args[i],
                            args[i > 0 ? 0 : 1]);
     }
     return HN_OK;
@@ -562,17 +571,17 @@ static enum hn_code check_names(struct hn_context *ctx, int n_args, const char *
 
 static void print_head(const struct hn_context *ctx) {
     printf("%s kernels, %s scans, %d threads; best = what the ceiling measured just before would "
-           "take\n%-22s %8s %5s %9s %7s %11s %11s %11s %8s\n",
+           "take\n%-22s %8s %5s %9s %7s %11s %11s %11s %8s %9s\n",
            hn_blas_core(), hn_scan_best()->name, ctx->threads, "kernel", "n", "dim", "GFLOP/s",
-           "GB/s", "median s", "least s", "most s", "of best");
+           "GB/s", "median s", "least s", "most s", "of best", "us/item");
 }
 
-static enum hn_code run_goals(struct hn_context *ctx, struct bench *b, json_t *rows) {
-    for (int g = 0; g < GOALS; g++)
+static enum hn_code run_goals(struct hn_context *ctx, struct bench *b, const struct goal *goal,
+                              int n, json_t *rows) {
+    for (int g = 0; g < n; g++)
         for (int k = 0; k < KERNELS; k++) {
-            b->shape = goals[g].shape;
-            if (strcmp(kernels[k].name, goals[g].name) == 0 &&
-                run_kernel(ctx, &kernels[k], b, rows))
+            b->shape = goal[g].shape;
+            if (strcmp(kernels[k].name, goal[g].name) == 0 && run_kernel(ctx, &kernels[k], b, rows))
                 return ctx->code;
         }
     return HN_OK;
@@ -583,7 +592,9 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct bench *b, int n_a
     if (!rows)
         print_head(ctx);
     if (n_args == 1 && strcmp(args[0], "table") == 0)
-        return run_goals(ctx, b, rows);
+        return run_goals(ctx, b, goals, GOALS, rows);
+    if (n_args == 1 && strcmp(args[0], "linear") == 0)
+        return run_goals(ctx, b, series, SERIES, rows);
     const struct bench_params *p = b->p;
     b->shape = (struct shape){p->n, p->dim, p->M, p->K, p->batch, p->keep};
     for (int i = 0; i < KERNELS; i++) {
@@ -619,7 +630,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
 const struct hn_command hn_cmd_bench = {
     .name = "bench",
     .usage = "hardneg bench "
-             "[sgemm|product|knn|proximity|walk|gcbs|loss|sinks|train|all|table]... [options]",
+             "[sgemm|product|knn|proximity|walk|gcbs|loss|sinks|train|all|table|linear]... "
+             "[options]",
     .summary = "how fast the heavy parts are here, as shares of what the machine can do",
     .details =
         "Times each kernel on random unit rows with warm-up and repetition. Beside it stands what "
@@ -631,9 +643,11 @@ const struct hn_command hn_cmd_bench = {
         "per\n"
         "batch and has no ceiling. `table` runs the rows of core/PERFORMANCE.md at their own "
         "sizes,\n"
-        "up to 1,281,167 items: some minutes and 5 GiB.\n"
-        "`train` (not part of `all`) is a step of training on one thread, on made-up data of the\n"
-        "recipes' shapes (`train-node`: an epoch), beside what its matrix products would take.\n"
+        "up to 1,281,167 items: some minutes and 5 GiB. `linear` runs the proximity graph at "
+        "three\n"
+        "sizes: its time per item is to be the same. `train` (not part of `all`) is a step of\n"
+        "training on one thread, on made-up data of the recipes' shapes (`train-node`: an epoch),\n"
+        "beside what its matrix products would take.\n"
         "\n"
         "example: hardneg bench knn loss --n 20000 --dim 768 --json",
     .options = bench_options,

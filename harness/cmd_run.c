@@ -80,7 +80,9 @@ static const struct hn_option run_options[] = {
      .offset = offsetof(struct run_params, save_batches),
      .help = "keep the ids of all batches in the results (/order)"},
     HN_OPTION_THREADS(struct run_params, ""),
-    HN_OPTION_MEMORY(struct run_params, "; replaces limits.memory of the job"),
+    HN_OPTION_MEMORY(struct run_params,
+                     "; replaces limits.memory of the job. A job that would take more is "
+                     "run in a way that takes less, with the same results, or refused"),
     HN_OPTION_JOB_SEED(struct run_params),
     {.name = "term",
      .kind = HN_OPTION_CHOICE,
@@ -155,6 +157,35 @@ static void print_total(const struct hn_estimate *estimate, const struct hn_esti
             shown, all, time, memory, resident, total->unknown ? "; ?: not estimated" : "");
 }
 
+// Foresees what is asked for: run the quick way if that fits the limit or there is none, else the
+// lean one.
+static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
+                            const struct asked *asked, struct hn_estimate *estimate,
+                            struct hn_estimate_total *total) {
+    char limit[32], quick[32];
+    int64_t most = ctx->memory.limit;
+    ctx->memory.lean = false;
+    if (hn_estimate_make(ctx, plan, estimate))
+        return ctx->code;
+    hn_estimate_sum(plan, estimate, is_asked, asked, total);
+    if (!most || total->bytes <= most)
+        return HN_OK;
+    hn_bytes_text(total->bytes, quick, sizeof quick);
+    hn_bytes_text(most, limit, sizeof limit);
+    hn_estimate_free(ctx, estimate);
+    ctx->memory.lean = true;
+    if (hn_estimate_make(ctx, plan, estimate))
+        return ctx->code;
+    hn_estimate_sum(plan, estimate, is_asked, asked, total);
+    if (total->bytes <= most)
+        hn_note(ctx,
+                "about %s would be quickest, but the limit is %s: nearest neighbours are found in "
+                "bands of items, which takes less memory and up to twice the time; results are "
+                "the same",
+                quick, limit);
+    return HN_OK;
+}
+
 static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimate_total *total) {
     char need[32], limit[32];
     if (!ctx->memory.limit || total->bytes <= ctx->memory.limit)
@@ -162,10 +193,10 @@ static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimat
     hn_bytes_text(total->bytes, need, sizeof need);
     hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
     return hn_fail(ctx, HN_USAGE,
-                   "the job needs about %s of memory and its limit is %s: the most is needed by "
-                   "`%s`; raise --memory or limits.memory, or leave it out with --filter "
-                   "(--dry-run shows what every cell needs)",
-                   need, limit, total->largest);
+                   "the job needs about %s of memory, however it is run, and its limit is %s: the "
+                   "most is needed by `%s`; raise --memory or limits.memory to %" PRId64
+                   "MiB, or leave it out with --filter (--dry-run shows what every cell needs)",
+                   need, limit, total->largest, total->bytes / (1 << 20) + 1);
 }
 
 static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
@@ -175,7 +206,7 @@ static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *pla
     char label[512];
     struct hn_estimate estimate;
     struct hn_estimate_total total;
-    if (hn_estimate_make(ctx, plan, &estimate))
+    if (foresee(ctx, plan, &asked, &estimate, &total))
         return ctx->code;
     for (int64_t i = 0; i < steps; i++) {
         hn_step_label(plan, &plan->step[i], label, sizeof label);
@@ -191,7 +222,6 @@ static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *pla
         hn_study_label(plan, &plan->study[i], label, sizeof label);
         shown += list_line(label, plan->step[plan->study[i].step].first_cell, &untried, &asked);
     }
-    hn_estimate_sum(plan, &estimate, is_asked, &asked, &total);
     print_total(&estimate, &total, shown, plan->n_cells + steps + plan->n_studies);
     hn_estimate_free(ctx, &estimate);
     return shown || !options->filter ? judge_memory(ctx, &total)
@@ -206,9 +236,8 @@ static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *p
     struct hn_estimate_total total;
     if (!ctx->memory.limit)
         return HN_OK;
-    if (hn_estimate_make(ctx, plan, &estimate))
+    if (foresee(ctx, plan, &asked, &estimate, &total))
         return ctx->code;
-    hn_estimate_sum(plan, &estimate, is_asked, &asked, &total);
     hn_estimate_free(ctx, &estimate);
     return judge_memory(ctx, &total);
 }
@@ -377,15 +406,14 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
                                      .instructions = &p->instructions};
     if (parse_shard(ctx, p->shard, &options))
         return ctx->code;
+    ctx->memory.limit = p->memory ? p->memory : job->memory_limit; // of labels and graphs, too
     if (hn_plan_make(ctx, job, &plan))
         return ctx->code;
     enum hn_code code;
     if (p->dry_run) {
-        ctx->memory.limit = p->memory ? p->memory : job->memory_limit;
         code = list_cells(ctx, &plan, &options);
     } else {
         char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
-        ctx->memory.limit = p->memory ? p->memory : job->memory_limit;
         options.folder = folder;
         code = folder ? check_memory(ctx, &plan, &options) : HN_MEMORY;
         if (code == HN_OK)

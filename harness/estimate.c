@@ -157,7 +157,7 @@ static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
                                      .seconds = a->file->store};
     if (a->file->sizes == 1 && !p->applies)
         out->known = true; // seen on the file itself
-    if (lacking || !p->known || !p->applies)
+    if (lacking || !p->known || !p->applies || a->file->sizes == 0)
         return;
     bool stale = type->graph && cell->build_index != cell->step_index;
     double epochs, batches = batches_of(job, a, p, cell->batch_size, &epochs);
@@ -183,6 +183,10 @@ static void estimate_step(const struct hn_context *ctx, const struct asked *a,
     int last = file->sizes - 1;
     double n = (double)a->info->n;
     int64_t items = items_bytes(a->info), tiles = tiles_bytes(ctx, file);
+    if (file->sizes == 0) {
+        *read = *step = (struct hn_estimate_item){.bytes = items};
+        return;
+    }
     *read = (struct hn_estimate_item){
         .known = true,
         .seconds = file->load * n / (double)file->n[last] +

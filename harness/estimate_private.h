@@ -26,7 +26,7 @@ struct hn_probe {
 
 // A file of n items of d dimensions.
 struct hn_probe_file {
-    int sizes; // 1: tried on the file itself
+    int sizes; // 1: tried on the file itself; 0: not at all, it would take too large a file
     int64_t n[HN_PROBE_SIZES];
     int64_t few;                          // batches of a short cell
     struct hn_probe *probe;               // [n_samplers x n_batch_sizes]

@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 enum {
-    SMALL = 6000, // files up to here are tried themselves
-    LEAST = 2048, // items of the smallest synthetic file
-    BATCHES = 4,  // of it, at least
-    FEW = 4,      // batches of a short cell
-    MANY = 36,    // and of a longer one
+    SMALL = 6000,         // files up to here are tried themselves
+    LEAST = 2048,         // items of the smallest synthetic file
+    BATCHES = 4,          // of it, at least
+    FEW = 4,              // batches of a short cell
+    MANY = 36,            // and of a longer one
+    TRIED_MOST = 1 << 15, // and of a larger one, for parameters and batches that need many
     PATH_ROOM = 600
 };
 
@@ -52,9 +53,11 @@ static void count_note(void *data, const char *text) {
     ++*(int *)data;
 }
 
-// Whether planning has to say the same of every sampler at n items as it has at the job's.
+// Whether planning has to say the same of a sampler at n items as it has at the job's. *fits: false
+// if it refuses either.
 static bool same_regime(struct hn_context *ctx, const struct hn_plan *plan,
-                        const struct hn_snapshot_info *info, int64_t n) {
+                        const struct hn_snapshot_info *info, int64_t n, int64_t sampler,
+                        bool *all_fit) {
     const struct hn_job *job = plan->job;
     int notes[2] = {0};
     bool fits = true;
@@ -63,20 +66,28 @@ static bool same_regime(struct hn_context *ctx, const struct hn_plan *plan,
     ctx->note = count_note;
     for (int which = 0; which < 2; which++) {
         ctx->note_data = &notes[which];
-        for (int64_t s = 0; s < job->n_samplers; s++)
-            for (int64_t b = 0; b < job->n_batch_sizes; b++) {
-                struct hn_sampler_plan shape =
-                    hn_plan_sampler_plan(info, (int32_t)job->batch_size[b]);
-                shape.n = which ? n : shape.n;
-                enum hn_code code =
-                    hn_sampler_check(ctx, job->sampler[s].type, job->sampler[s].params, &shape);
-                fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
-            }
+        for (int64_t b = 0; b < job->n_batch_sizes; b++) {
+            struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)job->batch_size[b]);
+            shape.n = which ? n : shape.n;
+            enum hn_code code = hn_sampler_check(ctx, job->sampler[sampler].type,
+                                                 job->sampler[sampler].params, &shape);
+            fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
+        }
     }
     ctx->note = said;
     ctx->note_data = data;
     ctx->message[0] = '\0';
+    *all_fit = *all_fit && fits;
     return fits && notes[0] == notes[1];
+}
+
+static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
+                            const struct hn_snapshot_info *info, int64_t n, bool *all_fit) {
+    bool same = true;
+    *all_fit = true;
+    for (int64_t s = 0; s < plan->job->n_samplers; s++)
+        same = same_regime(ctx, plan, info, n, s, all_fit) && same;
+    return same;
 }
 
 static void choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
@@ -84,9 +95,14 @@ static void choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
     int64_t n = LEAST;
     for (int64_t b = 0; b < plan->job->n_batch_sizes; b++)
         n = hn_max(n, BATCHES * plan->job->batch_size[b]);
-    while (n < info->n && !same_regime(ctx, plan, info, n))
+    bool fit = true;
+    while (n < info->n && n < TRIED_MOST && !all_same_regime(ctx, plan, info, n, &fit))
         n *= 2;
-    out->sizes = info->n <= SMALL || 2 * n >= info->n ? 1 : HN_PROBE_SIZES;
+    (void)all_same_regime(ctx, plan, info, n, &fit);
+    if (info->n <= SMALL || (2 * n >= info->n && info->n <= 2 * TRIED_MOST))
+        out->sizes = 1;
+    else if (fit && n <= TRIED_MOST)
+        out->sizes = HN_PROBE_SIZES;
     for (int i = 0; i < out->sizes; i++)
         out->n[i] = out->sizes == 1 ? info->n : n + i * n / 2;
 }
@@ -370,6 +386,10 @@ static enum hn_code try_cells(struct hn_context *ctx, struct trial *t) {
     hn_results_free(ctx, &warm.results);
     for (int64_t s = 0; s < job->n_samplers && !code; s++)
         for (int64_t b = 0; b < job->n_batch_sizes && !code; b++) {
+            bool fit = true;
+            if (!same_regime(ctx, t->plan, hn_snapshot_info(t->plan->data[t->data].snapshot),
+                             t->items->n, s, &fit))
+                continue; // stays unknown
             cell = find_cell(t, s, b, 0, 0);
             code = hn_check_stop(ctx);
             if (!code)
