@@ -26,10 +26,10 @@ static void explain(struct hn_instructions *c, int reason) {
         snprintf(c->why, sizeof c->why, "perf_event_open: %s", text);
 }
 
-void hn_instructions_open(struct hn_instructions *c) {
-    struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+void hn_instructions_open_event(struct hn_instructions *c, uint32_t type, uint64_t event) {
+    struct perf_event_attr attr = {.type = type,
                                    .size = sizeof attr,
-                                   .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                   .config = event,
                                    .exclude_kernel = 1,
                                    .exclude_hv = 1,
                                    .inherit = 1};
@@ -39,6 +39,10 @@ void hn_instructions_open(struct hn_instructions *c) {
         explain(c, errno);
     else
         c->file = (int)file;
+}
+
+void hn_instructions_open(struct hn_instructions *c) {
+    hn_instructions_open_event(c, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 }
 
 void hn_instructions_close(struct hn_instructions *c) {

@@ -1,7 +1,11 @@
 // Provenance and calibration: names, plausible rates, failures of memory.
 #include "harness/host.h"
+#include "harness/instructions.h"
 #include "tests/test.h"
 
+#include <linux/perf_event.h>
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +121,56 @@ static void failing_memory(void) {
     }
 }
 
+static void *work(void *data) {
+    volatile double *sum = data;
+    for (int i = 1; i < 2000000; i++)
+        *sum += 1.0 / i;
+    return NULL;
+}
+
+// What is counted between two readings, beside the CPU time of the process.
+static void check_counted(const struct hn_instructions *counter, bool in_thread) {
+    volatile double sum = 0;
+    double before = hn_instructions_read(counter), cpu = (double)hn_cpu_ns();
+    pthread_t thread;
+    if (in_thread) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, work, (void *)&sum), 0);
+        CU_ASSERT_EQUAL_FATAL(pthread_join(thread, NULL), 0);
+    } else {
+        (void)work((void *)&sum);
+    }
+    cpu = (double)hn_cpu_ns() - cpu;
+    double counted = hn_instructions_read(counter) - before;
+    CU_ASSERT(counted > cpu / 2 && counted < cpu * 2);
+}
+
+// Most virtual machines have no counter of instructions, but the kernel's clock of the task goes
+// the same way: opened, inherited by threads that start later, read.
+static void an_event_is_counted(void) {
+    struct hn_instructions counter;
+    hn_instructions_open_event(&counter, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+    if (counter.file < 0) {
+        CU_ASSERT(strncmp(counter.why, "perf_event_open: ", 17) == 0);
+        hn_test_skip(counter.why);
+    }
+    check_counted(&counter, false);
+    check_counted(&counter, true);
+    hn_instructions_close(&counter);
+    CU_ASSERT(isnan(hn_instructions_read(&counter)));
+    hn_instructions_close(&counter); // twice is fine
+}
+
+static void an_event_that_is_not_there(void) {
+    struct hn_instructions counter;
+    hn_instructions_open_event(&counter, PERF_TYPE_SOFTWARE, UINT64_MAX);
+    CU_ASSERT_EQUAL(counter.file, -1);
+    CU_ASSERT(strncmp(counter.why, "perf_event_open: ", 17) == 0 && strlen(counter.why) > 17);
+    CU_ASSERT(isnan(hn_instructions_read(&counter)));
+}
+
 static const struct hn_test tests[] = {
+    {"an_event_is_counted", an_event_is_counted},
+    {"an_event_that_is_not_there", an_event_that_is_not_there},
     {"machine_classes", machine_classes},
     {"long_names_are_cut", long_names_are_cut},
     {"environment_is_complete", environment_is_complete},

@@ -6,6 +6,7 @@
 #include "tests/fixture.h"
 #include "tests/test.h"
 
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,15 +157,16 @@ static void test_plan_refuses_large_batches(void) {
 }
 
 // Runs the job of a place, with overrides, into its output folder and collects the results.
-static enum hn_code run_place_with(struct hn_context *ctx, const struct place *p,
-                                   const struct hn_text_list *set, struct hn_run_summary *summary,
-                                   struct hn_results *results) {
+static enum hn_code run_place_counted(struct hn_context *ctx, const struct place *p,
+                                      const struct hn_text_list *set,
+                                      const struct hn_instructions *counter,
+                                      struct hn_run_summary *summary, struct hn_results *results) {
     struct hn_job job;
     struct hn_plan plan;
     memset(results, 0, sizeof *results);
     if (hn_job_read(ctx, p->job, set, &job))
         return ctx->code;
-    struct hn_run_options options = {.folder = p->out, .quiet = true};
+    struct hn_run_options options = {.folder = p->out, .quiet = true, .instructions = counter};
     enum hn_code code = hn_plan_make(ctx, &job, &plan);
     if (code == HN_OK) {
         code = hn_run_cells(ctx, &plan, &options, summary);
@@ -174,6 +176,12 @@ static enum hn_code run_place_with(struct hn_context *ctx, const struct place *p
     }
     hn_job_free(ctx, &job);
     return code;
+}
+
+static enum hn_code run_place_with(struct hn_context *ctx, const struct place *p,
+                                   const struct hn_text_list *set, struct hn_run_summary *summary,
+                                   struct hn_results *results) {
+    return run_place_counted(ctx, p, set, NULL, summary, results);
 }
 
 static enum hn_code run_place(struct hn_context *ctx, const struct place *p,
@@ -336,6 +344,33 @@ static void test_interleaved_timing(void) {
     CU_ASSERT_EQUAL(warm, 18);
     for (int64_t i = 0; i < r.runs.rows; i++)
         CU_ASSERT(hn_table_real(&r.runs, i, "cost_s") > 0);
+    hn_results_free(&ctx, &r);
+    hn_fixture_remove(p.folder);
+}
+
+// What an event of perf_event_open counts reaches /timing: here the kernel's clock of the task,
+// which counts what cpu_ns does, where a processor's counter of instructions may not be there.
+static void test_counted_phases(void) {
+    struct hn_context ctx;
+    struct hn_results r;
+    struct hn_run_summary summary;
+    struct hn_instructions counter;
+    hn_instructions_open_event(&counter, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+    if (counter.file < 0)
+        hn_test_skip(counter.why);
+    hn_context_init(&ctx, 1);
+    struct place p = make_place(&ctx, "knn", "batches: 5\n");
+    HN_CHECK(&ctx, run_place_counted(&ctx, &p, NULL, &counter, &summary, &r));
+    double counted = 0, cpu = 0;
+    for (int64_t i = 0; i < r.timing.rows; i++) {
+        double here = hn_table_real(&r.timing, i, "instructions");
+        CU_ASSERT(here >= 0);
+        counted += here;
+        cpu += hn_table_real(&r.timing, i, "cpu_ns");
+    }
+    CU_ASSERT(r.timing.rows > 0 && cpu > 0);
+    CU_ASSERT(counted > cpu / 2 && counted < cpu * 2);
+    hn_instructions_close(&counter);
     hn_results_free(&ctx, &r);
     hn_fixture_remove(p.folder);
 }
@@ -609,6 +644,7 @@ static const struct hn_test tests[] = {
     {"negatives per anchor", test_negatives_per_anchor},
     {"resumes", test_resumes},
     {"interleaved timing", test_interleaved_timing},
+    {"counted_phases", test_counted_phases},
     {"allocations may fail", test_allocations_may_fail},
     {"weightings", test_weightings},
     {"shipped weightings", test_shipped_weightings},
