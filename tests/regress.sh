@@ -264,6 +264,42 @@ test_shards() {
         check "docs/ci/parallel.sh" test $? = 0
         [ -z "$python" ] || check "GNU parallel: the same" same_results whole/results.h5 byparallel/results.h5
     fi
+    test_slurm
+}
+
+# docs/ci/slurm.sh by the commands that stand at its top, with a stand-in for sbatch that runs tasks in turn,
+# the second of them killed and started again, as one that was pre-empted.
+test_slurm() {
+    mkdir -p slurm/bin slurm/docs/ci
+    cp "$root/docs/ci/slurm.sh" slurm/docs/ci
+    cat >slurm/bin/sbatch <<'END'
+#!/usr/bin/env bash
+set -eu
+last=0
+while [[ $1 == --* ]]; do
+    case $1 in
+    --array=1-*) last=${1#*-*-*-} ;;
+    --dependency=afterok:77) ;;
+    --wrap) exec bash -c "$2" ;;
+    --parsable) ;;
+    *) exit 9 ;;
+    esac
+    shift
+done
+export SLURM_ARRAY_TASK_COUNT=$last SLURM_CPUS_PER_TASK=2 SLURM_ARRAY_TASK_ID
+for SLURM_ARRAY_TASK_ID in $(seq "$last"); do
+    [ "$SLURM_ARRAY_TASK_ID" != 2 ] || timeout -s KILL 0.2 bash "$@" || true
+    bash "$@" >&2
+done
+echo 77
+END
+    chmod +x slurm/bin/sbatch
+    sed -n 's/^#   //p' slurm/docs/ci/slurm.sh | sed 's/1-16/1-3/; s/JOB.yaml/..\/quick.yaml/; s/FOLDER/parts/g' >slurm/commands
+    check "docs/ci/slurm.sh says how it is used" test "$(grep -c sbatch slurm/commands)" = 2
+    (cd slurm && PATH="$PWD/bin:$(dirname "$hardneg"):$PATH" bash -eu commands >../out 2>../err)
+    check "docs/ci/slurm.sh with a stand-in for Slurm" test $? = 0
+    check "a Slurm array of 3 has 3 parts" test "$(ls -d slurm/parts/part* | wc -l)" = 3
+    [ -z "$python" ] || check "Slurm: the same" same_results whole/results.h5 slurm/parts/results.h5
 }
 
 # Cells of studies and their tables: in parts as in one piece, and compared like the others. The file
