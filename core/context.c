@@ -1,3 +1,4 @@
+#define HN_CONTEXT_C
 #include "core/context.h"
 
 #include <omp.h>

@@ -59,6 +59,13 @@ enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt,
     HN_PRINTF(3, 4);
 // Puts "<text>: " before the recorded message and returns the recorded code.
 enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
+#if defined HN_ANALYZE && !defined HN_CONTEXT_C // the analyzer does not look into other files
+#define hn_fail(ctx, code, ...) ((void)!(hn_fail)(ctx, code, __VA_ARGS__), (code))
+#endif
+// The code of the failure that was just seen: never HN_OK, whatever was recorded.
+static inline enum hn_code hn_failure(const struct hn_context *ctx) {
+    return ctx->code == HN_OK ? HN_INTERNAL : ctx->code;
+}
 // Tells the user something that is no failure ("M taken as 1999").
 void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // HN_INTERRUPTED (with a message) once the stop flag is set, HN_OK otherwise.

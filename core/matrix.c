@@ -68,11 +68,11 @@ enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows, i
         for (int64_t k = 0; k < cols; k++)
             row[k] = (float)((double)row[k] / length);
     }
-    if (bad == rows)
-        return HN_OK;
     double length;
-    int64_t at;
-    const char *fault = row_fault(x + bad * cols, cols, &length, &at);
+    int64_t at = 0;
+    const char *fault = bad < rows ? row_fault(x + bad * cols, cols, &length, &at) : NULL;
+    if (!fault)
+        return HN_OK;
     if (fault[0] == 'z')
         return hn_fail(ctx, HN_DATA,
                        "%s row %lld is zero: it has no direction; remove the item or mend "

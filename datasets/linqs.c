@@ -106,7 +106,7 @@ static enum hn_code read_edges(struct hn_context *ctx, const char *folder, struc
     enum hn_code code = hn_text_open(ctx, folder, out->name, ".edges", &r);
     if (!code && (!(from = hn_alloc(ctx, r.lines, sizeof *from)) ||
                   !(to = hn_alloc(ctx, r.lines, sizeof *to))))
-        code = ctx->code;
+        code = hn_failure(ctx);
     while (!code && hn_text_line(&r)) {
         if (*r.word == '#')
             continue;

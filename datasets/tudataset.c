@@ -121,7 +121,7 @@ static enum hn_code read_edges(struct hn_context *ctx, const char *folder,
     enum hn_code code = hn_text_open(ctx, folder, out->name, "_A.txt", &t);
     if (code == HN_OK && (!(from = hn_alloc(ctx, t.lines, sizeof *from)) ||
                           !(to = hn_alloc(ctx, t.lines, sizeof *to))))
-        code = ctx->code;
+        code = hn_failure(ctx);
     while (code == HN_OK && hn_text_line(&t)) {
         code = read_edge(ctx, &t, out, &from[count], &to[count]);
         count++;

@@ -49,7 +49,7 @@ static enum hn_code find_paths(struct hn_context *ctx, const char *results, cons
     *folder = NULL;
     *file = directory ? hn_format(ctx, "%s/results.h5", results) : hn_strdup(ctx, results);
     if (!*file)
-        return ctx->code;
+        return hn_failure(ctx);
     if (output)
         *folder = hn_strdup(ctx, output);
     else if (directory)
@@ -57,7 +57,7 @@ static enum hn_code find_paths(struct hn_context *ctx, const char *results, cons
     else
         *folder = slash ? hn_format(ctx, "%.*s/figures", (int)(slash - results), results)
                         : hn_strdup(ctx, "figures");
-    return *folder ? HN_OK : ctx->code;
+    return *folder ? HN_OK : hn_failure(ctx);
 }
 
 // Makes the folder and those above it.

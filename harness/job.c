@@ -460,7 +460,7 @@ enum hn_code hn_job_parse_file(struct hn_context *ctx, const char *path, struct 
     int64_t length = 0;
     char *text = hn_alloc(ctx, HN_JOB_FILE_MAX + 1, 1);
     if (!text)
-        return ctx->code;
+        return hn_failure(ctx);
     enum hn_code code = read_file(ctx, path, text, &length);
     if (!code)
         code = hn_yaml_parse(ctx, text, length, origin, root);
@@ -487,7 +487,7 @@ enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct 
     struct hn_yaml *root = NULL;
     memset(out, 0, sizeof *out);
     out->path = hn_strdup(ctx, path);
-    enum hn_code code = out->path ? hn_job_parse_file(ctx, path, &root) : ctx->code;
+    enum hn_code code = out->path ? hn_job_parse_file(ctx, path, &root) : hn_failure(ctx);
     for (int64_t i = 0; !code && set && i < set->count; i++)
         code = hn_job_override(ctx, set->item[i], root);
     if (!code)

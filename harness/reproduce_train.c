@@ -88,7 +88,7 @@ static enum hn_code link_data(struct hn_context *ctx, const struct hn_reproduce 
         return ctx->code;
     char *real = found ? realpath(found, NULL) : NULL;
     char *link = hn_format(ctx, "%s/data/%s", rep->folder, wanted);
-    enum hn_code code = link ? HN_OK : ctx->code;
+    enum hn_code code = link ? HN_OK : hn_failure(ctx);
     for (char *c = link ? link + strlen(rep->folder) + 1 : NULL; c && *c; c++)
         if (*c == '/') { // a failure shows when the link is made
             *c = '\0';
@@ -176,7 +176,7 @@ static enum hn_code run_job(struct hn_context *ctx, const struct hn_reproduce *r
             return ctx->code;
     char *runs = hn_format(ctx, "%s/runs", rep->folder);
     char *data = runs ? hn_format(ctx, "%s/data", rep->folder) : NULL;
-    enum hn_code code = data ? read_job(ctx, rep, job, &read) : ctx->code;
+    enum hn_code code = data ? read_job(ctx, rep, job, &read) : hn_failure(ctx);
     if (code == HN_OK) {
         const struct hn_train_options options = {rep->folder, data, NULL, rep->quiet, 0};
         mkdir(runs, 0777); // a failure shows when a run's folder is made

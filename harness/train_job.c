@@ -369,7 +369,8 @@ enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
     *out = (struct hn_train_job){.n_tasks = 0};
     out->path = hn_strdup(ctx, path);
     out->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - path) : 0, path);
-    enum hn_code code = out->path && out->folder ? hn_job_parse_file(ctx, path, &root) : ctx->code;
+    enum hn_code code =
+        out->path && out->folder ? hn_job_parse_file(ctx, path, &root) : hn_failure(ctx);
     for (int64_t i = 0; !code && set && i < set->count; i++)
         code = hn_job_override(ctx, set->item[i], root);
     if (!code)

@@ -35,7 +35,7 @@ static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_en
     struct hn_topk near = {.k = NEIGHBOURS};
     float *rows = hn_alloc(ctx, size, sizeof *rows);
     double *vote = rows ? hn_alloc(ctx, s->classes, sizeof *vote) : NULL;
-    enum hn_code code = vote ? HN_OK : ctx->code;
+    enum hn_code code = vote ? HN_OK : hn_failure(ctx);
     if (code == HN_OK) {
         hn_split_gather(env->items, s->id, s->train + s->test, rows);
         struct hn_sweep sweep = {.x = {rows + s->train * d, s->test, d, d},

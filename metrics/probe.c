@@ -22,7 +22,7 @@ static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_en
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
     float *rows = hn_alloc(ctx, size, sizeof *rows);
     int32_t *label = rows ? hn_alloc(ctx, n, sizeof *label) : NULL;
-    enum hn_code code = label ? HN_OK : ctx->code;
+    enum hn_code code = label ? HN_OK : hn_failure(ctx);
     if (code == HN_OK) {
         hn_split_gather(env->items, s->id, n, rows);
         for (int64_t i = 0; i < n; i++)
