@@ -79,7 +79,8 @@ static enum hn_code fit_zca(struct hn_context *ctx, struct fit *f) {
             for (int b = 0; b < DIM; b++)
                 moment[a * DIM + b] += off * ((double)f->patch[i * DIM + b] - f->mean[b]);
         }
-    enum hn_code code = moment ? hn_eigen_top(ctx, moment, DIM, DIM, value, vector) : hn_failure(ctx);
+    enum hn_code code =
+        moment ? hn_eigen_top(ctx, moment, DIM, DIM, value, vector) : hn_failure(ctx);
     for (int a = 0; code == HN_OK && a < DIM; a++)
         for (int b = 0; b < DIM; b++) {
             double sum = 0;
