@@ -120,6 +120,8 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_common *com
     return hn_results_set(ctx, results, "status", complete ? "complete" : "partial");
 }
 
+enum { PLAN_LEAST = 1 << 26 }; // bytes that planning may always take
+
 // What of the plan is asked for: a part, and what the filter lets through.
 struct asked {
     const struct hn_plan *plan;
@@ -406,9 +408,13 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
                                      .instructions = &p->instructions};
     if (parse_shard(ctx, p->shard, &options))
         return ctx->code;
-    ctx->memory.limit = p->memory ? p->memory : job->memory_limit; // of labels and graphs, too
+    // Labels and graphs are read for the plan: they have to fit, too, but a limit that is too small
+    // for anything is judged by what the job needs.
+    int64_t limit = p->memory ? p->memory : job->memory_limit;
+    ctx->memory.limit = limit ? hn_max(limit, PLAN_LEAST) : 0;
     if (hn_plan_make(ctx, job, &plan))
         return ctx->code;
+    ctx->memory.limit = limit;
     enum hn_code code;
     if (p->dry_run) {
         code = list_cells(ctx, &plan, &options);

@@ -461,6 +461,12 @@ test_threads_and_memory() {
     # Nobody can know before that all items are the same, and what a graph of all pairs needs.
     expect "items that are all the same" 0 '' synth -o same.h5 --n 7000 --dim 4 --classes 1 \
         --super-classes 1 --steps 2 --views 1 --kappa-from 1e9 --kappa-to 1e9
+    job many.h5 '[mined]' 'metrics: [fn_ratio]' >j.yaml
+    "$hardneg" synth -o many.h5 --n 3000 --dim 8 --steps 1 --quiet
+    "$hardneg" run -c j.yaml -o quick --quiet >out 2>err
+    expect "a job that fits the lean way alone" 0 '' run -c j.yaml -o lean --memory 4MiB
+    [ -z "$python" ] || check "its results are the same" same_results quick/results.h5 lean/results.h5
+    expect "what fits no way" 2 'however it is run.*limit is 1.5 MiB.*limits.memory to [0-9]*MiB' run -c j.yaml -o small --memory 1536KiB
     job same.h5 '[uniform, gcbs]' 'limits: {memory: 64MiB}' 'metrics: [fn_ratio]' >j.yaml
     expect "some cells fail" 4 'cells failed' run -c j.yaml -o some --quiet
     if [ -n "$python" ]; then

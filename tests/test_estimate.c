@@ -140,11 +140,13 @@ static void check_job(struct bench *b, const char *name, const char *text) {
     hn_job_free(&b->ctx, &job);
 }
 
-static void check_samplers(const char *n, const char *dim, const char *const *sampler, int count) {
+static void check_samplers(const char *n, const char *dim, const char *const *sampler, int count,
+                           bool lean) {
     for (int i = 0; i < count; i++) {
         struct bench b;
         char text[1000];
         set_up(&b);
+        b.ctx.memory.lean = lean;
         make_series(&b, n, dim);
         snprintf(text, sizeof text,
                  "version: 1\nsnapshots: s.h5\nsteps: [60]\nbatch_size: 32\nbatches: 60\n"
@@ -165,14 +167,19 @@ static void test_small_file(void) {
                                    "random-negatives: {n: 50}",
                                    "ring: {space: embeddings, n: 20}",
                                    "mined"};
-    check_samplers("900", "16", sampler, (int)(sizeof sampler / sizeof sampler[0]));
+    check_samplers("900", "16", sampler, (int)(sizeof sampler / sizeof sampler[0]), false);
 }
 
 // Carried on from synthetic files of 2,048 to 4,096 items.
 static void test_large_file(void) {
     const char *const sampler[] = {"uniform", "batchsampler: {M: 100, K: 50}",
-                                   "gcbs: {quantile: 0.99}"};
-    check_samplers("12000", "8", sampler, (int)(sizeof sampler / sizeof sampler[0]));
+                                   "gcbs: {quantile: 0.99}", "gcbs: {keep: 64}"};
+    check_samplers("12000", "8", sampler, (int)(sizeof sampler / sizeof sampler[0]), false);
+}
+
+static void test_lean(void) {
+    const char *const sampler[] = {"mined"};
+    check_samplers("9000", "8", sampler, 1, true);
 }
 
 // A stale graph is judged beside a fresh one; weightings, losses and everything that is measured.
@@ -248,6 +255,7 @@ static const struct hn_test tests[] = {
     {"texts", test_texts},
     {"small file", test_small_file},
     {"large file", test_large_file},
+    {"lean", test_lean},
     {"stale graph", test_stale},
     {"lacking", test_lacking},
     {"no memory", test_no_memory},
