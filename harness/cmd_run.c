@@ -414,12 +414,13 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
     ctx->memory.limit = limit ? hn_max(limit, PLAN_LEAST) : 0;
     if (hn_plan_make(ctx, job, &plan))
         return ctx->code;
-    ctx->memory.limit = limit;
     enum hn_code code;
     if (p->dry_run) {
+        ctx->memory.limit = limit;
         code = list_cells(ctx, &plan, &options);
     } else {
         char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
+        ctx->memory.limit = limit;
         options.folder = folder;
         code = folder ? check_memory(ctx, &plan, &options) : HN_MEMORY;
         if (code == HN_OK)
