@@ -3,8 +3,10 @@
 // message, or records the cell as failed and goes on; nothing stays allocated or half-written; what
 // was finished can be used by the next run.
 //
-// HN_EVERY=1 makes every allocation of every job fail in turn (an hour), HN_EVERY=11 every
-// eleventh, otherwise a few are spread over each run.
+// HN_EVERY=1 makes every allocation of every job fail in turn (hours: 5,600 in each of 31 jobs),
+// HN_EVERY=11 every eleventh, from the HN_FROM-th on, so that eleven processes with HN_FROM=0 to 10
+// make up all. HN_STACKS=1: of each call stack that allocates, the first and the last call in the
+// first job that has it. Otherwise a few are spread over each run.
 #include "datasets/h5.h"
 #include "datasets/synth.h"
 #include "harness/runner.h"
@@ -12,6 +14,7 @@
 #include "tests/test.h"
 
 #include <dirent.h>
+#include <execinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +57,8 @@ static void write_job(const struct place *p, const char *samplers, const char *m
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
     fprintf(f,
             "version: 1\nsnapshots: s.h5\nsteps: [0]\nbatch_size: 8\nbatches: 3\n"
-            "samplers: [%s]\nmetrics: %s\ntiming: {reps: 1, warmup: 1, interleave: true}\n",
-            samplers, metrics);
+            "samplers: [%s]\n%s%s\ntiming: {reps: 1, warmup: 1, interleave: true}\n",
+            samplers, metrics ? "metrics: " : "", metrics ? metrics : "");
     CU_ASSERT_EQUAL_FATAL(fclose(f), 0);
 }
 
@@ -143,7 +146,65 @@ static int64_t stride(int64_t calls) {
     return asked > 0 ? asked : hn_max(1, calls / FEW);
 }
 
+static int64_t from(void) {
+    const char *first = getenv("HN_FROM");
+    return first ? strtoll(first, NULL, 10) : 0;
+}
+
 static int64_t tried, jobs;
+
+// The call stack of every allocation of a run, as a hash; the linker leads aligned_alloc(), which
+// hn_alloc() calls once for each, here.
+enum { CALLS = 1 << 15, SEEN = 1 << 16, DEPTH = 32 };
+static uint64_t stack_of[CALLS], seen[SEEN];
+static const struct hn_context *recorded; // NULL: no run is being recorded
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    int64_t call = recorded ? recorded->memory.calls : CALLS;
+    if (call < CALLS) {
+        void *frame[DEPTH];
+        uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+        for (int i = 0, n = backtrace(frame, DEPTH); i < n; i++)
+            hash = (hash ^ (uint64_t)(uintptr_t)frame[i]) * 0x100000001b3;
+        stack_of[call] = hash | 1;
+    }
+    return __real_aligned_alloc(alignment, size);
+}
+
+// Whether the stack is new, after which it is not.
+static bool take_stack(uint64_t hash) {
+    for (uint64_t at = hash % SEEN;; at = (at + 1) % SEEN) {
+        if (seen[at] == hash)
+            return false;
+        if (seen[at] == 0) {
+            seen[at] = hash;
+            return true;
+        }
+    }
+}
+
+// Leaves in stack_of[1 .. calls] only the first and last call of every stack that is new.
+static int64_t keep_new_stacks(int64_t calls) {
+    int64_t stacks = 0;
+    for (int64_t k = 1; k <= calls; k++) {
+        uint64_t hash = stack_of[k];
+        if (hash <= 1 || !take_stack(hash))
+            continue;
+        int64_t last = k;
+        for (int64_t j = k + 1; j <= calls; j++)
+            if (stack_of[j] == hash) {
+                stack_of[last] = last == k ? hash : 0;
+                last = j;
+            }
+        stacks++;
+        stack_of[k] = stack_of[last] = 1;
+    }
+    for (int64_t k = 1; k <= calls; k++)
+        stack_of[k] = stack_of[k] == 1;
+    return stacks;
+}
 
 static void fail_each(const char *samplers, const char *metrics) {
     struct hn_context ctx;
@@ -153,17 +214,28 @@ static void fail_each(const char *samplers, const char *metrics) {
     struct place p = make_place(&ctx);
     write_job(&p, samplers, metrics);
     hn_context_init(&ctx, 1);
+    memset(stack_of, 0, sizeof stack_of);
+    recorded = &ctx;
     HN_CHECK(&ctx, execute(&ctx, &p, &summary));
+    recorded = NULL;
     CU_ASSERT_EQUAL(summary.failed, 0);
     CU_ASSERT(summary.ran > 0);
     int64_t calls = ctx.memory.calls, step = stride(calls), n = 0;
     HN_CHECK(&ctx, hn_results_read(&ctx, p.results, &whole));
     CU_ASSERT_EQUAL(empty_folder(p.cells) + empty_folder(p.out), 0);
+    bool by_stack = getenv("HN_STACKS");
+    CU_ASSERT_FATAL(calls < CALLS);
+    int64_t stacks = by_stack ? keep_new_stacks(calls) : 0;
     // Each job begins one further on: what all of them do is covered by them together.
-    for (int64_t k = 1 + jobs % step; k <= calls; k += step, n++)
-        fail_at(&p, k, &whole, n % 16 == 3);
-    if (getenv("HN_EVERY"))
-        fprintf(stderr, "    %s: %d of %d allocations failed\n", samplers, (int)n, (int)calls);
+    for (int64_t k = by_stack ? 1 : 1 + (jobs + from()) % step; k <= calls;
+         k += by_stack ? 1 : step)
+        if (!by_stack || stack_of[k]) {
+            fail_at(&p, k, &whole, n % 16 == 3);
+            n++;
+        }
+    if (by_stack || getenv("HN_EVERY"))
+        fprintf(stderr, "    %s: %d of %d allocations failed, %d new call stacks\n", samplers,
+                (int)n, (int)calls, (int)stacks);
     tried += n;
     jobs++;
     hn_results_free(&ctx, &whole);
@@ -187,6 +259,25 @@ static void test_samplers(void) {
         fail_each(samplers[i], "all");
 }
 
+// The samplers of harness/jobs/smoke.yaml with its metrics (those that a job has when it names
+// none): small enough for every single allocation (HN_EVERY=1, and "smoke" as argument).
+static void test_smoke(void) {
+    static const char *const samplers[] = {"\"null\"",
+                                           "uniform: {draw: shuffle}",
+                                           "uniform: {draw: iid}",
+                                           "knn",
+                                           "batchsampler: {M: 20, K: 5}",
+                                           "gcbs",
+                                           "random-negatives: {n: 9}",
+                                           "hops",
+                                           "ring: {space: embeddings}",
+                                           "mined: {take: draw, relative_margin: 0.05}",
+                                           "hard-negative",
+                                           "stratified"};
+    for (size_t i = 0; i < sizeof samplers / sizeof *samplers; i++)
+        fail_each(samplers[i], NULL);
+}
+
 static void test_studies(void) {
     static const char *const studies[] = {"prop1: {M: 20, K: 5, graphs: 3}",
                                           "prop2: {M: 20, K: 5, sweeps: 5}",
@@ -203,10 +294,11 @@ static void test_studies(void) {
     }
 }
 
-static const struct hn_test tests[] = {{"samplers", test_samplers}, {"studies", test_studies}};
+static const struct hn_test tests[] = {
+    {"smoke", test_smoke}, {"samplers", test_samplers}, {"studies", test_studies}};
 
 int main(int argc, char **argv) {
     hn_h5_quiet();
-    int status = hn_test_main(argc, argv, "run_memory", tests, 2);
+    int status = hn_test_main(argc, argv, "run_memory", tests, 3);
     return status ? status : tried == 0;
 }
