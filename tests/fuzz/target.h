@@ -4,12 +4,14 @@
 #ifndef HN_TESTS_FUZZ_TARGET_H
 #define HN_TESTS_FUZZ_TARGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct hn_fuzz_target {
     const char *name;
     void (*run)(const uint8_t *data, size_t size);
+    bool hdf5; // the bytes are an HDF5 file
 };
 
 extern const struct hn_fuzz_target hn_fuzz_targets[]; // ends with a NULL name
