@@ -425,7 +425,7 @@ static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s
     return code == HN_OK ? hn_snapshot_read_features(ctx, s) : code;
 }
 
-enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
+static enum hn_code open_file(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
     *out = NULL;
     struct hn_snapshot *s = hn_zalloc(ctx, 1, sizeof *s);
     if (!s)
@@ -433,9 +433,7 @@ enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct h
     s->file = H5I_INVALID_HID;
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         s->series[i].id = H5I_INVALID_HID;
-    enum hn_code code = hn_h5_probe(ctx, path);
-    if (code == HN_OK)
-        code = hn_h5_open(ctx, path, &s->file);
+    enum hn_code code = hn_h5_open(ctx, path, &s->file);
     if (code == HN_OK && !(s->path = hn_strdup(ctx, path)))
         code = ctx->code;
     s->info.path = s->path;
@@ -446,6 +444,25 @@ enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct h
     else
         hn_snapshot_close(ctx, s);
     return code;
+}
+
+// What a process of its own does first. Whether HDF5 breaks down on a damaged file can depend on
+// what lies beside a buffer that it reads beyond: so that process does, from the same state of
+// memory on, the very thing that this one does next. One thread: others are not there after fork().
+static void open_and_leave(const char *path, void *data) {
+    struct hn_context *ctx = data;
+    struct hn_snapshot *s;
+    ctx->note = NULL;
+    ctx->threads = 1;
+    (void)!open_file(ctx, path, &s);
+}
+
+enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
+    *out = NULL;
+    enum hn_code code = hn_h5_probe(ctx, path);
+    if (code == HN_OK)
+        code = hn_h5_try(ctx, path, open_and_leave, ctx);
+    return code == HN_OK ? open_file(ctx, path, out) : code;
 }
 
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {

@@ -418,9 +418,18 @@ test_hostile_jobs() {
     check "nothing came of them" test ! -e bad/results.h5
 }
 
+# Files on which HDF5 broke down in the process itself, after one that looked at them first had got through.
+test_found() {
+    local file
+    for file in "$here"/fuzz/corpus/snapshot/broken-*.h5; do
+        run validate "$file"
+        check "${file##*/} is refused" test "$rc" = 3
+    done
+}
+
 flips=${FLIPS:-24}
 for t in test_disks test_limits_on_files test_unreadable test_truncated test_flipped_results test_flipped_cells \
-    test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs; do
+    test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs test_found; do
     if [ -n "${2:-}" ] && [[ $t != *$2* ]]; then continue; fi
     $t
 done
