@@ -25,7 +25,7 @@
 #include <string.h>
 
 enum {
-    SAMPLES = 1 << 20, // at most
+    SAMPLES = 1 << 24, // at most
     ROOM_LEAST = 1024,
     GROUP = 32,      // rows of a group of samples
     BINS = 1 << 16,  // of selections
@@ -74,7 +74,7 @@ static void tally_sample(const struct hn_threshold *t, int64_t upper) {
 }
 
 static void tally_close(const struct hn_threshold *t, int64_t upper) {
-    const struct hn_pairs *p = &t->pairs;
+    const struct hn_close_pairs *p = &t->pairs;
     memset(t->bins, 0, BINS * sizeof *t->bins);
     for (int64_t c = 0; c < p->chunks; c++)
         for (int64_t e = 0; e < p->used[c]; e++) {
@@ -305,7 +305,7 @@ static void band_score(struct hn_context *ctx, const struct hn_threshold *t, str
 }
 
 // Counts the band, chunk by chunk: b->first, count and above.
-static void band_count(struct hn_context *ctx, const struct hn_pairs *p, struct band *b) {
+static void band_count(struct hn_context *ctx, const struct hn_close_pairs *p, struct band *b) {
     int64_t above = 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : above)
     for (int64_t c = 0; c < p->chunks; c++) {
@@ -327,7 +327,7 @@ static void band_count(struct hn_context *ctx, const struct hn_pairs *p, struct 
 
 static enum hn_code band_fill(struct hn_context *ctx, const struct hn_threshold *t, double centre,
                               double width, struct band *b) {
-    const struct hn_pairs *p = &t->pairs;
+    const struct hn_close_pairs *p = &t->pairs;
     *b = (struct band){.centre = centre, .width = width};
     b->first = hn_alloc(ctx, p->chunks + 1, sizeof *b->first);
     if (!b->first)
@@ -380,7 +380,7 @@ static bool band_select(const struct band *b, int64_t rank, double slack, double
 
 // Keeps the close pairs above t->value, moved to the front of their chunks.
 static void keep_above(struct hn_context *ctx, struct hn_threshold *t, const struct band *b) {
-    struct hn_pairs *p = &t->pairs;
+    struct hn_close_pairs *p = &t->pairs;
     int64_t count = 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : count)
     for (int64_t c = 0; c < p->chunks; c++) {
@@ -433,7 +433,7 @@ static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, doubl
 // certain only from `low` on: below, not everything was collected; and where none of the sure ones
 // is near.
 static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
-    const struct hn_pairs *p = &t->pairs;
+    const struct hn_close_pairs *p = &t->pairs;
     double bound = hn_dot_bound(t->x.cols);
     int64_t rank = wanted_rank(t->x.rows, t->quantile);
     bool settled = false;
@@ -473,7 +473,7 @@ static enum hn_code aim_again(struct hn_context *ctx, struct hn_threshold *t) {
     bool overflow = t->pairs.overflow;
     if (overflow && hn_min(t->pairs.room, t->pairs.room_close) >= limit)
         return fail_crowd(ctx, t);
-    hn_pairs_free(ctx, &t->pairs);
+    hn_close_pairs_free(ctx, &t->pairs);
     t->capacity = 0;
     if (overflow)
         t->capacity = room > limit / 8 ? limit : 8 * room;
@@ -496,12 +496,12 @@ enum hn_code hn_threshold_plan(struct hn_context *ctx, struct hn_threshold *t, i
     t->passes++;
     sweep->x = t->x;
     sweep->y = t->y;
-    hn_sweep_add(sweep, &hn_pairs_sink, &t->pairs, HN_SIDE_ROWS);
+    hn_sweep_add(sweep, &hn_close_pairs_sink, &t->pairs, HN_SIDE_ROWS);
     return HN_OK;
 }
 
 void hn_threshold_free(struct hn_context *ctx, struct hn_threshold *t) {
-    hn_pairs_free(ctx, &t->pairs);
+    hn_close_pairs_free(ctx, &t->pairs);
     hn_free(ctx, t->sample);
     hn_free(ctx, t->bins);
     *t = (struct hn_threshold){0};
