@@ -160,7 +160,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     struct hn_threshold *threshold = &state->threshold;
     hn_graph_free(ctx, &state->graph);
-    enum hn_code code = hn_pairs_graph(ctx, &threshold->pairs, items->n, &state->graph);
+    enum hn_code code = hn_close_pairs_graph(ctx, &threshold->pairs, items->n, &state->graph);
     hn_threshold_free(ctx, threshold);
     if (code)
         return code;

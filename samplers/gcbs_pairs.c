@@ -75,7 +75,7 @@ static int64_t choose_cell(int64_t rows, int64_t cols) {
 
 static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
                                 const struct hn_sweep_shape *shape) {
-    struct hn_pairs *p = self;
+    struct hn_close_pairs *p = self;
     struct work *work = hn_zalloc(ctx, 1, sizeof *work);
     if (!work)
         return HN_MEMORY;
@@ -157,14 +157,14 @@ static bool reserve(struct work *work, struct writer *w, int64_t cell_row, int64
     return true;
 }
 
-static void close_close_chunk(struct hn_pairs *p, const struct writer *w) {
+static void close_close_chunk(struct hn_close_pairs *p, const struct writer *w) {
     if (!w->close_end)
         return;
     int64_t chunk = (w->close_end - p->pool) / HN_CLOSE_CHUNK - 1;
     p->used[chunk] = w->close - (p->pool + chunk * HN_CLOSE_CHUNK);
 }
 
-static bool put_close(struct hn_pairs *p, struct writer *w, struct hn_close_pair pair) {
+static bool put_close(struct hn_close_pairs *p, struct writer *w, struct hn_close_pair pair) {
     struct work *work = p->work;
     if (w->close == w->close_end) {
         if (atomic_load(&work->dry))
@@ -184,8 +184,8 @@ static bool put_close(struct hn_pairs *p, struct writer *w, struct hn_close_pair
 }
 
 // s[j], j in place[n], of row `row` and columns col0 + j, all in one cell.
-static bool put_row(struct hn_pairs *p, struct writer *w, int64_t row, int64_t col0, const float *s,
-                    int32_t n, int weight) {
+static bool put_row(struct hn_close_pairs *p, struct writer *w, int64_t row, int64_t col0,
+                    const float *s, int32_t n, int weight) {
     struct work *work = p->work;
     int64_t cell_col = (col0 + w->place[0]) >> work->shift;
     if (!reserve(work, w, row >> work->shift, cell_col, n))
@@ -220,7 +220,7 @@ static bool put_row(struct hn_pairs *p, struct writer *w, int64_t row, int64_t c
     return true;
 }
 
-static void take(struct hn_pairs *p, const struct hn_tile *tile, int weight, int thread) {
+static void take(struct hn_close_pairs *p, const struct hn_tile *tile, int weight, int thread) {
     struct work *work = p->work;
     struct writer *w = &work->writer[thread];
     const struct hn_scan *scan = hn_scan_best();
@@ -256,7 +256,7 @@ static void pairs_both(void *self, void *other, const struct hn_tile *tile, int 
 
 static enum hn_code pairs_end(struct hn_context *ctx, void *self) {
     (void)ctx;
-    struct hn_pairs *p = self;
+    struct hn_close_pairs *p = self;
     struct work *work = p->work;
     for (int k = 0; k < work->threads; k++) {
         struct writer *w = &work->writer[k];
@@ -273,7 +273,7 @@ static enum hn_code pairs_end(struct hn_context *ctx, void *self) {
     return HN_OK;
 }
 
-void hn_pairs_free(struct hn_context *ctx, struct hn_pairs *p) {
+void hn_close_pairs_free(struct hn_context *ctx, struct hn_close_pairs *p) {
     struct work *work = p->work;
     if (work) {
         hn_free(ctx, work->pool);
@@ -284,15 +284,15 @@ void hn_pairs_free(struct hn_context *ctx, struct hn_pairs *p) {
     hn_free(ctx, work);
     hn_free(ctx, p->pool);
     hn_free(ctx, p->used);
-    *p = (struct hn_pairs){0};
+    *p = (struct hn_close_pairs){0};
 }
 
-const struct hn_sink_type hn_pairs_sink = {.name = "pairs",
-                                           .begin = pairs_begin,
-                                           .tile = pairs_tile,
-                                           .end = pairs_end,
-                                           .across = pairs_tile,
-                                           .both = pairs_both};
+const struct hn_sink_type hn_close_pairs_sink = {.name = "pairs",
+                                                 .begin = pairs_begin,
+                                                 .tile = pairs_tile,
+                                                 .end = pairs_end,
+                                                 .across = pairs_tile,
+                                                 .both = pairs_both};
 
 // From here on: the graph.
 
@@ -332,7 +332,8 @@ static int64_t cut_words(const struct work *work, int64_t chunk, struct segment 
 }
 
 // The same for close pairs: runs in one cell.
-static int64_t cut_close(const struct hn_pairs *p, int shift, int64_t chunk, struct segment *out) {
+static int64_t cut_close(const struct hn_close_pairs *p, int shift, int64_t chunk,
+                         struct segment *out) {
     const struct hn_close_pair *pair = p->pool + chunk * HN_CLOSE_CHUNK;
     int64_t count = 0, used = p->used[chunk], last_row = -1, last_col = -1;
     for (int64_t e = 0; e < used; e++) {
@@ -352,7 +353,7 @@ static int64_t cut_close(const struct hn_pairs *p, int shift, int64_t chunk, str
 }
 
 // All segments to l->segment, once counted.
-static enum hn_code cut(struct hn_context *ctx, const struct hn_pairs *p, struct lists *l) {
+static enum hn_code cut(struct hn_context *ctx, const struct hn_close_pairs *p, struct lists *l) {
     const struct work *work = p->work;
     int64_t chunks = work->chunks + p->chunks;
     int64_t *first = hn_alloc(ctx, chunks + 1, sizeof *first);
@@ -391,7 +392,7 @@ static void lists_free(struct hn_context *ctx, struct lists *l) {
     }
 }
 
-static enum hn_code lists_make(struct hn_context *ctx, const struct hn_pairs *p, int64_t n,
+static enum hn_code lists_make(struct hn_context *ctx, const struct hn_close_pairs *p, int64_t n,
                                struct lists *l) {
     const struct work *work = p->work;
     l->cells = (n + work->cell - 1) / work->cell;
@@ -530,8 +531,8 @@ static void assemble(struct assembly *a, int threads) {
     a->out->start[a->n] = a->cursor;
 }
 
-enum hn_code hn_pairs_graph(struct hn_context *ctx, const struct hn_pairs *p, int64_t n,
-                            struct hn_graph *out) {
+enum hn_code hn_close_pairs_graph(struct hn_context *ctx, const struct hn_close_pairs *p, int64_t n,
+                                  struct hn_graph *out) {
     const struct work *work = p->work;
     struct lists lists = {0};
     // An odd number of words: columns of a table do not all fall into the same cache sets.

@@ -20,7 +20,7 @@ enum { HN_CLOSE_CHUNK = 1024 };
 
 // Off-diagonal entries of S with float products >= low. Those from `high` on are only remembered as
 // pairs, two bytes each and a little; those below are kept with their products, for a decision.
-struct hn_pairs {
+struct hn_close_pairs {
     float low, high;            // in: high may be infinite
     int64_t room, room_close;   // in: most entries of each kind
     int64_t sure;               // out: entries >= high, of both orders of a pair
@@ -31,12 +31,13 @@ struct hn_pairs {
     int64_t chunks;             // out
     void *work;                 // private
 };
-extern const struct hn_sink_type hn_pairs_sink;
-void hn_pairs_free(struct hn_context *ctx, struct hn_pairs *p); // zeroed is fine
+extern const struct hn_sink_type hn_close_pairs_sink;
+void hn_close_pairs_free(struct hn_context *ctx, struct hn_close_pairs *p); // zeroed is fine
 
 // The symmetric graph of n nodes that joins the ends of every pair: the sure ones, and what is left
 // of the close ones. Neighbours ascend.
-HN_MUST_USE enum hn_code hn_pairs_graph(struct hn_context *ctx, const struct hn_pairs *p, int64_t n,
-                                        struct hn_graph *out);
+HN_MUST_USE enum hn_code hn_close_pairs_graph(struct hn_context *ctx,
+                                              const struct hn_close_pairs *p, int64_t n,
+                                              struct hn_graph *out);
 
 #endif

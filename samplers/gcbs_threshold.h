@@ -25,10 +25,10 @@ struct hn_threshold {
     int64_t count;         // out: entries, which `pairs` holds
     double value;          // out: the l-th product, which all of these exceed; in if `given`
     int64_t passes;        // out: sweeps made
-    struct hn_pairs pairs; // for hn_pairs_graph()
-    float *sample;         // private, as is the rest: [samples] products of random pairs
-    int64_t *bins;         // scratch of selections
-    int64_t samples;       // `selves` of them of an item with itself, put at the bottom
+    struct hn_close_pairs pairs; // for hn_close_pairs_graph()
+    float *sample;               // private, as is the rest: [samples] products of random pairs
+    int64_t *bins;               // scratch of selections
+    int64_t samples;             // `selves` of them of an item with itself, put at the bottom
     int64_t selves;
     int64_t rank;     // place from the top of the sample that gives `low`
     double low;       // every product >= low is collected

@@ -60,7 +60,7 @@ static int64_t mistakes(struct hn_context *ctx, const struct hn_threshold *t, co
                         long double limit) {
     int64_t n = t->x.rows, wrong = 0, count = 0;
     struct hn_graph g;
-    HN_CHECK(ctx, hn_pairs_graph(ctx, &t->pairs, n, &g));
+    HN_CHECK(ctx, hn_close_pairs_graph(ctx, &t->pairs, n, &g));
     for (int64_t i = 0; i < n; i++) {
         int64_t e = g.start[i];
         for (int64_t j = 0; j < n; j++) {
