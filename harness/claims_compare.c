@@ -193,32 +193,6 @@ static enum hn_code pair_group(struct judge *j, const struct hn_samples *a,
     return HN_OK;
 }
 
-// Compares two collected sides. b: NULL for a constant, or for a value alone.
-static enum hn_code compare(struct judge *j, const struct hn_samples *a, const struct hn_samples *b,
-                            const char *left, const char *right) {
-    struct pairs p;
-    if (make_pairs(j->ctx, a->n, &p))
-        return j->ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; i < a->n && !code && j->out->verdict != HN_NOT_TESTED; i++) {
-        if (!first_of_group(a, i))
-            continue;
-        p.n = 0;
-        code = pair_group(j, a, b, i, &p);
-        if (code || p.n == 0 || j->out->verdict == HN_NOT_TESTED)
-            continue;
-        struct hn_claim_part *part = add_part(j);
-        if (!part) {
-            code = j->ctx->code;
-            break;
-        }
-        fill_part(j, part, &p);
-        name_part(part, a->sample[i].group, left, right);
-    }
-    free_pairs(j->ctx, &p);
-    return code;
-}
-
 static struct hn_collect collect_of(const struct judge *j, const struct hn_claim_side *side,
                                     const struct hn_claim_side *other, int64_t member) {
     const struct hn_claim *c = j->claim;
@@ -293,9 +267,10 @@ static enum hn_code compare_curves(struct judge *j, const struct hn_samples *a,
     return HN_OK;
 }
 
-// Steps to the value that the other side has at its end, of both sides.
-static enum hn_code judge_curves(struct judge *j, const struct hn_samples *a,
-                                 const struct hn_samples *b, const char *left, const char *right) {
+// Compares two collected sides, group by group. b: NULL for a constant, or for a value alone.
+// curves: by the steps to the value that the other side has at its end.
+static enum hn_code compare(struct judge *j, const struct hn_samples *a, const struct hn_samples *b,
+                            bool curves, const char *left, const char *right) {
     struct pairs p;
     if (make_pairs(j->ctx, a->n, &p))
         return j->ctx->code;
@@ -304,16 +279,18 @@ static enum hn_code judge_curves(struct judge *j, const struct hn_samples *a,
         if (!first_of_group(a, i))
             continue;
         p.n = 0;
-        code = compare_curves(j, a, b, i, &p);
-        if (p.n == 0 || j->out->verdict == HN_NOT_TESTED)
+        code = curves ? compare_curves(j, a, b, i, &p) : pair_group(j, a, b, i, &p);
+        if (code || p.n == 0 || j->out->verdict == HN_NOT_TESTED)
             continue;
         struct hn_claim_part *part = add_part(j);
-        code = part ? HN_OK : j->ctx->code;
-        if (part) {
-            fill_part(j, part, &p);
-            part->step = -1;
-            name_part(part, a->sample[i].group, left, right);
+        if (!part) {
+            code = j->ctx->code;
+            break;
         }
+        fill_part(j, part, &p);
+        if (curves)
+            part->step = -1;
+        name_part(part, a->sample[i].group, left, right);
     }
     free_pairs(j->ctx, &p);
     return code;
@@ -336,8 +313,7 @@ static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t 
     if (code == HN_OK && (lacks(&a) || (rows && lacks(&b))))
         code = not_tested(j, lacks(&a) ? a.why : b.why);
     else if (code == HN_OK)
-        code = curves ? judge_curves(j, &a, &b, left, right)
-                      : compare(j, &a, rows ? &b : NULL, left, right);
+        code = compare(j, &a, rows || curves ? &b : NULL, curves, left, right);
     hn_samples_free(j->ctx, &a);
     hn_samples_free(j->ctx, &b);
     return code;
