@@ -209,6 +209,16 @@ static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
     return HN_OK;
 }
 
+hid_t hn_h5_transfer_list(void) {
+    enum { CONVERTED_AT_ONCE = 16384 }; // bytes
+    hid_t list = H5Pcreate(H5P_DATASET_XFER);
+    if (list >= 0 && H5Pset_buffer(list, CONVERTED_AT_ONCE, NULL, NULL) < 0) {
+        (void)H5Pclose(list);
+        return H5I_INVALID_HID;
+    }
+    return list;
+}
+
 enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
     *file = H5I_INVALID_HID;
     enum hn_code code = check_readable(ctx, path);

@@ -24,6 +24,10 @@ HN_MUST_USE char *hn_h5_get_text(struct hn_context *ctx, hid_t object, const cha
 int64_t hn_h5_get_int(hid_t object, const char *name, int64_t fallback);
 double hn_h5_get_real(hid_t object, const char *name, double fallback);
 
+// How texts of variable length are read and written: through a buffer of a size for small tables,
+// where HDF5 would clear a mebibyte for every column. Negative on failure; the caller closes it.
+hid_t hn_h5_transfer_list(void);
+
 // Opens `path` read-only. HN_DATA: missing, unreadable, not HDF5 (says which, and the remedy).
 HN_MUST_USE enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file);
 // HDF5 1.10 can crash on damaged attributes, against which a reader cannot guard itself. So a

@@ -200,7 +200,7 @@ static enum hn_code read_variable_texts(const struct reader *r, const struct sou
     enum hn_code code;
     r->ctx->code = HN_OK;
     char **text = hn_zalloc(r->ctx, t->rows, sizeof *text);
-    hid_t list = H5Pcreate(H5P_DATASET_XFER);
+    hid_t list = hn_h5_transfer_list();
     pool.block = hn_alloc(r->ctx, t->rows, sizeof *pool.block);
     if (!text || !pool.block)
         code = r->ctx->code;

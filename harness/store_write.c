@@ -22,6 +22,7 @@ struct writer {
     struct hn_context *ctx;
     const char *path;
     hid_t file, text; // text: variable-length UTF-8
+    hid_t transfer;   // how texts are written
 };
 
 // A dataset to be written: data[dims], of `memory` type, stored as `type`.
@@ -82,7 +83,7 @@ static hid_t write_array(const struct writer *w, hid_t parent, const struct arra
     hid_t set = H5I_INVALID_HID;
     if (space >= 0 && list >= 0)
         set = H5Dcreate2(parent, a->name, a->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (set >= 0 && H5Dwrite(set, a->memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, a->data) < 0) {
+    if (set >= 0 && H5Dwrite(set, a->memory, H5S_ALL, H5S_ALL, w->transfer, a->data) < 0) {
         (void)H5Dclose(set);
         set = H5I_INVALID_HID;
     }
@@ -477,21 +478,30 @@ static enum hn_code write_all(const struct writer *w, const struct hn_results *r
     return code;
 }
 
+static enum hn_code make_lists(struct writer *w) {
+    w->text = H5Tcopy(H5T_C_S1);
+    if (w->text < 0 || H5Tset_size(w->text, H5T_VARIABLE) < 0 ||
+        H5Tset_cset(w->text, H5T_CSET_UTF8) < 0)
+        return hn_fail(w->ctx, HN_INTERNAL, "HDF5 has no string type");
+    w->transfer = hn_h5_transfer_list();
+    if (w->transfer < 0)
+        return hn_fail(w->ctx, HN_INTERNAL, "HDF5 cannot make a property list");
+    return HN_OK;
+}
+
 enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
                               const char *path) {
-    struct writer w = {ctx, path, H5I_INVALID_HID, H5I_INVALID_HID};
+    struct writer w = {ctx, path, H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
     char *temporary;
     if (hn_h5_create(ctx, path, &w.file, &temporary))
         return ctx->code;
-    enum hn_code code = HN_OK;
-    w.text = H5Tcopy(H5T_C_S1);
-    if (w.text < 0 || H5Tset_size(w.text, H5T_VARIABLE) < 0 ||
-        H5Tset_cset(w.text, H5T_CSET_UTF8) < 0)
-        code = hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
-    else
+    enum hn_code code = make_lists(&w);
+    if (code == HN_OK)
         code = write_all(&w, r);
     if (w.text >= 0)
         (void)H5Tclose(w.text);
+    if (w.transfer >= 0)
+        (void)H5Pclose(w.transfer);
     if (code == HN_OK)
         return hn_h5_commit_sealed(ctx, w.file, temporary, path);
     hn_h5_discard(ctx, w.file, temporary);
