@@ -3,6 +3,7 @@
 #include "core/matrix.h"
 #include "core/scan_private.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -67,9 +68,22 @@ static void widen_each(const float *s, int64_t n, float *min, float *max) {
     }
 }
 
-static inline double power(float s, double slope) {
+struct hn_powers hn_powers_of(double temperature) {
+    enum { FINE = 4096, STEEP = 60 };
+    double slope = M_LOG2E / temperature;
+    float high = (float)slope;
+    return (struct hn_powers){.slope = slope,
+                              .shift = rint(slope * FINE) / FINE,
+                              .high = high,
+                              .low = (float)(slope - (double)high),
+                              .single = slope <= STEEP};
+}
+
+// In double, whatever the slope: without fused multiply-add single precision would lose more.
+static inline double power(float s, const struct hn_powers *powers) {
     const double magic = 0x1.8p52; // adding it rounds to an integer and leaves that in the low bits
-    double y = ((double)s - 1.0) * slope, shifted = y + magic, f = y - (shifted - magic);
+    double y = (double)s * powers->slope - powers->shift, shifted = y + magic,
+           f = y - (shifted - magic);
     double p = HN_POWER_6;
     p = p * f + HN_POWER_5;
     p = p * f + HN_POWER_4;
@@ -92,24 +106,24 @@ static double add_lanes(double lane[LANES]) {
     return lane[0];
 }
 
-static double powers(const float *s, int64_t n, double slope) {
+static double powers(const float *s, int64_t n, const struct hn_powers *p) {
     double lane[LANES] = {0};
     for (int64_t j = 0; j < n; j++)
-        lane[j % LANES] += power(s[j], slope);
+        lane[j % LANES] += power(s[j], p);
     return add_lanes(lane);
 }
 
-static void powers_each(const float *s, int64_t n, double slope, double *each) {
+static void powers_each(const float *s, int64_t n, const struct hn_powers *p, double *each) {
     for (int64_t j = 0; j < n; j++)
-        each[j] += power(s[j], slope);
+        each[j] += power(s[j], p);
 }
 
-static double powers_both(const float *s, int64_t n, double slope, double *each) {
+static double powers_both(const float *s, int64_t n, const struct hn_powers *p, double *each) {
     double lane[LANES] = {0};
     for (int64_t j = 0; j < n; j++) {
-        double p = power(s[j], slope);
-        lane[j % LANES] += p;
-        each[j] += p;
+        double term = power(s[j], p);
+        lane[j % LANES] += term;
+        each[j] += term;
     }
     return add_lanes(lane);
 }

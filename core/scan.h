@@ -7,6 +7,7 @@
 #ifndef HN_CORE_SCAN_H
 #define HN_CORE_SCAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Survivors of one row of S: score and column of each. Arrays have room for HN_SCAN_SLACK entries
@@ -17,6 +18,17 @@ struct hn_survivors {
     int32_t *id;
     int32_t used, room;
 };
+
+// exp(s / temperature) = 2^(slope s) = 2^shift 2^(slope s - shift). shift is near slope, so that
+// for s <= 1 no term is above 1 by more than rounding, and has so few digits that single precision
+// takes shift and any whole number away from slope s without an error.
+struct hn_powers {
+    double slope, shift;
+    float high, low; // high + low = slope
+    bool single;     // no term leaves single precision's range for s >= -1
+};
+struct hn_powers hn_powers_of(double temperature);
+#define HN_POWERS_ERROR 1.5e-7
 
 struct hn_scan {
     const char *name;
@@ -34,11 +46,12 @@ struct hn_scan {
     void (*widen)(const float *s, int64_t n, float *min, float *max);
     // min[j] and max[j] take in s[j].
     void (*widen_each)(const float *s, int64_t n, float *min, float *max);
-    // Sum of 2^((s[j] - 1) slope), each with a relative error below 2e-9 (see sink_lse.c), added in
-    // sixteen lanes. each[n]: gets every term added to its place.
-    double (*powers)(const float *s, int64_t n, double slope);
-    void (*powers_each)(const float *s, int64_t n, double slope, double *each);
-    double (*powers_both)(const float *s, int64_t n, double slope, double *each);
+    // Sum of the terms 2^(slope s[j] - shift), s from -1 to 1, each with a relative error below
+    // HN_POWERS_ERROR (see sink_lse.c), added in lanes. each[n]: gets every term
+    // added to its place.
+    double (*powers)(const float *s, int64_t n, const struct hn_powers *p);
+    void (*powers_each)(const float *s, int64_t n, const struct hn_powers *p, double *each);
+    double (*powers_both)(const float *s, int64_t n, const struct hn_powers *p, double *each);
     // How many of s[n] are >= threshold.
     int32_t (*count)(const float *s, int64_t n, float threshold);
     // rank[i] = how many of value[n] come before value[i]: larger ones, and equal ones further

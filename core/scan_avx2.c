@@ -125,10 +125,11 @@ AVX2 static void widen_each(const float *s, int64_t n, float *min, float *max) {
     }
 }
 
-// 2^((s - 1) slope) of four.
-INLINE2 __m256d power(__m128 s, __m256d slope) {
+// 2^(slope s - shift) of four, in double.
+INLINE2 __m256d power_4(__m128 s, const struct hn_powers *powers) {
     const __m256d magic = _mm256_set1_pd(0x1.8p52); // as in the portable path
-    __m256d y = _mm256_fmsub_pd(_mm256_cvtps_pd(s), slope, slope);
+    __m256d y = _mm256_fmsub_pd(_mm256_cvtps_pd(s), _mm256_set1_pd(powers->slope),
+                                _mm256_set1_pd(powers->shift));
     __m256d shifted = _mm256_add_pd(y, magic);
     __m256d f = _mm256_sub_pd(y, _mm256_sub_pd(shifted, magic));
     __m256d p = _mm256_set1_pd(HN_POWER_6);
@@ -148,51 +149,104 @@ INLINE2 double add_lanes(const __m256d lane[4]) {
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-// Four of the last few numbers; lanes without one add nothing.
-INLINE2 __m256d rest_power(const float *s, int64_t count, __m256d slope) {
-    const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
-    float four[4] = {0};
-    for (int64_t l = 0; l < count && l < 4; l++)
-        four[l] = s[l];
-    __m256i here = _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), lanes);
-    return _mm256_and_pd(power(_mm_loadu_ps(four), slope), _mm256_castsi256_pd(here));
+// 2^(slope s - shift) of eight, in single precision: f is rounded twice, at its own size.
+INLINE2 __m256 power_8(__m256 s, const struct hn_powers *powers) {
+    const __m256 high = _mm256_set1_ps(powers->high), shift = _mm256_set1_ps((float)powers->shift);
+    __m256 k = _mm256_round_ps(_mm256_fmsub_ps(s, high, shift),
+                               _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m256 f = _mm256_fmsub_ps(s, high, _mm256_add_ps(shift, k));
+    f = _mm256_fmadd_ps(s, _mm256_set1_ps(powers->low), f);
+    __m256 p = _mm256_set1_ps((float)HN_POWER_6);
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps((float)HN_POWER_5));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps((float)HN_POWER_4));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps((float)HN_POWER_3));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps((float)HN_POWER_2));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps((float)HN_POWER_1));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps((float)HN_POWER_0));
+    __m256i exponent = _mm256_slli_epi32(_mm256_cvtps_epi32(k), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), exponent));
 }
 
-// rows, each: what is to be added up.
-INLINE2 double sum_powers(const float *s, int64_t n, double slope, _Bool rows, double *each) {
-    const __m256d m = _mm256_set1_pd(slope), zero = _mm256_setzero_pd();
+INLINE2 __m256d left(__m256 v) { return _mm256_cvtps_pd(_mm256_castps256_ps128(v)); }
+INLINE2 __m256d right(__m256 v) { return _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)); }
+
+INLINE2 void add_each(double *each, __m256d v) {
+    _mm256_storeu_pd(each, _mm256_add_pd(_mm256_loadu_pd(each), v));
+}
+
+// The terms of s[LANES], to lane[4] and each[LANES].
+INLINE2 void add_single(const float *s, const struct hn_powers *powers, __m256d lane[4],
+                        double *each) {
+    __m256 p = power_8(_mm256_loadu_ps(s), powers), q = power_8(_mm256_loadu_ps(s + 8), powers);
+    lane[0] = _mm256_add_pd(lane[0], left(p));
+    lane[1] = _mm256_add_pd(lane[1], right(p));
+    lane[2] = _mm256_add_pd(lane[2], left(q));
+    lane[3] = _mm256_add_pd(lane[3], right(q));
+    if (each) {
+        add_each(each, left(p));
+        add_each(each + 4, right(p));
+        add_each(each + 8, left(q));
+        add_each(each + 12, right(q));
+    }
+}
+
+INLINE2 void add_double(const float *s, const struct hn_powers *powers, __m256d lane[4],
+                        double *each) {
+    for (int k = 0; k < 4; k++) {
+        __m256d p = power_4(_mm_loadu_ps(s + 4 * k), powers);
+        lane[k] = _mm256_add_pd(lane[k], p);
+        if (each)
+            add_each(each + 4 * k, p);
+    }
+}
+
+INLINE2 void add_terms(const float *s, const struct hn_powers *powers, __m256d lane[4],
+                       double *each) {
+    if (powers->single)
+        add_single(s, powers, lane, each);
+    else
+        add_double(s, powers, lane, each);
+}
+
+// The last few: lanes without a number are computed and not added.
+INLINE2 void add_rest(const float *s, int64_t n, const struct hn_powers *powers, __m256d lane[4],
+                      double *each) {
+    float padded[LANES] = {0};
+    double term[LANES] = {0}, kept[LANES] = {0};
+    __m256d unused[4] = {lane[0], lane[0], lane[0], lane[0]};
+    for (int64_t l = 0; l < n; l++)
+        padded[l] = s[l];
+    add_terms(padded, powers, unused, term);
+    for (int64_t l = 0; l < n; l++) {
+        kept[l] = term[l];
+        if (each)
+            each[l] += term[l];
+    }
+    for (int k = 0; k < 4; k++)
+        lane[k] = _mm256_add_pd(lane[k], _mm256_loadu_pd(kept + 4 * k));
+}
+
+INLINE2 double sum_powers(const float *s, int64_t n, const struct hn_powers *p, double *each) {
+    const __m256d zero = _mm256_setzero_pd();
     __m256d lane[4] = {zero, zero, zero, zero};
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES)
-        for (int k = 0; k < 4; k++) {
-            __m256d p = power(_mm_loadu_ps(s + j + 4 * k), m);
-            if (rows)
-                lane[k] = _mm256_add_pd(lane[k], p);
-            if (each)
-                _mm256_storeu_pd(each + j + 4 * k,
-                                 _mm256_add_pd(_mm256_loadu_pd(each + j + 4 * k), p));
-        }
-    for (int k = 0; k < 4 && j < n; k++, j += 4) {
-        __m256d p = rest_power(s + j, n - j, m);
-        double four[4];
-        _mm256_storeu_pd(four, p);
-        lane[k] = _mm256_add_pd(lane[k], p);
-        for (int64_t l = 0; each && l < 4 && j + l < n; l++)
-            each[j + l] += four[l];
-    }
-    return rows ? add_lanes(lane) : 0;
+        add_terms(s + j, p, lane, each ? each + j : NULL);
+    if (j < n)
+        add_rest(s + j, n - j, p, lane, each ? each + j : NULL);
+    return add_lanes(lane);
 }
 
-AVX2 static double powers(const float *s, int64_t n, double slope) {
-    return sum_powers(s, n, slope, 1, 0);
+AVX2 static double powers(const float *s, int64_t n, const struct hn_powers *p) {
+    return sum_powers(s, n, p, NULL);
 }
 
-AVX2 static void powers_each(const float *s, int64_t n, double slope, double *each) {
-    (void)sum_powers(s, n, slope, 0, each);
+AVX2 static double powers_both(const float *s, int64_t n, const struct hn_powers *p, double *each) {
+    return sum_powers(s, n, p, each);
 }
 
-AVX2 static double powers_both(const float *s, int64_t n, double slope, double *each) {
-    return sum_powers(s, n, slope, 1, each);
+AVX2 static void powers_each(const float *s, int64_t n, const struct hn_powers *p, double *each) {
+    (void)sum_powers(s, n, p, each); // the sum costs little beside the terms
 }
 
 AVX2 static int32_t count(const float *s, int64_t n, float threshold) {

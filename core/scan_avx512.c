@@ -185,9 +185,9 @@ AVX512 static void widen_each(const float *s, int64_t n, float *min, float *max)
     _mm512_mask_storeu_ps(max + j, rest, high);
 }
 
-// 2^((s - 1) slope) of eight.
-INLINE512 __m512d power(__m256 s, __m512d slope) {
-    __m512d y = _mm512_fmsub_pd(_mm512_cvtps_pd(s), slope, slope);
+// 2^(slope s - shift) of eight, in double.
+INLINE512 __m512d power_8(__m256 s, __m512d slope, __m512d shift) {
+    __m512d y = _mm512_fmsub_pd(_mm512_cvtps_pd(s), slope, shift);
     __m512d k = _mm512_roundscale_pd(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     __m512d f = _mm512_sub_pd(y, k);
     __m512d p = _mm512_set1_pd(HN_POWER_6);
@@ -200,52 +200,105 @@ INLINE512 __m512d power(__m256 s, __m512d slope) {
     return _mm512_scalef_pd(p, k);
 }
 
+struct single {
+    __m512 high, low, shift;
+};
+
+// 2^(slope s - shift) of sixteen, in single precision: f is rounded twice, at its own size.
+INLINE512 __m512 power_16(__m512 s, const struct single *m) {
+    __m512 k = _mm512_roundscale_ps(_mm512_fmsub_ps(s, m->high, m->shift),
+                                    _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m512 f = _mm512_fmsub_ps(s, m->high, _mm512_add_ps(m->shift, k));
+    f = _mm512_fmadd_ps(s, m->low, f);
+    __m512 p = _mm512_set1_ps((float)HN_POWER_6);
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps((float)HN_POWER_5));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps((float)HN_POWER_4));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps((float)HN_POWER_3));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps((float)HN_POWER_2));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps((float)HN_POWER_1));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps((float)HN_POWER_0));
+    return _mm512_scalef_ps(p, k);
+}
+
 INLINE512 double add_eight(__m512d lane) {
     __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(lane), _mm512_extractf64x4_pd(lane, 1));
     __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-// rows, each: what is to be added up.
-INLINE512 double sum_powers(const float *s, int64_t n, double slope, _Bool rows, double *each) {
-    const __m512d m = _mm512_set1_pd(slope);
+INLINE512 __m512d left(__m512 v) { return _mm512_cvtps_pd(_mm512_castps512_ps256(v)); }
+INLINE512 __m512d right(__m512 v) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)); }
+
+INLINE512 void add_each(double *each, __mmask8 lanes, __m512d v) {
+    __m512d sum = _mm512_add_pd(_mm512_maskz_loadu_pd(lanes, each), v);
+    _mm512_mask_storeu_pd(each, lanes, sum);
+}
+
+// rows, each: what is to be added up. Four terms are added in single precision, each sum of four in
+// double.
+INLINE512 double sum_single(const float *s, int64_t n, const struct hn_powers *powers, _Bool rows,
+                            double *each) {
+    const struct single m = {_mm512_set1_ps(powers->high), _mm512_set1_ps(powers->low),
+                             _mm512_set1_ps((float)powers->shift)};
     __m512d a = _mm512_setzero_pd(), b = _mm512_setzero_pd();
     int64_t j = 0;
-    for (; j + LANES <= n; j += LANES) {
-        __m512d p = power(_mm256_loadu_ps(s + j), m), q = power(_mm256_loadu_ps(s + j + 8), m);
+    for (; j + GROUP <= n; j += GROUP) {
+        __m512 p[GROUP / LANES];
+        for (int k = 0; k < GROUP / LANES; k++)
+            p[k] = power_16(_mm512_loadu_ps(s + j + LANES * k), &m);
         if (rows) {
-            a = _mm512_add_pd(a, p);
-            b = _mm512_add_pd(b, q);
+            __m512 four = _mm512_add_ps(_mm512_add_ps(p[0], p[1]), _mm512_add_ps(p[2], p[3]));
+            a = _mm512_add_pd(a, left(four));
+            b = _mm512_add_pd(b, right(four));
         }
-        if (each) {
-            _mm512_storeu_pd(each + j, _mm512_add_pd(_mm512_loadu_pd(each + j), p));
-            _mm512_storeu_pd(each + j + 8, _mm512_add_pd(_mm512_loadu_pd(each + j + 8), q));
+        for (int k = 0; each && k < GROUP / LANES; k++) {
+            add_each(each + j + LANES * k, 0xff, left(p[k]));
+            add_each(each + j + LANES * k + 8, 0xff, right(p[k]));
         }
     }
-    for (int half = 0; half < 2; half++, j += 8) {
-        __mmask8 rest = (__mmask8)first_lanes(n > j ? n - j : 0);
-        __m512d p = power(_mm256_maskz_loadu_ps(rest, s + j), m);
-        if (rows && half == 0)
-            a = _mm512_mask_add_pd(a, rest, a, p);
-        if (rows && half == 1)
-            b = _mm512_mask_add_pd(b, rest, b, p);
-        if (each)
-            _mm512_mask_storeu_pd(each + j, rest,
-                                  _mm512_add_pd(_mm512_maskz_loadu_pd(rest, each + j), p));
+    for (; j < n; j += LANES) {
+        __mmask16 rest = first_lanes(n - j);
+        __m512 p = _mm512_maskz_mov_ps(rest, power_16(_mm512_maskz_loadu_ps(rest, s + j), &m));
+        a = _mm512_add_pd(a, left(p));
+        b = _mm512_add_pd(b, right(p));
+        if (each) {
+            add_each(each + j, (__mmask8)rest, left(p));
+            add_each(each + j + 8, (__mmask8)(rest >> 8), right(p));
+        }
     }
     return rows ? add_eight(_mm512_add_pd(a, b)) : 0;
 }
 
-AVX512 static double powers(const float *s, int64_t n, double slope) {
-    return sum_powers(s, n, slope, 1, 0);
+INLINE512 double sum_double(const float *s, int64_t n, const struct hn_powers *powers, _Bool rows,
+                            double *each) {
+    const __m512d slope = _mm512_set1_pd(powers->slope), shift = _mm512_set1_pd(powers->shift);
+    __m512d a = _mm512_setzero_pd();
+    for (int64_t j = 0; j < n; j += 8) {
+        __mmask8 lanes = (__mmask8)first_lanes(n - j);
+        __m512d p = power_8(_mm256_maskz_loadu_ps(lanes, s + j), slope, shift);
+        a = _mm512_mask_add_pd(a, lanes, a, p);
+        if (each)
+            add_each(each + j, lanes, p);
+    }
+    return rows ? add_eight(a) : 0;
 }
 
-AVX512 static void powers_each(const float *s, int64_t n, double slope, double *each) {
-    (void)sum_powers(s, n, slope, 0, each);
+INLINE512 double sum_powers(const float *s, int64_t n, const struct hn_powers *p, _Bool rows,
+                            double *each) {
+    return p->single ? sum_single(s, n, p, rows, each) : sum_double(s, n, p, rows, each);
 }
 
-AVX512 static double powers_both(const float *s, int64_t n, double slope, double *each) {
-    return sum_powers(s, n, slope, 1, each);
+AVX512 static double powers(const float *s, int64_t n, const struct hn_powers *p) {
+    return sum_powers(s, n, p, 1, 0);
+}
+
+AVX512 static void powers_each(const float *s, int64_t n, const struct hn_powers *p, double *each) {
+    (void)sum_powers(s, n, p, 0, each);
+}
+
+AVX512 static double powers_both(const float *s, int64_t n, const struct hn_powers *p,
+                                 double *each) {
+    return sum_powers(s, n, p, 1, each);
 }
 
 AVX512 static int32_t count(const float *s, int64_t n, float threshold) {

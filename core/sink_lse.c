@@ -1,13 +1,22 @@
 // log sum_j exp(s_ij / tau) per row, for several temperatures.
 //
-// exp(s / tau) = e^(1/tau) 2^y with y = (s - 1) log2(e) / tau, so all terms of all rows share one
-// shift. 2^y = 2^k 2^f, k the nearest integer, |f| <= 1/2, and 2^f is the polynomial of degree 6
-// with the least relative error on that interval, 1.86e-9 (core/scan_private.h). Rounding adds less
-// than 2e-12: y has a relative error of 2^-51 and |y| < 962 for tau >= 0.003, the polynomial some
-// 1e-15. So each sum, all terms being positive, has a relative error below 2e-9 plus that of N
-// additions, and a value an absolute error of that size.
+// exp(s / tau) = 2^shift 2^y with y = slope s - shift, slope = log2(e) / tau, and the shift near it
+// that `hn_powers_of` takes, so all terms of all rows share one shift. 2^y = 2^k 2^f, k the nearest
+// integer, |f| <= 1/2, and 2^f is the polynomial of degree 6 with the least relative error on that
+// interval, 1.86e-9 (core/scan_private.h).
 //
-// Terms of a row are added in sixteen lanes per row and tile, those of a column one after the
+// For tau >= 0.0241 all this is done in single precision. f = slope s - shift - k is found with two
+// fused multiply-adds (slope is the sum of two floats), each rounded at the size of f: an error of
+// 6e-8, of which the power has 4e-8; the last step of the polynomial adds 6e-8 and those before it
+// less than half of that. The products s that it is applied to are themselves floats, good to
+// hn_dot_bound(): at tau = 0.5 that is some 1e-5 in y at d = 128, and 1e-7 as a rule. For smaller
+// tau, where terms would leave the range, it is done in double, with a relative error of 2e-9. Four
+// terms may be added in single precision; sums are kept in double. All terms being positive, a sum
+// has at most the relative error of its terms and of those additions, HN_POWERS_ERROR + 1.2e-7 =
+// HN_LSE_ERROR, and a value an absolute error of that size; errors of terms have either sign, so
+// that sums of many are far better (measured in tests/test_scan.c).
+//
+// Terms of a row are added in lanes per row and tile, those of a column one after the
 // other: the order depends on the tiling, never on the number of threads. Where S is symmetric, or
 // rows and columns are wanted at the same temperatures, an exponential is computed once and added
 // to both.
@@ -38,24 +47,25 @@ static enum hn_code lse_begin(struct hn_context *ctx, void *self,
 static void add_tile(struct hn_lse *rows, struct hn_lse *cols, const struct hn_tile *tile) {
     const struct hn_lse *any = rows ? rows : cols;
     const struct hn_scan *scan = hn_scan_best();
-    for (int32_t i = 0; i < tile->rows; i++) {
-        struct hn_span span[2];
-        int spans = hn_tile_spans(tile, i, any->skip_self, span);
-        for (int t = 0; t < any->n; t++)
+    for (int t = 0; t < any->n; t++) {
+        const struct hn_powers powers = hn_powers_of(any->temperature[t]);
+        for (int32_t i = 0; i < tile->rows; i++) {
+            struct hn_span span[2];
+            int spans = hn_tile_spans(tile, i, any->skip_self, span);
             for (int p = 0; p < spans; p++) {
                 const float *s = tile->s + i * tile->stride + span[p].from;
                 int64_t n = span[p].to - span[p].from;
-                double slope = M_LOG2E / any->temperature[t];
                 double *each =
                     cols ? cols->value + t * cols->rows + tile->col0 + span[p].from : NULL;
                 double *sum = rows ? rows->value + t * rows->rows + tile->row0 + i : NULL;
                 if (sum && each)
-                    *sum += scan->powers_both(s, n, slope, each);
+                    *sum += scan->powers_both(s, n, &powers, each);
                 else if (sum)
-                    *sum += scan->powers(s, n, slope);
+                    *sum += scan->powers(s, n, &powers);
                 else
-                    scan->powers_each(s, n, slope, each);
+                    scan->powers_each(s, n, &powers, each);
             }
+        }
     }
 }
 
@@ -86,11 +96,13 @@ static bool lse_joins(const void *self, const void *other) {
 static enum hn_code lse_end(struct hn_context *ctx, void *self) {
     struct hn_lse *l = self;
     (void)ctx;
-    for (int t = 0; t < l->n; t++)
+    for (int t = 0; t < l->n; t++) {
+        double shift = M_LN2 * hn_powers_of(l->temperature[t]).shift;
         for (int64_t i = 0; i < l->rows; i++) {
             double *value = &l->value[t * l->rows + i];
-            *value = log(*value) + 1 / l->temperature[t];
+            *value = log(*value) + shift;
         }
+    }
     return HN_OK;
 }
 

@@ -23,8 +23,9 @@ void hn_topk_free(struct hn_context *ctx, struct hn_topk *t);
 // log sum_j exp(s_ij / temperature) per row in double, for several temperatures at once.
 // The shift is 1 / temperature, constant: for unit rows s <= 1 up to rounding, so no term exceeds
 // e^(1e-4 / temperature), and none of the sums vanishes because |s| <= 1 (temperature >= 0.003:
-// a smaller or infinite one is HN_USAGE). Each exponential has a relative error below 2e-9. A row
-// without columns gives -infinity.
+// a smaller or infinite one is HN_USAGE). Rounding, but for that of the products, leaves an
+// absolute error below HN_LSE_ERROR (core/sink_lse.c). A row without columns gives -infinity.
+#define HN_LSE_ERROR 2.7e-7
 struct hn_lse {
     const double *temperature; // in: [n], borrowed
     int n;                     // in

@@ -3,8 +3,8 @@
 //
 // The positive is left out of the sweep and added as hn_dot_exact() gives it: so a loss
 // log-sum-exp - positive is never below zero, and near zero it is as accurate as elsewhere, however
-// small the temperature. The sink's sums are good to 2e-9; a value above max + log n, which no
-// exact sum can exceed (GC lemma 3.3), is cut there.
+// small the temperature. The sink's sums are good to HN_LSE_ERROR; a value above max + log n, which
+// no exact sum can exceed (GC lemma 3.3), is cut there.
 #include "metrics/global.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // The loss gap and its bounds: closed forms, limits, and inequalities for every single anchor.
+#include "core/sinks.h"
 #include "tests/measured.h"
 
 #include <stdio.h>
@@ -161,7 +162,7 @@ static void identical_items(void) {
         for (int32_t k = 0; k < B; k++)
             d.ids[b * B + k] = (b * 3 + k) % N;
     for (int t = 0; t < TEMPERATURES; t++) {
-        double tau = temperatures[t], off = 2e-9 + 2 * hn_dot_bound(D) / tau;
+        double tau = temperatures[t], off = HN_LSE_ERROR + 2 * hn_dot_bound(D) / tau;
         check_every_anchor(&ctx, &items, &d, tau);
         struct measured m = measure_all(&ctx, &items, &d, tau);
         near(column_of(&m, "gap"), log((double)N / B), off);
@@ -193,7 +194,7 @@ static void check_orthonormal(struct hn_context *ctx, double tau, double sign) {
     struct measured m = measure_all(ctx, &items, &d, tau);
     double high = fmax(sign, 0) / tau, pos = exp(sign / tau - high), neg = exp(-high);
     double train = high - sign / tau + log(pos + (B - 1) * neg);
-    double global = high - sign / tau + log(pos + (N - 1) * neg), off = 1e-8 + 1e-13 / tau;
+    double global = high - sign / tau + log(pos + (N - 1) * neg), off = HN_LSE_ERROR + 1e-13 / tau;
     near(column_of(&m, "loss_train"), train, off);
     near(column_of(&m, "loss_global"), global, off);
     near(column_of(&m, "gap"), global - train, off);
@@ -220,7 +221,7 @@ static void the_whole_set_has_no_gap(void) {
     struct hn_items items = hn_fixture_items(&ctx, 90, 40, 4, true, 33);
     struct drawn d = drawn_partition(&ctx, 90, 90, 2, 7);
     for (int t = 0; t < TEMPERATURES; t++) {
-        double tau = temperatures[t], off = 2e-9 + 2 * hn_dot_bound(40) / tau;
+        double tau = temperatures[t], off = HN_LSE_ERROR + 2 * hn_dot_bound(40) / tau;
         struct measured m = measure_all(&ctx, &items, &d, tau);
         near(column_of(&m, "gap"), 0, off);
         near(column_of(&m, "gap_cols"), 0, off);
@@ -352,8 +353,8 @@ static void global_agrees_with_definition(void) {
             row += exp((s - 1) / tau);
             col += exp((hn_dot_exact(hn_row(&items.x1, j), hn_row(&items.x2, i), 16) - 1) / tau);
         }
-        near(g.lse_row[i], log(row) + 1 / tau, 2e-9 + off / tau);
-        near(g.lse_col[i], log(col) + 1 / tau, 2e-9 + off / tau);
+        near(g.lse_row[i], log(row) + 1 / tau, HN_LSE_ERROR + off / tau);
+        near(g.lse_col[i], log(col) + 1 / tau, HN_LSE_ERROR + off / tau);
         near((double)g.max_row[i], max, off);
         CU_ASSERT_EQUAL(g.positive[i],
                         (float)hn_dot_exact(hn_row(&items.x1, i), hn_row(&items.x2, i), 16));

@@ -7,6 +7,8 @@
 #include "tests/test.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 200 };
@@ -123,36 +125,93 @@ static void check_widen(const struct hn_scan *scan, const float *s, int32_t from
 
 static void test_widen(void) { for_spans(check_widen); }
 
-static double power(float s, double slope) { return exp2(((double)s - 1) * slope); }
+static double power(float s, const struct hn_powers *p) {
+    return exp2((double)s * p->slope - p->shift);
+}
+
+// Of a term; two additions in single precision may come to it in a sum.
+static double allowed(const struct hn_scan *scan, const struct hn_powers *p) {
+    return p->single && scan != hn_scan_path(0) ? HN_POWERS_ERROR : 2e-9;
+}
+
+static void check_powers_of(const struct hn_scan *scan, const float *s, int32_t from, int32_t to,
+                            double temperature) {
+    const struct hn_powers p = hn_powers_of(temperature);
+    double sum = 0, each[2][N] = {0}, error = allowed(scan, &p);
+    CU_ASSERT(fabs(p.shift - p.slope) < 1.3e-4 && p.single == (temperature > 0.0241));
+    for (int32_t j = from; j < to; j++)
+        sum += power(s[j], &p);
+    double rows = scan->powers(s + from, to - from, &p);
+    CU_ASSERT(fabs(rows - sum) <= (error > 1e-8 ? error + 1.2e-7 : error) * sum);
+    scan->powers_each(s + from, to - from, &p, each[0] + from);
+    double both = scan->powers_both(s + from, to - from, &p, each[1] + from);
+    CU_ASSERT(both == rows && !memcmp(each[0], each[1], sizeof each[0]));
+    bool good = true;
+    for (int32_t j = 0; j < N; j++) {
+        double wanted = j >= from && j < to ? power(s[j], &p) : 0;
+        good &= fabs(each[0][j] - wanted) <= error * wanted;
+    }
+    CU_ASSERT(good);
+}
 
 static void check_powers(const struct hn_scan *scan, const float *given, int32_t from, int32_t to) {
     float s[N];
-    double sum = 0, each[2][N] = {0};
-    const double slope[] = {0.5, 20, 480};
     for (int32_t j = 0; j < N; j++)
         s[j] = fmaxf(-1, fminf(1, given[j]));
-    for (int t = 0; t < 3; t++) {
-        sum = 0;
-        memset(each, 0, sizeof each);
-        for (int32_t j = from; j < to; j++)
-            sum += power(s[j], slope[t]);
-        double rows = scan->powers(s + from, to - from, slope[t]);
-        CU_ASSERT(fabs(rows - sum) <= 2e-9 * sum);
-        scan->powers_each(s + from, to - from, slope[t], each[0] + from);
-        double both = scan->powers_both(s + from, to - from, slope[t], each[1] + from);
-        CU_ASSERT(both == rows && !memcmp(each[0], each[1], sizeof each[0]));
-        bool good = true;
-        for (int32_t j = 0; j < N; j++) {
-            double wanted = j >= from && j < to ? power(s[j], slope[t]) : 0;
-            good &= fabs(each[0][j] - wanted) <= 2e-9 * wanted;
+    check_powers_of(scan, s, from, to, 3);
+    check_powers_of(scan, s, from, to, 0.07);
+    check_powers_of(scan, s, from, to, 0.003);
+}
+static void test_powers(void) { for_spans(check_powers); }
+
+// The worst term of many, and how far their sum is off: errors have either sign.
+static void test_powers_error(void) {
+    enum { MANY = 200000 };
+    static const double temperature[] = {0.025, 0.05, 0.07, 0.2, 0.5, 1, 10};
+    float *s = malloc(MANY * sizeof *s);
+    double *each = malloc(MANY * sizeof *each);
+    CU_ASSERT_FATAL(s && each);
+    struct hn_stream stream;
+    hn_stream_open(&stream, 1, "test.powers", 0, 0, 0);
+    for (int32_t j = 0; j < MANY; j++)
+        s[j] = (float)(2 * hn_stream_uniform(&stream) - 1);
+    for (int path = 0; path < HN_SCAN_PATHS; path++)
+        for (size_t t = 0; hn_scan_path(path) && t < sizeof temperature / sizeof *temperature;
+             t++) {
+            const struct hn_powers p = hn_powers_of(temperature[t]);
+            double worst = 0, sum = 0;
+            memset(each, 0, MANY * sizeof *each);
+            double got = hn_scan_path(path)->powers_both(s, MANY, &p, each);
+            for (int32_t j = 0; j < MANY; j++) {
+                double wanted = power(s[j], &p);
+                worst = fmax(worst, fabs(each[j] / wanted - 1));
+                sum += wanted;
+            }
+            CU_ASSERT(worst <= allowed(hn_scan_path(path), &p));
+            CU_ASSERT(fabs(got / sum - 1) < 1e-8);
+            if (getenv("HN_SHOW"))
+                fprintf(stderr, "    %s, temperature %g: terms %.2g, sum %.2g\n",
+                        hn_scan_path(path)->name, temperature[t], worst, got / sum - 1);
         }
-        CU_ASSERT(good);
-        double plain = hn_scan_path(0)->powers(s + from, to - from, slope[t]);
-        CU_ASSERT(fabs(plain - rows) <= 1e-12 * rows); // rounding of y = s slope, |y| < 962
-    }
+    free(s);
+    free(each);
 }
 
-static void test_powers(void) { for_spans(check_powers); }
+// One term has the same bits wherever there is fused multiply-add.
+static void check_same_terms(const struct hn_scan *scan, const float *given, int32_t from,
+                             int32_t to) {
+    const struct hn_powers p = hn_powers_of(0.1);
+    double each[2][N] = {0};
+    float s[N];
+    if (!hn_scan_path(1) || scan == hn_scan_path(0))
+        return;
+    for (int32_t j = 0; j < N; j++)
+        s[j] = fmaxf(-1, fminf(1, given[j]));
+    scan->powers_each(s + from, to - from, &p, each[0]);
+    hn_scan_path(1)->powers_each(s + from, to - from, &p, each[1]);
+    CU_ASSERT(!memcmp(each[0], each[1], sizeof each[0]));
+}
+static void test_same_terms(void) { for_spans(check_same_terms); }
 
 static void check_rank(const struct hn_scan *scan, const float *s, int32_t from, int32_t to) {
     int32_t rank[N + HN_SCAN_SLACK], n = to - from;
@@ -226,6 +285,8 @@ static const struct hn_test tests[] = {
     {"collect", test_collect},
     {"widen", test_widen},
     {"powers", test_powers},
+    {"errors of powers", test_powers_error},
+    {"terms of every path", test_same_terms},
     {"rank", test_rank},
     {"exact products of four", test_dot_exact_4},
     {"concurrent products", test_concurrent_products},
