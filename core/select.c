@@ -256,18 +256,6 @@ void hn_select_scratch_free(struct hn_context *ctx, struct hn_select_scratch *s)
     *s = (struct hn_select_scratch){0};
 }
 
-// Of scored[n], by descending score, makes the first k the k best by exact score in their order:
-// only runs of neighbours that are within what two scores may be off have to be scored exactly.
-static void settle(struct hn_scored *scored, int64_t n, int64_t k, double bound, const float *x,
-                   const struct hn_matrix *y) {
-    for (int64_t from = 0, to; from < k; from = to) {
-        for (to = from + 1; to < n && scored[to - 1].score - scored[to].score <= 2 * bound; to++)
-            continue;
-        if (to - from > 1)
-            (void)hn_select_top(scored + from, to - from, hn_min(to, k) - from, bound, x, y);
-    }
-}
-
 // Sorts what is nearly sorted.
 static void mend_order(struct hn_scored *c, int64_t n) {
     int64_t wrong = 0;
@@ -277,6 +265,29 @@ static void mend_order(struct hn_scored *c, int64_t n) {
         sort(c, n, bad_splits_allowed(n));
     else if (wrong > 0)
         insertion_sort(c, n);
+}
+
+// The end of the run from `from` on: scores of neighbours that could be the other way round.
+static int64_t run_end(const struct hn_scored *c, int64_t n, int64_t from, double bound) {
+    int64_t to = from + 1;
+    while (to < n && c[to - 1].score - c[to].score <= 2 * bound)
+        to++;
+    return to;
+}
+
+// Of scored[n], by descending score, makes the first k the k best by exact score in their order:
+// only runs have to be scored exactly, all of them at once, as their rows come from far away.
+static void settle(struct hn_scored *scored, int64_t n, int64_t k, double bound, const float *x,
+                   const struct hn_matrix *y) {
+    int64_t end[RANKED], runs = 0, all = 0;
+    for (int64_t from = 0; from < k; from = all) {
+        all = end[runs++] = run_end(scored, n, from, bound);
+        for (int64_t i = from; i < all; i++)
+            scored[i].exact = all - from == 1; // or as good as
+    }
+    score_exactly(scored, all, x, y);
+    for (int64_t run = 0, from = 0; run < runs; from = end[run++])
+        mend_order(scored + from, end[run] - from);
 }
 
 int64_t hn_select_near(const float *score, const int32_t *id, int64_t n, int64_t k, float low,
