@@ -70,7 +70,7 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) {
 }
 
 enum hn_code hn_check_stop(struct hn_context *ctx) {
-    return ctx->stop && *ctx->stop ? hn_fail(ctx, HN_INTERRUPTED, "interrupted") : HN_OK;
+    return hn_stop_asked(ctx) ? hn_fail(ctx, HN_INTERRUPTED, "interrupted") : HN_OK;
 }
 
 int hn_exit_code(enum hn_code code) {

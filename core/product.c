@@ -5,6 +5,8 @@
 
 #include "core/scan_private.h"
 
+#include <stdbool.h>
+
 void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float *panels) {
     enum { CHUNK = 16 }; // dimensions: a cache line of each row
     for (int64_t p = 0; p < hn_panels(rows); p++) {
@@ -29,13 +31,17 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
 #define ROWS_10(DO) ROWS_6(DO) DO(6) DO(7) DO(8) DO(9)
 #define ROWS_11(DO) ROWS_10(DO) DO(10)
 
-// c[rows x 32] from the first rows of panel a and all of panel b.
+// c[rows x 32] from the first rows of panel a and all of panel b. more: to what c has.
 #define BLOCK_512(name, ROWS)                                                                      \
-    AVX512 void name(const float *a, const float *b, int64_t d, float *c, int64_t stride) {        \
+    AVX512 void name(const float *a, const float *b, int64_t d, float *c, int64_t stride,          \
+                     bool more) {                                                                  \
         ROWS(START_512)                                                                            \
         for (int64_t k = 0; k < d; k++, a += HN_PANEL, b += HN_PANEL) {                            \
             const __m512 b0 = _mm512_load_ps(b), b1 = _mm512_load_ps(b + 16);                      \
             ROWS(STEP_512)                                                                         \
+        }                                                                                          \
+        if (more) {                                                                                \
+            ROWS(ADD_512)                                                                          \
         }                                                                                          \
         ROWS(STORE_512)                                                                            \
     }
@@ -44,6 +50,9 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
     const __m512 x##i = _mm512_set1_ps(a[i]);                                                      \
     left##i = _mm512_fmadd_ps(x##i, b0, left##i);                                                  \
     right##i = _mm512_fmadd_ps(x##i, b1, right##i);
+#define ADD_512(i)                                                                                 \
+    left##i = _mm512_add_ps(_mm512_loadu_ps(c + (i)*stride), left##i);                             \
+    right##i = _mm512_add_ps(_mm512_loadu_ps(c + (i)*stride + 16), right##i);
 #define STORE_512(i)                                                                               \
     _mm512_storeu_ps(c + (i)*stride, left##i);                                                     \
     _mm512_storeu_ps(c + (i)*stride + 16, right##i);
@@ -51,19 +60,28 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
 BLOCK_512(eleven_rows, ROWS_11)
 BLOCK_512(ten_rows, ROWS_10)
 
+#define CHAINS(rows, at)                                                                           \
+    for (int64_t k = 0; k < d; k += HN_CHAIN)                                                      \
+        rows(a + k * HN_PANEL + at, b + k * HN_PANEL, hn_min(HN_CHAIN, d - k), c + at * stride,    \
+             stride, k > 0);
+
 AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
-    eleven_rows(a, b, d, c, stride);
-    eleven_rows(a + 11, b, d, c + 11 * stride, stride);
-    ten_rows(a + 22, b, d, c + 22 * stride, stride);
+    CHAINS(eleven_rows, 0)
+    CHAINS(eleven_rows, 11)
+    CHAINS(ten_rows, 22)
 }
 
 // c[rows x 16], from half of panel b.
 #define BLOCK_256(name, ROWS)                                                                      \
-    AVX2 void name(const float *a, const float *b, int64_t d, float *c, int64_t stride) {          \
+    AVX2 void name(const float *a, const float *b, int64_t d, float *c, int64_t stride,            \
+                   bool more) {                                                                    \
         ROWS(START_256)                                                                            \
         for (int64_t k = 0; k < d; k++, a += HN_PANEL, b += HN_PANEL) {                            \
             const __m256 b0 = _mm256_load_ps(b), b1 = _mm256_load_ps(b + 8);                       \
             ROWS(STEP_256)                                                                         \
+        }                                                                                          \
+        if (more) {                                                                                \
+            ROWS(ADD_256)                                                                          \
         }                                                                                          \
         ROWS(STORE_256)                                                                            \
     }
@@ -72,6 +90,9 @@ AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, i
     const __m256 x##i = _mm256_set1_ps(a[i]);                                                      \
     left##i = _mm256_fmadd_ps(x##i, b0, left##i);                                                  \
     right##i = _mm256_fmadd_ps(x##i, b1, right##i);
+#define ADD_256(i)                                                                                 \
+    left##i = _mm256_add_ps(_mm256_loadu_ps(c + (i)*stride), left##i);                             \
+    right##i = _mm256_add_ps(_mm256_loadu_ps(c + (i)*stride + 8), right##i);
 #define STORE_256(i)                                                                               \
     _mm256_storeu_ps(c + (i)*stride, left##i);                                                     \
     _mm256_storeu_ps(c + (i)*stride + 8, right##i);
@@ -80,12 +101,14 @@ BLOCK_256(six_rows, ROWS_6)
 BLOCK_256(five_rows, ROWS_5)
 
 AVX2 void square_avx2(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
-    for (int half = 0; half < HN_PANEL; half += HN_PANEL / 2) {
-        six_rows(a, b + half, d, c + half, stride);
-        six_rows(a + 6, b + half, d, c + 6 * stride + half, stride);
-        for (int i = 12; i < HN_PANEL; i += 5)
-            five_rows(a + i, b + half, d, c + i * stride + half, stride);
-    }
+    for (int64_t k = 0; k < d; k += HN_CHAIN, a += HN_CHAIN * HN_PANEL, b += HN_CHAIN * HN_PANEL)
+        for (int half = 0; half < HN_PANEL; half += HN_PANEL / 2) {
+            int64_t n = hn_min(HN_CHAIN, d - k);
+            six_rows(a, b + half, n, c + half, stride, k > 0);
+            six_rows(a + 6, b + half, n, c + 6 * stride + half, stride, k > 0);
+            for (int i = 12; i < HN_PANEL; i += 5)
+                five_rows(a + i, b + half, n, c + i * stride + half, stride, k > 0);
+        }
 }
 
 static const struct hn_product avx512 = {"AVX-512", square_avx512};
@@ -109,4 +132,9 @@ const struct hn_product *hn_product_path(int path) {
 const struct hn_product *hn_product_best(void) {
     const struct hn_product *wide = hn_product_path(1);
     return wide ? wide : hn_product_path(0);
+}
+
+double hn_product_bound(int64_t d) {
+    int64_t chains = (d + HN_CHAIN - 1) / HN_CHAIN;
+    return hn_dot_bound(hn_product_best() && chains > 1 ? HN_CHAIN + chains - 1 : d);
 }

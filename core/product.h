@@ -2,9 +2,11 @@
 //
 // A sweep multiplies each block of rows with every other one, so its rows are packed once for all
 // tiles; a library's product packs both operands anew at every call, a fifth of the time at d =
-// 128. Each inner product is one chain of fused multiply-adds in the order of the dimensions,
-// whatever the tile, the thread or the width of the registers: S is the same, bit for bit, on every
-// path with fused multiply-add, and S of X X^T is symmetric.
+// 128. Each inner product is the sum, in order, of chains of fused multiply-adds over HN_CHAIN
+// dimensions each, whatever the tile, the thread or the width of the registers: S is the same, bit
+// for bit, on every path with fused multiply-add, and S of X X^T is symmetric. Short chains keep
+// the bound on rounding low, and so the number of products that have to be computed again in
+// double.
 #ifndef HN_CORE_PRODUCT_H
 #define HN_CORE_PRODUCT_H
 
@@ -12,7 +14,7 @@
 
 // Rows of a panel. panel[k * HN_PANEL + i] is dimension k of its row i; rows beyond the matrix are
 // zeros.
-enum { HN_PANEL = 32 };
+enum { HN_PANEL = 32, HN_CHAIN = 128 };
 
 struct hn_product {
     const char *name;
@@ -24,6 +26,10 @@ struct hn_product {
 // The best that this processor runs; NULL where the product of the BLAS library is to be preferred
 // (other processors than x86-64, and those without fused multiply-add).
 const struct hn_product *hn_product_best(void);
+
+// Bound on |S - hn_dot_exact| for the products of a sweep over rows of unit length: hn_dot_bound(),
+// with as many roundings as lie between a product and the sum.
+double hn_product_bound(int64_t d);
 
 // Paths by number; NULL where the processor or the build has none (tests).
 enum { HN_PRODUCT_PATHS = 2 };

@@ -1,5 +1,6 @@
 // Counts of inner products by bin and by relation of the labels.
 #include "core/clones.h"
+#include "core/product.h"
 #include "core/sinks.h"
 #include "core/stats.h"
 
@@ -83,7 +84,7 @@ struct strip {
 static void correct(const struct hn_sweep_histogram *h, const struct strip *strip, uint64_t times,
                     uint64_t *count) {
     int32_t bins = (int32_t)h->bins;
-    double near = hn_dot_bound(strip->y->cols) * 0.5 * (double)bins;
+    double near = hn_product_bound(strip->y->cols) * 0.5 * (double)bins;
     for (int32_t j = strip->span.from; j < strip->span.to; j++) {
         double at = ((double)strip->s[j] + 1.0) * 0.5 * (double)bins;
         if (fabs(at - rint(at)) > near)

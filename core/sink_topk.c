@@ -1,8 +1,8 @@
 // The k largest inner products of every row, exactly.
 //
 // Every row keeps up to `room` candidates by float score f. With F the k-th largest f seen so far
-// and b = hn_dot_bound(d), a column with f < F - 2b cannot be among the k best by exact score e: k
-// columns have e >= F - b, and its own e is at most f + b < F - b. So columns below F - 2b are
+// and b = hn_product_bound(d), a column with f < F - 2b cannot be among the k best by exact score
+// e: k columns have e >= F - b, and its own e is at most f + b < F - b. So columns below F - 2b are
 // dropped, with F (or anything slightly below it) brought up to date whenever the room is full.
 // Where so many candidates lie within the band that this does not make room (duplicates), they are
 // scored exactly and cut to the k best.
@@ -14,6 +14,7 @@
 // Rows of a tile are scanned against one threshold; its columns, where they are rows of the sink,
 // against a threshold each: so nothing is transposed.
 #include "core/blas.h"
+#include "core/product.h"
 #include "core/select.h"
 #include "core/sinks.h"
 #include "core/topk_start.h"
@@ -31,20 +32,22 @@ struct work {
     struct hn_matrix x, y;
     double bound;
     int64_t room, pitch; // candidates per row; from row to row
+    int64_t slots;       // rows with candidates at a time
     float *threshold;    // [rows]
     int32_t *used;       // [rows]
-    float *score;        // [rows x pitch]
-    int32_t *id;         // [rows x pitch]
+    float *score;        // [slots x pitch]
+    int32_t *id;         // [slots x pitch]
     int32_t *place;      // [threads x stride]
     int64_t stride, block;
     struct hn_select_scratch *scratch; // [threads]
-    float *again;                      // [threads x AGAIN]
+    float *again;                      // [threads x 2 x AGAIN]
     int threads;
+    bool row_by_row;
 };
 
 static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *work) {
     int64_t candidates, kept;
-    if (!hn_mul(t->rows, work->pitch, &candidates) || !hn_mul(t->rows, t->kept, &kept)) {
+    if (!hn_mul(work->slots, work->pitch, &candidates) || !hn_mul(t->rows, t->kept, &kept)) {
         (void)hn_fail(ctx, HN_MEMORY, "the %lld nearest of %lld rows are too many",
                       (long long)t->kept, (long long)t->rows);
         return false;
@@ -56,13 +59,21 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
         !(work->score = hn_alloc(ctx, candidates, sizeof *work->score)) ||
         !(work->id = hn_alloc(ctx, candidates, sizeof *work->id)) ||
         !(work->place = hn_alloc(ctx, work->threads * work->stride, sizeof *work->place)) ||
-        !(work->again = hn_alloc(ctx, (int64_t)work->threads * AGAIN, sizeof *work->again)) ||
+        !(work->again = hn_alloc(ctx, (int64_t)work->threads * 2 * AGAIN, sizeof *work->again)) ||
         !(work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch)))
         return false;
     for (int i = 0; i < work->threads; i++)
         if (hn_select_scratch_open(ctx, work->pitch, &work->scratch[i]))
             return false;
     return true;
+}
+
+// Where the candidates of a row are.
+static inline int64_t place_of(const struct work *work, int64_t row, int thread) {
+    int64_t slot = row;
+    if (work->row_by_row)
+        slot = thread * work->block + (uint32_t)row % (uint32_t)work->block;
+    return slot * work->pitch;
 }
 
 // A float product of at least this much keeps a column whose exact product reaches `limit`'s.
@@ -95,12 +106,14 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     t->kept = hn_max(0, hn_min(t->k, others));
     work->x = shape->x;
     work->y = shape->y;
-    work->bound = hn_dot_bound(shape->x.cols);
+    work->bound = hn_product_bound(shape->x.cols);
     work->room = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
     work->pitch = (work->room + HN_SCAN_SLACK + LINE - 1) / LINE * LINE;
     work->block = shape->block;
     work->stride = shape->block + HN_SCAN_SLACK;
     work->threads = shape->threads;
+    work->row_by_row = shape->row_by_row;
+    work->slots = shape->row_by_row ? shape->threads * shape->block : t->rows;
     return allocate(ctx, t, work) ? start(ctx, t) : HN_MEMORY;
 }
 
@@ -109,17 +122,18 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
 static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, bool all_exact,
                               int thread) {
     const struct work *work = t->work;
-    int64_t at = row * work->pitch;
+    int64_t at = place_of(work, row, thread);
     return hn_select_near(work->score + at, work->id + at, n, t->kept, work->threshold[row],
                           work->bound, hn_row(&work->x, row), &work->y, all_exact,
                           &work->scratch[thread]);
 }
 
 // All of a row's candidates: they are needed next, and nothing of them is near.
-static inline void fetch_row(const struct work *work, int64_t row) {
+static inline void fetch_row(const struct work *work, int64_t row, int thread) {
+    int64_t at = place_of(work, row, thread);
     for (int32_t k = 0; k < work->used[row]; k += LINE) {
-        __builtin_prefetch(work->score + row * work->pitch + k);
-        __builtin_prefetch(work->id + row * work->pitch + k);
+        __builtin_prefetch(work->score + at + k);
+        __builtin_prefetch(work->id + at + k);
     }
 }
 
@@ -127,9 +141,10 @@ static inline void fetch_row(const struct work *work, int64_t row) {
 static void prune(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     const struct hn_select_scratch *scratch = &work->scratch[thread];
-    float *score = work->score + row * work->pitch;
-    int32_t *id = work->id + row * work->pitch, used = work->used[row];
-    fetch_row(work, row);
+    int64_t at = place_of(work, row, thread);
+    float *score = work->score + at;
+    int32_t *id = work->id + at, used = work->used[row];
+    fetch_row(work, row, thread);
     float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
     float threshold = with_margin(work, kth);
     int64_t n = hn_scan_best()->filter(score, 0, used, threshold, scratch->place);
@@ -150,18 +165,19 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
 }
 
 // Where a row's next candidates go is far from where the last row's went.
-static inline void fetch_end(const struct work *work, int64_t row) {
-    __builtin_prefetch(work->score + row * work->pitch + work->used[row], 1);
-    __builtin_prefetch(work->id + row * work->pitch + work->used[row], 1);
+static inline void fetch_end(const struct work *work, int64_t row, int thread) {
+    int64_t at = place_of(work, row, thread) + work->used[row];
+    __builtin_prefetch(work->score + at, 1);
+    __builtin_prefetch(work->id + at, 1);
 }
 
 static void topk_row(const struct hn_topk *t, const struct hn_tile *tile, int32_t i, int thread) {
     const struct work *work = t->work;
     const struct hn_scan *scan = hn_scan_best();
     const float *s = tile->s + i * tile->stride;
-    int64_t row = tile->row0 + i;
-    struct hn_survivors to = {.score = work->score + row * work->pitch,
-                              .id = work->id + row * work->pitch,
+    int64_t row = tile->row0 + i, at = place_of(work, row, thread);
+    struct hn_survivors to = {.score = work->score + at,
+                              .id = work->id + at,
                               .used = work->used[row],
                               .room = (int32_t)work->room};
     struct hn_span span[2];
@@ -185,7 +201,7 @@ static void topk_tile(void *self, const struct hn_tile *tile, int thread) {
     int64_t after = tile->row0 + tile->rows; // the strip after this one, if it is of this block
     int64_t block_end = hn_min((tile->row0 / work->block + 1) * work->block, t->rows);
     for (int64_t row = after; row < hn_min(after + tile->rows, block_end); row++)
-        fetch_end(work, row);
+        fetch_end(work, row, thread);
     for (int32_t i = 0; i < tile->rows; i++)
         topk_row(t, tile, i, thread);
 }
@@ -218,32 +234,44 @@ static void topk_across(void *self, const struct hn_tile *tile, int thread) {
         return;
     if (tile->row0 % FETCH_ROWS == 0)
         for (int32_t j = 0; j < tile->cols; j++)
-            fetch_end(t->work, tile->col0 + j);
+            fetch_end(t->work, tile->col0 + j, thread);
     for (int32_t i = 0; i < tile->rows; i++)
         topk_column(t, tile, i, thread);
 }
 
 // Whether the threshold that a row started from was low enough: k candidates are as good as the
 // product it was made of, so that nothing dropped since can be among the k best.
-static bool complete(const struct hn_topk *t, int64_t row) {
+static bool complete(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     float made_of = (float)((double)work->threshold[row] + 2 * work->bound);
     return work->threshold[row] == -INFINITY ||
-           hn_scan_best()->count(work->score + row * work->pitch, work->used[row], made_of) >=
-               t->kept;
+           hn_scan_best()->count(work->score + place_of(work, row, thread), work->used[row],
+                                 made_of) >= t->kept;
+}
+
+// Products of a row with columns [col0, col0 + cols), with as few roundings as the sweep's.
+static void multiply_again(const struct work *work, int64_t row, int64_t col0, int64_t cols,
+                           float *s) {
+    const float *x = hn_row(&work->x, row), *y = hn_row(&work->y, col0);
+    float *more = s + AGAIN;
+    for (int64_t k = 0; k < work->x.cols; k += HN_CHAIN) {
+        hn_gemm_nt(x + k, work->x.stride, y + k, work->y.stride, 1, cols,
+                   hn_min(HN_CHAIN, work->x.cols - k), k > 0 ? more : s, AGAIN);
+        for (int64_t j = 0; k > 0 && j < cols; j++)
+            s[j] += more[j];
+    }
 }
 
 // All columns again, for a row that started from too much.
 static void sweep_again(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
-    float *s = work->again + (int64_t)thread * AGAIN;
+    float *s = work->again + (int64_t)thread * 2 * AGAIN;
     work->used[row] = 0;
     work->threshold[row] = -INFINITY;
     for (int64_t col0 = 0; col0 < work->y.rows; col0 += AGAIN) {
         int64_t cols = hn_min(AGAIN, work->y.rows - col0);
         struct hn_tile tile = {s, AGAIN, row, col0, 1, (int32_t)cols};
-        hn_gemm_nt(hn_row(&work->x, row), work->x.stride, hn_row(&work->y, col0), work->y.stride, 1,
-                   cols, work->x.cols, s, AGAIN);
+        multiply_again(work, row, col0, cols, s);
         topk_row(t, &tile, 0, thread);
     }
 }
@@ -251,9 +279,9 @@ static void sweep_again(const struct hn_topk *t, int64_t row, int thread) {
 static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     const struct hn_select_scratch *scratch = &work->scratch[thread];
-    if (row + 1 < t->rows)
-        fetch_row(work, row + 1);
-    if (!complete(t, row))
+    if (!work->row_by_row && row + 1 < t->rows)
+        fetch_row(work, row + 1, thread);
+    if (!complete(t, row, thread))
         sweep_again(t, row, thread);
     int64_t n = select_exactly(t, row, work->used[row], !t->ids_only, thread);
     for (int64_t k = 0; k < n; k++) {
@@ -280,10 +308,18 @@ static void free_work(struct hn_context *ctx, struct hn_topk *t) {
     t->work = NULL;
 }
 
+static void topk_done(void *self, int64_t row0, int64_t rows, int thread) {
+    const struct hn_topk *t = self;
+    for (int64_t row = row0; row < row0 + rows; row++)
+        finish_row(t, row, thread);
+}
+
 static enum hn_code topk_end(struct hn_context *ctx, void *self) {
     struct hn_topk *t = self;
-#pragma omp parallel for num_threads(((struct work *)t->work)->threads) schedule(dynamic, 64)
-    for (int64_t row = 0; row < t->rows; row++)
+    const struct work *work = t->work;
+    int64_t left = work->row_by_row ? 0 : t->rows;
+#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 64)
+    for (int64_t row = 0; row < left; row++)
         finish_row(t, row, omp_get_thread_num());
     free_work(ctx, t);
     return HN_OK;
@@ -297,5 +333,9 @@ void hn_topk_free(struct hn_context *ctx, struct hn_topk *t) {
     t->score = NULL;
 }
 
-const struct hn_sink_type hn_topk_sink = {
-    .name = "topk", .begin = topk_begin, .tile = topk_tile, .end = topk_end, .across = topk_across};
+const struct hn_sink_type hn_topk_sink = {.name = "topk",
+                                          .begin = topk_begin,
+                                          .tile = topk_tile,
+                                          .end = topk_end,
+                                          .done = topk_done,
+                                          .across = topk_across};

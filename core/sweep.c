@@ -20,6 +20,7 @@ enum { ALONE = -1 };
 struct plan {
     struct hn_sweep *sweep;
     bool symmetric;
+    bool row_by_row;
     bool transposed;           // some sink needs transposed strips
     int partner[HN_SINKS_MAX]; // X Y^T: the column sink fed with this one; itself: with another
     int64_t block, slab, stride, row_blocks, col_blocks;
@@ -133,6 +134,9 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
         plan->transposed |= !sweep->sink[k].type->across &&
                             (plan->symmetric || sweep->sink[k].side == HN_SIDE_COLS);
     find_partners(plan);
+    plan->row_by_row = !plan->symmetric;
+    for (int k = 0; k < sweep->n_sinks; k++)
+        plan->row_by_row &= sweep->sink[k].side == HN_SIDE_ROWS;
     int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows);
     plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
     plan->product = hn_product_best();
@@ -161,6 +165,7 @@ static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan)
             .y = exchanged ? sweep->x : sweep->y,
             .threads = ctx->threads,
             .block = plan->block,
+            .row_by_row = plan->row_by_row,
         };
         shape.rows = shape.x.rows;
         shape.cols = shape.y.rows;
@@ -300,23 +305,56 @@ static int64_t do_round(const struct plan *plan, int64_t round, int64_t rounds, 
     return n_dot;
 }
 
+static enum hn_code do_rounds(struct hn_context *ctx, const struct plan *plan) {
+    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks);
+    for (int64_t round = 0; round < rounds; round++) {
+        enum hn_code code = hn_check_stop(ctx);
+        if (code)
+            return code;
+        plan->sweep->n_dot += do_round(plan, round, rounds, ctx->threads);
+    }
+    return HN_OK;
+}
+
+// A row block through all its columns, in the order of rounds. Ends early when asked to stop.
+static int64_t do_row_block(const struct hn_context *ctx, const struct plan *plan, int64_t i,
+                            int thread) {
+    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks), n_dot = 0;
+    for (int64_t round = 0; round < rounds; round++) {
+        if (hn_stop_asked(ctx))
+            return n_dot;
+        int64_t j = (i + round) % rounds;
+        if (j < plan->col_blocks)
+            n_dot += do_tile(plan, i, j, thread);
+    }
+    int64_t row0 = i * plan->block, rows = hn_min(plan->block, plan->sweep->x.rows - row0);
+    for (int k = 0; k < plan->sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &plan->sweep->sink[k];
+        if (sink->type->done)
+            sink->type->done(sink->self, row0, rows, thread);
+    }
+    return n_dot;
+}
+
+static enum hn_code do_row_blocks(struct hn_context *ctx, const struct plan *plan) {
+    int64_t n_dot = 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : n_dot)
+    for (int64_t i = 0; i < plan->row_blocks; i++)
+        n_dot += do_row_block(ctx, plan, i, omp_get_thread_num());
+    plan->sweep->n_dot = n_dot;
+    return hn_check_stop(ctx);
+}
+
 enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep) {
     struct plan plan = {.sweep = sweep};
     sweep->n_dot = 0;
     enum hn_code code = make_plan(ctx, sweep, &plan);
     if (!code)
         code = begin_sinks(ctx, &plan);
-    if (code)
-        goto done;
-    int64_t rounds = hn_max(plan.row_blocks, plan.col_blocks);
-    for (int64_t round = 0; round < rounds; round++) {
-        code = hn_check_stop(ctx);
-        if (code)
-            goto done;
-        sweep->n_dot += do_round(&plan, round, rounds, ctx->threads);
-    }
-    code = end_sinks(ctx, &plan);
-done:
+    if (!code)
+        code = plan.row_by_row ? do_row_blocks(ctx, &plan) : do_rounds(ctx, &plan);
+    if (!code)
+        code = end_sinks(ctx, &plan);
     hn_free(ctx, plan.buffer);
     hn_free(ctx, plan.packed_x);
     if (plan.packed_y != plan.packed_x)

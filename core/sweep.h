@@ -8,6 +8,11 @@
 // blocks in the same order for any number of threads. Results of sinks are therefore the same, bit
 // for bit, for any number of threads.
 //
+// Where sinks keep state of rows alone (X Y^T, none on the column side), there is no need for
+// rounds: a thread takes a row block through all its column blocks, in that same order, and sinks
+// are told when its rows have met everything. So what a sink needs until then, it needs for the
+// row blocks of `threads` threads only.
+//
 // Sinks see inner products only: temperature belongs to the sink, and the self (or positive) column
 // is left out by the spans a sink walks, not by masking.
 #ifndef HN_CORE_SWEEP_H
@@ -41,7 +46,8 @@ struct hn_sweep_shape {
     int64_t rows, cols;    // as the sink sees them: exchanged on the column side
     struct hn_matrix x, y; // of the sink's rows and of its columns: exchanged likewise
     int threads;
-    int64_t block; // rows and columns of a tile, at most
+    int64_t block;   // rows and columns of a tile, at most
+    bool row_by_row; // a row block meets all its columns on one thread, then `done` is called
 };
 
 // A sink. `tile` is called with row-oriented tiles (strips of a few rows of those multiplied): it
@@ -53,6 +59,9 @@ struct hn_sink_type {
                                       const struct hn_sweep_shape *shape); // Required: allocates
     void (*tile)(void *self, const struct hn_tile *tile, int thread);      // Required
     HN_MUST_USE enum hn_code (*end)(struct hn_context *ctx, void *self);   // Required: finishes
+    // Optional: rows [row0, row0 + rows), a row block, have met all their columns, on this thread
+    // alone. Called only where shape.row_by_row.
+    void (*done)(void *self, int64_t row0, int64_t rows, int thread);
     // Optional: updates the state of rows [col0, col0 + cols) from the tile as it is, column by
     // column. Sinks without it are given transposed strips through `tile`.
     void (*across)(void *self, const struct hn_tile *tile, int thread);

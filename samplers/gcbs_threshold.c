@@ -18,6 +18,7 @@
 // costs another sweep at worst.
 #include "samplers/gcbs_threshold.h"
 #include "core/blas.h"
+#include "core/product.h"
 
 #include <math.h>
 #include <omp.h>
@@ -218,7 +219,7 @@ static double aim_high(struct hn_threshold *t) {
 // From the rank in the sample: the values to collect from, and the room to collect in.
 static void aim(struct hn_threshold *t) {
     int64_t m = t->x.rows * (t->x.rows - 1);
-    double bound = hn_dot_bound(t->x.cols);
+    double bound = hn_product_bound(t->x.cols);
     if (t->given) {
         t->low = t->value;
         t->pairs.high = nextafterf((float)(t->value + bound), INFINITY);
@@ -243,7 +244,7 @@ static int64_t sample_rank(const struct hn_threshold *t) {
     if (!t->given)
         return low_rank(sampled_mean(t->x.rows, t->quantile, sampled(t)), t->margin);
     for (int64_t i = 0; i < t->samples; i++)
-        rank += (double)t->sample[i] > t->value + hn_dot_bound(t->x.cols);
+        rank += (double)t->sample[i] > t->value + hn_product_bound(t->x.cols);
     return rank;
 }
 
@@ -404,7 +405,7 @@ static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t,
     *found = !t->pairs.overflow;
     if (!*found)
         return HN_OK;
-    enum hn_code code = band_fill(ctx, t, t->value, hn_dot_bound(t->x.cols), &band);
+    enum hn_code code = band_fill(ctx, t, t->value, hn_product_bound(t->x.cols), &band);
     if (!code)
         keep_above(ctx, t, &band);
     band_free(ctx, &band);
@@ -417,7 +418,7 @@ static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t,
 // others can be on the wrong side. A slack of one bound always does.
 static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, double wanted,
                            int64_t rank, double slack, bool *settled) {
-    double bound = hn_dot_bound(t->x.cols);
+    double bound = hn_product_bound(t->x.cols);
     struct band band;
     enum hn_code code = band_fill(ctx, t, wanted, bound + slack, &band);
     if (!code) {
@@ -434,7 +435,7 @@ static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, doubl
 // is near.
 static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
     const struct hn_close_pairs *p = &t->pairs;
-    double bound = hn_dot_bound(t->x.cols);
+    double bound = hn_product_bound(t->x.cols);
     int64_t rank = wanted_rank(t->x.rows, t->quantile);
     bool settled = false;
     *found = false;

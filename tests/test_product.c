@@ -1,4 +1,4 @@
-// The products of the sweep: every path against one chain of fmaf(), bit for bit; packing.
+// The products of the sweep: every path against chains of fmaf(), bit for bit; packing.
 #include "core/product.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
@@ -8,10 +8,14 @@
 
 enum { ROWS = 75, PITCH = HN_PANEL + 5 };
 
-static float chain(const float *x, const float *y, int64_t d) {
+static float chains(const float *x, const float *y, int64_t d) {
     float sum = 0.0F;
-    for (int64_t k = 0; k < d; k++)
-        sum = fmaf(x[k], y[k], sum);
+    for (int64_t from = 0; from < d; from += HN_CHAIN) {
+        float one = 0.0F;
+        for (int64_t k = from; k < hn_min(from + HN_CHAIN, d); k++)
+            one = fmaf(x[k], y[k], one);
+        sum = from == 0 ? one : sum + one;
+    }
     return sum;
 }
 
@@ -60,7 +64,7 @@ static int64_t count_wrong(const struct hn_product *product, const struct hn_mat
                 wrong += i + 1 < HN_PANEL && !isnan(got);
                 continue;
             }
-            float want = chain(hn_row(x, i), hn_row(x, first + j), x->cols);
+            float want = chains(hn_row(x, i), hn_row(x, first + j), x->cols);
             wrong += memcmp(&got, &want, sizeof got) != 0;
             wrong += memcmp(&got, &mirrored[j * PITCH + i], sizeof got) != 0;
         }
@@ -68,7 +72,7 @@ static int64_t count_wrong(const struct hn_product *product, const struct hn_mat
 }
 
 static void test_chains(void) {
-    static const int64_t dims[] = {1, 2, 3, 16, 37, 128, 770};
+    static const int64_t dims[] = {1, 2, 3, 16, 37, 128, 129, 256, 770};
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     int paths = 0;
@@ -94,5 +98,25 @@ static void test_chains(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static const struct hn_test tests[] = {{"pack", test_pack}, {"chains", test_chains}};
+// Of unit rows, the worst of many; a bound for one long chain would be five times as wide.
+static void test_bound(void) {
+    enum { D = 770, MANY = 60 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    float *x = hn_fixture_rows(&ctx, MANY, D, 3);
+    double worst = 0, bound = hn_product_bound(D);
+    for (int64_t i = 0; i < MANY; i++)
+        for (int64_t j = 0; j < MANY; j++) {
+            double exact = hn_dot_exact(x + i * D, x + j * D, D);
+            worst = fmax(worst, fabs((double)chains(x + i * D, x + j * D, D) - exact));
+        }
+    CU_ASSERT(worst <= bound && worst > 0);
+    CU_ASSERT(bound <= hn_dot_bound(D) && hn_product_bound(HN_CHAIN) == hn_dot_bound(HN_CHAIN));
+    CU_ASSERT(!hn_product_best() || bound < hn_dot_bound(D) / 5);
+    hn_free(&ctx, x);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static const struct hn_test tests[] = {
+    {"pack", test_pack}, {"chains", test_chains}, {"bound", test_bound}};
 HN_TEST_MAIN("product", tests)

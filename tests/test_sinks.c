@@ -18,7 +18,6 @@ struct bundle {
     struct hn_topk topk;
     struct hn_lse lse;
     struct hn_extrema extrema;
-    struct hn_tail tail;
     struct hn_sweep_histogram histogram;
 };
 
@@ -27,7 +26,6 @@ struct asked {
     struct hn_matrix x, y;
     const int32_t *x_label, *y_label;
     int64_t block, k;
-    float threshold;
     bool skip_self;
 };
 
@@ -38,7 +36,6 @@ static void add_bundle(struct hn_sweep *sweep, struct bundle *b, const struct as
         .topk = {.k = a->k, .skip_self = a->skip_self},
         .lse = {.temperature = temperatures, .n = TEMPERATURES, .skip_self = a->skip_self},
         .extrema = {.skip_self = a->skip_self},
-        .tail = {.threshold = a->threshold, .skip_self = a->skip_self, .capacity = 1 << 22},
         .histogram = {.bins = BINS,
                       .row_label = cols ? a->y_label : a->x_label,
                       .col_label = cols ? a->x_label : a->y_label,
@@ -47,7 +44,6 @@ static void add_bundle(struct hn_sweep *sweep, struct bundle *b, const struct as
     hn_sweep_add(sweep, &hn_topk_sink, &b->topk, side);
     hn_sweep_add(sweep, &hn_lse_sink, &b->lse, side);
     hn_sweep_add(sweep, &hn_extrema_sink, &b->extrema, side);
-    hn_sweep_add(sweep, &hn_tail_sink, &b->tail, side);
     hn_sweep_add(sweep, &hn_histogram_sink, &b->histogram, side);
 }
 
@@ -55,7 +51,6 @@ static void free_bundle(struct hn_context *ctx, struct bundle *b) {
     hn_topk_free(ctx, &b->topk);
     hn_lse_free(ctx, &b->lse);
     hn_extrema_free(ctx, &b->extrema);
-    hn_tail_free(ctx, &b->tail);
     hn_sweep_histogram_free(ctx, &b->histogram);
 }
 
@@ -123,22 +118,6 @@ static bool extrema_right(const struct hn_extrema *e, int64_t i, const struct sc
     return fabs(e->max[i] - max) <= off && fabs(e->min[i] - min) <= off;
 }
 
-// Entries of row i from *at on; row[n] in order of columns. Only entries within `off` of the
-// threshold may go either way.
-static bool tail_right(const struct hn_tail *t, int64_t i, const struct scored *row, int64_t n,
-                       double off, int64_t *at) {
-    for (int64_t k = 0; k < n; k++) {
-        bool here = *at < t->count && t->row[*at] == i && t->col[*at] == row[k].id;
-        double above = row[k].score - (double)t->threshold;
-        if (here ? above < -off : above >= off && above >= 0)
-            return false;
-        if (here && (fabs(t->score[*at] - row[k].score) > off || t->score[*at] < t->threshold))
-            return false;
-        *at += here;
-    }
-    return true;
-}
-
 // Cumulated counts of the entries that are surely or possibly in the lower bins, by relation.
 static bool histogram_right(const struct hn_sweep_histogram *h, const struct hn_matrix *x,
                             const struct hn_matrix *y, double off, struct scored *row) {
@@ -173,15 +152,15 @@ static bool histogram_right(const struct hn_sweep_histogram *h, const struct hn_
 static bool bundle_right(struct hn_context *ctx, const struct bundle *b, const struct hn_matrix *x,
                          const struct hn_matrix *y, const struct asked *a, double off) {
     struct scored *row = hn_alloc(ctx, y->rows, sizeof *row);
-    int64_t others = hn_max(0, y->rows - a->skip_self), at = 0;
+    int64_t others = hn_max(0, y->rows - a->skip_self);
     bool good = b->topk.rows == x->rows && b->topk.kept == hn_max(0, hn_min(a->k, others)) &&
-                b->lse.rows == x->rows && b->extrema.rows == x->rows && !b->tail.overflow;
+                b->lse.rows == x->rows && b->extrema.rows == x->rows;
     for (int64_t i = 0; good && i < x->rows; i++) {
         int64_t n = exact_row(x, y, i, a->skip_self, row);
         good = lse_right(&b->lse, i, row, n, off) && extrema_right(&b->extrema, i, row, n, off) &&
-               tail_right(&b->tail, i, row, n, off, &at) && topk_right(&b->topk, i, row, n);
+               topk_right(&b->topk, i, row, n);
     }
-    good = good && at == b->tail.count && histogram_right(&b->histogram, x, y, off, row);
+    good = good && histogram_right(&b->histogram, x, y, off, row);
     hn_free(ctx, row);
     return good;
 }
@@ -189,17 +168,25 @@ static bool bundle_right(struct hn_context *ctx, const struct bundle *b, const s
 // Counts do not depend on the machine's products only if those are exact: bytes for all of these.
 static bool same_results(const struct bundle *a, const struct bundle *b) {
     size_t kept = (size_t)(a->topk.rows * a->topk.kept), rows = (size_t)a->topk.rows;
-    size_t count = (size_t)a->tail.count;
-    return a->tail.count == b->tail.count && a->topk.kept == b->topk.kept &&
+    return a->topk.kept == b->topk.kept &&
            !memcmp(a->topk.id, b->topk.id, kept * sizeof *a->topk.id) &&
            !memcmp(a->topk.score, b->topk.score, kept * sizeof *a->topk.score) &&
            !memcmp(a->lse.value, b->lse.value, TEMPERATURES * rows * sizeof *a->lse.value) &&
            !memcmp(a->extrema.max, b->extrema.max, rows * sizeof *a->extrema.max) &&
            !memcmp(a->extrema.min, b->extrema.min, rows * sizeof *a->extrema.min) &&
-           !memcmp(a->tail.row, b->tail.row, count * sizeof *a->tail.row) &&
-           !memcmp(a->tail.col, b->tail.col, count * sizeof *a->tail.col) &&
-           !memcmp(a->tail.score, b->tail.score, count * sizeof *a->tail.score) &&
            !memcmp(a->histogram.count, b->histogram.count, sizeof(uint64_t[HN_REL_COUNT * BINS]));
+}
+
+// Rows alone, which need no rounds, against rows and columns together.
+static void check_rows_alone(struct hn_context *ctx, const struct asked *a,
+                             const struct bundle *rows) {
+    struct hn_sweep sweep = {.x = a->x, .y = a->y, .block = a->block};
+    struct bundle alone;
+    add_bundle(&sweep, &alone, a, HN_SIDE_ROWS);
+    HN_CHECK(ctx, hn_sweep_run(ctx, &sweep));
+    CU_ASSERT(same_results(rows, &alone));
+    CU_ASSERT(a->x.data == a->y.data || sweep.n_dot == a->x.rows * a->y.rows);
+    free_bundle(ctx, &alone);
 }
 
 // One thread against the oracle, then 2, 3 and 4 threads against one.
@@ -210,8 +197,10 @@ static void check(const struct asked *a, double off) {
     HN_CHECK(&ctx, run_bundles(&ctx, a, &rows, &cols));
     CU_ASSERT(bundle_right(&ctx, &rows, &a->x, &a->y, a, off));
     CU_ASSERT(bundle_right(&ctx, &cols, &a->y, &a->x, a, off));
+    check_rows_alone(&ctx, a, &rows);
     for (ctx.threads = 2; ctx.threads <= 4; ctx.threads++) {
         struct bundle more_rows, more_cols;
+        check_rows_alone(&ctx, a, &rows);
         HN_CHECK(&ctx, run_bundles(&ctx, a, &more_rows, &more_cols));
         CU_ASSERT(same_results(&rows, &more_rows));
         CU_ASSERT(same_results(&cols, &more_cols));
@@ -243,7 +232,6 @@ static void test_random(void) {
                                   .y_label = k % 3 ? label : NULL,
                                   .block = shapes[k][2],
                                   .k = (int64_t)k,
-                                  .threshold = 0.2F,
                                   .skip_self = same || k % 2};
             if (same)
                 asked.y = asked.x;
@@ -278,7 +266,6 @@ static void test_exact_products(void) {
                                   .y_label = label,
                                   .block = block,
                                   .k = 9,
-                                  .threshold = 0.25F,
                                   .skip_self = skip};
             check(&asked, 0);
             asked.y = asked.x;
@@ -357,7 +344,6 @@ static void test_symmetric_or_not(void) {
                          .y_label = items.labels,
                          .block = 32,
                          .k = 12,
-                         .threshold = 0.3F,
                          .skip_self = true};
     struct asked all = half;
     all.y.data = copy;
@@ -419,43 +405,6 @@ static void test_exponential(void) {
         hn_lse_free(&ctx, &l);
     }
     hn_free(&ctx, s);
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
-}
-
-static void run_tail(struct hn_context *ctx, const struct hn_matrix *x, struct hn_tail *t) {
-    struct hn_sweep sweep = {.x = *x, .y = *x, .block = 20};
-    hn_sweep_add(&sweep, &hn_tail_sink, t, HN_SIDE_ROWS);
-    HN_CHECK(ctx, hn_sweep_run(ctx, &sweep));
-}
-
-static void test_tail_capacity(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 1);
-    enum { N = 130, D = 8 };
-    float *rows = hn_fixture_rows(&ctx, N, D, 4);
-    struct hn_matrix x = {rows, N, D, D};
-    const float threshold[] = {-2.0F, 0.0F, 0.9F, 1.5F};
-    for (int k = 0; k < 4; k++) {
-        struct hn_tail free_one = {.threshold = threshold[k], .capacity = 1 << 20};
-        run_tail(&ctx, &x, &free_one);
-        int64_t count = free_one.count;
-        CU_ASSERT(k > 0 || count == N * N);
-        CU_ASSERT(k < 3 || count == 0);
-        for (ctx.threads = 1; ctx.threads <= 4; ctx.threads++)
-            for (int64_t capacity = count; capacity >= count - 1; capacity--) {
-                struct hn_tail t = {.threshold = threshold[k], .capacity = capacity};
-                run_tail(&ctx, &x, &t);
-                CU_ASSERT_EQUAL(t.overflow, hn_max(0, capacity) < count);
-                CU_ASSERT_EQUAL(t.count, t.overflow ? 0 : count);
-                hn_tail_free(&ctx, &t);
-            }
-        struct hn_tail none = {.threshold = threshold[k], .capacity = 0};
-        run_tail(&ctx, &x, &none);
-        CU_ASSERT_EQUAL(none.overflow, count > 0);
-        hn_tail_free(&ctx, &none);
-        hn_tail_free(&ctx, &free_one);
-    }
-    hn_free(&ctx, rows);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
@@ -565,7 +514,6 @@ static const struct hn_test tests[] = {
     {"top-k near ties", test_topk_near_ties},
     {"symmetric or not", test_symmetric_or_not},
     {"exponential", test_exponential},
-    {"tail capacity", test_tail_capacity},
     {"histogram limits", test_histogram_limits},
     {"failing allocations", test_failing_allocations},
 };

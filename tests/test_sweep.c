@@ -15,6 +15,8 @@ struct recorder {
     _Atomic int *busy;   // [rows] threads at work on the row
     _Atomic int clashes; // two threads on one row
     _Atomic int tiles;
+    _Atomic int64_t done; // rows
+    bool row_by_row;
     int threads, begun, ended;
     int64_t block;
     enum hn_code refuse;            // begin fails with this
@@ -31,6 +33,7 @@ static enum hn_code record_begin(struct hn_context *ctx, void *self,
     r->cols = shape->cols;
     r->threads = shape->threads;
     r->block = shape->block;
+    r->row_by_row = shape->row_by_row;
     CU_ASSERT(shape->x.rows == shape->rows && shape->y.rows == shape->cols);
     r->s = hn_zalloc(ctx, r->rows * r->cols, sizeof *r->s);
     r->visits = hn_zalloc(ctx, r->rows * r->cols, sizeof *r->visits);
@@ -62,6 +65,19 @@ static void record_tile(void *self, const struct hn_tile *tile, int thread) {
         record_row(r, tile, i);
 }
 
+// The rows have met every column, and none of them is under way.
+static void record_done(void *self, int64_t row0, int64_t rows, int thread) {
+    struct recorder *r = self;
+    int64_t missing = !r->row_by_row || thread < 0 || thread >= r->threads;
+    for (int64_t at = row0 * r->cols; at < (row0 + rows) * r->cols; at++)
+        missing += r->visits[at] != 1;
+    for (int64_t row = row0; row < row0 + rows; row++)
+        missing += r->busy[row] != 0;
+    if (missing)
+        atomic_fetch_add(&r->clashes, 1);
+    atomic_fetch_add(&r->done, rows);
+}
+
 static enum hn_code record_end(struct hn_context *ctx, void *self) {
     struct recorder *r = self;
     (void)ctx;
@@ -76,12 +92,17 @@ static void record_free(struct hn_context *ctx, struct recorder *r) {
     hn_free(ctx, r->busy);
 }
 
-static const struct hn_sink_type recorder_sink = {
-    .name = "recorder", .begin = record_begin, .tile = record_tile, .end = record_end};
+static const struct hn_sink_type recorder_sink = {.name = "recorder",
+                                                  .begin = record_begin,
+                                                  .tile = record_tile,
+                                                  .done = record_done,
+                                                  .end = record_end};
 
 // Every entry once, near the exact product.
 static bool complete(const struct recorder *r, const struct hn_matrix *x,
                      const struct hn_matrix *y) {
+    if (r->done != (r->row_by_row ? r->rows : 0))
+        return false;
     if (r->rows != x->rows || r->cols != y->rows || r->begun != 1 || r->ended != 1 || r->clashes)
         return false;
     for (int64_t i = 0; i < r->rows; i++)
@@ -97,6 +118,19 @@ static bool complete(const struct recorder *r, const struct hn_matrix *x,
 static const int64_t shapes[][2] = {{0, 0},  {0, 5},   {5, 0},   {1, 1},    {1, 40},  {2, 3},
                                     {17, 5}, {24, 20}, {64, 64}, {65, 130}, {200, 37}};
 static const int64_t blocks[] = {0, 1, 3, 7, 64, 1000};
+
+// A sink of rows alone meets what it meets beside one of columns, in the same order.
+static void check_rows_alone(struct hn_context *ctx, const struct hn_sweep *both,
+                             const struct recorder *rows, bool same) {
+    struct hn_sweep sweep = {.x = both->x, .y = both->y, .block = both->block};
+    struct recorder alone = {0};
+    hn_sweep_add(&sweep, &recorder_sink, &alone, HN_SIDE_ROWS);
+    HN_CHECK(ctx, hn_sweep_run(ctx, &sweep));
+    CU_ASSERT(complete(&alone, &sweep.x, &sweep.y));
+    CU_ASSERT(alone.row_by_row == !same && !rows->row_by_row && sweep.n_dot == both->n_dot);
+    CU_ASSERT(!memcmp(alone.order, rows->order, (size_t)alone.rows * sizeof *alone.order));
+    record_free(ctx, &alone);
+}
 
 static void check_shape(struct hn_matrix x, struct hn_matrix y, int64_t block, bool same) {
     uint64_t order = 0;
@@ -120,6 +154,7 @@ static void check_shape(struct hn_matrix x, struct hn_matrix y, int64_t block, b
         int64_t b = rows.block, last = b > 0 ? x.rows % b : 0;
         int64_t half = b > 0 ? (x.rows * x.rows + x.rows / b * b * b + last * last) / 2 : 0;
         CU_ASSERT_EQUAL(sweep.n_dot, same ? half : x.rows * y.rows);
+        check_rows_alone(&ctx, &sweep, &rows, same);
         record_free(&ctx, &rows);
         record_free(&ctx, &cols);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -160,16 +195,18 @@ static void test_interrupt(void) {
     volatile sig_atomic_t stop = 1;
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
-    float *a = hn_fixture_rows(&ctx, 50, 4, 1);
-    struct hn_matrix x = {a, 50, 4, 4};
+    float *a = hn_fixture_rows(&ctx, 100, 4, 1);
+    struct hn_matrix x = {a, 50, 4, 4}, other = {a + 200, 50, 4, 4};
     ctx.stop = &stop;
-    for (int from_tile = 0; from_tile < 2; from_tile++) {
-        struct hn_sweep sweep = {.x = x, .y = x, .block = 5};
+    for (int k = 0; k < 4; k++) {
+        bool from_tile = k % 2;
+        struct hn_sweep sweep = {.x = x, .y = k < 2 ? x : other, .block = 5};
         struct recorder r = {.stop_at = from_tile ? &stop : NULL};
         stop = !from_tile;
         hn_sweep_add(&sweep, &recorder_sink, &r, HN_SIDE_ROWS);
         HN_CHECK_FAILS(&ctx, hn_sweep_run(&ctx, &sweep), HN_INTERRUPTED, "interrupted");
         CU_ASSERT_EQUAL(r.ended, 0);
+        CU_ASSERT(r.done < 50);
         CU_ASSERT(from_tile ? r.tiles > 0 && r.tiles < 100 : r.tiles == 0);
         record_free(&ctx, &r);
     }
