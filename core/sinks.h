@@ -45,20 +45,6 @@ struct hn_extrema {
 extern const struct hn_sink_type hn_extrema_sink;
 void hn_extrema_free(struct hn_context *ctx, struct hn_extrema *e);
 
-// Every entry with float product >= threshold, ordered by row, then column.
-struct hn_tail {
-    float threshold;  // in
-    bool skip_self;   // in
-    int64_t capacity; // in: most entries
-    int64_t count;    // out: 0 after an overflow
-    int32_t *row, *col;
-    float *score;  // out: [count] each
-    bool overflow; // out: there are more than `capacity` entries; none are kept
-    void *work;    // private
-};
-extern const struct hn_sink_type hn_tail_sink;
-void hn_tail_free(struct hn_context *ctx, struct hn_tail *t);
-
 // Counts of inner products in `bins` equal bins on [-1, 1] (values outside go to the end bins),
 // split by relation: same label, different label, a label unknown (-1). Ordered pairs, as swept.
 enum { HN_REL_SAME, HN_REL_DIFFERENT, HN_REL_UNKNOWN, HN_REL_COUNT };

@@ -8,6 +8,7 @@
 #include "harness/command.h"
 #include "harness/host.h"
 #include "metrics/global.h"
+#include "samplers/gcbs_pairs.h"
 #include "samplers/sampler.h"
 
 #include <gsl/gsl_randist.h>
@@ -354,14 +355,14 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct bench *b,
     struct hn_topk topk = {.k = b->shape.K, .skip_self = true, .ids_only = true};
     struct hn_lse lse = {.temperature = &temperature, .n = 1, .skip_self = true};
     struct hn_extrema extrema = {.skip_self = true};
-    struct hn_tail tail = {
-        .threshold = threshold, .skip_self = true, .capacity = b->shape.n * b->shape.n / 400 + 64};
+    struct hn_close_pairs pairs = {
+        .low = threshold, .high = threshold, .room = b->shape.n * b->shape.n / 400 + 64};
     struct hn_sweep sweep = {.x = b->items.x1, .y = half ? b->items.x1 : b->items.x2};
     if (sinks) {
         hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
         hn_sweep_add(&sweep, &hn_lse_sink, &lse, HN_SIDE_ROWS);
         hn_sweep_add(&sweep, &hn_extrema_sink, &extrema, HN_SIDE_ROWS);
-        hn_sweep_add(&sweep, &hn_tail_sink, &tail, HN_SIDE_ROWS);
+        hn_sweep_add(&sweep, &hn_close_pairs_sink, &pairs, HN_SIDE_ROWS);
     }
     int64_t begun = hn_wall_ns();
     enum hn_code code = hn_sweep_run(ctx, &sweep);
@@ -369,7 +370,7 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct bench *b,
     hn_topk_free(ctx, &topk);
     hn_lse_free(ctx, &lse);
     hn_extrema_free(ctx, &extrema);
-    hn_tail_free(ctx, &tail);
+    hn_close_pairs_free(ctx, &pairs);
     return code;
 }
 

@@ -36,14 +36,14 @@ static void test_sinks(void) {
                 struct hn_topk topk = {.k = which == 0 ? INT32_MAX : 100, .skip_self = true};
                 struct hn_lse lse = {.temperature = temperature, .n = 2};
                 struct hn_extrema extrema = {.skip_self = true};
-                struct hn_tail tail = {.threshold = 0.5F, .capacity = INT64_MAX / 64};
+                struct hn_close_pairs pairs = {.low = 0.5F, .high = 0.5F, .room = INT64_MAX / 64};
                 float other[D];
                 struct hn_sweep sweep = {.x = rows_of(many[i]), .y = rows_of(many[i])};
                 sweep.y.data = views ? other : sweep.x.data;
                 if (which < 2)
                     hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
                 else if (which == 2)
-                    hn_sweep_add(&sweep, &hn_tail_sink, &tail, HN_SIDE_ROWS);
+                    hn_sweep_add(&sweep, &hn_close_pairs_sink, &pairs, HN_SIDE_ROWS);
                 else
                     hn_sweep_add(&sweep, &hn_lse_sink, &lse, HN_SIDE_ROWS);
                 hn_sweep_add(&sweep, &hn_extrema_sink, &extrema, HN_SIDE_ROWS);
@@ -51,7 +51,7 @@ static void test_sinks(void) {
                 hn_topk_free(&ctx, &topk);
                 hn_lse_free(&ctx, &lse);
                 hn_extrema_free(&ctx, &extrema);
-                hn_tail_free(&ctx, &tail);
+                hn_close_pairs_free(&ctx, &pairs);
                 check_refused(&ctx, code, many[i]);
             }
 }
