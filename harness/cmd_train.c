@@ -69,6 +69,7 @@ struct work {
     const struct hn_train_job *job;
     int64_t runs, ran, present, failed;
     double sgemm_gflops; // measured before the first run that trains, 0 = not yet
+    struct hn_untrained untrained;
 };
 
 static enum hn_code list_runs(const struct work *w) {
@@ -111,7 +112,8 @@ static enum hn_code calibrate(struct hn_context *ctx, struct work *w) {
 }
 
 static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t number) {
-    struct hn_train_options options = {w->p->output, w->p->data, w->p->cache, w->common->quiet, 0};
+    struct hn_train_options options = {w->p->output,     w->p->data, w->p->cache,
+                                       w->common->quiet, 0,          &w->untrained};
     struct hn_train_run run;
     struct hn_results results;
     bool present, failed;
@@ -228,6 +230,7 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_common *co
         code = hn_train_job_digest(ctx, p->data, &job);
     if (!code)
         code = p->dry_run ? list_runs(&w) : execute(ctx, &w);
+    hn_untrained_free(ctx, &w.untrained);
     hn_train_job_free(ctx, &job);
     return code;
 }

@@ -3,6 +3,7 @@
 #define HN_HARNESS_REPRODUCE_H
 
 #include "harness/claims.h"
+#include "training/untrained.h"
 
 enum hn_effort { HN_EFFORT_USUAL, HN_EFFORT_QUICK, HN_EFFORT_FULL };
 
@@ -28,6 +29,7 @@ struct hn_reproduce {
     bool scanned, described;
     struct hn_results env; // of this machine, calibrated
     double sgemm_gflops;
+    struct hn_untrained untrained; // of all trainings
 };
 
 // Measures what an entry needs into `out` (resumable: cells that are there are not run again). *why

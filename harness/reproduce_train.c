@@ -168,7 +168,7 @@ static enum hn_code one_run(struct hn_context *ctx, const struct hn_train_run *r
     return code;
 }
 
-static enum hn_code run_job(struct hn_context *ctx, const struct hn_reproduce *rep,
+static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
                             const struct hn_claim_job *job, struct hn_results *out, char *why) {
     struct hn_train_job read;
     for (int64_t i = 0; i < job->n_data; i++)
@@ -178,7 +178,8 @@ static enum hn_code run_job(struct hn_context *ctx, const struct hn_reproduce *r
     char *data = runs ? hn_format(ctx, "%s/data", rep->folder) : NULL;
     enum hn_code code = data ? read_job(ctx, rep, job, &read) : hn_failure(ctx);
     if (code == HN_OK) {
-        const struct hn_train_options options = {rep->folder, data, NULL, rep->quiet, 0};
+        const struct hn_train_options options = {rep->folder, data, NULL,
+                                                 rep->quiet,  0,    &rep->untrained};
         mkdir(runs, 0777); // a failure shows when a run's folder is made
         for (int64_t i = 0; i < hn_train_runs(&read) && !code && !*why; i++) {
             struct hn_train_run run;

@@ -59,6 +59,7 @@ struct hn_train_run {
     int64_t batch_size, seed;
     const char *data_sha256; // "" unknown
     char cell_key[65], run_key[65];
+    char untrained_key[65]; // what the accuracies of the untrained encoder hang on
 };
 int64_t hn_train_runs(const struct hn_train_job *job);
 void hn_train_run_at(const struct hn_train_job *job, int64_t number, struct hn_train_run *out);
@@ -72,7 +73,8 @@ struct hn_train_options {
     const char *data;
     const char *cache; // for what is made once from the data; NULL: folder
     bool quiet;
-    double sgemm_gflops; // of this machine at these threads, 0 = not measured
+    double sgemm_gflops;            // of this machine at these threads, 0 = not measured
+    struct hn_untrained *untrained; // shared by the runs; NULL: each evaluates its own
 };
 HN_MUST_USE enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run,
                                       const struct hn_train_options *options,

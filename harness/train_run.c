@@ -77,6 +77,17 @@ static void make_keys(struct hn_train_run *run) {
     hn_digest_end(&whole, run->run_key);
 }
 
+// Weights at step 0 hang on task, loss and seed, and so do their accuracies.
+static void make_untrained_key(struct hn_train_run *run) {
+    struct hn_digest d;
+    hn_digest_begin(&d);
+    add_text(&d, "hardneg untrained");
+    add_task(&d, run);
+    add_text(&d, hn_objectives[run->loss].name);
+    add_bytes(&d, &run->seed, sizeof run->seed);
+    hn_digest_end(&d, run->untrained_key);
+}
+
 void hn_train_run_at(const struct hn_train_job *job, int64_t number, struct hn_train_run *out) {
     *out = (struct hn_train_run){.job = job};
     out->seed = job->seed[take(&number, job->n_seeds)];
@@ -88,6 +99,7 @@ void hn_train_run_at(const struct hn_train_job *job, int64_t number, struct hn_t
     out->task = &job->task[number];
     out->data_sha256 = job->data_sha256 ? job->data_sha256[number] : "";
     make_keys(out);
+    make_untrained_key(out);
 }
 
 void hn_train_label(const struct hn_train_run *run, char *text, size_t size) {
@@ -230,6 +242,8 @@ static struct hn_run_spec spec_of(const struct hn_train_run *run,
                                .checkpoint = job->number.checkpoint,
                                .expect = job->number.expected_loss,
                                .folder = folder,
+                               .untrained = options->untrained,
+                               .untrained_key = run->untrained_key,
                                .key = run->run_key};
     spec.setting =
         (struct hn_task_setting){.folder = job->folder,

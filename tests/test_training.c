@@ -285,6 +285,37 @@ static void test_interruption(void) {
     }
 }
 
+// Values at step 0 that another run left are taken, and are those that a run would have found.
+static void test_untrained(void) {
+    enum { COLUMNS_MOST = 32 };
+    struct hn_untrained shared = {NULL};
+    struct trial *own = open_trial(1, "encoder=mean", "uniform", "");
+    struct trial *t = open_trial(1, "encoder=mean", "uniform", "");
+    double value[COLUMNS_MOST] = {0};
+    int n = t->spec.task->n_columns;
+    CU_ASSERT_FATAL(n > 0 && n <= COLUMNS_MOST);
+    t->spec.untrained = &shared;
+    t->spec.untrained_key = "mean, seed 3";
+    HN_CHECK(&own->ctx, train(own));
+    for (int again = 0; again < 2; again++) {
+        CU_ASSERT_EQUAL(hn_untrained_find(&shared, "mean, seed 3", n, value), again);
+        HN_CHECK(&t->ctx, train(t));
+        check_same(&own->table, &t->table);
+    }
+    CU_ASSERT_EQUAL(value[0], hn_table_real(&own->table, 0, t->spec.task->columns[0].name));
+    CU_ASSERT(!hn_untrained_find(&shared, "mean, seed 4", n, value));
+    CU_ASSERT(!hn_untrained_find(&shared, "mean, seed 3", n + 1, value));
+    CU_ASSERT(!hn_untrained_find(NULL, "mean, seed 3", n, value));
+    value[0] = 42;
+    t->spec.untrained_key = "left by another";
+    HN_CHECK(&t->ctx, hn_untrained_keep(&t->ctx, &shared, "left by another", n, value));
+    HN_CHECK(&t->ctx, train(t));
+    CU_ASSERT_EQUAL(hn_table_real(&t->table, 0, t->spec.task->columns[0].name), 42);
+    hn_untrained_free(&t->ctx, &shared);
+    close_trial(own);
+    close_trial(t);
+}
+
 static void test_stored_embeddings(void) {
     struct trial *whole = open_trial(2, "encoder=mean", "knn", "");
     struct trial *t = open_trial(1, "encoder=mean", "knn", "");
@@ -512,6 +543,7 @@ static const struct hn_test tests[] = {
     {"data digest", test_data_digest},
     {"threads", test_threads},
     {"interruption", test_interruption},
+    {"untrained", test_untrained},
     {"stored_embeddings", test_stored_embeddings},
     {"expected", test_expected},
     {"cosines", test_cosines},

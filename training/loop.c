@@ -143,11 +143,9 @@ static enum hn_code add_row(struct hn_context *ctx, struct hn_loop *loop, const 
     return HN_OK;
 }
 
-static enum hn_code evaluate(struct hn_context *ctx, struct hn_loop *loop) {
+// value[n_columns] of the weights of now.
+static enum hn_code evaluate_now(struct hn_context *ctx, struct hn_loop *loop, double *value) {
     struct hn_task *task = &loop->task;
-    double *value = hn_alloc(ctx, task->type->n_columns, sizeof *value);
-    if (!value)
-        return ctx->code;
     for (int i = 0; i < task->type->n_columns; i++)
         value[i] = NAN;
     enum hn_code code = task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z);
@@ -155,6 +153,25 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_loop *loop) {
         code = task->type->evaluate(ctx, task, loop->step, loop->z, value);
     if (!code && loop->spec->cosines)
         code = hn_loop_overlap(ctx, loop);
+    return code;
+}
+
+static enum hn_code evaluate_untrained(struct hn_context *ctx, struct hn_loop *loop,
+                                       double *value) {
+    const struct hn_run_spec *spec = loop->spec;
+    int n = spec->task->n_columns;
+    if (!spec->cosines && hn_untrained_find(spec->untrained, spec->untrained_key, n, value))
+        return HN_OK;
+    enum hn_code code = evaluate_now(ctx, loop, value);
+    return code ? code : hn_untrained_keep(ctx, spec->untrained, spec->untrained_key, n, value);
+}
+
+static enum hn_code evaluate(struct hn_context *ctx, struct hn_loop *loop) {
+    double *value = hn_alloc(ctx, loop->task.type->n_columns, sizeof *value);
+    if (!value)
+        return ctx->code;
+    enum hn_code code =
+        loop->step == 0 ? evaluate_untrained(ctx, loop, value) : evaluate_now(ctx, loop, value);
     if (code && code != HN_INTERRUPTED)
         code = hn_fail_in(ctx, "evaluation at step %lld", (long long)loop->step);
     loop->accuracy = value[0];

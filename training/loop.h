@@ -5,6 +5,7 @@
 #include "samplers/sampler.h"
 #include "training/optimiser.h"
 #include "training/task.h"
+#include "training/untrained.h"
 
 enum hn_embeddings {
     HN_EMBEDDINGS_FRESH, // evaluation mode, of all items, at every rebuild
@@ -33,7 +34,9 @@ struct hn_run_spec {
     bool expect;              // measure every epoch's batches before it begins: GC figure 7
     struct hn_table *cosines; // of hn_cosines_table(), filled at the end: HC figure 5; NULL: none
     const char *folder;       // of checkpoint and snapshots, there already; NULL: nothing is kept
-    const char *key;          // of at most 64 characters: a checkpoint of another key is refused
+    struct hn_untrained *untrained; // values at step 0, shared with other runs; NULL: none
+    const char *untrained_key;      // what decides these values
+    const char *key; // of at most 64 characters: a checkpoint of another key is refused
 };
 
 // Means of the whole run, in seconds.
