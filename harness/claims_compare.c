@@ -169,7 +169,11 @@ static enum hn_code ambiguous(struct judge *j, const struct hn_sample *s) {
 static void name_part(struct hn_claim_part *part, const char *group, const char *left,
                       const char *right) {
     snprintf(part->at, sizeof part->at, "%.60s%s%.60s%s%.60s", group, *group && *left ? ", " : "",
-             left, *right ? " against " : "", right);
+             left,
+             !*right           ? ""
+             : *group || *left ? " against "
+                               : "against ",
+             right);
 }
 
 // The replicates of the group that begins with sample `at`, each with its partner.
