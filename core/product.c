@@ -62,11 +62,14 @@ BLOCK_512(ten_rows, ROWS_10)
 
 #define CHAINS(rows, at)                                                                           \
     for (int64_t k = 0; k < d; k += HN_CHAIN)                                                      \
-        rows(a + k * HN_PANEL + at, b + k * HN_PANEL, hn_min(HN_CHAIN, d - k), c + at * stride,    \
-             stride, k > 0);
+    rows(a + k * HN_PANEL + (at), b + k * HN_PANEL, hn_min(HN_CHAIN, d - k), c + (at)*stride,      \
+         stride, k > 0)
 
-AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, int64_t stride){
-    CHAINS(eleven_rows, 0) CHAINS(eleven_rows, 11) CHAINS(ten_rows, 22)}
+AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
+    CHAINS(eleven_rows, 0);
+    CHAINS(eleven_rows, 11);
+    CHAINS(ten_rows, 22);
+}
 
 // c[rows x 16], from half of panel b.
 #define BLOCK_256(name, ROWS)                                                                      \
@@ -94,7 +97,8 @@ AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, i
     _mm256_storeu_ps(c + (i)*stride, left##i);                                                     \
     _mm256_storeu_ps(c + (i)*stride + 8, right##i);
 
-BLOCK_256(six_rows, ROWS_6) BLOCK_256(five_rows, ROWS_5)
+BLOCK_256(six_rows, ROWS_6)
+BLOCK_256(five_rows, ROWS_5)
 
     AVX2 void square_avx2(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
     for (int64_t k = 0; k < d; k += HN_CHAIN, a += HN_CHAIN * HN_PANEL, b += HN_CHAIN * HN_PANEL)

@@ -259,8 +259,8 @@ static void test_samplers(void) {
         fail_each(samplers[i], "all");
 }
 
-// The samplers of harness/jobs/smoke.yaml in one run, with its metrics (those that a job has when it
-// names none): small enough for every single allocation (HN_EVERY=1, and "smoke" as argument).
+// The samplers of harness/jobs/smoke.yaml in one run, with its metrics (those that a job has when
+// it names none): small enough for every single allocation (HN_EVERY=1, and "smoke" as argument).
 static void test_smoke(void) {
     fail_each("\"null\", uniform: {draw: shuffle}, uniform: {draw: iid}, knn, "
               "batchsampler: {M: 20, K: 5}, gcbs, random-negatives: {n: 9}, hops, "
