@@ -43,6 +43,7 @@ struct work {
     float *again;                      // [threads x 2 x AGAIN]
     int threads;
     bool row_by_row;
+    bool by_thread; // slots are those of a row block a thread, else one for every row
 };
 
 static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *work) {
@@ -71,7 +72,7 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
 // Where the candidates of a row are.
 static inline int64_t place_of(const struct work *work, int64_t row, int thread) {
     int64_t slot = row;
-    if (work->row_by_row)
+    if (work->by_thread)
         slot = thread * work->block + (uint32_t)row % (uint32_t)work->block;
     return slot * work->pitch;
 }
@@ -113,7 +114,8 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     work->stride = shape->block + HN_SCAN_SLACK;
     work->threads = shape->threads;
     work->row_by_row = shape->row_by_row;
-    work->slots = shape->row_by_row ? shape->threads * shape->block : t->rows;
+    work->by_thread = shape->row_by_row && shape->threads * shape->block < t->rows;
+    work->slots = work->by_thread ? shape->threads * shape->block : t->rows;
     return allocate(ctx, t, work) ? start(ctx, t) : HN_MEMORY;
 }
 
