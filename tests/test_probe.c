@@ -2,6 +2,7 @@
 #include "core/random.h"
 #include "metrics/linear_probe.h"
 #include "metrics/metric.h"
+#include "metrics/preconditioner.h"
 #include "metrics/snapshot_metric.h"
 #include "tests/numpy_oracle.h"
 #include "tests/test.h"
@@ -185,6 +186,87 @@ static void test_threads(void) {
     hn_logistic_free(&ctx, &other);
 }
 
+// Rows times dimensions that end within a block and within a panel.
+enum { MANY = 2100, WIDE = 150, VECTORS = 3 };
+
+static void draw_rows(float *x, double *v) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, 11, "test.scale", 0, 0, 0);
+    gsl_rng r = hn_stream_gsl(&stream);
+    for (int64_t i = 0; i < MANY; i++) // far from round: each dimension varies less than the last
+        for (int64_t k = 0; k < WIDE; k++)
+            x[i * WIDE + k] = (float)(gsl_ran_gaussian(&r, pow(0.97, (double)k)) + (k == 3));
+    for (int64_t i = 0; i < VECTORS * (WIDE + 1); i++)
+        v[i] = gsl_ran_gaussian(&r, 1);
+}
+
+// (curvature X1^T X1 / n + penalty I) v, straight from the rows; no penalty on the bias.
+static void multiply_plainly(const float *x, double curvature, double penalty, const double *v,
+                             double *out) {
+    for (int k = 0; k <= WIDE; k++)
+        out[k] = k < WIDE ? penalty * v[k] : 0;
+    for (int64_t i = 0; i < MANY; i++) {
+        const float *row = x + i * WIDE;
+        double product = v[WIDE];
+        for (int k = 0; k < WIDE; k++)
+            product += (double)row[k] * v[k];
+        for (int k = 0; k <= WIDE; k++)
+            out[k] += curvature / MANY * product * (k < WIDE ? (double)row[k] : 1);
+    }
+}
+
+// What the inverse gives, multiplied by the matrix, is the vector again.
+static void test_preconditioner(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const double curvature = 0.09, penalty = 1e-3;
+    float *x = hn_alloc(&ctx, MANY * WIDE, sizeof *x);
+    double v[VECTORS * (WIDE + 1)], scaled[2][VECTORS * (WIDE + 1)], back[WIDE + 1];
+    struct hn_matrix rows = {x, MANY, WIDE, WIDE};
+    struct hn_preconditioner p;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+    draw_rows(x, v);
+    for (int t = 0; t < 2; t++) {
+        ctx.threads = 1 + 2 * t;
+        HN_CHECK(&ctx, hn_preconditioner_open(&ctx, &rows, curvature, penalty, &p));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(p.factor);
+        memcpy(scaled[t], v, sizeof v);
+        hn_preconditioner_apply(&p, scaled[t], VECTORS);
+        hn_preconditioner_free(&ctx, &p);
+    }
+    CU_ASSERT_EQUAL(memcmp(scaled[0], scaled[1], sizeof v), 0);
+    for (int c = 0; c < VECTORS; c++) {
+        const double *wanted = v + c * (WIDE + 1);
+        multiply_plainly(x, curvature, penalty, scaled[0] + c * (WIDE + 1), back);
+        for (int k = 0; k <= WIDE; k++)
+            CU_ASSERT_DOUBLE_EQUAL(back[k], wanted[k], 1e-3);
+    }
+    hn_free(&ctx, x);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Where there is none, vectors stay: too many dimensions, or numbers that are none.
+static void test_no_preconditioner(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    enum { TOO_WIDE = HN_PRECONDITIONER_DIM + 1 };
+    float *x = hn_zalloc(&ctx, TOO_WIDE, sizeof *x);
+    double v[] = {3, 4, 5};
+    struct hn_preconditioner p;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+    struct hn_matrix wide = {x, 1, TOO_WIDE, TOO_WIDE}, bad = {x, 1, 2, 2};
+    HN_CHECK(&ctx, hn_preconditioner_open(&ctx, &wide, 0.25, 1, &p));
+    CU_ASSERT_PTR_NULL(p.factor);
+    x[0] = NAN;
+    HN_CHECK(&ctx, hn_preconditioner_open(&ctx, &bad, 0.25, 1, &p));
+    CU_ASSERT_PTR_NULL(p.factor);
+    hn_preconditioner_apply(&p, v, 1);
+    CU_ASSERT(v[0] == 3 && v[1] == 4 && v[2] == 5);
+    hn_preconditioner_free(&ctx, &p);
+    hn_free(&ctx, x);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static struct hn_svm_probe svm_of(const struct cloud *c, int n_c) {
     static const double strength[] = {1, 0.1, 10, 100};
     return (struct hn_svm_probe){.x = {c->x, ROWS, DIMS, DIMS},
@@ -294,6 +376,8 @@ static const struct hn_test tests[] = {
     {"metric", test_metric},
     {"limits", test_limits},
     {"threads", test_threads},
+    {"preconditioner", test_preconditioner},
+    {"no preconditioner", test_no_preconditioner},
     {"svm", test_svm},
     {"svm chooses", test_svm_chooses},
     {"folds", test_folds},
