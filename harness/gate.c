@@ -19,11 +19,14 @@ enum hn_value_kind hn_value_kind(const struct hn_column *column) {
         "seed",     "batch_size", "error",     "note",           "tool_version",
         "run",      "snapshot",   "study_row", "study",          NULL};
     static const char *const times[] = {"cost_s", "cost_g", NULL};
-    static const char *const machine[] = {"peak_rss", "share_of_limit", "instructions", NULL};
+    static const char *const machine[] = {
+        "peak_rss", "share_of_limit", "instructions", "threads",        "beside",
+        "share_s",  "share_g",        "share_e",      "share_of_floor", NULL};
     const char *units = column->units ? column->units : "";
     if (among(column->name, times))
         return HN_VALUE_TIME;
-    if (among(column->name, machine) || strcmp(units, "s") == 0 || strcmp(units, "ns") == 0)
+    if (among(column->name, machine) || strcmp(units, "s") == 0 || strcmp(units, "ns") == 0 ||
+        strcmp(units, "GFLOP/s") == 0)
         return HN_VALUE_MACHINE;
     if (among(column->name, names))
         return HN_VALUE_NAME;
