@@ -23,8 +23,9 @@ static void print_moments(struct hn_moments m, bool percent) {
         printf(" +-%5.*f", digits, scale * m.deviation);
 }
 
-static void print_values(const struct hn_trained *t, int64_t setting, int64_t step) {
-    for (int c = t->first; c < t->first + t->columns; c++) {
+// Columns are those in which the base has values: results of several tasks have those of all.
+static void print_values(const struct hn_trained *t, int64_t setting, int64_t base, int64_t step) {
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
         const char *column = t->table->column[c].name;
         print_moments(hn_trained_at(t, setting, column, step), hn_trained_is_share(column));
     }
@@ -32,7 +33,7 @@ static void print_values(const struct hn_trained *t, int64_t setting, int64_t st
 
 // Difference of the first column to the base, over seeds that both have.
 static void print_difference(const struct hn_trained *t, int64_t setting, int64_t base) {
-    const char *column = t->table->column[t->first].name;
+    const char *column = hn_trained_column(t, base);
     struct hn_difference d = hn_trained_difference(t, setting, base, column);
     double scale = hn_trained_is_share(column) ? 100 : 1;
     if (isnan(d.mean))
@@ -52,17 +53,17 @@ static void print_accuracies(const struct hn_trained *t, int64_t base) {
     char title[160];
     hn_trained_title(t, base, title, sizeof title);
     printf("\n%s\n%-*s %5s", title, NAME, "mean +- deviation over seeds", "seeds");
-    for (int c = t->first; c < t->first + t->columns; c++)
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c))
         printf(" %16s", t->table->column[c].name);
-    printf("  paired difference of %s\n", t->table->column[t->first].name);
+    printf("  paired difference of %s\n", hn_trained_column(t, base));
     printf("%-*s %5" PRId64, NAME, "untrained encoder", hn_trained_seeds(t, base));
-    print_values(t, base, 0);
+    print_values(t, base, base, 0);
     printf("\n");
     for (int64_t k = base; k < t->settings; k++) {
         if (k != base && t->setting[k].base != base)
             continue;
         print_name(t, k);
-        print_values(t, k, HN_LAST_STEP);
+        print_values(t, k, base, HN_LAST_STEP);
         if (k != base)
             print_difference(t, k, base);
         printf("\n");
