@@ -13,8 +13,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { HEADER = 4096, IMAGES_AT_ONCE = 512, KEY_SHOWN = 16 };
@@ -175,9 +177,6 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spe
 // Makes the file under a name of its own, then renames it: two processes may make it at once.
 static enum hn_code make_file(struct hn_context *ctx, const struct hn_views_spec *spec,
                               const struct hn_cifar10 *data, const char *header, const char *path) {
-    if (mkdir(spec->cache, 0777) != 0 && errno != EEXIST)
-        return hn_fail(ctx, HN_USAGE, "%s: the folder for cached views cannot be made: %s",
-                       spec->cache, strerror(errno));
     char *temporary = hn_format(ctx, "%s.%ld.tmp", path, (long)getpid());
     if (!temporary)
         return ctx->code;
@@ -219,6 +218,28 @@ static bool map_file(const char *path, const char *header, struct hn_views *out)
     return out->map != NULL;
 }
 
+// One process makes the file while those that want it too wait: it is large, and takes a while.
+// Where a file system has no locks, each makes its own.
+static enum hn_code wait_turn(struct hn_context *ctx, const char *lock, int *held) {
+    const struct timespec pause = {0, 100 * 1000 * 1000};
+    *held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    while (*held >= 0 && flock(*held, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        if (hn_check_stop(ctx)) {
+            (void)close(*held);
+            return ctx->code;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return HN_OK;
+}
+
+static void end_turn(const char *lock, int held) {
+    if (held < 0)
+        return;
+    (void)unlink(lock);
+    (void)close(held);
+}
+
 static void point(const struct hn_views_spec *spec, struct hn_views *out) {
     out->n = spec->n;
     out->test = out->data.test;
@@ -241,8 +262,21 @@ static enum hn_code find_file(struct hn_context *ctx, const struct hn_views_spec
         return ctx->code;
     if (map_file(out->path, header, out))
         return HN_OK;
-    if (make_file(ctx, spec, &out->data, header, out->path))
+    if (mkdir(spec->cache, 0777) != 0 && errno != EEXIST)
+        return hn_fail(ctx, HN_USAGE, "%s: the folder for cached views cannot be made: %s",
+                       spec->cache, strerror(errno));
+    char *lock = hn_format(ctx, "%s.lock", out->path);
+    int held = -1;
+    if (!lock || wait_turn(ctx, lock, &held)) {
+        hn_free(ctx, lock);
         return ctx->code;
+    }
+    bool there = map_file(out->path, header, out); // another made it meanwhile
+    enum hn_code code = there ? HN_OK : make_file(ctx, spec, &out->data, header, out->path);
+    end_turn(lock, held);
+    hn_free(ctx, lock);
+    if (there || code)
+        return code;
     return map_file(out->path, header, out)
                ? HN_OK
                : hn_fail(ctx, HN_IO, "%s: was written but cannot be mapped", out->path);
