@@ -1,6 +1,7 @@
 // `hardneg reproduce`: figures, tables and claims of the papers, by their identifiers.
 #include "harness/command.h"
 #include "harness/host.h"
+#include "harness/processes.h"
 #include "harness/reproduce.h"
 #include "harness/shard.h"
 #include "harness/train.h"
@@ -18,7 +19,7 @@ struct reproduce_params {
     bool all, training, list, quick, full;
     char *data, *output, *results;
     struct hn_text_list claims;
-    int64_t seeds, threads;
+    int64_t seeds, threads, workers;
     int term;
 };
 
@@ -84,6 +85,7 @@ static const struct hn_option reproduce_options[] = {
      .offset = offsetof(struct reproduce_params, term),
      .help = "format of the figures"},
     HN_OPTION_THREADS(struct reproduce_params, ""),
+    HN_OPTION_WORKERS(struct reproduce_params, "trainings"),
     {.name = NULL},
 };
 
@@ -416,6 +418,8 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
     enum hn_code code = w->outcome ? HN_OK : HN_MEMORY;
     if (code == HN_OK && !w->p->results)
         code = hn_shards_prepare(ctx, w->rep.folder);
+    if (code == HN_OK && !w->p->results)
+        code = hn_reproduce_train_all(ctx, &w->rep, w->entry, w->entries);
     for (int64_t i = 0; i < w->entries && !code; i++)
         code = reproduce(ctx, w, w->entry[i], w->p->results ? &given : NULL);
     if (code == HN_OK && !w->p->results)
@@ -461,6 +465,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
                                              : p->full ? HN_EFFORT_FULL
                                                        : HN_EFFORT_USUAL,
                                    .seeds = p->seeds == INT64_MIN ? 0 : p->seeds,
+                                   .workers = p->workers == INT64_MIN ? 0 : (int)p->workers,
                                    .term = strcmp(terms[p->term], "none") ? terms[p->term] : NULL,
                                    .quiet = common->quiet,
                                    .verbose = common->verbose};

@@ -1,7 +1,8 @@
-// `hardneg train`: encoders trained with a sampler in the loop; a run at a time, each kept when it
-// is done.
+// `hardneg train`: encoders trained with a sampler in the loop, runs side by side, each kept when
+// it is done.
 #include "harness/command.h"
 #include "harness/host.h"
+#include "harness/processes.h"
 #include "harness/shard.h"
 #include "harness/train.h"
 
@@ -11,12 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { DONE = -1 };
 enum { SGEMM_DIM = 512, SGEMM_REPS = 9 }; // of the rate that steps are measured against
 
 struct train_params {
     char *job, *output, *data, *cache;
     struct hn_text_list set;
-    int64_t threads, memory, seed;
+    int64_t threads, workers, memory, seed;
     bool dry_run, again;
 };
 
@@ -58,6 +60,7 @@ static const struct hn_option train_options[] = {
      .offset = offsetof(struct train_params, again),
      .help = "run again what failed before"},
     HN_OPTION_THREADS(struct train_params, "; results do not depend on them"),
+    HN_OPTION_WORKERS(struct train_params, "runs"),
     HN_OPTION_MEMORY(struct train_params, ""),
     HN_OPTION_JOB_SEED(struct train_params),
     {.name = NULL},
@@ -67,7 +70,11 @@ struct work {
     const struct hn_common *common;
     const struct train_params *p;
     const struct hn_train_job *job;
+    struct hn_context *ctx; // of hn_processes_run()'s callbacks in this process
+    int64_t *todo;          // [n_todo] numbers of runs that are to be trained; DONE afterwards
+    int64_t n_todo;
     int64_t runs, ran, present, failed;
+    int64_t beside;      // runs that train beside each other
     double sgemm_gflops; // measured before the first run that trains, 0 = not yet
     struct hn_untrained untrained;
 };
@@ -111,38 +118,109 @@ static enum hn_code calibrate(struct hn_context *ctx, struct work *w) {
     return HN_OK;
 }
 
-static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t number) {
-    struct hn_train_options options = {w->p->output,     w->p->data, w->p->cache,
-                                       w->common->quiet, 0,          &w->untrained};
+// worker: NULL for a run alone.
+static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t number,
+                            struct hn_process *worker) {
+    struct hn_train_options options = {.folder = w->p->output,
+                                       .data = w->p->data,
+                                       .cache = w->p->cache,
+                                       .quiet = w->common->quiet,
+                                       .untrained = &w->untrained,
+                                       .worker = worker,
+                                       .beside = worker ? w->beside : 0};
     struct hn_train_run run;
     struct hn_results results;
-    bool present, failed;
     hn_train_run_at(w->job, number, &run);
-    if (hn_shard_state(ctx, options.folder, run.run_key, &present, &failed))
-        return ctx->code;
-    if (present && !(failed && w->p->again)) {
-        w->present++;
-        w->failed += failed;
-        return HN_OK;
-    }
     if (calibrate(ctx, w))
         return ctx->code;
     options.sgemm_gflops = w->sgemm_gflops;
     enum hn_code code = hn_train_run(ctx, &run, &options, &results);
     if (!code)
         code = hn_shard_write(ctx, options.folder, run.run_key, &results);
-    if (!code) {
-        bool bad = strcmp(hn_shard_text(&results, "status"), "ok") != 0;
-        w->ran++;
-        w->failed += bad;
-        char label[512];
-        hn_train_label(&run, label, sizeof label);
-        if (bad)
-            fprintf(stderr, "failed: %s: %s\n", label, hn_shard_text(&results, "error"));
-        else if (w->common->verbose)
-            fprintf(stderr, "done: %s\n", label);
-    }
     hn_results_free(ctx, &results);
+    return code;
+}
+
+// A run that was trained, by whomever.
+static enum hn_code count_run(struct hn_context *ctx, struct work *w, int64_t number) {
+    struct hn_train_run run;
+    struct hn_results results = {0};
+    char label[512];
+    bool present, failed;
+    hn_train_run_at(w->job, number, &run);
+    hn_train_label(&run, label, sizeof label);
+    if (hn_shard_state(ctx, w->p->output, run.run_key, &present, &failed))
+        return ctx->code;
+    w->ran++;
+    w->failed += failed;
+    if (!failed && w->common->verbose)
+        fprintf(stderr, "done: %s\n", label);
+    if (!failed)
+        return HN_OK;
+    enum hn_code code = hn_shard_read(ctx, w->p->output, run.run_key, &results);
+    if (!code)
+        fprintf(stderr, "failed: %s: %s\n", label, hn_shard_text(&results, "error"));
+    hn_results_free(ctx, &results);
+    return code;
+}
+
+static enum hn_code work_one(struct hn_context *ctx, void *data, int64_t item,
+                             struct hn_process *worker) {
+    struct work *w = data; // a copy of this process
+    return one_run(ctx, w, w->todo[item], worker);
+}
+
+static void name_one(const void *data, int64_t item, char *text, size_t size) {
+    const struct work *w = data;
+    struct hn_train_run run;
+    hn_train_run_at(w->job, w->todo[item], &run);
+    hn_train_label(&run, text, size);
+}
+
+static void one_done(void *data, int64_t item) {
+    struct work *w = data;
+    if (count_run(w->ctx, w, w->todo[item]) == HN_OK) // otherwise it is trained again
+        w->todo[item] = DONE;
+}
+
+static enum hn_code list_todo(struct hn_context *ctx, struct work *w) {
+    w->todo = hn_alloc(ctx, w->runs, sizeof *w->todo);
+    for (int64_t i = 0; w->todo && i < w->runs; i++) {
+        struct hn_train_run run;
+        bool present, failed;
+        hn_train_run_at(w->job, i, &run);
+        if (hn_shard_state(ctx, w->p->output, run.run_key, &present, &failed))
+            return ctx->code;
+        bool there = present && !(failed && w->p->again);
+        w->present += there;
+        w->failed += there && failed;
+        if (!there)
+            w->todo[w->n_todo++] = i;
+    }
+    return w->todo ? HN_OK : ctx->code;
+}
+
+// Side by side, and then alone what that left.
+static enum hn_code train_all(struct hn_context *ctx, struct work *w) {
+    int wanted = w->p->workers == INT64_MIN ? 0 : (int)w->p->workers;
+    const struct hn_processes side_by_side = {.items = w->n_todo,
+                                              .processes = hn_processes_fit(ctx, w->n_todo, wanted),
+                                              .quiet = w->common->quiet,
+                                              .unit = "runs",
+                                              .work = work_one,
+                                              .name = name_one,
+                                              .done = one_done,
+                                              .data = w};
+    w->ctx = ctx;
+    w->beside = side_by_side.processes - 1;
+    enum hn_code code = w->beside > 0 ? hn_processes_run(ctx, &side_by_side) : HN_OK;
+    for (int64_t i = 0; i < w->n_todo && !code; i++) {
+        if (w->todo[i] == DONE)
+            continue;
+        code = one_run(ctx, w, w->todo[i], NULL);
+        if (!code)
+            code = count_run(ctx, w, w->todo[i]);
+    }
     return code;
 }
 
@@ -201,8 +279,12 @@ static enum hn_code execute(struct hn_context *ctx, struct work *w) {
         code = hn_fail(ctx, HN_USAGE, "%s cannot be made (%s): give another -o", runs,
                        strerror(errno));
     hn_free(ctx, runs);
-    for (int64_t i = 0; i < w->runs && !code; i++)
-        code = one_run(ctx, w, i);
+    if (!code)
+        code = hn_untrained_open(ctx, w->runs, &w->untrained);
+    if (!code)
+        code = list_todo(ctx, w);
+    if (!code)
+        code = train_all(ctx, w);
     return code ? code : finish(ctx, w);
 }
 
@@ -230,7 +312,8 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_common *co
         code = hn_train_job_digest(ctx, p->data, &job);
     if (!code)
         code = p->dry_run ? list_runs(&w) : execute(ctx, &w);
-    hn_untrained_free(ctx, &w.untrained);
+    hn_untrained_close(&w.untrained);
+    hn_free(ctx, w.todo);
     hn_train_job_free(ctx, &job);
     return code;
 }
@@ -245,7 +328,10 @@ const struct hn_command hn_cmd_train = {
         "samplers, seeds) and prints accuracies, with the untrained encoder and differences "
         "paired\n"
         "by seed. A run that was interrupted goes on, bit for bit, when the same command is given\n"
-        "again. Leaves in DIR: results.h5 (/runs, /training), cells/ (one file per run), and in\n"
+        "again. Runs train side by side, one for each thread: --workers 1 gives every run the "
+        "whole\n"
+        "machine, for costs. Leaves in DIR: results.h5 (/runs, /training), cells/ (one file per "
+        "run), and in\n"
         "runs/ the snapshot series that the job asks for (series.h5).\n\n"
         "    hardneg train -c harness/jobs/train-cora.yaml --data datasets -o results/cora",
     .options = train_options,

@@ -28,7 +28,7 @@ void hn_reproduce_free(struct hn_context *ctx, struct hn_reproduce *rep) {
     hn_free(ctx, rep->file);
     hn_free(ctx, rep->graph);
     hn_results_free(ctx, &rep->env);
-    hn_untrained_free(ctx, &rep->untrained);
+    hn_untrained_close(&rep->untrained);
     rep->file = NULL;
     rep->graph = NULL;
     rep->files = 0;

@@ -20,6 +20,7 @@ struct hn_reproduce {
     const char *data;   // folder or file of snapshots
     enum hn_effort effort;
     int64_t seeds;    // 1 .. seeds; 0 = as the effort says
+    int workers;      // trainings at the same time; 0 = as hn_processes_fit() says
     const char *term; // of the figures; NULL = none
     bool quiet, verbose;
     // Filled by the functions below.
@@ -30,6 +31,7 @@ struct hn_reproduce {
     struct hn_results env; // of this machine, calibrated
     double sgemm_gflops;
     struct hn_untrained untrained; // of all trainings
+    bool trained;                  // by hn_reproduce_train_all(): what failed there has failed
 };
 
 // Measures what an entry needs into `out` (resumable: cells that are there are not run again). *why
@@ -52,6 +54,12 @@ HN_MUST_USE enum hn_code hn_reproduce_train_missing(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
                                             const struct hn_claim_entry *entry,
                                             struct hn_results *out, char *why);
+// Trains what the entries want side by side, before they are judged one by one. Left to that: runs
+// whose costs an entry judges, which are to be alone on the machine, and jobs that cannot be read.
+// As hn_processes_run(), to be called before any parallel region.
+HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
+                                                const struct hn_claim_entry *const *entry,
+                                                int64_t n);
 // Path of a job: a file, or one of the program's own, which is written below the folder. Owned;
 // NULL with the message recorded.
 HN_MUST_USE char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep,

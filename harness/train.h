@@ -66,6 +66,8 @@ void hn_train_run_at(const struct hn_train_job *job, int64_t number, struct hn_t
 // "node {encoder=mean} uniform {draw=shuffle} B=all tau=0.5 seed 1"
 void hn_train_label(const struct hn_train_run *run, char *text, size_t size);
 
+struct hn_process;
+
 // Trains and makes the run's results: a row of /runs, its rows of /training. data: --data or NULL.
 // What went wrong with the run itself (data, divergence) is its status, not a failure.
 struct hn_train_options {
@@ -75,6 +77,10 @@ struct hn_train_options {
     bool quiet;
     double sgemm_gflops;            // of this machine at these threads, 0 = not measured
     struct hn_untrained *untrained; // shared by the runs; NULL: each evaluates its own
+    // Of a run beside others: told how far it is, and HN_MEMORY is the call's failure, as the run
+    // may have the memory when it is alone. NULL: alone.
+    struct hn_process *worker;
+    int64_t beside; // other runs that train at the same time, at most
 };
 HN_MUST_USE enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run,
                                       const struct hn_train_options *options,

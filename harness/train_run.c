@@ -1,6 +1,7 @@
 // One run of a training job: its keys, its training, its row of /runs and its rows of /training.
 #include "core/digest.h"
 #include "harness/host.h"
+#include "harness/processes.h"
 #include "harness/progress.h"
 #include "harness/runner.h"
 #include "harness/train.h"
@@ -122,6 +123,8 @@ static const struct hn_column own_columns[] = {
     {"positive", HN_COLUMN_TEXT, "", "whether the positive is inside the denominator", HN_NEITHER},
     {"rebuild", HN_COLUMN_INT, "optimizer_step", "t as the job gives it, 0 = the sampler's",
      HN_NEITHER},
+    {"threads", HN_COLUMN_INT, "1", "threads that the run had", HN_NEITHER},
+    {"beside", HN_COLUMN_INT, "1", "other runs that trained at the same time, at most", HN_NEITHER},
     {"cost_t", HN_COLUMN_REAL, "s", "Cost_T: forward, backward and update, mean over steps",
      HN_SMALLER},
     {"cost_e", HN_COLUMN_REAL, "s", "embedding all items for a build, mean over builds",
@@ -141,7 +144,7 @@ static const struct hn_column own_columns[] = {
 enum { OWN = sizeof own_columns / sizeof own_columns[0] };
 
 static enum hn_code begin_row(struct hn_context *ctx, const struct hn_train_run *run,
-                              struct hn_results *out) {
+                              int64_t beside, struct hn_results *out) {
     struct hn_table *r = &out->runs;
     if (hn_runs_table(ctx, r) || hn_timing_table(ctx, &out->timing))
         return ctx->code;
@@ -167,6 +170,8 @@ static enum hn_code begin_row(struct hn_context *ctx, const struct hn_train_run 
         hn_table_set_real(ctx, r, 0, "temperature", run->temperature) ||
         hn_table_set_int(ctx, r, 0, "batch_size", run->batch_size) ||
         hn_table_set_int(ctx, r, 0, "seed", run->seed) ||
+        hn_table_set_int(ctx, r, 0, "threads", ctx->threads) ||
+        hn_table_set_int(ctx, r, 0, "beside", beside) ||
         hn_table_set_text(ctx, r, 0, "tool_version", hn_version) ||
         hn_table_set_text(ctx, r, 0, "status", "ok"))
         return ctx->code;
@@ -261,12 +266,15 @@ static struct hn_run_spec spec_of(const struct hn_train_run *run,
 struct watch {
     struct hn_progress progress;
     const char *label;
+    struct hn_process *worker;
     double loss; // running mean
 };
 
 static void watch_step(void *data, int64_t done, int64_t steps, double loss, double accuracy) {
     struct watch *w = data;
     char text[512];
+    if (w->worker)
+        hn_process_tell(w->worker, done, steps);
     w->loss = isnan(w->loss) ? loss : 0.95 * w->loss + 0.05 * loss;
     snprintf(text, sizeof text, "loss %.4f, accuracy %.1f %%, %s", w->loss, 100 * accuracy,
              w->label);
@@ -287,7 +295,7 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_train_run *run
                           struct hn_results *out) {
     char label[512];
     struct hn_run_spec spec = spec_of(run, options, folder);
-    struct watch watch = {.label = label, .loss = NAN};
+    struct watch watch = {.label = label, .worker = options->worker, .loss = NAN};
     const struct hn_run_watch watcher = {watch_step, &watch};
     struct hn_run_times times = {0};
     hn_train_label(run, label, sizeof label);
@@ -300,7 +308,7 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_train_run *run
     if (hn_training_table(ctx, spec.task, out->table) ||
         (cosines && hn_cosines_table(ctx, spec.cosines)))
         return ctx->code;
-    hn_progress_begin(&watch.progress, 0, 0, options->quiet);
+    hn_progress_begin(&watch.progress, 0, 0, options->quiet || options->worker);
     watch.progress.unit = "steps";
     enum hn_code code = hn_train(ctx, &spec, &watcher, out->table, &times);
     hn_progress_end(&watch.progress);
@@ -308,12 +316,12 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_train_run *run
 }
 
 // A run that failed keeps its row and its reason.
-static enum hn_code mark(struct hn_context *ctx, const struct hn_train_run *run, enum hn_code why,
-                         struct hn_results *out) {
+static enum hn_code mark(struct hn_context *ctx, const struct hn_train_run *run, int64_t beside,
+                         enum hn_code why, struct hn_results *out) {
     char reason[HN_MESSAGE_MAX];
     memcpy(reason, ctx->message, sizeof reason);
     hn_results_free(ctx, out);
-    if (begin_row(ctx, run, out) ||
+    if (begin_row(ctx, run, beside, out) ||
         hn_table_set_text(ctx, &out->runs, 0, "status",
                           why == HN_NOT_APPLICABLE ? "not_applicable" : "failed") ||
         hn_table_set_text(ctx, &out->runs, 0, "error", reason))
@@ -325,13 +333,13 @@ enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run
                           const struct hn_train_options *options, struct hn_results *out) {
     *out = (struct hn_results){.n_tables = 0};
     char *folder = hn_format(ctx, "%s/runs/%.16s", options->folder, run->run_key);
-    enum hn_code code = folder ? begin_row(ctx, run, out) : ctx->code;
+    enum hn_code code = folder ? begin_row(ctx, run, options->beside, out) : ctx->code;
     if (!code && mkdir(folder, 0777) && errno != EEXIST)
         code = hn_fail(ctx, HN_IO, "%s cannot be made: %s", folder, strerror(errno));
     if (!code) {
         code = train(ctx, run, options, folder, out);
-        if (code == HN_DATA || code == HN_NOT_APPLICABLE || code == HN_MEMORY)
-            code = mark(ctx, run, code, out);
+        if (code == HN_DATA || code == HN_NOT_APPLICABLE || (code == HN_MEMORY && !options->worker))
+            code = mark(ctx, run, options->beside, code, out);
     }
     if (!code && run->job->series.every <= 0 && run->job->series.dense_every <= 0)
         (void)remove(folder); // empty: no series, and its checkpoint is gone

@@ -56,6 +56,19 @@ adam: {rate: 0.01, weight_decay: 0.001}
 snapshots: {every: 15, dense_from: 4, dense_to: 8, dense_every: 2}
 YAML
 series() { find "$1/runs" -name series.h5 | sort; }
+same_series() { # FOLDER: its series are those of the folder `one`
+    local a
+    for a in $(series one); do
+        test "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "$1/${a#one/}" | grep -i sha256)" ||
+            return 1
+    done
+}
+children_of() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
+column() { # FOLDER COLUMN: different values of a column of its runs
+    "$hardneg" export "$1" --csv |
+        sed 's/"[^"]*"/text/g' | awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } NR > 1 { print $c }' |
+        sort -u
+}
 
 expect "dry run" 0 '^6 runs' train -c job.yaml --dry-run
 expect "train" 0 'untrained encoder' train -c job.yaml -o one
@@ -66,23 +79,19 @@ check "costs of a step are printed" grep -q 'GFLOP' out
 expect "the report" 0 '.' report one -o one.html
 check "the report has the untrained encoder" grep -q 'untrained encoder' one.html
 check "the report has the curves" grep -q 'figure id="bs-fig13"' one.html
-"$hardneg" export one --csv >runs.csv
-column() { # NAME: different values of a column of runs.csv
-    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } NR > 1 { print $c }' runs.csv |
-        sort -u
-}
-check "the data are named by their contents" test "$(column dataset_sha256 | tr -d '\n' | wc -c)" = 64
+check "the data are named by their contents" test "$(column one dataset_sha256 | tr -d '\n' | wc -c)" = 64
 mkdir moved && cp -r data moved/
 expect "data elsewhere: nothing to do" 0 '0 trained, 6 were there' train -c job.yaml -o one --data moved
 echo '3 4' >>moved/data/small/small.edges
 expect "other data: all to do" 0 '6 trained, 0 were there' train -c job.yaml -o other --data moved
 expect "again: nothing to do" 0 '0 trained, 6 were there' train -c job.yaml -o one
-expect "other threads" 0 'untrained' train -c job.yaml -o two --threads 3
-for a in $(series one); do
-    b=two/${a#one/}
-    check "the same snapshots from other threads" \
-        test "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "$b" | grep -i sha256)"
-done
+expect "other threads, one run at a time" 0 'untrained' train -c job.yaml -o two --threads 3 --workers 1
+check "the same snapshots from other threads" same_series two
+expect "side by side" 0 '6 trained' train -c job.yaml -o side --threads 3 --workers 3
+expect "side by side: the same results" 0 'no difference' compare side/results.h5 two/results.h5
+check "side by side: the same series" same_series side
+check "side by side: said of each run" test "$(column side threads) $(column side beside)" = "1 2"
+check "alone: said of each run" test "$(column two threads) $(column two beside)" = "3 0"
 first=$(series one | head -n 1)
 expect "the series is whole" 0 '.' validate "$first"
 printf 'snapshots: %s\nbatch_size: 30\nbatches: 5\nsamplers: [uniform, knn, hops]\n' "$PWD/$first" >run.yaml
@@ -97,10 +106,42 @@ for after in 0.2 0.4 0.6 0.8 1.0 1.2; do
 done
 check "interrupted ($broken of 6 times)" test $broken -gt 0
 expect "goes on" 0 'untrained' train -c job.yaml -o broken
-for a in $(series one); do
-    check "interrupted: the same snapshots" test \
-        "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "broken/${a#one/}" | grep -i sha256)"
+check "interrupted: the same snapshots" same_series broken
+
+# Side by side: an interruption reaches every process, and one that is killed costs nothing but time.
+broken=0
+for after in 0.2 0.4 0.6 0.8; do
+    env --default-signal=INT,TERM timeout -s INT $after "$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 \
+        --quiet >out 2>err </dev/null
+    grep -q 'interrupted' err && broken=$((broken + 1))
 done
+check "side by side: interrupted ($broken of 4 times)" test $broken -gt 0
+"$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 --set steps=3000 >out 2>err </dev/null &
+parent=$!
+for _ in $(seq 100); do
+    child=$(children_of $parent | cut -d' ' -f1)
+    test -n "$child" && find torn/runs -name 'checkpoint*' 2>/dev/null | grep -q . && break
+    sleep 0.05
+done
+kill -KILL "$child"
+wait $parent
+rc=$?
+check "a killed process: exit code 0, not $rc" test $rc = 0
+check "a killed process: said" grep -q 'signal 9 at node .*: it is done again, alone' err
+parent=$("$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 --set steps=30000 >out 2>err </dev/null & echo $!)
+for _ in $(seq 100); do
+    children=$(children_of $parent)
+    test "$(wc -w <<<"$children")" = 2 && break
+    sleep 0.05
+done
+kill -KILL "$parent"
+sleep 0.3
+check "there were two processes" test "$(wc -w <<<"$children")" = 2
+for child in $children; do
+    check "a process ends with the one that began it" test ! -e "/proc/$child/exe"
+done
+expect "side by side: goes on" 0 'untrained' train -c job.yaml -o torn --workers 2 --threads 2
+check "side by side, torn: the same snapshots" same_series torn
 
 mkdir -p half/data/small wrong/data
 cp data/small/small.features half/data/small/

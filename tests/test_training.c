@@ -288,12 +288,13 @@ static void test_interruption(void) {
 // Values at step 0 that another run left are taken, and are those that a run would have found.
 static void test_untrained(void) {
     enum { COLUMNS_MOST = 32 };
-    struct hn_untrained shared = {NULL};
+    struct hn_untrained shared;
     struct trial *own = open_trial(1, "encoder=mean", "uniform", "");
     struct trial *t = open_trial(1, "encoder=mean", "uniform", "");
     double value[COLUMNS_MOST] = {0};
     int n = t->spec.task->n_columns;
     CU_ASSERT_FATAL(n > 0 && n <= COLUMNS_MOST);
+    HN_CHECK(&t->ctx, hn_untrained_open(&t->ctx, 2, &shared));
     t->spec.untrained = &shared;
     t->spec.untrained_key = "mean, seed 3";
     HN_CHECK(&own->ctx, train(own));
@@ -308,10 +309,12 @@ static void test_untrained(void) {
     CU_ASSERT(!hn_untrained_find(NULL, "mean, seed 3", n, value));
     value[0] = 42;
     t->spec.untrained_key = "left by another";
-    HN_CHECK(&t->ctx, hn_untrained_keep(&t->ctx, &shared, "left by another", n, value));
+    hn_untrained_keep(&shared, "left by another", n, value);
     HN_CHECK(&t->ctx, train(t));
     CU_ASSERT_EQUAL(hn_table_real(&t->table, 0, t->spec.task->columns[0].name), 42);
-    hn_untrained_free(&t->ctx, &shared);
+    hn_untrained_keep(&shared, "one too many", n, value);
+    CU_ASSERT(!hn_untrained_find(&shared, "one too many", n, value));
+    hn_untrained_close(&shared);
     close_trial(own);
     close_trial(t);
 }

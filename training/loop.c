@@ -163,7 +163,9 @@ static enum hn_code evaluate_untrained(struct hn_context *ctx, struct hn_loop *l
     if (!spec->cosines && hn_untrained_find(spec->untrained, spec->untrained_key, n, value))
         return HN_OK;
     enum hn_code code = evaluate_now(ctx, loop, value);
-    return code ? code : hn_untrained_keep(ctx, spec->untrained, spec->untrained_key, n, value);
+    if (!code)
+        hn_untrained_keep(spec->untrained, spec->untrained_key, n, value);
+    return code;
 }
 
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_loop *loop) {

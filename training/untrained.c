@@ -1,43 +1,66 @@
-// A list: there are as many entries as tasks times seeds.
+// A place is taken with one exchange and read only once it is full, so that no lock is needed: a
+// process that is killed while it writes leaves a place that nobody reads.
 #include "training/untrained.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum state { FREE, TAKEN, FULL };
 
 struct hn_untrained_one {
-    struct hn_untrained_one *next;
-    char key[HN_UNTRAINED_KEY + 1];
+    atomic_int state;
     int n;
-    double value[];
+    char key[HN_UNTRAINED_KEY + 1];
+    double value[HN_UNTRAINED_VALUES];
 };
 
-bool hn_untrained_find(const struct hn_untrained *u, const char *key, int n, double *value) {
-    for (const struct hn_untrained_one *one = u ? u->first : NULL; one; one = one->next)
-        if (one->n == n && strcmp(one->key, key) == 0) {
-            memcpy(value, one->value, (size_t)n * sizeof *value);
-            return true;
-        }
-    return false;
-}
-
-enum hn_code hn_untrained_keep(struct hn_context *ctx, struct hn_untrained *u, const char *key,
-                               int n, const double *value) {
-    if (!u)
-        return HN_OK;
-    struct hn_untrained_one *one = hn_alloc(ctx, 1, sizeof *one + (size_t)n * sizeof one->value[0]);
-    if (!one)
-        return ctx->code;
-    *one = (struct hn_untrained_one){.next = u->first, .n = n};
-    snprintf(one->key, sizeof one->key, "%s", key);
-    memcpy(one->value, value, (size_t)n * sizeof *value);
-    u->first = one;
+enum hn_code hn_untrained_open(struct hn_context *ctx, int64_t room, struct hn_untrained *out) {
+    int64_t bytes;
+    *out = (struct hn_untrained){NULL, 0};
+    if (!hn_mul(room, sizeof *out->one, &bytes))
+        return hn_fail(ctx, HN_MEMORY, "a list of %lld accuracies is too long", (long long)room);
+    void *map =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) // places that nobody took are zeros: FREE
+        return hn_fail(ctx, HN_MEMORY, "%lld bytes for accuracies cannot be had: %s",
+                       (long long)bytes, strerror(errno));
+    *out = (struct hn_untrained){map, room};
     return HN_OK;
 }
 
-void hn_untrained_free(struct hn_context *ctx, struct hn_untrained *u) {
-    while (u->first) {
-        struct hn_untrained_one *one = u->first;
-        u->first = one->next;
-        hn_free(ctx, one);
+bool hn_untrained_find(const struct hn_untrained *u, const char *key, int n, double *value) {
+    for (int64_t i = 0; u && i < u->room; i++) {
+        const struct hn_untrained_one *one = &u->one[i];
+        int state = atomic_load_explicit(&one->state, memory_order_acquire);
+        if (state == FREE)
+            return false;
+        if (state == FULL && one->n == n && strcmp(one->key, key) == 0) {
+            memcpy(value, one->value, (size_t)n * sizeof *value);
+            return true;
+        }
     }
+    return false;
+}
+
+void hn_untrained_keep(struct hn_untrained *u, const char *key, int n, const double *value) {
+    for (int64_t i = 0; u && n <= HN_UNTRAINED_VALUES && i < u->room; i++) {
+        struct hn_untrained_one *one = &u->one[i];
+        int free_place = FREE;
+        if (!atomic_compare_exchange_strong(&one->state, &free_place, TAKEN))
+            continue;
+        one->n = n;
+        snprintf(one->key, sizeof one->key, "%s", key);
+        memcpy(one->value, value, (size_t)n * sizeof *value);
+        atomic_store_explicit(&one->state, FULL, memory_order_release);
+        return;
+    }
+}
+
+void hn_untrained_close(struct hn_untrained *u) {
+    if (u->one)
+        (void)munmap(u->one, (size_t)u->room * sizeof *u->one);
+    *u = (struct hn_untrained){NULL, 0};
 }
