@@ -1,6 +1,7 @@
 #include "core/blas.h"
 
 #include <cblas.h>
+#include <lapacke.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
@@ -61,4 +62,17 @@ void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, in
                     int64_t k, float *c, int64_t ldc) {
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)m, (blasint)n, (blasint)k, 1.0F,
                 a, (blasint)lda, b, (blasint)ldb, 1.0F, c, (blasint)ldc);
+}
+
+bool hn_cholesky(double *a, int64_t n) {
+    return LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) == 0;
+}
+
+// Rows of v are columns of what the library sees.
+void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count) {
+    blasint order = (blasint)n, many = (blasint)count;
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, order, many, 1,
+                factor, order, v, order);
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, order, many, 1,
+                factor, order, v, order);
 }

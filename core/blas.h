@@ -32,4 +32,11 @@ void hn_gemm_nt(const float *a, int64_t lda, const float *b, int64_t ldb, int64_
 void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
                     int64_t k, float *c, int64_t ldc);
 
+// a[n x n], symmetric, of which the upper part is read, column after column, becomes the factor U
+// of a = U^T U there. False if it has none: not positive definite, or not finite.
+bool hn_cholesky(double *a, int64_t n);
+// Multiplies each of v's `count` rows of n numbers by the inverse of what `factor` is the factor
+// of.
+void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count);
+
 #endif

@@ -100,7 +100,7 @@ AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, i
 BLOCK_256(six_rows, ROWS_6)
 BLOCK_256(five_rows, ROWS_5)
 
-    AVX2 void square_avx2(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
+AVX2 void square_avx2(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
     for (int64_t k = 0; k < d; k += HN_CHAIN, a += HN_CHAIN * HN_PANEL, b += HN_CHAIN * HN_PANEL)
         for (int half = 0; half < HN_PANEL; half += HN_PANEL / 2) {
             int64_t n = hn_min(HN_CHAIN, d - k);

@@ -3,8 +3,6 @@
 #include "metrics/preconditioner.h"
 #include "core/blas.h"
 
-#include <cblas.h>
-#include <lapacke.h>
 #include <string.h>
 
 enum { PANEL = 64, ROWS = 2048 };
@@ -85,20 +83,14 @@ enum hn_code hn_preconditioner_open(struct hn_context *ctx, const struct hn_matr
     }
     finish(&g, curvature, penalty);
     out->factor = g.sum;
-    if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (lapack_int)g.size, g.sum, (lapack_int)g.size) != 0)
+    if (!hn_cholesky(out->factor, out->size))
         hn_preconditioner_free(ctx, out);
     return HN_OK;
 }
 
-// V (U^T U)^-1: rows of V are columns of V^T, for which it is U^-1 U^-T.
 void hn_preconditioner_apply(const struct hn_preconditioner *p, double *vector, int64_t classes) {
-    if (!p->factor)
-        return;
-    int n = (int)p->size, many = (int)classes;
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, n, many, 1,
-                p->factor, n, vector, n);
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, n, many, 1,
-                p->factor, n, vector, n);
+    if (p->factor)
+        hn_cholesky_solve(p->factor, p->size, vector, classes);
 }
 
 void hn_preconditioner_free(struct hn_context *ctx, struct hn_preconditioner *p) {
