@@ -43,9 +43,9 @@ static enum hn_code lse_begin(struct hn_context *ctx, void *self,
     return l->value ? HN_OK : HN_MEMORY;
 }
 
-// rows, cols: the sinks of the tile's rows and columns; either may be NULL, and both may be one.
-static void add_tile(struct hn_lse *rows, struct hn_lse *cols, const struct hn_tile *tile) {
-    const struct hn_lse *any = rows ? rows : cols;
+// rows, cols: the sinks of the tile's rows and columns; either may be NULL. any: one that is not.
+static void add_tile(const struct hn_lse *any, struct hn_lse *rows, struct hn_lse *cols,
+                     const struct hn_tile *tile) {
     const struct hn_scan *scan = hn_scan_best();
     for (int t = 0; t < any->n; t++) {
         const struct hn_powers powers = hn_powers_of(any->temperature[t]);
@@ -71,17 +71,17 @@ static void add_tile(struct hn_lse *rows, struct hn_lse *cols, const struct hn_t
 
 static void lse_tile(void *self, const struct hn_tile *tile, int thread) {
     (void)thread;
-    add_tile(self, NULL, tile);
+    add_tile(self, self, NULL, tile);
 }
 
 static void lse_across(void *self, const struct hn_tile *tile, int thread) {
     (void)thread;
-    add_tile(NULL, self, tile);
+    add_tile(self, NULL, self, tile);
 }
 
 static void lse_both(void *self, void *other, const struct hn_tile *tile, int thread) {
     (void)thread;
-    add_tile(self, other, tile);
+    add_tile(self, self, other, tile);
 }
 
 // The exponentials are the same where the temperatures are.

@@ -86,7 +86,7 @@ static int64_t at_n(const struct asked *a, const int64_t *bytes) {
 
 // Of what a sampler builds.
 static int64_t built_at_n(const struct asked *a, const int64_t *bytes) {
-    double entries[HN_PROBE_SIZES];
+    double entries[HN_PROBE_SIZES] = {0};
     const struct hn_job_sampler *sampler = a->sampler;
     if (!sampler->type->entries)
         return at_n(a, bytes);
@@ -163,7 +163,7 @@ static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
     double epochs, batches = batches_of(job, a, p, cell->batch_size, &epochs);
     double more = fmax(0, batches - (double)a->file->few);
     out->seconds = cell_seconds(a, cell, p, stale);
-    int64_t extra[HN_PROBE_SIZES];
+    int64_t extra[HN_PROBE_SIZES] = {0};
     for (int i = 0; i < a->file->sizes; i++)
         extra[i] = p->cell_bytes[i] - p->kept_bytes[i];
     int64_t kept = built_at_n(a, p->kept_bytes), build = built_at_n(a, p->build_bytes);

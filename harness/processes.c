@@ -2,6 +2,7 @@
 // They do not hear the signals of a terminal: this process does, and tells them through the memory
 // they share; they end with it, even if it is killed.
 #include "harness/processes.h"
+#include "core/shared.h"
 #include "harness/progress.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -40,7 +40,6 @@ struct shared {
 struct pool {
     const struct hn_processes *w;
     struct shared *shared;
-    size_t bytes;
     int processes; // begun
     pid_t pid[HN_PROCESSES_MAX];
     struct hn_progress progress;
@@ -119,6 +118,7 @@ static void be_worker(struct hn_context *ctx, struct pool *p, int number, pid_t 
     signal(SIGTERM, SIG_IGN);
     struct notes notes = {ctx->note, ctx->note_data, p->progress.terminal};
     ctx->note = note_on_own_line;
+    // cppcheck-suppress autoVariables ; this function does not return
     ctx->note_data = &notes;
     ctx->stop = &p->shared->stop;
     ctx->threads = (int)hn_max(ctx->threads / p->w->processes, 1);
@@ -235,17 +235,14 @@ enum hn_code hn_processes_run(struct hn_context *ctx, const struct hn_processes 
     int64_t bytes;
     if (!hn_add(w->items, sizeof *p.shared, &bytes))
         return hn_fail(ctx, HN_MEMORY, "%" PRId64 " %s are too many", w->items, w->unit);
-    p.bytes = (size_t)bytes;
-    void *map = mmap(NULL, p.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED)
-        return hn_fail(ctx, HN_MEMORY, "memory to share with %d processes cannot be had: %s",
-                       w->processes, strerror(errno));
-    p.shared = map;
+    p.shared = hn_shared_alloc(ctx, bytes);
+    if (!p.shared)
+        return ctx->code;
     hn_progress_begin(&p.progress, w->items, 0, w->quiet);
     p.progress.unit = w->unit;
     begin(ctx, &p);
     enum hn_code code = watch(ctx, &p);
     hn_progress_end(&p.progress);
-    (void)munmap(map, p.bytes);
+    hn_shared_free(p.shared, bytes);
     return code;
 }

@@ -1,12 +1,12 @@
 // Work done side by side by forked processes: every item once, whoever fails, is killed or is told
 // to stop.
+#include "core/shared.h"
 #include "harness/processes.h"
 #include "tests/test.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -83,17 +83,16 @@ static void take_note(void *data, const char *text) {
 
 static void open_trial(struct trial *t, struct hn_context *ctx) {
     *t = (struct trial){.pid = getpid()};
-    t->left =
-        mmap(NULL, sizeof *t->left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    CU_ASSERT_FATAL(t->left != MAP_FAILED);
     hn_context_init(ctx, 4);
+    t->left = hn_shared_alloc(ctx, sizeof *t->left);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t->left);
     ctx->note = take_note;
     ctx->note_data = t;
 }
 
 static void close_trial(struct trial *t) {
     CU_ASSERT(waitpid(-1, NULL, WNOHANG) < 0); // no process is left
-    munmap(t->left, sizeof *t->left);
+    hn_shared_free(t->left, sizeof *t->left);
 }
 
 static enum hn_code run(struct trial *t, struct hn_context *ctx, int processes) {

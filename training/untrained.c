@@ -1,12 +1,11 @@
 // A place is taken with one exchange and read only once it is full, so that no lock is needed: a
 // process that is killed while it writes leaves a place that nobody reads.
 #include "training/untrained.h"
+#include "core/shared.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum state { FREE, TAKEN, FULL };
 
@@ -22,12 +21,10 @@ enum hn_code hn_untrained_open(struct hn_context *ctx, int64_t room, struct hn_u
     *out = (struct hn_untrained){NULL, 0};
     if (!hn_mul(room, sizeof *out->one, &bytes))
         return hn_fail(ctx, HN_MEMORY, "a list of %lld accuracies is too long", (long long)room);
-    void *map =
-        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED) // places that nobody took are zeros: FREE
-        return hn_fail(ctx, HN_MEMORY, "%lld bytes for accuracies cannot be had: %s",
-                       (long long)bytes, strerror(errno));
-    *out = (struct hn_untrained){map, room};
+    out->one = hn_shared_alloc(ctx, bytes); // places that nobody took are zeros: FREE
+    if (!out->one)
+        return ctx->code;
+    out->room = room;
     return HN_OK;
 }
 
@@ -60,7 +57,6 @@ void hn_untrained_keep(struct hn_untrained *u, const char *key, int n, const dou
 }
 
 void hn_untrained_close(struct hn_untrained *u) {
-    if (u->one)
-        (void)munmap(u->one, (size_t)u->room * sizeof *u->one);
+    hn_shared_free(u->one, u->room * (int64_t)sizeof *u->one);
     *u = (struct hn_untrained){NULL, 0};
 }
