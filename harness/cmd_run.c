@@ -207,7 +207,7 @@ static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *pla
     int64_t shown = 0, steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
     char label[512];
     struct hn_estimate estimate;
-    struct hn_estimate_total total;
+    struct hn_estimate_total total = {.bytes = 0};
     if (foresee(ctx, plan, &asked, &estimate, &total))
         return ctx->code;
     for (int64_t i = 0; i < steps; i++) {
@@ -235,7 +235,7 @@ static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *p
                                  const struct hn_run_options *options) {
     const struct asked asked = {plan, options};
     struct hn_estimate estimate;
-    struct hn_estimate_total total;
+    struct hn_estimate_total total = {.bytes = 0};
     if (!ctx->memory.limit)
         return HN_OK;
     if (foresee(ctx, plan, &asked, &estimate, &total))
