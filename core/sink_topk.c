@@ -82,11 +82,13 @@ static float with_margin(const struct work *work, float limit) {
     return nextafterf((float)((double)limit - 2 * work->bound), -INFINITY);
 }
 
-static enum hn_code start(struct hn_context *ctx, const struct hn_topk *t) {
+static enum hn_code start(struct hn_context *ctx, const struct hn_topk *t,
+                          const struct hn_packed *x) {
     struct work *work = t->work;
-    struct hn_topk_sample sample = hn_topk_sample_size(t->kept, work->y.rows);
+    struct hn_topk_sample sample =
+        hn_topk_sample_size(t->kept, work->y.rows, work->y.cols, work->by_thread);
     if (sample.columns > 0) {
-        enum hn_code code = hn_topk_guess(ctx, &work->x, &work->y, sample, work->threshold);
+        enum hn_code code = hn_topk_guess(ctx, x, &work->y, sample, work->threshold);
         if (code)
             return code;
     }
@@ -116,7 +118,7 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     work->row_by_row = shape->row_by_row;
     work->by_thread = shape->row_by_row && shape->threads * shape->block < t->rows;
     work->slots = work->by_thread ? shape->threads * shape->block : t->rows;
-    return allocate(ctx, t, work) ? start(ctx, t) : HN_MEMORY;
+    return allocate(ctx, t, work) ? start(ctx, t, shape->packed) : HN_MEMORY;
 }
 
 // The k best of a row's candidates by exact score, in order, to the thread's scratch; their number.

@@ -1,7 +1,6 @@
 // The sweep over tiles of S = X Y^T.
 #include "core/sweep.h"
-#include "core/blas.h"
-#include "core/product.h"
+#include "core/packed.h"
 
 #include <omp.h>
 
@@ -25,9 +24,8 @@ struct plan {
     int partner[HN_SINKS_MAX]; // X Y^T: the column sink fed with this one; itself: with another
     int64_t block, slab, stride, row_blocks, col_blocks;
     float *buffer; // [threads x (slab + STRIP) x stride]: a slab and a transposed strip each
-    const struct hn_product *product; // NULL: the library's
-    int64_t panels;                   // of a block
-    float *packed_x, *packed_y;       // [blocks x panels x HN_PANEL x d]; X X^T: the same
+    struct hn_packed x, y_alone; // y_alone: of X Y^T
+    const struct hn_packed *y;
 };
 
 int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]) {
@@ -95,33 +93,12 @@ static void find_partners(struct plan *plan) {
     }
 }
 
-// NULL: no memory.
-static float *pack_matrix(struct hn_context *ctx, const struct plan *plan,
-                          const struct hn_matrix *x, int64_t blocks) {
-    int64_t floats = plan->panels * HN_PANEL, all;
-    if (!hn_mul(floats, x->cols, &floats) || !hn_mul(floats, blocks, &all)) {
-        (void)hn_fail(ctx, HN_MEMORY,
-                      "a sweep over %lld embeddings of %lld dimensions is too large",
-                      (long long)x->rows, (long long)x->cols);
-        return NULL;
-    }
-    float *packed = hn_alloc(ctx, all, sizeof *packed);
-    if (!packed)
-        return NULL;
-#pragma omp parallel for num_threads(ctx->threads)
-    for (int64_t i = 0; i < blocks; i++)
-        hn_panels_pack(x, i * plan->block, hn_min(plan->block, x->rows - i * plan->block),
-                       packed + i * floats);
-    return packed;
-}
-
 static enum hn_code pack(struct hn_context *ctx, struct plan *plan) {
-    plan->packed_x = pack_matrix(ctx, plan, &plan->sweep->x, plan->row_blocks);
-    if (!plan->packed_x)
-        return HN_MEMORY;
-    plan->packed_y = plan->symmetric ? plan->packed_x
-                                     : pack_matrix(ctx, plan, &plan->sweep->y, plan->col_blocks);
-    return plan->packed_y ? HN_OK : HN_MEMORY;
+    enum hn_code code = hn_packed_open(ctx, &plan->sweep->x, plan->block, &plan->x);
+    plan->y = plan->symmetric ? &plan->x : &plan->y_alone;
+    if (code || plan->symmetric)
+        return code;
+    return hn_packed_open(ctx, &plan->sweep->y, plan->block, &plan->y_alone);
 }
 
 static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, struct plan *plan) {
@@ -139,10 +116,9 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
         plan->row_by_row &= sweep->sink[k].side == HN_SIDE_ROWS;
     int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows);
     plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
-    plan->product = hn_product_best();
-    plan->panels = hn_panels(plan->block);
-    plan->slab = hn_min(plan->panels * HN_PANEL, plan->product ? SLAB_PACKED : SLAB_BLAS);
-    plan->stride = plan->panels * HN_PANEL + PAD;
+    int64_t whole = hn_panels(plan->block) * HN_PANEL;
+    plan->slab = hn_min(whole, hn_product_best() ? SLAB_PACKED : SLAB_BLAS);
+    plan->stride = whole + PAD;
     plan->row_blocks = (x->rows + plan->block - 1) / plan->block;
     plan->col_blocks = (y->rows + plan->block - 1) / plan->block;
     int64_t size;
@@ -152,7 +128,7 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
     plan->buffer = hn_alloc(ctx, size, sizeof *plan->buffer);
     if (!plan->buffer)
         return HN_MEMORY;
-    return plan->product ? pack(ctx, plan) : HN_OK;
+    return pack(ctx, plan);
 }
 
 static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan) {
@@ -163,6 +139,7 @@ static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan)
         struct hn_sweep_shape shape = {
             .x = exchanged ? sweep->y : sweep->x,
             .y = exchanged ? sweep->x : sweep->y,
+            .packed = exchanged ? plan->y : &plan->x,
             .threads = ctx->threads,
             .block = plan->block,
             .row_by_row = plan->row_by_row,
@@ -255,25 +232,6 @@ static void feed_transposed(const struct plan *plan, const struct hn_tile *slab,
     }
 }
 
-// s = the inner products of a slab of row block i, from its row `first` on, with column block j.
-// All panels of the slab meet one panel of columns before the next one is fetched.
-static void multiply(const struct plan *plan, int64_t i, int64_t j, int64_t first,
-                     const struct hn_tile *slab, float *s) {
-    const struct hn_matrix *x = &plan->sweep->x, *y = &plan->sweep->y;
-    int64_t d = x->cols, panel = HN_PANEL * d;
-    if (!plan->product) {
-        hn_gemm_nt(hn_row(x, slab->row0), x->stride, hn_row(y, slab->col0), y->stride, slab->rows,
-                   slab->cols, d, s, plan->stride);
-        return;
-    }
-    const float *a = plan->packed_x + i * plan->panels * panel + first * d;
-    const float *b = plan->packed_y + j * plan->panels * panel;
-    for (int64_t q = 0; q < hn_panels(slab->cols); q++)
-        for (int64_t p = 0; p < hn_panels(slab->rows); p++)
-            plan->product->square(a + p * panel, b + q * panel, d,
-                                  s + p * HN_PANEL * plan->stride + q * HN_PANEL, plan->stride);
-}
-
 // Computes the tile of row block i and column block j and feeds it to all sinks; S is symmetric in
 // X X^T, so there both orientations are tiles for sinks of either side.
 static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread) {
@@ -285,7 +243,7 @@ static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread
     for (int64_t row0 = from; row0 < to; row0 += plan->slab) {
         struct hn_tile slab = {
             s, plan->stride, row0, col0, (int32_t)hn_min(plan->slab, to - row0), (int32_t)cols};
-        multiply(plan, i, j, row0 - from, &slab, s);
+        hn_packed_multiply(&plan->x, row0, slab.rows, plan->y, col0, cols, s, plan->stride);
         feed_strips(plan, &slab, mirrored, thread);
         if (plan->transposed && (mirrored || !plan->symmetric))
             feed_transposed(plan, &slab, s + plan->slab * plan->stride, thread);
@@ -356,8 +314,7 @@ enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep) {
     if (!code)
         code = end_sinks(ctx, &plan);
     hn_free(ctx, plan.buffer);
-    hn_free(ctx, plan.packed_x);
-    if (plan.packed_y != plan.packed_x)
-        hn_free(ctx, plan.packed_y);
+    hn_packed_free(ctx, &plan.x);
+    hn_packed_free(ctx, &plan.y_alone);
     return code;
 }

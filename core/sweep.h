@@ -20,6 +20,7 @@
 
 #include "core/graph.h"
 #include "core/matrix.h"
+#include "core/packed.h"
 #include "core/scan.h"
 
 // s[i * stride + j] = <x_(row0+i), y_(col0+j)>, float products; borrowed, valid during the call.
@@ -43,8 +44,9 @@ enum hn_side {
 };
 
 struct hn_sweep_shape {
-    int64_t rows, cols;    // as the sink sees them: exchanged on the column side
-    struct hn_matrix x, y; // of the sink's rows and of its columns: exchanged likewise
+    int64_t rows, cols;             // as the sink sees them: exchanged on the column side
+    struct hn_matrix x, y;          // of the sink's rows and of its columns: exchanged likewise
+    const struct hn_packed *packed; // x, in blocks; valid during `begin`
     int threads;
     int64_t block;   // rows and columns of a tile, at most
     bool row_by_row; // a row block meets all its columns on one thread, then `done` is called

@@ -15,7 +15,7 @@ static void test_sizes(void) {
     int gains = 0, none = 0;
     for (int64_t k = 1; k <= 1000; k += 37)
         for (int64_t cols = 10; cols < 3000000; cols *= 3) {
-            struct hn_topk_sample s = hn_topk_sample_size(k, cols);
+            struct hn_topk_sample s = hn_topk_sample_size(k, cols, D, false);
             if (s.columns == 0) {
                 none++;
                 continue;
@@ -31,9 +31,15 @@ static void test_sizes(void) {
         }
     CU_ASSERT(gains > 20);
     CU_ASSERT(none > 20);
-    CU_ASSERT_EQUAL(hn_topk_sample_size(0, N).columns, 0);
-    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 0).columns, 0);
-    CU_ASSERT(hn_topk_sample_size(K, N).columns > 0); // or the tests below would show nothing
+    // Products are dearer in many dimensions, candidates cheaper in the cache.
+    CU_ASSERT(hn_topk_sample_size(K, 50000, 128, false).columns > 0);
+    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 50000, 128, true).columns, 0);
+    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 50000, 768, false).columns, 0);
+    CU_ASSERT_EQUAL(hn_topk_sample_size(0, N, D, false).columns, 0);
+    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 0, D, false).columns, 0);
+    // Or the tests below would show nothing.
+    CU_ASSERT(hn_topk_sample_size(K, N, D, false).columns > 0);
+    CU_ASSERT(hn_topk_sample_size(K, N, D, true).columns > 0);
 }
 
 // Whether ids[k] are the k best columns of a row, in order.
@@ -58,7 +64,11 @@ static bool exact(const float *x, const struct hn_matrix *y, const int32_t *ids,
 static int64_t mark_failed(struct hn_context *ctx, const struct hn_matrix *x,
                            const struct hn_matrix *y, const struct hn_topk *t, bool *failed) {
     float *guess = hn_alloc(ctx, x->rows, sizeof *guess);
-    CU_ASSERT_EQUAL(hn_topk_guess(ctx, x, y, hn_topk_sample_size(K, y->rows), guess), HN_OK);
+    struct hn_packed packed;
+    CU_ASSERT_EQUAL_FATAL(hn_packed_open(ctx, x, 75, &packed), HN_OK);
+    struct hn_topk_sample sample = hn_topk_sample_size(K, y->rows, D, false);
+    CU_ASSERT_EQUAL(hn_topk_guess(ctx, &packed, y, sample, guess), HN_OK);
+    hn_packed_free(ctx, &packed);
     int64_t n = 0;
     for (int64_t i = 0; i < x->rows; i++) {
         const float *last = hn_row(y, t->id[i * K + K - 1]);
