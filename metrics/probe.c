@@ -27,13 +27,14 @@ static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_en
         hn_split_gather(env->items, s->id, n, rows);
         for (int64_t i = 0; i < n; i++)
             label[i] = s->class_of[s->id[i]];
+        bool fixed = env->probe_c > 0;
         struct hn_linear_probe probe = {.train = part(rows, label, 0, s->train, d),
                                         .test = part(rows, label, s->train, s->test, d),
                                         .validation =
                                             part(rows, label, s->train + s->test, s->validation, d),
                                         .classes = s->classes,
-                                        .c = strengths,
-                                        .n_c = sizeof strengths / sizeof *strengths,
+                                        .c = fixed ? &env->probe_c : strengths,
+                                        .n_c = fixed ? 1 : sizeof strengths / sizeof *strengths,
                                         .seed = env->seed};
         code = hn_linear_probe_run(ctx, &probe);
         *accuracy = probe.accuracy;

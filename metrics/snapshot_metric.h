@@ -11,6 +11,7 @@ struct hn_snapshot_env {
     const struct hn_items *items;
     const int8_t *split;       // [n] 0 train, 2 test (borrowed), or NULL: drawn by seed
     uint64_t seed;             // of what has to be drawn
+    double probe_c;            // C of a linear probe; 0: chosen by validation
     const double *temperature; // [n_temperatures]
     int n_temperatures;
     const struct hn_global *global; // [n_temperatures], set before finish(); NULL without positives

@@ -139,6 +139,11 @@ static void test_metric(void) {
     CU_ASSERT_EQUAL(hn_fixture_run(command, out, sizeof out), 0);
     CU_ASSERT_DOUBLE_EQUAL(value, atof(out), 1.001 / 80);
     CU_ASSERT(value > 0.4 && value < 1);
+    env.probe_c = 1e4; // fixed: nothing is chosen
+    HN_CHECK(&ctx, hn_snapshot_measure(&ctx, metric, 1, &env, &measured));
+    snprintf(command, sizeof command, "%s accuracy '%s' 6 120 80 10000", script, folder);
+    CU_ASSERT_EQUAL(hn_fixture_run(command, out, sizeof out), 0);
+    CU_ASSERT_DOUBLE_EQUAL(value, atof(out), 1.001 / 80);
     hn_fixture_remove(folder);
     hn_fixture_items_free(&ctx, &items);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);

@@ -22,6 +22,7 @@ enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e, 
     struct hn_snapshot_env env = {.items = &items,
                                   .split = e->split,
                                   .seed = e->seed,
+                                  .probe_c = e->probe_c,
                                   .temperature = &temperature,
                                   .n_temperatures = 1};
     struct hn_global global = {0};

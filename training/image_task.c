@@ -72,19 +72,20 @@ void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_ima
 }
 
 enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,
-                               const struct hn_image_net *net, const float *z, bool probe,
-                               double *value) {
+                               const struct hn_image_net *net, const float *z,
+                               struct hn_image_probe probe, double *value) {
     struct hn_evaluation e = {.n = task->n_all,
                               .d = task->d,
                               .z = z,
                               .label = task->label,
                               .split = task->split,
-                              .seed = task->setting.seed};
+                              .seed = task->setting.seed,
+                              .probe_c = probe.c};
     if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_Z]))
         return ctx->code;
     e.z = net->h;
     e.d = net->hidden;
     if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_H]))
         return ctx->code;
-    return probe ? hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_H]) : HN_OK;
+    return probe.fit ? hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_H]) : HN_OK;
 }

@@ -38,10 +38,15 @@ void hn_image_step(struct hn_context *ctx, struct hn_task *task, struct hn_image
 // z[rows x task->d], and h[rows x hidden] unless NULL, of x in evaluation mode.
 void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
                      const hn_real *x, int64_t rows, float *z, float *h);
+// Whether a linear probe is fitted to h, and its C (0: chosen by validation).
+struct hn_image_probe {
+    bool fit;
+    double c;
+};
 // value[HN_IMAGE_COLUMNS]: kNN accuracy of z[n_all x d] and of net->h (what stands before the
-// head), and that of a linear probe on h unless `probe` is false.
+// head), and that of the probe.
 HN_MUST_USE enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,
                                            const struct hn_image_net *net, const float *z,
-                                           bool probe, double *value);
+                                           struct hn_image_probe probe, double *value);
 
 #endif

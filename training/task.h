@@ -124,6 +124,7 @@ struct hn_evaluation {
     const int32_t *label;
     const int8_t *split; // NULL: drawn by seed
     uint64_t seed;
+    double probe_c; // of a linear probe; 0: chosen by validation
 };
 HN_MUST_USE enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e,
                                      const char *metric, double *value);
