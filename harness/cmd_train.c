@@ -129,16 +129,11 @@ static enum hn_code one_run(struct hn_context *ctx, struct work *w, int64_t numb
                                        .worker = worker,
                                        .beside = worker ? w->beside : 0};
     struct hn_train_run run;
-    struct hn_results results;
     hn_train_run_at(w->job, number, &run);
     if (calibrate(ctx, w))
         return ctx->code;
     options.sgemm_gflops = w->sgemm_gflops;
-    enum hn_code code = hn_train_run(ctx, &run, &options, &results);
-    if (!code)
-        code = hn_shard_write(ctx, options.folder, run.run_key, &results);
-    hn_results_free(ctx, &results);
-    return code;
+    return hn_train_run(ctx, &run, &options);
 }
 
 // A run that was trained, by whomever.

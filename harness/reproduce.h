@@ -54,9 +54,9 @@ HN_MUST_USE enum hn_code hn_reproduce_train_missing(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
                                             const struct hn_claim_entry *entry,
                                             struct hn_results *out, char *why);
-// Trains what the entries want side by side, before they are judged one by one. Left to that: runs
-// whose costs an entry judges, which are to be alone on the machine, and jobs that cannot be read.
-// As hn_processes_run(), to be called before any parallel region.
+// Trains what the entries want side by side (harness/reproduce_all.c), before they are judged one
+// by one. Left to that: runs whose costs an entry judges, which are to be alone on the machine, and
+// jobs that cannot be read. As hn_processes_run(), to be called before any parallel region.
 HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                                 const struct hn_claim_entry *const *entry,
                                                 int64_t n);

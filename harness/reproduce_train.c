@@ -1,9 +1,7 @@
 // Trainings that entries of the claim files want: their data are found and linked, and every run
 // that is not there yet is trained.
-#include "harness/processes.h"
-#include "harness/reproduce.h"
+#include "harness/reproduce_train.h"
 #include "harness/shard.h"
-#include "harness/train.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -57,8 +55,8 @@ static void say_missing(const char *data, const char *wanted, char *why) {
              task->origin);
 }
 
-static enum hn_code job_missing(struct hn_context *ctx, const struct hn_reproduce *rep,
-                                const struct hn_claim_job *job, char *why) {
+enum hn_code hn_reproduce_job_missing(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                      const struct hn_claim_job *job, char *why) {
     for (int64_t k = 0; k < job->n_data && !*why; k++) {
         char *found;
         if (find_data(ctx, rep->data, job->data[k], &found))
@@ -76,7 +74,7 @@ enum hn_code hn_reproduce_train_missing(struct hn_context *ctx, const struct hn_
     if (entry->jobs == 0)
         snprintf(why, HN_MESSAGE_MAX, "no training measures it yet");
     for (int64_t i = 0; i < entry->jobs && !*why; i++)
-        if (job_missing(ctx, rep, &entry->job[i], why))
+        if (hn_reproduce_job_missing(ctx, rep, &entry->job[i], why))
             return ctx->code;
     return HN_OK;
 }
@@ -151,13 +149,10 @@ static enum hn_code one_run(struct hn_context *ctx, const struct hn_reproduce *r
     if (hn_shard_state(ctx, options->folder, run->run_key, &present, &failed))
         return ctx->code;
     enum hn_code code = HN_OK;
-    if (present && (!failed || rep->trained)) {
+    if (!present || (failed && !rep->trained))
+        code = hn_train_run(ctx, run, options);
+    if (code == HN_OK)
         code = hn_shard_read(ctx, options->folder, run->run_key, &r);
-    } else {
-        code = hn_train_run(ctx, run, options, &r);
-        if (code == HN_OK)
-            code = hn_shard_write(ctx, options->folder, run->run_key, &r);
-    }
     if (code == HN_OK && strcmp(hn_shard_text(&r, "status"), "ok") != 0) {
         hn_train_label(run, label, sizeof label);
         snprintf(why, HN_MESSAGE_MAX, "a run failed: %.200s: %.300s", label,
@@ -169,10 +164,9 @@ static enum hn_code one_run(struct hn_context *ctx, const struct hn_reproduce *r
     return code;
 }
 
-// Links the job's data and reads it. *data: the folder of the links, owned.
-static enum hn_code prepare_job(struct hn_context *ctx, const struct hn_reproduce *rep,
-                                const struct hn_claim_job *job, struct hn_train_job *out,
-                                char **data) {
+enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                   const struct hn_claim_job *job, struct hn_train_job *out,
+                                   char **data) {
     *data = NULL;
     for (int64_t i = 0; i < job->n_data; i++)
         if (link_data(ctx, rep, job->data[i]))
@@ -194,7 +188,7 @@ static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
                             const struct hn_claim_job *job, struct hn_results *out, char *why) {
     struct hn_train_job read;
     char *data;
-    enum hn_code code = prepare_job(ctx, rep, job, &read, &data);
+    enum hn_code code = hn_reproduce_job_open(ctx, rep, job, &read, &data);
     if (code == HN_OK) {
         const struct hn_train_options options = {
             .folder = rep->folder, .data = data, .quiet = rep->quiet, .untrained = &rep->untrained};
@@ -209,173 +203,6 @@ static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
     return code;
 }
 
-// All runs of all entries, side by side.
-
-enum { UNTRAINED_ROOM = 4096, JOBS_MAX = 512, RUNS_FIRST = 256 };
-
-struct wanted_run {
-    int64_t job, number;
-    char key[65];
-    bool alone; // an entry judges its costs
-};
-
-struct all_runs {
-    const struct hn_reproduce *rep;
-    struct hn_untrained *untrained;
-    int64_t beside;
-    struct hn_train_job job[JOBS_MAX];
-    char *data[JOBS_MAX];
-    int64_t jobs;
-    struct wanted_run *run; // [runs]
-    int64_t runs, room;
-};
-
-static bool of_costs(const struct hn_claim_side *side) {
-    const char *const column[] = {side->column, side->with};
-    for (int i = 0; i < 2; i++)
-        if (column[i] &&
-            (strncmp(column[i], "cost_", 5) == 0 || strncmp(column[i], "share_", 6) == 0))
-            return true;
-    return false;
-}
-
-static bool judges_costs(const struct hn_claim_entry *entry) {
-    bool found = false;
-    for (int64_t i = 0; i < entry->claims; i++)
-        found |= of_costs(&entry->claim[i].of) || of_costs(&entry->claim[i].than);
-    for (int64_t i = 0; i < entry->levels; i++)
-        found |= of_costs(&entry->level[i].of) || of_costs(&entry->level[i].than);
-    return found;
-}
-
-// Every run once, whichever entries want it.
-static enum hn_code add_run(struct hn_context *ctx, struct all_runs *all, int64_t number,
-                            bool alone) {
-    struct hn_train_run run;
-    hn_train_run_at(&all->job[all->jobs], number, &run);
-    for (int64_t i = 0; i < all->runs; i++)
-        if (strcmp(all->run[i].key, run.run_key) == 0) {
-            all->run[i].alone |= alone;
-            return HN_OK;
-        }
-    if (all->runs == all->room) {
-        int64_t room = hn_max(RUNS_FIRST, 2 * all->room);
-        struct wanted_run *more = hn_resize(ctx, all->run, room, sizeof *more);
-        if (!more)
-            return ctx->code;
-        all->run = more;
-        all->room = room;
-    }
-    struct wanted_run *own = &all->run[all->runs++];
-    *own = (struct wanted_run){.job = all->jobs, .number = number, .alone = alone};
-    memcpy(own->key, run.run_key, sizeof own->key);
-    return HN_OK;
-}
-
-// A job that cannot be read, or has no data, is spoken of when its entry is judged.
-static enum hn_code add_job(struct hn_context *ctx, struct all_runs *all,
-                            const struct hn_claim_job *job, bool alone) {
-    char missing[HN_MESSAGE_MAX] = "";
-    int64_t j = all->jobs;
-    if (j == JOBS_MAX)
-        return HN_OK;
-    enum hn_code code = job_missing(ctx, all->rep, job, missing);
-    if (!code && !*missing)
-        code = prepare_job(ctx, all->rep, job, &all->job[j], &all->data[j]);
-    if (code || *missing)
-        return code == HN_MEMORY || code == HN_INTERRUPTED ? code : HN_OK;
-    for (int64_t i = 0; i < hn_train_runs(&all->job[j]) && !code; i++)
-        code = add_run(ctx, all, i, alone);
-    all->jobs++;
-    return code;
-}
-
-// Only what is to be trained side by side stays in the list.
-static enum hn_code drop_others(struct hn_context *ctx, struct all_runs *all) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < all->runs; i++) {
-        bool present = false, failed = false;
-        if (!all->run[i].alone &&
-            hn_shard_state(ctx, all->rep->folder, all->run[i].key, &present, &failed))
-            return ctx->code;
-        if (!all->run[i].alone && (!present || failed))
-            all->run[kept++] = all->run[i];
-    }
-    all->runs = kept;
-    return HN_OK;
-}
-
-static enum hn_code train_one(struct hn_context *ctx, void *data, int64_t item,
-                              struct hn_process *worker) {
-    const struct all_runs *all = data;
-    const struct wanted_run *wanted = &all->run[item];
-    const struct hn_train_options options = {.folder = all->rep->folder,
-                                             .data = all->data[wanted->job],
-                                             .quiet = true,
-                                             .untrained = all->untrained,
-                                             .worker = worker,
-                                             .beside = all->beside};
-    struct hn_train_run run;
-    struct hn_results r;
-    hn_train_run_at(&all->job[wanted->job], wanted->number, &run);
-    enum hn_code code = hn_train_run(ctx, &run, &options, &r);
-    if (!code)
-        code = hn_shard_write(ctx, options.folder, run.run_key, &r);
-    hn_results_free(ctx, &r);
-    return code;
-}
-
-static void name_run(const void *data, int64_t item, char *text, size_t size) {
-    const struct all_runs *all = data;
-    struct hn_train_run run;
-    hn_train_run_at(&all->job[all->run[item].job], all->run[item].number, &run);
-    hn_train_label(&run, text, size);
-}
-
-static enum hn_code train_listed(struct hn_context *ctx, struct hn_reproduce *rep,
-                                 struct all_runs *all) {
-    const struct hn_processes side_by_side = {.items = all->runs,
-                                              .processes =
-                                                  hn_processes_fit(ctx, all->runs, rep->workers),
-                                              .quiet = rep->quiet,
-                                              .unit = "runs",
-                                              .work = train_one,
-                                              .name = name_run,
-                                              .data = all};
-    all->beside = side_by_side.processes - 1;
-    if (all->beside == 0)
-        return HN_OK;
-    rep->trained = true;
-    return hn_processes_run(ctx, &side_by_side);
-}
-
-enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
-                                    const struct hn_claim_entry *const *entry, int64_t n) {
-    struct all_runs *all = hn_zalloc(ctx, 1, sizeof *all);
-    if (!all || hn_untrained_open(ctx, UNTRAINED_ROOM, &rep->untrained)) {
-        hn_free(ctx, all);
-        return ctx->code;
-    }
-    all->rep = rep;
-    all->untrained = &rep->untrained;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < entry[i]->jobs && !code; j++)
-            if (entry[i]->kind == HN_KIND_TRAINING && !entry[i]->missing)
-                code = add_job(ctx, all, &entry[i]->job[j], judges_costs(entry[i]));
-    if (!code)
-        code = drop_others(ctx, all);
-    if (!code)
-        code = train_listed(ctx, rep, all);
-    for (int64_t j = 0; j < all->jobs; j++) {
-        hn_train_job_free(ctx, &all->job[j]);
-        hn_free(ctx, all->data[j]);
-    }
-    hn_free(ctx, all->run);
-    hn_free(ctx, all);
-    return code;
-}
-
 enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
                                 const struct hn_claim_entry *entry, struct hn_results *out,
                                 char *why) {
@@ -384,7 +211,7 @@ enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep
     *why = '\0';
     for (int64_t i = 0; i < entry->jobs && (!ran || !*why); i++) {
         *missing = '\0';
-        if (job_missing(ctx, rep, &entry->job[i], missing))
+        if (hn_reproduce_job_missing(ctx, rep, &entry->job[i], missing))
             return ctx->code;
         if (*missing) {
             hn_note(ctx, "%s: without %s: it %s", entry->id, entry->job[i].job, missing);

@@ -68,8 +68,9 @@ void hn_train_label(const struct hn_train_run *run, char *text, size_t size);
 
 struct hn_process;
 
-// Trains and makes the run's results: a row of /runs, its rows of /training. data: --data or NULL.
-// What went wrong with the run itself (data, divergence) is its status, not a failure.
+// Trains and writes the run's results, a row of /runs and its rows of /training, as the cell of
+// that key in options->folder (harness/shard.h). data: --data or NULL. What went wrong with the run
+// itself (data, divergence) is its status, not a failure.
 struct hn_train_options {
     const char *folder; // of the output
     const char *data;
@@ -83,8 +84,7 @@ struct hn_train_options {
     int64_t beside; // other runs that train at the same time, at most
 };
 HN_MUST_USE enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run,
-                                      const struct hn_train_options *options,
-                                      struct hn_results *out);
+                                      const struct hn_train_options *options);
 
 // Prints tables of accuracies: a row per setting, mean and deviation over seeds at the end, the
 // paired difference to the first sampler with its standard error, and the untrained encoder.

@@ -4,6 +4,7 @@
 #include "harness/processes.h"
 #include "harness/progress.h"
 #include "harness/runner.h"
+#include "harness/shard.h"
 #include "harness/train.h"
 
 #include <errno.h>
@@ -329,9 +330,8 @@ static enum hn_code mark(struct hn_context *ctx, const struct hn_train_run *run,
     return HN_OK;
 }
 
-enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run,
-                          const struct hn_train_options *options, struct hn_results *out) {
-    *out = (struct hn_results){.n_tables = 0};
+static enum hn_code make_results(struct hn_context *ctx, const struct hn_train_run *run,
+                                 const struct hn_train_options *options, struct hn_results *out) {
     char *folder = hn_format(ctx, "%s/runs/%.16s", options->folder, run->run_key);
     enum hn_code code = folder ? begin_row(ctx, run, options->beside, out) : ctx->code;
     if (!code && mkdir(folder, 0777) && errno != EEXIST)
@@ -344,5 +344,15 @@ enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run
     if (!code && run->job->series.every <= 0 && run->job->series.dense_every <= 0)
         (void)remove(folder); // empty: no series, and its checkpoint is gone
     hn_free(ctx, folder);
+    return code;
+}
+
+enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run,
+                          const struct hn_train_options *options) {
+    struct hn_results results = {.n_tables = 0};
+    enum hn_code code = make_results(ctx, run, options, &results);
+    if (!code)
+        code = hn_shard_write(ctx, options->folder, run->run_key, &results);
+    hn_results_free(ctx, &results);
     return code;
 }
