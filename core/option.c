@@ -77,7 +77,8 @@ static enum reading read_whole(const char *text, int64_t *out) {
     return READ_OK;
 }
 
-// Factor of a unit of bytes, 0 if there is no such unit.
+// Factor of a unit of bytes, 0 if there is no such unit. A lone letter means what it means to Slurm
+// and to GNU's programs: powers of 1024.
 static int64_t unit_bytes(const char *unit) {
     static const struct {
         const char *name;
@@ -90,9 +91,13 @@ static int64_t unit_bytes(const char *unit) {
         {"GB", 1000000000},
         {"TB", 1000000000000},
         {"KiB", (int64_t)1 << 10},
+        {"K", (int64_t)1 << 10},
         {"MiB", (int64_t)1 << 20},
+        {"M", (int64_t)1 << 20},
         {"GiB", (int64_t)1 << 30},
+        {"G", (int64_t)1 << 30},
         {"TiB", (int64_t)1 << 40},
+        {"T", (int64_t)1 << 40},
     };
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcasecmp(unit, units[i].name) == 0)
@@ -100,7 +105,7 @@ static int64_t unit_bytes(const char *unit) {
     return 0;
 }
 
-// "4GiB", "1.5 GB", "1000000": a whole number of bytes.
+// "4GiB", "4G", "1.5 GB", "1000000": a whole number of bytes.
 static enum reading read_size(const char *text, int64_t *out) {
     char number[SHOWN];
     size_t length = strlen(text), digits = length;

@@ -200,6 +200,8 @@ static void test_sizes(void) {
                 {"2MiB", 2 << 20},
                 {"4GiB", (int64_t)4 << 30},
                 {"4 GiB", (int64_t)4 << 30},
+                {"4G", (int64_t)4 << 30},
+                {"512m", (int64_t)512 << 20},
                 {"4gib", (int64_t)4 << 30},
                 {"1024KiB", 1 << 20},
                 {"2MB", 2000000},
@@ -209,7 +211,7 @@ static void test_sizes(void) {
                 {"2e6", 2000000},
                 {"2000000B", 2000000},
                 {"8388607TiB", (int64_t)8388607 << 40}};
-    static const char *const bad[] = {"",     "GiB", "4G",      "4 Gi", "4XiB", "GiB4",  "4iB",
+    static const char *const bad[] = {"",     "GiB", "4Gi",     "4 Gi", "4XiB", "GiB4",  "4iB",
                                       "0.3B", "1.5", "4GiBGiB", "inf",  "nanB", "  4GiB"};
     struct params p = opened();
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
