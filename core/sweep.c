@@ -3,6 +3,8 @@
 #include "core/packed.h"
 
 #include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 enum {
     BLOCK_LEAST = 64,
@@ -251,27 +253,55 @@ static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread
     return (to - from) * cols;
 }
 
-// One round: no two of its tiles share a row block or a column block.
-static int64_t do_round(const struct plan *plan, int64_t round, int64_t rounds, int threads) {
-    int64_t n_dot = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : n_dot)
-    for (int64_t i = 0; i < plan->row_blocks; i++) {
+// Rounds that blocks of rows and of columns have been through. Threads take tiles in the order of
+// rounds, and wait for those of earlier rounds that share a block, but not for all of a round: with
+// 25 tiles a round, 16 threads would be idle for a fifth of the time.
+struct progress {
+    _Atomic int64_t next;         // place in the list of all rounds
+    _Atomic int64_t *rows, *cols; // [rounds] of each block; X X^T: the same
+};
+
+// Whether the block is through; false: asked to stop.
+static bool wait_for(const struct hn_context *ctx, const _Atomic int64_t *block, int64_t round) {
+    while (atomic_load_explicit(block, memory_order_acquire) < round) {
+        if (hn_stop_asked(ctx))
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+// A thread's share. Within a round each block of rows and each of columns comes once: whatever a
+// tile waits for is ahead of it in the list, so one thread at least can go on.
+static int64_t do_share(const struct hn_context *ctx, const struct plan *plan, struct progress *p,
+                        int64_t rounds, int thread) {
+    int64_t n_dot = 0, at;
+    while (!hn_stop_asked(ctx) && (at = atomic_fetch_add(&p->next, 1)) < rounds * rounds) {
+        int64_t round = at / rounds, i = at % rounds;
         int64_t j = plan->symmetric ? (round - i + rounds) % rounds : (i + round) % rounds;
-        if (plan->symmetric ? j >= i : j < plan->col_blocks)
-            n_dot += do_tile(plan, i, j, omp_get_thread_num());
+        if (plan->symmetric && j < i)
+            continue;
+        if (!wait_for(ctx, &p->rows[i], round) || !wait_for(ctx, &p->cols[j], round))
+            break;
+        if (i < plan->row_blocks && j < plan->col_blocks)
+            n_dot += do_tile(plan, i, j, thread);
+        atomic_store_explicit(&p->rows[i], round + 1, memory_order_release);
+        atomic_store_explicit(&p->cols[j], round + 1, memory_order_release);
     }
     return n_dot;
 }
 
 static enum hn_code do_rounds(struct hn_context *ctx, const struct plan *plan) {
-    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks);
-    for (int64_t round = 0; round < rounds; round++) {
-        enum hn_code code = hn_check_stop(ctx);
-        if (code)
-            return code;
-        plan->sweep->n_dot += do_round(plan, round, rounds, ctx->threads);
-    }
-    return HN_OK;
+    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks), n_dot = 0;
+    struct progress p = {.rows = hn_zalloc(ctx, 2 * rounds, sizeof *p.rows)};
+    if (!p.rows)
+        return HN_MEMORY;
+    p.cols = plan->symmetric ? p.rows : p.rows + rounds;
+#pragma omp parallel num_threads(ctx->threads) reduction(+ : n_dot)
+    n_dot += do_share(ctx, plan, &p, rounds, omp_get_thread_num());
+    plan->sweep->n_dot = n_dot;
+    hn_free(ctx, p.rows);
+    return hn_check_stop(ctx);
 }
 
 // A row block through all its columns, in the order of rounds. Ends early when asked to stop.

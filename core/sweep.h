@@ -4,9 +4,10 @@
 // Order and threads. Rows and columns are cut into blocks; in round r the tile of row block I is
 // the column block (I + r) mod L (X Y^T) or the one that pairs with it in a round-robin tournament
 // (X X^T, each unordered pair of blocks once). So within a round no two tiles share a row block or
-// a column block: tiles of a round run in parallel, without locks, and every row meets its column
-// blocks in the same order for any number of threads. Results of sinks are therefore the same, bit
-// for bit, for any number of threads.
+// a column block, and a tile only waits for those of earlier rounds that share one with it: tiles
+// run in parallel, without locks, and every row meets its column blocks in the same order for any
+// number of threads. Results of sinks are therefore the same, bit for bit, for any number of
+// threads.
 //
 // Where sinks keep state of rows alone (X Y^T, none on the column side), there is no need for
 // rounds: a thread takes a row block through all its column blocks, in that same order, and sinks
@@ -99,7 +100,7 @@ int64_t hn_sweep_symmetric_dots(int64_t rows);
 void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void *self,
                   enum hn_side side);
 // Runs the sweep on ctx->threads threads. Errors: those of the sinks, HN_MEMORY, HN_INTERRUPTED
-// (checked between rounds), HN_INTERNAL (matrices that do not fit each other, too many sinks).
+// (checked between tiles), HN_INTERNAL (matrices that do not fit each other, too many sinks).
 // After an error the sinks hold no results, but have to be freed.
 HN_MUST_USE enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep);
 

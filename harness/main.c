@@ -15,7 +15,7 @@ static volatile sig_atomic_t stop_requested;
 
 static void request_stop(int signal_number) {
     (void)signal_number;
-    stop_requested = 1;
+    __atomic_store_n(&stop_requested, 1, __ATOMIC_RELAXED);
 }
 
 static void catch_signals(void) {

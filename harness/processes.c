@@ -212,7 +212,7 @@ static enum hn_code watch(struct hn_context *ctx, struct pool *p) {
         const struct timespec pause = {0, pause_ns};
         (void)nanosleep(&pause, NULL);
         if (hn_stop_asked(ctx))
-            p->shared->stop = 1;
+            __atomic_store_n(&p->shared->stop, 1, __ATOMIC_RELAXED);
         tell(p);
         for (int i = 0; i < p->processes; i++) {
             if (p->pid[i] == 0 || !ended(ctx, p, i))

@@ -60,7 +60,7 @@ static void record_tile(void *self, const struct hn_tile *tile, int thread) {
     if (thread < 0 || thread >= r->threads || tile->rows > r->block || tile->cols > r->block)
         atomic_fetch_add(&r->clashes, 1);
     if (atomic_fetch_add(&r->tiles, 1) == 0 && r->stop_at)
-        *r->stop_at = 1;
+        __atomic_store_n(r->stop_at, 1, __ATOMIC_RELAXED);
     for (int32_t i = 0; i < tile->rows; i++)
         record_row(r, tile, i);
 }
