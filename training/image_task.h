@@ -13,6 +13,25 @@ extern const char *const hn_image_files[];
 extern const char hn_image_origin[];
 enum { HN_IMAGE_REQUIRED = 2 };
 
+// Of a task's params, under the name `probe`: whether a linear probe is fitted to h, and its C (0:
+// chosen by validation). And the two entries of its option table.
+struct hn_image_probe {
+    bool fit;
+    double c;
+};
+#define HN_IMAGE_PROBE_OPTIONS(params)                                                             \
+    {.name = "probe",                                                                              \
+     .kind = HN_OPTION_BOOL,                                                                       \
+     .offset = offsetof(params, probe.fit),                                                        \
+     .initial = "true",                                                                            \
+     .help = "fit a linear probe on h at every evaluation"},                                       \
+    {                                                                                              \
+        .name = "probe_c", .kind = HN_OPTION_REAL, .offset = offsetof(params, probe.c),            \
+        .initial = "0", .max = 1e9,                                                                \
+        .help = "C of that probe (0: the best of 1, 10 and 100 by validation; 1e6: without a "     \
+                "penalty to speak of)"                                                             \
+    }
+
 // An encoder, its head included, and what its passes need.
 struct hn_image_net {
     struct hn_net encoder;
@@ -38,11 +57,6 @@ void hn_image_step(struct hn_context *ctx, struct hn_task *task, struct hn_image
 // z[rows x task->d], and h[rows x hidden] unless NULL, of x in evaluation mode.
 void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
                      const hn_real *x, int64_t rows, float *z, float *h);
-// Whether a linear probe is fitted to h, and its C (0: chosen by validation).
-struct hn_image_probe {
-    bool fit;
-    double c;
-};
 // value[HN_IMAGE_COLUMNS]: kNN accuracy of z[n_all x d] and of net->h (what stands before the
 // head), and that of the probe.
 HN_MUST_USE enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,

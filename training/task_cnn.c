@@ -17,8 +17,7 @@ enum { PIXELS = HN_CIFAR10_BYTES, SIDE = HN_CIFAR10_SIDE, ROWS = 256, HIDDEN_LAY
 struct params {
     char *data;
     int64_t n, out, data_seed;
-    bool probe;
-    double probe_c;
+    struct hn_image_probe probe;
 };
 
 struct state {
@@ -187,8 +186,7 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     struct state *s = task->state;
     const struct params *p = task->params;
     (void)at;
-    return hn_image_evaluate(ctx, task, &s->net, z, (struct hn_image_probe){p->probe, p->probe_c},
-                             value);
+    return hn_image_evaluate(ctx, task, &s->net, z, p->probe, value);
 }
 
 static void close_task(struct hn_context *ctx, struct hn_task *task) {
@@ -199,44 +197,32 @@ static void close_task(struct hn_context *ctx, struct hn_task *task) {
     hn_free(ctx, s->label);
 }
 
-static const struct hn_option options[] = {
-    {.name = "data",
-     .kind = HN_OPTION_TEXT,
-     .offset = offsetof(struct params, data),
-     .help = "folder of CIFAR-10's binary files"},
-    {.name = "n",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, n),
-     .initial = "50000",
-     .min = 2,
-     .max = 1e9,
-     .help = "training images"},
-    {.name = "out",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, out),
-     .initial = "128",
-     .min = 2,
-     .max = 65536,
-     .help = "columns of the embedding z"},
-    {.name = "data_seed",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, data_seed),
-     .initial = "1",
-     .max = 0x1p53,
-     .help = "seed of the choice of images"},
-    {.name = "probe",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct params, probe),
-     .initial = "true",
-     .help = "fit a linear probe on h at every evaluation"},
-    {.name = "probe_c",
-     .kind = HN_OPTION_REAL,
-     .offset = offsetof(struct params, probe_c),
-     .initial = "0",
-     .max = 1e9,
-     .help = "C of that probe (0: the best of 1, 10 and 100 by validation; 1e6: without a penalty "
-             "to speak of)"},
-    {.name = NULL}};
+static const struct hn_option options[] = {{.name = "data",
+                                            .kind = HN_OPTION_TEXT,
+                                            .offset = offsetof(struct params, data),
+                                            .help = "folder of CIFAR-10's binary files"},
+                                           {.name = "n",
+                                            .kind = HN_OPTION_INT,
+                                            .offset = offsetof(struct params, n),
+                                            .initial = "50000",
+                                            .min = 2,
+                                            .max = 1e9,
+                                            .help = "training images"},
+                                           {.name = "out",
+                                            .kind = HN_OPTION_INT,
+                                            .offset = offsetof(struct params, out),
+                                            .initial = "128",
+                                            .min = 2,
+                                            .max = 65536,
+                                            .help = "columns of the embedding z"},
+                                           {.name = "data_seed",
+                                            .kind = HN_OPTION_INT,
+                                            .offset = offsetof(struct params, data_seed),
+                                            .initial = "1",
+                                            .max = 0x1p53,
+                                            .help = "seed of the choice of images"},
+                                           HN_IMAGE_PROBE_OPTIONS(struct params),
+                                           {.name = NULL}};
 
 const struct hn_task_type hn_task_cnn = {
     .name = "cnn",

@@ -19,8 +19,8 @@ enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's place in the encoder; rows emb
 struct params {
     char *data;
     int64_t n, views, dim, hidden, out, data_seed;
-    bool batch_norm, probe;
-    double probe_c;
+    bool batch_norm;
+    struct hn_image_probe probe;
 };
 
 struct state {
@@ -164,8 +164,7 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     (void)at;
     encode(ctx, task, s->data.clean, task->n_all, again, s->net.h); // z is there: only h is wanted
     hn_free(ctx, again);
-    return hn_image_evaluate(ctx, task, &s->net, z, (struct hn_image_probe){p->probe, p->probe_c},
-                             value);
+    return hn_image_evaluate(ctx, task, &s->net, z, p->probe, value);
 }
 
 static void close_task(struct hn_context *ctx, struct hn_task *task) {
@@ -195,18 +194,7 @@ static const struct hn_option options[] = {
      .offset = offsetof(struct params, batch_norm),
      .initial = "true",
      .help = "batch norm before h"},
-    {.name = "probe",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct params, probe),
-     .initial = "true",
-     .help = "fit a linear probe on h at every evaluation"},
-    {.name = "probe_c",
-     .kind = HN_OPTION_REAL,
-     .offset = offsetof(struct params, probe_c),
-     .initial = "0",
-     .max = 1e9,
-     .help = "C of that probe (0: the best of 1, 10 and 100 by validation; 1e6: without a penalty "
-             "to speak of)"},
+    HN_IMAGE_PROBE_OPTIONS(struct params),
     {.name = NULL}};
 
 const struct hn_task_type hn_task_views = {
