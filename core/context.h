@@ -68,8 +68,8 @@ static inline enum hn_code hn_failure(const struct hn_context *ctx) {
 }
 // Tells the user something that is no failure ("M taken as 1999").
 void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
-// Whether the stop flag is set. Any thread may ask, while another one, or a signal handler, sets it:
-// an atomic load, for which volatile alone is no substitute.
+// Whether the stop flag is set. Any thread may ask, while another one, or a signal handler, sets
+// it: an atomic load, for which volatile alone is no substitute.
 static inline bool hn_stop_asked(const struct hn_context *ctx) {
     return ctx->stop && __atomic_load_n(ctx->stop, __ATOMIC_RELAXED);
 }
