@@ -126,5 +126,36 @@ static void test_lists(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static const struct hn_test tests[] = {{"sizes", test_sizes}, {"lists", test_lists}};
+// Every allocation of a sweep whose rows start from a sample fails once: nothing is left behind.
+static void fail_each(struct hn_context *ctx, const struct hn_matrix *x,
+                      const struct hn_matrix *y) {
+    int64_t live = ctx->memory.live, failed = 0;
+    for (enum hn_code code = HN_MEMORY; code == HN_MEMORY;) {
+        struct hn_topk t = {.k = K, .skip_self = x->data == y->data};
+        struct hn_sweep sweep = {.x = *x, .y = *y};
+        hn_sweep_add(&sweep, &hn_topk_sink, &t, HN_SIDE_ROWS);
+        ctx->memory.calls = 0;
+        ctx->memory.fail_at = ++failed;
+        code = hn_sweep_run(ctx, &sweep);
+        CU_ASSERT(code == HN_MEMORY || code == HN_OK);
+        ctx->memory.fail_at = 0;
+        hn_topk_free(ctx, &t);
+        CU_ASSERT_EQUAL(ctx->memory.live, live);
+    }
+    CU_ASSERT(failed > 15);
+}
+
+static void test_allocations_may_fail(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, N, D, 10, true, 3);
+    fail_each(&ctx, &items.x1, &items.x1);
+    fail_each(&ctx, &items.x1, &items.x2);
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static const struct hn_test tests[] = {{"sizes", test_sizes},
+                                       {"lists", test_lists},
+                                       {"allocations may fail", test_allocations_may_fail}};
 HN_TEST_MAIN("topk", tests)
