@@ -9,11 +9,13 @@
 #include "core/scan.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     SHORT = 12,      // insertion sort below this
     BISECTIONS = 24, // as many as a float has bits
-    RANKED = 512,    // up to so many are sorted by counting
+    RANKED = 192,    // up to so many are sorted by counting
+    SPREAD = 2,      // buckets per value where they are more
     FOUR = 4,
     AHEAD = 16, // rows fetched ahead
     LINE = 16   // floats of a cache line
@@ -241,6 +243,7 @@ enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t most,
     most += HN_SCAN_SLACK;
     if ((s->place = hn_alloc(ctx, most, sizeof *s->place)) &&
         (s->rank = hn_alloc(ctx, most, sizeof *s->rank)) &&
+        (s->end = hn_alloc(ctx, most, SPREAD * sizeof *s->end)) &&
         (s->value = hn_alloc(ctx, most, sizeof *s->value)) &&
         (s->scored = hn_alloc(ctx, most, sizeof *s->scored)))
         return HN_OK;
@@ -251,6 +254,7 @@ enum hn_code hn_select_scratch_open(struct hn_context *ctx, int64_t most,
 void hn_select_scratch_free(struct hn_context *ctx, struct hn_select_scratch *s) {
     hn_free(ctx, s->place);
     hn_free(ctx, s->rank);
+    hn_free(ctx, s->end);
     hn_free(ctx, s->value);
     hn_free(ctx, s->scored);
     *s = (struct hn_select_scratch){0};
@@ -267,6 +271,54 @@ static void mend_order(struct hn_scored *c, int64_t n) {
         insertion_sort(c, n);
 }
 
+// The scored places[n] by descending value: counting is fastest for few.
+static void order_few(const int32_t *id, int32_t n, struct hn_select_scratch *s) {
+    hn_scan_best()->rank(s->value, n, s->rank);
+    for (int32_t i = 0; i < n; i++)
+        s->scored[s->rank[i]] = (struct hn_scored){(double)s->value[i], id[s->place[i]], false};
+}
+
+// bucket[i], below SPREAD n, of value[i]: from high to low in steps of equal width.
+static void find_buckets(const float *value, int32_t n, int32_t *bucket) {
+    const int32_t all = SPREAD * n;
+    float low = INFINITY, high = -INFINITY;
+    hn_scan_best()->widen(value, n, &low, &high);
+    double top = (double)high, scale = high > low ? all / (top - (double)low) : 0;
+    for (int32_t i = 0; i < n; i++)
+        bucket[i] = (int32_t)fmin((top - (double)value[i]) * scale, all - 1);
+}
+
+// end[SPREAD n]: where each bucket begins; returns how many values the fullest holds.
+static int32_t begin_buckets(const int32_t *bucket, int32_t n, int32_t *end) {
+    memset(end, 0, (size_t)n * SPREAD * sizeof *end);
+    for (int32_t i = 0; i < n; i++)
+        end[bucket[i]]++;
+    int32_t fullest = 0;
+    for (int32_t b = 0, from = 0; b < SPREAD * n; b++) {
+        int32_t held = end[b];
+        fullest = held > fullest ? held : fullest;
+        end[b] = from;
+        from += held;
+    }
+    return fullest;
+}
+
+// The same for many: values spread over buckets, most of which hold one or none, are nearly in
+// order.
+static void order_many(const int32_t *id, int32_t n, struct hn_select_scratch *s) {
+    find_buckets(s->value, n, s->rank);
+    int32_t fullest = begin_buckets(s->rank, n, s->end);
+    for (int32_t i = 0; i < n; i++)
+        s->scored[s->end[s->rank[i]]++] =
+            (struct hn_scored){(double)s->value[i], id[s->place[i]], false};
+    if (fullest <= SHORT) {
+        insertion_sort(s->scored, n);
+        return;
+    }
+    for (int32_t b = 0, from = 0; b < SPREAD * n; from = s->end[b++])
+        sort(s->scored + from, s->end[b] - from, bad_splits_allowed(s->end[b] - from));
+}
+
 // The end of the run from `from` on: scores of neighbours that could be the other way round.
 static int64_t run_end(const struct hn_scored *c, int64_t n, int64_t from, double bound) {
     int64_t to = from + 1;
@@ -275,48 +327,43 @@ static int64_t run_end(const struct hn_scored *c, int64_t n, int64_t from, doubl
     return to;
 }
 
-// Of scored[n], by descending score, makes the first k the k best by exact score in their order:
+// Of s->scored[n], by descending score, makes the first k the k best by exact score in their order:
 // only runs have to be scored exactly, all of them at once, as their rows come from far away.
-static void settle(struct hn_scored *scored, int64_t n, int64_t k, double bound, const float *x,
+static void settle(struct hn_select_scratch *s, int64_t n, int64_t k, double bound, const float *x,
                    const struct hn_matrix *y) {
-    int64_t end[RANKED], runs = 0, all = 0;
+    struct hn_scored *scored = s->scored;
+    int64_t runs = 0, all = 0;
     for (int64_t from = 0; from < k; from = all) {
-        all = end[runs++] = run_end(scored, n, from, bound);
+        all = run_end(scored, n, from, bound);
+        s->end[runs++] = (int32_t)all;
         for (int64_t i = from; i < all; i++)
             scored[i].exact = all - from == 1; // or as good as
     }
     score_exactly(scored, all, x, y);
-    for (int64_t run = 0, from = 0; run < runs; from = end[run++])
-        mend_order(scored + from, end[run] - from);
+    for (int64_t run = 0, from = 0; run < runs; from = s->end[run++])
+        mend_order(scored + from, s->end[run] - from);
 }
 
 int64_t hn_select_near(const float *score, const int32_t *id, int64_t n, int64_t k, float low,
                        double bound, const float *x, const struct hn_matrix *y, bool all_exact,
                        struct hn_select_scratch *s) {
-    const struct hn_scan *scan = hn_scan_best();
     k = hn_min(k, n);
     if (k <= 0)
         return 0;
     double limit = (double)hn_select_limit(score, n, k, low) - 2 * bound;
     int32_t found =
-        scan->filter(score, 0, (int32_t)n, nextafterf((float)limit, -INFINITY), s->place);
+        hn_scan_best()->filter(score, 0, (int32_t)n, nextafterf((float)limit, -INFINITY), s->place);
     for (int32_t i = 0; i < found; i++)
         s->value[i] = score[s->place[i]];
-    bool ranked = found <= RANKED;
-    if (ranked)
-        scan->rank(s->value, found, s->rank);
-    for (int32_t i = 0; i < found; i++)
-        s->scored[ranked ? s->rank[i] : i] =
-            (struct hn_scored){.score = (double)s->value[i], .id = id[s->place[i]]};
-    if (all_exact && ranked) {
+    if (found <= RANKED)
+        order_few(id, found, s);
+    else
+        order_many(id, found, s);
+    if (all_exact) {
         score_exactly(s->scored, found, x, y);
         mend_order(s->scored, found);
-    } else if (ranked) {
-        settle(s->scored, found, k, bound, x, y);
     } else {
-        (void)hn_select_top(s->scored, found, k, bound, x, y);
-        if (all_exact)
-            score_exactly(s->scored, k, x, y);
+        settle(s, found, k, bound, x, y);
     }
     return k;
 }

@@ -1,4 +1,4 @@
-// hn_select_top() against a full sort by exact scores.
+// hn_select_top() and hn_select_near() against a full sort by exact scores.
 #include "core/random.h"
 #include "core/select.h"
 #include "tests/fixture.h"
@@ -133,9 +133,76 @@ static void test_hostile_orders(void) {
     hn_free(&ctx, c);
 }
 
+// Scores off by up to `bound` of k best among n rows against the sort of everything by exact score.
+static bool near_agrees(struct hn_context *ctx, const struct hn_matrix *y, const float *x,
+                        int64_t k, bool all_exact, double bound) {
+    int64_t n = y->rows;
+    struct hn_scored *all = hn_alloc(ctx, n, sizeof *all);
+    float *score = hn_alloc(ctx, n, sizeof *score);
+    int32_t *id = hn_alloc(ctx, n, sizeof *id);
+    struct hn_select_scratch scratch;
+    CU_ASSERT_FATAL(!hn_select_scratch_open(ctx, n, &scratch));
+    make_candidates(all, n, bound, x, y, 23);
+    for (int64_t i = 0; i < n; i++) {
+        score[i] = (float)all[i].score;
+        id[i] = all[i].id;
+        all[i].score = hn_dot_exact(x, hn_row(y, id[i]), y->cols);
+    }
+    qsort(all, (size_t)n, sizeof *all, by_exact);
+    bool good = hn_select_near(score, id, n, k, -INFINITY, 2 * bound, x, y, all_exact, &scratch) ==
+                hn_min(k, n);
+    for (int64_t i = 0; good && i < hn_min(k, n); i++) {
+        const struct hn_scored *one = &scratch.scored[i];
+        good = one->id == all[i].id;
+        good &= fabs(one->score - all[i].score) <= (all_exact ? 0 : 2 * bound);
+    }
+    hn_select_scratch_free(ctx, &scratch);
+    hn_free(ctx, all);
+    hn_free(ctx, score);
+    hn_free(ctx, id);
+    return good;
+}
+
+// Rows of a plane whose cosines with (1, 0) are given by shape: spread, all the same, one far above
+// many that nearly are, two heaps, and steps each a thousandth of the one before.
+static float shaped_cosine(int shape, int64_t i, int64_t n) {
+    switch (shape) {
+    case 0: return 1 - 2 * (float)i / (float)n;
+    case 1: return 0.25F;
+    case 2: return i == 7 ? 1 : 0.1F + 1e-6F * (float)(i % 50);
+    case 3: return (i % 2 ? 0.5F : -0.5F) + 1e-4F * (float)(i % 97);
+    default: return powf(0.001F, (float)(i % 9)) * (1 - 1e-3F * (float)(i % 31));
+    }
+}
+
+// More than fit counting, so that scores go through buckets, full and empty ones.
+static void test_near_many(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    enum { N = 1500, SHAPES = 5 };
+    const int64_t k[] = {1, 30, 190, 400, 700, N - 1, N, N + 3};
+    float *rows = hn_alloc(&ctx, N * 2, sizeof *rows);
+    const float x[2] = {1, 0};
+    struct hn_matrix y = {rows, N, 2, 2};
+    for (int shape = 0; shape < SHAPES; shape++) {
+        for (int i = 0; i < N; i++) {
+            rows[2 * i] = shaped_cosine(shape, i, N);
+            rows[2 * i + 1] = sqrtf(fmaxf(0, 1 - rows[2 * i] * rows[2 * i]));
+        }
+        for (size_t i = 0; i < sizeof k / sizeof *k; i++)
+            for (int all_exact = 0; all_exact < 2; all_exact++) {
+                CU_ASSERT(near_agrees(&ctx, &y, x, k[i], all_exact, hn_dot_bound(2)));
+                CU_ASSERT(near_agrees(&ctx, &y, x, k[i], all_exact, 1e-3));
+            }
+    }
+    hn_free(&ctx, rows);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"random", test_random},
     {"ties", test_ties},
     {"hostile orders", test_hostile_orders},
+    {"near, many", test_near_many},
 };
 HN_TEST_MAIN("select", tests)
