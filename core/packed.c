@@ -28,10 +28,11 @@ void hn_packed_free(struct hn_context *ctx, struct hn_packed *packed) {
     packed->data = NULL;
 }
 
-// The panel that begins with a row.
-static const float *panel_at(const struct hn_packed *packed, int64_t row) {
-    int64_t block = row / packed->block, within = row % packed->block;
-    return packed->data + (block * packed->panels * HN_PANEL + within) * packed->rows.cols;
+// A row's first dimension; for the first row of a panel, the panel.
+static const float *place_of(const struct hn_packed *packed, int64_t row) {
+    int64_t block = row / packed->block, within = row % packed->block, inside = within % HN_PANEL;
+    return packed->data +
+           (block * packed->panels * HN_PANEL + within - inside) * packed->rows.cols + inside;
 }
 
 // All panels of rows meet one panel of columns before the next one is fetched.
@@ -44,9 +45,21 @@ void hn_packed_multiply(const struct hn_packed *x, int64_t row0, int64_t rows,
                    rows, cols, d, s, stride);
         return;
     }
-    const float *a = panel_at(x, row0), *b = panel_at(y, col0);
+    const float *a = place_of(x, row0), *b = place_of(y, col0);
     for (int64_t q = 0; q < hn_panels(cols); q++)
         for (int64_t p = 0; p < hn_panels(rows); p++)
             x->product->square(a + p * panel, b + q * panel, d,
                                s + p * HN_PANEL * stride + q * HN_PANEL, stride);
+}
+
+void hn_packed_multiply_row(const struct hn_packed *x, int64_t row, const struct hn_packed *y,
+                            int64_t col0, int64_t cols, float *s) {
+    int64_t d = x->rows.cols, panel = HN_PANEL * d;
+    if (!x->product) {
+        hn_packed_multiply(x, row, 1, y, col0, cols, s, cols);
+        return;
+    }
+    const float *a = place_of(x, row), *b = place_of(y, col0);
+    for (int64_t q = 0; q < hn_panels(cols); q++)
+        x->product->row(a, b + q * panel, d, s + q * HN_PANEL);
 }

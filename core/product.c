@@ -3,8 +3,10 @@
 // value. The rows of a block are named one by one, as compilers keep arrays of vectors in memory.
 #include "core/product.h"
 
+#include "core/clones.h"
 #include "core/scan_private.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float *panels) {
@@ -26,6 +28,7 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
 #define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) static
 #define AVX2 __attribute__((target("avx2,fma"))) static
 
+#define ROWS_1(DO) DO(0)
 #define ROWS_5(DO) DO(0) DO(1) DO(2) DO(3) DO(4)
 #define ROWS_6(DO) ROWS_5(DO) DO(5)
 #define ROWS_10(DO) ROWS_6(DO) DO(6) DO(7) DO(8) DO(9)
@@ -59,6 +62,7 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
 
 BLOCK_512(eleven_rows, ROWS_11)
 BLOCK_512(ten_rows, ROWS_10)
+BLOCK_512(one_row_512, ROWS_1)
 
 #define CHAINS(rows, at)                                                                           \
     for (int64_t k = 0; k < d; k += HN_CHAIN)                                                      \
@@ -69,6 +73,11 @@ AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, i
     CHAINS(eleven_rows, 0);
     CHAINS(eleven_rows, 11);
     CHAINS(ten_rows, 22);
+}
+
+AVX512 void row_avx512(const float *a, const float *b, int64_t d, float *c) {
+    const int64_t stride = HN_PANEL;
+    CHAINS(one_row_512, 0);
 }
 
 // c[rows x 16], from half of panel b.
@@ -99,6 +108,7 @@ AVX512 void square_avx512(const float *a, const float *b, int64_t d, float *c, i
 
 BLOCK_256(six_rows, ROWS_6)
 BLOCK_256(five_rows, ROWS_5)
+BLOCK_256(one_row_256, ROWS_1)
 
 AVX2 void square_avx2(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
     for (int64_t k = 0; k < d; k += HN_CHAIN, a += HN_CHAIN * HN_PANEL, b += HN_CHAIN * HN_PANEL)
@@ -111,8 +121,14 @@ AVX2 void square_avx2(const float *a, const float *b, int64_t d, float *c, int64
         }
 }
 
-static const struct hn_product avx512 = {"AVX-512", square_avx512};
-static const struct hn_product avx2 = {"AVX2", square_avx2};
+AVX2 void row_avx2(const float *a, const float *b, int64_t d, float *c) {
+    for (int64_t k = 0; k < d; k += HN_CHAIN, a += HN_CHAIN * HN_PANEL, b += HN_CHAIN * HN_PANEL)
+        for (int half = 0; half < HN_PANEL; half += HN_PANEL / 2)
+            one_row_256(a, b + half, hn_min(HN_CHAIN, d - k), c + half, HN_PANEL, k > 0);
+}
+
+static const struct hn_product avx512 = {"AVX-512", square_avx512, row_avx512};
+static const struct hn_product avx2 = {"AVX2", square_avx2, row_avx2};
 
 const struct hn_product *hn_product_path(int path) {
     if (path == 1)
@@ -134,7 +150,42 @@ const struct hn_product *hn_product_best(void) {
     return wide ? wide : hn_product_path(0);
 }
 
-double hn_product_bound(int64_t d) {
-    int64_t chains = (d + HN_CHAIN - 1) / HN_CHAIN;
-    return hn_dot_bound(hn_product_best() && chains > 1 ? HN_CHAIN + chains - 1 : d);
+// The squares of x[d], each times the number of partial sums that hold it: those of its chain from
+// there on, and the sums of chains.
+HN_CLONES
+static float weigh(const float *x, int64_t d) {
+    enum { LANES = 16 };
+    float lane[LANES] = {0}, sum = 0;
+    int64_t chains = (d - 1) / HN_CHAIN + 1;
+    for (int64_t from = 0, chain = 0; from < d; from += HN_CHAIN, chain++) {
+        int64_t n = hn_min(HN_CHAIN, d - from), k = 0;
+        float sums = (float)(n + chains - hn_max(chain, 1));
+        const float *at = x + from;
+        for (; k + LANES <= n; k += LANES)
+            for (int l = 0; l < LANES; l++)
+                lane[l] += (sums - (float)(k + l)) * at[k + l] * at[k + l];
+        for (; k < n; k++)
+            sum += (sums - (float)k) * at[k] * at[k];
+    }
+    for (int l = 0; l < LANES; l++)
+        sum += lane[l];
+    return sum;
+}
+
+static double heaviest(const struct hn_matrix *x, int threads) {
+    double most = 0;
+#pragma omp parallel for num_threads(threads) reduction(max : most)
+    for (int64_t i = 0; i < x->rows; i++)
+        most = fmax(most, (double)weigh(hn_row(x, i), x->cols));
+    return most;
+}
+
+double hn_product_bound(const struct hn_matrix *x, const struct hn_matrix *y, int threads) {
+    if (!hn_product_best())
+        return hn_dot_bound(x->cols);
+    double left = heaviest(x, threads);
+    double right = y->data == x->data && y->rows == x->rows ? left : heaviest(y, threads);
+    // 1: what rounding in double, and of an exact product to float, may add. 1.001: terms in u^2,
+    // and rounding of the weights.
+    return 1.001 * 0x1p-24 * (sqrt(left * right) + 1);
 }

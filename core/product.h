@@ -21,15 +21,23 @@ struct hn_product {
     // c[i * stride + j] = <row i of a, row j of b>, i, j < HN_PANEL; a and b: panels of d
     // dimensions (they may be the same), aligned to 64 bytes.
     void (*square)(const float *a, const float *b, int64_t d, float *c, int64_t stride);
+    // c[j] = <the row at a, row j of b>, j < HN_PANEL, the same bits; a: where a row's first
+    // dimension is in its panel.
+    void (*row)(const float *a, const float *b, int64_t d, float *c);
 };
 
 // The best that this processor runs; NULL where the product of the BLAS library is to be preferred
 // (other processors than x86-64, and those without fused multiply-add).
 const struct hn_product *hn_product_best(void);
 
-// Bound on |S - hn_dot_exact| for the products of a sweep over rows of unit length: hn_dot_bound(),
-// with as many roundings as lie between a product and the sum.
-double hn_product_bound(int64_t d);
+// Bound on |S - hn_dot_exact| for the products of all rows of x with all rows of y. Each rounding
+// is at most u = 2^-24 of the partial sum it rounds, and that at most the product of the lengths of
+// what the rows have up to there; so by Cauchy-Schwarz the sum of all is at most u times the
+// geometric mean of two sums of squares, one of x and one of y, in which a dimension counts as
+// often as partial sums hold it (after Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+// ed., section 3.1). For rows whose length is spread over their dimensions that is half of what
+// holds for any; hn_dot_bound() where the library multiplies. O(rows d).
+double hn_product_bound(const struct hn_matrix *x, const struct hn_matrix *y, int threads);
 
 // Paths by number; NULL where the processor or the build has none (tests).
 enum { HN_PRODUCT_PATHS = 2 };

@@ -14,6 +14,7 @@ struct work {
     int64_t stride;        // HN_REL_COUNT x bins, rounded up to whole cache lines
     int32_t *unknown;      // [block] labels of columns without any
     struct hn_matrix x, y; // of the rows and columns
+    double bound;          // of the products
     int threads;
 };
 
@@ -28,6 +29,7 @@ static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
         return HN_MEMORY;
     h->work = work;
     work->threads = shape->threads;
+    work->bound = shape->bound;
     work->x = shape->x;
     work->y = shape->y;
     work->stride = HN_REL_COUNT * h->bins;
@@ -84,7 +86,8 @@ struct strip {
 static void correct(const struct hn_sweep_histogram *h, const struct strip *strip, uint64_t times,
                     uint64_t *count) {
     int32_t bins = (int32_t)h->bins;
-    double near = hn_product_bound(strip->y->cols) * 0.5 * (double)bins;
+    const struct work *work = h->work;
+    double near = work->bound * 0.5 * (double)bins;
     for (int32_t j = strip->span.from; j < strip->span.to; j++) {
         double at = ((double)strip->s[j] + 1.0) * 0.5 * (double)bins;
         if (fabs(at - rint(at)) > near)

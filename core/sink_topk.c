@@ -1,7 +1,7 @@
 // The k largest inner products of every row, exactly.
 //
 // Every row keeps up to `room` candidates by float score f. With F the k-th largest f seen so far
-// and b = hn_product_bound(d), a column with f < F - 2b cannot be among the k best by exact score
+// and b = hn_product_bound(), a column with f < F - 2b cannot be among the k best by exact score
 // e: k columns have e >= F - b, and its own e is at most f + b < F - b. So columns below F - 2b are
 // dropped, with F (or anything slightly below it) brought up to date whenever the room is full.
 // Where so many candidates lie within the band that this does not make room (duplicates), they are
@@ -13,7 +13,6 @@
 //
 // Rows of a tile are scanned against one threshold; its columns, where they are rows of the sink,
 // against a threshold each: so nothing is transposed.
-#include "core/blas.h"
 #include "core/product.h"
 #include "core/select.h"
 #include "core/sinks.h"
@@ -23,13 +22,13 @@
 #include <omp.h>
 
 enum {
-    LINE = 16,        // floats of a cache line
-    FETCH_ROWS = 128, // strips between are likely to find the ends of columns still near
-    AGAIN = 512       // columns multiplied at a time for a row swept again
+    LINE = 16,       // floats of a cache line
+    FETCH_ROWS = 128 // strips between are likely to find the ends of columns still near
 };
 
 struct work {
     struct hn_matrix x, y;
+    const struct hn_packed *x_packed, *y_packed;
     double bound;
     int64_t room, pitch; // candidates per row; from row to row
     int64_t slots;       // rows with candidates at a time
@@ -40,7 +39,8 @@ struct work {
     int32_t *place;      // [threads x stride]
     int64_t stride, block;
     struct hn_select_scratch *scratch; // [threads]
-    float *again;                      // [threads x 2 x AGAIN]
+    float *again;                      // [threads x whole] a row swept again, a block at a time
+    int64_t whole;
     int threads;
     bool row_by_row;
     bool by_thread; // slots are those of a row block a thread, else one for every row
@@ -60,7 +60,7 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
         !(work->score = hn_alloc(ctx, candidates, sizeof *work->score)) ||
         !(work->id = hn_alloc(ctx, candidates, sizeof *work->id)) ||
         !(work->place = hn_alloc(ctx, work->threads * work->stride, sizeof *work->place)) ||
-        !(work->again = hn_alloc(ctx, (int64_t)work->threads * 2 * AGAIN, sizeof *work->again)) ||
+        !(work->again = hn_alloc(ctx, work->threads * work->whole, sizeof *work->again)) ||
         !(work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch)))
         return false;
     for (int i = 0; i < work->threads; i++)
@@ -82,13 +82,12 @@ static float with_margin(const struct work *work, float limit) {
     return nextafterf((float)((double)limit - 2 * work->bound), -INFINITY);
 }
 
-static enum hn_code start(struct hn_context *ctx, const struct hn_topk *t,
-                          const struct hn_packed *x) {
+static enum hn_code start(struct hn_context *ctx, const struct hn_topk *t) {
     struct work *work = t->work;
     struct hn_topk_sample sample =
         hn_topk_sample_size(t->kept, work->y.rows, work->y.cols, work->by_thread);
     if (sample.columns > 0) {
-        enum hn_code code = hn_topk_guess(ctx, x, &work->y, sample, work->threshold);
+        enum hn_code code = hn_topk_guess(ctx, work->x_packed, &work->y, sample, work->threshold);
         if (code)
             return code;
     }
@@ -109,16 +108,19 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     t->kept = hn_max(0, hn_min(t->k, others));
     work->x = shape->x;
     work->y = shape->y;
-    work->bound = hn_product_bound(shape->x.cols);
+    work->x_packed = shape->x_packed;
+    work->y_packed = shape->y_packed;
+    work->bound = shape->bound;
     work->room = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
     work->pitch = (work->room + HN_SCAN_SLACK + LINE - 1) / LINE * LINE;
     work->block = shape->block;
     work->stride = shape->block + HN_SCAN_SLACK;
+    work->whole = hn_panels(shape->block) * HN_PANEL;
     work->threads = shape->threads;
     work->row_by_row = shape->row_by_row;
     work->by_thread = shape->row_by_row && shape->threads * shape->block < t->rows;
     work->slots = work->by_thread ? shape->threads * shape->block : t->rows;
-    return allocate(ctx, t, work) ? start(ctx, t, shape->packed) : HN_MEMORY;
+    return allocate(ctx, t, work) ? start(ctx, t) : HN_MEMORY;
 }
 
 // The k best of a row's candidates by exact score, in order, to the thread's scratch; their number.
@@ -253,29 +255,16 @@ static bool complete(const struct hn_topk *t, int64_t row, int thread) {
                                  made_of) >= t->kept;
 }
 
-// Products of a row with columns [col0, col0 + cols), with as few roundings as the sweep's.
-static void multiply_again(const struct work *work, int64_t row, int64_t col0, int64_t cols,
-                           float *s) {
-    const float *x = hn_row(&work->x, row), *y = hn_row(&work->y, col0);
-    float *more = s + AGAIN;
-    for (int64_t k = 0; k < work->x.cols; k += HN_CHAIN) {
-        hn_gemm_nt(x + k, work->x.stride, y + k, work->y.stride, 1, cols,
-                   hn_min(HN_CHAIN, work->x.cols - k), k > 0 ? more : s, AGAIN);
-        for (int64_t j = 0; k > 0 && j < cols; j++)
-            s[j] += more[j];
-    }
-}
-
-// All columns again, for a row that started from too much.
+// All columns again, for a row that started from too much: the same products.
 static void sweep_again(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
-    float *s = work->again + (int64_t)thread * 2 * AGAIN;
+    float *s = work->again + thread * work->whole;
     work->used[row] = 0;
     work->threshold[row] = -INFINITY;
-    for (int64_t col0 = 0; col0 < work->y.rows; col0 += AGAIN) {
-        int64_t cols = hn_min(AGAIN, work->y.rows - col0);
-        struct hn_tile tile = {s, AGAIN, row, col0, 1, (int32_t)cols};
-        multiply_again(work, row, col0, cols, s);
+    for (int64_t col0 = 0; col0 < work->y.rows; col0 += work->block) {
+        int64_t cols = hn_min(work->block, work->y.rows - col0);
+        struct hn_tile tile = {s, work->whole, row, col0, 1, (int32_t)cols};
+        hn_packed_multiply_row(work->x_packed, row, work->y_packed, col0, cols, s);
         topk_row(t, &tile, 0, thread);
     }
 }

@@ -219,10 +219,9 @@ static double aim_high(struct hn_threshold *t) {
 // From the rank in the sample: the values to collect from, and the room to collect in.
 static void aim(struct hn_threshold *t) {
     int64_t m = t->x.rows * (t->x.rows - 1);
-    double bound = hn_product_bound(t->x.cols);
     if (t->given) {
         t->low = t->value;
-        t->pairs.high = nextafterf((float)(t->value + bound), INFINITY);
+        t->pairs.high = nextafterf((float)(t->value + t->bound), INFINITY);
         t->foreseen = t->pairs.room = room_for(t, (double)t->rank);
         t->pairs.room_close = t->foreseen / 8 + ROOM_LEAST;
     } else {
@@ -234,7 +233,7 @@ static void aim(struct hn_threshold *t) {
     }
     if (t->capacity > 0)
         t->pairs.room = t->pairs.room_close = t->capacity;
-    t->pairs.low = float_threshold(t->low, bound);
+    t->pairs.low = float_threshold(t->low, t->bound);
 }
 
 // How much of the sample is to be collected: with a margin for a quantile; for a given value as
@@ -244,7 +243,7 @@ static int64_t sample_rank(const struct hn_threshold *t) {
     if (!t->given)
         return low_rank(sampled_mean(t->x.rows, t->quantile, sampled(t)), t->margin);
     for (int64_t i = 0; i < t->samples; i++)
-        rank += (double)t->sample[i] > t->value + hn_product_bound(t->x.cols);
+        rank += (double)t->sample[i] > t->value + t->bound;
     return rank;
 }
 
@@ -252,6 +251,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct
     t->bins = hn_alloc(ctx, BINS, sizeof *t->bins);
     if (!t->bins || draw_sample(ctx, t))
         return ctx->code;
+    t->bound = hn_product_bound(&t->x, &t->y, ctx->threads);
     t->rank = sample_rank(t);
     aim(t);
     work->draw += 2 * (t->x.rows - 1);
@@ -405,7 +405,7 @@ static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t,
     *found = !t->pairs.overflow;
     if (!*found)
         return HN_OK;
-    enum hn_code code = band_fill(ctx, t, t->value, hn_product_bound(t->x.cols), &band);
+    enum hn_code code = band_fill(ctx, t, t->value, t->bound, &band);
     if (!code)
         keep_above(ctx, t, &band);
     band_free(ctx, &band);
@@ -418,7 +418,7 @@ static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t,
 // others can be on the wrong side. A slack of one bound always does.
 static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, double wanted,
                            int64_t rank, double slack, bool *settled) {
-    double bound = hn_product_bound(t->x.cols);
+    double bound = t->bound;
     struct band band;
     enum hn_code code = band_fill(ctx, t, wanted, bound + slack, &band);
     if (!code) {
@@ -435,7 +435,7 @@ static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, doubl
 // is near.
 static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold *t, bool *found) {
     const struct hn_close_pairs *p = &t->pairs;
-    double bound = hn_product_bound(t->x.cols);
+    double bound = t->bound;
     int64_t rank = wanted_rank(t->x.rows, t->quantile);
     bool settled = false;
     *found = false;

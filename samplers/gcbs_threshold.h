@@ -31,6 +31,7 @@ struct hn_threshold {
     int64_t samples;             // `selves` of them of an item with itself, put at the bottom
     int64_t selves;
     int64_t rank;     // place from the top of the sample that gives `low`
+    double bound;     // of the sweep's products
     double low;       // every product >= low is collected
     int64_t foreseen; // room that should do
     bool all_close;   // no guess of what is surely above

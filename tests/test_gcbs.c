@@ -174,7 +174,7 @@ static void test_guard(void) {
     struct hn_threshold t = {
         .x = items.x, .y = items.x, .quantile = 0.9, .seed = 5, .margin = HN_THRESHOLD_MARGIN};
     struct hn_work work = {0};
-    double wanted = 0, bound = hn_dot_bound(8);
+    double wanted = 0, bound = hn_product_bound(&items.x, &items.x, 1);
     for (int run = 0; run < 2; run++) {
         struct hn_threshold copy = t;
         for (int pass = 0;; pass++) {
