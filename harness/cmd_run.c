@@ -218,11 +218,10 @@ static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *pla
         hn_cell_label(plan, &plan->cell[i], label, sizeof label);
         shown += list_line(label, i, &estimate.cell[i], &asked);
     }
-    // What a study takes depends on its options more than on the data: it is not tried.
-    const struct hn_estimate_item untried = {.known = false};
     for (int64_t i = 0; i < plan->n_studies; i++) {
         hn_study_label(plan, &plan->study[i], label, sizeof label);
-        shown += list_line(label, plan->step[plan->study[i].step].first_cell, &untried, &asked);
+        int64_t cell = plan->step[plan->study[i].step].first_cell;
+        shown += list_line(label, cell, &estimate.study[i], &asked);
     }
     print_total(&estimate, &total, shown, plan->n_cells + steps + plan->n_studies);
     hn_estimate_free(ctx, &estimate);

@@ -198,6 +198,37 @@ static void estimate_step(const struct hn_context *ctx, const struct asked *a,
         .bytes = hn_bytes_add(items, hn_bytes_add(at_n(a, file->step_bytes), tiles))};
 }
 
+// Steps of the series up to that of a study.
+static int64_t series_of(const struct hn_plan *plan, const struct hn_plan_study *cell) {
+    const struct hn_plan_step *own = &plan->step[cell->step];
+    int64_t n = 0;
+    for (int64_t i = 0; i < plan->n_steps; i++)
+        n += plan->step[i].data == own->data && plan->step[i].step_index <= own->step_index;
+    return n;
+}
+
+static void estimate_study(const struct hn_context *ctx, const struct asked *a,
+                           const struct hn_plan_study *cell, struct hn_estimate_item *out,
+                           int64_t *held) {
+    const struct hn_probe_file *file = a->file;
+    const struct hn_probe_study *p = &file->study[cell->study];
+    unsigned uses = a->plan->job->study[cell->study].type->uses;
+    *out = (struct hn_estimate_item){.known = file->sizes > 0 && p->known};
+    if (!out->known)
+        return;
+    int64_t series = uses & HN_STUDY_SERIES ? series_of(a->plan, cell) : 1;
+    double tried = uses & HN_STUDY_SERIES ? (double)p->series : 1;
+    double times = (double)series / tried;
+    if (uses & HN_STUDY_SEEDS)
+        times *= (double)a->plan->job->n_seeds;
+    *held = whole_bytes((double)p->held_bytes * times);
+    double n = (double)a->info->n;
+    out->seconds =
+        p->seconds[file->sizes - 1] * times * grow_swept(file, p->seconds, n) + p->store * times;
+    out->bytes = hn_bytes_add(hn_bytes_mul(items_bytes(a->info), series > 1 ? 2 : 1),
+                              hn_bytes_add(at_n(a, p->bytes), tiles_bytes(ctx, file)));
+}
+
 static int64_t resident_bytes(void) {
     long long pages = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -213,6 +244,8 @@ static void add_results(const struct hn_plan *plan, struct hn_estimate *e) {
     double held = 0;
     for (int64_t i = 0; i < plan->n_cells; i++)
         held += (double)e->held[i];
+    for (int64_t i = 0; i < plan->n_studies; i++)
+        held += (double)e->study_held[i];
     int64_t all = whole_bytes(merged * held);
     for (int64_t i = 0; i < plan->n_cells; i++)
         e->cell[i].bytes =
@@ -221,6 +254,9 @@ static void add_results(const struct hn_plan *plan, struct hn_estimate *e) {
         e->step[i].bytes = hn_bytes_add(e->step[i].bytes, e->live);
         e->read[i].bytes = hn_bytes_add(e->read[i].bytes, e->live);
     }
+    for (int64_t i = 0; i < plan->n_studies; i++)
+        e->study[i].bytes =
+            hn_max(hn_bytes_add(e->study[i].bytes, e->live), hn_bytes_add(all, e->live));
 }
 
 static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t data,
@@ -234,6 +270,9 @@ static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t dat
     for (int64_t i = 0; i < a->plan->n_steps; i++)
         if (a->plan->step[i].data == data)
             estimate_step(ctx, a, &e->read[i], &e->step[i]);
+    for (int64_t i = 0; i < a->plan->n_studies; i++)
+        if (a->plan->study[i].data == data)
+            estimate_study(ctx, a, &a->plan->study[i], &e->study[i], &e->study_held[i]);
 }
 
 enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
@@ -245,8 +284,11 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
     out->cell = hn_zalloc(ctx, plan->n_cells, sizeof *out->cell);
     out->step = hn_zalloc(ctx, plan->n_steps, sizeof *out->step);
     out->read = hn_zalloc(ctx, plan->n_steps, sizeof *out->read);
+    out->study = hn_zalloc(ctx, plan->n_studies, sizeof *out->study);
     out->held = hn_zalloc(ctx, plan->n_cells, sizeof *out->held);
-    enum hn_code code = out->cell && out->step && out->read && out->held ? HN_OK : ctx->code;
+    out->study_held = hn_zalloc(ctx, plan->n_studies, sizeof *out->study_held);
+    bool taken = out->cell && out->step && out->read && out->study && out->held && out->study_held;
+    enum hn_code code = taken ? HN_OK : ctx->code;
     for (int64_t i = 0; i < plan->n_data && !code; i++) {
         struct hn_probe_file file;
         code = hn_probe_file(ctx, plan, i, &file);
@@ -268,7 +310,9 @@ void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e) {
     hn_free(ctx, e->cell);
     hn_free(ctx, e->step);
     hn_free(ctx, e->read);
+    hn_free(ctx, e->study);
     hn_free(ctx, e->held);
+    hn_free(ctx, e->study_held);
     *e = (struct hn_estimate){0};
 }
 
@@ -306,7 +350,8 @@ void hn_estimate_sum(const struct hn_plan *plan, const struct hn_estimate *e,
     }
     for (int64_t i = 0; i < plan->n_studies; i++) {
         hn_study_label(plan, &plan->study[i], label, sizeof label);
-        out->unknown += !wanted || wanted(label, plan->step[plan->study[i].step].first_cell, data);
+        if (!wanted || wanted(label, plan->step[plan->study[i].step].first_cell, data))
+            add_item(&e->study[i], label, out);
     }
 }
 

@@ -18,12 +18,14 @@ struct hn_estimate_item {
 };
 
 struct hn_estimate {
-    struct hn_estimate_item *cell; // [n_cells] of the plan
-    struct hn_estimate_item *step; // [n_steps]: what needs no sampler
-    struct hn_estimate_item *read; // [n_steps]: what cells share: embeddings, all pairs of views
-    int64_t *held;                 // [n_cells] bytes of results, all of which are merged at the end
-    int64_t live;                  // bytes allocated before the run
-    int64_t resident;              // of the process before the run, all of it: VmRSS
+    struct hn_estimate_item *cell;  // [n_cells] of the plan
+    struct hn_estimate_item *step;  // [n_steps]: what needs no sampler
+    struct hn_estimate_item *read;  // [n_steps]: what cells share: embeddings, all pairs of views
+    struct hn_estimate_item *study; // [n_studies]
+    int64_t *held;       // [n_cells] bytes of results, all of which are merged at the end
+    int64_t *study_held; // [n_studies] likewise
+    int64_t live;        // bytes allocated before the run
+    int64_t resident;    // of the process before the run, all of it: VmRSS
 };
 
 // Tries the cells, which takes seconds; leaves no file. The memory limit does not bind it.
@@ -32,12 +34,11 @@ HN_MUST_USE enum hn_code hn_estimate_make(struct hn_context *ctx, const struct h
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e);
 
 // Of the cells, steps and studies that are to be run: sums seconds, the largest bytes and what
-// needs them (label, [HN_MESSAGE_MAX]). Studies are not estimated: what they take depends on their
-// options more than on the data. NULL = all.
+// needs them (label, [HN_MESSAGE_MAX]). NULL = all.
 struct hn_estimate_total {
     double seconds;
     int64_t bytes;
-    int64_t unknown; // studies included
+    int64_t unknown; // of these
     char largest[HN_MESSAGE_MAX];
 };
 // cell: its number, or that of the first one of its step.

@@ -81,12 +81,32 @@ static bool same_regime(struct hn_context *ctx, const struct hn_plan *plan,
     return fits && notes[0] == notes[1];
 }
 
+// The same of a study.
+static bool same_study_regime(struct hn_context *ctx, const struct hn_job_study *study,
+                              int64_t n_job, int64_t n_trial) {
+    int notes[2] = {0};
+    bool fits = true;
+    void (*said)(void *, const char *) = ctx->note;
+    void *data = ctx->note_data;
+    ctx->note = count_note;
+    for (int which = 0; which < 2 && study->type->check; which++) {
+        ctx->note_data = &notes[which];
+        fits = !study->type->check(ctx, study->params, which ? n_trial : n_job) && fits;
+    }
+    ctx->note = said;
+    ctx->note_data = data;
+    ctx->message[0] = '\0';
+    return fits && notes[0] == notes[1];
+}
+
 static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_snapshot_info *info, int64_t n, bool *all_fit) {
     bool same = true;
     *all_fit = true;
     for (int64_t s = 0; s < plan->job->n_samplers; s++)
         same = same_regime(ctx, plan, info, n, s, all_fit) && same;
+    for (int64_t s = 0; s < plan->job->n_studies; s++)
+        same = same_study_regime(ctx, &plan->job->study[s], info->n, n) && same;
     return same;
 }
 
@@ -204,6 +224,62 @@ static enum hn_code try_step(struct hn_context *ctx, struct trial *t) {
     return code;
 }
 
+static enum hn_code time_store(struct hn_context *ctx, const struct trial *t,
+                               const struct hn_results *results, double *seconds) {
+    struct hn_results again = {0};
+    char path[PATH_ROOM + 32];
+    int64_t begin = hn_wall_ns();
+    enum hn_code code = hn_shards_prepare(ctx, t->folder);
+    if (code == HN_OK)
+        code = hn_shard_write(ctx, t->folder, "trial", results);
+    if (code == HN_OK)
+        code = hn_shard_read(ctx, t->folder, "trial", &again);
+    *seconds = seconds_since(begin);
+    hn_results_free(ctx, &again);
+    snprintf(path, sizeof path, "%s/cells/trial.h5", t->folder);
+    unlink(path);
+    return code;
+}
+
+// What a study holds is mostly a long table, which was given more room than it took.
+static int64_t unused_room(const struct hn_table *table) {
+    return (table->capacity - table->rows) * table->n_columns * (int64_t)sizeof(double);
+}
+
+static enum hn_code try_study(struct hn_context *ctx, struct trial *t,
+                              const struct hn_plan_study *cell, struct hn_probe_study *p) {
+    struct hn_results results = {0};
+    int64_t live = mark(ctx), begin = hn_wall_ns();
+    if (hn_study_run(ctx, &t->small, cell, t->cache, &results)) {
+        hn_results_free(ctx, &results);
+        return ctx->code;
+    }
+    p->seconds[t->place] = seconds_since(begin);
+    p->bytes[t->place] = peak_above(ctx, live);
+    p->series = t->small.n_steps;
+    const char *status = hn_table_text(&results.table[0], 0, "status");
+    p->applies = strcmp(status, "not_applicable") != 0;
+    p->known = strcmp(status, "failed") != 0;
+    int64_t whole = atomic_load(&ctx->memory.live), unused = unused_room(&results.table[1]);
+    enum hn_code code = time_store(ctx, t, &results, &p->store);
+    hn_results_free(ctx, &results);
+    p->held_bytes = whole - unused - atomic_load(&ctx->memory.live);
+    return code;
+}
+
+static enum hn_code try_studies(struct hn_context *ctx, struct trial *t) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(t->plan->data[t->data].snapshot);
+    for (int64_t i = 0; i < t->small.n_studies; i++) {
+        const struct hn_plan_study *cell = &t->small.study[i];
+        if (&t->small.step[cell->step] != t->step ||
+            !same_study_regime(ctx, &t->job.study[cell->study], info->n, t->items->n))
+            continue; // stays unknown
+        if (hn_check_stop(ctx) || try_study(ctx, t, cell, &t->out->study[cell->study]))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
 // A build alone, for its memory.
 static enum hn_code try_build(struct hn_context *ctx, const struct trial *t,
                               const struct hn_cell *cell, struct hn_probe *p) {
@@ -258,23 +334,6 @@ static enum hn_code run_once(struct hn_context *ctx, struct trial *t, const stru
     run->bytes = peak_above(ctx, live);
     run->held = atomic_load(&ctx->memory.live) - live;
     return HN_OK;
-}
-
-static enum hn_code time_store(struct hn_context *ctx, struct trial *t,
-                               const struct hn_results *results) {
-    struct hn_results again = {0};
-    char path[PATH_ROOM + 32];
-    int64_t begin = hn_wall_ns();
-    enum hn_code code = hn_shards_prepare(ctx, t->folder);
-    if (code == HN_OK)
-        code = hn_shard_write(ctx, t->folder, "trial", results);
-    if (code == HN_OK)
-        code = hn_shard_read(ctx, t->folder, "trial", &again);
-    t->out->store = seconds_since(begin);
-    hn_results_free(ctx, &again);
-    snprintf(path, sizeof path, "%s/cells/trial.h5", t->folder);
-    unlink(path);
-    return code;
 }
 
 static double late_epoch(const struct hn_table *timing, double first) {
@@ -343,7 +402,7 @@ static enum hn_code try_cell(struct hn_context *ctx, struct trial *t, const stru
     if (code == HN_OK && t->last)
         keep_times(t, &few, more > 0 ? quicker(&longer, &again) : &few, more, p);
     if (code == HN_OK && t->last && t->out->store <= 0)
-        code = time_store(ctx, t, &few.results);
+        code = time_store(ctx, t, &few.results, &t->out->store);
 done:
     hn_results_free(ctx, &few.results);
     hn_results_free(ctx, &longer.results);
@@ -409,6 +468,8 @@ static enum hn_code try_sizes(struct hn_context *ctx, struct trial *t) {
         if (code == HN_OK)
             code = try_step(ctx, t);
         if (code == HN_OK)
+            code = try_studies(ctx, t);
+        if (code == HN_OK)
             code = try_cells(ctx, t);
         close_trial(ctx, t);
     }
@@ -432,8 +493,9 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
         out->few = hn_min(FEW, job->batches);
     choose_sizes(ctx, plan, hn_snapshot_info(plan->data[data].snapshot), out);
     out->probe = hn_zalloc(ctx, job->n_samplers * job->n_batch_sizes, sizeof *out->probe);
+    out->study = hn_zalloc(ctx, job->n_studies, sizeof *out->study);
     out->weight = hn_zalloc(ctx, job->n_losses * job->n_weightings, sizeof *out->weight);
-    if (!out->probe || !out->weight)
+    if (!out->probe || !out->study || !out->weight)
         return ctx->code;
     snprintf(t.folder, sizeof t.folder, "%s/hardneg-trial-XXXXXX",
              folder && *folder ? folder : "/tmp");
@@ -450,7 +512,9 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
 
 void hn_probe_file_free(struct hn_context *ctx, struct hn_probe_file *file) {
     hn_free(ctx, file->probe);
+    hn_free(ctx, file->study);
     hn_free(ctx, file->weight);
     file->probe = NULL;
+    file->study = NULL;
     file->weight = NULL;
 }

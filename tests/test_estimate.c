@@ -194,6 +194,29 @@ static void test_stale(void) {
     tear_down(&b);
 }
 
+// Studies of both steps: on the file itself, and carried on from files of one step.
+static void test_studies(void) {
+    static const char *const study[] = {"heatmap: {size: 128}", "staleness: {M: 200, K: 50}",
+                                        "purity: {M: 200, K: 50}", "prop2: {M: 200, K: 50}"};
+    static const char *const n[] = {"900", "12000"};
+    for (int i = 0; i < 2; i++)
+        for (size_t k = 0; k < sizeof study / sizeof *study; k++) {
+            struct bench b;
+            char text[1000];
+            if (i == 1 && k == 3)
+                continue; // it takes too long to run
+            set_up(&b);
+            make_series(&b, n[i], "16");
+            snprintf(text, sizeof text,
+                     "version: 1\nsnapshots: s.h5\nbatch_size: 32\nbatches: 5\n"
+                     "samplers: [uniform]\nmetrics: [fn_ratio, %s]\nseeds: [1, 2]\n"
+                     "figures: none\n",
+                     study[k]);
+            check_job(&b, study[k], text);
+            tear_down(&b);
+        }
+}
+
 // What a synthetic file has not is not foreseen, and said so.
 static void test_lacking(void) {
     struct bench b;
@@ -224,10 +247,11 @@ static void test_no_memory(void) {
     struct hn_estimate estimate;
     set_up(&b);
     make_series(&b, "60", "4");
-    HN_CHECK(&b.ctx, read_text(&b,
-                               "version: 1\nsnapshots: s.h5\nbatch_size: 8\nbatches: 5\n"
-                               "samplers: [gcbs]\nmetrics: [fn_ratio]\nfigures: none\n",
-                               NULL, &job));
+    HN_CHECK(&b.ctx,
+             read_text(&b,
+                       "version: 1\nsnapshots: s.h5\nbatch_size: 8\nbatches: 5\n"
+                       "samplers: [gcbs]\nmetrics: [fn_ratio, heatmap: {size: 9}]\nfigures: none\n",
+                       NULL, &job));
     HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
     int64_t live = b.ctx.memory.live, from = b.ctx.memory.calls, failed = 0;
     HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
@@ -257,6 +281,7 @@ static const struct hn_test tests[] = {
     {"large file", test_large_file},
     {"lean", test_lean},
     {"stale graph", test_stale},
+    {"studies", test_studies},
     {"lacking", test_lacking},
     {"no memory", test_no_memory},
 };
