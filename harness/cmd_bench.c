@@ -473,6 +473,7 @@ static void print_row(const struct kernel *k, const struct bench *b, const doubl
     else
         printf("%7.1f%%", 100 * share);
     printf(" %9.3f\n", 1e6 * median / (double)b->shape.n);
+    fflush(stdout); // the next row may take minutes
 }
 
 static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const struct bench *b,
