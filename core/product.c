@@ -184,7 +184,8 @@ double hn_product_bound(const struct hn_matrix *x, const struct hn_matrix *y, in
     if (!hn_product_best())
         return hn_dot_bound(x->cols);
     double left = heaviest(x, threads);
-    double right = y->data == x->data && y->rows == x->rows ? left : heaviest(y, threads);
+    bool same = y->data == x->data && y->rows == x->rows && y->stride == x->stride;
+    double right = same ? left : heaviest(y, threads);
     // 1: what rounding in double, and of an exact product to float, may add. 1.001: terms in u^2,
     // and rounding of the weights.
     return 1.001 * 0x1p-24 * (sqrt(left * right) + 1);

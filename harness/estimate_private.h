@@ -26,7 +26,7 @@ struct hn_probe {
 
 // A study, tried at every size on the last step of the file.
 struct hn_probe_study {
-    bool known, applies;
+    bool known;
     double seconds[HN_PROBE_SIZES];
     int64_t bytes[HN_PROBE_SIZES]; // its peak
     int64_t held_bytes;            // its results

@@ -257,9 +257,7 @@ static enum hn_code try_study(struct hn_context *ctx, struct trial *t,
     p->seconds[t->place] = seconds_since(begin);
     p->bytes[t->place] = peak_above(ctx, live);
     p->series = t->small.n_steps;
-    const char *status = hn_table_text(&results.table[0], 0, "status");
-    p->applies = strcmp(status, "not_applicable") != 0;
-    p->known = strcmp(status, "failed") != 0;
+    p->known = strcmp(hn_table_text(&results.table[0], 0, "status"), "failed") != 0;
     int64_t whole = atomic_load(&ctx->memory.live), unused = unused_room(&results.table[1]);
     enum hn_code code = time_store(ctx, t, &results, &p->store);
     hn_results_free(ctx, &results);
