@@ -1,12 +1,14 @@
 // Words beside places: each stands where it covers neither a disc nor another word, as near to its
-// place as can be, with a thin line to it where that is not next to it. Greedy, in the order of the
-// marks: what was named first stands nearest.
+// place as can be, with a thin line to it where that is not next to it or another disc is nearer.
+// Greedy, in the order of the marks: what was named first stands nearest.
 #include "plots/page.h"
 
 #include <math.h>
 
 // Inches: a letter's width, a word's height, the gap about a disc.
 static const double letter = 0.062, height = 0.14, gap = 0.035;
+// From this length on, a leader is drawn.
+static const double visible = 0.17;
 
 enum { DIRECTIONS = 16, DISTANCES = 9, MOST_WORDS = HN_PANEL_MARKS };
 
@@ -84,7 +86,7 @@ static void add_discs(struct layout *l) {
 // Length of a staircase's lines under a word.
 static double under(const struct layout *l, const struct rectangle *word) {
     const struct frame *f = &l->frame;
-    double length = 0;
+    double sum = 0;
     for (int s = 0; s < f->panel->n_series; s++) {
         const struct hn_series *series = f->panel->series[s];
         for (int64_t i = 1; series->look == HN_LOOK_STAIRS && i < series->n; i++) {
@@ -92,10 +94,27 @@ static double under(const struct layout *l, const struct rectangle *word) {
             double y0 = upward(f, series->datum[i - 1].y), y1 = upward(f, series->datum[i].y);
             const struct rectangle flat = {x0, y0 - 0.01, x1, y0 + 0.01};
             const struct rectangle steep = {x1 - 0.01, y0, x1 + 0.01, y1};
-            length += (overlap(word, &flat) + overlap(word, &steep)) / 0.02;
+            sum += (overlap(word, &flat) + overlap(word, &steep)) / 0.02;
         }
     }
-    return length;
+    return sum;
+}
+
+static double length(const struct leader *leader) {
+    return hypot(leader->x1 - leader->x0, leader->y1 - leader->y0);
+}
+
+// How many discs a word without a line to its own stands nearer to.
+static int mistaken(const struct layout *l, const struct rectangle *word,
+                    const struct leader *leader) {
+    int n = 0;
+    for (int i = 0; length(leader) < visible && i < l->discs; i++) {
+        const struct rectangle *disc = &l->disc[i];
+        struct leader other =
+            leader_to(0.5 * (disc->left + disc->right), 0.5 * (disc->bottom + disc->top), word);
+        n += length(&other) < length(leader) - 1e-6;
+    }
+    return n;
 }
 
 // How bad a place of a word is: what it covers, by area; how far it is from its place.
@@ -111,7 +130,8 @@ static double badness(const struct layout *l, const struct rectangle *word,
         covered += 2 * overlap(word, &l->word[i]);
         lines += crossed(leader, &l->word[i]) + crossed(&l->leader[i], word);
     }
-    return (outside ? 1e3 : 0) + 1e3 * covered + 0.8 * under(l, word) + lines + distance;
+    return (outside ? 1e3 : 0) + 1e3 * covered + 0.8 * under(l, word) + lines +
+           0.1 * mistaken(l, word, leader) + distance;
 }
 
 // The word in a direction from (x, y): beside, above or below it by `distance` at its nearest.
@@ -156,7 +176,7 @@ static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_
     if (m->line > 0)
         fprintf(gp, " textcolor lt %d", (m->line - 1) % HN_THEME_LINES + 1);
     fputc('\n', gp);
-    if (hypot(line->x1 - line->x0, line->y1 - line->y0) < 0.17)
+    if (length(line) < visible)
         return;
     fprintf(gp,
             "set arrow %d from first %.9g, first %.9g to graph %.5f, graph %.5f nohead back "
