@@ -43,7 +43,7 @@ static const struct hn_option ab_options[] = {
 static enum hn_code compare(struct hn_context *ctx, const struct hn_common *common,
                             const struct ab_params *p, const struct hn_rounds *r,
                             const struct hn_gate *gate) {
-    struct hn_compare_options options = {.gate = gate, .n_gates = p->gate.count};
+    struct hn_compare_options options = {.gate = gate, .n_gates = p->gate.count, .rounds = true};
     struct hn_comparison c = {0};
     if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c))
         return ctx->code;

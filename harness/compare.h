@@ -23,6 +23,7 @@ struct hn_compare_options {
     int64_t n_gates;
     double floor; // of the host's noise as the user gave it, a share; 0: only what is measured
     bool allow_missing; // cells of BASE that NEW lacks are no failure
+    bool rounds; // files are rounds: a time has one sample of each, its median, be it only one
 };
 
 // All values of one column of one table, or of one array.
@@ -71,6 +72,7 @@ struct hn_comparison {
     int64_t n_times, times_tested, times_failed;
     int64_t values; // compared, times apart
     int64_t differ, failed;
+    bool rounds;         // times have one sample a file
     bool comparable;     // the machines are of one class: times may be gated
     char why_not[256];   // they are not
     double noise, floor; // measured in the samples and calibrations; the larger of that and what
@@ -80,8 +82,8 @@ struct hn_comparison {
 };
 
 // Compares now[0] with base[0], and the times of base[n_base] with those of now[n_now]: of one file
-// each the repetitions are the samples, of several (`ab`) the medians of each. The results are
-// borrowed for as long as `out` lives. HN_USAGE: a gate on what is in neither file.
+// each the repetitions are the samples, of several or of rounds (`ab`) the medians of each. The
+// results are borrowed for as long as `out` lives. HN_USAGE: a gate on what is in neither file.
 HN_MUST_USE enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base,
                                     int64_t n_base, const struct hn_results *now, int64_t n_now,
                                     const struct hn_compare_options *options,

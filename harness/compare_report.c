@@ -128,10 +128,10 @@ static void say_untested(const struct hn_comparison *c, const struct time_line *
     else if (t->worst && t->tested == 0 && !t->worst->gated)
         snprintf(text, size, "shown: no gate was given for it");
     else if (t->tested < t->cells)
-        snprintf(text, size,
-                 "%" PRId64 " of %" PRId64 " have fewer than %d repetitions and are not gated: set "
-                 "timing.reps",
-                 t->cells - t->tested, t->cells, HN_COMPARE_FEWEST);
+        snprintf(text, size, "%" PRId64 " of %" PRId64 " have fewer than %d %s",
+                 t->cells - t->tested, t->cells, HN_COMPARE_FEWEST,
+                 c->rounds ? "rounds and are not gated: raise --rounds"
+                           : "repetitions and are not gated: set timing.reps");
 }
 
 static const char *const cost[] = {"cost_s", "cost_g"};

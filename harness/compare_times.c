@@ -113,6 +113,7 @@ struct side {
     int64_t **owned;              // [n] row of file i that is row r of file 0, if there are several
     double *median;               // [n], scratch
     int64_t n;
+    bool medians; // one sample a file
 };
 
 static void close_side(struct hn_context *ctx, struct side *s) {
@@ -145,15 +146,16 @@ static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r
 }
 
 static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r, int64_t n,
-                              const char *metric, struct side *s) {
+                              bool medians, const char *metric, struct side *s) {
     *s = (struct side){.n = n,
+                       .medians = medians,
                        .file = hn_zalloc(ctx, n, sizeof *s->file),
                        .owned = hn_zalloc(ctx, n, sizeof *s->owned),
                        .median = hn_alloc(ctx, n, sizeof *s->median)};
     enum hn_code code = s->file && s->owned && s->median ? HN_OK : HN_MEMORY;
     for (int64_t i = 0; code == HN_OK && i < n; i++) {
         code = hn_time_samples(ctx, &r[i], metric, &s->file[i]);
-        if (code == HN_OK && n > 1)
+        if (code == HN_OK && medians)
             code = find_rows(ctx, r, i, s);
     }
     if (code)
@@ -161,10 +163,10 @@ static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r
     return code;
 }
 
-// The samples of a row: its repetitions, or of several files the medians, into `room` of n values.
+// The samples of a row: its repetitions, or the medians of files, into `room` of n values.
 static struct hn_samples samples_of(struct side *s, int64_t row, double *room) {
     const struct hn_time_samples *first = &s->file[0];
-    if (s->n == 1)
+    if (!s->medians)
         return (struct hn_samples){first->value + first->start[row],
                                    first->start[row + 1] - first->start[row]};
     int64_t kept = 0;
@@ -296,14 +298,15 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     enum { METRICS = 2 };
     struct side before[METRICS] = {{0}}, after[METRICS] = {{0}};
     int64_t most = METRICS * out->runs.n;
+    bool medians = out->rounds = options->rounds || n_base > 1 || n_now > 1;
     struct hn_time_pair *pair = hn_alloc(ctx, most, sizeof *pair);
     double *room = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *room);
     out->time = hn_zalloc(ctx, most, sizeof *out->time);
     enum hn_code code = pair && room && out->time ? HN_OK : HN_MEMORY;
     for (int m = 0; code == HN_OK && m < METRICS; m++) {
-        code = open_side(ctx, base, n_base, metric[m], &before[m]);
+        code = open_side(ctx, base, n_base, medians, metric[m], &before[m]);
         if (code == HN_OK)
-            code = open_side(ctx, now, n_now, metric[m], &after[m]);
+            code = open_side(ctx, now, n_now, medians, metric[m], &after[m]);
         if (code == HN_OK)
             collect(out, metric[m], &before[m], &after[m],
                     room + m * out->runs.n * (n_base + n_now), out->time, pair, &out->n_times);

@@ -419,6 +419,8 @@ for n in names:
 
 test_ab() {
     expect "ab" 0 '^PASS' ab "$hardneg" "$hardneg" -c quick.yaml --rounds 2 -q --gate counters:=0
+    expect "ab: one round gates no times" 0 '[0-9]+ of [0-9]+ have fewer than 5 rounds' \
+        ab "$hardneg" "$hardneg" -c quick.yaml --rounds 1 -q --set batches=300
     expect "ab: a program that fails" 2 'ended with code 1' ab "$hardneg" /bin/false -c quick.yaml --rounds 1 -q
     expect "ab: no program" 2 'cannot be started' ab "$hardneg" ./none -c quick.yaml --rounds 1 -q
     expect "ab: no job" 2 'job' ab "$hardneg" "$hardneg"
