@@ -14,7 +14,7 @@ struct work {
     int64_t stride;        // HN_REL_COUNT x bins, rounded up to whole cache lines
     int32_t *unknown;      // [block] labels of columns without any
     struct hn_matrix x, y; // of the rows and columns
-    double bound;          // of the products
+    double bound;          // of the products, where `exact`
     int threads;
 };
 
@@ -29,7 +29,8 @@ static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
         return HN_MEMORY;
     h->work = work;
     work->threads = shape->threads;
-    work->bound = shape->bound;
+    if (h->exact)
+        work->bound = hn_product_bound(&shape->x, &shape->y, shape->threads);
     work->x = shape->x;
     work->y = shape->y;
     work->stride = HN_REL_COUNT * h->bins;

@@ -110,7 +110,7 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     work->y = shape->y;
     work->x_packed = shape->x_packed;
     work->y_packed = shape->y_packed;
-    work->bound = shape->bound;
+    work->bound = hn_product_bound(&shape->x, &shape->y, shape->threads);
     work->room = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
     work->pitch = (work->room + HN_SCAN_SLACK + LINE - 1) / LINE * LINE;
     work->block = shape->block;

@@ -135,7 +135,6 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
 
 static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan) {
     struct hn_sweep *sweep = plan->sweep;
-    double bound = hn_product_bound(&sweep->x, &sweep->y, ctx->threads);
     for (int k = 0; k < sweep->n_sinks; k++) {
         const struct hn_sink *sink = &sweep->sink[k];
         bool exchanged = sink->side == HN_SIDE_COLS;
@@ -144,7 +143,6 @@ static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan)
             .y = exchanged ? sweep->x : sweep->y,
             .x_packed = exchanged ? plan->y : &plan->x,
             .y_packed = exchanged ? &plan->x : plan->y,
-            .bound = bound,
             .threads = ctx->threads,
             .block = plan->block,
             .row_by_row = plan->row_by_row,

@@ -48,7 +48,6 @@ struct hn_sweep_shape {
     int64_t rows, cols;    // as the sink sees them: exchanged on the column side
     struct hn_matrix x, y; // of the sink's rows and of its columns: exchanged likewise
     const struct hn_packed *x_packed, *y_packed; // x and y, in blocks; valid until after `end`
-    double bound;                                // hn_product_bound()
     int threads;
     int64_t block;   // rows and columns of a tile, at most
     bool row_by_row; // a row block meets all its columns on one thread, then `done` is called
