@@ -8,19 +8,36 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+// Signals that come this close to the first are one request: who stops a whole group of processes,
+// as timeout(1) and many a supervisor do, reaches the leader twice.
+enum { SAME_REQUEST_MS = 500 };
 
 // The only state a signal handler may touch.
 static volatile sig_atomic_t stop_requested;
+static _Atomic int64_t stop_requested_ms;
 
+// The first one asks to stop, a later one ends the program at once.
 static void request_stop(int signal_number) {
-    (void)signal_number;
-    __atomic_store_n(&stop_requested, 1, __ATOMIC_RELAXED);
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (!__atomic_load_n(&stop_requested, __ATOMIC_ACQUIRE)) {
+        stop_requested_ms = ms;
+        __atomic_store_n(&stop_requested, 1, __ATOMIC_RELEASE);
+    } else if (ms - stop_requested_ms > SAME_REQUEST_MS) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); // on return
+    }
 }
 
 static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL); // a second one ends the program at once
+    struct sigaction action = {.sa_handler = request_stop};
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
+    sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -37,10 +54,11 @@ static enum hn_code finish_output(struct hn_context *ctx, bool *abandoned) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return HN_OK;
     *abandoned = reader_gone();
-    return *abandoned ? HN_OK
-                      : hn_fail(ctx, HN_IO,
-                                "standard output could not be written: is the disk "
-                                "full?");
+    if (*abandoned)
+        return HN_OK;
+    if (hn_check_stop(ctx)) // while it waited for its reader
+        return ctx->code;
+    return hn_fail(ctx, HN_IO, "standard output could not be written: is the disk full?");
 }
 
 static int end_abandoned(void) {

@@ -56,14 +56,30 @@ adam: {rate: 0.01, weight_decay: 0.001}
 snapshots: {every: 15, dense_from: 4, dense_to: 8, dense_every: 2}
 YAML
 series() { find "$1/runs" -name series.h5 | sort; }
-same_series() { # FOLDER: its series are those of the folder `one`
-    local a
-    for a in $(series one); do
-        test "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "$1/${a#one/}" | grep -i sha256)" ||
+same_series() { # FOLDER [OTHER]: its series are those of the other one, `one`
+    local a other=${2:-one}
+    for a in $(series "$other"); do
+        test "$("$hardneg" info "$a" | grep -i sha256)" = "$("$hardneg" info "$1/${a#"$other/"}" | grep -i sha256)" ||
             return 1
     done
 }
+gone() { # PROCESS: it ends within some seconds
+    local i
+    for ((i = 0; i < 200; i++)); do
+        test -e "/proc/$1/exe" || return 0
+        sleep 0.05
+    done
+    return 1
+}
 children_of() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
+two_children() { # of $parent, as soon as there are two: $children
+    local i
+    for ((i = 0; i < 100; i++)); do
+        children=$(children_of "$parent")
+        test "$(wc -w <<<"$children")" = 2 && return
+        sleep 0.05
+    done
+}
 column() { # FOLDER COLUMN: different values of a column of its runs
     "$hardneg" export "$1" --csv |
         sed 's/"[^"]*"/text/g' | awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } NR > 1 { print $c }' |
@@ -97,25 +113,35 @@ expect "the series is whole" 0 '.' validate "$first"
 printf 'snapshots: %s\nbatch_size: 30\nbatches: 5\nsamplers: [uniform, knn, hops]\n' "$PWD/$first" >run.yaml
 expect "and samplers run on it" 0 'cells' run -c run.yaml -o judged
 
+# Interrupted as soon as it has written something, which leaves most of it to do: exit code 130, and said. Two
+# signals at once are one request, as those of who signals the process and then its group.
+files_in() { find "$1/runs" -type f 2>/dev/null | wc -l; }
+interrupt() { # NAME FOLDER OPTION...
+    local name=$1 folder=$2 files process rc
+    files=$(files_in "$folder")
+    shift 2
+    env --default-signal=INT,TERM "$hardneg" train -c job.yaml -o "$folder" --set steps=600 --quiet "$@" \
+        >out 2>err </dev/null &
+    process=$!
+    while test "$(files_in "$folder")" = "$files" && kill -0 $process 2>/dev/null; do sleep 0.01; done
+    kill -INT $process
+    kill -INT $process
+    wait $process
+    rc=$?
+    check "$name: exit code 130, not $rc" test $rc = 130
+    check "$name: said" grep -q 'interrupted' err
+}
+
 # Broken off again and again, it ends as if it had not been.
-broken=0
-for after in 0.2 0.4 0.6 0.8 1.0 1.2; do
-    env --default-signal=INT,TERM timeout -s INT $after "$hardneg" train -c job.yaml -o broken --threads 1 \
-        --quiet >out 2>err </dev/null
-    grep -q 'interrupted' err && broken=$((broken + 1))
-done
-check "interrupted ($broken of 6 times)" test $broken -gt 0
-expect "goes on" 0 'untrained' train -c job.yaml -o broken
-check "interrupted: the same snapshots" same_series broken
+expect "long" 0 'untrained' train -c job.yaml -o long --set steps=600 --threads 2
+for i in 1 2 3; do interrupt "interrupted, time $i" broken --threads 1; done
+expect "goes on" 0 'untrained' train -c job.yaml -o broken --set steps=600
+check "interrupted: the same snapshots" same_series broken long
 
 # Side by side: an interruption reaches every process, and one that is killed costs nothing but time.
-broken=0
-for after in 0.2 0.4 0.6 0.8; do
-    env --default-signal=INT,TERM timeout -s INT $after "$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 \
-        --quiet >out 2>err </dev/null
-    grep -q 'interrupted' err && broken=$((broken + 1))
-done
-check "side by side: interrupted ($broken of 4 times)" test $broken -gt 0
+for i in 1 2; do interrupt "side by side, interrupted, time $i" apart --threads 2 --workers 2; done
+expect "side by side, interrupted: goes on" 0 'untrained' train -c job.yaml -o apart --set steps=600 --threads 2
+check "side by side, interrupted: the same snapshots" same_series apart long
 "$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 --set steps=3000 >out 2>err </dev/null &
 parent=$!
 for _ in $(seq 100); do
@@ -129,17 +155,30 @@ rc=$?
 check "a killed process: exit code 0, not $rc" test $rc = 0
 check "a killed process: said" grep -q 'signal 9 at node .*: it is done again, alone' err
 parent=$("$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 --set steps=30000 >out 2>err </dev/null & echo $!)
-for _ in $(seq 100); do
-    children=$(children_of $parent)
-    test "$(wc -w <<<"$children")" = 2 && break
-    sleep 0.05
-done
+two_children
 kill -KILL "$parent"
-sleep 0.3
 check "there were two processes" test "$(wc -w <<<"$children")" = 2
 for child in $children; do
-    check "a process ends with the one that began it" test ! -e "/proc/$child/exe"
+    check "a process ends with the one that began it" gone "$child"
 done
+
+# Two signals at once leave it waiting for processes that stand still; one that comes later does not.
+env --default-signal=INT,TERM "$hardneg" train -c job.yaml -o still --threads 2 --workers 2 --set steps=30000 \
+    >out 2>err </dev/null &
+parent=$!
+two_children
+# shellcheck disable=SC2086
+kill -STOP $children
+kill -INT $parent
+kill -INT $parent
+sleep 0.7
+check "two signals at once are one request" test -e "/proc/$parent/exe"
+kill -INT $parent
+wait $parent
+rc=$?
+check "a later signal ends it at once: $rc" test $rc = 130
+check "a later signal: nothing to say" test ! -s err
+for child in $children; do check "and its processes" gone "$child"; done
 expect "side by side: goes on" 0 'untrained' train -c job.yaml -o torn --workers 2 --threads 2
 check "side by side, torn: the same snapshots" same_series torn
 

@@ -366,19 +366,37 @@ c = json.load(open('out'))['changes']; assert len(c) == 1 and c[0]['base'] is c[
     expect "parts with other rows of a study" 3 'other values' merge spoiled.h5 st -o no.h5
 }
 
+# Interrupted while nobody reads what it has to say: that, and not that the disk is full.
+stopped_at_a_full_pipe() {
+    local process
+    mkfifo pipe
+    exec 8<>pipe
+    head -c 65536 /dev/zero >&8
+    env --default-signal=INT "$hardneg" --help >pipe 2>err &
+    process=$!
+    sleep 1
+    kill -INT $process
+    wait $process
+    rc=$?
+    exec 8>&-
+    check "a full pipe: exit code 130, not $rc" test $rc = 130
+    check "a full pipe: interrupted" grep -q interrupted err
+}
+
 # What a reader leaves unread is no error, and ends a program as it ends others (141: SIGPIPE). The
 # status is that of the program, not of the pipe.
 test_closed_pipe() {
     local what
     for what in "export a" "list metrics --json" "man" "--help" "compare a a"; do
         # shellcheck disable=SC2086
-        (sleep 0.3; exec "$hardneg" $what) 2>err | true
+        (sleep 1; exec "$hardneg" $what) 2>err | true
         rc=${PIPESTATUS[0]}
         check "closed pipe: $what: SIGPIPE ($rc)" test "$rc" = 141
         check "closed pipe: $what: quiet" test ! -s err
     done
-    (sleep 0.3; exec "$hardneg" run -c quick.yaml -o piped) 2>err | true
+    (sleep 1; exec "$hardneg" run -c quick.yaml -o piped) 2>err | true
     check "closed pipe: the run is whole" test -s piped/results.h5
+    stopped_at_a_full_pipe
     [ -e /dev/full ] || { skip "a full disk" "no /dev/full"; return; }
     for what in "export a" "list metrics --json" "man" "--help" "--version"; do
         # shellcheck disable=SC2086
