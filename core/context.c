@@ -59,15 +59,17 @@ enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) {
 }
 
 void hn_note(struct hn_context *ctx, const char *fmt, ...) {
-    if (!ctx->note)
+    if (!ctx->notes.to)
         return;
     char text[HN_MESSAGE_MAX];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    ctx->note(ctx->note_data, text);
+    ctx->notes.to(ctx->notes.data, text);
 }
+
+void hn_keep_note(void *text, const char *note) { snprintf(text, HN_MESSAGE_MAX, "%s", note); }
 
 enum hn_code hn_check_stop(struct hn_context *ctx) {
     return hn_stop_asked(ctx) ? hn_fail(ctx, HN_INTERRUPTED, "interrupted") : HN_OK;

@@ -41,14 +41,19 @@ struct hn_memory {
     bool lean;       // take the way that needs least memory, where there is a quicker one
 };
 
+// Who hears notes. To listen for a while: keep what is there, set this, and put it back.
+struct hn_notes {
+    void (*to)(void *data, const char *text); // NULL = dropped
+    void *data;                               // borrowed
+};
+
 struct hn_context {
     struct hn_memory memory;
-    int threads;                                // >= 1; every OpenMP region names it
-    const volatile sig_atomic_t *stop;          // borrowed; NULL = never interrupted
-    void (*note)(void *data, const char *text); // receives notes; NULL = dropped
-    void *note_data;                            // borrowed
-    enum hn_code code;                          // of the last failure
-    char message[HN_MESSAGE_MAX];               // one sentence: file, place, remedy
+    int threads;                       // >= 1; every OpenMP region names it
+    const volatile sig_atomic_t *stop; // borrowed; NULL = never interrupted
+    struct hn_notes notes;
+    enum hn_code code;            // of the last failure
+    char message[HN_MESSAGE_MAX]; // one sentence: file, place, remedy
 };
 
 // A context with the given number of threads (0 = as many as the process may use) and no limit.
@@ -68,6 +73,8 @@ static inline enum hn_code hn_failure(const struct hn_context *ctx) {
 }
 // Tells the user something that is no failure ("M taken as 1999").
 void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
+// A hearer of notes that keeps the last one in text[HN_MESSAGE_MAX].
+void hn_keep_note(void *text, const char *note);
 // Whether the stop flag is set. Any thread may ask, while another one, or a signal handler, sets
 // it: an atomic load, for which volatile alone is no substitute.
 static inline bool hn_stop_asked(const struct hn_context *ctx) {

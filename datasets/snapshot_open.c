@@ -452,7 +452,7 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path, struct h
 static void open_and_leave(const char *path, void *data) {
     struct hn_context *ctx = data;
     struct hn_snapshot *s;
-    ctx->note = NULL;
+    ctx->notes.to = NULL;
     ctx->threads = 1;
     (void)!open_file(ctx, path, &s);
 }

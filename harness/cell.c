@@ -389,8 +389,6 @@ static enum hn_code set_options(struct hn_context *ctx, struct hn_table *runs,
     return HN_OK;
 }
 
-static void keep_note(void *data, const char *text) { snprintf(data, HN_MESSAGE_MAX, "%s", text); }
-
 // What planning noted about these parameters on this file belongs to the row as well.
 static enum hn_code set_plan_note(struct hn_context *ctx, const struct hn_plan *plan,
                                   const struct hn_cell *cell, struct hn_table *runs) {
@@ -398,13 +396,10 @@ static enum hn_code set_plan_note(struct hn_context *ctx, const struct hn_plan *
     struct hn_sampler_plan shape =
         hn_plan_sampler_plan(hn_snapshot_info(plan->data[cell->data].snapshot), cell->batch_size);
     char note[HN_MESSAGE_MAX] = "";
-    void (*said)(void *, const char *) = ctx->note;
-    void *data = ctx->note_data;
-    ctx->note = keep_note;
-    ctx->note_data = note;
+    const struct hn_notes said = ctx->notes;
+    ctx->notes = (struct hn_notes){hn_keep_note, note};
     enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
-    ctx->note = said;
-    ctx->note_data = data;
+    ctx->notes = said;
     return code && code != HN_NOT_APPLICABLE ? code : add_note(ctx, runs, note);
 }
 
@@ -479,11 +474,11 @@ static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan *pl
     if (missing)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which %s does not have",
                        sampler->type->name, missing, plan->data[cell->data].name);
-    void (*said)(void *, const char *) = ctx->note;
-    ctx->note = NULL; // set_plan_note() keeps the notes
+    const struct hn_notes said = ctx->notes;
+    ctx->notes.to = NULL; // set_plan_note() keeps the notes
     struct hn_sampler_plan shape = hn_plan_sampler_plan(info, cell->batch_size);
     enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
-    ctx->note = said;
+    ctx->notes = said;
     return code;
 }
 

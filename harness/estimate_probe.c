@@ -61,11 +61,9 @@ static bool same_regime(struct hn_context *ctx, const struct hn_plan *plan,
     const struct hn_job *job = plan->job;
     int notes[2] = {0};
     bool fits = true;
-    void (*said)(void *, const char *) = ctx->note;
-    void *data = ctx->note_data;
-    ctx->note = count_note;
+    const struct hn_notes said = ctx->notes;
     for (int which = 0; which < 2; which++) {
-        ctx->note_data = &notes[which];
+        ctx->notes = (struct hn_notes){count_note, &notes[which]};
         for (int64_t b = 0; b < job->n_batch_sizes; b++) {
             struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)job->batch_size[b]);
             shape.n = which ? n : shape.n;
@@ -74,8 +72,7 @@ static bool same_regime(struct hn_context *ctx, const struct hn_plan *plan,
             fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
         }
     }
-    ctx->note = said;
-    ctx->note_data = data;
+    ctx->notes = said;
     ctx->message[0] = '\0';
     *all_fit = *all_fit && fits;
     return fits && notes[0] == notes[1];
@@ -86,15 +83,12 @@ static bool same_study_regime(struct hn_context *ctx, const struct hn_job_study 
                               int64_t n_job, int64_t n_trial) {
     int notes[2] = {0};
     bool fits = true;
-    void (*said)(void *, const char *) = ctx->note;
-    void *data = ctx->note_data;
-    ctx->note = count_note;
+    const struct hn_notes said = ctx->notes;
     for (int which = 0; which < 2 && study->type->check; which++) {
-        ctx->note_data = &notes[which];
+        ctx->notes = (struct hn_notes){count_note, &notes[which]};
         fits = !study->type->check(ctx, study->params, which ? n_trial : n_job) && fits;
     }
-    ctx->note = said;
-    ctx->note_data = data;
+    ctx->notes = said;
     ctx->message[0] = '\0';
     return fits && notes[0] == notes[1];
 }
@@ -500,10 +494,10 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
     if (!mkdtemp(t.folder))
         return hn_fail(ctx, HN_IO, "%s: no folder can be made there for trying the job: set TMPDIR",
                        t.folder);
-    void (*said)(void *, const char *) = ctx->note;
-    ctx->note = NULL; // said when the job was planned
+    const struct hn_notes said = ctx->notes;
+    ctx->notes.to = NULL; // said when the job was planned
     enum hn_code code = try_sizes(ctx, &t);
-    ctx->note = said;
+    ctx->notes = said;
     remove_folder(t.folder);
     return code;
 }

@@ -125,8 +125,7 @@ static int run_command(struct hn_context *ctx, const struct hn_command *command,
     code = hn_options_argv(ctx, table, params, argc - 1, argv + 1, args, &n_args);
     common->argc = argc;
     common->argv = argv;
-    ctx->note = print_note;
-    ctx->note_data = common;
+    ctx->notes = (struct hn_notes){print_note, common};
     if (common->help || common->version) {
         if (common->help)
             print_help(command, table);

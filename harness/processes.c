@@ -94,18 +94,17 @@ static enum hn_code work(struct hn_context *ctx, struct pool *p, struct hn_proce
 }
 
 // The progress line of this program stands where a note is to begin.
-struct notes {
-    void (*note)(void *data, const char *text);
-    void *data;
+struct own_line {
+    struct hn_notes said;
     bool terminal;
 };
 
 static void note_on_own_line(void *data, const char *text) {
-    const struct notes *n = data;
-    if (n->terminal)
+    const struct own_line *own = data;
+    if (own->terminal)
         fputs("\r\033[K", stderr);
-    if (n->note)
-        n->note(n->data, text);
+    if (own->said.to)
+        own->said.to(own->said.data, text);
 }
 
 // Does not return. No handler of this program's end may run twice, so _exit().
@@ -116,10 +115,9 @@ static void be_worker(struct hn_context *ctx, struct pool *p, int number, pid_t 
         _exit(1);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
-    struct notes notes = {ctx->note, ctx->note_data, p->progress.terminal};
-    ctx->note = note_on_own_line;
+    struct own_line own = {ctx->notes, p->progress.terminal};
     // cppcheck-suppress autoVariables ; this function does not return
-    ctx->note_data = &notes;
+    ctx->notes = (struct hn_notes){note_on_own_line, &own};
     ctx->stop = &p->shared->stop;
     ctx->threads = (int)hn_max(ctx->threads / p->w->processes, 1);
     ctx->memory.limit /= p->w->processes;

@@ -78,19 +78,14 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_plan *plan,
     return set_row(ctx, plan, cell, &out->table[0]);
 }
 
-static void keep_note(void *data, const char *text) { snprintf(data, HN_MESSAGE_MAX, "%s", text); }
-
 // What planning noted belongs to the row.
 static enum hn_code set_note(struct hn_context *ctx, const struct hn_job_study *study, int64_t n,
                              struct hn_table *t) {
     char note[HN_MESSAGE_MAX] = "";
-    void (*said)(void *, const char *) = ctx->note;
-    void *data = ctx->note_data;
-    ctx->note = keep_note;
-    ctx->note_data = note;
+    const struct hn_notes said = ctx->notes;
+    ctx->notes = (struct hn_notes){hn_keep_note, note};
     enum hn_code code = study->type->check ? study->type->check(ctx, study->params, n) : HN_OK;
-    ctx->note = said;
-    ctx->note_data = data;
+    ctx->notes = said;
     return code ? code : hn_table_set_text(ctx, t, 0, "note", note);
 }
 

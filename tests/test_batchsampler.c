@@ -204,8 +204,7 @@ static void keep_note(void *data, const char *text) {
 static void check_plan(struct hn_context *ctx, const char *settings, enum hn_code code,
                        const char *message, const char *note) {
     char notes[1024] = "";
-    ctx->note = keep_note;
-    ctx->note_data = notes;
+    ctx->notes = (struct hn_notes){keep_note, notes};
     ctx->message[0] = '\0';
     const struct hn_sampler_type *type = batchsampler();
     const struct hn_sampler_plan plan = {.n = 500, .batch_size = 10};

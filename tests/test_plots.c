@@ -22,7 +22,7 @@ static void collect_note(void *data, const char *text) {
 
 static void begin(void) {
     hn_context_init(&ctx, 1);
-    ctx.note = collect_note;
+    ctx.notes.to = collect_note;
     notes[0] = '\0';
     hn_h5_quiet();
     hn_fixture_folder(folder, sizeof folder);

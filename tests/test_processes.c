@@ -86,8 +86,7 @@ static void open_trial(struct trial *t, struct hn_context *ctx) {
     hn_context_init(ctx, 4);
     t->left = hn_shared_alloc(ctx, sizeof *t->left);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t->left);
-    ctx->note = take_note;
-    ctx->note_data = t;
+    ctx->notes = (struct hn_notes){take_note, t};
 }
 
 static void close_trial(struct trial *t) {

@@ -165,7 +165,7 @@ static void load_first(const char *path, struct hn_snapshot **s, struct hn_items
 
 static void test_positives(void) {
     begin(2);
-    ctx.note = count_note;
+    ctx.notes.to = count_note;
     int64_t partner[N];
     for (int i = 0; i < N; i++)
         partner[i] = (i + 5) % N;

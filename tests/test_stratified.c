@@ -244,14 +244,11 @@ static void test_easier(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
-static void keep_note(void *data, const char *text) { snprintf(data, 256, "%s", text); }
-
 static void test_check(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
-    char note[256] = "";
-    ctx.note = keep_note;
-    ctx.note_data = note;
+    char note[HN_MESSAGE_MAX] = "";
+    ctx.notes = (struct hn_notes){hn_keep_note, note};
     const struct hn_sampler_plan plan = {.n = 100, .batch_size = 8};
     void *params = hn_zalloc(&ctx, 1, sampler()->params_size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(params);

@@ -519,8 +519,7 @@ static void test_hostile(void) {
     HN_CHECK_FAILS(&ctx, studied_run(&ctx, "prop1", "points=1", &env, &table), HN_USAGE, "points");
     HN_CHECK_FAILS(&ctx, studied_run(&ctx, "random_assignments", "count=0", &env, &table), HN_USAGE,
                    "count");
-    ctx.note = note;
-    ctx.note_data = said;
+    ctx.notes = (struct hn_notes){note, said};
     HN_CHECK(&ctx, studied_run(&ctx, "purity", "M=100 K=3", &env, &table));
     CU_ASSERT_STRING_EQUAL(said, "M = 100 taken as 29: an item has no more others");
     hn_table_free(&ctx, &table);
