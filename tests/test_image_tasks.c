@@ -1,9 +1,11 @@
 // The tasks of images on a few made-up pictures: the same bits for any number of threads and after
-// an interruption, and an encoder that learns to tell colours apart.
+// an interruption, an encoder that learns to tell colours apart, and steps as NumPy takes them.
 #include "core/random.h"
 #include "datasets/cifar10.h"
 #include "datasets/snapshot.h"
+#include "tests/numpy_oracle.h"
 #include "tests/test.h"
+#include "training/augment.h"
 #include "training/loop.h"
 
 #include <math.h>
@@ -173,9 +175,121 @@ static void test_too_few(void) {
     close_trial(t);
 }
 
+// What the oracle is told of a few steps of recipe B.
+enum { STEPS = 6, BATCH = 24, VIEWS = 2 * BATCH, PIXELS = HN_CIFAR10_BYTES };
+
+// Both views of a batch, drawn from the streams that the task names.
+static void draw_views(const struct hn_cifar10 *images, uint64_t seed, int64_t step, float *x) {
+    for (int64_t i = 0; i < VIEWS; i++) {
+        struct hn_stream s;
+        int64_t item = (step * BATCH + i % BATCH) % TRAIN;
+        hn_stream_open(&s, seed, "cnn.view", step, i, item);
+        hn_augment_image(images->image + item * PIXELS, &s, x + i * PIXELS);
+    }
+}
+
+// The record of an item: they come in an order drawn by data_seed.
+static void sort_records(struct hn_context *ctx, struct hn_cifar10 *images) {
+    int32_t order[TRAIN];
+    uint8_t *sorted = hn_alloc(ctx, TRAIN, PIXELS);
+    struct hn_stream s;
+    for (int32_t i = 0; i < TRAIN; i++)
+        order[i] = i;
+    hn_stream_open(&s, 1, "cnn.order", 0, 0, 0);
+    hn_stream_shuffle(&s, order, TRAIN);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sorted);
+    for (int i = 0; i < TRAIN; i++)
+        memcpy(sorted + (size_t)i * PIXELS, images->image + (size_t)order[i] * PIXELS, PIXELS);
+    memcpy(images->image, sorted, (size_t)TRAIN * PIXELS);
+    hn_free(ctx, sorted);
+}
+
+static void write_steps(struct trial *t, struct hn_task *task, const struct hn_cifar10 *images,
+                        const char *folder) {
+    struct hn_context *ctx = &t->ctx;
+    int64_t n = task->weights.n;
+    float *moment = hn_zalloc(ctx, 2 * n, sizeof *moment);
+    float *x = hn_alloc(ctx, STEPS * VIEWS, PIXELS * sizeof *x);
+    double loss[STEPS];
+    int32_t id[BATCH];
+    CU_ASSERT_FATAL(moment && x);
+    for (int step = 0; step < STEPS; step++) {
+        for (int i = 0; i < BATCH; i++)
+            id[i] = (step * BATCH + i) % TRAIN;
+        draw_views(images, t->spec.setting.seed, step, x + (size_t)step * VIEWS * PIXELS);
+        memset(task->weights.grad, 0, (size_t)n * sizeof *task->weights.grad);
+        struct hn_task_batch batch = {
+            .id = id, .n = BATCH, .step = step, .loss = t->spec.setting.loss};
+        HN_CHECK(ctx, task->type->step(ctx, task, &batch, &loss[step], NULL));
+        if (step == 0)
+            write_file(folder, "gradient", task->weights.grad, (size_t)n * sizeof(float));
+        hn_adam_step(&t->spec.adam, 1, step, n, task->weights.grad, task->weights.value, moment,
+                     moment + n);
+    }
+    write_file(folder, "x", x, (size_t)STEPS * VIEWS * PIXELS * sizeof *x);
+    write_file(folder, "loss", loss, sizeof loss);
+    hn_free(ctx, moment);
+    hn_free(ctx, x);
+}
+
+static void write_embeddings(struct hn_context *ctx, struct hn_task *task,
+                             const struct hn_cifar10 *images, const char *folder) {
+    float *z = hn_alloc(ctx, TRAIN * task->d, sizeof *z);
+    float *plain = hn_alloc(ctx, TRAIN, PIXELS * sizeof *plain);
+    CU_ASSERT_FATAL(z && plain);
+    for (int i = 0; i < TRAIN; i++)
+        hn_plain_image(images->image + (size_t)i * PIXELS, plain + (size_t)i * PIXELS);
+    HN_CHECK(ctx, task->type->embed(ctx, task, 0, STEPS, TRAIN, z));
+    write_file(folder, "plain", plain, (size_t)TRAIN * PIXELS * sizeof *plain);
+    write_file(folder, "z", z, (size_t)(TRAIN * task->d) * sizeof *z);
+    hn_free(ctx, z);
+    hn_free(ctx, plain);
+}
+
+// Losses, gradient, Adam with its schedule, batch norm's running values: recipe B, whole.
+static void test_steps(void) {
+    const char *numpy = python();
+    if (!numpy)
+        hn_test_skip("the Python module is not installed");
+    struct trial *t = open_trial(2, "cnn");
+    struct hn_task task;
+    struct hn_cifar10 images;
+    char folder[256], command[700], out[1024], here[] = __FILE__;
+    t->spec.adam = (struct hn_adam){.rate = 0.003,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.999,
+                                    .epsilon = 1e-8,
+                                    .decay = 0.01,
+                                    .warmup = 2,
+                                    .cosine = true,
+                                    .steps = STEPS};
+    t->spec.setting.batch_size = BATCH;
+    const double settings[] = {0.2, 0.003, 2, 0.01};
+    hn_fixture_folder(folder, sizeof folder);
+    write_file(folder, "settings", settings, sizeof settings);
+    HN_CHECK(&t->ctx, hn_cifar10_read(&t->ctx, root, &images));
+    sort_records(&t->ctx, &images);
+    HN_CHECK(&t->ctx, hn_task_open(&t->ctx, t->spec.task, t->task, &t->spec.setting, &task));
+    task.type->init(&task);
+    write_file(folder, "value", task.weights.value, (size_t)task.weights.n * sizeof(float));
+    write_steps(t, &task, &images, folder);
+    write_embeddings(&t->ctx, &task, &images, folder);
+    snprintf(command, sizeof command, "%s '%s/oracle_training.py' '%s' %d %d", numpy, dirname(here),
+             folder, (int)task.d, STEPS);
+    int status = hn_fixture_run(command, out, sizeof out);
+    if (status || getenv("HN_SHOW"))
+        fprintf(stderr, "%s", out);
+    CU_ASSERT_EQUAL(status, 0);
+    hn_cifar10_free(&t->ctx, &images);
+    hn_task_close(&t->ctx, &task);
+    hn_fixture_remove(folder);
+    close_trial(t);
+}
+
 static const struct hn_test tests[] = {
     {"views", test_views},
     {"cnn", test_cnn},
     {"too_few", test_too_few},
+    {"steps", test_steps},
 };
 HN_TEST_MAIN("image_tasks", tests)
