@@ -31,6 +31,18 @@ static void print_values(const struct hn_trained *t, int64_t setting, int64_t ba
     }
 }
 
+// What the encoders of a setting stand on, if that is frozen.
+static void print_features(const struct hn_trained *t, int64_t base) {
+    if (!hn_trained_has_features(t, base))
+        return;
+    printf("%-*s %5" PRId64, NAME, "frozen features alone", hn_trained_seeds(t, base));
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
+        const char *column = t->table->column[c].name;
+        print_moments(hn_trained_features(t, base, column), hn_trained_is_share(column));
+    }
+    printf("\n");
+}
+
 // Difference of the first column to the base, over seeds that both have.
 static void print_difference(const struct hn_trained *t, int64_t setting, int64_t base) {
     const char *column = hn_trained_column(t, base);
@@ -59,6 +71,7 @@ static void print_accuracies(const struct hn_trained *t, int64_t base) {
     printf("%-*s %5" PRId64, NAME, "untrained encoder", hn_trained_seeds(t, base));
     print_values(t, base, base, 0);
     printf("\n");
+    print_features(t, base);
     for (int64_t k = base; k < t->settings; k++) {
         if (k != base && t->setting[k].base != base)
             continue;

@@ -73,6 +73,17 @@ static void put_values(FILE *html, const struct hn_trained *t, int64_t setting, 
     }
 }
 
+static void put_features(FILE *html, const struct hn_trained *t, int64_t base) {
+    if (!hn_trained_has_features(t, base))
+        return;
+    put_setting(html, t, base, "frozen features alone");
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
+        const char *column = t->table->column[c].name;
+        put_moments(html, hn_trained_features(t, base, column), hn_trained_is_share(column));
+    }
+    fputs("<td class=n data-v=\"\">–</td><td class=n data-v=\"\">–</td></tr>\n", html);
+}
+
 static void put_difference(FILE *html, const struct hn_trained *t, int64_t setting, int64_t base) {
     const char *column = hn_trained_column(t, base);
     struct hn_difference d = {.mean = NAN};
@@ -111,6 +122,7 @@ static void put_accuracies(FILE *html, const struct hn_trained *t, int64_t base)
     put_setting(html, t, base, "untrained encoder");
     put_values(html, t, base, base, 0);
     fputs("<td class=n data-v=\"\">–</td><td class=n data-v=\"\">–</td></tr>\n", html);
+    put_features(html, t, base);
     for (int64_t k = base; k < t->settings; k++) {
         if (!is_of(t, k, base))
             continue;

@@ -163,6 +163,20 @@ const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
     return t->table->column[first < 0 ? t->first : first].name;
 }
 
+struct hn_moments hn_trained_features(const struct hn_trained *t, int64_t setting,
+                                      const char *column) {
+    char name[64];
+    snprintf(name, sizeof name, "features_%s", column);
+    return hn_trained_at(t, setting, name, 0);
+}
+
+bool hn_trained_has_features(const struct hn_trained *t, int64_t setting) {
+    bool has = false;
+    for (int c = hn_trained_next(t, setting, -1); c >= 0; c = hn_trained_next(t, setting, c))
+        has = hn_trained_features(t, setting, t->table->column[c].name).n > 0 || has;
+    return has;
+}
+
 struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column) {
     int64_t n = 0;
     for (int64_t i = 0; i < t->results->runs.rows; i++)

@@ -50,6 +50,11 @@ int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const cha
 int hn_trained_next(const struct hn_trained *t, int64_t setting, int column);
 // The first, by name; the table's first if none has a value.
 const char *hn_trained_column(const struct hn_trained *t, int64_t setting);
+// Column `column` of the frozen features that the setting's encoder stands on; n = 0: none.
+struct hn_moments hn_trained_features(const struct hn_trained *t, int64_t setting,
+                                      const char *column);
+// Whether the setting has any of those.
+bool hn_trained_has_features(const struct hn_trained *t, int64_t setting);
 struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column);
 // At the last evaluation, setting minus base over the seeds that both have; its standard error and
 // the p value of a paired t test, NaN below two seeds.

@@ -210,6 +210,21 @@ done
 expect "no graphs" 3 'NAME_graph_indicator.txt.* from https' train -c job.yaml -o gone --data nowhere --set 'task={graph: {}}'
 expect "data that are there, but wrong" 4 '6 runs failed' train -c job.yaml -o wrong --data wrong
 expect "divergence" 4 'step [0-9]*: the loss is' train -c job.yaml -o far --set adam.rate=1e38 --set seeds=1
+# What a frozen front end holds by itself stands beside what was learnt on it.
+mkdir -p data/noise
+for file in data_batch_1 test_batch; do
+    for i in $(seq 40); do
+        # shellcheck disable=SC2059
+        printf "\\x$((i % 10))"
+        head -c 3072 /dev/urandom
+    done >data/noise/$file.bin
+done
+expect "frozen features" 0 '^frozen features alone +1 +[0-9.]+ +- +[0-9.]+' train -c job.yaml -o frozen --set seeds=1 \
+    --set 'task={views-mlp: {data: data/noise, n: 40, views: 2, dim: 8, hidden: 16}}' --set loss=ntxent \
+    --set samplers=uniform --set batch_size=20
+expect "frozen features in the report" 0 '.' report frozen -o frozen.html
+check "the report has the frozen features" grep -q 'frozen features alone' frozen.html
+check "none for other tasks" test "$(grep -c 'frozen features' one.html)" = 0
 expect_paper() { # PATTERN ARGUMENT...
     local pattern=$1
     shift

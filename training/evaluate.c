@@ -31,7 +31,8 @@ enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e, 
     for (int i = 0; i < 16; i++)
         all[i] = NAN;
     struct hn_snapshot_measured measured = {.value = all, .global = &global, .why = why};
-    enum hn_code code = hn_normalize_rows(ctx, x, e->n, e->d, "embedding");
+    enum hn_code code =
+        e->keep_lengths ? HN_OK : hn_normalize_rows(ctx, x, e->n, e->d, "embedding");
     if (!code)
         code = hn_snapshot_measure(ctx, &type, 1, &env, &measured);
     *value = all[0];

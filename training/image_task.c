@@ -2,15 +2,21 @@
 
 #include <string.h>
 
-enum { KNN_Z, KNN_H, PROBE_H };
+enum { KNN_Z, KNN_H, PROBE_H, KNN_FEATURES, PROBE_FEATURES };
 
-const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS] = {
+const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS] = {
     [KNN_Z] = {"knn_acc", HN_COLUMN_REAL, "1",
                "weighted 200-nearest-neighbour accuracy of z on the test images", HN_LARGER},
     [KNN_H] = {"knn_h_acc", HN_COLUMN_REAL, "1",
                "weighted 200-nearest-neighbour accuracy of h on the test images", HN_LARGER},
     [PROBE_H] = {"probe_acc", HN_COLUMN_REAL, "1",
-                 "accuracy of a linear probe on h on the test images", HN_LARGER},
+                 "accuracy of a linear probe on h, its lengths kept, on the test images",
+                 HN_LARGER},
+    [KNN_FEATURES] = {"features_knn_acc", HN_COLUMN_REAL, "1",
+                      "weighted 200-nearest-neighbour accuracy of the frozen features alone",
+                      HN_LARGER},
+    [PROBE_FEATURES] = {"features_probe_acc", HN_COLUMN_REAL, "1",
+                        "accuracy of a linear probe on the frozen features alone", HN_LARGER},
 };
 
 const char *const hn_image_files[] = {"data_batch_*.bin", "test_batch.bin", "batches.meta.txt",
@@ -71,21 +77,37 @@ void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_ima
         memcpy(h, net->wide.y[net->hidden_layer], (size_t)(rows * net->hidden) * sizeof *h);
 }
 
+static enum hn_code evaluate_rows(struct hn_context *ctx, const struct hn_task *task,
+                                  const float *rows, int64_t d, const char *metric,
+                                  const struct hn_image_probe *probe, double *value) {
+    const struct hn_evaluation e = {.n = task->n_all,
+                                    .d = d,
+                                    .z = rows,
+                                    .label = task->label,
+                                    .split = task->split,
+                                    .seed = task->setting.seed,
+                                    .probe_c = probe ? probe->c : 0,
+                                    // linear evaluation takes features as they are (SimCLR)
+                                    .keep_lengths = probe};
+    return hn_evaluate(ctx, &e, metric, value);
+}
+
 enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,
                                const struct hn_image_net *net, const float *z,
                                struct hn_image_probe probe, double *value) {
-    struct hn_evaluation e = {.n = task->n_all,
-                              .d = task->d,
-                              .z = z,
-                              .label = task->label,
-                              .split = task->split,
-                              .seed = task->setting.seed,
-                              .probe_c = probe.c};
-    if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_Z]))
+    if (evaluate_rows(ctx, task, z, task->d, "knn_acc", NULL, &value[KNN_Z]) ||
+        evaluate_rows(ctx, task, net->h, net->hidden, "knn_acc", NULL, &value[KNN_H]) ||
+        (probe.fit &&
+         evaluate_rows(ctx, task, net->h, net->hidden, "probe_acc", &probe, &value[PROBE_H])))
         return ctx->code;
-    e.z = net->h;
-    e.d = net->hidden;
-    if (hn_evaluate(ctx, &e, "knn_acc", &value[KNN_H]))
+    return HN_OK;
+}
+
+enum hn_code hn_image_evaluate_features(struct hn_context *ctx, const struct hn_task *task,
+                                        const float *feature, int64_t d,
+                                        struct hn_image_probe probe, double *value) {
+    if (evaluate_rows(ctx, task, feature, d, "knn_acc", NULL, &value[0]) ||
+        (probe.fit && evaluate_rows(ctx, task, feature, d, "probe_acc", &probe, &value[1])))
         return ctx->code;
-    return probe.fit ? hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_H]) : HN_OK;
+    return HN_OK;
 }

@@ -5,8 +5,9 @@
 
 #include "training/task.h"
 
-enum { HN_IMAGE_COLUMNS = 3 };
-extern const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS];
+// The last two are of tasks whose encoder stands on frozen features, at step 0: the features alone.
+enum { HN_IMAGE_COLUMNS = 3, HN_FEATURE_COLUMNS = 2 };
+extern const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS];
 
 // CIFAR-10's files, those that have to be there first, and where users get them.
 extern const char *const hn_image_files[];
@@ -24,7 +25,7 @@ struct hn_image_probe {
      .kind = HN_OPTION_BOOL,                                                                       \
      .offset = offsetof(params, probe.fit),                                                        \
      .initial = "true",                                                                            \
-     .help = "fit a linear probe on h at every evaluation"},                                       \
+     .help = "fit a linear probe on h, its lengths kept, at every evaluation"},                    \
     {                                                                                              \
         .name = "probe_c", .kind = HN_OPTION_REAL, .offset = offsetof(params, probe.c),            \
         .initial = "0", .max = 1e9,                                                                \
@@ -62,5 +63,10 @@ void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_ima
 HN_MUST_USE enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,
                                            const struct hn_image_net *net, const float *z,
                                            struct hn_image_probe probe, double *value);
+// value[HN_FEATURE_COLUMNS]: kNN accuracy of feature[n_all x d], and that of the probe.
+HN_MUST_USE enum hn_code hn_image_evaluate_features(struct hn_context *ctx,
+                                                    const struct hn_task *task,
+                                                    const float *feature, int64_t d,
+                                                    struct hn_image_probe probe, double *value);
 
 #endif

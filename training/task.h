@@ -117,7 +117,8 @@ HN_MUST_USE enum hn_code hn_task_check_data(struct hn_context *ctx, const struct
 const char *hn_task_data(const struct hn_task_type *type, const void *params);
 
 // For tasks. The snapshot metric `metric` (of one column, without positives: knn_acc, probe_acc,
-// uniformity) of z[n x d], whose rows are made unit in a copy.
+// uniformity) of z[n x d], whose rows are made unit in a copy unless they keep their lengths (a
+// linear probe of what is no direction).
 struct hn_evaluation {
     int64_t n, d;
     const float *z;
@@ -125,6 +126,7 @@ struct hn_evaluation {
     const int8_t *split; // NULL: drawn by seed
     uint64_t seed;
     double probe_c; // of a linear probe; 0: chosen by validation
+    bool keep_lengths;
 };
 HN_MUST_USE enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e,
                                      const char *metric, double *value);

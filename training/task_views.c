@@ -5,8 +5,8 @@
 //
 // Both views of a batch go through batch norm together (2 B rows), as SimCLR's do. A positive pair
 // is two different cached views of an image, drawn anew each time it is seen. Evaluation is on the
-// clean images: weighted kNN on z and on h, a linear probe on h; the features alone are a column of
-// their own, for whatever learns less than they hold.
+// clean images: weighted kNN on z and on h, a linear probe on h; before the first step the features
+// alone as well, for whatever learns less than they hold.
 #include "core/random.h"
 #include "training/image_task.h"
 #include "training/views.h"
@@ -161,9 +161,11 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     float *again = hn_alloc(ctx, task->n_all * task->d, sizeof *again);
     if (!again)
         return ctx->code;
-    (void)at;
     encode(ctx, task, s->data.clean, task->n_all, again, s->net.h); // z is there: only h is wanted
     hn_free(ctx, again);
+    if (at == 0 && hn_image_evaluate_features(ctx, task, s->data.clean, s->data.p, p->probe,
+                                              value + HN_IMAGE_COLUMNS))
+        return ctx->code;
     return hn_image_evaluate(ctx, task, &s->net, z, p->probe, value);
 }
 
@@ -210,7 +212,7 @@ const struct hn_task_type hn_task_views = {
     .required = HN_IMAGE_REQUIRED,
     .origin = hn_image_origin,
     .columns = hn_image_columns,
-    .n_columns = HN_IMAGE_COLUMNS,
+    .n_columns = HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS,
     .objectives =
         1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE | 1U << HN_OBJECTIVE_OTHER_VIEW,
     .open = open_task,
