@@ -2,8 +2,9 @@
 // and leave greys grey, so that together they are one matrix M and one offset (1 - c) b m, m the
 // mean grey of the crop:  p -> H S (c b p + (1 - c) b m 1),  H S 1 = 1.
 // H turns about the axis (1, 1, 1) by Rodrigues' formula; S = s I + (1 - s) 1 g^T, g the weights of
-// grey (ITU-R BT.601, as in Pillow and torchvision). Our deviation from torchvision: its hue shift
-// goes through HSV, it clamps and rounds after every change, and takes the four in random order.
+// grey (ITU-R BT.601, as in Pillow and torchvision). Our deviations from torchvision: its hue shift
+// goes through HSV, it clamps and rounds after every change, and takes the four in random order; of
+// a crop that is wider or higher than the image it draws another one, where ours is cut off.
 #include "training/augment.h"
 #include "core/clones.h"
 
@@ -22,9 +23,8 @@ static double draw_between(struct hn_stream *stream, double lo, double hi) {
 void hn_augment_draw(struct hn_stream *stream, struct hn_augmentation *out) {
     double area = draw_between(stream, 0.2, 1);
     double aspect = exp(draw_between(stream, -log(4.0 / 3), log(4.0 / 3)));
-    out->width = sqrt(area * aspect);
-    out->height = sqrt(area / aspect);
-    // A crop wider than the image is centred off its middle by as much as one narrower would be.
+    out->width = fmin(sqrt(area * aspect), 1);
+    out->height = fmin(sqrt(area / aspect), 1);
     out->x = 0.5 + (1 - out->width) * draw_between(stream, -0.5, 0.5);
     out->y = 0.5 + (1 - out->height) * draw_between(stream, -0.5, 0.5);
     out->flip = hn_stream_uniform(stream) < 0.5;

@@ -6,7 +6,7 @@
 #include "datasets/cifar10.h"
 
 // What is done to one image; drawn by hn_augment_draw(). The crop is a rectangle in units of the
-// image, which may reach beyond it: pixels there are reflected at the border.
+// image; where samples of its edge lie outside of the image, that is reflected at its border.
 struct hn_augmentation {
     double width, height; // of the crop, 1 = the image
     double x, y;          // its centre
@@ -19,8 +19,9 @@ struct hn_augmentation {
     bool grey;            // then only the grey of each pixel stays
 };
 
-// area U(.2, 1), log aspect U(+-log 4/3); flip .5; with p .8 factors U(.6, 1.4) and hue U(-.1, .1);
-// grey .2. The same number of draws every time.
+// area U(.2, 1), log aspect U(+-log 4/3), sides longer than the image cut off to it, anywhere in
+// the image, as RandomResizedCrop (torchvision) and hence the papers; flip .5; with p .8 factors
+// U(.6, 1.4) and hue U(-.1, .1); grey .2. The same number of draws every time.
 void hn_augment_draw(struct hn_stream *stream, struct hn_augmentation *out);
 
 // image: planes as in the file. out[32 x 32 x 3], channels last: (pixel / 255 - mean) / deviation

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum { HEADER = 4096, IMAGES_AT_ONCE = 512, KEY_SHOWN = 16 };
-static const char layout[] = "hardneg-views 2";
+static const char layout[] = "hardneg-views 3";
 
 // The images in the order they are taken in, clean or augmented.
 struct album {
