@@ -49,15 +49,15 @@ ldflags = $(OMP) $(SANITIZE) $(pkg_dirs) $(rpath) $(LDFLAGS)
 libs = -lhdf5_hl $(filter-out -lgslcblas,$(pkg_libs)) -llapacke -lsvm -lm
 comma := ,
 
-sources := $(wildcard $(addsuffix /*.c,core datasets samplers metrics training plots harness))
+modules := $(shell sed -n 's/^\([a-z/]*\):.*/\1/p' tests/modules.txt)
+sources := $(wildcard $(addsuffix /*.c,$(modules)))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library := $(BUILD)/libhardneg.a
 program := $(BUILD)/hardneg
 test_common := $(wildcard tests/test.c tests/fixture.c tests/skeleton_sampler.c)
-suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(foreach d,$(modules) plots fuzz,tests/$(d)/test_*.c)))
 # The parts of training with numbers of double precision, for the tests of gradients.
-in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard $(addprefix training/,net.c layer_*.c \
-	loss*.c product.c sparse.c glorot.c optimiser.c task_graph.c)))
+in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c) training/tasks/graph.c)
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
 entries := demo test asan tsan threads lint analyze bench paper torture memcheck
@@ -65,7 +65,7 @@ ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench run-paper \
+.PHONY: all everything modules $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench run-paper \
 	run-torture run-memcheck run-threads run-analyze format install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -102,6 +102,9 @@ lint: ## formatting, rules of the design, static analysis
 analyze: ## gcc's static analyser, on the files that changed since it found nothing
 	$(Q)./deps.sh build
 	$(again) run-analyze
+
+modules: ## the modules of the program: files, lines, and what each includes
+	$(Q)tests/modules.py --print
 
 memcheck: ## a small job of every sampler under valgrind
 	$(Q)./deps.sh build test dev
@@ -156,7 +159,7 @@ run-bench: $(program)
 	$$python3 tests/peers/compare.py $(program) || echo "peers: no python3, or a run failed"
 
 run-paper: $(program)
-	$(Q)harness/paper.sh $(program) "$(DATA)" "$(OUT)" $(if $(QUICK),quick)
+	$(Q)harness/reproduce/paper.sh $(program) "$(DATA)" "$(OUT)" $(if $(QUICK),quick)
 
 # Leaks are for `make asan`: valgrind counts those of processes that look at a file and end, too. It knows
 # no AVX-512.
@@ -176,7 +179,7 @@ run-torture: $(program)
 	$(Q)tests/torture.sh $(program) $(or $(KILLS),200)
 
 format: ## rewrite all sources as .clang-format says
-	$(Q)clang-format -i $(wildcard */*.c */*.h tests/fuzz/*.[ch])
+	$(Q)clang-format -i $(shell git ls-files '*.[ch]')
 
 share := $(DESTDIR)$(PREFIX)/share
 pages := $(share)/man/man1/hardneg.1 $(share)/bash-completion/completions/hardneg \
@@ -193,14 +196,14 @@ install: all ## install below PREFIX (default /usr/local); DESTDIR is honoured
 	$(Q)cp -R docs/. $(share)/doc/hardneg/docs
 	$(Q)cp -R harness/jobs/. $(share)/hardneg/harness/jobs
 	$(Q)install -m 644 $(wildcard datasets/*.h5) $(share)/hardneg/datasets
-	$(Q)cp -R plots/theme.gp $(wildcard plots/paper) $(share)/hardneg/plots
+	$(Q)cp -R plots/page/theme.gp $(wildcard plots/paper) $(share)/hardneg/plots
 
 uninstall: ## remove what `make install` put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/hardneg $(pages)
 	$(Q)rm -rf $(share)/doc/hardneg $(share)/hardneg
 
 dist: ## a source archive of the last commit, hardneg-VERSION.tar.gz
-	$(Q)name=hardneg-$$(sed -n 's/.*hn_version\[\] = "\(.*\)";/\1/p' harness/host.c) && \
+	$(Q)name=hardneg-$$(sed -n 's/.*hn_version\[\] = "\(.*\)";/\1/p' harness/host/host.c) && \
 	git archive --format=tar.gz --prefix=$$name/ -o $$name.tar.gz HEAD && echo $$name.tar.gz
 
 clean: ## remove what was built (results stay)
@@ -212,11 +215,11 @@ help: ## this list
 
 # Building.
 
-$(program): $(call obj,harness/main.c) $(library)
+$(program): $(call obj,harness/cli/main.c) $(library)
 	@printf '  LD  %s\n' $@
 	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) $(libs)
 
-$(library): $(call obj,$(filter-out harness/main.c,$(sources)))
+$(library): $(call obj,$(filter-out harness/cli/main.c,$(sources)))
 	@printf '  AR  %s\n' $@
 	$(Q)rm -f $@ && ar qcs $@ $^
 
@@ -227,16 +230,17 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_common)) $(library)
 
 fuzz_targets := tests/fuzz/targets.c tests/fuzz/schema.c tests/fuzz/image.c
 from_memory := -Wl,--wrap=H5Fopen,--wrap=H5Fis_hdf5,--wrap=stat,--wrap=access
-$(BUILD)/tests/test_fuzz: $(call obj,$(fuzz_targets))
-$(BUILD)/tests/test_fuzz $(BUILD)/fuzzer: ldflags += $(from_memory)
+$(BUILD)/tests/fuzz/test_fuzz: $(call obj,$(fuzz_targets))
+$(BUILD)/tests/fuzz/test_fuzz $(BUILD)/fuzzer: ldflags += $(from_memory)
 
-$(BUILD)/tests/test_run_memory: ldflags += -Wl,--wrap=aligned_alloc
+$(BUILD)/tests/harness/run/test_run_memory: ldflags += -Wl,--wrap=aligned_alloc
 
 $(BUILD)/fuzzer: $(call obj,tests/fuzz/libfuzzer.c tests/fuzz/edit.c $(fuzz_targets)) $(library)
 	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -fsanitize=fuzzer $(libs)
 
+gradient_suites := tests/training/test_gradients tests/training/test_graph_slopes
 # Objects come before the library: its parts of training, in float, are then left there.
-$(BUILD)/tests/test_gradients $(BUILD)/tests/test_graph_slopes: \
+$(addprefix $(BUILD)/,$(gradient_suites)): \
 		$(BUILD)/tests/%: $(BUILD)/obj64/tests/%.o $(in_double) \
 		$(call obj,$(test_common)) $(library)
 	@printf '  LD  %s\n' $@
@@ -260,9 +264,9 @@ $(BUILD)/analyze/%.ok: %.c tests/analyze.sh tests/analyze.allow | $(BUILD)/inclu
 	$(Q)tests/analyze.sh $@ $< gcc -std=c17 $(OMP) -O1 $(cppflags) -MMD -MP -MT $@ -MF $(@:.ok=.d)
 
 # Files that are rewritten only when what they say has changed: the flags, on which every object
-# depends, and what harness/host.c records, on which only it depends.
+# depends, and what harness/host/host.c records, on which only it depends.
 write_if_new = cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-code := core datasets samplers metrics training harness plots Makefile
+code := core datasets samplers metrics training results/*.[ch] harness plots Makefile
 
 $(BUILD)/include/flags: FORCE
 	@mkdir -p $(@D)
@@ -276,17 +280,17 @@ $(BUILD)/include/build_info.h: FORCE
 	printf '#define HN_BUILD_DIRTY %d\n' $$([ -n "$$changed" ] && echo 1 || echo 0); \
 	printf '#define HN_BUILD_CFLAGS "%s"\n' '$(strip $(all_cflags))'; } > $@.new; $(write_if_new)
 
-$(call obj,harness/host.c): $(BUILD)/include/build_info.h
-$(call obj,plots/theme.c): plots/theme.gp
-$(call obj,plots/report.c): plots/report.css plots/report.js
+$(call obj,harness/host/host.c): $(BUILD)/include/build_info.h
+$(call obj,plots/page/theme.c): plots/page/theme.gp
+$(call obj,plots/report/report.c): plots/report/report.css plots/report/report.js
 
 # Published numbers, claims and their jobs, as C strings.
 paper := $(wildcard plots/paper/*.tsv plots/paper/*.yaml harness/jobs/reproduce/*.yaml)
 $(BUILD)/include/paper.inc: FORCE
 	@mkdir -p $(@D)
-	@awk -f plots/embed.awk $(paper) > $@.new; $(write_if_new)
-$(call obj,plots/paper.c): $(BUILD)/include/paper.inc
+	@awk -f plots/page/embed.awk $(paper) > $@.new; $(write_if_new)
+$(call obj,plots/page/paper.c): $(BUILD)/include/paper.inc
 
 -include $(patsubst %.c,$(BUILD)/analyze/%.d,$(sources))
--include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c tests/fuzz/*.c)) $(in_double) \
-	$(BUILD)/obj64/tests/test_gradients.o $(BUILD)/obj64/tests/test_graph_slopes.o)
+-include $(patsubst %.o,%.d,$(call obj,$(sources) $(wildcard tests/*.c tests/fuzz/*.c)) \
+	$(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(suites)) $(in_double) $(gradient_suites:%=$(BUILD)/obj64/%.o))

@@ -2,8 +2,8 @@
 // whole or not at all. Object headers are written in the format of HDF5 1.8 because that one
 // carries checksums.
 #include "datasets/h5.h"
-#include "core/seal.h"
-#include "core/temporary.h"
+#include "core/checksum.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -47,7 +47,7 @@ HN_MUST_USE enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, 
 // On failure the temporary file is removed (HN_IO).
 HN_MUST_USE enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary,
                                       const char *path);
-// The same with a checksum behind the end of the file (core/seal.h).
+// The same with a checksum behind the end of the file (core/checksum.h).
 HN_MUST_USE enum hn_code hn_h5_commit_sealed(struct hn_context *ctx, hid_t file, char *temporary,
                                              const char *path);
 // Closes and removes an unfinished file. Frees temporary (NULL is fine).

@@ -1,6 +1,6 @@
 // Writes NumPy files, format version 1.0: under a temporary name, which becomes the file's when all
 // is on the disk.
-#include "core/temporary.h"
+#include "core/files.h"
 #include "datasets/npy.h"
 
 #include <endian.h>

@@ -1,7 +1,7 @@
 // Writing a snapshot, a step at a time. What is written passes hn_snapshot_validate(): rows are
 // checked as they will be read back, after rounding to the stored type.
 #include "core/digest.h"
-#include "core/temporary.h"
+#include "core/files.h"
 #include "datasets/half.h"
 #include "datasets/snapshot_private.h"
 

@@ -2,7 +2,7 @@
 #ifndef HN_DATASETS_SYNTH_H
 #define HN_DATASETS_SYNTH_H
 
-#include "core/option.h"
+#include "core/options/option.h"
 
 struct hn_synth {
     int64_t n, dim, classes, super_classes, steps, step_gap, views, seed;

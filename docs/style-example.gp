@@ -1,5 +1,5 @@
 # An example for `hardneg plot --style`: the user's gnuplot commands, which come after the theme
-# (plots/theme.gp) and before the figure. This one is for a printed page in grey.
+# (plots/page/theme.gp) and before the figure. This one is for a printed page in grey.
 #
 #   hardneg plot results/demo --term pdf --style docs/style-example.gp
 

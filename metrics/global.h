@@ -2,7 +2,7 @@
 #ifndef HN_METRICS_GLOBAL_H
 #define HN_METRICS_GLOBAL_H
 
-#include "core/sinks.h"
+#include "core/sweep/sinks.h"
 #include "datasets/items.h"
 
 // For s_ij = x1_i . x2_j, the positive s_ii among the keys (GC definitions 3.1 and 3.2). The

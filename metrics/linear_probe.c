@@ -11,8 +11,8 @@
 // Not liblinear: its logistic regression is one class against the rest, it draws on rand() in some
 // solvers, and it takes 16 bytes per value of dense rows.
 #include "metrics/linear_probe.h"
-#include "core/blas.h"
 #include "core/random.h"
+#include "core/sweep/blas.h"
 #include "metrics/preconditioner.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // From ids to numbers: gathers the rows of a batch, multiplies them, and hands the pairs to
 // metrics.
-#include "core/blas.h"
+#include "core/sweep/blas.h"
 #include "metrics/metric.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
-#include "metrics/study.h"
+#include "metrics/studies/study.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef HN_METRICS_WEIGHTING_H
 #define HN_METRICS_WEIGHTING_H
 
-#include "core/option.h"
+#include "core/options/option.h"
 
 enum hn_loss { HN_LOSS_NTXENT, HN_LOSS_INFONCE, HN_LOSS_OTHER_VIEW };
 struct hn_loss_type {

@@ -6,7 +6,7 @@
 // when there is none left. A batch then hangs on those before it, so that the whole epoch is walked
 // when it begins, in order, and handed out from memory. Deviation: the code gathers the last B - 1
 // or fewer items in one short batch, here they are walked from like all others.
-#include "samplers/marks.h"
+#include "core/bitset.h"
 #include "samplers/presets.h"
 #include "samplers/proximity.h"
 #include "samplers/walk.h"

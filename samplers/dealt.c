@@ -15,9 +15,9 @@
 //
 // Streams: (seed, "proximity.tiles", step, 0, 0) shuffles the rows, (seed, "proximity.deal", step,
 // 0, 0) deals the pools, in order; so neither depends on threads.
-#include "core/blas.h"
-#include "core/select.h"
-#include "samplers/marks.h"
+#include "core/bitset.h"
+#include "core/sweep/blas.h"
+#include "core/sweep/select.h"
 #include "samplers/proximity.h"
 
 #include <inttypes.h>

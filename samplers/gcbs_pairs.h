@@ -2,7 +2,7 @@
 #ifndef HN_SAMPLERS_GCBS_PAIRS_H
 #define HN_SAMPLERS_GCBS_PAIRS_H
 
-#include "core/sweep.h"
+#include "core/sweep/sweep.h"
 
 // A pair whose product is not yet decided on.
 struct hn_close_pair {

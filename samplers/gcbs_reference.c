@@ -4,8 +4,8 @@
 // of an even number of chunks is the mean of the middle two (statistics.median).
 //
 // Our deviation: products are decided as in double, where the paper's code has floats.
-#include "core/blas.h"
 #include "core/stats.h"
+#include "core/sweep/blas.h"
 #include "samplers/gcbs_threshold.h"
 
 #include <gsl/gsl_statistics_double.h>

@@ -17,8 +17,8 @@
 // What pairs of a group still have in common can, where few items are very near to each other; it
 // costs another sweep at worst.
 #include "samplers/gcbs_threshold.h"
-#include "core/blas.h"
-#include "core/product.h"
+#include "core/sweep/blas.h"
+#include "core/sweep/product.h"
 
 #include <math.h>
 #include <omp.h>

@@ -13,9 +13,9 @@
 // B / A) to floor((g + 1) B / A) - 1, so that no anchor has fewer than l negatives, and where 1 + l
 // does not divide B some have more. (3) The last batch of an epoch holds the anchors that are left,
 // and is short.
-#include "core/near.h"
-#include "core/select.h"
-#include "samplers/marks.h"
+#include "core/bitset.h"
+#include "core/sweep/knn.h"
+#include "core/sweep/select.h"
 #include "samplers/sampler.h"
 
 #include <omp.h>

@@ -5,7 +5,7 @@
 // without an item at that distance has no negatives, so contributes no pair; anchors_without counts
 // them. Check value: the items at exactly l hops are those of the l-th power of the adjacency
 // matrix that no lower power and no identity holds.
-#include "samplers/marks.h"
+#include "core/bitset.h"
 #include "samplers/sampler.h"
 
 #include <omp.h>

@@ -2,8 +2,8 @@
 //
 // There is no index and no graph: a batch costs the N inner products of one row, which is what an
 // exact neighbour query costs. Batches asked for together share one pass over the embeddings.
-#include "core/blas.h"
-#include "core/select.h"
+#include "core/sweep/blas.h"
+#include "core/sweep/select.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 // The margins are the positive-aware thresholds of hard-negative mining for text embeddings. What
 // an item fails first it is counted under, by whether it has the anchor's label: table `attrition`.
 // Ranks and comparisons are those of inner products in double.
-#include "core/near.h"
+#include "core/sweep/knn.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

@@ -9,9 +9,9 @@
 // neighbour that is listed twice is walked to twice as often, and a walk at an item that lists
 // itself may stay there.
 #include "samplers/proximity.h"
-#include "core/near.h"
-#include "core/select.h"
-#include "samplers/marks.h"
+#include "core/bitset.h"
+#include "core/sweep/knn.h"
+#include "core/sweep/select.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 //
 // Floyd's algorithm (Bentley and Floyd, CACM 30(9), 1987), as for the candidates of a proximity
 // graph.
-#include "samplers/marks.h"
+#include "core/bitset.h"
 #include "samplers/sampler.h"
 
 #include <omp.h>

@@ -9,7 +9,7 @@
 //
 // Places are decided by the inner product in double. With dense rows float products say which items
 // lie within twice the error bound of a percentile: only those are multiplied again.
-#include "core/blas.h"
+#include "core/sweep/blas.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

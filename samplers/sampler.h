@@ -2,9 +2,9 @@
 #ifndef HN_SAMPLERS_SAMPLER_H
 #define HN_SAMPLERS_SAMPLER_H
 
-#include "core/option.h"
+#include "core/options/option.h"
 #include "core/random.h"
-#include "core/sweep.h"
+#include "core/sweep/sweep.h"
 #include "core/table.h"
 #include "datasets/items.h"
 

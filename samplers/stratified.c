@@ -15,9 +15,9 @@
 //
 // Batches are independent of each other: an epoch is no partition, and items of small clusters come
 // more often than others.
-#include "core/blas.h"
-#include "core/select.h"
-#include "samplers/marks.h"
+#include "core/bitset.h"
+#include "core/sweep/blas.h"
+#include "core/sweep/select.h"
 #include "samplers/sampler.h"
 
 #include <math.h>

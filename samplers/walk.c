@@ -24,7 +24,7 @@
 // when all that can be reached is collected; then they go on from a random item that is not in S,
 // which counts as a stall as above.
 #include "samplers/walk.h"
-#include "samplers/marks.h"
+#include "core/bitset.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef HN_TESTS_FIGURES_FIXTURE_H
 #define HN_TESTS_FIGURES_FIXTURE_H
 
-#include "harness/store.h"
+#include "results/store.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

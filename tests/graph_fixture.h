@@ -4,7 +4,7 @@
 
 #include "tests/fixture.h"
 #include "tests/test.h"
-#include "training/task.h"
+#include "training/tasks/task.h"
 
 #include <math.h>
 #include <stdio.h>

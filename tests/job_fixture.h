@@ -3,7 +3,7 @@
 #ifndef HN_TESTS_JOB_FIXTURE_H
 #define HN_TESTS_JOB_FIXTURE_H
 
-#include "harness/job.h"
+#include "harness/job/job.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

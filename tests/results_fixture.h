@@ -3,7 +3,7 @@
 #ifndef HN_TESTS_RESULTS_FIXTURE_H
 #define HN_TESTS_RESULTS_FIXTURE_H
 
-#include "harness/store.h"
+#include "results/store.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

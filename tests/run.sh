@@ -34,9 +34,9 @@ run_suite() {
 }
 export -f run_suite
 
-for suite in tests/test_*.c; do
-    name=$(basename "$suite" .c)
-    printf '%s\0%s\0' "${name#test_}" "$BUILD/tests/$name"
+find tests -name 'test_*.c' | sort | while IFS= read -r suite; do
+    name=${suite%.c}
+    printf '%s\0%s\0' "$(basename "${name/test_/}")" "$BUILD/$name"
 done | xargs -0 -r -n 2 -P 2 bash -c 'run_suite "$@"' run
 
 if [ "$what" = all ]; then

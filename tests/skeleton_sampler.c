@@ -6,8 +6,8 @@
 // The head of a file states the method, its paper and equation, and where it deviates. This one: a
 // chain. A batch starts at a random item and goes from every item to its nearest neighbour; when
 // that is in the batch already, to the next item in file order that is not. (No paper does so.)
-#include "core/sinks.h"
-#include "samplers/marks.h"
+#include "core/bitset.h"
+#include "core/sweep/sinks.h"
 #include "samplers/sampler.h"
 
 #include <string.h>

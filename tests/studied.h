@@ -3,7 +3,7 @@
 #define HN_TESTS_STUDIED_H
 
 #include "metrics/metric.h"
-#include "metrics/study.h"
+#include "metrics/studies/study.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 #include "tests/test.h"
-#include "core/blas.h"
+#include "core/sweep/blas.h"
 
 #include <setjmp.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #define HN_TRAINING_LOOP_H
 
 #include "samplers/sampler.h"
-#include "training/optimiser.h"
-#include "training/task.h"
-#include "training/untrained.h"
+#include "training/net/optimiser.h"
+#include "training/tasks/task.h"
+#include "training/tasks/untrained.h"
 
 enum hn_embeddings {
     HN_EMBEDDINGS_FRESH, // evaluation mode, of all items, at every rebuild

@@ -1,6 +1,6 @@
 // Fuzz targets: each gives bytes to one reader, as the file that it would read, and ends the
 // process if the reader breaks a promise. One list; libFuzzer (tests/fuzz/run.sh) and the
-// regression test (tests/test_fuzz.c) read it.
+// regression test (tests/fuzz/test_fuzz.c) read it.
 #ifndef HN_TESTS_FUZZ_TARGET_H
 #define HN_TESTS_FUZZ_TARGET_H
 

@@ -11,8 +11,8 @@
 #include "datasets/snapshot.h"
 #include "datasets/tudataset.h"
 #include "datasets/vecs.h"
-#include "harness/job.h"
-#include "harness/store.h"
+#include "harness/job/job.h"
+#include "results/store.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,0 +1,20 @@
+// A set of ids as bits, for scratch that has to stay in the nearest cache. Whoever sets marks
+// clears them again, one by one, so that no call pays for all n.
+#ifndef HN_CORE_BITSET_H
+#define HN_CORE_BITSET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline int64_t hn_marks_words(int64_t n) { return (n + 63) / 64; }
+static inline bool hn_marked(const uint64_t *marks, int32_t id) {
+    return marks[id >> 6] >> (id & 63) & 1;
+}
+static inline void hn_mark(uint64_t *marks, int32_t id) {
+    marks[id >> 6] |= UINT64_C(1) << (id & 63);
+}
+static inline void hn_unmark(uint64_t *marks, int32_t id) {
+    marks[id >> 6] &= ~(UINT64_C(1) << (id & 63));
+}
+
+#endif

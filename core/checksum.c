@@ -1,0 +1,80 @@
+#include "core/checksum.h"
+#include "core/digest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char word[] = "hardneg-seal sha256 ";
+enum { WORD = sizeof word - 1, SEAL = WORD + HN_DIGEST_TEXT, BLOCK = 1 << 16 };
+
+// SHA-256 of the first `bytes` bytes.
+static bool digest_file(int fd, int64_t bytes, char text[HN_DIGEST_TEXT]) {
+    char block[BLOCK];
+    struct hn_digest digest;
+    hn_digest_begin(&digest);
+    for (int64_t at = 0; at < bytes;) {
+        ssize_t n = pread(fd, block, (size_t)hn_min(bytes - at, BLOCK), at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        hn_digest_add(&digest, block, (size_t)n);
+        at += n;
+    }
+    hn_digest_end(&digest, text);
+    return true;
+}
+
+static bool append(int fd, int64_t at, const char *text, size_t size) {
+    while (size > 0) {
+        ssize_t n = pwrite(fd, text, size, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        text += n;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+enum hn_code hn_seal_write(struct hn_context *ctx, const char *path) {
+    char seal[SEAL + 1], digest[HN_DIGEST_TEXT];
+    struct stat about;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    bool good = fd >= 0 && fstat(fd, &about) == 0 && digest_file(fd, about.st_size, digest);
+    if (good) {
+        (void)snprintf(seal, sizeof seal, "%s%s\n", word, digest);
+        good = append(fd, about.st_size, seal, SEAL);
+    }
+    int reason = errno;
+    if (fd >= 0 && close(fd) != 0 && good) {
+        good = false;
+        reason = errno;
+    }
+    return good ? HN_OK : hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
+}
+
+enum hn_code hn_seal_check(struct hn_context *ctx, const char *path) {
+    char seal[SEAL], digest[HN_DIGEST_TEXT];
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return HN_OK;
+    bool sealed = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size >= SEAL &&
+                  pread(fd, seal, SEAL, about.st_size - SEAL) == SEAL &&
+                  memcmp(seal, word, WORD) == 0;
+    bool good = !sealed || (digest_file(fd, about.st_size - SEAL, digest) &&
+                            memcmp(seal + WORD, digest, HN_DIGEST_TEXT - 1) == 0);
+    (void)close(fd);
+    return good ? HN_OK
+                : hn_fail(ctx, HN_DATA,
+                          "%s: the file is damaged: its SHA-256 is not the one it was sealed with; "
+                          "make or copy it again",
+                          path);
+}

@@ -1,0 +1,162 @@
+#include "core/files.h"
+#include "core/digest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRIES = 1000, MARK = 8, PATIENCE = 3600, END_MAX = 6 };
+
+static const char infix[] = ".tmp-";
+
+// One process number may be alive on two machines that share a disk.
+static void find_mark(char mark[HN_DIGEST_TEXT]) {
+    char text[256] = "";
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (!boot || !fgets(text, sizeof text, boot))
+        (void)gethostname(text, sizeof text - 1);
+    if (boot)
+        (void)fclose(boot);
+    struct hn_digest digest;
+    hn_digest_begin(&digest);
+    hn_digest_add_text(&digest, text);
+    ssize_t length = readlink("/proc/self/ns/pid", text, sizeof text);
+    if (length > 0)
+        hn_digest_add(&digest, text, (size_t)length);
+    hn_digest_end(&digest, mark);
+    mark[MARK] = '\0';
+}
+
+// Not mkstemp(), which would leave the file unreadable for others whatever the umask says.
+char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
+    char mark[HN_DIGEST_TEXT];
+    find_mark(mark);
+    for (int i = 0; i < TRIES; i++) {
+        char *name = hn_format(ctx, "%s%s%s-%ld-%d", path, infix, mark, (long)getpid(), i);
+        if (!name)
+            return NULL;
+        *fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0)
+            return name;
+        int reason = errno;
+        hn_free(ctx, name);
+        if (reason != EEXIST) {
+            bool full = reason == ENOSPC || reason == EDQUOT || reason == EIO;
+            (void)hn_fail(ctx, full ? HN_IO : HN_USAGE, "%s: cannot be written: %s; check the %s",
+                          path, strerror(reason), full ? "disk" : "folder");
+            return NULL;
+        }
+    }
+    (void)hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s%s*", path,
+                  TRIES, path, infix);
+    return NULL;
+}
+
+char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
+    char mark[HN_DIGEST_TEXT];
+    find_mark(mark);
+    char *name = hn_format(ctx, "%s%s%s-%ld-XXXXXX", path, infix, mark, (long)getpid());
+    if (name && !mkdtemp(name)) {
+        (void)hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s; check the folder", path,
+                      strerror(errno));
+        hn_free(ctx, name);
+        name = NULL;
+    }
+    return name;
+}
+
+// What a name says of its maker. Strict: a file of the user must not be taken for one of ours.
+struct maker {
+    const char *mark; // [MARK]
+    pid_t pid;
+};
+
+static const char *last_infix(const char *name) {
+    const char *found = NULL;
+    for (const char *at = name; (at = strstr(at, infix)); at++)
+        found = at;
+    return found;
+}
+
+static bool parse(const char *name, struct maker *maker) {
+    static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const char *at = last_infix(name);
+    if (!at)
+        return false;
+    maker->mark = at + strlen(infix);
+    if (strspn(maker->mark, "0123456789abcdef") != MARK || maker->mark[MARK] != '-')
+        return false;
+    const char *number = maker->mark + MARK + 1;
+    size_t digits = strspn(number, "0123456789");
+    if (digits < 1 || digits > 9 || number[digits] != '-')
+        return false;
+    maker->pid = (pid_t)strtol(number, NULL, 10);
+    const char *end = number + digits + 1;
+    size_t length = strspn(end, letters);
+    return maker->pid > 0 && length >= 1 && length <= END_MAX && end[length] == '\0';
+}
+
+static bool is_left_over(const struct maker *maker, const char *mark, const struct stat *about) {
+    if (strncmp(maker->mark, mark, MARK) == 0 && kill(maker->pid, 0) != 0 && errno == ESRCH)
+        return true;
+    return about->st_mtime < time(NULL) - PATIENCE;
+}
+
+// A folder of ours holds files only.
+static void remove_folder(int parent, const char *name) {
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!folder) {
+        if (fd >= 0)
+            (void)close(fd);
+        return;
+    }
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            (void)unlinkat(fd, entry->d_name, 0);
+    (void)closedir(folder);
+    (void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void hn_temporary_sweep(const char *folder, const char *prefix) {
+    char mark[HN_DIGEST_TEXT];
+    DIR *listing = opendir(folder);
+    if (!listing)
+        return;
+    find_mark(mark);
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        struct stat about;
+        struct maker maker;
+        const char *name = entry->d_name;
+        if (strncmp(name, prefix, strlen(prefix)) != 0 || !parse(name, &maker) ||
+            fstatat(dirfd(listing), name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !is_left_over(&maker, mark, &about))
+            continue;
+        if (S_ISDIR(about.st_mode))
+            remove_folder(dirfd(listing), name);
+        else
+            (void)unlinkat(dirfd(listing), name, 0);
+    }
+    (void)closedir(listing);
+}
+
+void hn_temporary_sweep_for(const char *path) {
+    char folder[PATH_MAX], prefix[NAME_MAX + 1];
+    const char *slash = strrchr(path, '/');
+    int length = slash == path ? 1 : slash ? (int)(slash - path) : 0;
+    if (length >= (int)sizeof folder)
+        return;
+    (void)snprintf(folder, sizeof folder, "%.*s", length ? length : 1, length ? path : ".");
+    int used = snprintf(prefix, sizeof prefix, "%s%s", slash ? slash + 1 : path, infix);
+    if (used > 0 && used < (int)sizeof prefix)
+        hn_temporary_sweep(folder, prefix);
+}

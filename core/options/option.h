@@ -1,0 +1,92 @@
+// Option tables: a family (sampler, command, job file) states its options once; parsing, help,
+// error messages, canonical text and stored columns all come from the table.
+#ifndef HN_CORE_OPTIONS_OPTION_H
+#define HN_CORE_OPTIONS_OPTION_H
+
+#include "core/context.h"
+#include <stdio.h>
+
+enum hn_option_kind {
+    HN_OPTION_INT,      // int64_t
+    HN_OPTION_REAL,     // double
+    HN_OPTION_BOOL,     // bool; "true", "false", "yes", "no"; a bare --flag is true
+    HN_OPTION_CHOICE,   // int, index into choices
+    HN_OPTION_SCHEDULE, // struct hn_schedule; "0.2" or "0.2~0.05"
+    HN_OPTION_TEXT,     // char *, owned by the parameters
+    HN_OPTION_LIST,     // struct hn_text_list, owned; each occurrence appends (command lines only)
+    HN_OPTION_SIZE      // int64_t bytes; "4GiB", "512MiB", "1000000"
+};
+
+// alpha(s) = from + (to - from) * progress; a constant has from = to.
+struct hn_schedule {
+    double from, to;
+};
+
+struct hn_text_list {
+    char **item;
+    int64_t count;
+};
+
+struct hn_option {
+    const char *name;
+    enum hn_option_kind kind;
+    size_t offset;       // of the field in the parameter struct
+    const char *initial; // default as text; NULL = unset (INT: INT64_MIN, REAL: NaN,
+                         // TEXT: NULL, BOOL: false, SIZE: 0, SCHEDULE: NaN, LIST: empty,
+                         // CHOICE: the first)
+    double min, max;     // inclusive, for INT, REAL, SCHEDULE (both ends), SIZE; infinite = no
+                         // limit on that side; both 0 = no limits (SIZE: never negative)
+    const char *const *choices; // CHOICE: NULL-terminated names; INT: at most one word, which
+                                // stands for the number 0 ("all")
+    const char *help;           // one line
+    char letter;                // command lines: short form, 0 = none
+    const char *metavar;        // command lines: name of the value in --help, NULL for BOOL
+};
+
+// A table ends with an entry whose name is NULL.
+
+// Sets every option of `params` (uninitialised before) to its default.
+HN_MUST_USE enum hn_code hn_options_init(struct hn_context *ctx, const struct hn_option *table,
+                                         void *params);
+// Frees what TEXT and LIST options own.
+void hn_options_free(struct hn_context *ctx, const struct hn_option *table, void *params);
+// Parses `text` into option `name`. HN_USAGE for an unknown name (with the nearest one), a wrong
+// type or a value out of range (with the range or the choices).
+HN_MUST_USE enum hn_code hn_options_set(struct hn_context *ctx, const struct hn_option *table,
+                                        void *params, const char *name, const char *text);
+// Entry of that name or NULL.
+const struct hn_option *hn_options_find(const struct hn_option *table, const char *name);
+// Writes the value as canonical text (same value, same text: reals in the shortest form that reads
+// back equal; unset: ""), and returns its length as snprintf does.
+int hn_option_text(const struct hn_option *option, const void *params, char *buffer, size_t size);
+// "K=100, M=500, alpha=0.2~0.05": all options that are set, sorted by name. Owned by the caller.
+HN_MUST_USE char *hn_options_text(struct hn_context *ctx, const struct hn_option *table,
+                                  const void *params);
+// "0 to 1", "1 or more", "a, b or c": the values an option takes.
+int hn_option_range(const struct hn_option *option, char *buffer, size_t size);
+
+// Value of a schedule at progress in [0, 1].
+static inline double hn_schedule_at(struct hn_schedule s, double progress) {
+    return s.from + (s.to - s.from) * progress;
+}
+
+// The shortest decimal text that reads back as exactly v ("0.1", "1e-05", "nan").
+int hn_real_text(double v, char *buffer, size_t size);
+
+// The entry of names[n] nearest to word (Damerau-Levenshtein distance at most a third of its
+// length, at least 1; case ignored), or NULL.
+const char *hn_nearest(const char *word, const char *const *names, int64_t n);
+
+// Command line: parses argv[1..] into params by `table`; what is no option is put into positional
+// (a list borrowed from argv, room for argc). "--" ends options; "--name=value", "--name value",
+// "-x value" and "-xvalue" are taken. HN_USAGE as hn_options_set.
+HN_MUST_USE enum hn_code hn_options_argv(struct hn_context *ctx, const struct hn_option *table,
+                                         void *params, int argc, char **argv,
+                                         const char **positional, int *n_positional);
+// What an option does, with its range and default, on one line; returns its length as snprintf
+// does.
+int hn_option_summary(const struct hn_option *option, char *buffer, size_t size);
+// The option part of a --help screen, aligned, at most 100 columns.
+void hn_options_help(const struct hn_option *table, FILE *out);
+
+#endif

@@ -1,0 +1,196 @@
+// Canonical texts of option values: the same value gives the same text, in every locale.
+#include "core/options/option.h"
+#include <float.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REAL_MAX = 32, RANGE_MAX = 512 };
+
+// Of printf's %.1g to %.17g the shortest that reads back equal; the longer digits win ties, so that
+// 10000 is not written 1e+04.
+static void shortest(double v, char best[REAL_MAX], locale_t c_locale) {
+    char text[REAL_MAX];
+    snprintf(best, REAL_MAX, "%.17g", v);
+    for (int digits = 16; digits > 0; digits--) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod_l(text, NULL, c_locale) == v && strlen(text) < strlen(best))
+            memcpy(best, text, sizeof text);
+    }
+}
+
+int hn_real_text(double v, char *buffer, size_t size) {
+    char best[REAL_MAX];
+    if (isnan(v)) // its sign, which printf shows, means nothing
+        return snprintf(buffer, size, "nan");
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(c_locale);
+    shortest(v, best, c_locale);
+    uselocale(before);
+    freelocale(c_locale);
+    return snprintf(buffer, size, "%s", best);
+}
+
+static int schedule_text(struct hn_schedule s, char *buffer, size_t size) {
+    char from[REAL_MAX], to[REAL_MAX];
+    if (isnan(s.from))
+        return snprintf(buffer, size, "%s", "");
+    hn_real_text(s.from, from, sizeof from);
+    hn_real_text(s.to, to, sizeof to);
+    bool constant = s.from == s.to;
+    return snprintf(buffer, size, "%s%s%s", from, constant ? "" : "~", constant ? "" : to);
+}
+
+// Puts text behind what is there, as far as it fits; returns the length that it would have.
+static int append(char *buffer, size_t size, int used, const char *text) {
+    size_t at = (size_t)used < size ? (size_t)used : size;
+    return used + snprintf(size ? buffer + at : NULL, size - at, "%s", text);
+}
+
+static int list_text(const struct hn_text_list *list, char *buffer, size_t size) {
+    int used = append(buffer, size, 0, "");
+    for (int64_t i = 0; i < list->count; i++) {
+        used = append(buffer, size, used, i ? "," : "");
+        used = append(buffer, size, used, list->item[i]);
+    }
+    return used;
+}
+
+int hn_option_text(const struct hn_option *option, const void *params, char *buffer, size_t size) {
+    const void *v = (const char *)params + option->offset;
+    switch (option->kind) {
+    case HN_OPTION_INT:
+    case HN_OPTION_SIZE: {
+        int64_t i = *(const int64_t *)v;
+        int64_t unset = option->kind == HN_OPTION_INT ? INT64_MIN : 0;
+        if (!option->initial && i == unset)
+            break;
+        if (option->kind == HN_OPTION_INT && option->choices && i == 0)
+            return snprintf(buffer, size, "%s", option->choices[0]);
+        return snprintf(buffer, size, "%" PRId64, i);
+    }
+    case HN_OPTION_REAL:
+        if (isnan(*(const double *)v))
+            break;
+        return hn_real_text(*(const double *)v, buffer, size);
+    case HN_OPTION_BOOL: return snprintf(buffer, size, "%s", *(const bool *)v ? "true" : "false");
+    case HN_OPTION_CHOICE: return snprintf(buffer, size, "%s", option->choices[*(const int *)v]);
+    case HN_OPTION_SCHEDULE: return schedule_text(*(const struct hn_schedule *)v, buffer, size);
+    case HN_OPTION_TEXT: {
+        const char *text = *(char *const *)v;
+        return snprintf(buffer, size, "%s", text ? text : "");
+    }
+    case HN_OPTION_LIST: return list_text(v, buffer, size);
+    }
+    return snprintf(buffer, size, "%s", "");
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp((*(const struct hn_option *const *)a)->name,
+                  (*(const struct hn_option *const *)b)->name);
+}
+
+// Writes "name=value, ..." or, with buffer NULL and size 0, only counts.
+static int all_text(const struct hn_option *const *sorted, int n, const void *params, char *buffer,
+                    size_t size) {
+    int used = append(buffer, size, 0, "");
+    for (int i = 0; i < n; i++) {
+        int length = hn_option_text(sorted[i], params, NULL, 0);
+        if (length == 0)
+            continue;
+        used = append(buffer, size, used, used ? ", " : "");
+        used = append(buffer, size, used, sorted[i]->name);
+        used = append(buffer, size, used, "=");
+        if ((size_t)used < size)
+            hn_option_text(sorted[i], params, buffer + used, size - (size_t)used);
+        used += length;
+    }
+    return used;
+}
+
+char *hn_options_text(struct hn_context *ctx, const struct hn_option *table, const void *params) {
+    int n = 0;
+    while (table[n].name)
+        n++;
+    const struct hn_option **sorted = hn_alloc(ctx, n, sizeof *sorted);
+    if (!sorted)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        sorted[i] = &table[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_name);
+    size_t size = (size_t)all_text(sorted, n, params, NULL, 0) + 1;
+    char *text = hn_alloc(ctx, (int64_t)size, 1);
+    if (text)
+        all_text(sorted, n, params, text, size);
+    hn_free(ctx, sorted);
+    return text;
+}
+
+// A limit as a user would write it: sizes in the largest binary unit that divides them.
+static void limit_text(const struct hn_option *option, double v, char *buffer, size_t size) {
+    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    if (option->kind == HN_OPTION_SIZE)
+        while (unit < 4 && v >= 1024 && fmod(v, 1024) == 0) {
+            v /= 1024;
+            unit++;
+        }
+    char number[REAL_MAX];
+    if (option->kind != HN_OPTION_REAL && option->kind != HN_OPTION_SCHEDULE && fabs(v) < 1e15)
+        snprintf(number, sizeof number, "%.0f", v); // whole: 100000 rather than 1e+05
+    else
+        hn_real_text(v, number, sizeof number);
+    snprintf(buffer, size, "%s%s", number, units[unit]);
+}
+
+static bool whole_kind(const struct hn_option *option) {
+    return option->kind == HN_OPTION_INT || option->kind == HN_OPTION_SIZE;
+}
+
+// Limits at or beyond what the type holds limit nothing.
+static bool limits(const struct hn_option *option, double v) {
+    return fabs(v) < (whole_kind(option) ? 0x1p63 : DBL_MAX);
+}
+
+static int number_range(const struct hn_option *option, char *buffer, size_t size) {
+    char min[REAL_MAX + 4], max[REAL_MAX + 4];
+    bool none = option->min == 0 && option->max == 0;
+    bool above = !none && limits(option, option->min), below = !none && limits(option, option->max);
+    const char *also = option->kind == HN_OPTION_SCHEDULE ? ", also from~to" : "";
+    const char *word = option->kind == HN_OPTION_INT    ? "any whole number"
+                       : option->kind == HN_OPTION_SIZE ? "bytes, as in 512MiB or 4GiB"
+                                                        : "any number";
+    limit_text(option, option->min, min, sizeof min);
+    limit_text(option, option->max, max, sizeof max);
+    char or_word[REAL_MAX] = "";
+    if (option->kind == HN_OPTION_INT && option->choices)
+        snprintf(or_word, sizeof or_word, ", or %s", option->choices[0]);
+    if (above && below)
+        return snprintf(buffer, size, "%s to %s%s%s", min, max, also, or_word);
+    if (above)
+        return snprintf(buffer, size, "%s or more%s%s", min, also, or_word);
+    if (below)
+        return snprintf(buffer, size, "%s or less%s", max, also);
+    return snprintf(buffer, size, "%s%s", word, also);
+}
+
+static int choice_range(const struct hn_option *option, char *buffer, size_t size) {
+    int used = append(buffer, size, 0, option->choices[0] ? option->choices[0] : "");
+    for (int i = 1; option->choices[0] && option->choices[i]; i++) {
+        used = append(buffer, size, used, option->choices[i + 1] ? ", " : " or ");
+        used = append(buffer, size, used, option->choices[i]);
+    }
+    return used;
+}
+
+int hn_option_range(const struct hn_option *option, char *buffer, size_t size) {
+    switch (option->kind) {
+    case HN_OPTION_BOOL: return snprintf(buffer, size, "true or false");
+    case HN_OPTION_CHOICE: return choice_range(option, buffer, size);
+    case HN_OPTION_TEXT:
+    case HN_OPTION_LIST: return snprintf(buffer, size, "any text");
+    default: return number_range(option, buffer, size);
+    }
+}

@@ -1,0 +1,97 @@
+// Bands: rows [from, to) of X against all of Y, one band after the other. The sweep takes such rows
+// for rows 0 .. to - from, so that its own column cannot be left out there: one more is kept
+// instead, and the row itself, or else the last, is dropped. What is kept is decided by exact
+// products and indices alone, so the tiles in which they are met do not matter.
+#include "core/sweep/knn.h"
+
+enum { BANDS = 8 };
+
+static int64_t band_from(const struct hn_near *near, int64_t band) {
+    return near->x.rows * band / near->bands;
+}
+
+static bool one_view(const struct hn_near *near) {
+    return near->x.data == near->y.data && near->x.rows == near->y.rows;
+}
+
+static enum hn_code begin(struct hn_context *ctx, struct hn_near *near) {
+    int64_t size, n = near->x.rows;
+    near->kept = hn_max(0, hn_min(near->k, near->y.rows - near->skip_self));
+    near->bands = ctx->memory.lean && n <= INT32_MAX ? hn_max(1, hn_min(BANDS, n)) : 1;
+    near->band = 0;
+    near->again = near->bands > 1 && one_view(near) ? n * n - hn_sweep_symmetric_dots(n) : 0;
+    hn_free(ctx, near->id);
+    near->id = NULL;
+    if (near->bands == 1)
+        return HN_OK;
+    if (!hn_mul(n, near->kept, &size))
+        return hn_fail(ctx, HN_MEMORY, "the %lld nearest of %lld rows are too many",
+                       (long long)near->kept, (long long)n);
+    near->id = hn_alloc(ctx, size, sizeof *near->id);
+    return near->id ? HN_OK : ctx->code;
+}
+
+// The lists of a band without the rows themselves.
+static void take_band(struct hn_near *near) {
+    const struct hn_topk *top = &near->top;
+    int64_t from = band_from(near, near->band);
+    for (int64_t i = 0; i < top->rows; i++) {
+        const int32_t *list = top->id + i * top->kept;
+        int32_t *id = near->id + (from + i) * near->kept;
+        for (int64_t k = 0, n = 0; k < top->kept && n < near->kept; k++)
+            if (!near->skip_self || list[k] != from + i)
+                id[n++] = list[k];
+    }
+}
+
+static void take_sweep(struct hn_context *ctx, struct hn_near *near) {
+    if (near->bands > 1) {
+        take_band(near);
+    } else {
+        near->id = near->top.id;
+        near->top.id = NULL;
+    }
+    hn_topk_free(ctx, &near->top);
+    near->band++;
+}
+
+enum hn_code hn_near_plan(struct hn_context *ctx, struct hn_near *near, int pass,
+                          struct hn_sweep *sweep) {
+    if (pass == 0 && begin(ctx, near))
+        return ctx->code;
+    if (pass > 0)
+        take_sweep(ctx, near);
+    if (near->band == near->bands)
+        return HN_OK;
+    int64_t from = band_from(near, near->band), to = band_from(near, near->band + 1);
+    bool all = near->bands == 1;
+    near->top = (struct hn_topk){.k = near->kept + (near->skip_self && !all),
+                                 .skip_self = near->skip_self && all,
+                                 .ids_only = true};
+    sweep->x = (struct hn_matrix){hn_row(&near->x, from), to - from, near->x.cols, near->x.stride};
+    sweep->y = near->y;
+    hn_sweep_add(sweep, &hn_topk_sink, &near->top, HN_SIDE_ROWS);
+    return HN_OK;
+}
+
+enum hn_code hn_near_run(struct hn_context *ctx, struct hn_near *near, int64_t *n_dot) {
+    *n_dot = 0;
+    for (int pass = 0;; pass++) {
+        struct hn_sweep sweep = {0};
+        enum hn_code code = hn_near_plan(ctx, near, pass, &sweep);
+        if (code || sweep.n_sinks == 0) {
+            *n_dot -= near->again;
+            return code;
+        }
+        code = hn_sweep_run(ctx, &sweep);
+        if (code)
+            return code;
+        *n_dot += sweep.n_dot;
+    }
+}
+
+void hn_near_free(struct hn_context *ctx, struct hn_near *near) {
+    hn_topk_free(ctx, &near->top);
+    hn_free(ctx, near->id);
+    near->id = NULL;
+}

@@ -1,0 +1,31 @@
+// Rows packed once for many products (core/sweep/product.h), where the processor has a product of
+// our own; elsewhere the library multiplies rows as they are. So callers need not know which it is.
+#ifndef HN_CORE_SWEEP_PACKED_H
+#define HN_CORE_SWEEP_PACKED_H
+
+#include "core/sweep/product.h"
+
+// Blocks of `block` rows (the last may have fewer), each packed in panels of its own.
+struct hn_packed {
+    struct hn_matrix rows;            // borrowed
+    const struct hn_product *product; // NULL: the library's
+    int64_t block, panels;            // rows of a block, at most; panels that it takes
+    float *data;                      // owned: [blocks x panels x HN_PANEL x d]; NULL: not packed
+};
+
+// Packs all rows on ctx->threads threads. Errors: HN_MEMORY, after which nothing has to be freed.
+HN_MUST_USE enum hn_code hn_packed_open(struct hn_context *ctx, const struct hn_matrix *rows,
+                                        int64_t block, struct hn_packed *packed);
+void hn_packed_free(struct hn_context *ctx, struct hn_packed *packed);
+
+// s[i * stride + j] = <x_(row0+i), y_(col0+j)>, i < rows, j < cols. Rows of x are of one block and
+// row0 begins a panel of it; the columns begin a block of y and lie within it. Whole panels are
+// written: stride and s have to allow for hn_panels() of rows and of columns.
+void hn_packed_multiply(const struct hn_packed *x, int64_t row0, int64_t rows,
+                        const struct hn_packed *y, int64_t col0, int64_t cols, float *s,
+                        int64_t stride);
+// The same for one row, wherever it is: s[cols], and room for hn_panels() of columns.
+void hn_packed_multiply_row(const struct hn_packed *x, int64_t row, const struct hn_packed *y,
+                            int64_t col0, int64_t cols, float *s);
+
+#endif

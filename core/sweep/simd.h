@@ -1,0 +1,72 @@
+// Scans over rows of a tile: what every sink does with each inner product, written for AVX-512, for
+// AVX2, and for any processor, chosen at run time. Each scan reads the row once, from the nearest
+// cache.
+//
+// What compares gives the same on every path, bit for bit. Exponentials use fused multiply-add
+// where there is one, so that sums differ by rounding between paths (not between threads or runs).
+#ifndef HN_CORE_SWEEP_SIMD_H
+#define HN_CORE_SWEEP_SIMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Survivors of one row of S: score and column of each. Arrays have room for HN_SCAN_SLACK entries
+// more than `room`: whole groups of vectors are stored.
+enum { HN_SCAN_SLACK = 64 };
+struct hn_survivors {
+    float *score;
+    int32_t *id;
+    int32_t used, room;
+};
+
+// exp(s / temperature) = 2^(slope s) = 2^shift 2^(slope s - shift). shift is near slope, so that
+// for s <= 1 no term is above 1 by more than rounding, and has so few digits that single precision
+// takes shift and any whole number away from slope s without an error.
+struct hn_powers {
+    double slope, shift;
+    float high, low; // high + low = slope
+    bool single;     // no term leaves single precision's range for s >= -1
+};
+struct hn_powers hn_powers_of(double temperature);
+#define HN_POWERS_ERROR 1.5e-7
+
+struct hn_scan {
+    const char *name;
+    // Places j of [from, to) with s[j] >= threshold, ascending, to place[to - from +
+    // HN_SCAN_SLACK]; their number.
+    int32_t (*filter)(const float *s, int32_t from, int32_t to, float threshold, int32_t *place);
+    // The same with a threshold per place.
+    int32_t (*filter_each)(const float *s, int32_t from, int32_t to, const float *threshold,
+                           int32_t *place);
+    // Appends (s[j], col0 + j) for j in [from, to) with s[j] >= threshold, until `used` reaches
+    // `room` or goes beyond it; returns the place to go on from.
+    int32_t (*collect)(const float *s, int32_t from, int32_t to, float threshold, int32_t col0,
+                       struct hn_survivors *out);
+    // *min and *max take in s[n].
+    void (*widen)(const float *s, int64_t n, float *min, float *max);
+    // min[j] and max[j] take in s[j].
+    void (*widen_each)(const float *s, int64_t n, float *min, float *max);
+    // Sum of the terms 2^(slope s[j] - shift), s from -1 to 1, each with a relative error below
+    // HN_POWERS_ERROR (see sink_lse.c), added in lanes. each[n]: gets every term
+    // added to its place.
+    double (*powers)(const float *s, int64_t n, const struct hn_powers *p);
+    void (*powers_each)(const float *s, int64_t n, const struct hn_powers *p, double *each);
+    double (*powers_both)(const float *s, int64_t n, const struct hn_powers *p, double *each);
+    // How many of s[n] are >= threshold.
+    int32_t (*count)(const float *s, int64_t n, float threshold);
+    // rank[i] = how many of value[n] come before value[i]: larger ones, and equal ones further
+    // ahead. rank has room for n + HN_SCAN_SLACK.
+    void (*rank)(const float *value, int32_t n, int32_t *rank);
+    // out[i] = hn_dot_exact(x, y[i], d), i < 4: products of floats are exact in double, so that
+    // fused multiply-add changes nothing.
+    void (*dot_exact_4)(const float *x, const float *const y[4], int64_t d, double out[4]);
+};
+
+// The best that this processor runs.
+const struct hn_scan *hn_scan_best(void);
+
+// Paths by number, from portable (0) up; NULL where the processor or the build has none (tests).
+enum { HN_SCAN_PATHS = 3 };
+const struct hn_scan *hn_scan_path(int path);
+
+#endif

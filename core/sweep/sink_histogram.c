@@ -1,0 +1,176 @@
+// Counts of inner products by bin and by relation of the labels.
+#include "core/clones.h"
+#include "core/stats.h"
+#include "core/sweep/product.h"
+#include "core/sweep/sinks.h"
+
+#include <math.h>
+
+enum { BINS_MOST = 1 << 20, GROUP = 64, LINE = 8 };
+
+// Every thread counts for itself: integers add up to the same in any order.
+struct work {
+    uint64_t *count;       // [threads x stride]
+    int64_t stride;        // HN_REL_COUNT x bins, rounded up to whole cache lines
+    int32_t *unknown;      // [block] labels of columns without any
+    struct hn_matrix x, y; // of the rows and columns
+    double bound;          // of the products, where `exact`
+    int threads;
+};
+
+static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
+                                    const struct hn_sweep_shape *shape) {
+    struct hn_sweep_histogram *h = self;
+    if (h->bins < 1 || h->bins > BINS_MOST)
+        return hn_fail(ctx, HN_USAGE, "a histogram with %lld bins: take 1 to %d",
+                       (long long)h->bins, BINS_MOST);
+    struct work *work = hn_zalloc(ctx, 1, sizeof *work);
+    if (!work)
+        return HN_MEMORY;
+    h->work = work;
+    work->threads = shape->threads;
+    if (h->exact)
+        work->bound = hn_product_bound(&shape->x, &shape->y, shape->threads);
+    work->x = shape->x;
+    work->y = shape->y;
+    work->stride = HN_REL_COUNT * h->bins;
+    work->stride += (LINE - work->stride % LINE) % LINE;
+    h->count = hn_zalloc(ctx, HN_REL_COUNT * h->bins, sizeof *h->count);
+    if (!h->count)
+        return HN_MEMORY;
+    work->unknown = hn_alloc(ctx, shape->block, sizeof *work->unknown);
+    if (!work->unknown)
+        return HN_MEMORY;
+    for (int64_t j = 0; j < shape->block; j++)
+        work->unknown[j] = -1;
+    work->count = hn_zalloc(ctx, work->threads * work->stride, sizeof *work->count);
+    return work->count ? HN_OK : HN_MEMORY;
+}
+
+// Place of s in the table of counts, as hn_cosine_bin() has it; clamped before the conversion,
+// which then fits 32 bits.
+static inline int32_t place_of(double s, int32_t label, int32_t row_label, int32_t bins) {
+    double at = (s + 1.0) * 0.5 * (double)bins, last = (double)(bins - 1);
+    at = at > 0 ? at : 0;
+    at = at < last ? at : last;
+    int32_t relation = label == row_label ? HN_REL_SAME : HN_REL_DIFFERENT;
+    relation = (label | row_label) < 0 ? HN_REL_UNKNOWN : relation;
+    return (int32_t)at + relation * bins;
+}
+
+// Counts s[n] with the labels of their columns, each `times` times.
+HN_CLONES
+static void tally(const float *s, int32_t n, const int32_t *label, int32_t row_label, int32_t bins,
+                  uint64_t times, uint64_t *count) {
+    int32_t place[GROUP], j = 0;
+    for (; j + GROUP <= n; j += GROUP) {
+        for (int l = 0; l < GROUP; l++)
+            place[l] = place_of((double)s[j + l], label[j + l], row_label, bins);
+        for (int l = 0; l < GROUP; l++)
+            count[place[l]] += times;
+    }
+    for (; j < n; j++)
+        count[place_of((double)s[j], label[j], row_label, bins)] += times;
+}
+
+// A strip of products s[from .. to) of row x_i, and what is counted for it.
+struct strip {
+    const float *x, *s;
+    const struct hn_matrix *y;
+    int64_t col0;
+    struct hn_span span;
+    const int32_t *label; // of all columns of the tile
+    int32_t row_label;
+};
+
+// Moves counts of products that another order of summation could have put beyond an edge.
+static void correct(const struct hn_sweep_histogram *h, const struct strip *strip, uint64_t times,
+                    uint64_t *count) {
+    int32_t bins = (int32_t)h->bins;
+    const struct work *work = h->work;
+    double near = work->bound * 0.5 * (double)bins;
+    for (int32_t j = strip->span.from; j < strip->span.to; j++) {
+        double at = ((double)strip->s[j] + 1.0) * 0.5 * (double)bins;
+        if (fabs(at - rint(at)) > near)
+            continue;
+        double s = hn_dot_exact(strip->x, hn_row(strip->y, strip->col0 + j), strip->y->cols);
+        count[place_of((double)strip->s[j], strip->label[j], strip->row_label, bins)] -= times;
+        count[place_of(s, strip->label[j], strip->row_label, bins)] += times;
+    }
+}
+
+// The relation of two labels does not depend on their order: what is counted for the columns of a
+// tile is what a tile with the labels exchanged would give.
+static void count_tile(const struct hn_sweep_histogram *h, const struct hn_tile *tile,
+                       const int32_t *of_rows, const int32_t *of_cols, uint64_t times, int thread,
+                       bool across) {
+    const struct work *work = h->work;
+    const struct hn_matrix *x = across ? &work->y : &work->x, *y = across ? &work->x : &work->y;
+    uint64_t *count = work->count + thread * work->stride;
+    const int32_t *label = of_cols ? of_cols + tile->col0 : work->unknown;
+    for (int32_t i = 0; i < tile->rows; i++) {
+        struct hn_span span[2];
+        int spans = hn_tile_spans(tile, i, h->skip_self, span);
+        const float *s = tile->s + i * tile->stride;
+        int32_t row_label = of_rows ? of_rows[tile->row0 + i] : -1;
+        for (int p = 0; p < spans; p++) {
+            tally(s + span[p].from, span[p].to - span[p].from, label + span[p].from, row_label,
+                  (int32_t)h->bins, times, count);
+            const struct strip strip = {
+                hn_row(x, tile->row0 + i), s, y, tile->col0, span[p], label, row_label};
+            if (h->exact)
+                correct(h, &strip, times, count);
+        }
+    }
+}
+
+static void histogram_tile(void *self, const struct hn_tile *tile, int thread) {
+    const struct hn_sweep_histogram *h = self;
+    count_tile(h, tile, h->row_label, h->col_label, 1, thread, false);
+}
+
+static void histogram_across(void *self, const struct hn_tile *tile, int thread) {
+    const struct hn_sweep_histogram *h = self;
+    count_tile(h, tile, h->col_label, h->row_label, 1, thread, true);
+}
+
+// Offered for the two orientations of one symmetric tile only (no `joins`).
+static void histogram_both(void *self, void *other, const struct hn_tile *tile, int thread) {
+    const struct hn_sweep_histogram *h = self;
+    (void)other;
+    if (h->row_label == h->col_label) {
+        count_tile(h, tile, h->row_label, h->col_label, 2, thread, false);
+    } else {
+        histogram_tile(self, tile, thread);
+        histogram_across(self, tile, thread);
+    }
+}
+
+static enum hn_code histogram_end(struct hn_context *ctx, void *self) {
+    struct hn_sweep_histogram *h = self;
+    struct work *work = h->work;
+    (void)ctx;
+    for (int t = 0; t < work->threads; t++)
+        for (int64_t k = 0; k < HN_REL_COUNT * h->bins; k++)
+            h->count[k] += work->count[t * work->stride + k];
+    return HN_OK;
+}
+
+void hn_sweep_histogram_free(struct hn_context *ctx, struct hn_sweep_histogram *h) {
+    struct work *work = h->work;
+    if (work) {
+        hn_free(ctx, work->count);
+        hn_free(ctx, work->unknown);
+    }
+    hn_free(ctx, work);
+    hn_free(ctx, h->count);
+    h->work = NULL;
+    h->count = NULL;
+}
+
+const struct hn_sink_type hn_histogram_sink = {.name = "histogram",
+                                               .begin = histogram_begin,
+                                               .tile = histogram_tile,
+                                               .end = histogram_end,
+                                               .across = histogram_across,
+                                               .both = histogram_both};

@@ -1,0 +1,334 @@
+// The k largest inner products of every row, exactly.
+//
+// Every row keeps up to `room` candidates by float score f. With F the k-th largest f seen so far
+// and b = hn_product_bound(), a column with f < F - 2b cannot be among the k best by exact score
+// e: k columns have e >= F - b, and its own e is at most f + b < F - b. So columns below F - 2b are
+// dropped, with F (or anything slightly below it) brought up to date whenever the room is full.
+// Where so many candidates lie within the band that this does not make room (duplicates), they are
+// scored exactly and cut to the k best.
+//
+// Rows do not start from nothing: a sample of the columns gives each a threshold that its k best
+// most likely reach (core/sweep/topk_start.h). A row of which too few do in the end is swept again,
+// alone.
+//
+// Rows of a tile are scanned against one threshold; its columns, where they are rows of the sink,
+// against a threshold each: so nothing is transposed.
+#include "core/sweep/product.h"
+#include "core/sweep/select.h"
+#include "core/sweep/sinks.h"
+#include "core/sweep/topk_start.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum {
+    LINE = 16,       // floats of a cache line
+    FETCH_ROWS = 128 // strips between are likely to find the ends of columns still near
+};
+
+struct work {
+    struct hn_matrix x, y;
+    const struct hn_packed *x_packed, *y_packed;
+    double bound;
+    int64_t room, pitch; // candidates per row; from row to row
+    int64_t slots;       // rows with candidates at a time
+    float *threshold;    // [rows]
+    int32_t *used;       // [rows]
+    float *score;        // [slots x pitch]
+    int32_t *id;         // [slots x pitch]
+    int32_t *place;      // [threads x stride]
+    int64_t stride, block;
+    struct hn_select_scratch *scratch; // [threads]
+    float *again;                      // [threads x whole] a row swept again, a block at a time
+    int64_t whole;
+    int threads;
+    bool row_by_row;
+    bool by_thread; // slots are those of a row block a thread, else one for every row
+};
+
+static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *work) {
+    int64_t candidates, kept;
+    if (!hn_mul(work->slots, work->pitch, &candidates) || !hn_mul(t->rows, t->kept, &kept)) {
+        (void)hn_fail(ctx, HN_MEMORY, "the %lld nearest of %lld rows are too many",
+                      (long long)t->kept, (long long)t->rows);
+        return false;
+    }
+    if (!(t->id = hn_alloc(ctx, kept, sizeof *t->id)) ||
+        (!t->ids_only && !(t->score = hn_alloc(ctx, kept, sizeof *t->score))) ||
+        !(work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) ||
+        !(work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) ||
+        !(work->score = hn_alloc(ctx, candidates, sizeof *work->score)) ||
+        !(work->id = hn_alloc(ctx, candidates, sizeof *work->id)) ||
+        !(work->place = hn_alloc(ctx, work->threads * work->stride, sizeof *work->place)) ||
+        !(work->again = hn_alloc(ctx, work->threads * work->whole, sizeof *work->again)) ||
+        !(work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch)))
+        return false;
+    for (int i = 0; i < work->threads; i++)
+        if (hn_select_scratch_open(ctx, work->pitch, &work->scratch[i]))
+            return false;
+    return true;
+}
+
+// Where the candidates of a row are.
+static inline int64_t place_of(const struct work *work, int64_t row, int thread) {
+    int64_t slot = row;
+    if (work->by_thread)
+        slot = thread * work->block + (uint32_t)row % (uint32_t)work->block;
+    return slot * work->pitch;
+}
+
+// A float product of at least this much keeps a column whose exact product reaches `limit`'s.
+static float with_margin(const struct work *work, float limit) {
+    return nextafterf((float)((double)limit - 2 * work->bound), -INFINITY);
+}
+
+static enum hn_code start(struct hn_context *ctx, const struct hn_topk *t) {
+    struct work *work = t->work;
+    struct hn_topk_sample sample =
+        hn_topk_sample_size(t->kept, work->y.rows, work->y.cols, work->by_thread);
+    if (sample.columns > 0) {
+        enum hn_code code = hn_topk_guess(ctx, work->x_packed, &work->y, sample, work->threshold);
+        if (code)
+            return code;
+    }
+    for (int64_t i = 0; i < t->rows; i++)
+        work->threshold[i] = sample.columns > 0 ? with_margin(work, work->threshold[i]) : -INFINITY;
+    return HN_OK;
+}
+
+static enum hn_code topk_begin(struct hn_context *ctx, void *self,
+                               const struct hn_sweep_shape *shape) {
+    struct hn_topk *t = self;
+    struct work *work = hn_zalloc(ctx, 1, sizeof *work);
+    if (!work)
+        return HN_MEMORY;
+    t->work = work;
+    int64_t others = hn_max(0, shape->cols - t->skip_self);
+    t->rows = shape->rows;
+    t->kept = hn_max(0, hn_min(t->k, others));
+    work->x = shape->x;
+    work->y = shape->y;
+    work->x_packed = shape->x_packed;
+    work->y_packed = shape->y_packed;
+    work->bound = hn_product_bound(&shape->x, &shape->y, shape->threads);
+    work->room = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
+    work->pitch = (work->room + HN_SCAN_SLACK + LINE - 1) / LINE * LINE;
+    work->block = shape->block;
+    work->stride = shape->block + HN_SCAN_SLACK;
+    work->whole = hn_panels(shape->block) * HN_PANEL;
+    work->threads = shape->threads;
+    work->row_by_row = shape->row_by_row;
+    work->by_thread = shape->row_by_row && shape->threads * shape->block < t->rows;
+    work->slots = work->by_thread ? shape->threads * shape->block : t->rows;
+    return allocate(ctx, t, work) ? start(ctx, t) : HN_MEMORY;
+}
+
+// The k best of a row's candidates by exact score, in order, to the thread's scratch; their number.
+// all_exact: with that score, each of them.
+static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, bool all_exact,
+                              int thread) {
+    const struct work *work = t->work;
+    int64_t at = place_of(work, row, thread);
+    return hn_select_near(work->score + at, work->id + at, n, t->kept, work->threshold[row],
+                          work->bound, hn_row(&work->x, row), &work->y, all_exact,
+                          &work->scratch[thread]);
+}
+
+// All of a row's candidates: they are needed next, and nothing of them is near.
+static inline void fetch_row(const struct work *work, int64_t row, int thread) {
+    int64_t at = place_of(work, row, thread);
+    for (int32_t k = 0; k < work->used[row]; k += LINE) {
+        __builtin_prefetch(work->score + at + k);
+        __builtin_prefetch(work->id + at + k);
+    }
+}
+
+// Makes room in a full row.
+static void prune(const struct hn_topk *t, int64_t row, int thread) {
+    const struct work *work = t->work;
+    const struct hn_select_scratch *scratch = &work->scratch[thread];
+    int64_t at = place_of(work, row, thread);
+    float *score = work->score + at;
+    int32_t *id = work->id + at, used = work->used[row];
+    fetch_row(work, row, thread);
+    float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
+    float threshold = with_margin(work, kth);
+    int64_t n = hn_scan_best()->filter(score, 0, used, threshold, scratch->place);
+    if (n - t->kept > (work->room - t->kept) / 2) {
+        n = select_exactly(t, row, used, true, thread);
+        for (int64_t k = 0; k < n; k++) { // the rounded score is still within the bound
+            score[k] = (float)scratch->scored[k].score;
+            id[k] = scratch->scored[k].id;
+        }
+    } else {
+        for (int64_t k = 0; k < n; k++) { // place[k] >= k
+            score[k] = score[scratch->place[k]];
+            id[k] = id[scratch->place[k]];
+        }
+    }
+    work->used[row] = (int32_t)n;
+    work->threshold[row] = fmaxf(threshold, work->threshold[row]);
+}
+
+// Where a row's next candidates go is far from where the last row's went.
+static inline void fetch_end(const struct work *work, int64_t row, int thread) {
+    int64_t at = place_of(work, row, thread) + work->used[row];
+    __builtin_prefetch(work->score + at, 1);
+    __builtin_prefetch(work->id + at, 1);
+}
+
+static void topk_row(const struct hn_topk *t, const struct hn_tile *tile, int32_t i, int thread) {
+    const struct work *work = t->work;
+    const struct hn_scan *scan = hn_scan_best();
+    const float *s = tile->s + i * tile->stride;
+    int64_t row = tile->row0 + i, at = place_of(work, row, thread);
+    struct hn_survivors to = {.score = work->score + at,
+                              .id = work->id + at,
+                              .used = work->used[row],
+                              .room = (int32_t)work->room};
+    struct hn_span span[2];
+    int spans = hn_tile_spans(tile, i, t->skip_self, span);
+    for (int p = 0; p < spans; p++)
+        for (int32_t j = span[p].from; j < span[p].to;) {
+            j = scan->collect(s, j, span[p].to, work->threshold[row], (int32_t)tile->col0, &to);
+            work->used[row] = to.used;
+            if (to.used >= work->room && work->room > t->kept) {
+                prune(t, row, thread);
+                to.used = work->used[row];
+            }
+        }
+}
+
+static void topk_tile(void *self, const struct hn_tile *tile, int thread) {
+    const struct hn_topk *t = self;
+    if (t->kept == 0)
+        return;
+    const struct work *work = t->work;
+    int64_t after = tile->row0 + tile->rows; // the strip after this one, if it is of this block
+    int64_t block_end = hn_min((tile->row0 / work->block + 1) * work->block, t->rows);
+    for (int64_t row = after; row < hn_min(after + tile->rows, block_end); row++)
+        fetch_end(work, row, thread);
+    for (int32_t i = 0; i < tile->rows; i++)
+        topk_row(t, tile, i, thread);
+}
+
+// Row i of the tile is one more column for the rows col0 + place.
+static void topk_column(const struct hn_topk *t, const struct hn_tile *tile, int32_t i,
+                        int thread) {
+    const struct work *work = t->work;
+    const float *s = tile->s + i * tile->stride;
+    int32_t *place = work->place + thread * work->stride;
+    struct hn_span span[2];
+    int spans = hn_tile_spans(tile, i, t->skip_self, span);
+    for (int p = 0; p < spans; p++) {
+        int32_t n = hn_scan_best()->filter_each(s, span[p].from, span[p].to,
+                                                work->threshold + tile->col0, place);
+        for (int32_t k = 0; k < n; k++) {
+            int64_t row = tile->col0 + place[k];
+            int32_t at = work->used[row]++;
+            work->score[row * work->pitch + at] = s[place[k]];
+            work->id[row * work->pitch + at] = (int32_t)tile->row0 + i;
+            if (at + 1 >= work->room && work->room > t->kept)
+                prune(t, row, thread);
+        }
+    }
+}
+
+static void topk_across(void *self, const struct hn_tile *tile, int thread) {
+    const struct hn_topk *t = self;
+    if (t->kept == 0)
+        return;
+    if (tile->row0 % FETCH_ROWS == 0)
+        for (int32_t j = 0; j < tile->cols; j++)
+            fetch_end(t->work, tile->col0 + j, thread);
+    for (int32_t i = 0; i < tile->rows; i++)
+        topk_column(t, tile, i, thread);
+}
+
+// Whether the threshold that a row started from was low enough: k candidates are as good as the
+// product it was made of, so that nothing dropped since can be among the k best.
+static bool complete(const struct hn_topk *t, int64_t row, int thread) {
+    const struct work *work = t->work;
+    float made_of = (float)((double)work->threshold[row] + 2 * work->bound);
+    return work->threshold[row] == -INFINITY ||
+           hn_scan_best()->count(work->score + place_of(work, row, thread), work->used[row],
+                                 made_of) >= t->kept;
+}
+
+// All columns again, for a row that started from too much: the same products.
+static void sweep_again(const struct hn_topk *t, int64_t row, int thread) {
+    const struct work *work = t->work;
+    float *s = work->again + thread * work->whole;
+    work->used[row] = 0;
+    work->threshold[row] = -INFINITY;
+    for (int64_t col0 = 0; col0 < work->y.rows; col0 += work->block) {
+        int64_t cols = hn_min(work->block, work->y.rows - col0);
+        struct hn_tile tile = {s, work->whole, row, col0, 1, (int32_t)cols};
+        hn_packed_multiply_row(work->x_packed, row, work->y_packed, col0, cols, s);
+        topk_row(t, &tile, 0, thread);
+    }
+}
+
+static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
+    const struct work *work = t->work;
+    const struct hn_select_scratch *scratch = &work->scratch[thread];
+    if (!work->row_by_row && row + 1 < t->rows)
+        fetch_row(work, row + 1, thread);
+    if (!complete(t, row, thread))
+        sweep_again(t, row, thread);
+    int64_t n = select_exactly(t, row, work->used[row], !t->ids_only, thread);
+    for (int64_t k = 0; k < n; k++) {
+        t->id[row * t->kept + k] = scratch->scored[k].id;
+        if (t->score)
+            t->score[row * t->kept + k] = (float)scratch->scored[k].score;
+    }
+}
+
+static void free_work(struct hn_context *ctx, struct hn_topk *t) {
+    struct work *work = t->work;
+    if (work) {
+        hn_free(ctx, work->threshold);
+        hn_free(ctx, work->used);
+        hn_free(ctx, work->score);
+        hn_free(ctx, work->id);
+        hn_free(ctx, work->place);
+        hn_free(ctx, work->again);
+        for (int i = 0; work->scratch && i < work->threads; i++)
+            hn_select_scratch_free(ctx, &work->scratch[i]);
+        hn_free(ctx, work->scratch);
+    }
+    hn_free(ctx, work);
+    t->work = NULL;
+}
+
+static void topk_done(void *self, int64_t row0, int64_t rows, int thread) {
+    const struct hn_topk *t = self;
+    for (int64_t row = row0; row < row0 + rows; row++)
+        finish_row(t, row, thread);
+}
+
+static enum hn_code topk_end(struct hn_context *ctx, void *self) {
+    struct hn_topk *t = self;
+    const struct work *work = t->work;
+    int64_t left = work->row_by_row ? 0 : t->rows;
+#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 64)
+    for (int64_t row = 0; row < left; row++)
+        finish_row(t, row, omp_get_thread_num());
+    free_work(ctx, t);
+    return HN_OK;
+}
+
+void hn_topk_free(struct hn_context *ctx, struct hn_topk *t) {
+    free_work(ctx, t);
+    hn_free(ctx, t->id);
+    hn_free(ctx, t->score);
+    t->id = NULL;
+    t->score = NULL;
+}
+
+const struct hn_sink_type hn_topk_sink = {.name = "topk",
+                                          .begin = topk_begin,
+                                          .tile = topk_tile,
+                                          .end = topk_end,
+                                          .done = topk_done,
+                                          .across = topk_across};

@@ -1,0 +1,351 @@
+// The sweep over tiles of S = X Y^T.
+#include "core/sweep/sweep.h"
+#include "core/sweep/packed.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+enum {
+    BLOCK_LEAST = 64,
+    BLOCK_MOST = 512,
+    BLOCKS_WANTED = 32,     // so that a round has tiles for many threads
+    SLAB_PACKED = 128,      // rows multiplied at a time: a slab of a tile stays in the second cache
+    SLAB_BLAS = BLOCK_MOST, // the library packs the columns anew for each slab
+    PAD = 16,               // floats: rows of a tile do not all fall into the same cache sets
+    STRIP = 16              // rows that sinks get at a time: they stay in the first cache
+};
+
+enum { ALONE = -1 };
+
+struct plan {
+    struct hn_sweep *sweep;
+    bool symmetric;
+    bool row_by_row;
+    bool transposed;           // some sink needs transposed strips
+    int partner[HN_SINKS_MAX]; // X Y^T: the column sink fed with this one; itself: with another
+    int64_t block, slab, stride, row_blocks, col_blocks;
+    float *buffer; // [threads x (slab + STRIP) x stride]: a slab and a transposed strip each
+    struct hn_packed x, y_alone; // y_alone: of X Y^T
+    const struct hn_packed *y;
+};
+
+int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]) {
+    int64_t self = tile->row0 + i - tile->col0;
+    if (!skip_self || self < 0 || self >= tile->cols) {
+        span[0] = (struct hn_span){0, tile->cols};
+        return tile->cols > 0;
+    }
+    int n = 0;
+    if (self > 0)
+        span[n++] = (struct hn_span){0, (int32_t)self};
+    if (self + 1 < tile->cols)
+        span[n++] = (struct hn_span){(int32_t)self + 1, tile->cols};
+    return n;
+}
+
+void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void *self,
+                  enum hn_side side) {
+    if (sweep->n_sinks < HN_SINKS_MAX)
+        sweep->sink[sweep->n_sinks] = (struct hn_sink){type, self, side};
+    sweep->n_sinks++; // one too many is refused by hn_sweep_run()
+}
+
+// From the sizes alone: the number of threads must not change any result.
+static int64_t choose_block(int64_t rows, int64_t cols) {
+    int64_t block = hn_min(rows, cols) / BLOCKS_WANTED;
+    block = hn_panels(block) * HN_PANEL;
+    return hn_max(BLOCK_LEAST, hn_min(BLOCK_MOST, block));
+}
+
+int64_t hn_sweep_symmetric_dots(int64_t rows) {
+    int64_t block = choose_block(rows, rows), whole = rows / block, rest = rows % block;
+    return (rows * rows + whole * block * block + rest * rest) / 2; // the diagonal in full
+}
+
+static enum hn_code check(struct hn_context *ctx, const struct hn_sweep *sweep) {
+    const struct hn_matrix *x = &sweep->x, *y = &sweep->y;
+    if (sweep->n_sinks > HN_SINKS_MAX)
+        return hn_fail(ctx, HN_INTERNAL, "a sweep with %d sinks: at most %d fit", sweep->n_sinks,
+                       HN_SINKS_MAX);
+    if (x->cols != y->cols || x->rows > INT32_MAX || y->rows > INT32_MAX || sweep->block < 0)
+        return hn_fail(
+            ctx, HN_INTERNAL, "a sweep over %lld x %lld and %lld x %lld embeddings is not possible",
+            (long long)x->rows, (long long)x->cols, (long long)y->rows, (long long)y->cols);
+    return HN_OK;
+}
+
+// Pairs up sinks of both sides of X Y^T that can be fed in one pass.
+static void find_partners(struct plan *plan) {
+    const struct hn_sweep *sweep = plan->sweep;
+    for (int k = 0; k < sweep->n_sinks; k++)
+        plan->partner[k] = ALONE;
+    for (int k = 0; k < sweep->n_sinks && !plan->symmetric; k++) {
+        const struct hn_sink *row = &sweep->sink[k];
+        if (row->side != HN_SIDE_ROWS || !row->type->both || !row->type->joins)
+            continue;
+        for (int l = 0; l < sweep->n_sinks && plan->partner[k] == ALONE; l++) {
+            const struct hn_sink *col = &sweep->sink[l];
+            if (col->side == HN_SIDE_COLS && col->type == row->type && plan->partner[l] == ALONE &&
+                row->type->joins(row->self, col->self)) {
+                plan->partner[k] = l;
+                plan->partner[l] = l;
+            }
+        }
+    }
+}
+
+static enum hn_code pack(struct hn_context *ctx, struct plan *plan) {
+    enum hn_code code = hn_packed_open(ctx, &plan->sweep->x, plan->block, &plan->x);
+    plan->y = plan->symmetric ? &plan->x : &plan->y_alone;
+    if (code || plan->symmetric)
+        return code;
+    return hn_packed_open(ctx, &plan->sweep->y, plan->block, &plan->y_alone);
+}
+
+static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, struct plan *plan) {
+    const struct hn_matrix *x = &sweep->x, *y = &sweep->y;
+    enum hn_code code = check(ctx, sweep);
+    if (code)
+        return code;
+    plan->symmetric = x->data == y->data && x->rows == y->rows && x->stride == y->stride;
+    for (int k = 0; k < sweep->n_sinks; k++)
+        plan->transposed |= !sweep->sink[k].type->across &&
+                            (plan->symmetric || sweep->sink[k].side == HN_SIDE_COLS);
+    find_partners(plan);
+    plan->row_by_row = !plan->symmetric;
+    for (int k = 0; k < sweep->n_sinks; k++)
+        plan->row_by_row &= sweep->sink[k].side == HN_SIDE_ROWS;
+    int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows);
+    plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
+    int64_t whole = hn_panels(plan->block) * HN_PANEL;
+    plan->slab = hn_min(whole, hn_product_best() ? SLAB_PACKED : SLAB_BLAS);
+    plan->stride = whole + PAD;
+    plan->row_blocks = (x->rows + plan->block - 1) / plan->block;
+    plan->col_blocks = (y->rows + plan->block - 1) / plan->block;
+    int64_t size;
+    if (!hn_mul(plan->slab + STRIP, plan->stride, &size) || !hn_mul(size, ctx->threads, &size))
+        return hn_fail(ctx, HN_MEMORY, "tiles of %lld rows are too large: take a smaller block",
+                       (long long)plan->block);
+    plan->buffer = hn_alloc(ctx, size, sizeof *plan->buffer);
+    if (!plan->buffer)
+        return HN_MEMORY;
+    return pack(ctx, plan);
+}
+
+static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan) {
+    struct hn_sweep *sweep = plan->sweep;
+    for (int k = 0; k < sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &sweep->sink[k];
+        bool exchanged = sink->side == HN_SIDE_COLS;
+        struct hn_sweep_shape shape = {
+            .x = exchanged ? sweep->y : sweep->x,
+            .y = exchanged ? sweep->x : sweep->y,
+            .x_packed = exchanged ? plan->y : &plan->x,
+            .y_packed = exchanged ? &plan->x : plan->y,
+            .threads = ctx->threads,
+            .block = plan->block,
+            .row_by_row = plan->row_by_row,
+        };
+        shape.rows = shape.x.rows;
+        shape.cols = shape.y.rows;
+        enum hn_code code = sink->type->begin(ctx, sink->self, &shape);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code end_sinks(struct hn_context *ctx, const struct plan *plan) {
+    for (int k = 0; k < plan->sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &plan->sweep->sink[k];
+        enum hn_code code = sink->type->end(ctx, sink->self);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+// Feeds a strip to sink number k. rows, cols: in which orientations the sink is to see it.
+static void feed_sink(const struct plan *plan, int k, const struct hn_tile *tile, bool rows,
+                      bool cols, int thread) {
+    const struct hn_sink *sink = &plan->sweep->sink[k];
+    const struct hn_sink_type *type = sink->type;
+    int partner = plan->partner[k];
+    if (partner == k)
+        return;
+    if (partner != ALONE) {
+        type->both(sink->self, plan->sweep->sink[partner].self, tile, thread);
+    } else if (rows && cols && type->both) {
+        type->both(sink->self, sink->self, tile, thread);
+    } else {
+        if (rows)
+            type->tile(sink->self, tile, thread);
+        if (cols && type->across)
+            type->across(sink->self, tile, thread);
+    }
+}
+
+// Sinks get strips of a slab, few enough rows to stay in the nearest cache from sink to sink.
+// mirrored: S is symmetric, and the other half of the pair of blocks is not computed.
+static void feed_strips(const struct plan *plan, const struct hn_tile *slab, bool mirrored,
+                        int thread) {
+    for (int32_t i = 0; i < slab->rows; i += STRIP) {
+        struct hn_tile strip = *slab;
+        strip.s += i * slab->stride;
+        strip.row0 += i;
+        strip.rows = (int32_t)hn_min(STRIP, slab->rows - i);
+        for (int k = 0; k < plan->sweep->n_sinks; k++) {
+            bool rows = plan->symmetric || plan->sweep->sink[k].side == HN_SIDE_ROWS;
+            feed_sink(plan, k, &strip, rows, plan->symmetric ? mirrored : !rows, thread);
+        }
+    }
+}
+
+// A full square of STRIP x STRIP.
+static void transpose_square(const float *from, float *to, int64_t stride) {
+    for (int i = 0; i < STRIP; i++)
+        for (int j = 0; j < STRIP; j++)
+            to[i * stride + j] = from[j * stride + i];
+}
+
+// to[n x m] = from[m x n]^T, n <= STRIP.
+static void transpose(const float *from, int32_t m, int32_t n, float *to, int64_t stride) {
+    int32_t i = 0;
+    if (n == STRIP)
+        for (; i + STRIP <= m; i += STRIP)
+            transpose_square(from + i * stride, to + i, stride);
+    for (int32_t j = 0; j < n; j++)
+        for (int32_t a = i; a < m; a++)
+            to[j * stride + a] = from[a * stride + j];
+}
+
+// For sinks that cannot take the columns of a slab as they are.
+static void feed_transposed(const struct plan *plan, const struct hn_tile *slab, float *buffer,
+                            int thread) {
+    for (int32_t j = 0; j < slab->cols; j += STRIP) {
+        int32_t n = (int32_t)hn_min(STRIP, slab->cols - j);
+        struct hn_tile strip = {buffer, slab->stride, slab->col0 + j, slab->row0, n, slab->rows};
+        transpose(slab->s + j, slab->rows, n, buffer, slab->stride);
+        for (int k = 0; k < plan->sweep->n_sinks; k++) {
+            const struct hn_sink *sink = &plan->sweep->sink[k];
+            if (!sink->type->across && (plan->symmetric || sink->side == HN_SIDE_COLS))
+                sink->type->tile(sink->self, &strip, thread);
+        }
+    }
+}
+
+// Computes the tile of row block i and column block j and feeds it to all sinks; S is symmetric in
+// X X^T, so there both orientations are tiles for sinks of either side.
+static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread) {
+    const struct hn_matrix *x = &plan->sweep->x, *y = &plan->sweep->y;
+    int64_t col0 = j * plan->block, cols = hn_min(plan->block, y->rows - col0);
+    int64_t from = i * plan->block, to = hn_min(from + plan->block, x->rows);
+    bool mirrored = plan->symmetric && i != j;
+    float *s = plan->buffer + thread * (plan->slab + STRIP) * plan->stride;
+    for (int64_t row0 = from; row0 < to; row0 += plan->slab) {
+        struct hn_tile slab = {
+            s, plan->stride, row0, col0, (int32_t)hn_min(plan->slab, to - row0), (int32_t)cols};
+        hn_packed_multiply(&plan->x, row0, slab.rows, plan->y, col0, cols, s, plan->stride);
+        feed_strips(plan, &slab, mirrored, thread);
+        if (plan->transposed && (mirrored || !plan->symmetric))
+            feed_transposed(plan, &slab, s + plan->slab * plan->stride, thread);
+    }
+    return (to - from) * cols;
+}
+
+// Rounds that blocks of rows and of columns have been through. Threads take tiles in the order of
+// rounds, and wait for those of earlier rounds that share a block, but not for all of a round: with
+// 25 tiles a round, 16 threads would be idle for a fifth of the time.
+struct progress {
+    _Atomic int64_t next;         // place in the list of all rounds
+    _Atomic int64_t *rows, *cols; // [rounds] of each block; X X^T: the same
+};
+
+// Whether the block is through; false: asked to stop.
+static bool wait_for(const struct hn_context *ctx, const _Atomic int64_t *block, int64_t round) {
+    while (atomic_load_explicit(block, memory_order_acquire) < round) {
+        if (hn_stop_asked(ctx))
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+// A thread's share. Within a round each block of rows and each of columns comes once: whatever a
+// tile waits for is ahead of it in the list, so one thread at least can go on.
+static int64_t do_share(const struct hn_context *ctx, const struct plan *plan, struct progress *p,
+                        int64_t rounds, int thread) {
+    int64_t n_dot = 0, at;
+    while (!hn_stop_asked(ctx) && (at = atomic_fetch_add(&p->next, 1)) < rounds * rounds) {
+        int64_t round = at / rounds, i = at % rounds;
+        int64_t j = plan->symmetric ? (round - i + rounds) % rounds : (i + round) % rounds;
+        if (plan->symmetric && j < i)
+            continue;
+        if (!wait_for(ctx, &p->rows[i], round) || !wait_for(ctx, &p->cols[j], round))
+            break;
+        if (i < plan->row_blocks && j < plan->col_blocks)
+            n_dot += do_tile(plan, i, j, thread);
+        atomic_store_explicit(&p->rows[i], round + 1, memory_order_release);
+        atomic_store_explicit(&p->cols[j], round + 1, memory_order_release);
+    }
+    return n_dot;
+}
+
+static enum hn_code do_rounds(struct hn_context *ctx, const struct plan *plan) {
+    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks), n_dot = 0;
+    struct progress p = {.rows = hn_zalloc(ctx, 2 * rounds, sizeof *p.rows)};
+    if (!p.rows)
+        return HN_MEMORY;
+    p.cols = plan->symmetric ? p.rows : p.rows + rounds;
+#pragma omp parallel num_threads(ctx->threads) reduction(+ : n_dot)
+    n_dot += do_share(ctx, plan, &p, rounds, omp_get_thread_num());
+    plan->sweep->n_dot = n_dot;
+    hn_free(ctx, p.rows);
+    return hn_check_stop(ctx);
+}
+
+// A row block through all its columns, in the order of rounds. Ends early when asked to stop.
+static int64_t do_row_block(const struct hn_context *ctx, const struct plan *plan, int64_t i,
+                            int thread) {
+    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks), n_dot = 0;
+    for (int64_t round = 0; round < rounds; round++) {
+        if (hn_stop_asked(ctx))
+            return n_dot;
+        int64_t j = (i + round) % rounds;
+        if (j < plan->col_blocks)
+            n_dot += do_tile(plan, i, j, thread);
+    }
+    int64_t row0 = i * plan->block, rows = hn_min(plan->block, plan->sweep->x.rows - row0);
+    for (int k = 0; k < plan->sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &plan->sweep->sink[k];
+        if (sink->type->done)
+            sink->type->done(sink->self, row0, rows, thread);
+    }
+    return n_dot;
+}
+
+static enum hn_code do_row_blocks(struct hn_context *ctx, const struct plan *plan) {
+    int64_t n_dot = 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : n_dot)
+    for (int64_t i = 0; i < plan->row_blocks; i++)
+        n_dot += do_row_block(ctx, plan, i, omp_get_thread_num());
+    plan->sweep->n_dot = n_dot;
+    return hn_check_stop(ctx);
+}
+
+enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep) {
+    struct plan plan = {.sweep = sweep};
+    sweep->n_dot = 0;
+    enum hn_code code = make_plan(ctx, sweep, &plan);
+    if (!code)
+        code = begin_sinks(ctx, &plan);
+    if (!code)
+        code = plan.row_by_row ? do_row_blocks(ctx, &plan) : do_rounds(ctx, &plan);
+    if (!code)
+        code = end_sinks(ctx, &plan);
+    hn_free(ctx, plan.buffer);
+    hn_packed_free(ctx, &plan.x);
+    hn_packed_free(ctx, &plan.y_alone);
+    return code;
+}

@@ -1,0 +1,107 @@
+// The sweep: walks S = X Y^T (or X X^T) in tiles, one matrix product per tile, and hands every
+// tile, while it is in cache, to a list of sinks. S itself is never stored.
+//
+// Order and threads. Rows and columns are cut into blocks; in round r the tile of row block I is
+// the column block (I + r) mod L (X Y^T) or the one that pairs with it in a round-robin tournament
+// (X X^T, each unordered pair of blocks once). So within a round no two tiles share a row block or
+// a column block, and a tile only waits for those of earlier rounds that share one with it: tiles
+// run in parallel, without locks, and every row meets its column blocks in the same order for any
+// number of threads. Results of sinks are therefore the same, bit for bit, for any number of
+// threads.
+//
+// Where sinks keep state of rows alone (X Y^T, none on the column side), there is no need for
+// rounds: a thread takes a row block through all its column blocks, in that same order, and sinks
+// are told when its rows have met everything. So what a sink needs until then, it needs for the
+// row blocks of `threads` threads only.
+//
+// Sinks see inner products only: temperature belongs to the sink, and the self (or positive) column
+// is left out by the spans a sink walks, not by masking.
+#ifndef HN_CORE_SWEEP_SWEEP_H
+#define HN_CORE_SWEEP_SWEEP_H
+
+#include "core/graph.h"
+#include "core/matrix.h"
+#include "core/sweep/packed.h"
+#include "core/sweep/simd.h"
+
+// s[i * stride + j] = <x_(row0+i), y_(col0+j)>, float products; borrowed, valid during the call.
+struct hn_tile {
+    const float *s;
+    int64_t stride;
+    int64_t row0, col0;
+    int32_t rows, cols;
+};
+
+// The columns of row i (0-based in the tile) other than the self column: at most two spans
+// [from, to) of tile columns. Returns their number.
+struct hn_span {
+    int32_t from, to;
+};
+int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]);
+
+enum hn_side {
+    HN_SIDE_ROWS, // state per row of X
+    HN_SIDE_COLS  // state per row of Y
+};
+
+struct hn_sweep_shape {
+    int64_t rows, cols;    // as the sink sees them: exchanged on the column side
+    struct hn_matrix x, y; // of the sink's rows and of its columns: exchanged likewise
+    const struct hn_packed *x_packed, *y_packed; // x and y, in blocks; valid until after `end`
+    int threads;
+    int64_t block;   // rows and columns of a tile, at most
+    bool row_by_row; // a row block meets all its columns on one thread, then `done` is called
+};
+
+// A sink. `tile` is called with row-oriented tiles (strips of a few rows of those multiplied): it
+// updates the state of rows [row0, row0 + rows). No two concurrent calls share a row of the sink's
+// state. thread < shape.threads, for scratch that needs no lock.
+struct hn_sink_type {
+    const char *name;
+    HN_MUST_USE enum hn_code (*begin)(struct hn_context *ctx, void *self,
+                                      const struct hn_sweep_shape *shape); // Required: allocates
+    void (*tile)(void *self, const struct hn_tile *tile, int thread);      // Required
+    HN_MUST_USE enum hn_code (*end)(struct hn_context *ctx, void *self);   // Required: finishes
+    // Optional: rows [row0, row0 + rows), a row block, have met all their columns, on this thread
+    // alone. Called only where shape.row_by_row.
+    void (*done)(void *self, int64_t row0, int64_t rows, int thread);
+    // Optional: updates the state of rows [col0, col0 + cols) from the tile as it is, column by
+    // column. Sinks without it are given transposed strips through `tile`.
+    void (*across)(void *self, const struct hn_tile *tile, int thread);
+    // Optional: `tile` for self and `across` for other (which may be self) in one pass. Called for
+    // both orientations of X X^T, and for sinks of either side of X Y^T that `joins` says fit.
+    void (*both)(void *self, void *other, const struct hn_tile *tile, int thread);
+    bool (*joins)(const void *self, const void *other);
+};
+
+struct hn_sink {
+    const struct hn_sink_type *type;
+    void *self; // borrowed
+    enum hn_side side;
+};
+
+enum { HN_SINKS_MAX = 32 };
+
+// What is to be swept. y.data = x.data (same view) means X X^T: only half the products are
+// computed, and every sink gets each off-diagonal tile in both orientations.
+struct hn_sweep {
+    struct hn_matrix x, y;
+    struct hn_sink sink[HN_SINKS_MAX];
+    int n_sinks;
+    int64_t block; // 0 = chosen by the sweep
+    // out: inner products of the tiles. What a sink computes besides, to decide exactly or sooner,
+    // is not counted: counts say what the algorithm asks for.
+    int64_t n_dot;
+};
+
+// Inner products of a sweep of X X^T over so many rows: n_dot, with the blocks it would choose.
+int64_t hn_sweep_symmetric_dots(int64_t rows);
+
+void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void *self,
+                  enum hn_side side);
+// Runs the sweep on ctx->threads threads. Errors: those of the sinks, HN_MEMORY, HN_INTERRUPTED
+// (checked between tiles), HN_INTERNAL (matrices that do not fit each other, too many sinks).
+// After an error the sinks hold no results, but have to be freed.
+HN_MUST_USE enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep);
+
+#endif

@@ -1,0 +1,197 @@
+// Claims of the papers as data, and the verdicts on them (docs/claims.md). A claim file says which
+// statistic of a results file is compared with what, at which steps and in which direction; this is
+// the interpreter of such files. It reads results and runs nothing.
+#ifndef HN_HARNESS_CLAIMS_CLAIMS_H
+#define HN_HARNESS_CLAIMS_CLAIMS_H
+
+#include "harness/job/job_private.h"
+#include "results/store.h"
+
+enum hn_verdict { HN_HOLDS, HN_FAILS, HN_INCONCLUSIVE, HN_NOT_TESTED };
+extern const char *const hn_verdicts[]; // "holds", "fails", "inconclusive", "not tested"
+
+enum hn_claim_test {
+    HN_TEST_ABOVE, // of > than
+    HN_TEST_BELOW,
+    HN_TEST_EQUAL, // within a margin
+    HN_TEST_RISES, // with the column `along`
+    HN_TEST_FALLS,
+    HN_TEST_BOUND,  // of >= than in every row
+    HN_TEST_SOONER, // of reaches than's value at the end in fewer steps than than itself
+    HN_TEST_SLOPE   // of log of over log along, equal to a value within a margin
+};
+extern const char *const hn_claim_tests[];
+
+enum hn_claim_steps {
+    HN_STEPS_ALL,
+    HN_STEPS_TRAINED, // above 0
+    HN_STEPS_FIRST,
+    HN_STEPS_LAST,  // of the data set
+    HN_STEPS_START, // first row of each run: before training
+    HN_STEPS_END    // last row of each run
+};
+
+// How two statistics become the one that is reported (levels) or judged (claims: the difference).
+enum hn_claim_as { HN_AS_VALUE, HN_AS_DIFFERENCE, HN_AS_RATIO, HN_AS_REDUCTION };
+
+// Rows whose column has one of the values; several values stand for as many comparisons.
+struct hn_claim_filter {
+    const char *column;
+    const char **value; // [values]
+    int64_t values;
+};
+
+// A statistic: an expression of one or two columns, over the rows that pass all filters.
+struct hn_claim_side {
+    bool given;
+    const char *table;         // "runs", "snapshots", or a name below /tables
+    const char *column, *with; // value = factor x (column op times x with); with may be NULL
+    char op;                   // '+', '-', '*', '/'
+    double times;
+    double factor, value; // value: a constant instead, if it is no NaN
+    int steps;            // enum hn_claim_steps, -1 = those of the claim
+    struct hn_claim_filter *filter;
+    int64_t filters;
+};
+
+// A number of a paper, by its place in <id>.tsv; series NULL: none.
+struct hn_claim_published {
+    const char *series, *x;
+};
+
+struct hn_claim {
+    const char *name, *statement, *along;
+    int test, steps;
+    int ends;   // rises, falls: 1 = only from the first to the last, not between neighbours
+    bool exact; // a number without spread: one value is enough
+    double margin, within, tolerance;
+    struct hn_claim_side of, than;
+    const char **each; // [n_each] columns whose values are compared apart
+    int64_t n_each;
+    struct hn_claim_published published;
+};
+
+// A number beside the paper's, not judged.
+struct hn_claim_level {
+    const char *what, *unit;
+    int as, steps;
+    bool exact;
+    double scale;
+    struct hn_claim_side of, than;
+    struct hn_claim_published published;
+};
+
+// A job and the kind of snapshot that it wants.
+struct hn_claim_job {
+    const char *job;
+    bool labels, views, features;
+    bool one_seed, each_seed; // once with the first seed; once for each (studies know one)
+    bool last_step;           // only the last step of the series
+    double steps, items;      // at least
+    int prefer;               // 0: most items, 1: most steps
+    // Of a training (entries of that kind): folders of data, as its tasks name them; overrides, by
+    // effort and always; how many seeds by effort.
+    const char **data, **set, **quick, **full; // [n_data] ...
+    int64_t n_data, n_set, n_quick, n_full;
+    double seeds, quick_seeds, full_seeds;
+};
+
+// A sampler timed on random rows.
+struct hn_claim_cost {
+    const char *name, *sampler, *entries;
+    double items, dims, batch, reps;
+    bool full; // only with --full
+};
+
+enum hn_claim_kind { HN_KIND_SNAPSHOTS, HN_KIND_TRAINING, HN_KIND_LISTED };
+extern const char *const hn_claim_kinds[];
+
+struct hn_claim_entry {
+    const char *paper, *id, *title, *source, *missing;
+    const char *statement; // where no claim says it
+
+    int kind;
+    struct hn_claim_job *job;
+    struct hn_claim_cost *cost;
+    struct hn_claim *claim;
+    struct hn_claim_level *level;
+    int64_t jobs, costs, claims, levels;
+};
+
+// All entries of a claim file. Texts are borrowed from the tree.
+struct hn_claim_book {
+    struct hn_yaml *root;
+    const char *paper;
+    struct hn_claim_entry *entry;
+    int64_t entries;
+};
+
+// HN_USAGE names file, line and column of what is wrong. `out` is empty after a failure.
+HN_MUST_USE enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char *text,
+                                        struct hn_claim_book *out);
+void hn_claims_free(struct hn_context *ctx, struct hn_claim_book *book); // zeroed is fine
+
+enum { HN_CLAIM_AT = 200 };
+
+// One comparison of a claim.
+struct hn_claim_part {
+    char dataset[96], at[HN_CLAIM_AT];
+    int64_t step;               // -1: none
+    double left, right;         // means over replicates
+    double difference, lo, hi;  // 95 %
+    double fail_hi, fail_lo;    // corrected for the number of parts
+    double error, p;            // standard error; paired t-test of no difference, two-sided
+    double deviation, room;     // over replicates; distance to the nearest edge of the claimed side
+    int64_t replicates, needed; // needed: 0 none, -1 more than can be drawn
+    bool batches;               // the interval is over batches of one seed
+    enum hn_verdict verdict;
+};
+
+struct hn_claim_result {
+    enum hn_verdict verdict;
+    char reason[512];
+    struct hn_claim_part *part; // [parts]; of a bound only the one that decided
+    int64_t parts, decided;     // decided: the part that decided, -1 none
+    int64_t compared, holding, failing;
+    int64_t needed;
+};
+
+// Judges a claim on results. Missing tables, columns and rows are verdicts (`not tested`, the
+// reason names them), not failures.
+HN_MUST_USE enum hn_code hn_claim_judge(struct hn_context *ctx, const struct hn_results *r,
+                                        const struct hn_claim *claim, struct hn_claim_result *out);
+// Parts with the level's value in `difference`; verdict NOT_TESTED with the reason if there is
+// none.
+HN_MUST_USE enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r,
+                                          const struct hn_claim_level *level,
+                                          struct hn_claim_result *out);
+void hn_claim_result_free(struct hn_context *ctx, struct hn_claim_result *result);
+
+// What became of an entry: one result for each claim and each level.
+struct hn_claim_outcome {
+    const struct hn_claim_entry *entry; // borrowed
+    enum hn_verdict verdict;
+    char reason[512];
+    struct hn_claim_result *claim; // [entry->claims]
+    struct hn_claim_result *level; // [entry->levels]
+};
+
+// Judges every claim of an entry on results. why: if not "", why it could not be measured, so that
+// no claim is tested (r may be NULL then). The verdict of an entry: fails if a claim fails, else
+// not tested if one is not, else inconclusive if one is, else holds; not tested without claims.
+HN_MUST_USE enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry *entry,
+                                         const struct hn_results *r, const char *why,
+                                         struct hn_claim_outcome *out);
+void hn_claim_outcome_free(struct hn_context *ctx, struct hn_claim_outcome *out); // zeroed is fine
+
+// Appends the outcome to the tables claim_ids, claims, claim_parts and claim_levels of `r`.
+HN_MUST_USE enum hn_code hn_claims_store(struct hn_context *ctx,
+                                         const struct hn_claim_outcome *outcome,
+                                         struct hn_results *r);
+// On standard output: an outcome for people, the table of all verdicts, and both as JSON (a new
+// reference of the caller's, json_t of jansson).
+void hn_claims_print(const struct hn_claim_outcome *outcome);
+void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n);
+struct json_t *hn_claims_json(const struct hn_claim_outcome *outcome);
+
+#endif

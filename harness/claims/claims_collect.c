@@ -1,0 +1,452 @@
+// From the rows of a results file to the samples of one side of a claim: which rows, their groups
+// and their values. A table below /tables has keys into others (`run`, `snapshot`, `study_row`);
+// columns that it lacks are looked up there.
+#include "harness/claims/claims_private.h"
+#include "results/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DATASETS_MAX = 16, EACH_MAX = 8, FILTERS_MAX = 24 };
+
+// A column as seen from the rows of a table: its own (link < 0), or of the table that its column
+// `link` is a key into. Where it is empty, or column < 0: the option of that name in the table's
+// texts of options ("K=100, M=500").
+struct view {
+    const struct hn_table *table;
+    int column, link;
+    const char *option;
+};
+
+struct group_column {
+    const char *name;
+    struct view view;
+    bool shared; // the other side's table has it too
+};
+
+// A filter with the value that the combination wants.
+struct wanted {
+    const char *column, *value;
+    struct view view;
+};
+
+struct span {
+    const char *dataset;
+    double first, last;
+};
+
+struct gather {
+    struct hn_context *ctx;
+    const struct hn_collect *what;
+    const struct hn_table *table;
+    struct view value, with, beside, beside_with, along, step, dataset, seed, status, error, lo, hi,
+        batches;
+    struct group_column group[EACH_MAX + 2];
+    int groups;
+    struct wanted wanted[FILTERS_MAX];
+    char bound[2][128]; // names of the columns of the interval's ends, which their views borrow
+    int wants;
+    struct span span[DATASETS_MAX];
+    int spans;
+    struct hn_samples *out;
+    int64_t failed, passed; // rows whose cell failed; rows that passed the filters
+    const char *reason;     // of a failed row
+};
+
+static const struct view no_view = {NULL, -1, -1, NULL};
+
+// The value of an option in row `row`; "" without.
+static void option_text(const struct hn_table *t, int64_t row, const char *name, char *text,
+                        size_t size) {
+    static const char *const columns[] = {"params", "weighting_params", "task_params"};
+    size_t length = strlen(name);
+    *text = '\0';
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !*text; i++) {
+        const char *at = hn_table_text(t, row, columns[i]);
+        for (const char *next; *at && !*text; at = next) {
+            const char *end = strstr(at, ", ");
+            next = end ? end + 2 : at + strlen(at);
+            if (strncmp(at, name, length) == 0 && at[length] == '=')
+                snprintf(text, size, "%.*s", (int)((end ? end : next) - at - (int64_t)length - 1),
+                         at + length + 1);
+        }
+    }
+}
+
+static bool has_option(const struct hn_table *t, const char *name) {
+    char text[128];
+    for (int64_t row = 0; row < t->rows; row++) {
+        option_text(t, row, name, text, sizeof text);
+        if (*text)
+            return true;
+    }
+    return false;
+}
+
+static struct view look(const struct hn_results *r, const struct hn_table *t, const char *column) {
+    bool linked = column && strncmp(column, "runs.", 5) == 0; // where the table has one of its own
+    column += linked ? 5 : 0;
+    int own = column && !linked ? hn_table_find(t, column) : -1;
+    if (own >= 0)
+        return (struct view){t, own, -1, column};
+    for (const struct hn_row_owner *o = hn_row_owners; column && o->column; o++) {
+        int key = hn_table_find(t, o->column);
+        const struct hn_table *other = hn_results_table(r, o->table);
+        int there = key >= 0 && other ? hn_table_find(other, column) : -1;
+        if (there >= 0)
+            return (struct view){other, there, key, column};
+        if (key >= 0 && other && has_option(other, column))
+            return (struct view){other, -1, key, column};
+    }
+    return column && has_option(t, column) ? (struct view){t, -1, -1, column} : no_view;
+}
+
+static bool there(struct view v) { return v.table != NULL; }
+
+// Row of v's table that row `row` of t stands for, or -1.
+static int64_t row_of(const struct hn_table *t, struct view v, int64_t row) {
+    if (v.link < 0)
+        return row;
+    int64_t other = t->cells[v.link].count[row];
+    return other >= 0 && other < v.table->rows ? other : -1;
+}
+
+static double number_of(const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    return end != text && !*end ? value : NAN;
+}
+
+static double real_at(const struct hn_table *t, struct view v, int64_t row) {
+    int64_t at = there(v) ? row_of(t, v, row) : -1;
+    double value = NAN;
+    char text[128];
+    if (at < 0)
+        return NAN;
+    if (v.column >= 0) {
+        const union hn_cells *cells = &v.table->cells[v.column];
+        switch (v.table->column[v.column].kind) {
+        case HN_COLUMN_REAL: value = cells->real[at]; break;
+        case HN_COLUMN_INT: value = (double)cells->count[at]; break;
+        default: value = number_of(cells->text[at]); break;
+        }
+    }
+    if (!isnan(value))
+        return value;
+    option_text(v.table, at, v.option, text, sizeof text);
+    return number_of(text);
+}
+
+// The cell as text: numbers in their shortest form.
+static void text_at(const struct hn_table *t, struct view v, int64_t row, char *text, size_t size) {
+    int64_t at = there(v) ? row_of(t, v, row) : -1;
+    *text = '\0';
+    if (at < 0)
+        return;
+    bool textual = v.column >= 0 && v.table->column[v.column].kind == HN_COLUMN_TEXT;
+    double value = textual ? NAN : real_at(t, v, row);
+    if (textual)
+        snprintf(text, size, "%s", v.table->cells[v.column].text[at]);
+    else if (!isnan(value))
+        hn_real_text(value, text, size);
+    if (!*text)
+        option_text(v.table, at, v.option, text, size);
+}
+
+static const char *borrowed_text(const struct hn_table *t, struct view v, int64_t row) {
+    int64_t at = there(v) ? row_of(t, v, row) : -1;
+    return at >= 0 && v.column >= 0 && v.table->column[v.column].kind == HN_COLUMN_TEXT
+               ? v.table->cells[v.column].text[at]
+               : "";
+}
+
+static bool cell_is(const struct hn_table *t, struct view v, int64_t row, const char *wanted) {
+    char text[128], *end;
+    text_at(t, v, row, text, sizeof text);
+    if (strcmp(text, wanted) == 0)
+        return true;
+    double a = real_at(t, v, row), b = strtod(wanted, &end);
+    return end != wanted && !*end && fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+int64_t hn_side_members(const struct hn_claim_side *side) {
+    int64_t members = 1;
+    for (int64_t i = 0; i < side->filters; i++)
+        if (!hn_mul(members, side->filter[i].values, &members) || members > 4096)
+            return 4096;
+    return members;
+}
+
+// Value of filter `i` in a combination: the last filter varies fastest.
+static const char *member_value(const struct hn_claim_side *side, int64_t member, int64_t i) {
+    for (int64_t j = side->filters - 1; j > i; j--)
+        member /= side->filter[j].values;
+    return side->filter[i].value[member % side->filter[i].values];
+}
+
+void hn_side_label(const struct hn_claim_side *side, int64_t member, char *text, size_t size) {
+    size_t used = 0;
+    *text = '\0';
+    for (int64_t i = 0; i < side->filters && used < size; i++)
+        if (side->filter[i].values > 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%s %s", used ? ", " : "",
+                                     side->filter[i].column, member_value(side, member, i));
+}
+
+static void lacks(struct gather *g, const char *column) {
+    snprintf(g->out->why, sizeof g->out->why, "column '%s' is missing from table '%s'", column,
+             g->table->name);
+}
+
+// A required column; false and the reason if there is none.
+static bool need(struct gather *g, const char *column, struct view *out) {
+    *out = look(g->what->results, g->table, column);
+    if (!there(*out))
+        lacks(g, column);
+    return there(*out);
+}
+
+static bool find_expression(struct gather *g, const struct hn_claim_side *side, struct view *value,
+                            struct view *with) {
+    *with = no_view;
+    return need(g, side->column, value) && (!side->with || need(g, side->with, with));
+}
+
+static bool add_group(struct gather *g, const char *column, bool required) {
+    const struct hn_collect *w = g->what;
+    struct group_column *c = &g->group[g->groups];
+    const struct hn_table *other = w->other ? hn_results_table(w->results, w->other->table) : NULL;
+    c->name = column;
+    c->view = look(w->results, g->table, column);
+    c->shared = !w->other || (other && there(look(w->results, other, column)));
+    if (there(c->view))
+        g->groups++;
+    else if (required)
+        lacks(g, column);
+    return there(c->view) || !required;
+}
+
+// Steps by which every run has one row: they name no group.
+static bool by_run(const struct hn_collect *w) {
+    return w->steps == HN_STEPS_START || w->steps == HN_STEPS_END;
+}
+
+static bool find_groups(struct gather *g, bool required) {
+    const struct hn_collect *w = g->what;
+    bool good = add_group(g, "dataset", false);
+    if ((!w->along || strcmp(w->along, "step") != 0) && !by_run(w))
+        good = good && add_group(g, "step", false);
+    for (int64_t i = 0; good && i < w->n_each && i < EACH_MAX; i++)
+        good = strcmp(w->each[i], "step") == 0 || add_group(g, w->each[i], required);
+    return good;
+}
+
+static bool find_filters(struct gather *g) {
+    const struct hn_claim_side *side = g->what->side;
+    for (int64_t i = 0; i < side->filters && i < FILTERS_MAX; i++) {
+        struct wanted *w = &g->wanted[g->wants++];
+        w->column = side->filter[i].column;
+        w->value = member_value(side, g->what->member, i);
+        if (!need(g, w->column, &w->view))
+            return false;
+    }
+    return true;
+}
+
+static bool find_columns(struct gather *g) {
+    const struct hn_collect *w = g->what;
+    const struct hn_results *r = w->results;
+    if (!find_expression(g, w->side, &g->value, &g->with) || !find_filters(g) ||
+        !find_groups(g, w->other == NULL || w->along != NULL) ||
+        (w->along && !need(g, w->along, &g->along)) ||
+        (w->beside && !find_expression(g, w->beside, &g->beside, &g->beside_with)))
+        return false;
+    g->step = look(r, g->table, "step");
+    g->dataset = look(r, g->table, "dataset");
+    g->seed = look(r, g->table, "seed");
+    g->status = look(r, g->table, "status");
+    g->error = look(r, g->table, "error");
+    g->batches = look(r, g->table, "batches");
+    if (!w->side->with) {
+        snprintf(g->bound[0], sizeof g->bound[0], "%s_lo", w->side->column);
+        g->lo = look(r, g->table, g->bound[0]);
+        snprintf(g->bound[1], sizeof g->bound[1], "%s_hi", w->side->column);
+        g->hi = look(r, g->table, g->bound[1]);
+    }
+    g->out->replicated = there(g->seed);
+    return true;
+}
+
+static bool ready(const struct gather *g, int64_t row) {
+    return !there(g->status) || strcmp(borrowed_text(g->table, g->status, row), "ok") == 0;
+}
+
+// First and last step of every data set, over all rows of the table.
+static void find_spans(struct gather *g) {
+    for (int64_t row = 0; row < g->table->rows; row++) {
+        const char *dataset = borrowed_text(g->table, g->dataset, row);
+        double step = real_at(g->table, g->step, row);
+        int i = 0;
+        while (i < g->spans && strcmp(g->span[i].dataset, dataset) != 0)
+            i++;
+        if (i == DATASETS_MAX || isnan(step))
+            continue;
+        if (i == g->spans)
+            g->span[g->spans++] = (struct span){dataset, step, step};
+        g->span[i].first = fmin(g->span[i].first, step);
+        g->span[i].last = fmax(g->span[i].last, step);
+    }
+}
+
+// The rows of a run stand together, in order of their steps.
+static bool row_ends(const struct gather *g, int64_t row) {
+    int run = hn_table_find(g->table, "run");
+    int64_t beside = g->what->steps == HN_STEPS_START ? row - 1 : row + 1;
+    const int64_t *key = run >= 0 ? g->table->cells[run].count : NULL;
+    return !key || beside < 0 || beside >= g->table->rows || key[beside] != key[row];
+}
+
+static bool step_wanted(const struct gather *g, int64_t row) {
+    if (by_run(g->what))
+        return row_ends(g, row);
+    double step = real_at(g->table, g->step, row);
+    if (g->what->steps == HN_STEPS_ALL || isnan(step))
+        return true;
+    if (g->what->steps == HN_STEPS_TRAINED)
+        return step > 0;
+    const char *dataset = borrowed_text(g->table, g->dataset, row);
+    for (int i = 0; i < g->spans; i++)
+        if (strcmp(g->span[i].dataset, dataset) == 0)
+            return step == (g->what->steps == HN_STEPS_FIRST ? g->span[i].first : g->span[i].last);
+    return true;
+}
+
+static bool passes(struct gather *g, int64_t row) {
+    for (int i = 0; i < g->wants; i++)
+        if (!cell_is(g->table, g->wanted[i].view, row, g->wanted[i].value))
+            return false;
+    if (!step_wanted(g, row))
+        return false;
+    if (ready(g, row))
+        return true;
+    g->failed++;
+    g->reason = borrowed_text(g->table, g->error, row);
+    return false;
+}
+
+static double combine(const struct hn_claim_side *side, double a, double b) {
+    double value = a;
+    b *= side->times;
+    switch (side->op) {
+    case '+': value = a + b; break;
+    case '-': value = a - b; break;
+    case '*': value = a * b; break;
+    case '/': value = a / b; break;
+    default: break;
+    }
+    return side->factor * value;
+}
+
+static double expression(const struct gather *g, const struct hn_claim_side *side,
+                         struct view value, struct view with, int64_t row) {
+    return combine(side, real_at(g->table, value, row), real_at(g->table, with, row));
+}
+
+// "step 400, M 500": what names the row's group, the data set left out; and the same of what the
+// other side has too, the data set included.
+static void name_group(const struct gather *g, int64_t row, struct hn_sample *s) {
+    size_t used = 0, matched = 0;
+    for (int i = 0; i < g->groups; i++) {
+        char text[96];
+        text_at(g->table, g->group[i].view, row, text, sizeof text);
+        if (strcmp(g->group[i].name, "dataset") != 0 && used < sizeof s->group)
+            used += (size_t)snprintf(s->group + used, sizeof s->group - used, "%s%s %s",
+                                     used ? ", " : "", g->group[i].name, text);
+        if (g->group[i].shared && matched < sizeof s->match)
+            matched += (size_t)snprintf(s->match + matched, sizeof s->match - matched, "%s|", text);
+    }
+}
+
+static enum hn_code add_sample(struct gather *g, int64_t row) {
+    struct hn_samples *out = g->out;
+    const struct hn_collect *w = g->what;
+    double value = expression(g, w->side, g->value, g->with, row);
+    double along = real_at(g->table, g->along, row);
+    double beside = w->beside ? expression(g, w->beside, g->beside, g->beside_with, row) : NAN;
+    g->passed++;
+    if (isnan(value) || (w->along && isnan(along)) || (w->beside && isnan(beside)))
+        return HN_OK;
+    if (out->n == out->room) {
+        int64_t room = hn_max(64, 2 * out->room);
+        struct hn_sample *more = hn_resize(g->ctx, out->sample, room, sizeof *more);
+        if (!more)
+            return g->ctx->code;
+        out->sample = more;
+        out->room = room;
+    }
+    struct hn_sample *s = &out->sample[out->n++];
+    double step = real_at(g->table, g->step, row), seed = real_at(g->table, g->seed, row);
+    double factor = w->side->factor;
+    *s = (struct hn_sample){.step = isnan(step) ? -1 : (int64_t)step,
+                            .replicate = isnan(seed) ? 0 : (int64_t)seed,
+                            .along = along,
+                            .value = value,
+                            .beside = beside,
+                            .lo = factor * real_at(g->table, g->lo, row),
+                            .hi = factor * real_at(g->table, g->hi, row),
+                            .batches = real_at(g->table, g->batches, row)};
+    snprintf(s->dataset, sizeof s->dataset, "%s", borrowed_text(g->table, g->dataset, row));
+    name_group(g, row, s);
+    return HN_OK;
+}
+
+// Why nothing was found: what the rows were to be.
+static void say_why(struct gather *g) {
+    char rows[200] = "";
+    size_t used = 0;
+    for (int i = 0; i < g->wants && used < sizeof rows; i++)
+        used += (size_t)snprintf(rows + used, sizeof rows - used, "%s%s %s", i ? ", " : " with ",
+                                 g->wanted[i].column, g->wanted[i].value);
+    if (g->failed > 0)
+        snprintf(g->out->why, sizeof g->out->why, "the rows%s have no result: %.100s", rows,
+                 g->reason);
+    else if (g->passed > 0)
+        snprintf(g->out->why, sizeof g->out->why,
+                 "%s is NaN in the rows%s: column 'note' of the results says why",
+                 g->what->side->column, rows);
+    else
+        snprintf(g->out->why, sizeof g->out->why, "table '%s' has no rows%s%s", g->table->name,
+                 rows, g->what->steps == HN_STEPS_TRAINED ? " at a step above 0" : "");
+}
+
+enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *what,
+                              struct hn_samples *out) {
+    memset(out, 0, sizeof *out);
+    struct gather g = {.ctx = ctx, .what = what, .out = out};
+    g.table = hn_results_table(what->results, what->side->table);
+    g.lo = g.hi = g.along = g.beside = no_view;
+    if (!g.table || g.table->n_columns == 0) {
+        snprintf(out->why, sizeof out->why, "the results have no table '%s'", what->side->table);
+        return HN_OK;
+    }
+    if (!find_columns(&g))
+        return HN_OK;
+    find_spans(&g);
+    for (int64_t row = 0; row < g.table->rows; row++)
+        if (passes(&g, row) && add_sample(&g, row)) {
+            hn_samples_free(ctx, out);
+            return ctx->code;
+        }
+    out->failed = g.failed;
+    if (out->n == 0 || g.failed > 0)
+        say_why(&g);
+    return HN_OK;
+}
+
+void hn_samples_free(struct hn_context *ctx, struct hn_samples *s) {
+    hn_free(ctx, s->sample);
+    memset(s, 0, sizeof *s);
+}

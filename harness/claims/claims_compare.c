@@ -1,0 +1,559 @@
+// From the two sides of a claim to its parts: every data set, step, value of `each`, and pair of
+// settings or of neighbouring values of `along`, with the differences paired by replicate.
+#include "harness/claims/claims_private.h"
+
+#include "core/stats.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double level = 0.95;
+
+// What is being judged.
+struct judge {
+    struct hn_context *ctx;
+    const struct hn_results *results;
+    const struct hn_claim *claim;
+    int as; // enum hn_claim_as
+    struct hn_claim_result *out;
+    int64_t room;
+};
+
+// Replicates of one part.
+struct pairs {
+    double *left, *right, *value; // [n]
+    int64_t n;
+    const struct hn_sample *one, *other; // the first of each side; other NULL for a constant
+};
+
+enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why) {
+    out->verdict = HN_NOT_TESTED;
+    snprintf(out->reason, sizeof out->reason, "%s", why);
+    return HN_OK;
+}
+
+static enum hn_code not_tested(struct judge *j, const char *why) {
+    return hn_claim_not_tested(j->out, why);
+}
+
+// A new part, zeroed; NULL with the message recorded.
+static struct hn_claim_part *add_part(struct judge *j) {
+    struct hn_claim_result *out = j->out;
+    if (out->parts == j->room) {
+        int64_t room = hn_max(16, 2 * j->room);
+        struct hn_claim_part *more = hn_resize(j->ctx, out->part, room, sizeof *more);
+        if (!more)
+            return NULL;
+        out->part = more;
+        j->room = room;
+    }
+    struct hn_claim_part *part = &out->part[out->parts++];
+    *part = (struct hn_claim_part){.step = -1, .needed = 0};
+    return part;
+}
+
+static double combine(int as, double left, double right) {
+    switch (as) {
+    case HN_AS_VALUE: return left;
+    case HN_AS_RATIO: return left / right;
+    case HN_AS_REDUCTION: return 1 - left / right;
+    default: return left - right;
+    }
+}
+
+static double mean_of(const double *value, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += value[i];
+    return sum / (double)n;
+}
+
+// Half of a 95 % interval that comes with the columns (over batches of the one seed).
+static double own_half(const struct hn_sample *s) { return s ? (s->hi - s->lo) / 2 : 0; }
+
+// One seed: the intervals over batches of both sides, taken as independent.
+static void single(struct hn_claim_part *part, const struct pairs *p, bool exact) {
+    part->batches = !exact;
+    part->lo = part->hi = part->difference;
+    part->deviation = 0;
+    if (exact)
+        return;
+    double half = hypot(own_half(p->one), own_half(p->other));
+    part->lo -= half;
+    part->hi += half;
+    part->deviation = half / gsl_cdf_ugaussian_Pinv(0.5 + level / 2);
+}
+
+static void fill_part(struct judge *j, struct hn_claim_part *part, const struct pairs *p) {
+    struct hn_interval d = hn_mean_interval(p->value, 1, p->n, level);
+    snprintf(part->dataset, sizeof part->dataset, "%s", p->one->dataset);
+    part->step = p->one->step;
+    part->left = mean_of(p->left, p->n);
+    part->right = mean_of(p->right, p->n);
+    part->difference = d.mean;
+    part->lo = d.lo;
+    part->hi = d.hi;
+    part->replicates = p->n;
+    double t = p->n > 1 ? gsl_cdf_tdist_Pinv(0.5 + level / 2, (double)(p->n - 1)) : 1;
+    part->deviation = (d.hi - d.lo) / 2 / t * sqrt((double)p->n);
+    if (p->n == 1)
+        single(part, p, j->claim->exact);
+}
+
+static void free_pairs(struct hn_context *ctx, struct pairs *p) {
+    hn_free(ctx, p->left);
+    *p = (struct pairs){.n = 0};
+}
+
+static enum hn_code make_pairs(struct hn_context *ctx, int64_t most, struct pairs *p) {
+    *p = (struct pairs){.n = 0};
+    p->left = hn_alloc(ctx, 3 * hn_max(most, 1), sizeof *p->left);
+    if (!p->left)
+        return ctx->code;
+    p->right = p->left + most;
+    p->value = p->right + most;
+    return HN_OK;
+}
+
+// The sample of `s` that belongs to `one`: the same match and replicate (any, where there are no
+// replicates). NULL: none. *several: more than one, so the rows are not told apart.
+static const struct hn_sample *partner(const struct hn_samples *s, const struct hn_sample *one,
+                                       bool *several) {
+    const struct hn_sample *found = NULL;
+    for (int64_t i = 0; i < s->n; i++) {
+        const struct hn_sample *c = &s->sample[i];
+        if (strcmp(c->match, one->match) != 0 || (s->replicated && c->replicate != one->replicate))
+            continue;
+        *several |= found != NULL;
+        found = c;
+    }
+    return found;
+}
+
+static void push_pair(const struct judge *j, struct pairs *p, const struct hn_sample *one,
+                      const struct hn_sample *other, double right) {
+    p->left[p->n] = one->value;
+    p->right[p->n] = right;
+    p->value[p->n] = combine(j->as, one->value, right);
+    if (p->n++ == 0) {
+        p->one = one;
+        p->other = other;
+    }
+}
+
+static bool same_group(const struct hn_sample *a, const struct hn_sample *b) {
+    return strcmp(a->group, b->group) == 0 && strcmp(a->dataset, b->dataset) == 0;
+}
+
+// Is sample i the first of its group?
+static bool first_of_group(const struct hn_samples *s, int64_t i) {
+    for (int64_t k = 0; k < i; k++)
+        if (same_group(&s->sample[k], &s->sample[i]))
+            return false;
+    return true;
+}
+
+static enum hn_code ambiguous(struct judge *j, const struct hn_sample *s) {
+    char why[480];
+    snprintf(why, sizeof why,
+             "several rows of %s, %s have the same seed: the results hold more settings than the "
+             "claim tells apart",
+             s->dataset, *s->group ? s->group : "one group");
+    return not_tested(j, why);
+}
+
+// Joins what names a part: "step 400, M 500 against uniform".
+static void name_part(struct hn_claim_part *part, const char *group, const char *left,
+                      const char *right) {
+    snprintf(part->at, sizeof part->at, "%.60s%s%.60s%s%.60s", group, *group && *left ? ", " : "",
+             left,
+             !*right           ? ""
+             : *group || *left ? " against "
+                               : "against ",
+             right);
+}
+
+// The replicates of the group that begins with sample `at`, each with its partner.
+static enum hn_code pair_group(struct judge *j, const struct hn_samples *a,
+                               const struct hn_samples *b, int64_t at, struct pairs *p) {
+    const struct hn_claim_side *than = &j->claim->than;
+    for (int64_t i = at; i < a->n; i++) {
+        const struct hn_sample *one = &a->sample[i], *other = NULL;
+        bool several = false;
+        if (!same_group(one, &a->sample[at]))
+            continue;
+        for (int64_t k = at; k < i && a->replicated; k++)
+            several |= same_group(&a->sample[k], one) && a->sample[k].replicate == one->replicate;
+        if (b)
+            other = partner(b, one, &several);
+        if (several || (!a->replicated && p->n > 0))
+            return ambiguous(j, one);
+        if (other || !b)
+            push_pair(j, p, one, other, b ? other->value : than->given ? than->value : NAN);
+    }
+    return HN_OK;
+}
+
+static struct hn_collect collect_of(const struct judge *j, const struct hn_claim_side *side,
+                                    const struct hn_claim_side *other, int64_t member) {
+    const struct hn_claim *c = j->claim;
+    return (struct hn_collect){.results = j->results,
+                               .side = side,
+                               .other = other,
+                               .member = member,
+                               .steps = side->steps >= 0 ? side->steps : c->steps,
+                               .each = c->each,
+                               .n_each = c->n_each};
+}
+
+// A cell that failed leaves a hole in a claim: the others must not speak for it.
+static bool lacks(const struct hn_samples *s) { return s->n == 0 || s->failed > 0; }
+
+// One run's curve: samples of a group's match and replicate, in order of steps.
+struct curve {
+    const struct hn_samples *samples;
+    const char *match;
+    int64_t replicate;
+};
+
+static const struct hn_sample *next_of(const struct curve *c, const struct hn_sample *after) {
+    const struct hn_samples *s = c->samples;
+    for (int64_t i = after ? after - s->sample + 1 : 0; i < s->n; i++)
+        if (s->sample[i].replicate == c->replicate && strcmp(s->sample[i].match, c->match) == 0)
+            return &s->sample[i];
+    return NULL;
+}
+
+static double end_of(const struct curve *c) {
+    double end = NAN;
+    for (const struct hn_sample *s = next_of(c, NULL); s; s = next_of(c, s))
+        end = s->value;
+    return end;
+}
+
+// Steps to a value, between evaluations by a straight line; one evaluation beyond the end if it is
+// never reached, which speaks against "sooner". NaN if two rows share a step.
+static double steps_to(const struct curve *c, double target) {
+    const struct hn_sample *before = NULL;
+    double found = NAN, beyond = NAN;
+    for (const struct hn_sample *s = next_of(c, NULL); s; before = s, s = next_of(c, s)) {
+        if (before && s->along <= before->along)
+            return NAN;
+        beyond = before ? 2 * s->along - before->along : s->along;
+        if (!isnan(found) || s->value < target)
+            continue;
+        double share = before ? (target - before->value) / (s->value - before->value) : 1;
+        found = before ? before->along + share * (s->along - before->along) : s->along;
+    }
+    return isnan(found) ? beyond : found;
+}
+
+static enum hn_code compare_curves(struct judge *j, const struct hn_samples *a,
+                                   const struct hn_samples *b, int64_t at, struct pairs *p) {
+    for (int64_t i = at; i < a->n; i++) {
+        const struct hn_sample *one = &a->sample[i];
+        const struct curve left = {a, one->match, one->replicate};
+        const struct curve right = {b, one->match, one->replicate};
+        double target = end_of(&right);
+        if (!same_group(one, &a->sample[at]) || next_of(&left, NULL) != one || isnan(target))
+            continue;
+        struct hn_sample steps = *one;
+        steps.value = steps_to(&left, target);
+        double other = steps_to(&right, target);
+        if (isnan(steps.value) || isnan(other))
+            return ambiguous(j, one);
+        push_pair(j, p, &steps, NULL, other);
+        p->one = &a->sample[at];
+    }
+    return HN_OK;
+}
+
+// Compares two collected sides, group by group. b: NULL for a constant, or for a value alone.
+// curves: by the steps to the value that the other side has at its end.
+static enum hn_code compare(struct judge *j, const struct hn_samples *a, const struct hn_samples *b,
+                            bool curves, const char *left, const char *right) {
+    struct pairs p;
+    if (make_pairs(j->ctx, a->n, &p))
+        return j->ctx->code;
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; i < a->n && !code && j->out->verdict != HN_NOT_TESTED; i++) {
+        if (!first_of_group(a, i))
+            continue;
+        p.n = 0;
+        code = curves ? compare_curves(j, a, b, i, &p) : pair_group(j, a, b, i, &p);
+        if (code || p.n == 0 || j->out->verdict == HN_NOT_TESTED)
+            continue;
+        struct hn_claim_part *part = add_part(j);
+        if (!part) {
+            code = j->ctx->code;
+            break;
+        }
+        fill_part(j, part, &p);
+        if (curves)
+            part->step = -1;
+        name_part(part, a->sample[i].group, left, right);
+    }
+    free_pairs(j->ctx, &p);
+    return code;
+}
+
+// Every combination of the one side against every combination of the other.
+static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t right_member) {
+    const struct hn_claim *c = j->claim;
+    bool rows = c->than.given && isnan(c->than.value), curves = c->test == HN_TEST_SOONER;
+    struct hn_samples a = {0}, b = {0};
+    char left[HN_CLAIM_AT], right[HN_CLAIM_AT];
+    struct hn_collect one = collect_of(j, &c->of, rows ? &c->than : NULL, left_member);
+    struct hn_collect two = collect_of(j, &c->than, &c->of, right_member);
+    one.along = two.along = curves ? "step" : NULL;
+    hn_side_label(&c->of, left_member, left, sizeof left);
+    hn_side_label(&c->than, right_member, right, sizeof right);
+    enum hn_code code = hn_claim_collect(j->ctx, &one, &a);
+    if (code == HN_OK && rows)
+        code = hn_claim_collect(j->ctx, &two, &b);
+    if (code == HN_OK && (lacks(&a) || (rows && lacks(&b))))
+        code = not_tested(j, lacks(&a) ? a.why : b.why);
+    else if (code == HN_OK)
+        code = compare(j, &a, rows || curves ? &b : NULL, curves, left, right);
+    hn_samples_free(j->ctx, &a);
+    hn_samples_free(j->ctx, &b);
+    return code;
+}
+
+static enum hn_code judge_pairs(struct judge *j) {
+    int64_t lefts = hn_side_members(&j->claim->of), rights = hn_side_members(&j->claim->than);
+    for (int64_t a = 0; a < lefts; a++)
+        for (int64_t b = 0; b < rights; b++)
+            if (judge_members(j, a, b))
+                return j->ctx->code;
+            else if (j->out->verdict == HN_NOT_TESTED)
+                return HN_OK;
+    if (j->out->parts == 0)
+        return not_tested(j, "the two sides have no data set, step and seed in common");
+    return HN_OK;
+}
+
+static int by_number(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The values of `along` in the group of sample `at`, sorted, each once.
+static int64_t places(const struct hn_samples *s, int64_t at, double *value) {
+    int64_t n = 0, kept = 0;
+    for (int64_t i = at; i < s->n; i++)
+        if (same_group(&s->sample[i], &s->sample[at]))
+            value[n++] = s->sample[i].along;
+    qsort(value, (size_t)n, sizeof *value, by_number);
+    for (int64_t i = 0; i < n; i++)
+        if (kept == 0 || value[i] != value[kept - 1])
+            value[kept++] = value[i];
+    return kept;
+}
+
+// From one place to the next: the later value against the earlier, paired by replicate.
+static enum hn_code judge_rise(struct judge *j, const struct hn_samples *s, int64_t at, double from,
+                               double to) {
+    struct pairs p;
+    if (make_pairs(j->ctx, s->n, &p))
+        return j->ctx->code;
+    enum hn_code code = HN_OK;
+    for (int64_t i = at; i < s->n && !code; i++) {
+        const struct hn_sample *one = &s->sample[i];
+        int64_t partners = 0;
+        if (!same_group(one, &s->sample[at]) || one->along != to)
+            continue;
+        for (int64_t k = at; k < s->n && !code; k++) {
+            const struct hn_sample *other = &s->sample[k];
+            if (!same_group(one, other) || other->along != from ||
+                other->replicate != one->replicate)
+                continue;
+            if (partners++ > 0)
+                code = ambiguous(j, one);
+            else
+                push_pair(j, &p, one, other, other->value);
+        }
+    }
+    struct hn_claim_part *part = NULL;
+    if (code == HN_OK && p.n > 0 && j->out->verdict != HN_NOT_TESTED) {
+        part = add_part(j);
+        code = part ? HN_OK : j->ctx->code;
+    }
+    if (part) {
+        char name[96], low[32], high[32];
+        hn_real_text(from, low, sizeof low);
+        hn_real_text(to, high, sizeof high);
+        snprintf(name, sizeof name, "%s %s to %s", j->claim->along, low, high);
+        fill_part(j, part, &p);
+        part->step = strcmp(j->claim->along, "step") == 0 ? (int64_t)to : part->step;
+        name_part(part, s->sample[at].group, name, "");
+    }
+    free_pairs(j->ctx, &p);
+    return code;
+}
+
+static enum hn_code judge_along(struct judge *j, const struct hn_samples *s, double *value) {
+    for (int64_t i = 0; i < s->n; i++) {
+        if (!first_of_group(s, i))
+            continue;
+        int64_t n = places(s, i, value);
+        if (j->claim->ends && n > 1) {
+            value[1] = value[n - 1];
+            n = 2;
+        }
+        for (int64_t k = 1; k < n && j->out->verdict != HN_NOT_TESTED; k++)
+            if (judge_rise(j, s, i, value[k - 1], value[k]))
+                return j->ctx->code;
+    }
+    if (j->out->parts > 0 || j->out->verdict == HN_NOT_TESTED)
+        return HN_OK;
+    char why[160];
+    snprintf(why, sizeof why, "the results have a single value of '%.60s'", j->claim->along);
+    return not_tested(j, why);
+}
+
+// Least-squares slope of log value over log along, of one replicate of a group; NaN if impossible.
+static double slope_of(const struct hn_samples *s, int64_t at, int64_t replicate) {
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    for (int64_t i = at; i < s->n; i++) {
+        const struct hn_sample *c = &s->sample[i];
+        if (!same_group(c, &s->sample[at]) || c->replicate != replicate)
+            continue;
+        double u = log(c->along), v = log(c->value);
+        n++;
+        x += u;
+        y += v;
+        xx += u * u;
+        xy += u * v;
+    }
+    double below = n * xx - x * x;
+    return n > 1 && below > 0 ? (n * xy - x * y) / below : NAN;
+}
+
+static enum hn_code judge_slopes(struct judge *j, const struct hn_samples *s) {
+    struct pairs p;
+    if (make_pairs(j->ctx, s->n, &p))
+        return j->ctx->code;
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; i < s->n && !code; i++) {
+        if (!first_of_group(s, i))
+            continue;
+        p.n = 0;
+        for (int64_t k = i; k < s->n; k++) {
+            bool seen = !same_group(&s->sample[k], &s->sample[i]);
+            for (int64_t l = i; l < k && !seen; l++)
+                seen = same_group(&s->sample[l], &s->sample[i]) &&
+                       s->sample[l].replicate == s->sample[k].replicate;
+            struct hn_sample one = s->sample[k];
+            one.value = seen ? NAN : slope_of(s, i, one.replicate);
+            if (!isnan(one.value))
+                push_pair(j, &p, &one, NULL, j->claim->than.value);
+            if (p.n == 1)
+                p.one = &s->sample[i];
+        }
+        struct hn_claim_part *part = p.n > 0 ? add_part(j) : NULL;
+        if (part) {
+            fill_part(j, part, &p);
+            name_part(part, s->sample[i].group, "", "");
+        }
+        code = p.n > 0 && !part ? j->ctx->code : HN_OK;
+    }
+    free_pairs(j->ctx, &p);
+    return code || j->out->parts ? code : not_tested(j, "no replicate has two places to fit");
+}
+
+static enum hn_code judge_series(struct judge *j) {
+    const struct hn_claim *c = j->claim;
+    int64_t members = hn_side_members(&c->of);
+    enum hn_code code = HN_OK;
+    for (int64_t m = 0; m < members && !code && j->out->verdict != HN_NOT_TESTED; m++) {
+        struct hn_samples s;
+        struct hn_collect what = collect_of(j, &c->of, NULL, m);
+        what.along = c->along;
+        if (hn_claim_collect(j->ctx, &what, &s))
+            return j->ctx->code;
+        int64_t before = j->out->parts;
+        double *value = hn_alloc(j->ctx, hn_max(s.n, 2), sizeof *value);
+        if (!value)
+            code = j->ctx->code;
+        else if (lacks(&s))
+            code = not_tested(j, s.why);
+        else
+            code = c->test == HN_TEST_SLOPE ? judge_slopes(j, &s) : judge_along(j, &s, value);
+        char label[HN_CLAIM_AT], at[HN_CLAIM_AT];
+        hn_side_label(&c->of, m, label, sizeof label);
+        for (int64_t i = before; *label && i < j->out->parts; i++) {
+            snprintf(at, sizeof at, "%s", j->out->part[i].at);
+            name_part(&j->out->part[i], at, label, "");
+        }
+        hn_free(j->ctx, value);
+        hn_samples_free(j->ctx, &s);
+    }
+    return code;
+}
+
+// Every row for itself; the part that is kept is the one with the least room.
+static enum hn_code judge_bound(struct judge *j) {
+    const struct hn_claim *c = j->claim;
+    struct hn_claim_result *out = j->out;
+    int64_t members = hn_side_members(&c->of);
+    const struct hn_claim_side *than = &c->than;
+    double least = INFINITY;
+    for (int64_t m = 0; m < members; m++) {
+        struct hn_samples s;
+        struct hn_collect what = collect_of(j, &c->of, NULL, m);
+        what.beside = isnan(than->value) ? than : NULL;
+        if (hn_claim_collect(j->ctx, &what, &s))
+            return j->ctx->code;
+        if ((s.n == 0 && m == 0) || s.failed > 0)
+            not_tested(j, s.why);
+        for (int64_t i = 0; i < s.n; i++) {
+            const struct hn_sample *one = &s.sample[i];
+            double right = isnan(than->value) ? one->beside : than->value;
+            double room = one->value - right + c->tolerance * fmax(fabs(one->value), fabs(right));
+            out->compared++;
+            out->holding += room >= 0;
+            out->failing += room < 0;
+            if (room >= least)
+                continue;
+            least = room;
+            out->parts = 0;
+            struct hn_claim_part *part = add_part(j);
+            if (!part) {
+                hn_samples_free(j->ctx, &s);
+                return j->ctx->code;
+            }
+            snprintf(part->dataset, sizeof part->dataset, "%s", one->dataset);
+            name_part(part, one->group, "", "");
+            part->step = one->step;
+            part->left = one->value;
+            part->right = right;
+            part->difference = part->lo = part->hi = one->value - right;
+            part->replicates = 1;
+            part->verdict = room >= 0 ? HN_HOLDS : HN_FAILS;
+        }
+        hn_samples_free(j->ctx, &s);
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r,
+                              const struct hn_claim *claim, int as, struct hn_claim_result *out) {
+    struct judge j = {.ctx = ctx, .results = r, .claim = claim, .as = as, .out = out};
+    memset(out, 0, sizeof *out);
+    out->decided = -1;
+    enum hn_code code = claim->test == HN_TEST_BOUND ? judge_bound(&j)
+                        : claim->along               ? judge_series(&j)
+                                                     : judge_pairs(&j);
+    if (code)
+        hn_claim_result_free(ctx, out);
+    return code;
+}
+
+void hn_claim_result_free(struct hn_context *ctx, struct hn_claim_result *result) {
+    hn_free(ctx, result->part);
+    memset(result, 0, sizeof *result);
+}

@@ -1,0 +1,280 @@
+// Verdicts on claims (docs/claims.md).
+//
+// A claim is a set of comparisons (parts): one for each data set, step, value of `each`, pair of
+// settings or neighbouring values of `along`. In a part the values of the two sides are paired by
+// seed, and the mean difference d gets a Student interval over seeds. d is turned so that the claim
+// says d > 0 (equality: -margin < d < margin).
+//   holds         every part's 95 % interval lies wholly on the claimed side. No correction: the
+//                 claim is the intersection of its parts, so a false claim is said to hold with
+//                 probability at most 2.5 % (intersection-union test; Berger 1982).
+//   fails         the interval of some part lies wholly on the other side at level 1 - 0.05 / m,
+//                 m parts (Bonferroni): a true claim is said to fail with probability at most 2.5 %
+//                 (5 % for equality).
+//   inconclusive  neither; with the number of seeds at which the undecided parts would be decided
+//                 if their mean and deviation stayed.
+//   not tested    a table, column, row or second seed is missing.
+// A bound is compared in every row and has no spread: it fails by one row.
+#include "harness/claims/claims_private.h"
+
+#include <gsl/gsl_cdf.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEEDED_MAX = 100000 };
+static const double level = 0.95;
+
+// Seeds at which a mean of that size and deviation would be decided: least n with
+// t(n - 1) deviation / sqrt(n) <= room. -1: more than can be drawn.
+static int64_t seeds_needed(double room, double deviation) {
+    if (!(room > 0) || !isfinite(deviation))
+        return -1;
+    double t = gsl_cdf_ugaussian_Pinv(0.5 + level / 2), n = pow(t * deviation / room, 2);
+    if (!(n < NEEDED_MAX))
+        return -1;
+    int64_t seeds = (int64_t)fmax(2, floor(n));
+    while (seeds < NEEDED_MAX &&
+           gsl_cdf_tdist_Pinv(0.5 + level / 2, (double)(seeds - 1)) * deviation >
+               room * sqrt((double)seeds))
+        seeds++;
+    return seeds;
+}
+
+// The interval at level 1 - 0.05 / m from the one at 95 %.
+static double widened(const struct hn_claim_part *part, int64_t m) {
+    double tail = (1 - level) / (double)m / 2;
+    if (part->batches || part->replicates < 2)
+        return gsl_cdf_ugaussian_Qinv(tail) / gsl_cdf_ugaussian_Pinv(0.5 + level / 2);
+    double df = (double)(part->replicates - 1);
+    return gsl_cdf_tdist_Qinv(tail, df) / gsl_cdf_tdist_Pinv(0.5 + level / 2, df);
+}
+
+// Half the width of equality in this part; negative for a test of direction.
+static double margin_of(const struct hn_claim *c, const struct hn_claim_part *part) {
+    return c->margin + c->within * fabs(part->right);
+}
+
+static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int64_t m) {
+    bool lower = c->test == HN_TEST_BELOW || c->test == HN_TEST_FALLS || c->test == HN_TEST_SOONER;
+    double sign = lower ? -1 : 1;
+    double half = (part->hi - part->lo) / 2, wide = half * widened(part, m);
+    double d = sign * part->difference, margin = margin_of(c, part);
+    bool equal = c->test == HN_TEST_EQUAL || c->test == HN_TEST_SLOPE;
+    // Distance into the claimed side; negative on the other.
+    double inside = equal ? margin - fabs(d) : d + margin;
+    part->error = part->deviation / sqrt((double)part->replicates);
+    part->p = part->replicates > 1 ? 2 * gsl_cdf_tdist_Q(fabs(part->difference) / part->error,
+                                                         (double)(part->replicates - 1))
+                                   : NAN;
+    part->fail_lo = part->difference - wide;
+    part->fail_hi = part->difference + wide;
+    part->room = inside;
+    if (inside > half)
+        part->verdict = HN_HOLDS;
+    else if (inside < -wide || (half == 0 && inside <= 0))
+        part->verdict = HN_FAILS;
+    else
+        part->verdict = HN_INCONCLUSIVE;
+    part->needed =
+        part->verdict == HN_INCONCLUSIVE ? seeds_needed(fabs(inside), part->deviation) : 0;
+}
+
+// The part to be shown: of those with the verdict of the whole, the one with the least room.
+static void choose(struct hn_claim_result *out) {
+    out->decided = -1;
+    for (int64_t i = 0; i < out->parts; i++) {
+        const struct hn_claim_part *best = out->decided < 0 ? NULL : &out->part[out->decided];
+        if (out->part[i].verdict == out->verdict && (!best || out->part[i].room < best->room))
+            out->decided = i;
+    }
+}
+
+static void add_text(char *text, size_t size, const char *format, ...) HN_PRINTF(3, 4);
+static void add_text(char *text, size_t size, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+static void say_numbers(const struct hn_claim *c, const struct hn_claim_part *part, char *text,
+                        size_t size) {
+    if (c->test == HN_TEST_SLOPE)
+        add_text(text, size, "slope %.3g [%.3g, %.3g]", part->left, part->lo + part->right,
+                 part->hi + part->right);
+    else if (part->lo == part->hi)
+        add_text(text, size, "%.4g against %.4g", part->left, part->right);
+    else
+        add_text(text, size, "%.4g against %.4g, difference %.3g [%.3g, %.3g]", part->left,
+                 part->right, part->difference, part->lo, part->hi);
+    if (part->batches)
+        add_text(text, size, " over batches of one seed");
+    else if (part->replicates > 1)
+        add_text(text, size, " over %" PRId64 " seeds", part->replicates);
+    if (!part->batches && part->error > 0 && c->test != HN_TEST_SLOPE)
+        add_text(text, size, ", se %.2g, p %.2g", part->error, part->p);
+}
+
+static void say_needed(const struct hn_claim_result *out, char *text, size_t size) {
+    const struct hn_claim_part *part = &out->part[out->decided];
+    const char *what = part->batches ? "times the batches" : "seeds";
+    if (out->needed < 0)
+        add_text(text, size, "; no number of %s below %d would settle it", what, NEEDED_MAX);
+    else
+        add_text(text, size, "; about %" PRId64 " %s would settle it", out->needed, what);
+}
+
+static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
+    const struct hn_claim_part *part = &out->part[out->decided];
+    char *text = out->reason;
+    size_t size = sizeof out->reason;
+    *text = '\0';
+    if (out->verdict == HN_HOLDS && out->compared > 1)
+        add_text(text, size, "in all %" PRId64 " comparisons, least ", out->compared);
+    else if (out->verdict == HN_FAILS && out->compared > 1)
+        add_text(text, size, "in %" PRId64 " of %" PRId64 " comparisons, most ", out->failing,
+                 out->compared);
+    else if (out->compared > 1)
+        add_text(text, size, "%" PRId64 " of %" PRId64 " comparisons hold; undecided ",
+                 out->holding, out->compared);
+    if (*part->at || *part->dataset)
+        add_text(text, size, "at %s%s%s: ", part->dataset, *part->at && *part->dataset ? ", " : "",
+                 part->at);
+    say_numbers(c, part, text, size);
+    if (out->verdict == HN_INCONCLUSIVE)
+        say_needed(out, text, size);
+}
+
+static bool spread_missing(const struct hn_claim_result *out) {
+    for (int64_t i = 0; i < out->parts; i++)
+        if (isnan(out->part[i].lo) || isnan(out->part[i].hi))
+            return true;
+    return false;
+}
+
+static void need_more(struct hn_claim_result *out, int64_t needed) {
+    if (out->needed >= 0 && (needed < 0 || needed > out->needed))
+        out->needed = needed;
+}
+
+static enum hn_code conclude(const struct hn_claim *c, struct hn_claim_result *out) {
+    if (out->verdict == HN_NOT_TESTED)
+        return HN_OK;
+    if (c->test != HN_TEST_BOUND) {
+        if (spread_missing(out))
+            return hn_claim_not_tested(out,
+                                       "a single seed has no spread here: give more (--seeds)");
+        out->compared = out->parts;
+        for (int64_t i = 0; i < out->parts; i++) {
+            judge_part(c, &out->part[i], out->parts);
+            out->holding += out->part[i].verdict == HN_HOLDS;
+            out->failing += out->part[i].verdict == HN_FAILS;
+            need_more(out, out->part[i].needed);
+        }
+    }
+    out->verdict = out->failing > 0                ? HN_FAILS
+                   : out->holding == out->compared ? HN_HOLDS
+                                                   : HN_INCONCLUSIVE;
+    if (out->verdict != HN_INCONCLUSIVE)
+        out->needed = 0;
+    choose(out);
+    explain(c, out);
+    return HN_OK;
+}
+
+enum hn_code hn_claim_judge(struct hn_context *ctx, const struct hn_results *r,
+                            const struct hn_claim *claim, struct hn_claim_result *out) {
+    enum hn_code code = hn_claim_compare(ctx, r, claim, HN_AS_DIFFERENCE, out);
+    return code ? code : conclude(claim, out);
+}
+
+enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r,
+                              const struct hn_claim_level *l, struct hn_claim_result *out) {
+    const struct hn_claim claim = {
+        .of = l->of, .than = l->than, .steps = l->steps, .exact = l->exact};
+    if (hn_claim_compare(ctx, r, &claim, l->as, out))
+        return ctx->code;
+    for (int64_t i = 0; i < out->parts; i++) {
+        struct hn_claim_part *part = &out->part[i];
+        part->difference *= l->scale;
+        part->lo *= l->scale;
+        part->hi *= l->scale;
+    }
+    return HN_OK;
+}
+
+static enum hn_verdict worst(const struct hn_claim_outcome *o) {
+    static const enum hn_verdict order[] = {HN_FAILS, HN_NOT_TESTED, HN_INCONCLUSIVE};
+    for (size_t w = 0; w < sizeof order / sizeof order[0]; w++)
+        for (int64_t i = 0; i < o->entry->claims; i++)
+            if (o->claim[i].verdict == order[w])
+                return order[w];
+    return o->entry->claims > 0 ? HN_HOLDS : HN_NOT_TESTED;
+}
+
+// What the verdict rests on: the first claim that has it, or how many hold.
+static void reason_of(struct hn_claim_outcome *o, const char *why) {
+    int64_t count = 0;
+    const struct hn_claim *first = NULL;
+    const char *text = "";
+    for (int64_t i = 0; i < o->entry->claims; i++)
+        if (o->claim[i].verdict == o->verdict) {
+            text = count == 0 ? o->claim[i].reason : text;
+            first = count++ == 0 ? &o->entry->claim[i] : first;
+        }
+    if (*why || !first)
+        snprintf(o->reason, sizeof o->reason, "%s", *why ? why : "no paper claims anything of it");
+    else if (o->verdict == HN_HOLDS && count > 1)
+        snprintf(o->reason, sizeof o->reason, "all %" PRId64 " claims hold", count);
+    else
+        snprintf(o->reason, sizeof o->reason, "%.100s: %.400s", first->name, text);
+}
+
+static enum hn_code judge_all(struct hn_context *ctx, const struct hn_results *r, const char *why,
+                              struct hn_claim_outcome *out) {
+    const struct hn_claim_entry *entry = out->entry;
+    for (int64_t i = 0; i < entry->claims; i++) {
+        struct hn_claim_result *result = &out->claim[i];
+        if (*why) {
+            result->verdict = HN_NOT_TESTED;
+            result->decided = -1;
+            snprintf(result->reason, sizeof result->reason, "%s", why);
+        } else if (hn_claim_judge(ctx, r, &entry->claim[i], result)) {
+            return ctx->code;
+        }
+    }
+    for (int64_t i = 0; i < entry->levels; i++) {
+        out->level[i].verdict = HN_NOT_TESTED;
+        if (!*why && hn_claim_measure(ctx, r, &entry->level[i], &out->level[i]))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry *entry,
+                             const struct hn_results *r, const char *why,
+                             struct hn_claim_outcome *out) {
+    *out = (struct hn_claim_outcome){.entry = entry};
+    out->claim = hn_zalloc(ctx, entry->claims, sizeof *out->claim);
+    out->level = hn_zalloc(ctx, entry->levels, sizeof *out->level);
+    if (!out->claim || !out->level || judge_all(ctx, r, why, out)) {
+        hn_claim_outcome_free(ctx, out);
+        return ctx->code;
+    }
+    out->verdict = worst(out);
+    reason_of(out, why);
+    return HN_OK;
+}
+
+void hn_claim_outcome_free(struct hn_context *ctx, struct hn_claim_outcome *out) {
+    for (int64_t i = 0; out->claim && i < out->entry->claims; i++)
+        hn_claim_result_free(ctx, &out->claim[i]);
+    for (int64_t i = 0; out->level && i < out->entry->levels; i++)
+        hn_claim_result_free(ctx, &out->level[i]);
+    hn_free(ctx, out->claim);
+    hn_free(ctx, out->level);
+    *out = (struct hn_claim_outcome){.entry = NULL};
+}

@@ -1,0 +1,51 @@
+// Shared by harness/claims_*.c only: rows become samples (claims_collect.c), samples become the
+// parts of a claim (claims_compare.c), parts become a verdict (claims_judge.c).
+#ifndef HN_HARNESS_CLAIMS_CLAIMS_PRIVATE_H
+#define HN_HARNESS_CLAIMS_CLAIMS_PRIVATE_H
+
+#include "harness/claims/claims.h"
+
+// A value of one side in one group of rows, for one replicate (seed).
+struct hn_sample {
+    char dataset[96], group[HN_CLAIM_AT], match[HN_CLAIM_AT];
+    int64_t step, replicate;
+    double along, value, lo, hi; // lo, hi: of the column's own interval, NaN without
+    double beside;               // the second side in the same row (bound)
+    double batches;
+};
+
+struct hn_samples {
+    struct hn_sample *sample;
+    int64_t n, room;
+    bool replicated; // the rows have seeds
+    int64_t failed;  // rows that were wanted and have no result
+    char why[384];   // why there are none
+};
+
+// What is to be collected: the rows of one combination of the side's filters.
+struct hn_collect {
+    const struct hn_results *results;
+    const struct hn_claim_side *side;
+    const struct hn_claim_side *other;  // groups are matched by what both tables have; NULL = alone
+    const struct hn_claim_side *beside; // evaluated in the same row, NULL = none
+    int64_t member;                     // number of the combination, from 0
+    int steps;                          // enum hn_claim_steps
+    const char *const *each; // [n_each] columns that name a group, besides data set and step
+    int64_t n_each;
+    const char *along; // a column, which names no group; NULL = none
+};
+int64_t hn_side_members(const struct hn_claim_side *side);
+// "sampler knn" or "M 500": the values in which the combinations differ, or "".
+void hn_side_label(const struct hn_claim_side *side, int64_t member, char *text, size_t size);
+HN_MUST_USE enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *what,
+                                          struct hn_samples *out);
+void hn_samples_free(struct hn_context *ctx, struct hn_samples *s);
+
+// Fills the parts of a claim, without verdicts (those of a bound have theirs), or makes it
+// `not tested` with the reason. as: what a part's difference is.
+HN_MUST_USE enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r,
+                                          const struct hn_claim *claim, int as,
+                                          struct hn_claim_result *out);
+enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why); // HN_OK
+
+#endif

@@ -1,0 +1,390 @@
+// Outcomes of claims as tables of a results file, as text and as JSON.
+#include "harness/reproduce/reproduce.h"
+#include "plots/page/paper.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT(name, long_name)                                                                      \
+    { name, HN_COLUMN_TEXT, "", long_name, HN_NEITHER }
+#define INT(name, long_name)                                                                       \
+    { name, HN_COLUMN_INT, "1", long_name, HN_NEITHER }
+#define REAL(name, long_name)                                                                      \
+    { name, HN_COLUMN_REAL, "1", long_name, HN_NEITHER }
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct hn_column id_columns[] = {
+    TEXT("id", "identifier of the figure or table"),
+    TEXT("paper", "short name of the paper"),
+    TEXT("title", "what it shows"),
+    TEXT("source", "figures and tables of the papers"),
+    TEXT("kind", "snapshots, training or listed"),
+    TEXT("verdict", "holds, fails, inconclusive or not tested"),
+    TEXT("reason", "what the verdict rests on"),
+    INT("claims", "claims"),
+    INT("holding", "claims that hold"),
+    INT("failing", "claims that fail"),
+};
+static const struct hn_column claim_columns[] = {
+    TEXT("id", "identifier of the figure or table"),
+    TEXT("claim", "short name of the claim"),
+    TEXT("statement", "the claim"),
+    TEXT("statistic", "column, or expression of columns"),
+    TEXT("test", "how it is compared"),
+    TEXT("verdict", "holds, fails, inconclusive or not tested"),
+    TEXT("reason", "what the verdict rests on"),
+    TEXT("at", "the comparison that decided"),
+    REAL("left", "mean of the first side there"),
+    REAL("right", "mean of the second side there"),
+    REAL("own", "difference there"),
+    REAL("own_lo", "lower end of its 95 % interval"),
+    REAL("own_hi", "upper end of its 95 % interval"),
+    INT("replicates", "seeds"),
+    INT("parts", "comparisons"),
+    INT("parts_holding", "comparisons that hold"),
+    INT("parts_failing", "comparisons that fail"),
+    INT("needed", "seeds that would settle it; 0 none, -1 more than 100000"),
+    TEXT("paper", "the published value"),
+    TEXT("paper_table", "where it is published"),
+};
+static const struct hn_column part_columns[] = {
+    TEXT("id", "identifier of the figure or table"),
+    TEXT("claim", "short name of the claim"),
+    TEXT("dataset", "snapshot file"),
+    TEXT("at", "step, setting or pair of settings"),
+    INT("step", "training step of the embeddings, -1 = none"),
+    REAL("left", "mean of the first side"),
+    REAL("right", "mean of the second side"),
+    REAL("difference", "mean difference"),
+    REAL("lo", "lower end of its 95 % interval"),
+    REAL("hi", "upper end of its 95 % interval"),
+    TEXT("verdict", "holds, fails or inconclusive"),
+    INT("replicates", "seeds"),
+    REAL("se", "standard error of the difference"),
+    REAL("p", "paired t-test of no difference, two-sided"),
+};
+static const struct hn_column level_columns[] = {
+    TEXT("id", "identifier of the figure or table"),
+    TEXT("what", "which number"),
+    TEXT("dataset", "snapshot file"),
+    TEXT("at", "step and setting"),
+    REAL("own", "measured"),
+    REAL("own_lo", "lower end of its 95 % interval"),
+    REAL("own_hi", "upper end of its 95 % interval"),
+    TEXT("unit", "unit"),
+    REAL("paper", "published"),
+    TEXT("paper_table", "where it is published"),
+};
+
+// One cell to set; the kind is that of the column.
+struct value {
+    const char *name;
+    const char *text;
+    double real;
+    int64_t count;
+};
+
+// A new row of the table `name`, which is made if it is not there.
+static enum hn_code add_row(struct hn_context *ctx, struct hn_results *r, const char *name,
+                            const struct hn_column *columns, size_t n_columns,
+                            const struct value *value) {
+    struct hn_table *t = hn_reproduce_table(ctx, r, name, columns, (int)n_columns);
+    if (!t)
+        return ctx->code;
+    if (hn_table_add_row(ctx, t))
+        return ctx->code;
+    int64_t row = t->rows - 1;
+    enum hn_code code = HN_OK;
+    for (size_t i = 0; i < n_columns && !code; i++)
+        code = columns[i].kind == HN_COLUMN_TEXT
+                   ? hn_table_set_text(ctx, t, row, columns[i].name, value[i].text)
+               : columns[i].kind == HN_COLUMN_REAL
+                   ? hn_table_set_real(ctx, t, row, columns[i].name, value[i].real)
+                   : hn_table_set_int(ctx, t, row, columns[i].name, value[i].count);
+    return code;
+}
+
+#define T(s)                                                                                       \
+    { .text = (s) }
+#define R(v)                                                                                       \
+    { .real = (v) }
+#define I(v)                                                                                       \
+    { .count = (v) }
+
+static int64_t count(const struct hn_claim_outcome *o, enum hn_verdict verdict) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < o->entry->claims; i++)
+        n += o->claim[i].verdict == verdict;
+    return n;
+}
+
+static enum hn_code store_id(struct hn_context *ctx, const struct hn_claim_outcome *o,
+                             struct hn_results *r) {
+    const struct hn_claim_entry *e = o->entry;
+    const struct value value[COUNT(id_columns)] = {T(e->id),
+                                                   T(e->paper),
+                                                   T(e->title),
+                                                   T(e->source),
+                                                   T(hn_claim_kinds[e->kind]),
+                                                   T(hn_verdicts[o->verdict]),
+                                                   T(o->reason),
+                                                   I(e->claims),
+                                                   I(count(o, HN_HOLDS)),
+                                                   I(count(o, HN_FAILS))};
+    return add_row(ctx, r, "claim_ids", id_columns, COUNT(id_columns), value);
+}
+
+// "fn_ratio" or "pos_prob - pos_prob_global".
+static void statistic(const struct hn_claim_side *side, char *text, size_t size) {
+    if (side->with && side->times != 1)
+        snprintf(text, size, "%s %c %g * %s", side->column, side->op, side->times, side->with);
+    else if (side->with)
+        snprintf(text, size, "%s %c %s", side->column, side->op, side->with);
+    else
+        snprintf(text, size, "%s", side->column);
+}
+
+// The published number of a claim or level, as "22 percent"; false if it has none.
+static bool published(const struct hn_claim_entry *e, const struct hn_claim_published *p,
+                      struct hn_published *out, char *text, size_t size) {
+    *out = (struct hn_published){.value = NAN, .deviation = NAN};
+    *text = '\0';
+    if (!p->series || !hn_paper_number(e->id, p->series, p->x, out))
+        return false;
+    snprintf(text, size, "%g %s", out->value, strcmp(out->unit, "1") == 0 ? "" : out->unit);
+    return true;
+}
+
+static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_outcome *o, int64_t i,
+                                struct hn_results *r) {
+    static const struct hn_claim_part none = {
+        .left = NAN, .right = NAN, .difference = NAN, .lo = NAN, .hi = NAN};
+    const struct hn_claim *c = &o->entry->claim[i];
+    const struct hn_claim_result *result = &o->claim[i];
+    const struct hn_claim_part *p = result->decided >= 0 ? &result->part[result->decided] : &none;
+    char at[300], column[160], paper[64];
+    struct hn_published number;
+    snprintf(at, sizeof at, "%s%s%s", p->dataset, *p->dataset && *p->at ? ", " : "", p->at);
+    statistic(&c->of, column, sizeof column);
+    published(o->entry, &c->published, &number, paper, sizeof paper);
+    const struct value value[COUNT(claim_columns)] = {T(o->entry->id),
+                                                      T(c->name),
+                                                      T(c->statement),
+                                                      T(column),
+                                                      T(hn_claim_tests[c->test]),
+                                                      T(hn_verdicts[result->verdict]),
+                                                      T(result->reason),
+                                                      T(at),
+                                                      R(p->left),
+                                                      R(p->right),
+                                                      R(p->difference),
+                                                      R(p->lo),
+                                                      R(p->hi),
+                                                      I(p->replicates),
+                                                      I(result->compared),
+                                                      I(result->holding),
+                                                      I(result->failing),
+                                                      I(result->needed),
+                                                      T(paper),
+                                                      T(number.table)};
+    return add_row(ctx, r, "claims", claim_columns, COUNT(claim_columns), value);
+}
+
+static enum hn_code store_parts(struct hn_context *ctx, const struct hn_claim_outcome *o, int64_t i,
+                                struct hn_results *r) {
+    const struct hn_claim_result *result = &o->claim[i];
+    for (int64_t k = 0; k < result->parts; k++) {
+        const struct hn_claim_part *p = &result->part[k];
+        const struct value value[COUNT(part_columns)] = {T(o->entry->id),
+                                                         T(o->entry->claim[i].name),
+                                                         T(p->dataset),
+                                                         T(p->at),
+                                                         I(p->step),
+                                                         R(p->left),
+                                                         R(p->right),
+                                                         R(p->difference),
+                                                         R(p->lo),
+                                                         R(p->hi),
+                                                         T(hn_verdicts[p->verdict]),
+                                                         I(p->replicates),
+                                                         R(p->error),
+                                                         R(p->p)};
+        if (add_row(ctx, r, "claim_parts", part_columns, COUNT(part_columns), value))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code store_level(struct hn_context *ctx, const struct hn_claim_outcome *o, int64_t i,
+                                struct hn_results *r) {
+    const struct hn_claim_level *l = &o->entry->level[i];
+    char paper[64];
+    struct hn_published number;
+    published(o->entry, &l->published, &number, paper, sizeof paper);
+    for (int64_t k = 0; k < o->level[i].parts; k++) {
+        const struct hn_claim_part *p = &o->level[i].part[k];
+        const struct value value[COUNT(level_columns)] = {
+            T(o->entry->id), T(l->what), T(p->dataset), T(p->at),        R(p->difference),
+            R(p->lo),        R(p->hi),   T(l->unit),    R(number.value), T(number.table)};
+        if (add_row(ctx, r, "claim_levels", level_columns, COUNT(level_columns), value))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_claims_store(struct hn_context *ctx, const struct hn_claim_outcome *o,
+                             struct hn_results *r) {
+    enum hn_code code = store_id(ctx, o, r);
+    for (int64_t i = 0; i < o->entry->claims && !code; i++) {
+        code = store_claim(ctx, o, i, r);
+        if (code == HN_OK)
+            code = store_parts(ctx, o, i, r);
+    }
+    for (int64_t i = 0; i < o->entry->levels && !code; i++)
+        code = store_level(ctx, o, i, r);
+    return code;
+}
+
+// Text behind a margin, in lines of at most `width` characters.
+static void print_wrapped(const char *text, int margin, int width) {
+    while (*text) {
+        int length = (int)strlen(text), end = length;
+        if (length > width) {
+            for (end = width; end > 0 && text[end] != ' ';)
+                end--;
+            end = end > 0 ? end : width;
+        }
+        printf("%*s%.*s\n", margin, "", end, text);
+        text += end;
+        text += *text == ' ';
+    }
+}
+
+static void print_level(const struct hn_claim_outcome *o, int64_t i) {
+    const struct hn_claim_level *l = &o->entry->level[i];
+    char paper[64], line[512];
+    struct hn_published number;
+    bool known = published(o->entry, &l->published, &number, paper, sizeof paper);
+    for (int64_t k = 0; k < o->level[i].parts; k++) {
+        const struct hn_claim_part *p = &o->level[i].part[k];
+        int used = snprintf(line, sizeof line, "%.100s%s%.90s%s%.90s: %.4g", l->what,
+                            *p->dataset || *p->at ? ", " : "", p->dataset,
+                            *p->dataset && *p->at ? ", " : "", p->at, p->difference);
+        if (p->hi > p->lo)
+            used +=
+                snprintf(line + used, sizeof line - (size_t)used, " [%.4g, %.4g]", p->lo, p->hi);
+        used += snprintf(line + used, sizeof line - (size_t)used, "%s%.16s", *l->unit ? " " : "",
+                         l->unit);
+        if (known)
+            snprintf(line + used, sizeof line - (size_t)used, "; paper %s (%s)", paper,
+                     number.table);
+        printf("  %-13s%s\n", "level", line);
+    }
+    if (o->level[i].parts == 0 && known)
+        printf("  %-13s%s: not measured; paper %s (%s)\n", "level", l->what, paper, number.table);
+}
+
+void hn_claims_print(const struct hn_claim_outcome *o) {
+    const struct hn_claim_entry *e = o->entry;
+    printf("%s  %s (%s)\n", e->id, e->title, e->source);
+    if (e->statement)
+        printf("  %-13s%s\n", e->claims ? "" : hn_verdicts[o->verdict], e->statement);
+    for (int64_t i = 0; i < e->claims; i++) {
+        const struct hn_claim_result *result = &o->claim[i];
+        char paper[64];
+        struct hn_published number;
+        printf("  %-13s%s\n", hn_verdicts[result->verdict], e->claim[i].statement);
+        if (strcmp(result->reason, o->reason) != 0)
+            print_wrapped(result->reason, 15, 85);
+        if (published(e, &e->claim[i].published, &number, paper, sizeof paper))
+            printf("%15spaper: %s (%s)\n", "", paper, number.table);
+    }
+    for (int64_t i = 0; i < e->levels; i++)
+        print_level(o, i);
+    printf("  verdict: %s", hn_verdicts[o->verdict]);
+    if (o->verdict == HN_NOT_TESTED || e->claims == 0)
+        printf("; %s", o->reason);
+    printf("\n\n");
+}
+
+void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) {
+    int64_t total[HN_NOT_TESTED + 1] = {0};
+    printf("%-13s %-12s %6s  %s\n", "id", "verdict", "claims", "what it rests on");
+    for (int64_t i = 0; i < n; i++) {
+        const struct hn_claim_outcome *o = &outcome[i];
+        char claims[32];
+        snprintf(claims, sizeof claims, "%" PRId64 "/%" PRId64, count(o, HN_HOLDS),
+                 o->entry->claims);
+        total[o->verdict]++;
+        printf("%-13s %-12s %6s  %.120s%s\n", o->entry->id, hn_verdicts[o->verdict], claims,
+               o->reason, strlen(o->reason) > 120 ? " ..." : "");
+    }
+    printf("\n");
+    for (int v = 0; v <= HN_NOT_TESTED; v++)
+        printf("%s%" PRId64 " %s", v ? ", " : "", total[v], hn_verdicts[v]);
+    printf("\n");
+}
+
+static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
+
+static json_t *part_json(const struct hn_claim_part *p) {
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "dataset",
+                     p->dataset, "at", p->at, "left", real(p->left), "right", real(p->right),
+                     "difference", real(p->difference), "lo", real(p->lo), "hi", real(p->hi),
+                     "verdict", hn_verdicts[p->verdict], "replicates", (json_int_t)p->replicates,
+                     "se", real(p->error), "p", real(p->p));
+}
+
+static json_t *published_json(const struct hn_claim_entry *e, const struct hn_claim_published *p) {
+    char text[64];
+    struct hn_published number;
+    if (!published(e, p, &number, text, sizeof text))
+        return json_null();
+    return json_pack("{s:f, s:s, s:s}", "value", number.value, "unit", number.unit, "table",
+                     number.table);
+}
+
+static json_t *claim_json(const struct hn_claim_outcome *o, int64_t i) {
+    const struct hn_claim *c = &o->entry->claim[i];
+    const struct hn_claim_result *result = &o->claim[i];
+    char column[160];
+    statistic(&c->of, column, sizeof column);
+    json_t *parts = json_array();
+    for (int64_t k = 0; k < result->parts; k++)
+        json_array_append_new(parts, part_json(&result->part[k]));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o}", "name", c->name,
+                     "statement", c->statement, "statistic", column, "test",
+                     hn_claim_tests[c->test], "verdict", hn_verdicts[result->verdict], "reason",
+                     result->reason, "comparisons", (json_int_t)result->compared, "holding",
+                     (json_int_t)result->holding, "needed", (json_int_t)result->needed, "published",
+                     published_json(o->entry, &c->published), "parts", parts);
+}
+
+static json_t *level_json(const struct hn_claim_outcome *o, int64_t i) {
+    const struct hn_claim_level *l = &o->entry->level[i];
+    json_t *own = json_array();
+    for (int64_t k = 0; k < o->level[i].parts; k++) {
+        const struct hn_claim_part *p = &o->level[i].part[k];
+        json_array_append_new(own, json_pack("{s:s, s:s, s:o, s:o, s:o}", "dataset", p->dataset,
+                                             "at", p->at, "value", real(p->difference), "lo",
+                                             real(p->lo), "hi", real(p->hi)));
+    }
+    return json_pack("{s:s, s:s, s:o, s:o}", "what", l->what, "unit", l->unit, "own", own,
+                     "published", published_json(o->entry, &l->published));
+}
+
+struct json_t *hn_claims_json(const struct hn_claim_outcome *o) {
+    const struct hn_claim_entry *e = o->entry;
+    json_t *claims = json_array(), *levels = json_array();
+    for (int64_t i = 0; i < e->claims; i++)
+        json_array_append_new(claims, claim_json(o, i));
+    for (int64_t i = 0; i < e->levels; i++)
+        json_array_append_new(levels, level_json(o, i));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "id", e->id, "paper",
+                     e->paper, "title", e->title, "source", e->source, "kind",
+                     hn_claim_kinds[e->kind], "verdict", hn_verdicts[o->verdict], "reason",
+                     o->reason, "claims", claims, "levels", levels);
+}

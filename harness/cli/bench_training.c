@@ -1,0 +1,297 @@
+// Steps of training for `hardneg bench`: the tasks themselves, on files of made-up data that have
+// the shapes of the recipes: CIFAR-10's images (noise, 600 of them: a step sees no more than its
+// batch), Cora's nodes, features and links, 1,000 graphs of the mean size of IMDB-BINARY's.
+#include "harness/cli/bench_training.h"
+#include "core/files.h"
+#include "core/random.h"
+#include "training/net/optimiser.h"
+#include "training/tasks/task.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { IMAGE_FILES = 5, IMAGES = 120, TEST_IMAGES = 20, IMAGE_BYTES = 3072 };
+enum { NODES = 2708, FEATURES = 1433, WORDS = 18, LINKS = 5278, NODE_CLASSES = 7 };
+enum { GRAPHS = 1000, GRAPH_NODES = 20, GRAPH_LINKS = 97 };
+
+struct hn_bench_training {
+    enum hn_bench_recipe recipe;
+    bool open; // the task
+    char *folder;
+    struct hn_task task;
+    void *params;
+    struct hn_adam adam;
+    hn_real *m, *v;
+    int32_t *id;
+    int64_t step;
+};
+
+static void write_images(FILE *file, int64_t images, int64_t number) {
+    struct hn_stream s;
+    uint8_t record[1 + IMAGE_BYTES];
+    hn_stream_open(&s, 1, "bench.images", number, 0, 0);
+    for (int64_t i = 0; i < images; i++) {
+        record[0] = (uint8_t)(i % 10);
+        for (int k = 1; k <= IMAGE_BYTES; k++)
+            record[k] = (uint8_t)hn_stream_below(&s, 256);
+        fwrite(record, 1, sizeof record, file);
+    }
+}
+
+static void write_train_images(FILE *file, int64_t number) { write_images(file, IMAGES, number); }
+static void write_test_images(FILE *file, int64_t number) {
+    write_images(file, TEST_IMAGES, number);
+}
+
+static int by_number(const void *a, const void *b) {
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+static void write_features(FILE *file, int64_t number) {
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "bench.features", number, 0, 0);
+    fprintf(file, "# features=%d\n", FEATURES);
+    for (int i = 0; i < NODES; i++) {
+        int32_t word[WORDS];
+        for (int k = 0; k < WORDS; k++)
+            word[k] = (int32_t)hn_stream_below(&s, FEATURES);
+        qsort(word, WORDS, sizeof *word, by_number);
+        fprintf(file, "%d %d", i, i % NODE_CLASSES);
+        for (int k = 0; k < WORDS; k++)
+            if (k == 0 || word[k] != word[k - 1])
+                fprintf(file, " %d", word[k]);
+        fprintf(file, "\n");
+    }
+}
+
+static void write_edges(FILE *file, int64_t number) {
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "bench.edges", number, 0, 0);
+    for (int i = 0; i < LINKS; i++) {
+        uint32_t a = hn_stream_below(&s, NODES);
+        fprintf(file, "%" PRIu32 " %" PRIu32 "\n", a,
+                (a + 1 + hn_stream_below(&s, NODES - 1)) % NODES);
+    }
+}
+
+static void write_adjacent(FILE *file, int64_t number) {
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "bench.graphs", number, 0, 0);
+    for (uint32_t g = 0; g < GRAPHS; g++)
+        for (int i = 0; i < GRAPH_LINKS; i++) {
+            uint32_t a = hn_stream_below(&s, GRAPH_NODES);
+            uint32_t b = (a + 1 + hn_stream_below(&s, GRAPH_NODES - 1)) % GRAPH_NODES;
+            a += g * GRAPH_NODES + 1;
+            b += g * GRAPH_NODES + 1;
+            fprintf(file, "%" PRIu32 ", %" PRIu32 "\n%" PRIu32 ", %" PRIu32 "\n", a, b, b, a);
+        }
+}
+
+static void write_indicator(FILE *file, int64_t number) {
+    (void)number;
+    for (int i = 0; i < GRAPHS * GRAPH_NODES; i++)
+        fprintf(file, "%d\n", i / GRAPH_NODES + 1);
+}
+
+static void write_graph_labels(FILE *file, int64_t number) {
+    (void)number;
+    for (int g = 0; g < GRAPHS; g++)
+        fprintf(file, "%d\n", g % 2);
+}
+
+struct data_file {
+    const char *name;
+    void (*write)(FILE *file, int64_t number);
+};
+static const struct data_file images[] = {{"data_batch_1.bin", write_train_images},
+                                          {"data_batch_2.bin", write_train_images},
+                                          {"data_batch_3.bin", write_train_images},
+                                          {"data_batch_4.bin", write_train_images},
+                                          {"data_batch_5.bin", write_train_images},
+                                          {"test_batch.bin", write_test_images},
+                                          {NULL, NULL}};
+static const struct data_file documents[] = {
+    {"made-up.features", write_features}, {"made-up.edges", write_edges}, {NULL, NULL}};
+static const struct data_file graphs[] = {{"made-up_A.txt", write_adjacent},
+                                          {"made-up_graph_indicator.txt", write_indicator},
+                                          {"made-up_graph_labels.txt", write_graph_labels},
+                                          {NULL, NULL}};
+
+// As the jobs train-cifar10, train-cnn, train-cora and train-imdb-binary have them.
+static const struct recipe {
+    const char *task;
+    const char *option[8]; // name, value, ...
+    const struct data_file *file;
+    int64_t batch_size;
+    enum hn_objective loss;
+    double temperature, rate, decay;
+    bool outside;
+    int steps; // in a repetition
+} recipes[] = {
+    [HN_BENCH_VIEWS] = {"views-mlp",
+                        {"n", "600", "views", "2", "dim", "512", NULL},
+                        images,
+                        256,
+                        HN_OBJECTIVE_NTXENT,
+                        0.2,
+                        0.001,
+                        1e-6,
+                        false,
+                        20},
+    [HN_BENCH_CNN] =
+        {"cnn", {"n", "600", NULL}, images, 256, HN_OBJECTIVE_NTXENT, 0.2, 0.003, 0, false, 1},
+    [HN_BENCH_NODE] =
+        {"node", {NULL}, documents, 0, HN_OBJECTIVE_OTHER_VIEW, 0.5, 0.001, 0.001, false, 1},
+    [HN_BENCH_GRAPH] =
+        {"graph", {NULL}, graphs, 256, HN_OBJECTIVE_OTHER_VIEW, 0.2, 0.01, 0, true, 20},
+};
+
+static enum hn_code write_file(struct hn_context *ctx, const char *folder,
+                               const struct data_file *what, int64_t number) {
+    char *path = hn_format(ctx, "%s/%s", folder, what->name);
+    FILE *file = path ? fopen(path, "wb") : NULL;
+    enum hn_code code = path ? HN_OK : ctx->code;
+    if (file)
+        what->write(file, number);
+    bool good = file && !ferror(file);
+    if (file)
+        good = fclose(file) == 0 && good;
+    if (!code && !good)
+        code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
+    hn_free(ctx, path);
+    return code;
+}
+
+static enum hn_code write_data(struct hn_context *ctx, struct hn_bench_training *b) {
+    const char *tmp = getenv("TMPDIR");
+    char *path = hn_format(ctx, "%s/hardneg-bench", tmp && *tmp ? tmp : "/tmp");
+    b->folder = path ? hn_temporary_folder(ctx, path) : NULL;
+    hn_free(ctx, path);
+    if (!b->folder)
+        return ctx->code;
+    int64_t number = 0;
+    for (const struct data_file *f = recipes[b->recipe].file; f->name; f++)
+        if (write_file(ctx, b->folder, f, number++))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code open_task(struct hn_context *ctx, struct hn_bench_training *b) {
+    const struct recipe *r = &recipes[b->recipe];
+    const struct hn_task_type *type = hn_task_find(r->task);
+    struct hn_task_setting setting = {
+        .data = b->folder,
+        .cache = b->folder,
+        .seed = 1,
+        .batch_size = r->batch_size,
+        .loss = {.objective = r->loss, .temperature = r->temperature, .outside = r->outside}};
+    b->params = hn_zalloc(ctx, (int64_t)type->params_size, 1);
+    if (!b->params || hn_options_init(ctx, type->options, b->params) ||
+        hn_options_set(ctx, type->options, b->params, "data", b->folder))
+        return ctx->code;
+    for (const char *const *o = r->option; *o; o += 2)
+        if (hn_options_set(ctx, type->options, b->params, o[0], o[1]))
+            return ctx->code;
+    if (hn_task_open(ctx, type, b->params, &setting, &b->task))
+        return ctx->code;
+    b->open = true;
+    b->adam = (struct hn_adam){.rate = r->rate,
+                               .beta1 = 0.9,
+                               .beta2 = 0.999,
+                               .epsilon = 1e-8,
+                               .decay = r->decay,
+                               .steps = 1000000};
+    b->m = hn_zalloc(ctx, b->task.weights.n, sizeof *b->m);
+    b->v = hn_zalloc(ctx, b->task.weights.n, sizeof *b->v);
+    b->id = hn_alloc(ctx, b->task.n, sizeof *b->id);
+    return b->m && b->v && b->id ? HN_OK : ctx->code;
+}
+
+static enum hn_code one_step(struct hn_context *ctx, struct hn_bench_training *b) {
+    struct hn_task *task = &b->task;
+    struct hn_weights *w = &task->weights;
+    struct hn_task_batch batch = {
+        .id = b->id, .n = task->batch_size, .step = b->step, .loss = task->setting.loss};
+    double loss;
+    memset(w->grad, 0, (size_t)w->n * sizeof *w->grad);
+    if (task->type->step(ctx, task, &batch, &loss, NULL))
+        return ctx->code;
+    hn_adam_step(&b->adam, ctx->threads, b->step++, w->n, w->grad, w->value, b->m, b->v);
+    return HN_OK;
+}
+
+static void shuffle(struct hn_bench_training *b) {
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "bench.batch", b->step, 0, 0);
+    for (int64_t i = 0; i < b->task.n; i++)
+        b->id[i] = (int32_t)i;
+    hn_stream_shuffle(&s, b->id, b->task.n);
+}
+
+static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe recipe,
+                               struct hn_bench_training **kept) {
+    hn_bench_training_free(ctx, *kept);
+    struct hn_bench_training *b = *kept = hn_zalloc(ctx, 1, sizeof **kept);
+    if (!b)
+        return ctx->code;
+    b->recipe = recipe;
+    if (write_data(ctx, b) || open_task(ctx, b))
+        return ctx->code;
+    shuffle(b);
+    return one_step(ctx, b);
+}
+
+enum hn_code hn_bench_training(struct hn_context *ctx, enum hn_bench_recipe recipe,
+                               struct hn_bench_training **kept, struct hn_bench_step *out) {
+    if ((!*kept || (*kept)->recipe != recipe) && open_bench(ctx, recipe, kept))
+        return ctx->code;
+    struct hn_bench_training *b = *kept;
+    const int steps = recipes[recipe].steps;
+    int64_t flops = b->task.flops;
+    shuffle(b);
+    int64_t begun = hn_wall_ns();
+    for (int i = 0; i < steps; i++)
+        if (one_step(ctx, b))
+            return ctx->code;
+    *out = (struct hn_bench_step){.seconds = (double)(hn_wall_ns() - begun) * 1e-9 / steps,
+                                  .flops = (double)(b->task.flops - flops) / steps,
+                                  .n = b->task.n,
+                                  .dim = b->task.d,
+                                  .batch_size = b->task.batch_size};
+    return HN_OK;
+}
+
+static void remove_files(const char *path) {
+    DIR *folder = opendir(path);
+    char name[4096];
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
+    for (struct dirent *e = NULL; folder && (e = readdir(folder)) != NULL;)
+        if (e->d_name[0] != '.' && snprintf(name, sizeof name, "%s/%s", path, e->d_name) > 0)
+            (void)unlink(name); // what stays is only in the way
+    if (folder)
+        closedir(folder);
+    (void)rmdir(path);
+}
+
+void hn_bench_training_free(struct hn_context *ctx, struct hn_bench_training *b) {
+    if (!b)
+        return;
+    if (b->open)
+        hn_task_close(ctx, &b->task);
+    if (b->params)
+        hn_options_free(ctx, hn_task_find(recipes[b->recipe].task)->options, b->params);
+    if (b->folder)
+        remove_files(b->folder);
+    hn_free(ctx, b->params);
+    hn_free(ctx, b->folder);
+    hn_free(ctx, b->m);
+    hn_free(ctx, b->v);
+    hn_free(ctx, b->id);
+    hn_free(ctx, b);
+}

@@ -1,0 +1,113 @@
+// `hardneg ab`: two programs on one job, in turn.
+#include "harness/cli/command.h"
+#include "harness/host/alternate.h"
+#include "results/compare.h"
+
+#include <string.h>
+
+struct ab_params {
+    char *job;
+    struct hn_text_list set, gate;
+    int64_t rounds, threads;
+};
+
+static const struct hn_option ab_options[] = {
+    {.name = "config",
+     .letter = 'c',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "JOB",
+     .offset = offsetof(struct ab_params, job),
+     .help = "the job file (YAML), short: it is run twice a round"},
+    {.name = "rounds",
+     .kind = HN_OPTION_INT,
+     .metavar = "N",
+     .initial = "11",
+     .min = 1,
+     .max = 1000,
+     .offset = offsetof(struct ab_params, rounds),
+     .help = "how often each program runs; fewer than 5 gate no times"},
+    {.name = "set",
+     .kind = HN_OPTION_LIST,
+     .metavar = "KEY=VALUE",
+     .offset = offsetof(struct ab_params, set),
+     .help = "replace a value of the job, for both"},
+    {.name = "gate",
+     .kind = HN_OPTION_LIST,
+     .metavar = "METRIC:LIMIT",
+     .offset = offsetof(struct ab_params, gate),
+     .help = "as in hardneg compare"},
+    HN_OPTION_THREADS(struct ab_params, ""),
+    {.name = NULL},
+};
+
+static enum hn_code compare(struct hn_context *ctx, const struct hn_common *common,
+                            const struct ab_params *p, const struct hn_rounds *r,
+                            const struct hn_gate *gate) {
+    struct hn_compare_options options = {.gate = gate, .n_gates = p->gate.count, .rounds = true};
+    struct hn_comparison c = {0};
+    if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c))
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    if (common->json)
+        code = hn_compare_json(ctx, &c, stdout);
+    else
+        hn_compare_print(&c, stdout);
+    if (code == HN_OK && c.end != HN_COMPARE_PASS)
+        code = hn_fail(ctx, c.end == HN_COMPARE_FAIL ? HN_GATE : HN_NOTHING, "%s",
+                       strchr(c.verdict, ':') + 2);
+    hn_comparison_free(ctx, &c);
+    return code;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    const struct ab_params *p = params;
+    (void)n_args;
+    if (!p->job)
+        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    const char *set[24] = {"figures=none"}; // a --set of the user comes later and wins
+    if (p->set.count > 20)
+        return hn_fail(ctx, HN_USAGE, "--set: more than 20 of them");
+    for (int64_t i = 0; i < p->set.count; i++)
+        set[i + 1] = p->set.item[i];
+    struct hn_rounds_spec spec = {.old = args[0],
+                                  .new = args[1],
+                                  .job = p->job,
+                                  .set = set,
+                                  .n_set = p->set.count + 1,
+                                  .rounds = p->rounds,
+                                  .threads = p->threads == INT64_MIN ? 0 : p->threads,
+                                  .quiet = common->quiet};
+    struct hn_rounds rounds = {0};
+    struct hn_gate *gate = hn_alloc(ctx, p->gate.count, sizeof *gate);
+    enum hn_code code = gate ? HN_OK : HN_MEMORY;
+    for (int64_t i = 0; code == HN_OK && i < p->gate.count; i++)
+        code = hn_gate_parse(ctx, p->gate.item[i], &gate[i]);
+    if (code == HN_OK)
+        code = hn_rounds_run(ctx, &spec, &rounds);
+    if (code == HN_OK)
+        code = compare(ctx, common, p, &rounds, gate);
+    hn_rounds_free(ctx, &rounds);
+    hn_free(ctx, gate);
+    return code;
+}
+
+const struct hn_command hn_cmd_ab = {
+    .name = "ab",
+    .usage = "hardneg ab OLD NEW -c JOB [options]",
+    .summary = "two programs on one job, in turn: is the new one slower, does it give the same?",
+    .details =
+        "Runs OLD and NEW in turn, so that a slow spell of the machine falls on both, and compares "
+        "as\n"
+        "`hardneg compare` does. The samples of a time are the medians of the rounds: what differs "
+        "from\n"
+        "process to process is part of the noise.\n"
+        "\n"
+        "  hardneg ab /tmp/main/hardneg build/hardneg -c harness/jobs/smoke.yaml --rounds 21",
+    .options = ab_options,
+    .params_size = sizeof(struct ab_params),
+    .json = true,
+    .min_args = 2,
+    .max_args = 2,
+    .run = run,
+};

@@ -1,0 +1,661 @@
+// `hardneg bench`: how fast the heavy parts are here, each beside what the machine could do at
+// best, measured in the same run.
+#include "core/random.h"
+#include "core/stats.h"
+#include "core/sweep/blas.h"
+#include "core/sweep/sinks.h"
+#include "harness/cli/bench_training.h"
+#include "harness/cli/command.h"
+#include "harness/host/host.h"
+#include "metrics/global.h"
+#include "samplers/gcbs_pairs.h"
+#include "samplers/sampler.h"
+
+#include <gsl/gsl_randist.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+struct bench_params {
+    int64_t n, dim, M, K, batch, keep, reps, warmup, threads;
+};
+
+static const struct hn_option bench_options[] = {
+    {.name = "n",
+     .kind = HN_OPTION_INT,
+     .metavar = "N",
+     .initial = "10000",
+     .min = 2,
+     .max = 100000000,
+     .offset = offsetof(struct bench_params, n),
+     .help = "items"},
+    {.name = "dim",
+     .kind = HN_OPTION_INT,
+     .metavar = "D",
+     .initial = "128",
+     .min = 1,
+     .max = 65536,
+     .offset = offsetof(struct bench_params, dim),
+     .help = "dimensions"},
+    {.name = "M",
+     .kind = HN_OPTION_INT,
+     .metavar = "M",
+     .initial = "1000",
+     .min = 1,
+     .max = 1000000,
+     .offset = offsetof(struct bench_params, M),
+     .help = "candidates of the proximity graph"},
+    {.name = "K",
+     .kind = HN_OPTION_INT,
+     .metavar = "K",
+     .initial = "100",
+     .min = 1,
+     .max = 1000000,
+     .offset = offsetof(struct bench_params, K),
+     .help = "neighbours kept"},
+    {.name = "batch",
+     .kind = HN_OPTION_INT,
+     .metavar = "B",
+     .initial = "256",
+     .min = 2,
+     .max = 1000000,
+     .offset = offsetof(struct bench_params, batch),
+     .help = "batch size of walks"},
+    {.name = "keep",
+     .kind = HN_OPTION_INT,
+     .metavar = "k",
+     .initial = "512",
+     .min = 1,
+     .max = 1000000,
+     .offset = offsetof(struct bench_params, keep),
+     .help = "GCBS: mean entries kept per row"},
+    {.name = "reps",
+     .kind = HN_OPTION_INT,
+     .metavar = "R",
+     .initial = "5",
+     .min = 1,
+     .max = 10000,
+     .offset = offsetof(struct bench_params, reps),
+     .help = "repetitions"},
+    {.name = "warmup",
+     .kind = HN_OPTION_INT,
+     .metavar = "W",
+     .initial = "1",
+     .min = 0,
+     .max = 1000,
+     .offset = offsetof(struct bench_params, warmup),
+     .help = "repetitions before that are not counted"},
+    {.name = "threads",
+     .kind = HN_OPTION_INT,
+     .metavar = "T",
+     .min = 1,
+     .max = 4096,
+     .offset = offsetof(struct bench_params, threads),
+     .help = "threads (default: all there are)"},
+    {.name = NULL},
+};
+
+// Sizes of one row.
+struct shape {
+    int64_t n, dim, M, K, batch, keep;
+};
+
+// What the kernels work on.
+struct bench {
+    const struct bench_params *p;
+    struct shape shape;
+    struct hn_items items; // of that shape; views and labels where they are wanted
+    double gflops, gbs;    // the ceilings, measured just before
+    struct hn_bench_training *training;
+};
+
+// Seconds of one repetition, and the seconds that the ceiling would take (NaN: no ceiling applies).
+struct measured {
+    double seconds, ideal;
+};
+
+// Rows in random directions: each from its own stream, so that any number of threads gives the
+// same.
+static void fill_rows(int threads, float *x, int64_t n, int64_t d, int64_t which) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        struct hn_stream stream;
+        hn_stream_open(&stream, 1, "bench.rows", which, 0, i);
+        gsl_rng rng = hn_stream_gsl(&stream);
+        for (int64_t k = 0; k < d; k++)
+            x[i * d + k] = (float)gsl_ran_gaussian_ziggurat(&rng, 1.0);
+    }
+}
+
+static enum hn_code make_rows(struct hn_context *ctx, const struct shape *shape, int64_t which,
+                              struct hn_matrix *out) {
+    int64_t n = shape->n, d = shape->dim, size;
+    float *x = hn_mul(n, d, &size) ? hn_alloc(ctx, size, sizeof *x) : NULL;
+    if (!x)
+        return hn_fail(ctx, HN_MEMORY, "no memory for %" PRId64 " x %" PRId64 " embeddings", n, d);
+    *out = (struct hn_matrix){x, n, d, d};
+    fill_rows(ctx->threads, x, n, d, which);
+    return hn_normalize_rows(ctx, x, n, d, "bench");
+}
+
+static void free_items(struct hn_context *ctx, struct bench *b) {
+    hn_free(ctx, (float *)b->items.x.data);
+    hn_free(ctx, (float *)b->items.x1.data);
+    hn_free(ctx, (float *)b->items.x2.data);
+    hn_free(ctx, (int32_t *)b->items.labels);
+    b->items = (struct hn_items){0};
+}
+
+// Makes b->items of b->shape, unless they are there. views: with two views besides x.
+static enum hn_code make_items(struct hn_context *ctx, struct bench *b, bool views) {
+    const struct shape *shape = &b->shape;
+    struct hn_items *items = &b->items;
+    if (items->n != shape->n || items->d != shape->dim)
+        free_items(ctx, b);
+    items->n = shape->n;
+    items->d = shape->dim;
+    if (!items->x.data && make_rows(ctx, shape, 0, &items->x))
+        return ctx->code;
+    if (!items->labels && !(items->labels = hn_zalloc(ctx, shape->n, sizeof(int32_t))))
+        return ctx->code;
+    if (views && !items->x1.data &&
+        (make_rows(ctx, shape, 1, &items->x1) || make_rows(ctx, shape, 2, &items->x2)))
+        return ctx->code;
+    return HN_OK;
+}
+
+static double flop_seconds(const struct bench *b, int64_t dots) {
+    return 2.0 * (double)b->shape.dim * (double)dots / (b->gflops * 1e9);
+}
+
+static enum hn_code run_sgemm(struct hn_context *ctx, struct bench *b, double argument,
+                              struct measured *out) {
+    (void)argument;
+    double gflops;
+    if (hn_host_sgemm(ctx, b->shape.dim, 1, &gflops))
+        return ctx->code;
+    // Given as the time of one N x N product at that rate.
+    int64_t dots = b->shape.n * b->shape.n;
+    out->seconds = flop_seconds(b, dots) * b->gflops / gflops;
+    out->ideal = flop_seconds(b, dots);
+    return HN_OK;
+}
+
+static enum hn_code run_knn(struct hn_context *ctx, struct bench *b, double argument,
+                            struct measured *out) {
+    (void)argument;
+    struct hn_topk topk = {.k = b->shape.K, .skip_self = true, .ids_only = true};
+    struct hn_sweep sweep = {.x = b->items.x, .y = b->items.x};
+    hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
+    int64_t begun = hn_wall_ns();
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    out->seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    out->ideal = flop_seconds(b, sweep.n_dot);
+    hn_topk_free(ctx, &topk);
+    return code;
+}
+
+static enum hn_code run_loss(struct hn_context *ctx, struct bench *b, double argument,
+                             struct measured *out) {
+    struct hn_global global;
+    int64_t dots;
+    int64_t begun = hn_wall_ns();
+    if (hn_global_compute(ctx, &b->items, argument, &global, &dots))
+        return ctx->code;
+    out->seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    out->ideal = flop_seconds(b, dots);
+    hn_global_free(ctx, &global);
+    return HN_OK;
+}
+
+// Opens a sampler with options written as "M=1000 K=100" and builds it, timed.
+static enum hn_code build_sampler(struct hn_context *ctx, struct bench *b, const char *name,
+                                  const char *const *option, void *params,
+                                  struct hn_sampler *sampler, double *seconds) {
+    const struct hn_sampler_type *type = hn_sampler_find(name);
+    for (; option[0]; option += 2)
+        if (hn_options_set(ctx, type->options, params, option[0], option[1]))
+            return ctx->code;
+    struct hn_sampler_plan plan = {.n = b->shape.n,
+                                   .batch_size = (int32_t)b->shape.batch,
+                                   .has_positive = true,
+                                   .has_labels = true};
+    if (type->check && type->check(ctx, params, &plan))
+        return ctx->code;
+    if (hn_sampler_open(ctx, type, params, b->shape.n, (int32_t)hn_min(b->shape.batch, b->shape.n),
+                        1, sampler))
+        return ctx->code;
+    int64_t begun = hn_wall_ns();
+    if (hn_sampler_build(ctx, sampler, &b->items, 0)) {
+        hn_sampler_close(ctx, sampler);
+        return ctx->code;
+    }
+    *seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    return HN_OK;
+}
+
+// A sampler's parameters at their defaults, for the length of one call of `use`.
+static enum hn_code with_params(struct hn_context *ctx, struct bench *b, const char *name,
+                                const char *const *option, double argument,
+                                enum hn_code (*use)(struct hn_context *, struct bench *,
+                                                    struct hn_sampler *, double, struct measured *),
+                                struct measured *out) {
+    const struct hn_sampler_type *type = hn_sampler_find(name);
+    void *params = hn_zalloc(ctx, (int64_t)type->params_size, 1);
+    if (!params)
+        return ctx->code;
+    enum hn_code code = hn_options_init(ctx, type->options, params);
+    struct hn_sampler sampler;
+    if (code == HN_OK) {
+        code = build_sampler(ctx, b, name, option, params, &sampler, &out->seconds);
+        if (code == HN_OK) {
+            code = use(ctx, b, &sampler, argument, out);
+            hn_sampler_close(ctx, &sampler);
+        }
+        hn_options_free(ctx, type->options, params);
+    }
+    hn_free(ctx, params);
+    return code;
+}
+
+// Candidates lie anywhere: the ceiling is reading every candidate's row once from memory.
+static enum hn_code judge_proximity(struct hn_context *ctx, struct bench *b,
+                                    struct hn_sampler *sampler, double argument,
+                                    struct measured *out) {
+    (void)ctx;
+    (void)argument;
+    out->ideal = (double)sampler->build.dot * (double)b->shape.dim * 4.0 / (b->gbs * 1e9);
+    return HN_OK;
+}
+
+static enum hn_code judge_gcbs(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
+                               double argument, struct measured *out) {
+    (void)ctx;
+    (void)sampler;
+    (void)argument;
+    out->ideal = flop_seconds(b, b->shape.n * b->shape.n);
+    return HN_OK;
+}
+
+// Per batch, of a whole epoch; the epoch before warms up.
+static enum hn_code draw_walks(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
+                               double argument, struct measured *out) {
+    (void)argument;
+    int64_t room = hn_batches_per_epoch(b->shape.n, sampler->batch_size), count;
+    struct hn_batches batches = {.batch_size = sampler->batch_size};
+    batches.ids = hn_alloc(ctx, room * batches.batch_size, sizeof *batches.ids);
+    batches.size = batches.ids ? hn_alloc(ctx, room, sizeof *batches.size) : NULL;
+    enum hn_code code = batches.size ? HN_OK : HN_MEMORY;
+    for (int epoch = 0; epoch < 2 && code == HN_OK; epoch++) {
+        code = hn_sampler_epoch(ctx, sampler, &b->items, epoch, &count);
+        if (code != HN_OK)
+            break;
+        batches.count = (int32_t)hn_min(count, room);
+        int64_t begun = hn_wall_ns();
+        code = hn_sampler_next(ctx, sampler, &batches);
+        out->seconds = (double)(hn_wall_ns() - begun) * 1e-9 / batches.count;
+    }
+    out->ideal = NAN;
+    hn_free(ctx, batches.ids);
+    hn_free(ctx, batches.size);
+    return code;
+}
+
+// A tile's products are one matrix product: the ceiling is that of products.
+static enum hn_code judge_dealt(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
+                                double argument, struct measured *out) {
+    (void)ctx;
+    (void)argument;
+    out->ideal = flop_seconds(b, sampler->build.dot);
+    return HN_OK;
+}
+
+// A proximity graph (alpha = 0), or walks on one that is made by the quicker way.
+static enum hn_code run_graph(struct hn_context *ctx, struct bench *b, bool dealt, double alpha,
+                              struct measured *out) {
+    char M[32], K[32], a[32];
+    snprintf(M, sizeof M, "%" PRId64, b->shape.M);
+    snprintf(K, sizeof K, "%" PRId64, b->shape.K);
+    hn_real_text(alpha, a, sizeof a);
+    const char *const option[] = {
+        "M", M,   "K", K, "candidates", dealt ? "dealt" : "independent", alpha > 0 ? "alpha" : NULL,
+        a,   NULL};
+    return with_params(ctx, b, "batchsampler", option, alpha,
+                       alpha > 0 ? draw_walks
+                       : dealt   ? judge_dealt
+                                 : judge_proximity,
+                       out);
+}
+
+static enum hn_code run_independent(struct hn_context *ctx, struct bench *b, double argument,
+                                    struct measured *out) {
+    return run_graph(ctx, b, false, argument, out);
+}
+
+static enum hn_code run_dealt(struct hn_context *ctx, struct bench *b, double argument,
+                              struct measured *out) {
+    return run_graph(ctx, b, true, argument, out);
+}
+
+static enum hn_code run_gcbs(struct hn_context *ctx, struct bench *b, double argument,
+                             struct measured *out) {
+    char keep[32];
+    snprintf(keep, sizeof keep, "%" PRId64, hn_min(b->shape.keep, b->shape.n - 1));
+    const char *const option[] = {"keep", keep, NULL};
+    return with_params(ctx, b, "gcbs", option, argument, judge_gcbs, out);
+}
+
+// Everything that sinks collect but histograms, or nothing.
+static enum hn_code sweep_seconds(struct hn_context *ctx, const struct bench *b, bool half,
+                                  bool sinks, double *seconds) {
+    const double temperature = 0.5;
+    // The upper 0.1 % of products of random rows, which are nearly normal with variance 1 / d.
+    float threshold = (float)(3.09 / sqrt((double)b->shape.dim));
+    struct hn_topk topk = {.k = b->shape.K, .skip_self = true, .ids_only = true};
+    struct hn_lse lse = {.temperature = &temperature, .n = 1, .skip_self = true};
+    struct hn_extrema extrema = {.skip_self = true};
+    struct hn_close_pairs pairs = {
+        .low = threshold, .high = threshold, .room = b->shape.n * b->shape.n / 400 + 64};
+    struct hn_sweep sweep = {.x = b->items.x1, .y = half ? b->items.x1 : b->items.x2};
+    if (sinks) {
+        hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
+        hn_sweep_add(&sweep, &hn_lse_sink, &lse, HN_SIDE_ROWS);
+        hn_sweep_add(&sweep, &hn_extrema_sink, &extrema, HN_SIDE_ROWS);
+        hn_sweep_add(&sweep, &hn_close_pairs_sink, &pairs, HN_SIDE_ROWS);
+    }
+    int64_t begun = hn_wall_ns();
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    *seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    hn_topk_free(ctx, &topk);
+    hn_lse_free(ctx, &lse);
+    hn_extrema_free(ctx, &extrema);
+    hn_close_pairs_free(ctx, &pairs);
+    return code;
+}
+
+// The sweep with no sink at all: what is left to win or lose over the library's product.
+static enum hn_code run_product(struct hn_context *ctx, struct bench *b, double half,
+                                struct measured *out) {
+    int64_t n = b->shape.n;
+    out->ideal = flop_seconds(b, half > 0 ? n * (n + 1) / 2 : n * n);
+    return sweep_seconds(ctx, b, half > 0, false, &out->seconds);
+}
+
+// All sinks together; the ceiling is the same sweep without any, run just before.
+static enum hn_code run_sinks(struct hn_context *ctx, struct bench *b, double half,
+                              struct measured *out) {
+    enum hn_code code = sweep_seconds(ctx, b, half > 0, false, &out->ideal);
+    return code ? code : sweep_seconds(ctx, b, half > 0, true, &out->seconds);
+}
+
+// A step of training, or an epoch; the ceiling is that of its products.
+static enum hn_code run_training(struct hn_context *ctx, struct bench *b, double recipe,
+                                 struct measured *out) {
+    struct hn_bench_step step;
+    if (hn_bench_training(ctx, (enum hn_bench_recipe)recipe, &b->training, &step))
+        return ctx->code;
+    b->shape = (struct shape){step.n, step.dim, 0, 0, step.batch_size, 0};
+    out->seconds = step.seconds;
+    out->ideal = step.flops / (b->gflops * 1e9);
+    return HN_OK;
+}
+
+enum { NO_ROWS, ROWS, VIEWS, TRAINING };
+static const struct kernel {
+    const char *group, *name;
+    int needs;       // embeddings
+    double argument; // alpha of a walk (0: the graph itself), temperature of a loss, 1: X X^T
+    enum hn_code (*run)(struct hn_context *ctx, struct bench *b, double argument,
+                        struct measured *out);
+} kernels[] = {
+    {"sgemm", "sgemm", NO_ROWS, 0, run_sgemm},
+    {"product", "product", VIEWS, 0, run_product},
+    {"product", "product-half", VIEWS, 1, run_product},
+    {"knn", "knn", ROWS, 0, run_knn},
+    {"proximity", "proximity-independent", ROWS, 0, run_independent},
+    {"proximity", "proximity-dealt", ROWS, 0, run_dealt},
+    {"walk", "walk-0.1", ROWS, 0.1, run_dealt},
+    {"walk", "walk-0.7", ROWS, 0.7, run_dealt},
+    {"gcbs", "gcbs", VIEWS, 0, run_gcbs},
+    {"loss", "loss", VIEWS, 0.5, run_loss},
+    {"sinks", "sinks", VIEWS, 0, run_sinks},
+    {"sinks", "sinks-half", VIEWS, 1, run_sinks},
+    {"train", "train-views", TRAINING, HN_BENCH_VIEWS, run_training},
+    {"train", "train-cnn", TRAINING, HN_BENCH_CNN, run_training},
+    {"train", "train-node", TRAINING, HN_BENCH_NODE, run_training},
+    {"train", "train-graph", TRAINING, HN_BENCH_GRAPH, run_training},
+};
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+enum { TRAINING_DIM = 512 }; // inner dimension of most products of training, for its ceiling
+
+// What `table` runs: the rows of core/PERFORMANCE.md, sizes as given there.
+static const struct goal {
+    const char *name;
+    struct shape shape;
+} goals[] = {
+    {"sgemm", {50000, 128, 0, 0, 0, 0}},
+    {"sgemm", {25000, 768, 0, 0, 0, 0}},
+    {"product", {50000, 128, 0, 0, 0, 0}},
+    {"product-half", {50000, 128, 0, 0, 0, 0}},
+    {"product", {25000, 768, 0, 0, 0, 0}},
+    {"knn", {50000, 128, 0, 100, 0, 0}},
+    {"proximity-independent", {50000, 128, 1000, 100, 256, 0}},
+    {"proximity-dealt", {50000, 128, 1000, 100, 256, 0}},
+    {"walk-0.1", {50000, 128, 1000, 100, 256, 0}},
+    {"walk-0.7", {50000, 128, 1000, 100, 256, 0}},
+    {"sinks", {50000, 128, 0, 100, 0, 0}},
+    {"sinks-half", {50000, 128, 0, 100, 0, 0}},
+    {"sinks", {25000, 768, 0, 100, 0, 0}},
+    {"sinks-half", {25000, 768, 0, 100, 0, 0}},
+    {"loss", {25000, 768, 0, 0, 256, 0}},
+    {"gcbs", {25000, 768, 0, 0, 256, 512}},
+    {"gcbs", {10000, 768, 0, 0, 256, 512}},
+    {"gcbs", {50000, 768, 0, 0, 256, 512}},
+    {"proximity-dealt", {1281167, 128, 1000, 500, 256, 0}},
+};
+enum { GOALS = sizeof goals / sizeof goals[0] };
+
+// What `linear` runs: time per item is to stay what it is, however many there are.
+static const struct goal series[] = {
+    {"proximity-dealt", {50000, 128, 1000, 100, 256, 0}},
+    {"proximity-dealt", {200000, 128, 1000, 100, 256, 0}},
+    {"proximity-dealt", {1281167, 128, 1000, 100, 256, 0}},
+};
+enum { SERIES = sizeof series / sizeof series[0] };
+
+static void print_row(const struct kernel *k, const struct bench *b, const double *sorted,
+                      double median, double share) {
+    printf("%-22s %8" PRId64 " %5" PRId64 " %9.0f %7.1f %11.6f %11.6f %11.6f ", k->name, b->shape.n,
+           b->shape.dim, b->gflops, b->gbs, median, sorted[0], sorted[b->p->reps - 1]);
+    if (isnan(share))
+        printf("%8s", "-");
+    else
+        printf("%7.1f%%", 100 * share);
+    printf(" %9.3f\n", 1e6 * median / (double)b->shape.n);
+    fflush(stdout); // the next row may take minutes
+}
+
+static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const struct bench *b,
+                        const double *all, const double *sorted, double median, double share) {
+    json_t *list = json_array();
+    for (int64_t r = 0; r < b->p->reps; r++)
+        json_array_append_new(list, json_real(all[r]));
+    json_t *row = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:{s:f, s:f}}", "name",
+        k->name, "n", (json_int_t)b->shape.n, "dim", (json_int_t)b->shape.dim, "M",
+        (json_int_t)b->shape.M, "K", (json_int_t)b->shape.K, "batch", (json_int_t)b->shape.batch,
+        "keep", (json_int_t)b->shape.keep, "threads", ctx->threads, "seconds", "median", median,
+        "min", sorted[0], "max", sorted[b->p->reps - 1], "all", list, "ceiling", "sgemm_gflops",
+        b->gflops, "read_gbs", b->gbs);
+    json_object_set_new(row, "share_of_limit", isnan(share) ? json_null() : json_real(share));
+    return row;
+}
+
+static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, struct bench *b,
+                               json_t *rows) {
+    int64_t reps = b->p->reps;
+    if ((k->needs == ROWS || k->needs == VIEWS) && make_items(ctx, b, k->needs == VIEWS))
+        return ctx->code;
+    if (hn_host_sgemm(ctx, b->shape.dim, 3, &b->gflops) || hn_host_read(ctx, 3, &b->gbs))
+        return ctx->code;
+    double *all = hn_alloc(ctx, 3 * reps, sizeof *all);
+    if (!all)
+        return ctx->code;
+    double *sorted = all + reps, *share = sorted + reps;
+    struct measured m = {0};
+    enum hn_code code = HN_OK;
+    for (int64_t r = -b->p->warmup; r < reps && code == HN_OK; r++) {
+        code = hn_check_stop(ctx);
+        if (code == HN_OK)
+            code = k->run(ctx, b, k->argument, &m);
+        if (r >= 0) {
+            all[r] = m.seconds;
+            share[r] = m.ideal / m.seconds;
+        }
+    }
+    if (code == HN_OK) {
+        memcpy(sorted, all, (size_t)reps * sizeof *all);
+        double median = hn_median(sorted, reps);
+        double reached = isnan(share[0]) ? NAN : hn_median(share, reps);
+        if (rows)
+            json_array_append_new(rows, row_json(ctx, k, b, all, sorted, median, reached));
+        else
+            print_row(k, b, sorted, median, reached);
+    }
+    hn_free(ctx, all);
+    return code;
+}
+
+// On one thread, whatever --threads says: goals for training are of one core.
+static enum hn_code run_alone(struct hn_context *ctx, const struct kernel *k, struct bench *b,
+                              json_t *rows) {
+    struct shape shape = b->shape;
+    int threads = ctx->threads;
+    ctx->threads = 1;
+    b->shape.dim = TRAINING_DIM;
+    enum hn_code code = run_kernel(ctx, k, b, rows);
+    ctx->threads = threads;
+    b->shape = shape;
+    return code;
+}
+
+static bool wanted(const struct kernel *k, int n_args, const char **args) {
+    for (int i = 0; i < n_args; i++)
+        if (strcmp(args[i], k->group) == 0 || strcmp(args[i], k->name) == 0 ||
+            (strcmp(args[i], "all") == 0 && k->needs != TRAINING))
+            return true;
+    return n_args == 0 && k->needs != TRAINING;
+}
+
+static enum hn_code check_names(struct hn_context *ctx, int n_args, const char **args) {
+    const char *names[2 * KERNELS + 3] = {"all", "table", "linear"};
+    enum { NAMES = 2 * KERNELS + 3 };
+    for (int i = 0; i < KERNELS; i++) {
+        names[2 * i + 3] = kernels[i].group;
+        names[2 * i + 4] = kernels[i].name;
+    }
+    for (int i = 0; i < n_args; i++) {
+        bool known = false;
+        for (int j = 0; j < NAMES; j++)
+            known |= strcmp(args[i], names[j]) == 0;
+        const char *near = hn_nearest(args[i], names, NAMES);
+        if (!known)
+            return hn_fail(ctx, HN_USAGE, "unknown kernel '%s'%s%s%s", args[i],
+                           near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+        if (n_args > 1 && (strcmp(args[i], "table") == 0 || strcmp(args[i], "linear") == 0))
+            return hn_fail(ctx, HN_USAGE,
+                           "'%s' has rows and sizes of its own: give it alone, without %s", args[i],
+                           args[i > 0 ? 0 : 1]);
+    }
+    return HN_OK;
+}
+
+static void print_head(const struct hn_context *ctx) {
+    printf("%s kernels, %s scans, %d threads; best = what the ceiling measured just before would "
+           "take\n%-22s %8s %5s %9s %7s %11s %11s %11s %8s %9s\n",
+           hn_blas_core(), hn_scan_best()->name, ctx->threads, "kernel", "n", "dim", "GFLOP/s",
+           "GB/s", "median s", "least s", "most s", "of best", "us/item");
+}
+
+static enum hn_code run_goals(struct hn_context *ctx, struct bench *b, const struct goal *goal,
+                              int n, json_t *rows) {
+    for (int g = 0; g < n; g++)
+        for (int k = 0; k < KERNELS; k++) {
+            b->shape = goal[g].shape;
+            if (strcmp(kernels[k].name, goal[g].name) == 0 && run_kernel(ctx, &kernels[k], b, rows))
+                return ctx->code;
+        }
+    return HN_OK;
+}
+
+static enum hn_code run_kernels(struct hn_context *ctx, struct bench *b, int n_args,
+                                const char **args, json_t *rows) {
+    if (!rows)
+        print_head(ctx);
+    if (n_args == 1 && strcmp(args[0], "table") == 0)
+        return run_goals(ctx, b, goals, GOALS, rows);
+    if (n_args == 1 && strcmp(args[0], "linear") == 0)
+        return run_goals(ctx, b, series, SERIES, rows);
+    const struct bench_params *p = b->p;
+    b->shape = (struct shape){p->n, p->dim, p->M, p->K, p->batch, p->keep};
+    for (int i = 0; i < KERNELS; i++) {
+        bool training = kernels[i].needs == TRAINING;
+        if (wanted(&kernels[i], n_args, args) && (training ? run_alone(ctx, &kernels[i], b, rows)
+                                                           : run_kernel(ctx, &kernels[i], b, rows)))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    struct bench b = {.p = params};
+    if (check_names(ctx, n_args, args))
+        return ctx->code;
+    if (b.p->threads != INT64_MIN)
+        ctx->threads = (int)b.p->threads;
+    json_t *rows = common->json ? json_array() : NULL;
+    enum hn_code code = run_kernels(ctx, &b, n_args, args, rows);
+    if (code == HN_OK && rows) {
+        json_t *document = json_pack("{s:O}", "kernels", rows);
+        json_dumpf(document, stdout, JSON_INDENT(2));
+        printf("\n");
+        json_decref(document);
+    }
+    json_decref(rows);
+    free_items(ctx, &b);
+    hn_bench_training_free(ctx, b.training);
+    return code;
+}
+
+const struct hn_command hn_cmd_bench = {
+    .name = "bench",
+    .usage = "hardneg bench "
+             "[sgemm|product|knn|proximity|walk|gcbs|loss|sinks|train|all|table|linear]... "
+             "[options]",
+    .summary = "how fast the heavy parts are here, as shares of what the machine can do",
+    .details =
+        "Times each kernel on random unit rows with warm-up and repetition. Beside it stands what "
+        "the\n"
+        "machine could do, measured just before: matrix products at this dimension, reading "
+        "memory,\n"
+        "and the share of it that was reached. `sinks` is everything a sweep collects besides\n"
+        "histograms, as a share of the same sweep without (`sinks-half`: X X^T). A walk is given "
+        "per\n"
+        "batch and has no ceiling. `table` runs the rows of core/PERFORMANCE.md at their own "
+        "sizes,\n"
+        "up to 1,281,167 items: some minutes and 5 GiB. `linear` runs the proximity graph at "
+        "three\n"
+        "sizes: its time per item is to be the same. `train` (not part of `all`) is a step of\n"
+        "training on one thread, on made-up data of the recipes' shapes (`train-node`: an epoch),\n"
+        "beside what its matrix products would take.\n"
+        "\n"
+        "example: hardneg bench knn loss --n 20000 --dim 768 --json",
+    .options = bench_options,
+    .params_size = sizeof(struct bench_params),
+    .json = true,
+    .min_args = 0,
+    .max_args = 8,
+    .run = run,
+};

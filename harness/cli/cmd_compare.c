@@ -1,0 +1,228 @@
+// `hardneg compare`: two results files, gates, an exit code.
+#include "harness/cli/command.h"
+#include "results/compare.h"
+#include "results/history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct compare_params {
+    struct hn_text_list gate;
+    char *markdown, *junit, *history, *metric, *output;
+    double floor;
+    int if_no_baseline;
+    bool allow_missing;
+};
+
+static const char *const baseline_choices[] = {"fail", "ok", NULL};
+
+static const struct hn_option compare_options[] = {
+    {.name = "gate",
+     .kind = HN_OPTION_LIST,
+     .metavar = "METRIC:LIMIT",
+     .offset = offsetof(struct compare_params, gate),
+     .help = "hold this and nothing else, may be repeated, e.g. n_dot:0%, fn_ratio:+0.002, "
+             "cost_s:5%"},
+    {.name = "if-no-baseline",
+     .kind = HN_OPTION_CHOICE,
+     .metavar = "WHAT",
+     .initial = "fail",
+     .choices = baseline_choices,
+     .offset = offsetof(struct compare_params, if_no_baseline),
+     .help = "what a BASE that is not there means (fail: exit code 5)"},
+    {.name = "allow-missing",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct compare_params, allow_missing),
+     .help = "cells of BASE that NEW lacks are no failure"},
+    {.name = "noise-floor",
+     .kind = HN_OPTION_REAL,
+     .metavar = "PERCENT",
+     .initial = "0",
+     .max = 1000,
+     .offset = offsetof(struct compare_params, floor),
+     .help = "noise of this host's times, as hardneg doctor measures it"},
+    {.name = "markdown",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "FILE",
+     .offset = offsetof(struct compare_params, markdown),
+     .help = "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY"},
+    {.name = "junit",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "FILE",
+     .offset = offsetof(struct compare_params, junit),
+     .help = "write a JUnit report"},
+    {.name = "history",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .offset = offsetof(struct compare_params, history),
+     .help = "draw a metric over the results files in DIR and in its folders"},
+    {.name = "metric",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "NAME",
+     .offset = offsetof(struct compare_params, metric),
+     .help = "metric of --history (default: that of the first gate, else cost_s)"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .offset = offsetof(struct compare_params, output),
+     .help = "folder for the drawing of --history (default: that of the results)"},
+    {.name = NULL},
+};
+
+// A results file, or that of a run's folder; the path is owned by the caller.
+static char *results_path(struct hn_context *ctx, const char *path) {
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return hn_format(ctx, "%s/results.h5", path);
+    return hn_strdup(ctx, path);
+}
+
+static enum hn_code read_side(struct hn_context *ctx, const char *path, struct hn_results *out) {
+    char *file = results_path(ctx, path);
+    enum hn_code code = file ? hn_results_read(ctx, file, out) : HN_MEMORY;
+    hn_free(ctx, file);
+    return code;
+}
+
+// Opens a report for writing, lets `put` fill it, and closes it.
+static enum hn_code write_report(struct hn_context *ctx, const char *path, const char *mode,
+                                 const struct hn_comparison *c,
+                                 void (*put)(const struct hn_comparison *, FILE *)) {
+    if (!path)
+        return HN_OK;
+    FILE *file = fopen(path, mode);
+    if (!file)
+        return hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s", path, strerror(errno));
+    put(c, file);
+    bool bad = ferror(file) != 0;
+    if (fclose(file) != 0 || bad)
+        return hn_fail(ctx, HN_IO, "%s: writing failed: is the disk full?", path);
+    return HN_OK;
+}
+
+static enum hn_code report(struct hn_context *ctx, const struct hn_common *common,
+                           const struct compare_params *p, const struct hn_comparison *c) {
+    enum hn_code code = HN_OK;
+    if (common->json)
+        code = hn_compare_json(ctx, c, stdout);
+    else if (!common->quiet)
+        hn_compare_print(c, stdout);
+    if (code == HN_OK)
+        code = write_report(ctx, p->markdown, "a", c, hn_compare_markdown);
+    if (code == HN_OK)
+        code = write_report(ctx, p->junit, "w", c, hn_compare_junit);
+    if (code)
+        return code;
+    if (c->end == HN_COMPARE_PASS)
+        return HN_OK;
+    enum hn_code end = c->end == HN_COMPARE_FAIL ? HN_GATE : HN_NOTHING;
+    return hn_fail(ctx, end, "%s", strchr(c->verdict, ':') + 2);
+}
+
+static enum hn_code parse_gates(struct hn_context *ctx, const struct compare_params *p,
+                                struct hn_gate *gate) {
+    for (int64_t i = 0; i < p->gate.count; i++)
+        if (hn_gate_parse(ctx, p->gate.item[i], &gate[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code compare_files(struct hn_context *ctx, const struct hn_common *common,
+                                  const struct compare_params *p, const char **args,
+                                  const struct hn_gate *gate) {
+    struct hn_results base = {0}, now = {0};
+    struct hn_comparison c = {0};
+    struct hn_compare_options options = {.gate = gate,
+                                         .n_gates = p->gate.count,
+                                         .floor = p->floor / 100,
+                                         .allow_missing = p->allow_missing};
+    enum hn_code code = read_side(ctx, args[1], &now);
+    if (code == HN_OK)
+        code = read_side(ctx, args[0], &base);
+    if (code == HN_OK)
+        code = hn_compare(ctx, &base, 1, &now, 1, &options, &c);
+    if (code == HN_OK)
+        code = report(ctx, common, p, &c);
+    hn_comparison_free(ctx, &c);
+    hn_results_free(ctx, &base);
+    hn_results_free(ctx, &now);
+    return code;
+}
+
+// A baseline that is not there yet, as on the first run of a new project.
+static enum hn_code no_baseline(struct hn_context *ctx, const struct hn_common *common,
+                                const struct compare_params *p, const char *path) {
+    if (p->if_no_baseline == 0)
+        return hn_fail(ctx, HN_NOTHING,
+                       "%s: no baseline: nothing was compared (--if-no-baseline=ok lets that pass)",
+                       path);
+    if (common->json)
+        printf("{\n  \"schema\": \"hardneg-compare\",\n  \"schema_version\": 1,\n"
+               "  \"verdict\": \"nothing\",\n  \"message\": \"no baseline\"\n}\n");
+    else if (!common->quiet)
+        printf("NOTHING COMPARED: there is no baseline yet\n");
+    return HN_OK;
+}
+
+static enum hn_code draw_history(struct hn_context *ctx, const struct hn_common *common,
+                                 const struct compare_params *p, const struct hn_gate *gate) {
+    const char *metric = p->metric ? p->metric : p->gate.count > 0 ? gate[0].metric : "cost_s";
+    char *drawn = NULL;
+    if (hn_history_draw(ctx, p->history, metric, p->output ? p->output : p->history, &drawn))
+        return ctx->code;
+    if (!common->quiet)
+        fprintf(stderr, "%s\n", drawn);
+    hn_free(ctx, drawn);
+    return HN_OK;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    const struct compare_params *p = params;
+    if (n_args == 1 || (n_args == 0 && !p->history))
+        return hn_fail(ctx, HN_USAGE, "give two results files, BASE and NEW, or --history DIR");
+    struct hn_gate *gate = hn_alloc(ctx, p->gate.count, sizeof *gate);
+    enum hn_code code = gate ? parse_gates(ctx, p, gate) : HN_MEMORY;
+    // The drawing comes first: a failed gate is when one wants to see it.
+    if (code == HN_OK && p->history)
+        code = draw_history(ctx, common, p, gate);
+    if (code == HN_OK && n_args == 2)
+        code = access(args[0], F_OK) != 0 ? no_baseline(ctx, common, p, args[0])
+                                          : compare_files(ctx, common, p, args, gate);
+    hn_free(ctx, gate);
+    return code;
+}
+
+const struct hn_command hn_cmd_compare = {
+    .name = "compare",
+    .usage = "hardneg compare BASE NEW [--gate METRIC:LIMIT]... [options]",
+    .summary = "hold results against earlier ones: a table, a verdict, an exit code",
+    .details =
+        "BASE and NEW are results files or folders of runs. Cells are matched by data, parameters "
+        "and\n"
+        "seed. Without --gate everything is held: ids, counters and histograms exactly, floats to "
+        "1e-6,\n"
+        "times by a test that is corrected for their number, beyond 5 % and the noise of the host, "
+        "where\n"
+        "both files are of one kind of machine. With --gate only what is named: METRIC is a "
+        "column, or\n"
+        "counters, quality or times; LIMIT is [+|-|=]NUMBER[%]. Without a sign a value may get "
+        "worse by\n"
+        "NUMBER (the column says which way is worse), + and - limit rises and falls, = both, % is "
+        "of BASE.\n"
+        "Exit code 1: a gate failed; 5: nothing was comparable, which is no pass.\n"
+        "\n"
+        "  hardneg compare results/baseline.h5 results/smoke\n"
+        "  hardneg compare base.h5 new.h5 --gate n_dot:0% --gate fn_ratio:+0.002 --gate cost_s:5%\n"
+        "  hardneg compare --history results/nightly --metric cost_g",
+    .options = compare_options,
+    .params_size = sizeof(struct compare_params),
+    .json = true,
+    .min_args = 0,
+    .max_args = 2,
+    .run = run,
+};

@@ -1,0 +1,214 @@
+// `hardneg doctor`: what the machine has, and what to do about what it lacks.
+#include "core/stats.h"
+#include "core/sweep/blas.h"
+#include "harness/cli/command.h"
+#include "harness/host/alternate.h"
+#include "harness/host/doctor.h"
+#include "harness/host/host.h"
+#include "results/compare.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct doctor_params {
+    int64_t rounds, threads;
+    bool no_noise;
+};
+
+static const struct hn_option doctor_options[] = {
+    {.name = "rounds",
+     .kind = HN_OPTION_INT,
+     .metavar = "N",
+     .initial = "3",
+     .min = 1,
+     .max = 100,
+     .offset = offsetof(struct doctor_params, rounds),
+     .help = "rounds of two runs for the noise of the host"},
+    {.name = "no-noise",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct doctor_params, no_noise),
+     .help = "leave the noise out, which takes some seconds"},
+    HN_OPTION_THREADS(struct doctor_params, ""),
+    {.name = NULL},
+};
+
+// A short job of what is timed in practice: a matrix sweep, a random gather, a walk, a shuffle.
+static const char job_text[] =
+    "version: 1\nsnapshots: [s.h5]\nbatch_size: 64\nbatches: 16\nseeds: [1]\nfigures: none\n"
+    "metrics: [fn_ratio]\ntiming: {reps: 21, warmup: 2, interleave: true}\n"
+    "samplers: [uniform, knn, batchsampler: {M: 100, K: 40}, gcbs]\n";
+
+static enum hn_code write_text(struct hn_context *ctx, const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    bool good = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0)
+        good = false;
+    return good ? HN_OK : hn_fail(ctx, HN_IO, "%s: cannot be written", path);
+}
+
+// How much the medians of a cost differ between two runs of the same program: |ratio - 1| of every
+// pair of runs, cell and cost.
+static enum hn_code pair_noise(struct hn_context *ctx, const struct hn_results *a,
+                               const struct hn_results *b, double *value, int64_t *n) {
+    static const char *const metric[] = {"cost_s", "cost_g"};
+    for (int64_t row = 0; row < a->runs.rows && row < b->runs.rows; row++)
+        for (int m = 0; m < 2; m++) {
+            double x = hn_table_real(&a->runs, row, metric[m]);
+            double y = hn_table_real(&b->runs, row, metric[m]);
+            if (x > 0 && y > 0)
+                value[(*n)++] = fmax(x, y) / fmin(x, y) - 1;
+        }
+    return hn_check_stop(ctx);
+}
+
+static enum hn_code judge_noise(struct hn_context *ctx, const struct hn_rounds *r, double *noise) {
+    int64_t runs = 2 * r->n, n = 0;
+    double *value = hn_alloc(ctx, runs * runs / 2 * 2 * r->base[0].runs.rows + 1, sizeof *value);
+    if (!value)
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; code == HN_OK && i < runs; i++)
+        for (int64_t k = 0; code == HN_OK && k < i; k++)
+            code = pair_noise(ctx, i % 2 ? &r->now[i / 2] : &r->base[i / 2],
+                              k % 2 ? &r->now[k / 2] : &r->base[k / 2], value, &n);
+    *noise = hn_quantile(value, n, 0.95);
+    hn_free(ctx, value);
+    return code;
+}
+
+// A against A: this program on a synthetic file, run again and again.
+static enum hn_code measure_noise(struct hn_context *ctx, const struct doctor_params *p,
+                                  double *noise) {
+    char program[4096] = "";
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return hn_fail(ctx, HN_INTERNAL, "/proc/self/exe cannot be read");
+    char *folder = hn_scratch_make(ctx);
+    char *job = folder ? hn_format(ctx, "%s/job.yaml", folder) : NULL;
+    char *data = job ? hn_format(ctx, "%s/s.h5", folder) : NULL;
+    char *errors = data ? hn_format(ctx, "%s/err", folder) : NULL;
+    enum hn_code code = errors ? write_text(ctx, job, job_text) : ctx->code;
+    char *synth[] = {program, "synth",     "-o", data,     "--n", "1000",    "--dim",
+                     "64",    "--classes", "10", "--seed", "1",   "--quiet", NULL};
+    struct hn_rounds rounds = {0};
+    struct hn_rounds_spec spec = {.old = program,
+                                  .new = program,
+                                  .job = job,
+                                  .rounds = p->rounds,
+                                  .threads = ctx->threads,
+                                  .quiet = true};
+    if (code == HN_OK && hn_rounds_spawn(program, synth, errors) != 0)
+        code = hn_fail(ctx, HN_INTERNAL, "the synthetic file for the noise could not be made");
+    if (code == HN_OK)
+        code = hn_rounds_run(ctx, &spec, &rounds);
+    if (code == HN_OK)
+        code = judge_noise(ctx, &rounds, noise);
+    hn_rounds_free(ctx, &rounds);
+    hn_free(ctx, errors);
+    hn_free(ctx, data);
+    hn_free(ctx, job);
+    hn_scratch_remove(ctx, folder);
+    return code;
+}
+
+static enum hn_code add_rates(struct hn_context *ctx, struct hn_checkup *c) {
+    double gflops, gbs;
+    if (hn_host_sgemm(ctx, 128, 5, &gflops) || hn_host_read(ctx, 5, &gbs))
+        return ctx->code;
+    hn_checkup_add(c, "sgemm", HN_CHECK_FINE, NULL,
+                   "%.4g GFLOP/s on %d threads (inner dimension 128)", gflops, ctx->threads);
+    hn_checkup_add(c, "memory read", HN_CHECK_FINE, NULL, "%.3g GB/s on %d threads", gbs,
+                   ctx->threads);
+    return HN_OK;
+}
+
+static enum hn_code add_noise(struct hn_context *ctx, const struct doctor_params *p,
+                              struct hn_checkup *c) {
+    double noise = NAN;
+    if (measure_noise(ctx, p, &noise))
+        return ctx->code;
+    c->noise = noise;
+    hn_checkup_add(c, "noise floor", noise > 0.1 ? HN_CHECK_ADVICE : HN_CHECK_FINE,
+                   noise > 0.1
+                       ? "times of single runs can show larger slowdowns only: gate counters, "
+                         "and times with hardneg ab, or free the machine"
+                       : NULL,
+                   "%.1f %%: medians of the same job differ less in 95 of 100 pairs of runs (%lld "
+                   "runs)",
+                   100 * noise, (long long)(2 * p->rounds));
+    if (noise > 0)
+        hn_checkup_add(c, "for compare", HN_CHECK_FINE, NULL, "--noise-floor %.1f", 100 * noise);
+    return HN_OK;
+}
+
+static void print_checkup(const struct hn_checkup *c) {
+    static const char *const mark[] = {"ok", "!", "-"};
+    for (int i = 0; i < c->n; i++) {
+        const struct hn_check *check = &c->check[i];
+        printf("%-2s  %-18s %s\n", mark[check->state], check->name, check->text);
+        if (*check->advice)
+            printf("%-22s  %s\n", "", check->advice);
+    }
+}
+
+static enum hn_code print_json(struct hn_context *ctx, const struct hn_checkup *c) {
+    static const char *const state[] = {"ok", "advice", "absent"};
+    json_t *list = json_array();
+    for (int i = 0; i < c->n; i++) {
+        const struct hn_check *check = &c->check[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", check->name, "state",
+                                              state[check->state], "text", check->text, "advice",
+                                              check->advice));
+    }
+    json_t *all = json_pack("{s:s, s:i, s:o, s:o}", "schema", "hardneg-doctor", "schema_version", 1,
+                            "noise_floor", isnan(c->noise) ? json_null() : json_real(c->noise),
+                            "checks", list);
+    bool good = all && (json_dumpf(all, stdout, JSON_INDENT(2)) == 0 || ferror(stdout));
+    printf("\n");
+    json_decref(all);
+    return good ? HN_OK : hn_fail(ctx, HN_INTERNAL, "the JSON document could not be made");
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    const struct doctor_params *p = params;
+    struct hn_checkup c = {.noise = NAN};
+    (void)n_args;
+    (void)args;
+    if (p->threads != INT64_MIN)
+        ctx->threads = (int)p->threads;
+    hn_checkup_host(&c, ctx->threads);
+    enum hn_code code = add_rates(ctx, &c);
+    if (code == HN_OK && !p->no_noise)
+        code = add_noise(ctx, p, &c);
+    if (code)
+        return code;
+    if (common->json)
+        return print_json(ctx, &c);
+    print_checkup(&c);
+    return HN_OK;
+}
+
+const struct hn_command hn_cmd_doctor = {
+    .name = "doctor",
+    .usage = "hardneg doctor [options]",
+    .summary = "what this machine has, how noisy its times are, and what to do about it",
+    .details = "Looks at the processor, the BLAS kernels, threads and their limits, clock, memory "
+               "pages and\n"
+               "counters, measures the rates of matrix products and of reading memory, and runs "
+               "itself against\n"
+               "itself on a short job: times that differ less than that say nothing.\n"
+               "\n"
+               "  hardneg doctor\n"
+               "  hardneg compare base.h5 new.h5 --noise-floor $(hardneg doctor --json | jq "
+               "'.noise_floor * 100')",
+    .options = doctor_options,
+    .params_size = sizeof(struct doctor_params),
+    .json = true,
+    .min_args = 0,
+    .max_args = 0,
+    .run = run,
+};

@@ -1,0 +1,140 @@
+// `hardneg info`: what a snapshot file holds.
+#include "datasets/snapshot.h"
+#include "harness/cli/command.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_SHOWN = 12, STEPS_SHOWN = 16 };
+
+static const struct hn_option info_options[] = {{.name = NULL}};
+
+static void print_text(const char *name, const char *text) {
+    if (text[0])
+        printf("%-14s %s\n", name, text);
+}
+
+static void print_steps(const struct hn_snapshot_info *info) {
+    printf("%-14s %lld:", "steps", (long long)info->steps);
+    for (int64_t i = 0; i < info->steps && i < STEPS_SHOWN; i++)
+        printf(" %lld", (long long)info->step[i]);
+    if (info->steps > STEPS_SHOWN)
+        printf(" ... %lld", (long long)info->step[info->steps - 1]);
+    printf("\n");
+}
+
+static void print_labels(const struct hn_snapshot_info *info) {
+    printf("%-14s %lld", "classes", (long long)info->classes);
+    if (info->unlabelled > 0)
+        printf(", %lld items unlabelled", (long long)info->unlabelled);
+    for (int64_t i = 0; i < info->n_label_names && i < NAMES_SHOWN; i++)
+        printf("%s%s", i == 0 ? ": " : ", ", info->label_name[i]);
+    printf("%s\n", info->n_label_names > NAMES_SHOWN ? ", ..." : "");
+}
+
+static void print_parts(const struct hn_snapshot_info *info) {
+    const struct {
+        const char *name;
+        bool there;
+    } part[] = {{"view1", info->has_view1},       {"view2", info->has_view2},
+                {"positive", info->has_positive}, {"split", info->has_split},
+                {"graph", info->has_graph},       {"features", info->has_features}};
+    bool any = false;
+    printf("%-14s", "also holds");
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (part[i].there) {
+            printf("%s %s", any ? "," : "", part[i].name);
+            any = true;
+        }
+    printf("%s\n", any ? "" : " nothing");
+}
+
+static void print_table(const struct hn_snapshot_info *info) {
+    printf("%-14s %s\n", "file", info->path);
+    print_text("title", info->title);
+    print_text("source", info->source);
+    print_text("license", info->license);
+    print_text("encoder", info->encoder);
+    print_text("created", info->created);
+    print_text("made by", info->tool_version);
+    print_text("SHA-256", info->stored_sha256);
+    printf("%-14s %s\n", "layout", info->layout);
+    printf("%-14s %lld\n", "items", (long long)info->n);
+    printf("%-14s %lld, %s%s\n", "dims", (long long)info->d, info->dtype,
+           info->normalized ? ", normalized" : "");
+    print_steps(info);
+    print_labels(info);
+    print_parts(info);
+}
+
+static json_t *numbers(const int64_t *value, int64_t n) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(value[i]));
+    return list;
+}
+
+static json_t *names(const struct hn_snapshot_info *info) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < info->n_label_names; i++)
+        json_array_append_new(list, json_string(info->label_name[i]));
+    return list;
+}
+
+static json_t *describe(const struct hn_snapshot_info *i) {
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
+        "s:{s:b, s:b, s:b, s:b, s:b, s:b}}",
+        "file", i->path, "layout", i->layout, "title", i->title, "source", i->source, "license",
+        i->license, "encoder", i->encoder, "created", i->created, "tool_version", i->tool_version,
+        "content_sha256", i->stored_sha256, "items", (json_int_t)i->n, "dims", (json_int_t)i->d,
+        "dtype", i->dtype, "normalized", i->normalized, "steps", numbers(i->step, i->steps),
+        "classes", (json_int_t)i->classes, "unlabelled", (json_int_t)i->unlabelled, "label_names",
+        names(i), "has", "view1", i->has_view1, "view2", i->has_view2, "positive", i->has_positive,
+        "split", i->has_split, "graph", i->has_graph, "features", i->has_features);
+}
+
+static enum hn_code print_json(struct hn_context *ctx, const struct hn_snapshot_info *info) {
+    json_t *all = describe(info);
+    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+    json_decref(all);
+    // A path that is not UTF-8 cannot be said in JSON.
+    if (!text)
+        return hn_fail(ctx, HN_DATA, "%s: cannot be described in JSON; is its name UTF-8?",
+                       info->path);
+    printf("%s\n", text);
+    free(text);
+    return HN_OK;
+}
+
+static enum hn_code run_info(struct hn_context *ctx, const struct hn_common *common, void *params,
+                             int n_args, const char **args) {
+    struct hn_snapshot *s;
+    (void)params;
+    (void)n_args;
+    enum hn_code code = hn_snapshot_open(ctx, args[0], &s);
+    if (code != HN_OK)
+        return code;
+    if (common->json)
+        code = print_json(ctx, hn_snapshot_info(s));
+    else
+        print_table(hn_snapshot_info(s));
+    hn_snapshot_close(ctx, s);
+    return code;
+}
+
+const struct hn_command hn_cmd_info = {
+    .name = "info",
+    .usage = "hardneg info FILE [--json]",
+    .summary = "show what a snapshot file holds",
+    .details =
+        "Checks structure, labels, steps and graph, but not the values of the embeddings: that\n"
+        "is what `hardneg validate` does.\n\n"
+        "    hardneg info cifar10.h5 --json",
+    .options = info_options,
+    .params_size = 1,
+    .json = true,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_info};

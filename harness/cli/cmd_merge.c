@@ -1,0 +1,118 @@
+// `hardneg merge`: the results of a job that was run in parts, as one file.
+#include "harness/cli/command.h"
+#include "results/merge.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct merge_params {
+    char *output;
+};
+
+static const struct hn_option merge_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "FILE",
+     .offset = offsetof(struct merge_params, output),
+     .help = "the merged results file"},
+    {.name = NULL},
+};
+
+static enum hn_code read_part(struct hn_context *ctx, const char *path, struct hn_results *out) {
+    struct stat about;
+    bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    char *file = folder ? hn_format(ctx, "%s/results.h5", path) : hn_strdup(ctx, path);
+    if (!file)
+        return ctx->code;
+    enum hn_code code;
+    if (folder && stat(file, &about) != 0)
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: has no results.h5: that part has not ended; give its command again, "
+                       "finished cells are kept",
+                       path);
+    else
+        code = hn_results_read(ctx, file, out);
+    hn_free(ctx, file);
+    return code;
+}
+
+static enum hn_code set_argv(struct hn_context *ctx, const struct hn_common *common,
+                             struct hn_results *out) {
+    char *line = hn_strdup(ctx, "hardneg");
+    for (int i = 1; line && i < common->argc; i++) {
+        char *longer = hn_format(ctx, "%s %s", line, common->argv[i]);
+        hn_free(ctx, line);
+        line = longer;
+    }
+    enum hn_code code = line ? hn_results_set(ctx, out, "argv", line) : HN_MEMORY;
+    hn_free(ctx, line);
+    return code;
+}
+
+static enum hn_code end(struct hn_context *ctx, const struct hn_merge_summary *s) {
+    if (s->missing)
+        return hn_fail(ctx, HN_PARTIAL,
+                       "%" PRId64 " of %" PRId64 " cells are missing: the merged file is partial",
+                       s->missing, s->cells);
+    if (s->failed)
+        return hn_fail(ctx, HN_PARTIAL,
+                       "%" PRId64 " cells failed; column `error` of the results says why",
+                       s->failed);
+    return HN_OK;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    const struct merge_params *p = params;
+    struct hn_results out = {0};
+    struct hn_merge_summary summary = {0};
+    if (!p->output)
+        return hn_fail(ctx, HN_USAGE, "no output: give the merged file with -o results.h5");
+    struct hn_results *part = hn_zalloc(ctx, n_args, sizeof *part);
+    enum hn_code code = part ? HN_OK : HN_MEMORY;
+    for (int i = 0; code == HN_OK && i < n_args; i++)
+        code = read_part(ctx, args[i], &part[i]);
+    if (code == HN_OK)
+        code = hn_merge(ctx, part, args, n_args, &out, &summary);
+    if (code == HN_OK)
+        code = set_argv(ctx, common, &out);
+    if (code == HN_OK)
+        code = hn_results_write(ctx, &out, p->output);
+    if (code == HN_OK) {
+        if (summary.repeated)
+            hn_note(ctx, "%" PRId64 " cells are in more than one part: the first is taken",
+                    summary.repeated);
+        if (!common->quiet)
+            fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " cells from %d parts\n", p->output,
+                    summary.cells - summary.missing, summary.cells, n_args);
+        code = end(ctx, &summary);
+    }
+    for (int i = 0; part && i < n_args; i++)
+        hn_results_free(ctx, &part[i]);
+    hn_free(ctx, part);
+    hn_results_free(ctx, &out);
+    return code;
+}
+
+const struct hn_command hn_cmd_merge = {
+    .name = "merge",
+    .usage = "hardneg merge DIR... -o FILE",
+    .summary = "join the results of a job that was run in parts (run --shard i/n)",
+    .details =
+        "Gives the tables of one run, in its order, whatever the parts were. Parts of other jobs "
+        "are\n"
+        "refused; cells that several parts hold must agree; cells that none holds are named (exit "
+        "code 4,\n"
+        "and the merged file is partial: run the missing parts, and merge again).\n"
+        "\n"
+        "  for i in 1 2 3; do hardneg run -c job.yaml -o part$i --shard $i/3; done\n"
+        "  hardneg merge part1 part2 part3 -o results.h5",
+    .options = merge_options,
+    .params_size = sizeof(struct merge_params),
+    .json = false,
+    .min_args = 1,
+    .max_args = 4096,
+    .run = run,
+};

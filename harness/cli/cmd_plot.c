@@ -1,0 +1,181 @@
+// `hardneg plot`: figures from a results file or a run directory.
+#include "harness/cli/command.h"
+#include "plots/page/figure.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct plot_params {
+    struct hn_text_list figure;
+    char *output, *style;
+    int term;
+};
+
+static const char *const terms[] = {"svg", "pdf", "png", "dumb", NULL};
+
+static const struct hn_option plot_options[] = {
+    {.name = "figure",
+     .kind = HN_OPTION_LIST,
+     .offset = offsetof(struct plot_params, figure),
+     .help = "figure to draw (default: all that the results allow)",
+     .metavar = "ID"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .offset = offsetof(struct plot_params, output),
+     .help = "folder for the figures (default: figures beside the results)",
+     .metavar = "DIR"},
+    {.name = "term",
+     .kind = HN_OPTION_CHOICE,
+     .offset = offsetof(struct plot_params, term),
+     .initial = "svg",
+     .choices = terms,
+     .help = "format of the figures; dumb draws on the terminal",
+     .metavar = "TERM"},
+    {.name = "style",
+     .kind = HN_OPTION_TEXT,
+     .offset = offsetof(struct plot_params, style),
+     .help = "gnuplot commands that change the theme",
+     .metavar = "FILE"},
+    {.name = NULL}};
+
+// The results file and the output folder that belong to the argument, both owned by the caller.
+static enum hn_code find_paths(struct hn_context *ctx, const char *results, const char *output,
+                               char **file, char **folder) {
+    struct stat about;
+    bool directory = stat(results, &about) == 0 && S_ISDIR(about.st_mode);
+    const char *slash = strrchr(results, '/');
+    *folder = NULL;
+    *file = directory ? hn_format(ctx, "%s/results.h5", results) : hn_strdup(ctx, results);
+    if (!*file)
+        return hn_failure(ctx);
+    if (output)
+        *folder = hn_strdup(ctx, output);
+    else if (directory)
+        *folder = hn_format(ctx, "%s/figures", results);
+    else
+        *folder = slash ? hn_format(ctx, "%.*s/figures", (int)(slash - results), results)
+                        : hn_strdup(ctx, "figures");
+    return *folder ? HN_OK : hn_failure(ctx);
+}
+
+// Makes the folder and those above it.
+static enum hn_code make_folder(struct hn_context *ctx, char *path) {
+    for (char *p = path + 1; *path && *p; p++)
+        if (*p == '/') {
+            *p = '\0';
+            (void)mkdir(path, 0777); // a failure shows at the last one
+            *p = '/';
+        }
+    struct stat about;
+    if (mkdir(path, 0777) == 0 ||
+        (errno == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode)))
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE, "%s: the folder for figures cannot be made: %s", path,
+                   strerror(errno));
+}
+
+static enum hn_code unknown_figure(struct hn_context *ctx, const char *id) {
+    const char *names[64];
+    int64_t n = 0;
+    for (const struct hn_figure *const *f = hn_figures; *f && n < 64; f++)
+        names[n++] = (*f)->id;
+    const char *near = hn_nearest(id, names, n);
+    return hn_fail(ctx, HN_USAGE, "there is no figure '%s'%s%s%s: hardneg list figures names them",
+                   id, near ? ", did you mean '" : "", near ? near : "", near ? "'" : "");
+}
+
+struct plotting {
+    struct hn_context *ctx;
+    const struct hn_common *common;
+    const struct plot_params *params;
+    const struct hn_results *results;
+    const char *folder;
+};
+
+static enum hn_code draw(const struct plotting *p, const struct hn_figure *figure) {
+    const char *term = terms[p->params->term];
+    enum hn_code code =
+        hn_figure_draw(p->ctx, figure, p->results, p->folder, term, p->params->style);
+    if (code == HN_OK && strcmp(term, "dumb") != 0 && !p->common->quiet)
+        printf("%s/%s.%s\n", p->folder, figure->id, term);
+    return code;
+}
+
+static enum hn_code draw_named(const struct plotting *p) {
+    for (int64_t i = 0; i < p->params->figure.count; i++)
+        if (!hn_figure_find(p->params->figure.item[i]))
+            return unknown_figure(p->ctx, p->params->figure.item[i]);
+    for (int64_t i = 0; i < p->params->figure.count; i++) {
+        const struct hn_figure *figure = hn_figure_find(p->params->figure.item[i]);
+        enum hn_code code = draw(p, figure);
+        // It was asked for by name, so that its absence is an error.
+        if (code == HN_NOT_APPLICABLE)
+            return hn_fail(p->ctx, HN_DATA, "figure %s cannot be drawn: %s", figure->id,
+                           p->ctx->message);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code draw_all(const struct plotting *p, const char *file) {
+    int drawn = 0;
+    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        enum hn_code code = draw(p, *f);
+        if (code == HN_NOT_APPLICABLE || code == HN_DATA)
+            hn_note(p->ctx, "figure %s is left out: %s", (*f)->id, p->ctx->message);
+        else if (code)
+            return code;
+        drawn += code == HN_OK;
+    }
+    if (drawn > 0)
+        return HN_OK;
+    return hn_fail(p->ctx, HN_DATA, "%s: no figure can be drawn from it; --figure ID says why",
+                   file);
+}
+
+static enum hn_code plot_run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                             int n_args, const char **args) {
+    (void)n_args;
+    struct plot_params *own = params;
+    struct hn_results results = {0};
+    char *file = NULL, *folder = NULL;
+    enum hn_code code = find_paths(ctx, args[0], own->output, &file, &folder);
+    if (code == HN_OK)
+        code = hn_results_read(ctx, file, &results);
+    if (code == HN_OK)
+        code = make_folder(ctx, folder);
+    if (code == HN_OK) {
+        struct plotting p = {ctx, common, own, &results, folder};
+        code = own->figure.count > 0 ? draw_named(&p) : draw_all(&p, file);
+    }
+    hn_results_free(ctx, &results);
+    hn_free(ctx, file);
+    hn_free(ctx, folder);
+    return code;
+}
+
+const struct hn_command hn_cmd_plot = {
+    .name = "plot",
+    .usage =
+        "hardneg plot RESULTS [--figure ID]... [-o DIR] [--term svg|pdf|png|dumb] [--style FILE]",
+    .summary = "draw figures from a results file or a run directory",
+    .details = "RESULTS is a results file or the directory of a run. Every figure leaves its data "
+               "(ID.tsv), a\n"
+               "gnuplot script that draws it again (ID.gp) and the picture; the paths of the "
+               "pictures are\n"
+               "printed. Without --figure, every figure is drawn that the results allow; what is "
+               "left out is\n"
+               "named with the reason. A file given by --style is loaded after the theme.\n"
+               "\n"
+               "  hardneg plot results/demo --term pdf\n"
+               "  hardneg plot results.h5 --figure bs-fig4 --term dumb\n",
+    .options = plot_options,
+    .params_size = sizeof(struct plot_params),
+    .json = false,
+    .min_args = 1,
+    .max_args = 1,
+    .run = plot_run,
+};

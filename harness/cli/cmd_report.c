@@ -1,0 +1,145 @@
+// `hardneg report`: one page of what a results file holds.
+#include "harness/cli/command.h"
+#include "plots/report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct report_params {
+    char *output;
+};
+
+static const struct hn_option report_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .offset = offsetof(struct report_params, output),
+     .help = "the page (default: index.html beside the results)",
+     .metavar = "FILE"},
+    {.name = NULL}};
+
+struct paths {
+    char *file, *page, *temporary, *scratch, *ids, *name;
+};
+
+static void free_paths(struct hn_context *ctx, struct paths *p) {
+    char *const all[] = {p->file, p->page, p->temporary, p->scratch, p->ids, p->name};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        hn_free(ctx, all[i]);
+}
+
+// The name of a page is that of the run's directory, or of a file that lies in none.
+static char *page_name(struct hn_context *ctx, const char *file) {
+    const char *slash = strrchr(file, '/');
+    bool usual = strcmp(slash ? slash + 1 : file, "results.h5") == 0;
+    if (!usual || !slash)
+        return hn_strdup(ctx, slash ? slash + 1 : file);
+    const char *begin = slash;
+    while (begin > file && begin[-1] != '/')
+        begin--;
+    int length = (int)(slash - begin);
+    bool dots = length == 0 || strspn(begin, ".") >= (size_t)length;
+    return dots ? hn_strdup(ctx, "results.h5") : hn_format(ctx, "%.*s", length, begin);
+}
+
+static enum hn_code find_paths(struct hn_context *ctx, const char *argument, const char *output,
+                               struct paths *p) {
+    struct stat about;
+    bool directory = stat(argument, &about) == 0 && S_ISDIR(about.st_mode);
+    size_t length = strlen(argument);
+    while (directory && length > 1 && argument[length - 1] == '/')
+        length--;
+    p->file = directory ? hn_format(ctx, "%.*s/results.h5", (int)length, argument)
+                        : hn_strdup(ctx, argument);
+    if (!p->file)
+        return ctx->code;
+    const char *slash = strrchr(p->file, '/');
+    int folder = slash ? (int)(slash - p->file) + 1 : 0;
+    p->page = output ? hn_strdup(ctx, output) : hn_format(ctx, "%.*sindex.html", folder, p->file);
+    p->ids = hn_format(ctx, "%.*sids", folder, p->file);
+    p->name = page_name(ctx, p->file);
+    if (!p->page || !p->ids || !p->name)
+        return ctx->code;
+    p->temporary = hn_format(ctx, "%s.new-%ld", p->page, (long)getpid());
+    p->scratch = hn_format(ctx, "%s.figures-XXXXXX", p->page);
+    return p->temporary && p->scratch ? HN_OK : ctx->code;
+}
+
+static enum hn_code publish(struct hn_context *ctx, FILE *html, const struct paths *p) {
+    bool good = fflush(html) == 0 && !ferror(html) && fsync(fileno(html)) == 0;
+    good = fclose(html) == 0 && good;
+    if (good && rename(p->temporary, p->page) == 0)
+        return HN_OK;
+    int error = errno;
+    (void)unlink(p->temporary);
+    return hn_fail(ctx, HN_IO, "%s: writing failed: %s", p->page, strerror(error));
+}
+
+// The page is left where figures are missing for want of gnuplot, else only if it is whole.
+static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *results,
+                               const struct paths *p) {
+    FILE *html = fopen(p->temporary, "w");
+    if (!html)
+        return hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s", p->page, strerror(errno));
+    if (!mkdtemp(p->scratch)) {
+        int error = errno;
+        fclose(html);
+        (void)unlink(p->temporary);
+        return hn_fail(ctx, HN_USAGE, "%s: figures cannot be drawn beside it: %s", p->page,
+                       strerror(error));
+    }
+    struct hn_report report = {results, p->name, p->ids, p->scratch};
+    enum hn_code code = hn_report_write(ctx, &report, html);
+    (void)rmdir(p->scratch);
+    if (code == HN_OK || code == HN_GNUPLOT) {
+        char complaint[HN_MESSAGE_MAX];
+        snprintf(complaint, sizeof complaint, "%s", ctx->message);
+        if (publish(ctx, html, p))
+            return ctx->code;
+        return code ? hn_fail(ctx, code, "%s", complaint) : HN_OK;
+    }
+    fclose(html);
+    (void)unlink(p->temporary);
+    return code;
+}
+
+static enum hn_code report_run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                               int n_args, const char **args) {
+    (void)n_args;
+    struct report_params *own = params;
+    struct hn_results results = {0};
+    struct paths paths = {0};
+    enum hn_code code = find_paths(ctx, args[0], own->output, &paths);
+    if (code == HN_OK)
+        code = hn_results_read(ctx, paths.file, &results);
+    if (code == HN_OK)
+        code = write_page(ctx, &results, &paths);
+    if (code == HN_OK && !common->quiet)
+        printf("%s\n", paths.page);
+    hn_results_free(ctx, &results);
+    free_paths(ctx, &paths);
+    return code;
+}
+
+const struct hn_command hn_cmd_report = {
+    .name = "report",
+    .usage = "hardneg report RESULTS [-o FILE]",
+    .summary = "one self-contained page: what was run, samplers, claims, figures, provenance",
+    .details =
+        "RESULTS is a results file or the directory of a run. The page needs no network: figures "
+        "are\n"
+        "part of it. Figures that the results do not allow are named with the reason. Where the\n"
+        "results come from `hardneg reproduce`, every figure is drawn from its own cells and the\n"
+        "claims stand in the page with their verdicts.\n"
+        "\n"
+        "  hardneg report results/demo -o index.html\n",
+    .options = report_options,
+    .params_size = sizeof(struct report_params),
+    .json = false,
+    .min_args = 1,
+    .max_args = 1,
+    .run = report_run,
+};

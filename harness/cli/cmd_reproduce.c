@@ -1,0 +1,509 @@
+// `hardneg reproduce`: figures, tables and claims of the papers, by their identifiers.
+#include "harness/cli/command.h"
+#include "harness/host/host.h"
+#include "harness/host/processes.h"
+#include "harness/reproduce/reproduce.h"
+#include "harness/run/train.h"
+#include "plots/page/figure.h"
+#include "plots/page/paper.h"
+#include "results/cell_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct reproduce_params {
+    bool all, training, list, quick, full;
+    char *data, *output, *results;
+    struct hn_text_list claims;
+    int64_t seeds, threads, workers;
+    int term;
+};
+
+static const char *const terms[] = {"svg", "pdf", "png", "none", NULL};
+
+static const struct hn_option reproduce_options[] = {
+    {.name = "all",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct reproduce_params, all),
+     .help = "everything that snapshots can show"},
+    {.name = "training",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct reproduce_params, training),
+     .help = "everything that needs training runs"},
+    {.name = "list",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct reproduce_params, list),
+     .help = "list the identifiers and what is missing for each; runs nothing"},
+    {.name = "data",
+     .letter = 'd',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .initial = "datasets",
+     .offset = offsetof(struct reproduce_params, data),
+     .help = "folder of snapshots, or one snapshot; for trainings: of data sets"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .initial = "results/reproduce",
+     .offset = offsetof(struct reproduce_params, output),
+     .help = "folder of the run; what is there already is not run again"},
+    {.name = "results",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "FILE",
+     .offset = offsetof(struct reproduce_params, results),
+     .help = "judge these results instead of running anything"},
+    {.name = "quick",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct reproduce_params, quick),
+     .help = "3 seeds of 40 batches, and small trainings"},
+    {.name = "full",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct reproduce_params, full),
+     .help = "10 seeds of 300 batches (20 of trainings), and costs at all the papers' sizes"},
+    {.name = "seeds",
+     .kind = HN_OPTION_INT,
+     .metavar = "N",
+     .min = 1,
+     .max = 100,
+     .offset = offsetof(struct reproduce_params, seeds),
+     .help = "seeds 1 to N (default: 5)"},
+    {.name = "claims",
+     .kind = HN_OPTION_LIST,
+     .metavar = "FILE",
+     .offset = offsetof(struct reproduce_params, claims),
+     .help = "a claim file of your own, beside the papers' (docs/claims.md)"},
+    {.name = "term",
+     .kind = HN_OPTION_CHOICE,
+     .metavar = "T",
+     .initial = "svg",
+     .choices = terms,
+     .offset = offsetof(struct reproduce_params, term),
+     .help = "format of the figures"},
+    HN_OPTION_THREADS(struct reproduce_params, ""),
+    HN_OPTION_WORKERS(struct reproduce_params, "trainings"),
+    {.name = NULL},
+};
+
+enum { BOOKS_MAX = 32, ENTRIES_MAX = 512 };
+
+// Everything that is open while the command runs.
+struct work {
+    const struct hn_common *common;
+    const struct reproduce_params *p;
+    struct hn_claim_book book[BOOKS_MAX];
+    int64_t books;
+    char *text[BOOKS_MAX]; // of the user's files
+    const struct hn_claim_entry *entry[ENTRIES_MAX];
+    int64_t entries;
+    struct hn_reproduce rep;
+    struct hn_results all; // every cell once, and the claims
+    char (*key)[65];       // [keys] of the cells in `all`
+    int64_t keys, key_room;
+    struct hn_claim_outcome *outcome; // [entries]
+    int64_t outcomes;
+};
+
+// Claim files.
+
+static enum hn_code read_claim_file(struct hn_context *ctx, const char *path, char **text) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return hn_fail(ctx, HN_USAGE, "--claims %s: cannot be opened: %s", path, strerror(errno));
+    *text = hn_zalloc(ctx, HN_JOB_FILE_MAX + 2, 1);
+    size_t got = *text ? fread(*text, 1, HN_JOB_FILE_MAX + 1, file) : 0;
+    bool bad = ferror(file) || got > HN_JOB_FILE_MAX || memchr(*text ? *text : "", 0, got);
+    fclose(file);
+    if (!*text)
+        return ctx->code;
+    return bad ? hn_fail(ctx, HN_USAGE, "--claims %s: cannot be read as a text of at most %d MiB",
+                         path, HN_JOB_FILE_MAX >> 20)
+               : HN_OK;
+}
+
+static enum hn_code add_book(struct hn_context *ctx, struct work *w, const char *name,
+                             const char *text) {
+    if (w->books == BOOKS_MAX)
+        return hn_fail(ctx, HN_USAGE, "more than %d claim files", BOOKS_MAX);
+    if (hn_claims_read(ctx, name, text, &w->book[w->books]))
+        return ctx->code;
+    w->books++;
+    return HN_OK;
+}
+
+static enum hn_code read_books(struct hn_context *ctx, struct work *w) {
+    const char *name;
+    for (int64_t i = 0; (name = hn_paper_name(i)) != NULL; i++) {
+        size_t length = strlen(name);
+        bool claims = length > 5 && strcmp(name + length - 5, ".yaml") == 0 && !strchr(name, '/');
+        if (claims && add_book(ctx, w, name, hn_paper_text(name)))
+            return ctx->code;
+    }
+    for (int64_t i = 0; i < w->p->claims.count && i < BOOKS_MAX; i++)
+        if (read_claim_file(ctx, w->p->claims.item[i], &w->text[i]) ||
+            add_book(ctx, w, w->p->claims.item[i], w->text[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
+// Which entries.
+
+static enum hn_code unknown_id(struct hn_context *ctx, const struct work *w, const char *id) {
+    const char *names[ENTRIES_MAX];
+    int64_t n = 0;
+    for (int64_t b = 0; b < w->books; b++)
+        for (int64_t i = 0; i < w->book[b].entries && n < ENTRIES_MAX; i++)
+            names[n++] = w->book[b].entry[i].id;
+    const char *near = hn_nearest(id, names, n);
+    return hn_fail(ctx, HN_USAGE, "unknown identifier '%.60s'%s%s%s; --list shows all %" PRId64, id,
+                   near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", n);
+}
+
+static void add_entry(struct work *w, const struct hn_claim_entry *entry) {
+    for (int64_t i = 0; i < w->entries; i++)
+        if (w->entry[i] == entry)
+            return;
+    if (w->entries < ENTRIES_MAX)
+        w->entry[w->entries++] = entry;
+}
+
+static bool asked_by_kind(const struct reproduce_params *p, const struct hn_claim_entry *e) {
+    return (p->all && e->kind == HN_KIND_SNAPSHOTS) || (p->training && e->kind == HN_KIND_TRAINING);
+}
+
+static enum hn_code choose(struct hn_context *ctx, struct work *w, int n_args, const char **args) {
+    bool everything = w->p->list && n_args == 0 && !w->p->all && !w->p->training;
+    for (int64_t b = 0; b < w->books; b++)
+        for (int64_t i = 0; i < w->book[b].entries; i++)
+            if (everything || asked_by_kind(w->p, &w->book[b].entry[i]))
+                add_entry(w, &w->book[b].entry[i]);
+    for (int a = 0; a < n_args; a++) {
+        bool found = false;
+        for (int64_t b = 0; b < w->books; b++)
+            for (int64_t i = 0; i < w->book[b].entries; i++)
+                if (strcmp(w->book[b].entry[i].id, args[a]) == 0) {
+                    add_entry(w, &w->book[b].entry[i]);
+                    found = true;
+                }
+        if (!found)
+            return unknown_id(ctx, w, args[a]);
+    }
+    if (w->entries == 0)
+        return hn_fail(ctx, HN_USAGE,
+                       "nothing asked for: give identifiers, --all, --training or "
+                       "--list, which shows the identifiers");
+    return HN_OK;
+}
+
+// --list
+
+static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
+    json_t *rows = w->common->json ? json_array() : NULL;
+    char why[HN_MESSAGE_MAX];
+    enum hn_code code = HN_OK;
+    if (!rows)
+        printf("%-13s %-9s %-32s %s\n", "id", "from", "source", "missing");
+    for (int64_t i = 0; i < w->entries && !code; i++) {
+        const struct hn_claim_entry *e = w->entry[i];
+        code = hn_reproduce_missing(ctx, &w->rep, e, why);
+        if (rows)
+            json_array_append_new(rows,
+                                  json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id,
+                                            "paper", e->paper, "title", e->title, "source",
+                                            e->source, "kind", hn_claim_kinds[e->kind], "claims",
+                                            (json_int_t)e->claims, "missing", why));
+        else
+            printf("%-13s %-9s %-32s %s\n", e->id,
+                   e->kind == HN_KIND_LISTED ? "-" : hn_claim_kinds[e->kind], e->source,
+                   *why ? why : "nothing");
+    }
+    if (rows && code == HN_OK) {
+        json_t *document = json_pack("{s:O}", "entries", rows);
+        json_dumpf(document, stdout, JSON_INDENT(2));
+        printf("\n");
+        json_decref(document);
+    }
+    json_decref(rows);
+    return code;
+}
+
+// Results: every cell once.
+
+static bool known_key(const struct work *w, const char *key) {
+    for (int64_t i = 0; i < w->keys; i++)
+        if (strcmp(w->key[i], key) == 0)
+            return true;
+    return false;
+}
+
+static enum hn_code add_key(struct hn_context *ctx, struct work *w, const char *key) {
+    struct hn_results shard = {0};
+    if (w->keys == w->key_room) {
+        int64_t room = hn_max(256, 2 * w->key_room);
+        char(*more)[65] = hn_resize(ctx, w->key, room, sizeof *more);
+        if (!more)
+            return ctx->code;
+        w->key = more;
+        w->key_room = room;
+    }
+    snprintf(w->key[w->keys++], sizeof w->key[0], "%s", key);
+    enum hn_code code = hn_shard_read(ctx, w->rep.folder, key, &shard);
+    if (code == HN_OK)
+        code = hn_results_append(ctx, &w->all, &shard);
+    hn_results_free(ctx, &shard);
+    return code;
+}
+
+static enum hn_code add_cells(struct hn_context *ctx, struct work *w, const struct hn_table *t) {
+    if (!t || t->n_columns == 0)
+        return HN_OK;
+    for (int64_t row = 0; row < t->rows; row++) {
+        const char *key = hn_table_text(t, row, "run_key");
+        if (*key && !known_key(w, key) && add_key(ctx, w, key))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+// Tables that no shard holds are copied.
+static enum hn_code add_datasets(struct hn_context *ctx, struct work *w,
+                                 const struct hn_results *r) {
+    const struct hn_table *from = hn_results_table(r, "datasets");
+    if (!from)
+        return HN_OK;
+    struct hn_table *to =
+        hn_reproduce_table(ctx, &w->all, "datasets", from->column, from->n_columns);
+    if (!to)
+        return ctx->code;
+    for (int64_t row = 0; row < to->rows; row++)
+        if (strcmp(hn_table_text(to, row, "dataset"), hn_table_text(from, 0, "dataset")) == 0)
+            return HN_OK;
+    return hn_table_append(ctx, to, from);
+}
+
+static enum hn_code merge(struct hn_context *ctx, struct work *w, const struct hn_results *r) {
+    static const char *const tables[] = {"runs", "snapshots", "studies", "costs"};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (add_cells(ctx, w, hn_results_table(r, tables[i])))
+            return ctx->code;
+    return add_datasets(ctx, w, r);
+}
+
+static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct hn_results *r,
+                                  const char *format, const char *id) {
+    char *argv = hn_command_line(ctx, w->common);
+    char *path = argv ? hn_format(ctx, format, w->rep.folder, id) : NULL;
+    enum hn_code code = path ? hn_results_set(ctx, r, "argv", argv) : HN_MEMORY;
+    if (code == HN_OK)
+        code = hn_results_set(ctx, r, "status", "complete");
+    for (int64_t i = 0; i < w->rep.env.n_env && !code; i++)
+        code = hn_results_set_env(ctx, r, w->rep.env.env[i].name, w->rep.env.env[i].value);
+    if (code == HN_OK)
+        code = hn_results_write(ctx, r, path);
+    hn_free(ctx, path);
+    hn_free(ctx, argv);
+    return code;
+}
+
+// A figure that cannot be drawn takes no verdict away.
+static void draw_one(struct hn_context *ctx, const struct work *w, const struct hn_figure *figure,
+                     const struct hn_results *r, bool must) {
+    char *folder = hn_format(ctx, "%s/figures", w->rep.folder);
+    if (!folder)
+        return;
+    mkdir(folder, 0777); // a failure shows when the figure is written
+    enum hn_code code = hn_figure_draw(ctx, figure, r, folder, w->rep.term, NULL);
+    if (code && (must || code != HN_NOT_APPLICABLE))
+        hn_note(ctx, "figure %s is left out: %s", figure->id, ctx->message);
+    hn_free(ctx, folder);
+}
+
+// A training without a figure of its own gets the general ones under its name.
+static void draw(struct hn_context *ctx, const struct work *w, const struct hn_claim_entry *entry,
+                 const struct hn_results *r) {
+    const struct hn_figure *own = hn_figure_find(entry->id);
+    if (!w->rep.term)
+        return;
+    if (own)
+        draw_one(ctx, w, own, r, true);
+    char name[HN_FIGURE_NAME];
+    struct hn_figure general;
+    bool trained = !own && hn_results_table(r, "training");
+    for (int i = 0; trained && hn_figure_of_training(i, entry->id, name, &general); i++)
+        draw_one(ctx, w, &general, r, i == 0);
+}
+
+static enum hn_code keep(struct hn_context *ctx, struct work *w,
+                         const struct hn_claim_outcome *outcome, struct hn_results *r) {
+    char *folder = hn_format(ctx, "%s/ids", w->rep.folder);
+    enum hn_code code = folder ? merge(ctx, w, r) : HN_MEMORY;
+    if (code == HN_OK)
+        code = hn_claims_store(ctx, outcome, r);
+    if (code == HN_OK && (r->runs.rows > 0 || hn_results_table(r, "costs"))) {
+        mkdir(folder, 0777); // a failure shows when the file is written
+        code = write_results(ctx, w, r, "%s/ids/%s.h5", outcome->entry->id);
+        if (code == HN_OK)
+            draw(ctx, w, outcome->entry, r);
+    }
+    hn_free(ctx, folder);
+    return code;
+}
+
+// Every setting of a training, the untrained encoder among them.
+static enum hn_code print_training(struct hn_context *ctx, const struct hn_results *r) {
+    enum hn_code code = hn_results_table(r, "training") ? hn_train_print(ctx, r) : HN_OK;
+    printf("\n");
+    return code;
+}
+
+// One entry: measured, judged, told, kept.
+static enum hn_code reproduce(struct hn_context *ctx, struct work *w,
+                              const struct hn_claim_entry *entry, const struct hn_results *given) {
+    struct hn_results r = {0};
+    struct hn_claim_outcome *outcome = &w->outcome[w->outcomes];
+    char why[HN_MESSAGE_MAX] = "";
+    enum hn_code code = HN_OK;
+    if (given && entry->missing)
+        snprintf(why, sizeof why, "%s", entry->missing);
+    else if (!given)
+        code = hn_reproduce_run(ctx, &w->rep, entry, &r, why);
+    if (code == HN_OK)
+        code = hn_claims_judge(ctx, entry, given ? given : &r, why, outcome);
+    if (code == HN_OK) {
+        w->outcomes++;
+        if (!w->common->json)
+            hn_claims_print(outcome);
+        const struct hn_results *judged = given ? given : &r;
+        if (!w->common->json && entry->kind == HN_KIND_TRAINING && judged->runs.rows > 0 && !*why)
+            code = print_training(ctx, judged);
+        fflush(stdout);
+        if (!given && code == HN_OK)
+            code = keep(ctx, w, outcome, &r);
+    }
+    hn_results_free(ctx, &r);
+    return code;
+}
+
+static enum hn_code finish(struct hn_context *ctx, struct work *w) {
+    for (int64_t i = 0; i < w->outcomes; i++)
+        if (hn_claims_store(ctx, &w->outcome[i], &w->all))
+            return ctx->code;
+    return write_results(ctx, w, &w->all, "%s/results.h5", "");
+}
+
+static void tell(const struct work *w) {
+    if (!w->common->json) {
+        if (w->outcomes > 1)
+            hn_claims_print_summary(w->outcome, w->outcomes);
+        return;
+    }
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < w->outcomes; i++)
+        json_array_append_new(rows, hn_claims_json(&w->outcome[i]));
+    json_t *document = json_pack("{s:o}", "entries", rows);
+    json_dumpf(document, stdout, JSON_INDENT(2));
+    printf("\n");
+    json_decref(document);
+}
+
+static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
+    struct hn_results given = {0};
+    if (w->p->results && hn_results_read(ctx, w->p->results, &given))
+        return ctx->code;
+    w->outcome = hn_zalloc(ctx, w->entries, sizeof *w->outcome);
+    enum hn_code code = w->outcome ? HN_OK : HN_MEMORY;
+    if (code == HN_OK && !w->p->results)
+        code = hn_shards_prepare(ctx, w->rep.folder);
+    if (code == HN_OK && !w->p->results)
+        code = hn_reproduce_train_all(ctx, &w->rep, w->entry, w->entries);
+    for (int64_t i = 0; i < w->entries && !code; i++)
+        code = reproduce(ctx, w, w->entry[i], w->p->results ? &given : NULL);
+    if (code == HN_OK && !w->p->results)
+        code = finish(ctx, w);
+    if (code == HN_OK) {
+        tell(w);
+        if (!w->p->results && !w->common->quiet)
+            fprintf(stderr, "%s/results.h5: %" PRId64 " cells and the claims\n", w->rep.folder,
+                    w->keys);
+    }
+    hn_results_free(ctx, &given);
+    return code;
+}
+
+static void close_work(struct hn_context *ctx, struct work *w) {
+    for (int64_t i = 0; i < w->outcomes; i++)
+        hn_claim_outcome_free(ctx, &w->outcome[i]);
+    for (int64_t i = 0; i < w->books; i++)
+        hn_claims_free(ctx, &w->book[i]);
+    for (int i = 0; i < BOOKS_MAX; i++)
+        hn_free(ctx, w->text[i]);
+    hn_reproduce_free(ctx, &w->rep);
+    hn_results_free(ctx, &w->all);
+    hn_free(ctx, w->key);
+    hn_free(ctx, w->outcome);
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    const struct reproduce_params *p = params;
+    if (p->quick && p->full)
+        return hn_fail(ctx, HN_USAGE, "--quick and --full exclude each other: give one");
+    if (p->threads != INT64_MIN)
+        ctx->threads = (int)p->threads;
+    struct work *w = hn_zalloc(ctx, 1, sizeof *w);
+    if (!w)
+        return ctx->code;
+    w->common = common;
+    w->p = p;
+    w->rep = (struct hn_reproduce){.folder = p->output,
+                                   .data = p->data,
+                                   .effort = p->quick  ? HN_EFFORT_QUICK
+                                             : p->full ? HN_EFFORT_FULL
+                                                       : HN_EFFORT_USUAL,
+                                   .seeds = p->seeds == INT64_MIN ? 0 : p->seeds,
+                                   .workers = p->workers == INT64_MIN ? 0 : (int)p->workers,
+                                   .term = strcmp(terms[p->term], "none") ? terms[p->term] : NULL,
+                                   .quiet = common->quiet,
+                                   .verbose = common->verbose};
+    enum hn_code code = read_books(ctx, w);
+    if (code == HN_OK)
+        code = choose(ctx, w, n_args, args);
+    if (code == HN_OK)
+        code = p->list ? list_entries(ctx, w) : reproduce_all(ctx, w);
+    close_work(ctx, w);
+    hn_free(ctx, w);
+    return code;
+}
+
+const struct hn_command hn_cmd_reproduce = {
+    .name = "reproduce",
+    .usage =
+        "hardneg reproduce ID... | --all | --training | --list [--data DIR] [-o DIR] [options]",
+    .summary = "figures, tables and claims of the papers, measured here, with verdicts",
+    .details =
+        "Runs what a figure or table of a paper needs on your snapshots, and judges what the paper "
+        "claims\n"
+        "of it: holds (the 95 % interval lies wholly on the claimed side), fails (wholly on the "
+        "other),\n"
+        "inconclusive (with the number of seeds that would settle it), or not tested (and what is "
+        "missing).\n"
+        "A claim that fails is no failure of the program. Leaves in DIR: results.h5 with the "
+        "claims, "
+        "ids/\n"
+        "(one results file for each identifier), figures/, jobs/ and cells/; given again, the same "
+        "command\n"
+        "goes on where it stopped.\n"
+        "\n"
+        "example: hardneg reproduce bs-fig4 gc-fig3 --data snapshots -o results/reproduce\n"
+        "         hardneg reproduce --list",
+    .options = reproduce_options,
+    .params_size = sizeof(struct reproduce_params),
+    .json = true,
+    .min_args = 0,
+    .max_args = 256,
+    .run = run,
+};

@@ -1,0 +1,479 @@
+// `hardneg run`: a job file in, a results file and figures out.
+#include "core/files.h"
+#include "core/sweep/blas.h"
+#include "harness/cli/command.h"
+#include "harness/cli/summary.h"
+#include "harness/host/host.h"
+#include "harness/run/estimate.h"
+#include "harness/run/runner.h"
+#include "plots/page/figure.h"
+#include "results/merge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct run_params {
+    char *job, *output, *filter, *shard;
+    struct hn_text_list set;
+    int64_t threads, memory, seed;
+    int rerun, term;
+    bool dry_run, explain, save_batches;
+    struct hn_instructions instructions; // no option: opened before any thread is started
+};
+
+static const char *const rerun_choices[] = {"missing", "failed", "stale", "all", NULL};
+static const char *const term_choices[] = {"svg", "pdf", "png", NULL};
+
+static const struct hn_option run_options[] = {
+    {.name = "config",
+     .letter = 'c',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "JOB",
+     .offset = offsetof(struct run_params, job),
+     .help = "the job file (YAML)"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "DIR",
+     .offset = offsetof(struct run_params, output),
+     .help = "folder of the run (default: results/ and the job's name)"},
+    {.name = "set",
+     .kind = HN_OPTION_LIST,
+     .metavar = "KEY=VALUE",
+     .offset = offsetof(struct run_params, set),
+     .help = "replace a value of the job, e.g. --set batches=20"},
+    {.name = "filter",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "RE",
+     .offset = offsetof(struct run_params, filter),
+     .help = "only cells whose line in --dry-run matches this regular expression"},
+    {.name = "dry-run",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct run_params, dry_run),
+     .letter = 'n',
+     .help = "list the cells, with the time and memory that each will take, and stop"},
+    {.name = "explain",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct run_params, explain),
+     .help = "say of every cell why it is run or skipped"},
+    {.name = "rerun",
+     .kind = HN_OPTION_CHOICE,
+     .metavar = "WHAT",
+     .initial = "missing",
+     .choices = rerun_choices,
+     .offset = offsetof(struct run_params, rerun),
+     .help =
+         "what to run besides what is missing; stale: only what has a result of another version"},
+    {.name = "shard",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "i/n",
+     .offset = offsetof(struct run_params, shard),
+     .help = "only part i of n of the job, i from 1; hardneg merge joins the parts"},
+    {.name = "save-batches",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct run_params, save_batches),
+     .help = "keep the ids of all batches in the results (/order)"},
+    HN_OPTION_THREADS(struct run_params, ""),
+    HN_OPTION_MEMORY(struct run_params,
+                     "; replaces limits.memory of the job. A job that would take more is "
+                     "run in a way that takes less, with the same results, or refused"),
+    HN_OPTION_JOB_SEED(struct run_params),
+    {.name = "term",
+     .kind = HN_OPTION_CHOICE,
+     .metavar = "T",
+     .initial = "svg",
+     .choices = term_choices,
+     .offset = offsetof(struct run_params, term),
+     .help = "format of the figures"},
+    {.name = NULL},
+};
+
+// results/<name of the job file>
+static char *default_folder(struct hn_context *ctx, const char *job) {
+    const char *slash = strrchr(job, '/');
+    const char *name = slash ? slash + 1 : job;
+    const char *dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    return hn_format(ctx, "results/%.*s", length, name);
+}
+
+static enum hn_code describe(struct hn_context *ctx, const struct hn_common *common,
+                             const struct hn_job *job, bool complete, struct hn_results *results) {
+    char *argv = hn_command_line(ctx, common);
+    enum hn_code code = argv ? hn_results_set(ctx, results, "argv", argv) : HN_MEMORY;
+    hn_free(ctx, argv);
+    char created[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (code || hn_results_set(ctx, results, "created", created) ||
+        hn_results_set(ctx, results, "config", job->resolved) ||
+        hn_results_set(ctx, results, "config_sha256", job->resolved_sha256))
+        return ctx->code;
+    return hn_results_set(ctx, results, "status", complete ? "complete" : "partial");
+}
+
+enum { PLAN_LEAST = 1 << 26 }; // bytes that planning may always take
+
+// What of the plan is asked for: a part, and what the filter lets through.
+struct asked {
+    const struct hn_plan *plan;
+    const struct hn_run_options *options;
+};
+
+static bool is_asked(const char *label, int64_t cell, const void *data) {
+    const struct asked *a = data;
+    return hn_run_in_shard(a->plan, a->options, cell) &&
+           (!a->options->filter || regexec(a->options->filter, label, 0, NULL, 0) == 0);
+}
+
+// Prints a line of --dry-run if it is asked for.
+static int64_t list_line(const char *label, int64_t cell, const struct hn_estimate_item *item,
+                         const struct asked *asked) {
+    char time[32] = "?", memory[32] = "?";
+    if (!is_asked(label, cell, asked))
+        return 0;
+    if (item->known) {
+        hn_seconds_text(item->seconds, time, sizeof time);
+        hn_bytes_text(item->bytes, memory, sizeof memory);
+    }
+    printf("%8s %9s  %s\n", time, memory, label);
+    return 1;
+}
+
+static void print_total(const struct hn_estimate *estimate, const struct hn_estimate_total *total,
+                        int64_t shown, int64_t all) {
+    char time[32], memory[32], resident[32];
+    hn_seconds_text(total->seconds, time, sizeof time);
+    hn_bytes_text(total->bytes, memory, sizeof memory);
+    hn_bytes_text(hn_bytes_add(total->bytes - estimate->live, estimate->resident), resident,
+                  sizeof resident);
+    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells, about %s and %s of data (%s resident)%s\n",
+            shown, all, time, memory, resident, total->unknown ? "; ?: not estimated" : "");
+}
+
+// Foresees what is asked for: run the quick way if that fits the limit or there is none, else the
+// lean one.
+static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
+                            const struct asked *asked, struct hn_estimate *estimate,
+                            struct hn_estimate_total *total) {
+    char limit[32], quick[32];
+    int64_t most = ctx->memory.limit;
+    ctx->memory.lean = false;
+    if (hn_estimate_make(ctx, plan, estimate))
+        return ctx->code;
+    hn_estimate_sum(plan, estimate, is_asked, asked, total);
+    if (!most || total->bytes <= most)
+        return HN_OK;
+    hn_bytes_text(total->bytes, quick, sizeof quick);
+    hn_bytes_text(most, limit, sizeof limit);
+    hn_estimate_free(ctx, estimate);
+    ctx->memory.lean = true;
+    if (hn_estimate_make(ctx, plan, estimate))
+        return ctx->code;
+    hn_estimate_sum(plan, estimate, is_asked, asked, total);
+    if (total->bytes <= most)
+        hn_note(ctx,
+                "about %s would be quickest, but the limit is %s: nearest neighbours are found in "
+                "bands of items, which takes less memory and up to twice the time; results are "
+                "the same",
+                quick, limit);
+    return HN_OK;
+}
+
+static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimate_total *total) {
+    char need[32], limit[32];
+    if (!ctx->memory.limit || total->bytes <= ctx->memory.limit)
+        return HN_OK;
+    hn_bytes_text(total->bytes, need, sizeof need);
+    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
+    return hn_fail(ctx, HN_USAGE,
+                   "the job needs about %s of memory, however it is run, and its limit is %s: the "
+                   "most is needed by `%s`; raise --memory or limits.memory to %" PRId64
+                   "MiB, or leave it out with --filter (--dry-run shows what every cell needs)",
+                   need, limit, total->largest, total->bytes / (1 << 20) + 1);
+}
+
+static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
+                               const struct hn_run_options *options) {
+    const struct asked asked = {plan, options};
+    int64_t shown = 0, steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
+    char label[512];
+    struct hn_estimate estimate;
+    struct hn_estimate_total total = {.bytes = 0};
+    if (foresee(ctx, plan, &asked, &estimate, &total))
+        return ctx->code;
+    for (int64_t i = 0; i < steps; i++) {
+        hn_step_label(plan, &plan->step[i], label, sizeof label);
+        shown += list_line(label, plan->step[i].first_cell, &estimate.step[i], &asked);
+    }
+    for (int64_t i = 0; i < plan->n_cells; i++) {
+        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
+        shown += list_line(label, i, &estimate.cell[i], &asked);
+    }
+    for (int64_t i = 0; i < plan->n_studies; i++) {
+        hn_study_label(plan, &plan->study[i], label, sizeof label);
+        int64_t cell = plan->step[plan->study[i].step].first_cell;
+        shown += list_line(label, cell, &estimate.study[i], &asked);
+    }
+    print_total(&estimate, &total, shown, plan->n_cells + steps + plan->n_studies);
+    hn_estimate_free(ctx, &estimate);
+    return shown || !options->filter ? judge_memory(ctx, &total)
+                                     : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
+}
+
+// A job that does not fit its limit is refused before anything is computed.
+static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
+                                 const struct hn_run_options *options) {
+    const struct asked asked = {plan, options};
+    struct hn_estimate estimate;
+    struct hn_estimate_total total = {.bytes = 0};
+    if (!ctx->memory.limit)
+        return HN_OK;
+    if (foresee(ctx, plan, &asked, &estimate, &total))
+        return ctx->code;
+    hn_estimate_free(ctx, &estimate);
+    return judge_memory(ctx, &total);
+}
+
+// Every figure that the results allow; the others in one note.
+static enum hn_code draw_all(struct hn_context *ctx, const struct hn_results *r, const char *folder,
+                             const char *term) {
+    char left_out[512] = "";
+    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        enum hn_code code = hn_figure_draw(ctx, *f, r, folder, term, NULL);
+        size_t used = strlen(left_out);
+        if (code == HN_NOT_APPLICABLE || code == HN_DATA)
+            snprintf(left_out + used, sizeof left_out - used, "%s%s", used ? ", " : "", (*f)->id);
+        else if (code)
+            return code;
+    }
+    if (*left_out)
+        hn_note(ctx, "figures that need other runs are left out (hardneg plot says why): %s",
+                left_out);
+    return HN_OK;
+}
+
+static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *job,
+                                 const struct hn_results *r, const char *folder, const char *term) {
+    if (!job->figures_all && job->n_figures == 0)
+        return HN_OK;
+    char *figures = hn_format(ctx, "%s/figures", folder);
+    if (!figures)
+        return ctx->code;
+    mkdir(figures, 0777); // a failure shows when the first file is written
+    enum hn_code worst = HN_OK;
+    if (job->figures_all)
+        worst = draw_all(ctx, r, figures, term);
+    for (int64_t i = 0; i < job->n_figures && !worst; i++)
+        worst = hn_figure_draw(ctx, hn_figure_find(job->figure[i]), r, figures, term, NULL);
+    hn_free(ctx, figures);
+    return worst;
+}
+
+static enum hn_code finish(struct hn_context *ctx, const struct hn_common *common,
+                           const struct run_params *p, const struct hn_plan *plan,
+                           const struct hn_run_options *options, struct hn_run_summary *summary,
+                           struct hn_results *env) {
+    struct hn_results results;
+    if (hn_run_collect(ctx, plan, options, &results, summary))
+        return ctx->code;
+    char *path = hn_format(ctx, "%s/results.h5", options->folder);
+    bool complete = summary->missing == 0;
+    enum hn_code code = path ? describe(ctx, common, plan->job, complete, &results) : HN_MEMORY;
+    if (code == HN_OK && !complete)
+        code = hn_merge_add_plan(ctx, plan, &results);
+    for (int64_t i = 0; code == HN_OK && i < env->n_env; i++)
+        code = hn_results_set_env(ctx, &results, env->env[i].name, env->env[i].value);
+    if (code == HN_OK)
+        code = hn_results_write(ctx, &results, path);
+    if (code == HN_OK) {
+        if (!common->quiet)
+            hn_print_summary(&results);
+        if (options->shards == 0) // a part is no picture of the whole
+            code = draw_figures(ctx, plan->job, &results, options->folder, term_choices[p->term]);
+    }
+    if (code == HN_OK && !common->quiet)
+        fprintf(stderr, "%s: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n", path,
+                summary->wanted, summary->ran, summary->present,
+                options->shards == 0 && (plan->job->figures_all || plan->job->n_figures)
+                    ? ", figures beside it in figures/"
+                    : "");
+    hn_free(ctx, path);
+    hn_results_free(ctx, &results);
+    if (code == HN_OK && summary->failed)
+        return hn_fail(ctx, HN_PARTIAL,
+                       "%" PRId64 " cells failed; column `error` of the results says why",
+                       summary->failed);
+    return code;
+}
+
+// Whole or not at all, as the results are.
+static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
+                              const char *folder) {
+    int fd = -1;
+    char *path = hn_format(ctx, "%s/job.yaml", folder);
+    char *temporary = path ? hn_temporary_file(ctx, path, &fd) : NULL;
+    enum hn_code code = temporary ? HN_OK : ctx->code;
+    if (temporary) {
+        FILE *file = fdopen(fd, "w");
+        bool good = file && fprintf(file,
+                                    "# Every default of %s filled in; its relative paths are "
+                                    "against the folder of that file.\n%s",
+                                    job->path, job->resolved) >= 0;
+        good = good && fflush(file) == 0 && fsync(fd) == 0;
+        good = (file ? fclose(file) : close(fd)) == 0 && good;
+        if (!good || rename(temporary, path) != 0) {
+            code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
+            (void)unlink(temporary);
+        }
+    }
+    hn_free(ctx, temporary);
+    hn_free(ctx, path);
+    return code;
+}
+
+// "2/8" into the part and the number of parts.
+static enum hn_code parse_shard(struct hn_context *ctx, const char *text,
+                                struct hn_run_options *options) {
+    long long shard, shards;
+    int end = 0;
+    if (!text)
+        return HN_OK;
+    if (sscanf(text, "%lld/%lld%n", &shard, &shards, &end) != 2 || text[end] || shard < 1 ||
+        shard > shards || shards > 1000000)
+        return hn_fail(ctx, HN_USAGE, "--shard %.40s: give part i of n as i/n, e.g. 1/8 .. 8/8",
+                       text);
+    options->shard = shard;
+    options->shards = shards;
+    return HN_OK;
+}
+
+static enum hn_code execute(struct hn_context *ctx, const struct hn_common *common,
+                            const struct run_params *p, const struct hn_plan *plan,
+                            struct hn_run_options options) {
+    struct hn_results env = {0};
+    struct hn_run_summary summary;
+    const char *better = hn_blas_better_core(hn_blas_core());
+    if (better)
+        hn_note(ctx,
+                "OpenBLAS runs its %s kernels, as OPENBLAS_CORETYPE asks; %s would be faster here",
+                hn_blas_core(), better);
+    // The calibration is over and its memory given back before any data are read: the limit is
+    // theirs.
+    int64_t limit = ctx->memory.limit;
+    ctx->memory.limit = 0;
+    enum hn_code code = hn_host_describe(ctx, &env, true);
+    ctx->memory.limit = limit;
+    if (code == HN_OK)
+        code = hn_results_set_env(ctx, &env, "instructions",
+                                  p->instructions.file >= 0 ? "counted" : p->instructions.why);
+    if (code == HN_OK) {
+        options.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
+        code = hn_run_cells(ctx, plan, &options, &summary);
+    }
+    if (code == HN_OK)
+        code = write_job(ctx, plan->job, options.folder);
+    if (code == HN_OK)
+        code = finish(ctx, common, p, plan, &options, &summary, &env);
+    hn_results_free(ctx, &env);
+    return code;
+}
+
+static enum hn_code compile_filter(struct hn_context *ctx, const char *text, regex_t *filter) {
+    int error = regcomp(filter, text, REG_EXTENDED | REG_NOSUB);
+    if (!error)
+        return HN_OK;
+    char why[256];
+    regerror(error, filter, why, sizeof why);
+    return hn_fail(ctx, HN_USAGE, "--filter '%s': %s", text, why);
+}
+
+static enum hn_code planned(struct hn_context *ctx, const struct hn_common *common,
+                            const struct run_params *p, const struct hn_job *job,
+                            const regex_t *filter) {
+    struct hn_plan plan;
+    struct hn_run_options options = {.rerun = (enum hn_rerun)p->rerun,
+                                     .filter = filter,
+                                     .quiet = common->quiet,
+                                     .explain = p->explain,
+                                     .instructions = &p->instructions};
+    if (parse_shard(ctx, p->shard, &options))
+        return ctx->code;
+    // Labels and graphs are read for the plan: they have to fit, too, but a limit that is too small
+    // for anything is judged by what the job needs.
+    int64_t limit = p->memory ? p->memory : job->memory_limit;
+    ctx->memory.limit = limit ? hn_max(limit, PLAN_LEAST) : 0;
+    if (hn_plan_make(ctx, job, &plan))
+        return ctx->code;
+    enum hn_code code;
+    if (p->dry_run) {
+        ctx->memory.limit = limit;
+        code = list_cells(ctx, &plan, &options);
+    } else {
+        char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
+        ctx->memory.limit = limit;
+        options.folder = folder;
+        code = folder ? check_memory(ctx, &plan, &options) : HN_MEMORY;
+        if (code == HN_OK)
+            code = execute(ctx, common, p, &plan, options);
+        hn_free(ctx, folder);
+    }
+    hn_plan_free(ctx, &plan);
+    return code;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
+                        int n_args, const char **args) {
+    struct run_params *p = params;
+    if (!p->job && n_args == 0)
+        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    const char *path = p->job ? p->job : args[0];
+    if (p->threads != INT64_MIN)
+        ctx->threads = (int)p->threads;
+    regex_t filter;
+    if (p->filter && compile_filter(ctx, p->filter, &filter))
+        return ctx->code;
+    hn_instructions_open(&p->instructions);
+    struct hn_job job;
+    enum hn_code code = hn_job_read(ctx, path, &p->set, &job);
+    if (code == HN_OK) {
+        if (p->seed != INT64_MIN) {
+            job.seed[0] = p->seed;
+            job.n_seeds = 1;
+        }
+        job.save_batches = p->save_batches;
+        code = planned(ctx, common, p, &job, p->filter ? &filter : NULL);
+        hn_job_free(ctx, &job);
+    }
+    hn_instructions_close(&p->instructions);
+    if (p->filter)
+        regfree(&filter);
+    return code;
+}
+
+const struct hn_command hn_cmd_run = {
+    .name = "run",
+    .usage = "hardneg run -c JOB [-o DIR] [options]",
+    .summary = "run a job: every sampler on every snapshot, into results.h5 and figures",
+    .details = "Runs each point of the job's grid as a cell and stores it at once, so that a run "
+               "that was\n"
+               "interrupted goes on where it stopped when the same command is given again. Leaves "
+               "in DIR:\n"
+               "results.h5, job.yaml (the job with every default), figures/, and cells/ (one file "
+               "per cell).\n"
+               "\n"
+               "example: hardneg run -c harness/jobs/smoke.yaml -o results/smoke --set batches=20",
+    .options = run_options,
+    .params_size = sizeof(struct run_params),
+    .min_args = 0,
+    .max_args = 0,
+    .run = run,
+};

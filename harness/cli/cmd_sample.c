@@ -1,0 +1,239 @@
+// `hardneg sample`: the batches of a sampler, for a training loop elsewhere.
+//
+// The sampler is built on the step that is asked for, whatever its option t says: t is about runs
+// over a series, where graphs grow old between rebuilds; who samples for a training under way gives
+// its latest embeddings and wants them used.
+#include "datasets/npy.h"
+#include "harness/cli/command.h"
+#include "harness/job/job.h"
+#include "harness/run/plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 64 }; // batches drawn at once
+
+struct sample_params {
+    char *sampler, *output;
+    int64_t step, batch, epochs, seed, threads;
+};
+
+#define FIELD(member) offsetof(struct sample_params, member)
+
+static const struct hn_option sample_options[] = {
+    {.name = "sampler",
+     .kind = HN_OPTION_TEXT,
+     .metavar = "SAMPLER",
+     .offset = FIELD(sampler),
+     .help = "as in a job file: knn, or '{batchsampler: {M: 500}}'"},
+    {.name = "step",
+     .letter = 's',
+     .kind = HN_OPTION_INT,
+     .metavar = "STEP",
+     .max = INFINITY,
+     .offset = FIELD(step),
+     .help = "step of the series to sample from (default: the last)"},
+    {.name = "batch",
+     .letter = 'b',
+     .kind = HN_OPTION_INT,
+     .metavar = "B",
+     .initial = "256",
+     .min = 2,
+     .max = INT32_MAX,
+     .offset = FIELD(batch),
+     .help = "items of a batch"},
+    {.name = "epochs",
+     .kind = HN_OPTION_INT,
+     .metavar = "E",
+     .initial = "1",
+     .min = 1,
+     .max = 1000000,
+     .offset = FIELD(epochs),
+     .help = "epochs, one after the other in the file"},
+    {.name = "seed",
+     .kind = HN_OPTION_INT,
+     .metavar = "S",
+     .initial = "1",
+     .max = INFINITY,
+     .offset = FIELD(seed),
+     .help = "seed of the sampler"},
+    HN_OPTION_THREADS(struct sample_params, "; the file does not depend on them"),
+    {.name = "output",
+     .letter = 'o',
+     .kind = HN_OPTION_TEXT,
+     .metavar = "FILE",
+     .offset = FIELD(output),
+     .help = "the file of batches (.npy)"},
+    {.name = NULL}};
+
+// Everything that is open while batches are drawn.
+struct work {
+    const struct sample_params *p;
+    struct hn_job_sampler chosen;
+    struct hn_snapshot *snapshot;
+    struct hn_items items;
+    struct hn_sampler sampler;
+    struct hn_npy_writer *writer;
+    int64_t batches, short_batches;
+    int64_t *order; // [batches x p->batch]
+};
+
+static enum hn_code check_params(struct hn_context *ctx, const struct sample_params *p) {
+    if (!p->sampler)
+        return hn_fail(ctx, HN_USAGE, "--sampler is missing: name one, e.g. --sampler knn");
+    if (!p->output)
+        return hn_fail(ctx, HN_USAGE, "--output is missing: name the file to write");
+    return HN_OK;
+}
+
+// Whether sampler, file and batch size fit each other.
+static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(w->snapshot);
+    const struct hn_sampler_type *type = w->chosen.type;
+    const char *missing = hn_plan_missing(info, type);
+    if (w->p->batch > info->n)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: a batch of %" PRId64 " exceeds the file's %" PRId64
+                       " items: lower --batch",
+                       info->path, w->p->batch, info->n);
+    if (missing)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: has no %s, which %s needs: add it, or take another sampler", info->path,
+                       missing, type->name);
+    struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)w->p->batch);
+    if (type->check && type->check(ctx, w->chosen.params, &plan))
+        return hn_fail_in(ctx, "%s {%s} on %s", type->name, w->chosen.text, info->path);
+    return HN_OK;
+}
+
+static enum hn_code find_step(struct hn_context *ctx, const struct work *w, int64_t *index) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(w->snapshot);
+    *index = info->steps - 1;
+    if (w->p->step == INT64_MIN)
+        return HN_OK;
+    for (*index = 0; *index < info->steps; ++*index)
+        if (info->step[*index] == w->p->step)
+            return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "--step %" PRId64 " is not in %s, which has %" PRId64 " steps from %" PRId64
+                   " to %" PRId64,
+                   w->p->step, info->path, info->steps, info->step[0], info->step[info->steps - 1]);
+}
+
+static enum hn_code open_all(struct hn_context *ctx, struct work *w, const char *path) {
+    int64_t index;
+    if (hn_job_parse_sampler(ctx, w->p->sampler, &w->chosen) ||
+        hn_snapshot_open(ctx, path, &w->snapshot) || check_fit(ctx, w) ||
+        find_step(ctx, w, &index) || hn_npy_write_begin(ctx, w->p->output, &w->writer))
+        return ctx->code;
+    return hn_snapshot_load(ctx, w->snapshot, index, &w->items);
+}
+
+// Puts the batches of one call behind those in w->order, padded.
+static void append(struct work *w, const struct hn_batches *b) {
+    for (int32_t i = 0; i < b->count; i++) {
+        int64_t *row = w->order + (w->batches + i) * b->batch_size;
+        for (int32_t k = 0; k < b->batch_size; k++)
+            row[k] = k < b->size[i] ? hn_batch_ids(b, i)[k] : -1;
+        w->short_batches += b->size[i] < b->batch_size;
+    }
+    w->batches += b->count;
+}
+
+static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t epoch,
+                               struct hn_batches *b) {
+    int64_t batches, total;
+    if (hn_sampler_epoch(ctx, &w->sampler, &w->items, epoch, &batches))
+        return ctx->code;
+    if (!hn_add(w->batches, batches, &total) || !hn_mul(total, b->batch_size, &total))
+        return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
+    int64_t *longer = hn_resize(ctx, w->order, total, sizeof *w->order);
+    if (!longer)
+        return ctx->code;
+    w->order = longer;
+    for (b->first = 0; b->first < batches; b->first += b->count) {
+        b->count = (int32_t)hn_min(CHUNK, batches - b->first);
+        if (hn_check_stop(ctx) || hn_sampler_next(ctx, &w->sampler, b))
+            return ctx->code;
+        append(w, b);
+    }
+    return HN_OK;
+}
+
+static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
+    struct hn_batches b = {.batch_size = (int32_t)w->p->batch};
+    if (w->chosen.type->flags & HN_SAMPLER_PER_ANCHOR)
+        return hn_fail(ctx, HN_USAGE,
+                       "%s gives negatives per anchor, not batches: an order of items cannot hold "
+                       "them",
+                       w->chosen.type->name);
+    if (hn_sampler_open(ctx, w->chosen.type, w->chosen.params, w->items.n, b.batch_size,
+                        (uint64_t)w->p->seed, &w->sampler) ||
+        hn_sampler_build(ctx, &w->sampler, &w->items, w->items.step))
+        return ctx->code;
+    b.size = hn_alloc(ctx, CHUNK, sizeof *b.size);
+    b.ids = hn_alloc(ctx, w->p->batch, CHUNK * sizeof *b.ids);
+    enum hn_code code = b.size && b.ids ? HN_OK : ctx->code;
+    for (int64_t epoch = 0; !code && epoch < w->p->epochs; epoch++)
+        code = draw_epoch(ctx, w, epoch, &b);
+    hn_free(ctx, b.size);
+    hn_free(ctx, b.ids);
+    return code;
+}
+
+static void print_summary(const struct work *w) {
+    fprintf(stderr, "%s: %" PRId64 " batches of %" PRId64, w->p->output, w->batches, w->p->batch);
+    if (w->short_batches > 0)
+        fprintf(stderr, " (%" PRId64 " short, padded with -1)", w->short_batches);
+    fprintf(stderr, ", %" PRId64 " epoch%s, %s {%s} at step %" PRId64 "\n", w->p->epochs,
+            w->p->epochs == 1 ? "" : "s", w->chosen.type->name, w->chosen.text, w->items.step);
+}
+
+static void close_all(struct hn_context *ctx, struct work *w) {
+    hn_npy_write_abort(ctx, w->writer);
+    hn_sampler_close(ctx, &w->sampler);
+    hn_items_free(ctx, &w->items);
+    hn_snapshot_close(ctx, w->snapshot);
+    hn_job_sampler_free(ctx, &w->chosen);
+    hn_free(ctx, w->order);
+}
+
+static enum hn_code run_sample(struct hn_context *ctx, const struct hn_common *common, void *params,
+                               int n_args, const char **args) {
+    struct work w = {.p = params};
+    (void)n_args;
+    if (check_params(ctx, w.p))
+        return ctx->code;
+    if (w.p->threads != INT64_MIN)
+        ctx->threads = (int)w.p->threads;
+    enum hn_code code = open_all(ctx, &w, args[0]);
+    if (!code)
+        code = draw_all(ctx, &w);
+    if (!code) {
+        const int64_t shape[] = {w.batches, w.p->batch};
+        code = hn_npy_write_end(ctx, w.writer, 2, shape, w.order);
+        w.writer = NULL;
+    }
+    if (!code && !common->quiet)
+        print_summary(&w);
+    close_all(ctx, &w);
+    return code;
+}
+
+const struct hn_command hn_cmd_sample = {
+    .name = "sample",
+    .usage = "hardneg sample SNAPSHOT --sampler SAMPLER [--step S] [--batch B] [--epochs E] "
+             "[--seed S] -o FILE",
+    .summary = "write the batches of a sampler, for your own training",
+    .details =
+        "The file is an array of NumPy, int64 [batches, B], of places in the snapshot (0-based),\n"
+        "a batch in each row; short batches, which may end an epoch, are filled up with -1. The\n"
+        "sampler is built on the step itself, whatever its option t says. The same seed gives the\n"
+        "same file for any number of threads.\n\n"
+        "    hardneg sample mine.h5 --sampler '{batchsampler: {M: 500, K: 300}}' -o order.npy",
+    .options = sample_options,
+    .params_size = sizeof(struct sample_params),
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_sample};

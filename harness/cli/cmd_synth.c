@@ -1,0 +1,39 @@
+// `hardneg synth`: a synthetic series, to try things on.
+#include "datasets/snapshot.h"
+#include "datasets/synth.h"
+#include "harness/cli/command.h"
+#include "harness/host/host.h"
+
+static enum hn_code run_synth(struct hn_context *ctx, const struct hn_common *common, void *params,
+                              int n_args, const char **args) {
+    struct hn_synth *options = params;
+    (void)n_args;
+    (void)args;
+    char *version = hn_format(ctx, "hardneg %s", hn_version);
+    if (!version)
+        return ctx->code;
+    options->tool_version = version;
+    enum hn_code code = hn_synth_write(ctx, options);
+    options->tool_version = NULL;
+    hn_free(ctx, version);
+    if (code == HN_OK && !common->quiet)
+        fprintf(stderr, "%s: %lld items, %lld dims, %lld steps, %lld classes\n", options->output,
+                (long long)options->n, (long long)options->dim, (long long)options->steps,
+                (long long)options->classes);
+    return code;
+}
+
+const struct hn_command hn_cmd_synth = {
+    .name = "synth",
+    .usage = "hardneg synth -o FILE [--n N] [--dim D] [--classes C] [--steps S] [--views 1|2]",
+    .summary = "write a synthetic series of labelled embeddings",
+    .details =
+        "Clusters on the sphere, in groups that lie close together so that hard negatives exist,\n"
+        "which tighten over the steps as classes do in training. The same options and seed give\n"
+        "the same values for any number of threads.\n\n"
+        "    hardneg synth -o clusters.h5 --n 10000 --classes 10 --steps 5",
+    .options = hn_synth_options,
+    .params_size = sizeof(struct hn_synth),
+    .min_args = 0,
+    .max_args = 0,
+    .run = run_synth};

@@ -1,0 +1,108 @@
+// `hardneg validate`: is a snapshot file what it claims to be?
+#include "datasets/snapshot.h"
+#include "harness/cli/command.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+
+static const struct hn_option validate_options[] = {{.name = NULL}};
+
+static const char *views_text(const struct hn_snapshot_info *info) {
+    if (info->has_view1 && info->has_view2)
+        return "views 1 and 2";
+    if (info->has_view2)
+        return "view 2";
+    return info->has_view1 ? "view 1 alone (no positive)" : "no views";
+}
+
+static void print_valid(const struct hn_snapshot_info *info) {
+    long long first = info->step[0], last = info->step[info->steps - 1];
+    printf("%s: valid: %lld items, %lld dims, %lld step%s (%lld", info->path, (long long)info->n,
+           (long long)info->d, (long long)info->steps, info->steps == 1 ? "" : "s", first);
+    if (info->steps > 1)
+        printf(" to %lld", last);
+    printf("), %lld classes", (long long)info->classes);
+    if (info->unlabelled > 0)
+        printf(" and %lld unlabelled items", (long long)info->unlabelled);
+    printf(", %s, %s\n", views_text(info), info->dtype);
+}
+
+static json_t *describe(const struct hn_snapshot_info *i) {
+    return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}", "file", i->path, "valid",
+                     1, "items", (json_int_t)i->n, "dims", (json_int_t)i->d, "steps",
+                     (json_int_t)i->steps, "classes", (json_int_t)i->classes, "unlabelled",
+                     (json_int_t)i->unlabelled, "dtype", i->dtype, "view1", i->has_view1, "view2",
+                     i->has_view2);
+}
+
+// files: the list of --json, or NULL.
+static enum hn_code validate_file(struct hn_context *ctx, const char *path, bool quiet,
+                                  json_t *files) {
+    struct hn_snapshot *s;
+    enum hn_code code = hn_snapshot_open(ctx, path, &s);
+    if (code != HN_OK)
+        return code;
+    code = hn_snapshot_validate(ctx, s);
+    if (code == HN_OK && files)
+        json_array_append_new(files, describe(hn_snapshot_info(s)));
+    else if (code == HN_OK && !quiet)
+        print_valid(hn_snapshot_info(s));
+    hn_snapshot_close(ctx, s);
+    return code;
+}
+
+// The other files are looked at even if one is bad; the exit code is that of the first bad one.
+static enum hn_code validate_all(struct hn_context *ctx, bool quiet, int n, const char **path,
+                                 json_t *files) {
+    enum hn_code first = HN_OK;
+    for (int i = 0; i < n; i++) {
+        enum hn_code code = validate_file(ctx, path[i], quiet, files);
+        if (code == HN_INTERRUPTED)
+            return code;
+        if (code != HN_OK)
+            fprintf(stderr, "hardneg validate: %s\n", ctx->message);
+        if (code != HN_OK && files)
+            json_array_append_new(files, json_pack("{s:s, s:b, s:s}", "file", path[i], "valid", 0,
+                                                   "error", ctx->message));
+        ctx->message[0] = 0; // said already
+        first = first == HN_OK ? code : first;
+    }
+    return first;
+}
+
+static enum hn_code run_validate(struct hn_context *ctx, const struct hn_common *common,
+                                 void *params, int n_args, const char **args) {
+    (void)params;
+    if (!common->json)
+        return validate_all(ctx, common->quiet, n_args, args, NULL);
+    json_t *files = json_array(), *all = json_pack("{s:O}", "files", files);
+    enum hn_code code = validate_all(ctx, true, n_args, args, files);
+    char *text =
+        all && json_array_size(files) == (size_t)n_args ? json_dumps(all, JSON_INDENT(2)) : NULL;
+    if (text)
+        printf("%s\n", text);
+    else if (code != HN_INTERRUPTED)
+        code = hn_fail(ctx, HN_DATA, "a file name or a message is no UTF-8, which JSON has to be");
+    free(text);
+    json_decref(all);
+    json_decref(files);
+    return code;
+}
+
+const struct hn_command hn_cmd_validate = {
+    .name = "validate",
+    .usage = "hardneg validate FILE...",
+    .summary = "check snapshot files, values included",
+    .details =
+        "Reads every value of every step and names the first bad thing of each file: a row that "
+        "is\n"
+        "not finite or is zero, a label count, a wrong rank, steps that do not increase, an index\n"
+        "out of range, values that differ from those once written by this program.\n\n"
+        "    hardneg validate cifar10.h5",
+    .options = validate_options,
+    .params_size = 1,
+    .json = true,
+    .min_args = 1,
+    .max_args = INT_MAX,
+    .run = run_validate};

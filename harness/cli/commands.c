@@ -1,0 +1,87 @@
+// The commands of the program, and what all of them share.
+#include "harness/cli/command.h"
+
+#include <string.h>
+
+const struct hn_command *const hn_commands[] = {
+    &hn_cmd_run,       &hn_cmd_plot,     &hn_cmd_list,   &hn_cmd_info,       &hn_cmd_synth,
+    &hn_cmd_import,    &hn_cmd_validate, &hn_cmd_sample, &hn_cmd_bench,      &hn_cmd_report,
+    &hn_cmd_compare,   &hn_cmd_export,   &hn_cmd_merge,  &hn_cmd_ab,         &hn_cmd_doctor,
+    &hn_cmd_reproduce, &hn_cmd_train,    &hn_cmd_man,    &hn_cmd_completion, NULL,
+};
+
+const struct hn_exit hn_exits[] = {
+    {0, "done"},
+    {1, "a gate failed, or cells of the baseline are missing"},
+    {2, "command line or job file, or what planning found (K > M)"},
+    {3, "bad input data (also a batch larger than the data)"},
+    {4, "some cells failed, or parts are missing; the others are there"},
+    {5, "nothing comparable, or no baseline, which is no pass"},
+    {6, "gnuplot is missing or failed; scripts and data of the figures are left"},
+    {70, "internal error, or out of memory"},
+    {74, "the output could not be written"},
+    {130, "interrupted; finished cells are kept"},
+    {141, "nobody reads standard output any more, as after | head"},
+    {0, NULL},
+};
+
+static const struct hn_option common_options[] = {
+    {.name = "quiet",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, quiet),
+     .letter = 'q',
+     .help = "say nothing but errors"},
+    {.name = "verbose",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, verbose),
+     .letter = 'v',
+     .help = "say more"},
+    {.name = "help",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, help),
+     .letter = 'h',
+     .help = "show this help"},
+    {.name = "version",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, version),
+     .help = "show the version"},
+    {.name = "json",
+     .kind = HN_OPTION_BOOL,
+     .offset = offsetof(struct hn_common, json),
+     .help = "print one JSON document on standard output"},
+    {.name = NULL},
+};
+enum { COMMON = sizeof common_options / sizeof common_options[0] - 1 };
+
+void hn_command_options(const struct hn_command *command, size_t shift,
+                        struct hn_option table[HN_COMMAND_OPTIONS]) {
+    int n = 0;
+    for (const struct hn_option *o = command->options;
+         o->name && n < HN_COMMAND_OPTIONS - COMMON - 1; o++)
+        table[n++] = *o;
+    for (int i = 0; i < COMMON; i++) {
+        if (strcmp(common_options[i].name, "json") == 0 && !command->json)
+            continue;
+        table[n] = common_options[i];
+        table[n++].offset += shift;
+    }
+    table[n] = (struct hn_option){.name = NULL};
+}
+
+const char *hn_command_nearest(const char *word) {
+    const char *names[sizeof hn_commands / sizeof hn_commands[0]];
+    int n = 0;
+    for (; hn_commands[n]; n++)
+        names[n] = hn_commands[n]->name;
+    return hn_nearest(word, names, n);
+}
+
+char *hn_command_line(struct hn_context *ctx, const struct hn_common *common) {
+    char *line = hn_strdup(ctx, "");
+    for (int i = 0; line && i < common->argc; i++) {
+        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", common->argv[i]);
+        hn_free(ctx, line);
+        line = longer;
+    }
+    return line;
+}

@@ -1,0 +1,187 @@
+// The program: finds the command, parses its options, runs it, prints what went wrong, and gives
+// the exit code.
+#include "core/sweep/blas.h"
+#include "datasets/h5.h"
+#include "harness/cli/command.h"
+#include "harness/host/host.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// Signals that come this close to the first are one request: who stops a whole group of processes,
+// as timeout(1) and many a supervisor do, reaches the leader twice.
+enum { SAME_REQUEST_MS = 500 };
+
+// The only state a signal handler may touch.
+static volatile sig_atomic_t stop_requested;
+static _Atomic int64_t stop_requested_ms;
+
+// The first one asks to stop, a later one ends the program at once.
+static void request_stop(int signal_number) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (!__atomic_load_n(&stop_requested, __ATOMIC_ACQUIRE)) {
+        stop_requested_ms = ms;
+        __atomic_store_n(&stop_requested, 1, __ATOMIC_RELEASE);
+    } else if (ms - stop_requested_ms > SAME_REQUEST_MS) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); // on return
+    }
+}
+
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = request_stop};
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+// Whether whoever read standard output, `head` say, has gone.
+static bool reader_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
+}
+
+// Standard output is complete, or that is an error; that its reader has gone is none, and ends the
+// program as it ends others, by SIGPIPE. Not before: a run is worth more than its summary.
+static enum hn_code finish_output(struct hn_context *ctx, bool *abandoned) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return HN_OK;
+    *abandoned = reader_gone();
+    if (*abandoned)
+        return HN_OK;
+    if (hn_check_stop(ctx)) // while it waited for its reader
+        return ctx->code;
+    return hn_fail(ctx, HN_IO, "standard output could not be written: is the disk full?");
+}
+
+static int end_abandoned(void) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+    return 128 + SIGPIPE; // it is blocked
+}
+
+static void print_usage(FILE *out) {
+    fprintf(out,
+            "hardneg %s: a yardstick for mini-batch and negative samplers in contrastive "
+            "learning\n\nusage: hardneg COMMAND [OPTIONS]\n\n",
+            hn_version);
+    for (const struct hn_command *const *c = hn_commands; *c; c++)
+        fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+    fprintf(out, "\n`hardneg COMMAND --help` tells more. `hardneg --version` shows the version.\n"
+                 "\nexit codes:\n");
+    for (const struct hn_exit *e = hn_exits; e->meaning; e++)
+        fprintf(out, "  %-10d %s\n", e->code, e->meaning);
+}
+
+static void print_help(const struct hn_command *command, const struct hn_option *table) {
+    size_t length = strlen(command->details);
+    while (length > 0 && command->details[length - 1] == '\n')
+        length--;
+    printf("usage: %s\n\n%s\n\n%.*s\n\noptions:\n", command->usage, command->summary, (int)length,
+           command->details);
+    hn_options_help(table, stdout);
+}
+
+static void print_note(void *data, const char *text) {
+    const struct hn_common *common = data;
+    if (!common->quiet)
+        fprintf(stderr, "note: %s\n", text);
+}
+
+static int report(struct hn_context *ctx, const char *command, enum hn_code code) {
+    if (code && *ctx->message)
+        fprintf(stderr, "hardneg %s: %s\n", command, ctx->message);
+    return hn_exit_code(code);
+}
+
+static enum hn_code check_args(struct hn_context *ctx, const struct hn_command *command, int n) {
+    if (n >= command->min_args && n <= command->max_args)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE, "%s argument; usage: %s",
+                   n < command->min_args ? "missing" : "unexpected", command->usage);
+}
+
+static int run_command(struct hn_context *ctx, const struct hn_command *command, int argc,
+                       char **argv) {
+    size_t shift = (command->params_size + 63) & ~(size_t)63;
+    struct hn_option table[HN_COMMAND_OPTIONS];
+    hn_command_options(command, shift, table);
+    char *params = hn_zalloc(ctx, (int64_t)(shift + sizeof(struct hn_common)), 1);
+    const char **args = hn_zalloc(ctx, argc, sizeof *args);
+    enum hn_code code = HN_MEMORY;
+    bool ready = false, abandoned = false;
+    if (!params || !args || hn_options_init(ctx, table, params))
+        goto done;
+    ready = true;
+    int n_args = 0;
+    struct hn_common *common = (struct hn_common *)(void *)(params + shift);
+    code = hn_options_argv(ctx, table, params, argc - 1, argv + 1, args, &n_args);
+    common->argc = argc;
+    common->argv = argv;
+    ctx->notes = (struct hn_notes){print_note, common};
+    if (common->help || common->version) {
+        if (common->help)
+            print_help(command, table);
+        else
+            printf("hardneg %s\n", hn_version);
+        code = finish_output(ctx, &abandoned);
+        goto done;
+    }
+    if (code == HN_OK)
+        code = check_args(ctx, command, n_args);
+    if (code == HN_OK)
+        code = command->run(ctx, common, params, n_args, args);
+    if (code == HN_OK)
+        code = finish_output(ctx, &abandoned);
+done:;
+    int status = report(ctx, command->name, code);
+    if (ready)
+        hn_options_free(ctx, table, params);
+    hn_free(ctx, args);
+    hn_free(ctx, params);
+    return abandoned ? end_abandoned() : status;
+}
+
+static int unknown_command(const char *word) {
+    const char *near = hn_command_nearest(word);
+    fprintf(stderr, "hardneg: unknown command '%s'", word);
+    if (near)
+        fprintf(stderr, " (did you mean '%s'?)", near);
+    fprintf(stderr, "; `hardneg --help` lists them\n");
+    return HN_USAGE;
+}
+
+int main(int argc, char **argv) {
+    hn_blas_cure(argv);
+    hn_blas_single_thread();
+    hn_h5_quiet();
+    catch_signals();
+    struct hn_context ctx;
+    hn_context_init(&ctx, 0);
+    ctx.stop = &stop_requested;
+    if (argc < 2) {
+        print_usage(stderr);
+        return HN_USAGE;
+    }
+    bool version = strcmp(argv[1], "--version") == 0, abandoned = false;
+    if (version || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        if (version)
+            printf("hardneg %s\n", hn_version);
+        else
+            print_usage(stdout);
+        int status = report(&ctx, argv[1], finish_output(&ctx, &abandoned));
+        return abandoned ? end_abandoned() : status;
+    }
+    for (const struct hn_command *const *c = hn_commands; *c; c++)
+        if (strcmp(argv[1], (*c)->name) == 0)
+            return run_command(&ctx, *c, argc, argv);
+    return unknown_command(argv[1]);
+}

@@ -1,0 +1,166 @@
+#include "harness/host/alternate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+char *hn_scratch_make(struct hn_context *ctx) {
+    const char *base = getenv("TMPDIR");
+    char *folder = hn_format(ctx, "%s/hardneg-XXXXXX", base && *base ? base : "/tmp");
+    if (folder && !mkdtemp(folder)) {
+        (void)hn_fail(ctx, HN_IO, "%s: no folder can be made there: %s", folder, strerror(errno));
+        hn_free(ctx, folder);
+        return NULL;
+    }
+    return folder;
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk) {
+    (void)about;
+    (void)kind;
+    (void)walk;
+    (void)remove(path);
+    return 0;
+}
+
+void hn_scratch_remove(struct hn_context *ctx, char *folder) {
+    if (folder)
+        (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    hn_free(ctx, folder);
+}
+
+int hn_rounds_spawn(const char *program, char *const *argv, const char *errors) {
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status;
+    if (posix_spawn_file_actions_init(&actions))
+        return -1;
+    int failed = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!failed)
+        failed =
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!failed)
+        failed = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors,
+                                                  O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (!failed)
+        failed = posix_spawnp(&child, program, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed)
+        return -1;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// The last line of a file.
+static void last_line(const char *path, char *text, size_t size) {
+    char line[512];
+    text[0] = '\0';
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (*line)
+            snprintf(text, size, "%s", line);
+    }
+    if (file)
+        fclose(file);
+}
+
+enum { ARGS = 64 };
+
+static enum hn_code run_one(struct hn_context *ctx, const struct hn_rounds_spec *spec,
+                            const char *program, const char *folder, struct hn_results *out) {
+    char *argv[ARGS], threads[32], errors[4096], path[4096], why[512];
+    int n = 0;
+    snprintf(threads, sizeof threads, "%" PRId64, spec->threads);
+    argv[n++] = (char *)program;
+    argv[n++] = "run";
+    argv[n++] = "-c";
+    argv[n++] = (char *)spec->job;
+    argv[n++] = "-o";
+    argv[n++] = (char *)folder;
+    argv[n++] = "--quiet";
+    for (int64_t i = 0; i < spec->n_set && n < ARGS - 5; i++) {
+        argv[n++] = "--set";
+        argv[n++] = (char *)spec->set[i];
+    }
+    if (spec->threads > 0) {
+        argv[n++] = "--threads";
+        argv[n++] = threads;
+    }
+    argv[n] = NULL;
+    if (snprintf(errors, sizeof errors, "%s.err", folder) >= (int)sizeof errors ||
+        snprintf(path, sizeof path, "%s/results.h5", folder) >= (int)sizeof path)
+        return hn_fail(ctx, HN_USAGE, "%s: the path is too long", folder);
+    int status = hn_rounds_spawn(program, argv, errors);
+    if (status < 0)
+        return hn_fail(ctx, HN_USAGE, "%s: cannot be started; give the path of a hardneg program",
+                       program);
+    last_line(errors, why, sizeof why);
+    if (status == HN_INTERRUPTED)
+        return hn_fail(ctx, HN_INTERRUPTED, "interrupted");
+    if (status != 0)
+        return hn_fail(ctx, HN_USAGE, "%s ended with code %d: %s", program, status,
+                       *why ? why : "without a word");
+    return hn_results_read(ctx, path, out);
+}
+
+// One round: both programs, the second first in every other round, so that neither always finds the
+// machine as the other has left it.
+static enum hn_code run_round(struct hn_context *ctx, const struct hn_rounds_spec *spec,
+                              const char *scratch, int64_t round, struct hn_rounds *out) {
+    for (int turn = 0; turn < 2; turn++) {
+        bool is_new = (round + turn) % 2 != 0;
+        if (hn_check_stop(ctx))
+            return ctx->code;
+        char *folder = hn_format(ctx, "%s/%" PRId64 "-%s", scratch, round, is_new ? "new" : "old");
+        if (!folder)
+            return ctx->code;
+        enum hn_code code = run_one(ctx, spec, is_new ? spec->new : spec->old, folder,
+                                    is_new ? &out->now[round] : &out->base[round]);
+        hn_free(ctx, folder);
+        if (code)
+            return code;
+        if (!spec->quiet)
+            fprintf(stderr, "round %" PRId64 " of %" PRId64 ": %s\n", round + 1, spec->rounds,
+                    is_new ? "new" : "old");
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_rounds_run(struct hn_context *ctx, const struct hn_rounds_spec *spec,
+                           struct hn_rounds *out) {
+    *out = (struct hn_rounds){.base = hn_zalloc(ctx, spec->rounds, sizeof *out->base),
+                              .now = hn_zalloc(ctx, spec->rounds, sizeof *out->now),
+                              .n = spec->rounds};
+    char *scratch = hn_scratch_make(ctx);
+    enum hn_code code = out->base && out->now && scratch ? HN_OK : ctx->code;
+    for (int64_t i = 0; code == HN_OK && i < spec->rounds; i++)
+        code = run_round(ctx, spec, scratch, i, out);
+    hn_scratch_remove(ctx, scratch);
+    if (code)
+        hn_rounds_free(ctx, out);
+    return code;
+}
+
+void hn_rounds_free(struct hn_context *ctx, struct hn_rounds *r) {
+    for (int64_t i = 0; i < r->n; i++) {
+        if (r->base)
+            hn_results_free(ctx, &r->base[i]);
+        if (r->now)
+            hn_results_free(ctx, &r->now[i]);
+    }
+    hn_free(ctx, r->base);
+    hn_free(ctx, r->now);
+    *r = (struct hn_rounds){0};
+}

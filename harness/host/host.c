@@ -1,0 +1,303 @@
+// Provenance and calibration. The calibration uses the sweep's own way of multiplying (one product
+// per thread, hn_gemm_nt), so that a cost as a share of it says how far the code is from the
+// machine.
+#include "harness/host/host.h"
+#include "core/stats.h"
+#include "core/sweep/blas.h"
+
+#include <ctype.h>
+#include <gsl/gsl_version.h>
+#include <jansson.h>
+#include <math.h>
+#include <nettle/version.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <yaml.h>
+
+#if __has_include("build_info.h")
+#include "build_info.h" // written by the Makefile
+#else
+#define HN_BUILD_COMMIT "unknown"
+#define HN_BUILD_DIRTY 0
+#define HN_BUILD_CFLAGS "unknown"
+#endif
+
+#ifdef __clang__
+#define HN_COMPILER __VERSION__
+#else
+#define HN_COMPILER "gcc " __VERSION__
+#endif
+
+// Of the HDF5 library: hdf5.h itself is for the stores alone.
+int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
+
+const char hn_version[] = "0.1.0";
+const int hn_results_code_version = 7;
+
+enum { TEXT_MAX = 1024, TILE = 512, CALIBRATION_DIM = 128, CALIBRATION_REPS = 5 };
+
+static const double rep_seconds = 0.03;
+
+// Sets attributes of /env until one fails.
+struct env {
+    struct hn_context *ctx;
+    struct hn_results *results;
+    enum hn_code code;
+};
+
+static void put(struct env *env, const char *name, const char *fmt, ...) HN_PRINTF(3, 4);
+static void put(struct env *env, const char *name, const char *fmt, ...) {
+    char text[TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (!env->code)
+        env->code = hn_results_set_env(env->ctx, env->results, name, text);
+}
+
+// The rest of the first line of `path` that begins with `key`, after `separators`; "" if there is
+// none.
+static void file_value(const char *path, const char *key, const char *separators, char *text,
+                       size_t size) {
+    text[0] = '\0';
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return;
+    char line[TEXT_MAX];
+    size_t length = strlen(key);
+    while (fgets(line, sizeof line, file)) {
+        if (strncmp(line, key, length) != 0 || !strchr(separators, line[length]))
+            continue;
+        char *value = line + length + strspn(line + length, separators);
+        value[strcspn(value, "\"\n")] = '\0';
+        snprintf(text, size, "%s", value);
+        break;
+    }
+    fclose(file);
+}
+
+static void cpu_model(char *text, size_t size) {
+    file_value("/proc/cpuinfo", "model name", "\t :", text, size);
+    if (text[0])
+        return;
+    // Other architectures give no name, only numbers.
+    char part[64];
+    struct utsname system;
+    file_value("/proc/cpuinfo", "CPU part", "\t :", part, sizeof part);
+    uname(&system);
+    snprintf(text, size, "%s%s%s", system.machine, part[0] ? " " : "", part);
+}
+
+// Whether `word` says nothing about the kind of processor: "CPU", "@", "2.10GHz", "16-Core".
+static bool is_noise(const char *word) {
+    size_t length = strlen(word);
+    return strcasecmp(word, "cpu") == 0 || strcasecmp(word, "processor") == 0 ||
+           strcmp(word, "@") == 0 || (length > 3 && strcasecmp(word + length - 3, "ghz") == 0) ||
+           (length > 5 && strcasecmp(word + length - 5, "-core") == 0);
+}
+
+int hn_host_machine_class(const char *cpu_model, int64_t n_cpu, const char *blas_core, char *buffer,
+                          size_t size) {
+    char model[TEXT_MAX], class[TEXT_MAX] = "", *rest = model;
+    snprintf(model, sizeof model, "%s", cpu_model);
+    for (char *mark; (mark = strcasestr(model, "(r)")) || (mark = strcasestr(model, "(tm)"));)
+        memset(mark, ' ', (size_t)(strchr(mark, ')') - mark) + 1);
+    size_t used = 0;
+    for (char *word; (word = strsep(&rest, " \t"));) {
+        if (word[0] && !is_noise(word))
+            used += (size_t)snprintf(class + used, sizeof class - used, "%s-", word);
+    }
+    snprintf(class + used, sizeof class - used, "x%lld-%s", (long long)n_cpu, blas_core);
+    for (char *c = class; *c; c++)
+        *c = isalnum((unsigned char)*c) || *c == '.' ? (char)tolower((unsigned char)*c) : '-';
+    return snprintf(buffer, size, "%s", class);
+}
+
+static void put_build(struct env *env) {
+    put(env, "tool_version", "%s", hn_version);
+    put(env, "git_commit", "%s", HN_BUILD_COMMIT);
+    put(env, "git_dirty", "%d", HN_BUILD_DIRTY);
+    put(env, "compiler", "%s", HN_COMPILER);
+    put(env, "cflags", "%s", HN_BUILD_CFLAGS);
+}
+
+static void put_machine(struct env *env) {
+    char text[TEXT_MAX], model[TEXT_MAX];
+    struct utsname system = {0};
+    int64_t n_cpu = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    uname(&system);
+    file_value("/etc/os-release", "PRETTY_NAME", "=\"", text, sizeof text);
+    cpu_model(model, sizeof model);
+    put(env, "os", "%s", text[0] ? text : system.sysname);
+    put(env, "kernel", "%s %s", system.sysname, system.release);
+    put(env, "cpu_model", "%s", model);
+    put(env, "n_cpu", "%lld", (long long)n_cpu);
+    put(env, "mem_bytes", "%lld", (long long)bytes);
+    put(env, "threads", "%d", env->ctx->threads);
+    hn_host_machine_class(model, n_cpu, hn_blas_core(), text, sizeof text);
+    put(env, "machine_class", "%s", text);
+}
+
+static void put_libraries(struct env *env) {
+    unsigned hdf5[3] = {0};
+    H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]);
+    put(env, "gsl_version", "%s", gsl_version);
+    put(env, "hdf5_version", "%u.%u.%u", hdf5[0], hdf5[1], hdf5[2]);
+    put(env, "libyaml_version", "%s", yaml_get_version_string());
+    put(env, "nettle_version", "%d.%d", nettle_version_major(), nettle_version_minor());
+    put(env, "jansson_version", "%s", jansson_version_str());
+    put(env, "openblas_core", "%s", hn_blas_core());
+    put(env, "openblas_config", "%s", hn_blas_config());
+}
+
+enum hn_code hn_host_describe(struct hn_context *ctx, struct hn_results *r, bool calibrate) {
+    struct env env = {.ctx = ctx, .results = r};
+    put_build(&env);
+    put_machine(&env);
+    put_libraries(&env);
+    if (env.code || !calibrate)
+        return env.code;
+    double gflops, gbs;
+    enum hn_code code = hn_host_sgemm(ctx, CALIBRATION_DIM, CALIBRATION_REPS, &gflops);
+    if (!code)
+        code = hn_host_read(ctx, CALIBRATION_REPS, &gbs);
+    if (code)
+        return code;
+    put(&env, "sgemm_gflops", "%.4g", gflops);
+    put(&env, "read_gbs", "%.4g", gbs);
+    return env.code;
+}
+
+// Work that is timed: does it `rounds` times over on all threads and returns how much it was
+// (flops, bytes). The threads that run are counted, not assumed.
+struct load {
+    double (*run)(const struct load *load, int64_t rounds);
+    int threads;
+    int64_t d, bytes;     // inner dimension; bytes read per thread
+    float *a, *b, *c;     // [threads x TILE x d] twice, [threads x TILE x TILE]
+    const double *memory; // [threads x bytes / 8]
+    double *sum;          // [threads], so that nothing read is optimised away
+};
+
+// Work per second: the median of reps, each long enough to be timed well.
+static double measure_rate(const struct load *load, int reps, double *rate) {
+    load->run(load, 1); // touches every page and starts the threads
+    int64_t begin = hn_wall_ns();
+    load->run(load, 1);
+    double once = (double)(hn_wall_ns() - begin) * 1e-9;
+    int64_t rounds = once > 0 && once < rep_seconds ? (int64_t)ceil(rep_seconds / once) : 1;
+    for (int i = 0; i < reps; i++) {
+        begin = hn_wall_ns();
+        double work = load->run(load, rounds);
+        rate[i] = work / ((double)hn_max(hn_wall_ns() - begin, 1) * 1e-9);
+    }
+    return hn_median(rate, reps);
+}
+
+static double run_sgemm(const struct load *load, int64_t rounds) {
+    int64_t products = 0;
+#pragma omp parallel num_threads(load->threads) reduction(+ : products)
+    {
+        int64_t thread = omp_get_thread_num(), panel = thread * TILE * load->d;
+        for (int64_t i = 0; i < rounds; i++) {
+            hn_gemm_nt(load->a + panel, load->d, load->b + panel, load->d, TILE, TILE, load->d,
+                       load->c + thread * TILE * TILE, TILE);
+            products++;
+        }
+    }
+    return 2.0 * TILE * TILE * (double)load->d * (double)products;
+}
+
+enum hn_code hn_host_sgemm(struct hn_context *ctx, int64_t d, int reps, double *gflops) {
+    struct load load = {.run = run_sgemm, .threads = ctx->threads, .d = d};
+    int64_t panels;
+    double *rate = NULL;
+    enum hn_code code = HN_MEMORY;
+    if (reps < 1 || d < 1 || !hn_mul((int64_t)ctx->threads * TILE, d, &panels))
+        return hn_fail(ctx, HN_INTERNAL, "sgemm calibration: d = %lld, reps = %d", (long long)d,
+                       reps);
+    load.a = hn_alloc(ctx, panels, sizeof(float));
+    load.b = hn_alloc(ctx, panels, sizeof(float));
+    load.c = hn_alloc(ctx, (int64_t)ctx->threads * TILE * TILE, sizeof(float));
+    rate = hn_alloc(ctx, reps, sizeof *rate);
+    if (!load.a || !load.b || !load.c || !rate)
+        goto done;
+    for (int64_t i = 0; i < panels; i++) {
+        load.a[i] = (float)(i % 17 - 8) / 8.0F;
+        load.b[i] = (float)(i % 13 - 6) / 6.0F;
+    }
+    *gflops = measure_rate(&load, reps, rate) * 1e-9;
+    code = HN_OK;
+done:
+    hn_free(ctx, load.a);
+    hn_free(ctx, load.b);
+    hn_free(ctx, load.c);
+    hn_free(ctx, rate);
+    return code;
+}
+
+static double run_read(const struct load *load, int64_t rounds) {
+    int64_t n = load->bytes / (int64_t)sizeof(double), threads_run = 0;
+#pragma omp parallel num_threads(load->threads) reduction(+ : threads_run)
+    {
+        int thread = omp_get_thread_num();
+        const double *x = load->memory + thread * n;
+        double sum[8] = {0};
+        for (int64_t r = 0; r < rounds; r++)
+            for (int64_t i = 0; i < n; i += 8)
+                for (int lane = 0; lane < 8; lane++)
+                    sum[lane] += x[i + lane];
+        load->sum[thread] = sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+        threads_run++;
+    }
+    return (double)load->bytes * (double)rounds * (double)threads_run;
+}
+
+// Four times the last cache, so that most of every pass comes from memory; 64 to 256 MiB. Shared
+// out among the threads in whole pages.
+static int64_t read_bytes(int threads) {
+    const int64_t mib = 1 << 20, page = 4096;
+    int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    int64_t bytes = hn_min(hn_max(4 * hn_max(cache, 0), 64 * mib), 256 * mib);
+    return hn_max(bytes / threads / page, 1) * page;
+}
+
+// The buffer shall not count as the run's peak of resident memory: Linux starts it afresh.
+static void forget_peak_memory(void) {
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (file) {
+        fputs("5", file);
+        fclose(file);
+    }
+}
+
+enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *gbs) {
+    struct load load = {.run = run_read, .threads = ctx->threads};
+    enum hn_code code = HN_MEMORY;
+    if (reps < 1)
+        return hn_fail(ctx, HN_INTERNAL, "memory calibration: reps = %d", reps);
+    load.bytes = read_bytes(ctx->threads);
+    double *memory = hn_zalloc(ctx, load.threads * load.bytes, 1);
+    double *rate = hn_alloc(ctx, reps, sizeof *rate);
+    load.memory = memory;
+    load.sum = hn_zalloc(ctx, load.threads, sizeof *load.sum);
+    if (!memory || !rate || !load.sum)
+        goto done;
+    // Written once: pages never written share one page of zeros, which stays in the cache.
+    for (int64_t i = 0; i < load.threads * load.bytes / 8; i++)
+        memory[i] = 1.0;
+    *gbs = measure_rate(&load, reps, rate) * 1e-9;
+    code = HN_OK;
+done:
+    hn_free(ctx, memory);
+    hn_free(ctx, rate);
+    hn_free(ctx, load.sum);
+    forget_peak_memory();
+    return code;
+}

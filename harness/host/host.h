@@ -1,0 +1,30 @@
+// Provenance: what the program is and what it runs on, and the calibration of this run.
+#ifndef HN_HARNESS_HOST_HOST_H
+#define HN_HARNESS_HOST_HOST_H
+
+#include "results/store.h"
+
+// Version of the program, and the version of the code that affects results: raise the second
+// whenever a change alters any number that a cell stores (resume goes by it).
+extern const char hn_version[];
+extern const int hn_results_code_version;
+
+// Fills /env of `r`: tool_version, git_commit, git_dirty, compiler, cflags, os, kernel, cpu_model,
+// n_cpu, mem_bytes, library versions, openblas_core, openblas_config, threads, machine_class, and
+// (calibrate) sgemm_gflops and read_gbs, measured in a second or less.
+HN_MUST_USE enum hn_code hn_host_describe(struct hn_context *ctx, struct hn_results *r,
+                                          bool calibrate);
+
+// sgemm rate of one product per thread at inner dimension d, as the sweep uses it, in GFLOP/s; and
+// the rate of reading memory on all threads, in GB/s (10^9 bytes). Median of `reps` of about 30 ms
+// each, after one that does not count.
+HN_MUST_USE enum hn_code hn_host_sgemm(struct hn_context *ctx, int64_t d, int reps, double *gflops);
+HN_MUST_USE enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *gbs);
+
+// Machines of one class have comparable costs: "intel-xeon-gold-6130-x16-skylakex" from the
+// processor's name (marks, "CPU" and clock rate left out), the number of processors and the BLAS
+// kernel. Returns the length as snprintf does.
+int hn_host_machine_class(const char *cpu_model, int64_t n_cpu, const char *blas_core, char *buffer,
+                          size_t size);
+
+#endif

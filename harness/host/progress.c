@@ -1,0 +1,135 @@
+// The progress line. Rate and time left count only what this run did itself: cells found finished
+// take no time and would flatter both.
+#include "harness/host/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 512, DEFAULT_WIDTH = 80, NARROWEST = 20 };
+
+static const int64_t second_ns = 1000000000;
+
+static int terminal_width(void) {
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return (int)hn_max(size.ws_col, NARROWEST);
+    return DEFAULT_WIDTH;
+}
+
+void hn_progress_begin(struct hn_progress *p, int64_t total, int64_t skipped, bool quiet) {
+    const char *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+    bool dumb = !term || strcmp(term, "dumb") == 0;
+    *p = (struct hn_progress){.quiet = quiet, .total = total, .skipped = skipped};
+    p->terminal = !quiet && !dumb && isatty(STDERR_FILENO);
+    p->color = p->terminal && !(no_color && no_color[0]);
+    p->width = terminal_width();
+    p->begun_ns = hn_wall_ns();
+    // On a terminal the first line comes at once; elsewhere after the first minute.
+    p->shown_ns = p->terminal ? p->begun_ns - second_ns : p->begun_ns;
+}
+
+// "0:27", "12:05", "3:00:00".
+static int duration_text(double seconds, char *buffer, size_t size) {
+    int64_t s = (int64_t)(seconds + 0.5);
+    int h = (int)hn_min(s / 3600, 99999), m = (int)(s / 60 % 60), rest = (int)(s % 60);
+    if (h > 0)
+        return snprintf(buffer, size, "%d:%02d:%02d", h, m, rest);
+    return snprintf(buffer, size, "%d:%02d", m, rest);
+}
+
+// Appends to buffer[size] at *used, never past the end.
+static void append(char *buffer, size_t size, int *used, const char *fmt, ...) HN_PRINTF(4, 5);
+static void append(char *buffer, size_t size, int *used, const char *fmt, ...) {
+    if (*used + 1 >= (int)size)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    int added = vsnprintf(buffer + *used, size - (size_t)*used, fmt, args);
+    va_end(args);
+    *used = (int)hn_min(*used + hn_max(added, 0), (int64_t)size - 1);
+}
+
+int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_ns, char *buffer,
+                     size_t size) {
+    int used = 0;
+    int64_t ended = p->skipped + p->done;
+    double elapsed = (double)(now_ns - p->begun_ns) / (double)second_ns;
+    if (size > 0)
+        buffer[0] = '\0';
+    const char *unit = p->unit ? p->unit : "cells";
+    append(buffer, size, &used, "%lld/%lld %s", (long long)ended, (long long)p->total, unit);
+    if (p->failed > 0)
+        append(buffer, size, &used, ", %lld failed", (long long)p->failed);
+    if (p->done > 0 && elapsed > 0) {
+        double rate = (double)p->done / elapsed;
+        char left[32];
+        duration_text((double)(p->total - ended) / rate, left, sizeof left);
+        if (rate >= 0.1)
+            append(buffer, size, &used, ", %.1f %s/s, %s left", rate, unit, left);
+        else
+            append(buffer, size, &used, ", %.1f %s/h, %s left", rate * 3600, unit, left);
+    }
+    if (what && what[0])
+        append(buffer, size, &used, ", %s", what);
+    return used;
+}
+
+// Bytes of text that fit into `columns`, one column to a character (UTF-8), never cutting one in
+// two.
+static int fitting(const char *text, int columns) {
+    int i = 0, shown = 0;
+    for (; text[i]; i++) {
+        bool starts = ((unsigned char)text[i] & 0xC0) != 0x80;
+        if (starts && shown == columns)
+            break;
+        shown += starts;
+    }
+    return i;
+}
+
+static void show_on_terminal(const struct hn_progress *p, const char *text) {
+    const char *begin = "", *end = "";
+    if (p->color) {
+        begin = p->failed > 0 ? "\033[31m" : "\033[36m";
+        end = "\033[0m";
+    }
+    // One column stays free: some terminals wrap as soon as the last one is written.
+    fprintf(stderr, "\r%s%.*s%s\033[K", begin, fitting(text, p->width - 1), text, end);
+    fflush(stderr);
+}
+
+static void show(struct hn_progress *p, const char *what) {
+    int64_t now = hn_wall_ns();
+    int64_t pause = p->terminal ? second_ns / 10 : 60 * second_ns;
+    if (p->quiet || now - p->shown_ns < pause)
+        return;
+    char text[LINE_MAX_BYTES];
+    hn_progress_text(p, what, now, text, sizeof text);
+    if (p->terminal) {
+        p->width = terminal_width();
+        show_on_terminal(p, text);
+    } else
+        fprintf(stderr, "%s\n", text);
+    p->shown_ns = now;
+}
+
+void hn_progress_step(struct hn_progress *p, bool failed, const char *what) {
+    p->done++;
+    p->failed += failed;
+    show(p, what);
+}
+
+void hn_progress_show(struct hn_progress *p, const char *what) { show(p, what); }
+
+void hn_progress_clear(struct hn_progress *p) {
+    if (p->terminal) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+}
+
+void hn_progress_end(struct hn_progress *p) { hn_progress_clear(p); }

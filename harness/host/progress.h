@@ -1,0 +1,30 @@
+// The progress line: rewritten in place on a terminal, a line a minute otherwise, none if quiet.
+#ifndef HN_HARNESS_HOST_PROGRESS_H
+#define HN_HARNESS_HOST_PROGRESS_H
+
+#include "core/context.h"
+
+struct hn_progress {
+    bool quiet, terminal, color;
+    int64_t total, done, skipped, failed; // done: ended in this run, failed ones included
+    int64_t begun_ns, shown_ns;           // monotonic
+    int width;                            // columns of the terminal
+    const char *unit;                     // what is counted; NULL = "cells"
+};
+
+// skipped: cells that were there already and take no time; part of total.
+void hn_progress_begin(struct hn_progress *p, int64_t total, int64_t skipped, bool quiet);
+// A cell ended; `what` names the one that comes next (NULL: none).
+void hn_progress_step(struct hn_progress *p, bool failed, const char *what);
+// Shows what is being worked on without counting.
+void hn_progress_show(struct hn_progress *p, const char *what);
+// Clears the line so that a message can be printed.
+void hn_progress_clear(struct hn_progress *p);
+void hn_progress_end(struct hn_progress *p);
+
+// The text at time now_ns, without colour: "12/80 cells, 1 failed, 2.5 cells/s, 0:27 left, <what>".
+// what may be NULL. Returns its length; cut to size - 1 bytes.
+int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_ns, char *buffer,
+                     size_t size);
+
+#endif

@@ -1,0 +1,94 @@
+// Job files (YAML): what to run on what. Errors name file, line and column, and the nearest name.
+#ifndef HN_HARNESS_JOB_JOB_H
+#define HN_HARNESS_JOB_JOB_H
+
+#include "core/options/option.h"
+#include "metrics/metric.h"
+#include "metrics/snapshot_metric.h"
+#include "metrics/studies/study.h"
+#include "samplers/sampler.h"
+
+// One point of a sampler's grid: parameters filled from its option table.
+struct hn_job_sampler {
+    const struct hn_sampler_type *type;
+    void *params; // owned
+    char *text;   // canonical parameters ("K=100, M=500"), owned
+};
+
+// One point of the grid of weightings.
+struct hn_job_weighting {
+    const struct hn_weighting_type *type;
+    void *params; // owned
+    char *text;   // canonical parameters, owned
+};
+
+// One point of a study's grid.
+struct hn_job_study {
+    const struct hn_study_type *type;
+    void *params; // owned
+    char *text;   // canonical parameters, owned
+};
+
+struct hn_job_timing {
+    int64_t reps, warmup;
+    bool interleave;
+};
+
+struct hn_job {
+    char *path;      // of the job file
+    char **snapshot; // paths to open (relative ones against the job file's folder)
+    char *
+        *snapshot_written; // as written in the file, so that `resolved` does not depend on folders
+    int64_t n_snapshots;
+    int64_t *step; // steps wanted, NULL = all
+    int64_t n_steps;
+    int64_t *batch_size; // a number or a list
+    int64_t n_batch_sizes;
+    int64_t batches, epochs; // one of them is 0
+    int64_t *seed;
+    int64_t n_seeds;
+    // The expanded grid: samplers in file order; where options have lists, nested loops in the
+    // order in which the options are written, so that the last one varies fastest. No point comes
+    // twice.
+    struct hn_job_sampler *sampler;
+    int64_t n_samplers;
+    enum hn_loss *loss; // a name or a list
+    int64_t n_losses;
+    struct hn_job_weighting *weighting; // expanded as the samplers are; `none` alone by default
+    int64_t n_weightings;
+    double *temperature; // a number or a list
+    int64_t n_temperatures;
+    const struct hn_metric_type **metric; // [n_metrics] of batches
+    int64_t n_metrics;
+    const struct hn_snapshot_metric_type **snapshot_metric; // [n_snapshot_metrics] of no sampler
+    int64_t n_snapshot_metrics;
+    struct hn_job_study *study; // [n_studies] asked for by name, in file order, no point twice
+    int64_t n_studies;
+    struct hn_job_timing timing;
+    int64_t memory_limit; // bytes, 0 = none
+    char **figure;        // figure ids; all = every figure that the results allow
+    int64_t n_figures;
+    bool figures_all;
+    bool save_batches; // of the command line, not of the file: keep the ids of all batches
+    char *resolved; // the job as resolved, YAML, with every default: goes into results. Read as a
+                    // job file it gives the same job and the same text.
+    char *resolved_sha256; // of the bytes of `resolved`
+};
+
+// Reads a job file and applies overrides "key=value" (YAML values, dotted keys: "timing.reps=3",
+// "batches=20"), which replace what the file says; `batches` also removes `epochs` and the other
+// way round. set: NULL = none. HN_USAGE with "file:line:column: ..." or "--set key=value: ..." for
+// what is wrong. `out` is uninitialised before and, after a failure, empty.
+HN_MUST_USE enum hn_code hn_job_read(struct hn_context *ctx, const char *path,
+                                     const struct hn_text_list *set, struct hn_job *out);
+void hn_job_free(struct hn_context *ctx, struct hn_job *job); // zeroed is fine
+
+// Parses one sampler written as in a job file, as YAML ("knn", "{batchsampler: {M: 500}}").
+// HN_USAGE for lists that stand for more than one point.
+HN_MUST_USE enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
+                                              struct hn_job_sampler *out);
+void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s);     // zeroed is fine
+void hn_job_weighting_free(struct hn_context *ctx, struct hn_job_weighting *w); // zeroed is fine
+void hn_job_study_free(struct hn_context *ctx, struct hn_job_study *s);         // zeroed is fine
+
+#endif

@@ -1,0 +1,332 @@
+// The node tree of a job file, built from libyaml's events: every node knows its line and column,
+// and a hostile file meets a bound (depth, nodes, children) before it costs anything. Anchors and
+// tags are refused: a job needs neither, and aliases can blow a small file up.
+#include "harness/job/job_private.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+struct build {
+    struct hn_context *ctx;
+    yaml_parser_t parser;
+    const char *text; // as parsed, for the place of a bad byte
+    struct hn_yaml_origin origin;
+    struct hn_yaml *root;
+    struct hn_yaml *open[HN_YAML_DEPTH_MAX]; // from the root down
+    int depth;
+    int64_t nodes;
+};
+
+// Room for the message behind the place.
+enum { PLACE_MAX = 256 };
+
+// "job.yaml:12:5" or "--set batches=20". Of a long name the end says more.
+static void print_place(const struct hn_yaml_origin *origin, int64_t line, int64_t column,
+                        char place[PLACE_MAX]) {
+    const char *name = origin->name;
+    size_t length = strlen(name);
+    if (!origin->lines) {
+        snprintf(place, PLACE_MAX, "%s%.*s", origin->before, hn_yaml_clip(name), name);
+        return;
+    }
+    if (length > 200)
+        name += length - 200;
+    snprintf(place, PLACE_MAX, "%s%s:%lld:%lld", origin->before, name, (long long)line,
+             (long long)column);
+}
+
+enum hn_code hn_yaml_fail(struct hn_context *ctx, const struct hn_yaml *at, const char *fmt, ...) {
+    char text[HN_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    hn_fail(ctx, HN_USAGE, "%s", text);
+    return hn_yaml_fail_in(ctx, at);
+}
+
+enum hn_code hn_yaml_fail_in(struct hn_context *ctx, const struct hn_yaml *at) {
+    char place[PLACE_MAX];
+    print_place(&at->origin, at->line, at->column, place);
+    return hn_fail_in(ctx, "%s", place);
+}
+
+int hn_yaml_clip(const char *text) {
+    int n = 0;
+    while (n < 60 && text[n])
+        n++;
+    while (text[n] && n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80)
+        n--;
+    return n;
+}
+
+const char *hn_yaml_kind_name(const struct hn_yaml *node) {
+    static const char *const name[] = {"a text", "a list", "a mapping"};
+    return node->kind == HN_YAML_SCALAR && !node->text[0] ? "nothing" : name[node->kind];
+}
+
+void hn_names_add(struct hn_names *names, const char *name) {
+    if (names->n < (int64_t)(sizeof names->name / sizeof names->name[0]))
+        names->name[names->n++] = name;
+}
+
+enum hn_code hn_yaml_fail_unknown(struct hn_context *ctx, const struct hn_yaml *at,
+                                  const char *what, const struct hn_names *names) {
+    int clip = hn_yaml_clip(at->text);
+    const char *near = hn_nearest(at->text, names->name, names->n);
+    if (near)
+        return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (did you mean '%s'?)", what, clip, at->text,
+                            near);
+    char known[512] = "";
+    size_t used = 0;
+    for (int64_t i = 0; i < names->n && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 names->name[i]);
+    return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (known: %s)", what, clip, at->text, known);
+}
+
+struct hn_yaml *hn_yaml_new(struct hn_context *ctx, enum hn_yaml_kind kind,
+                            struct hn_yaml_origin origin, const char *text, int64_t length) {
+    int64_t bytes;
+    if (!hn_add(length, (int64_t)sizeof(struct hn_yaml) + 1, &bytes))
+        bytes = -1;
+    struct hn_yaml *node = hn_alloc(ctx, bytes, 1);
+    if (!node)
+        return NULL;
+    *node = (struct hn_yaml){.kind = kind, .origin = origin, .line = 1, .column = 1};
+    if (length > 0)
+        memcpy(node->text, text, (size_t)length);
+    node->text[length] = '\0';
+    return node;
+}
+
+// Recursion is bounded: no tree is deeper than HN_YAML_DEPTH_MAX and the parts of a dotted key.
+void hn_yaml_free(struct hn_context *ctx, struct hn_yaml *node) {
+    if (!node)
+        return;
+    for (struct hn_yaml *child = node->first, *next; child; child = next) {
+        next = child->next;
+        hn_yaml_free(ctx, child);
+    }
+    hn_free(ctx, node);
+}
+
+static void append(struct hn_yaml *parent, struct hn_yaml *child) {
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
+    parent->last = child;
+    parent->count++;
+}
+
+struct hn_yaml *hn_yaml_find(const struct hn_yaml *map, const char *key) {
+    for (struct hn_yaml *k = map->first; k && k->next; k = k->next->next)
+        if (!strcmp(k->text, key))
+            return k;
+    return NULL;
+}
+
+void hn_yaml_remove(struct hn_context *ctx, struct hn_yaml *map, const char *key) {
+    struct hn_yaml *before = NULL; // the value in front of the key
+    struct hn_yaml *k = map->first;
+    while (k && strcmp(k->text, key) != 0) {
+        before = k->next;
+        k = before->next;
+    }
+    if (!k)
+        return;
+    struct hn_yaml *value = k->next, *after = value->next;
+    if (before)
+        before->next = after;
+    else
+        map->first = after;
+    if (map->last == value)
+        map->last = before;
+    map->count -= 2;
+    hn_free(ctx, k);
+    hn_yaml_free(ctx, value);
+}
+
+void hn_yaml_put(struct hn_context *ctx, struct hn_yaml *map, struct hn_yaml *key,
+                 struct hn_yaml *value) {
+    hn_yaml_remove(ctx, map, key->text);
+    append(map, key);
+    append(map, value);
+}
+
+static enum hn_code fail_at(struct build *b, yaml_mark_t mark, const char *text) {
+    char place[PLACE_MAX];
+    print_place(&b->origin, (int64_t)mark.line + 1, (int64_t)mark.column + 1, place);
+    return hn_fail(b->ctx, HN_USAGE, "%s: %s", place, text);
+}
+
+// libyaml says at which byte reading failed; people count lines and characters.
+static yaml_mark_t mark_of_byte(const char *text, size_t byte) {
+    yaml_mark_t mark = {.index = byte};
+    for (size_t i = 0; i < byte; i++) {
+        if (text[i] == '\n') {
+            mark.line++;
+            mark.column = 0;
+        } else if (((unsigned char)text[i] & 0xC0) != 0x80) {
+            mark.column++;
+        }
+    }
+    return mark;
+}
+
+static enum hn_code fail_syntax(struct build *b) {
+    const yaml_parser_t *p = &b->parser;
+    const char *problem = p->problem ? p->problem : "not YAML";
+    char text[512];
+    if (p->error == YAML_MEMORY_ERROR)
+        return hn_fail(b->ctx, HN_MEMORY, "out of memory while reading %s", b->origin.name);
+    if (p->error == YAML_READER_ERROR) {
+        bool control = strstr(problem, "control character") != NULL;
+        snprintf(text, sizeof text, control ? "%s" : "not UTF-8 text (%s)", problem);
+        return fail_at(b, mark_of_byte(b->text, p->problem_offset), text);
+    }
+    if (p->context && b->origin.lines)
+        snprintf(text, sizeof text, "%s, %s (line %zu)", problem, p->context,
+                 p->context_mark.line + 1);
+    else
+        snprintf(text, sizeof text, "%s", problem);
+    return fail_at(b, p->problem_mark, text);
+}
+
+// A key must be a text, and new.
+static enum hn_code check_key(struct build *b, const struct hn_yaml *map,
+                              const struct hn_yaml *key) {
+    if (key->kind != HN_YAML_SCALAR)
+        return hn_yaml_fail(b->ctx, key, "a key must be a text, not %s", hn_yaml_kind_name(key));
+    const struct hn_yaml *other = hn_yaml_find(map, key->text);
+    if (!other)
+        return HN_OK;
+    return hn_yaml_fail(b->ctx, key, "key '%.*s' is given twice (first at line %lld, column %lld)",
+                        hn_yaml_clip(key->text), key->text, (long long)other->line,
+                        (long long)other->column);
+}
+
+static enum hn_code attach(struct build *b, struct hn_yaml *node) {
+    if (++b->nodes > HN_YAML_NODES_MAX)
+        return hn_yaml_fail(b->ctx, node, "more than %d values in one file", HN_YAML_NODES_MAX);
+    if (b->depth == 0) {
+        if (b->root)
+            return hn_yaml_fail(b->ctx, node, "a second document begins here: give one");
+        b->root = node;
+        return HN_OK;
+    }
+    struct hn_yaml *parent = b->open[b->depth - 1];
+    if (parent->count >= HN_YAML_CHILDREN_MAX / (parent->kind == HN_YAML_LIST ? 2 : 1))
+        return hn_yaml_fail(b->ctx, node, "more than %d entries in %s", HN_YAML_CHILDREN_MAX / 2,
+                            hn_yaml_kind_name(parent));
+    if (parent->kind == HN_YAML_MAP && parent->count % 2 == 0 && check_key(b, parent, node))
+        return b->ctx->code;
+    append(parent, node);
+    return HN_OK;
+}
+
+// What an event says about its node.
+struct found {
+    enum hn_yaml_kind kind;
+    const void *anchor, *tag;
+    const char *text;
+    int64_t length;
+    bool plain;
+};
+
+static struct found read_event(const yaml_event_t *e) {
+    if (e->type == YAML_SEQUENCE_START_EVENT)
+        return (struct found){.kind = HN_YAML_LIST,
+                              .anchor = e->data.sequence_start.anchor,
+                              .tag = e->data.sequence_start.tag};
+    if (e->type == YAML_MAPPING_START_EVENT)
+        return (struct found){.kind = HN_YAML_MAP,
+                              .anchor = e->data.mapping_start.anchor,
+                              .tag = e->data.mapping_start.tag};
+    return (struct found){.kind = HN_YAML_SCALAR,
+                          .anchor = e->data.scalar.anchor,
+                          .tag = e->data.scalar.tag,
+                          .text = (const char *)e->data.scalar.value,
+                          .length = (int64_t)e->data.scalar.length,
+                          .plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE};
+}
+
+static enum hn_code add_node(struct build *b, const yaml_event_t *e) {
+    struct found found = read_event(e);
+    if (found.anchor)
+        return fail_at(b, e->start_mark, "anchors are not supported: write the value out");
+    if (found.tag)
+        return fail_at(b, e->start_mark, "tags are not supported: leave the tag out");
+    if (found.length && memchr(found.text, '\0', (size_t)found.length))
+        return fail_at(b, e->start_mark, "a text holds a NUL character");
+    struct hn_yaml *node = hn_yaml_new(b->ctx, found.kind, b->origin, found.text, found.length);
+    if (!node)
+        return b->ctx->code;
+    node->plain = found.plain;
+    node->line = (int64_t)e->start_mark.line + 1;
+    node->column = (int64_t)e->start_mark.column + 1;
+    enum hn_code code = attach(b, node);
+    if (code) {
+        hn_free(b->ctx, node);
+        return code;
+    }
+    if (found.kind == HN_YAML_SCALAR)
+        return HN_OK;
+    if (b->depth == HN_YAML_DEPTH_MAX)
+        return hn_yaml_fail(b->ctx, node, "nested more than %d deep", HN_YAML_DEPTH_MAX);
+    b->open[b->depth++] = node;
+    return HN_OK;
+}
+
+static enum hn_code add_event(struct build *b, const yaml_event_t *e) {
+    switch (e->type) {
+    case YAML_SCALAR_EVENT:
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT: return add_node(b, e);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: b->depth--; return HN_OK;
+    case YAML_ALIAS_EVENT:
+        return fail_at(b, e->start_mark, "aliases are not supported: write the value out");
+    default: return HN_OK;
+    }
+}
+
+static enum hn_code build_tree(struct build *b) {
+    bool ended = false;
+    while (!ended) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&b->parser, &event))
+            return fail_syntax(b);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        enum hn_code code = add_event(b, &event);
+        yaml_event_delete(&event);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_yaml_parse(struct hn_context *ctx, const char *text, int64_t length,
+                           struct hn_yaml_origin origin, struct hn_yaml **out) {
+    static const char mark[] = "\xEF\xBB\xBF"; // a byte order mark is no content
+    if (length >= 3 && !memcmp(text, mark, 3)) {
+        text += 3;
+        length -= 3;
+    }
+    struct build b = {.ctx = ctx, .text = text, .origin = origin};
+    *out = NULL;
+    if (!yaml_parser_initialize(&b.parser))
+        return hn_fail(ctx, HN_MEMORY, "out of memory while reading %s", origin.name);
+    yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, (size_t)length);
+    // Said, not guessed: UTF-16 is to be an error with its place.
+    yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
+    enum hn_code code = build_tree(&b);
+    yaml_parser_delete(&b.parser);
+    if (code)
+        hn_yaml_free(ctx, b.root);
+    else
+        *out = b.root;
+    return code;
+}

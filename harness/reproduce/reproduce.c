@@ -1,0 +1,490 @@
+// Finds the snapshots that an entry wants, and runs its jobs on them through the runner. All
+// entries share one folder of cells: a cell that two of them want is measured once.
+#include "harness/reproduce/reproduce.h"
+
+#include "datasets/snapshot.h"
+#include "harness/cli/command.h"
+#include "harness/host/host.h"
+#include "harness/run/runner.h"
+#include "plots/page/paper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void free_data(struct hn_context *ctx, struct hn_reproduce_data *data) {
+    hn_free(ctx, data->path);
+    hn_free(ctx, data->name);
+}
+
+void hn_reproduce_free(struct hn_context *ctx, struct hn_reproduce *rep) {
+    for (int64_t i = 0; i < rep->files; i++)
+        free_data(ctx, &rep->file[i]);
+    hn_free(ctx, rep->file);
+    hn_free(ctx, rep->graph);
+    hn_results_free(ctx, &rep->env);
+    hn_untrained_close(&rep->untrained);
+    rep->file = NULL;
+    rep->graph = NULL;
+    rep->files = 0;
+}
+
+static int by_label(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// sum_c n_c (n_c - 1) / (L (L - 1)) over L labelled items; NaN below two.
+static enum hn_code expected_ratio(struct hn_context *ctx, struct hn_snapshot *s,
+                                   struct hn_reproduce_data *data) {
+    int32_t *label = hn_alloc(ctx, data->n, sizeof *label);
+    if (!label)
+        return ctx->code;
+    memcpy(label, hn_snapshot_labels(s), (size_t)data->n * sizeof *label);
+    qsort(label, (size_t)data->n, sizeof *label, by_label);
+    double same = 0, labelled = 0, run = 0;
+    for (int64_t i = 0; i < data->n; i++) {
+        run = i > 0 && label[i] == label[i - 1] ? run + 1 : 0;
+        if (label[i] < 0)
+            continue;
+        same += 2 * run;
+        labelled++;
+    }
+    data->fn_expected = labelled > 1 ? same / (labelled * (labelled - 1)) : NAN;
+    hn_free(ctx, label);
+    return HN_OK;
+}
+
+static enum hn_code describe(struct hn_context *ctx, struct hn_snapshot *s,
+                             struct hn_reproduce_data *data) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(s);
+    data->n = info->n;
+    data->d = info->d;
+    data->steps = info->steps;
+    data->last_step = info->step[info->steps - 1];
+    data->classes = info->classes;
+    data->unlabelled = info->unlabelled;
+    data->views = info->has_view2 || info->has_positive;
+    data->features = info->has_features;
+    return expected_ratio(ctx, s, data);
+}
+
+// Adds a file; one that is no snapshot is left out with a note.
+static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, const char *path,
+                             bool must) {
+    struct hn_snapshot *s;
+    enum hn_code code = hn_snapshot_open(ctx, path, &s);
+    if (code == HN_DATA && !must) {
+        hn_note(ctx, "left out: %s", ctx->message);
+        return HN_OK;
+    }
+    if (code)
+        return code;
+    struct hn_reproduce_data *more = hn_resize(ctx, rep->file, rep->files + 1, sizeof *more);
+    if (!more) {
+        hn_snapshot_close(ctx, s);
+        return ctx->code;
+    }
+    rep->file = more;
+    struct hn_reproduce_data *data = &more[rep->files];
+    char *real = realpath(path, NULL);
+    const char *slash = strrchr(path, '/');
+    *data = (struct hn_reproduce_data){.path = hn_strdup(ctx, real ? real : path),
+                                       .name = hn_strdup(ctx, slash ? slash + 1 : path)};
+    free(real);
+    code = data->path && data->name ? describe(ctx, s, data) : ctx->code;
+    hn_snapshot_close(ctx, s);
+    if (code)
+        free_data(ctx, data);
+    else
+        rep->files++;
+    return code;
+}
+
+static int wants_file(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    return length > 3 && strcmp(entry->d_name + length - 3, ".h5") == 0;
+}
+
+// A folder NAME with NAME.features in it, near the data: imported, so that `ring` has features.
+static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *rep,
+                                 const char *folder) {
+    const struct hn_command *import = &hn_cmd_import;
+    struct hn_common common = {.quiet = true};
+    char *output = hn_format(ctx, "%s/data/cora.h5", rep->folder);
+    void *params = hn_zalloc(ctx, (int64_t)import->params_size, 1);
+    enum hn_code code = output && params ? HN_OK : HN_MEMORY;
+    if (code == HN_OK && access(output, R_OK) != 0) {
+        char *data = hn_format(ctx, "%s/data", rep->folder);
+        if (data)
+            mkdir(data, 0777); // a failure shows when the file is written
+        hn_free(ctx, data);
+        code = hn_options_init(ctx, import->options, params);
+        if (code == HN_OK) {
+            if (hn_options_set(ctx, import->options, params, "linqs", folder) ||
+                hn_options_set(ctx, import->options, params, "output", output))
+                code = ctx->code;
+            if (code == HN_OK)
+                code = import->run(ctx, &common, params, 0, NULL);
+            hn_options_free(ctx, import->options, params);
+        }
+    }
+    if (code == HN_OK)
+        code = add_file(ctx, rep, output, true);
+    hn_free(ctx, params);
+    hn_free(ctx, output);
+    return code;
+}
+
+static enum hn_code find_graph(struct hn_context *ctx, struct hn_reproduce *rep) {
+    static const char *const places[] = {"", "/cora", "/../cora"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !rep->graph; i++) {
+        char *folder = hn_format(ctx, "%s%s", rep->data, places[i]);
+        char *file = folder ? hn_format(ctx, "%s/cora.features", folder) : NULL;
+        bool found = file && access(file, R_OK) == 0;
+        hn_free(ctx, found ? NULL : folder);
+        rep->graph = found ? folder : NULL;
+        hn_free(ctx, file);
+        if (!file)
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+static bool has_features(const struct hn_reproduce *rep) {
+    for (int64_t i = 0; i < rep->files; i++)
+        if (rep->file[i].features)
+            return true;
+    return false;
+}
+
+static enum hn_code scan_folder(struct hn_context *ctx, struct hn_reproduce *rep) {
+    struct dirent **entry;
+    int n = scandir(rep->data, &entry, wants_file, alphasort);
+    if (n < 0)
+        return hn_fail(ctx, HN_USAGE, "--data %s: cannot be read: %s", rep->data, strerror(errno));
+    enum hn_code code = HN_OK;
+    for (int i = 0; i < n; i++) {
+        char *path = code ? NULL : hn_format(ctx, "%s/%s", rep->data, entry[i]->d_name);
+        if (!code)
+            code = path ? add_file(ctx, rep, path, false) : ctx->code;
+        hn_free(ctx, path);
+        free(entry[i]);
+    }
+    free(entry);
+    return code ? code : find_graph(ctx, rep);
+}
+
+static enum hn_code scan(struct hn_context *ctx, struct hn_reproduce *rep) {
+    struct stat about;
+    if (rep->scanned)
+        return HN_OK;
+    if (stat(rep->data, &about) != 0)
+        return hn_fail(ctx, HN_USAGE,
+                       "--data %s: cannot be opened: %s; give a folder of snapshots, or a snapshot",
+                       rep->data, strerror(errno));
+    rep->scanned = true;
+    return S_ISDIR(about.st_mode) ? scan_folder(ctx, rep) : add_file(ctx, rep, rep->data, true);
+}
+
+static bool fits(const struct hn_reproduce_data *data, const struct hn_claim_job *job) {
+    return (!job->labels || data->n - data->unlabelled > 1) && (!job->views || data->views) &&
+           (!job->features || data->features) && (double)data->steps >= job->steps &&
+           (double)data->n >= job->items && (job->features || !data->features);
+}
+
+static const struct hn_reproduce_data *pick(const struct hn_reproduce *rep,
+                                            const struct hn_claim_job *job) {
+    const struct hn_reproduce_data *best = NULL;
+    for (int64_t i = 0; i < rep->files; i++) {
+        const struct hn_reproduce_data *data = &rep->file[i];
+        int64_t now = job->prefer ? data->steps : data->n;
+        int64_t then = best ? job->prefer ? best->steps : best->n : -1;
+        if (fits(data, job) && now > then)
+            best = data;
+    }
+    return best;
+}
+
+// "labels, two views of each item, and at least 2 steps".
+static void say_needs(const struct hn_reproduce *rep, const struct hn_claim_job *job, char *why) {
+    char need[256] = "";
+    size_t used = 0;
+#define NEED(condition, ...)                                                                       \
+    if (condition)                                                                                 \
+    used += (size_t)snprintf(need + used, sizeof need - used, __VA_ARGS__)
+    NEED(job->labels, "labels");
+    NEED(job->views, "%stwo views of each item", used ? ", " : "");
+    NEED(job->features, "%sraw features (Cora: a folder cora beside the data)", used ? ", " : "");
+    NEED(job->steps > 1, "%sat least %g steps", used ? ", " : "", job->steps);
+    NEED(job->items > 0, "%sat least %g items", used ? ", " : "", job->items);
+#undef NEED
+    snprintf(why, HN_MESSAGE_MAX, "needs a snapshot file with %s; %.300s has none", need,
+             rep->data);
+}
+
+enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
+                                  const struct hn_claim_entry *entry, char *why) {
+    *why = '\0';
+    if (entry->missing) {
+        snprintf(why, HN_MESSAGE_MAX, "%s", entry->missing);
+        return HN_OK;
+    }
+    if (entry->kind == HN_KIND_TRAINING)
+        return hn_reproduce_train_missing(ctx, rep, entry, why);
+    if (entry->jobs > 0 && scan(ctx, rep))
+        return ctx->code;
+    for (int64_t i = 0; i < entry->jobs && !*why; i++)
+        if (!pick(rep, &entry->job[i]) && !(entry->job[i].features && rep->graph))
+            say_needs(rep, &entry->job[i], why);
+    return HN_OK;
+}
+
+static enum hn_code write_text(struct hn_context *ctx, const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    bool good = file && fputs(text, file) >= 0;
+    good = file && fclose(file) == 0 && good;
+    return good ? HN_OK : hn_fail(ctx, HN_USAGE, "%s cannot be written: %s", path, strerror(errno));
+}
+
+// Path of a job: a file, or one of the program's own, which is written below the folder, so that
+// `hardneg run` takes it too. NULL with the message recorded.
+char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
+    char name[128];
+    snprintf(name, sizeof name, "jobs/%.100s.yaml", job);
+    const char *text = hn_paper_text(name);
+    if (!text && access(job, R_OK) == 0)
+        return hn_strdup(ctx, job);
+    if (!text) {
+        hn_fail(ctx, HN_USAGE,
+                "there is no job '%s': give the path of a job file, or one of "
+                "harness/jobs/reproduce",
+                job);
+        return NULL;
+    }
+    char *folder = hn_format(ctx, "%s/jobs", rep->folder);
+    char *path = folder ? hn_format(ctx, "%s/%s", rep->folder, name) : NULL;
+    if (path)
+        mkdir(folder, 0777); // a failure shows when the file is opened
+    if (path && write_text(ctx, path, text)) {
+        hn_free(ctx, path);
+        path = NULL;
+    }
+    hn_free(ctx, folder);
+    return path;
+}
+
+enum { OVERRIDES = 4 };
+
+static int64_t seeds_of(const struct hn_reproduce *rep) {
+    static const int64_t seeds[] = {
+        [HN_EFFORT_USUAL] = 5, [HN_EFFORT_QUICK] = 3, [HN_EFFORT_FULL] = 10};
+    return rep->seeds > 0 ? rep->seeds : seeds[rep->effort];
+}
+
+// Overrides of the job: the snapshot, the seeds, the step, and how many batches.
+static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce *rep,
+                              const struct hn_claim_job *job, const struct hn_reproduce_data *data,
+                              int64_t first, int64_t seeds, char *item[OVERRIDES]) {
+    char list[512] = "";
+    size_t used = 0;
+    for (int64_t s = first; s < first + seeds && used < sizeof list; s++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId64,
+                                 s > first ? ", " : "", s);
+    char quoted[2 * 4096], *to = quoted;
+    for (const char *c = data->path; *c && to < quoted + sizeof quoted - 3; c++) {
+        if (*c == '"' || *c == '\\')
+            *to++ = '\\';
+        *to++ = *c;
+    }
+    *to = '\0';
+    item[0] = hn_format(ctx, "snapshots=[\"%s\"]", quoted);
+    item[1] = hn_format(ctx, "seeds=[%s]", list);
+    int64_t n = 2, wanted = 2;
+    if (job->last_step && ++wanted)
+        item[n++] = hn_format(ctx, "steps=[%" PRId64 "]", data->last_step);
+    if (rep->effort != HN_EFFORT_USUAL && ++wanted)
+        item[n++] = hn_format(ctx, "batches=%d", rep->effort == HN_EFFORT_FULL ? 300 : 40);
+    for (int64_t i = 0; i < wanted; i++)
+        if (!item[i])
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code calibrate(struct hn_context *ctx, struct hn_reproduce *rep) {
+    if (rep->described)
+        return HN_OK;
+    if (hn_host_describe(ctx, &rep->env, true))
+        return ctx->code;
+    rep->sgemm_gflops = atof(hn_results_get_env(&rep->env, "sgemm_gflops"));
+    rep->described = true;
+    return HN_OK;
+}
+
+static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep,
+                             const struct hn_job *job, struct hn_results *out) {
+    struct hn_plan plan = {0};
+    struct hn_run_summary summary;
+    struct hn_results part;
+    const struct hn_run_options options = {.folder = rep->folder,
+                                           .rerun = HN_RERUN_MISSING,
+                                           .quiet = rep->quiet,
+                                           .sgemm_gflops = rep->sgemm_gflops};
+    if (hn_plan_make(ctx, job, &plan))
+        return ctx->code;
+    enum hn_code code = hn_run_cells(ctx, &plan, &options, &summary);
+    if (code == HN_OK)
+        code = hn_run_collect(ctx, &plan, &options, &part, &summary);
+    if (code == HN_OK) {
+        code = hn_results_append(ctx, out, &part);
+        hn_results_free(ctx, &part);
+    }
+    hn_plan_free(ctx, &plan);
+    return code;
+}
+
+static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
+                              const struct hn_claim_job *job, const struct hn_reproduce_data *data,
+                              int64_t first, int64_t seeds, struct hn_results *out) {
+    char *item[OVERRIDES] = {NULL};
+    struct hn_job read;
+    char *path = hn_reproduce_job(ctx, rep, job->job);
+    enum hn_code code = path ? overrides(ctx, rep, job, data, first, seeds, item) : ctx->code;
+    if (code == HN_OK) {
+        struct hn_text_list set = {item, OVERRIDES};
+        while (!item[set.count - 1])
+            set.count--;
+        code = hn_job_read(ctx, path, &set, &read);
+    }
+    if (code == HN_OK) {
+        code = run_plan(ctx, rep, &read, out);
+        hn_job_free(ctx, &read);
+    }
+    for (int i = 0; i < OVERRIDES; i++)
+        hn_free(ctx, item[i]);
+    hn_free(ctx, path);
+    return code;
+}
+
+// Studies know one seed: where a job says so they are run once for each.
+static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
+                            const struct hn_claim_job *job, const struct hn_reproduce_data *data,
+                            struct hn_results *out) {
+    int64_t seeds = seeds_of(rep);
+    if (calibrate(ctx, rep))
+        return ctx->code;
+    if (!job->each_seed)
+        return run_seeds(ctx, rep, job, data, 1, job->one_seed ? 1 : seeds, out);
+    for (int64_t s = 1; s <= seeds; s++)
+        if (run_seeds(ctx, rep, job, data, s, 1, out))
+            return ctx->code;
+    return HN_OK;
+}
+
+struct hn_table *hn_reproduce_table(struct hn_context *ctx, struct hn_results *r, const char *name,
+                                    const struct hn_column *columns, int n_columns) {
+    for (int64_t i = 0; i < r->n_tables; i++)
+        if (strcmp(r->table[i].name, name) == 0)
+            return &r->table[i];
+    struct hn_table *more = hn_resize(ctx, r->table, r->n_tables + 1, sizeof *more);
+    if (!more)
+        return NULL;
+    r->table = more;
+    struct hn_table *t = &more[r->n_tables];
+    if (hn_table_init(ctx, t, name))
+        return NULL;
+    r->n_tables++;
+    for (int i = 0; i < n_columns; i++)
+        if (hn_table_add_column(ctx, t, &columns[i]))
+            return NULL;
+    return t;
+}
+
+static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduce_data *data,
+                                struct hn_results *out) {
+    static const struct hn_column columns[] = {
+        {"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER},
+        {"items", HN_COLUMN_INT, "items", "items", HN_NEITHER},
+        {"dims", HN_COLUMN_INT, "1", "dimensions of the embeddings", HN_NEITHER},
+        {"classes", HN_COLUMN_INT, "1", "distinct labels", HN_NEITHER},
+        {"steps", HN_COLUMN_INT, "1", "steps of the series", HN_NEITHER},
+        {"fn_expected", HN_COLUMN_REAL, "1", "share of same-label pairs among all labelled pairs",
+         HN_NEITHER}};
+    struct hn_table *t = hn_reproduce_table(ctx, out, "datasets", columns,
+                                            (int)(sizeof columns / sizeof columns[0]));
+    if (!t)
+        return ctx->code;
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "dataset"), data->name) == 0)
+            return HN_OK;
+    int64_t row = t->rows;
+    if (hn_table_add_row(ctx, t) || hn_table_set_text(ctx, t, row, "dataset", data->name) ||
+        hn_table_set_int(ctx, t, row, "items", data->n) ||
+        hn_table_set_int(ctx, t, row, "dims", data->d) ||
+        hn_table_set_int(ctx, t, row, "classes", data->classes) ||
+        hn_table_set_int(ctx, t, row, "steps", data->steps) ||
+        hn_table_set_real(ctx, t, row, "fn_expected", data->fn_expected))
+        return ctx->code;
+    return HN_OK;
+}
+
+// What ends one entry, and what ends everything.
+static bool ends_entry(enum hn_code code) { return code == HN_USAGE || code == HN_DATA; }
+
+// One job of an entry on the data that it wants.
+static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
+                               const struct hn_claim_job *job, struct hn_results *out, char *why) {
+    if (job->features && !has_features(rep) && rep->graph && import_graph(ctx, rep, rep->graph))
+        return ctx->code;
+    const struct hn_reproduce_data *data = pick(rep, job);
+    if (!data) {
+        say_needs(rep, job, why);
+        return HN_OK;
+    }
+    enum hn_code code = run_job(ctx, rep, job, data, out);
+    return code ? code : add_dataset(ctx, data, out);
+}
+
+static enum hn_code trained(struct hn_context *ctx, enum hn_code code, struct hn_results *out,
+                            char *why) {
+    if (ends_entry(code)) {
+        snprintf(why, HN_MESSAGE_MAX, "%s", ctx->message);
+        code = HN_OK;
+    }
+    if (code)
+        hn_results_free(ctx, out);
+    return code;
+}
+
+enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
+                              const struct hn_claim_entry *entry, struct hn_results *out,
+                              char *why) {
+    memset(out, 0, sizeof *out);
+    enum hn_code code = hn_reproduce_missing(ctx, rep, entry, why);
+    if (code == HN_OK && entry->kind == HN_KIND_TRAINING && !entry->missing) {
+        code = calibrate(ctx, rep); // what the costs were measured on
+        if (code == HN_OK)
+            code = hn_reproduce_train(ctx, rep, entry, out, why);
+        return trained(ctx, code, out, why);
+    }
+    for (int64_t i = 0; i < entry->jobs && !code && !*why; i++) {
+        code = run_wanted(ctx, rep, &entry->job[i], out, why);
+        if (ends_entry(code)) {
+            snprintf(why, HN_MESSAGE_MAX, "%s", ctx->message);
+            code = HN_OK;
+        }
+    }
+    if (entry->costs > 0 && code == HN_OK)
+        code = calibrate(ctx, rep); // the keys of costs hold the machine's class
+    for (int64_t i = 0; i < entry->costs && !code && !*why; i++)
+        if (!entry->cost[i].full || rep->effort == HN_EFFORT_FULL)
+            code = hn_reproduce_cost(ctx, rep, &entry->cost[i], out);
+    if (code)
+        hn_results_free(ctx, out);
+    return code;
+}

@@ -1,0 +1,80 @@
+// Runs what the entries of the claim files need, and judges them (`hardneg reproduce`).
+#ifndef HN_HARNESS_REPRODUCE_REPRODUCE_H
+#define HN_HARNESS_REPRODUCE_REPRODUCE_H
+
+#include "harness/claims/claims.h"
+#include "training/tasks/untrained.h"
+
+enum hn_effort { HN_EFFORT_USUAL, HN_EFFORT_QUICK, HN_EFFORT_FULL };
+
+// A snapshot file that was found.
+struct hn_reproduce_data {
+    char *path, *name; // absolute; without its folder
+    int64_t n, d, steps, last_step, classes, unlabelled;
+    double fn_expected; // share of same-label pairs among labelled ones
+    bool views, features;
+};
+
+struct hn_reproduce {
+    const char *folder; // of the run
+    const char *data;   // folder or file of snapshots
+    enum hn_effort effort;
+    int64_t seeds;    // 1 .. seeds; 0 = as the effort says
+    int workers;      // trainings at the same time; 0 = as hn_processes_fit() says
+    const char *term; // of the figures; NULL = none
+    bool quiet, verbose;
+    // Filled by the functions below.
+    struct hn_reproduce_data *file; // [files]
+    int64_t files;
+    char *graph; // folder of cora.features near the data, NULL = none
+    bool scanned, described;
+    struct hn_results env; // of this machine, calibrated
+    double sgemm_gflops;
+    struct hn_untrained untrained; // of all trainings
+    bool trained;                  // by hn_reproduce_train_all(): what failed there has failed
+};
+
+// Measures what an entry needs into `out` (resumable: cells that are there are not run again). *why
+// (size HN_MESSAGE_MAX): "" or why it cannot be measured with these data. HN_INTERRUPTED, HN_MEMORY
+// and HN_IO end everything.
+HN_MUST_USE enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
+                                          const struct hn_claim_entry *entry,
+                                          struct hn_results *out, char *why);
+void hn_reproduce_free(struct hn_context *ctx, struct hn_reproduce *rep);
+// What the data lack for an entry, without running anything: "" if they are there.
+HN_MUST_USE enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
+                                              const struct hn_claim_entry *entry, char *why);
+
+// Entries of trainings (harness/reproduce/reproduce_train.c). As the two above; a job's data are
+// found below rep->data in any of the usual places, and linked as the job names them below
+// rep->folder/data. Jobs whose data are missing are left out, with a note; *why if that leaves
+// none, or a run failed.
+HN_MUST_USE enum hn_code hn_reproduce_train_missing(struct hn_context *ctx,
+                                                    const struct hn_reproduce *rep,
+                                                    const struct hn_claim_entry *entry, char *why);
+HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
+                                            const struct hn_claim_entry *entry,
+                                            struct hn_results *out, char *why);
+// Trains what the entries want side by side (harness/reproduce/reproduce_all.c), before they are
+// judged one by one. Left to that: runs whose costs an entry judges, which are to be alone on the
+// machine, and jobs that cannot be read. As hn_processes_run(), to be called before any parallel
+// region.
+HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
+                                                const struct hn_claim_entry *const *entry,
+                                                int64_t n);
+// Path of a job: a file, or one of the program's own, which is written below the folder. Owned;
+// NULL with the message recorded.
+HN_MUST_USE char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                   const char *job);
+
+// Times a sampler on random rows: one row of the table `costs` for each repetition, kept as shards
+// of rep->folder (harness/reproduce/reproduce_costs.c).
+HN_MUST_USE enum hn_code hn_reproduce_cost(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                           const struct hn_claim_cost *cost,
+                                           struct hn_results *out);
+// The table of that name of `r`, made with these columns if it is not there; NULL with the message
+// recorded.
+struct hn_table *hn_reproduce_table(struct hn_context *ctx, struct hn_results *r, const char *name,
+                                    const struct hn_column *columns, int n_columns);
+
+#endif

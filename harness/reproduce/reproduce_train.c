@@ -1,0 +1,228 @@
+// Trainings that entries of the claim files want: their data are found and linked, and every run
+// that is not there yet is trained.
+#include "harness/reproduce/reproduce_train.h"
+#include "results/cell_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Where a data set may lie: below --data as the job names it, by its last name, in the folder that
+// its archive unpacks to, or --data itself.
+static enum hn_code has_data(struct hn_context *ctx, const char *folder, const char *wanted,
+                             bool *found) {
+    const char *slash = strrchr(wanted, '/'), *name = slash ? slash + 1 : wanted;
+    bool cifar = strcmp(wanted, "cifar10") == 0, cora = strcmp(wanted, "cora") == 0;
+    char *file = cifar  ? hn_format(ctx, "%s/data_batch_1.bin", folder)
+                 : cora ? hn_format(ctx, "%s/cora.features", folder)
+                        : hn_format(ctx, "%s/%s_A.txt", folder, name);
+    *found = file && access(file, R_OK) == 0;
+    hn_free(ctx, file);
+    return file ? HN_OK : ctx->code;
+}
+
+// *out: the folder, owned; NULL if there is none.
+static enum hn_code find_data(struct hn_context *ctx, const char *data, const char *wanted,
+                              char **out) {
+    const char *slash = strrchr(wanted, '/'), *name = slash ? slash + 1 : wanted;
+    const char *const place[] = {wanted, name, "cifar-10-batches-bin", "."};
+    *out = NULL;
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
+        bool found;
+        char *folder = hn_format(ctx, "%s/%s", data, place[i]);
+        if (!folder || has_data(ctx, folder, wanted, &found)) {
+            hn_free(ctx, folder);
+            return ctx->code;
+        }
+        if (found) {
+            *out = folder;
+            return HN_OK;
+        }
+        hn_free(ctx, folder);
+    }
+    return HN_OK;
+}
+
+static void say_missing(const char *data, const char *wanted, char *why) {
+    const struct hn_task_type *task = hn_task_find(strcmp(wanted, "cora") == 0      ? "node"
+                                                   : strcmp(wanted, "cifar10") == 0 ? "views-mlp"
+                                                                                    : "graph");
+    snprintf(why, HN_MESSAGE_MAX, "needs the folder %s below --data %.300s: %s", wanted, data,
+             task->origin);
+}
+
+enum hn_code hn_reproduce_job_missing(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                      const struct hn_claim_job *job, char *why) {
+    for (int64_t k = 0; k < job->n_data && !*why; k++) {
+        char *found;
+        if (find_data(ctx, rep->data, job->data[k], &found))
+            return ctx->code;
+        if (!found)
+            say_missing(rep->data, job->data[k], why);
+        hn_free(ctx, found);
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_reproduce_train_missing(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                        const struct hn_claim_entry *entry, char *why) {
+    *why = '\0';
+    if (entry->jobs == 0)
+        snprintf(why, HN_MESSAGE_MAX, "no training measures it yet");
+    for (int64_t i = 0; i < entry->jobs && !*why; i++)
+        if (hn_reproduce_job_missing(ctx, rep, &entry->job[i], why))
+            return ctx->code;
+    return HN_OK;
+}
+
+// Links FOLDER/data/WANTED to the data, so that one --data fits every layout.
+static enum hn_code link_data(struct hn_context *ctx, const struct hn_reproduce *rep,
+                              const char *wanted) {
+    char *found;
+    if (find_data(ctx, rep->data, wanted, &found))
+        return ctx->code;
+    char *real = found ? realpath(found, NULL) : NULL;
+    char *link = hn_format(ctx, "%s/data/%s", rep->folder, wanted);
+    enum hn_code code = link ? HN_OK : hn_failure(ctx);
+    for (char *c = link ? link + strlen(rep->folder) + 1 : NULL; c && *c; c++)
+        if (*c == '/') { // a failure shows when the link is made
+            *c = '\0';
+            mkdir(link, 0777);
+            *c = '/';
+        }
+    if (!code && !real)
+        code = hn_fail(ctx, HN_DATA, "--data %s: %s is no longer there", rep->data, wanted);
+    if (!code && ((unlink(link) && errno != ENOENT) || symlink(real, link)))
+        code = hn_fail(ctx, HN_USAGE, "%s cannot be made: %s", link, strerror(errno));
+    free(real);
+    hn_free(ctx, link);
+    hn_free(ctx, found);
+    return code;
+}
+
+static int64_t seeds_of(const struct hn_reproduce *rep, const struct hn_claim_job *job) {
+    double seeds = rep->effort == HN_EFFORT_QUICK  ? (job->quick_seeds > 0 ? job->quick_seeds : 3)
+                   : rep->effort == HN_EFFORT_FULL ? (job->full_seeds > 0 ? job->full_seeds : 20)
+                   : job->seeds > 0                ? job->seeds
+                                                   : 5;
+    return rep->seeds > 0 ? rep->seeds : (int64_t)seeds;
+}
+
+enum { OVERRIDES_MAX = 32, SEEDS_TEXT = 1024 };
+
+static void add_all(struct hn_text_list *list, const char **text, int64_t n) {
+    for (int64_t i = 0; i < n && list->count < OVERRIDES_MAX - 1; i++)
+        list->item[list->count++] = (char *)text[i];
+}
+
+static enum hn_code read_job(struct hn_context *ctx, const struct hn_reproduce *rep,
+                             const struct hn_claim_job *job, struct hn_train_job *out) {
+    char *item[OVERRIDES_MAX], seeds[SEEDS_TEXT] = "seeds=[";
+    struct hn_text_list set = {item, 0};
+    size_t used = strlen(seeds);
+    for (int64_t s = 1, n = seeds_of(rep, job); s <= n && used < sizeof seeds; s++)
+        used += (size_t)snprintf(seeds + used, sizeof seeds - used, "%" PRId64 "%s", s,
+                                 s < n ? ", " : "]");
+    add_all(&set, job->set, job->n_set);
+    if (rep->effort == HN_EFFORT_QUICK)
+        add_all(&set, job->quick, job->n_quick);
+    if (rep->effort == HN_EFFORT_FULL)
+        add_all(&set, job->full, job->n_full);
+    item[set.count++] = seeds;
+    char *path = hn_reproduce_job(ctx, rep, job->job);
+    enum hn_code code = path ? hn_train_job_read(ctx, path, &set, out) : ctx->code;
+    hn_free(ctx, path);
+    return code;
+}
+
+// One run: trained unless it is there, and added to the results. *bad: it failed, *why has it.
+static enum hn_code one_run(struct hn_context *ctx, const struct hn_reproduce *rep,
+                            const struct hn_train_run *run, const struct hn_train_options *options,
+                            struct hn_results *out, char *why) {
+    struct hn_results r = {0};
+    bool present, failed;
+    char label[512];
+    if (hn_shard_state(ctx, options->folder, run->run_key, &present, &failed))
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    if (!present || (failed && !rep->trained))
+        code = hn_train_run(ctx, run, options);
+    if (code == HN_OK)
+        code = hn_shard_read(ctx, options->folder, run->run_key, &r);
+    if (code == HN_OK && strcmp(hn_shard_text(&r, "status"), "ok") != 0) {
+        hn_train_label(run, label, sizeof label);
+        snprintf(why, HN_MESSAGE_MAX, "a run failed: %.200s: %.300s", label,
+                 hn_shard_text(&r, "error"));
+    }
+    if (code == HN_OK)
+        code = hn_results_append(ctx, out, &r);
+    hn_results_free(ctx, &r);
+    return code;
+}
+
+enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                   const struct hn_claim_job *job, struct hn_train_job *out,
+                                   char **data) {
+    *data = NULL;
+    for (int64_t i = 0; i < job->n_data; i++)
+        if (link_data(ctx, rep, job->data[i]))
+            return ctx->code;
+    char *runs = hn_format(ctx, "%s/runs", rep->folder);
+    if (!runs)
+        return ctx->code;
+    mkdir(runs, 0777); // a failure shows when a run's folder is made
+    hn_free(ctx, runs);
+    if (read_job(ctx, rep, job, out))
+        return ctx->code;
+    *data = hn_format(ctx, "%s/data", rep->folder);
+    if (!*data)
+        hn_train_job_free(ctx, out);
+    return *data ? HN_OK : ctx->code;
+}
+
+static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
+                            const struct hn_claim_job *job, struct hn_results *out, char *why) {
+    struct hn_train_job read;
+    char *data;
+    enum hn_code code = hn_reproduce_job_open(ctx, rep, job, &read, &data);
+    if (code == HN_OK) {
+        const struct hn_train_options options = {
+            .folder = rep->folder, .data = data, .quiet = rep->quiet, .untrained = &rep->untrained};
+        for (int64_t i = 0; i < hn_train_runs(&read) && !code && !*why; i++) {
+            struct hn_train_run run;
+            hn_train_run_at(&read, i, &run);
+            code = one_run(ctx, rep, &run, &options, out, why);
+        }
+        hn_train_job_free(ctx, &read);
+    }
+    hn_free(ctx, data);
+    return code;
+}
+
+enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
+                                const struct hn_claim_entry *entry, struct hn_results *out,
+                                char *why) {
+    char missing[HN_MESSAGE_MAX];
+    bool ran = false;
+    *why = '\0';
+    for (int64_t i = 0; i < entry->jobs && (!ran || !*why); i++) {
+        *missing = '\0';
+        if (hn_reproduce_job_missing(ctx, rep, &entry->job[i], missing))
+            return ctx->code;
+        if (*missing) {
+            hn_note(ctx, "%s: without %s: it %s", entry->id, entry->job[i].job, missing);
+            if (!ran && !*why)
+                snprintf(why, HN_MESSAGE_MAX, "%s", missing);
+            continue;
+        }
+        *why = '\0';
+        ran = true;
+        if (run_job(ctx, rep, &entry->job[i], out, why))
+            return ctx->code;
+    }
+    return HN_OK;
+}

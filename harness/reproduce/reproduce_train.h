@@ -1,0 +1,19 @@
+// What the trainings of one entry, and those of all entries, share: the jobs of an entry.
+#ifndef HN_HARNESS_REPRODUCE_REPRODUCE_TRAIN_H
+#define HN_HARNESS_REPRODUCE_REPRODUCE_TRAIN_H
+
+#include "harness/reproduce/reproduce.h"
+#include "harness/run/train.h"
+
+// *why (size HN_MESSAGE_MAX, "" before): what the data lack for a job, if anything.
+HN_MUST_USE enum hn_code hn_reproduce_job_missing(struct hn_context *ctx,
+                                                  const struct hn_reproduce *rep,
+                                                  const struct hn_claim_job *job, char *why);
+// Links the job's data below rep->folder, and reads it with the seeds and sizes of the effort.
+// *data: the folder of the links, owned. `out`: hn_train_job_free(), unless this failed.
+HN_MUST_USE enum hn_code hn_reproduce_job_open(struct hn_context *ctx,
+                                               const struct hn_reproduce *rep,
+                                               const struct hn_claim_job *job,
+                                               struct hn_train_job *out, char **data);
+
+#endif

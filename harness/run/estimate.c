@@ -1,0 +1,376 @@
+// Carrying what trial cells took on to the numbers of the job.
+#include "harness/run/estimate_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    ROUNDING = 1 << 13, // bytes that rounding of allocations adds or hides, of a few dozen of them
+    TILE_ROWS = 544     // of the sweep's largest tile, which small files do not reach
+};
+
+// What merging keeps of the results of a cell: arrays that double as they grow, old beside new.
+static const double merged = 3;
+
+int64_t hn_bytes_add(int64_t a, int64_t b) {
+    int64_t sum;
+    return hn_add(hn_max(a, 0), hn_max(b, 0), &sum) ? sum : INT64_MAX;
+}
+
+int64_t hn_bytes_mul(int64_t a, int64_t b) {
+    int64_t product;
+    return hn_mul(hn_max(a, 0), hn_max(b, 0), &product) ? product : INT64_MAX;
+}
+
+static int64_t whole_bytes(double bytes) {
+    return bytes >= 9.2e18 ? INT64_MAX : bytes > 0 ? (int64_t)bytes : 0;
+}
+
+int64_t hn_estimate_bytes(const int64_t *at, const int64_t *bytes, int count, int64_t n) {
+    if (count < 3)
+        return bytes[0];
+    double x0 = (double)at[0], x1 = (double)at[1], x2 = (double)at[2], x = (double)n;
+    double y0 = (double)bytes[0], y1 = (double)bytes[1], y2 = (double)bytes[2];
+    // Newton's form. A curvature that is below the rounding of y1 is none.
+    double slope = (y2 - y0) / (x2 - x0), bend = 0;
+    double off = y1 - (y0 + slope * (x1 - x0));
+    if (fabs(off) > ROUNDING)
+        bend = -off / ((x1 - x0) * (x2 - x1));
+    double value = y0 + slope * (x - x0) + bend * (x - x0) * (x - x2);
+    if (n >= at[2])
+        value = fmax(value, fmax(y0, fmax(y1, y2)));
+    return whole_bytes(value);
+}
+
+int64_t hn_estimate_entries(const double *entries, const int64_t *bytes, int count, double at_n) {
+    if (count < 3)
+        return bytes[0];
+    double y0 = (double)bytes[0], y2 = (double)bytes[2], more = entries[2] - entries[0];
+    double slope = more > 0 ? (y2 - y0) / more : y2 / fmax(1, entries[2]);
+    return whole_bytes(fmax(fmax(y0, y2), y2 + slope * (at_n - entries[2])));
+}
+
+// Growth of something that took `value` at the largest size, as the counters grow.
+static double grow(const struct hn_probe_file *file, const double *counter, double otherwise,
+                   double n) {
+    if (file->sizes == 1)
+        return 1;
+    double from = (double)file->n[0], to = (double)file->n[HN_PROBE_SIZES - 1], power = otherwise;
+    if (counter && counter[0] > 0 && counter[HN_PROBE_SIZES - 1] > 0)
+        power = log(counter[HN_PROBE_SIZES - 1] / counter[0]) / log(to / from);
+    return pow(n / to, fmax(0, fmin(2, power)));
+}
+
+// Of what is swept: all pairs, if the times say that it is not just every item.
+static double grow_swept(const struct hn_probe_file *file, const double *seconds, double n) {
+    if (file->sizes == 1)
+        return 1;
+    int last = HN_PROBE_SIZES - 1;
+    double from = (double)file->n[0], to = (double)file->n[last];
+    bool pairs = seconds[last] * from > seconds[0] * to * sqrt(to / from);
+    return pairs ? n / to * (n / to) : n / to;
+}
+
+struct asked {
+    const struct hn_plan *plan;
+    const struct hn_probe_file *file;
+    const struct hn_snapshot_info *info;
+    const struct hn_job_sampler *sampler; // of the cell
+};
+
+static int64_t at_n(const struct asked *a, const int64_t *bytes) {
+    return hn_estimate_bytes(a->file->n, bytes, a->file->sizes, a->info->n);
+}
+
+// Of what a sampler builds.
+static int64_t built_at_n(const struct asked *a, const int64_t *bytes) {
+    double entries[HN_PROBE_SIZES] = {0};
+    const struct hn_job_sampler *sampler = a->sampler;
+    if (!sampler->type->entries)
+        return at_n(a, bytes);
+    for (int i = 0; i < a->file->sizes; i++)
+        entries[i] = sampler->type->entries(sampler->params, a->file->n[i]);
+    return hn_estimate_entries(entries, bytes, a->file->sizes,
+                               sampler->type->entries(sampler->params, a->info->n));
+}
+
+// A step that is read: embeddings, and the views.
+static int64_t items_bytes(const struct hn_snapshot_info *info) {
+    int64_t matrices = 1 + info->has_view1 + (info->has_view2 || info->has_positive);
+    return hn_bytes_mul(matrices, hn_bytes_mul(hn_bytes_mul(info->n, info->d), sizeof(float)));
+}
+
+static int64_t tiles_bytes(const struct hn_context *ctx, const struct hn_probe_file *file) {
+    if (file->sizes == 1)
+        return 0; // as tried
+    return hn_bytes_mul(ctx->threads, (int64_t)TILE_ROWS * TILE_ROWS * (int64_t)sizeof(float));
+}
+
+static double batches_of(const struct hn_job *job, const struct asked *a, const struct hn_probe *p,
+                         int32_t batch_size, double *epochs) {
+    double per_epoch =
+        fmax(1, p->epoch_batches) * (double)hn_batches_per_epoch(a->info->n, batch_size);
+    double batches = job->batches ? (double)job->batches : per_epoch * (double)job->epochs;
+    *epochs = ceil(batches / per_epoch);
+    return batches;
+}
+
+static double cell_seconds(const struct asked *a, const struct hn_cell *cell,
+                           const struct hn_probe *p, bool stale) {
+    const struct hn_job *job = a->plan->job;
+    const struct hn_probe_file *file = a->file;
+    double epochs, n = (double)a->info->n;
+    double batches = batches_of(job, a, p, cell->batch_size, &epochs);
+    double build = p->build * grow(file, p->dot_build, 1, n);
+    bool first = cell->temperature <= job->temperature[0] &&
+                 cell->temperature >= job->temperature[0] && cell->loss == job->loss[0] &&
+                 cell->weighting == 0;
+    if (hn_plan_shares(job) && !first)
+        build = 0;
+    double begin = p->first_epoch * grow(file, NULL, 1, n);
+    double later = p->epoch * grow(file, p->edge, 1, n);
+    double next = p->next * grow(file, p->dot_batch, 0, n);
+    int64_t loss = 0;
+    while (loss < job->n_losses - 1 && job->loss[loss] != cell->loss)
+        loss++;
+    double measure = p->measure * file->weight[loss * job->n_weightings + cell->weighting];
+    double rounds = job->timing.reps > 1 || job->timing.warmup > 0
+                        ? (double)(job->timing.reps + job->timing.warmup)
+                        : 0;
+    return build * (stale ? 2 : 1) + begin + (epochs - 1) * later + batches * (next + measure) +
+           p->fixed + rounds * (build + begin + 16 * next) + file->store;
+}
+
+static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
+                          const struct hn_cell *cell, struct hn_estimate_item *out, int64_t *held) {
+    const struct hn_job *job = a->plan->job;
+    int64_t size = 0;
+    while (size < job->n_batch_sizes - 1 && job->batch_size[size] != cell->batch_size)
+        size++;
+    const struct hn_probe *p = &a->file->probe[cell->sampler * job->n_batch_sizes + size];
+    const struct hn_sampler_type *type = job->sampler[cell->sampler].type;
+    bool lacking = hn_plan_missing(a->info, type) != NULL;
+    *held = p->held_bytes;
+    *out = (struct hn_estimate_item){.known = lacking || (p->known && p->applies),
+                                     .seconds = a->file->store};
+    if (a->file->sizes == 1 && !p->applies)
+        out->known = true; // seen on the file itself
+    if (lacking || !p->known || !p->applies || a->file->sizes == 0)
+        return;
+    bool stale = type->graph && cell->build_index != cell->step_index;
+    double epochs, batches = batches_of(job, a, p, cell->batch_size, &epochs);
+    double more = fmax(0, batches - (double)a->file->few);
+    out->seconds = cell_seconds(a, cell, p, stale);
+    int64_t extra[HN_PROBE_SIZES] = {0};
+    for (int i = 0; i < a->file->sizes; i++)
+        extra[i] = p->cell_bytes[i] - p->kept_bytes[i];
+    int64_t kept = built_at_n(a, p->kept_bytes), build = built_at_n(a, p->build_bytes);
+    int64_t drawn = hn_bytes_add(built_at_n(a, extra), whole_bytes(more * p->batch_bytes));
+    int64_t need = hn_max(build, hn_bytes_add(kept, drawn));
+    if (stale)
+        need = hn_bytes_add(hn_max(need, hn_bytes_add(kept, build)), items_bytes(a->info));
+    *held = hn_bytes_add(*held, whole_bytes(more * p->held_batch_bytes));
+    out->bytes =
+        hn_bytes_add(hn_bytes_add(need, items_bytes(a->info)),
+                     hn_bytes_add(at_n(a, a->file->global_bytes), tiles_bytes(ctx, a->file)));
+}
+
+static void estimate_step(const struct hn_context *ctx, const struct asked *a,
+                          struct hn_estimate_item *read, struct hn_estimate_item *step) {
+    const struct hn_probe_file *file = a->file;
+    int last = file->sizes - 1;
+    double n = (double)a->info->n;
+    int64_t items = items_bytes(a->info), tiles = tiles_bytes(ctx, file);
+    if (file->sizes == 0) {
+        *read = *step = (struct hn_estimate_item){.bytes = items};
+        return;
+    }
+    *read = (struct hn_estimate_item){
+        .known = true,
+        .seconds = file->load * n / (double)file->n[last] +
+                   file->global[last] * grow_swept(file, file->global, n),
+        .bytes = hn_bytes_add(items, hn_bytes_add(at_n(a, file->global_bytes), tiles))};
+    *step = (struct hn_estimate_item){
+        .known = true,
+        .seconds = file->step[last] * grow_swept(file, file->step, n) + file->store,
+        .bytes = hn_bytes_add(items, hn_bytes_add(at_n(a, file->step_bytes), tiles))};
+}
+
+// Steps of the series up to that of a study.
+static int64_t series_of(const struct hn_plan *plan, const struct hn_plan_study *cell) {
+    const struct hn_plan_step *own = &plan->step[cell->step];
+    int64_t n = 0;
+    for (int64_t i = 0; i < plan->n_steps; i++)
+        n += plan->step[i].data == own->data && plan->step[i].step_index <= own->step_index;
+    return n;
+}
+
+static void estimate_study(const struct hn_context *ctx, const struct asked *a,
+                           const struct hn_plan_study *cell, struct hn_estimate_item *out,
+                           int64_t *held) {
+    const struct hn_probe_file *file = a->file;
+    const struct hn_probe_study *p = &file->study[cell->study];
+    unsigned uses = a->plan->job->study[cell->study].type->uses;
+    *out = (struct hn_estimate_item){.known = file->sizes > 0 && p->known};
+    if (!out->known)
+        return;
+    int64_t series = uses & HN_STUDY_SERIES ? series_of(a->plan, cell) : 1;
+    double tried = uses & HN_STUDY_SERIES ? (double)p->series : 1;
+    double times = (double)series / tried;
+    if (uses & HN_STUDY_SEEDS)
+        times *= (double)a->plan->job->n_seeds;
+    *held = whole_bytes((double)p->held_bytes * times);
+    double n = (double)a->info->n;
+    out->seconds =
+        p->seconds[file->sizes - 1] * times * grow_swept(file, p->seconds, n) + p->store * times;
+    out->bytes = hn_bytes_add(hn_bytes_mul(items_bytes(a->info), series > 1 ? 2 : 1),
+                              hn_bytes_add(at_n(a, p->bytes), tiles_bytes(ctx, file)));
+}
+
+static int64_t resident_bytes(void) {
+    long long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%lld %lld", &pages, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return (int64_t)resident * sysconf(_SC_PAGESIZE);
+}
+
+// All results are kept while cells of a group wait for their timing, and once more when merged.
+static void add_results(const struct hn_plan *plan, struct hn_estimate *e) {
+    double held = 0;
+    for (int64_t i = 0; i < plan->n_cells; i++)
+        held += (double)e->held[i];
+    for (int64_t i = 0; i < plan->n_studies; i++)
+        held += (double)e->study_held[i];
+    int64_t all = whole_bytes(merged * held);
+    for (int64_t i = 0; i < plan->n_cells; i++)
+        e->cell[i].bytes =
+            hn_max(hn_bytes_add(e->cell[i].bytes, e->live), hn_bytes_add(all, e->live));
+    for (int64_t i = 0; i < plan->n_steps; i++) {
+        e->step[i].bytes = hn_bytes_add(e->step[i].bytes, e->live);
+        e->read[i].bytes = hn_bytes_add(e->read[i].bytes, e->live);
+    }
+    for (int64_t i = 0; i < plan->n_studies; i++)
+        e->study[i].bytes =
+            hn_max(hn_bytes_add(e->study[i].bytes, e->live), hn_bytes_add(all, e->live));
+}
+
+static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t data,
+                      struct hn_estimate *e) {
+    for (int64_t i = 0; i < a->plan->n_cells; i++) {
+        const struct hn_cell *cell = &a->plan->cell[i];
+        a->sampler = &a->plan->job->sampler[cell->sampler];
+        if (cell->data == data)
+            estimate_cell(ctx, a, cell, &e->cell[i], &e->held[i]);
+    }
+    for (int64_t i = 0; i < a->plan->n_steps; i++)
+        if (a->plan->step[i].data == data)
+            estimate_step(ctx, a, &e->read[i], &e->step[i]);
+    for (int64_t i = 0; i < a->plan->n_studies; i++)
+        if (a->plan->study[i].data == data)
+            estimate_study(ctx, a, &a->plan->study[i], &e->study[i], &e->study_held[i]);
+}
+
+enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
+                              struct hn_estimate *out) {
+    int64_t limit = ctx->memory.limit, peak = atomic_load(&ctx->memory.peak);
+    *out =
+        (struct hn_estimate){.live = atomic_load(&ctx->memory.live), .resident = resident_bytes()};
+    ctx->memory.limit = 0;
+    out->cell = hn_zalloc(ctx, plan->n_cells, sizeof *out->cell);
+    out->step = hn_zalloc(ctx, plan->n_steps, sizeof *out->step);
+    out->read = hn_zalloc(ctx, plan->n_steps, sizeof *out->read);
+    out->study = hn_zalloc(ctx, plan->n_studies, sizeof *out->study);
+    out->held = hn_zalloc(ctx, plan->n_cells, sizeof *out->held);
+    out->study_held = hn_zalloc(ctx, plan->n_studies, sizeof *out->study_held);
+    bool taken = out->cell && out->step && out->read && out->study && out->held && out->study_held;
+    enum hn_code code = taken ? HN_OK : ctx->code;
+    for (int64_t i = 0; i < plan->n_data && !code; i++) {
+        struct hn_probe_file file;
+        code = hn_probe_file(ctx, plan, i, &file);
+        struct asked asked = {plan, &file, hn_snapshot_info(plan->data[i].snapshot), NULL};
+        if (code == HN_OK)
+            fill_data(ctx, &asked, i, out);
+        hn_probe_file_free(ctx, &file);
+    }
+    if (code == HN_OK)
+        add_results(plan, out);
+    ctx->memory.limit = limit;
+    atomic_store(&ctx->memory.peak, hn_max(peak, atomic_load(&ctx->memory.live)));
+    if (code)
+        hn_estimate_free(ctx, out);
+    return code;
+}
+
+void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e) {
+    hn_free(ctx, e->cell);
+    hn_free(ctx, e->step);
+    hn_free(ctx, e->read);
+    hn_free(ctx, e->study);
+    hn_free(ctx, e->held);
+    hn_free(ctx, e->study_held);
+    *e = (struct hn_estimate){0};
+}
+
+static void add_item(const struct hn_estimate_item *item, const char *label,
+                     struct hn_estimate_total *out) {
+    out->seconds += item->seconds;
+    out->unknown += !item->known;
+    if (item->bytes > out->bytes) {
+        out->bytes = item->bytes;
+        snprintf(out->largest, sizeof out->largest, "%s", label);
+    }
+}
+
+void hn_estimate_sum(const struct hn_plan *plan, const struct hn_estimate *e,
+                     hn_estimate_wanted *wanted, const void *data, struct hn_estimate_total *out) {
+    char label[512];
+    *out = (struct hn_estimate_total){0};
+    for (int64_t s = 0; s < plan->n_steps; s++) {
+        const struct hn_plan_step *step = &plan->step[s];
+        bool any = false;
+        for (int64_t i = step->first_cell; i < step->first_cell + step->n_cells; i++) {
+            hn_cell_label(plan, &plan->cell[i], label, sizeof label);
+            if (wanted && !wanted(label, i, data))
+                continue;
+            any = true;
+            add_item(&e->cell[i], label, out);
+        }
+        hn_step_label(plan, step, label, sizeof label);
+        bool whole =
+            plan->job->n_snapshot_metrics > 0 && (!wanted || wanted(label, step->first_cell, data));
+        if (whole)
+            add_item(&e->step[s], label, out);
+        if (any || whole)
+            add_item(&e->read[s], label, out);
+    }
+    for (int64_t i = 0; i < plan->n_studies; i++) {
+        hn_study_label(plan, &plan->study[i], label, sizeof label);
+        if (!wanted || wanted(label, plan->step[plan->study[i].step].first_cell, data))
+            add_item(&e->study[i], label, out);
+    }
+}
+
+int hn_bytes_text(int64_t bytes, char *buffer, size_t size) {
+    static const char *const unit[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes / 1024;
+    int u = 0;
+    for (; value >= 1000 && u < 5; u++)
+        value /= 1024;
+    return snprintf(buffer, size, value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit[u]);
+}
+
+int hn_seconds_text(double seconds, char *buffer, size_t size) {
+    if (seconds < 0.0995)
+        return snprintf(buffer, size, "%.0f ms", seconds * 1e3);
+    if (seconds < 59.95)
+        return snprintf(buffer, size, seconds < 9.95 ? "%.1f s" : "%.0f s", seconds);
+    long long s = (long long)fmin(seconds + 0.5, 9e15);
+    if (s < 3600)
+        return snprintf(buffer, size, "%lld:%02lld", s / 60, s % 60);
+    return snprintf(buffer, size, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+}

@@ -1,0 +1,63 @@
+// What a job will take, before it is run: time and memory of every cell.
+//
+// Nothing is declared and no table of costs is kept: the cells themselves are run for a few
+// batches, on a synthetic file of the job's dimension at three sizes of some thousand items (or on
+// the file itself, where it is small), and their times, work counters and bytes are carried on to
+// the job's numbers. Times grow with the power of n that the counters of work show, which are
+// exact; bytes, which are exact too, along a parabola. So a new sampler or metric is estimated
+// without a word.
+#ifndef HN_HARNESS_RUN_ESTIMATE_H
+#define HN_HARNESS_RUN_ESTIMATE_H
+
+#include "harness/run/plan.h"
+
+struct hn_estimate_item {
+    bool known;     // false: it needs what a synthetic file lacks, or failed when tried
+    double seconds; // wall time, reading the step and storing the result included
+    int64_t bytes;  // peak of allocated memory, what the run held before included
+};
+
+struct hn_estimate {
+    struct hn_estimate_item *cell;  // [n_cells] of the plan
+    struct hn_estimate_item *step;  // [n_steps]: what needs no sampler
+    struct hn_estimate_item *read;  // [n_steps]: what cells share: embeddings, all pairs of views
+    struct hn_estimate_item *study; // [n_studies]
+    int64_t *held;       // [n_cells] bytes of results, all of which are merged at the end
+    int64_t *study_held; // [n_studies] likewise
+    int64_t live;        // bytes allocated before the run
+    int64_t resident;    // of the process before the run, all of it: VmRSS
+};
+
+// Tries the cells, which takes seconds; leaves no file. The memory limit does not bind it.
+HN_MUST_USE enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
+                                          struct hn_estimate *out);
+void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e);
+
+// Of the cells, steps and studies that are to be run: sums seconds, the largest bytes and what
+// needs them (label, [HN_MESSAGE_MAX]). NULL = all.
+struct hn_estimate_total {
+    double seconds;
+    int64_t bytes;
+    int64_t unknown; // of these
+    char largest[HN_MESSAGE_MAX];
+};
+// cell: its number, or that of the first one of its step.
+typedef bool hn_estimate_wanted(const char *label, int64_t cell, const void *data);
+void hn_estimate_sum(const struct hn_plan *plan, const struct hn_estimate *e,
+                     hn_estimate_wanted *wanted, const void *data, struct hn_estimate_total *out);
+
+// Value at n of the parabola through (at[i], bytes[i]), 0 < at[0] < at[1] < at[2]; a straight line
+// where the curvature is no more than what rounding of allocations makes; not below the largest
+// bytes[i] for n >= at[2]; INT64_MAX where it is beyond that. count = 1: bytes[0].
+int64_t hn_estimate_bytes(const int64_t *at, const int64_t *bytes, int count, int64_t n);
+// The same for bytes that grow with a number `entries` of each size and of n: the straight line
+// through the first and the last.
+int64_t hn_estimate_entries(const double *entries, const int64_t *bytes, int count, double at_n);
+// Sum and product of sizes that stop at INT64_MAX; negative sizes count as none.
+int64_t hn_bytes_add(int64_t a, int64_t b);
+int64_t hn_bytes_mul(int64_t a, int64_t b);
+// "1.5 GiB", "34 MiB"; "2:03:10", "4:05", "1.2 s", "35 ms".
+int hn_bytes_text(int64_t bytes, char *buffer, size_t size);
+int hn_seconds_text(double seconds, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,56 @@
+// Shared by harness/estimate*.c only: what trying the cells of a file has shown.
+#ifndef HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
+#define HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
+
+#include "harness/run/estimate.h"
+
+enum { HN_PROBE_SIZES = 3 };
+
+// A sampler with a batch size, tried at every size.
+struct hn_probe {
+    bool known, applies;
+    // Seconds at the largest size: a build, the beginning of the first and of a later epoch, and
+    // per batch its drawing and its measuring; and what a cell takes whatever it draws.
+    double build, first_epoch, epoch, next, measure, fixed;
+    double epoch_batches;                // of the sampler, per ceil(n / B)
+    double dot_build[HN_PROBE_SIZES];    // inner products of a build
+    double dot_batch[HN_PROBE_SIZES];    // and of a batch
+    double edge[HN_PROBE_SIZES];         // edges of a build
+    int64_t build_bytes[HN_PROBE_SIZES]; // peak of a build
+    int64_t kept_bytes[HN_PROBE_SIZES];  // of a sampler that is built
+    int64_t cell_bytes[HN_PROBE_SIZES];  // peak of a cell of few batches
+    double batch_bytes;                  // more of it per batch
+    int64_t held_bytes;                  // results of a cell of few batches
+    double held_batch_bytes;             // more of them per batch
+};
+
+// A study, tried at every size on the last step of the file.
+struct hn_probe_study {
+    bool known;
+    double seconds[HN_PROBE_SIZES];
+    int64_t bytes[HN_PROBE_SIZES]; // its peak
+    int64_t held_bytes;            // its results
+    double store;                  // seconds: these stored and read again
+    int64_t series;                // steps of the series that it could read
+};
+
+// A file of n items of d dimensions.
+struct hn_probe_file {
+    int sizes; // 1: tried on the file itself; 0: not at all, it would take too large a file
+    int64_t n[HN_PROBE_SIZES];
+    int64_t few;                          // batches of a short cell
+    struct hn_probe *probe;               // [n_samplers x n_batch_sizes]
+    struct hn_probe_study *study;         // [n_studies] of the job
+    double *weight;                       // [n_losses x n_weightings] measuring, relative
+    double load, store;                   // seconds: a step read, a result stored and read again
+    double global[HN_PROBE_SIZES];        // seconds: the quantities of all pairs of the two views
+    int64_t global_bytes[HN_PROBE_SIZES]; // its peak
+    double step[HN_PROBE_SIZES];          // seconds: what needs no sampler
+    int64_t step_bytes[HN_PROBE_SIZES];   // its peak
+};
+
+HN_MUST_USE enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan,
+                                       int64_t data, struct hn_probe_file *out);
+void hn_probe_file_free(struct hn_context *ctx, struct hn_probe_file *file);
+
+#endif

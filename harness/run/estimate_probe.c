@@ -1,0 +1,512 @@
+// Trying the cells of a job on a file of few items.
+#include "datasets/synth.h"
+#include "harness/run/estimate_private.h"
+#include "harness/run/runner.h"
+#include "results/cell_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    SMALL = 6000,         // files up to here are tried themselves
+    LEAST = 2048,         // items of the smallest synthetic file
+    BATCHES = 4,          // of it, at least
+    FEW = 4,              // batches of a short cell
+    MANY = 36,            // and of a longer one
+    TRIED_MOST = 1 << 15, // and of a larger one, for parameters and batches that need many
+    PATH_ROOM = 600
+};
+
+struct trial {
+    const struct hn_plan *plan; // of the job
+    int64_t data;
+    struct hn_job job; // the job, on the file that is tried; borrows
+    struct hn_plan small;
+    const struct hn_plan_step *step;
+    struct hn_cell_cache *cache;
+    const struct hn_items *items;
+    struct hn_run_options options;
+    char folder[PATH_ROOM], path[PATH_ROOM + 32];
+    char *snapshot;
+    int place; // of this size
+    bool last;
+    struct hn_probe_file *out;
+};
+
+static double seconds_since(int64_t begin) { return (double)(hn_wall_ns() - begin) * 1e-9; }
+
+// Starts a new peak, and returns what is allocated now.
+static int64_t mark(struct hn_context *ctx) {
+    int64_t live = atomic_load(&ctx->memory.live);
+    atomic_store(&ctx->memory.peak, live);
+    return live;
+}
+
+static int64_t peak_above(struct hn_context *ctx, int64_t live) {
+    return atomic_load(&ctx->memory.peak) - live;
+}
+
+static void count_note(void *data, const char *text) {
+    (void)text;
+    ++*(int *)data;
+}
+
+// Whether planning has to say the same of a sampler at n items as it has at the job's. *fits: false
+// if it refuses either.
+static bool same_regime(struct hn_context *ctx, const struct hn_plan *plan,
+                        const struct hn_snapshot_info *info, int64_t n, int64_t sampler,
+                        bool *all_fit) {
+    const struct hn_job *job = plan->job;
+    int notes[2] = {0};
+    bool fits = true;
+    const struct hn_notes said = ctx->notes;
+    for (int which = 0; which < 2; which++) {
+        ctx->notes = (struct hn_notes){count_note, &notes[which]};
+        for (int64_t b = 0; b < job->n_batch_sizes; b++) {
+            struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)job->batch_size[b]);
+            shape.n = which ? n : shape.n;
+            enum hn_code code = hn_sampler_check(ctx, job->sampler[sampler].type,
+                                                 job->sampler[sampler].params, &shape);
+            fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
+        }
+    }
+    ctx->notes = said;
+    ctx->message[0] = '\0';
+    *all_fit = *all_fit && fits;
+    return fits && notes[0] == notes[1];
+}
+
+// The same of a study.
+static bool same_study_regime(struct hn_context *ctx, const struct hn_job_study *study,
+                              int64_t n_job, int64_t n_trial) {
+    int notes[2] = {0};
+    bool fits = true;
+    const struct hn_notes said = ctx->notes;
+    for (int which = 0; which < 2 && study->type->check; which++) {
+        ctx->notes = (struct hn_notes){count_note, &notes[which]};
+        fits = !study->type->check(ctx, study->params, which ? n_trial : n_job) && fits;
+    }
+    ctx->notes = said;
+    ctx->message[0] = '\0';
+    return fits && notes[0] == notes[1];
+}
+
+static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
+                            const struct hn_snapshot_info *info, int64_t n, bool *all_fit) {
+    bool same = true;
+    *all_fit = true;
+    for (int64_t s = 0; s < plan->job->n_samplers; s++)
+        same = same_regime(ctx, plan, info, n, s, all_fit) && same;
+    for (int64_t s = 0; s < plan->job->n_studies; s++)
+        same = same_study_regime(ctx, &plan->job->study[s], info->n, n) && same;
+    return same;
+}
+
+static void choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
+                         const struct hn_snapshot_info *info, struct hn_probe_file *out) {
+    int64_t n = LEAST;
+    for (int64_t b = 0; b < plan->job->n_batch_sizes; b++)
+        n = hn_max(n, BATCHES * plan->job->batch_size[b]);
+    bool fit = true;
+    while (n < info->n && n < TRIED_MOST && !all_same_regime(ctx, plan, info, n, &fit))
+        n *= 2;
+    (void)all_same_regime(ctx, plan, info, n, &fit);
+    if (info->n <= SMALL || (2 * n >= info->n && info->n <= 2 * TRIED_MOST))
+        out->sizes = 1;
+    else if (fit && n <= TRIED_MOST)
+        out->sizes = HN_PROBE_SIZES;
+    for (int i = 0; i < out->sizes; i++)
+        out->n[i] = out->sizes == 1 ? info->n : n + i * n / 2;
+}
+
+static enum hn_code write_synthetic(struct hn_context *ctx, const struct hn_snapshot_info *info,
+                                    int64_t n, char *path) {
+    struct hn_synth synth;
+    if (hn_options_init(ctx, hn_synth_options, &synth))
+        return ctx->code;
+    synth.n = n;
+    synth.dim = hn_max(2, info->d);
+    synth.classes = hn_max(1, hn_min(info->classes, n / 4));
+    synth.super_classes = hn_min(synth.super_classes, synth.classes);
+    synth.steps = 1;
+    synth.kappa_from = synth.kappa_to;
+    synth.views = info->has_view2 || info->has_positive ? 2 : 1;
+    synth.output = path;
+    synth.tool_version = NULL; // no option
+    return hn_synth_write(ctx, &synth);
+}
+
+static enum hn_code open_trial(struct hn_context *ctx, struct trial *t) {
+    const struct hn_plan_data *data = &t->plan->data[t->data];
+    const struct hn_snapshot_info *info = hn_snapshot_info(data->snapshot);
+    t->snapshot = t->path;
+    snprintf(t->path, sizeof t->path, "%s/items.h5", t->folder);
+    if (t->out->sizes == 1)
+        snprintf(t->path, sizeof t->path, "%s", info->path);
+    else if (write_synthetic(ctx, info, t->out->n[t->place], t->path))
+        return ctx->code;
+    t->job = *t->plan->job;
+    t->job.snapshot = t->job.snapshot_written = &t->snapshot;
+    t->job.n_snapshots = t->job.n_seeds = 1;
+    t->job.step = NULL;
+    t->job.n_steps = 0;
+    t->job.batches = t->out->few;
+    t->job.epochs = 0;
+    if (hn_plan_make(ctx, &t->job, &t->small))
+        return ctx->code;
+    t->step = &t->small.step[t->small.n_steps - 1];
+    t->cache = hn_cell_cache_open(ctx);
+    return t->cache ? HN_OK : ctx->code;
+}
+
+static void close_trial(struct hn_context *ctx, struct trial *t) {
+    hn_cell_cache_close(ctx, t->cache);
+    hn_plan_free(ctx, &t->small);
+    if (t->out->sizes > 1)
+        unlink(t->path);
+    t->cache = NULL;
+}
+
+static struct hn_cell find_cell(const struct trial *t, int64_t sampler, int64_t batch_size,
+                                int64_t loss, int64_t weighting) {
+    const struct hn_cell *cell = &t->small.cell[t->step->first_cell];
+    for (int64_t i = 0; i < t->step->n_cells; i++, cell++)
+        if (cell->sampler == sampler && cell->batch_size == t->job.batch_size[batch_size] &&
+            cell->loss == t->job.loss[loss] && cell->weighting == weighting)
+            break;
+    struct hn_cell fresh = *cell;
+    fresh.build_index = fresh.step_index;
+    return fresh;
+}
+
+static bool needs_global(const struct trial *t) {
+    unsigned needs = hn_measure_needs(t->job.metric, (int)t->job.n_metrics);
+    return hn_has_positive(t->items) && (needs & HN_METRIC_NEEDS_GLOBAL);
+}
+
+// What the cells of a step share: its embeddings, and the quantities of all pairs.
+static enum hn_code try_reading(struct hn_context *ctx, struct trial *t) {
+    struct hn_probe_file *out = t->out;
+    const struct hn_global *global;
+    int64_t begin = hn_wall_ns();
+    if (hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->cache, &t->items))
+        return ctx->code;
+    out->load = seconds_since(begin);
+    int64_t live = mark(ctx);
+    begin = hn_wall_ns();
+    enum hn_code code = HN_OK;
+    if (needs_global(t))
+        code = hn_cache_global(ctx, &t->small, &t->small.cell[t->step->first_cell], t->items,
+                               t->cache, &global);
+    out->global[t->place] = seconds_since(begin);
+    out->global_bytes[t->place] = peak_above(ctx, live);
+    return code;
+}
+
+static enum hn_code try_step(struct hn_context *ctx, struct trial *t) {
+    struct hn_results results = {0};
+    struct hn_probe_file *out = t->out;
+    if (t->job.n_snapshot_metrics == 0)
+        return HN_OK;
+    int64_t live = mark(ctx), begin = hn_wall_ns();
+    enum hn_code code = hn_step_run(ctx, &t->small, t->step, t->cache, &results);
+    out->step[t->place] = seconds_since(begin);
+    out->step_bytes[t->place] = hn_bytes_add(peak_above(ctx, live), out->global_bytes[t->place]);
+    hn_results_free(ctx, &results);
+    return code;
+}
+
+static enum hn_code time_store(struct hn_context *ctx, const struct trial *t,
+                               const struct hn_results *results, double *seconds) {
+    struct hn_results again = {0};
+    char path[PATH_ROOM + 32];
+    int64_t begin = hn_wall_ns();
+    enum hn_code code = hn_shards_prepare(ctx, t->folder);
+    if (code == HN_OK)
+        code = hn_shard_write(ctx, t->folder, "trial", results);
+    if (code == HN_OK)
+        code = hn_shard_read(ctx, t->folder, "trial", &again);
+    *seconds = seconds_since(begin);
+    hn_results_free(ctx, &again);
+    snprintf(path, sizeof path, "%s/cells/trial.h5", t->folder);
+    unlink(path);
+    return code;
+}
+
+// What a study holds is mostly a long table, which was given more room than it took.
+static int64_t unused_room(const struct hn_table *table) {
+    return (table->capacity - table->rows) * table->n_columns * (int64_t)sizeof(double);
+}
+
+static enum hn_code try_study(struct hn_context *ctx, struct trial *t,
+                              const struct hn_plan_study *cell, struct hn_probe_study *p) {
+    struct hn_results results = {0};
+    int64_t live = mark(ctx), begin = hn_wall_ns();
+    if (hn_study_run(ctx, &t->small, cell, t->cache, &results)) {
+        hn_results_free(ctx, &results);
+        return ctx->code;
+    }
+    p->seconds[t->place] = seconds_since(begin);
+    p->bytes[t->place] = peak_above(ctx, live);
+    p->series = t->small.n_steps;
+    p->known = strcmp(hn_table_text(&results.table[0], 0, "status"), "failed") != 0;
+    int64_t whole = atomic_load(&ctx->memory.live), unused = unused_room(&results.table[1]);
+    enum hn_code code = time_store(ctx, t, &results, &p->store);
+    hn_results_free(ctx, &results);
+    p->held_bytes = whole - unused - atomic_load(&ctx->memory.live);
+    return code;
+}
+
+static enum hn_code try_studies(struct hn_context *ctx, struct trial *t) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(t->plan->data[t->data].snapshot);
+    for (int64_t i = 0; i < t->small.n_studies; i++) {
+        const struct hn_plan_study *cell = &t->small.study[i];
+        if (&t->small.step[cell->step] != t->step ||
+            !same_study_regime(ctx, &t->job.study[cell->study], info->n, t->items->n))
+            continue; // stays unknown
+        if (hn_check_stop(ctx) || try_study(ctx, t, cell, &t->out->study[cell->study]))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+// A build alone, for its memory.
+static enum hn_code try_build(struct hn_context *ctx, const struct trial *t,
+                              const struct hn_cell *cell, struct hn_probe *p) {
+    const struct hn_job_sampler *sampler = &t->job.sampler[cell->sampler];
+    struct hn_sampler open;
+    int64_t live = mark(ctx);
+    if (hn_sampler_open(ctx, sampler->type, sampler->params, t->items->n, cell->batch_size, 1,
+                        &open))
+        return ctx->code;
+    enum hn_code code = hn_sampler_build(ctx, &open, t->items, t->items->step);
+    p->build_bytes[t->place] = peak_above(ctx, live);
+    p->kept_bytes[t->place] = atomic_load(&ctx->memory.live) - live;
+    hn_sampler_close(ctx, &open);
+    return code;
+}
+
+// Seconds of a phase per batch (`units`) or per sample, of the samples from `first` on.
+static double phase(const struct hn_table *timing, const char *name, double first, bool units) {
+    double seconds = 0, count = 0;
+    for (int64_t r = 0; r < timing->rows; r++) {
+        if (strcmp(hn_table_text(timing, r, "phase"), name) != 0 ||
+            hn_table_real(timing, r, "rep") < first)
+            continue;
+        seconds += hn_table_real(timing, r, "wall_ns") * 1e-9;
+        count += units ? hn_table_real(timing, r, "batches") : 1;
+    }
+    return count > 0 ? seconds / count : 0;
+}
+
+static double sampler_seconds(const struct hn_table *timing) {
+    double seconds = 0;
+    for (int64_t r = 0; r < timing->rows; r++)
+        seconds += hn_table_real(timing, r, "wall_ns") * 1e-9;
+    return seconds;
+}
+
+// What is left of a run of a cell when the sampler's time is taken away.
+struct run {
+    double rest;
+    int64_t bytes, held;
+    struct hn_results results;
+};
+
+static enum hn_code run_once(struct hn_context *ctx, struct trial *t, const struct hn_cell *cell,
+                             int64_t batches, struct run *run) {
+    t->job.batches = batches;
+    int64_t live = mark(ctx), begin = hn_wall_ns();
+    if (hn_cell_run(ctx, &t->small, cell, t->cache, &t->options, &run->results))
+        return ctx->code;
+    double wall = seconds_since(begin);
+    run->rest = wall - sampler_seconds(&run->results.timing);
+    run->bytes = peak_above(ctx, live);
+    run->held = atomic_load(&ctx->memory.live) - live;
+    return HN_OK;
+}
+
+static double late_epoch(const struct hn_table *timing, double first) {
+    double later = phase(timing, "epoch", 1, false);
+    return later > 0 ? later : first;
+}
+
+static void keep_times(const struct trial *t, const struct run *few, const struct run *many,
+                       int64_t more, struct hn_probe *p) {
+    const struct hn_table *timing = &many->results.timing;
+    p->build = phase(timing, "build", 0, false);
+    double later = phase(timing, "epoch", 1, false);
+    int64_t epochs = 0;
+    for (int64_t r = 0; r < timing->rows; r++)
+        epochs += strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0;
+    double all = phase(timing, "epoch", 0, false) * (double)epochs;
+    p->first_epoch = all - later * (double)hn_max(0, epochs - 1);
+    p->epoch = late_epoch(timing, p->first_epoch);
+    p->next = phase(timing, "next", 0, true);
+    p->measure =
+        more > 0 ? (many->rest - few->rest) / (double)more : few->rest / (double)t->out->few;
+    p->measure = p->measure > 0 ? p->measure : 0;
+    p->fixed = few->rest - p->measure * (double)t->out->few;
+    p->fixed = p->fixed > 0 ? p->fixed : 0;
+    p->batch_bytes = more > 0 ? (double)(many->bytes - few->bytes) / (double)more : 0;
+    p->held_batch_bytes = more > 0 ? (double)(many->held - few->held) / (double)more : 0;
+}
+
+static void keep_counters(const struct trial *t, const struct hn_cell *cell, const struct run *few,
+                          struct hn_probe *p) {
+    const struct hn_table *runs = &few->results.runs;
+    p->applies = strcmp(hn_table_text(runs, 0, "status"), "not_applicable") != 0;
+    p->known = strcmp(hn_table_text(runs, 0, "status"), "failed") != 0;
+    p->dot_build[t->place] = hn_table_real(runs, 0, "n_dot_build");
+    p->dot_batch[t->place] = hn_table_real(runs, 0, "n_dot") - p->dot_build[t->place];
+    p->edge[t->place] = hn_table_real(runs, 0, "n_edge");
+    p->cell_bytes[t->place] = few->bytes;
+    p->held_bytes = few->held;
+    const struct hn_table *timing = &few->results.timing;
+    for (int64_t r = 0; r < timing->rows; r++)
+        if (strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0)
+            p->epoch_batches = hn_table_real(timing, r, "batches") /
+                               (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
+}
+
+// Of two runs alike, the one that less came in between.
+static const struct run *quicker(const struct run *a, const struct run *b) {
+    return a->rest < b->rest ? a : b;
+}
+
+static enum hn_code try_cell(struct hn_context *ctx, struct trial *t, const struct hn_cell *cell,
+                             int64_t many, struct hn_probe *p) {
+    struct run few = {0}, longer = {0}, again = {0};
+    int64_t more = t->last ? many - t->out->few : 0;
+    enum hn_code code = run_once(ctx, t, cell, t->out->few, &few);
+    if (code)
+        goto done;
+    keep_counters(t, cell, &few, p);
+    if (!p->known || !p->applies)
+        goto done;
+    code = try_build(ctx, t, cell, p);
+    if (code == HN_OK && more > 0)
+        code = run_once(ctx, t, cell, many, &longer);
+    if (code == HN_OK && more > 0)
+        code = run_once(ctx, t, cell, many, &again);
+    if (code == HN_OK && t->last)
+        keep_times(t, &few, more > 0 ? quicker(&longer, &again) : &few, more, p);
+    if (code == HN_OK && t->last && t->out->store <= 0)
+        code = time_store(ctx, t, &few.results, &t->out->store);
+done:
+    hn_results_free(ctx, &few.results);
+    hn_results_free(ctx, &longer.results);
+    hn_results_free(ctx, &again.results);
+    return code;
+}
+
+// Batches that a longer cell may have: no more than the job's.
+static int64_t most_batches(const struct trial *t, int64_t batch_size) {
+    const struct hn_job *job = t->plan->job;
+    int64_t n = hn_snapshot_info(t->plan->data[t->data].snapshot)->n;
+    int64_t epoch = hn_batches_per_epoch(n, (int32_t)job->batch_size[batch_size]);
+    int64_t all = job->batches ? job->batches : hn_bytes_mul(epoch, job->epochs);
+    return hn_max(t->out->few, hn_min(MANY, all));
+}
+
+// How much longer measuring takes under each loss and weighting than under the first.
+static enum hn_code try_weightings(struct hn_context *ctx, struct trial *t) {
+    int64_t many = most_batches(t, 0), weightings = t->job.n_weightings;
+    double first = 1;
+    for (int64_t i = 0; i < t->job.n_losses * weightings; i++) {
+        struct run run = {0};
+        struct hn_cell cell = find_cell(t, 0, 0, i / weightings, i % weightings);
+        enum hn_code code =
+            t->job.n_losses * weightings > 1 ? run_once(ctx, t, &cell, many, &run) : HN_OK;
+        hn_results_free(ctx, &run.results);
+        if (code)
+            return code;
+        first = i == 0 ? run.rest : first;
+        t->out->weight[i] = i > 0 && first > 0 ? run.rest / first : 1;
+    }
+    return HN_OK;
+}
+
+static enum hn_code try_cells(struct hn_context *ctx, struct trial *t) {
+    const struct hn_job *job = &t->job;
+    struct hn_cell cell = find_cell(t, 0, 0, 0, 0);
+    struct run warm = {0}; // threads start, code and libraries are read
+    enum hn_code code = run_once(ctx, t, &cell, t->out->few, &warm);
+    hn_results_free(ctx, &warm.results);
+    for (int64_t s = 0; s < job->n_samplers && !code; s++)
+        for (int64_t b = 0; b < job->n_batch_sizes && !code; b++) {
+            bool fit = true;
+            if (!same_regime(ctx, t->plan, hn_snapshot_info(t->plan->data[t->data].snapshot),
+                             t->items->n, s, &fit))
+                continue; // stays unknown
+            cell = find_cell(t, s, b, 0, 0);
+            code = hn_check_stop(ctx);
+            if (!code)
+                code = try_cell(ctx, t, &cell, most_batches(t, b),
+                                &t->out->probe[s * job->n_batch_sizes + b]);
+        }
+    return code || !t->last ? code : try_weightings(ctx, t);
+}
+
+static enum hn_code try_sizes(struct hn_context *ctx, struct trial *t) {
+    enum hn_code code = HN_OK;
+    for (t->place = 0; t->place < t->out->sizes && !code; t->place++) {
+        t->last = t->place == t->out->sizes - 1;
+        code = open_trial(ctx, t);
+        if (code == HN_OK)
+            code = try_reading(ctx, t);
+        if (code == HN_OK)
+            code = try_step(ctx, t);
+        if (code == HN_OK)
+            code = try_studies(ctx, t);
+        if (code == HN_OK)
+            code = try_cells(ctx, t);
+        close_trial(ctx, t);
+    }
+    return code;
+}
+
+static void remove_folder(const char *folder) {
+    char cells[PATH_ROOM + 32];
+    snprintf(cells, sizeof cells, "%s/cells", folder);
+    rmdir(cells);
+    rmdir(folder);
+}
+
+enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, int64_t data,
+                           struct hn_probe_file *out) {
+    const struct hn_job *job = plan->job;
+    const char *folder = getenv("TMPDIR");
+    struct trial t = {.plan = plan, .data = data, .out = out};
+    *out = (struct hn_probe_file){.few = FEW};
+    if (job->batches)
+        out->few = hn_min(FEW, job->batches);
+    choose_sizes(ctx, plan, hn_snapshot_info(plan->data[data].snapshot), out);
+    out->probe = hn_zalloc(ctx, job->n_samplers * job->n_batch_sizes, sizeof *out->probe);
+    out->study = hn_zalloc(ctx, job->n_studies, sizeof *out->study);
+    out->weight = hn_zalloc(ctx, job->n_losses * job->n_weightings, sizeof *out->weight);
+    if (!out->probe || !out->study || !out->weight)
+        return ctx->code;
+    snprintf(t.folder, sizeof t.folder, "%s/hardneg-trial-XXXXXX",
+             folder && *folder ? folder : "/tmp");
+    if (!mkdtemp(t.folder))
+        return hn_fail(ctx, HN_IO, "%s: no folder can be made there for trying the job: set TMPDIR",
+                       t.folder);
+    const struct hn_notes said = ctx->notes;
+    ctx->notes.to = NULL; // said when the job was planned
+    enum hn_code code = try_sizes(ctx, &t);
+    ctx->notes = said;
+    remove_folder(t.folder);
+    return code;
+}
+
+void hn_probe_file_free(struct hn_context *ctx, struct hn_probe_file *file) {
+    hn_free(ctx, file->probe);
+    hn_free(ctx, file->study);
+    hn_free(ctx, file->weight);
+    file->probe = NULL;
+    file->study = NULL;
+    file->weight = NULL;
+}

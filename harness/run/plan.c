@@ -1,0 +1,357 @@
+#include "harness/run/plan.h"
+#include "harness/host/host.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
+                                            int32_t batch_size) {
+    return (struct hn_sampler_plan){.n = info->n,
+                                    .batch_size = batch_size,
+                                    .has_positive = info->has_view2 || info->has_positive,
+                                    .has_labels = info->unlabelled < info->n,
+                                    .has_graph = info->has_graph,
+                                    .has_features = info->has_features};
+}
+
+const char *hn_plan_missing(const struct hn_snapshot_info *info,
+                            const struct hn_sampler_type *type) {
+    struct hn_sampler_plan plan = hn_plan_sampler_plan(info, 2);
+    if (type->flags & HN_SAMPLER_NEEDS_LABELS && !plan.has_labels)
+        return "labels";
+    if (type->flags & HN_SAMPLER_NEEDS_VIEW2 && !plan.has_positive)
+        return "a second view";
+    if (type->flags & HN_SAMPLER_NEEDS_GRAPH && !plan.has_graph)
+        return "a graph";
+    return NULL;
+}
+
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
+    const struct hn_job *job = plan->job;
+    plan->data = hn_zalloc(ctx, job->n_snapshots, sizeof *plan->data);
+    if (!plan->data)
+        return ctx->code;
+    plan->n_data = job->n_snapshots;
+    for (int64_t i = 0; i < plan->n_data; i++) {
+        struct hn_plan_data *data = &plan->data[i];
+        data->name = file_name(job->snapshot[i]);
+        if (hn_snapshot_open(ctx, job->snapshot[i], &data->snapshot) ||
+            hn_snapshot_digest_checked(ctx, data->snapshot, data->sha256))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+// Whether the job's parameters fit a file: batch sizes, then every sampler.
+static enum hn_code check_data(struct hn_context *ctx, const struct hn_job *job,
+                               const struct hn_snapshot_info *info) {
+    for (int64_t b = 0; b < job->n_batch_sizes; b++) {
+        int64_t size = job->batch_size[b];
+        if (size > info->n)
+            return hn_fail(ctx, HN_DATA,
+                           "%s: batch_size %" PRId64 " exceeds the file's %" PRId64
+                           " items: lower batch_size or give a larger snapshot",
+                           info->path, size, info->n);
+        struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)size);
+        for (int64_t s = 0; s < job->n_samplers; s++) {
+            const struct hn_job_sampler *sampler = &job->sampler[s];
+            enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
+            if (code && code != HN_NOT_APPLICABLE) // such cells say why, and are no failures
+                return hn_fail_in(ctx, "%s: %s on %s", job->path, sampler->type->name, info->path);
+        }
+    }
+    for (int64_t s = 0; s < job->n_studies; s++) {
+        const struct hn_job_study *study = &job->study[s];
+        if (study->type->check && study->type->check(ctx, study->params, info->n))
+            return hn_fail_in(ctx, "%s: %s on %s", job->path, study->type->name, info->path);
+    }
+    return HN_OK;
+}
+
+// Place of a step in the series, or -1.
+static int64_t find_step(const struct hn_snapshot_info *info, int64_t step) {
+    for (int64_t i = 0; i < info->steps; i++)
+        if (info->step[i] == step)
+            return i;
+    return -1;
+}
+
+static enum hn_code check_steps(struct hn_context *ctx, const struct hn_job *job,
+                                const struct hn_snapshot_info *info) {
+    for (int64_t i = 0; i < job->n_steps; i++)
+        if (find_step(info, job->step[i]) < 0)
+            return hn_fail(ctx, HN_USAGE,
+                           "%s: step %" PRId64 " is not in %s, which has %" PRId64
+                           " steps from %" PRId64 " to %" PRId64,
+                           job->path, job->step[i], info->path, info->steps, info->step[0],
+                           info->step[info->steps - 1]);
+    return HN_OK;
+}
+
+// Latest snapshot at or before floor(s / t) t.
+static int64_t build_place(const struct hn_snapshot_info *info, int64_t step_index, int64_t t) {
+    if (t <= 0)
+        return step_index;
+    int64_t rebuilt = info->step[step_index] / t * t;
+    int64_t place = step_index;
+    while (place > 0 && info->step[place] > rebuilt)
+        place--;
+    return place;
+}
+
+static void hash_int(struct hn_digest *d, int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    hn_digest_add_text(d, text);
+}
+
+static void hash_real(struct hn_digest *d, double value) {
+    char text[64];
+    hn_real_text(value, text, sizeof text);
+    hn_digest_add_text(d, text);
+}
+
+// The texts that are hashed are spelt out so that the keys never depend on memory layout.
+static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
+    const struct hn_job *job = plan->job;
+    const struct hn_job_sampler *sampler = &job->sampler[cell->sampler];
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
+    struct hn_digest d;
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, "hardneg-cell-1");
+    hn_digest_add_text(&d, plan->data[cell->data].sha256);
+    hash_int(&d, info->step[cell->step_index]);
+    hn_digest_add_text(&d, sampler->type->name);
+    hn_digest_add_text(&d, sampler->text);
+    hash_int(&d, cell->batch_size);
+    hash_int(&d, job->batches);
+    hash_int(&d, job->epochs);
+    hash_real(&d, cell->temperature);
+    const struct hn_job_weighting *weighting = &job->weighting[cell->weighting];
+    hn_digest_add_text(&d, hn_losses[cell->loss].name);
+    hn_digest_add_text(&d, weighting->type->name);
+    if (*weighting->text)
+        hn_digest_add_text(&d, weighting->text);
+    hash_int(&d, (int64_t)cell->seed);
+    hn_digest_end(&d, cell->cell_key);
+
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, cell->cell_key);
+    hash_int(&d, hn_results_code_version);
+    for (int64_t m = 0; m < job->n_metrics; m++)
+        hn_digest_add_text(&d, job->metric[m]->name);
+    hash_int(&d, job->timing.reps);
+    hash_int(&d, job->timing.warmup);
+    hash_int(&d, job->timing.interleave);
+    if (job->save_batches) // a result without them is none with them
+        hn_digest_add_text(&d, "save-batches");
+    hn_digest_end(&d, cell->run_key);
+}
+
+static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step) {
+    const struct hn_job *job = plan->job;
+    struct hn_digest d;
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, "hardneg-snapshot-cell-1");
+    hn_digest_add_text(&d, plan->data[step->data].sha256);
+    hash_int(&d, hn_snapshot_info(plan->data[step->data].snapshot)->step[step->step_index]);
+    for (int64_t t = 0; t < job->n_temperatures; t++)
+        hash_real(&d, job->temperature[t]);
+    hash_int(&d, job->seed[0]);
+    hn_digest_end(&d, step->cell_key);
+
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, step->cell_key);
+    hash_int(&d, hn_results_code_version);
+    for (int64_t m = 0; m < job->n_snapshot_metrics; m++)
+        hn_digest_add_text(&d, job->snapshot_metric[m]->name);
+    hn_digest_end(&d, step->run_key);
+}
+
+static void hash_ints(struct hn_digest *d, const int64_t *value, int64_t n) {
+    hash_int(d, n);
+    for (int64_t i = 0; i < n; i++)
+        hash_int(d, value[i]);
+}
+
+// What the study uses of the job, and nothing else.
+static void make_study_keys(const struct hn_plan *plan, struct hn_plan_study *cell) {
+    const struct hn_job *job = plan->job;
+    const struct hn_job_study *study = &job->study[cell->study];
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
+    struct hn_digest d;
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, "hardneg-study-cell-1");
+    hn_digest_add_text(&d, plan->data[cell->data].sha256);
+    hash_int(&d, info->step[plan->step[cell->step].step_index]);
+    hn_digest_add_text(&d, study->type->name);
+    hn_digest_add_text(&d, study->text);
+    hash_ints(&d, job->seed, study->type->uses & HN_STUDY_SEEDS ? job->n_seeds : 1);
+    if (study->type->uses & HN_STUDY_BATCH_SIZES)
+        hash_ints(&d, job->batch_size, job->n_batch_sizes);
+    if (study->type->uses & HN_STUDY_SERIES)
+        hash_ints(&d, job->step, job->step ? job->n_steps : 0);
+    for (int64_t t = 0; study->type->uses & HN_STUDY_TEMPERATURES && t < job->n_temperatures; t++)
+        hash_real(&d, job->temperature[t]);
+    hn_digest_end(&d, cell->cell_key);
+
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, cell->cell_key);
+    hash_int(&d, hn_results_code_version);
+    hn_digest_end(&d, cell->run_key);
+}
+
+static enum hn_code lay_studies(struct hn_context *ctx, struct hn_plan *plan) {
+    int64_t total;
+    if (!hn_mul(plan->n_steps, plan->job->n_studies, &total))
+        return hn_fail(ctx, HN_USAGE, "%s: too many studies", plan->job->path);
+    plan->study = hn_zalloc(ctx, total, sizeof *plan->study);
+    if (!plan->study)
+        return ctx->code;
+    for (int64_t i = 0; i < plan->n_steps; i++)
+        for (int32_t s = 0; s < (int32_t)plan->job->n_studies; s++) {
+            struct hn_plan_study *cell = &plan->study[plan->n_studies++];
+            cell->data = plan->step[i].data;
+            cell->study = s;
+            cell->step = i;
+            make_study_keys(plan, cell);
+        }
+    return HN_OK;
+}
+
+// The cells that differ from `model` in sampler, batch size and seed.
+static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
+    const struct hn_job *job = plan->job;
+    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[model->data].snapshot);
+    for (int64_t s = 0; s < job->n_samplers; s++) {
+        const struct hn_job_sampler *sampler = &job->sampler[s];
+        int64_t t = sampler->type->interval ? sampler->type->interval(sampler->params) : 0;
+        for (int64_t b = 0; b < job->n_batch_sizes; b++)
+            for (int64_t r = 0; r < job->n_seeds; r++) {
+                struct hn_cell *cell = &plan->cell[plan->n_cells++];
+                *cell = *model;
+                cell->sampler = (int32_t)s;
+                cell->build_index = build_place(info, cell->step_index, t);
+                cell->batch_size = (int32_t)job->batch_size[b];
+                cell->seed = (uint64_t)job->seed[r];
+                make_keys(plan, cell);
+            }
+    }
+}
+
+// The cells of one step at one temperature.
+static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, double temperature) {
+    const struct hn_job *job = plan->job;
+    struct hn_cell model = {.data = data, .step_index = step_index, .temperature = temperature};
+    for (int64_t l = 0; l < job->n_losses; l++)
+        for (int64_t w = 0; w < job->n_weightings; w++) {
+            model.loss = job->loss[l];
+            model.weighting = (int32_t)w;
+            lay_samplers(plan, &model);
+        }
+}
+
+static int64_t steps_wanted(const struct hn_job *job, const struct hn_snapshot_info *info) {
+    return job->step ? job->n_steps : info->steps;
+}
+
+static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
+    const struct hn_job *job = plan->job;
+    int64_t steps = 0, total;
+    for (int64_t i = 0; i < plan->n_data; i++)
+        steps += steps_wanted(job, hn_snapshot_info(plan->data[i].snapshot));
+    if (!hn_mul(steps, job->n_temperatures, &total) || !hn_mul(total, job->n_samplers, &total) ||
+        !hn_mul(total, job->n_losses, &total) || !hn_mul(total, job->n_weightings, &total) ||
+        !hn_mul(total, job->n_batch_sizes, &total) || !hn_mul(total, job->n_seeds, &total) ||
+        total > 10000000)
+        return hn_fail(ctx, HN_USAGE, "%s: the grid has more than 10,000,000 cells", job->path);
+    plan->cell = hn_zalloc(ctx, total, sizeof *plan->cell);
+    plan->step = hn_zalloc(ctx, steps, sizeof *plan->step);
+    if (!plan->cell || !plan->step)
+        return ctx->code;
+    for (int32_t i = 0; i < plan->n_data; i++) {
+        const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[i].snapshot);
+        for (int64_t s = 0; s < steps_wanted(job, info); s++) {
+            struct hn_plan_step *step = &plan->step[plan->n_steps++];
+            step->data = i;
+            step->step_index = job->step ? find_step(info, job->step[s]) : s;
+            step->first_cell = plan->n_cells;
+            make_step_keys(plan, step);
+            for (int64_t t = 0; t < job->n_temperatures; t++)
+                lay_group(plan, i, step->step_index, job->temperature[t]);
+            step->n_cells = plan->n_cells - step->first_cell;
+        }
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job, struct hn_plan *out) {
+    memset(out, 0, sizeof *out);
+    out->job = job;
+    enum hn_code code = open_data(ctx, out);
+    for (int64_t i = 0; code == HN_OK && i < out->n_data; i++) {
+        const struct hn_snapshot_info *info = hn_snapshot_info(out->data[i].snapshot);
+        code = check_steps(ctx, job, info);
+        if (code == HN_OK)
+            code = check_data(ctx, job, info);
+    }
+    if (code == HN_OK)
+        code = lay_cells(ctx, out);
+    if (code == HN_OK)
+        code = lay_studies(ctx, out);
+    if (code)
+        hn_plan_free(ctx, out);
+    return code;
+}
+
+void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan) {
+    for (int64_t i = 0; plan->data && i < plan->n_data; i++)
+        hn_snapshot_close(ctx, plan->data[i].snapshot);
+    hn_free(ctx, plan->data);
+    hn_free(ctx, plan->cell);
+    hn_free(ctx, plan->step);
+    hn_free(ctx, plan->study);
+    memset(plan, 0, sizeof *plan);
+}
+
+bool hn_plan_shares(const struct hn_job *job) {
+    bool timed = job->timing.reps > 1 || job->timing.warmup > 0;
+    return !timed && job->n_temperatures * job->n_losses * job->n_weightings > 1;
+}
+
+void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char *text,
+                   size_t size) {
+    const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
+    const struct hn_plan_data *data = &plan->data[cell->data];
+    const struct hn_job_weighting *weighting = &plan->job->weighting[cell->weighting];
+    char loss[64] = "", weights[256] = ""; // what is usual goes without saying
+    if (cell->loss != HN_LOSS_NTXENT)
+        snprintf(loss, sizeof loss, " %s", hn_losses[cell->loss].name);
+    if (*weighting->text)
+        snprintf(weights, sizeof weights, " %s {%s}", weighting->type->name, weighting->text);
+    snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64, data->name,
+             hn_snapshot_info(data->snapshot)->step[cell->step_index], sampler->type->name,
+             sampler->text, cell->batch_size, cell->temperature, loss, weights, cell->seed);
+}
+
+void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, char *text,
+                   size_t size) {
+    const struct hn_plan_data *data = &plan->data[step->data];
+    snprintf(text, size, "%s step %" PRId64 " without a sampler", data->name,
+             hn_snapshot_info(data->snapshot)->step[step->step_index]);
+}
+
+void hn_study_label(const struct hn_plan *plan, const struct hn_plan_study *study, char *text,
+                    size_t size) {
+    const struct hn_plan_data *data = &plan->data[study->data];
+    const struct hn_job_study *point = &plan->job->study[study->study];
+    int64_t index = plan->step[study->step].step_index;
+    snprintf(text, size, "%s step %" PRId64 " study %s {%s}", data->name,
+             hn_snapshot_info(data->snapshot)->step[index], point->type->name, point->text);
+}

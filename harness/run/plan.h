@@ -1,0 +1,92 @@
+// The plan: a job and its snapshot files become a list of cells, each with its keys, before
+// anything is computed.
+#ifndef HN_HARNESS_RUN_PLAN_H
+#define HN_HARNESS_RUN_PLAN_H
+
+#include "core/digest.h"
+#include "datasets/snapshot.h"
+#include "harness/job/job.h"
+
+// A snapshot file of the job, open for the whole run.
+struct hn_plan_data {
+    struct hn_snapshot *snapshot;
+    const char *name; // file name without its folder, borrowed from the job
+    char sha256[HN_DIGEST_TEXT];
+};
+
+// One point of the grid.
+struct hn_cell {
+    int32_t data;        // index into plan->data
+    int32_t sampler;     // index into job->sampler
+    int64_t step_index;  // place in the series that is judged
+    int64_t build_index; // place that the sampler is built on (t, docs/methods.md)
+    double temperature;
+    enum hn_loss loss;
+    int32_t weighting; // index into job->weighting
+    int32_t batch_size;
+    uint64_t seed;
+    char cell_key[HN_DIGEST_TEXT]; // data, parameters, seed
+    char run_key[HN_DIGEST_TEXT];  // that, what is measured, and the version of the code
+};
+
+// The cells of one step of one file lie side by side; what needs no sampler is measured once for
+// them.
+struct hn_plan_step {
+    int32_t data;
+    int64_t step_index;
+    int64_t first_cell, n_cells;
+    char cell_key[HN_DIGEST_TEXT]; // of the cell without a sampler: data, step, temperatures, seed
+    char run_key[HN_DIGEST_TEXT];
+};
+
+// A study of one step of one file.
+struct hn_plan_study {
+    int32_t data, study; // index into job->study
+    int64_t step;        // index into plan->step
+    char cell_key[HN_DIGEST_TEXT];
+    char run_key[HN_DIGEST_TEXT];
+};
+
+struct hn_plan {
+    const struct hn_job *job; // borrowed
+    struct hn_plan_data *data;
+    int64_t n_data;
+    struct hn_plan_step *step; // by data, step
+    int64_t n_steps;
+    struct hn_plan_study *study; // by data, step, study
+    int64_t n_studies;
+    struct hn_cell *cell; // by data, step, temperature, loss, weighting, sampler, batch size, seed
+    int64_t n_cells;
+};
+
+// Opens the files, checks steps, batch sizes and sampler parameters against them, and lays out the
+// cells. HN_DATA: a bad file, or B > N; HN_USAGE: a step that a file lacks, parameters that do not
+// fit.
+HN_MUST_USE enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job,
+                                      struct hn_plan *out);
+void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
+
+// "cifar10.h5 step 400 batchsampler {K=100, M=500} B=256 seed 1": for people, and for --filter.
+void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char *text, size_t size);
+
+// "cifar10.h5 step 400 without a sampler".
+void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, char *text,
+                   size_t size);
+
+// "cifar10.h5 step 400 study prop1 {K=100, M=500}".
+void hn_study_label(const struct hn_plan *plan, const struct hn_plan_study *study, char *text,
+                    size_t size);
+
+// Whether cells that differ in temperature, loss or weighting alone draw from one build: they do
+// where the job times no repetitions (timing: {reps: 1, warmup: 0}). Results are the same; the
+// build that was made is timed, once, and its sample given to each of them (column `shared`).
+bool hn_plan_shares(const struct hn_job *job);
+
+// What a sampler's check() and needs are judged by.
+struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
+                                            int32_t batch_size);
+// What the sampler needs and the file lacks ("labels"), or NULL.
+const char *hn_plan_missing(const struct hn_snapshot_info *info,
+                            const struct hn_sampler_type *type);
+
+#endif

@@ -1,0 +1,192 @@
+// Label purity of an item's neighbours (BS figures 7 and 16), in the proximity graph and in the
+// exact kNN graph:
+//
+//   purity = pairs (item, neighbour) of the same label / pairs of which both are labelled
+//
+// by the neighbour's rank, in bins that double (1, 2-3, 4-7, ...), and over all K. What one item's
+// batches see as false negatives, its graph holds as pure neighbours. The interval is that of a
+// ratio over items. `item` follows one item besides, as figure 16 does. chance is the purity of
+// neighbours drawn at random: sum_c n_c (n_c - 1) / (L (L - 1)) over the L labelled items.
+#include "core/stats.h"
+#include "metrics/metric.h"
+#include "metrics/studies/study.h"
+#include "samplers/proximity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct params {
+    struct hn_study_graph graph;
+    int64_t item;
+};
+
+struct work {
+    const struct params *params;
+    const struct hn_study_env *env;
+    int64_t m, k; // as far as there are others
+    double chance;
+    double *same, *pairs; // [n] of one bin of ranks
+};
+
+static int compare_labels(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum hn_code find_chance(struct hn_context *ctx, struct work *w) {
+    int64_t n = w->env->items->n, run = 0, labelled = 0;
+    double same = 0;
+    int32_t *sorted = hn_alloc(ctx, n, sizeof *sorted);
+    if (!sorted)
+        return ctx->code;
+    memcpy(sorted, w->env->items->labels, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
+    for (int64_t i = 0; i < n; i++) {
+        run = i > 0 && sorted[i] == sorted[i - 1] ? run + 1 : 0;
+        same += sorted[i] >= 0 ? 2 * (double)run : 0; // ordered pairs with the ones before
+        labelled += sorted[i] >= 0;
+    }
+    w->chance = same / ((double)labelled * (double)(labelled - 1));
+    hn_free(ctx, sorted);
+    return HN_OK;
+}
+
+// Neighbours of ranks [lo, hi] (from 1) of items [from, to).
+struct bin {
+    int64_t from, to, lo, hi;
+};
+
+// Counts pairs per item into w->same and w->pairs; returns the sum of the cosines of all of them.
+static double count_pairs(const struct work *w, const struct hn_graph *g, const struct bin *bin) {
+    const int32_t *label = w->env->items->labels;
+    double cosines = 0;
+    for (int64_t v = bin->from; v < bin->to; v++) {
+        w->same[v - bin->from] = w->pairs[v - bin->from] = 0;
+        for (int64_t e = g->start[v] + bin->lo - 1; e < g->start[v] + bin->hi; e++) {
+            cosines += (double)g->weight[e];
+            if (label[v] < 0 || label[g->target[e]] < 0)
+                continue;
+            w->pairs[v - bin->from]++;
+            w->same[v - bin->from] += label[v] == label[g->target[e]];
+        }
+    }
+    return cosines;
+}
+
+static enum hn_code add_row(struct hn_context *ctx, const struct work *w, const char *kind,
+                            const struct hn_graph *g, const struct bin *bin,
+                            struct hn_table *table) {
+    int64_t items = bin->to - bin->from;
+    double cosines = count_pairs(w, g, bin), pairs = 0;
+    for (int64_t i = 0; i < items; i++)
+        pairs += w->pairs[i];
+    struct hn_interval purity = hn_ratio_interval(w->same, w->pairs, 1, items, 0.95);
+    return HN_STUDY_ROW(ctx, table, {"graph", 0, kind}, {"M", (double)w->m, NULL},
+                        {"K", (double)w->k, NULL},
+                        {"item", items == w->env->items->n ? -1 : (double)bin->from, NULL},
+                        {"rank_lo", (double)bin->lo, NULL}, {"rank_hi", (double)bin->hi, NULL},
+                        {"pairs", pairs, NULL}, {"purity", purity.mean, NULL},
+                        {"purity_lo", purity.lo, NULL}, {"purity_hi", purity.hi, NULL},
+                        {"cos_mean", cosines / (double)(items * (bin->hi - bin->lo + 1)), NULL},
+                        {"chance", w->chance, NULL});
+}
+
+// All ranks, then bins of ranks, of the items [from, to).
+static enum hn_code add_rows(struct hn_context *ctx, const struct work *w, const char *kind,
+                             const struct hn_graph *g, int64_t from, int64_t to,
+                             struct hn_table *table) {
+    struct bin bin = {from, to, 1, w->k};
+    enum hn_code code = add_row(ctx, w, kind, g, &bin, table);
+    for (int64_t lo = 1; code == HN_OK && w->k > 1 && lo <= w->k; lo *= 2) {
+        bin.lo = lo;
+        bin.hi = hn_min(2 * lo - 1, w->k);
+        code = add_row(ctx, w, kind, g, &bin, table);
+    }
+    return code;
+}
+
+static enum hn_code judge(struct hn_context *ctx, const struct work *w, bool knn,
+                          struct hn_table *table) {
+    const struct hn_items *items = w->env->items;
+    const char *kind = knn ? "knn" : "proximity";
+    int64_t item = w->params->item;
+    struct hn_proximity spec = {.m = w->m,
+                                .k = w->k,
+                                .seed = (uint64_t)w->env->seed[0],
+                                .stream_step = items->step,
+                                .weighted = true};
+    struct hn_work counted = {0};
+    struct hn_graph graph = {0};
+    if ((knn ? hn_proximity_nearest : hn_proximity_independent)(ctx, &items->x, &spec, &counted,
+                                                                &graph))
+        return ctx->code;
+    enum hn_code code = add_rows(ctx, w, kind, &graph, 0, items->n, table);
+    if (code == HN_OK && item >= 0)
+        code = add_rows(ctx, w, kind, &graph, item, item + 1, table);
+    hn_graph_free(ctx, &graph);
+    return code;
+}
+
+static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_study_env *env,
+                        struct hn_table *table) {
+    int64_t n = env->items->n;
+    const struct hn_study_graph graph = hn_study_graph_of(p, n);
+    struct work w = {.params = p, .env = env, .m = graph.m, .k = graph.k};
+    w.same = hn_alloc(ctx, n, sizeof *w.same);
+    w.pairs = hn_alloc(ctx, n, sizeof *w.pairs);
+    enum hn_code code = w.same && w.pairs ? find_chance(ctx, &w) : HN_MEMORY;
+    if (code == HN_OK)
+        code = judge(ctx, &w, false, table);
+    if (code == HN_OK)
+        code = judge(ctx, &w, true, table);
+    hn_free(ctx, w.same);
+    hn_free(ctx, w.pairs);
+    return code;
+}
+
+static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {
+    const struct params *params = p;
+    if (params->item >= n)
+        return hn_fail(ctx, HN_USAGE, "item %" PRId64 " is not among the %" PRId64 " items, from 0",
+                       params->item, n);
+    return hn_study_check_graph(ctx, params, n);
+}
+
+static const struct hn_option options[] = {
+    HN_STUDY_GRAPH_OPTIONS,
+    {.name = "item",
+     .kind = HN_OPTION_INT,
+     .offset = offsetof(struct params, item),
+     .max = INT32_MAX,
+     .help = "an item to follow by itself (its place in the file, from 0)"},
+    {0}};
+
+static const struct hn_column columns[] = {
+    {"graph", HN_COLUMN_TEXT, "", "proximity or knn", HN_NEITHER},
+    HN_STUDY_GRAPH_COLUMNS,
+    {"item", HN_COLUMN_INT, "1", "the item that is followed, -1 = all items", HN_NEITHER},
+    {"rank_lo", HN_COLUMN_INT, "1", "nearest neighbour counted, from 1", HN_NEITHER},
+    {"rank_hi", HN_COLUMN_INT, "1", "farthest neighbour counted", HN_NEITHER},
+    {"pairs", HN_COLUMN_INT, "pairs", "pairs of labelled items", HN_NEITHER},
+    {"purity", HN_COLUMN_REAL, "1", "share of them of the same label", HN_NEITHER},
+    {"purity_lo", HN_COLUMN_REAL, "1", "lower end of its 95 % interval over items", HN_NEITHER},
+    {"purity_hi", HN_COLUMN_REAL, "1", "upper end of its 95 % interval over items", HN_NEITHER},
+    {"cos_mean", HN_COLUMN_REAL, "1", "mean cosine of items and neighbours", HN_NEITHER},
+    {"chance", HN_COLUMN_REAL, "1", "purity of neighbours drawn at random", HN_NEITHER},
+};
+
+const struct hn_study_type hn_study_purity = {
+    .name = "purity",
+    .summary = "label purity of neighbours in the proximity and the kNN graph, by rank",
+    .source = "BS figures 7 and 16",
+    .note = "",
+    .needs = HN_METRIC_NEEDS_LABELS,
+    .options = options,
+    .params_size = sizeof(struct params),
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .check = check,
+    .run = run,
+};

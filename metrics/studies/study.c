@@ -1,0 +1,64 @@
+// What studies share: their tables, and the checks of a graph's parameters.
+#include "metrics/studies/study.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const struct hn_column common[] = {
+    {"study_row", HN_COLUMN_INT, "1", "row of /tables/studies", HN_NEITHER},
+    {"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER},
+    {"step", HN_COLUMN_INT, "optimizer_step", "training step of the embeddings", HN_NEITHER},
+};
+
+enum hn_code hn_study_table(struct hn_context *ctx, const struct hn_study_type *type,
+                            struct hn_table *out) {
+    if (hn_table_init(ctx, out, type->name))
+        return ctx->code;
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        if (hn_table_add_column(ctx, out, &common[i]))
+            return ctx->code;
+    for (int i = 0; i < type->n_columns; i++)
+        if (hn_table_add_column(ctx, out, &type->columns[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code set(struct hn_context *ctx, struct hn_table *table, int64_t row,
+                        const struct hn_study_cell *cell) {
+    int c = hn_table_find(table, cell->column);
+    if (cell->text)
+        return hn_table_set_text(ctx, table, row, cell->column, cell->text);
+    if (c >= 0 && table->column[c].kind == HN_COLUMN_INT)
+        return hn_table_set_int(ctx, table, row, cell->column, llround(cell->value));
+    return hn_table_set_real(ctx, table, row, cell->column, cell->value);
+}
+
+enum hn_code hn_study_row(struct hn_context *ctx, struct hn_table *table,
+                          const struct hn_study_cell *cell, int n) {
+    if (hn_table_add_row(ctx, table))
+        return ctx->code;
+    for (int i = 0; i < n; i++)
+        if (set(ctx, table, table->rows - 1, &cell[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
+struct hn_study_graph hn_study_graph_of(const void *params, int64_t n) {
+    const struct hn_study_graph *g = params;
+    return (struct hn_study_graph){hn_min(g->m, n - 1), hn_min(g->k, n - 1)};
+}
+
+enum hn_code hn_study_check_graph(struct hn_context *ctx, const void *params, int64_t n) {
+    const struct hn_study_graph *g = params;
+    int64_t m = g->m, k = g->k;
+    if (k > m)
+        return hn_fail(ctx, HN_USAGE,
+                       "K = %" PRId64 " exceeds M = %" PRId64
+                       ": the K neighbours are chosen among the M candidates; lower K or raise M",
+                       k, m);
+    if (m > n - 1)
+        hn_note(ctx, "M = %" PRId64 " taken as %" PRId64 ": an item has no more others", m, n - 1);
+    if (k > n - 1)
+        hn_note(ctx, "K = %" PRId64 " taken as %" PRId64 ": an item has no more others", k, n - 1);
+    return HN_OK;
+}

@@ -1,0 +1,241 @@
+// Of every table of accuracies (NS tables 2 to 4, BS tables 3 to 12, GC tables 4 and 5, HC figures
+// 2 and 4): what was trained, sorted, with the untrained encoder among them, and the differences to
+// the first setting of the file, paired by seed. Our deviation from the tables: intervals.
+#include "plots/page/curves.h"
+#include "plots/page/training_curves.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 48, SAMPLERS = HN_THEME_LINES - 1 };
+
+// A row: a setting at its last evaluation, or its encoder before training.
+struct row {
+    int64_t setting;
+    bool untrained;
+    struct hn_moments accuracy;
+};
+
+struct table {
+    const struct hn_trained *trained;
+    const char *dataset, *column;
+    double scale;
+    int64_t base;
+    struct row row[MOST_ROWS];
+    int rows;
+    bool within, more; // within: some problem has several settings
+};
+
+static int by_accuracy(const void *a, const void *b) {
+    const struct row *p = a, *q = b;
+    if (p->accuracy.mean < q->accuracy.mean || p->accuracy.mean > q->accuracy.mean)
+        return p->accuracy.mean > q->accuracy.mean ? -1 : 1;
+    return p->setting < q->setting ? -1 : p->setting > q->setting;
+}
+
+static const char *text(const struct table *t, int64_t setting, const char *column) {
+    return hn_table_text(&t->trained->results->runs, t->trained->setting[setting].run, column);
+}
+
+static void add_row(struct table *t, int64_t setting, bool untrained) {
+    struct hn_moments m =
+        hn_trained_at(t->trained, setting, t->column, untrained ? 0 : HN_LAST_STEP);
+    if (isnan(m.mean))
+        return;
+    if (t->rows < MOST_ROWS)
+        t->row[t->rows++] = (struct row){setting, untrained, m};
+    else
+        t->more = true;
+}
+
+// Before training only the task and its options count.
+static bool untrained_is_new(const struct table *t, int64_t setting) {
+    for (int i = 0; i < t->rows; i++)
+        if (t->row[i].untrained &&
+            strcmp(text(t, t->row[i].setting, "task"), text(t, setting, "task")) == 0 &&
+            strcmp(text(t, t->row[i].setting, "task_params"), text(t, setting, "task_params")) == 0)
+            return false;
+    return true;
+}
+
+// The settings of a data set; the first decides what is measured.
+static void collect(struct table *t, int64_t first) {
+    t->dataset = text(t, first, "dataset");
+    t->column = hn_trained_column(t->trained, first);
+    t->scale = hn_trained_is_share(t->column) ? 100 : 1;
+    t->base = first;
+    for (int64_t k = first; k < t->trained->settings; k++) {
+        if (strcmp(text(t, k, "dataset"), t->dataset) != 0)
+            continue;
+        t->within |= t->trained->setting[k].base >= 0;
+        if (untrained_is_new(t, k))
+            add_row(t, k, true);
+        add_row(t, k, false);
+    }
+    qsort(t->row, (size_t)t->rows, sizeof t->row[0], by_accuracy);
+}
+
+// A colour for each sampler, in the order of the file; black is for the untrained.
+static int line_of(const struct table *t, const struct row *row) {
+    int line = 1;
+    for (int64_t k = 0; k < row->setting; k++) {
+        bool first = strcmp(text(t, k, "sampler"), text(t, row->setting, "sampler")) != 0;
+        if (!first)
+            return line_of(t, &(struct row){.setting = k});
+        for (int64_t j = 0; j < k && first; j++)
+            first = strcmp(text(t, j, "sampler"), text(t, k, "sampler")) != 0;
+        line += first;
+    }
+    return (line - 1) % SAMPLERS + 1;
+}
+
+static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct table *t) {
+    for (int i = 0; i < t->rows; i++) {
+        char label[HN_LABEL_SIZE];
+        hn_trained_name(t->trained, t->row[i].setting, t->row[i].untrained, label, sizeof label);
+        hn_axis_tic(page, &panel->y, i, label);
+    }
+}
+
+static bool is_drawn(const struct table *t, int i, int line) {
+    return (t->row[i].untrained ? 0 : line_of(t, &t->row[i])) == line;
+}
+
+// Seeds are faint dots below their mean.
+static void draw_accuracies(struct hn_page *page, const struct table *t) {
+    char axis[HN_TITLE_SIZE], title[HN_TITLE_SIZE];
+    hn_training_axis(t->column, hn_trained_is_share(t->column) ? "%" : NULL, axis, sizeof axis);
+    hn_dataset_title(t->dataset, title, sizeof title);
+    struct hn_panel *panel = hn_page_panel(page, title, axis, "");
+    panel->rows = true;
+    name_rows(page, panel, t);
+    for (int line = 0; line <= SAMPLERS; line++) {
+        struct hn_series *seeds = hn_panel_series(page, panel, "", HN_LOOK_FAINT, line);
+        struct hn_series *mean = hn_panel_series(page, panel, "", HN_LOOK_MARKS, line);
+        for (int i = 0; i < t->rows; i++) {
+            const struct row *row = &t->row[i];
+            const double *value;
+            if (!is_drawn(t, i, line))
+                continue;
+            int64_t n = hn_trained_values(t->trained, row->setting, t->column,
+                                          row->untrained ? 0 : HN_LAST_STEP, &value);
+            for (int64_t k = 0; k < n; k++)
+                hn_series_add(seeds, t->scale * value[k], i + 0.27);
+            hn_series_add_row(mean, t->scale * row->accuracy.mean, i,
+                              t->scale * hn_moments_half(row->accuracy));
+        }
+    }
+}
+
+// Within a problem where there are several settings of one, else across them.
+static int64_t base_of(const struct table *t, int64_t setting) {
+    const struct hn_trained_setting *s = t->trained->setting;
+    if (!t->within)
+        return t->base;
+    return s[setting].base < 0 ? setting : s[setting].base;
+}
+
+static void difference_title(const struct table *t, char *title, size_t size) {
+    char name[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
+    bool one = true;
+    if (t->within)
+        hn_trained_label(t->trained, t->base, name, sizeof name);
+    else
+        hn_trained_name(t->trained, t->base, false, name, sizeof name);
+    for (int i = 0; i < t->rows && t->within; i++) {
+        hn_trained_label(t->trained, base_of(t, t->row[i].setting), other, sizeof other);
+        one &= strcmp(name, other) == 0;
+    }
+    snprintf(title, size, "minus %s%s", one ? name : "the first of its kind",
+             t->scale > 1 ? " (points)" : "");
+}
+
+static void draw_differences(struct hn_page *page, const struct table *t) {
+    char title[HN_TITLE_SIZE];
+    difference_title(t, title, sizeof title);
+    struct hn_panel *panel = hn_page_panel(page, "", title, "");
+    panel->rows = true;
+    name_rows(page, panel, t);
+    struct hn_series *zero = hn_panel_series(page, panel, "", HN_LOOK_THIN, HN_THEME_LINES);
+    hn_series_add(zero, 0, -0.6);
+    hn_series_add(zero, 0, t->rows - 0.4);
+    for (int line = 1; line <= SAMPLERS; line++) {
+        struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_MARKS, line);
+        for (int i = 0; i < t->rows; i++) {
+            int64_t k = t->row[i].setting, base = base_of(t, k);
+            if (!is_drawn(t, i, line) || k == base)
+                continue;
+            struct hn_difference d = hn_trained_difference(t->trained, k, base, t->column);
+            double half = d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;
+            hn_series_add_row(s, t->scale * d.mean, i, t->scale * half);
+        }
+    }
+}
+
+static bool is_first(const struct hn_trained *t, int64_t k) {
+    const struct hn_table *runs = &t->results->runs;
+    const char *own = hn_table_text(runs, t->setting[k].run, "dataset");
+    for (int64_t j = 0; j < k; j++)
+        if (strcmp(hn_table_text(runs, t->setting[j].run, "dataset"), own) == 0)
+            return false;
+    return true;
+}
+
+static void draw_table(struct hn_page *page, const struct hn_trained *trained, int64_t first) {
+    struct table t = {.trained = trained};
+    collect(&t, first);
+    if (t.rows == 0)
+        return;
+    draw_accuracies(page, &t);
+    draw_differences(page, &t);
+    if (t.more)
+        hn_page_note(page, "Only the first %d rows are drawn.", MOST_ROWS);
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    struct hn_trained t;
+    if (hn_trained_open(ctx, r, &t))
+        return ctx->code;
+    for (int64_t k = 0; k < t.settings; k++)
+        if (is_first(&t, k))
+            draw_table(page, &t, k);
+    page->columns = 2;
+    page->share_y = true;
+    hn_trained_free(ctx, &t);
+    return hn_page_finish(page, "no training has an accuracy");
+}
+
+static const char *const columns[] = {"run", "step", "loss", "learning_rate", "cost_t", NULL};
+
+const struct hn_figure hn_accuracy = {
+    .id = "accuracy",
+    .title = "accuracies of what was trained, and of the untrained encoder",
+    .caption = "Last evaluation, best first: the mean over seeds (faint dots) with its 95 % "
+               "interval, and beside it the difference paired by seed, with its own. Intervals "
+               "are drawn from three seeds on. Black: the untrained encoder; what does not lie "
+               "above it has learnt nothing.",
+    .source = "none",
+    .table = "training",
+    .columns = columns,
+    .page = draw};
+
+// Accuracies over training, of all settings.
+static enum hn_code draw_steps(struct hn_context *ctx, const struct hn_results *r,
+                               struct hn_page *page) {
+    const struct hn_training_curves curves = {.least = 1, .least_steps = 3, .untrained = true};
+    if (hn_draw_training(page, r, &curves))
+        return ctx->code;
+    return hn_page_finish(page, "trainings were evaluated before and after alone");
+}
+
+const struct hn_figure hn_accuracy_steps = {
+    .id = "accuracy-steps",
+    .title = "accuracy over training",
+    .caption = "Mean over seeds of the accuracy of evaluation-mode embeddings. Bands are 95 % "
+               "intervals of the mean, from three seeds on. The rule is the untrained encoder.",
+    .source = "none",
+    .table = "training",
+    .columns = columns,
+    .page = draw_steps};

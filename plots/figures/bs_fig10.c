@@ -1,0 +1,97 @@
+// BS figure 10: cosines of positive pairs (two views of an item) and of negative pairs in uniform
+// batches, by training step. Our deviation: the overlap of the two, where the snapshots have it,
+// comes from all pairs.
+#include "plots/page/curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_STEPS = 6, MERGE = 4, MOST_ROWS = 64 };
+
+static bool keep(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0;
+}
+
+// Density of the pairs of kinds [from, to) of the rows of a place.
+static void add_density(struct hn_series *s, const struct hn_groups *g, struct hn_where where,
+                        int64_t from, int64_t to) {
+    const struct hn_results *r = g->results;
+    int64_t row[MOST_ROWS], bins = r->bins;
+    int rows = hn_groups_rows(g, where, "step", row, MOST_ROWS);
+    double width = (r->bin_hi - r->bin_lo) / (double)bins, total = 0, peak = 0;
+    for (int pass = 0; pass < 3; pass++)
+        for (int64_t b = 0; b + MERGE <= bins; b += MERGE) {
+            double sum = 0;
+            for (int i = 0; i < rows; i++)
+                for (int64_t kind = from; kind < to; kind++)
+                    for (int64_t j = b; j < b + MERGE; j++)
+                        sum += (double)r->histogram[(row[i] * r->kinds + kind) * bins + j];
+            total += pass == 0 ? sum : 0;
+            peak = fmax(peak, sum);
+            if (pass == 2 && total > 0 && sum > 0.002 * peak)
+                hn_series_add(s, r->bin_lo + width * ((double)b + 0.5 * MERGE),
+                              sum / (total * width * MERGE));
+        }
+}
+
+// The overlap of the views at a step, NaN if the file has none.
+static double overlap(const struct hn_results *r, const char *dataset, int64_t step) {
+    const struct hn_table *t = hn_results_table(r, "snapshots");
+    for (int64_t row = 0; t && row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "dataset"), dataset) == 0 &&
+            fabs(hn_table_real(t, row, "step") - (double)step) < 0.5)
+            return hn_table_real(t, row, "overlap_view");
+    return NAN;
+}
+
+static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t step) {
+    char title[HN_TITLE_SIZE];
+    double shared = overlap(g->results, g->dataset[0], g->step[step]);
+    int n = snprintf(title, sizeof title, "step %" PRId64, g->step[step]);
+    if (!isnan(shared))
+        snprintf(title + n, sizeof title - (size_t)n, ", overlap %.2f", shared);
+    struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
+    panel->y.lo = 0;
+    struct hn_where where = {0, 0, 0, step};
+    add_density(hn_panel_series(page, panel, "negatives", HN_LOOK_AREA, 1), g, where, 1,
+                g->results->kinds);
+    add_density(hn_panel_series(page, panel, "positives (two views)", HN_LOOK_AREA, 2), g, where, 0,
+                1);
+}
+
+static bool has_positives(const struct hn_results *r) {
+    for (int64_t row = 0; row < r->runs.rows; row++)
+        for (int64_t b = 0; b < r->bins; b++)
+            if (r->histogram[row * r->kinds * r->bins + b] > 0)
+                return true;
+    return false;
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    struct hn_groups g;
+    if (!has_positives(r))
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "the snapshots have no second view");
+    if (hn_groups_make(ctx, r, (struct hn_choice){.keep = keep}, &g))
+        return ctx->code;
+    if (g.datasets > 1)
+        hn_page_note(page, "Only the first data set is drawn.");
+    int64_t shown = hn_min(g.steps, MOST_STEPS);
+    for (int64_t i = 0; i < shown; i++)
+        draw_step(page, &g, shown > 1 ? i * (g.steps - 1) / (shown - 1) : 0);
+    page->share_x = true;
+    hn_groups_free(ctx, &g);
+    return hn_page_finish(page, "the histograms of the file are empty");
+}
+
+static const char *const columns[] = {"dataset", "step", "sampler", "params", NULL};
+
+const struct hn_figure hn_bs_fig10 = {
+    .id = "bs-fig10",
+    .title = "cosines of positive and negative pairs over training",
+    .caption = "Densities in uniform batches; the overlap is the area under both curves, from all "
+               "pairs. The smaller it is, the better the encoder tells items apart.",
+    .source = "BatchSampler (KDD 2023), figure 10",
+    .columns = columns,
+    .needs_histogram = true,
+    .page = draw};

@@ -1,0 +1,17 @@
+// BS figures 4 and 8: how similar the pairs of a batch are, and how many of them are false
+// negatives, by sampler over training. Our deviation: every setting of the file, up to eight.
+#include "plots/page/distributions.h"
+
+static const struct hn_distributions what = {.id = "bs-fig4"};
+
+const struct hn_figure hn_bs_fig4 = {
+    .id = "bs-fig4",
+    .title = "cosine of in-batch pairs and false-negative ratio by sampler over training",
+    .caption =
+        "Left: density of the cosine of all pairs of items in a batch, by training step; further "
+        "right is harder; a step with a far narrower peak has a scale of its own. Right: share "
+        "of same-label pairs, with 95 % intervals over batches; Uniform shows its expectation.",
+    .source = "BatchSampler (KDD 2023), figures 4 and 8",
+    .columns = hn_distributions_columns,
+    .needs_histogram = true,
+    .distributions = &what};

@@ -1,0 +1,17 @@
+// BS figures 5 and 9: what the restart probability does to hardness and false negatives over
+// training. Our deviation: all constants and schedules of the file, up to eight.
+#include "plots/page/curves.h"
+#include "plots/page/distributions.h"
+
+static const struct hn_distributions what = {
+    .id = "bs-fig5", .choice = {.keep = hn_keep_proximity_walks}, .varied = "alpha"};
+
+const struct hn_figure hn_bs_fig5 = {
+    .id = "bs-fig5",
+    .title = "cosine of in-batch pairs and false-negative ratio by restart probability alpha",
+    .caption = "As bs-fig4, for values of alpha: the larger, the nearer a batch stays to its "
+               "start, so that curves move to the right and false negatives increase.",
+    .source = "BatchSampler (KDD 2023), figures 5 and 9",
+    .columns = hn_distributions_columns,
+    .needs_histogram = true,
+    .distributions = &what};

@@ -1,0 +1,31 @@
+// BS figures 6 and 11: breadth-first, depth-first and random walks, with and without restart. The
+// walk with restart is shown at the alpha of the others' rows, so that all else is the same.
+#include "plots/page/curves.h"
+#include "plots/page/distributions.h"
+
+#include <string.h>
+
+static bool is_other_walk(const struct hn_table *runs, int64_t row) {
+    char walk[HN_LABEL_SIZE];
+    return hn_option_value(hn_table_text(runs, row, "params"), "walk", walk, sizeof walk) &&
+           strcmp(walk, "rwr") != 0 && !hn_row_has(runs, row, "graph", "knn");
+}
+
+static bool keep(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0 &&
+           (is_other_walk(runs, row) ||
+            (hn_keep_proximity_walks(runs, row) && hn_row_like(runs, row, "alpha", is_other_walk)));
+}
+
+static const struct hn_distributions what = {
+    .id = "bs-fig6", .choice = {.keep = keep}, .varied = "walk"};
+
+const struct hn_figure hn_bs_fig6 = {
+    .id = "bs-fig6",
+    .title = "cosine of in-batch pairs and false-negative ratio by walk",
+    .caption = "As bs-fig4, for walks on the same graph. Breadth-first stays beside its start and "
+               "is hardest; depth-first and random walks without restart leave it.",
+    .source = "BatchSampler (KDD 2023), figures 6 and 11",
+    .columns = hn_distributions_columns,
+    .needs_histogram = true,
+    .distributions = &what};

@@ -1,0 +1,50 @@
+// BS figure 7: false negatives of walks on the exact kNN graph against the proximity graph, whose
+// neighbours are the best of M random candidates. The levels that the paper's text states, of
+// another encoder, stand at the last step.
+#include "plots/page/curves.h"
+
+#include <string.h>
+
+static bool is_on_knn_graph(const struct hn_table *runs, int64_t row) {
+    return hn_row_has(runs, row, "graph", "knn") && hn_row_has(runs, row, "walk", "rwr");
+}
+
+static bool keep(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0 &&
+           hn_row_has(runs, row, "walk", "rwr") && hn_row_like(runs, row, "alpha", is_on_knn_graph);
+}
+
+static void add_published(struct hn_page *page, double x) {
+    struct hn_published_row row;
+    const char *rest = hn_published_text("bs-fig7");
+    for (int p = 0; p < page->panels; p++) {
+        struct hn_series *s =
+            hn_panel_series(page, &page->panel[p], "paper, end of training", HN_LOOK_PAPER, 0);
+        while (hn_published_next(&rest, &row))
+            hn_series_add(s, x, row.value);
+    }
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    struct hn_groups g;
+    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "fn_ratio", .keep = keep}, &g))
+        return ctx->code;
+    if (hn_groups_values(&g, "graph") > 1) {
+        hn_draw_over_steps(page, &g, &hn_measure_fn, 1, true);
+        add_published(page, (double)(g.steps - 1));
+    }
+    hn_groups_free(ctx, &g);
+    return hn_page_finish(page, "the runs have one kind of graph alone");
+}
+
+static const char *const columns[] = {"dataset", "step", "sampler", "params", "fn_ratio", NULL};
+
+const struct hn_figure hn_bs_fig7 = {
+    .id = "bs-fig7",
+    .title = "false negatives of walks on the kNN graph and on the proximity graph",
+    .caption = "Share of same-label pairs over training, with 95 % intervals; dots are single "
+               "batches. Random candidates keep near duplicates of an item out of its "
+               "neighbours; crosses are the levels that the paper states for its encoder.",
+    .source = "BatchSampler (KDD 2023), figure 7",
+    .columns = columns,
+    .page = draw};

@@ -1,0 +1,44 @@
+// BS 4.3: BatchSampler's limits. With all items as candidates (the kNN graph) and alpha towards 1
+// it is to be the kNN sampler, with one candidate and alpha = 0 the uniform one.
+#include "plots/page/curves.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_limit(const struct hn_table *runs, int64_t row) {
+    const char *params = hn_table_text(runs, row, "params");
+    return hn_option_number(params, "alpha") >= 0.99 || hn_option_number(params, "M") <= 1;
+}
+
+static bool keep(const struct hn_table *runs, int64_t row) {
+    const char *sampler = hn_table_text(runs, row, "sampler");
+    return strcmp(sampler, "uniform") == 0 || strcmp(sampler, "knn") == 0 ||
+           (strcmp(sampler, "batchsampler") == 0 && is_limit(runs, row));
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    const struct hn_measure measure[] = {hn_measure_fn, hn_measure_cos};
+    struct hn_groups g;
+    bool any = false;
+    if (hn_groups_make(ctx, r, (struct hn_choice){.keep = keep}, &g))
+        return ctx->code;
+    for (int i = 0; i < g.settings; i++)
+        any |= strcmp(g.setting[i].sampler, "batchsampler") == 0;
+    if (any)
+        hn_draw_over_steps(page, &g, measure, 2, false);
+    hn_groups_free(ctx, &g);
+    return hn_page_finish(page, "no run has M = 1 or alpha = 1");
+}
+
+static const char *const columns[] = {"dataset",  "step",     "sampler", "params",
+                                      "fn_ratio", "cos_mean", NULL};
+
+const struct hn_figure hn_bs_limits = {
+    .id = "bs-limits",
+    .title = "BatchSampler at its limits, against the kNN and the uniform sampler",
+    .caption =
+        "Where a limit holds, its curve covers that of the sampler it is to become, in false "
+        "negatives (left) and hardness (right); bands are 95 % intervals.",
+    .source = "BatchSampler (KDD 2023), section 4.3",
+    .columns = columns,
+    .page = draw};

@@ -1,0 +1,95 @@
+// BS proposition 1: the probability that all K neighbours of an item are more similar to it than s:
+// measured over graphs, exact, in the binomial form (eq 6), and the lower bound that is claimed.
+#include "plots/page/curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_STEPS = 6 };
+
+static bool same(const struct hn_table *t, int64_t a, int64_t b, const char *column) {
+    return fabs(hn_table_real(t, a, column) - hn_table_real(t, b, column)) < 1e-9;
+}
+
+// The rows of the first data set's first graph at one step, against similarity.
+static bool belongs(const struct hn_table *t, int64_t row, int64_t first, double step) {
+    return strcmp(hn_table_text(t, row, "by"), "similarity") == 0 &&
+           strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, first, "dataset")) == 0 &&
+           same(t, row, first, "M") && same(t, row, first, "K") &&
+           fabs(hn_table_real(t, row, "step") - step) < 0.5;
+}
+
+static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t first, double step) {
+    char title[HN_TITLE_SIZE];
+    snprintf(title, sizeof title, "step %.0f, M = %.0f, K = %.0f", step,
+             hn_table_real(t, first, "M"), hn_table_real(t, first, "K"));
+    struct hn_panel *panel =
+        hn_page_panel(page, title, "similarity s", "P(all K neighbours above s)");
+    struct hn_series *claimed = hn_panel_series(page, panel, "claimed bound", HN_LOOK_LINE, 5);
+    struct hn_series *binomial = hn_panel_series(page, panel, "binomial (eq 6)", HN_LOOK_PLAIN, 2);
+    struct hn_series *exact = hn_panel_series(page, panel, "exact", HN_LOOK_PLAIN, 3);
+    struct hn_series *measured = hn_panel_series(page, panel, "measured", HN_LOOK_MARKS, 1);
+    double from = INFINITY, to = -INFINITY; // where anything changes
+    for (int64_t row = 0; row < t->rows; row++) {
+        if (!belongs(t, row, first, step))
+            continue;
+        if (hn_table_real(t, row, "claimed") > 0.001 && hn_table_real(t, row, "measured") < 0.999) {
+            from = fmin(from, hn_table_real(t, row, "s"));
+            to = fmax(to, hn_table_real(t, row, "s"));
+        }
+        double s = hn_table_real(t, row, "s");
+        double lo = hn_table_real(t, row, "measured_lo"), hi = hn_table_real(t, row, "measured_hi");
+        hn_series_add(claimed, s, hn_table_real(t, row, "claimed"));
+        hn_series_add(binomial, s, hn_table_real(t, row, "binomial"));
+        hn_series_add(exact, s, hn_table_real(t, row, "exact"));
+        hn_series_add_interval(measured, s, hn_table_real(t, row, "measured"), 0);
+        if (measured->n > 0 && !isnan(lo)) {
+            measured->datum[measured->n - 1].lo = lo;
+            measured->datum[measured->n - 1].hi = hi;
+        }
+    }
+    if (from <= to) {
+        panel->x.lo = fmax(-1, from - 0.15);
+        panel->x.hi = fmin(1, to + 0.15);
+    }
+    panel->y.lo = -0.05;
+    panel->y.hi = 1.05;
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    (void)ctx;
+    const struct hn_table *t = hn_results_table(r, "prop1");
+    int64_t first = 0;
+    while (first < t->rows && strcmp(hn_table_text(t, first, "by"), "similarity") != 0)
+        first++;
+    double done[MOST_STEPS];
+    int steps = 0;
+    for (int64_t row = first; row < t->rows && steps < MOST_STEPS; row++) {
+        double step = hn_table_real(t, row, "step");
+        bool again = false;
+        for (int i = 0; i < steps && !again; i++)
+            again = fabs(done[i] - step) < 0.5;
+        if (again || !belongs(t, row, first, step))
+            continue;
+        done[steps++] = step;
+        draw_step(page, t, first, step);
+    }
+    page->share_y = true;
+    return hn_page_finish(page, "the table of proposition 1 has no row by similarity");
+}
+
+static const char *const columns[] = {"dataset",  "step",    "by",          "M",
+                                      "K",        "s",       "measured",    "exact",
+                                      "binomial", "claimed", "measured_lo", NULL};
+
+const struct hn_figure hn_bs_prop1 = {
+    .id = "bs-prop1",
+    .title = "proposition 1: neighbours above a similarity, bound against measured",
+    .caption =
+        "Probability that all K neighbours are more similar than s. The bound holds where its "
+        "triangles lie below the measured marks (with 95 % intervals).",
+    .source = "BatchSampler (KDD 2023), proposition 1",
+    .table = "prop1",
+    .columns = columns,
+    .page = draw};

@@ -1,0 +1,83 @@
+// BS proposition 2: how much of a walk with restart escapes from a set of items, against the bound
+// from the set's conductance. As claimed, for every start; for a start drawn by degree it must
+// hold.
+#include "plots/page/curves.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ALPHAS = 4 };
+
+static const struct {
+    const char *column, *label;
+    int line;
+} escapes[] = {{"escape_max", "worst start (claimed)", 5},
+               {"escape_mean", "mean start", 2},
+               {"escape_by_degree", "start by degree (provable)", 1}};
+
+static bool belongs(const struct hn_table *t, int64_t row, double step, double alpha) {
+    return fabs(hn_table_real(t, row, "step") - step) < 0.5 &&
+           fabs(hn_table_real(t, row, "alpha") - alpha) < 1e-9 &&
+           strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0;
+}
+
+// A logarithmic axis has no place for nothing.
+static double shown(double value) { return fmax(value, 1e-6); }
+
+static void draw_alpha(struct hn_page *page, const struct hn_table *t, double step, double alpha) {
+    char title[HN_TITLE_SIZE];
+    double lo = INFINITY, hi = 0;
+    snprintf(title, sizeof title, "alpha = %g, step %.0f", alpha, step);
+    struct hn_panel *panel = hn_page_panel(page, title, "bound", "share of the walk that escapes");
+    panel->x.log = panel->y.log = true;
+    struct hn_series *line = hn_panel_series(page, panel, "bound", HN_LOOK_PLAIN, 0);
+    for (size_t e = 0; e < sizeof escapes / sizeof escapes[0]; e++) {
+        struct hn_series *s =
+            hn_panel_series(page, panel, escapes[e].label, HN_LOOK_MARKS, escapes[e].line);
+        for (int64_t row = 0; row < t->rows; row++) {
+            double bound = hn_table_real(t, row, "bound");
+            double escape = hn_table_real(t, row, escapes[e].column);
+            if (!belongs(t, row, step, alpha) || !(bound > 0) || isnan(escape))
+                continue;
+            hn_series_add(s, bound, shown(escape));
+            lo = fmin(lo, bound);
+            hi = fmax(hi, bound);
+        }
+    }
+    hn_series_add(line, lo, lo);
+    hn_series_add(line, hi, hi);
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    (void)ctx;
+    const struct hn_table *t = hn_results_table(r, "prop2");
+    double last = -INFINITY, done[MOST_ALPHAS];
+    int alphas = 0;
+    for (int64_t row = 0; row < t->rows; row++)
+        last = fmax(last, hn_table_real(t, row, "step"));
+    for (int64_t row = 0; row < t->rows && alphas < MOST_ALPHAS; row++) {
+        double alpha = hn_table_real(t, row, "alpha");
+        bool again = false;
+        for (int i = 0; i < alphas && !again; i++)
+            again = fabs(done[i] - alpha) < 1e-9;
+        if (again || !belongs(t, row, last, alpha))
+            continue;
+        done[alphas++] = alpha;
+        draw_alpha(page, t, last, alpha);
+    }
+    return hn_page_finish(page, "the table of proposition 2 is empty");
+}
+
+static const char *const columns[] = {
+    "dataset", "step", "alpha", "bound", "escape_mean", "escape_max", "escape_by_degree", NULL};
+
+const struct hn_figure hn_bs_prop2 = {
+    .id = "bs-prop2",
+    .title = "proposition 2: how much of a walk escapes, against its bound",
+    .caption =
+        "A mark per set of items (label classes, sweep cuts, balls) at the last step; above the "
+        "black line the bound does not hold.",
+    .source = "BatchSampler (KDD 2023), proposition 2",
+    .table = "prop2",
+    .columns = columns,
+    .page = draw};

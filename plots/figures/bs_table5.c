@@ -1,0 +1,184 @@
+// BS table 5: what a sampler costs per batch, per build and per step, beside a training step. From
+// `hardneg reproduce` at the paper's sizes (/tables/costs), else from runs at the size of their
+// file. The paper's costs are of a V100 and its own data sets.
+#include "plots/page/curves.h"
+
+#include <math.h>
+#include <string.h>
+
+struct cost {
+    const char *column, *title, *series; // series: its name in the published table
+};
+
+static const struct cost costs[] = {{"cost_s", "Cost_S (s)", "Cost_S"},
+                                    {"cost_g", "Cost_G (s)", "Cost_G"},
+                                    {"cost_g_over_t", "Cost_G / t (s)", "Cost_G/t"},
+                                    {"cost_t", "training step (s)", "Cost_T"},
+                                    {"", "sampler's share (%)", ""}};
+
+enum { SAMPLING, BUILDING, SPREAD, TRAINING, SHARE }; // of costs
+enum { COSTS = sizeof costs / sizeof costs[0], MOST_ROWS = 32 };
+
+// What was measured, by name: several rows of a table, such as repetitions, have one.
+struct row {
+    char label[HN_LABEL_SIZE];
+    const char *name; // of the setting, perhaps a data set of the paper; "" = none
+    double value[COSTS], count;
+};
+
+// Of a step with all its costs, NaN where one is not known.
+static double share_of(double sampling, double spread, double training) {
+    return 100 * (sampling + spread) / (sampling + spread + training);
+}
+
+struct rows {
+    struct row row[MOST_ROWS];
+    int n;
+    bool more;
+};
+
+static struct row *new_row(struct rows *rows, const char *name) {
+    struct row *row = &rows->row[rows->n];
+    if (rows->n == MOST_ROWS) {
+        rows->more = true;
+        return NULL;
+    }
+    rows->n++;
+    *row = (struct row){.name = name};
+    return row;
+}
+
+// Of a table of costs, by name, sampler and items.
+static struct row *find_row(struct rows *rows, const struct hn_table *t, int64_t at) {
+    char label[HN_LABEL_SIZE];
+    const char *name = hn_table_text(t, at, "name"), *sampler = hn_table_text(t, at, "sampler");
+    snprintf(label, sizeof label, "%.16s: %.16s, N=%.0f", name, sampler,
+             hn_table_real(t, at, "items"));
+    for (int i = 0; i < rows->n; i++)
+        if (strcmp(rows->row[i].label, label) == 0)
+            return &rows->row[i];
+    struct row *row = new_row(rows, name);
+    if (row)
+        snprintf(row->label, sizeof row->label, "%s", label);
+    return row;
+}
+
+// Means over repetitions; graphs are built every t steps.
+static void collect_costs(struct rows *rows, const struct hn_table *t) {
+    for (int64_t at = 0; at < t->rows; at++) {
+        struct row *row = find_row(rows, t, at);
+        if (!row)
+            continue;
+        double g = hn_table_real(t, at, "cost_g"),
+               every = hn_option_number(hn_table_text(t, at, "params"), "t");
+        const double value[COSTS] = {hn_table_real(t, at, "cost_s"), g, g / every, NAN, NAN};
+        row->count++;
+        for (int c = 0; c < COSTS; c++)
+            row->value[c] += (value[c] - row->value[c]) / row->count;
+    }
+}
+
+static enum hn_code collect_runs(struct hn_context *ctx, struct rows *rows,
+                                 const struct hn_results *r) {
+    struct hn_groups g;
+    struct hn_choice choice = {.wanted = "cost_s", .most_settings = 24};
+    if (hn_groups_make(ctx, r, choice, &g))
+        return ctx->code;
+    for (int i = 0; i < g.settings; i++) {
+        struct row *row = new_row(rows, "");
+        const struct hn_where where = {0, 0, i, hn_last_step(&g, 0, 0, i, "cost_s")};
+        snprintf(row->label, sizeof row->label, "%s", g.setting[i].label);
+        for (int c = 0; c < SHARE; c++)
+            row->value[c] = hn_groups_mean(&g, where, costs[c].column).mean;
+        double spread = row->value[SPREAD];
+        row->value[SHARE] =
+            share_of(row->value[SAMPLING], isnan(spread) ? 0 : spread, row->value[TRAINING]);
+    }
+    rows->more = g.more_settings;
+    hn_groups_free(ctx, &g);
+    return HN_OK;
+}
+
+static double published(const char *series, const char *x) {
+    struct hn_published_row row;
+    const char *rest = hn_published_text("bs-table5");
+    while (hn_published_next(&rest, &row))
+        if (strcmp(row.series, series) == 0 && strcmp(row.x, x) == 0)
+            return row.value;
+    return NAN;
+}
+
+// The paper's data sets that were measured here stand in their rows, others in rows below.
+static void add_published(struct hn_page *page, struct hn_panel *panel, const struct rows *rows,
+                          int c) {
+    struct hn_published_row row;
+    const char *rest = hn_published_text("bs-table5");
+    struct hn_series *s = hn_panel_series(page, panel, "paper, V100", HN_LOOK_PAPER, 0);
+    while (hn_published_next(&rest, &row)) {
+        char label[HN_LABEL_SIZE + 16];
+        int at = -1;
+        if (strcmp(row.series, costs[SAMPLING].series) != 0) // one of each data set
+            continue;
+        for (int i = 0; i < rows->n; i++)
+            at = strcmp(rows->row[i].name, row.x) == 0 ? i : at;
+        if (at < 0) {
+            snprintf(label, sizeof label, "paper: %.50s", row.x);
+            at = panel->y.n_tics;
+            hn_axis_tic(page, &panel->y, at, label);
+        }
+        double t = published("Cost_T", row.x), spread = published("Cost_G/t", row.x);
+        hn_series_add(
+            s, c == SHARE ? share_of(row.value, spread, t) : published(costs[c].series, row.x), at);
+    }
+}
+
+static void draw_cost(struct hn_page *page, const struct rows *rows, int c) {
+    struct hn_panel *panel = hn_page_panel(page, "", costs[c].title, "");
+    panel->rows = true;
+    panel->x.log = c != SHARE;
+    panel->x.zero = c == SHARE;
+    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_BARS, 1);
+    for (int i = 0; i < rows->n; i++) {
+        hn_axis_tic(page, &panel->y, i, rows->row[i].label);
+        if (rows->row[i].value[c] > 0)
+            hn_series_add(s, rows->row[i].value[c], i);
+    }
+    add_published(page, panel, rows, c);
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    struct rows rows = {.n = 0};
+    const struct hn_table *t = hn_results_table(r, "costs");
+    if (t && t->rows > 0)
+        collect_costs(&rows, t);
+    else if (collect_runs(ctx, &rows, r))
+        return ctx->code;
+    bool trained = false;
+    for (int i = 0; i < rows.n; i++)
+        trained |= !isnan(rows.row[i].value[SHARE]);
+    for (int c = 0; c < (trained ? COSTS : SHARE); c++)
+        draw_cost(page, &rows, c);
+    if (rows.more)
+        hn_page_note(page, "Only the first %d settings are drawn.", rows.n);
+    page->share_y = true;
+    page->columns = trained ? COSTS : SHARE;
+    return hn_page_finish(page, "no run has a cost");
+}
+
+static const char *const columns[] = {"dataset", "step",   "sampler",       "params",
+                                      "cost_s",  "cost_g", "cost_g_over_t", NULL};
+static const char *const cost_columns[] = {"name",   "sampler", "params", "items",
+                                           "cost_s", "cost_g",  NULL};
+
+const struct hn_figure hn_bs_table5 = {
+    .id = "bs-table5",
+    .title = "what samplers cost: per batch, per build, per training step",
+    .caption = "Cost_S to draw a batch, Cost_G to build, Cost_G / t as a step's share, on this "
+               "machine: at the sizes named, else at this file's (medians at the last step). "
+               "Crosses: the paper's, on a V100, with what its training step takes. Costs are on "
+               "logarithmic axes; the sampler's share is of a step with all three.",
+    .source = "BatchSampler (KDD 2023), table 5",
+    .columns = columns,
+    .or_table = "costs",
+    .or_columns = cost_columns,
+    .page = draw};

@@ -1,0 +1,58 @@
+// GC theorems 3.6 and 3.7: the measured gap between global and training loss under its two bounds.
+#include "plots/page/curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const struct {
+    const char *column, *label;
+    int line;
+} values[] = {{"gap", "measured gap", 1},
+              {"bound_36", "bound of theorem 3.6", 2},
+              {"bound_37", "bound of theorem 3.7", 3}};
+
+static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t step) {
+    char title[HN_TITLE_SIZE];
+    snprintf(title, sizeof title, "step %" PRId64, g->step[step]);
+    struct hn_panel *panel = hn_page_panel(page, title, "nat", "");
+    panel->rows = true;
+    panel->x.zero = true;
+    for (int i = 0; i < g->settings; i++)
+        hn_axis_tic(page, &panel->y, i, g->setting[i].label);
+    for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+        struct hn_series *s =
+            hn_panel_series(page, panel, values[v].label, HN_LOOK_MARKS, values[v].line);
+        for (int i = 0; i < g->settings; i++)
+            hn_series_add(
+                s, hn_groups_mean(g, (struct hn_where){0, 0, i, step}, values[v].column).mean, i);
+    }
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    struct hn_groups g;
+    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "gap", .most_settings = 24}, &g)) {
+        if (ctx->code != HN_NOT_APPLICABLE)
+            return ctx->code;
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "no run has a gap: give snapshots with a second view or /positive");
+    }
+    draw_step(page, &g, 0);
+    if (g.steps > 1)
+        draw_step(page, &g, g.steps - 1);
+    page->share_x = page->share_y = true;
+    hn_groups_free(ctx, &g);
+    return hn_page_finish(page, "no run has a gap");
+}
+
+static const char *const columns[] = {"dataset", "step",     "sampler",  "params",
+                                      "gap",     "bound_36", "bound_37", NULL};
+
+const struct hn_figure hn_gc_bounds = {
+    .id = "gc-bounds",
+    .title = "the gap between global and training loss, and its bounds",
+    .caption =
+        "For every sampler, at the first and the last step: the measured gap and the two upper "
+        "bounds. A bound left of its gap would refute the theorem; smaller is better.",
+    .source = "Global Selection of Contrastive Batches (ICML 2023), theorems 3.6 and 3.7",
+    .columns = columns,
+    .page = draw};

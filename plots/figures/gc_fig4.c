@@ -1,0 +1,99 @@
+// GC figure 4: the training loss of samplers against that of many random assignments, whose mean
+// and 20 standard deviations are the paper's yardstick.
+#include "plots/page/curves.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { YARDSTICK = 20 };
+
+// The row of random assignments that belongs to a place; -1 if none.
+static int64_t find_row(const struct hn_groups *g, const struct hn_table *t, int dataset,
+                        int temperature, int64_t step) {
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "dataset"), g->dataset[dataset]) == 0 &&
+            fabs(hn_table_real(t, row, "step") - (double)g->step[step]) < 0.5 &&
+            fabs(hn_table_real(t, row, "temperature") - g->temperature[temperature]) < 1e-9)
+            return row;
+    return -1;
+}
+
+static bool has_rows(const struct hn_groups *g, const struct hn_table *t, int d, int temperature) {
+    for (int64_t step = 0; step < g->steps; step++)
+        if (find_row(g, t, d, temperature, step) >= 0)
+            return true;
+    return false;
+}
+
+static void draw_random(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                        const struct hn_table *t, int dataset, int temperature) {
+    struct hn_series *s = hn_panel_series(page, panel, "random, 20 deviations", HN_LOOK_PLAIN, 0);
+    for (int64_t step = 0; step < g->steps; step++) {
+        int64_t row = find_row(g, t, dataset, temperature, step);
+        if (row >= 0)
+            hn_series_add_interval(s, (double)step, hn_table_real(t, row, "loss_mean"),
+                                   YARDSTICK * hn_table_real(t, row, "loss_sd"));
+    }
+}
+
+static void draw_settings(struct hn_page *page, struct hn_panel *loss, struct hn_panel *away,
+                          const struct hn_groups *g, const struct hn_table *t, int d, int tau) {
+    for (int s = 0; s < g->settings; s++) {
+        const char *label = g->setting[s].label;
+        struct hn_series *own = hn_panel_series(page, loss, label, HN_LOOK_LINE, s + 1);
+        struct hn_series *deviations = hn_panel_series(page, away, label, HN_LOOK_LINE, s + 1);
+        for (int64_t step = 0; step < g->steps; step++) {
+            int64_t row = find_row(g, t, d, tau, step);
+            double mean = hn_groups_mean(g, (struct hn_where){d, tau, s, step}, "loss_train").mean;
+            if (row < 0)
+                continue;
+            hn_series_add(own, (double)step, mean);
+            hn_series_add(deviations, (double)step,
+                          (mean - hn_table_real(t, row, "loss_mean")) /
+                              hn_table_real(t, row, "loss_sd"));
+        }
+    }
+}
+
+static void draw_place(struct hn_page *page, const struct hn_groups *g, const struct hn_table *t,
+                       int d, int temperature) {
+    char title[HN_TITLE_SIZE] = "";
+    if (g->temperatures > 1)
+        snprintf(title, sizeof title, "temperature %g", g->temperature[temperature]);
+    struct hn_panel *loss = hn_page_panel(page, title, "training step", "training loss (nat)");
+    struct hn_panel *away = hn_page_panel(page, title, "training step", "deviations above random");
+    hn_axis_steps(page, &loss->x, g);
+    hn_axis_steps(page, &away->x, g);
+    draw_random(page, loss, g, t, d, temperature);
+    draw_settings(page, loss, away, g, t, d, temperature);
+    struct hn_series *rule = hn_panel_series(page, away, "paper: at least 20", HN_LOOK_RULE, 0);
+    hn_series_add(rule, 0, YARDSTICK);
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    struct hn_groups g;
+    const struct hn_table *t = hn_results_table(r, "random_assignments");
+    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "loss_train"}, &g))
+        return ctx->code;
+    for (int d = 0; d < g.datasets; d++)
+        for (int temperature = 0; temperature < g.temperatures; temperature++)
+            if (has_rows(&g, t, d, temperature))
+                draw_place(page, &g, t, d, temperature);
+    page->columns = 2;
+    hn_groups_free(ctx, &g);
+    return hn_page_finish(page, "no run has random assignments beside it");
+}
+
+static const char *const columns[] = {"dataset",   "step",    "temperature",
+                                      "loss_mean", "loss_sd", NULL};
+
+const struct hn_figure hn_gc_fig4 = {
+    .id = "gc-fig4",
+    .title = "training losses against those of many random assignments",
+    .caption = "Black: mean of random assignments of items to batches, the band 20 of its standard "
+               "deviations. Right: by how many deviations a sampler's loss lies above that mean; "
+               "the paper finds GCBS above 20.",
+    .source = "Global Selection of Contrastive Batches (ICML 2023), figure 4",
+    .table = "random_assignments",
+    .columns = columns,
+    .page = draw};

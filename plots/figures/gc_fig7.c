@@ -1,0 +1,33 @@
+// GC figure 7: the loss that batches are trained with, beside the loss that they had before their
+// epoch began.
+#include "plots/page/training_curves.h"
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    const struct hn_table *t = hn_results_table(r, "training");
+    bool measured = false;
+    for (int64_t row = 0; t && row < t->rows && !measured; row++)
+        measured = hn_table_real(t, row, "loss_expected") > 0;
+    if (!measured)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "no training measured its loss ahead: give the job expected_loss: true");
+    const struct hn_training_curves curves = {
+        .column = "loss", .unit = "nat", .least = 1, .beside = "loss_expected"};
+    if (hn_draw_training(page, r, &curves))
+        return ctx->code;
+    return hn_page_finish(page, "no training has a loss");
+}
+
+static const char *const columns[] = {"run",           "step",   "loss", "loss_expected",
+                                      "learning_rate", "cost_t", NULL};
+
+const struct hn_figure hn_gc_fig7 = {
+    .id = "gc-fig7",
+    .title = "training loss, and what it was before the epoch",
+    .caption = "Mean of the loss between evaluations, over seeds; bands are 95 % intervals of the "
+               "mean, from three seeds on. Dotted: the loss that the same batches had before their "
+               "epoch began. A dotted line above its curve: batches that were chosen as hard are "
+               "easier by the time they are trained on.",
+    .source = "Global Contrastive Batch Sampling (ICML 2023), figure 7",
+    .table = "training",
+    .columns = columns,
+    .page = draw};

@@ -1,0 +1,96 @@
+// HC figure 5 (and 8 to 10): cosines of same-label and of different-label pairs after training, a
+// panel per objective. Our deviation: the paper overlays pairs of objectives; here the two kinds of
+// pairs lie over each other, and the area that they share stands in the title.
+#include "plots/page/page.h"
+#include "plots/page/trained.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MERGE = 4, MOST_BINS = 512, KINDS = 2 };
+
+// Pairs of a setting, all seeds together.
+struct pairs {
+    double count[KINDS][MOST_BINS], sum[KINDS];
+    int bins;
+};
+
+static void collect(const struct hn_trained *t, const struct hn_table *cosines, int64_t setting,
+                    struct pairs *p) {
+    *p = (struct pairs){.bins = 0};
+    for (int64_t row = 0; row < cosines->rows; row++) {
+        if (!hn_trained_is_of(t, (int64_t)hn_table_real(cosines, row, "run"), setting))
+            continue;
+        double low = hn_table_real(cosines, row, "bin_lo");
+        double width = hn_table_real(cosines, row, "bin_hi") - low;
+        double place = round((low + 1) / width), count = hn_table_real(cosines, row, "count");
+        int kind = strcmp(hn_table_text(cosines, row, "kind"), "same_label") == 0;
+        if (!(width > 0 && place >= 0 && place < MOST_BINS))
+            continue;
+        p->count[kind][(int)place] += count;
+        p->sum[kind] += count;
+        p->bins = (int)fmin(round(2 / width), MOST_BINS);
+    }
+}
+
+static double overlap(const struct pairs *p) {
+    double sum = 0;
+    for (int b = 0; b < p->bins; b++)
+        sum += fmin(p->count[0][b] / p->sum[0], p->count[1][b] / p->sum[1]);
+    return sum;
+}
+
+static void add_density(struct hn_series *s, const struct pairs *p, int kind) {
+    double width = 2.0 / p->bins, peak = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int b = 0; b + MERGE <= p->bins; b += MERGE) {
+            double sum = 0;
+            for (int j = b; j < b + MERGE; j++)
+                sum += p->count[kind][j];
+            peak = fmax(peak, sum);
+            if (pass == 1 && sum > 0.002 * peak)
+                hn_series_add(s, -1 + width * (b + 0.5 * MERGE),
+                              sum / (p->sum[kind] * width * MERGE));
+        }
+}
+
+static void draw_setting(struct hn_page *page, const struct hn_trained *t, int64_t setting,
+                         const struct pairs *p) {
+    char label[HN_LABEL_SIZE], title[HN_TITLE_SIZE];
+    hn_trained_label(t, setting, label, sizeof label);
+    snprintf(title, sizeof title, "%.60s, overlap %.3f", label, overlap(p));
+    struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
+    panel->y.lo = 0;
+    add_density(hn_panel_series(page, panel, "different labels", HN_LOOK_AREA, 1), p, 0);
+    add_density(hn_panel_series(page, panel, "same label", HN_LOOK_AREA, 2), p, 1);
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    const struct hn_table *cosines = hn_results_table(r, "cosines"); // there, as the type says
+    struct hn_trained t;
+    if (hn_trained_open(ctx, r, &t))
+        return ctx->code;
+    for (int64_t k = 0; k < t.settings && page->panels < HN_PAGE_PANELS; k++) {
+        struct pairs p;
+        collect(&t, cosines, k, &p);
+        if (p.sum[0] > 0 && p.sum[1] > 0)
+            draw_setting(page, &t, k, &p);
+    }
+    page->share_x = page->share_y = true;
+    hn_trained_free(ctx, &t);
+    return hn_page_finish(page, "no training measured its cosines: give the job cosines: true");
+}
+
+static const char *const columns[] = {"run", "step", "kind", "bin_lo", "bin_hi", "count", NULL};
+
+const struct hn_figure hn_hc_fig5 = {
+    .id = "hc-fig5",
+    .title = "cosines of same-label and different-label pairs",
+    .caption = "Densities over all pairs of test images after training, all seeds together. The "
+               "overlap is the area under both curves: the smaller it is, the better pairs of one "
+               "label are told from others.",
+    .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), figures 5 and 8 to 10",
+    .table = "cosines",
+    .columns = columns,
+    .page = draw};

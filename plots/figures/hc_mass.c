@@ -1,0 +1,100 @@
+// HC 6.1 and 6.2: the share of the weights, and of the loss's negatives, that false negatives
+// carry, against the concentration beta, with and without debiasing.
+#include "plots/page/curves.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *column, *title;
+} masses[] = {{"fn_mass", "weight on false negatives (%)"},
+              {"fn_loss_mass", "loss from false negatives (%)"}};
+
+// beta and tau+ of a row: no weighting has neither, debiasing has no beta.
+static double option(const struct hn_table *runs, int64_t row, const char *name) {
+    double value = hn_table_real(runs, row, name);
+    return isnan(value) ? 0 : value;
+}
+
+// Mean over seeds at one beta and tau+, of one setting at the last step.
+static double mean_at(const struct hn_groups *g, int setting, double beta, double tau,
+                      const char *column) {
+    const struct hn_table *runs = &g->results->runs;
+    double sum = 0;
+    int n = 0;
+    for (int64_t row = 0; row < runs->rows; row++) {
+        const struct hn_place *p = &g->place[row];
+        double value = hn_table_real(runs, row, column);
+        if (p->setting != setting || p->dataset != 0 || p->temperature != 0 ||
+            p->step != g->steps - 1 || isnan(value) ||
+            fabs(option(runs, row, "beta") - beta) > 1e-9 ||
+            fabs(option(runs, row, "tau_plus") - tau) > 1e-9)
+            continue;
+        sum += value;
+        n++;
+    }
+    return n ? sum / n : NAN;
+}
+
+// The next larger value of a weighting's option among the rows, INFINITY if there is none.
+static double next_value(const struct hn_table *runs, const char *name, double last) {
+    double next = INFINITY;
+    for (int64_t row = 0; row < runs->rows; row++) {
+        double value = option(runs, row, name);
+        if (value > last + 1e-9 && value < next)
+            next = value;
+    }
+    return next;
+}
+
+static void draw_mass(struct hn_page *page, const struct hn_groups *g, int setting, int mass) {
+    const struct hn_table *runs = &g->results->runs;
+    struct hn_panel *panel =
+        hn_page_panel(page, g->setting[setting].label, "concentration beta", masses[mass].title);
+    int line = 0;
+    panel->y.zero = true;
+    for (double tau = next_value(runs, "tau_plus", -1); isfinite(tau);
+         tau = next_value(runs, "tau_plus", tau)) {
+        char label[HN_LABEL_SIZE];
+        snprintf(label, sizeof label, tau > 0 ? "debiased, tau+ = %g" : "not debiased", tau);
+        struct hn_series *s =
+            hn_panel_series(page, panel, label, HN_LOOK_LINE, line++ % HN_THEME_LINES + 1);
+        for (double beta = next_value(runs, "beta", -1); isfinite(beta);
+             beta = next_value(runs, "beta", beta)) {
+            double mean = mean_at(g, setting, beta, tau, masses[mass].column);
+            hn_series_add(s, beta, 100 * mean);
+            if (!isnan(mean))
+                hn_axis_tic_number(page, &panel->x, beta);
+        }
+    }
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    struct hn_groups g;
+    if (!isfinite(next_value(&r->runs, "beta", 0)))
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "no run is weighted with beta (hcl)");
+    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "fn_mass", .most_settings = 3}, &g))
+        return ctx->code;
+    for (int mass = 0; mass < 2; mass++)
+        for (int s = 0; s < g.settings; s++)
+            draw_mass(page, &g, s, mass);
+    if (g.more_settings)
+        hn_page_note(page, "Only the first 3 settings are drawn.");
+    page->columns = g.settings;
+    page->no_end_labels = true;
+    hn_groups_free(ctx, &g);
+    return hn_page_finish(page, "no run has weights");
+}
+
+static const char *const columns[] = {"dataset",  "step",    "sampler",      "params", "beta",
+                                      "tau_plus", "fn_mass", "fn_loss_mass", NULL};
+
+const struct hn_figure hn_hc_mass = {
+    .id = "hc-mass",
+    .title = "how much of weights and loss false negatives carry, by concentration",
+    .caption =
+        "At the last step, by sampler. Above: weights on same-label pairs grow with beta. Below: "
+        "their share of the loss's negatives, which debiasing lowers.",
+    .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), sections 6.1 and 6.2",
+    .columns = columns,
+    .page = draw};

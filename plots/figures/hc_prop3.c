@@ -1,0 +1,63 @@
+// HC proposition 3: the expectation over q_beta of an anchor's true negatives rises with beta
+// towards its worst case, the hardest of them.
+#include "plots/page/curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_CURVES = 6 };
+
+static bool same_curve(const struct hn_table *t, int64_t a, int64_t b) {
+    return fabs(hn_table_real(t, a, "step") - hn_table_real(t, b, "step")) < 0.5 &&
+           fabs(hn_table_real(t, a, "temperature") - hn_table_real(t, b, "temperature")) < 1e-9 &&
+           strcmp(hn_table_text(t, a, "dataset"), hn_table_text(t, b, "dataset")) == 0;
+}
+
+static void draw_curve(struct hn_page *page, struct hn_panel *panel, const struct hn_table *t,
+                       int64_t first, int line) {
+    char label[HN_LABEL_SIZE];
+    snprintf(label, sizeof label, "step %.0f", hn_table_real(t, first, "step"));
+    struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
+    for (int64_t row = first; row < t->rows; row++) {
+        double beta = hn_table_real(t, row, "beta");
+        if (!same_curve(t, row, first))
+            continue;
+        double lo = hn_table_real(t, row, "ratio_lo"), hi = hn_table_real(t, row, "ratio_hi");
+        hn_series_add_interval(s, beta, hn_table_real(t, row, "ratio"), 0.5 * (hi - lo));
+    }
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    (void)ctx;
+    const struct hn_table *t = hn_results_table(r, "prop3");
+    struct hn_panel *panel =
+        hn_page_panel(page, "", "concentration beta", "expectation / worst case");
+    int line = 0;
+    panel->y.zero = true;
+    page->no_end_labels = true;
+    for (int64_t row = 0; row < t->rows && line < MOST_CURVES; row++) {
+        bool first = true;
+        for (int64_t i = 0; i < row && first; i++)
+            first = !same_curve(t, i, row);
+        if (first)
+            draw_curve(page, panel, t, row, ++line);
+    }
+    struct hn_series *worst = hn_panel_series(page, panel, "worst case", HN_LOOK_RULE, 0);
+    hn_series_add(worst, 0, 1);
+    return hn_page_finish(page, "the table of proposition 3 is empty");
+}
+
+static const char *const columns[] = {"dataset", "step",     "temperature", "beta",
+                                      "ratio",   "ratio_lo", NULL};
+
+const struct hn_figure hn_hc_prop3 = {
+    .id = "hc-prop3",
+    .title = "proposition 3: hard negatives by weight approach the worst case",
+    .caption =
+        "Expectation of exp(s / tau) over an anchor's true negatives, weighted with beta, as a "
+        "share of its largest value; mean over anchors, with 95 % intervals.",
+    .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), proposition 3",
+    .table = "prop3",
+    .columns = columns,
+    .page = draw};

@@ -1,0 +1,68 @@
+// NS 3.2: false negatives and similarity of the ring sampler against the ring's percentile.
+#include "plots/page/curves.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool keep(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "ring") == 0;
+}
+
+static void draw_measure(struct hn_page *page, const struct hn_groups *g,
+                         const struct hn_measure *m) {
+    static const char *const spaces[] = {"features", "embeddings"};
+    struct hn_panel *panel =
+        hn_page_panel(page, "", "ring: percentile of similarity to the anchor", m->title);
+    panel->y.zero = m->zero;
+    panel->x.lo = 0, panel->x.hi = 100;
+    for (int i = 0; i < 2; i++) {
+        struct hn_series *s = hn_panel_series(page, panel, spaces[i], HN_LOOK_LINE, i + 1);
+        for (double last = -1;;) { // by the middle of the ring
+            int next = -1;
+            double middle = INFINITY;
+            for (int k = 0; k < g->settings; k++) {
+                const char *params = g->setting[k].params;
+                char space[HN_LABEL_SIZE];
+                double at = 0.5 * (hn_option_number(params, "lo") + hn_option_number(params, "hi"));
+                if (hn_option_value(params, "space", space, sizeof space) &&
+                    strcmp(space, spaces[i]) == 0 && at > last && at < middle) {
+                    next = k;
+                    middle = at;
+                }
+            }
+            if (next < 0)
+                break;
+            last = middle;
+            int64_t step = hn_last_step(g, 0, 0, next, m->column);
+            struct hn_mean mean = hn_groups_mean(g, (struct hn_where){0, 0, next, step}, m->column);
+            hn_series_add_interval(s, middle, m->scale * mean.mean, m->scale * mean.half);
+        }
+    }
+}
+
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    const struct hn_measure measure[] = {hn_measure_fn,
+                                         {"cos_mean", "mean cosine to the anchor", 1, false}};
+    struct hn_groups g;
+    struct hn_choice choice = {.wanted = "fn_ratio", .keep = keep, .most_settings = 40};
+    if (hn_groups_make(ctx, r, choice, &g))
+        return ctx->code;
+    if (g.settings > 1)
+        for (int i = 0; i < 2; i++)
+            draw_measure(page, &g, &measure[i]);
+    hn_groups_free(ctx, &g);
+    return hn_page_finish(page, "the runs have one ring alone");
+}
+
+static const char *const columns[] = {"dataset",  "step",     "sampler", "params",
+                                      "fn_ratio", "cos_mean", NULL};
+
+const struct hn_figure hn_ns_ring = {
+    .id = "ns-ring",
+    .title = "false negatives and similarity by the ring that negatives come from",
+    .caption =
+        "Each mark stands at the middle of its ring; 100 is the item nearest to the anchor. By "
+        "cosine of raw features or of embeddings, with 95 % intervals over batches.",
+    .source = "Hafidi et al., negative sampling strategies, section 3.2",
+    .columns = columns,
+    .page = draw};

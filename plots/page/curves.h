@@ -1,0 +1,62 @@
+// What many figures have in common: a measure over steps by setting, a measure over a parameter by
+// step, and the values that papers print.
+#ifndef HN_PLOTS_PAGE_CURVES_H
+#define HN_PLOTS_PAGE_CURVES_H
+
+#include "plots/page/page.h"
+
+// A column of /runs as it is drawn.
+struct hn_measure {
+    const char *column, *title; // title with unit
+    double scale;               // 100 for percent
+    bool zero;                  // the axis begins at 0
+};
+extern const struct hn_measure hn_measure_fn, hn_measure_start, hn_measure_cos;
+
+// Panels by data set and measure, a curve per setting over the steps. faint: some of the batches
+// behind the means, of measures that are kept by batch.
+void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
+                        const struct hn_measure *measure, int n, bool faint);
+
+// A measure over a parameter: a curve per step where all else is the same, else a curve per
+// sampler and other options at the last step. Settings without a number for it stand beside as
+// rules, if they are of sampler `rule`.
+struct hn_sweep {
+    const char *option; // of the sampler's parameters, or "batch_size"
+    const char *title;  // of its axis
+    const char *rule;   // sampler whose mean at the last step is a rule; NULL = none
+    const struct hn_measure *measure;
+    int n;
+    bool log; // axis of the parameter
+    struct hn_choice choice;
+    const char *paper; // id of published values to show in a panel beside; NULL = none
+    const char *paper_series, *paper_title;
+};
+HN_MUST_USE enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
+                                       const struct hn_sweep *sweep);
+
+// Choices of rows.
+bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row); // BatchSampler's own (RWR)
+bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row);
+bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
+// Whether the row has the value of `option` that the first row has for which `other` is true: so
+// that what is compared with those rows differs in one thing. False if there is no such row.
+bool hn_row_like(const struct hn_table *runs, int64_t row, const char *option,
+                 bool (*other)(const struct hn_table *runs, int64_t row));
+
+// Setting of a groups' place, at the last step where it has a value in the column; -1 if none.
+int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
+                     const char *column);
+// The name of a data set without folders and ending.
+void hn_dataset_title(const char *dataset, char *text, size_t size);
+
+// A row of plots/paper/<id>.tsv, the values that a paper prints.
+struct hn_published_row {
+    char series[HN_LABEL_SIZE], x[HN_LABEL_SIZE], unit[32], table[HN_LABEL_SIZE];
+    double value;
+};
+// Goes through them: *rest is hn_published_text(id) at first. False at the end.
+const char *hn_published_text(const char *id); // "" if the paper prints none
+bool hn_published_next(const char **rest, struct hn_published_row *out);
+
+#endif

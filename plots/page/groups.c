@@ -1,0 +1,424 @@
+#include "plots/page/groups.h"
+
+#include "core/stats.h"
+
+#include <gsl/gsl_cdf.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool usable(const struct hn_table *runs, int64_t row, struct hn_choice choice) {
+    const char *status = hn_table_text(runs, row, "status");
+    if (*status && strcmp(status, "ok") != 0)
+        return false;
+    if (choice.wanted && isnan(hn_table_real(runs, row, choice.wanted)))
+        return false;
+    return !choice.keep || choice.keep(runs, row);
+}
+
+static int64_t whole(const struct hn_table *runs, int64_t row, const char *name) {
+    double value = hn_table_real(runs, row, name);
+    return isnan(value) || fabs(value) > 9e15 ? 0 : (int64_t)value;
+}
+
+static int find_dataset(struct hn_groups *g, const char *name) {
+    for (int i = 0; i < g->datasets; i++)
+        if (strcmp(g->dataset[i], name) == 0)
+            return i;
+    if (g->datasets == HN_MOST_PANELS) {
+        g->more_datasets = true;
+        return -1;
+    }
+    g->dataset[g->datasets] = name;
+    return g->datasets++;
+}
+
+static int find_temperature(struct hn_groups *g, double value) {
+    for (int i = 0; i < g->temperatures; i++)
+        if (fabs(g->temperature[i] - value) < 1e-12 || (isnan(value) && isnan(g->temperature[i])))
+            return i;
+    if (g->temperatures == HN_MOST_PANELS) {
+        g->more_temperatures = true;
+        return -1;
+    }
+    g->temperature[g->temperatures] = value;
+    return g->temperatures++;
+}
+
+static int find_setting(struct hn_groups *g, const struct hn_setting *wanted, int most) {
+    for (int i = 0; i < g->settings; i++) {
+        const struct hn_setting *s = &g->setting[i];
+        if (strcmp(s->sampler, wanted->sampler) == 0 && strcmp(s->params, wanted->params) == 0 &&
+            s->batch_size == wanted->batch_size)
+            return i;
+    }
+    if (g->settings == most) {
+        g->more_settings = true;
+        return -1;
+    }
+    g->setting[g->settings] = *wanted;
+    return g->settings++;
+}
+
+// One option of canonical parameters "K=100, M=500": text[0 .. length).
+struct option {
+    const char *text;
+    size_t length;
+};
+
+static bool next_option(const char **rest, struct option *o) {
+    if (!**rest)
+        return false;
+    const char *end = strstr(*rest, ", ");
+    o->text = *rest;
+    o->length = end ? (size_t)(end - *rest) : strlen(*rest);
+    *rest = end ? end + 2 : *rest + o->length;
+    return true;
+}
+
+static bool has_option(const char *params, struct option wanted) {
+    struct option o;
+    while (next_option(&params, &o))
+        if (o.length == wanted.length && memcmp(o.text, wanted.text, o.length) == 0)
+            return true;
+    return false;
+}
+
+bool hn_option_value(const char *params, const char *option, char *value, size_t size) {
+    struct option o;
+    size_t length = strlen(option);
+    while (next_option(&params, &o))
+        if (o.length > length && o.text[length] == '=' && memcmp(o.text, option, length) == 0) {
+            snprintf(value, size, "%.*s", (int)(o.length - length - 1), o.text + length + 1);
+            return true;
+        }
+    return false;
+}
+
+double hn_option_number(const char *params, const char *option) {
+    char value[HN_LABEL_SIZE], *end = value;
+    if (!hn_option_value(params, option, value, sizeof value))
+        return NAN;
+    double number = strtod(value, &end);
+    return end > value && *end == '\0' ? number : NAN;
+}
+
+int hn_groups_values(const struct hn_groups *g, const char *option) {
+    char value[HN_LABEL_SIZE], other[HN_LABEL_SIZE];
+    int n = 0;
+    for (int i = 0; i < g->settings; i++) {
+        bool again = !hn_option_value(g->setting[i].params, option, value, sizeof value);
+        for (int j = 0; j < i && !again; j++)
+            again = hn_option_value(g->setting[j].params, option, other, sizeof other) &&
+                    strcmp(value, other) == 0;
+        n += !again;
+    }
+    return n;
+}
+
+// Whether an option tells this setting from others of its sampler: another has another value, and
+// this is no word ("walk=rwr") that most of them have.
+static bool tells(const struct hn_groups *g, const struct hn_setting *s, struct option o) {
+    int all = 0, same = 0;
+    const char *value = memchr(o.text, '=', o.length);
+    bool word =
+        value && ((value[1] >= 'a' && value[1] <= 'z') || (value[1] >= 'A' && value[1] <= 'Z'));
+    for (int i = 0; i < g->settings; i++)
+        if (strcmp(g->setting[i].sampler, s->sampler) == 0) {
+            all++;
+            same += has_option(g->setting[i].params, o);
+        }
+    return same < all && !(word && 2 * same > all);
+}
+
+// Appends at most `length` bytes, never part of a UTF-8 character.
+static void add_text(char label[HN_LABEL_SIZE], const char *text, size_t length) {
+    size_t used = strlen(label), room = HN_LABEL_SIZE - 1 - used;
+    size_t n = length < room ? length : room;
+    while (n < length && n > 0 && ((unsigned char)text[n] & 0xC0U) == 0x80U)
+        n--;
+    memcpy(label + used, text, n);
+    label[used + n] = '\0';
+}
+
+// The sampler is named unless all settings are of one and differ in options.
+static void make_label(const struct hn_groups *g, struct hn_setting *s) {
+    const char *rest = s->params, *joint = " ";
+    struct option o;
+    bool sizes_differ = false, samplers_differ = g->settings == 1;
+    for (int i = 0; i < g->settings; i++) {
+        sizes_differ |= g->setting[i].batch_size != s->batch_size;
+        samplers_differ |= strcmp(g->setting[i].sampler, s->sampler) != 0;
+    }
+    if (samplers_differ)
+        add_text(s->label, s->sampler, strlen(s->sampler));
+    else
+        joint = "";
+    while (next_option(&rest, &o))
+        if (tells(g, s, o)) {
+            add_text(s->label, joint, strlen(joint));
+            add_text(s->label, o.text, o.length);
+            joint = ", ";
+        }
+    if (sizes_differ) {
+        char size[32];
+        snprintf(size, sizeof size, "%sB=%" PRId64, joint, s->batch_size);
+        add_text(s->label, size, strlen(size));
+    }
+    if (!*s->label)
+        add_text(s->label, s->sampler, strlen(s->sampler));
+}
+
+// Fills `step` with the steps of the rows that are kept, each once, increasing.
+static void collect_steps(struct hn_groups *g) {
+    const struct hn_table *runs = &g->results->runs;
+    int64_t n = 0;
+    for (int64_t row = 0; row < runs->rows; row++)
+        if (g->place[row].setting >= 0)
+            g->step[n++] = whole(runs, row, "step");
+    qsort(g->step, (size_t)n, sizeof *g->step, by_value);
+    for (int64_t i = 0; i < n; i++)
+        if (i == 0 || g->step[i] != g->step[i - 1])
+            g->step[g->steps++] = g->step[i];
+    for (int64_t row = 0; row < runs->rows; row++) {
+        int64_t step = whole(runs, row, "step");
+        const int64_t *found = bsearch(&step, g->step, (size_t)g->steps, sizeof *g->step, by_value);
+        g->place[row].step = found ? found - g->step : -1;
+    }
+}
+
+static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice) {
+    const struct hn_table *runs = &g->results->runs;
+    struct hn_place *p = &g->place[row];
+    *p = (struct hn_place){-1, -1, -1, -1};
+    if (!usable(runs, row, choice))
+        return;
+    p->dataset = find_dataset(g, hn_table_text(runs, row, "dataset"));
+    p->temperature = find_temperature(g, hn_table_real(runs, row, "temperature"));
+    struct hn_setting setting = {hn_table_text(runs, row, "sampler"),
+                                 hn_table_text(runs, row, "params"), whole(runs, row, "batch_size"),
+                                 ""};
+    if (p->dataset >= 0 && p->temperature >= 0)
+        p->setting = find_setting(g, &setting, choice.most_settings);
+}
+
+enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
+                            struct hn_choice choice, struct hn_groups *out) {
+    *out = (struct hn_groups){.results = r};
+    out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
+    out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
+    choice.most_settings = choice.most_settings ? choice.most_settings : HN_THEME_LINES;
+    int64_t room = r->runs.rows < choice.most_settings ? r->runs.rows : choice.most_settings;
+    out->setting = hn_alloc(ctx, room, sizeof *out->setting);
+    if (!out->step || !out->place || !out->setting) {
+        hn_groups_free(ctx, out);
+        return ctx->code;
+    }
+    for (int64_t row = 0; row < r->runs.rows; row++)
+        place_row(out, row, choice);
+    for (int i = 0; i < out->settings; i++)
+        make_label(out, &out->setting[i]);
+    collect_steps(out);
+    if (out->steps > 0)
+        return HN_OK;
+    hn_groups_free(ctx, out);
+    if (choice.keep)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has the settings it shows");
+    if (choice.wanted)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has a value in column %s",
+                       choice.wanted);
+    return hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no finished run");
+}
+
+void hn_groups_free(struct hn_context *ctx, struct hn_groups *g) {
+    hn_free(ctx, g->step);
+    hn_free(ctx, g->place);
+    hn_free(ctx, g->setting);
+    *g = (struct hn_groups){0};
+}
+
+static bool is_there(const struct hn_place *p, struct hn_where w) {
+    return p->setting == w.setting && p->step == w.step &&
+           (w.dataset < 0 || p->dataset == w.dataset) &&
+           (w.temperature < 0 || p->temperature == w.temperature);
+}
+
+int hn_groups_rows(const struct hn_groups *g, struct hn_where where, const char *name, int64_t *row,
+                   int most) {
+    const struct hn_table *runs = &g->results->runs;
+    int n = 0;
+    for (int64_t i = 0; i < runs->rows && n < most; i++) {
+        if (!is_there(&g->place[i], where) || isnan(hn_table_real(runs, i, name)))
+            continue;
+        double seed = hn_table_real(runs, i, "seed");
+        bool again = false;
+        for (int j = 0; j < n && !again; j++)
+            again = fabs(hn_table_real(runs, row[j], "seed") - seed) < 0.5 &&
+                    g->place[row[j]].dataset == g->place[i].dataset &&
+                    g->place[row[j]].temperature == g->place[i].temperature;
+        if (!again)
+            row[n++] = i;
+    }
+    return n;
+}
+
+enum { MOST_ROWS = 256 };
+
+// Half-width of the interval over all batches of the rows, of the mean cosine of batches.
+static double over_batches(const struct hn_results *r, const int64_t *row, int rows) {
+    double sum = 0, squares = 0;
+    int64_t n = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < rows; i++)
+            for (int64_t b = r->batch_start[row[i]]; b < r->batch_start[row[i] + 1]; b++) {
+                double value = r->batch_cos_mean[b];
+                if (isnan(value))
+                    continue;
+                if (pass == 0) {
+                    sum += value;
+                    n++;
+                } else
+                    squares += (value - sum / (double)n) * (value - sum / (double)n);
+            }
+    return n > 1 ? gsl_cdf_tdist_Pinv(0.975, (double)n - 1) *
+                       sqrt(squares / (double)(n - 1) / (double)n)
+                 : NAN;
+}
+
+static double half_width(const struct hn_groups *g, const int64_t *row, int rows,
+                         const char *name) {
+    const struct hn_results *r = g->results;
+    char lo[HN_LABEL_SIZE], hi[HN_LABEL_SIZE];
+    double squares = 0, value[MOST_ROWS];
+    snprintf(lo, sizeof lo, "%s_lo", name);
+    snprintf(hi, sizeof hi, "%s_hi", name);
+    if (hn_table_find(&r->runs, lo) >= 0) {
+        for (int i = 0; i < rows; i++) {
+            double half =
+                0.5 * (hn_table_real(&r->runs, row[i], hi) - hn_table_real(&r->runs, row[i], lo));
+            squares += half * half;
+        }
+        return sqrt(squares) / rows;
+    }
+    if (strcmp(name, "cos_mean") == 0 && r->batch_start && r->batch_cos_mean)
+        return over_batches(r, row, rows);
+    if (rows < 3)
+        return NAN;
+    for (int i = 0; i < rows; i++)
+        value[i] = hn_table_real(&r->runs, row[i], name);
+    struct hn_interval interval = hn_mean_interval(value, 1, rows, 0.95);
+    return 0.5 * (interval.hi - interval.lo);
+}
+
+struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
+    int64_t row[MOST_ROWS];
+    int rows = hn_groups_rows(g, where, name, row, MOST_ROWS);
+    struct hn_mean m = {NAN, NAN, rows};
+    double sum = 0;
+    for (int i = 0; i < rows; i++)
+        sum += hn_table_real(&g->results->runs, row[i], name);
+    if (rows > 0) {
+        m.mean = sum / rows;
+        m.half = half_width(g, row, rows, name);
+    }
+    return m;
+}
+
+void hn_groups_left_out(const struct hn_groups *g, char *text, size_t size) {
+    snprintf(text, size, "%s%s%s",
+             g->more_settings ? "Only the first 8 settings of the file are drawn. " : "",
+             g->more_datasets ? "Only the first 4 data sets of the file are drawn. " : "",
+             g->more_temperatures ? "Only the first 4 temperatures of the file are drawn. " : "");
+}
+
+// At most eight labels, so that those of a long series stay apart; every step has its mark.
+void hn_groups_tics(FILE *gp, const struct hn_groups *g) {
+    int64_t every = (g->steps + 7) / 8;
+    fputs("set xtics (", gp);
+    for (int64_t i = 0; i < g->steps; i++)
+        if (i % every == 0)
+            fprintf(gp, "%s\"%" PRId64 "\" %" PRId64, i ? ", " : "", g->step[i], i);
+    fputs(")\n", gp);
+    fprintf(gp, "set xrange [%.2f:%.2f]\n", g->steps > 1 ? -0.25 : -0.6,
+            (double)(g->steps - 1) + (g->steps > 1 ? 0.25 : 0.6));
+}
+
+enum { REFERENCE_LINE = 8 }; // black
+
+// The grid of a key, in inches: room for a sample of the line and for the longest label.
+struct key {
+    int curves, columns, rows;
+    double cell;
+};
+
+static const double key_row = 0.16, key_sample = 0.6, key_letter = 0.058;
+
+static struct key key_grid(const struct hn_groups *g, double width, const char *reference) {
+    size_t longest = reference ? strlen(reference) : 1;
+    for (int s = 0; s < g->settings; s++) {
+        size_t length = strlen(g->setting[s].label);
+        longest = length > longest ? length : longest;
+    }
+    struct key k = {.curves = g->settings + (reference ? 1 : 0)};
+    k.cell = key_sample + key_letter * (double)longest;
+    k.columns = (int)fmax(1, fmin(k.curves, (width - 0.1) / k.cell));
+    k.rows = (k.curves + k.columns - 1) / k.columns;
+    k.columns = (k.curves + k.rows - 1) / k.rows; // as even as can be
+    return k;
+}
+
+double hn_groups_key_height(const struct hn_groups *g, double width, const char *reference) {
+    return 0.08 + key_row * key_grid(g, width, reference).rows;
+}
+
+// gnuplot folds a key as it sees fit, differently in every terminal. So every entry is a key of its
+// own, of a plot of nothing. This comes last, since it takes frame and tics away.
+void hn_groups_key(FILE *gp, const struct hn_groups *g, double width, double page_height,
+                   const char *reference) {
+    struct key k = key_grid(g, width, reference);
+    double left = fmax(0.05, 0.5 * (width - k.columns * k.cell));
+    fputs("unset border; unset tics; unset grid; unset label\nset xrange [0:1]; set yrange [0:1]\n",
+          gp);
+    hn_place_panel(gp, (struct hn_box){0, 0, width, page_height}, width, page_height);
+    for (int i = 0; i < k.curves; i++) {
+        int s = reference ? i - 1 : i, row = i / k.columns, column = i % k.columns;
+        double x = left + column * k.cell, y = 0.12 + key_row * row;
+        fprintf(gp, "set key at screen %.5f, screen %.5f left center Left reverse\nplot NaN with ",
+                x / width, 1 - y / page_height);
+        if (s < 0)
+            fprintf(gp, "lines lt %d lw 2 dt solid title ", REFERENCE_LINE);
+        else
+            fprintf(gp, "linespoints lt %d title ", s + 1);
+        hn_gp_string(gp, s < 0 ? reference : g->setting[s].label);
+        fputc('\n', gp);
+    }
+}
+
+void hn_place_panel(FILE *gp, struct hn_box box, double page_width, double page_height) {
+    fprintf(gp,
+            "set lmargin at screen %.5f; set rmargin at screen %.5f\n"
+            "set tmargin at screen %.5f; set bmargin at screen %.5f\n",
+            box.left / page_width, (box.left + box.width) / page_width, 1 - box.top / page_height,
+            1 - (box.top + box.height) / page_height);
+}
+
+void hn_axis_title(FILE *gp, int tag, const char *text, double x, double y, bool upright,
+                   double page_width, double page_height) {
+    fprintf(gp, "set label %d ", tag);
+    hn_gp_string(gp, text);
+    fprintf(gp, " at screen %.5f, screen %.5f center%s\n", x / page_width, 1 - y / page_height,
+            upright ? " rotate by 90" : "");
+}
+
+double hn_tic_step(double range, int most) {
+    double step = pow(10, floor(log10(range / most)));
+    for (int i = 0; step * most < range && i < 3; i++)
+        step *= i == 1 ? 2.5 : 2;
+    return step;
+}

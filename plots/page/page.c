@@ -1,0 +1,322 @@
+// Building a page, its ranges and its numbers; page_script.c draws it.
+#include "plots/page/page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void hn_page_begin(struct hn_context *ctx, struct hn_page *page) {
+    *page = (struct hn_page){.ctx = ctx};
+    page->spare_series.page = page;
+}
+
+void hn_page_free(struct hn_page *page) {
+    struct hn_context *ctx = page->ctx;
+    for (int p = 0; p < HN_PAGE_PANELS + 1; p++) {
+        struct hn_panel *panel = p < HN_PAGE_PANELS ? &page->panel[p] : &page->spare_panel;
+        for (int s = 0; s < panel->n_series; s++) {
+            hn_free(ctx, panel->series[s]->datum);
+            hn_free(ctx, panel->series[s]);
+        }
+        if (panel->x.tic)
+            hn_free(ctx, panel->x.tic);
+        if (panel->y.tic)
+            hn_free(ctx, panel->y.tic);
+    }
+    *page = (struct hn_page){.ctx = ctx};
+}
+
+void hn_page_note(struct hn_page *page, const char *fmt, ...) {
+    va_list args;
+    size_t used = strlen(page->note);
+    if (used + 2 >= sizeof page->note)
+        return;
+    if (used)
+        page->note[used++] = ' ';
+    va_start(args, fmt);
+    vsnprintf(page->note + used, sizeof page->note - used, fmt, args);
+    va_end(args);
+}
+
+size_t hn_letters(const char *text) {
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0U) != 0x80U;
+    return n;
+}
+
+double hn_disc_size(double size) { return 0.35 + 1.5 * sqrt(size); }
+
+static bool has_data(const struct hn_panel *panel) {
+    for (int s = 0; s < panel->n_series; s++)
+        if (panel->series[s]->n > 0 && panel->series[s]->look != HN_LOOK_RULE)
+            return true;
+    return false;
+}
+
+// What papers print is no figure of these results.
+static bool has_own(const struct hn_page *page) {
+    for (int p = 0; p < page->panels; p++)
+        for (int s = 0; s < page->panel[p].n_series; s++) {
+            const struct hn_series *series = page->panel[p].series[s];
+            if (series->n > 0 && series->look != HN_LOOK_RULE && series->look != HN_LOOK_PAPER)
+                return true;
+        }
+    return false;
+}
+
+// Panels without a place are taken out, and series are numbered as they stand in the .tsv.
+enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
+    int kept = 0, index = 0;
+    for (int p = 0; p < page->panels; p++)
+        if (has_data(&page->panel[p])) {
+            struct hn_panel moved = page->panel[p];
+            page->panel[p] = page->panel[kept];
+            page->panel[kept++] = moved;
+        }
+    // Those behind keep their allocations for hn_page_free().
+    page->panels = kept;
+    for (int p = 0; p < kept; p++)
+        for (int s = 0; s < page->panel[p].n_series; s++) {
+            struct hn_series *series = page->panel[p].series[s];
+            series->index = series->n > 0 ? index++ : -1;
+        }
+    if (page->code)
+        return page->code;
+    return has_own(page) ? HN_OK : hn_fail(page->ctx, HN_NOT_APPLICABLE, "%s", reason);
+}
+
+struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const char *x,
+                               const char *y) {
+    struct hn_panel *panel = &page->spare_panel;
+    if (page->panels < HN_PAGE_PANELS)
+        panel = &page->panel[page->panels++];
+    else if (!strstr(page->note, "panels are drawn"))
+        hn_page_note(page, "Only the first %d panels are drawn.", HN_PAGE_PANELS);
+    snprintf(panel->title, sizeof panel->title, "%s", title);
+    snprintf(panel->x.title, sizeof panel->x.title, "%s", x);
+    snprintf(panel->y.title, sizeof panel->y.title, "%s", y);
+    panel->x.lo = panel->x.hi = panel->y.lo = panel->y.hi = NAN;
+    return panel;
+}
+
+struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, const char *label,
+                                  enum hn_look look, int line) {
+    struct hn_series *s = NULL;
+    if (panel->n_series == HN_PANEL_SERIES)
+        hn_page_note(page, "A panel has room for %d curves; %s is left out.", HN_PANEL_SERIES,
+                     label);
+    else
+        s = hn_zalloc(page->ctx, 1, sizeof *s);
+    if (!s) {
+        page->code = panel->n_series == HN_PANEL_SERIES ? page->code : page->ctx->code;
+        return &page->spare_series;
+    }
+    panel->series[panel->n_series++] = s;
+    s->page = page;
+    s->look = look;
+    s->line = line;
+    snprintf(s->label, sizeof s->label, "%s", label);
+    return s;
+}
+
+static void add(struct hn_series *s, struct hn_datum d) {
+    if (!isfinite(d.x) || !isfinite(d.y) || s == &s->page->spare_series)
+        return;
+    if (s->n == s->room) {
+        int64_t room = s->room ? 2 * s->room : 16;
+        struct hn_datum *more = hn_resize(s->page->ctx, s->datum, room, sizeof *more);
+        if (!more) {
+            s->page->code = s->page->ctx->code;
+            return;
+        }
+        s->datum = more;
+        s->room = room;
+    }
+    s->datum[s->n++] = d;
+}
+
+void hn_series_add(struct hn_series *s, double x, double y) {
+    add(s, (struct hn_datum){x, y, NAN, NAN, NAN});
+}
+
+void hn_series_add_interval(struct hn_series *s, double x, double y, double half) {
+    add(s, (struct hn_datum){x, y, y - half, y + half, NAN});
+}
+
+void hn_series_add_row(struct hn_series *s, double x, int row, double half) {
+    add(s, (struct hn_datum){x, row, x - half, x + half, NAN});
+}
+
+void hn_series_add_sized(struct hn_series *s, double x, double y, double size) {
+    add(s, (struct hn_datum){x, y, NAN, NAN, size});
+}
+
+void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text) {
+    if (axis->n_tics == axis->tic_room) {
+        int room = axis->tic_room ? 2 * axis->tic_room : 16;
+        struct hn_tic *more = hn_resize(page->ctx, axis->tic, room, sizeof *more);
+        if (!more) {
+            page->code = page->ctx->code;
+            return;
+        }
+        axis->tic = more;
+        axis->tic_room = room;
+    }
+    struct hn_tic *tic = &axis->tic[axis->n_tics++];
+    tic->at = at;
+    snprintf(tic->text, sizeof tic->text, "%s", text);
+}
+
+void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at) {
+    char text[32];
+    for (int i = 0; i < axis->n_tics; i++)
+        if (axis->tic[i].at <= at && axis->tic[i].at >= at)
+            return;
+    snprintf(text, sizeof text, "%g", at);
+    hn_axis_tic(page, axis, at, text);
+}
+
+// At most eight labels, so that those of a long series stay apart.
+void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g) {
+    int64_t every = (g->steps + 7) / 8;
+    for (int64_t i = 0; i < g->steps; i += every) {
+        char text[32];
+        snprintf(text, sizeof text, "%" PRId64, g->step[i]);
+        hn_axis_tic(page, axis, (double)i, text);
+    }
+    double room = g->steps > 1 ? 0.25 : 0.6;
+    axis->lo = -room;
+    axis->hi = (double)(g->steps - 1) + room;
+}
+
+void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, int line) {
+    if (panel->n_marks == HN_PANEL_MARKS || !isfinite(x) || !isfinite(y))
+        return;
+    struct hn_mark *mark = &panel->mark[panel->n_marks++];
+    *mark = (struct hn_mark){.x = x, .y = y, .line = line};
+    snprintf(mark->text, sizeof mark->text, "%s", text);
+}
+
+void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, double y1) {
+    if (panel->n_frames == HN_PANEL_MARKS)
+        return;
+    double *frame = panel->frame[panel->n_frames++];
+    frame[0] = x0, frame[1] = y0, frame[2] = x1, frame[3] = y1;
+}
+
+static void grow(double *lo, double *hi, double value, bool log) {
+    if (!isfinite(value) || (log && value <= 0))
+        return;
+    *lo = value < *lo ? value : *lo;
+    *hi = value > *hi ? value : *hi;
+}
+
+static void grow_by_panel(const struct hn_panel *panel, bool vertical, double *lo, double *hi) {
+    bool log = vertical ? panel->y.log : panel->x.log;
+    for (int s = 0; s < panel->n_series; s++) {
+        const struct hn_series *series = panel->series[s];
+        bool rule = series->look == HN_LOOK_RULE;
+        for (int64_t i = 0; i < series->n && (vertical || !rule); i++) {
+            const struct hn_datum *d = &series->datum[i];
+            grow(lo, hi, vertical ? d->y : d->x, log);
+            if (vertical != panel->rows) {
+                grow(lo, hi, d->lo, log);
+                grow(lo, hi, d->hi, log);
+            }
+        }
+    }
+    for (int i = 0; i < panel->n_frames; i++) {
+        grow(lo, hi, panel->frame[i][vertical], log);
+        grow(lo, hi, panel->frame[i][2 + vertical], log);
+    }
+}
+
+static void add_margin(const struct hn_axis *axis, double *lo, double *hi) {
+    double share = axis->tight ? 0 : 0.06;
+    if (!(*lo <= *hi)) {
+        *lo = axis->log ? 1 : 0;
+        *hi = axis->log ? 10 : 1;
+    }
+    if (axis->log) {
+        double pad = fmax(share * log10(*hi / *lo), *hi > 1.000001 * *lo ? 0 : 0.3);
+        *lo *= pow(10, -pad);
+        *hi *= pow(10, pad);
+        return;
+    }
+    bool from_zero = axis->zero && *lo >= 0 && *lo < 0.5 * *hi; // else it would press curves flat
+    double span = *hi - (from_zero ? 0 : *lo);
+    bool flat = span <= 1e-6 * fabs(*hi); // but for rounding
+    double pad = flat ? fmax(0.05 * fabs(*hi), 1e-3) : share * span;
+    *lo = from_zero ? 0 : *lo - pad;
+    *hi += pad;
+}
+
+void hn_page_range(const struct hn_page *page, const struct hn_panel *panel, bool vertical,
+                   double *lo, double *hi) {
+    const struct hn_axis *axis = vertical ? &panel->y : &panel->x;
+    bool shared = vertical ? page->share_y : page->share_x;
+    *lo = INFINITY;
+    *hi = -INFINITY;
+    if (vertical && panel->rows) { // from the first row, at 0, down
+        *lo = panel->y.n_tics - 0.4;
+        *hi = -0.6;
+        return;
+    }
+    for (int p = 0; p < page->panels; p++)
+        if (shared || &page->panel[p] == panel)
+            grow_by_panel(&page->panel[p], vertical, lo, hi);
+    add_margin(axis, lo, hi);
+    *lo = isnan(axis->lo) ? *lo : axis->lo;
+    *hi = isnan(axis->hi) ? *hi : axis->hi;
+}
+
+static void write_tics(FILE *tsv, const char *name, const struct hn_axis *axis) {
+    if (axis->n_tics == 0)
+        return;
+    fprintf(tsv, "# %s:", name);
+    for (int i = 0; i < axis->n_tics; i++) {
+        fprintf(tsv, "%s %.9g is ", i ? "," : "", axis->tic[i].at);
+        hn_tsv_text(tsv, axis->tic[i].text);
+    }
+    fputc('\n', tsv);
+}
+
+static void write_heading(FILE *tsv, const struct hn_panel *panel, const struct hn_series *s) {
+    fputs("\n\n# ", tsv);
+    hn_tsv_text(tsv, panel->title);
+    fputs(*panel->title && (*s->label || *s->end) ? ": " : "", tsv);
+    hn_tsv_text(tsv, *s->end ? s->end : s->label);
+    fputs(s->look == HN_LOOK_PAPER ? " (published)\n" : "\n", tsv);
+    write_tics(tsv, "places along x", &panel->x);
+    write_tics(tsv, "places along y", &panel->y);
+    fputs("# ", tsv);
+    hn_tsv_text(tsv, *panel->x.title ? panel->x.title : "x");
+    fputc('\t', tsv);
+    hn_tsv_text(tsv, *panel->y.title ? panel->y.title : "y");
+    fputs("\tlower end\tupper end\tsize\n", tsv);
+}
+
+void hn_page_write_data(struct hn_page *page, FILE *tsv) {
+    if (*page->note) {
+        fputs("# ", tsv);
+        hn_tsv_text(tsv, page->note);
+        fputc('\n', tsv);
+    }
+    for (int p = 0; p < page->panels; p++)
+        for (int s = 0; s < page->panel[p].n_series; s++) {
+            const struct hn_series *series = page->panel[p].series[s];
+            if (series->index < 0)
+                continue;
+            write_heading(tsv, &page->panel[p], series);
+            for (int64_t i = 0; i < series->n; i++) {
+                const struct hn_datum *d = &series->datum[i];
+                fprintf(tsv, "%.9g", d->x);
+                hn_tsv_real(tsv, d->y);
+                hn_tsv_real(tsv, d->lo);
+                hn_tsv_real(tsv, d->hi);
+                hn_tsv_real(tsv, d->size);
+                fputc('\n', tsv);
+            }
+        }
+}

@@ -1,0 +1,136 @@
+// A page of panels with curves, marks, bars and heat maps: what most figures are made of. A figure
+// says what is to be seen; the page writes the numbers, chooses ranges and tics, places panels,
+// labels and key, and writes the gnuplot commands.
+//
+// Building never fails in the middle: what does not fit goes to a spare panel or series that is not
+// drawn, and a failed allocation is reported by hn_page_finish().
+#ifndef HN_PLOTS_PAGE_PAGE_H
+#define HN_PLOTS_PAGE_PAGE_H
+
+#include "plots/page/groups.h"
+
+enum { HN_PAGE_PANELS = 12, HN_PANEL_SERIES = 40, HN_PANEL_MARKS = 64, HN_TITLE_SIZE = 96 };
+
+enum hn_look {
+    HN_LOOK_LINE,   // marks joined by lines, intervals as a band (a bar where there is one place)
+    HN_LOOK_PLAIN,  // a line without marks, for many places
+    HN_LOOK_THIN,   // a thin dotted line, beside another of its colour
+    HN_LOOK_AREA,   // a line and the area below it
+    HN_LOOK_MARKS,  // marks with bars for intervals
+    HN_LOOK_FAINT,  // small faint dots: the raw values behind a mean
+    HN_LOOK_BARS,   // horizontal bars: x is the length, y the row
+    HN_LOOK_RULE,   // one value of y, over the whole width
+    HN_LOOK_PAPER,  // published values: black crosses
+    HN_LOOK_DISCS,  // discs of area `size`, in units of the largest
+    HN_LOOK_STAIRS, // a staircase through its places, from the left at the height of each
+    HN_LOOK_HEAT    // `size` is the colour at (x, y), a grid
+};
+
+struct hn_datum {
+    double x, y;
+    double lo, hi; // interval of y, or of x in a panel of rows; NaN = none
+    double size;   // of discs; colour of heat
+};
+
+struct hn_page;
+
+struct hn_series {
+    char label[HN_LABEL_SIZE]; // "" = not in the key
+    char end[HN_LABEL_SIZE];   // at the end of its curve and in the .tsv, "" = the label
+    enum hn_look look;
+    int line; // linetype, 1 to HN_THEME_LINES (of discs to twice that); 0 = black
+    int64_t n, room;
+    struct hn_datum *datum; // [n]
+    struct hn_page *page;
+    int index; // of its block in the .tsv, -1 = empty
+};
+
+struct hn_tic {
+    double at;
+    char text[HN_LABEL_SIZE];
+};
+
+struct hn_axis {
+    char title[HN_TITLE_SIZE]; // with the unit
+    bool log, zero,
+        tight;     // zero: the range begins at 0 unless all is far above; tight: without a margin
+    double lo, hi; // NaN = from the data
+    struct hn_tic *tic; // own tics; none = regular ones
+    int n_tics, tic_room;
+};
+
+// A word beside a place.
+struct hn_mark {
+    double x, y;
+    char text[HN_LABEL_SIZE];
+    int line;
+};
+
+struct hn_panel {
+    char title[HN_TITLE_SIZE];
+    struct hn_axis x, y;
+    struct hn_series *series[HN_PANEL_SERIES];
+    int n_series;
+    struct hn_mark mark[HN_PANEL_MARKS];
+    int n_marks;
+    double frame[HN_PANEL_MARKS][4]; // outlined rectangles x0, y0, x1, y1
+    int n_frames;
+    bool rows; // y counts rows that its tics name, from the top
+};
+
+struct hn_page {
+    struct hn_context *ctx;
+    enum hn_code code;
+    struct hn_panel panel[HN_PAGE_PANELS], spare_panel;
+    struct hn_series spare_series;
+    int panels, columns; // columns 0 = as suits
+    double width;        // inches, 0 = as suits
+    bool share_x, share_y;
+    bool no_end_labels; // a key even where labels at the ends of curves would do
+    bool equal;         // square panels
+    char note[512];     // what is left out, for the .tsv and as a note
+};
+
+void hn_page_begin(struct hn_context *ctx, struct hn_page *page);
+void hn_page_free(struct hn_page *page);
+// Adds to what is left out, in a sentence.
+void hn_page_note(struct hn_page *page, const char *fmt, ...) HN_PRINTF(2, 3);
+// After building: HN_NOT_APPLICABLE with `reason` if there is nothing to draw.
+HN_MUST_USE enum hn_code hn_page_finish(struct hn_page *page, const char *reason);
+
+// A further panel; "" for no title. Titles of axes name the unit.
+struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const char *x,
+                               const char *y);
+struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, const char *label,
+                                  enum hn_look look, int line);
+// Places that are no numbers are passed over.
+void hn_series_add(struct hn_series *s, double x, double y);
+void hn_series_add_interval(struct hn_series *s, double x, double y, double half);
+// In a panel of rows: interval of x.
+void hn_series_add_row(struct hn_series *s, double x, int row, double half);
+void hn_series_add_sized(struct hn_series *s, double x, double y, double size);
+void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text);
+void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at); // once per place
+void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, int line);
+void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, double y1);
+// The steps of groups as evenly spaced places of the axis.
+void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g);
+
+// The hooks of a figure that is a page.
+void hn_page_size(const struct hn_page *page, struct hn_figure_size *size);
+void hn_page_write_data(struct hn_page *page, FILE *tsv);
+void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp);
+
+// Characters of UTF-8; size of a disc in gnuplot's units (page.c, for the layout).
+size_t hn_letters(const char *text);
+double hn_disc_size(double size);
+// Words beside places (page_marks.c), on a panel of so many inches whose axes go from x[0] to x[1]
+// and from y[0] to y[1].
+void hn_page_write_marks(FILE *gp, const struct hn_panel *panel, const double x[2],
+                         const double y[2], double width, double panel_height);
+
+// Range of an axis over the data of a panel (page.c, for the layout).
+void hn_page_range(const struct hn_page *page, const struct hn_panel *panel, bool vertical,
+                   double *lo, double *hi);
+
+#endif

@@ -1,0 +1,339 @@
+#include "plots/page/trained.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *text(const struct hn_results *r, int64_t row, const char *column) {
+    return hn_table_text(&r->runs, row, column);
+}
+
+static double number(const struct hn_results *r, int64_t row, const char *column) {
+    return hn_table_real(&r->runs, row, column);
+}
+
+static bool is_ok(const struct hn_results *r, int64_t row) {
+    return strcmp(text(r, row, "status"), "ok") == 0 && *text(r, row, "task");
+}
+
+static bool same_texts(const struct hn_results *r, int64_t a, int64_t b,
+                       const char *const *column) {
+    for (; *column; column++)
+        if (strcmp(text(r, a, *column), text(r, b, *column)) != 0)
+            return false;
+    return true;
+}
+
+// What is trained: runs of one problem are compared.
+static bool same_problem(const struct hn_results *r, int64_t a, int64_t b) {
+    static const char *const columns[] = {"dataset", "task", "task_params", "loss", NULL};
+    return same_texts(r, a, b, columns) &&
+           number(r, a, "temperature") == number(r, b, "temperature") &&
+           number(r, a, "batch_size") == number(r, b, "batch_size");
+}
+
+// With what: negatives drawn and weighted.
+static bool same_method(const struct hn_results *r, int64_t a, int64_t b) {
+    static const char *const columns[] = {"sampler", "params", "weighting", "weighting_params",
+                                          NULL};
+    return same_texts(r, a, b, columns);
+}
+
+bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting) {
+    int64_t first = t->setting[setting].run;
+    return is_ok(t->results, row) && same_problem(t->results, row, first) &&
+           same_method(t->results, row, first);
+}
+
+static void find_settings(struct hn_trained *t) {
+    const struct hn_results *r = t->results;
+    for (int64_t i = 0; i < r->runs.rows; i++) {
+        bool known = !is_ok(r, i);
+        int64_t base = -1;
+        for (int64_t k = 0; k < t->settings && !known; k++) {
+            bool same = same_problem(r, i, t->setting[k].run);
+            known = same && same_method(r, i, t->setting[k].run);
+            if (same && base < 0)
+                base = k;
+        }
+        if (!known)
+            t->setting[t->settings++] = (struct hn_trained_setting){i, base};
+    }
+}
+
+enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
+                             struct hn_trained *out) {
+    *out = (struct hn_trained){.results = r, .table = hn_results_table(r, "training")};
+    if (!out->table)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "no training: results of `hardneg train` have one");
+    out->first = hn_table_find(out->table, "learning_rate") + 1;
+    out->columns = hn_table_find(out->table, "cost_t") - out->first;
+    out->setting = hn_alloc(ctx, r->runs.rows, sizeof *out->setting);
+    out->room = hn_alloc(ctx, r->runs.rows, sizeof *out->room);
+    enum hn_code code = out->setting && out->room ? HN_OK : ctx->code;
+    if (!code && (out->first < 1 || out->columns < 1))
+        code = hn_fail(ctx, HN_DATA,
+                       "table training has no column between learning_rate and "
+                       "cost_t: write it again with `hardneg train`");
+    if (!code)
+        find_settings(out);
+    if (!code && out->settings == 0)
+        code = hn_fail(ctx, HN_NOT_APPLICABLE, "no training is finished");
+    if (code)
+        hn_trained_free(ctx, out);
+    return code;
+}
+
+void hn_trained_free(struct hn_context *ctx, struct hn_trained *t) {
+    hn_free(ctx, t->setting);
+    hn_free(ctx, t->room);
+    *t = (struct hn_trained){.settings = 0};
+}
+
+static struct hn_moments moments_of(const double *v, int64_t n) {
+    struct hn_moments m = {.mean = 0};
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (isnan(v[i]))
+            continue;
+        double off = v[i] - m.mean;
+        m.n++;
+        m.mean += off / (double)m.n;
+        squares += off * (v[i] - m.mean);
+    }
+    m.deviation = m.n > 1 ? sqrt(squares / (double)(m.n - 1)) : NAN;
+    if (m.n == 0)
+        m.mean = NAN;
+    return m;
+}
+
+// A run's value at a step, NaN without.
+static double value_of(const struct hn_trained *t, int64_t run, const char *column, int64_t step) {
+    double value = NAN, last = -1;
+    for (int64_t i = 0; i < t->table->rows; i++) {
+        double at = hn_table_real(t->table, i, "step");
+        bool wanted = step == HN_LAST_STEP ? at >= last : at == (double)step;
+        if (!wanted || hn_table_real(t->table, i, "run") != (double)run)
+            continue;
+        last = at;
+        value = hn_table_real(t->table, i, column);
+    }
+    return value;
+}
+
+int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const char *column,
+                          int64_t step, const double **value) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->results->runs.rows; i++)
+        if (hn_trained_is_of(t, i, setting))
+            t->room[n++] = value_of(t, i, column, step);
+    *value = t->room;
+    return n;
+}
+
+struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
+                                int64_t step) {
+    const double *value;
+    int64_t n = hn_trained_values(t, setting, column, step, &value);
+    return moments_of(value, n);
+}
+
+// Columns of the loop, whatever is trained.
+static bool is_common(const char *name) {
+    static const char *const common[] = {"run",    "step",   "epoch",  "loss",   "learning_rate",
+                                         "cost_t", "cost_s", "cost_g", "cost_e", "builds"};
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        if (strcmp(common[i], name) == 0)
+            return true;
+    return false;
+}
+
+int hn_trained_next(const struct hn_trained *t, int64_t setting, int column) {
+    for (int c = column + 1; c < t->table->n_columns; c++) {
+        const char *name = t->table->column[c].name;
+        if (!is_common(name) && hn_trained_at(t, setting, name, HN_LAST_STEP).n > 0)
+            return c;
+    }
+    return -1;
+}
+
+const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
+    int first = hn_trained_next(t, setting, -1);
+    return t->table->column[first < 0 ? t->first : first].name;
+}
+
+struct hn_moments hn_trained_features(const struct hn_trained *t, int64_t setting,
+                                      const char *column) {
+    char name[64];
+    snprintf(name, sizeof name, "features_%s", column);
+    return hn_trained_at(t, setting, name, 0);
+}
+
+bool hn_trained_has_features(const struct hn_trained *t, int64_t setting) {
+    bool has = false;
+    for (int c = hn_trained_next(t, setting, -1); c >= 0; c = hn_trained_next(t, setting, c))
+        has = hn_trained_features(t, setting, t->table->column[c].name).n > 0 || has;
+    return has;
+}
+
+struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->results->runs.rows; i++)
+        if (hn_trained_is_of(t, i, setting))
+            t->room[n++] = number(t->results, i, column);
+    return moments_of(t->room, n);
+}
+
+int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->results->runs.rows; i++)
+        n += hn_trained_is_of(t, i, setting);
+    return n;
+}
+
+// Run of the setting with the seed of another run, or -1.
+static int64_t partner(const struct hn_trained *t, int64_t setting, int64_t run) {
+    for (int64_t i = 0; i < t->results->runs.rows; i++)
+        if (hn_trained_is_of(t, i, setting) &&
+            number(t->results, i, "seed") == number(t->results, run, "seed"))
+            return i;
+    return -1;
+}
+
+struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t setting,
+                                           int64_t base, const char *column) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->results->runs.rows; i++) {
+        int64_t other = hn_trained_is_of(t, i, setting) ? partner(t, base, i) : -1;
+        if (other >= 0)
+            t->room[n++] =
+                value_of(t, i, column, HN_LAST_STEP) - value_of(t, other, column, HN_LAST_STEP);
+    }
+    struct hn_moments m = moments_of(t->room, n);
+    struct hn_difference d = {.n = m.n, .mean = m.mean, .p = NAN};
+    d.error = m.deviation / sqrt((double)m.n);
+    if (d.error > 0)
+        d.p = 2 * gsl_cdf_tdist_Q(fabs(d.mean / d.error), (double)(m.n - 1));
+    return d;
+}
+
+bool hn_trained_is_share(const char *column) {
+    size_t length = strlen(column);
+    return length > 4 && strcmp(column + length - 4, "_acc") == 0;
+}
+
+double hn_moments_half(struct hn_moments m) {
+    return m.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(m.n - 1)) * m.deviation / sqrt((double)m.n)
+                   : NAN;
+}
+
+// Whether "name=value" is among the options of a text, which are joined by ", ".
+static bool has_option(const char *params, const char *option, size_t length) {
+    for (const char *at = params; *at; at += strcspn(at, ",")) {
+        at += strspn(at, ", ");
+        if (strncmp(at, option, length) == 0 && (at[length] == ',' || !at[length]))
+            return true;
+    }
+    return false;
+}
+
+// The options of `params` that `other` does not have likewise.
+static void add_differences(char *label, size_t size, const char *params, const char *other) {
+    for (const char *at = params; *at;) {
+        at += strspn(at, ", ");
+        size_t length = strcspn(at, ","), used = strlen(label);
+        bool there = strstr(label, " ") && has_option(strchr(label, ' ') + 1, at, length);
+        if (length > 0 && !there && !has_option(other, at, length) && used + length + 3 < size)
+            snprintf(label + used, size - used, "%s%.*s", strchr(label, '=') ? ", " : " ",
+                     (int)length, at);
+        at += length;
+    }
+}
+
+void hn_trained_label(const struct hn_trained *t, int64_t setting, char *label, size_t size) {
+    static const char *const names[][2] = {{"sampler", "params"},
+                                           {"weighting", "weighting_params"}};
+    const struct hn_results *r = t->results;
+    int64_t own = t->setting[setting].run;
+    bool weighted = strcmp(text(r, own, "weighting"), "none") != 0;
+    label[0] = '\0';
+    for (int kind = 0; kind < 1 + weighted; kind++) {
+        char part[96];
+        snprintf(part, sizeof part, "%.40s", text(r, own, names[kind][0]));
+        for (int64_t k = 0; k < t->settings; k++) {
+            int64_t row = t->setting[k].run;
+            if (same_problem(r, own, row) &&
+                strcmp(text(r, own, names[kind][0]), text(r, row, names[kind][0])) == 0)
+                add_differences(part, sizeof part, text(r, own, names[kind][1]),
+                                text(r, row, names[kind][1]));
+        }
+        size_t used = strlen(label);
+        snprintf(label + used, size - used, "%s%s", kind ? " + " : "", part);
+    }
+}
+
+// The options of its task that others have otherwise: those with the same text in column `among`.
+static void task_options(const struct hn_trained *t, int64_t setting, const char *among,
+                         char *options, size_t size) {
+    const struct hn_results *r = t->results;
+    int64_t row = t->setting[setting].run;
+    for (int64_t k = 0; k < t->settings; k++) {
+        int64_t other = t->setting[k].run;
+        if (strcmp(text(r, row, among), text(r, other, among)) == 0)
+            add_differences(options, size, text(r, row, "task_params"),
+                            text(r, other, "task_params"));
+    }
+}
+
+static bool differs(const struct hn_trained *t, int64_t setting, const char *column) {
+    const struct hn_results *r = t->results;
+    int64_t row = t->setting[setting].run;
+    for (int64_t k = 0; k < t->settings; k++) {
+        int64_t other = t->setting[k].run;
+        bool same = strcmp(text(r, row, column), text(r, other, column)) == 0 &&
+                    !(fabs(number(r, row, column) - number(r, other, column)) > 0);
+        if (!same && strcmp(text(r, row, "dataset"), text(r, other, "dataset")) == 0)
+            return true;
+    }
+    return false;
+}
+
+void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *name,
+                     size_t size) {
+    const struct hn_results *r = t->results;
+    int64_t row = t->setting[setting].run;
+    char options[64] = "", own[96] = "", others[64] = "";
+    task_options(t, setting, "dataset", options, sizeof options);
+    if (!untrained) {
+        bool sampled = differs(t, setting, "sampler") || differs(t, setting, "weighting") ||
+                       differs(t, setting, "params") || !*options;
+        if (sampled)
+            hn_trained_label(t, setting, own, sizeof own);
+        if (differs(t, setting, "loss"))
+            snprintf(others, sizeof others, ", %.40s", text(r, row, "loss"));
+        size_t used = strlen(others);
+        if (differs(t, setting, "temperature"))
+            snprintf(others + used, sizeof others - used, ", temperature %g",
+                     number(r, row, "temperature"));
+        used = strlen(others);
+        if (differs(t, setting, "batch_size"))
+            snprintf(others + used, sizeof others - used, ", B=%.0f", number(r, row, "batch_size"));
+    }
+    if (untrained)
+        snprintf(own, sizeof own, "%s", *options ? "untrained" : "untrained encoder");
+    snprintf(name, size, "%s%s%s%s", own, *own && *options ? "," : "",
+             *own ? options : options + (*options == ' '), others);
+}
+
+void hn_trained_title(const struct hn_trained *t, int64_t setting, char *title, size_t size) {
+    const struct hn_results *r = t->results;
+    int64_t row = t->setting[setting].run;
+    char others[64] = "", options[96];
+    task_options(t, setting, "task", others, sizeof others);
+    double batch = number(r, row, "batch_size");
+    snprintf(options, sizeof options, batch > 0 ? "batches of %.0f" : "all items in a batch",
+             batch);
+    snprintf(title, size, "%s%s, temperature %g, %s", text(r, row, "task"), others,
+             number(r, row, "temperature"), options);
+}

@@ -1,0 +1,80 @@
+// Runs of `hardneg train` side by side: settings, their seeds, accuracies at a step, and
+// differences paired by seed. What the terminal, the report and the curves say of trainings comes
+// from here.
+#ifndef HN_PLOTS_PAGE_TRAINED_H
+#define HN_PLOTS_PAGE_TRAINED_H
+
+#include "results/store.h"
+
+// Runs that differ by their seed alone.
+struct hn_trained_setting {
+    int64_t run;  // its first row of /runs
+    int64_t base; // first setting with the same task, loss, temperature and batch size: what
+                  // differences are taken to; -1: itself
+};
+
+struct hn_trained {
+    const struct hn_results *results; // borrowed
+    const struct hn_table *table;     // /training
+    int first, columns;               // of the task's own columns in it; the first one decides
+    struct hn_trained_setting *setting;
+    int64_t settings;
+    double *room; // [runs]
+};
+
+enum { HN_LAST_STEP = -1 };
+
+struct hn_moments {
+    int64_t n;
+    double mean, deviation; // deviation NaN below two values
+};
+
+// HN_NOT_APPLICABLE if the file has no finished training.
+HN_MUST_USE enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
+                                         struct hn_trained *out);
+void hn_trained_free(struct hn_context *ctx, struct hn_trained *t); // zeroed is fine
+
+// Whether a row of /runs is one of the setting's.
+bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting);
+int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting);
+// Over seeds: a column of /training at a step (HN_LAST_STEP: the last evaluation of each run; 0:
+// the untrained encoder), a column of /runs.
+struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
+                                int64_t step);
+// The values behind hn_trained_at(), in the order of the file, NaN where a run has none; borrowed
+// until the next call. Returns their number.
+int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const char *column,
+                          int64_t step, const double **value);
+// The next of the task's columns after `column` (-1: the first) in which the setting has a value at
+// its last evaluation; -1: none. Results of several tasks have columns of all of them.
+int hn_trained_next(const struct hn_trained *t, int64_t setting, int column);
+// The first, by name; the table's first if none has a value.
+const char *hn_trained_column(const struct hn_trained *t, int64_t setting);
+// Column `column` of the frozen features that the setting's encoder stands on; n = 0: none.
+struct hn_moments hn_trained_features(const struct hn_trained *t, int64_t setting,
+                                      const char *column);
+// Whether the setting has any of those.
+bool hn_trained_has_features(const struct hn_trained *t, int64_t setting);
+struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column);
+// At the last evaluation, setting minus base over the seeds that both have; its standard error and
+// the p value of a paired t test, NaN below two seeds.
+struct hn_difference {
+    int64_t n;
+    double mean, error, p;
+};
+struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t setting,
+                                           int64_t base, const char *column);
+// Columns <name>_acc are shares, shown in per cent.
+bool hn_trained_is_share(const char *column);
+// Half of the 95 % interval of a mean, NaN below three values.
+double hn_moments_half(struct hn_moments m);
+// "batchsampler K=100, M=500 hcl beta=1": what tells the setting from others of its base.
+void hn_trained_label(const struct hn_trained *t, int64_t setting, char *text, size_t size);
+// The same among all settings of its data set: with the options of the task, temperature and batch
+// size in which they differ. untrained: of its encoder before training.
+void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *text,
+                     size_t size);
+// "views-mlp, temperature 0.2, batches of 256"
+void hn_trained_title(const struct hn_trained *t, int64_t setting, char *text, size_t size);
+
+#endif

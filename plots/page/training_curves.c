@@ -1,0 +1,131 @@
+// Points are means over seeds, at the steps where any seed was evaluated; bands are 95 % intervals
+// of these means, from three seeds on.
+#include "plots/page/training_curves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STEPS = 512, MOST_CURVES = 8 };
+
+struct steps {
+    int64_t at[MOST_STEPS];
+    int n;
+};
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void list_steps(const struct hn_table *t, struct steps *s) {
+    s->n = 0;
+    for (int64_t row = 0; row < t->rows; row++) {
+        int64_t step = (int64_t)hn_table_real(t, row, "step");
+        bool again = false;
+        for (int i = 0; i < s->n && !again; i++)
+            again = s->at[i] == step;
+        if (!again && s->n < MOST_STEPS)
+            s->at[s->n++] = step;
+    }
+    qsort(s->at, (size_t)s->n, sizeof *s->at, by_value);
+}
+
+static bool is_drawn(const struct hn_trained *t, int64_t base, int64_t k,
+                     const struct hn_training_curves *curves) {
+    if (k != base && t->setting[k].base != base)
+        return false;
+    return !curves->keep || curves->keep(&t->results->runs, t->setting[k].run);
+}
+
+void hn_training_axis(const char *column, const char *unit, char *title, size_t size) {
+    static const struct {
+        const char *column, *title;
+    } known[] = {{"knn_acc", "kNN accuracy of z"},
+                 {"knn_h_acc", "kNN accuracy of h"},
+                 {"probe_acc", "accuracy of a probe"},
+                 {"svm_acc", "accuracy of an SVM"},
+                 {"loss", "training loss"}};
+    const char *name = column;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i].column, column) == 0)
+            name = known[i].title;
+    snprintf(title, size, "%s%s%s%s", name, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
+}
+
+static void draw_beside(struct hn_page *page, struct hn_panel *panel, const struct hn_trained *t,
+                        int64_t k, int line, const char *column, const struct steps *steps) {
+    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_THIN, line);
+    double scale = hn_trained_is_share(column) ? 100 : 1;
+    for (int i = 0; i < steps->n; i++) {
+        double mean = hn_trained_at(t, k, column, steps->at[i]).mean;
+        if (!isnan(mean))
+            hn_series_add(s, (double)steps->at[i], scale * mean);
+    }
+}
+
+static void draw_setting(struct hn_page *page, struct hn_panel *panel, const struct hn_trained *t,
+                         int64_t k, int line, const char *column, const struct steps *steps) {
+    char label[HN_LABEL_SIZE];
+    double scale = hn_trained_is_share(column) ? 100 : 1;
+    hn_trained_label(t, k, label, sizeof label);
+    struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
+    for (int i = 0; i < steps->n; i++) {
+        struct hn_moments m = hn_trained_at(t, k, column, steps->at[i]);
+        hn_series_add_interval(s, (double)steps->at[i], scale * m.mean, scale * hn_moments_half(m));
+    }
+}
+
+static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64_t base,
+                         const struct hn_training_curves *curves, const struct steps *steps) {
+    const char *column = curves->column ? curves->column : hn_trained_column(t, base);
+    char title[HN_TITLE_SIZE], axis[HN_TITLE_SIZE];
+    int64_t drawn = 0;
+    for (int64_t k = base; k < t->settings; k++)
+        drawn += is_drawn(t, base, k, curves);
+    int evaluated = 0;
+    for (int i = 0; i < steps->n; i++)
+        evaluated += hn_trained_at(t, base, column, steps->at[i]).n > 0;
+    if (drawn < curves->least || evaluated < curves->least_steps)
+        return;
+    hn_trained_title(t, base, title, sizeof title);
+    hn_training_axis(column,
+                     curves->unit                  ? curves->unit
+                     : hn_trained_is_share(column) ? "%"
+                                                   : NULL,
+                     axis, sizeof axis);
+    struct hn_panel *panel = hn_page_panel(page, title, "training step", axis);
+    double scale = hn_trained_is_share(column) ? 100 : 1;
+    if (curves->untrained)
+        hn_series_add(hn_panel_series(page, panel, "untrained encoder", HN_LOOK_RULE, 0), 0,
+                      scale * hn_trained_at(t, base, column, 0).mean);
+    int line = 0;
+    for (int64_t k = base; k < t->settings && line < MOST_CURVES; k++)
+        if (is_drawn(t, base, k, curves)) {
+            draw_setting(page, panel, t, k, ++line, column, steps);
+            if (curves->beside)
+                draw_beside(page, panel, t, k, line, curves->beside, steps);
+        }
+    if (drawn > MOST_CURVES)
+        hn_page_note(page, "The first %d settings are drawn.", MOST_CURVES);
+}
+
+enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
+                              const struct hn_training_curves *curves) {
+    struct hn_trained t;
+    struct steps steps;
+    if (hn_trained_open(page->ctx, r, &t))
+        return page->ctx->code;
+    list_steps(t.table, &steps);
+    int problems = 0;
+    for (int64_t k = 0; k < t.settings; k++) {
+        if (t.setting[k].base >= 0)
+            continue;
+        if (problems++ < HN_MOST_PANELS)
+            draw_problem(page, &t, k, curves, &steps);
+    }
+    if (problems > HN_MOST_PANELS)
+        hn_page_note(page, "The first %d tasks are drawn.", HN_MOST_PANELS);
+    hn_trained_free(page->ctx, &t);
+    return HN_OK;
+}

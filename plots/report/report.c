@@ -1,0 +1,500 @@
+// The page as a whole: head, what was run, samplers, claims, figures, provenance.
+#include "plots/report/report.h"
+#include "plots/page/curves.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// The style sheet and the script of the page are part of the program.
+extern const char hn_report_css[], hn_report_js[];
+__asm__(".section .rodata\n"
+        ".global hn_report_css, hn_report_js\n"
+        "hn_report_css:\n"
+        ".incbin \"plots/report/report.css\"\n"
+        ".byte 0\n"
+        "hn_report_js:\n"
+        ".incbin \"plots/report/report.js\"\n"
+        ".byte 0\n"
+        ".previous\n");
+
+enum { MOST_LISTED = 32, MOST_SVG = 1 << 26, MOST_TSV = 1 << 18 };
+
+struct writer {
+    struct hn_context *ctx;
+    const struct hn_report *report;
+    const struct hn_results *results;
+    FILE *html;
+    enum hn_code gnuplot; // of the first figure that failed
+    char complaint[HN_MESSAGE_MAX];
+};
+
+static bool is_training(const struct writer *w) {
+    return hn_results_table(w->results, "training") != NULL;
+}
+
+// Different texts or numbers of a column, in the order of the file.
+struct distinct {
+    char text[MOST_LISTED][HN_TITLE_SIZE];
+    int n;
+    bool more;
+};
+
+static void cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
+                      size_t size) {
+    double number = hn_table_real(t, row, column);
+    if (isnan(number))
+        snprintf(text, size, "%s", hn_table_text(t, row, column));
+    else
+        snprintf(text, size, "%.9g", number);
+}
+
+static void list_distinct(const struct hn_table *t, const char *column, const char *of_dataset,
+                          struct distinct *d) {
+    *d = (struct distinct){.n = 0};
+    for (int64_t row = 0; row < t->rows; row++) {
+        char text[HN_TITLE_SIZE];
+        bool again = of_dataset && strcmp(hn_table_text(t, row, "dataset"), of_dataset) != 0;
+        cell_text(t, row, column, text, sizeof text);
+        for (int i = 0; i < d->n && !again; i++)
+            again = strcmp(d->text[i], text) == 0;
+        if (again || !*text)
+            continue;
+        d->more |= d->n == MOST_LISTED;
+        if (d->n < MOST_LISTED)
+            snprintf(d->text[d->n++], sizeof d->text[0], "%s", text);
+    }
+}
+
+static void put_list(FILE *html, const struct distinct *d) {
+    for (int i = 0; i < d->n; i++) {
+        fputs(i ? ", " : "", html);
+        hn_html_text(html, d->text[i]);
+    }
+    if (d->more)
+        fputs(" …", html);
+}
+
+static void put_row(FILE *html, const char *name, const char *value) {
+    if (!*value)
+        return;
+    fputs("<tr><th scope=row>", html);
+    hn_html_text(html, name);
+    fputs("</th><td class=wrap>", html);
+    hn_html_text(html, value);
+    fputs("</td></tr>\n", html);
+}
+
+static void put_head(const struct writer *w) {
+    FILE *html = w->html;
+    fputs("<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+          "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
+          "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
+          "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+          "<link rel=icon href=\"data:,\">\n<title>",
+          html);
+    hn_html_text(html, w->report->name);
+    fprintf(html,
+            " - hardneg report</title>\n<style>\n%s</style>\n</head>\n<body>\n"
+            "<a class=skip href=\"#main\">Skip to the content</a>\n<header>\n<h1>",
+            hn_report_css);
+    hn_html_text(html, w->report->name);
+    fputs("</h1>\n<p class=lead>Mini-batch and negative samplers compared by <b>hardneg</b>", html);
+    const char *created = hn_results_get(w->results, "created");
+    if (*created) {
+        fputs(", run ", html);
+        hn_html_text(html, created);
+    }
+    fputs(".</p>\n<nav aria-label=Contents><ul>\n<li><a href=\"#run\">What was run</a></li>\n"
+          "<li><a href=\"#samplers\">Samplers</a></li>\n",
+          html);
+    if (is_training(w))
+        fputs("<li><a href=\"#training\">Training</a></li>\n", html);
+    if (hn_results_table(w->results, "claims") || hn_results_table(w->results, "claim_ids"))
+        fputs("<li><a href=\"#claims\">Claims</a></li>\n", html);
+    fputs("<li><a href=\"#figures\">Figures</a></li>\n"
+          "<li><a href=\"#provenance\">Provenance</a></li>\n"
+          "<li><a href=\"#again\">How to do it again</a></li>\n</ul></nav>\n</header>\n"
+          "<main id=main>\n",
+          html);
+}
+
+static int64_t count_status(const struct hn_table *runs, const char *status) {
+    int64_t n = 0;
+    for (int64_t row = 0; row < runs->rows; row++)
+        n += strcmp(hn_table_text(runs, row, "status"), status) == 0;
+    return n;
+}
+
+static double dataset_number(const struct hn_results *r, const char *dataset, const char *column) {
+    const struct hn_table *t = hn_results_table(r, "datasets");
+    for (int64_t row = 0; t && row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "dataset"), dataset) == 0)
+            return hn_table_real(t, row, column);
+    return NAN;
+}
+
+static void put_datasets(const struct writer *w) {
+    struct distinct names, steps, sums;
+    FILE *html = w->html;
+    const struct hn_table *runs = &w->results->runs;
+    list_distinct(runs, "dataset", NULL, &names);
+    bool sized = hn_results_table(w->results, "datasets") != NULL;
+    fprintf(html,
+            "<div class=scroll><table><thead><tr><th scope=col>%s</th>%s<th "
+            "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
+            is_training(w) ? "Data" : "Snapshots", sized ? "<th scope=col class=n>Items</th>" : "");
+    for (int i = 0; i < names.n; i++) {
+        double items = dataset_number(w->results, names.text[i], "items");
+        list_distinct(runs, "step", names.text[i], &steps);
+        list_distinct(runs, "dataset_sha256", names.text[i], &sums);
+        fputs("<tr><th scope=row class=wrap>", html);
+        hn_html_text(html, names.text[i]);
+        fputs("</th>", html);
+        if (sized && isnan(items))
+            fputs("<td class=n>–</td>", html);
+        else if (sized)
+            fprintf(html, "<td class=n>%.0f</td>", items);
+        fputs("<td class=wrap>", html);
+        put_list(html, &steps);
+        fputs("</td><td><code>", html);
+        if (sums.n > 0)
+            sums.text[0][16] = '\0';
+        hn_html_text(html, sums.n > 0 ? sums.text[0] : "");
+        fputs("</code></td></tr>\n", html);
+    }
+    fputs("</tbody></table></div>\n", html);
+}
+
+static void put_settings(const struct writer *w) {
+    static const char *const settings[][2] = {{"sampler", "Samplers"},
+                                              {"batch_size", "Batch size"},
+                                              {"batches", "Batches per cell"},
+                                              {"seed", "Seeds"},
+                                              {"loss", "Losses"},
+                                              {"weighting", "Weightings"},
+                                              {"temperature", "Temperatures"}};
+    struct distinct values;
+    fputs("<div class=scroll><table><tbody>\n", w->html);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        list_distinct(&w->results->runs, settings[i][0], NULL, &values);
+        if (values.n == 0)
+            continue;
+        fprintf(w->html, "<tr><th scope=row>%s</th><td class=wrap>", settings[i][1]);
+        put_list(w->html, &values);
+        fputs("</td></tr>\n", w->html);
+    }
+    fputs("</tbody></table></div>\n", w->html);
+}
+
+static void put_failures(const struct writer *w) {
+    const struct hn_table *runs = &w->results->runs;
+    int listed = 0;
+    for (int64_t row = 0; row < runs->rows && listed < MOST_LISTED; row++) {
+        const char *status = hn_table_text(runs, row, "status");
+        if (!*status || strcmp(status, "ok") == 0)
+            continue;
+        if (listed++ == 0)
+            fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", w->html);
+        fputs("<li>", w->html);
+        hn_html_text(w->html, hn_table_text(runs, row, "sampler"));
+        fprintf(w->html, ", step %.0f (", hn_table_real(runs, row, "step"));
+        hn_html_text(w->html, status);
+        fputs("): ", w->html);
+        hn_html_text(w->html, hn_table_text(runs, row, "error"));
+        fputs("</li>\n", w->html);
+    }
+    if (listed)
+        fputs("</ul></details>\n", w->html);
+}
+
+static void put_run(const struct writer *w) {
+    const struct hn_table *runs = &w->results->runs;
+    fprintf(w->html,
+            "<section aria-labelledby=run><h2 id=run>What was run</h2>\n<p>%" PRId64
+            " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
+            " not applicable. A cell is one %s, with one seed.</p>\n",
+            runs->rows, count_status(runs, "ok"), count_status(runs, "failed"),
+            count_status(runs, "not_applicable"),
+            is_training(w) ? "training of a task with one sampler and weighting"
+                           : "sampler with its options on one step of one file");
+    put_datasets(w);
+    put_settings(w);
+    put_failures(w);
+    fputs("</section>\n", w->html);
+}
+
+static bool scratch_path(const struct writer *w, const char *id, const char *end, char path[4096]) {
+    return snprintf(path, 4096, "%s/%s.%s", w->report->scratch, id, end) < 4096;
+}
+
+static void drop_file(const struct writer *w, const char *id, const char *end) {
+    char path[4096];
+    if (scratch_path(w, id, end, path))
+        (void)unlink(path);
+}
+
+// A file in the scratch folder, removed once read; NULL if it is not there or too large. Owned.
+static char *take_file(const struct writer *w, const char *id, const char *end, int64_t most) {
+    char path[4096], *text = NULL;
+    FILE *f = scratch_path(w, id, end, path) ? fopen(path, "r") : NULL;
+    if (f && fseek(f, 0, SEEK_END) == 0) {
+        int64_t size = ftell(f);
+        if (size >= 0 && size <= most && fseek(f, 0, SEEK_SET) == 0)
+            text = hn_zalloc(w->ctx, size + 1, 1);
+        if (text && fread(text, 1, (size_t)size, f) != (size_t)size) {
+            hn_free(w->ctx, text);
+            text = NULL;
+        }
+    }
+    if (f)
+        fclose(f);
+    drop_file(w, id, end);
+    return text;
+}
+
+static void put_base64(FILE *html, const char *text) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *s = (const unsigned char *)text;
+    size_t left = strlen(text);
+    for (; left > 0; s += left < 3 ? left : 3, left -= left < 3 ? left : 3) {
+        unsigned block = (unsigned)s[0] << 16 | (left > 1 ? (unsigned)s[1] << 8 : 0) |
+                         (left > 2 ? (unsigned)s[2] : 0);
+        fputc(digits[block >> 18], html);
+        fputc(digits[block >> 12 & 63], html);
+        fputc(left > 1 ? digits[block >> 6 & 63] : '=', html);
+        fputc(left > 2 ? digits[block & 63] : '=', html);
+    }
+}
+
+// "Claims: 5 hold, 1 fails" beside a figure that has any.
+static void put_verdicts(const struct writer *w, const char *id) {
+    static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
+    const struct hn_table *t = hn_results_table(w->results, "claims");
+    const char *joint = "<p><a href=\"#claims\">Claims</a>: ";
+    for (int v = 0; v < 4; v++) {
+        int n = 0;
+        for (int64_t row = 0; t && row < t->rows; row++)
+            n += strcmp(hn_table_text(t, row, "id"), id) == 0 &&
+                 strcmp(hn_table_text(t, row, "verdict"), verdicts[v]) == 0;
+        if (n == 0)
+            continue;
+        fprintf(w->html, "%s%d <span class=\"verdict %s\">%s</span>", joint, n,
+                v < 3 ? verdicts[v] : "soft", verdicts[v]);
+        joint = ", ";
+    }
+    fputs(*joint == ',' ? "</p>\n" : "", w->html);
+}
+
+// Of an identifier without a figure of its own.
+struct entry {
+    const char *id, *title, *source; // of the results: any texts
+};
+
+static void put_caption(const struct writer *w, const struct hn_figure *f, const struct entry *e) {
+    FILE *html = w->html;
+    fprintf(html, "<figcaption><h3>%s: ", f->id);
+    if (e) {
+        hn_html_text(html, e->title);
+        fputs(", ", html);
+    }
+    fprintf(html, "%s</h3>\n<p>", f->title);
+    hn_html_text(html, f->caption);
+    fputs("</p>\n", html);
+    put_verdicts(w, e ? e->id : f->id);
+    fputs("<p class=soft>", html);
+    const char *source = e ? e->source : f->source;
+    if (*source && strcmp(source, "none") != 0) {
+        fputs("After ", html);
+        hn_html_text(html, source);
+        fputs(". ", html);
+    }
+}
+
+// The numbers are left out if they are many.
+static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f,
+                               const struct entry *e) {
+    FILE *html = w->html;
+    w->ctx->code = HN_OK;
+    char *svg = take_file(w, f->id, "svg", MOST_SVG), *tsv = take_file(w, f->id, "tsv", MOST_TSV);
+    drop_file(w, f->id, "gp");
+    enum hn_code code = w->ctx->code;
+    if (!svg && code == HN_OK)
+        code = hn_fail(w->ctx, HN_IO, "%s/%s.svg cannot be read", w->report->scratch, f->id);
+    fprintf(html, "<figure id=\"%s\">\n<div class=plot role=region tabindex=0 aria-label=\"%s\">",
+            f->id, f->id);
+    if (code == HN_OK)
+        hn_html_svg(html, svg, f->id, f->title);
+    fputs("</div>\n", html);
+    put_caption(w, f, e);
+    if (tsv) {
+        fprintf(
+            html,
+            "<a download=\"%s.tsv\" href=\"data:text/tab-separated-values;charset=utf-8;base64,",
+            f->id);
+        put_base64(html, tsv);
+        fputs("\">The numbers</a>", html);
+    }
+    fputs("</p></figcaption>\n</figure>\n", html);
+    hn_free(w->ctx, svg);
+    hn_free(w->ctx, tsv);
+    return code;
+}
+
+// Draws a figure from results of its identifier where there are any; `must`: from no others.
+static enum hn_code draw(struct writer *w, const struct hn_figure *f, const char *id, bool must) {
+    struct hn_results own = {0};
+    struct hn_context *ctx = w->ctx;
+    char *path = w->report->ids ? hn_format(ctx, "%s/%s.h5", w->report->ids, id) : NULL;
+    if (w->report->ids && !path)
+        return ctx->code;
+    bool there = path && access(path, R_OK) == 0;
+    enum hn_code code = there  ? hn_results_read(ctx, path, &own)
+                        : must ? hn_fail(ctx, HN_NOT_APPLICABLE, "there are no results of %s", id)
+                               : HN_OK;
+    if (code == HN_OK)
+        code = hn_figure_draw(ctx, f, there ? &own : w->results, w->report->scratch, "svg", NULL);
+    hn_results_free(ctx, &own);
+    hn_free(ctx, path);
+    return code;
+}
+
+struct left_out {
+    char id[HN_FIGURE_NAME], reason[HN_MESSAGE_MAX];
+};
+
+struct figures {
+    struct left_out left[64];
+    int n, entries; // entries: figures of identifiers that have none of their own
+};
+
+// One figure, or why there is none; fails only where the page cannot go on.
+static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, const struct entry *e,
+                               struct figures *all) {
+    enum hn_code code = draw(w, f, e ? e->id : f->id, e != NULL);
+    if (code == HN_OK)
+        code = put_figure(w, f, e);
+    if (code == HN_OK) {
+        all->entries += e != NULL;
+        return HN_OK;
+    }
+    drop_file(w, f->id, "tsv");
+    drop_file(w, f->id, "gp");
+    if (code != HN_NOT_APPLICABLE && code != HN_DATA && code != HN_GNUPLOT)
+        return code;
+    if (code == HN_GNUPLOT && !w->gnuplot) {
+        w->gnuplot = code;
+        snprintf(w->complaint, sizeof w->complaint, "%s", w->ctx->message);
+    }
+    if (all->n < 64 && !(e && code == HN_NOT_APPLICABLE)) {
+        struct left_out *left = &all->left[all->n++];
+        snprintf(left->id, sizeof left->id, "%s", f->id);
+        snprintf(left->reason, sizeof left->reason, "%s", w->ctx->message);
+    }
+    return HN_OK;
+}
+
+// Accuracies, and curves where there are any, of every identifier of trainings.
+static enum hn_code put_trainings(struct writer *w, struct figures *all) {
+    const struct hn_table *ids = hn_results_table(w->results, "claim_ids");
+    struct hn_figure figure;
+    char name[HN_FIGURE_NAME];
+    for (int64_t row = 0; w->report->ids && ids && row < ids->rows; row++) {
+        const struct entry e = {hn_table_text(ids, row, "id"), hn_table_text(ids, row, "title"),
+                                hn_table_text(ids, row, "source")};
+        bool training = strcmp(hn_table_text(ids, row, "kind"), "training") == 0;
+        if (!training || hn_figure_find(e.id))
+            continue;
+        for (int i = 0; hn_figure_of_training(i, e.id, name, &figure); i++)
+            if (try_figure(w, &figure, &e, all))
+                return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code put_figures(struct writer *w) {
+    struct figures *all = hn_zalloc(w->ctx, 1, sizeof *all);
+    enum hn_code code = all ? HN_OK : w->ctx->code;
+    fputs("<section aria-labelledby=figures><h2 id=figures>Figures</h2>\n", w->html);
+    if (code == HN_OK)
+        code = put_trainings(w, all);
+    for (const struct hn_figure *const *f = hn_figures; *f && !code; f++)
+        if (*f != &hn_accuracy || all->entries == 0)
+            code = try_figure(w, *f, NULL, all);
+    if (all && all->n > 0)
+        fputs("<details><summary>Figures that this file does not give, and why</summary>\n<ul>\n",
+              w->html);
+    for (int i = 0; all && i < all->n; i++) {
+        fprintf(w->html, "<li><b>%s</b>: ", all->left[i].id);
+        hn_html_text(w->html, all->left[i].reason);
+        fputs("</li>\n", w->html);
+    }
+    fputs(all && all->n > 0 ? "</ul></details>\n</section>\n" : "</section>\n", w->html);
+    hn_free(w->ctx, all);
+    return code;
+}
+
+static void put_provenance(const struct writer *w) {
+    const struct hn_results *r = w->results;
+    fputs("<section aria-labelledby=provenance><h2 id=provenance>Provenance</h2>\n"
+          "<div class=scroll><table><tbody>\n",
+          w->html);
+    put_row(w->html, "status", hn_results_get(r, "status"));
+    put_row(w->html, "created", hn_results_get(r, "created"));
+    put_row(w->html, "config_sha256", hn_results_get(r, "config_sha256"));
+    for (int64_t i = 0; i < r->n_env; i++)
+        put_row(w->html, r->env[i].name, r->env[i].value);
+    fputs("</tbody></table></div>\n</section>\n", w->html);
+}
+
+static void put_again(const struct writer *w) {
+    const char *argv = hn_results_get(w->results, "argv"),
+               *config = hn_results_get(w->results, "config");
+    fputs("<section aria-labelledby=again><h2 id=again>How to do it again</h2>\n", w->html);
+    if (*argv) {
+        fputs("<p>The command that left these results:</p>\n<pre tabindex=0><code>", w->html);
+        hn_html_text(w->html, argv);
+        fputs("</code></pre>\n", w->html);
+    }
+    fputs("<p>Everything but times and memory comes out the same, bit for bit on one machine, for "
+          "any number of threads. ",
+          w->html);
+    if (*config) {
+        fputs("Saved as <code>job.yaml</code>, the job below, with every default, does it again: "
+              "<code>hardneg ",
+              w->html);
+        fputs(is_training(w) ? "train" : "run", w->html);
+        fputs(" -c job.yaml -o again</code>; paths in it are relative to that "
+              "file.</p>\n<details><summary>The job</summary>\n<pre tabindex=0><code>",
+              w->html);
+        hn_html_text(w->html, config);
+        fputs("</code></pre></details>\n", w->html);
+    } else
+        fputs("</p>\n", w->html);
+    fputs("</section>\n", w->html);
+}
+
+enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report, FILE *html) {
+    struct writer w = {ctx, report, report->results, html, HN_OK, ""};
+    put_head(&w);
+    put_run(&w);
+    fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", html);
+    if (hn_html_samplers(html, ctx, w.results))
+        return ctx->code;
+    fputs("</section>\n", html);
+    if (hn_html_training(html, ctx, w.results))
+        return ctx->code;
+    hn_html_claims(html, report);
+    if (put_figures(&w))
+        return ctx->code;
+    put_provenance(&w);
+    put_again(&w);
+    fprintf(html,
+            "</main>\n<footer>Written by hardneg; this page needs no network.</footer>\n"
+            "<script>\n%s</script>\n</body>\n</html>\n",
+            hn_report_js);
+    return w.gnuplot ? hn_fail(ctx, w.gnuplot, "%s", w.complaint) : HN_OK;
+}

@@ -1,0 +1,33 @@
+// The report: one self-contained HTML page (inline pictures, no network) of what a results file
+// holds.
+#ifndef HN_PLOTS_REPORT_REPORT_H
+#define HN_PLOTS_REPORT_REPORT_H
+
+#include "plots/page/figure.h"
+
+struct hn_report {
+    const struct hn_results *results;
+    const char *name;    // of the results, as it is shown
+    const char *ids;     // folder of <id>.h5, results of one figure each, taken where they exist;
+                         // NULL = none
+    const char *scratch; // folder in which figures are drawn; it is left empty
+};
+
+// Writes the page. HN_GNUPLOT: gnuplot is missing or failed; the page is whole but for figures.
+HN_MUST_USE enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report,
+                                         FILE *html);
+
+// Text of HTML and of its attributes in quotes, from any bytes; what is no UTF-8 becomes U+FFFD.
+void hn_html_text(FILE *html, const char *text);
+// An SVG file of gnuplot as part of a page: ids get a prefix, so that figures do not share them,
+// colours are written in one way, so that style sheets can name them.
+void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);
+// Sections (report_tables.c).
+HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
+                                          const struct hn_results *r);
+// Of results of `hardneg train` (report_training.c); nothing for others.
+HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
+                                          const struct hn_results *r);
+void hn_html_claims(FILE *html, const struct hn_report *report);
+
+#endif

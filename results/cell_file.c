@@ -1,0 +1,167 @@
+#include "results/cell_file.h"
+#include "core/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char *shard_path(struct hn_context *ctx, const char *folder, const char *run_key) {
+    return hn_format(ctx, "%s/cells/%s.h5", folder, run_key);
+}
+
+const char *hn_shard_text(const struct hn_results *shard, const char *column) {
+    if (shard->runs.rows > 0)
+        return hn_table_text(&shard->runs, 0, column);
+    bool other = shard->n_tables > 0 && shard->table[0].rows > 0;
+    return other ? hn_table_text(&shard->table[0], 0, column) : "";
+}
+
+enum hn_code hn_shard_state(struct hn_context *ctx, const char *folder, const char *run_key,
+                            bool *present, bool *failed) {
+    *present = *failed = false;
+    char *path = shard_path(ctx, folder, run_key);
+    if (!path)
+        return ctx->code;
+    struct hn_results shard = {0};
+    enum hn_code code = HN_OK;
+    if (hn_results_probe(ctx, path)) {
+        code = hn_results_read_own(ctx, path, &shard);
+        *present = code == HN_OK && strcmp(hn_shard_text(&shard, "run_key"), run_key) == 0;
+        *failed = *present && strcmp(hn_shard_text(&shard, "status"), "failed") == 0;
+        if (code == HN_DATA) // a damaged shard is a missing one
+            code = HN_OK;
+    }
+    hn_results_free(ctx, &shard);
+    hn_free(ctx, path);
+    return code;
+}
+
+enum hn_code hn_shard_write(struct hn_context *ctx, const char *folder, const char *run_key,
+                            const struct hn_results *results) {
+    char *path = shard_path(ctx, folder, run_key);
+    if (!path)
+        return ctx->code;
+    enum hn_code code = hn_results_write(ctx, results, path);
+    hn_free(ctx, path);
+    return code == HN_USAGE ? hn_fail_in(ctx, "storing a cell") : code;
+}
+
+enum hn_code hn_shard_read(struct hn_context *ctx, const char *folder, const char *run_key,
+                           struct hn_results *out) {
+    memset(out, 0, sizeof *out);
+    char *path = shard_path(ctx, folder, run_key);
+    enum hn_code code = path ? hn_results_read_own(ctx, path, out) : HN_MEMORY;
+    hn_free(ctx, path);
+    return code;
+}
+
+static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE, "%s: the output folder cannot be made (%s): give another -o",
+                   path, strerror(errno));
+}
+
+enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder) {
+    char *cells = hn_format(ctx, "%s/cells", folder);
+    if (!cells)
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    for (char *slash = strchr(cells + 1, '/'); code == HN_OK && slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        code = make_folder(ctx, cells);
+        *slash = '/';
+    }
+    if (code == HN_OK)
+        code = make_folder(ctx, cells);
+    char *probe = code == HN_OK ? hn_format(ctx, "%s/.writable", cells) : NULL;
+    FILE *file = probe ? fopen(probe, "w") : NULL;
+    if (file) {
+        fclose(file);
+        remove(probe);
+        hn_temporary_sweep(cells, ""); // of runs that were killed
+        hn_temporary_sweep(folder, "");
+    } else if (code == HN_OK) {
+        code = !probe ? ctx->code
+                      : hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
+                                strerror(errno));
+    }
+    hn_free(ctx, probe);
+    hn_free(ctx, cells);
+    return code;
+}
+
+void hn_shard_list_free(struct hn_context *ctx, struct hn_shard_list *list) {
+    for (int64_t i = 0; i < list->n; i++)
+        hn_free(ctx, list->key[i]);
+    hn_free(ctx, list->key);
+    *list = (struct hn_shard_list){0};
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool hn_shard_list_has(const struct hn_shard_list *list, const char *cell_key) {
+    return list->n > 0 &&
+           bsearch(&cell_key, list->key, (size_t)list->n, sizeof *list->key, by_text) != NULL;
+}
+
+static enum hn_code list_add(struct hn_context *ctx, struct hn_shard_list *list, const char *key) {
+    if (list->n == list->room) {
+        int64_t room = 2 * list->room + 64;
+        char **longer = hn_resize(ctx, list->key, room, sizeof *longer);
+        if (!longer)
+            return ctx->code;
+        list->key = longer;
+        list->room = room;
+    }
+    char *copy = hn_strdup(ctx, key);
+    if (!copy)
+        return ctx->code;
+    list->key[list->n++] = copy;
+    return HN_OK;
+}
+
+// Reads cells/<name>; a file that is no whole shard is no result.
+static enum hn_code list_file(struct hn_context *ctx, const char *cells, const char *name,
+                              struct hn_shard_list *list) {
+    size_t length = strlen(name);
+    if (length < 3 || strcmp(name + length - 3, ".h5") != 0)
+        return HN_OK;
+    struct hn_results shard = {0};
+    char *path = hn_format(ctx, "%s/%s", cells, name);
+    enum hn_code code = path ? hn_results_read_own(ctx, path, &shard) : HN_MEMORY;
+    if (code == HN_OK)
+        code = list_add(ctx, list, hn_shard_text(&shard, "cell_key"));
+    else if (code == HN_DATA)
+        code = HN_OK;
+    hn_results_free(ctx, &shard);
+    hn_free(ctx, path);
+    return code;
+}
+
+enum hn_code hn_shard_list_read(struct hn_context *ctx, const char *folder,
+                                struct hn_shard_list *out) {
+    *out = (struct hn_shard_list){0};
+    char *cells = hn_format(ctx, "%s/cells", folder);
+    if (!cells)
+        return ctx->code;
+    DIR *opened = opendir(cells);
+    enum hn_code code = HN_OK;
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
+    for (struct dirent *entry; code == HN_OK && opened && (entry = readdir(opened)) != NULL;)
+        code = list_file(ctx, cells, entry->d_name, out);
+    if (opened)
+        closedir(opened);
+    if (out->n > 0)
+        qsort(out->key, (size_t)out->n, sizeof *out->key, by_text);
+    hn_free(ctx, cells);
+    if (code)
+        hn_shard_list_free(ctx, out);
+    return code;
+}

@@ -1,0 +1,638 @@
+// Comparison of two results files.
+//
+// Whatever is decided exactly (ids, orders, counters, histograms) is the same number on every
+// machine and is compared exactly; floats come from matrix products, which differ in their last
+// bits between BLAS kernels, and are compared to a tolerance (docs/methods.md, "Decisions are
+// exact").
+#include "results/compare.h"
+
+#include "core/options/option.h"
+#include "metrics/studies/study.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, const char *name,
+                                      enum hn_value_kind kind) {
+    const char *group = hn_value_group(kind);
+    const struct hn_gate *named = NULL, *grouped = NULL;
+    for (int64_t i = 0; i < options->n_gates; i++) {
+        const struct hn_gate *gate = &options->gate[i];
+        if (name && strcmp(gate->metric, name) == 0)
+            named = gate;
+        else if (group && strcmp(gate->metric, group) == 0)
+            grouped = gate;
+    }
+    return named ? named : grouped;
+}
+
+// --- gates against the columns that there are ---
+
+static bool is_group(const char *metric) {
+    for (int kind = HN_VALUE_NAME; kind <= HN_VALUE_MACHINE; kind++) {
+        const char *group = hn_value_group((enum hn_value_kind)kind);
+        if (group && strcmp(metric, group) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum hn_code unknown_metric(struct hn_context *ctx, const struct hn_results *r,
+                                   const struct hn_gate *gate) {
+    const struct hn_table *table[] = {&r->runs, hn_results_table(r, "snapshots")};
+    const char *names[1024] = {"counters", "quality", "times"};
+    int64_t n = 3;
+    for (int t = 0; t < 2; t++)
+        for (int c = 0; table[t] && c < table[t]->n_columns && n < 1024; c++)
+            names[n++] = table[t]->column[c].name;
+    const char *near = hn_nearest(gate->metric, names, n);
+    return hn_fail(ctx, HN_USAGE,
+                   "--gate %.100s: BASE has no column %s%s%s%s; hardneg list metrics names them, "
+                   "and counters, quality and times stand for all of a kind",
+                   gate->text, gate->metric, near ? " (did you mean '" : "", near ? near : "",
+                   near ? "'?)" : "");
+}
+
+static enum hn_code check_gates(struct hn_context *ctx, const struct hn_results *base,
+                                const struct hn_compare_options *options) {
+    const struct hn_table *table[] = {&base->runs, hn_results_table(base, "snapshots")};
+    for (int64_t i = 0; i < options->n_gates; i++) {
+        const struct hn_gate *gate = &options->gate[i];
+        bool found = is_group(gate->metric);
+        if (strcmp(gate->metric, "times") == 0 && (!gate->percent || gate->side > HN_GATE_RISE))
+            return hn_fail(ctx, HN_USAGE, "--gate %s: times are gated in percent, e.g. times:5%%",
+                           gate->text);
+        for (int t = 0; t < 2; t++) {
+            int c = table[t] ? hn_table_find(table[t], gate->metric) : -1;
+            if (c < 0)
+                continue;
+            found = true;
+            if (hn_gate_check(ctx, gate, &table[t]->column[c]))
+                return ctx->code;
+        }
+        if (!found)
+            return unknown_metric(ctx, base, gate);
+    }
+    return HN_OK;
+}
+
+// --- lines ---
+
+struct work {
+    struct hn_context *ctx;
+    const struct hn_compare_options *options;
+    struct hn_comparison *out;
+};
+
+// Read off a histogram: a cosine that differs in its last bit may lie in another bin.
+static bool is_binned(const char *name) {
+    static const char *const binned[] = {"cos_p50",       "cos_p90",      "cos_p99",
+                                         "overlap_label", "overlap_view", NULL};
+    for (const char *const *b = binned; *b; b++)
+        if (strcmp(name, *b) == 0)
+            return true;
+    return false;
+}
+
+// In a study's table batch sizes, temperatures and seeds name no cell: they are values of its rows.
+static enum hn_value_kind kind_of(const char *table, const struct hn_column *column) {
+    static const char *const values[] = {"temperature", "batch_size", "seed", NULL};
+    for (const char *const *v = values; hn_study_find(table) && *v; v++)
+        if (strcmp(column->name, *v) == 0)
+            return column->kind == HN_COLUMN_REAL ? HN_VALUE_QUALITY : HN_VALUE_COUNTER;
+    return hn_value_kind(column);
+}
+
+// A line for an array or a column; its number, or -1.
+static int64_t add_line(struct work *w, const char *table, const struct hn_column *column) {
+    struct hn_comparison *c = w->out;
+    if (c->n_lines == c->line_room) {
+        int64_t room = 2 * c->line_room + 64;
+        struct hn_compare_line *longer = hn_resize(w->ctx, c->line, room, sizeof *longer);
+        if (!longer)
+            return -1;
+        c->line = longer;
+        c->line_room = room;
+    }
+    enum hn_value_kind kind = kind_of(table, column);
+    bool by_name = strcmp(table, "runs") == 0 || strcmp(table, "snapshots") == 0;
+    const struct hn_gate *gate = hn_compare_gate(w->options, by_name ? column->name : NULL, kind);
+    bool status = strcmp(column->name, "status") == 0;
+    bool held = kind == HN_VALUE_COUNTER || kind == HN_VALUE_QUALITY;
+    c->line[c->n_lines] =
+        (struct hn_compare_line){.table = table,
+                                 .name = column->name,
+                                 .kind = kind,
+                                 .direction = column->direction,
+                                 .gate = gate,
+                                 .gated = gate || status || (held && w->options->n_gates == 0),
+                                 .binned = is_binned(column->name),
+                                 .text = column->kind == HN_COLUMN_TEXT,
+                                 .base_row = -1,
+                                 .now_row = -1};
+    return c->n_lines++;
+}
+
+static enum hn_code keep_change(struct work *w, const struct hn_compare_change *change) {
+    struct hn_comparison *c = w->out;
+    if (!c->change)
+        c->change = hn_alloc(w->ctx, HN_COMPARE_CHANGES, sizeof *c->change);
+    if (!c->change)
+        return w->ctx->code;
+    if (c->n_changes < HN_COMPARE_CHANGES) {
+        c->change[c->n_changes++] = *change;
+        return HN_OK;
+    }
+    // Full: a failure takes the place of one that is none.
+    for (int64_t i = 0; change->failed && i < HN_COMPARE_CHANGES; i++)
+        if (!c->change[i].failed) {
+            c->change[i] = *change;
+            break;
+        }
+    return HN_OK;
+}
+
+// A value that differs; worse: by how much, in its own unit.
+static enum hn_code differs(struct work *w, const struct hn_compare_change *change, double worse) {
+    struct hn_compare_line *line = &w->out->line[change->line];
+    double share = fabs(change->from) > 0 ? worse / fabs(change->from) : worse;
+    bool lost = isnan(change->to);
+    line->differ++;
+    line->failed += change->failed;
+    w->out->differ += line->kind != HN_VALUE_MACHINE || line->gate;
+    w->out->failed += change->failed;
+    bool first = line->base_row < 0, first_failed = change->failed && line->failed == 1;
+    if (first || first_failed || lost ||
+        (share > line->worst && (change->failed || !line->failed))) {
+        line->worst = lost ? INFINITY : share;
+        line->from = change->from;
+        line->to = change->to;
+        line->base_row = change->base_row;
+        line->now_row = change->now_row;
+    }
+    return keep_change(w, change);
+}
+
+// Where a value stands: its line, and the rows that name the cell.
+struct place {
+    int64_t line, base_row, now_row;
+};
+
+// difference: to - from, exact also where whole numbers are too large for a double.
+static enum hn_code compare_numbers(struct work *w, struct place at, double from, double to,
+                                    double difference) {
+    struct hn_compare_line *line = &w->out->line[at.line];
+    if (isnan(from)) // what BASE did not measure cannot be held
+        return HN_OK;
+    line->compared++;
+    w->out->values++;
+    bool exact = line->kind == HN_VALUE_COUNTER;
+    double tolerance = exact ? 0
+                       : line->binned
+                           ? hn_compare_binned
+                           : hn_compare_relative * fmax(fabs(from), fabs(to)) + hn_compare_absolute;
+    bool same = !isnan(to) && !(from < to || from > to); // infinities have no difference
+    if (exact ? fabs(difference) <= 0 : same || fabs(difference) <= tolerance)
+        return HN_OK;
+    struct hn_compare_change change = {at.line, at.base_row, at.now_row, from, to, true};
+    if (isnan(to)) { // it was measured and is no more
+        change.failed = line->gated;
+        return differs(w, &change, NAN);
+    }
+    const struct hn_gate *gate = line->gate;
+    double worse = hn_gate_worse(gate ? gate->side : HN_GATE_BOTH, line->direction, 0, difference);
+    double limit = !gate ? 0 : gate->percent ? gate->limit * fabs(from) : gate->limit;
+    change.failed = line->gated && worse > limit + tolerance;
+    return differs(w, &change, worse);
+}
+
+static enum hn_code compare_texts(struct work *w, struct place at, bool equal) {
+    struct hn_compare_line *line = &w->out->line[at.line];
+    line->compared++;
+    w->out->values++;
+    if (equal)
+        return HN_OK;
+    struct hn_compare_change change = {at.line, at.base_row, at.now_row, 0, 1, line->gated};
+    return differs(w, &change, 1);
+}
+
+// One cell of two tables. column: in the first; other: in the second, -1 where it has none.
+static enum hn_code compare_cell(struct work *w, struct place at, const struct hn_table *a,
+                                 int column, int64_t row_a, const struct hn_table *b, int other,
+                                 int64_t row_b) {
+    const char *name = a->column[column].name;
+    enum hn_column_kind kind = a->column[column].kind;
+    bool same_kind = other >= 0 && b->column[other].kind == kind;
+    if (kind == HN_COLUMN_TEXT)
+        return compare_texts(
+            w, at,
+            same_kind && strcmp(hn_table_text(a, row_a, name), hn_table_text(b, row_b, name)) == 0);
+    double from = hn_table_real(a, row_a, name), to = hn_table_real(b, row_b, name);
+    int64_t whole;
+    bool exact = kind == HN_COLUMN_INT && same_kind &&
+                 !__builtin_sub_overflow(b->cells[other].count[row_b],
+                                         a->cells[column].count[row_a], &whole);
+    return compare_numbers(w, at, from, to, exact ? (double)whole : to - from);
+}
+
+// --- tables ---
+
+// Columns of a table and where the other file's table has them.
+struct columns {
+    const struct hn_table *base, *now;
+    int64_t first_line;
+    int n, column[512], other[512];
+};
+
+static enum hn_code open_columns(struct work *w, const char *name, const struct hn_table *base,
+                                 const struct hn_table *now, struct columns *out) {
+    *out = (struct columns){.base = base, .now = now, .first_line = w->out->n_lines};
+    for (int c = 0; c < base->n_columns && out->n < 512; c++) {
+        enum hn_value_kind kind = kind_of(name, &base->column[c]);
+        if (kind == HN_VALUE_NAME || kind == HN_VALUE_TIME)
+            continue;
+        out->column[out->n] = c;
+        out->other[out->n++] = hn_table_find(now, base->column[c].name);
+        if (add_line(w, name, &base->column[c]) < 0)
+            return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+static bool is_ok(const struct hn_table *t, int64_t row) {
+    return hn_table_find(t, "status") < 0 || strcmp(hn_table_text(t, row, "status"), "ok") == 0;
+}
+
+// A row of each table. Cells that were not measured on either side agree in their status alone.
+static enum hn_code compare_rows(struct work *w, const struct columns *c, struct hn_row_pair row,
+                                 struct hn_row_pair cell) {
+    bool measured = is_ok(c->base, row.base) && is_ok(c->now, row.now);
+    for (int i = 0; i < c->n; i++) {
+        bool status = strcmp(c->base->column[c->column[i]].name, "status") == 0;
+        struct place at = {c->first_line + i, cell.base, cell.now};
+        if ((measured || status) &&
+            compare_cell(w, at, c->base, c->column[i], row.base, c->now, c->other[i], row.now))
+            return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code compare_matched(struct work *w, const char *name, const struct hn_table *base,
+                                    const struct hn_table *now, const struct hn_row_match *match) {
+    struct columns columns;
+    if (open_columns(w, name, base, now, &columns))
+        return w->ctx->code;
+    for (int64_t i = 0; i < match->n; i++)
+        if (compare_rows(w, &columns, match->pair[i], match->pair[i]))
+            return w->ctx->code;
+    return HN_OK;
+}
+
+static const struct hn_column rows_column = {"rows", HN_COLUMN_INT, "1", "rows of a cell",
+                                             HN_NEITHER};
+
+// Cells of a kind on both sides, and which are the same.
+struct cells {
+    const struct hn_table *base, *now; // NULL: none of that kind
+    const struct hn_row_match *match;
+};
+
+static struct cells cells_of(const struct hn_comparison *c, const struct hn_row_owner *owner) {
+    const struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
+    return (struct cells){hn_results_table(c->base, owner->table),
+                          hn_results_table(c->now, owner->table), match[owner - hn_row_owners]};
+}
+
+// The rows that belong to cells that are ok on both sides: as many, and equal one after the other.
+static enum hn_code compare_parts(struct work *w, const struct columns *columns, int64_t rows_line,
+                                  const struct cells *cells, const struct hn_row_index *a,
+                                  const struct hn_row_index *b) {
+    for (int64_t i = 0; i < cells->match->n; i++) {
+        struct hn_row_pair cell = cells->match->pair[i];
+        if (!is_ok(cells->base, cell.base) || !is_ok(cells->now, cell.now))
+            continue;
+        int64_t n = a->start[cell.base + 1] - a->start[cell.base];
+        int64_t m = b->start[cell.now + 1] - b->start[cell.now];
+        struct place at = {rows_line, cell.base, cell.now};
+        if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
+            return w->ctx->code;
+        for (int64_t k = 0; n == m && k < n; k++) {
+            struct hn_row_pair row = {a->row[a->start[cell.base] + k],
+                                      b->row[b->start[cell.now] + k]};
+            if (compare_rows(w, columns, row, cell))
+                return w->ctx->code;
+        }
+    }
+    return HN_OK;
+}
+
+// A further table, whose rows belong to cells.
+static enum hn_code compare_further(struct work *w, const struct hn_table *base,
+                                    const struct hn_table *now) {
+    const struct hn_row_owner *owner = hn_row_owner(base);
+    if (!owner)
+        return HN_OK;
+    const struct hn_table none = {0};
+    struct cells cells = cells_of(w->out, owner);
+    struct hn_row_index a = {0}, b = {0};
+    struct columns columns;
+    if (!now)
+        now = &none;
+    enum hn_code code =
+        hn_row_index(w->ctx, base, owner->column, cells.base ? cells.base->rows : 0, &a);
+    if (code == HN_OK)
+        code = hn_row_index(w->ctx, now, owner->column, cells.now ? cells.now->rows : 0, &b);
+    int64_t line = code == HN_OK ? add_line(w, base->name, &rows_column) : -1;
+    if (line >= 0)
+        code = open_columns(w, base->name, base, now, &columns);
+    else
+        code = w->ctx->code;
+    if (code == HN_OK)
+        code = compare_parts(w, &columns, line, &cells, &a, &b);
+    hn_row_index_free(w->ctx, &a);
+    hn_row_index_free(w->ctx, &b);
+    return code;
+}
+
+// --- arrays ---
+
+static enum hn_code compare_histograms(struct work *w) {
+    static const struct hn_column counts = {"counts", HN_COLUMN_INT, "pairs", "", HN_NEITHER};
+    const struct hn_comparison *c = w->out;
+    const struct hn_results *a = c->base, *b = c->now;
+    if (a->kinds == 0)
+        return HN_OK;
+    int64_t line = add_line(w, "hist", &counts);
+    if (line < 0)
+        return w->ctx->code;
+    bool same = a->kinds == b->kinds && a->bins == b->bins && fabs(a->bin_lo - b->bin_lo) < 1e-9 &&
+                fabs(a->bin_hi - b->bin_hi) < 1e-9;
+    size_t size = (size_t)(a->kinds * a->bins);
+    for (int64_t i = 0; i < c->runs.n; i++) {
+        struct hn_row_pair row = c->runs.pair[i];
+        struct place at = {line, row.base, row.now};
+        if (!is_ok(&a->runs, row.base) || !is_ok(&b->runs, row.now))
+            continue;
+        bool equal =
+            same && memcmp(a->histogram + (size_t)row.base * size,
+                           b->histogram + (size_t)row.now * size, size * sizeof *a->histogram) == 0;
+        if (compare_texts(w, at, equal))
+            return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code compare_batches_of(struct work *w, struct hn_row_pair row, int64_t line) {
+    const struct hn_results *a = w->out->base, *b = w->out->now;
+    int64_t first = a->batch_start[row.base], n = a->batch_start[row.base + 1] - first;
+    int64_t other = b->batch_start ? b->batch_start[row.now] : 0;
+    int64_t m = b->batch_start ? b->batch_start[row.now + 1] - other : 0;
+    struct place at = {line, row.base, row.now};
+    if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
+        return w->ctx->code;
+    for (int64_t i = 0; n == m && i < n; i++) {
+        at.line = line + 1;
+        if (compare_numbers(w, at, a->batch_fn_ratio[first + i], b->batch_fn_ratio[other + i],
+                            b->batch_fn_ratio[other + i] - a->batch_fn_ratio[first + i]))
+            return w->ctx->code;
+        at.line = line + 2;
+        if (compare_numbers(w, at, a->batch_cos_mean[first + i], b->batch_cos_mean[other + i],
+                            b->batch_cos_mean[other + i] - a->batch_cos_mean[first + i]))
+            return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code compare_batches(struct work *w) {
+    static const struct hn_column column[] = {{"batches", HN_COLUMN_INT, "batches", "", HN_NEITHER},
+                                              {"fn_ratio", HN_COLUMN_REAL, "1", "", HN_SMALLER},
+                                              {"cos_mean", HN_COLUMN_REAL, "1", "", HN_LARGER}};
+    const struct hn_comparison *c = w->out;
+    int64_t first = c->n_lines;
+    if (!c->base->batch_start)
+        return HN_OK;
+    for (int i = 0; i < 3; i++)
+        if (add_line(w, "batch", &column[i]) < 0)
+            return w->ctx->code;
+    for (int64_t i = 0; i < c->runs.n; i++)
+        if (is_ok(&c->base->runs, c->runs.pair[i].base) &&
+            is_ok(&c->now->runs, c->runs.pair[i].now) &&
+            compare_batches_of(w, c->runs.pair[i], first))
+            return w->ctx->code;
+    return HN_OK;
+}
+
+// Ids and order of saved batches, where both files have them.
+static bool same_order(const struct hn_results *a, int64_t row_a, const struct hn_results *b,
+                       int64_t row_b) {
+    int64_t first = a->order_run[row_a], n = a->order_run[row_a + 1] - first;
+    int64_t other = b->order_run[row_b];
+    if (n != b->order_run[row_b + 1] - other)
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = a->order_split[first + i], size = a->order_split[first + i + 1] - at;
+        int64_t from = b->order_split[other + i];
+        if (size != b->order_split[other + i + 1] - from ||
+            memcmp(a->order_id + at, b->order_id + from, (size_t)size * sizeof *a->order_id) != 0)
+            return false;
+    }
+    return true;
+}
+
+static enum hn_code compare_orders(struct work *w) {
+    static const struct hn_column index = {"index", HN_COLUMN_TEXT, "", "", HN_NEITHER};
+    const struct hn_comparison *c = w->out;
+    if (!c->base->order_run || !c->now->order_run)
+        return HN_OK;
+    int64_t line = add_line(w, "order", &index);
+    if (line < 0)
+        return w->ctx->code;
+    for (int64_t i = 0; i < c->runs.n; i++) {
+        struct hn_row_pair row = c->runs.pair[i];
+        struct place at = {line, row.base, row.now};
+        if (is_ok(&c->base->runs, row.base) && is_ok(&c->now->runs, row.now) &&
+            compare_texts(w, at, same_order(c->base, row.base, c->now, row.now)))
+            return w->ctx->code;
+    }
+    return HN_OK;
+}
+
+// --- the end ---
+
+// Gates that were given and held nothing are no pass, unless it is only that times cannot be
+// compared between these machines and other gates were there. NULL: there is none.
+static const struct hn_gate *idle_gate(const struct hn_comparison *c,
+                                       const struct hn_compare_options *options) {
+    for (int64_t g = 0; g < options->n_gates; g++) {
+        const struct hn_gate *gate = &options->gate[g];
+        bool worked = false,
+             of_time = strcmp(gate->metric, "times") == 0 || strncmp(gate->metric, "cost_", 5) == 0;
+        for (int64_t i = 0; i < c->n_lines; i++)
+            worked |= c->line[i].gate == gate && c->line[i].compared > 0;
+        worked |= of_time && (c->times_tested > 0 || (!c->comparable && c->values > 0));
+        // A gate may be overruled in every column by later ones.
+        bool overruled = false;
+        for (int64_t o = g + 1; o < options->n_gates; o++)
+            overruled |= strcmp(options->gate[o].metric, gate->metric) == 0;
+        if (!worked && !overruled)
+            return gate;
+    }
+    return NULL;
+}
+
+// Whether anything at all was held by a gate.
+static bool held_any(const struct hn_comparison *c) {
+    for (int64_t i = 0; i < c->n_lines; i++)
+        if (c->line[i].gated && c->line[i].compared > 0 && strcmp(c->line[i].name, "status") != 0)
+            return true;
+    return c->times_tested > 0;
+}
+
+static void say_failed(struct hn_comparison *c, bool missing) {
+    size_t used = (size_t)snprintf(c->verdict, sizeof c->verdict, "FAIL:");
+    const char *between = " ";
+    int shown = 0, more = 0;
+    for (int64_t i = 0; i < c->n_lines; i++) {
+        if (c->line[i].failed == 0)
+            continue;
+        if (shown++ < 4)
+            used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
+                                     "%s%.60s in %" PRId64 " of %" PRId64, between, c->line[i].name,
+                                     c->line[i].failed, c->line[i].compared);
+        else
+            more++;
+        between = ", ";
+    }
+    if (more > 0)
+        used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
+                                 " and %d more columns", more);
+    if (c->times_failed > 0) {
+        used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
+                                 "%s%" PRId64 " of %" PRId64 " times slower", between,
+                                 c->times_failed, c->times_tested);
+        between = ", ";
+    }
+    if (missing)
+        (void)snprintf(c->verdict + used, sizeof c->verdict - used,
+                       "%s%" PRId64 " cells of BASE missing in NEW", between, c->only_base);
+}
+
+static void say_passed(struct hn_comparison *c) {
+    size_t used = (size_t)snprintf(
+        c->verdict, sizeof c->verdict, "PASS: %" PRId64 " cells, %" PRId64 " values, %s",
+        c->matched, c->values, c->differ ? "differences within the gates" : "no difference");
+    if (c->times_tested > 0)
+        (void)snprintf(c->verdict + used, sizeof c->verdict - used,
+                       "; %" PRId64 " times, none slower", c->times_tested);
+    else
+        (void)snprintf(c->verdict + used, sizeof c->verdict - used, "; times not gated");
+}
+
+static void conclude(struct hn_comparison *c, const struct hn_compare_options *options) {
+    const struct hn_gate *idle = idle_gate(c, options);
+    bool missing = c->only_base > 0 && !options->allow_missing;
+    if (c->matched > 0 && (c->failed > 0 || c->times_failed > 0 || missing)) {
+        c->end = HN_COMPARE_FAIL;
+        say_failed(c, missing);
+    } else if (c->matched == 0 || idle || !held_any(c)) {
+        c->end = HN_COMPARE_NOTHING;
+        if (c->matched == 0)
+            snprintf(
+                c->verdict, sizeof c->verdict,
+                "NOTHING COMPARABLE: no cell of the one file is in the other (data, parameters "
+                "and seed must agree)");
+        else if (idle)
+            snprintf(c->verdict, sizeof c->verdict,
+                     "NOTHING COMPARABLE: gate %.100s held nothing%s%.200s", idle->text,
+                     c->comparable ? "" : ": ", c->comparable ? "" : c->why_not);
+        else
+            snprintf(c->verdict, sizeof c->verdict, "NOTHING COMPARABLE: no value to hold%s%.200s",
+                     c->comparable ? "" : "; times: ", c->comparable ? "" : c->why_not);
+    } else {
+        c->end = HN_COMPARE_PASS;
+        say_passed(c);
+    }
+}
+
+static enum hn_code match_cells(struct work *w) {
+    struct hn_comparison *c = w->out;
+    struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
+    const struct hn_table none = {0};
+    int64_t repeated = 0;
+    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++) {
+        const struct hn_table *a = hn_results_table(c->base, o->table);
+        const struct hn_table *b = hn_results_table(c->now, o->table);
+        struct hn_row_match *m = match[o - hn_row_owners];
+        if (hn_row_match(w->ctx, a ? a : &none, b ? b : &none,
+                         m == &c->snapshots ? "temperature" : NULL, m))
+            return w->ctx->code;
+        c->matched += m->n;
+        c->only_base += m->only_base;
+        c->only_now += m->only_now;
+        repeated += m->repeated;
+    }
+    if (repeated > 0)
+        hn_note(w->ctx, "%" PRId64 " rows have the key of another: only the first is compared",
+                repeated);
+    return HN_OK;
+}
+
+static enum hn_code compare_values(struct work *w) {
+    struct hn_comparison *c = w->out;
+    if (match_cells(w) || compare_matched(w, "runs", &c->base->runs, &c->now->runs, &c->runs) ||
+        compare_histograms(w) || compare_batches(w) || compare_orders(w))
+        return w->ctx->code;
+    for (int64_t i = 0; i < c->base->n_tables; i++) {
+        const struct hn_table *table = &c->base->table[i];
+        const struct hn_table *other = hn_results_table(c->now, table->name);
+        const struct hn_row_match *cells = strcmp(table->name, "snapshots") == 0 ? &c->snapshots
+                                           : strcmp(table->name, "studies") == 0 ? &c->studies
+                                                                                 : NULL;
+        if (cells && !other) // its cells have been counted as missing
+            continue;
+        enum hn_code code = cells ? compare_matched(w, table->name, table, other, cells)
+                                  : compare_further(w, table, other);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
+                        const struct hn_results *now, int64_t n_now,
+                        const struct hn_compare_options *options, struct hn_comparison *out) {
+    *out = (struct hn_comparison){.base = base, .now = now};
+    struct work w = {ctx, options, out};
+    enum hn_code code = check_gates(ctx, base, options);
+    if (code == HN_OK)
+        code = compare_values(&w);
+    if (code == HN_OK)
+        code = hn_compare_times(ctx, base, n_base, now, n_now, options, out);
+    if (code == HN_OK)
+        conclude(out, options);
+    else
+        hn_comparison_free(ctx, out);
+    return code;
+}
+
+const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table) {
+    const struct hn_table *rows = hn_results_table(c->base, table);
+    for (const struct hn_row_owner *o = hn_row_owners; rows && o->column; o++)
+        if (strcmp(table, o->table) == 0)
+            return rows;
+    const struct hn_row_owner *owner = rows ? hn_row_owner(rows) : NULL;
+    const struct hn_table *cells = owner ? hn_results_table(c->base, owner->table) : NULL;
+    return cells ? cells : &c->base->runs;
+}
+
+void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c) {
+    hn_row_match_free(ctx, &c->runs);
+    hn_row_match_free(ctx, &c->snapshots);
+    hn_row_match_free(ctx, &c->studies);
+    hn_free(ctx, c->line);
+    hn_free(ctx, c->change);
+    hn_free(ctx, c->time);
+    *c = (struct hn_comparison){0};
+}

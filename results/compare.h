@@ -1,0 +1,128 @@
+// Comparison of results: cells are matched by cell_key, what they hold is compared by its kind, and
+// gates decide. docs/compare.md says it for users.
+#ifndef HN_RESULTS_COMPARE_H
+#define HN_RESULTS_COMPARE_H
+
+#include "core/slowdown.h"
+#include "results/gate.h"
+#include "results/rows.h"
+
+#include <stdio.h>
+
+// Tolerance of floats between machines: |a - b| <= 1e-6 max(|a|, |b|) + 1e-7. What is read off a
+// histogram of cosines (quantiles, overlaps) moves by more where one value changes its bin: 1e-5.
+static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7,
+                    hn_compare_binned = 1e-5;
+// Times: chance of any false alarm in the whole comparison (the promise is 1 %), the least slowdown
+// that counts unless a gate says otherwise, and the fewest repetitions that can be tested.
+static const double hn_compare_alpha = 0.005, hn_compare_least = 0.05;
+enum { HN_COMPARE_FEWEST = 5, HN_COMPARE_CHANGES = 1000 };
+
+struct hn_compare_options {
+    const struct hn_gate *gate; // [n_gates]; none: everything is held, see docs/compare.md
+    int64_t n_gates;
+    double floor; // of the host's noise as the user gave it, a share; 0: only what is measured
+    bool allow_missing; // cells of BASE that NEW lacks are no failure
+    bool rounds; // files are rounds: a time has one sample of each, its median, be it only one
+};
+
+// All values of one column of one table, or of one array.
+struct hn_compare_line {
+    const char *table, *name; // borrowed from BASE
+    enum hn_value_kind kind;
+    enum hn_direction direction;
+    const struct hn_gate *gate; // NULL: none was given for it
+    bool gated, binned;         // binned: read off a histogram
+    bool text;                  // it can only be equal or not
+    int64_t compared, differ, failed;
+    // The change that is worst (or largest, where nothing fails): rows of hn_compare_cells().
+    double worst, from, to; // worst: how much worse, relative to `from` where that is not 0
+    int64_t base_row, now_row;
+};
+
+// One value that differs, up to HN_COMPARE_CHANGES of them, failed ones first come first served.
+struct hn_compare_change {
+    int64_t line, base_row, now_row;
+    double from, to;
+    bool failed;
+};
+
+// One cost of one cell.
+struct hn_compare_time {
+    const char *metric; // "cost_s", "cost_g"
+    int64_t base_row, now_row, n_base, n_now;
+    double from, to; // medians, seconds
+    double least;    // the slowdown that counted: of the gate, or the noise of the host
+    bool gated, tested;
+    struct hn_interval ratio; // 95 %
+    struct hn_time_verdict verdict;
+};
+
+enum hn_compare_end { HN_COMPARE_PASS, HN_COMPARE_FAIL, HN_COMPARE_NOTHING };
+
+struct hn_comparison {
+    const struct hn_results *base, *now;
+    struct hn_row_match runs, snapshots, studies;
+    int64_t matched, only_base, only_now; // cells of all three
+    struct hn_compare_line *line;
+    int64_t n_lines, line_room;
+    struct hn_compare_change *change;
+    int64_t n_changes;
+    struct hn_compare_time *time;
+    int64_t n_times, times_tested, times_failed;
+    int64_t values; // compared, times apart
+    int64_t differ, failed;
+    bool rounds;         // times have one sample a file
+    bool comparable;     // the machines are of one class: times may be gated
+    char why_not[256];   // they are not
+    double noise, floor; // measured in the samples and calibrations; the larger of that and what
+                         // the user gave
+    enum hn_compare_end end;
+    char verdict[512]; // one line
+};
+
+// Compares now[0] with base[0], and the times of base[n_base] with those of now[n_now]: of one file
+// each the repetitions are the samples, of several or of rounds (`ab`) the medians of each. The
+// results are borrowed for as long as `out` lives. HN_USAGE: a gate on what is in neither file.
+HN_MUST_USE enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base,
+                                    int64_t n_base, const struct hn_results *now, int64_t n_now,
+                                    const struct hn_compare_options *options,
+                                    struct hn_comparison *out);
+void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c); // zeroed is fine
+// The table whose rows are the cells that the rows of a table, or an array, of BASE belong to.
+const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table);
+
+// The part about times (compare_times.c): fills ->time, ->noise, ->floor, ->comparable.
+HN_MUST_USE enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *base,
+                                          int64_t n_base, const struct hn_results *now,
+                                          int64_t n_now, const struct hn_compare_options *options,
+                                          struct hn_comparison *out);
+// The gate for a column of that kind, or NULL: the last one that names it, else the last that names
+// its group. name: NULL where gates do not go by it (they name columns of /runs and /snapshots).
+const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, const char *name,
+                                      enum hn_value_kind kind);
+
+// Samples of one cost of every row of /runs, in seconds: value[start[row] .. start[row + 1]).
+struct hn_time_samples {
+    int64_t *start;
+    double *value;
+};
+// metric: "cost_s" (an epoch's beginning and a batch) or "cost_g" (a build). Timed repetitions
+// where there are any, else what was timed while measuring; never warm-up.
+HN_MUST_USE enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r,
+                                         const char *metric, struct hn_time_samples *out);
+void hn_time_samples_free(struct hn_context *ctx, struct hn_time_samples *s);
+
+// Reports (compare_report.c). The table and the summary go by ->line; all end with the verdict.
+void hn_compare_print(const struct hn_comparison *c, FILE *out);
+void hn_compare_markdown(const struct hn_comparison *c, FILE *out);
+void hn_compare_junit(const struct hn_comparison *c, FILE *out);
+HN_MUST_USE enum hn_code hn_compare_json(struct hn_context *ctx, const struct hn_comparison *c,
+                                         FILE *out);
+// The gate of a line as text: "exact", "to 1e-06", "+0.002", "not gated".
+void hn_compare_rule(const struct hn_comparison *c, const struct hn_compare_line *line, char *text,
+                     size_t size);
+// "+1.2 %" of a change, or the difference where the value was 0.
+void hn_compare_amount(double from, double to, char *text, size_t size);
+
+#endif

@@ -1,0 +1,323 @@
+// Times of two results: the samples in /timing, whether the machines can be compared, the noise of
+// the host, and the family of tests.
+#include "results/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hn_time_samples_free(struct hn_context *ctx, struct hn_time_samples *s) {
+    hn_free(ctx, s->start);
+    hn_free(ctx, s->value);
+    *s = (struct hn_time_samples){0};
+}
+
+// The timed phases of one run, gone through in their order.
+struct phases {
+    int64_t builds, seen; // in all; up to here
+    double epoch;         // seconds of the latest beginning of an epoch
+};
+
+// What row r of /timing adds to a metric's samples, or NaN. A run's first build is that of the
+// measuring, and cold: it counts only where nothing was repeated.
+static double sample_of(const struct hn_table *t, int64_t r, const char *metric, struct phases *p) {
+    const char *phase = hn_table_text(t, r, "phase");
+    double seconds = hn_table_real(t, r, "wall_ns") * 1e-9;
+    bool build = strcmp(phase, "build") == 0, next = strcmp(phase, "next") == 0;
+    p->seen += build;
+    if (strcmp(phase, "epoch") == 0)
+        p->epoch = seconds;
+    bool counts = hn_table_real(t, r, "warmup") == 0 && (p->builds <= 1 || p->seen > 1);
+    if (!counts || !(seconds > 0))
+        return NAN;
+    if (strcmp(metric, "cost_g") == 0)
+        return build ? seconds : NAN;
+    double batches = hn_table_real(t, r, "batches");
+    return next && batches > 0 ? seconds / batches + p->epoch : NAN;
+}
+
+static void fill_samples(const struct hn_results *r, const char *metric,
+                         const struct hn_row_index *index, struct hn_time_samples *out) {
+    int64_t at = 0;
+    for (int64_t run = 0; run < r->runs.rows; run++) {
+        struct phases p = {0};
+        // A cost that does not apply (a sampler that builds nothing) has no samples either.
+        bool applies = !isnan(hn_table_real(&r->runs, run, metric));
+        out->start[run] = at;
+        for (int64_t i = index->start[run]; i < index->start[run + 1]; i++)
+            p.builds += strcmp(hn_table_text(&r->timing, index->row[i], "phase"), "build") == 0;
+        for (int64_t i = index->start[run]; applies && i < index->start[run + 1]; i++) {
+            double value = sample_of(&r->timing, index->row[i], metric, &p);
+            if (!isnan(value))
+                out->value[at++] = value;
+        }
+    }
+    out->start[r->runs.rows] = at;
+}
+
+enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r, const char *metric,
+                             struct hn_time_samples *out) {
+    struct hn_row_index index = {0};
+    *out = (struct hn_time_samples){.start = hn_alloc(ctx, r->runs.rows + 1, sizeof(int64_t)),
+                                    .value = hn_alloc(ctx, r->timing.rows, sizeof(double))};
+    enum hn_code code = out->start && out->value ? HN_OK : HN_MEMORY;
+    if (code == HN_OK)
+        code = hn_row_index(ctx, &r->timing, "run", r->runs.rows, &index);
+    if (code == HN_OK)
+        fill_samples(r, metric, &index, out);
+    hn_row_index_free(ctx, &index);
+    if (code)
+        hn_time_samples_free(ctx, out);
+    return code;
+}
+
+// Costs can be compared between machines of one class that ran as many threads.
+static void compare_machines(struct hn_comparison *c) {
+    const char *was = hn_results_get_env(c->base, "machine_class");
+    const char *is = hn_results_get_env(c->now, "machine_class");
+    const char *threads = hn_results_get_env(c->base, "threads");
+    c->comparable = false;
+    if (!*was || !*is)
+        snprintf(c->why_not, sizeof c->why_not, "a file does not say which machine it is from");
+    else if (strncmp(was, "mixed", 5) == 0 || strncmp(is, "mixed", 5) == 0)
+        snprintf(c->why_not, sizeof c->why_not, "a file holds times of several kinds of machine");
+    else if (strcmp(was, is) != 0)
+        snprintf(c->why_not, sizeof c->why_not, "other kinds of machine: %.100s and %.100s", was,
+                 is);
+    else if (strcmp(threads, hn_results_get_env(c->now, "threads")) != 0)
+        snprintf(c->why_not, sizeof c->why_not, "other numbers of threads: %.20s and %.20s",
+                 threads, hn_results_get_env(c->now, "threads"));
+    else
+        c->comparable = true;
+}
+
+// What the machine itself did in the two runs, by the calibration of each: |ratio - 1|, the larger
+// of products and reading. A slowdown within that says nothing about the program.
+static double machine_change(const struct hn_comparison *c) {
+    static const char *const rate[] = {"sgemm_gflops", "read_gbs"};
+    double most = 0;
+    for (int i = 0; i < 2; i++) {
+        double was = atof(hn_results_get_env(c->base, rate[i]));
+        double is = atof(hn_results_get_env(c->now, rate[i]));
+        if (was > 0 && is > 0)
+            most = fmax(most, fabs(fmax(was, is) / fmin(was, is) - 1));
+    }
+    return most;
+}
+
+// The samples of one metric on one side, over one or several files; rows are those of the first.
+struct side {
+    struct hn_time_samples *file; // [n]
+    int64_t **owned;              // [n] row of file i that is row r of file 0, if there are several
+    double *median;               // [n], scratch
+    int64_t n;
+    bool medians; // one sample a file
+};
+
+static void close_side(struct hn_context *ctx, struct side *s) {
+    for (int64_t i = 0; i < s->n; i++) {
+        if (s->file)
+            hn_time_samples_free(ctx, &s->file[i]);
+        if (s->owned)
+            hn_free(ctx, s->owned[i]);
+    }
+    hn_free(ctx, s->file);
+    hn_free(ctx, s->owned);
+    hn_free(ctx, s->median);
+    *s = (struct side){0};
+}
+
+// Where the rows of file 0 stand in file i, -1 where they do not.
+static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r, int64_t i,
+                              struct side *s) {
+    struct hn_row_match match;
+    int64_t rows = r[0].runs.rows;
+    s->owned[i] = hn_alloc(ctx, rows, sizeof *s->owned[i]);
+    if (!s->owned[i] || hn_row_match(ctx, &r[0].runs, &r[i].runs, NULL, &match))
+        return ctx->code;
+    for (int64_t k = 0; k < rows; k++)
+        s->owned[i][k] = -1;
+    for (int64_t k = 0; k < match.n; k++)
+        s->owned[i][match.pair[k].base] = match.pair[k].now;
+    hn_row_match_free(ctx, &match);
+    return HN_OK;
+}
+
+static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r, int64_t n,
+                              bool medians, const char *metric, struct side *s) {
+    *s = (struct side){.n = n,
+                       .medians = medians,
+                       .file = hn_zalloc(ctx, n, sizeof *s->file),
+                       .owned = hn_zalloc(ctx, n, sizeof *s->owned),
+                       .median = hn_alloc(ctx, n, sizeof *s->median)};
+    enum hn_code code = s->file && s->owned && s->median ? HN_OK : HN_MEMORY;
+    for (int64_t i = 0; code == HN_OK && i < n; i++) {
+        code = hn_time_samples(ctx, &r[i], metric, &s->file[i]);
+        if (code == HN_OK && medians)
+            code = find_rows(ctx, r, i, s);
+    }
+    if (code)
+        close_side(ctx, s);
+    return code;
+}
+
+// The samples of a row: its repetitions, or the medians of files, into `room` of n values.
+static struct hn_samples samples_of(struct side *s, int64_t row, double *room) {
+    const struct hn_time_samples *first = &s->file[0];
+    if (!s->medians)
+        return (struct hn_samples){first->value + first->start[row],
+                                   first->start[row + 1] - first->start[row]};
+    int64_t kept = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t r = s->owned[i][row];
+        const struct hn_time_samples *file = &s->file[i];
+        if (r < 0 || file->start[r + 1] == file->start[r])
+            continue;
+        // Sorts the samples in place: nothing else goes by their order here.
+        room[kept++] = hn_median(file->value + file->start[r], file->start[r + 1] - file->start[r]);
+    }
+    return (struct hn_samples){room, kept};
+}
+
+static const struct hn_column *column_of(const struct hn_table *t, const char *name) {
+    int c = hn_table_find(t, name);
+    return c < 0 ? NULL : &t->column[c];
+}
+
+// The noise of the host as far as the samples show it: the 95th percentile of what they differ from
+// themselves.
+static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_time_pair *pair,
+                                  int64_t n, double *noise) {
+    double *each = hn_alloc(ctx, 2 * n, sizeof *each);
+    if (!each)
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; code == HN_OK && i < n; i++) {
+        code = hn_split_noise(ctx, pair[i].base, &each[2 * i]);
+        if (code == HN_OK)
+            code = hn_split_noise(ctx, pair[i].now, &each[2 * i + 1]);
+    }
+    *noise = code == HN_OK ? hn_quantile(each, 2 * n, 0.95) : NAN;
+    hn_free(ctx, each);
+    return code;
+}
+
+// The costs of the matched cells of one metric, and their samples.
+static void collect(const struct hn_comparison *c, const char *metric, struct side *base,
+                    struct side *now, double *room, struct hn_compare_time *time,
+                    struct hn_time_pair *pair, int64_t *n) {
+    for (int64_t i = 0; i < c->runs.n; i++) {
+        int64_t b = c->runs.pair[i].base, w = c->runs.pair[i].now;
+        struct hn_time_pair p = {.base = samples_of(base, b, room)};
+        p.now = samples_of(now, w, room + base->n);
+        room += base->n + now->n;
+        if (p.base.n == 0 || p.now.n == 0)
+            continue;
+        time[*n] = (struct hn_compare_time){.metric = metric,
+                                            .base_row = b,
+                                            .now_row = w,
+                                            .n_base = p.base.n,
+                                            .n_now = p.now.n,
+                                            .from = NAN,
+                                            .to = NAN};
+        pair[(*n)++] = p;
+    }
+}
+
+static enum hn_code median_of(struct hn_context *ctx, struct hn_samples s, double *median) {
+    double *copy = hn_alloc(ctx, s.n, sizeof *copy);
+    if (!copy)
+        return ctx->code;
+    memcpy(copy, s.value, (size_t)s.n * sizeof *copy);
+    *median = hn_median(copy, s.n);
+    hn_free(ctx, copy);
+    return HN_OK;
+}
+
+// Which of the costs are gated, and from which slowdown on. What is not gated is no part of the
+// family: it would only cost the others power.
+static void set_gates(const struct hn_comparison *c, const struct hn_compare_options *options,
+                      struct hn_compare_time *time, struct hn_time_pair *pair) {
+    const struct hn_column *column = column_of(&c->base->runs, time->metric);
+    const struct hn_gate *gate =
+        column ? hn_compare_gate(options, column->name, hn_value_kind(column)) : NULL;
+    bool enough = time->n_base >= HN_COMPARE_FEWEST && time->n_now >= HN_COMPARE_FEWEST;
+    time->gated = c->comparable && (gate || options->n_gates == 0);
+    time->tested = time->gated && enough;
+    time->least = fmax(gate ? gate->limit : hn_compare_least, c->floor);
+    pair->least = time->least;
+}
+
+static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
+                          const struct hn_time_pair *pair) {
+    struct hn_time_pair *family = hn_alloc(ctx, c->n_times, sizeof *family);
+    struct hn_time_verdict *verdict = hn_alloc(ctx, c->n_times, sizeof *verdict);
+    enum hn_code code = family && verdict ? HN_OK : HN_MEMORY;
+    int64_t n = 0;
+    for (int64_t i = 0; code == HN_OK && i < c->n_times; i++)
+        if (c->time[i].tested)
+            family[n++] = pair[i];
+    if (code == HN_OK)
+        code = hn_time_gate(ctx, family, n, hn_compare_alpha, verdict);
+    c->times_tested = n;
+    for (int64_t i = 0, k = 0; code == HN_OK && i < c->n_times; i++) {
+        struct hn_compare_time *t = &c->time[i];
+        t->verdict = (struct hn_time_verdict){.ratio = NAN, .p = NAN, .holm = NAN};
+        if (t->tested)
+            t->verdict = verdict[k++];
+        c->times_failed += t->verdict.slower;
+        code = hn_median_ratio(ctx, pair[i].base, pair[i].now, 0.95, i, &t->ratio);
+        if (code == HN_OK)
+            code = median_of(ctx, pair[i].base, &t->from);
+        if (code == HN_OK)
+            code = median_of(ctx, pair[i].now, &t->to);
+    }
+    hn_free(ctx, family);
+    hn_free(ctx, verdict);
+    return code;
+}
+
+static enum hn_code gate_all(struct hn_context *ctx, struct hn_comparison *c,
+                             const struct hn_compare_options *options, struct hn_time_pair *pair) {
+    compare_machines(c);
+    if (measure_noise(ctx, pair, c->n_times, &c->noise))
+        return ctx->code;
+    c->noise = fmax(machine_change(c), isnan(c->noise) ? 0 : c->noise);
+    c->floor = fmax(options->floor, c->noise);
+    for (int64_t i = 0; i < c->n_times; i++)
+        set_gates(c, options, &c->time[i], &pair[i]);
+    return judge(ctx, c, pair);
+}
+
+enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
+                              const struct hn_results *now, int64_t n_now,
+                              const struct hn_compare_options *options, struct hn_comparison *out) {
+    static const char *const metric[] = {"cost_s", "cost_g"};
+    enum { METRICS = 2 };
+    struct side before[METRICS] = {{0}}, after[METRICS] = {{0}};
+    int64_t most = METRICS * out->runs.n;
+    bool medians = out->rounds = options->rounds || n_base > 1 || n_now > 1;
+    struct hn_time_pair *pair = hn_alloc(ctx, most, sizeof *pair);
+    double *room = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *room);
+    out->time = hn_zalloc(ctx, most, sizeof *out->time);
+    enum hn_code code = pair && room && out->time ? HN_OK : HN_MEMORY;
+    for (int m = 0; code == HN_OK && m < METRICS; m++) {
+        code = open_side(ctx, base, n_base, medians, metric[m], &before[m]);
+        if (code == HN_OK)
+            code = open_side(ctx, now, n_now, medians, metric[m], &after[m]);
+        if (code == HN_OK)
+            collect(out, metric[m], &before[m], &after[m],
+                    room + m * out->runs.n * (n_base + n_now), out->time, pair, &out->n_times);
+    }
+    if (code == HN_OK)
+        code = gate_all(ctx, out, options, pair);
+    for (int m = 0; m < METRICS; m++) {
+        close_side(ctx, &before[m]);
+        close_side(ctx, &after[m]);
+    }
+    hn_free(ctx, pair);
+    hn_free(ctx, room);
+    return code;
+}

@@ -1,0 +1,118 @@
+#include "results/gate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool among(const char *name, const char *const *list) {
+    for (; *list; list++)
+        if (strcmp(name, *list) == 0)
+            return true;
+    return false;
+}
+
+// Columns of seconds are known by their unit, so that a new one needs no line here.
+enum hn_value_kind hn_value_kind(const struct hn_column *column) {
+    static const char *const names[] = {
+        "cell_key", "run_key",    "dataset",   "dataset_sha256", "step",
+        "sampler",  "params",     "loss",      "weighting",      "temperature",
+        "seed",     "batch_size", "error",     "note",           "tool_version",
+        "run",      "snapshot",   "study_row", "study",          NULL};
+    static const char *const times[] = {"cost_s", "cost_g", NULL};
+    static const char *const machine[] = {
+        "peak_rss", "share_of_limit", "instructions", "threads",        "beside",
+        "share_s",  "share_g",        "share_e",      "share_of_floor", NULL};
+    const char *units = column->units ? column->units : "";
+    if (among(column->name, times))
+        return HN_VALUE_TIME;
+    if (among(column->name, machine) || strcmp(units, "s") == 0 || strcmp(units, "ns") == 0 ||
+        strcmp(units, "GFLOP/s") == 0)
+        return HN_VALUE_MACHINE;
+    if (among(column->name, names))
+        return HN_VALUE_NAME;
+    return column->kind == HN_COLUMN_REAL ? HN_VALUE_QUALITY : HN_VALUE_COUNTER;
+}
+
+const char *hn_value_group(enum hn_value_kind kind) {
+    switch (kind) {
+    case HN_VALUE_COUNTER: return "counters";
+    case HN_VALUE_QUALITY: return "quality";
+    case HN_VALUE_TIME: return "times";
+    default: return NULL;
+    }
+}
+
+static enum hn_code no_gate(struct hn_context *ctx, const char *text, const char *what) {
+    return hn_fail(ctx, HN_USAGE,
+                   "--gate %.100s: %s; write METRIC:LIMIT, e.g. n_dot:0%%, fn_ratio:+0.002, "
+                   "cost_s:5%%, where METRIC is a column, counters, quality or times",
+                   text, what);
+}
+
+enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text, struct hn_gate *out) {
+    static const char signs[] = "+-=";
+    static const enum hn_gate_side side[] = {HN_GATE_RISE, HN_GATE_FALL, HN_GATE_BOTH};
+    const char *colon = strchr(text, ':');
+    *out = (struct hn_gate){.text = text, .side = HN_GATE_WORSE};
+    if (!colon || colon == text || colon - text >= (int64_t)sizeof out->metric)
+        return no_gate(ctx, text, "the metric or the limit is missing");
+    memcpy(out->metric, text, (size_t)(colon - text));
+    const char *number = colon + 1, *sign = *number ? strchr(signs, *number) : NULL;
+    if (sign) {
+        out->side = side[sign - signs];
+        number++;
+    }
+    char *end;
+    out->limit = strtod(number, &end);
+    bool digits = *number == '.' || (*number >= '0' && *number <= '9');
+    out->percent = *end == '%';
+    if (!digits || !isfinite(out->limit) || end[out->percent ? 1 : 0] != '\0')
+        return no_gate(ctx, text, "the limit is no number of 0 or more");
+    if (out->percent)
+        out->limit /= 100;
+    return HN_OK;
+}
+
+static enum hn_code forbids_better(struct hn_context *ctx, const struct hn_gate *gate,
+                                   const struct hn_column *column) {
+    bool smaller = column->direction == HN_SMALLER;
+    const char *limit = strchr(gate->text, ':') + 2;
+    return hn_fail(ctx, HN_USAGE,
+                   "--gate %s: %s is better %s, so that this would only forbid it to get better; "
+                   "write %s:%s%s, or %s:=%s for neither way",
+                   gate->text, column->name, smaller ? "smaller" : "larger", column->name,
+                   smaller ? "+" : "-", limit, column->name, limit);
+}
+
+enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
+                           const struct hn_column *column) {
+    enum hn_value_kind kind = hn_value_kind(column);
+    if (kind == HN_VALUE_NAME || column->kind == HN_COLUMN_TEXT)
+        return hn_fail(ctx, HN_USAGE, "--gate %s: %s names what was run and is no measurement",
+                       gate->text, column->name);
+    if (strcmp(column->name, "cost_g_over_t") == 0 || strcmp(column->name, "share_of_limit") == 0)
+        return hn_fail(ctx, HN_USAGE,
+                       "--gate %s: %s is derived from cost_g and has no samples of "
+                       "its own; gate cost_g",
+                       gate->text, column->name);
+    if (kind == HN_VALUE_TIME && (!gate->percent || gate->side > HN_GATE_RISE))
+        return hn_fail(ctx, HN_USAGE,
+                       "--gate %s: a time is gated by the least slowdown that counts, in percent, "
+                       "e.g. %s:5%%",
+                       gate->text, gate->metric);
+    if ((gate->side == HN_GATE_RISE && column->direction == HN_LARGER) ||
+        (gate->side == HN_GATE_FALL && column->direction == HN_SMALLER))
+        return forbids_better(ctx, gate, column);
+    return HN_OK;
+}
+
+double hn_gate_worse(enum hn_gate_side side, enum hn_direction direction, double base, double now) {
+    double change = now - base;
+    if (side == HN_GATE_WORSE && direction != HN_NEITHER)
+        side = direction == HN_SMALLER ? HN_GATE_RISE : HN_GATE_FALL;
+    switch (side) {
+    case HN_GATE_RISE: return change;
+    case HN_GATE_FALL: return -change;
+    default: return fabs(change);
+    }
+}

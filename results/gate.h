@@ -1,0 +1,49 @@
+// What `compare` may be asked to hold: --gate METRIC:LIMIT.
+//
+//   METRIC  a column of /runs or /snapshots, or a group of them: counters, quality, times
+//   LIMIT   [+|-|=] NUMBER [%]
+//
+// Without a sign the value may get worse by at most NUMBER, in the direction that the column says
+// is worse (columns where neither is better: either way). "+": it may rise by at most that; "-":
+// fall;
+// "=": neither. "%": of the value in BASE. A sign that would only forbid getting better is an
+// error.
+#ifndef HN_RESULTS_GATE_H
+#define HN_RESULTS_GATE_H
+
+#include "core/table.h"
+
+enum hn_gate_side { HN_GATE_WORSE, HN_GATE_RISE, HN_GATE_FALL, HN_GATE_BOTH };
+
+struct hn_gate {
+    const char *text; // as given, borrowed
+    char metric[64];
+    double limit; // of the value's own unit, or a share of the value where `percent`
+    bool percent;
+    enum hn_gate_side side;
+};
+
+// How the values of a column are compared.
+enum hn_value_kind {
+    HN_VALUE_NAME,    // names the cell, or describes the run: not at all
+    HN_VALUE_COUNTER, // exactly
+    HN_VALUE_QUALITY, // to the tolerance of floats
+    HN_VALUE_TIME,    // cost_s and cost_g, by their samples in /timing
+    HN_VALUE_MACHINE  // depends on the machine and has no samples: shown, gated by name alone
+};
+enum hn_value_kind hn_value_kind(const struct hn_column *column);
+// "counters", "quality", "times", or NULL.
+const char *hn_value_group(enum hn_value_kind kind);
+
+// HN_USAGE, with the grammar, for a text that is no gate. Whether the metric is there is not looked
+// at.
+HN_MUST_USE enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text,
+                                       struct hn_gate *out);
+// Whether the gate makes sense for the column: HN_USAGE for a sign that forbids getting better, a
+// time without %, a column that is derived from another.
+HN_MUST_USE enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
+                                       const struct hn_column *column);
+// How much worse a change from base to now is, in the value's unit; negative: better.
+double hn_gate_worse(enum hn_gate_side side, enum hn_direction direction, double base, double now);
+
+#endif

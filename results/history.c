@@ -1,0 +1,322 @@
+// The past results of a folder, made into one table for the figure `history`
+// (plots/figures/history.c).
+#include "results/history.h"
+#include "core/options/option.h"
+#include "plots/page/figure.h"
+#include "results/gate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { MOST_FILES = 1000, TIME_TEXT = 32 };
+
+// One past result.
+struct past {
+    char *path;
+    char created[TIME_TEXT], commit[16], machine[128];
+    bool used;
+};
+
+// One cell of it.
+struct point {
+    char *key, *sampler;
+    int64_t file;
+    double value;
+};
+
+struct history {
+    struct hn_context *ctx;
+    const char *metric;
+    char units[32];
+    enum hn_value_kind kind;
+    struct past *past;
+    int64_t n_past, n_used;
+    struct point *point;
+    int64_t n_points, point_room;
+};
+
+static void free_history(struct history *h) {
+    for (int64_t i = 0; i < h->n_past; i++)
+        hn_free(h->ctx, h->past[i].path);
+    for (int64_t i = 0; i < h->n_points; i++) {
+        hn_free(h->ctx, h->point[i].key);
+        hn_free(h->ctx, h->point[i].sampler);
+    }
+    hn_free(h->ctx, h->past);
+    hn_free(h->ctx, h->point);
+}
+
+static enum hn_code add_path(struct history *h, char *path) {
+    struct stat about;
+    if (!path)
+        return h->ctx->code;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        hn_free(h->ctx, path);
+        return HN_OK;
+    }
+    if (h->n_past == MOST_FILES) {
+        hn_free(h->ctx, path);
+        return hn_fail(h->ctx, HN_USAGE, "--history: more than %d results files", MOST_FILES);
+    }
+    h->past[h->n_past] = (struct past){.path = path};
+    struct tm tm;
+    if (gmtime_r(&about.st_mtime, &tm)) // until the file says itself
+        (void)strftime(h->past[h->n_past].created, TIME_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    h->n_past++;
+    return HN_OK;
+}
+
+// *.h5 in the folder, and results.h5 in the folders in it.
+static enum hn_code find_files(struct history *h, const char *folder) {
+    struct dirent **entry;
+    h->past = hn_zalloc(h->ctx, MOST_FILES, sizeof *h->past);
+    if (!h->past)
+        return h->ctx->code;
+    int n = scandir(folder, &entry, NULL, alphasort);
+    if (n < 0)
+        return hn_fail(h->ctx, HN_USAGE, "--history %s: cannot be read: %s", folder,
+                       strerror(errno));
+    enum hn_code code = HN_OK;
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name, *end = strrchr(name, '.');
+        if (code == HN_OK && name[0] != '.')
+            code = add_path(h, end && strcmp(end, ".h5") == 0
+                                   ? hn_format(h->ctx, "%s/%s", folder, name)
+                                   : hn_format(h->ctx, "%s/%s/results.h5", folder, name));
+        free(entry[i]);
+    }
+    free(entry);
+    return code;
+}
+
+static enum hn_code add_point(struct history *h, const struct hn_table *runs, int64_t row,
+                              int64_t file, double value) {
+    if (h->n_points == h->point_room) {
+        int64_t room = 2 * h->point_room + 256;
+        struct point *longer = hn_resize(h->ctx, h->point, room, sizeof *longer);
+        if (!longer)
+            return h->ctx->code;
+        h->point = longer;
+        h->point_room = room;
+    }
+    struct point *p = &h->point[h->n_points];
+    *p = (struct point){hn_strdup(h->ctx, hn_table_text(runs, row, "cell_key")),
+                        hn_strdup(h->ctx, hn_table_text(runs, row, "sampler")), file, value};
+    h->n_points++; // counted at once, so that it is freed whatever happens
+    return p->key && p->sampler ? HN_OK : h->ctx->code;
+}
+
+static enum hn_code no_column(struct history *h, const struct hn_table *runs) {
+    const char *names[1024];
+    int64_t n = 0;
+    for (int c = 0; c < runs->n_columns && n < 1024; c++)
+        names[n++] = runs->column[c].name;
+    const char *near = hn_nearest(h->metric, names, n);
+    return hn_fail(h->ctx, HN_USAGE, "--history: the results have no column of numbers %.60s%s%s%s",
+                   h->metric, near ? ", did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static void copy_text(char *to, size_t size, const char *from) {
+    if (*from)
+        snprintf(to, size, "%s", from);
+}
+
+static enum hn_code take_points(struct history *h, const struct hn_results *r, int64_t file) {
+    struct past *past = &h->past[file];
+    int c = hn_table_find(&r->runs, h->metric);
+    if (c < 0 || r->runs.column[c].kind == HN_COLUMN_TEXT)
+        return no_column(h, &r->runs);
+    copy_text(past->created, sizeof past->created, hn_results_get(r, "created"));
+    copy_text(past->commit, 8, hn_results_get_env(r, "git_commit"));
+    copy_text(past->machine, sizeof past->machine, hn_results_get_env(r, "machine_class"));
+    copy_text(h->units, sizeof h->units, r->runs.column[c].units);
+    h->kind = hn_value_kind(&r->runs.column[c]);
+    past->used = true;
+    for (int64_t row = 0; row < r->runs.rows; row++) {
+        double value = hn_table_real(&r->runs, row, h->metric);
+        bool ok = strcmp(hn_table_text(&r->runs, row, "status"), "ok") == 0;
+        if (ok && isfinite(value) && add_point(h, &r->runs, row, file, value))
+            return h->ctx->code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code read_files(struct history *h) {
+    for (int64_t i = 0; i < h->n_past; i++) {
+        struct hn_results r;
+        enum hn_code code = hn_results_read(h->ctx, h->past[i].path, &r);
+        if (code == HN_DATA) { // a snapshot, say
+            hn_note(h->ctx, "left out: %s", h->ctx->message);
+            continue;
+        }
+        if (code)
+            return code;
+        code = take_points(h, &r, i);
+        hn_results_free(h->ctx, &r);
+        if (code)
+            return code;
+    }
+    return HN_OK;
+}
+
+// The newest of the files that are used, or -1.
+static int64_t newest(const struct history *h) {
+    int64_t last = -1;
+    for (int64_t i = 0; i < h->n_past; i++)
+        if (h->past[i].used && (last < 0 || strcmp(h->past[i].created, h->past[last].created) >= 0))
+            last = i;
+    return last;
+}
+
+// What depends on the machine is drawn for machines of the newest file's kind.
+static void leave_machines_out(struct history *h) {
+    int64_t last = newest(h);
+    bool machine = h->kind == HN_VALUE_TIME || h->kind == HN_VALUE_MACHINE;
+    h->n_used = 0;
+    for (int64_t i = 0; i < h->n_past; i++) {
+        struct past *past = &h->past[i];
+        if (past->used && machine && strcmp(past->machine, h->past[last].machine) != 0) {
+            past->used = false;
+            hn_note(h->ctx, "left out: %s is from another kind of machine", past->path);
+        }
+        h->n_used += past->used;
+    }
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct point *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    return order ? order : (x->file > y->file) - (x->file < y->file);
+}
+
+// Marks the points of cells that not all files have (file -1). Returns how many cells are left.
+static int64_t keep_common(struct history *h) {
+    int64_t cells = 0;
+    qsort(h->point, (size_t)h->n_points, sizeof *h->point, by_key);
+    for (int64_t first = 0, end; first < h->n_points; first = end) {
+        int64_t files = 0, last = -1;
+        for (end = first; end < h->n_points && strcmp(h->point[end].key, h->point[first].key) == 0;
+             end++) {
+            const struct point *p = &h->point[end];
+            files += h->past[p->file].used && p->file != last;
+            last = p->file;
+        }
+        bool common = files == h->n_used;
+        cells += common;
+        for (int64_t i = first; i < end; i++)
+            if (!common || !h->past[h->point[i].file].used)
+                h->point[i].file = -1;
+    }
+    return cells;
+}
+
+static int by_time(const void *a, const void *b, void *data) {
+    const struct past *past = data;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    int order = strcmp(past[x].created, past[y].created);
+    return order ? order : (x > y) - (x < y);
+}
+
+// The mean of a sampler's cells in one file; NaN without any.
+static double mean_of(const struct history *h, int64_t file, const char *sampler) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < h->n_points; i++)
+        if (h->point[i].file == file && strcmp(h->point[i].sampler, sampler) == 0) {
+            sum += h->point[i].value;
+            count++;
+        }
+    return count ? sum / (double)count : NAN;
+}
+
+static enum hn_code add_row(struct history *h, struct hn_table *t, const struct past *past,
+                            const char *sampler, double value) {
+    struct hn_context *ctx = h->ctx;
+    int64_t row = t->rows;
+    if (hn_table_add_row(ctx, t) || hn_table_set_text(ctx, t, row, "created", past->created) ||
+        hn_table_set_text(ctx, t, row, "commit", past->commit) ||
+        hn_table_set_text(ctx, t, row, "sampler", sampler) ||
+        hn_table_set_real(ctx, t, row, "value", value))
+        return ctx->code;
+    return HN_OK;
+}
+
+// All files of one sampler, in the order of time.
+static enum hn_code add_sampler(struct history *h, struct hn_table *t, const int64_t *order,
+                                const char *sampler) {
+    for (int64_t i = 0; i < h->n_used; i++)
+        if (add_row(h, t, &h->past[order[i]], sampler, mean_of(h, order[i], sampler)))
+            return h->ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code fill_table(struct history *h, struct hn_table *t) {
+    static const struct hn_column column[] = {{"created", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+                                              {"commit", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+                                              {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+                                              {"value", HN_COLUMN_REAL, "", "", HN_NEITHER}};
+    int64_t *order = hn_alloc(h->ctx, h->n_used, sizeof *order), n = 0;
+    enum hn_code code = order ? hn_table_init(h->ctx, t, "runs") : HN_MEMORY;
+    for (int i = 0; code == HN_OK && i < 4; i++)
+        code = hn_table_add_column(h->ctx, t, &column[i]);
+    for (int64_t i = 0; code == HN_OK && i < h->n_past; i++)
+        if (h->past[i].used)
+            order[n++] = i;
+    if (code == HN_OK)
+        qsort_r(order, (size_t)n, sizeof *order, by_time, h->past);
+    for (int64_t i = 0; code == HN_OK && i < h->n_points; i++) {
+        bool seen = h->point[i].file < 0;
+        for (int64_t k = 0; !seen && k < t->rows; k++)
+            seen = strcmp(hn_table_text(t, k, "sampler"), h->point[i].sampler) == 0;
+        if (!seen)
+            code = add_sampler(h, t, order, h->point[i].sampler);
+    }
+    hn_free(h->ctx, order);
+    return code;
+}
+
+static enum hn_code draw(struct history *h, const char *output, char **drawn) {
+    struct hn_results r = {0};
+    int64_t cells = keep_common(h);
+    if (h->n_used < 2 || cells == 0)
+        return hn_fail(h->ctx, HN_DATA,
+                       "--history: %" PRId64 " results files with %" PRId64
+                       " cells of %.60s in common; two files and a cell are the least",
+                       h->n_used, cells, h->metric);
+    char count[64];
+    snprintf(count, sizeof count, "%" PRId64, cells);
+    enum hn_code code = fill_table(h, &r.runs);
+    if (code == HN_OK)
+        code = hn_results_set(h->ctx, &r, "metric", h->metric);
+    if (code == HN_OK)
+        code = hn_results_set(h->ctx, &r, "units", h->units);
+    if (code == HN_OK)
+        code = hn_results_set(h->ctx, &r, "cells", count);
+    if (code == HN_OK)
+        code = hn_figure_draw(h->ctx, &hn_history, &r, output, "svg", NULL);
+    if (code == HN_OK && !(*drawn = hn_format(h->ctx, "%s/%s.svg", output, hn_history.id)))
+        code = h->ctx->code;
+    hn_results_free(h->ctx, &r);
+    return code;
+}
+
+enum hn_code hn_history_draw(struct hn_context *ctx, const char *folder, const char *metric,
+                             const char *output, char **drawn) {
+    struct history h = {.ctx = ctx, .metric = metric};
+    enum hn_code code = find_files(&h, folder);
+    if (code == HN_OK)
+        code = read_files(&h);
+    if (code == HN_OK) {
+        leave_machines_out(&h);
+        code = draw(&h, output, drawn);
+    }
+    free_history(&h);
+    return code;
+}

@@ -1,0 +1,490 @@
+// Merging: every part says what the whole job is (table `plan`, or its own rows if it is complete),
+// so that parts of other jobs are refused, missing cells named, and the order is that of one run.
+#include "results/merge.h"
+#include "results/compare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char plan_name[] = "plan";
+enum { NAMED = 5 }; // missing cells that are named
+
+static enum hn_code begin_plan(struct hn_context *ctx, struct hn_table *t) {
+    static const struct hn_column column[] = {
+        {"run_key", HN_COLUMN_TEXT, "", "key of a cell of the job", HN_NEITHER},
+        {"label", HN_COLUMN_TEXT, "", "the cell, for people", HN_NEITHER}};
+    if (hn_table_init(ctx, t, plan_name) || hn_table_add_column(ctx, t, &column[0]) ||
+        hn_table_add_column(ctx, t, &column[1]))
+        return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code plan_row(struct hn_context *ctx, struct hn_table *t, const char *key,
+                             const char *label) {
+    int64_t row = t->rows;
+    if (hn_table_add_row(ctx, t) || hn_table_set_text(ctx, t, row, "run_key", key) ||
+        hn_table_set_text(ctx, t, row, "label", label))
+        return ctx->code;
+    return HN_OK;
+}
+
+// Room for a further table, zeroed and counted; NULL: out of memory.
+static struct hn_table *further_table(struct hn_context *ctx, struct hn_results *r) {
+    struct hn_table *longer = hn_resize(ctx, r->table, r->n_tables + 1, sizeof *longer);
+    if (!longer)
+        return NULL;
+    r->table = longer;
+    longer[r->n_tables] = (struct hn_table){0};
+    return &longer[r->n_tables++];
+}
+
+enum hn_code hn_merge_add_plan(struct hn_context *ctx, const struct hn_plan *plan,
+                               struct hn_results *results) {
+    struct hn_table *t = further_table(ctx, results);
+    char label[512];
+    enum hn_code code = t ? begin_plan(ctx, t) : ctx->code;
+    for (int64_t i = 0; code == HN_OK && i < plan->n_cells; i++) {
+        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
+        code = plan_row(ctx, t, plan->cell[i].run_key, label);
+    }
+    int64_t steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
+    for (int64_t i = 0; code == HN_OK && i < steps; i++) {
+        hn_step_label(plan, &plan->step[i], label, sizeof label);
+        code = plan_row(ctx, t, plan->step[i].run_key, label);
+    }
+    for (int64_t i = 0; code == HN_OK && i < plan->n_studies; i++) {
+        hn_study_label(plan, &plan->study[i], label, sizeof label);
+        code = plan_row(ctx, t, plan->study[i].run_key, label);
+    }
+    return code;
+}
+
+// Kinds of cells, numbered as hn_row_owners[]. Those of /snapshots have a row for each temperature.
+enum kind { RUN, STEP, STUDY, KINDS };
+
+// NULL: the results have none of that kind.
+static const struct hn_table *cells_of(const struct hn_results *r, enum kind kind) {
+    return hn_results_table(r, hn_row_owners[kind].table);
+}
+
+// Whether a row is the same cell's as the one before.
+static bool goes_on(const struct hn_table *cells, enum kind kind, int64_t row) {
+    return kind == STEP && row > 0 &&
+           strcmp(hn_table_text(cells, row, "run_key"), hn_table_text(cells, row - 1, "run_key")) ==
+               0;
+}
+
+// What a part says the job is: its table `plan`, or of complete results the cells themselves.
+static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r,
+                              struct hn_table *out) {
+    const struct hn_table *given = hn_results_table(r, plan_name);
+    char label[512];
+    *out = (struct hn_table){0};
+    if (given)
+        return hn_table_init(ctx, out, plan_name) || hn_table_append(ctx, out, given) ? ctx->code
+                                                                                      : HN_OK;
+    enum hn_code code = begin_plan(ctx, out);
+    for (enum kind kind = RUN; kind < KINDS; kind++) {
+        const struct hn_table *cells = cells_of(r, kind);
+        for (int64_t i = 0; code == HN_OK && cells && i < cells->rows; i++) {
+            hn_row_label(cells, i, label, sizeof label);
+            if (!goes_on(cells, kind, i))
+                code = plan_row(ctx, out, hn_table_text(cells, i, "run_key"), label);
+        }
+    }
+    return code;
+}
+
+static int64_t common_rows(const struct hn_table *a, const struct hn_table *b) {
+    int64_t same = 0;
+    for (int64_t i = 0; i < a->rows && i < b->rows; i++)
+        same += strcmp(hn_table_text(a, i, "run_key"), hn_table_text(b, i, "run_key")) == 0;
+    return same;
+}
+
+static enum hn_code check_plans(struct hn_context *ctx, const struct hn_results *part,
+                                const char *const *name, int64_t n, const struct hn_table *plan) {
+    for (int64_t i = 1; i < n; i++) {
+        struct hn_table other;
+        if (read_plan(ctx, &part[i], &other)) {
+            hn_table_free(ctx, &other);
+            return ctx->code;
+        }
+        bool same_job = strcmp(hn_results_get(&part[0], "config_sha256"),
+                               hn_results_get(&part[i], "config_sha256")) == 0;
+        bool same = other.rows == plan->rows && common_rows(&other, plan) == plan->rows;
+        int64_t rows = other.rows;
+        hn_table_free(ctx, &other);
+        if (!same)
+            return hn_fail(ctx, HN_DATA,
+                           "%s and %s cannot be merged: %s (%" PRId64 " and %" PRId64 " cells)",
+                           name[0], name[i],
+                           same_job ? "the same job, but on other data, with other seeds or by "
+                                      "another version of hardneg"
+                                    : "they are of different jobs",
+                           plan->rows, rows);
+    }
+    return HN_OK;
+}
+
+// A cell in a part: its row in the table of its kind, of /snapshots the first.
+struct found {
+    const char *key;
+    int64_t part, row;
+    enum kind kind;
+    bool failed;
+};
+
+static int by_key(const void *a, const void *b) {
+    const struct found *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    if (order)
+        return order;
+    if (x->failed != y->failed)
+        return x->failed ? 1 : -1;
+    return x->part != y->part ? (x->part > y->part) - (x->part < y->part)
+                              : (x->row > y->row) - (x->row < y->row);
+}
+
+static void list_cells(const struct hn_table *t, int64_t part, enum kind kind, struct found *cell,
+                       int64_t *n) {
+    for (int64_t r = 0; t && r < t->rows; r++)
+        if (!goes_on(t, kind, r))
+            cell[(*n)++] = (struct found){hn_table_text(t, r, "run_key"), part, r, kind,
+                                          strcmp(hn_table_text(t, r, "status"), "failed") == 0};
+}
+
+static int find_key(const void *key, const void *cell) {
+    return strcmp(key, ((const struct found *)cell)->key);
+}
+
+// The parts of what a merge needs to find rows in one of them.
+struct index {
+    struct hn_row_index timing, *table; // table[n_tables]
+};
+
+static void free_index(struct hn_context *ctx, const struct hn_results *r, struct index *x) {
+    hn_row_index_free(ctx, &x->timing);
+    for (int64_t i = 0; x->table && i < r->n_tables; i++)
+        hn_row_index_free(ctx, &x->table[i]);
+    hn_free(ctx, x->table);
+}
+
+static bool belongs_to(const struct hn_table *t, enum kind kind) {
+    return hn_row_owner(t) == &hn_row_owners[kind];
+}
+
+static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *r,
+                               struct index *x) {
+    x->table = hn_zalloc(ctx, r->n_tables, sizeof *x->table);
+    enum hn_code code = x->table ? HN_OK : ctx->code;
+    if (code == HN_OK)
+        code = hn_row_index(ctx, &r->timing, "run", r->runs.rows, &x->timing);
+    for (int64_t i = 0; code == HN_OK && i < r->n_tables; i++) {
+        const struct hn_row_owner *owner = hn_row_owner(&r->table[i]);
+        const struct hn_table *cells = owner ? hn_results_table(r, owner->table) : NULL;
+        if (owner)
+            code = hn_row_index(ctx, &r->table[i], owner->column, cells ? cells->rows : 0,
+                                &x->table[i]);
+    }
+    return code;
+}
+
+// Copies rows row[n] of a table to the end of `to`, which is zeroed or of the same columns. owner:
+// a column that is set to `number` (NULL: none).
+static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
+                              const struct hn_table *from, const int64_t *row, int64_t n,
+                              const char *owner, int64_t number) {
+    if (!from->name) // results in memory need not have every table
+        return HN_OK;
+    if (!to->name && hn_table_init(ctx, to, from->name))
+        return ctx->code;
+    for (int c = to->n_columns; c < from->n_columns; c++)
+        if (hn_table_add_column(ctx, to, &from->column[c]))
+            return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = to->rows;
+        if (hn_table_add_row(ctx, to))
+            return ctx->code;
+        for (int c = 0; c < from->n_columns; c++) {
+            const char *name = from->column[c].name;
+            if (from->column[c].kind == HN_COLUMN_REAL)
+                to->cells[c].real[at] = from->cells[c].real[row[i]];
+            else if (from->column[c].kind == HN_COLUMN_INT)
+                to->cells[c].count[at] =
+                    owner && strcmp(name, owner) == 0 ? number : from->cells[c].count[row[i]];
+            else if (hn_table_set_text(ctx, to, at, name, hn_table_text(from, row[i], name)))
+                return ctx->code;
+        }
+    }
+    return HN_OK;
+}
+
+// The rows of a further table that belong to row `owner`, as row `number` of the piece. even_empty:
+// the table's columns also where it has no rows of that cell.
+static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *r,
+                               const struct index *x, int64_t table, int64_t owner, int64_t number,
+                               bool even_empty, struct hn_results *piece) {
+    const struct hn_row_index *index = &x->table[table];
+    const struct hn_table *from = &r->table[table];
+    int64_t n = index->start[owner + 1] - index->start[owner];
+    if (n == 0 && !even_empty)
+        return HN_OK;
+    struct hn_table *to = NULL;
+    for (int64_t i = 0; i < piece->n_tables; i++)
+        if (strcmp(piece->table[i].name, from->name) == 0)
+            to = &piece->table[i];
+    if (!to)
+        to = further_table(ctx, piece);
+    if (!to)
+        return ctx->code;
+    return copy_rows(ctx, to, from, index->row + index->start[owner], n, hn_row_owner(from)->column,
+                     number);
+}
+
+static enum hn_code copy_arrays(struct hn_context *ctx, const struct hn_results *r, int64_t row,
+                                struct hn_results *piece) {
+    int64_t size = r->kinds * r->bins;
+    if (size > 0) {
+        piece->histogram = hn_alloc(ctx, size, sizeof *piece->histogram);
+        if (!piece->histogram)
+            return ctx->code;
+        memcpy(piece->histogram, r->histogram + row * size, (size_t)size * sizeof *r->histogram);
+        piece->kinds = r->kinds;
+        piece->bins = r->bins;
+        piece->bin_lo = r->bin_lo;
+        piece->bin_hi = r->bin_hi;
+    }
+    for (int64_t b = r->order_run ? r->order_run[row] : 0;
+         r->order_run && b < r->order_run[row + 1]; b++) {
+        int64_t at = r->order_split[b], length = r->order_split[b + 1] - at;
+        int32_t batch_size = (int32_t)length;
+        if (length > INT32_MAX)
+            return hn_fail(ctx, HN_DATA, "a saved batch has too many items");
+        if (hn_results_add_batches(ctx, piece, 1, &batch_size, r->order_id + at, length))
+            return ctx->code;
+    }
+    if (!r->batch_start)
+        return HN_OK;
+    int64_t first = r->batch_start[row], n = r->batch_start[row + 1] - first;
+    size_t bytes = (size_t)n * sizeof(double);
+    piece->batch_start = hn_zalloc(ctx, 2, sizeof *piece->batch_start);
+    piece->batch_fn_ratio = hn_alloc(ctx, n, sizeof(double));
+    piece->batch_cos_mean = hn_alloc(ctx, n, sizeof(double));
+    if (!piece->batch_start || !piece->batch_fn_ratio || !piece->batch_cos_mean)
+        return ctx->code;
+    piece->batch_start[1] = n;
+    if (n > 0) {
+        memcpy(piece->batch_fn_ratio, r->batch_fn_ratio + first, bytes);
+        memcpy(piece->batch_cos_mean, r->batch_cos_mean + first, bytes);
+    }
+    return HN_OK;
+}
+
+// One row of /runs with all that belongs to it, as results of their own.
+static enum hn_code cut_run(struct hn_context *ctx, const struct hn_results *r,
+                            const struct index *x, int64_t row, struct hn_results *piece) {
+    int64_t first = x->timing.start[row], n = x->timing.start[row + 1] - first;
+    if (copy_arrays(ctx, r, row, piece) ||
+        copy_rows(ctx, &piece->runs, &r->runs, &row, 1, NULL, 0) ||
+        copy_rows(ctx, &piece->timing, &r->timing, x->timing.row + first, n, "run", 0))
+        return ctx->code;
+    for (int64_t i = 0; i < r->n_tables; i++)
+        if (belongs_to(&r->table[i], RUN) && copy_owned(ctx, r, x, i, row, 0, false, piece))
+            return ctx->code;
+    return HN_OK;
+}
+
+// The rows of one step in /snapshots, with all that belongs to them. The columns of /runs come
+// along, as they do in the file of such a cell.
+static enum hn_code cut_step(struct hn_context *ctx, const struct hn_results *r,
+                             const struct index *x, int64_t first, struct hn_results *piece) {
+    const struct hn_table *steps = cells_of(r, STEP);
+    if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
+        copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
+        return ctx->code;
+    struct hn_table *to = further_table(ctx, piece);
+    if (!to)
+        return ctx->code;
+    for (int64_t row = first; row == first || (row < steps->rows && goes_on(steps, STEP, row));
+         row++) {
+        if (copy_rows(ctx, &piece->table[0], steps, &row, 1, NULL, 0))
+            return ctx->code;
+        for (int64_t i = 0; i < r->n_tables; i++)
+            if (belongs_to(&r->table[i], STEP) &&
+                copy_owned(ctx, r, x, i, row, row - first, false, piece))
+                return ctx->code;
+    }
+    return HN_OK;
+}
+
+// One row of /tables/studies with all rows that belong to it. The study's own table comes along
+// even where it has none: so it does in the file of such a cell.
+static enum hn_code cut_study(struct hn_context *ctx, const struct hn_results *r,
+                              const struct index *x, int64_t row, struct hn_results *piece) {
+    const struct hn_table *studies = cells_of(r, STUDY);
+    const char *own = hn_table_text(studies, row, "study");
+    if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
+        copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
+        return ctx->code;
+    struct hn_table *to = further_table(ctx, piece);
+    if (!to || copy_rows(ctx, to, studies, &row, 1, NULL, 0))
+        return ctx->code;
+    for (int64_t i = 0; i < r->n_tables; i++)
+        if (belongs_to(&r->table[i], STUDY) &&
+            copy_owned(ctx, r, x, i, row, 0, strcmp(r->table[i].name, own) == 0, piece))
+            return ctx->code;
+    return HN_OK;
+}
+
+static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results *part,
+                                const struct index *x, const struct found *cell,
+                                struct hn_results *out) {
+    struct hn_results piece = {0};
+    const struct hn_results *r = &part[cell->part];
+    enum hn_code (*const cut[KINDS])(struct hn_context *, const struct hn_results *,
+                                     const struct index *, int64_t,
+                                     struct hn_results *) = {cut_run, cut_step, cut_study};
+    enum hn_code code = cut[cell->kind](ctx, r, &x[cell->part], cell->row, &piece);
+    if (code == HN_OK)
+        code = hn_results_append(ctx, out, &piece);
+    hn_results_free(ctx, &piece);
+    return code;
+}
+
+static void name_missing(struct hn_context *ctx, const struct hn_table *plan, int64_t row,
+                         int64_t number) {
+    if (number < NAMED)
+        hn_note(ctx, "missing: %s", hn_table_text(plan, row, "label"));
+    else if (number == NAMED)
+        hn_note(ctx, "missing: and more");
+}
+
+static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *part, int64_t n,
+                               const struct hn_table *plan, const struct index *x,
+                               struct hn_results *out, struct hn_merge_summary *summary) {
+    int64_t most = 0, cells = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (enum kind kind = RUN; kind < KINDS; kind++)
+            most += cells_of(&part[i], kind) ? cells_of(&part[i], kind)->rows : 0;
+    struct found *cell = hn_alloc(ctx, most, sizeof *cell);
+    if (!cell)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        for (enum kind kind = RUN; kind < KINDS; kind++)
+            list_cells(cells_of(&part[i], kind), i, kind, cell, &cells);
+    qsort(cell, (size_t)cells, sizeof *cell, by_key);
+    int64_t kept = 0; // the first of each key: the best there is
+    for (int64_t i = 0; i < cells; i++)
+        if (kept == 0 || strcmp(cell[kept - 1].key, cell[i].key) != 0)
+            cell[kept++] = cell[i];
+    summary->repeated = cells - kept;
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; code == HN_OK && i < plan->rows; i++) {
+        const struct found *found =
+            bsearch(hn_table_text(plan, i, "run_key"), cell, (size_t)kept, sizeof *cell, find_key);
+        if (!found) {
+            name_missing(ctx, plan, i, summary->missing++);
+            continue;
+        }
+        summary->failed += found->failed;
+        code = append_cell(ctx, part, x, found, out);
+    }
+    hn_free(ctx, cell);
+    return code;
+}
+
+// Cells that two parts hold must be the same, times apart.
+static enum hn_code check_overlaps(struct hn_context *ctx, const struct hn_results *part,
+                                   const char *const *name, int64_t n) {
+    const struct hn_compare_options options = {.allow_missing = true};
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t k = 0; k < i; k++) {
+            struct hn_comparison c;
+            if (hn_compare(ctx, &part[k], 1, &part[i], 1, &options, &c))
+                return ctx->code;
+            int64_t failed = 0; // a cell that failed in one part alone is no contradiction
+            for (int64_t l = 0; l < c.n_lines; l++)
+                failed += strcmp(c.line[l].name, "status") == 0 ? 0 : c.line[l].failed;
+            hn_comparison_free(ctx, &c);
+            if (failed > 0)
+                return hn_fail(ctx, HN_DATA,
+                               "%s and %s hold the same cells with other values (%" PRId64
+                               " of them): hardneg compare says which; run one of them again",
+                               name[k], name[i], failed);
+        }
+    return HN_OK;
+}
+
+// Times of several kinds of machine are no times of one.
+static enum hn_code merge_env(struct hn_context *ctx, const struct hn_results *part, int64_t n,
+                              struct hn_results *out) {
+    const char *first = hn_results_get_env(&part[0], "machine_class");
+    for (int64_t i = 0; i < part[0].n_env; i++)
+        if (hn_results_set_env(ctx, out, part[0].env[i].name, part[0].env[i].value))
+            return ctx->code;
+    for (int64_t i = 1; i < n; i++) {
+        const char *other = hn_results_get_env(&part[i], "machine_class");
+        if (strcmp(first, other) == 0)
+            continue;
+        hn_note(ctx, "the parts are from several kinds of machine: their times are not comparable");
+        char *mixed = hn_format(ctx, "mixed: %s, %s", first, other);
+        enum hn_code code =
+            mixed ? hn_results_set_env(ctx, out, "machine_class", mixed) : HN_MEMORY;
+        hn_free(ctx, mixed);
+        return code;
+    }
+    return HN_OK;
+}
+
+static enum hn_code describe(struct hn_context *ctx, const struct hn_results *part, int64_t n,
+                             const struct hn_table *plan, const struct hn_merge_summary *summary,
+                             struct hn_results *out) {
+    char created[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (hn_results_set(ctx, out, "config", hn_results_get(&part[0], "config")) ||
+        hn_results_set(ctx, out, "config_sha256", hn_results_get(&part[0], "config_sha256")) ||
+        hn_results_set(ctx, out, "created", created) ||
+        hn_results_set(ctx, out, "status", summary->missing ? "partial" : "complete") ||
+        merge_env(ctx, part, n, out))
+        return ctx->code;
+    if (!summary->missing)
+        return HN_OK;
+    struct hn_table *t = further_table(ctx, out);
+    if (!t || hn_table_init(ctx, t, plan_name) || hn_table_append(ctx, t, plan))
+        return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
+                      const char *const *name, int64_t n, struct hn_results *out,
+                      struct hn_merge_summary *summary) {
+    struct hn_table plan;
+    *summary = (struct hn_merge_summary){0};
+    struct index *x = hn_zalloc(ctx, n, sizeof *x);
+    enum hn_code code = read_plan(ctx, &part[0], &plan);
+    if (!x)
+        code = ctx->code;
+    if (code == HN_OK)
+        code = check_plans(ctx, part, name, n, &plan);
+    if (code == HN_OK)
+        code = check_overlaps(ctx, part, name, n);
+    for (int64_t i = 0; code == HN_OK && i < n; i++)
+        code = make_index(ctx, &part[i], &x[i]);
+    if (code == HN_OK)
+        code = append_all(ctx, part, n, &plan, x, out, summary);
+    summary->cells = plan.rows;
+    if (code == HN_OK)
+        code = describe(ctx, part, n, &plan, summary, out);
+    for (int64_t i = 0; x && i < n; i++)
+        free_index(ctx, &part[i], &x[i]);
+    hn_free(ctx, x);
+    hn_table_free(ctx, &plan);
+    return code;
+}

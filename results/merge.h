@@ -1,0 +1,25 @@
+// Joining the results of a job that was run in parts.
+#ifndef HN_RESULTS_MERGE_H
+#define HN_RESULTS_MERGE_H
+
+#include "harness/run/plan.h"
+#include "results/store.h"
+
+// Table `plan` of results that lack cells: run_key and label of every cell of the job, in the order
+// of a whole run. What a merge goes by, and says is missing.
+HN_MUST_USE enum hn_code hn_merge_add_plan(struct hn_context *ctx, const struct hn_plan *plan,
+                                           struct hn_results *results);
+
+struct hn_merge_summary {
+    int64_t cells, repeated, missing, failed; // of the whole plan; repeated: in several parts
+};
+
+// Merges part[n], read from name[n], into the zeroed *out, in the order of the plan: the tables are
+// those of one run. Cells that several parts hold must agree, times apart; the first that did not
+// fail is taken. What is missing is left out and noted, *out then has a table `plan` again. Sets
+// the attributes but argv. HN_DATA: parts of different jobs, or that disagree.
+HN_MUST_USE enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
+                                  const char *const *name, int64_t n, struct hn_results *out,
+                                  struct hn_merge_summary *summary);
+
+#endif

@@ -1,0 +1,179 @@
+#include "results/rows.h"
+#include "core/options/option.h"
+#include "samplers/sampler.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hn_row_index_free(struct hn_context *ctx, struct hn_row_index *index) {
+    hn_free(ctx, index->start);
+    hn_free(ctx, index->row);
+    *index = (struct hn_row_index){0};
+}
+
+static int64_t named_row(const struct hn_table *t, int column, int64_t row, int64_t n) {
+    int64_t named = t->cells[column].count[row];
+    return named >= 0 && named < n ? named : -1;
+}
+
+// Counting sort.
+enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t, const char *column,
+                          int64_t n, struct hn_row_index *out) {
+    int c = hn_table_find(t, column);
+    bool there = c >= 0 && t->column[c].kind == HN_COLUMN_INT;
+    out->start = hn_zalloc(ctx, n + 2, sizeof *out->start);
+    out->row = hn_alloc(ctx, t->rows, sizeof *out->row);
+    if (!out->start || !out->row) {
+        hn_row_index_free(ctx, out);
+        return ctx->code;
+    }
+    for (int64_t r = 0; there && r < t->rows; r++) {
+        int64_t named = named_row(t, c, r, n);
+        if (named >= 0)
+            out->start[named + 2]++;
+    }
+    for (int64_t i = 2; i <= n + 1; i++)
+        out->start[i] += out->start[i - 1];
+    for (int64_t r = 0; there && r < t->rows; r++) {
+        int64_t named = named_row(t, c, r, n);
+        if (named >= 0)
+            out->row[out->start[named + 1]++] = r;
+    }
+    return HN_OK;
+}
+
+struct key {
+    const char *text;
+    double also;
+    int64_t row;
+};
+
+static int compare_keys(const struct key *a, const struct key *b) {
+    int order = strcmp(a->text, b->text);
+    return order ? order : (a->also > b->also) - (a->also < b->also);
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct key *x = a, *y = b;
+    int order = compare_keys(x, y);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+// The keys of a table, sorted; rows without one, and keys that come again (counted), are dropped.
+// Returns how many there are.
+static int64_t sorted_keys(const struct hn_table *t, const char *also, struct key *key,
+                           int64_t *repeated) {
+    int64_t keyed = 0, kept = 0;
+    for (int64_t r = 0; r < t->rows; r++) {
+        double number = also ? hn_table_real(t, r, also) : 0;
+        const char *text = hn_table_text(t, r, "cell_key");
+        if (*text)
+            key[keyed++] = (struct key){text, isnan(number) ? 0 : number, r};
+    }
+    qsort(key, (size_t)keyed, sizeof *key, by_key);
+    for (int64_t r = 0; r < keyed; r++)
+        if (kept == 0 || compare_keys(&key[kept - 1], &key[r]) != 0)
+            key[kept++] = key[r];
+    *repeated += keyed - kept;
+    return kept;
+}
+
+static int by_base(const void *a, const void *b) {
+    const struct hn_row_pair *x = a, *y = b;
+    return (x->base > y->base) - (x->base < y->base);
+}
+
+enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
+                          const struct hn_table *now, const char *also, struct hn_row_match *out) {
+    *out = (struct hn_row_match){0};
+    struct key *a = hn_alloc(ctx, base->rows, sizeof *a), *b = hn_alloc(ctx, now->rows, sizeof *b);
+    out->pair = hn_alloc(ctx, hn_min(base->rows, now->rows), sizeof *out->pair);
+    enum hn_code code = a && b && out->pair ? HN_OK : ctx->code;
+    if (code == HN_OK) {
+        int64_t n_a = sorted_keys(base, also, a, &out->repeated);
+        int64_t n_b = sorted_keys(now, also, b, &out->repeated);
+        for (int64_t i = 0, j = 0; i < n_a && j < n_b;) {
+            int order = compare_keys(&a[i], &b[j]);
+            if (order == 0)
+                out->pair[out->n++] = (struct hn_row_pair){a[i].row, b[j].row};
+            i += order <= 0;
+            j += order >= 0;
+        }
+        out->only_base = n_a - out->n;
+        out->only_now = n_b - out->n;
+        qsort(out->pair, (size_t)out->n, sizeof *out->pair, by_base);
+    }
+    hn_free(ctx, a);
+    hn_free(ctx, b);
+    if (code)
+        hn_row_match_free(ctx, out);
+    return code;
+}
+
+void hn_row_match_free(struct hn_context *ctx, struct hn_row_match *match) {
+    hn_free(ctx, match->pair);
+    *match = (struct hn_row_match){0};
+}
+
+const struct hn_row_owner hn_row_owners[] = {
+    {"run", "runs"}, {"snapshot", "snapshots"}, {"study_row", "studies"}, {NULL, NULL}};
+
+const struct hn_row_owner *hn_row_owner(const struct hn_table *t) {
+    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++)
+        if (hn_table_find(t, o->column) >= 0)
+            return o;
+    return NULL;
+}
+
+// Appends the options of "K=50, M=200" that are not at their defaults.
+static void add_options(const struct hn_sampler_type *type, const char *params, char *text,
+                        size_t size) {
+    size_t used = strlen(text);
+    const char *between = "";
+    for (const char *part = params; *part;) {
+        size_t length = strcspn(part, ",");
+        const char *equals = memchr(part, '=', length);
+        char name[64] = "";
+        if (equals && equals - part < (int64_t)sizeof name)
+            memcpy(name, part, (size_t)(equals - part));
+        const struct hn_option *option = type ? hn_options_find(type->options, name) : NULL;
+        size_t value = equals ? length - (size_t)(equals + 1 - part) : 0;
+        bool usual = option && option->initial && strlen(option->initial) == value &&
+                     strncmp(option->initial, equals + 1, value) == 0;
+        if (!usual && used < size) {
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%.*s", between, (int)length, part);
+            between = ", ";
+        }
+        part += length;
+        part += strspn(part, ", ");
+    }
+}
+
+void hn_row_label(const struct hn_table *t, int64_t row, char *text, size_t size) {
+    const char *loss = hn_table_text(t, row, "loss"),
+               *weighting = hn_table_text(t, row, "weighting");
+    char kind[192] = "without a sampler", extra[96] = "", options[128] = "";
+    const char *sampler = hn_table_text(t, row, "sampler");
+    if (hn_table_find(t, "study") >= 0) {
+        snprintf(text, size, "%.100s step %.0f study %.50s {%.150s}",
+                 hn_table_text(t, row, "dataset"), hn_table_real(t, row, "step"),
+                 hn_table_text(t, row, "study"), hn_table_text(t, row, "params"));
+        return;
+    }
+    add_options(hn_sampler_find(sampler), hn_table_text(t, row, "params"), options, sizeof options);
+    if (hn_table_find(t, "sampler") >= 0)
+        snprintf(kind, sizeof kind, "%.50s%s%s%s B=%.0f", sampler, *options ? " {" : "", options,
+                 *options ? "}" : "", hn_table_real(t, row, "batch_size"));
+    // What is usual goes without saying.
+    if (*loss && strcmp(loss, "ntxent") != 0)
+        snprintf(extra, sizeof extra, " %s", loss);
+    if (*weighting && strcmp(weighting, "none") != 0)
+        snprintf(extra + strlen(extra), sizeof extra - strlen(extra), " %s", weighting);
+    snprintf(text, size, "%.100s step %.0f %s tau=%g%s seed %.0f", hn_table_text(t, row, "dataset"),
+             hn_table_real(t, row, "step"), kind, hn_table_real(t, row, "temperature"), extra,
+             hn_table_real(t, row, "seed"));
+}

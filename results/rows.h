@@ -1,0 +1,43 @@
+// Finding rows of results tables: by a number that names a row of another table, and by their keys.
+#ifndef HN_RESULTS_ROWS_H
+#define HN_RESULTS_ROWS_H
+
+#include "results/store.h"
+
+// The rows of a table that name row i of another one in an INT column: row[start[i] .. start[i +
+// 1]) in their order. Rows that name none of the `n` are left out.
+struct hn_row_index {
+    int64_t *start, *row;
+};
+HN_MUST_USE enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t,
+                                      const char *column, int64_t n, struct hn_row_index *out);
+void hn_row_index_free(struct hn_context *ctx, struct hn_row_index *index); // zeroed is fine
+
+// Rows of two tables with the same key, in the order of the first.
+struct hn_row_pair {
+    int64_t base, now;
+};
+struct hn_row_match {
+    struct hn_row_pair *pair;
+    int64_t n, only_base, only_now;
+    int64_t repeated; // rows whose key stood above already: left out
+};
+// Keys are the texts of column cell_key, and those of column `also` (a number) unless it is NULL.
+HN_MUST_USE enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
+                                      const struct hn_table *now, const char *also,
+                                      struct hn_row_match *out);
+void hn_row_match_free(struct hn_context *ctx, struct hn_row_match *match); // zeroed is fine
+
+// What the rows of a further table belong to: a table of cells, by a column that numbers its rows.
+struct hn_row_owner {
+    const char *column,
+        *table; // "run" of "runs", "snapshot" of "snapshots", "study_row" of "studies"
+};
+extern const struct hn_row_owner hn_row_owners[]; // in that order; ends with a NULL column
+const struct hn_row_owner *hn_row_owner(const struct hn_table *t); // NULL: its rows belong to none
+
+// "cifar10.h5 step 400 knn {} B=64 tau=0.5 seed 1": a row of /runs, of /snapshots or of
+// /tables/studies, for people.
+void hn_row_label(const struct hn_table *t, int64_t row, char *text, size_t size);
+
+#endif

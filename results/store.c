@@ -1,0 +1,248 @@
+// Results in memory: attributes, appending (which is merging), freeing.
+#include "results/store_private.h"
+
+#include <string.h>
+
+static void free_pairs(struct hn_context *ctx, struct hn_text_pair *pair, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        hn_free(ctx, pair[i].name);
+        hn_free(ctx, pair[i].value);
+    }
+    hn_free(ctx, pair);
+}
+
+void hn_results_free(struct hn_context *ctx, struct hn_results *r) {
+    free_pairs(ctx, r->attribute, r->n_attributes);
+    free_pairs(ctx, r->env, r->n_env);
+    hn_table_free(ctx, &r->runs);
+    hn_table_free(ctx, &r->timing);
+    for (int64_t i = 0; i < r->n_tables; i++)
+        hn_table_free(ctx, &r->table[i]);
+    hn_free(ctx, r->table);
+    hn_free(ctx, r->histogram);
+    hn_free(ctx, r->batch_start);
+    hn_free(ctx, r->batch_fn_ratio);
+    hn_free(ctx, r->batch_cos_mean);
+    hn_free(ctx, r->order_run);
+    hn_free(ctx, r->order_split);
+    hn_free(ctx, r->order_id);
+    memset(r, 0, sizeof *r);
+}
+
+static struct hn_text_pair *find_pair(struct hn_text_pair *pair, int64_t n, const char *name) {
+    for (int64_t i = 0; i < n; i++)
+        if (strcmp(pair[i].name, name) == 0)
+            return &pair[i];
+    return NULL;
+}
+
+// Adds name and value, or replaces the value of that name.
+static enum hn_code set_pair(struct hn_context *ctx, struct hn_text_pair **list, int64_t *n,
+                             const char *name, const char *value) {
+    struct hn_text_pair *old = find_pair(*list, *n, name);
+    char *copy = hn_strdup(ctx, value);
+    if (!copy)
+        return ctx->code;
+    if (old) {
+        hn_free(ctx, old->value);
+        old->value = copy;
+        return HN_OK;
+    }
+    char *key = hn_strdup(ctx, name);
+    struct hn_text_pair *longer = key ? hn_resize(ctx, *list, *n + 1, sizeof **list) : NULL;
+    if (!longer) {
+        hn_free(ctx, key);
+        hn_free(ctx, copy);
+        return ctx->code;
+    }
+    longer[*n] = (struct hn_text_pair){key, copy};
+    *list = longer;
+    *n += 1;
+    return HN_OK;
+}
+
+enum hn_code hn_results_set(struct hn_context *ctx, struct hn_results *r, const char *name,
+                            const char *value) {
+    return set_pair(ctx, &r->attribute, &r->n_attributes, name, value);
+}
+
+enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_results *r, const char *name,
+                                const char *value) {
+    return set_pair(ctx, &r->env, &r->n_env, name, value);
+}
+
+const char *hn_results_get(const struct hn_results *r, const char *name) {
+    const struct hn_text_pair *pair = find_pair(r->attribute, r->n_attributes, name);
+    return pair ? pair->value : "";
+}
+
+const char *hn_results_get_env(const struct hn_results *r, const char *name) {
+    const struct hn_text_pair *pair = find_pair(r->env, r->n_env, name);
+    return pair ? pair->value : "";
+}
+
+static enum hn_code copy_pairs(struct hn_context *ctx, struct hn_results *to,
+                               const struct hn_results *from) {
+    bool attributes = to->n_attributes == 0, env = to->n_env == 0;
+    for (int64_t i = 0; attributes && i < from->n_attributes; i++) {
+        const struct hn_text_pair *pair = &from->attribute[i];
+        // The key of one cell says nothing of a merged file.
+        if (strcmp(pair->name, "run_key") != 0 && hn_results_set(ctx, to, pair->name, pair->value))
+            return ctx->code;
+    }
+    for (int64_t i = 0; env && i < from->n_env; i++)
+        if (hn_results_set_env(ctx, to, from->env[i].name, from->env[i].value))
+            return ctx->code;
+    return HN_OK;
+}
+
+static bool same_bins(const struct hn_results *a, const struct hn_results *b) {
+    return a->kinds == b->kinds && a->bins == b->bins && a->bin_lo <= b->bin_lo &&
+           a->bin_lo >= b->bin_lo && a->bin_hi <= b->bin_hi && a->bin_hi >= b->bin_hi;
+}
+
+// Rows without a histogram (a file that has none) get counts of zero.
+static enum hn_code append_histogram(struct hn_context *ctx, struct hn_results *to,
+                                     const struct hn_results *from) {
+    if (from->kinds == 0 && to->kinds == 0)
+        return HN_OK;
+    if (from->kinds != 0 && to->kinds != 0 && !same_bins(to, from))
+        return hn_fail(
+            ctx, HN_DATA,
+            "histograms of %lld and of %lld bins cannot be merged: run both with the same "
+            "version of hardneg",
+            (long long)to->bins, (long long)from->bins);
+    int64_t old = to->kinds != 0 ? to->runs.rows : 0; // rows of `to` that are filled
+    if (to->kinds == 0) {
+        to->kinds = from->kinds;
+        to->bins = from->bins;
+        to->bin_lo = from->bin_lo;
+        to->bin_hi = from->bin_hi;
+    }
+    int64_t rows, all, cells;
+    if (!hn_mul(to->kinds, to->bins, &cells) || !hn_add(to->runs.rows, from->runs.rows, &rows) ||
+        !hn_mul(rows, cells, &all))
+        return hn_fail(ctx, HN_MEMORY, "merged histograms are too large");
+    if (hn_store_reserve(ctx, (void **)&to->histogram, &to->histogram_room, all,
+                         sizeof *to->histogram))
+        return ctx->code;
+    uint64_t *tail = to->histogram + to->runs.rows * cells;
+    memset(to->histogram + old * cells, 0, (size_t)((rows - old) * cells) * sizeof *tail);
+    if (from->kinds != 0 && from->runs.rows > 0)
+        memcpy(tail, from->histogram, (size_t)(from->runs.rows * cells) * sizeof *tail);
+    return HN_OK;
+}
+
+static enum hn_code append_batch_values(struct hn_context *ctx, struct hn_results *to,
+                                        const struct hn_results *from, int64_t old, int64_t all) {
+    int64_t room = to->batch_room;
+    if (hn_store_reserve(ctx, (void **)&to->batch_fn_ratio, &room, all, sizeof *to->batch_fn_ratio))
+        return ctx->code;
+    room = to->batch_room;
+    if (hn_store_reserve(ctx, (void **)&to->batch_cos_mean, &room, all, sizeof *to->batch_cos_mean))
+        return ctx->code;
+    to->batch_room = room;
+    if (all > old) {
+        size_t bytes = (size_t)(all - old) * sizeof(double);
+        memcpy(to->batch_fn_ratio + old, from->batch_fn_ratio, bytes);
+        memcpy(to->batch_cos_mean + old, from->batch_cos_mean, bytes);
+    }
+    return HN_OK;
+}
+
+// Rows without batches (a file that keeps none) get an empty range.
+static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to,
+                                   const struct hn_results *from) {
+    if (!from->batch_start && !to->batch_start)
+        return HN_OK;
+    int64_t first = to->batch_start ? to->runs.rows + 1 : 0; // first place of `to` not filled
+    int64_t old = to->batch_start ? to->batch_start[to->runs.rows] : 0;
+    int64_t added = from->batch_start ? from->batch_start[from->runs.rows] : 0;
+    int64_t rows, all;
+    if (!hn_add(to->runs.rows, from->runs.rows, &rows) || !hn_add(old, added, &all))
+        return hn_fail(ctx, HN_MEMORY, "merged batches are too many");
+    if (hn_store_reserve(ctx, (void **)&to->batch_start, &to->start_room, rows + 1,
+                         sizeof *to->batch_start) ||
+        append_batch_values(ctx, to, from, old, all))
+        return ctx->code;
+    for (int64_t r = first; r <= to->runs.rows; r++)
+        to->batch_start[r] = 0;
+    for (int64_t r = 1; r <= from->runs.rows; r++)
+        to->batch_start[to->runs.rows + r] = old + (from->batch_start ? from->batch_start[r] : 0);
+    return HN_OK;
+}
+
+// Rows from `first` on refer to rows of another table, which stand `by` rows further down now.
+static void shift_column(struct hn_table *t, const char *name, int64_t first, int64_t by) {
+    int c = hn_table_find(t, name);
+    if (c < 0 || t->column[c].kind != HN_COLUMN_INT)
+        return;
+    for (int64_t r = first; r < t->rows; r++)
+        t->cells[c].count[r] += by;
+}
+
+struct shifts {
+    int64_t runs, snapshots, studies; // rows before appending
+};
+
+static enum hn_code append_table(struct hn_context *ctx, struct hn_table *to,
+                                 const struct hn_table *from, struct shifts shifts) {
+    if (!from->name && from->n_columns == 0)
+        return HN_OK;
+    if (!to->name && hn_table_init(ctx, to, from->name))
+        return ctx->code;
+    int64_t first = to->rows;
+    if (hn_table_append(ctx, to, from))
+        return ctx->code;
+    shift_column(to, "run", first, shifts.runs);
+    shift_column(to, "snapshot", first, shifts.snapshots);
+    shift_column(to, "study_row", first, shifts.studies);
+    return HN_OK;
+}
+
+static struct hn_table *find_table(const struct hn_results *r, const char *name) {
+    for (int64_t i = 0; i < r->n_tables; i++)
+        if (r->table[i].name && strcmp(r->table[i].name, name) == 0)
+            return &r->table[i];
+    return NULL;
+}
+
+const struct hn_table *hn_results_table(const struct hn_results *r, const char *name) {
+    return strcmp(name, "runs") == 0 ? &r->runs : find_table(r, name);
+}
+
+static enum hn_code append_named(struct hn_context *ctx, struct hn_results *to,
+                                 const struct hn_table *from, struct shifts shifts) {
+    struct hn_table *table = find_table(to, from->name);
+    if (!table) {
+        struct hn_table *longer = hn_resize(ctx, to->table, to->n_tables + 1, sizeof *longer);
+        if (!longer)
+            return ctx->code;
+        to->table = longer;
+        table = &longer[to->n_tables];
+        memset(table, 0, sizeof *table);
+        if (hn_table_init(ctx, table, from->name))
+            return ctx->code;
+        to->n_tables++;
+    }
+    return append_table(ctx, table, from, shifts);
+}
+
+enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
+                               const struct hn_results *from) {
+    const struct hn_table *snapshots = find_table(to, "snapshots");
+    const struct hn_table *studies = find_table(to, "studies");
+    struct shifts shifts = {to->runs.rows, snapshots ? snapshots->rows : 0,
+                            studies ? studies->rows : 0};
+    struct shifts none = {0, 0, 0};
+    // The arrays first: they are laid out by the rows that `to` has before.
+    if (copy_pairs(ctx, to, from) || append_histogram(ctx, to, from) ||
+        append_batches(ctx, to, from) || hn_store_append_order(ctx, to, from) ||
+        append_table(ctx, &to->runs, &from->runs, none) ||
+        append_table(ctx, &to->timing, &from->timing, shifts))
+        return ctx->code;
+    for (int64_t i = 0; i < from->n_tables; i++)
+        if (append_named(ctx, to, &from->table[i], shifts))
+            return ctx->code;
+    return HN_OK;
+}

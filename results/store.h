@@ -1,0 +1,75 @@
+// The results store: tables and arrays in HDF5, schema `hardneg-results` version 1. A shard is a
+// results file of one cell; merging is appending. Every file appears whole or not at all.
+#ifndef HN_RESULTS_STORE_H
+#define HN_RESULTS_STORE_H
+
+#include "core/table.h"
+
+struct hn_text_pair {
+    char *name, *value;
+};
+
+// A results file in memory. Owned; zeroed is empty. Row r of `runs` has histogram
+// [r x kinds x bins] and batches [batch_start[r], batch_start[r + 1]).
+struct hn_results {
+    struct hn_text_pair *attribute; // of the root: argv, config, config_sha256, status ...
+    int64_t n_attributes;
+    struct hn_text_pair *env; // of /env; written as numbers where the name says so (store_write.c)
+    int64_t n_env;
+    struct hn_table runs;
+    struct hn_table timing; // column `run` is the row of runs
+    struct hn_table *table; // [n_tables] written under /tables/<name>, or /<name> for
+    int64_t n_tables;       // "snapshots" and "training"
+    int64_t kinds, bins;    // of the histogram: HN_PAIR_KINDS kinds (metrics/metric.h), 0 = none
+    uint64_t *histogram;    // [runs.rows x kinds x bins]
+    double bin_lo, bin_hi;
+    int64_t *batch_start;                    // [runs.rows + 1] from 0; NULL = no batches kept
+    double *batch_fn_ratio, *batch_cos_mean; // [batch_start[runs.rows]]
+    // Ids of all batches (--save-batches; NULL: not kept): batches of run r stand at
+    // [order_run[r], order_run[r + 1]) of order_split, the ids of batch b at
+    // [order_split[b], order_split[b + 1]).
+    int64_t *order_run, *order_split; // [runs.rows + 1], [batches + 1], from 0
+    int32_t *order_id;                // [order_split[batches]]
+    int64_t order_run_room, order_split_room, order_id_room;
+    // Room that hn_results_append() keeps, in elements; zero where arrays are filled by hand.
+    int64_t histogram_room, start_room, batch_room;
+};
+
+void hn_results_free(struct hn_context *ctx, struct hn_results *r);
+HN_MUST_USE enum hn_code hn_results_set(struct hn_context *ctx, struct hn_results *r,
+                                        const char *name,
+                                        const char *value); // root attribute, replaced if present
+HN_MUST_USE enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_results *r,
+                                            const char *name, const char *value);
+const char *hn_results_get(const struct hn_results *r, const char *name);     // "" if absent
+const char *hn_results_get_env(const struct hn_results *r, const char *name); // "" if absent
+// "runs", or the name of a further table; NULL: there is none.
+const struct hn_table *hn_results_table(const struct hn_results *r, const char *name);
+// Appends the rows, timings, histograms, batches and tables of `from`; columns `run` (a row of
+// runs), `snapshot` (a row of the table `snapshots`) and `study_row` (of `studies`) are shifted.
+// Attributes and env are taken from `from` only where `to` has none at all, run_key never. HN_DATA:
+// histograms of different bins. After a failure `to` is only good for freeing. Costs time in the
+// size of `from`, not of `to`.
+HN_MUST_USE enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,
+                                           const struct hn_results *from);
+// Appends batches of the single row that `r` has or is going to have: size[count],
+// id[count x batch_size].
+HN_MUST_USE enum hn_code hn_results_add_batches(struct hn_context *ctx, struct hn_results *r,
+                                                int64_t count, const int32_t *size,
+                                                const int32_t *id, int64_t batch_size);
+// Writes to a temporary name beside `path`, syncs, renames. HN_USAGE: not writable; HN_IO: failed.
+// The same content gives the same bytes, a checksum of them (core/checksum.h) behind them.
+HN_MUST_USE enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
+                                          const char *path);
+// HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length. A process of its
+// own reads the file first: HDF5 1.10 can crash on damaged files, against which a reader cannot
+// guard itself.
+HN_MUST_USE enum hn_code hn_results_read(struct hn_context *ctx, const char *path,
+                                         struct hn_results *out);
+// The same without that process, for files that this run wrote itself (one per cell, thousands).
+HN_MUST_USE enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path,
+                                             struct hn_results *out);
+// Only the schema and the root attribute run_key of a shard: is it whole and of this version?
+bool hn_results_probe(struct hn_context *ctx, const char *path);
+
+#endif

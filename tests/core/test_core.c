@@ -1,0 +1,224 @@
+// Context (allocation, messages), inner products, unit rows, digests, the choice of BLAS kernels.
+#include "core/digest.h"
+#include "core/matrix.h"
+#include "core/sweep/blas.h"
+#include "tests/fixture.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static void test_memory_is_counted(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    char *a = hn_alloc(&ctx, 1000, 4);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+    CU_ASSERT_EQUAL((uintptr_t)a % 64, 0);
+    CU_ASSERT(ctx.memory.live >= 4000);
+    a = hn_resize(&ctx, a, 4000, 4);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+    CU_ASSERT(ctx.memory.peak >= 20000);
+    hn_free(&ctx, a);
+    hn_free(&ctx, NULL);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    CU_ASSERT_EQUAL(ctx.memory.calls, 2);
+}
+
+static void test_memory_refuses(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_PTR_NULL(hn_alloc(&ctx, INT64_MAX / 2, 8));
+    CU_ASSERT_EQUAL(ctx.code, HN_MEMORY);
+    CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "overflows"));
+    CU_ASSERT_PTR_NULL(hn_alloc(&ctx, -1, 8));
+    ctx.memory.limit = 1 << 20;
+    CU_ASSERT_PTR_NULL(hn_alloc(&ctx, 1 << 20, 1));
+    CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "--memory"));
+    void *p = hn_alloc(&ctx, 1 << 19, 1);
+    CU_ASSERT_PTR_NOT_NULL(p);
+    ctx.memory.fail_at = ctx.memory.calls + 1;
+    CU_ASSERT_PTR_NULL(hn_alloc(&ctx, 1, 1));
+    hn_free(&ctx, p);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_zeroed_and_kept(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    unsigned char *z = hn_zalloc(&ctx, 333, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(z);
+    int sum = 0;
+    for (int i = 0; i < 333; i++)
+        sum += z[i];
+    CU_ASSERT_EQUAL(sum, 0);
+    memset(z, 7, 333);
+    z = hn_resize(&ctx, z, 100000, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(z);
+    CU_ASSERT_EQUAL(z[0] + z[332], 14);
+    hn_free(&ctx, z);
+}
+
+static void test_messages_stay_whole(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_EQUAL(hn_fail(&ctx, HN_DATA, "row %d", 7), HN_DATA);
+    CU_ASSERT_EQUAL(hn_fail_in(&ctx, "file"), HN_DATA);
+    CU_ASSERT_STRING_EQUAL(ctx.message, "file: row 7");
+    hn_fail(&ctx, HN_DATA, "again: %s", ctx.message);
+    CU_ASSERT_STRING_EQUAL(ctx.message, "again: file: row 7");
+    for (int i = 0; i < 500; i++)
+        hn_fail_in(&ctx, "some folder");
+    CU_ASSERT_EQUAL(strlen(ctx.message), HN_MESSAGE_MAX - 1);
+}
+
+static void test_exit_codes(void) {
+    CU_ASSERT_EQUAL(hn_exit_code(HN_DATA), 3);
+    CU_ASSERT_EQUAL(hn_exit_code(HN_MEMORY), 70);
+    CU_ASSERT_EQUAL(hn_exit_code(HN_INTERRUPTED), 130);
+    CU_ASSERT_EQUAL(hn_exit_code(HN_NOT_APPLICABLE), 4);
+}
+
+static void test_stop_flag(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    volatile sig_atomic_t stop = 0;
+    CU_ASSERT_EQUAL(hn_check_stop(&ctx), HN_OK);
+    ctx.stop = &stop;
+    CU_ASSERT_EQUAL(hn_check_stop(&ctx), HN_OK);
+    stop = 1;
+    CU_ASSERT_EQUAL(hn_check_stop(&ctx), HN_INTERRUPTED);
+}
+
+static void test_dot_products(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const int64_t sizes[] = {1, 2, 7, 8, 9, 31, 32, 33, 128, 130, 768};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        int64_t d = sizes[s];
+        float *x = hn_fixture_rows(&ctx, 40, d, s);
+        double worst_exact = 0, worst_float = 0;
+        for (int i = 0; i < 39; i++) {
+            long double naive = 0;
+            for (int64_t k = 0; k < d; k++)
+                naive += (long double)x[i * d + k] * (long double)x[(i + 1) * d + k];
+            double exact = hn_dot_exact(x + i * d, x + (i + 1) * d, d);
+            worst_exact = fmax(worst_exact, fabs(exact - (double)naive));
+            float quick = hn_dot(x + i * d, x + (i + 1) * d, d);
+            worst_float = fmax(worst_float, fabs((double)quick - exact));
+        }
+        CU_ASSERT(worst_exact < 1e-14);
+        CU_ASSERT(worst_float <= hn_dot_bound(d));
+        hn_free(&ctx, x);
+    }
+    CU_ASSERT(hn_dot_bound(128) > 130 * 0x1p-24 && hn_dot_bound(128) < 131 * 0x1p-24);
+}
+
+static void test_normalize(void) {
+    struct hn_context ctx;
+    for (int threads = 1; threads <= 3; threads++) {
+        hn_context_init(&ctx, threads);
+        float x[4 * 3] = {3, 0, 4, 1e-20F, 0, 0, 1e20F, 1e20F, 0, 0, -2, 0};
+        HN_CHECK(&ctx, hn_normalize_rows(&ctx, x, 4, 3, "x"));
+        CU_ASSERT_DOUBLE_EQUAL(x[0], 0.6, 1e-7);
+        CU_ASSERT_EQUAL(x[3], 1.0F);
+        CU_ASSERT_DOUBLE_EQUAL(x[6], sqrt(0.5), 1e-7);
+        CU_ASSERT_EQUAL(x[10], -1.0F);
+        float bad[5 * 2] = {1, 0, 1, 1, 0, 1, 2, NAN, 0, 0};
+        HN_CHECK_FAILS(&ctx, hn_normalize_rows(&ctx, bad, 5, 2, "emb"), HN_DATA,
+                       "emb row 3 is not finite (NaN at column 1)");
+        float zero[3 * 2] = {1, 0, 0, 0, INFINITY, 1};
+        HN_CHECK_FAILS(&ctx, hn_normalize_rows(&ctx, zero, 3, 2, "emb"), HN_DATA,
+                       "emb row 1 is zero");
+        float infinite[2] = {1, -INFINITY};
+        HN_CHECK_FAILS(&ctx, hn_normalize_rows(&ctx, infinite, 1, 2, "emb"), HN_DATA,
+                       "infinity at column 1");
+    }
+}
+
+// Published test value: FIPS 180-2, appendix B.1.
+static void test_digest(void) {
+    struct hn_digest d;
+    char text[HN_DIGEST_TEXT];
+    hn_digest_begin(&d);
+    hn_digest_add(&d, "abc", 3);
+    hn_digest_end(&d, text);
+    CU_ASSERT_STRING_EQUAL(text,
+                           "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    char other[HN_DIGEST_TEXT];
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, "ab");
+    hn_digest_add_text(&d, "c");
+    hn_digest_end(&d, text);
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, "a");
+    hn_digest_add_text(&d, "bc");
+    hn_digest_end(&d, other);
+    CU_ASSERT_STRING_NOT_EQUAL(text, other);
+}
+
+static void test_gemm(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    float *x = hn_fixture_rows(&ctx, 20, 17, 1), *y = hn_fixture_rows(&ctx, 9, 17, 2);
+    float c[20 * 11];
+    for (int i = 0; i < 20 * 11; i++)
+        c[i] = -7;
+    hn_gemm_nt(x, 17, y, 17, 20, 9, 17, c, 11);
+    double worst = 0;
+    for (int i = 0; i < 20; i++)
+        for (int j = 0; j < 9; j++)
+            worst = fmax(worst, fabs(c[i * 11 + j] - hn_dot_exact(x + i * 17, y + j * 17, 17)));
+    CU_ASSERT(worst <= hn_dot_bound(17));
+    CU_ASSERT_EQUAL(c[9], -7.0F);
+    hn_free(&ctx, x);
+    hn_free(&ctx, y);
+}
+
+// Runs this program as if the library had taken a slow kernel, and reads which one it then runs.
+static void cured(const char *environment, char *out, size_t size) {
+    char self[1024], command[2048];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    CU_ASSERT_FATAL(length > 0);
+    self[length] = '\0';
+    snprintf(command, sizeof command,
+             "env -u OPENBLAS_CORETYPE -u HARDNEG_BLAS_CURED %s '%s' --cure", environment, self);
+    CU_ASSERT_EQUAL(hn_fixture_run(command, out, size), 0);
+}
+
+static void test_kernel_cure(void) {
+    const char *better = hn_blas_better_core("Prescott");
+    if (!better)
+        hn_test_skip("this processor has nothing better than the oldest kernel");
+    CU_ASSERT_PTR_NULL(hn_blas_better_core(better));
+    char out[256];
+    cured("", out, sizeof out);
+    CU_ASSERT_EQUAL(strcasecmp(out, better), 0);
+    cured("OPENBLAS_CORETYPE=Nehalem", out, sizeof out);
+    CU_ASSERT_EQUAL(strcasecmp(out, "Nehalem"), 0);
+}
+
+static const struct hn_test tests[] = {
+    {"memory is counted", test_memory_is_counted},
+    {"memory refuses", test_memory_refuses},
+    {"zeroed and kept", test_zeroed_and_kept},
+    {"messages stay whole", test_messages_stay_whole},
+    {"exit codes", test_exit_codes},
+    {"stop flag", test_stop_flag},
+    {"dot products", test_dot_products},
+    {"normalize", test_normalize},
+    {"digest", test_digest},
+    {"gemm", test_gemm},
+    {"kernel cure", test_kernel_cure},
+};
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--cure") == 0) {
+        hn_blas_cure_from("Prescott", argv);
+        fputs(hn_blas_core(), stdout);
+        return 0;
+    }
+    return hn_test_main(argc, argv, "core", tests, (int)(sizeof tests / sizeof tests[0]));
+}

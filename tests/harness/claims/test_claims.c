@@ -1,0 +1,673 @@
+// Claims: every verdict from made-up results with known answers, its error rates by simulation,
+// what is missing, malformed claim files, and the papers' own files.
+#include "core/random.h"
+#include "core/stats.h"
+#include "harness/claims/claims.h"
+#include "harness/run/train.h"
+#include "plots/page/paper.h"
+#include "tests/fixture.h"
+#include "tests/test.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hn_context ctx;
+
+static void must(enum hn_code code) {
+    if (code != HN_OK) {
+        fprintf(stderr, "    %s\n", ctx.message);
+        abort();
+    }
+}
+
+// --- Results made up row by row ---
+
+static const struct hn_column run_columns[] = {
+    {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER}, {"step", HN_COLUMN_INT, "1", "", HN_NEITHER},
+    {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER}, {"M", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+    {"alpha", HN_COLUMN_TEXT, "", "", HN_NEITHER},   {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER},
+    {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER},  {"error", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+    {"fn", HN_COLUMN_REAL, "1", "", HN_NEITHER},     {"fn_lo", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+    {"fn_hi", HN_COLUMN_REAL, "1", "", HN_NEITHER},  {"gap", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+};
+
+static struct hn_results begin(void) {
+    struct hn_results r = {.n_env = 0};
+    must(hn_table_init(&ctx, &r.runs, "runs"));
+    for (size_t i = 0; i < sizeof run_columns / sizeof run_columns[0]; i++)
+        must(hn_table_add_column(&ctx, &r.runs, &run_columns[i]));
+    return r;
+}
+
+struct row {
+    int step;
+    const char *sampler;
+    double M;
+    const char *alpha;
+    int seed;
+    double fn;
+};
+
+static int64_t put(struct hn_results *r, struct row row) {
+    struct hn_table *t = &r->runs;
+    int64_t at = t->rows;
+    must(hn_table_add_row(&ctx, t));
+    must(hn_table_set_text(&ctx, t, at, "dataset", "d.h5"));
+    must(hn_table_set_int(&ctx, t, at, "step", row.step));
+    must(hn_table_set_text(&ctx, t, at, "sampler", row.sampler));
+    must(hn_table_set_real(&ctx, t, at, "M", row.M));
+    must(hn_table_set_text(&ctx, t, at, "alpha", row.alpha ? row.alpha : ""));
+    must(hn_table_set_int(&ctx, t, at, "seed", row.seed));
+    must(hn_table_set_text(&ctx, t, at, "status", "ok"));
+    must(hn_table_set_real(&ctx, t, at, "fn", row.fn));
+    return at;
+}
+
+// One sampler: a value for each seed, from seed 1.
+static void put_seeds(struct hn_results *r, int step, const char *sampler, const double *fn,
+                      int n) {
+    for (int i = 0; i < n; i++)
+        put(r, (struct row){step, sampler, NAN, NULL, i + 1, fn[i]});
+}
+
+static struct hn_table *put_table(struct hn_results *r, const char *name) {
+    struct hn_table *more = hn_resize(&ctx, r->table, r->n_tables + 1, sizeof *more);
+    if (!more)
+        abort();
+    r->table = more;
+    must(hn_table_init(&ctx, &more[r->n_tables], name));
+    return &more[r->n_tables++];
+}
+
+// --- Judging a claim that is written as in a file ---
+
+struct judged {
+    struct hn_claim_book book;
+    struct hn_claim_result result;
+};
+
+static struct judged judge(const struct hn_results *r, const char *claim) {
+    struct judged j;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "paper: T\nentries:\n  - id: t\n    title: t\n    source: s\n    claims:\n"
+             "      - {name: n, statement: s, %s}\n",
+             claim);
+    HN_CHECK(&ctx, hn_claims_read(&ctx, "t.yaml", text, &j.book));
+    HN_CHECK(&ctx, hn_claim_judge(&ctx, r, &j.book.entry[0].claim[0], &j.result));
+    return j;
+}
+
+static void drop(struct judged *j) {
+    hn_claim_result_free(&ctx, &j->result);
+    hn_claims_free(&ctx, &j->book);
+}
+
+static enum hn_verdict verdict_of(const struct hn_results *r, const char *claim, char *why) {
+    struct judged j = judge(r, claim);
+    enum hn_verdict verdict = j.result.verdict;
+    if (why)
+        snprintf(why, 512, "%s", j.result.reason);
+    drop(&j);
+    return verdict;
+}
+
+static void expect(const struct hn_results *r, const char *claim, enum hn_verdict wanted,
+                   const char *part) {
+    char why[512];
+    enum hn_verdict got = verdict_of(r, claim, why);
+    if (got != wanted || !strstr(why, part))
+        fprintf(stderr, "    %s\n    gave %s: %s (wanted %s: %s)\n", claim, hn_verdicts[got], why,
+                hn_verdicts[wanted], part);
+    CU_ASSERT_EQUAL(got, wanted);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, part));
+}
+
+#define KNN_ABOVE                                                                                  \
+    "test: above, of: {column: fn, rows: {sampler: knn}}, than: {rows: {sampler: uniform}}"
+#define KNN_BELOW                                                                                  \
+    "test: below, of: {column: fn, rows: {sampler: knn}}, than: {rows: {sampler: uniform}}"
+
+// Paired differences .20, .22, .24: mean .22, deviation .02, 95 % half-width 4.302653 .02/sqrt(3).
+static void test_holds_and_fails(void) {
+    struct hn_results r = begin();
+    put_seeds(&r, 0, "knn", (double[]){.30, .33, .36}, 3);
+    put_seeds(&r, 0, "uniform", (double[]){.10, .11, .12}, 3);
+    struct judged j = judge(&r, KNN_ABOVE);
+    CU_ASSERT_EQUAL(j.result.verdict, HN_HOLDS);
+    CU_ASSERT_EQUAL_FATAL(j.result.parts, 1);
+    const struct hn_claim_part *p = &j.result.part[0];
+    CU_ASSERT_DOUBLE_EQUAL(p->left, .33, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(p->right, .11, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(p->difference, .22, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(p->hi - p->difference, 4.302652729911275 * .02 / sqrt(3), 1e-7);
+    CU_ASSERT_EQUAL(p->replicates, 3);
+    CU_ASSERT_EQUAL(p->needed, 0);
+    drop(&j);
+    expect(&r, KNN_BELOW, HN_FAILS, "difference 0.22");
+    expect(&r, KNN_ABOVE ", margin: -0.4", HN_FAILS, "");
+    hn_results_free(&ctx, &r);
+}
+
+// Pairing by seed: the seeds' own level is far larger than the difference.
+static void test_pairs_by_seed(void) {
+    struct hn_results r = begin();
+    put_seeds(&r, 0, "knn", (double[]){1.01, 5.012, 9.011}, 3);
+    for (int s = 3; s >= 1; s--) // in another order
+        put(&r, (struct row){0, "uniform", NAN, NULL, s, 1.0 + 4.0 * (s - 1)});
+    put(&r, (struct row){0, "uniform", NAN, NULL, 7, 100}); // a seed that the other side lacks
+    expect(&r, KNN_ABOVE, HN_HOLDS, "over 3 seeds");
+    hn_results_free(&ctx, &r);
+}
+
+static void test_inconclusive(void) {
+    struct hn_results r = begin();
+    put_seeds(&r, 0, "knn", (double[]){.13, .09, .12, .08}, 4);
+    put_seeds(&r, 0, "uniform", (double[]){.10, .10, .10, .10}, 4);
+    struct judged j = judge(&r, KNN_ABOVE);
+    CU_ASSERT_EQUAL(j.result.verdict, HN_INCONCLUSIVE);
+    const struct hn_claim_part *p = &j.result.part[0];
+    double n = (double)j.result.needed, sd = p->deviation, d = fabs(p->difference);
+    CU_ASSERT_DOUBLE_EQUAL(sd, 0.0238047614284762, 1e-9);
+    CU_ASSERT(n > 4);
+    CU_ASSERT(gsl_cdf_tdist_Pinv(.975, n - 1) * sd / sqrt(n) <= d);
+    CU_ASSERT(gsl_cdf_tdist_Pinv(.975, n - 2) * sd / sqrt(n - 1) > d);
+    CU_ASSERT_PTR_NOT_NULL(strstr(j.result.reason, "seeds would settle it"));
+    drop(&j);
+    hn_results_free(&ctx, &r);
+    r = begin(); // no difference at all: no number of seeds helps
+    put_seeds(&r, 0, "knn", (double[]){.12, .08}, 2);
+    put_seeds(&r, 0, "uniform", (double[]){.10, .10}, 2);
+    expect(&r, KNN_ABOVE, HN_INCONCLUSIVE, "no number of seeds below 100000");
+    hn_results_free(&ctx, &r);
+}
+
+static void test_parts(void) {
+    struct hn_results r = begin();
+    for (int step = 0; step <= 200; step += 100) {
+        double d = step == 0 ? -.1 : .1;
+        put_seeds(&r, step, "knn", (double[]){.3 + d, .301 + d}, 2);
+        put_seeds(&r, step, "uniform", (double[]){.3, .3}, 2);
+        put_seeds(&r, step, "gcbs", (double[]){.2, .2}, 2);
+    }
+    expect(&r, KNN_ABOVE, HN_FAILS, "in 1 of 3 comparisons, most at d.h5, step 0");
+    expect(&r, KNN_ABOVE ", steps: trained", HN_HOLDS, "in all 2 comparisons");
+    expect(&r, KNN_ABOVE ", steps: first", HN_FAILS, "step 0");
+    expect(&r, KNN_ABOVE ", steps: last", HN_HOLDS, "step 200");
+    expect(&r,
+           "test: above, steps: trained, of: {column: fn, rows: {sampler: knn}}, "
+           "than: {rows: {sampler: [uniform, gcbs]}}",
+           HN_HOLDS, "in all 4 comparisons");
+    hn_results_free(&ctx, &r);
+}
+
+static void test_equal(void) {
+    struct hn_results r = begin();
+    struct hn_table *t = put_table(&r, "datasets");
+    static const struct hn_column columns[] = {{"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+                                               {"expected", HN_COLUMN_REAL, "1", "", HN_NEITHER}};
+    must(hn_table_add_column(&ctx, t, &columns[0]));
+    must(hn_table_add_column(&ctx, t, &columns[1]));
+    must(hn_table_add_row(&ctx, t));
+    must(hn_table_set_text(&ctx, t, 0, "dataset", "d.h5"));
+    must(hn_table_set_real(&ctx, t, 0, "expected", .1));
+    put_seeds(&r, 0, "uniform", (double[]){.1002, .1001, .1000}, 3);
+    put_seeds(&r, 5, "uniform", (double[]){.0999, .1001, .1000}, 3);
+#define FLAT                                                                                       \
+    "test: equal, of: {column: fn, rows: {sampler: uniform}}, than: {table: datasets, column: "    \
+    "expected}"
+    expect(&r, FLAT ", within: 0.01", HN_HOLDS, "in all 2 comparisons");
+    expect(&r, FLAT ", within: 0.0001", HN_INCONCLUSIVE, "undecided");
+    expect(&r, "test: equal, margin: 0.001, of: {column: fn}, than: {value: 0.2}", HN_FAILS, "");
+    expect(&r, "test: below, of: {column: fn, factor: 10}, than: {value: 2}", HN_HOLDS, "");
+    hn_results_free(&ctx, &r);
+}
+
+static void test_rises(void) {
+    struct hn_results r = begin();
+    static const char *const alpha[] = {"0.1", "0.3", "0.5", "0.2~0.05"};
+    static const double level[] = {.1, .3, .2, .9};
+    for (int a = 0; a < 4; a++)
+        for (int s = 1; s <= 3; s++)
+            put(&r, (struct row){0, "b", 500 * a, alpha[a], s, level[a] + .001 * s * s});
+    expect(&r, "test: rises, along: alpha, of: {column: fn}", HN_FAILS,
+           "in 1 of 2 comparisons, most at d.h5, step 0, alpha 0.3 to 0.5");
+    expect(&r, "test: rises, along: alpha, by: ends, of: {column: fn}", HN_HOLDS,
+           "alpha 0.1 to 0.5");
+    expect(&r, "test: falls, along: alpha, by: ends, of: {column: fn}", HN_FAILS, "");
+    expect(&r, "test: rises, along: M, of: {column: fn, rows: {M: [0, 500]}}", HN_NOT_TESTED,
+           "single value of 'M'");
+    expect(&r, "test: above, of: {column: fn}, than: {value: 0}", HN_NOT_TESTED, "same seed");
+    hn_results_free(&ctx, &r);
+}
+
+static void test_bound_and_slope(void) {
+    struct hn_results r = begin();
+    for (int s = 1; s <= 3; s++)
+        for (int k = 1; k <= 4; k++) {
+            int64_t at = put(&r, (struct row){0, "b", k, NULL, s, 3 * pow(k, 2) * (1 + .001 * s)});
+            must(hn_table_set_real(&ctx, &r.runs, at, "gap", 3 * pow(k, 2)));
+        }
+    expect(&r, "test: bound, each: [M], of: {column: fn}, than: {column: gap}", HN_HOLDS,
+           "in all 12 comparisons, least at d.h5, step 0, M 1");
+    expect(&r, "test: bound, each: [M], of: {column: gap}, than: {column: fn}", HN_FAILS,
+           "in 12 of 12 comparisons, most at d.h5, step 0, M 4");
+    expect(&r, "test: bound, tolerance: 0.01, of: {column: gap}, than: {column: fn}", HN_HOLDS, "");
+    expect(&r, "test: slope, along: M, margin: 0.1, of: {column: fn}, than: {value: 2}", HN_HOLDS,
+           "slope 2 [2, 2]");
+    expect(&r, "test: slope, along: M, margin: 0.1, of: {column: fn}, than: {value: 1}", HN_FAILS,
+           "slope 2");
+    expect(&r, "test: bound, of: {column: fn - gap}, than: {value: 0}", HN_HOLDS, "");
+    expect(&r, "test: bound, of: {column: gap - 2 * fn}, than: {value: 0}", HN_FAILS, "");
+    hn_results_free(&ctx, &r);
+}
+
+static void test_one_seed(void) {
+    struct hn_results r = begin();
+    int64_t a = put(&r, (struct row){0, "knn", NAN, NULL, 1, .3});
+    int64_t b = put(&r, (struct row){0, "uniform", NAN, NULL, 1, .1});
+    expect(&r, KNN_ABOVE, HN_NOT_TESTED, "a single seed has no spread");
+    expect(&r, KNN_ABOVE ", exact: true", HN_HOLDS, "0.3 against 0.1");
+    must(hn_table_set_real(&ctx, &r.runs, a, "fn_lo", .27));
+    must(hn_table_set_real(&ctx, &r.runs, a, "fn_hi", .33));
+    must(hn_table_set_real(&ctx, &r.runs, b, "fn_lo", .06));
+    must(hn_table_set_real(&ctx, &r.runs, b, "fn_hi", .14));
+    expect(&r, KNN_ABOVE, HN_HOLDS, "[0.15, 0.25]"); // half-width hypot(.03, .04)
+    hn_results_free(&ctx, &r);
+}
+
+static void test_missing(void) {
+    struct hn_results r = begin();
+    int64_t at = put(&r, (struct row){0, "knn", NAN, NULL, 1, NAN});
+    expect(&r, "test: above, of: {column: gone}, than: {value: 0}", HN_NOT_TESTED,
+           "column 'gone' is missing from table 'runs'");
+    expect(&r, "test: above, of: {table: prop9, column: fn}, than: {value: 0}", HN_NOT_TESTED,
+           "the results have no table 'prop9'");
+    expect(&r, "test: above, of: {column: fn, rows: {walk: rwr}}, than: {value: 0}", HN_NOT_TESTED,
+           "column 'walk' is missing");
+    expect(&r, "test: above, of: {column: fn, rows: {sampler: gcbs}}, than: {value: 0}",
+           HN_NOT_TESTED, "has no rows with sampler gcbs");
+    expect(&r, "test: above, of: {column: fn}, than: {value: 0}", HN_NOT_TESTED, "fn is NaN");
+    expect(&r, "test: above, steps: trained, of: {column: fn}, than: {value: 0}", HN_NOT_TESTED,
+           "at a step above 0");
+    must(hn_table_set_text(&ctx, &r.runs, at, "status", "failed"));
+    must(hn_table_set_text(&ctx, &r.runs, at, "error", "it broke"));
+    expect(&r, "test: above, of: {column: fn}, than: {value: 0}", HN_NOT_TESTED, "it broke");
+    hn_results_free(&ctx, &r);
+}
+
+// One failed cell among good ones: the others do not speak for it.
+static void test_failed_cell(void) {
+    struct hn_results r = begin();
+    for (int step = 0; step < 3; step++) {
+        put_seeds(&r, step, "knn", (double[]){.3, .31, .32}, 3);
+        put_seeds(&r, step, "uniform", (double[]){.1, .1, .1}, 3);
+    }
+    expect(&r, KNN_ABOVE, HN_HOLDS, "in all 3 comparisons");
+    must(hn_table_set_text(&ctx, &r.runs, 4, "status", "failed"));
+    must(hn_table_set_text(&ctx, &r.runs, 4, "error", "it broke"));
+    expect(&r, KNN_ABOVE, HN_NOT_TESTED, "it broke");
+    expect(&r, "test: bound, of: {column: fn}, than: {value: 0}", HN_NOT_TESTED, "it broke");
+    expect(&r, KNN_ABOVE ", steps: trained", HN_HOLDS, "in all 2 comparisons");
+    hn_results_free(&ctx, &r);
+}
+
+// A table below /tables finds sampler, step and seed through its key into /runs.
+static void test_linked(void) {
+    struct hn_results r = begin();
+    static const struct hn_column columns[] = {{"run", HN_COLUMN_INT, "1", "", HN_NEITHER},
+                                               {"kept", HN_COLUMN_REAL, "1", "", HN_NEITHER}};
+    put_seeds(&r, 0, "knn", (double[]){.1, .1, .1}, 3);
+    put_seeds(&r, 0, "uniform", (double[]){.1, .1, .1}, 3);
+    struct hn_table *t = put_table(&r, "attrition");
+    must(hn_table_add_column(&ctx, t, &columns[0]));
+    must(hn_table_add_column(&ctx, t, &columns[1]));
+    for (int i = 0; i < 6; i++) {
+        must(hn_table_add_row(&ctx, t));
+        must(hn_table_set_int(&ctx, t, i, "run", i));
+        must(hn_table_set_real(&ctx, t, i, "kept", i < 3 ? 2 + .01 * i : 1));
+    }
+    expect(&r,
+           "test: above, of: {table: attrition, column: kept, rows: {sampler: knn}}, "
+           "than: {rows: {sampler: uniform}}",
+           HN_HOLDS, "over 3 seeds");
+    must(hn_table_set_int(&ctx, t, 0, "run", 99)); // a key beyond the table is no row
+    expect(&r,
+           "test: above, of: {table: attrition, column: kept, rows: {sampler: knn}}, "
+           "than: {rows: {sampler: uniform}}",
+           HN_HOLDS, "over 2 seeds");
+    hn_results_free(&ctx, &r);
+}
+
+// --- Error rates by simulation: differences are normal about `mean`, `parts` of them, 3 seeds ---
+
+static void simulate(double mean, int parts, int trials, int *verdicts) {
+    gsl_rng rng;
+    struct hn_stream stream;
+    hn_stream_open(&stream, 1, "test.claims", parts, (int64_t)(1000 * mean), 0);
+    rng = hn_stream_gsl(&stream);
+    struct judged j;
+    struct hn_results r = begin();
+    for (int step = 0; step < parts; step++)
+        for (int s = 1; s <= 3; s++)
+            put(&r, (struct row){step, "knn", NAN, NULL, s, 0});
+    j = judge(&r, "test: above, of: {column: fn}, than: {value: 0}");
+    const struct hn_claim *claim = &j.book.entry[0].claim[0];
+    memset(verdicts, 0, 4 * sizeof *verdicts);
+    for (int i = 0; i < trials; i++) {
+        struct hn_claim_result result;
+        for (int64_t row = 0; row < r.runs.rows; row++)
+            must(hn_table_set_real(&ctx, &r.runs, row, "fn", mean + gsl_ran_gaussian(&rng, 1)));
+        must(hn_claim_judge(&ctx, &r, claim, &result));
+        verdicts[result.verdict]++;
+        hn_claim_result_free(&ctx, &result);
+    }
+    drop(&j);
+    hn_results_free(&ctx, &r);
+}
+
+// At the edge of the claim (no difference) one comparison holds in 2.5 %, and several fail in at
+// most 2.5 %; three standard errors of the simulation are granted.
+static void test_error_rates(void) {
+    enum { TRIALS = 4000 };
+    double most = TRIALS * .025 + 3 * sqrt(TRIALS * .025 * .975);
+    double least = TRIALS * .025 - 3 * sqrt(TRIALS * .025 * .975);
+    int v[4];
+    simulate(0, 1, TRIALS, v);
+    CU_ASSERT(v[HN_HOLDS] <= most && v[HN_HOLDS] >= least);
+    CU_ASSERT(v[HN_FAILS] <= most && v[HN_FAILS] >= least);
+    simulate(0, 4, TRIALS, v);
+    CU_ASSERT(v[HN_HOLDS] <= most);
+    CU_ASSERT(v[HN_FAILS] <= most);
+    simulate(20, 4, 200, v);
+    CU_ASSERT_EQUAL(v[HN_HOLDS], 200);
+    simulate(-40, 4, 200, v);
+    CU_ASSERT(v[HN_FAILS] >= 199); // four comparisons of three seeds: nearly always
+}
+
+// --- Claim files ---
+
+static void refuse(const char *text, const char *place_and_part) {
+    struct hn_claim_book book;
+    HN_CHECK_FAILS(&ctx, hn_claims_read(&ctx, "c.yaml", text, &book), HN_USAGE, place_and_part);
+    CU_ASSERT_PTR_NULL(book.root);
+}
+
+#define ENTRY "paper: T\nentries:\n  - id: a\n    title: t\n    source: s\n"
+#define CLAIM ENTRY "    claims:\n      - {name: n, statement: s, "
+
+static void test_malformed(void) {
+    refuse("", "c.yaml:1:1: the claim file is empty");
+    refuse("[1]", "a claim file is a mapping");
+    refuse("paper: T\n", "lacks the key 'entries'");
+    refuse("paper: T\nentrys: []\n", "c.yaml:2:1: unknown key 'entrys' (did you mean 'entries'?)");
+    refuse("paper: T\nentries: 3\n", "'entries' wants a list");
+    refuse("paper: T\nentries: [{id: a}]\n", "an entry lacks the key 'title'");
+    refuse(ENTRY "  - {id: a, title: t, source: s}\n", "two entries are called 'a'");
+    refuse(ENTRY "    kind: snapshot\n", "unknown kind 'snapshot' (did you mean 'snapshots'?)");
+    refuse(ENTRY "    kind: listed\n", "says what is 'missing'");
+    refuse(ENTRY "    jobs: [{labels: true}]\n", "a job lacks the key 'job'");
+    refuse(ENTRY "    jobs: [{job: x, labels: maybe}]\n", "'labels' is true or false");
+    refuse(ENTRY "    jobs: [{job: x, steps: two}]\n", "'steps' wants a number");
+    refuse(ENTRY "    costs: [{name: x, sampler: s, items: 1, dims: 2, batch: 2}]\n",
+           "out of range");
+    refuse(CLAIM "test: over, of: {column: x}}\n", "c.yaml:7:39: unknown test 'over'");
+    refuse(CLAIM "test: above, of: {column: x}}\n", "test 'above' wants 'than'");
+    refuse(CLAIM "test: above, of: {rows: {}}, than: {value: 1}}\n", "'of' names no 'column'");
+    refuse(CLAIM "test: rises, of: {column: x}}\n", "test 'rises' wants 'along'");
+    refuse(CLAIM "test: equal, of: {column: x}, than: {value: 1}}\n", "wants a 'margin'");
+    refuse(CLAIM "test: slope, along: M, margin: 1, of: {column: x}, than: {column: y}}\n",
+           "wants a value");
+    refuse(CLAIM "test: above, of: {column: a + b + c}, than: {value: 1}}\n", "'column' is");
+    refuse(CLAIM "test: above, of: {column: a ^ b}, than: {value: 1}}\n", "'column' is");
+    refuse(CLAIM "test: above, of: {column: a + x * b}, than: {value: 1}}\n", "'column' is");
+    refuse(CLAIM "test: above, of: {column: x, rows: {M: []}}, than: {value: 1}}\n",
+           "'M' wants a value or a list");
+    refuse(CLAIM "test: above, of: {column: x, rows: {M: {a: 1}}}, than: {value: 1}}\n",
+           "'M' wants a value or a list");
+    refuse(CLAIM "test: above, of: {column: x}, than: {value: \"1\"}}\n", "'value' wants a number");
+    refuse(CLAIM "test: above, of: x, than: {value: 1}}\n", "a side of a comparison is a mapping");
+    refuse(CLAIM "test: above\n", "c.yaml:");
+}
+
+static void test_memory(void) {
+    static const char text[] =
+        CLAIM "test: above, each: [M], of: {column: fn, rows: {sampler: [knn, gcbs]}}, "
+              "than: {rows: {sampler: uniform}}}\n    levels: [{what: w, of: {column: fn}}]\n";
+    struct hn_results r = begin();
+    static const char *const samplers[] = {"knn", "gcbs", "uniform"};
+    for (int i = 0; i < 3; i++)
+        put_seeds(&r, 0, samplers[i], (double[]){.3 + i, .31 + i, .32 + i}, 3);
+    int64_t before = ctx.memory.live;
+    for (int64_t k = 1; k < 200; k++) {
+        struct hn_claim_book book;
+        struct hn_claim_outcome outcome;
+        atomic_store(&ctx.memory.calls, 0);
+        ctx.memory.fail_at = k;
+        enum hn_code code = hn_claims_read(&ctx, "c.yaml", text, &book);
+        if (code == HN_OK) {
+            code = hn_claims_judge(&ctx, &book.entry[0], &r, "", &outcome);
+            if (code == HN_OK)
+                hn_claim_outcome_free(&ctx, &outcome);
+            hn_claims_free(&ctx, &book);
+        }
+        ctx.memory.fail_at = 0;
+        CU_ASSERT_EQUAL(ctx.memory.live, before);
+        if (code == HN_OK)
+            break;
+        CU_ASSERT_EQUAL_FATAL(code, HN_MEMORY);
+        CU_ASSERT(k < 199);
+    }
+    hn_results_free(&ctx, &r);
+}
+
+// --- Outcomes of entries ---
+
+static void test_outcome(void) {
+    static const char text[] =
+        ENTRY "    claims:\n"
+              "      - {name: up, statement: s, " KNN_ABOVE "}\n"
+              "      - {name: down, statement: s, " KNN_BELOW "}\n"
+              "    levels:\n"
+              "      - {what: cut, as: reduction, scale: 100, of: {column: fn, rows: {sampler: "
+              "uniform}}, than: {rows: {sampler: knn}}}\n"
+              "  - {id: b, title: t, source: s}\n";
+    struct hn_results r = begin(), kept = {.n_env = 0};
+    struct hn_claim_book book;
+    struct hn_claim_outcome o;
+    put_seeds(&r, 0, "knn", (double[]){.30, .33, .36}, 3);
+    put_seeds(&r, 0, "uniform", (double[]){.15, .165, .18}, 3);
+    HN_CHECK(&ctx, hn_claims_read(&ctx, "c.yaml", text, &book));
+    HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[0], &r, "", &o));
+    CU_ASSERT_EQUAL(o.verdict, HN_FAILS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(o.reason, "down: "));
+    CU_ASSERT_EQUAL_FATAL(o.level[0].parts, 1);
+    CU_ASSERT_DOUBLE_EQUAL(o.level[0].part[0].difference, 50, 1e-9);
+    HN_CHECK(&ctx, hn_claims_store(&ctx, &o, &kept));
+    const struct hn_table *claims = hn_results_table(&kept, "claims");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(claims);
+    CU_ASSERT_EQUAL(claims->rows, 2);
+    CU_ASSERT_STRING_EQUAL(hn_table_text(claims, 0, "verdict"), "holds");
+    CU_ASSERT_STRING_EQUAL(hn_table_text(claims, 1, "verdict"), "fails");
+    CU_ASSERT_EQUAL(hn_results_table(&kept, "claim_parts")->rows, 2);
+    CU_ASSERT_EQUAL(hn_results_table(&kept, "claim_levels")->rows, 1);
+    CU_ASSERT_STRING_EQUAL(hn_table_text(hn_results_table(&kept, "claim_ids"), 0, "verdict"),
+                           "fails");
+    hn_claim_outcome_free(&ctx, &o);
+    HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[0], NULL, "no such data", &o));
+    CU_ASSERT_EQUAL(o.verdict, HN_NOT_TESTED);
+    CU_ASSERT_STRING_EQUAL(o.reason, "no such data");
+    hn_claim_outcome_free(&ctx, &o);
+    HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[1], &r, "", &o));
+    CU_ASSERT_EQUAL(o.verdict, HN_NOT_TESTED);
+    hn_claim_outcome_free(&ctx, &o);
+    hn_claims_free(&ctx, &book);
+    hn_results_free(&ctx, &kept);
+    hn_results_free(&ctx, &r);
+}
+
+// --- The papers' own files ---
+
+static void check_published(const char *id, const struct hn_claim_published *p) {
+    struct hn_published number;
+    if (!p->series)
+        return;
+    bool found = hn_paper_number(id, p->series, p->x, &number);
+    if (!found)
+        fprintf(stderr, "    %s: no published number '%s', '%s'\n", id, p->series, p->x);
+    CU_ASSERT(found);
+    CU_ASSERT(isfinite(number.value));
+}
+
+static void check_entry(const struct hn_claim_entry *e) {
+    for (int64_t i = 0; i < e->jobs; i++) {
+        char name[128], path[192];
+        struct hn_job job;
+        struct hn_train_job training;
+        snprintf(name, sizeof name, "jobs/%s.yaml", e->job[i].job);
+        snprintf(path, sizeof path, "harness/jobs/reproduce/%s.yaml", e->job[i].job);
+        CU_ASSERT_PTR_NOT_NULL(hn_paper_text(name));
+        if (e->kind == HN_KIND_TRAINING) {
+            struct hn_text_list set = {(char **)e->job[i].set, e->job[i].n_set};
+            struct hn_text_list quick = {(char **)e->job[i].quick, e->job[i].n_quick};
+            HN_CHECK(&ctx, hn_train_job_read(&ctx, path, &set, &training));
+            hn_train_job_free(&ctx, &training);
+            HN_CHECK(&ctx, hn_train_job_read(&ctx, path, &quick, &training));
+            hn_train_job_free(&ctx, &training);
+            CU_ASSERT(e->job[i].n_data > 0);
+            continue;
+        }
+        HN_CHECK(&ctx, hn_job_read(&ctx, path, NULL, &job));
+        hn_job_free(&ctx, &job);
+    }
+    for (int64_t i = 0; i < e->costs; i++) {
+        struct hn_job_sampler sampler;
+        HN_CHECK(&ctx, hn_job_parse_sampler(&ctx, e->cost[i].sampler, &sampler));
+        hn_job_sampler_free(&ctx, &sampler);
+    }
+    for (int64_t i = 0; i < e->claims; i++)
+        check_published(e->id, &e->claim[i].published);
+    for (int64_t i = 0; i < e->levels; i++)
+        check_published(e->id, &e->level[i].published);
+    if (e->kind == HN_KIND_SNAPSHOTS)
+        CU_ASSERT(e->jobs + e->costs > 0);
+    if (e->kind == HN_KIND_TRAINING)
+        CU_ASSERT(e->claims > 0 || (e->statement && e->missing));
+}
+
+// Every identifier in back quotes that begins a row of FIGURES.md is an entry.
+static void check_figures(const char *ids) {
+    char path[512], line[4096];
+    const char *file = hn_fixture_shared("FIGURES.md", path, sizeof path);
+    FILE *figures = file ? fopen(file, "r") : NULL;
+    if (!figures)
+        return;
+    int rows = 0;
+    while (fgets(line, sizeof line, figures)) {
+        char *end = strchr(line + 1, '|');
+        if (strncmp(line, "| `", 3) != 0 || !end)
+            continue;
+        *end = '\0';
+        strtok(line, "`");
+        for (char *id = strtok(NULL, "`"); id; strtok(NULL, "`"), id = strtok(NULL, "`")) {
+            char wanted[64];
+            if (strlen(id) < 3)
+                break;
+            snprintf(wanted, sizeof wanted, " %.50s ", id);
+            if (!strstr(ids, wanted))
+                fprintf(stderr, "    FIGURES.md has '%s', the claims have not\n", id);
+            CU_ASSERT_PTR_NOT_NULL(strstr(ids, wanted));
+            rows++;
+        }
+    }
+    fclose(figures);
+    CU_ASSERT(rows > 40);
+}
+
+static void test_papers(void) {
+    char ids[8192] = " ";
+    const char *name;
+    for (int64_t i = 0; (name = hn_paper_name(i)) != NULL; i++) {
+        struct hn_claim_book book;
+        size_t length = strlen(name);
+        if (strchr(name, '/') || strcmp(name + length - 5, ".yaml") != 0)
+            continue;
+        HN_CHECK(&ctx, hn_claims_read(&ctx, name, hn_paper_text(name), &book));
+        for (int64_t k = 0; k < book.entries; k++) {
+            char wanted[64];
+            snprintf(wanted, sizeof wanted, " %.50s ", book.entry[k].id);
+            CU_ASSERT_PTR_NULL(strstr(ids, wanted)); // no identifier twice
+            strcat(ids, wanted + 1);
+            check_entry(&book.entry[k]);
+        }
+        hn_claims_free(&ctx, &book);
+    }
+    check_figures(ids);
+}
+
+static void test_numbers(void) {
+    struct hn_published number;
+    CU_ASSERT(hn_paper_number("bs-table3", "GraphCL BatchSampler", "MUTAG", &number));
+    CU_ASSERT_EQUAL(number.value, 87.78);
+    CU_ASSERT_EQUAL(number.deviation, 0.93);
+    CU_ASSERT_STRING_EQUAL(number.unit, "percent");
+    CU_ASSERT_STRING_EQUAL(number.table, "BS table 3");
+    CU_ASSERT(hn_paper_number("gc-table11", "1 A40", "500000", &number));
+    CU_ASSERT_EQUAL(number.value, 322.52);
+    CU_ASSERT(isnan(number.deviation));
+    CU_ASSERT(!hn_paper_number("gc-table11", "1 A4", "500000", &number));
+    CU_ASSERT(!hn_paper_number("gc-table11", "series", "y", &number));
+    CU_ASSERT(!hn_paper_number("no-such", "a", "b", &number));
+    // Every row of every table: six fields, a number in the third.
+    const char *name;
+    int64_t rows = 0;
+    for (int64_t i = 0; (name = hn_paper_name(i)) != NULL; i++) {
+        if (!strstr(name, ".tsv"))
+            continue;
+        bool header = true;
+        for (const char *line = hn_paper_text(name); *line; line = strchr(line, '\n') + 1) {
+            int tabs = 0;
+            const char *value = line;
+            for (const char *c = line; *c != '\n'; c++) {
+                tabs += *c == '\t';
+                value = tabs == 2 && c[0] == '\t' ? c + 1 : value;
+            }
+            if (*line == '#')
+                continue;
+            CU_ASSERT_EQUAL(tabs, 5);
+            CU_ASSERT(header || strspn(value, "-.0123456789") == strcspn(value, "\t"));
+            header = false;
+            rows++;
+        }
+    }
+    CU_ASSERT(rows > 500);
+}
+
+static const struct hn_test tests[] = {
+    {"holds and fails", test_holds_and_fails},
+    {"pairs by seed", test_pairs_by_seed},
+    {"inconclusive, with the seeds needed", test_inconclusive},
+    {"parts: steps and pairs", test_parts},
+    {"equal within a margin", test_equal},
+    {"rises and falls", test_rises},
+    {"bound and slope", test_bound_and_slope},
+    {"one seed", test_one_seed},
+    {"what is missing is named", test_missing},
+    {"a failed cell", test_failed_cell},
+    {"keys into other tables", test_linked},
+    {"error rates", test_error_rates},
+    {"malformed files", test_malformed},
+    {"no memory", test_memory},
+    {"outcomes", test_outcome},
+    {"the papers' files", test_papers},
+    {"published numbers", test_numbers},
+};
+
+int main(int argc, char **argv) {
+    hn_context_init(&ctx, 1);
+    return hn_test_main(argc, argv, "claims", tests, (int)(sizeof tests / sizeof tests[0]));
+}

@@ -1,0 +1,210 @@
+// Claims on trainings, from made-up tables /runs and /training with known answers.
+#include "harness/claims/claims.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hn_context ctx;
+
+static void must(enum hn_code code) {
+    if (code != HN_OK) {
+        fprintf(stderr, "    %s\n", ctx.message);
+        abort();
+    }
+}
+
+static const struct hn_column run_columns[] = {
+    {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+    {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+    {"params", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+    {"M", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+    {"loss", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+    {"task_params", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+    {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER},
+    {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+};
+static const struct hn_column training_columns[] = {
+    {"run", HN_COLUMN_INT, "1", "", HN_NEITHER},
+    {"step", HN_COLUMN_INT, "1", "", HN_NEITHER},
+    {"loss", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+    {"acc", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+    {"loss_expected", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+};
+
+static void begin(struct hn_results *r) {
+    *r = (struct hn_results){.n_tables = 1};
+    must(hn_table_init(&ctx, &r->runs, "runs"));
+    r->table = hn_zalloc(&ctx, 1, sizeof *r->table);
+    if (!r->table)
+        abort();
+    must(hn_table_init(&ctx, r->table, "training"));
+    for (size_t i = 0; i < sizeof run_columns / sizeof *run_columns; i++)
+        must(hn_table_add_column(&ctx, &r->runs, &run_columns[i]));
+    for (size_t i = 0; i < sizeof training_columns / sizeof *training_columns; i++)
+        must(hn_table_add_column(&ctx, r->table, &training_columns[i]));
+}
+
+// A run of n evaluations, `every` steps apart, the first before training.
+static void put(struct hn_results *r, const char *sampler, const char *params, int seed, int every,
+                const double *acc, int n) {
+    struct hn_table *runs = &r->runs, *t = r->table;
+    int64_t run = runs->rows;
+    must(hn_table_add_row(&ctx, runs));
+    must(hn_table_set_text(&ctx, runs, run, "dataset", "d"));
+    must(hn_table_set_text(&ctx, runs, run, "sampler", sampler));
+    must(hn_table_set_text(&ctx, runs, run, "params", params));
+    must(hn_table_set_text(&ctx, runs, run, "loss", "ntxent"));
+    must(hn_table_set_text(&ctx, runs, run, "task_params", "encoder=mean, out=512"));
+    must(hn_table_set_int(&ctx, runs, run, "seed", seed));
+    must(hn_table_set_text(&ctx, runs, run, "status", "ok"));
+    for (int i = 0; i < n; i++) {
+        int64_t row = t->rows;
+        must(hn_table_add_row(&ctx, t));
+        must(hn_table_set_int(&ctx, t, row, "run", run));
+        must(hn_table_set_int(&ctx, t, row, "step", i * every));
+        must(hn_table_set_real(&ctx, t, row, "loss", -1.0 * i));
+        must(hn_table_set_real(&ctx, t, row, "acc", acc[i]));
+        must(hn_table_set_real(&ctx, t, row, "loss_expected", -(1.02 + 0.001 * seed) * i));
+    }
+}
+
+static void judge(const struct hn_results *r, const char *claim, struct hn_claim_result *out) {
+    char text[2048];
+    struct hn_claim_book book;
+    snprintf(text, sizeof text,
+             "paper: X\nentries: [{id: x, title: x, source: x, claims: [{name: x, statement: x, "
+             "%s}]}]\n",
+             claim);
+    must(hn_claims_read(&ctx, "made up", text, &book));
+    must(hn_claim_judge(&ctx, r, &book.entry[0].claim[0], out));
+    hn_claims_free(&ctx, &book);
+}
+
+static void expect(const struct hn_results *r, const char *claim, enum hn_verdict verdict,
+                   double left, double right, const char *part) {
+    struct hn_claim_result out;
+    judge(r, claim, &out);
+    if (out.verdict != verdict || !strstr(out.reason, part))
+        fprintf(stderr, "    %s\n    gave %s: %s\n", claim, hn_verdicts[out.verdict], out.reason);
+    CU_ASSERT_EQUAL(out.verdict, verdict);
+    CU_ASSERT_PTR_NOT_NULL(strstr(out.reason, part));
+    if (!isnan(left) && out.parts > 0) {
+        CU_ASSERT_DOUBLE_EQUAL(out.part[0].left, left, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(out.part[0].right, right, 1e-9);
+    }
+    hn_claim_result_free(&ctx, &out);
+}
+
+// Ends differ in their step: runs are compared at their own ends, paired by seed.
+static void test_ends(void) {
+    struct hn_results r;
+    begin(&r);
+    put(&r, "walk", "K=10, M=500", 1, 100, (double[]){.2, .5, .70}, 3);
+    put(&r, "walk", "K=10, M=500", 2, 100, (double[]){.2, .5, .72}, 3);
+    put(&r, "walk", "K=10, M=500", 3, 100, (double[]){.2, .5, .74}, 3);
+    put(&r, "uniform", "draw=shuffle", 1, 300, (double[]){.2, .50}, 2);
+    put(&r, "uniform", "draw=shuffle", 2, 300, (double[]){.2, .53}, 2);
+    put(&r, "uniform", "draw=shuffle", 3, 300, (double[]){.2, .56}, 2);
+#define WALK "of: {table: training, column: acc, rows: {sampler: walk}}"
+    // Differences .20, .19, .18: mean .19, standard error .01 / sqrt(3).
+    expect(&r, "test: above, steps: end, " WALK ", than: {rows: {sampler: uniform}}", HN_HOLDS, .72,
+           .53, "over 3 seeds, se 0.0058, p 0.00092");
+    expect(&r, "test: below, steps: end, " WALK ", than: {rows: {sampler: uniform}}", HN_FAILS, .72,
+           .53, "");
+    expect(&r, "test: above, steps: end, " WALK ", than: {steps: start, rows: {sampler: walk}}",
+           HN_HOLDS, .72, .2, "");
+    expect(&r,
+           "test: equal, margin: 0.01, steps: start, " WALK ", than: {rows: {sampler: uniform}}",
+           HN_HOLDS, .2, .2, "");
+    hn_results_free(&ctx, &r);
+}
+
+// Options are found by name in the texts of options, empty columns of that name notwithstanding.
+static void test_options(void) {
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 3; seed++) {
+        put(&r, "walk", "K=10, M=500", seed, 100, (double[]){.2, .6 + .01 * seed}, 2);
+        put(&r, "walk", "K=10, M=1000", seed, 100, (double[]){.2, .7 + .012 * seed}, 2);
+    }
+#define END "test: rises, steps: end, along: M, of: {table: training, column: acc"
+    expect(&r, END ", rows: {encoder: mean}}", HN_HOLDS, .724, .62, "M 500 to 1000");
+    expect(&r, END ", rows: {encoder: gcn}}", HN_NOT_TESTED, NAN, NAN, "encoder gcn");
+    expect(&r, END ", rows: {deco: gcn}}", HN_NOT_TESTED, NAN, NAN, "column 'deco' is missing");
+    expect(&r,
+           "test: above, steps: end, of: {table: training, column: acc, rows: {M: 1000}}, "
+           "than: {rows: {M: 500}}",
+           HN_HOLDS, .724, .62, "");
+    // The loss of training is a number, that of the run a name.
+    expect(&r,
+           "test: below, steps: end, of: {table: training, column: loss, rows: {runs.loss: "
+           "ntxent, M: 500}}, than: {value: -0.99}",
+           HN_HOLDS, -1, -.99, "");
+    expect(&r,
+           "test: below, steps: end, of: {table: training, column: loss, rows: {runs.loss: "
+           "siamese}}, than: {value: -0.99}",
+           HN_NOT_TESTED, NAN, NAN, "no rows");
+    expect(&r, "test: above, steps: end, of: {table: training, column: acc}, than: {value: 0}",
+           HN_NOT_TESTED, NAN, NAN, "more settings than the claim tells apart");
+    hn_results_free(&ctx, &r);
+}
+
+// Uniform ends at .6 after 300 steps; walk is at .5 after 100 and .7 after 200: .6 after 150.
+static void test_sooner(void) {
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 3; seed++) {
+        put(&r, "walk", "K=1", seed, 100, (double[]){.2, .5, .7, .8}, 4);
+        put(&r, "uniform", "", seed, 100, (double[]){.2, .3, .4, .6}, 4);
+        put(&r, "slow", "", seed, 100, (double[]){.2, .3, .35, .4}, 4);
+    }
+#define SOONER(a, b)                                                                               \
+    "test: sooner, of: {table: training, column: acc, rows: {sampler: " a                          \
+    "}}, than: {rows: {sampler: " b "}}"
+    expect(&r, SOONER("walk", "uniform"), HN_HOLDS, 150, 300, "150 against 300");
+    expect(&r, SOONER("uniform", "walk"), HN_FAILS, 400, 300,
+           ""); // never there: one evaluation more
+    expect(&r, SOONER("slow", "uniform"), HN_FAILS, 400, 300, "");
+    expect(&r, SOONER("lost", "uniform"), HN_NOT_TESTED, NAN, NAN, "sampler lost");
+    put(&r, "walk", "K=2", 1, 100, (double[]){.2, .5, .7, .8}, 4);
+    expect(&r, SOONER("walk", "uniform"), HN_NOT_TESTED, NAN, NAN, "more settings");
+    hn_results_free(&ctx, &r);
+}
+
+// A loss over what it was before the epoch: 1 / 1.021 to 1 / 1.023 here.
+static void test_expected(void) {
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 3; seed++)
+        put(&r, "walk", "K=1", seed, 100, (double[]){.2, .5, .7}, 3);
+#define RATIO(margin)                                                                              \
+    "test: equal, margin: " margin ", steps: end, of: {table: training, column: loss / "           \
+    "loss_expected, rows: {sampler: walk}}, than: {value: 1}"
+    double mean = (1 / 1.021 + 1 / 1.022 + 1 / 1.023) / 3;
+    expect(&r, RATIO("0.05"), HN_HOLDS, mean, 1, "");
+    expect(&r, RATIO("0.01"), HN_FAILS, mean, 1, "");
+    hn_results_free(&ctx, &r);
+}
+
+static void test_refused(void) {
+    struct hn_claim_book book;
+    const char *text = "paper: X\nentries: [{id: x, title: x, source: x, claims: [{name: x, "
+                       "statement: x, test: sooner, of: {column: acc}, than: {value: 1}}]}]\n";
+    CU_ASSERT_EQUAL(hn_claims_read(&ctx, "made up", text, &book), HN_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "'sooner' wants rows"));
+}
+
+static const struct hn_test tests[] = {
+    {"a run's own ends", test_ends}, {"options by name", test_options},
+    {"sooner", test_sooner},         {"a loss and its estimate", test_expected},
+    {"refused", test_refused},
+};
+
+int main(int argc, char **argv) {
+    hn_context_init(&ctx, 1);
+    return hn_test_main(argc, argv, "claims_training", tests,
+                        (int)(sizeof tests / sizeof tests[0]));
+}

@@ -1,0 +1,182 @@
+// Provenance and calibration: names, plausible rates, failures of memory.
+#include "harness/host/host.h"
+#include "harness/host/instructions.h"
+#include "tests/test.h"
+
+#include <linux/perf_event.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void machine_classes(void) {
+    static const struct {
+        const char *model, *core, *wanted;
+        int64_t n_cpu;
+    } cases[] = {
+        {"Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", "SkylakeX",
+         "intel-xeon-gold-6130-x16-skylakex", 16},
+        {"AMD EPYC 9V74 80-Core Processor", "Zen", "amd-epyc-9v74-x2-zen", 2},
+        {"AMD Ryzen(TM) 7", "Haswell", "amd-ryzen-7-x8-haswell", 8},
+        {"", "Generic", "x1-generic", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[200];
+        hn_host_machine_class(cases[i].model, cases[i].n_cpu, cases[i].core, text, sizeof text);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].wanted);
+    }
+}
+
+static void long_names_are_cut(void) {
+    char model[5000], text[16];
+    memset(model, 'A', sizeof model);
+    for (size_t i = 3; i < sizeof model; i += 4)
+        model[i] = ' ';
+    model[sizeof model - 1] = '\0';
+    hn_host_machine_class(model, 4, "Zen", text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "aaa-aaa-aaa-aaa");
+}
+
+static void environment_is_complete(void) {
+    static const char *const names[] = {
+        "tool_version",    "git_commit",      "git_dirty",
+        "compiler",        "cflags",          "os",
+        "kernel",          "cpu_model",       "n_cpu",
+        "mem_bytes",       "threads",         "machine_class",
+        "gsl_version",     "hdf5_version",    "nettle_version",
+        "openblas_core",   "openblas_config", "libyaml_version",
+        "jansson_version",
+    };
+    struct hn_context ctx;
+    struct hn_results r = {0};
+    hn_context_init(&ctx, 2);
+    HN_CHECK(&ctx, hn_host_describe(&ctx, &r, false));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!hn_results_get_env(&r, names[i])[0])
+            fprintf(stderr, "    %s is empty\n", names[i]);
+        CU_ASSERT(hn_results_get_env(&r, names[i])[0] != '\0');
+    }
+    CU_ASSERT_EQUAL(atoi(hn_results_get_env(&r, "threads")), 2);
+    CU_ASSERT(atof(hn_results_get_env(&r, "mem_bytes")) > 1e7);
+    CU_ASSERT_STRING_EQUAL(hn_results_get_env(&r, "tool_version"), hn_version);
+    CU_ASSERT_STRING_EQUAL(hn_results_get_env(&r, "sgemm_gflops"), "");
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void rates_are_plausible(void) {
+    struct hn_context ctx;
+    double gflops = 0, gbs = 0;
+    hn_context_init(&ctx, 2);
+    HN_CHECK(&ctx, hn_host_sgemm(&ctx, 128, 3, &gflops));
+    HN_CHECK(&ctx, hn_host_read(&ctx, 3, &gbs));
+    // Wide bounds: what no processor of today leaves, even emulated or with a sanitizer.
+    CU_ASSERT(gflops > 0.05 && gflops < 1e5);
+    CU_ASSERT(gbs > 0.01 && gbs < 1e4);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void calibration_is_quick(void) {
+    struct hn_context ctx;
+    struct hn_results r = {0};
+    hn_context_init(&ctx, 2);
+    int64_t begin = hn_wall_ns();
+    HN_CHECK(&ctx, hn_host_describe(&ctx, &r, true));
+    double seconds = (double)(hn_wall_ns() - begin) * 1e-9;
+    fprintf(stderr, "    calibration: %s GFLOP/s, %s GB/s, %.2f s\n",
+            hn_results_get_env(&r, "sgemm_gflops"), hn_results_get_env(&r, "read_gbs"), seconds);
+    CU_ASSERT(seconds < 10); // a second by design; other programs may be running
+    CU_ASSERT(atof(hn_results_get_env(&r, "sgemm_gflops")) > 0);
+    CU_ASSERT(atof(hn_results_get_env(&r, "read_gbs")) > 0);
+    hn_results_free(&ctx, &r);
+}
+
+static void failing_memory(void) {
+    struct hn_context ctx;
+    enum hn_code code = HN_MEMORY;
+    for (int64_t k = 1; code; k++) {
+        CU_ASSERT_FATAL(k < 200);
+        struct hn_results r = {0};
+        hn_context_init(&ctx, 1);
+        ctx.memory.fail_at = k;
+        code = hn_host_describe(&ctx, &r, k < 2);
+        CU_ASSERT(code == HN_OK || code == HN_MEMORY);
+        hn_results_free(&ctx, &r);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+    for (int64_t k = 1; k <= 4; k++) {
+        double rate;
+        hn_context_init(&ctx, 1);
+        ctx.memory.fail_at = k;
+        CU_ASSERT_EQUAL(hn_host_sgemm(&ctx, 16, 1, &rate), HN_MEMORY);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+    for (int64_t k = 1; k <= 3; k++) {
+        double rate;
+        hn_context_init(&ctx, 1);
+        ctx.memory.fail_at = k;
+        CU_ASSERT_EQUAL(hn_host_read(&ctx, 1, &rate), HN_MEMORY);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+}
+
+static void *work(void *data) {
+    volatile double *sum = data;
+    for (int i = 1; i < 2000000; i++)
+        *sum += 1.0 / i;
+    return NULL;
+}
+
+// What is counted between two readings, beside the CPU time of the process.
+static void check_counted(const struct hn_instructions *counter, bool in_thread) {
+    volatile double sum = 0;
+    double before = hn_instructions_read(counter), cpu = (double)hn_cpu_ns();
+    pthread_t thread;
+    if (in_thread) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, work, (void *)&sum), 0);
+        CU_ASSERT_EQUAL_FATAL(pthread_join(thread, NULL), 0);
+    } else {
+        (void)work((void *)&sum);
+    }
+    cpu = (double)hn_cpu_ns() - cpu;
+    double counted = hn_instructions_read(counter) - before;
+    CU_ASSERT(counted > cpu / 2 && counted < cpu * 2);
+}
+
+// Most virtual machines have no counter of instructions, but the kernel's clock of the task goes
+// the same way: opened, inherited by threads that start later, read.
+static void an_event_is_counted(void) {
+    struct hn_instructions counter;
+    hn_instructions_open_event(&counter, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+    if (counter.file < 0) {
+        CU_ASSERT(strncmp(counter.why, "perf_event_open: ", 17) == 0);
+        hn_test_skip(counter.why);
+    }
+    check_counted(&counter, false);
+    check_counted(&counter, true);
+    hn_instructions_close(&counter);
+    CU_ASSERT(isnan(hn_instructions_read(&counter)));
+    hn_instructions_close(&counter); // twice is fine
+}
+
+static void an_event_that_is_not_there(void) {
+    struct hn_instructions counter;
+    hn_instructions_open_event(&counter, PERF_TYPE_SOFTWARE, UINT64_MAX);
+    CU_ASSERT_EQUAL(counter.file, -1);
+    CU_ASSERT(strncmp(counter.why, "perf_event_open: ", 17) == 0 && strlen(counter.why) > 17);
+    CU_ASSERT(isnan(hn_instructions_read(&counter)));
+}
+
+static const struct hn_test tests[] = {
+    {"an_event_is_counted", an_event_is_counted},
+    {"an_event_that_is_not_there", an_event_that_is_not_there},
+    {"machine_classes", machine_classes},
+    {"long_names_are_cut", long_names_are_cut},
+    {"environment_is_complete", environment_is_complete},
+    {"rates_are_plausible", rates_are_plausible},
+    {"calibration_is_quick", calibration_is_quick},
+    {"failing_memory", failing_memory},
+};
+
+HN_TEST_MAIN("host", tests)

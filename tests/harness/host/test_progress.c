@@ -1,0 +1,157 @@
+// The progress line: what it says, how often it is written, and when it is not.
+#include "harness/host/progress.h"
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct hn_progress example(void) {
+    return (struct hn_progress){.total = 80, .skipped = 20, .done = 10, .begun_ns = 1000};
+}
+
+static void rate_counts_only_this_run(void) {
+    struct hn_progress p = example();
+    char text[200];
+    // 10 cells in 4 s are 2.5 a second; 50 are left: 20 s. The 20 found finished do not count.
+    int length = hn_progress_text(&p, "knn", 4000001000, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "30/80 cells, 2.5 cells/s, 0:20 left, knn");
+    CU_ASSERT_EQUAL(length, (int)strlen(text));
+}
+
+static void failures_and_long_times(void) {
+    struct hn_progress p = example();
+    char text[200];
+    p.failed = 3;
+    // 10 cells in 1000 s: 36 an hour; 50 cells are 5000 s = 1:23:20.
+    hn_progress_text(&p, NULL, 1000000001000, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "30/80 cells, 3 failed, 36.0 cells/h, 1:23:20 left");
+}
+
+static void no_rate_before_the_first_cell(void) {
+    struct hn_progress p = example();
+    p.done = 0;
+    char text[200];
+    hn_progress_text(&p, "uniform", 4000001000, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "20/80 cells, uniform");
+}
+
+static void text_is_cut_to_the_buffer(void) {
+    struct hn_progress p = example();
+    for (size_t size = 1; size < 60; size++) {
+        char text[64];
+        memset(text, 'x', sizeof text);
+        int length = hn_progress_text(&p, "a sampler of a long name", 4000001000, text, size);
+        CU_ASSERT_EQUAL(length, (int)strlen(text));
+        CU_ASSERT(strlen(text) < size);
+        CU_ASSERT_EQUAL(text[size], 'x');
+    }
+}
+
+// Everything that `steps` fast steps write to stderr, on a terminal 40 columns wide or in a pipe,
+// for about `seconds`. output[size] is ended by a zero.
+static void collect(bool terminal, bool quiet, double seconds, char *output, size_t size) {
+    int ends[2];
+    if (terminal) {
+        struct winsize window = {.ws_row = 24, .ws_col = 40};
+        if (openpty(&ends[0], &ends[1], NULL, NULL, &window) != 0)
+            hn_test_skip("no pseudo-terminals here");
+    } else
+        CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    pid_t child = fork();
+    CU_ASSERT_FATAL(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        setenv("TERM", "xterm", 1);
+        setenv("NO_COLOR", "1", 1);
+        struct hn_progress p;
+        int64_t end = hn_wall_ns() + (int64_t)(seconds * 1e9);
+        hn_progress_begin(&p, 1000000, 0, quiet);
+        while (hn_wall_ns() < end) {
+            hn_progress_step(&p, false, "kn\xc3\xa9 with a name that is too long for the line");
+            usleep(2000);
+        }
+        hn_progress_end(&p);
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; used + 1 < size; used += (size_t)got) {
+        got = read(ends[0], output + used, size - 1 - used);
+        if (got <= 0)
+            break;
+    }
+    output[used] = '\0';
+    close(ends[0]);
+    CU_ASSERT_EQUAL(waitpid(child, NULL, 0), child);
+}
+
+static void terminal_is_rewritten_at_most_ten_times_a_second(void) {
+    char output[1 << 16];
+    collect(true, false, 0.55, output, sizeof output);
+    int writes = 0, widest = 0, column = 0;
+    for (const char *c = output; *c; c++) {
+        if (*c == '\r') {
+            writes++;
+            column = 0;
+        } else if (*c == '\033')
+            c += 2; // "\033[K"
+        else if (((unsigned char)*c & 0xC0) != 0x80)
+            column++;
+        widest = column > widest ? column : widest;
+    }
+    // At once, then every tenth of a second, and the clearing at the end.
+    CU_ASSERT(writes >= 3 && writes <= 7);
+    CU_ASSERT(widest <= 39);
+    CU_ASSERT(widest >= 30);
+    CU_ASSERT_PTR_NULL(strchr(output, '\n'));
+    CU_ASSERT_PTR_NULL(strstr(output, "\033[3")); // NO_COLOR
+}
+
+static void silent_in_a_pipe_below_a_minute_and_when_quiet(void) {
+    char output[1 << 12];
+    collect(false, false, 0.2, output, sizeof output);
+    CU_ASSERT_STRING_EQUAL(output, "");
+    collect(true, true, 0.2, output, sizeof output);
+    CU_ASSERT_STRING_EQUAL(output, "");
+}
+
+static void one_line_a_minute_in_a_pipe(void) {
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    int saved = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    struct hn_progress p;
+    hn_progress_begin(&p, 10, 0, false);
+    p.shown_ns -= 61000000000; // as if a minute had gone by
+    p.begun_ns -= 61000000000;
+    hn_progress_step(&p, false, "gcbs");
+    hn_progress_step(&p, false, "gcbs");
+    hn_progress_end(&p);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(ends[1]);
+    char output[256] = "";
+    CU_ASSERT(read(ends[0], output, sizeof output - 1) > 0);
+    close(ends[0]);
+    CU_ASSERT_PTR_EQUAL(strstr(output, "1/10 cells, "), output);
+    CU_ASSERT_PTR_EQUAL(strchr(output, '\n'), output + strlen(output) - 1);
+}
+
+static const struct hn_test tests[] = {
+    {"rate_counts_only_this_run", rate_counts_only_this_run},
+    {"failures_and_long_times", failures_and_long_times},
+    {"no_rate_before_the_first_cell", no_rate_before_the_first_cell},
+    {"text_is_cut_to_the_buffer", text_is_cut_to_the_buffer},
+    {"terminal_is_rewritten_at_most_ten_times_a_second",
+     terminal_is_rewritten_at_most_ten_times_a_second},
+    {"silent_in_a_pipe_below_a_minute_and_when_quiet",
+     silent_in_a_pipe_below_a_minute_and_when_quiet},
+    {"one_line_a_minute_in_a_pipe", one_line_a_minute_in_a_pipe},
+};
+
+HN_TEST_MAIN("progress", tests)

@@ -1,0 +1,292 @@
+// Estimates: the arithmetic near its limits, and what was foreseen against what was then used.
+#include "datasets/h5.h"
+#include "datasets/synth.h"
+#include "harness/run/estimate.h"
+#include "harness/run/runner.h"
+#include "tests/job_fixture.h"
+
+#include <math.h>
+
+// --- arithmetic ---
+
+static void test_sizes_stop(void) {
+    const int64_t n = INT64_C(1) << 31;
+    CU_ASSERT_EQUAL(hn_bytes_mul(n - 1, n - 1), (n - 1) * (n - 1));
+    CU_ASSERT_EQUAL(hn_bytes_mul(n, n), INT64_C(1) << 62);
+    CU_ASSERT_EQUAL(hn_bytes_mul(n, 2 * n), INT64_MAX); // 2^63
+    CU_ASSERT_EQUAL(hn_bytes_mul(hn_bytes_mul(n, n), 4), INT64_MAX);
+    CU_ASSERT_EQUAL(hn_bytes_mul(0, INT64_MAX), 0);
+    CU_ASSERT_EQUAL(hn_bytes_mul(-5, n), 0);
+    CU_ASSERT_EQUAL(hn_bytes_add(INT64_MAX, 1), INT64_MAX);
+    CU_ASSERT_EQUAL(hn_bytes_add(INT64_MAX - 1, 1), INT64_MAX);
+    CU_ASSERT_EQUAL(hn_bytes_add(n, -3), n);
+}
+
+static const int64_t at[3] = {2048, 3072, 4096};
+
+static void check_close(int64_t got, double wanted) {
+    CU_ASSERT(fabs((double)got - wanted) <= 1e-6 * wanted + 1);
+}
+
+// Bytes that grow with n, or with its square, are foreseen at any n; nothing overflows at 2^31.
+static void test_growth(void) {
+    int64_t flat[3], line[3], square[3], rounded[3], steep[3];
+    for (int i = 0; i < 3; i++) {
+        flat[i] = 12345678;
+        line[i] = 64 + 1000 * at[i];
+        square[i] = 64 + 100 * at[i] + 12 * at[i] * at[i];
+        rounded[i] = 1000 * at[i] + (i == 1 ? 4000 : 0); // no curvature, though it seems so
+        steep[i] = (at[i] * at[i]) << 36;
+    }
+    for (int shift = 12; shift <= 31; shift++) {
+        int64_t n = (INT64_C(1) << shift) - 1;
+        double x = (double)hn_max(n, at[2]);
+        CU_ASSERT_EQUAL(hn_estimate_bytes(at, flat, 3, (int64_t)x), 12345678);
+        check_close(hn_estimate_bytes(at, line, 3, (int64_t)x), 64 + 1000 * x);
+        check_close(hn_estimate_bytes(at, rounded, 3, (int64_t)x), 1000 * x);
+        double wanted = 64 + 100 * x + 12 * x * x;
+        if (wanted < 9e18)
+            check_close(hn_estimate_bytes(at, square, 3, (int64_t)x), wanted);
+    }
+    CU_ASSERT_EQUAL(hn_estimate_bytes(at, steep, 3, INT32_MAX), INT64_MAX);
+    CU_ASSERT_EQUAL(hn_estimate_bytes(at, line, 1, INT32_MAX), line[0]); // tried on the file itself
+    // What shrinks towards larger files is not trusted to.
+    const int64_t falling[3] = {9000000, 8000000, 3000000};
+    CU_ASSERT_EQUAL(hn_estimate_bytes(at, falling, 3, 100000), 9000000);
+}
+
+static void check_bytes_text(int64_t bytes, const char *wanted) {
+    char text[32];
+    CU_ASSERT_EQUAL(hn_bytes_text(bytes, text, sizeof text), (int)strlen(wanted));
+    CU_ASSERT_STRING_EQUAL(text, wanted);
+}
+
+static void check_seconds_text(double seconds, const char *wanted) {
+    char text[32];
+    CU_ASSERT_EQUAL(hn_seconds_text(seconds, text, sizeof text), (int)strlen(wanted));
+    CU_ASSERT_STRING_EQUAL(text, wanted);
+}
+
+static void test_texts(void) {
+    check_bytes_text(0, "0.0 KiB");
+    check_bytes_text(1536, "1.5 KiB");
+    check_bytes_text(INT64_C(34) << 20, "34 MiB");
+    check_bytes_text(INT64_C(3) << 29, "1.5 GiB");
+    check_bytes_text(INT64_MAX, "8.0 EiB");
+    check_seconds_text(0.0123, "12 ms");
+    check_seconds_text(0.0999, "0.1 s");
+    check_seconds_text(59.6, "60 s");
+    check_seconds_text(59.96, "1:00");
+    check_seconds_text(3599.6, "1:00:00");
+    check_seconds_text(7390, "2:03:10");
+    check_seconds_text(INFINITY, "2500000000000:00:00");
+}
+
+// --- foreseen and used ---
+
+static void make_series(struct bench *b, const char *n, const char *dim) {
+    char path[600];
+    struct hn_synth synth = {.tool_version = "hardneg test"};
+    const char *const setting[][2] = {{"n", n},           {"dim", dim},  {"steps", "2"},
+                                      {"step-gap", "60"}, {"seed", "7"}, {"kappa-from", "20"}};
+    snprintf(path, sizeof path, "%s/s.h5", b->folder);
+    HN_CHECK(&b->ctx, hn_options_init(&b->ctx, hn_synth_options, &synth));
+    for (size_t i = 0; i < sizeof setting / sizeof setting[0]; i++)
+        HN_CHECK(&b->ctx,
+                 hn_options_set(&b->ctx, hn_synth_options, &synth, setting[i][0], setting[i][1]));
+    HN_CHECK(&b->ctx, hn_options_set(&b->ctx, hn_synth_options, &synth, "output", path));
+    HN_CHECK(&b->ctx, hn_synth_write(&b->ctx, &synth));
+    hn_options_free(&b->ctx, hn_synth_options, &synth);
+}
+
+// Runs the job in the fixture's folder; returns its peak of allocated memory.
+static int64_t run_job(struct bench *b, const struct hn_plan *plan) {
+    char out[600];
+    snprintf(out, sizeof out, "%s/out", b->folder);
+    struct hn_run_options options = {.folder = out, .quiet = true};
+    struct hn_run_summary summary;
+    struct hn_results results;
+    atomic_store(&b->ctx.memory.peak, 0);
+    HN_CHECK(&b->ctx, hn_run_cells(&b->ctx, plan, &options, &summary));
+    HN_CHECK(&b->ctx, hn_run_collect(&b->ctx, plan, &options, &results, &summary));
+    CU_ASSERT_EQUAL(summary.failed, 0);
+    hn_results_free(&b->ctx, &results);
+    return b->ctx.memory.peak;
+}
+
+// The peak is within 1.1 times the estimate, and the estimate no more than twice the peak. Times
+// are printed: what else runs on the machine decides them, too.
+static void check_job(struct bench *b, const char *name, const char *text) {
+    struct hn_job job;
+    struct hn_plan plan;
+    struct hn_estimate estimate;
+    struct hn_estimate_total total;
+    HN_CHECK(&b->ctx, read_text(b, text, NULL, &job));
+    HN_CHECK(&b->ctx, hn_plan_make(&b->ctx, &job, &plan));
+    int64_t live = b->ctx.memory.live;
+    HN_CHECK(&b->ctx, hn_estimate_make(&b->ctx, &plan, &estimate));
+    hn_estimate_sum(&plan, &estimate, NULL, NULL, &total);
+    CU_ASSERT_EQUAL(total.unknown, 0);
+    CU_ASSERT_EQUAL(estimate.live, live);
+    hn_estimate_free(&b->ctx, &estimate);
+    CU_ASSERT_EQUAL(b->ctx.memory.live, live);
+    int64_t begin = hn_wall_ns(), peak = run_job(b, &plan);
+    printf("    %-28s %6.2f MiB used, %6.2f foreseen; %5.2f s, %5.2f foreseen\n", name,
+           (double)peak / 1048576, (double)total.bytes / 1048576,
+           (double)(hn_wall_ns() - begin) * 1e-9, total.seconds);
+    CU_ASSERT((double)peak <= 1.1 * (double)total.bytes);
+    CU_ASSERT((double)peak >= 0.5 * (double)total.bytes);
+    hn_plan_free(&b->ctx, &plan);
+    hn_job_free(&b->ctx, &job);
+}
+
+static void check_samplers(const char *n, const char *dim, const char *const *sampler, int count,
+                           bool lean) {
+    for (int i = 0; i < count; i++) {
+        struct bench b;
+        char text[1000];
+        set_up(&b);
+        b.ctx.memory.lean = lean;
+        make_series(&b, n, dim);
+        snprintf(text, sizeof text,
+                 "version: 1\nsnapshots: s.h5\nsteps: [60]\nbatch_size: 32\nbatches: 60\n"
+                 "samplers: [%s]\nmetrics: [fn_ratio, loss, coverage]\nfigures: none\n",
+                 sampler[i]);
+        check_job(&b, sampler[i], text);
+        tear_down(&b);
+    }
+}
+
+static void test_small_file(void) {
+    const char *const sampler[] = {"uniform",
+                                   "knn",
+                                   "batchsampler: {M: 300, K: 100}",
+                                   "gcbs: {keep: 64}",
+                                   "hard-negative",
+                                   "stratified",
+                                   "random-negatives: {n: 50}",
+                                   "ring: {space: embeddings, n: 20}",
+                                   "mined"};
+    check_samplers("900", "16", sampler, (int)(sizeof sampler / sizeof sampler[0]), false);
+}
+
+// Carried on from synthetic files of 2,048 to 4,096 items.
+static void test_large_file(void) {
+    const char *const sampler[] = {"uniform", "batchsampler: {M: 100, K: 50}",
+                                   "gcbs: {quantile: 0.99}", "gcbs: {keep: 64}"};
+    check_samplers("12000", "8", sampler, (int)(sizeof sampler / sizeof sampler[0]), false);
+}
+
+static void test_lean(void) {
+    const char *const sampler[] = {"mined"};
+    check_samplers("9000", "8", sampler, 1, true);
+}
+
+// A stale graph is judged beside a fresh one; weightings, losses and everything that is measured.
+static void test_stale(void) {
+    struct bench b;
+    set_up(&b);
+    make_series(&b, "900", "16");
+    check_job(&b, "stale graph, all metrics",
+              "version: 1\nsnapshots: s.h5\nbatch_size: [32, 64]\nepochs: 1\n"
+              "samplers: [batchsampler: {M: 300, K: 100, t: 100}]\nloss: [ntxent, infonce]\n"
+              "weightings: [none, debiased]\nfigures: none\n");
+    tear_down(&b);
+}
+
+// Studies of both steps: on the file itself, and carried on from files of one step.
+static void test_studies(void) {
+    static const char *const study[] = {"heatmap: {size: 128}", "staleness: {M: 200, K: 50}",
+                                        "purity: {M: 200, K: 50}", "prop2: {M: 200, K: 50}"};
+    static const char *const n[] = {"900", "12000"};
+    for (int i = 0; i < 2; i++)
+        for (size_t k = 0; k < sizeof study / sizeof *study; k++) {
+            struct bench b;
+            char text[1000];
+            if (i == 1 && k == 3)
+                continue; // it takes too long to run
+            set_up(&b);
+            make_series(&b, n[i], "16");
+            snprintf(text, sizeof text,
+                     "version: 1\nsnapshots: s.h5\nbatch_size: 32\nbatches: 5\n"
+                     "samplers: [uniform]\nmetrics: [fn_ratio, %s]\nseeds: [1, 2]\n"
+                     "figures: none\n",
+                     study[k]);
+            check_job(&b, study[k], text);
+            tear_down(&b);
+        }
+}
+
+// What a synthetic file has not is not foreseen, and said so.
+static void test_lacking(void) {
+    struct bench b;
+    struct hn_job job;
+    struct hn_plan plan;
+    struct hn_estimate estimate;
+    set_up(&b);
+    make_series(&b, "900", "16");
+    HN_CHECK(&b.ctx, read_text(&b,
+                               "version: 1\nsnapshots: s.h5\nbatch_size: 32\nbatches: 5\n"
+                               "samplers: [hops]\nmetrics: [fn_ratio]\nfigures: none\n",
+                               NULL, &job));
+    HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
+    CU_ASSERT(estimate.cell[0].known); // not applicable takes next to nothing
+    CU_ASSERT(estimate.cell[0].seconds < 1);
+    hn_estimate_free(&b.ctx, &estimate);
+    hn_plan_free(&b.ctx, &plan);
+    hn_job_free(&b.ctx, &job);
+    tear_down(&b);
+}
+
+// Wherever memory runs out, an error or an estimate comes out, and nothing stays.
+static void test_no_memory(void) {
+    struct bench b;
+    struct hn_job job;
+    struct hn_plan plan;
+    struct hn_estimate estimate;
+    set_up(&b);
+    make_series(&b, "60", "4");
+    HN_CHECK(&b.ctx,
+             read_text(&b,
+                       "version: 1\nsnapshots: s.h5\nbatch_size: 8\nbatches: 5\n"
+                       "samplers: [gcbs]\nmetrics: [fn_ratio, heatmap: {size: 9}]\nfigures: none\n",
+                       NULL, &job));
+    HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
+    int64_t live = b.ctx.memory.live, from = b.ctx.memory.calls, failed = 0;
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
+    hn_estimate_free(&b.ctx, &estimate);
+    int64_t calls = b.ctx.memory.calls - from, stride = hn_max(1, calls / 40);
+    for (int64_t k = 1; k <= calls; k += k < 12 ? 1 : stride) {
+        b.ctx.memory.calls = 0;
+        b.ctx.memory.fail_at = k;
+        enum hn_code code = hn_estimate_make(&b.ctx, &plan, &estimate);
+        CU_ASSERT(code == HN_OK || code == HN_MEMORY);
+        failed += code == HN_MEMORY;
+        hn_estimate_free(&b.ctx, &estimate);
+        CU_ASSERT_EQUAL(b.ctx.memory.live, live);
+    }
+    CU_ASSERT(failed > 12);
+    b.ctx.memory.fail_at = 0;
+    hn_plan_free(&b.ctx, &plan);
+    hn_job_free(&b.ctx, &job);
+    tear_down(&b);
+}
+
+static const struct hn_test tests[] = {
+    {"sizes stop at the largest", test_sizes_stop},
+    {"growth, up to 2^31 items", test_growth},
+    {"texts", test_texts},
+    {"small file", test_small_file},
+    {"large file", test_large_file},
+    {"lean", test_lean},
+    {"stale graph", test_stale},
+    {"studies", test_studies},
+    {"lacking", test_lacking},
+    {"no memory", test_no_memory},
+};
+
+int main(int argc, char **argv) {
+    hn_h5_quiet();
+    return hn_test_main(argc, argv, "estimate", tests, (int)(sizeof tests / sizeof tests[0]));
+}

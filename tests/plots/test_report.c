@@ -1,0 +1,326 @@
+// The report: whole, self-contained, escaped, and honest about what it leaves out.
+#include "datasets/h5.h"
+#include "harness/cli/command.h"
+#include "plots/report/report.h"
+#include "tests/figures_fixture.h"
+#include "tests/fixture.h"
+#include "tests/test.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct hn_context ctx;
+static char folder[256];
+
+static void begin(void) {
+    hn_context_init(&ctx, 1);
+    hn_h5_quiet();
+    hn_fixture_folder(folder, sizeof folder);
+}
+
+static void end(void) {
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+    hn_fixture_remove(folder);
+}
+
+static void need_gnuplot(void) {
+    char out[64];
+    if (hn_fixture_run("gnuplot --version 2>/dev/null", out, sizeof out) != 0)
+        hn_test_skip("gnuplot is not there (gnuplot-nox)");
+}
+
+static const char *in_folder(const char *name) {
+    static char path[4][512];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
+    return path[next];
+}
+
+// Text of a file, "" if there is none. Owned: free().
+static char *slurp(const char *path) {
+    char *text = calloc(1, 1 << 23);
+    FILE *f = fopen(path, "r");
+    if (!text || (f && fread(text, 1, (1 << 23) - 1, f) == 0))
+        abort();
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static int count(const char *text, const char *part) {
+    int n = 0;
+    for (; (text = strstr(text, part)); text++)
+        n++;
+    return n;
+}
+
+static int files_in_folder(void) {
+    DIR *dir = opendir(folder);
+    int n = -2; // "." and ".."
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+static enum hn_code report(const char *results, const char *page) {
+    char *params = (char *)page; // its only option
+    struct hn_common common = {.quiet = true};
+    CU_ASSERT_EQUAL(hn_cmd_report.params_size, sizeof params);
+    return hn_cmd_report.run(&ctx, &common, &params, 1, (const char *[]){results});
+}
+
+static int figures_in_list(void) {
+    int n = 0;
+    while (hn_figures[n])
+        n++;
+    return n;
+}
+
+// Tags that are opened are closed, as far as a count says so.
+static void check_balance(const char *page) {
+    static const char *const tags[] = {"table", "section", "figure", "details", "svg", "ul", "pre"};
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        char open[32], open_bare[32], close[32];
+        snprintf(open, sizeof open, "<%s ", tags[i]);
+        snprintf(open_bare, sizeof open_bare, "<%s>", tags[i]);
+        snprintf(close, sizeof close, "</%s>", tags[i]);
+        CU_ASSERT_EQUAL(count(page, open) + count(page, open_bare), count(page, close));
+    }
+}
+
+static void whole_page(void) {
+    need_gnuplot();
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("results.h5")));
+    hn_results_free(&ctx, &r);
+    HN_CHECK(&ctx, report(folder, NULL));
+    char *page = slurp(in_folder("index.html"));
+    CU_ASSERT(strncmp(page, "<!DOCTYPE html>", 15) == 0 && strstr(page, "</html>"));
+    CU_ASSERT_EQUAL(count(page, "<figure id="), figures_in_list());
+    CU_ASSERT_EQUAL(count(page, "</svg>"), figures_in_list());
+    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        CU_ASSERT(strstr(page, (*f)->title) != NULL);
+        char id[64];
+        snprintf(id, sizeof id, "id='%s-gpPt0'", (*f)->id);
+        CU_ASSERT_EQUAL(count(page, id), 1);
+    }
+    check_balance(page);
+    CU_ASSERT(strstr(page, "hardneg run -c job.yaml") && strstr(page, "tool_version"));
+    CU_ASSERT(strstr(page, "data-v=") && strstr(page, "aria-sort"));
+    // Nothing is fetched: no address but the names of XML's spaces, no style sheet, no script file.
+    CU_ASSERT_EQUAL(count(page, "src="), 0);
+    CU_ASSERT_EQUAL(count(page, "http://") + count(page, "https://"), count(page, "www.w3.org"));
+    CU_ASSERT_EQUAL(count(page, "@import") + count(page, "url(http"), 0);
+    CU_ASSERT_EQUAL(count(page, "<script"), 1);
+    // Again: the same bytes, and nothing but the page is left.
+    HN_CHECK(&ctx, report(in_folder("results.h5"), in_folder("again.html")));
+    char *again = slurp(in_folder("again.html"));
+    CU_ASSERT(strcmp(page, again) == 0);
+    CU_ASSERT_EQUAL(files_in_folder(), 3);
+    free(page);
+    free(again);
+    end();
+}
+
+static const char evil[] = "a\"b'<script>alert(1)</script><img src=x onerror=alert(2)>&lt;\xFF`x`";
+
+static void hostile_texts(void) {
+    need_gnuplot();
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        for (int c = 0; c < r.runs.n_columns; c++)
+            if (r.runs.column[c].kind == HN_COLUMN_TEXT)
+                HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, r.runs.column[c].name,
+                                                 strcmp(r.runs.column[c].name, "status") == 0
+                                                     ? row % 2 ? "ok" : evil
+                                                     : evil));
+    HN_CHECK(&ctx, hn_results_set(&ctx, &r, "argv", evil));
+    HN_CHECK(&ctx, hn_results_set(&ctx, &r, "config", evil));
+    HN_CHECK(&ctx, hn_results_set_env(&ctx, &r, "cpu_model", evil));
+    struct hn_report what = {&r, evil, NULL, folder};
+    FILE *f = fopen(in_folder("page"), "w");
+    HN_CHECK(&ctx, hn_report_write(&ctx, &what, f));
+    fclose(f);
+    char *page = slurp(in_folder("page"));
+    CU_ASSERT_EQUAL(count(page, "<script"), 1);
+    CU_ASSERT_EQUAL(count(page, "<img"), 0);
+    CU_ASSERT_EQUAL(count(page, "\xFF"), 0);
+    CU_ASSERT(count(page, "&#60;script&#62;alert(1)") > 5);
+    check_balance(page);
+    free(page);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// Every setting has its row, in a table that scrolls.
+static void many_settings(void) {
+    begin();
+    char *path = strdup(getenv("PATH"));
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        char params[32];
+        snprintf(params, sizeof params, "K=%d", (int)row);
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", params));
+    }
+    setenv("PATH", "/nowhere", 1); // figures are not what this is about
+    struct hn_report what = {&r, "many", NULL, folder};
+    FILE *f = fopen(in_folder("page"), "w");
+    HN_CHECK_FAILS(&ctx, hn_report_write(&ctx, &what, f), HN_GNUPLOT, "gnuplot-nox");
+    fclose(f);
+    setenv("PATH", path, 1);
+    free(path);
+    char *page = slurp(in_folder("page"));
+    CU_ASSERT_EQUAL(count(page, "<td class=options title=\"K="), (int)r.runs.rows);
+    CU_ASSERT_EQUAL(count(page, "class=\"scroll long\""), 1);
+    check_balance(page);
+    free(page);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+static void add_claims(struct hn_results *r) {
+    static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
+    struct hn_table *t = hn_resize(&ctx, r->table, r->n_tables + 2, sizeof *t);
+    if (!t)
+        abort();
+    r->table = t;
+    figures_table(&ctx, &t[r->n_tables], "claims",
+                  "id claim statement verdict reason at paper paper_table", "own own_lo own_hi");
+    figures_table(&ctx, &t[r->n_tables + 1], "claim_ids", "id title verdict reason", "claims");
+    for (int i = 0; i < 4; i++) {
+        figures_row(&ctx, &t[r->n_tables]);
+        figures_text(&ctx, &t[r->n_tables], "id", i ? "bs-fig4" : "no-figure");
+        figures_text(&ctx, &t[r->n_tables], "statement", "kNN above <uniform>");
+        figures_text(&ctx, &t[r->n_tables], "verdict", verdicts[i]);
+        figures_reals(&ctx, &t[r->n_tables], "own 0.125 own_lo 0.1 own_hi 0.15");
+        figures_row(&ctx, &t[r->n_tables + 1]);
+        figures_text(&ctx, &t[r->n_tables + 1], "id", "bs-table9");
+        figures_text(&ctx, &t[r->n_tables + 1], "verdict", verdicts[i]);
+        figures_text(&ctx, &t[r->n_tables + 1], "reason", "needs ImageNet");
+    }
+    r->n_tables += 2;
+}
+
+static void claims(void) {
+    begin();
+    char *path = strdup(getenv("PATH"));
+    struct hn_results r = figures_results(&ctx);
+    add_claims(&r);
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("results.h5")));
+    hn_results_free(&ctx, &r);
+    setenv("PATH", "/nowhere", 1); // figures are not what this is about
+    HN_CHECK_FAILS(&ctx, report(folder, NULL), HN_GNUPLOT, "gnuplot-nox");
+    setenv("PATH", path, 1);
+    free(path);
+    char *page = slurp(in_folder("index.html"));
+    CU_ASSERT(strstr(page, "<b>1</b> holds, <b>1</b> fails, <b>1</b> inconclusive, <b>1</b> not") !=
+              NULL);
+    CU_ASSERT(strstr(page, "<td class=\"verdict fails\">fails</td>") != NULL);
+    CU_ASSERT(strstr(page, "kNN above &#60;uniform&#62;") != NULL);
+    CU_ASSERT(strstr(page, "0.125<br><small>0.1 to 0.15</small>") != NULL);
+    CU_ASSERT_EQUAL(count(page, "<a href=\"#bs-fig4\">"), 3);
+    CU_ASSERT_EQUAL(count(page, "<a href=\"#no-figure\">"), 0);
+    CU_ASSERT(strstr(page, "needs ImageNet") != NULL);
+    CU_ASSERT_EQUAL(count(page, "<figure id="), 0);
+    CU_ASSERT(strstr(page, "gnuplot cannot be started") != NULL);
+    check_balance(page);
+    free(page);
+    end();
+}
+
+// Results of one figure in ids/ come before those of the whole.
+static void own_results_of_a_figure(void) {
+    need_gnuplot();
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("results.h5")));
+    CU_ASSERT_EQUAL(mkdir(in_folder("ids"), 0777), 0);
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        if (strcmp(hn_table_text(&r.runs, row, "sampler"), "gcbs") == 0)
+            HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", "only-here"));
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("ids/gc-bounds.h5")));
+    hn_results_free(&ctx, &r);
+    HN_CHECK(&ctx, report(folder, NULL));
+    char *page = slurp(in_folder("index.html"));
+    CU_ASSERT(count(page, ">only-here") >= 1);
+    free(page);
+    end();
+}
+
+static void wrong_input(void) {
+    begin();
+    HN_CHECK_FAILS(&ctx, report("/nowhere", NULL), HN_DATA, "/nowhere");
+    struct hn_results r = figures_results(&ctx);
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("results.h5")));
+    hn_results_free(&ctx, &r);
+    HN_CHECK_FAILS(&ctx, report(folder, "/nowhere/x.html"), HN_USAGE, "/nowhere/x.html");
+    CU_ASSERT(access(in_folder("index.html"), F_OK) != 0);
+    end();
+}
+
+// Without a byte of memory at any place: no leak, and no half-written page.
+static void without_memory(void) {
+    begin();
+    char *path = strdup(getenv("PATH"));
+    struct hn_results r = figures_results(&ctx);
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("results.h5")));
+    hn_results_free(&ctx, &r);
+    setenv("PATH", "/nowhere", 1);
+    int failures = 0, pages = 0;
+    for (int k = 1; pages < 2; k += k < 30 ? 1 : 301) {
+        (void)unlink(in_folder("index.html"));
+        ctx.memory.fail_at = 0;
+        atomic_store(&ctx.memory.calls, 0);
+        ctx.memory.fail_at = k;
+        enum hn_code code = report(folder, in_folder("index.html"));
+        ctx.memory.fail_at = 0;
+        CU_ASSERT(code == HN_GNUPLOT || code == HN_MEMORY || code == HN_IO);
+        CU_ASSERT_EQUAL(access(in_folder("index.html"), F_OK) == 0, code == HN_GNUPLOT);
+        CU_ASSERT_EQUAL(files_in_folder(), code == HN_GNUPLOT ? 2 : 1);
+        CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+        failures += code != HN_GNUPLOT;
+        pages += code == HN_GNUPLOT && atomic_load(&ctx.memory.calls) < k;
+        CU_ASSERT(code != HN_GNUPLOT || atomic_load(&ctx.memory.calls) < k);
+    }
+    CU_ASSERT(failures > 28);
+    setenv("PATH", path, 1);
+    free(path);
+    end();
+}
+
+static void texts(void) {
+    char out[256] = "";
+    FILE *f = fmemopen(out, sizeof out, "w");
+    hn_html_text(f, "<a>&\"'\x01\xC3\xA9\x80");
+    fclose(f);
+    CU_ASSERT_STRING_EQUAL(out, "&#60;a&#62;&#38;&#34;&#39; \xC3\xA9\xEF\xBF\xBD");
+    memset(out, 0, sizeof out);
+    f = fmemopen(out, sizeof out, "w");
+    hn_html_svg(f,
+                "<?xml?><svg width=\"10\" viewBox=\"0 0 10 5\"\n>"
+                "<title>Gnuplot</title><g fill=\"x\">\n</g>\n"
+                "<use id='a' href='#b' stroke='rgb(  1,  2,   3)'/></svg>",
+                "f", "T<");
+    fclose(f);
+    CU_ASSERT(strstr(out, "aria-label=\"T&#60;\">") != NULL);
+    CU_ASSERT(strstr(out, "<use id='f-a' href='#f-b' stroke='rgb(1,2,3)'/></svg>") != NULL);
+    CU_ASSERT(!strstr(out, "<g") && !strstr(out, "Gnuplot"));
+}
+
+static const struct hn_test tests[] = {
+    {"whole_page", whole_page},
+    {"hostile_texts", hostile_texts},
+    {"many_settings", many_settings},
+    {"claims", claims},
+    {"own_results_of_a_figure", own_results_of_a_figure},
+    {"wrong_input", wrong_input},
+    {"without_memory", without_memory},
+    {"texts", texts},
+};
+HN_TEST_MAIN("report", tests)

@@ -1,0 +1,422 @@
+// Gates and the comparison of results in memory: the grammar, which way is worse, every kind of
+// difference, times, merging, and allocation that fails.
+#include "harness/run/runner.h"
+#include "metrics/studies/study.h"
+#include "results/compare.h"
+#include "results/merge.h"
+#include "tests/results_fixture.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+static struct hn_context ctx;
+
+static struct hn_gate parsed(const char *text) {
+    struct hn_gate gate;
+    hn_context_init(&ctx, 1);
+    HN_CHECK(&ctx, hn_gate_parse(&ctx, text, &gate));
+    return gate;
+}
+
+static void test_grammar(void) {
+    struct hn_gate g = parsed("n_dot:0%");
+    CU_ASSERT_STRING_EQUAL(g.metric, "n_dot");
+    CU_ASSERT(g.percent && g.side == HN_GATE_WORSE && !(g.limit > 0));
+    g = parsed("fn_ratio:+0.002");
+    CU_ASSERT(!g.percent && g.side == HN_GATE_RISE);
+    CU_ASSERT_DOUBLE_EQUAL(g.limit, 0.002, 1e-15);
+    g = parsed("cos_mean:-1e-3");
+    CU_ASSERT(g.side == HN_GATE_FALL);
+    g = parsed("gap:=.5%");
+    CU_ASSERT(g.percent && g.side == HN_GATE_BOTH);
+    CU_ASSERT_DOUBLE_EQUAL(g.limit, 0.005, 1e-15);
+    const char *const wrong[] = {"",      "n_dot",      ":5%",         "n_dot:",    "n_dot:%",
+                                 "n:+",   "n_dot:5 %",  "n_dot:5%%",   "n_dot:nan", "n_dot:inf",
+                                 "n:+-1", "n_dot:0x1p", "n_dot:1e999", "n_dot: 5"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        HN_CHECK_FAILS(&ctx, hn_gate_parse(&ctx, wrong[i], &g), HN_USAGE, "METRIC:LIMIT");
+    char text[200];
+    memset(text, 'x', sizeof text);
+    memcpy(text + 190, ":5%", 4);
+    HN_CHECK_FAILS(&ctx, hn_gate_parse(&ctx, text, &g), HN_USAGE, "METRIC:LIMIT");
+}
+
+static void test_worse(void) {
+    CU_ASSERT(hn_gate_worse(HN_GATE_WORSE, HN_SMALLER, 1, 3) > 1.9);
+    CU_ASSERT(hn_gate_worse(HN_GATE_WORSE, HN_SMALLER, 3, 1) < -1.9);
+    CU_ASSERT(hn_gate_worse(HN_GATE_WORSE, HN_LARGER, 3, 1) > 1.9);
+    CU_ASSERT(hn_gate_worse(HN_GATE_WORSE, HN_NEITHER, 3, 1) > 1.9);
+    CU_ASSERT(hn_gate_worse(HN_GATE_WORSE, HN_NEITHER, 1, 3) > 1.9);
+    CU_ASSERT(hn_gate_worse(HN_GATE_RISE, HN_NEITHER, 3, 1) < -1.9);
+    CU_ASSERT(hn_gate_worse(HN_GATE_FALL, HN_NEITHER, 3, 1) > 1.9);
+    CU_ASSERT(hn_gate_worse(HN_GATE_BOTH, HN_SMALLER, 3, 1) > 1.9);
+}
+
+// --- comparisons of made-up results ---
+
+enum { ROWS = 12, REPS = 21 };
+
+// Results with costs, their samples, keys and a machine. factor: of the times of row `slow`.
+static struct hn_results made(int first, int rows, uint64_t seed, int slow, double factor) {
+    static const struct hn_column column[] = {{"run_key", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+                                              {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER},
+                                              {"cost_g", HN_COLUMN_REAL, "s", "", HN_SMALLER}};
+    static const struct hn_column timing[] = {{"run", HN_COLUMN_INT, "1", "", HN_NEITHER},
+                                              {"phase", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+                                              {"wall_ns", HN_COLUMN_INT, "ns", "", HN_SMALLER},
+                                              {"batches", HN_COLUMN_INT, "batches", "", HN_NEITHER},
+                                              {"warmup", HN_COLUMN_INT, "1", "", HN_NEITHER}};
+    static const char *const phase[] = {"build", "epoch", "next"};
+    struct hn_results r = fixture_results(&ctx, first, rows);
+    fixture_columns(&ctx, &r.runs, column, 3);
+    hn_table_free(&ctx, &r.timing);
+    fixture_must(hn_table_init(&ctx, &r.timing, "timing"));
+    fixture_columns(&ctx, &r.timing, timing, 5);
+    fixture_must(hn_results_set_env(&ctx, &r, "machine_class", "made-up"));
+    fixture_must(hn_results_set_env(&ctx, &r, "threads", "2"));
+    uint64_t state = seed;
+    for (int i = 0; i < rows; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "run-%03d", first + i);
+        fixture_must(hn_table_set_text(&ctx, &r.runs, i, "run_key", key));
+        fixture_must(hn_table_set_real(&ctx, &r.runs, i, "cost_s", 1e-3));
+        fixture_must(hn_table_set_real(&ctx, &r.runs, i, "cost_g", i % 2 ? NAN : 1e-2));
+        for (int k = 0; k < 3 * (REPS + 1); k++) {
+            int64_t row = r.timing.rows;
+            state = state * 6364136223846793005U + 1442695040888963407U;
+            double noise = 1 + 0.04 * ((double)(state >> 40) / (1 << 24) - 0.5);
+            double ns = (k % 3 == 0 ? 1e7 : k % 3 == 1 ? 10 : 8e6) * noise;
+            fixture_must(hn_table_add_row(&ctx, &r.timing));
+            fixture_must(hn_table_set_int(&ctx, &r.timing, row, "run", i));
+            fixture_must(hn_table_set_text(&ctx, &r.timing, row, "phase", phase[k % 3]));
+            fixture_must(hn_table_set_int(&ctx, &r.timing, row, "batches", k % 3 == 2 ? 8 : 0));
+            fixture_must(hn_table_set_int(&ctx, &r.timing, row, "wall_ns",
+                                          (int64_t)(ns * (i == slow ? factor : 1))));
+        }
+    }
+    return r;
+}
+
+static struct hn_comparison compared(const struct hn_results *a, const struct hn_results *b,
+                                     const char *text) {
+    struct hn_gate gate;
+    struct hn_compare_options options = {.gate = &gate, .n_gates = text ? 1 : 0};
+    struct hn_comparison c;
+    if (text)
+        HN_CHECK(&ctx, hn_gate_parse(&ctx, text, &gate));
+    HN_CHECK(&ctx, hn_compare(&ctx, a, 1, b, 1, &options, &c));
+    return c;
+}
+
+static enum hn_compare_end ends(const struct hn_results *a, const struct hn_results *b,
+                                const char *text) {
+    struct hn_comparison c = compared(a, b, text);
+    enum hn_compare_end end = c.end;
+    hn_comparison_free(&ctx, &c);
+    return end;
+}
+
+static void test_samples(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results r = made(0, 4, 1, -1, 1);
+    struct hn_time_samples s;
+    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, "cost_g", &s));
+    for (int i = 0; i < 4; i++) // the cold build is left out; odd rows have no cost
+        CU_ASSERT_EQUAL(s.start[i + 1] - s.start[i], i % 2 ? 0 : REPS);
+    hn_time_samples_free(&ctx, &s);
+    HN_CHECK(&ctx, hn_time_samples(&ctx, &r, "cost_s", &s));
+    CU_ASSERT_EQUAL(s.start[4], 4 * REPS);
+    for (int64_t i = 0; i < s.start[4]; i++)
+        CU_ASSERT_DOUBLE_EQUAL(s.value[i], 1e-3 + 1e-8, 0.03e-3);
+    hn_time_samples_free(&ctx, &s);
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_ends(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made(0, ROWS, 1, -1, 1), b = made(0, ROWS, 2, -1, 1);
+    struct hn_results slow = made(0, ROWS, 3, 4, 1.2), part = made(0, ROWS - 2, 2, -1, 1);
+    struct hn_results other = made(ROWS, ROWS, 1, -1, 1);
+    CU_ASSERT_EQUAL(ends(&a, &a, NULL), HN_COMPARE_PASS);
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_PASS);
+    CU_ASSERT_EQUAL(ends(&a, &slow, NULL), HN_COMPARE_FAIL);
+    CU_ASSERT_EQUAL(ends(&slow, &a, NULL), HN_COMPARE_PASS);
+    CU_ASSERT_EQUAL(ends(&a, &slow, "n_dot:0%"), HN_COMPARE_PASS);
+    CU_ASSERT_EQUAL(ends(&a, &slow, "cost_g:5%"), HN_COMPARE_FAIL);
+    CU_ASSERT_EQUAL(ends(&a, &slow, "cost_g:25%"), HN_COMPARE_PASS);
+    CU_ASSERT_EQUAL(ends(&a, &part, NULL), HN_COMPARE_FAIL); // cells are missing
+    CU_ASSERT_EQUAL(ends(&part, &a, NULL), HN_COMPARE_PASS); // cells came
+    CU_ASSERT_EQUAL(ends(&a, &other, NULL), HN_COMPARE_NOTHING);
+    struct hn_comparison c = compared(&a, &slow, NULL);
+    CU_ASSERT_EQUAL(c.times_tested, ROWS + ROWS / 2);
+    CU_ASSERT_EQUAL(c.times_failed, 2); // cost_s and cost_g of one cell
+    for (int64_t i = 0; i < c.n_times; i++)
+        CU_ASSERT_EQUAL(c.time[i].verdict.slower, c.time[i].base_row == 4);
+    hn_comparison_free(&ctx, &c);
+    fixture_must(hn_results_set_env(&ctx, &slow, "threads", "1"));
+    CU_ASSERT_EQUAL(ends(&a, &slow, NULL), HN_COMPARE_PASS); // times are not gated then
+    CU_ASSERT_EQUAL(ends(&a, &slow, "cost_g:5%"), HN_COMPARE_NOTHING);
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    hn_results_free(&ctx, &slow);
+    hn_results_free(&ctx, &part);
+    hn_results_free(&ctx, &other);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Each kind of value, changed by itself, is found where it stands and nowhere else.
+static void test_differences(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made(0, ROWS, 1, -1, 1), b = made(0, ROWS, 1, -1, 1);
+    int fn = hn_table_find(&b.runs, "fn_ratio"), dot = hn_table_find(&b.runs, "n_dot");
+    double *ratio = &b.runs.cells[fn].real[3], was = *ratio;
+    *ratio = was * (1 + 4e-7);
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_PASS);
+    *ratio = was + 0.003;
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_FAIL);
+    CU_ASSERT_EQUAL(ends(&a, &b, "fn_ratio:+0.0031"), HN_COMPARE_PASS);
+    CU_ASSERT_EQUAL(ends(&a, &b, "fn_ratio:+0.0029"), HN_COMPARE_FAIL);
+    CU_ASSERT_EQUAL(ends(&b, &a, "fn_ratio:+0"), HN_COMPARE_PASS); // got better
+    *ratio = NAN;
+    CU_ASSERT_EQUAL(ends(&a, &b, "fn_ratio:+1"), HN_COMPARE_FAIL); // lost
+    *ratio = was;
+    b.runs.cells[dot].count[2]++; // one of 2^53 + 3: a double cannot tell
+    struct hn_comparison c = compared(&a, &b, NULL);
+    CU_ASSERT_EQUAL(c.failed, 1);
+    CU_ASSERT(c.n_changes == 1 && c.change[0].base_row == 2);
+    CU_ASSERT_STRING_EQUAL(c.line[c.change[0].line].name, "n_dot");
+    hn_comparison_free(&ctx, &c);
+    b.runs.cells[dot].count[2]--;
+    b.histogram[5 * 4 * FIXTURE_BINS + 7]++;
+    CU_ASSERT_EQUAL(ends(&a, &b, "counters:0"), HN_COMPARE_FAIL);
+    b.histogram[5 * 4 * FIXTURE_BINS + 7]--;
+    b.batch_cos_mean[4] += 1e-3;
+    CU_ASSERT_EQUAL(ends(&a, &b, "quality:=0"), HN_COMPARE_FAIL);
+    CU_ASSERT_EQUAL(ends(&a, &b, "n_dot:0"), HN_COMPARE_PASS);
+    struct hn_gate gate = parsed("fn_rato:0");
+    struct hn_compare_options options = {.gate = &gate, .n_gates = 1};
+    HN_CHECK_FAILS(&ctx, hn_compare(&ctx, &a, 1, &b, 1, &options, &c), HN_USAGE, "fn_ratio");
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+}
+
+// Several files of each program: the medians of the files are the samples.
+static void test_rounds(void) {
+    enum { ROUNDS = 7 };
+    hn_context_init(&ctx, 1);
+    struct hn_results a[ROUNDS], b[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        a[i] = made(0, 2, (uint64_t)(10 + i), -1, 1);
+        b[i] = made(0, 2, (uint64_t)(30 + i), 1, 1.2);
+    }
+    struct hn_compare_options options = {0};
+    struct hn_comparison c;
+    HN_CHECK(&ctx, hn_compare(&ctx, a, ROUNDS, b, ROUNDS, &options, &c));
+    CU_ASSERT(c.n_times == 3 && c.time[0].n_base == ROUNDS);
+    CU_ASSERT_EQUAL(c.times_failed, 1); // cost_s of the second cell, which builds nothing
+    hn_comparison_free(&ctx, &c);
+    for (int i = 0; i < ROUNDS; i++) {
+        hn_results_free(&ctx, &a[i]);
+        hn_results_free(&ctx, &b[i]);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// What was saved of a row: batches of 3, 1 and 2 items.
+static void save_batches(struct hn_results *r) {
+    const int32_t size[] = {3, 1, 2}, id[] = {1, 2, 3, 4, -1, -1, 5, 6, -1};
+    HN_CHECK(&ctx, hn_results_add_batches(&ctx, r, 3, size, id, 3));
+}
+
+static void test_order(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made(0, 1, 1, -1, 1), b = made(1, 1, 1, -1, 1), c = made(2, 1, 1, -1, 1);
+    save_batches(&a);
+    save_batches(&c);
+    HN_CHECK(&ctx, hn_results_append(&ctx, &a, &b)); // which kept none
+    HN_CHECK(&ctx, hn_results_append(&ctx, &a, &c));
+    const int64_t run[] = {0, 3, 3, 6}, split[] = {0, 3, 4, 6, 9, 10, 12};
+    const int32_t id[] = {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6};
+    CU_ASSERT(memcmp(a.order_run, run, sizeof run) == 0);
+    CU_ASSERT(memcmp(a.order_split, split, sizeof split) == 0);
+    CU_ASSERT(memcmp(a.order_id, id, sizeof id) == 0);
+    CU_ASSERT_EQUAL(ends(&a, &a, NULL), HN_COMPARE_PASS);
+    struct hn_results other = made(2, 1, 1, -1, 1);
+    save_batches(&other);
+    CU_ASSERT_EQUAL(ends(&c, &other, NULL), HN_COMPARE_PASS);
+    other.order_id[5]++;
+    CU_ASSERT_EQUAL(ends(&c, &other, NULL), HN_COMPARE_FAIL);
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    hn_results_free(&ctx, &c);
+    hn_results_free(&ctx, &other);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// --- studies ---
+
+// A row of `studies` and `rows` rows of prop1, whose values begin at `from`.
+static void add_study(struct hn_table table[2], const char *key, const char *status, int rows,
+                      double from) {
+    struct hn_table *cell = &table[0], *own = &table[1];
+    if (!cell->name) {
+        fixture_must(hn_studies_table(&ctx, cell));
+        fixture_must(hn_study_table(&ctx, hn_study_find("prop1"), own));
+    }
+    int64_t number = cell->rows;
+    fixture_must(hn_table_add_row(&ctx, cell));
+    fixture_must(hn_table_set_text(&ctx, cell, number, "cell_key", key));
+    fixture_must(hn_table_set_text(&ctx, cell, number, "run_key", key));
+    fixture_must(hn_table_set_text(&ctx, cell, number, "study", "prop1"));
+    fixture_must(hn_table_set_text(&ctx, cell, number, "status", status));
+    for (int i = 0; i < rows; i++) {
+        int64_t row = own->rows;
+        fixture_must(hn_table_add_row(&ctx, own));
+        fixture_must(hn_table_set_int(&ctx, own, row, "study_row", number));
+        fixture_must(hn_table_set_int(&ctx, own, row, "trials", 7 + i));
+        fixture_must(hn_table_set_real(&ctx, own, row, "measured", from + i));
+    }
+}
+
+// Results of studies alone.
+static struct hn_results studied(struct hn_table table[2]) {
+    return (struct hn_results){.table = table, .n_tables = 2};
+}
+
+static void test_studies(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_table one[2] = {0}, two[2] = {0};
+    add_study(one, "aa", "ok", 2, 0.25);
+    add_study(one, "bb", "ok", 3, 0.5);
+    add_study(two, "bb", "ok", 3, 0.5); // in another order
+    add_study(two, "aa", "ok", 2, 0.25);
+    struct hn_results a = studied(one), b = studied(two);
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_PASS);
+    two[1].cells[hn_table_find(&two[1], "trials")].count[1]++;
+    struct hn_comparison c = compared(&a, &b, NULL);
+    CU_ASSERT(c.failed == 1 && c.matched == 2);
+    CU_ASSERT_STRING_EQUAL(c.line[c.change[0].line].name, "trials");
+    CU_ASSERT_EQUAL(c.change[0].base_row, 1); // of `studies`
+    hn_comparison_free(&ctx, &c);
+    two[1].cells[hn_table_find(&two[1], "trials")].count[1]--;
+    add_study(one, "cc", "ok", 1, 0.75);
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_FAIL); // missing
+    add_study(two, "cc", "failed", 0, 0);
+    a = studied(one);
+    b = studied(two);
+    c = compared(&a, &b, NULL);
+    CU_ASSERT(c.failed == 1 && c.matched == 3); // its status, and not its rows besides
+    hn_comparison_free(&ctx, &c);
+    struct hn_table three[2] = {0}; // the order of the job
+    add_study(three, "aa", "ok", 2, 0.25);
+    add_study(three, "bb", "ok", 3, 0.5);
+    add_study(three, "cc", "failed", 0, 0);
+    const struct hn_results part[] = {studied(three), a};
+    const char *const name[] = {"one", "two"};
+    struct hn_results out = {0};
+    struct hn_merge_summary summary;
+    HN_CHECK(&ctx, hn_merge(&ctx, part, name, 2, &out, &summary));
+    CU_ASSERT(summary.cells == 3 && summary.failed == 0 && summary.repeated == 3);
+    const struct hn_table *own = hn_results_table(&out, "prop1");
+    CU_ASSERT_FATAL(own && own->rows == 6);
+    const int64_t row[] = {0, 0, 1, 1, 1, 2}; // the last of the second part
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(own->cells[0].count[i], row[i]);
+    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(own, 5, "measured"), 0.75, 0);
+    hn_results_free(&ctx, &out);
+    for (int i = 0; i < 2; i++) {
+        hn_table_free(&ctx, &one[i]);
+        hn_table_free(&ctx, &two[i]);
+        hn_table_free(&ctx, &three[i]);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// --- memory ---
+
+static enum hn_code all_reports(const struct hn_comparison *c) {
+    FILE *nowhere = fopen("/dev/null", "w");
+    if (!nowhere)
+        return HN_IO;
+    hn_compare_print(c, nowhere);
+    hn_compare_markdown(c, nowhere);
+    hn_compare_junit(c, nowhere);
+    enum hn_code code = hn_compare_json(&ctx, c, nowhere);
+    fclose(nowhere);
+    return code;
+}
+
+static enum hn_code compare_and_merge(const struct hn_results *a, const struct hn_results *b) {
+    struct hn_compare_options options = {0};
+    struct hn_comparison c;
+    enum hn_code code = hn_compare(&ctx, a, 1, b, 1, &options, &c);
+    if (code)
+        return code;
+    CU_ASSERT_EQUAL(c.end, HN_COMPARE_FAIL);
+    code = all_reports(&c);
+    hn_comparison_free(&ctx, &c);
+    if (code)
+        return code;
+    const struct hn_results part[] = {*a, *a};
+    const char *const name[] = {"one", "two"};
+    struct hn_results out = {0};
+    struct hn_merge_summary summary;
+    code = hn_merge(&ctx, part, name, 2, &out, &summary);
+    if (code == HN_OK) {
+        CU_ASSERT(summary.cells == 3 && summary.repeated == 3 && summary.missing == 0);
+        CU_ASSERT(out.runs.rows == 2 && out.timing.rows == a->timing.rows);
+        CU_ASSERT_STRING_EQUAL(hn_results_get(&out, "status"), "complete");
+    }
+    hn_results_free(&ctx, &out);
+    return code;
+}
+
+static void test_memory(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made(0, 2, 1, -1, 1), b = made(0, 2, 2, 1, 1.5);
+    // The fixture's table of steps has no keys.
+    struct hn_table *fixture[] = {a.table, b.table}, study[2] = {0};
+    add_study(study, "aa", "ok", 2, 0.25);
+    a.table = hn_zalloc(&ctx, 2, sizeof *a.table);
+    memcpy(a.table, study, sizeof study);
+    b.n_tables = 0;
+    save_batches(&a);
+    a.order_run = hn_resize(&ctx, a.order_run, 3, sizeof *a.order_run);
+    a.order_run[2] = 3;
+    int64_t before = ctx.memory.live, calls = ctx.memory.calls;
+    enum hn_code code = HN_MEMORY;
+    int64_t k;
+    for (k = 1; code == HN_MEMORY && k < 100000; k += 1 + k / 40) {
+        ctx.memory.fail_at = ctx.memory.calls + k;
+        code = compare_and_merge(&a, &b);
+        CU_ASSERT_EQUAL(ctx.memory.live, before);
+    }
+    if (code)
+        fprintf(stderr, "    %s\n", ctx.message);
+    CU_ASSERT_EQUAL(code, HN_OK);
+    CU_ASSERT(k > 100 && ctx.memory.calls > calls);
+    ctx.memory.fail_at = 0;
+    hn_table_free(&ctx, &study[0]);
+    hn_table_free(&ctx, &study[1]);
+    hn_free(&ctx, a.table);
+    a.table = fixture[0];
+    a.n_tables = b.n_tables = 2;
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static const struct hn_test tests[] = {
+    {"grammar", test_grammar},
+    {"worse", test_worse},
+    {"samples", test_samples},
+    {"ends", test_ends},
+    {"differences", test_differences},
+    {"rounds", test_rounds},
+    {"order", test_order},
+    {"studies", test_studies},
+    {"memory", test_memory},
+};
+
+HN_TEST_MAIN("compare", tests)

@@ -1,0 +1,426 @@
+// Every gradient of training against central differences, in double precision: 1e-6 relative. This
+// suite alone is compiled, with the layers and losses, for HN_REAL_DOUBLE (Makefile).
+#include "core/random.h"
+#include "tests/test.h"
+#include "training/net/layer.h"
+#include "training/net/loss.h"
+#include "training/net/optimiser.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double tolerance = 1e-6, difference = 1e-5;
+
+static void fill(hn_real *x, int64_t n, int64_t index) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, 3, "test.gradients", 0, 0, index);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = 2 * hn_stream_uniform(&stream) - 1;
+}
+
+static void unit_rows(hn_real *x, int64_t n, int64_t d) {
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < d; j++)
+            sum += x[i * d + j] * x[i * d + j];
+        for (int64_t j = 0; j < d; j++)
+            x[i * d + j] /= sqrt(sum);
+    }
+}
+
+// Holds slope[n] against central differences of f in x[n]; relative to the largest slope.
+static void check_slopes(const char *what, double (*f)(void *), void *self, hn_real *x,
+                         const hn_real *slope, int64_t n) {
+    double most = 0, off = 0;
+    for (int64_t i = 0; i < n; i++) {
+        hn_real kept = x[i];
+        x[i] = kept + difference;
+        double above = f(self);
+        x[i] = kept - difference;
+        double below = f(self);
+        x[i] = kept;
+        off = fmax(off, fabs((above - below) / (2 * difference) - slope[i]));
+        most = fmax(most, fabs(slope[i]));
+    }
+    if (!(off <= tolerance * most) || most == 0)
+        fprintf(stderr, "    %s: off by %.3g of %.3g\n", what, off, most);
+    CU_ASSERT(off <= tolerance * most);
+    CU_ASSERT(most > 0);
+}
+
+// A network under test: its scalar is sum y c.
+enum { ROWS = 6, ROOM = 4096 };
+struct probe {
+    struct hn_context ctx;
+    struct hn_net net;
+    struct hn_weights weights;
+    struct hn_tape tape;
+    struct hn_pass pass;
+    struct hn_sparse input, input_t, mean, mean_t;
+    int64_t segment[4];
+    hn_real x[ROOM], c[ROOM], dx[ROOM], dy[ROOM];
+    int64_t outputs;
+};
+
+static double scalar(void *self) {
+    struct probe *p = self;
+    const hn_real *y = hn_net_forward(&p->net, &p->weights, &p->tape, &p->pass, p->x, ROWS);
+    double sum = 0;
+    for (int64_t i = 0; i < p->outputs; i++)
+        sum += y[i] * p->c[i];
+    return sum;
+}
+
+// A sparse matrix with about a third of its entries, none of its rows empty.
+static void open_sparse(struct probe *p, int64_t rows, int64_t cols, int64_t index,
+                        struct hn_sparse *s, struct hn_sparse *t) {
+    HN_CHECK(&p->ctx, hn_sparse_open(&p->ctx, rows, cols, rows * cols, s));
+    HN_CHECK(&p->ctx, hn_sparse_open(&p->ctx, cols, rows, rows * cols, t));
+    struct hn_stream stream;
+    hn_stream_open(&stream, 5, "test.sparse", 0, 0, index);
+    int64_t k = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < cols; j++)
+            if (j == i % cols || hn_stream_uniform(&stream) < 0.3) {
+                s->index[k] = (int32_t)j;
+                s->value[k++] = hn_stream_uniform(&stream) - 0.3;
+            }
+        s->start[i + 1] = k;
+    }
+    hn_sparse_transpose(s, t);
+}
+
+static struct probe *open_probe(int64_t in) {
+    static struct probe probe;
+    struct probe *p = &probe;
+    memset(p, 0, sizeof *p);
+    hn_context_init(&p->ctx, 2);
+    hn_net_begin(&p->net, in);
+    open_sparse(p, ROWS, in, 1, &p->input, &p->input_t);
+    open_sparse(p, ROWS, ROWS, 2, &p->mean, &p->mean_t);
+    memcpy(p->segment, (int64_t[]){0, 1, 4, ROWS}, sizeof p->segment);
+    p->pass = (struct hn_pass){.workers = {2, NULL},
+                               .training = true,
+                               .frozen = true,
+                               .seed = 9,
+                               .input = &p->input,
+                               .input_t = &p->input_t,
+                               .mean = &p->mean,
+                               .mean_t = &p->mean_t,
+                               .segment = p->segment,
+                               .segments = 3};
+    return p;
+}
+
+static void add(struct probe *p, const struct hn_layer_type *type, struct hn_layer_spec spec) {
+    HN_CHECK(&p->ctx, hn_net_add(&p->ctx, &p->net, &p->weights, type, spec));
+}
+
+static void check_probe(struct probe *p, const char *what) {
+    bool pooled = p->net.layer[p->net.n - 1].type == &hn_layer_sum_pool;
+    bool sparse = p->net.layer[0].type == &hn_layer_sparse_linear;
+    HN_CHECK(&p->ctx, hn_weights_open(&p->ctx, &p->weights));
+    hn_net_init(&p->net, &p->weights, 7);
+    for (int64_t i = 0; i < p->weights.n; i++) // biases and offsets that are not 0
+        p->weights.value[i] += 0.1 * sin((double)i + 1);
+    for (int64_t i = 0; i < p->weights.n_running; i++)
+        p->weights.running[i] += 0.3;
+    HN_CHECK(&p->ctx, hn_tape_open(&p->ctx, &p->net, ROWS, true, &p->tape));
+    p->outputs = (pooled ? p->pass.segments : ROWS) * p->net.out;
+    CU_ASSERT_FATAL(p->outputs <= ROOM && ROWS * p->net.in <= ROOM);
+    fill(p->x, ROWS * p->net.in, 10);
+    fill(p->c, p->outputs, 11);
+    scalar(p);
+    memcpy(p->dy, p->c, sizeof p->dy);
+    hn_net_backward(&p->net, &p->weights, &p->tape, &p->pass, p->dy, sparse ? NULL : p->dx);
+    if (!sparse)
+        check_slopes(what, scalar, p, p->x, p->dx, ROWS * p->net.in);
+    if (p->weights.n > 0)
+        check_slopes(what, scalar, p, p->weights.value, p->weights.grad, p->weights.n);
+    hn_tape_free(&p->ctx, &p->tape);
+    hn_weights_free(&p->ctx, &p->weights);
+    hn_sparse_free(&p->ctx, &p->input);
+    hn_sparse_free(&p->ctx, &p->input_t);
+    hn_sparse_free(&p->ctx, &p->mean);
+    hn_sparse_free(&p->ctx, &p->mean_t);
+    CU_ASSERT_EQUAL(p->ctx.memory.live, 0);
+}
+
+// What a layer of a type is tried with: enough for every type, each takes what it knows.
+static struct hn_layer_spec spec_of(const struct hn_layer_type *type) {
+    struct hn_layer_spec spec = {.out = 5, .bias = true};
+    if (type == &hn_layer_convolution)
+        spec = (struct hn_layer_spec){
+            .out = 3, .height = 5, .width = 4, .channels = 2, .kernel = 3, .stride = 2, .pad = 1};
+    else if (type == &hn_layer_average_pool)
+        spec = (struct hn_layer_spec){.height = 4, .width = 6, .channels = 3, .kernel = 2};
+    else if (type == &hn_layer_dropout)
+        spec.rate = 0.4;
+    return spec;
+}
+
+static int64_t columns_of(struct hn_layer_spec spec) {
+    return spec.height > 0 ? spec.height * spec.width * spec.channels : 7;
+}
+
+static void test_every_layer(void) {
+    for (const struct hn_layer_type *const *type = hn_layers; *type; type++) {
+        struct hn_layer_spec spec = spec_of(*type);
+        struct probe *p = open_probe(columns_of(spec));
+        add(p, *type, spec);
+        check_probe(p, (*type)->name);
+    }
+}
+
+static void test_batch_norm_modes(void) {
+    for (int channels = 0; channels < 2; channels++)
+        for (int training = 0; training < 2; training++) {
+            struct probe *p = open_probe(12);
+            p->pass.training = training;
+            add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = channels ? 3 : 0});
+            check_probe(p, training ? "batch norm, training" : "batch norm, evaluation");
+        }
+}
+
+// Other strides and margins than the layer's own test.
+static void test_convolutions(void) {
+    static const struct hn_layer_spec specs[] = {
+        {.out = 2, .height = 4, .width = 4, .channels = 3, .kernel = 1, .stride = 1},
+        {.out = 2, .height = 4, .width = 5, .channels = 2, .kernel = 3, .stride = 1, .pad = 1},
+        {.out = 3, .height = 6, .width = 6, .channels = 1, .kernel = 3, .stride = 2, .pad = 1},
+        {.out = 2, .height = 2, .width = 2, .channels = 2, .kernel = 4, .stride = 1, .pad = 2}};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        struct probe *p = open_probe(columns_of(specs[i]));
+        add(p, &hn_layer_convolution, specs[i]);
+        check_probe(p, "convolution");
+    }
+}
+
+static void test_encoders(void) {
+    struct probe *p = open_probe(9); // recipe C
+    add(p, &hn_layer_sparse_linear, (struct hn_layer_spec){.out = 6});
+    add(p, &hn_layer_aggregate, (struct hn_layer_spec){0});
+    add(p, &hn_layer_elu, (struct hn_layer_spec){0});
+    add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 4});
+    add(p, &hn_layer_aggregate, (struct hn_layer_spec){0});
+    add(p, &hn_layer_unit, (struct hn_layer_spec){0});
+    check_probe(p, "node encoder");
+    p = open_probe(2 * 6 * 6); // recipe B
+    add(p, &hn_layer_convolution,
+        (struct hn_layer_spec){
+            .out = 4, .height = 6, .width = 6, .channels = 2, .kernel = 3, .stride = 2, .pad = 1});
+    add(p, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = 4});
+    add(p, &hn_layer_relu, (struct hn_layer_spec){0});
+    add(p, &hn_layer_average_pool,
+        (struct hn_layer_spec){.height = 3, .width = 3, .channels = 4, .kernel = 3});
+    add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 5});
+    add(p, &hn_layer_batch_norm, (struct hn_layer_spec){0});
+    add(p, &hn_layer_relu, (struct hn_layer_spec){0});
+    add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 3, .bias = true});
+    add(p, &hn_layer_unit, (struct hn_layer_spec){0});
+    check_probe(p, "image encoder");
+    p = open_probe(4); // recipe D
+    add(p, &hn_layer_aggregate, (struct hn_layer_spec){0});
+    add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 5, .bias = true});
+    add(p, &hn_layer_relu, (struct hn_layer_spec){0});
+    add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 5, .bias = true});
+    add(p, &hn_layer_relu, (struct hn_layer_spec){0});
+    add(p, &hn_layer_batch_norm, (struct hn_layer_spec){0});
+    add(p, &hn_layer_sum_pool, (struct hn_layer_spec){0});
+    check_probe(p, "graph encoder");
+}
+
+// A batch of pairs under a loss.
+enum { N = 9, D = 5, KEYS = 11 };
+struct pairs {
+    struct hn_context ctx;
+    struct hn_loss_spec spec;
+    struct hn_loss_lists *lists;
+    struct hn_loss_work work;
+    hn_real z1[N * D], z2[KEYS * D], dz1[N * D], dz2[KEYS * D], spare1[N * D], spare2[KEYS * D];
+};
+
+static double pair_loss(void *self) {
+    struct pairs *p = self;
+    return hn_loss_pairs((struct hn_workers){2, NULL}, &p->spec, p->lists, N, D, p->z1, p->z2,
+                         p->spare1, p->spare2, &p->work);
+}
+
+static void check_pairs(struct pairs *p, const char *what, struct hn_loss_lists *lists) {
+    int64_t keys = lists ? lists->keys : N;
+    hn_context_init(&p->ctx, 2);
+    p->lists = lists;
+    fill(p->z1, N * D, 20);
+    fill(p->z2, KEYS * D, 21);
+    unit_rows(p->z1, N, D);
+    unit_rows(p->z2, KEYS, D);
+    HN_CHECK(&p->ctx, hn_loss_open(&p->ctx, p->spec.objective, N, keys, D, &p->work));
+    double value = pair_loss(p);
+    CU_ASSERT(isfinite(value));
+    memcpy(p->dz1, p->spare1, sizeof p->dz1);
+    memcpy(p->dz2, p->spare2, sizeof p->dz2);
+    check_slopes(what, pair_loss, p, p->z1, p->dz1, N * D);
+    check_slopes(what, pair_loss, p, p->z2, p->dz2, keys * D);
+    hn_loss_free(&p->ctx, &p->work);
+    CU_ASSERT_EQUAL(p->ctx.memory.live, 0);
+}
+
+static const struct {
+    const char *name;
+    struct hn_weighting_law law;
+} laws[] = {
+    {"none", {.clamp = HN_CLAMP_NONE}},
+    {"debiased", {.tau_plus = 0.1, .clamp = HN_CLAMP_EACH}},
+    {"hcl", {.beta = 1, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH}},
+    {"hcl, beta 2.5", {.beta = 2.5, .tau_plus = 0.05, .clamp = HN_CLAMP_EACH}},
+    {"hcl, figure 13", {.beta = 1, .log_factor = 0.7, .tau_plus = 0.1, .clamp = HN_CLAMP_ONCE}},
+};
+enum { LAWS = sizeof laws / sizeof laws[0], OBJECTIVES = 3 };
+
+static void test_losses(void) {
+    static struct pairs pairs;
+    for (int objective = 0; objective < OBJECTIVES; objective++)
+        for (int law = 0; law < LAWS; law++)
+            for (int outside = 0; outside < 2; outside++) {
+                pairs = (struct pairs){.spec = {.objective = (enum hn_objective)objective,
+                                                .law = laws[law].law,
+                                                .temperature = 0.5,
+                                                .outside = outside}};
+                check_pairs(&pairs, laws[law].name, NULL);
+            }
+}
+
+// Negatives of an anchor's own: none, one, all; more keys than anchors.
+static void test_lists(void) {
+    static struct pairs pairs;
+    int32_t own[N], place[N * KEYS];
+    int64_t start[N + 1] = {0}, k = 0;
+    for (int32_t a = 0; a < N; a++) {
+        own[a] = (a * 4 + 2) % KEYS;
+        for (int32_t j = 0; j < KEYS; j++)
+            if (j != own[a] && a > 0 && (a == 1 || (j + a) % 3 == 0))
+                place[k++] = j;
+        start[a + 1] = k;
+    }
+    struct hn_loss_lists lists = {KEYS, own, start, place};
+    for (int law = 0; law < LAWS; law++) {
+        pairs = (struct pairs){.spec = {.objective = HN_OBJECTIVE_OTHER_VIEW,
+                                        .law = laws[law].law,
+                                        .temperature = 0.5}};
+        check_pairs(&pairs, laws[law].name, &lists);
+    }
+}
+
+// A sum at its clamp has no slope: what is left is that of the positive.
+static void test_clamp(void) {
+    struct hn_loss_spec spec = {.law = {.tau_plus = 0.9, .clamp = HN_CLAMP_EACH},
+                                .temperature = 0.5};
+    hn_real score[4] = {-0.9, -0.8, -0.95, -0.7}, positive = 0.8;
+    const int64_t none[2] = {-1, -1};
+    double value = hn_loss_anchor(&spec, 0, 1, 4, none, score, &positive);
+    double log_ng = log(4) - 2, a = log_ng - 1.6;
+    CU_ASSERT_DOUBLE_EQUAL(value, log1p(exp(a)), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(positive, -2 / (1 + exp(-a)), 1e-12);
+    for (int j = 0; j < 4; j++)
+        CU_ASSERT_EQUAL(score[j], 0);
+}
+
+// The value is that of the metrics, for every law, and with `clip`.
+static void test_same_value(void) {
+    for (int law = 0; law < LAWS + 1; law++)
+        for (int n = 1; n < 40; n += 6) {
+            hn_real score[40];
+            float same[40];
+            int32_t label[40] = {0};
+            fill(score, 40, 30 + law);
+            for (int j = 0; j < 40; j++)
+                score[j] = same[j] = (float)score[j];
+            struct hn_loss_spec spec = {.law = laws[law % LAWS].law, .temperature = 0.3};
+            if (law == LAWS)
+                spec.law = (struct hn_weighting_law){
+                    .beta = 2, .clip = 1.5, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH};
+            struct hn_anchor anchor = {.positive = score[39], .runs = 1};
+            anchor.run[0] = (struct hn_anchor_run){same, label, n};
+            double wanted = hn_anchor_loss(&spec.law, 0.3, 0.9, &anchor).loss;
+            const int64_t skip[2] = {n, -1}; // the place behind the negatives, and no other
+            hn_real positive = score[39];
+            score[n] = 1;
+            double value = hn_loss_anchor(&spec, 0.9, 1, n + 1, skip, score, &positive);
+            CU_ASSERT_DOUBLE_EQUAL(value, wanted, 1e-12 * fmax(1, wanted));
+        }
+}
+
+struct plain {
+    hn_real p[N * D], z[N * D], dp[N * D], dz[N * D], spare[N * D];
+    int32_t label[N];
+};
+
+static double siamese(void *self) {
+    struct plain *s = self;
+    return hn_loss_siamese(N, D, s->p, s->z, s->spare, NULL);
+}
+
+static double cross_entropy(void *self) {
+    struct plain *s = self;
+    return hn_loss_cross_entropy(N, D, s->p, s->label, s->spare);
+}
+
+static void test_plain_losses(void) {
+    static struct plain s;
+    fill(s.p, N * D, 40);
+    fill(s.z, N * D, 41);
+    hn_loss_siamese(N, D, s.p, s.z, s.dp, s.dz);
+    check_slopes("siamese, predictor", siamese, &s, s.p, s.dp, N * D);
+    check_slopes("siamese, target", siamese, &s, s.z, s.dz, N * D);
+    for (int i = 0; i < N; i++)
+        s.label[i] = i % 4 == 3 ? -1 : i % D;
+    hn_loss_cross_entropy(N, D, s.p, s.label, s.dp);
+    check_slopes("cross entropy", cross_entropy, &s, s.p, s.dp, N * D);
+    for (int i = 0; i < N; i++)
+        s.label[i] = -1;
+    CU_ASSERT(isnan(cross_entropy(&s)));
+}
+
+// Adam as written in the paper, one number at a time.
+static void test_adam(void) {
+    struct hn_adam adam = {.rate = 0.01,
+                           .beta1 = 0.9,
+                           .beta2 = 0.999,
+                           .epsilon = 1e-8,
+                           .decay = 0.02,
+                           .warmup = 3,
+                           .cosine = true,
+                           .steps = 10};
+    hn_real value[3] = {1, -2, 0.5}, m[3] = {0}, v[3] = {0}, grad[3];
+    double x[3] = {1, -2, 0.5}, first[3] = {0}, second[3] = {0};
+    const double rate[10] = {1. / 3, 2. / 3, 1};
+    for (int step = 0; step < 10; step++) {
+        double share = step < 3 ? rate[step] : 0.5 * (1 + cos(M_PI * (step - 3) / 7));
+        CU_ASSERT_DOUBLE_EQUAL(hn_adam_rate(&adam, step), 0.01 * share, 1e-15);
+        for (int i = 0; i < 3; i++) {
+            grad[i] = sin(step + 2.0 * i);
+            double g = grad[i] + 0.02 * x[i];
+            first[i] = 0.9 * first[i] + 0.1 * g;
+            second[i] = 0.999 * second[i] + 0.001 * g * g;
+            double corrected = second[i] / (1 - pow(0.999, step + 1));
+            x[i] -= 0.01 * share * first[i] / (1 - pow(0.9, step + 1)) / (sqrt(corrected) + 1e-8);
+        }
+        hn_adam_step(&adam, 2, step, 3, grad, value, m, v);
+        for (int i = 0; i < 3; i++)
+            CU_ASSERT_DOUBLE_EQUAL(value[i], x[i], 1e-13);
+    }
+}
+
+static const struct hn_test tests[] = {
+    {"every_layer", test_every_layer},
+    {"batch_norm_modes", test_batch_norm_modes},
+    {"convolutions", test_convolutions},
+    {"encoders", test_encoders},
+    {"losses", test_losses},
+    {"lists", test_lists},
+    {"clamp", test_clamp},
+    {"same_value", test_same_value},
+    {"plain_losses", test_plain_losses},
+    {"adam", test_adam},
+};
+HN_TEST_MAIN("gradients", tests)

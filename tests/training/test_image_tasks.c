@@ -1,0 +1,298 @@
+// The tasks of images on a few made-up pictures: the same bits for any number of threads and after
+// an interruption, an encoder that learns to tell colours apart, and steps as NumPy takes them.
+#include "core/random.h"
+#include "datasets/cifar10.h"
+#include "datasets/snapshot.h"
+#include "tests/numpy_oracle.h"
+#include "tests/test.h"
+#include "training/images/augment.h"
+#include "training/loop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TRAIN = 96, TEST = 40, PARAMS = 256 };
+static char root[64];
+
+static void clean_up(void) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    if (system(command) != 0)
+        fprintf(stderr, "    %s could not be removed\n", root);
+}
+
+// Pictures of four classes, each with a colour of its own under noise.
+static void write_images(const char *name, int n, int64_t index) {
+    char path[128];
+    struct hn_stream s;
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    hn_stream_open(&s, 1, "test.images", 0, 0, index);
+    for (int i = 0; i < n; i++) {
+        unsigned char record[1 + HN_CIFAR10_BYTES] = {(unsigned char)(i % 4)};
+        for (int k = 0; k < HN_CIFAR10_BYTES; k++) {
+            int bright = i % 4 == 3 ? 128 : k / 1024 == i % 4 ? 190 : 60;
+            record[1 + k] = (unsigned char)(bright + (int)hn_stream_below(&s, 60));
+        }
+        CU_ASSERT_EQUAL(fwrite(record, sizeof record, 1, file), 1);
+    }
+    fclose(file);
+}
+
+static void prepare(void) {
+    if (*root)
+        return;
+    const char *tmp = getenv("TMPDIR");
+    snprintf(root, sizeof root, "%.40s/hardneg-im-XXXXXX", tmp && strlen(tmp) < 41 ? tmp : "/tmp");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(root));
+    atexit(clean_up);
+    write_images("data_batch_1.bin", TRAIN, 0);
+    write_images("test_batch.bin", TEST, 1);
+}
+
+struct trial {
+    struct hn_context ctx;
+    struct hn_run_spec spec;
+    _Alignas(64) char task[PARAMS], sampler[PARAMS], weighting[PARAMS];
+    char folder[128];
+    struct hn_table table;
+    volatile sig_atomic_t stop;
+    int64_t stop_at;
+};
+
+static struct trial *open_trial(int threads, const char *name) {
+    struct trial *t = calloc(1, sizeof *t);
+    prepare();
+    hn_context_init(&t->ctx, threads);
+    const struct hn_task_type *type = hn_task_find(name);
+    const struct hn_sampler_type *s = hn_sampler_find("knn");
+    bool views = strcmp(name, "views-mlp") == 0;
+    CU_ASSERT_FATAL(type && s && type->params_size <= PARAMS && s->params_size <= PARAMS);
+    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, type->options, t->task));
+    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, s->options, t->sampler));
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "data", root));
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "n", "96"));
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "out", "8"));
+    if (views) {
+        HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "dim", "16"));
+        HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "views", "3"));
+        HN_CHECK(&t->ctx, hn_options_set(&t->ctx, type->options, t->task, "hidden", "24"));
+    }
+    t->spec = (struct hn_run_spec){
+        .task = type,
+        .task_params = t->task,
+        .sampler = s,
+        .sampler_params = t->sampler,
+        .weighting = hn_weighting_find("none"),
+        .weighting_params = t->weighting,
+        .setting = {.seed = 2,
+                    .cache = root,
+                    .batch_size = 32,
+                    .loss = {.objective = HN_OBJECTIVE_NTXENT, .temperature = 0.2}},
+        .adam = {.rate = 0.003, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .steps = 9},
+        .uniform_epochs = 1,
+        .rebuild = 2,
+        .snapshot = 4,
+        .key = name};
+    return t;
+}
+
+static void close_trial(struct trial *t) {
+    hn_table_free(&t->ctx, &t->table);
+    hn_options_free(&t->ctx, t->spec.task->options, t->task);
+    CU_ASSERT_EQUAL(t->ctx.memory.live, 0);
+    free(t);
+}
+
+static void watch(void *data, int64_t done, int64_t steps, double loss, double accuracy) {
+    struct trial *t = data;
+    CU_ASSERT(done <= steps && isfinite(loss) && accuracy >= 0);
+    t->stop = done == t->stop_at;
+}
+
+static enum hn_code train(struct trial *t, const char *folder, char digest[65]) {
+    const struct hn_run_watch watcher = {watch, t};
+    struct hn_snapshot *s;
+    char path[160];
+    snprintf(t->folder, sizeof t->folder, "%s/%s-%s", root, t->spec.task->name, folder);
+    mkdir(t->folder, 0777);
+    t->spec.folder = t->folder;
+    t->ctx.stop = &t->stop;
+    t->stop = 0;
+    hn_table_free(&t->ctx, &t->table);
+    HN_CHECK(&t->ctx, hn_training_table(&t->ctx, t->spec.task, &t->table));
+    if (hn_train(&t->ctx, &t->spec, &watcher, &t->table, NULL))
+        return t->ctx.code;
+    snprintf(path, sizeof path, "%s/series.h5", t->folder);
+    HN_CHECK(&t->ctx, hn_snapshot_open(&t->ctx, path, &s));
+    HN_CHECK(&t->ctx, hn_snapshot_validate(&t->ctx, s));
+    CU_ASSERT_EQUAL(hn_snapshot_info(s)->steps, 4); // 0, 4, 8, 9
+    CU_ASSERT(hn_snapshot_info(s)->has_view1 && hn_snapshot_info(s)->has_view2);
+    HN_CHECK(&t->ctx, hn_snapshot_digest(&t->ctx, s, digest));
+    hn_snapshot_close(&t->ctx, s);
+    return HN_OK;
+}
+
+static void check_task(const char *name) {
+    struct trial *one = open_trial(1, name), *many = open_trial(3, name);
+    struct trial *broken = open_trial(2, name);
+    char first[65], other[65];
+    HN_CHECK(&one->ctx, train(one, "one", first));
+    HN_CHECK(&many->ctx, train(many, "many", other));
+    CU_ASSERT_STRING_EQUAL(first, other);
+    broken->stop_at = 5;
+    HN_CHECK_FAILS(&broken->ctx, train(broken, "broken", other), HN_INTERRUPTED, "step 5");
+    HN_CHECK(&broken->ctx, train(broken, "broken", other));
+    CU_ASSERT_STRING_EQUAL(first, other);
+    for (int c = 0; c < one->spec.task->n_columns; c++) {
+        const char *column = one->spec.task->columns[c].name;
+        bool frozen = strncmp(column, "features_", 9) == 0; // before the first step, and only then
+        int64_t row = frozen ? 0 : 1;
+        double value = hn_table_real(&one->table, row, column);
+        CU_ASSERT_EQUAL(value, hn_table_real(&many->table, row, column));
+        CU_ASSERT_EQUAL(value, hn_table_real(&broken->table, row, column));
+        CU_ASSERT(!frozen || isnan(hn_table_real(&one->table, 1, column)));
+        CU_ASSERT(value >= 0 && value <= 1);
+    }
+    CU_ASSERT(hn_table_real(&one->table, 1, "loss") < log(2 * 32 - 1) + 0.5);
+    // Four colours: chance is a quarter.
+    CU_ASSERT(hn_table_real(&one->table, 1, "probe_acc") > 0.5);
+    close_trial(one);
+    close_trial(many);
+    close_trial(broken);
+}
+
+static void test_views(void) { check_task("views-mlp"); }
+static void test_cnn(void) { check_task("cnn"); }
+
+static void test_too_few(void) {
+    struct trial *t = open_trial(1, "cnn");
+    char digest[65];
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "n", "97"));
+    HN_CHECK_FAILS(&t->ctx, train(t, "few", digest), HN_DATA, "there are 96 training images");
+    close_trial(t);
+}
+
+// What the oracle is told of a few steps of recipe B.
+enum { STEPS = 6, BATCH = 24, VIEWS = 2 * BATCH, PIXELS = HN_CIFAR10_BYTES };
+
+// Both views of a batch, drawn from the streams that the task names.
+static void draw_views(const struct hn_cifar10 *images, uint64_t seed, int64_t step, float *x) {
+    for (int64_t i = 0; i < VIEWS; i++) {
+        struct hn_stream s;
+        int64_t item = (step * BATCH + i % BATCH) % TRAIN;
+        hn_stream_open(&s, seed, "cnn.view", step, i, item);
+        hn_augment_image(images->image + item * PIXELS, &s, x + i * PIXELS);
+    }
+}
+
+// The record of an item: they come in an order drawn by data_seed.
+static void sort_records(struct hn_context *ctx, struct hn_cifar10 *images) {
+    int32_t order[TRAIN];
+    uint8_t *sorted = hn_alloc(ctx, TRAIN, PIXELS);
+    struct hn_stream s;
+    for (int32_t i = 0; i < TRAIN; i++)
+        order[i] = i;
+    hn_stream_open(&s, 1, "cnn.order", 0, 0, 0);
+    hn_stream_shuffle(&s, order, TRAIN);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sorted);
+    for (int i = 0; i < TRAIN; i++)
+        memcpy(sorted + (size_t)i * PIXELS, images->image + (size_t)order[i] * PIXELS, PIXELS);
+    memcpy(images->image, sorted, (size_t)TRAIN * PIXELS);
+    hn_free(ctx, sorted);
+}
+
+static void write_steps(struct trial *t, struct hn_task *task, const struct hn_cifar10 *images,
+                        const char *folder) {
+    struct hn_context *ctx = &t->ctx;
+    int64_t n = task->weights.n;
+    float *moment = hn_zalloc(ctx, 2 * n, sizeof *moment);
+    float *x = hn_alloc(ctx, STEPS * VIEWS, PIXELS * sizeof *x);
+    double loss[STEPS];
+    int32_t id[BATCH];
+    CU_ASSERT_FATAL(moment && x);
+    for (int step = 0; step < STEPS; step++) {
+        for (int i = 0; i < BATCH; i++)
+            id[i] = (step * BATCH + i) % TRAIN;
+        draw_views(images, t->spec.setting.seed, step, x + (size_t)step * VIEWS * PIXELS);
+        memset(task->weights.grad, 0, (size_t)n * sizeof *task->weights.grad);
+        struct hn_task_batch batch = {
+            .id = id, .n = BATCH, .step = step, .loss = t->spec.setting.loss};
+        HN_CHECK(ctx, task->type->step(ctx, task, &batch, &loss[step], NULL));
+        if (step == 0)
+            write_file(folder, "gradient", task->weights.grad, (size_t)n * sizeof(float));
+        hn_adam_step(&t->spec.adam, 1, step, n, task->weights.grad, task->weights.value, moment,
+                     moment + n);
+    }
+    write_file(folder, "x", x, (size_t)STEPS * VIEWS * PIXELS * sizeof *x);
+    write_file(folder, "loss", loss, sizeof loss);
+    hn_free(ctx, moment);
+    hn_free(ctx, x);
+}
+
+static void write_embeddings(struct hn_context *ctx, struct hn_task *task,
+                             const struct hn_cifar10 *images, const char *folder) {
+    float *z = hn_alloc(ctx, TRAIN * task->d, sizeof *z);
+    float *plain = hn_alloc(ctx, TRAIN, PIXELS * sizeof *plain);
+    CU_ASSERT_FATAL(z && plain);
+    for (int i = 0; i < TRAIN; i++)
+        hn_plain_image(images->image + (size_t)i * PIXELS, plain + (size_t)i * PIXELS);
+    HN_CHECK(ctx, task->type->embed(ctx, task, 0, STEPS, TRAIN, z));
+    write_file(folder, "plain", plain, (size_t)TRAIN * PIXELS * sizeof *plain);
+    write_file(folder, "z", z, (size_t)(TRAIN * task->d) * sizeof *z);
+    hn_free(ctx, z);
+    hn_free(ctx, plain);
+}
+
+// Losses, gradient, Adam with its schedule, batch norm's running values: recipe B, whole.
+static void test_steps(void) {
+    const char *numpy = python();
+    if (!numpy)
+        hn_test_skip("the Python module is not installed");
+    struct trial *t = open_trial(2, "cnn");
+    struct hn_task task;
+    struct hn_cifar10 images;
+    char folder[256], command[700], out[1024], here[] = __FILE__;
+    t->spec.adam = (struct hn_adam){.rate = 0.003,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.999,
+                                    .epsilon = 1e-8,
+                                    .decay = 0.01,
+                                    .warmup = 2,
+                                    .cosine = true,
+                                    .steps = STEPS};
+    t->spec.setting.batch_size = BATCH;
+    const double settings[] = {0.2, 0.003, 2, 0.01};
+    hn_fixture_folder(folder, sizeof folder);
+    write_file(folder, "settings", settings, sizeof settings);
+    HN_CHECK(&t->ctx, hn_cifar10_read(&t->ctx, root, &images));
+    sort_records(&t->ctx, &images);
+    HN_CHECK(&t->ctx, hn_task_open(&t->ctx, t->spec.task, t->task, &t->spec.setting, &task));
+    task.type->init(&task);
+    write_file(folder, "value", task.weights.value, (size_t)task.weights.n * sizeof(float));
+    write_steps(t, &task, &images, folder);
+    write_embeddings(&t->ctx, &task, &images, folder);
+    snprintf(command, sizeof command, "%s '%s/oracle_training.py' '%s' %d %d", numpy, dirname(here),
+             folder, (int)task.d, STEPS);
+    int status = hn_fixture_run(command, out, sizeof out);
+    if (status || getenv("HN_SHOW"))
+        fprintf(stderr, "%s", out);
+    CU_ASSERT_EQUAL(status, 0);
+    hn_cifar10_free(&t->ctx, &images);
+    hn_task_close(&t->ctx, &task);
+    hn_fixture_remove(folder);
+    close_trial(t);
+}
+
+static const struct hn_test tests[] = {
+    {"views", test_views},
+    {"cnn", test_cnn},
+    {"too_few", test_too_few},
+    {"steps", test_steps},
+};
+HN_TEST_MAIN("image_tasks", tests)

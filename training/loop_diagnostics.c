@@ -1,0 +1,118 @@
+// What only some figures want of a training.
+//
+// The loss that an epoch's batches have before it begins, beside the loss that they have when they
+// are trained on (GC figure 7, appendix I): a sampler whose batches were hard for the encoder of
+// then, and no longer are, is told by the difference. Our deviation: the views are those that will
+// be trained on, and batch norm is in training mode, so that nothing but the weights differs.
+//
+// Histograms of the cosines of same-label and different-label pairs (HC figures 5 and 8 to 10): of
+// the items that are kept for evaluation, or of all where there are none.
+#include "metrics/metric.h"
+#include "metrics/studies/study.h"
+#include "training/loop_private.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum hn_code loss_ahead(struct hn_context *ctx, struct hn_loop *loop, int64_t number,
+                               double *loss) {
+    const struct hn_run_spec *spec = loop->spec;
+    struct hn_task *task = &loop->task;
+    struct hn_task_batch batch = {.step = loop->step + number,
+                                  .progress = loop->draw.items.progress,
+                                  .loss = spec->setting.loss};
+    batch.loss.law = spec->weighting->law(spec->weighting_params, batch.step);
+    if (hn_draw_number(ctx, loop, number, &batch))
+        return ctx->code;
+    memset(task->weights.grad, 0, (size_t)task->weights.n * sizeof *task->weights.grad);
+    return task->type->step(ctx, task, &batch, loss, NULL);
+}
+
+enum hn_code hn_loop_expect(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_weights *w = &loop->task.weights;
+    int64_t ahead = hn_draw_ahead(loop);
+    size_t running = (size_t)w->n_running * sizeof *w->running;
+    double sum = 0, loss = NAN;
+    enum hn_code code = HN_OK;
+    if (running > 0)
+        memcpy(loop->running, w->running, running);
+    for (int64_t k = 0; k < ahead && !code; k++) {
+        code = loss_ahead(ctx, loop, k, &loss);
+        sum += loss;
+    }
+    if (running > 0)
+        memcpy(w->running, loop->running, running);
+    loop->expected = ahead > 0 ? sum / (double)ahead : NAN;
+    return code;
+}
+
+// The rows of loop->z that are looked at: from the first on.
+static int64_t first_kept(const struct hn_task *task) {
+    return task->n_all > task->n ? task->n : 0;
+}
+
+enum hn_code hn_loop_overlap(struct hn_context *ctx, struct hn_loop *loop) {
+    const struct hn_task *task = &loop->task;
+    int64_t first = first_kept(task);
+    if (!task->label)
+        return HN_OK;
+    struct hn_evaluation e = {.n = task->n_all - first,
+                              .d = task->d,
+                              .z = loop->z + first * task->d,
+                              .label = task->label + first,
+                              .seed = task->setting.seed};
+    return hn_evaluate(ctx, &e, "overlap_label", &loop->overlap);
+}
+
+static const struct hn_column columns[] = {
+    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER},
+    {"step", HN_COLUMN_INT, "optimizer_step", "steps done", HN_NEITHER},
+    {"kind", HN_COLUMN_TEXT, "", "same_label or different_label", HN_NEITHER},
+    {"bin_lo", HN_COLUMN_REAL, "1", "lower end of the bin", HN_NEITHER},
+    {"bin_hi", HN_COLUMN_REAL, "1", "upper end of the bin", HN_NEITHER},
+    {"count", HN_COLUMN_INT, "pairs", "ordered pairs", HN_NEITHER},
+};
+
+enum hn_code hn_cosines_table(struct hn_context *ctx, struct hn_table *table) {
+    enum hn_code code = hn_table_init(ctx, table, "cosines");
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !code; i++)
+        code = hn_table_add_column(ctx, table, &columns[i]);
+    return code;
+}
+
+static enum hn_code add_rows(struct hn_context *ctx, struct hn_loop *loop, const char *kind,
+                             const uint64_t *count) {
+    const double width = 2.0 / HN_HISTOGRAM_BINS;
+    for (int b = 0; b < HN_HISTOGRAM_BINS; b++)
+        if (HN_STUDY_ROW(ctx, loop->spec->cosines, {"step", (double)loop->step, NULL},
+                         {"kind", 0, kind}, {"bin_lo", -1 + width * b, NULL},
+                         {"bin_hi", -1 + width * (b + 1), NULL}, {"count", (double)count[b], NULL}))
+            return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_loop_cosines(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_task *task = &loop->task;
+    int64_t first = first_kept(task), n = task->n_all - first;
+    if (!task->label)
+        return HN_OK;
+    if (task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z) ||
+        hn_normalize_rows(ctx, loop->z, task->n_all, task->d, "embedding"))
+        return ctx->code;
+    const struct hn_matrix x = {loop->z + first * task->d, n, task->d, task->d};
+    struct hn_sweep sweep = {.x = x, .y = x};
+    struct hn_sweep_histogram histogram = {.bins = HN_HISTOGRAM_BINS,
+                                           .row_label = task->label + first,
+                                           .col_label = task->label + first,
+                                           .skip_self = true,
+                                           .exact = true};
+    hn_sweep_add(&sweep, &hn_histogram_sink, &histogram, HN_SIDE_ROWS);
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    if (!code)
+        code = add_rows(ctx, loop, "same_label", histogram.count + HN_REL_SAME * HN_HISTOGRAM_BINS);
+    if (!code)
+        code = add_rows(ctx, loop, "different_label",
+                        histogram.count + HN_REL_DIFFERENT * HN_HISTOGRAM_BINS);
+    hn_sweep_histogram_free(ctx, &histogram);
+    return code;
+}

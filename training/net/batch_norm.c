@@ -1,0 +1,196 @@
+// Batch norm (Ioffe and Szegedy 2015) per channel, the last axis: y = gamma (x - mean) /
+// sqrt(variance + 1e-5) + beta. Training takes mean and (biased) variance of the rows at hand and
+// moves the running ones towards them (the variance unbiased) by `momentum`, as PyTorch does;
+// evaluation takes the running ones.
+//
+// Sums over rows are made in a fixed number of groups of rows, added in their order.
+#include "core/clones.h"
+#include "training/net/layer.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GROUPS = 16 };
+static const double epsilon = 1e-5;
+
+static int64_t channels_of(const struct hn_layer *l) {
+    return l->spec.channels > 0 ? l->spec.channels : l->in;
+}
+
+static const char *size(struct hn_layer *layer) {
+    int64_t c = channels_of(layer);
+    layer->n_params = layer->n_running = layer->keep_fixed = 2 * c;
+    layer->work = (2 * GROUPS + 2) * c;
+    return layer->in % c ? "columns that are no multiple of the channels" : NULL;
+}
+
+static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running) {
+    (void)seed;
+    int64_t c = channels_of(layer);
+    for (int64_t j = 0; j < c; j++)
+        param[j] = running[c + j] = 1; // gamma, variance; beta and mean are 0
+}
+
+// Sums over rows x[n x c] of x - shift (or its square).
+HN_CLONES
+static void sum_rows(const hn_real *restrict x, int64_t n, int64_t c, const hn_real *restrict shift,
+                     hn_real *restrict sum) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++)
+            sum[j] += x[i * c + j] - shift[j];
+}
+
+HN_CLONES
+static void sum_squares(const hn_real *restrict x, int64_t n, int64_t c,
+                        const hn_real *restrict shift, hn_real *restrict sum) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++) {
+            hn_real off = x[i * c + j] - shift[j];
+            sum[j] += off * off;
+        }
+}
+
+// total[c] = sum over all rows, by groups. work[GROUPS x c].
+static void over_rows(const struct hn_layer_run *run, int64_t n, int64_t c, const hn_real *shift,
+                      bool squares, hn_real *total) {
+    int64_t group = (n + GROUPS - 1) / GROUPS;
+    hn_real *part = run->work;
+    memset(part, 0, (size_t)(GROUPS * c) * sizeof *part);
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
+    for (int64_t g = 0; g < GROUPS; g++) {
+        int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
+        (squares ? sum_squares : sum_rows)(run->x + first * c, rows, c, shift, part + g * c);
+    }
+    for (int64_t j = 0; j < c; j++) {
+        double sum = 0;
+        for (int64_t g = 0; g < GROUPS; g++)
+            sum += (double)part[g * c + j];
+        total[j] = (hn_real)sum;
+    }
+}
+
+// keep: mean, then 1 / deviation, per channel.
+static void take_statistics(const struct hn_layer_run *run, int64_t n, int64_t c) {
+    hn_real *mean = run->keep, *inverse = mean + c;
+    double momentum = run->layer->spec.momentum > 0 ? run->layer->spec.momentum : 0.1;
+    hn_real *total = run->work + (int64_t)2 * GROUPS * c;
+    over_rows(run, n, c, run->x, false, total); // the first row as shift: no cancellation
+    for (int64_t j = 0; j < c; j++)
+        mean[j] = run->x[j] + total[j] / (hn_real)n;
+    over_rows(run, n, c, mean, true, total);
+    for (int64_t j = 0; j < c; j++) {
+        double variance = (double)total[j] / (double)n;
+        inverse[j] = (hn_real)(1 / sqrt(variance + epsilon));
+        if (run->pass->frozen)
+            continue;
+        double unbiased = n > 1 ? (double)total[j] / (double)(n - 1) : variance;
+        run->running[j] += (hn_real)(momentum * ((double)mean[j] - (double)run->running[j]));
+        run->running[c + j] += (hn_real)(momentum * (unbiased - (double)run->running[c + j]));
+    }
+}
+
+HN_CLONES
+static void normalise(const hn_real *restrict x, int64_t n, int64_t c,
+                      const hn_real *restrict slope, const hn_real *restrict offset,
+                      hn_real *restrict y) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++)
+            y[i * c + j] = x[i * c + j] * slope[j] + offset[j];
+}
+
+static void forward(const struct hn_layer_run *run) {
+    int64_t c = channels_of(run->layer), n = run->rows * (run->layer->in / c);
+    hn_real *mean = run->keep, *inverse = mean + c;
+    if (run->pass->training)
+        take_statistics(run, n, c);
+    for (int64_t j = 0; j < c && !run->pass->training; j++) {
+        mean[j] = run->running[j];
+        inverse[j] = (hn_real)(1 / sqrt((double)run->running[c + j] + epsilon));
+    }
+    hn_real *slope = run->work, *offset = slope + c;
+    for (int64_t j = 0; j < c; j++) {
+        slope[j] = run->param[j] * inverse[j];
+        offset[j] = run->param[c + j] - mean[j] * slope[j];
+    }
+    int64_t group = (n + GROUPS - 1) / GROUPS;
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
+    for (int64_t g = 0; g < GROUPS; g++) {
+        int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
+        normalise(run->x + first * c, rows, c, slope, offset, run->y + first * c);
+    }
+}
+
+// Sums of dy and of dy xhat.
+HN_CLONES
+static void sum_slopes(const hn_real *restrict x, const hn_real *restrict dy, int64_t n, int64_t c,
+                       const hn_real *restrict mean, hn_real *restrict sum,
+                       hn_real *restrict along) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++) {
+            sum[j] += dy[i * c + j];
+            along[j] += dy[i * c + j] * (x[i * c + j] - mean[j]);
+        }
+}
+
+// dx = slope dy - (x - mean) by_x - offset
+HN_CLONES
+static void denormalise(const hn_real *restrict x, const hn_real *restrict dy, int64_t n, int64_t c,
+                        const hn_real *restrict slope, const hn_real *restrict by_x,
+                        const hn_real *restrict mean, const hn_real *restrict offset,
+                        hn_real *restrict dx) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++)
+            dx[i * c + j] =
+                slope[j] * dy[i * c + j] - (x[i * c + j] - mean[j]) * by_x[j] - offset[j];
+}
+
+// Adds to the gradients; coefficients of denormalise() into slope, by_x, offset [c] of work.
+static void gradients(const struct hn_layer_run *run, int64_t n, int64_t c, const hn_real *dy) {
+    const hn_real *mean = run->keep, *inverse = mean + c;
+    int64_t group = (n + GROUPS - 1) / GROUPS;
+    hn_real *part = run->work;
+    memset(part, 0, (size_t)(2 * GROUPS * c) * sizeof *part);
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
+    for (int64_t g = 0; g < GROUPS; g++) {
+        int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
+        sum_slopes(run->x + first * c, dy + first * c, rows, c, mean, part + 2 * g * c,
+                   part + (2 * g + 1) * c);
+    }
+    for (int64_t j = 0; j < c; j++) {
+        double sum = 0, along = 0;
+        for (int64_t g = 0; g < GROUPS; g++) {
+            sum += (double)part[2 * g * c + j];
+            along += (double)part[(2 * g + 1) * c + j];
+        }
+        along *= (double)inverse[j];
+        run->grad[j] += (hn_real)along;
+        run->grad[c + j] += (hn_real)sum;
+        bool fixed = !run->pass->training; // running statistics do not move with x
+        double slope = (double)run->param[j] * (double)inverse[j], rows = (double)n;
+        part[j] = (hn_real)slope;
+        part[c + j] = fixed ? 0 : (hn_real)(slope * along * (double)inverse[j] / rows);
+        part[2 * GROUPS * c + j] = fixed ? 0 : (hn_real)(slope * sum / rows);
+    }
+}
+
+static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
+    int64_t c = channels_of(run->layer), n = run->rows * (run->layer->in / c);
+    gradients(run, n, c, dy);
+    const hn_real *slope = run->work, *by_x = slope + c, *offset = slope + (int64_t)2 * GROUPS * c;
+    int64_t group = (n + GROUPS - 1) / GROUPS;
+#pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
+    for (int64_t g = 0; g < (dx ? GROUPS : 0); g++) {
+        int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
+        denormalise(run->x + first * c, dy + first * c, rows, c, slope, by_x, run->keep, offset,
+                    dx + first * c);
+    }
+}
+
+const struct hn_layer_type hn_layer_batch_norm = {
+    .name = "batch-norm",
+    .summary = "mean 0 and deviation 1 per channel, scaled and shifted",
+    .size = size,
+    .init = init,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,137 @@
+// Layers with forward and backward passes, and networks that are sequences of them.
+//
+// Activations are row-major matrices, a row per item. An image is a row of height x width x
+// channels, channels last, so that batch norm sees a matrix of [rows * height * width x channels].
+// A task owns one hn_weights; its networks (encoder, head, predictor) take their parameters from
+// it. What a pass leaves for its way back lives in a tape, so that several passes of one network
+// (two views) can be open at once.
+//
+// Gradients add up in weights->grad; results are the same bit for bit for any number of threads.
+#ifndef HN_TRAINING_NET_LAYER_H
+#define HN_TRAINING_NET_LAYER_H
+
+#include "training/net/product.h"
+#include "training/net/sparse.h"
+
+// Parameters of a task in one array, so that the optimiser and checkpoints need no structure.
+struct hn_weights {
+    int64_t n, n_running; // counted while networks are built
+    hn_real *value;       // [n]
+    hn_real *grad;        // [n]
+    hn_real *running;     // [n_running] running means and variances of batch norms
+};
+
+// One pass. Everything is borrowed.
+struct hn_pass {
+    struct hn_workers workers;
+    bool training; // batch norm takes the statistics of the rows at hand, dropout drops
+    bool frozen;   // training, but running statistics are left alone (a second look at a batch)
+    uint64_t seed; // with step and view names the streams of dropout
+    int64_t step, view;
+    const struct hn_sparse *input, *input_t; // of `sparse-linear`, which stands first: x is unused
+    const struct hn_sparse *mean, *mean_t;   // of `aggregate`: Ahat and its transpose
+    const int64_t *segment;                  // of `sum-pool`: rows segment[g] .. segment[g + 1]
+    int64_t segments;
+};
+
+// What a layer is told when it is added; what its type does not use is 0.
+struct hn_layer_spec {
+    int64_t out;                     // columns out: linear; channels out: convolution
+    int64_t height, width, channels; // images in: convolution, average pool
+    int64_t kernel, stride, pad;     // convolution; pool: kernel = stride
+    bool bias;                       // linear, sparse-linear
+    bool fan_in;     // linear, convolution: first weights by the fan in alone (glorot.h)
+    double rate;     // dropout
+    double momentum; // batch norm; 0 = 0.1
+};
+
+struct hn_layer {
+    const struct hn_layer_type *type;
+    struct hn_layer_spec spec;
+    int64_t number;               // of the layer in its network
+    int64_t in, out;              // columns
+    int64_t param, n_params;      // place in weights
+    int64_t running, n_running;   // place in weights->running
+    int64_t keep_row, keep_fixed; // numbers kept by a pass for its way back: per row, and besides
+    int64_t work;                 // numbers of scratch a pass needs (one at a time)
+};
+
+// What the hooks see of one pass through one layer. x[rows x in], y[rows_out x out] (rows_out =
+// rows but for sum-pool), keep[keep_row * rows + keep_fixed], work as asked for.
+struct hn_layer_run {
+    const struct hn_layer *layer;
+    const struct hn_pass *pass;
+    const hn_real *param; // [n_params]
+    hn_real *grad;        // [n_params] added to by backward
+    hn_real *running;     // [n_running]
+    int64_t rows, rows_out;
+    const hn_real *x;
+    hn_real *y;
+    hn_real *keep, *work;
+};
+
+struct hn_layer_type {
+    const char *name;
+    const char *summary; // one line
+    // Required. From spec and in: sets out, n_params, n_running, keep_*, work. NULL, or what does
+    // not fit.
+    const char *(*size)(struct hn_layer *layer);
+    // Optional. Initial parameters (zero before) and running values, from a stream of the layer's
+    // own.
+    void (*init)(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running);
+    // Required. y from x.
+    void (*forward)(const struct hn_layer_run *run);
+    // Required. dx[rows x in] (NULL: not wanted) from dy[rows_out x out], and adds to grad. dy may
+    // be overwritten.
+    void (*backward)(const struct hn_layer_run *run, hn_real *dy, hn_real *dx);
+};
+
+// All layers, NULL-terminated.
+extern const struct hn_layer_type *const hn_layers[];
+extern const struct hn_layer_type hn_layer_linear, hn_layer_batch_norm, hn_layer_relu, hn_layer_elu,
+    hn_layer_dropout, hn_layer_unit, hn_layer_convolution, hn_layer_average_pool,
+    hn_layer_sparse_linear, hn_layer_aggregate, hn_layer_sum_pool;
+
+enum { HN_NET_LAYERS = 24 };
+
+struct hn_net {
+    int64_t in, out; // columns; out of the layers so far
+    int n;
+    struct hn_layer layer[HN_NET_LAYERS];
+};
+
+// Building: begin, add layers in order. HN_INTERNAL for what does not fit (a bug of the task).
+void hn_net_begin(struct hn_net *net, int64_t in);
+HN_MUST_USE enum hn_code hn_net_add(struct hn_context *ctx, struct hn_net *net,
+                                    struct hn_weights *weights, const struct hn_layer_type *type,
+                                    struct hn_layer_spec spec);
+// After all networks are built: allocates (zeroed). Init sets first parameters by seed; networks
+// are told apart by their places in the weights.
+HN_MUST_USE enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *weights);
+void hn_weights_free(struct hn_context *ctx, struct hn_weights *weights);
+void hn_net_init(const struct hn_net *net, struct hn_weights *weights, uint64_t seed);
+
+// Room for a pass of up to `rows` rows through `net`.
+struct hn_tape {
+    const struct hn_net *net; // borrowed
+    int64_t room, rows;
+    const hn_real *x;          // the input of the pass, borrowed until backward
+    hn_real *y[HN_NET_LAYERS]; // outputs of the layers
+    hn_real *keep[HN_NET_LAYERS];
+    hn_real *work, *delta[2];
+};
+// backward: whether the way back will be asked for; without, passes take less room.
+HN_MUST_USE enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net,
+                                      int64_t rows, bool backward, struct hn_tape *tape);
+void hn_tape_free(struct hn_context *ctx, struct hn_tape *tape); // zeroed is fine
+
+// y[rows x net->out] (or [segments x out]), owned by the tape, valid until its next pass. Output of
+// layer i: tape->y[i].
+hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
+                        const struct hn_pass *pass, const hn_real *x, int64_t rows);
+// The way back of the last forward pass of the tape: dy[rows x out] is overwritten, gradients are
+// added to weights->grad, dx[rows x in] is filled unless NULL.
+void hn_net_backward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
+                     const struct hn_pass *pass, hn_real *dy, hn_real *dx);
+
+#endif

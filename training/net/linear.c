@@ -1,0 +1,52 @@
+// y = x W + b, W [in x out]; Glorot-uniform W and b = 0 at first.
+#include "training/net/glorot.h"
+#include "training/net/layer.h"
+
+#include <string.h>
+
+static const char *size(struct hn_layer *layer) {
+    layer->out = layer->spec.out;
+    layer->n_params = layer->in * layer->out + (layer->spec.bias ? layer->out : 0);
+    return layer->out < 1 ? "no columns out" : NULL;
+}
+
+static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running) {
+    (void)running;
+    // By the fan in, biases are drawn as well, as PyTorch does.
+    int64_t n = layer->spec.fan_in ? layer->n_params : layer->in * layer->out;
+    hn_glorot(layer, seed, layer->in, layer->out, n, param);
+}
+
+static void forward(const struct hn_layer_run *run) {
+    const struct hn_layer *l = run->layer;
+    const hn_real *bias = run->param + l->in * l->out;
+    for (int64_t i = 0; i < run->rows && l->spec.bias; i++)
+        memcpy(run->y + i * l->out, bias, (size_t)l->out * sizeof *bias);
+    hn_product(run->pass->workers, (struct hn_factor){run->x, l->in, false},
+               (struct hn_factor){run->param, l->out, false}, run->rows, l->out, l->in,
+               l->spec.bias, run->y, l->out);
+}
+
+static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
+    const struct hn_layer *l = run->layer;
+    hn_product(run->pass->workers, (struct hn_factor){run->x, l->in, true},
+               (struct hn_factor){dy, l->out, false}, l->in, l->out, run->rows, true, run->grad,
+               l->out);
+    hn_real *bias = run->grad + l->in * l->out;
+    for (int64_t i = 0; i < run->rows && l->spec.bias; i++)
+        for (int64_t j = 0; j < l->out; j++)
+            bias[j] += dy[i * l->out + j];
+    if (dx)
+        hn_product(run->pass->workers, (struct hn_factor){dy, l->out, false},
+                   (struct hn_factor){run->param, l->out, true}, run->rows, l->in, l->out, false,
+                   dx, l->in);
+}
+
+const struct hn_layer_type hn_layer_linear = {
+    .name = "linear",
+    .summary = "y = x W + b",
+    .size = size,
+    .init = init,
+    .forward = forward,
+    .backward = backward,
+};

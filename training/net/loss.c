@@ -1,0 +1,243 @@
+// Losses over batches: blocks of scores by a matrix product, every anchor's slopes in their place,
+// and from these the gradients of both views by further products.
+#include "training/net/loss.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct hn_objective_type hn_objectives[] = {
+    [HN_OBJECTIVE_NTXENT] = {"ntxent", "Anchors from both views; 2B - 2 negatives from both views",
+                             "BS equation 16"},
+    [HN_OBJECTIVE_INFONCE] = {"infonce",
+                              "Anchors from the first view; B - 1 negatives from the same view",
+                              "BS equation 1"},
+    [HN_OBJECTIVE_OTHER_VIEW] = {"other-view",
+                                 "Anchors from the first view; negatives from the other view",
+                                 "BS equation 17; NS equation 3"},
+    [HN_OBJECTIVE_SIAMESE] = {"siamese", "No negatives: a predictor, and minus the cosine",
+                              "NS equation 4"},
+    [HN_OBJECTIVE_SUPERVISED] = {"supervised", "Cross entropy of the training labels",
+                                 "NS figure 4, its control"},
+    {.name = NULL},
+};
+
+int hn_objective_find(const char *name) {
+    for (int i = 0; hn_objectives[i].name; i++)
+        if (strcmp(hn_objectives[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+// Anchors scored at once: their slopes stay in the second-level cache until they are used.
+enum { BLOCK = 256 };
+
+enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, int64_t n,
+                          int64_t keys, int64_t d, struct hn_loss_work *work) {
+    bool pairs = objective == HN_OBJECTIVE_NTXENT;
+    int64_t scores, rows;
+    *work = (struct hn_loss_work){.n = n, .keys = pairs ? 2 * n : keys, .d = d};
+    work->block = pairs ? 2 * n : hn_min(BLOCK, n);
+    if (!hn_mul(work->block, work->keys, &scores) || !hn_mul(2 * n, d, &rows))
+        return hn_fail(ctx, HN_MEMORY, "a batch of %lld items is too large", (long long)n);
+    work->score = hn_alloc(ctx, scores, sizeof *work->score);
+    work->compact = hn_alloc(ctx, pairs ? 0 : scores, sizeof *work->compact);
+    work->both = hn_alloc(ctx, pairs ? rows : 0, sizeof *work->both);
+    work->slope = hn_alloc(ctx, pairs ? rows : 0, sizeof *work->slope);
+    work->positive = hn_alloc(ctx, 2 * n, sizeof *work->positive);
+    work->value = hn_alloc(ctx, 2 * n, sizeof *work->value);
+    if (work->score && work->compact && work->both && work->slope && work->positive && work->value)
+        return HN_OK;
+    hn_loss_free(ctx, work);
+    return HN_MEMORY;
+}
+
+void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work) {
+    hn_free(ctx, work->score);
+    hn_free(ctx, work->compact);
+    hn_free(ctx, work->both);
+    hn_free(ctx, work->slope);
+    hn_free(ctx, work->positive);
+    hn_free(ctx, work->value);
+    *work = (struct hn_loss_work){0};
+}
+
+// One batch under way.
+struct batch {
+    struct hn_workers workers;
+    const struct hn_loss_spec *spec;
+    const struct hn_loss_lists *lists;
+    int64_t n, d, keys;
+    const hn_real *anchor, *key; // [n x d], [keys x d]
+    double most;
+    struct hn_loss_work *work;
+};
+
+static void score_block(const struct batch *b, int64_t first, int64_t rows) {
+    hn_product(b->workers, (struct hn_factor){b->anchor + first * b->d, b->d, false},
+               (struct hn_factor){b->key, b->d, true}, rows, b->keys, b->d, false, b->work->score,
+               b->keys);
+}
+
+// Which columns of an anchor are no negatives.
+static void skipped(const struct batch *b, int64_t a, int64_t skip[2]) {
+    bool pairs = b->spec->objective == HN_OBJECTIVE_NTXENT;
+    skip[0] = a;
+    skip[1] = pairs ? (a + b->n / 2) % b->n : -1;
+}
+
+// Largest |score| of a negative in the batch, for `clip`.
+static double largest_score(const struct batch *b) {
+    double most = 0;
+    for (int64_t first = 0; first < b->n; first += b->work->block) {
+        int64_t rows = hn_min(b->work->block, b->n - first);
+        score_block(b, first, rows);
+        for (int64_t i = 0; i < rows; i++) {
+            int64_t skip[2];
+            skipped(b, first + i, skip);
+            for (int64_t j = 0; j < b->keys; j++)
+                if (j != skip[0] && j != skip[1])
+                    most = fmax(most, fabs((double)b->work->score[i * b->keys + j]));
+        }
+    }
+    return most;
+}
+
+// Scores of the listed keys become slopes, all others 0.
+static void slope_of_list(const struct batch *b, int64_t a, hn_real *score, hn_real *compact) {
+    const struct hn_loss_lists *lists = b->lists;
+    const int32_t *place = lists->place + lists->start[a];
+    int64_t n = lists->start[a + 1] - lists->start[a];
+    hn_real *positive = &b->work->positive[a];
+    for (int64_t k = 0; k < n; k++)
+        compact[k] = score[place[k]];
+    *positive = score[lists->own[a]];
+    const int64_t none[2] = {-1, -1};
+    b->work->value[a] =
+        hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, n, none, compact, positive);
+    memset(score, 0, (size_t)b->keys * sizeof *score);
+    for (int64_t k = 0; k < n; k++)
+        score[place[k]] = compact[k];
+    score[lists->own[a]] = *positive;
+}
+
+static void slope_of_all(const struct batch *b, int64_t a, hn_real *score) {
+    int64_t skip[2];
+    hn_real *positive = &b->work->positive[a];
+    bool same = b->spec->objective == HN_OBJECTIVE_INFONCE; // its positive is no key
+    skipped(b, a, skip);
+    int64_t own = b->spec->objective == HN_OBJECTIVE_NTXENT ? skip[1] : skip[0];
+    if (!same)
+        *positive = score[own];
+    b->work->value[a] =
+        hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, b->keys, skip, score, positive);
+    if (!same)
+        score[own] = *positive;
+}
+
+static void slope_block(const struct batch *b, int64_t first, int64_t rows) {
+#pragma omp parallel for num_threads(b->workers.threads) schedule(dynamic, 8)
+    for (int64_t i = 0; i < rows; i++) {
+        hn_real *score = b->work->score + i * b->keys;
+        if (b->lists)
+            slope_of_list(b, first + i, score, b->work->compact + i * b->keys);
+        else
+            slope_of_all(b, first + i, score);
+    }
+}
+
+// Gradients of anchors and keys, block by block; d_key is added to.
+static void blocks(const struct batch *b, hn_real *d_anchor, hn_real *d_key) {
+    for (int64_t first = 0; first < b->n; first += b->work->block) {
+        int64_t rows = hn_min(b->work->block, b->n - first);
+        const hn_real *slope = b->work->score;
+        score_block(b, first, rows);
+        slope_block(b, first, rows);
+        hn_product(b->workers, (struct hn_factor){slope, b->keys, false},
+                   (struct hn_factor){b->key, b->d, false}, rows, b->d, b->keys, d_anchor == d_key,
+                   d_anchor + first * b->d, b->d);
+        hn_product(b->workers, (struct hn_factor){slope, b->keys, true},
+                   (struct hn_factor){b->anchor + first * b->d, b->d, false}, b->keys, b->d, rows,
+                   true, d_key, b->d);
+    }
+}
+
+static double mean_of(const double *value, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += value[i];
+    return sum / (double)n;
+}
+
+// g[n x n] += its transpose, tile by tile.
+static void symmetrise(hn_real *g, int64_t n, int threads) {
+    enum { TILE = 32 };
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i0 = 0; i0 < n; i0 += TILE)
+        for (int64_t j0 = i0; j0 < n; j0 += TILE)
+            for (int64_t i = i0; i < hn_min(i0 + TILE, n); i++)
+                for (int64_t j = hn_max(j0, i); j < hn_min(j0 + TILE, n); j++)
+                    g[i * n + j] = g[j * n + i] = g[i * n + j] + g[j * n + i];
+}
+
+// Both views are anchors and keys: with G the slopes of Z Z^T, the gradient is (G + G^T) Z.
+static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, hn_real *dz1,
+                         hn_real *dz2) {
+    struct hn_loss_work *w = b->work;
+    int64_t half = b->n * b->d;
+    size_t bytes = (size_t)half * sizeof *z1;
+    memcpy(w->both, z1, bytes);
+    memcpy(w->both + half, z2, bytes);
+    b->anchor = b->key = w->both;
+    b->n = b->keys = 2 * b->n;
+    b->most = b->spec->law.clip > 0 ? largest_score(b) : 0;
+    score_block(b, 0, b->n);
+    slope_block(b, 0, b->n);
+    symmetrise(w->score, b->n, b->workers.threads);
+    hn_product(b->workers, (struct hn_factor){w->score, b->n, false},
+               (struct hn_factor){w->both, b->d, false}, b->n, b->d, b->n, false, w->slope, b->d);
+    memcpy(dz1, w->slope, bytes);
+    memcpy(dz2, w->slope + half, bytes);
+    return mean_of(w->value, b->n);
+}
+
+// Keys are the anchors themselves; only positives are of the other view.
+static double same_view(struct batch *b, const hn_real *z2, hn_real *dz1, hn_real *dz2) {
+    hn_real *positive = b->work->positive;
+    int64_t d = b->d;
+    for (int64_t i = 0; i < b->n; i++) {
+        double sum = 0;
+        for (int64_t j = i * d; j < (i + 1) * d; j++)
+            sum += (double)b->anchor[j] * (double)z2[j];
+        positive[i] = (hn_real)sum;
+    }
+    memset(dz1, 0, (size_t)(b->n * d) * sizeof *dz1);
+    blocks(b, dz1, dz1);
+    for (int64_t i = 0; i < b->n; i++)
+        for (int64_t j = i * d; j < (i + 1) * d; j++) {
+            dz1[j] += positive[i] * z2[j];
+            dz2[j] = positive[i] * b->anchor[j];
+        }
+    return mean_of(b->work->value, b->n);
+}
+
+double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
+                     const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
+                     const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work) {
+    struct batch b = {.workers = workers,
+                      .spec = spec,
+                      .lists = lists,
+                      .n = n,
+                      .d = d,
+                      .keys = lists ? lists->keys : n,
+                      .anchor = z1,
+                      .key = spec->objective == HN_OBJECTIVE_INFONCE ? z1 : z2,
+                      .work = work};
+    if (spec->objective == HN_OBJECTIVE_NTXENT)
+        return both_views(&b, z1, z2, dz1, dz2);
+    b.most = spec->law.clip > 0 ? largest_score(&b) : 0;
+    if (spec->objective == HN_OBJECTIVE_INFONCE)
+        return same_view(&b, z2, dz1, dz2);
+    memset(dz2, 0, (size_t)(b.keys * d) * sizeof *dz2);
+    blocks(&b, dz1, dz2);
+    return mean_of(work->value, n);
+}

@@ -1,0 +1,83 @@
+// Losses with gradients. Scores are cosines: inner products of unit rows.
+//
+// With pos = exp(s+ / tau) and Ng the (weighted) sum over negatives (metrics/weighting.h):
+//   inside:  -log(pos / (pos + Ng))     BS equations 1, 16, 17
+//   outside: -log(pos / Ng)             GraphCL's code
+// The value is that of hn_anchor_loss(), mean over anchors. Gradients flow through the weights of
+// HCL, as in its code; the largest |score| of `clip` counts as a constant, and a sum at its clamp
+// has no slope.
+#ifndef HN_TRAINING_NET_LOSS_H
+#define HN_TRAINING_NET_LOSS_H
+
+#include "metrics/weighting.h"
+#include "training/net/product.h"
+
+enum hn_objective {
+    HN_OBJECTIVE_NTXENT,     // anchors of both views, 2B - 2 negatives
+    HN_OBJECTIVE_INFONCE,    // anchors of view 1, B - 1 negatives of view 1
+    HN_OBJECTIVE_OTHER_VIEW, // anchors of view 1, B - 1 negatives of view 2
+    HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
+    HN_OBJECTIVE_SUPERVISED  // cross entropy on training labels: the control of NS figure 4 (tasks)
+};
+struct hn_objective_type {
+    const char *name;
+    const char *summary; // one line
+    const char *source;  // paper and place
+};
+extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
+int hn_objective_find(const char *name);               // -1 if unknown
+
+struct hn_loss_spec {
+    enum hn_objective objective; // one of the first three here
+    struct hn_weighting_law law;
+    double temperature;
+    bool outside; // the positive is left out of the denominator
+};
+
+// Anchors with negatives of their own: anchor a's positive is key own[a], its negatives are keys
+// place[start[a]] .. place[start[a + 1]], distinct, without own[a].
+struct hn_loss_lists {
+    int64_t keys;
+    const int32_t *own;   // [n]
+    const int64_t *start; // [n + 1]
+    const int32_t *place;
+};
+
+// Room for batches of up to n anchors and `keys` keys (n where all are each other's negatives).
+struct hn_loss_work {
+    int64_t n, keys, d, block;
+    hn_real *score;    // [block x keys] scores, then slopes
+    hn_real *compact;  // [block x keys] scores of lists
+    hn_real *both;     // [2 n x d] both views (ntxent)
+    hn_real *slope;    // [2 n x d]
+    hn_real *positive; // [2 n] scores of positives, then their slopes
+    double *value;     // [2 n] per anchor
+};
+HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective,
+                                      int64_t n, int64_t keys, int64_t d,
+                                      struct hn_loss_work *work);
+void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work); // zeroed is fine
+
+// z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists): unit rows; dz1, dz2 are overwritten.
+// lists: only with OTHER_VIEW, or NULL. Anchors without a negative have loss 0 and no slope.
+// Returns the mean over anchors.
+double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
+                     const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
+                     const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work);
+
+// One anchor: score[n] of its keys, of which up to two are not negatives (-1: none), become slopes
+// (0 there); *positive, its positive's score, becomes that one's slope. Slopes are times `scale`.
+// most: see hn_weighting_law.clip. Returns the loss.
+double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
+                      const int64_t skip[2], hn_real *score, hn_real *positive);
+
+// -mean_i p_i . z_i over unit rows p, z [n x d]; dp (overwritten), dz (overwritten; NULL =
+// stop-gradient).
+double hn_loss_siamese(int64_t n, int64_t d, const hn_real *p, const hn_real *z, hn_real *dp,
+                       hn_real *dz);
+// Mean cross entropy of softmax(logit[n x classes]) over rows with label >= 0; dlogit, which may be
+// logit, is overwritten. NaN without such rows.
+double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, const int32_t *label,
+                             hn_real *dlogit);
+
+#endif

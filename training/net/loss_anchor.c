@@ -1,0 +1,154 @@
+// The loss of one anchor and its slopes. With v_j = e^(c s_j) (c = beta / tau, or as `clip` has
+// it), e_j = e^(s_j / tau), W = factor n sum_j v_j e_j / sum_j v_j and T = n tau_plus pos:
+//   Ng = (W - T) / (1 - tau_plus),  a = log Ng - s+ / tau
+//   inside: loss = log(1 + e^a), q = dloss/da = 1 / (1 + e^-a);  outside: loss = a, q = 1
+//   dloss/ds_j = q R [(1/tau + c) v_j e_j / sum v e - c v_j / sum v],  R = W / (W - T)
+//   dloss/ds+  = -q R / tau
+// At the clamp log Ng is a constant: dloss/ds_j = 0, dloss/ds+ = -q / tau.
+#include "core/clones.h"
+#include "training/net/exp.h"
+#include "training/net/loss.h"
+
+enum { LANES = 16 };
+
+static double sum_lanes(hn_real lane[LANES]) {
+    for (int width = LANES / 2; width > 0; width /= 2)
+        for (int l = 0; l < width; l++)
+            lane[l] += lane[l + width];
+    return (double)lane[0];
+}
+
+HN_CLONES
+static hn_real largest(const hn_real *s, int64_t n) {
+    hn_real lane[LANES];
+    for (int l = 0; l < LANES; l++)
+        lane[l] = -2;
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] = s[j + l] > lane[l] ? s[j + l] : lane[l];
+    for (int l = 0; j < n; j++, l++)
+        lane[l] = s[j] > lane[l] ? s[j] : lane[l];
+    hn_real most = lane[0];
+    for (int l = 1; l < LANES; l++)
+        most = lane[l] > most ? lane[l] : most;
+    return most;
+}
+
+// to[j] = e^(slope (s[j] - high)), to may be s; returns the sum.
+HN_CLONES
+static double powers(const hn_real *s, int64_t n, hn_real slope, hn_real high, hn_real *to) {
+    hn_real lane[LANES] = {0};
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES)
+        for (int l = 0; l < LANES; l++) {
+            hn_real e = hn_exp(slope * (s[j + l] - high));
+            to[j + l] = e;
+            lane[l] += e;
+        }
+    for (int l = 0; j < n; j++, l++) {
+        to[j] = hn_exp(slope * (s[j] - high));
+        lane[l] += to[j];
+    }
+    return sum_lanes(lane);
+}
+
+HN_CLONES
+static double sum_powers(const hn_real *s, int64_t n, hn_real slope, hn_real high) {
+    hn_real lane[LANES] = {0};
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += hn_exp(slope * (s[j + l] - high));
+    for (int l = 0; j < n; j++, l++)
+        lane[l] += hn_exp(slope * (s[j] - high));
+    return sum_lanes(lane);
+}
+
+HN_CLONES
+static void scale_all(hn_real *s, int64_t n, hn_real by) {
+    for (int64_t j = 0; j < n; j++)
+        s[j] *= by;
+}
+
+// s[j] = up e^(steep (s[j] - high)) - down e^(slope (s[j] - high))
+HN_CLONES
+static void differences(hn_real *s, int64_t n, hn_real high, const hn_real slope[2],
+                        const hn_real by[2]) {
+    for (int64_t j = 0; j < n; j++) {
+        hn_real t = s[j] - high;
+        s[j] = by[0] * hn_exp(slope[0] * t) - by[1] * hn_exp(slope[1] * t);
+    }
+}
+
+// log(max(0, exp(a) - exp(b)))
+static double log_difference(double a, double b) {
+    return a > b ? a + log1p(-exp(b - a)) : -INFINITY;
+}
+
+struct anchor {
+    double negatives, slope, high, mass, weight; // sums of v e and v, relative to the largest
+};
+
+// The slope of the loss in log W and s+ (both without `scale`), and the loss.
+static double judge(const struct hn_loss_spec *spec, const struct anchor *a, double positive,
+                    double *by_log_w, double *by_positive) {
+    const struct hn_weighting_law *law = &spec->law;
+    double tau = spec->temperature, log_rest = log1p(-law->tau_plus);
+    double log_w = law->log_factor + log(a->negatives / a->weight) + a->high / tau + log(a->mass);
+    double taken = log(a->negatives * law->tau_plus) + positive / tau;
+    double log_ng = log_difference(log_w, taken) - log_rest;
+    double least = law->clamp == HN_CLAMP_NONE
+                       ? -INFINITY
+                       : (law->clamp == HN_CLAMP_EACH ? log(a->negatives) : 0) - 1 / tau;
+    bool clamped = log_ng < least;
+    if (clamped)
+        log_ng = least;
+    double above = log_ng - positive / tau;
+    double q = spec->outside ? 1 : 1 / (1 + exp(-above));
+    double ratio = clamped ? 0 : exp(log_w - log_ng - log_rest);
+    *by_log_w = q * ratio;
+    *by_positive = -q / tau * (clamped ? 1 : ratio);
+    return spec->outside ? above : fmax(above, 0) + log1p(exp(-fabs(above)));
+}
+
+double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
+                      const int64_t skip[2], hn_real *score, hn_real *positive) {
+    const struct hn_weighting_law *law = &spec->law;
+    struct anchor a = {.negatives = (double)n};
+    for (int k = 0; k < 2; k++)
+        if (skip[k] >= 0) {
+            score[skip[k]] = (hn_real)-1e30; // its powers vanish
+            a.negatives--;
+        }
+    if (a.negatives < 1) {
+        for (int64_t j = 0; j < n; j++)
+            score[j] = 0;
+        *positive = 0;
+        return 0;
+    }
+    hn_real high = largest(score, n), steep;
+    a.high = (double)high;
+    a.slope =
+        law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / spec->temperature;
+    steep = (hn_real)(a.slope + 1 / spec->temperature);
+    bool weighted = a.slope > 0;
+    a.weight = weighted ? sum_powers(score, n, (hn_real)a.slope, high) : a.negatives;
+    a.mass = weighted ? sum_powers(score, n, steep, high) : powers(score, n, steep, high, score);
+    double by_log_w, by_positive;
+    double loss = judge(spec, &a, (double)*positive, &by_log_w, &by_positive);
+    by_log_w *= scale;
+    if (weighted) {
+        const hn_real slope[2] = {steep, (hn_real)a.slope};
+        const hn_real by[2] = {(hn_real)(by_log_w * (double)steep / a.mass),
+                               (hn_real)(by_log_w * a.slope / a.weight)};
+        differences(score, n, high, slope, by);
+    } else {
+        scale_all(score, n, (hn_real)(by_log_w / spec->temperature / a.mass));
+    }
+    for (int k = 0; k < 2; k++)
+        if (skip[k] >= 0)
+            score[skip[k]] = 0;
+    *positive = (hn_real)(by_positive * scale);
+    return loss;
+}

@@ -1,0 +1,54 @@
+// Losses without negatives: minus the cosine (NS equation 4), and cross entropy.
+#include "training/net/loss.h"
+
+#include <math.h>
+
+double hn_loss_siamese(int64_t n, int64_t d, const hn_real *p, const hn_real *z, hn_real *dp,
+                       hn_real *dz) {
+    double sum = 0;
+    hn_real scale = (hn_real)(-1 / (double)n);
+    for (int64_t i = 0; i < n; i++) {
+        double cosine = 0;
+        for (int64_t j = i * d; j < (i + 1) * d; j++) {
+            cosine += (double)p[j] * (double)z[j];
+            dp[j] = scale * z[j];
+            if (dz)
+                dz[j] = scale * p[j];
+        }
+        sum += cosine;
+    }
+    return -sum / (double)n;
+}
+
+// One row's loss, and its slopes times scale; slope may be logit.
+static double cross_entropy_row(int64_t classes, const hn_real *logit, int32_t label, double scale,
+                                hn_real *slope) {
+    double high = -INFINITY, sum = 0, own = (double)logit[label];
+    for (int64_t c = 0; c < classes; c++)
+        high = fmax(high, (double)logit[c]);
+    for (int64_t c = 0; c < classes; c++)
+        sum += exp((double)logit[c] - high);
+    for (int64_t c = 0; c < classes; c++) {
+        double share = exp((double)logit[c] - high) / sum;
+        slope[c] = (hn_real)(scale * (share - (c == label)));
+    }
+    // cppcheck-suppress invalidFunctionArg ; there are classes: the largest logit alone makes sum 1
+    return log(sum) + high - own;
+}
+
+double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, const int32_t *label,
+                             hn_real *dlogit) {
+    int64_t known = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        known += label[i] >= 0;
+    for (int64_t i = 0; i < n; i++) {
+        hn_real *slope = dlogit + i * classes;
+        if (label[i] >= 0)
+            sum +=
+                cross_entropy_row(classes, logit + i * classes, label[i], 1 / (double)known, slope);
+        for (int64_t c = 0; c < classes && label[i] < 0; c++)
+            slope[c] = 0;
+    }
+    return known > 0 ? sum / (double)known : NAN;
+}

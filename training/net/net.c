@@ -1,0 +1,158 @@
+// Networks: sequences of layers, their parameters, and passes through them.
+#include "training/net/layer.h"
+
+#include <string.h>
+
+const struct hn_layer_type *const hn_layers[] = {
+    &hn_layer_linear,   &hn_layer_batch_norm, &hn_layer_relu,          &hn_layer_elu,
+    &hn_layer_dropout,  &hn_layer_unit,       &hn_layer_convolution,   &hn_layer_average_pool,
+    &hn_layer_sum_pool, &hn_layer_aggregate,  &hn_layer_sparse_linear, NULL};
+
+void hn_net_begin(struct hn_net *net, int64_t in) { *net = (struct hn_net){.in = in, .out = in}; }
+
+enum hn_code hn_net_add(struct hn_context *ctx, struct hn_net *net, struct hn_weights *weights,
+                        const struct hn_layer_type *type, struct hn_layer_spec spec) {
+    if (net->n == HN_NET_LAYERS)
+        return hn_fail(ctx, HN_INTERNAL, "a network of more than %d layers", HN_NET_LAYERS);
+    struct hn_layer *layer = &net->layer[net->n];
+    *layer = (struct hn_layer){.type = type,
+                               .spec = spec,
+                               .number = net->n,
+                               .in = net->out,
+                               .out = net->out,
+                               .param = weights->n,
+                               .running = weights->n_running};
+    const char *fault = type->size(layer);
+    if (fault)
+        return hn_fail(ctx, HN_INTERNAL, "layer %d (%s): %s", net->n, type->name, fault);
+    weights->n += layer->n_params;
+    weights->n_running += layer->n_running;
+    net->out = layer->out;
+    net->n++;
+    return HN_OK;
+}
+
+enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *w) {
+    w->value = hn_zalloc(ctx, w->n, sizeof *w->value);
+    w->grad = hn_zalloc(ctx, w->n, sizeof *w->grad);
+    w->running = hn_zalloc(ctx, w->n_running, sizeof *w->running);
+    if (w->value && w->grad && w->running)
+        return HN_OK;
+    hn_weights_free(ctx, w);
+    return HN_MEMORY;
+}
+
+void hn_weights_free(struct hn_context *ctx, struct hn_weights *w) {
+    hn_free(ctx, w->value);
+    hn_free(ctx, w->grad);
+    hn_free(ctx, w->running);
+    *w = (struct hn_weights){0};
+}
+
+void hn_net_init(const struct hn_net *net, struct hn_weights *w, uint64_t seed) {
+    for (int i = 0; i < net->n; i++) {
+        const struct hn_layer *layer = &net->layer[i];
+        memset(w->value + layer->param, 0, (size_t)layer->n_params * sizeof *w->value);
+        memset(w->running + layer->running, 0, (size_t)layer->n_running * sizeof *w->running);
+        if (layer->type->init)
+            layer->type->init(layer, seed, w->value + layer->param, w->running + layer->running);
+    }
+}
+
+// Widest activation of the network: room of what goes back through it.
+static int64_t widest(const struct hn_net *net) {
+    int64_t most = net->in;
+    for (int i = 0; i < net->n; i++)
+        most = hn_max(most, net->layer[i].out);
+    return most;
+}
+
+static enum hn_code open_layers(struct hn_context *ctx, const struct hn_net *net, int64_t rows,
+                                struct hn_tape *t) {
+    int64_t work = 0;
+    for (int i = 0; i < net->n; i++) {
+        const struct hn_layer *layer = &net->layer[i];
+        int64_t size, keep;
+        if (!hn_mul(rows, layer->out, &size) || !hn_mul(rows, layer->keep_row, &keep) ||
+            !hn_add(keep, layer->keep_fixed, &keep))
+            return hn_fail(ctx, HN_MEMORY, "a pass of %lld rows is too large", (long long)rows);
+        t->y[i] = hn_alloc(ctx, size, sizeof *t->y[i]);
+        t->keep[i] = hn_alloc(ctx, keep, sizeof *t->keep[i]);
+        if (!t->y[i] || !t->keep[i])
+            return ctx->code;
+        work = hn_max(work, layer->work);
+    }
+    t->work = hn_alloc(ctx, work, sizeof *t->work);
+    return t->work ? HN_OK : HN_MEMORY;
+}
+
+enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net, int64_t rows,
+                          bool backward, struct hn_tape *tape) {
+    *tape = (struct hn_tape){.net = net, .room = rows};
+    enum hn_code code = open_layers(ctx, net, rows, tape);
+    for (int i = 0; i < 2 && backward && !code; i++) {
+        tape->delta[i] = hn_alloc(ctx, rows * widest(net), sizeof *tape->delta[i]);
+        code = tape->delta[i] ? HN_OK : HN_MEMORY;
+    }
+    if (code)
+        hn_tape_free(ctx, tape);
+    return code;
+}
+
+void hn_tape_free(struct hn_context *ctx, struct hn_tape *tape) {
+    for (int i = 0; i < HN_NET_LAYERS; i++) {
+        hn_free(ctx, tape->y[i]);
+        hn_free(ctx, tape->keep[i]);
+    }
+    hn_free(ctx, tape->work);
+    hn_free(ctx, tape->delta[0]);
+    hn_free(ctx, tape->delta[1]);
+    *tape = (struct hn_tape){0};
+}
+
+// Rows behind layers that pool items into fewer.
+static int64_t rows_after(const struct hn_layer *layer, const struct hn_pass *pass, int64_t rows) {
+    return layer->type == &hn_layer_sum_pool ? pass->segments : rows;
+}
+
+static struct hn_layer_run run_of(const struct hn_net *net, int i, struct hn_weights *w,
+                                  struct hn_tape *tape, const struct hn_pass *pass) {
+    const struct hn_layer *layer = &net->layer[i];
+    return (struct hn_layer_run){.layer = layer,
+                                 .pass = pass,
+                                 .param = w->value + layer->param,
+                                 .grad = w->grad + layer->param,
+                                 .running = w->running + layer->running,
+                                 .x = i > 0 ? tape->y[i - 1] : tape->x,
+                                 .y = tape->y[i],
+                                 .keep = tape->keep[i],
+                                 .work = tape->work};
+}
+
+hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
+                        const struct hn_pass *pass, const hn_real *x, int64_t rows) {
+    tape->x = x;
+    tape->rows = rows;
+    for (int i = 0; i < net->n; i++) {
+        struct hn_layer_run run = run_of(net, i, weights, tape, pass);
+        run.rows = rows;
+        run.rows_out = rows = rows_after(run.layer, pass, rows);
+        run.layer->type->forward(&run);
+    }
+    return tape->y[net->n - 1];
+}
+
+void hn_net_backward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
+                     const struct hn_pass *pass, hn_real *dy, hn_real *dx) {
+    int64_t rows[HN_NET_LAYERS + 1] = {tape->rows};
+    for (int i = 0; i < net->n; i++)
+        rows[i + 1] = rows_after(&net->layer[i], pass, rows[i]);
+    for (int i = net->n - 1; i >= 0; i--) {
+        struct hn_layer_run run = run_of(net, i, weights, tape, pass);
+        hn_real *into = i > 0 ? tape->delta[i % 2] : dx;
+        run.rows = rows[i];
+        run.rows_out = rows[i + 1];
+        run.layer->type->backward(&run, dy, into);
+        dy = into;
+    }
+}

@@ -1,0 +1,51 @@
+// Adam as published (Kingma and Ba 2015, algorithm 1), epsilon outside the root and moments
+// corrected, as PyTorch does; decay * value is added to the gradient first.
+#include "training/net/optimiser.h"
+#include "core/clones.h"
+
+#include <math.h>
+
+enum { CHUNK = 1 << 14 };
+
+double hn_adam_rate(const struct hn_adam *adam, int64_t step) {
+    if (step < adam->warmup)
+        return adam->rate * (double)(step + 1) / (double)adam->warmup;
+    if (!adam->cosine)
+        return adam->rate;
+    double span = (double)hn_max(adam->steps - adam->warmup, 1);
+    double done = fmin((double)(step - adam->warmup) / span, 1);
+    return adam->rate * 0.5 * (1 + cos(M_PI * done));
+}
+
+struct rule {
+    hn_real beta1, beta2, decay, size, root, epsilon;
+};
+
+HN_CLONES
+static void update(const struct rule *r, int64_t n, const hn_real *restrict grad,
+                   hn_real *restrict value, hn_real *restrict m, hn_real *restrict v) {
+    for (int64_t i = 0; i < n; i++) {
+        hn_real g = grad[i] + r->decay * value[i];
+        m[i] = r->beta1 * m[i] + (1 - r->beta1) * g;
+        v[i] = r->beta2 * v[i] + (1 - r->beta2) * g * g;
+#ifdef HN_REAL_DOUBLE
+        value[i] -= r->size * m[i] / (sqrt(v[i]) * r->root + r->epsilon);
+#else
+        value[i] -= r->size * m[i] / (__builtin_sqrtf(v[i]) * r->root + r->epsilon);
+#endif
+    }
+}
+
+void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t n,
+                  const hn_real *grad, hn_real *value, hn_real *m, hn_real *v) {
+    double t = (double)(step + 1);
+    struct rule rule = {.beta1 = (hn_real)adam->beta1,
+                        .beta2 = (hn_real)adam->beta2,
+                        .decay = (hn_real)adam->decay,
+                        .size = (hn_real)(hn_adam_rate(adam, step) / (1 - pow(adam->beta1, t))),
+                        .root = (hn_real)(1 / sqrt(1 - pow(adam->beta2, t))),
+                        .epsilon = (hn_real)adam->epsilon};
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i += CHUNK)
+        update(&rule, hn_min(CHUNK, n - i), grad + i, value + i, m + i, v + i);
+}

@@ -1,0 +1,20 @@
+// Adam (Kingma and Ba 2015) with weight decay in the gradient (L2), and the learning-rate schedule.
+#ifndef HN_TRAINING_NET_OPTIMISER_H
+#define HN_TRAINING_NET_OPTIMISER_H
+
+#include "training/net/real.h"
+
+struct hn_adam {
+    double rate, beta1, beta2, epsilon, decay; // rate: the largest of the schedule
+    int64_t warmup;                            // steps in which the rate rises linearly
+    bool cosine;                               // then falls to 0 at the last step
+    int64_t steps;                             // of the whole training
+};
+
+// Learning rate of step number `step`, from 0.
+double hn_adam_rate(const struct hn_adam *adam, int64_t step);
+// One update of value[n] with first and second moments m, v [n] (zero before step 0).
+void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t n,
+                  const hn_real *grad, hn_real *value, hn_real *m, hn_real *v);
+
+#endif

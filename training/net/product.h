@@ -1,0 +1,28 @@
+// Matrix products of training: the only file behind this header includes cblas.h.
+#ifndef HN_TRAINING_NET_PRODUCT_H
+#define HN_TRAINING_NET_PRODUCT_H
+
+#include "training/net/real.h"
+
+// A borrowed row-major matrix as a factor: element (i, j) of the factor is data[i * stride + j], or
+// data[j * stride + i] if transposed.
+struct hn_factor {
+    const hn_real *data;
+    int64_t stride;
+    bool transposed;
+};
+
+// Who multiplies: threads, and a count of the work (2 m n k per product) for the floor of a step's
+// time; NULL: not counted.
+struct hn_workers {
+    int threads;
+    _Atomic int64_t *flops;
+};
+
+// c[m x n] (row stride ldc) = a[m x k] b[k x n], or += if `add`. The rows of c are cut into blocks
+// by m, n and k alone, one product per block on up to workers.threads threads: the same bits for
+// any number of threads. Calls from inside a parallel region take one thread. Sizes below 2^31.
+void hn_product(struct hn_workers workers, struct hn_factor a, struct hn_factor b, int64_t m,
+                int64_t n, int64_t k, bool add, hn_real *c, int64_t ldc);
+
+#endif

@@ -1,0 +1,81 @@
+#include "training/net/sparse.h"
+#include "core/clones.h"
+
+#include <string.h>
+
+enum { BLOCK = 32 }; // columns
+
+enum hn_code hn_sparse_open(struct hn_context *ctx, int64_t rows, int64_t cols, int64_t room,
+                            struct hn_sparse *out) {
+    *out = (struct hn_sparse){.rows = rows, .cols = cols, .room = room};
+    out->start = hn_zalloc(ctx, rows + 1, sizeof *out->start);
+    out->index = hn_alloc(ctx, room, sizeof *out->index);
+    out->value = hn_alloc(ctx, room, sizeof *out->value);
+    if (out->start && out->index && out->value)
+        return HN_OK;
+    hn_sparse_free(ctx, out);
+    return HN_MEMORY;
+}
+
+void hn_sparse_free(struct hn_context *ctx, struct hn_sparse *s) {
+    hn_free(ctx, s->start);
+    hn_free(ctx, s->index);
+    hn_free(ctx, s->value);
+    *s = (struct hn_sparse){0};
+}
+
+// Entries of a row of `to` come by ascending row of `from`: its columns ascend as well.
+void hn_sparse_transpose(const struct hn_sparse *from, struct hn_sparse *to) {
+    int64_t *start = to->start;
+    memset(start, 0, (size_t)(from->cols + 1) * sizeof *start);
+    for (int64_t k = 0; k < from->start[from->rows]; k++)
+        start[from->index[k] + 1]++;
+    for (int64_t j = 0; j < from->cols; j++)
+        start[j + 1] += start[j];
+    for (int64_t i = 0; i < from->rows; i++)
+        for (int64_t k = from->start[i]; k < from->start[i + 1]; k++) {
+            int64_t at = start[from->index[k]]++;
+            to->index[at] = (int32_t)i;
+            to->value[at] = from->value[k];
+        }
+    // Every start has moved to the next one.
+    memmove(start + 1, start, (size_t)from->cols * sizeof *start);
+    start[0] = 0;
+}
+
+// A row's columns in blocks whose sums stay in registers: rows of a few dozen columns would
+// otherwise spend their time on loading and storing y. Every sum is still in the order of entries.
+HN_CLONES
+static void add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int64_t ldx, int64_t n,
+                    hn_real *restrict y) {
+    int64_t first = s->start[i], end = s->start[i + 1], j = 0;
+    for (; j + BLOCK <= n; j += BLOCK) {
+        hn_real sum[BLOCK];
+        for (int c = 0; c < BLOCK; c++)
+            sum[c] = y[j + c];
+        for (int64_t k = first; k < end; k++) {
+            const hn_real *restrict row = x + s->index[k] * ldx + j;
+            hn_real w = s->value[k];
+            for (int c = 0; c < BLOCK; c++)
+                sum[c] += w * row[c];
+        }
+        for (int c = 0; c < BLOCK; c++)
+            y[j + c] = sum[c];
+    }
+    for (; j < n; j++) {
+        hn_real sum = y[j];
+        for (int64_t k = first; k < end; k++)
+            sum += s->value[k] * x[s->index[k] * ldx + j];
+        y[j] = sum;
+    }
+}
+
+void hn_sparse_times(int threads, const struct hn_sparse *s, const hn_real *x, int64_t ldx,
+                     int64_t n, bool add, hn_real *y, int64_t ldy) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 64) if (threads > 1)
+    for (int64_t i = 0; i < s->rows; i++) {
+        if (!add)
+            memset(y + i * ldy, 0, (size_t)n * sizeof *y);
+        add_row(s, i, x, ldx, n, y + i * ldy);
+    }
+}

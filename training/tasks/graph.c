@@ -1,0 +1,467 @@
+// Graph classification (GraphCL; BS table 15; recipe D): two changed copies of every graph, a GIN
+// encoder of three layers, sums over the nodes of a graph.
+//
+//   m = (A + I) h,  h = BatchNorm(ReLU(Linear(ReLU(Linear m)))),  h0 = one-hot node labels (or 1)
+//   g = sums of h over the nodes, of all layers side by side;  z = Linear(ReLU(Linear g)), unit
+//
+// Each view of a graph goes through one change, drawn anew every time: nodes dropped, edges
+// perturbed, a subgraph, features masked (not where nodes have no labels). Evaluation is on the
+// graphs as they are: an SVM with folds on g. Its value at step 0 is that of an untrained encoder.
+//
+// Our deviation: GraphCL's code changes one of the two copies and leaves the other as it is.
+#include "core/random.h"
+#include "training/tasks/graph_augment.h"
+#include "training/tasks/probe.h"
+#include "training/tasks/task.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LAYERS_MAX = 8, INNER_FOLDS = 5, FOLDS = 10 };
+enum { SVM, SVM_DEVIATION, COSINE, COLUMNS };
+static const double strengths[] = {0.1, 1, 10, 100};
+
+struct params {
+    char *data;
+    int64_t width, layers, data_seed;
+};
+
+// Graphs of one view side by side: nodes and what the layers make of them.
+struct view {
+    struct hn_graph_view one;  // the graph in work
+    struct hn_sparse adjacent; // A + I, its own transpose
+    int64_t rows, graphs;      // nodes and graphs there are
+    int64_t *segment;          // [batch + 1] graph g has the rows segment[g] .. segment[g + 1]
+    hn_real *x;                // [room x in]
+    hn_real *vector;           // [batch x layers * width]
+    hn_real *dvector, *dz;
+    hn_real *dh, *dx; // [room x width]
+    struct hn_tape tape[LAYERS_MAX], head;
+    struct hn_pass pass;
+};
+
+struct state {
+    struct hn_tudataset data;
+    int64_t in;           // columns of h0
+    int64_t room, degree; // most nodes and entries of A + I of a batch
+    struct hn_net layer[LAYERS_MAX], head;
+    struct view view[2];
+    struct hn_loss_work loss;
+    float *all;    // [graphs x layers * width] for evaluation
+    int32_t *fold; // [graphs]
+};
+
+static enum hn_code open_data(struct hn_context *ctx, const struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    char *path = hn_task_path(ctx, &task->setting, hn_task_data(task->type, p));
+    if (!path)
+        return ctx->code;
+    enum hn_code code = hn_tudataset_read(ctx, path, &s->data);
+    hn_free(ctx, path);
+    if (!code && task->setting.batch_size > s->data.graphs)
+        code = hn_fail(ctx, HN_DATA, "%s has %lld graphs: lower batch_size (%lld)", s->data.name,
+                       (long long)s->data.graphs, (long long)task->setting.batch_size);
+    s->in = s->data.node_label ? s->data.node_labels : 1;
+    return code;
+}
+
+// Folds of the file, or drawn.
+static enum hn_code take_folds(struct hn_context *ctx, const struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    s->fold = hn_alloc(ctx, s->data.graphs, sizeof *s->fold);
+    if (!s->fold)
+        return ctx->code;
+    if (!s->data.fold) {
+        s->data.folds = FOLDS;
+        return hn_folds_draw(ctx, s->data.label, s->data.graphs, FOLDS, (uint64_t)p->data_seed,
+                             s->fold);
+    }
+    memcpy(s->fold, s->data.fold, (size_t)s->data.graphs * sizeof *s->fold);
+    return HN_OK;
+}
+
+// First biases are drawn as well: with biases of zero, an encoder that has nothing but ones to
+// begin with is homogeneous, and an untrained one says less of a graph than the recipe's does.
+static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    struct hn_weights *w = &task->weights;
+    const struct hn_layer_spec plain = {0}, wide = {.out = p->width, .bias = true, .fan_in = true};
+    const struct hn_layer_spec whole = {.out = p->width * p->layers, .bias = true, .fan_in = true};
+    for (int64_t l = 0; l < p->layers; l++) {
+        struct hn_net *net = &s->layer[l];
+        hn_net_begin(net, l == 0 ? s->in : p->width);
+        if (hn_net_add(ctx, net, w, &hn_layer_aggregate, plain) ||
+            hn_net_add(ctx, net, w, &hn_layer_linear, wide) ||
+            hn_net_add(ctx, net, w, &hn_layer_relu, plain) ||
+            hn_net_add(ctx, net, w, &hn_layer_linear, wide) ||
+            hn_net_add(ctx, net, w, &hn_layer_relu, plain) ||
+            hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain))
+            return ctx->code;
+    }
+    hn_net_begin(&s->head, whole.out);
+    if (hn_net_add(ctx, &s->head, w, &hn_layer_linear, whole) ||
+        hn_net_add(ctx, &s->head, w, &hn_layer_relu, plain) ||
+        hn_net_add(ctx, &s->head, w, &hn_layer_linear, whole) ||
+        hn_net_add(ctx, &s->head, w, &hn_layer_unit, plain))
+        return ctx->code;
+    return HN_OK;
+}
+
+// A batch may hold one graph several times: room for the largest, as often as the batch is long.
+static void measure_room(struct state *s, int64_t batch) {
+    const struct hn_tudataset *d = &s->data;
+    int64_t nodes = 0, entries = 0;
+    for (int64_t g = 0; g < d->graphs; g++) {
+        int64_t n = d->start[g + 1] - d->start[g];
+        nodes = hn_max(nodes, n);
+        entries =
+            hn_max(entries, d->edges.start[d->start[g + 1]] - d->edges.start[d->start[g]] + n);
+    }
+    s->room = batch * nodes;
+    s->degree = batch * entries;
+}
+
+static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, struct view *view) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    int64_t batch = task->batch_size, whole = p->width * p->layers;
+    if (hn_graph_view_open(ctx, &s->data, &view->one) ||
+        hn_sparse_open(ctx, s->room, s->room, s->degree, &view->adjacent) ||
+        hn_tape_open(ctx, &s->head, batch, true, &view->head))
+        return ctx->code;
+    for (int64_t l = 0; l < p->layers; l++)
+        if (hn_tape_open(ctx, &s->layer[l], s->room, true, &view->tape[l]))
+            return ctx->code;
+    bool good = (view->segment = hn_alloc(ctx, batch + 1, sizeof *view->segment)) &&
+                (view->x = hn_alloc(ctx, s->room * s->in, sizeof *view->x)) &&
+                (view->vector = hn_alloc(ctx, batch * whole, sizeof *view->vector)) &&
+                (view->dvector = hn_alloc(ctx, batch * whole, sizeof *view->dvector)) &&
+                (view->dz = hn_alloc(ctx, batch * whole, sizeof *view->dz)) &&
+                (view->dh = hn_alloc(ctx, s->room * p->width, sizeof *view->dh)) &&
+                (view->dx = hn_alloc(ctx, s->room * p->width, sizeof *view->dx));
+    view->pass = (struct hn_pass){.workers = hn_task_workers(ctx, task),
+                                  .seed = task->setting.seed,
+                                  .mean = &view->adjacent,
+                                  .mean_t = &view->adjacent};
+    return good ? HN_OK : ctx->code;
+}
+
+static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    if (open_data(ctx, task) || take_folds(ctx, task) || build(ctx, task))
+        return ctx->code;
+    task->n = task->n_all = s->data.graphs;
+    task->d = p->width * p->layers;
+    task->batch_size = task->setting.batch_size ? task->setting.batch_size : task->n;
+    task->label = s->data.label;
+    measure_room(s, task->batch_size);
+    s->all = hn_alloc(ctx, task->n * task->d, sizeof *s->all);
+    if (!s->all || open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
+        return ctx->code;
+    bool both = task->setting.loss.objective == HN_OBJECTIVE_NTXENT;
+    return hn_loss_open(ctx, both ? HN_OBJECTIVE_NTXENT : HN_OBJECTIVE_OTHER_VIEW, task->batch_size,
+                        task->batch_size, task->d, &s->loss);
+}
+
+static void init(struct hn_task *task) {
+    const struct params *p = task->params;
+    const struct state *s = task->state;
+    for (int64_t l = 0; l < p->layers; l++)
+        hn_net_init(&s->layer[l], &task->weights, task->setting.seed);
+    hn_net_init(&s->head, &task->weights, task->setting.seed);
+}
+
+static void sort_entries(int32_t *index, int64_t n) {
+    for (int64_t i = 1; i < n; i++) {
+        int32_t own = index[i];
+        int64_t at = i;
+        for (; at > 0 && index[at - 1] > own; at--)
+            index[at] = index[at - 1];
+        index[at] = own;
+    }
+}
+
+// Rows of A + I of the graph in work, from row `first` on, each ascending.
+static void add_rows(struct hn_sparse *a, const struct hn_graph_view *one, int64_t first) {
+    int64_t *start = a->start + first; // the start of row i + 1 counts up to its place
+    int64_t base = start[0];
+    for (int32_t i = 0; i < one->n; i++)
+        start[i + 1] = 1;
+    for (int64_t e = 0; e < one->edges; e++) {
+        start[one->from[e] + 1]++;
+        start[one->to[e] + 1]++;
+    }
+    int64_t at = base;
+    for (int32_t i = 0; i < one->n; i++) {
+        int64_t entries = start[i + 1];
+        start[i + 1] = at;
+        at += entries;
+    }
+    for (int32_t i = 0; i < one->n; i++)
+        a->index[start[i + 1]++] = (int32_t)(first + i);
+    for (int64_t e = 0; e < one->edges; e++) {
+        a->index[start[one->from[e] + 1]++] = (int32_t)(first + one->to[e]);
+        a->index[start[one->to[e] + 1]++] = (int32_t)(first + one->from[e]);
+    }
+    for (int32_t i = 0; i < one->n; i++)
+        sort_entries(a->index + start[i], start[i + 1] - start[i]);
+    for (int64_t k = base; k < at; k++)
+        a->value[k] = 1;
+}
+
+// One-hot labels of the nodes of the graph in work, 1 where there are none.
+static void add_features(const struct state *s, struct view *view) {
+    hn_real *x = view->x + view->rows * s->in;
+    memset(x, 0, (size_t)(view->one.n * s->in) * sizeof *x);
+    for (int32_t i = 0; i < view->one.n; i++) {
+        int32_t column = s->data.node_label ? s->data.node_label[view->one.node[i]] : 0;
+        x[i * s->in + column] = (hn_real)(view->one.masked[i] ? 0 : 1);
+    }
+}
+
+static void begin_view(struct view *view) {
+    view->rows = view->graphs = 0;
+    view->segment[0] = 0;
+    view->adjacent.start[0] = 0;
+}
+
+// Appends a graph, changed by the stream or (NULL) as it is.
+static void add_graph(const struct state *s, int64_t graph, struct hn_stream *stream,
+                      struct view *view) {
+    enum hn_graph_change change =
+        stream ? hn_graph_change_draw(stream, s->data.node_label != NULL) : HN_GRAPH_SAME;
+    hn_graph_augment(&s->data, graph, change, stream, &view->one);
+    add_rows(&view->adjacent, &view->one, view->rows);
+    add_features(s, view);
+    view->rows += view->one.n;
+    view->segment[++view->graphs] = view->rows;
+    view->adjacent.rows = view->adjacent.cols = view->rows;
+}
+
+// Columns of layer l of the graphs' vectors: sums over their nodes.
+static void pool(const struct view *view, const hn_real *h, int64_t l, int64_t width,
+                 int64_t whole) {
+    for (int64_t g = 0; g < view->graphs; g++) {
+        hn_real *sum = view->vector + g * whole + l * width;
+        memset(sum, 0, (size_t)width * sizeof *sum);
+        for (int64_t i = view->segment[g]; i < view->segment[g + 1]; i++)
+            for (int64_t k = 0; k < width; k++)
+                sum[k] += h[i * width + k];
+    }
+}
+
+// The vectors of the view's graphs, and z.
+static hn_real *encode(struct hn_task *task, struct view *view, bool training) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    const hn_real *h = view->x;
+    view->pass.training = training;
+    for (int64_t l = 0; l < p->layers; l++) {
+        h = hn_net_forward(&s->layer[l], &task->weights, &view->tape[l], &view->pass, h,
+                           view->rows);
+        pool(view, h, l, p->width, task->d);
+    }
+    return hn_net_forward(&s->head, &task->weights, &view->head, &view->pass, view->vector,
+                          view->graphs);
+}
+
+// From dz to all gradients: what a layer's rows get comes from its sums and from the layer above.
+static void decode(struct hn_task *task, struct view *view) {
+    const struct params *p = task->params;
+    struct state *s = task->state;
+    const int64_t width = p->width;
+    hn_net_backward(&s->head, &task->weights, &view->head, &view->pass, view->dz, view->dvector);
+    for (int64_t l = p->layers - 1; l >= 0; l--) {
+        for (int64_t g = 0; g < view->graphs; g++) {
+            const hn_real *own = view->dvector + g * task->d + l * width;
+            for (int64_t i = view->segment[g]; i < view->segment[g + 1]; i++)
+                for (int64_t k = 0; k < width; k++)
+                    view->dh[i * width + k] =
+                        own[k] + (l < p->layers - 1 ? view->dx[i * width + k] : 0);
+        }
+        hn_net_backward(&s->layer[l], &task->weights, &view->tape[l], &view->pass, view->dh,
+                        l > 0 ? view->dx : NULL);
+    }
+}
+
+static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
+                         const struct hn_task_batch *batch, double *loss, float *z1) {
+    struct state *s = task->state;
+    const hn_real *z[2];
+    for (int v = 0; v < 2; v++) {
+        struct view *view = &s->view[v];
+        begin_view(view);
+        for (int64_t i = 0; i < batch->n; i++) {
+            struct hn_stream stream;
+            hn_stream_open(&stream, task->setting.seed, "graph.view", batch->step, v + 1, i);
+            add_graph(s, batch->id[i], &stream, view);
+        }
+        z[v] = encode(task, view, true);
+    }
+    if (z1)
+        memcpy(z1, z[0], (size_t)(batch->n * task->d) * sizeof *z1);
+    *loss = hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, batch->n, task->d, z[0],
+                          z[1], s->view[0].dz, s->view[1].dz, &s->loss);
+    decode(task, &s->view[0]);
+    decode(task, &s->view[1]);
+    return HN_OK;
+}
+
+// z, and the vectors of the graphs unless NULL, of the first `count` graphs, a batch at a time.
+static void embed_all(struct hn_task *task, int number, int64_t at, int64_t count, float *z,
+                      float *vector) {
+    struct state *s = task->state;
+    struct view *view = &s->view[0];
+    for (int64_t first = 0; first < count; first += task->batch_size) {
+        int64_t graphs = hn_min(task->batch_size, count - first);
+        begin_view(view);
+        for (int64_t g = first; g < first + graphs; g++) {
+            struct hn_stream stream;
+            hn_stream_open(&stream, task->setting.seed, "graph.embed", at, number, g);
+            add_graph(s, g, number > 0 ? &stream : NULL, view);
+        }
+        memcpy(z + first * task->d, encode(task, view, false),
+               (size_t)(graphs * task->d) * sizeof *z);
+        if (vector)
+            memcpy(vector + first * task->d, view->vector,
+                   (size_t)(graphs * task->d) * sizeof *vector);
+    }
+}
+
+static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
+                          int64_t count, float *z) {
+    embed_all(task, number, at, count, z, NULL);
+    return hn_check_stop(ctx);
+}
+
+// Mean cosine of pairs of different graphs.
+static double mean_cosine(int64_t n, int64_t d, const float *z) {
+    double square = 0;
+    for (int64_t k = 0; k < d; k++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += (double)z[i * d + k];
+        square += sum * sum;
+    }
+    return n > 1 ? (square - (double)n) / ((double)n * (double)(n - 1)) : NAN;
+}
+
+static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
+                             const float *z, double *value) {
+    struct state *s = task->state;
+    float *again = hn_alloc(ctx, task->n * task->d, sizeof *again);
+    if (!again)
+        return ctx->code;
+    embed_all(task, 0, at, task->n, again, s->all);
+    struct hn_svm_probe probe = {.x = {s->all, task->n, task->d, task->d},
+                                 .label = task->label,
+                                 .fold = s->fold,
+                                 .folds = s->data.folds,
+                                 .inner = INNER_FOLDS,
+                                 .c = strengths,
+                                 .n_c = sizeof strengths / sizeof *strengths,
+                                 .seed = task->setting.seed};
+    enum hn_code code = hn_svm_probe_run(ctx, &probe);
+    value[SVM] = probe.accuracy;
+    value[SVM_DEVIATION] = probe.deviation;
+    value[COSINE] = mean_cosine(task->n, task->d, z);
+    hn_free(ctx, again);
+    return code;
+}
+
+static void close_view(struct hn_context *ctx, struct view *view) {
+    hn_graph_view_free(ctx, &view->one);
+    hn_sparse_free(ctx, &view->adjacent);
+    hn_free(ctx, view->segment);
+    hn_free(ctx, view->x);
+    hn_free(ctx, view->vector);
+    hn_free(ctx, view->dvector);
+    hn_free(ctx, view->dz);
+    hn_free(ctx, view->dh);
+    hn_free(ctx, view->dx);
+    for (int l = 0; l < LAYERS_MAX; l++)
+        hn_tape_free(ctx, &view->tape[l]);
+    hn_tape_free(ctx, &view->head);
+}
+
+static void close_graph(struct hn_context *ctx, struct hn_task *task) {
+    struct state *s = task->state;
+    close_view(ctx, &s->view[0]);
+    close_view(ctx, &s->view[1]);
+    hn_loss_free(ctx, &s->loss);
+    hn_free(ctx, s->all);
+    hn_free(ctx, s->fold);
+    hn_tudataset_free(ctx, &s->data);
+}
+
+static const struct hn_option options[] = {
+    {.name = "data",
+     .kind = HN_OPTION_TEXT,
+     .offset = offsetof(struct params, data),
+     .help = "folder of NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt ..."},
+    {.name = "width",
+     .kind = HN_OPTION_INT,
+     .offset = offsetof(struct params, width),
+     .initial = "32",
+     .min = 1,
+     .max = 4096,
+     .help = "columns of every layer"},
+    {.name = "layers",
+     .kind = HN_OPTION_INT,
+     .offset = offsetof(struct params, layers),
+     .initial = "3",
+     .min = 1,
+     .max = LAYERS_MAX,
+     .help = "layers of the encoder"},
+    {.name = "data_seed",
+     .kind = HN_OPTION_INT,
+     .offset = offsetof(struct params, data_seed),
+     .initial = "1",
+     .min = 0,
+     .max = 1e15,
+     .help = "of the folds, where the data have none"},
+    {.name = NULL}};
+
+static const struct hn_column columns[COLUMNS] = {
+    [SVM] = {"svm_acc", HN_COLUMN_REAL, "1",
+             "accuracy of an SVM on the graphs' vectors, mean over folds", HN_LARGER},
+    [SVM_DEVIATION] = {"svm_deviation", HN_COLUMN_REAL, "1", "its deviation over folds",
+                       HN_NEITHER},
+    [COSINE] = {"pair_cosine", HN_COLUMN_REAL, "1", "mean cosine of all pairs of graphs",
+                HN_NEITHER},
+};
+
+static const char *const files[] = {
+    "*_A.txt",           "*_graph_indicator.txt", "*_graph_labels.txt",
+    "*_node_labels.txt", "*_folds.txt",           NULL};
+
+const struct hn_task_type hn_task_graph = {
+    .name = "graph",
+    .summary = "graph classification: two changed copies of every graph, GIN",
+    .source = "GraphCL (You et al. 2020); BS 5.3 and table 15",
+    .note = "both copies are changed; GraphCL's code changes one",
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .folder = "tudataset/MUTAG",
+    .files = files,
+    .required = 3,
+    .origin = "NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt and what else the data "
+              "set has, "
+              "from https://chrsmrrs.github.io/datasets",
+    .columns = columns,
+    .n_columns = COLUMNS,
+    .objectives =
+        1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE | 1U << HN_OBJECTIVE_OTHER_VIEW,
+    .lists = false,
+    .open = open_graph,
+    .init = init,
+    .step = step,
+    .embed = embed,
+    .evaluate = evaluate,
+    .close = close_graph,
+};

@@ -1,0 +1,198 @@
+#include "training/tasks/graph_augment.h"
+
+#include <string.h>
+
+enum { SHARE = 5, TRIES = 20 }; // a fifth
+
+enum hn_code hn_graph_view_open(struct hn_context *ctx, const struct hn_tudataset *set,
+                                struct hn_graph_view *out) {
+    int64_t nodes = 0, edges = 0; // directed edges: twice what is there, so that the added ones fit
+    for (int64_t g = 0; g < set->graphs; g++) {
+        int64_t first = set->start[g], last = set->start[g + 1];
+        nodes = hn_max(nodes, last - first);
+        edges = hn_max(edges, set->edges.start[last] - set->edges.start[first]);
+    }
+    memset(out, 0, sizeof *out);
+    bool good = (out->node = hn_alloc(ctx, nodes, sizeof *out->node)) &&
+                (out->masked = hn_alloc(ctx, nodes, sizeof *out->masked)) &&
+                (out->from = hn_alloc(ctx, edges, sizeof *out->from)) &&
+                (out->to = hn_alloc(ctx, edges, sizeof *out->to)) &&
+                (out->order = hn_alloc(ctx, nodes, sizeof *out->order)) &&
+                (out->place = hn_alloc(ctx, nodes, sizeof *out->place));
+    if (good)
+        return HN_OK;
+    hn_graph_view_free(ctx, out);
+    return ctx->code;
+}
+
+void hn_graph_view_free(struct hn_context *ctx, struct hn_graph_view *view) {
+    hn_free(ctx, view->node);
+    hn_free(ctx, view->masked);
+    hn_free(ctx, view->from);
+    hn_free(ctx, view->to);
+    hn_free(ctx, view->order);
+    hn_free(ctx, view->place);
+    memset(view, 0, sizeof *view);
+}
+
+enum hn_graph_change hn_graph_change_draw(struct hn_stream *stream, bool features) {
+    return (enum hn_graph_change)hn_stream_below(stream, features ? 4 : 3);
+}
+
+static int32_t size_of(const struct hn_tudataset *set, int64_t graph) {
+    return (int32_t)(set->start[graph + 1] - set->start[graph]);
+}
+
+// Puts `count` of the graph's n places, drawn, to the front of view->order.
+static void draw_places(struct hn_stream *stream, int32_t n, int32_t count,
+                        struct hn_graph_view *view) {
+    for (int32_t i = 0; i < n; i++)
+        view->order[i] = i;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t j = i + (int32_t)hn_stream_below(stream, (uint32_t)(n - i));
+        int32_t other = view->order[i];
+        view->order[i] = view->order[j];
+        view->order[j] = other;
+    }
+}
+
+// Grows a set of `count` places, or as many as can be reached, at the front of view->order: behind
+// them stand the neighbours that are not in it yet. Their number.
+static int32_t grow(const struct hn_tudataset *set, int64_t graph, int32_t count,
+                    struct hn_stream *stream, struct hn_graph_view *view) {
+    int64_t first = set->start[graph];
+    int32_t taken = 0, seen = 1, n = size_of(set, graph);
+    memset(view->place, 0, (size_t)n * sizeof *view->place); // 1: in view->order
+    view->order[0] = (int32_t)hn_stream_below(stream, (uint32_t)n);
+    view->place[view->order[0]] = 1;
+    while (taken < count && taken < seen) {
+        int32_t j = taken + (int32_t)hn_stream_below(stream, (uint32_t)(seen - taken));
+        int32_t next = view->order[j];
+        view->order[j] = view->order[taken];
+        view->order[taken++] = next;
+        for (int64_t e = set->edges.start[first + next]; e < set->edges.start[first + next + 1];
+             e++) {
+            int32_t neighbour = (int32_t)(set->edges.target[e] - first);
+            if (view->place[neighbour])
+                continue;
+            view->place[neighbour] = 1;
+            view->order[seen++] = neighbour;
+        }
+    }
+    return taken;
+}
+
+// The view of the nodes whose `place` is not negative.
+static void take_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_graph_view *view) {
+    int64_t first = set->start[graph];
+    int32_t n = size_of(set, graph);
+    view->n = 0;
+    view->edges = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (view->place[i] >= 0) {
+            view->place[i] = view->n;
+            view->masked[view->n] = 0;
+            view->node[view->n++] = (int32_t)(first + i);
+        }
+    for (int32_t i = 0; i < view->n; i++)
+        for (int64_t e = set->edges.start[view->node[i]]; e < set->edges.start[view->node[i] + 1];
+             e++) {
+            int32_t to = view->place[set->edges.target[e] - first];
+            if (to <= i)
+                continue;
+            view->from[view->edges] = i;
+            view->to[view->edges++] = to;
+        }
+}
+
+static void keep_all(const struct hn_tudataset *set, int64_t graph, struct hn_graph_view *view) {
+    memset(view->place, 0, (size_t)size_of(set, graph) * sizeof *view->place);
+    take_nodes(set, graph, view);
+}
+
+static void drop_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_stream *stream,
+                       struct hn_graph_view *view) {
+    int32_t n = size_of(set, graph), gone = n / SHARE;
+    draw_places(stream, n, gone, view);
+    for (int32_t i = 0; i < n; i++)
+        view->place[view->order[i]] = i < gone ? -1 : 0;
+    take_nodes(set, graph, view);
+}
+
+static void take_subgraph(const struct hn_tudataset *set, int64_t graph, struct hn_stream *stream,
+                          struct hn_graph_view *view) {
+    int32_t n = size_of(set, graph), kept = grow(set, graph, n - n / SHARE, stream, view);
+    memset(view->place, -1, (size_t)n * sizeof *view->place);
+    for (int32_t i = 0; i < kept; i++)
+        view->place[view->order[i]] = 0;
+    take_nodes(set, graph, view);
+}
+
+static void mask_nodes(const struct hn_tudataset *set, int64_t graph, struct hn_stream *stream,
+                       struct hn_graph_view *view) {
+    int32_t n = size_of(set, graph);
+    keep_all(set, graph, view);
+    draw_places(stream, n, n / SHARE, view);
+    for (int32_t i = 0; i < n / SHARE; i++)
+        view->masked[view->order[i]] = 1;
+}
+
+static bool is_edge(const struct hn_graph *g, int32_t u, int32_t v) {
+    int64_t lo = g->start[u], hi = g->start[u + 1];
+    while (lo < hi) {
+        int64_t middle = lo + (hi - lo) / 2;
+        if (g->target[middle] < v)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < g->start[u + 1] && g->target[lo] == v;
+}
+
+// A pair of places that is no edge of the graph and not among the edges from number `added` on.
+static bool draw_pair(const struct hn_tudataset *set, struct hn_stream *stream,
+                      const struct hn_graph_view *view, int64_t added, int32_t *from, int32_t *to) {
+    for (int k = 0; k < TRIES; k++) {
+        int32_t u = (int32_t)hn_stream_below(stream, (uint32_t)view->n);
+        int32_t v = (int32_t)hn_stream_below(stream, (uint32_t)view->n);
+        *from = u < v ? u : v;
+        *to = u < v ? v : u;
+        bool known = u == v || is_edge(&set->edges, view->node[u], view->node[v]);
+        for (int64_t e = added; e < view->edges && !known; e++)
+            known = view->from[e] == *from && view->to[e] == *to;
+        if (!known)
+            return true;
+    }
+    return false;
+}
+
+static void perturb_edges(const struct hn_tudataset *set, int64_t graph, struct hn_stream *stream,
+                          struct hn_graph_view *view) {
+    keep_all(set, graph, view);
+    int64_t gone = view->edges / SHARE, added = view->edges - gone;
+    for (int64_t k = 0; k < gone; k++) { // the last edge takes the place of a drawn one
+        int64_t e = hn_stream_below(stream, (uint32_t)view->edges);
+        view->edges--;
+        view->from[e] = view->from[view->edges];
+        view->to[e] = view->to[view->edges];
+    }
+    for (int64_t k = 0; k < gone; k++) {
+        int32_t from, to;
+        if (!draw_pair(set, stream, view, added, &from, &to))
+            continue;
+        view->from[view->edges] = from;
+        view->to[view->edges++] = to;
+    }
+}
+
+void hn_graph_augment(const struct hn_tudataset *set, int64_t graph, enum hn_graph_change change,
+                      struct hn_stream *stream, struct hn_graph_view *view) {
+    switch (change) {
+    case HN_GRAPH_DROP: drop_nodes(set, graph, stream, view); return;
+    case HN_GRAPH_PERTURB: perturb_edges(set, graph, stream, view); return;
+    case HN_GRAPH_SUBGRAPH: take_subgraph(set, graph, stream, view); return;
+    case HN_GRAPH_MASK: mask_nodes(set, graph, stream, view); return;
+    case HN_GRAPH_SAME: break;
+    }
+    keep_all(set, graph, view);
+}

@@ -1,0 +1,113 @@
+#include "training/tasks/image_task.h"
+
+#include <string.h>
+
+enum { KNN_Z, KNN_H, PROBE_H, KNN_FEATURES, PROBE_FEATURES };
+
+const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS] = {
+    [KNN_Z] = {"knn_acc", HN_COLUMN_REAL, "1",
+               "weighted 200-nearest-neighbour accuracy of z on the test images", HN_LARGER},
+    [KNN_H] = {"knn_h_acc", HN_COLUMN_REAL, "1",
+               "weighted 200-nearest-neighbour accuracy of h on the test images", HN_LARGER},
+    [PROBE_H] = {"probe_acc", HN_COLUMN_REAL, "1",
+                 "accuracy of a linear probe on h, its lengths kept, on the test images",
+                 HN_LARGER},
+    [KNN_FEATURES] = {"features_knn_acc", HN_COLUMN_REAL, "1",
+                      "weighted 200-nearest-neighbour accuracy of the frozen features alone",
+                      HN_LARGER},
+    [PROBE_FEATURES] = {"features_probe_acc", HN_COLUMN_REAL, "1",
+                        "accuracy of a linear probe on the frozen features alone", HN_LARGER},
+};
+
+const char *const hn_image_files[] = {"data_batch_*.bin", "test_batch.bin", "batches.meta.txt",
+                                      NULL};
+const char hn_image_origin[] =
+    "data_batch_1.bin to data_batch_5.bin and test_batch.bin of cifar-10-binary.tar.gz, from "
+    "https://www.cs.toronto.edu/~kriz/cifar.html";
+
+enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                           int64_t rows) {
+    int64_t b = task->batch_size;
+    net->split = hn_alloc(ctx, task->n_all, sizeof *net->split);
+    net->x = hn_alloc(ctx, hn_max(2 * b, rows), net->encoder.in * (int64_t)sizeof *net->x);
+    net->dz = hn_alloc(ctx, 2 * b * task->d, sizeof *net->dz);
+    net->h = hn_alloc(ctx, task->n_all * net->hidden, sizeof *net->h);
+    if (!net->split || !net->x || !net->dz || !net->h ||
+        hn_tape_open(ctx, &net->encoder, 2 * b, true, &net->tape) ||
+        hn_tape_open(ctx, &net->encoder, rows, false, &net->wide))
+        return ctx->code;
+    for (int64_t i = 0; i < task->n_all; i++)
+        net->split[i] = i < task->n ? 0 : 2; // training, test
+    task->split = net->split;
+    return hn_loss_open(ctx, task->setting.loss.objective, b, b, task->d, &net->loss);
+}
+
+void hn_image_free(struct hn_context *ctx, struct hn_image_net *net) {
+    hn_tape_free(ctx, &net->tape);
+    hn_tape_free(ctx, &net->wide);
+    hn_loss_free(ctx, &net->loss);
+    hn_free(ctx, net->split);
+    hn_free(ctx, net->x);
+    hn_free(ctx, net->dz);
+    hn_free(ctx, net->h);
+}
+
+void hn_image_step(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                   const struct hn_task_batch *batch, double *loss, float *z1) {
+    struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
+                           .training = true,
+                           .seed = task->setting.seed,
+                           .step = batch->step};
+    int64_t half = batch->n * task->d;
+    const hn_real *z =
+        hn_net_forward(&net->encoder, &task->weights, &net->tape, &pass, net->x, 2 * batch->n);
+    if (z1)
+        memcpy(z1, z, (size_t)half * sizeof *z1);
+    *loss = hn_loss_pairs(pass.workers, &batch->loss, NULL, batch->n, task->d, z, z + half, net->dz,
+                          net->dz + half, &net->loss);
+    hn_net_backward(&net->encoder, &task->weights, &net->tape, &pass, net->dz, NULL);
+}
+
+void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                     const hn_real *x, int64_t rows, float *z, float *h) {
+    const struct hn_pass pass = {.workers.threads = ctx->threads};
+    const hn_real *out = hn_net_forward(&net->encoder, &task->weights, &net->wide, &pass, x, rows);
+    memcpy(z, out, (size_t)(rows * task->d) * sizeof *z);
+    if (h)
+        memcpy(h, net->wide.y[net->hidden_layer], (size_t)(rows * net->hidden) * sizeof *h);
+}
+
+static enum hn_code evaluate_rows(struct hn_context *ctx, const struct hn_task *task,
+                                  const float *rows, int64_t d, const char *metric,
+                                  const struct hn_image_probe *probe, double *value) {
+    const struct hn_evaluation e = {.n = task->n_all,
+                                    .d = d,
+                                    .z = rows,
+                                    .label = task->label,
+                                    .split = task->split,
+                                    .seed = task->setting.seed,
+                                    .probe_c = probe ? probe->c : 0,
+                                    // linear evaluation takes features as they are (SimCLR)
+                                    .keep_lengths = probe};
+    return hn_evaluate(ctx, &e, metric, value);
+}
+
+enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,
+                               const struct hn_image_net *net, const float *z,
+                               struct hn_image_probe probe, double *value) {
+    if (evaluate_rows(ctx, task, z, task->d, "knn_acc", NULL, &value[KNN_Z]) ||
+        evaluate_rows(ctx, task, net->h, net->hidden, "knn_acc", NULL, &value[KNN_H]) ||
+        (probe.fit &&
+         evaluate_rows(ctx, task, net->h, net->hidden, "probe_acc", &probe, &value[PROBE_H])))
+        return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_image_evaluate_features(struct hn_context *ctx, const struct hn_task *task,
+                                        const float *feature, int64_t d,
+                                        struct hn_image_probe probe, double *value) {
+    if (evaluate_rows(ctx, task, feature, d, "knn_acc", NULL, &value[0]) ||
+        (probe.fit && evaluate_rows(ctx, task, feature, d, "probe_acc", &probe, &value[1])))
+        return ctx->code;
+    return HN_OK;
+}

@@ -1,0 +1,266 @@
+// LIBSVM (Chang and Lin 2011) on a precomputed kernel. svm_train() without probabilities draws no
+// random numbers and keeps no state, so that several may run at once; what it prints is dropped.
+#include "training/tasks/probe.h"
+#include "core/random.h"
+
+#include <libsvm/svm.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { CACHE_MIB = 100, JOBS_MAX = 1024 };
+// LIBSVM's default of 1e-3 leaves items near the border to the rounding of the kernel.
+static const double stop_at = 1e-5;
+
+static void drop(const char *text) { (void)text; }
+static void silence(void) { svm_set_print_string_function(drop); }
+static pthread_once_t silenced = PTHREAD_ONCE_INIT;
+
+enum hn_code hn_folds_draw(struct hn_context *ctx, const int32_t *label, int64_t n, int folds,
+                           uint64_t seed, int32_t *fold) {
+    int32_t *order = hn_alloc(ctx, n, sizeof *order), classes = 0;
+    struct hn_stream stream;
+    if (!order)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        order[i] = (int32_t)i;
+        classes = label[i] >= classes ? label[i] + 1 : classes;
+    }
+    hn_stream_open(&stream, seed, "svm.folds", 0, 0, 0);
+    hn_stream_shuffle(&stream, order, n);
+    int64_t next = 0; // goes on from class to class, so that the folds differ by at most one
+    for (int32_t c = 0; c < classes; c++)
+        for (int64_t i = 0; i < n; i++)
+            if (label[order[i]] == c)
+                fold[order[i]] = (int32_t)(next++ % folds);
+    hn_free(ctx, order);
+    return HN_OK;
+}
+
+struct work {
+    struct hn_svm_probe *probe;
+    int64_t n;
+    double *z;             // [n x d] standardised
+    double *square;        // [n] squared lengths of its rows
+    struct svm_node *node; // [n x (n + 1)] serial number, then a row of the kernel
+    int32_t *by_class;     // [n] all ids, by class: LIBSVM breaks ties of its votes by the order in
+                           // which it first meets the classes
+    int32_t *train, *test; // ids of the parts of the outer fold, likewise
+    int64_t n_train, n_test;
+    int32_t *inner;        // [n] inner fold of a training item, by its place in train
+    int32_t *part_label;   // [n] labels of the training part
+    struct svm_node **row; // [jobs x n] of the items that a job fits
+    double *y;             // [jobs x n]
+    int64_t jobs;
+};
+
+static void work_free(struct hn_context *ctx, struct work *w) {
+    void *const owned[] = {w->z,    w->square, w->node,       w->by_class, w->train,
+                           w->test, w->inner,  w->part_label, w->row,      w->y};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        hn_free(ctx, owned[i]);
+}
+
+static void order_by_class(struct work *w) {
+    const int32_t *label = w->probe->label;
+    int32_t largest = 0, at = 0;
+    for (int64_t i = 0; i < w->n; i++)
+        largest = label[i] > largest ? label[i] : largest;
+    for (int32_t c = 0; c <= largest; c++)
+        for (int32_t i = 0; i < w->n; i++)
+            if (label[i] == c)
+                w->by_class[at++] = i;
+}
+
+static enum hn_code work_open(struct hn_context *ctx, struct work *w) {
+    int64_t n = w->n, size;
+    w->jobs = (int64_t)w->probe->n_c * w->probe->inner;
+    if (!hn_mul(n, w->probe->x.cols, &size))
+        return hn_fail(ctx, HN_MEMORY, "a size overflows");
+    bool good = (w->z = hn_alloc(ctx, size, sizeof *w->z)) &&
+                (w->square = hn_alloc(ctx, n, sizeof *w->square)) &&
+                (w->node = hn_alloc(ctx, n * (n + 1), sizeof *w->node)) &&
+                (w->by_class = hn_alloc(ctx, n, sizeof *w->by_class)) &&
+                (w->train = hn_alloc(ctx, n, sizeof *w->train)) &&
+                (w->test = hn_alloc(ctx, n, sizeof *w->test)) &&
+                (w->inner = hn_alloc(ctx, n, sizeof *w->inner)) &&
+                (w->part_label = hn_alloc(ctx, n, sizeof *w->part_label)) &&
+                (w->row = hn_alloc(ctx, w->jobs * n, sizeof *w->row)) &&
+                (w->y = hn_alloc(ctx, w->jobs * n, sizeof *w->y));
+    if (good)
+        order_by_class(w);
+    return good ? HN_OK : ctx->code;
+}
+
+// Column k, less its mean over its deviation among the training items.
+static void standardise(struct work *w, int64_t k) {
+    int64_t d = w->probe->x.cols;
+    double sum = 0, square = 0;
+    for (int64_t i = 0; i < w->n_train; i++)
+        sum += (double)hn_row(&w->probe->x, w->train[i])[k];
+    double mean = sum / (double)w->n_train;
+    for (int64_t i = 0; i < w->n_train; i++) {
+        double v = (double)hn_row(&w->probe->x, w->train[i])[k] - mean;
+        square += v * v;
+    }
+    double deviation = sqrt(square / (double)w->n_train);
+    // What is left of a constant column by rounding is no variation.
+    double scale = deviation > 1e-12 * fabs(mean) ? 1 / deviation : 0;
+    for (int64_t i = 0; i < w->n; i++)
+        w->z[i * d + k] = ((double)hn_row(&w->probe->x, i)[k] - mean) * scale;
+}
+
+static double inner(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void fill_kernel(struct hn_context *ctx, struct work *w) {
+    int64_t n = w->n, d = w->probe->x.cols;
+    double gamma = w->probe->gamma > 0 ? w->probe->gamma : 1.0 / (double)d;
+    for (int64_t k = 0; k < d; k++)
+        standardise(w, k);
+    for (int64_t i = 0; i < n; i++)
+        w->square[i] = inner(w->z + i * d, w->z + i * d, d);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+    for (int64_t i = 0; i < n; i++) {
+        struct svm_node *own = w->node + i * (n + 1);
+        own[0] = (struct svm_node){0, (double)(i + 1)};
+        for (int64_t j = 0; j < n; j++) {
+            double product = inner(w->z + i * d, w->z + j * d, d);
+            double distance = w->square[i] + w->square[j] - 2 * product;
+            own[j + 1] = (struct svm_node){(int)(j + 1), exp(-gamma * fmax(0, distance))};
+        }
+    }
+}
+
+// Fits the training items whose inner fold is not `leave` (-1: all of them) in the room of `job`.
+static struct svm_model *fit(const struct work *w, int64_t job, int leave, double c) {
+    struct svm_node **row = w->row + job * w->n;
+    double *y = w->y + job * w->n;
+    struct svm_problem problem = {.y = y, .x = row};
+    const struct svm_parameter parameter = {.svm_type = C_SVC,
+                                            .kernel_type = PRECOMPUTED,
+                                            .cache_size = CACHE_MIB,
+                                            .eps = stop_at,
+                                            .C = c,
+                                            .shrinking = 1};
+    for (int64_t i = 0; i < w->n_train; i++)
+        if (leave < 0 || w->inner[i] != leave) {
+            row[problem.l] = w->node + w->train[i] * (w->n + 1);
+            y[problem.l++] = w->part_label[i];
+        }
+    return svm_train(&problem, &parameter);
+}
+
+static bool right(const struct work *w, const struct svm_model *model, int32_t id) {
+    return (int32_t)svm_predict(model, w->node + (int64_t)id * (w->n + 1)) == w->probe->label[id];
+}
+
+// Right answers on inner fold `leave` of a fit to the others.
+static int64_t try_inner(const struct work *w, int64_t job, int leave, double c) {
+    struct svm_model *model = fit(w, job, leave, c);
+    int64_t count = 0;
+    for (int64_t i = 0; i < w->n_train; i++)
+        if (w->inner[i] == leave)
+            count += right(w, model, w->train[i]);
+    svm_free_and_destroy_model(&model);
+    return count;
+}
+
+static enum hn_code choose_c(struct hn_context *ctx, const struct work *w, int at) {
+    struct hn_svm_probe *probe = w->probe;
+    int64_t count[JOBS_MAX], best = -1;
+    probe->chosen[at] = probe->c[0];
+    if (probe->n_c == 1)
+        return HN_OK;
+    if (hn_folds_draw(ctx, w->part_label, w->n_train, probe->inner, probe->seed + 1 + (uint64_t)at,
+                      w->inner))
+        return ctx->code;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
+    for (int64_t job = 0; job < w->jobs; job++)
+        count[job] = try_inner(w, job, (int)(job % probe->inner), probe->c[job / probe->inner]);
+    for (int k = 0; k < probe->n_c; k++) {
+        int64_t sum = 0;
+        for (int f = 0; f < probe->inner; f++)
+            sum += count[k * probe->inner + f];
+        if (sum > best) {
+            best = sum;
+            probe->chosen[at] = probe->c[k];
+        }
+    }
+    return HN_OK;
+}
+
+static enum hn_code run_fold(struct hn_context *ctx, struct work *w, int at) {
+    struct hn_svm_probe *probe = w->probe;
+    w->n_train = w->n_test = 0;
+    for (int32_t k = 0; k < w->n; k++) {
+        int32_t i = w->by_class[k];
+        if (probe->fold[i] == at) {
+            w->test[w->n_test++] = i;
+        } else {
+            w->part_label[w->n_train] = probe->label[i];
+            w->train[w->n_train++] = i;
+        }
+    }
+    if (w->n_test == 0 || w->n_train < probe->inner)
+        return hn_fail(ctx, HN_DATA, "fold %d of %d tests %lld items and leaves %lld to train with",
+                       at + 1, probe->folds, (long long)w->n_test, (long long)w->n_train);
+    fill_kernel(ctx, w);
+    enum hn_code code = choose_c(ctx, w, at);
+    if (code != HN_OK)
+        return code;
+    struct svm_model *model = fit(w, 0, -1, probe->chosen[at]);
+    int64_t count = 0;
+    for (int64_t i = 0; i < w->n_test; i++)
+        count += right(w, model, w->test[i]);
+    svm_free_and_destroy_model(&model);
+    probe->fold_accuracy[at] = (double)count / (double)w->n_test;
+    return hn_check_stop(ctx);
+}
+
+static enum hn_code check(struct hn_context *ctx, const struct hn_svm_probe *probe) {
+    if (probe->folds < 2 || probe->folds > HN_SVM_FOLDS_MAX || probe->n_c < 1 || probe->inner < 2 ||
+        (int64_t)probe->n_c * probe->inner > JOBS_MAX)
+        return hn_fail(ctx, HN_INTERNAL, "SVM: folds, inner folds or number of C out of range");
+    if (probe->x.rows > HN_SVM_ITEMS_MAX)
+        return hn_fail(ctx, HN_DATA, "the SVM takes at most %d items, not %lld", HN_SVM_ITEMS_MAX,
+                       (long long)probe->x.rows);
+    for (int64_t i = 0; i < probe->x.rows; i++)
+        if (probe->label[i] < 0 || probe->label[i] >= HN_SVM_ITEMS_MAX)
+            return hn_fail(ctx, HN_INTERNAL, "SVM: label %d of item %lld is no class number",
+                           (int)probe->label[i], (long long)i);
+    for (int64_t i = 0; i < probe->x.rows; i++)
+        for (int64_t k = 0; k < probe->x.cols; k++)
+            if (!isfinite(hn_row(&probe->x, i)[k]))
+                return hn_fail(ctx, HN_DATA, "the SVM's row %lld is not finite at column %lld",
+                               (long long)i, (long long)k);
+    return HN_OK;
+}
+
+static void summarise(struct hn_svm_probe *probe) {
+    double sum = 0, square = 0;
+    for (int f = 0; f < probe->folds; f++)
+        sum += probe->fold_accuracy[f];
+    probe->accuracy = sum / probe->folds;
+    for (int f = 0; f < probe->folds; f++)
+        square += pow(probe->fold_accuracy[f] - probe->accuracy, 2);
+    probe->deviation = probe->folds > 1 ? sqrt(square / (probe->folds - 1)) : NAN;
+}
+
+enum hn_code hn_svm_probe_run(struct hn_context *ctx, struct hn_svm_probe *probe) {
+    struct work w = {.probe = probe, .n = probe->x.rows};
+    if (check(ctx, probe))
+        return ctx->code;
+    (void)pthread_once(&silenced, silence);
+    enum hn_code code = work_open(ctx, &w);
+    for (int f = 0; code == HN_OK && f < probe->folds; f++)
+        code = run_fold(ctx, &w, f);
+    if (code == HN_OK)
+        summarise(probe);
+    work_free(ctx, &w);
+    return code;
+}

@@ -1,0 +1,134 @@
+// The task type: what is trained on what. One constant struct per task, at the end of its file,
+// listed in task.c. A task owns data and networks; the loop owns sampler, optimiser and time.
+#ifndef HN_TRAINING_TASKS_TASK_H
+#define HN_TRAINING_TASKS_TASK_H
+
+#include "core/digest.h"
+#include "core/options/option.h"
+#include "core/table.h"
+#include "datasets/items.h"
+#include "training/net/layer.h"
+#include "training/net/loss.h"
+
+// What a run tells its task before anything is opened.
+struct hn_task_setting {
+    const char *folder; // of the job file: relative paths of data are against it
+    const char *data;   // --data DIR, or NULL
+    const char *cache;  // folder for what is made once from the data; NULL: the current one
+    uint64_t seed;
+    int64_t batch_size; // 0: all items
+    struct hn_loss_spec loss;
+};
+
+// Items: what is sampled. Others (test images) may follow them in embeddings and labels.
+struct hn_task {
+    const struct hn_task_type *type;
+    const void *params; // borrowed, filled from type->options
+    void *state;        // [type->state_size], zeroed before open
+    struct hn_task_setting setting;
+
+    // Set by open.
+    int64_t n;                     // items that samplers draw from
+    int64_t n_all;                 // items with embeddings: n and those kept for evaluation
+    int64_t d;                     // columns of the embedding that the loss sees
+    int64_t batch_size;            // as in the setting, or n
+    const int32_t *label;          // [n_all], -1 = unlabelled
+    const int8_t *split;           // [n_all] 0 train, 1 validation, 2 test, -1 none; or NULL
+    const char *const *label_name; // [n_label_names] or NULL
+    int64_t n_label_names;
+    const struct hn_graph *graph;       // of the n items, for `hops`; NULL: none
+    const struct hn_features *features; // of the n items, for `ring`; NULL: none
+    _Atomic int64_t flops;              // of the matrix products of steps so far
+    struct hn_weights weights;          // the task's networks are built on it; the loop frees it
+};
+
+// One step: a batch of ids, and the negatives of each anchor where the sampler gives them.
+struct hn_task_batch {
+    const int32_t *id; // [n]
+    int64_t n;
+    const struct hn_loss_lists *lists; // place: of rows of the task's items (ids), NULL: all others
+    int64_t step;                      // of the optimiser, from 0
+    double progress;                   // step / steps
+    struct hn_loss_spec loss;          // with the law of this step
+};
+
+struct hn_task_type {
+    const char *name;
+    const char *summary; // one line
+    const char *source;  // paper and place
+    const char *note;    // where this differs from the paper, "" if nowhere
+    const struct hn_option *options;
+    size_t params_size, state_size;
+    const char *folder;              // of the data, where the option `data` is not given
+    const char *const *files;        // names that it reads there ('*' = any), NULL-terminated
+    int required;                    // so many of them, the first ones, it cannot do without
+    const char *origin;              // which files these are, and where users get them
+    const struct hn_column *columns; // what `evaluate` fills; the first decides in summaries
+    int n_columns;
+    unsigned objectives; // bit 1 << enum hn_objective for those it can train with
+    bool lists;          // whether it takes negatives per anchor
+
+    // Required. Reads data, sets the fields of the task, builds networks on task->weights (not
+    // allocated yet: hn_weights_open() follows).
+    enum hn_code (*open)(struct hn_context *ctx, struct hn_task *task);
+    // Required. First parameters by setting.seed (hn_net_init of every network).
+    void (*init)(struct hn_task *task);
+    // Required. Forward, loss, backward: adds to weights.grad (zeroed before) and returns the loss.
+    // z1 [n x d], if not NULL, is filled with the embeddings of the batch's first view as trained.
+    enum hn_code (*step)(struct hn_context *ctx, struct hn_task *task,
+                         const struct hn_task_batch *batch, double *loss, float *z1);
+    // Required. Evaluation-mode embeddings z[count x d], unit rows, of the first `count` items:
+    // clean (view 0, count <= n_all), or in augmented view 1 or 2 (count <= n), drawn by step.
+    enum hn_code (*embed)(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
+                          int64_t count, float *z);
+    // Required. value[n_columns] (NaN before): accuracies and the like. z[n_all x d] are the clean
+    // evaluation-mode embeddings of now.
+    enum hn_code (*evaluate)(struct hn_context *ctx, struct hn_task *task, int64_t step,
+                             const float *z, double *value);
+    // Optional. Frees what the state owns; also called after a failed open.
+    void (*close)(struct hn_context *ctx, struct hn_task *task);
+};
+
+extern const struct hn_task_type *const hn_tasks[]; // NULL-terminated
+const struct hn_task_type *hn_task_find(const char *name);
+
+// Workers of steps, whose products are counted.
+struct hn_workers hn_task_workers(const struct hn_context *ctx, struct hn_task *task);
+
+// Life cycle: open (also the weights), init, ..., close.
+HN_MUST_USE enum hn_code hn_task_open(struct hn_context *ctx, const struct hn_task_type *type,
+                                      const void *params, const struct hn_task_setting *setting,
+                                      struct hn_task *task);
+void hn_task_close(struct hn_context *ctx, struct hn_task *task); // also after a failed open
+// Path of data as written in the job: absolute, below --data, or below the job's folder. Owned.
+HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_setting *setting,
+                               const char *written);
+
+// SHA-256 of the files that the task reads, in the order of their names; "" where there are none,
+// or one cannot be read (opening the task says why).
+HN_MUST_USE enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *type,
+                                        const void *params, const struct hn_task_setting *setting,
+                                        char text[HN_DIGEST_TEXT]);
+// HN_DATA if a file is missing without which the task cannot open, naming folder, files and origin.
+HN_MUST_USE enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
+                                            const void *params,
+                                            const struct hn_task_setting *setting);
+// The option `data` of a task, else its type's folder.
+const char *hn_task_data(const struct hn_task_type *type, const void *params);
+
+// For tasks. The snapshot metric `metric` (of one column, without positives: knn_acc, probe_acc,
+// uniformity) of z[n x d], whose rows are made unit in a copy unless they keep their lengths (a
+// linear probe of what is no direction).
+struct hn_evaluation {
+    int64_t n, d;
+    const float *z;
+    const int32_t *label;
+    const int8_t *split; // NULL: drawn by seed
+    uint64_t seed;
+    double probe_c; // of a linear probe; 0: chosen by validation
+    bool keep_lengths;
+};
+HN_MUST_USE enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e,
+                                     const char *metric, double *value);
+
+#endif

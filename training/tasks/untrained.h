@@ -1,0 +1,28 @@
+// What untrained encoders scored. Runs that differ in their sampler, their weighting or their batch
+// size begin with the same weights, and every accuracy table has the untrained encoder beside them:
+// one evaluation does for all of them. The list lies in memory that processes forked after it was
+// opened share; each of them may keep and find at any time.
+#ifndef HN_TRAINING_TASKS_UNTRAINED_H
+#define HN_TRAINING_TASKS_UNTRAINED_H
+
+#include "core/context.h"
+
+enum { HN_UNTRAINED_KEY = 64, HN_UNTRAINED_VALUES = 32 };
+
+// Zeroed is a list without room: nothing is kept, nothing found.
+struct hn_untrained {
+    struct hn_untrained_one *one; // [room], private
+    int64_t room;
+};
+
+// A list with room for as many keys. Errors: HN_MEMORY.
+HN_MUST_USE enum hn_code hn_untrained_open(struct hn_context *ctx, int64_t room,
+                                           struct hn_untrained *out);
+// value[n], n <= HN_UNTRAINED_VALUES, as kept with this key of at most HN_UNTRAINED_KEY characters.
+// A missing list (NULL) is empty.
+bool hn_untrained_find(const struct hn_untrained *u, const char *key, int n, double *value);
+// Keeps a copy, unless the list is full, missing, or `n` more than it can hold.
+void hn_untrained_keep(struct hn_untrained *u, const char *key, int n, const double *value);
+void hn_untrained_close(struct hn_untrained *u);
+
+#endif
