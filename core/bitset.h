@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline int64_t hn_marks_words(int64_t n) { return (n + 63) / 64; }
-static inline bool hn_marked(const uint64_t *marks, int32_t id) {
+static inline int64_t hn_bitset_words(int64_t n) { return (n + 63) / 64; }
+static inline bool hn_bitset_has(const uint64_t *marks, int32_t id) {
     return marks[id >> 6] >> (id & 63) & 1;
 }
-static inline void hn_mark(uint64_t *marks, int32_t id) {
+static inline void hn_bitset_add(uint64_t *marks, int32_t id) {
     marks[id >> 6] |= UINT64_C(1) << (id & 63);
 }
-static inline void hn_unmark(uint64_t *marks, int32_t id) {
+static inline void hn_bitset_remove(uint64_t *marks, int32_t id) {
     marks[id >> 6] &= ~(UINT64_C(1) << (id & 63));
 }
 

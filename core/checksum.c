@@ -43,7 +43,7 @@ static bool append(int fd, int64_t at, const char *text, size_t size) {
     return true;
 }
 
-enum hn_code hn_seal_write(struct hn_context *ctx, const char *path) {
+enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path) {
     char seal[SEAL + 1], digest[HN_DIGEST_TEXT];
     struct stat about;
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -60,7 +60,7 @@ enum hn_code hn_seal_write(struct hn_context *ctx, const char *path) {
     return good ? HN_OK : hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
 }
 
-enum hn_code hn_seal_check(struct hn_context *ctx, const char *path) {
+enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
     char seal[SEAL], digest[HN_DIGEST_TEXT];
     struct stat about;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

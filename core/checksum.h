@@ -9,9 +9,9 @@
 #include "core/context.h"
 
 // Appends the seal to a file that is complete. HN_IO.
-HN_MUST_USE enum hn_code hn_seal_write(struct hn_context *ctx, const char *path);
+HN_MUST_USE enum hn_code hn_checksum_write(struct hn_context *ctx, const char *path);
 // HN_DATA if there is a seal and it does not fit. A file without one, and one that is not there or
 // not a regular file, pass: who reads it will say so.
-HN_MUST_USE enum hn_code hn_seal_check(struct hn_context *ctx, const char *path);
+HN_MUST_USE enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path);
 
 #endif

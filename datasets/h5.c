@@ -381,7 +381,7 @@ static enum hn_code commit(struct hn_context *ctx, hid_t file, char *temporary, 
     bool closed = H5Fclose(file) >= 0;
     if (!flushed || !closed)
         code = hn_fail(ctx, HN_IO, "%s: writing failed; is the disk full?", path);
-    else if (sealed && hn_seal_write(ctx, temporary))
+    else if (sealed && hn_checksum_write(ctx, temporary))
         code = ctx->code;
     else if (!sync_path(temporary, O_RDONLY) || rename(temporary, path) != 0)
         code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(errno));

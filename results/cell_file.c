@@ -12,15 +12,15 @@ static char *shard_path(struct hn_context *ctx, const char *folder, const char *
     return hn_format(ctx, "%s/cells/%s.h5", folder, run_key);
 }
 
-const char *hn_shard_text(const struct hn_results *shard, const char *column) {
+const char *hn_cell_file_text(const struct hn_results *shard, const char *column) {
     if (shard->runs.rows > 0)
         return hn_table_text(&shard->runs, 0, column);
     bool other = shard->n_tables > 0 && shard->table[0].rows > 0;
     return other ? hn_table_text(&shard->table[0], 0, column) : "";
 }
 
-enum hn_code hn_shard_state(struct hn_context *ctx, const char *folder, const char *run_key,
-                            bool *present, bool *failed) {
+enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder, const char *run_key,
+                                bool *present, bool *failed) {
     *present = *failed = false;
     char *path = shard_path(ctx, folder, run_key);
     if (!path)
@@ -29,8 +29,8 @@ enum hn_code hn_shard_state(struct hn_context *ctx, const char *folder, const ch
     enum hn_code code = HN_OK;
     if (hn_results_probe(ctx, path)) {
         code = hn_results_read_own(ctx, path, &shard);
-        *present = code == HN_OK && strcmp(hn_shard_text(&shard, "run_key"), run_key) == 0;
-        *failed = *present && strcmp(hn_shard_text(&shard, "status"), "failed") == 0;
+        *present = code == HN_OK && strcmp(hn_cell_file_text(&shard, "run_key"), run_key) == 0;
+        *failed = *present && strcmp(hn_cell_file_text(&shard, "status"), "failed") == 0;
         if (code == HN_DATA) // a damaged shard is a missing one
             code = HN_OK;
     }
@@ -39,8 +39,8 @@ enum hn_code hn_shard_state(struct hn_context *ctx, const char *folder, const ch
     return code;
 }
 
-enum hn_code hn_shard_write(struct hn_context *ctx, const char *folder, const char *run_key,
-                            const struct hn_results *results) {
+enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder, const char *run_key,
+                                const struct hn_results *results) {
     char *path = shard_path(ctx, folder, run_key);
     if (!path)
         return ctx->code;
@@ -49,8 +49,8 @@ enum hn_code hn_shard_write(struct hn_context *ctx, const char *folder, const ch
     return code == HN_USAGE ? hn_fail_in(ctx, "storing a cell") : code;
 }
 
-enum hn_code hn_shard_read(struct hn_context *ctx, const char *folder, const char *run_key,
-                           struct hn_results *out) {
+enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder, const char *run_key,
+                               struct hn_results *out) {
     memset(out, 0, sizeof *out);
     char *path = shard_path(ctx, folder, run_key);
     enum hn_code code = path ? hn_results_read_own(ctx, path, out) : HN_MEMORY;
@@ -65,7 +65,7 @@ static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
                    path, strerror(errno));
 }
 
-enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder) {
+enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder) {
     char *cells = hn_format(ctx, "%s/cells", folder);
     if (!cells)
         return ctx->code;
@@ -95,23 +95,24 @@ enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder) {
     return code;
 }
 
-void hn_shard_list_free(struct hn_context *ctx, struct hn_shard_list *list) {
+void hn_cell_file_list_free(struct hn_context *ctx, struct hn_cell_file_list *list) {
     for (int64_t i = 0; i < list->n; i++)
         hn_free(ctx, list->key[i]);
     hn_free(ctx, list->key);
-    *list = (struct hn_shard_list){0};
+    *list = (struct hn_cell_file_list){0};
 }
 
 static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-bool hn_shard_list_has(const struct hn_shard_list *list, const char *cell_key) {
+bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cell_key) {
     return list->n > 0 &&
            bsearch(&cell_key, list->key, (size_t)list->n, sizeof *list->key, by_text) != NULL;
 }
 
-static enum hn_code list_add(struct hn_context *ctx, struct hn_shard_list *list, const char *key) {
+static enum hn_code list_add(struct hn_context *ctx, struct hn_cell_file_list *list,
+                             const char *key) {
     if (list->n == list->room) {
         int64_t room = 2 * list->room + 64;
         char **longer = hn_resize(ctx, list->key, room, sizeof *longer);
@@ -129,7 +130,7 @@ static enum hn_code list_add(struct hn_context *ctx, struct hn_shard_list *list,
 
 // Reads cells/<name>; a file that is no whole shard is no result.
 static enum hn_code list_file(struct hn_context *ctx, const char *cells, const char *name,
-                              struct hn_shard_list *list) {
+                              struct hn_cell_file_list *list) {
     size_t length = strlen(name);
     if (length < 3 || strcmp(name + length - 3, ".h5") != 0)
         return HN_OK;
@@ -137,7 +138,7 @@ static enum hn_code list_file(struct hn_context *ctx, const char *cells, const c
     char *path = hn_format(ctx, "%s/%s", cells, name);
     enum hn_code code = path ? hn_results_read_own(ctx, path, &shard) : HN_MEMORY;
     if (code == HN_OK)
-        code = list_add(ctx, list, hn_shard_text(&shard, "cell_key"));
+        code = list_add(ctx, list, hn_cell_file_text(&shard, "cell_key"));
     else if (code == HN_DATA)
         code = HN_OK;
     hn_results_free(ctx, &shard);
@@ -145,9 +146,9 @@ static enum hn_code list_file(struct hn_context *ctx, const char *cells, const c
     return code;
 }
 
-enum hn_code hn_shard_list_read(struct hn_context *ctx, const char *folder,
-                                struct hn_shard_list *out) {
-    *out = (struct hn_shard_list){0};
+enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
+                                    struct hn_cell_file_list *out) {
+    *out = (struct hn_cell_file_list){0};
     char *cells = hn_format(ctx, "%s/cells", folder);
     if (!cells)
         return ctx->code;
@@ -162,6 +163,6 @@ enum hn_code hn_shard_list_read(struct hn_context *ctx, const char *folder,
         qsort(out->key, (size_t)out->n, sizeof *out->key, by_text);
     hn_free(ctx, cells);
     if (code)
-        hn_shard_list_free(ctx, out);
+        hn_cell_file_list_free(ctx, out);
     return code;
 }

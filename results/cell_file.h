@@ -6,26 +6,27 @@
 
 // Makes the run's folders, parents included, tries whether cells can be written there (HN_USAGE),
 // and removes what killed runs left half-written.
-HN_MUST_USE enum hn_code hn_shards_prepare(struct hn_context *ctx, const char *folder);
+HN_MUST_USE enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder);
 // Whether a whole shard of that key is there (a damaged one is not), and whether its cell failed.
-HN_MUST_USE enum hn_code hn_shard_state(struct hn_context *ctx, const char *folder,
-                                        const char *run_key, bool *present, bool *failed);
-HN_MUST_USE enum hn_code hn_shard_write(struct hn_context *ctx, const char *folder,
-                                        const char *run_key, const struct hn_results *results);
-HN_MUST_USE enum hn_code hn_shard_read(struct hn_context *ctx, const char *folder,
-                                       const char *run_key, struct hn_results *out);
+HN_MUST_USE enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder,
+                                            const char *run_key, bool *present, bool *failed);
+HN_MUST_USE enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder,
+                                            const char *run_key, const struct hn_results *results);
+HN_MUST_USE enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder,
+                                           const char *run_key, struct hn_results *out);
 // Column `status` or `error` of the cell that a shard holds: of its run, or of what needed no
 // sampler.
-const char *hn_shard_text(const struct hn_results *shard, const char *column);
+const char *hn_cell_file_text(const struct hn_results *shard, const char *column);
 
 // The cell_keys of all whole shards in the folder, of whatever version, sorted.
-struct hn_shard_list {
+struct hn_cell_file_list {
     char **key;
     int64_t n, room;
 };
-HN_MUST_USE enum hn_code hn_shard_list_read(struct hn_context *ctx, const char *folder,
-                                            struct hn_shard_list *out);
-bool hn_shard_list_has(const struct hn_shard_list *list, const char *cell_key);
-void hn_shard_list_free(struct hn_context *ctx, struct hn_shard_list *list); // zeroed is fine
+HN_MUST_USE enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
+                                                struct hn_cell_file_list *out);
+bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cell_key);
+void hn_cell_file_list_free(struct hn_context *ctx,
+                            struct hn_cell_file_list *list); // zeroed is fine
 
 #endif

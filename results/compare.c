@@ -47,7 +47,7 @@ static enum hn_code unknown_metric(struct hn_context *ctx, const struct hn_resul
     for (int t = 0; t < 2; t++)
         for (int c = 0; table[t] && c < table[t]->n_columns && n < 1024; c++)
             names[n++] = table[t]->column[c].name;
-    const char *near = hn_nearest(gate->metric, names, n);
+    const char *near = hn_suggest(gate->metric, names, n);
     return hn_fail(ctx, HN_USAGE,
                    "--gate %.100s: BASE has no column %s%s%s%s; hardneg list metrics names them, "
                    "and counters, quality and times stand for all of a kind",

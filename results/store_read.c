@@ -628,7 +628,7 @@ static enum hn_code check_schema(const struct reader *r) {
 static enum hn_code open_results(struct hn_context *ctx, const char *path, struct reader *r) {
     hsize_t bytes = 0;
     *r = (struct reader){.ctx = ctx, .path = path, .file = H5I_INVALID_HID};
-    if (hn_seal_check(ctx, path) || hn_h5_open(ctx, path, &r->file))
+    if (hn_checksum_check(ctx, path) || hn_h5_open(ctx, path, &r->file))
         return ctx->code;
     enum hn_code code = H5Fget_filesize(r->file, &bytes) < 0 || bytes > INT64_MAX / DEFLATE_RATIO
                             ? hn_fail(ctx, HN_DATA, "%s: has no size: " MEND, path)

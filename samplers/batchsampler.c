@@ -91,7 +91,7 @@ static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, 
     if (!state->in_degree)
         return ctx->code;
     if (params->start == START_UNSEEN) {
-        state->seen = hn_alloc(ctx, hn_marks_words(n), sizeof *state->seen);
+        state->seen = hn_alloc(ctx, hn_bitset_words(n), sizeof *state->seen);
         if (!state->seen)
             return ctx->code;
     }
@@ -205,7 +205,7 @@ static enum hn_code walk_epoch(struct hn_context *ctx, struct hn_sampler *self, 
     const struct hn_walk walk = walk_of(self);
     struct hn_walk_tally sum = {0};
     int64_t left = self->n, b = 0;
-    memset(state->seen, 0, (size_t)hn_marks_words(self->n) * sizeof *state->seen);
+    memset(state->seen, 0, (size_t)hn_bitset_words(self->n) * sizeof *state->seen);
     for (; left > 0; b++) {
         if ((b % LOOK == 0 && hn_check_stop(ctx)) || make_room(ctx, self, b))
             return ctx->code;
@@ -213,8 +213,8 @@ static enum hn_code walk_epoch(struct hn_context *ctx, struct hn_sampler *self, 
         int32_t start = unseen_start(self, b, left);
         walk_some(self, &walk, b, 1, &start, state->scratch, ids, &sum);
         for (int32_t i = 0; i < self->batch_size; i++) {
-            left -= !hn_marked(state->seen, ids[i]);
-            hn_mark(state->seen, ids[i]);
+            left -= !hn_bitset_has(state->seen, ids[i]);
+            hn_bitset_add(state->seen, ids[i]);
         }
     }
     count_work(self, &sum);

@@ -37,13 +37,13 @@ struct deck {
     struct hn_stream stream;
     int64_t n, dealt; // items; of which the first so many are dealt
     int32_t *item;    // [n]
-    uint64_t *marks;  // [hn_marks_words(n)] what the pool holds; clear between pools
+    uint64_t *marks;  // [hn_bitset_words(n)] what the pool holds; clear between pools
     int64_t draws;
 };
 
 // Of one thread.
 struct scratch {
-    uint64_t *marks;                 // [hn_marks_words(n)] rows of a block; clear between blocks
+    uint64_t *marks;                 // [hn_bitset_words(n)] rows of a block; clear between blocks
     int32_t *self;                   // [BLOCK] place of a row's own item in its pool, -1: not in it
     float *rows;                     // [BLOCK x d]
     float *panel;                    // [PANEL x d]
@@ -84,7 +84,7 @@ static void build_free(struct hn_context *ctx, struct build *b) {
 
 static bool scratch_open(struct hn_context *ctx, const struct build *b, struct scratch *s) {
     int64_t d = b->x->cols, block = hn_min(BLOCK, b->spec->tile);
-    return (s->marks = hn_zalloc(ctx, hn_marks_words(b->x->rows), sizeof *s->marks)) &&
+    return (s->marks = hn_zalloc(ctx, hn_bitset_words(b->x->rows), sizeof *s->marks)) &&
            (s->self = hn_alloc(ctx, block, sizeof *s->self)) &&
            (s->rows = hn_alloc(ctx, d, (size_t)block * sizeof *s->rows)) &&
            (s->panel = hn_alloc(ctx, d, PANEL * sizeof *s->panel)) &&
@@ -103,7 +103,7 @@ static enum hn_code build_open(struct hn_context *ctx, struct build *b) {
     b->order = hn_alloc(ctx, n, sizeof *b->order);
     b->pool = hn_alloc(ctx, m + 1, GROUP * sizeof *b->pool);
     b->deck.item = hn_alloc(ctx, n, sizeof *b->deck.item);
-    b->deck.marks = hn_zalloc(ctx, hn_marks_words(n), sizeof *b->deck.marks);
+    b->deck.marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *b->deck.marks);
     b->scratch = hn_zalloc(ctx, b->threads, sizeof *b->scratch);
     if (!b->order || !b->pool || !b->deck.item || !b->deck.marks || !b->scratch)
         return ctx->code;
@@ -128,7 +128,7 @@ static int64_t draw_new(struct deck *deck, int64_t from) {
     do {
         at = from + hn_stream_below(&deck->stream, (uint32_t)(deck->n - from));
         deck->draws++;
-    } while (hn_marked(deck->marks, deck->item[at]));
+    } while (hn_bitset_has(deck->marks, deck->item[at]));
     return at;
 }
 
@@ -143,11 +143,11 @@ static void deal_pool(struct deck *deck, int64_t m, int32_t *pool) {
         pool[i] = deck->item[at];
         deck->item[at] = deck->item[deck->dealt];
         deck->item[deck->dealt++] = pool[i];
-        hn_mark(deck->marks, pool[i]);
+        hn_bitset_add(deck->marks, pool[i]);
     }
     pool[m] = deck->item[draw_new(deck, 0)];
     for (int64_t i = 0; i < m; i++)
-        hn_unmark(deck->marks, pool[i]);
+        hn_bitset_remove(deck->marks, pool[i]);
 }
 
 static void copy_rows(const struct hn_matrix *x, const int32_t *id, int64_t count, float *to) {
@@ -177,11 +177,11 @@ static void score_block(const struct build *b, const int32_t *row, int64_t count
 static void find_selves(const int32_t *row, int64_t count, const int32_t *pool, int64_t m,
                         struct scratch *s) {
     for (int64_t r = 0; r < count; r++) {
-        hn_mark(s->marks, row[r]);
+        hn_bitset_add(s->marks, row[r]);
         s->self[r] = -1;
     }
     for (int64_t i = 0; i < m; i++) {
-        if (!hn_marked(s->marks, pool[i]))
+        if (!hn_bitset_has(s->marks, pool[i]))
             continue;
         int64_t r = 0;
         while (row[r] != pool[i])
@@ -189,7 +189,7 @@ static void find_selves(const int32_t *row, int64_t count, const int32_t *pool, 
         s->self[r] = (int32_t)i;
     }
     for (int64_t r = 0; r < count; r++)
-        hn_unmark(s->marks, row[r]);
+        hn_bitset_remove(s->marks, row[r]);
 }
 
 // target[k]: the neighbours of item v, from score[m] of its candidates pool[m].

@@ -223,7 +223,7 @@ static bool put_row(struct hn_close_pairs *p, struct writer *w, int64_t row, int
 static void take(struct hn_close_pairs *p, const struct hn_tile *tile, int weight, int thread) {
     struct work *work = p->work;
     struct writer *w = &work->writer[thread];
-    const struct hn_scan *scan = hn_scan_best();
+    const struct hn_simd *scan = hn_simd_best();
     for (int32_t from = 0, to; from < tile->cols; from = to) {
         struct hn_tile piece = *tile; // of one column of cells
         to = (int32_t)hn_min(tile->cols,

@@ -14,7 +14,7 @@
 // does not divide B some have more. (3) The last batch of an epoch holds the anchors that are left,
 // and is short.
 #include "core/bitset.h"
-#include "core/sweep/knn.h"
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/select.h"
 #include "samplers/sampler.h"
 
@@ -29,10 +29,10 @@ struct params {
 };
 
 struct state {
-    struct hn_matrix x, y;  // what was built on, borrowed
-    struct hn_near nearest; // [n x kept] neighbours, nearest first
-    int32_t *order;         // [n] anchors of the epoch
-    int64_t anchors;        // of a batch
+    struct hn_matrix x, y;       // what was built on, borrowed
+    struct hn_knn_lists nearest; // [n x kept] neighbours, nearest first
+    int32_t *order;              // [n] anchors of the epoch
+    int64_t anchors;             // of a batch
     int threads;
     uint64_t *marks;        // [threads x words of n] what is in the batch, clear between batches
     struct hn_scored *best; // [threads x batch_size]
@@ -71,7 +71,7 @@ static enum hn_code open_hard_negative(struct hn_context *ctx, struct hn_sampler
     state->anchors = self->batch_size / (1 + params->l);
     state->threads = ctx->threads;
     state->order = hn_alloc(ctx, n, sizeof *state->order);
-    state->marks = hn_zalloc(ctx, hn_marks_words(n), (size_t)ctx->threads * sizeof *state->marks);
+    state->marks = hn_zalloc(ctx, hn_bitset_words(n), (size_t)ctx->threads * sizeof *state->marks);
     state->best = hn_alloc(ctx, self->batch_size, (size_t)ctx->threads * sizeof *state->best);
     return state->order && state->marks && state->best ? HN_OK : ctx->code;
 }
@@ -80,15 +80,15 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_items *items, int pass, struct hn_sweep *sweep) {
     struct state *state = self->state;
     if (pass > 0)
-        return hn_near_plan(ctx, &state->nearest, pass, sweep);
+        return hn_knn_lists_plan(ctx, &state->nearest, pass, sweep);
     bool views = hn_has_positive(items);
     state->x = views ? items->x1 : items->x;
     state->y = views ? items->x2 : items->x;
     int64_t most = (self->batch_size + state->anchors - 1) / state->anchors - 1;
-    hn_near_free(ctx, &state->nearest);
+    hn_knn_lists_free(ctx, &state->nearest);
     state->nearest =
-        (struct hn_near){.x = state->x, .y = state->y, .k = most + SPARE, .skip_self = true};
-    return hn_near_plan(ctx, &state->nearest, pass, sweep);
+        (struct hn_knn_lists){.x = state->x, .y = state->y, .k = most + SPARE, .skip_self = true};
+    return hn_knn_lists_plan(ctx, &state->nearest, pass, sweep);
 }
 
 static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
@@ -121,7 +121,7 @@ static void scan(const struct state *state, int32_t anchor, const uint64_t *mark
     const float *x = hn_row(&state->x, anchor);
     int64_t count = 0;
     for (int32_t j = 0; j < (int32_t)state->y.rows; j++) {
-        if (hn_marked(marks, j))
+        if (hn_bitset_has(marks, j))
             continue;
         double score = hn_dot_exact(x, hn_row(&state->y, j), state->y.cols);
         tally->dot++;
@@ -137,21 +137,21 @@ static void scan(const struct state *state, int32_t anchor, const uint64_t *mark
 // Puts `wanted` negatives behind the anchor ids[0].
 static void take_nearest(const struct state *state, int32_t *ids, int64_t wanted, uint64_t *marks,
                          struct hn_scored *best, struct tally *tally) {
-    const struct hn_near *nearest = &state->nearest;
+    const struct hn_knn_lists *nearest = &state->nearest;
     const int32_t *list = nearest->id + ids[0] * nearest->kept;
     int64_t taken = 0;
     for (int64_t k = 0; k < nearest->kept && taken < wanted; k++) {
         tally->edge++;
-        if (hn_marked(marks, list[k]))
+        if (hn_bitset_has(marks, list[k]))
             continue;
-        hn_mark(marks, list[k]);
+        hn_bitset_add(marks, list[k]);
         ids[1 + taken++] = list[k];
     }
     if (taken == wanted)
         return;
     scan(state, ids[0], marks, wanted - taken, best, tally);
     for (int64_t k = 0; taken < wanted; k++) {
-        hn_mark(marks, best[k].id);
+        hn_bitset_add(marks, best[k].id);
         ids[1 + taken++] = best[k].id;
     }
 }
@@ -165,7 +165,7 @@ static int32_t fill(const struct hn_sampler *self, int64_t batch, uint64_t *mark
     for (int64_t g = 0; g < anchors; g++) {
         int32_t anchor = state->order[first + g];
         ids[g * size / state->anchors] = anchor;
-        hn_mark(marks, anchor);
+        hn_bitset_add(marks, anchor);
     }
     for (int64_t g = 0; g < anchors; g++) {
         int64_t from = g * size / state->anchors, to = (g + 1) * size / state->anchors;
@@ -173,7 +173,7 @@ static int32_t fill(const struct hn_sampler *self, int64_t batch, uint64_t *mark
     }
     int32_t filled = (int32_t)(anchors * size / state->anchors);
     for (int32_t i = 0; i < filled; i++)
-        hn_unmark(marks, ids[i]);
+        hn_bitset_remove(marks, ids[i]);
     return filled;
 }
 
@@ -184,7 +184,7 @@ static int threads_of(const struct hn_context *ctx, const struct state *state) {
 
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     const struct state *state = self->state;
-    int64_t words = hn_marks_words(self->n), dot = 0, edge = 0;
+    int64_t words = hn_bitset_words(self->n), dot = 0, edge = 0;
     if (hn_check_stop(ctx))
         return ctx->code;
 #pragma omp parallel for num_threads(threads_of(ctx, state)) schedule(dynamic) \
@@ -206,7 +206,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
 
 static void close_hard_negative(struct hn_context *ctx, struct hn_sampler *self) {
     struct state *state = self->state;
-    hn_near_free(ctx, &state->nearest);
+    hn_knn_lists_free(ctx, &state->nearest);
     hn_free(ctx, state->order);
     hn_free(ctx, state->marks);
     hn_free(ctx, state->best);

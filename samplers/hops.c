@@ -43,7 +43,7 @@ static enum hn_code open_hops(struct hn_context *ctx, struct hn_sampler *self, i
     for (int t = 0; t < state->threads; t++) {
         struct scratch *s = &state->scratch[t];
         s->reached = hn_alloc(ctx, n, sizeof *s->reached);
-        s->marks = hn_zalloc(ctx, hn_marks_words(n), sizeof *s->marks);
+        s->marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s->marks);
         if (!s->reached || !s->marks)
             return ctx->code;
     }
@@ -71,15 +71,15 @@ static int32_t find_level(const struct hn_graph *g, struct scratch *s, int32_t a
                           int32_t *negative) {
     int64_t from = 0, to = 1; // the level, within reached
     s->reached[0] = anchor;
-    hn_mark(s->marks, anchor);
+    hn_bitset_add(s->marks, anchor);
     for (int64_t level = 0; level < hops && from < to; level++) {
         int64_t end = to;
         for (int64_t k = from; k < to; k++) {
             int32_t v = s->reached[k];
             s->edges += g->start[v + 1] - g->start[v];
             for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
-                if (!hn_marked(s->marks, g->target[e])) {
-                    hn_mark(s->marks, g->target[e]);
+                if (!hn_bitset_has(s->marks, g->target[e])) {
+                    hn_bitset_add(s->marks, g->target[e]);
                     s->reached[end++] = g->target[e];
                 }
         }
@@ -89,7 +89,7 @@ static int32_t find_level(const struct hn_graph *g, struct scratch *s, int32_t a
     for (int64_t k = from; k < to; k++)
         negative[k - from] = s->reached[k];
     for (int64_t k = 0; k < to; k++)
-        hn_unmark(s->marks, s->reached[k]);
+        hn_bitset_remove(s->marks, s->reached[k]);
     return (int32_t)(to - from);
 }
 

@@ -12,7 +12,7 @@
 // The margins are the positive-aware thresholds of hard-negative mining for text embeddings. What
 // an item fails first it is counted under, by whether it has the anchor's label: table `attrition`.
 // Ranks and comparisons are those of inner products in double.
-#include "core/sweep/knn.h"
+#include "core/sweep/knn_lists.h"
 #include "samplers/sampler.h"
 
 #include <math.h>
@@ -29,10 +29,10 @@ struct params {
 };
 
 struct state {
-    struct hn_near near; // id: the candidates; a build puts survivors first, in their order
-    int64_t rows;        // candidates of an anchor
-    int32_t *kept;       // [n] survivors
-    int32_t *order;      // [n] anchors of the epoch
+    struct hn_knn_lists near; // id: the candidates; a build puts survivors first, in their order
+    int64_t rows;             // candidates of an anchor
+    int32_t *kept;            // [n] survivors
+    int32_t *order;           // [n] anchors of the epoch
     int64_t attrition[STAGES][RELATIONS]; // candidates that end at a stage
 };
 
@@ -83,14 +83,14 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
                          const struct hn_items *items, int pass, struct hn_sweep *sweep) {
     struct state *state = self->state;
     if (pass > 0)
-        return hn_near_plan(ctx, &state->near, pass, sweep);
+        return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
     if (needs_positive(self->params) && !hn_has_positive(items))
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "mined with a margin needs a second view, which these items do not have");
-    hn_near_free(ctx, &state->near);
+    hn_knn_lists_free(ctx, &state->near);
     state->near =
-        (struct hn_near){.x = items->x, .y = items->x, .k = state->rows, .skip_self = true};
-    return hn_near_plan(ctx, &state->near, pass, sweep);
+        (struct hn_knn_lists){.x = items->x, .y = items->x, .k = state->rows, .skip_self = true};
+    return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
 }
 
 // The first filter that drops an item of that rank and similarity, or KEPT. NaN limits nothing.
@@ -237,7 +237,7 @@ static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
 
 static void close_mined(struct hn_context *ctx, struct hn_sampler *self) {
     struct state *state = self->state;
-    hn_near_free(ctx, &state->near);
+    hn_knn_lists_free(ctx, &state->near);
     hn_free(ctx, state->kept);
     hn_free(ctx, state->order);
 }

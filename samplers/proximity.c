@@ -10,7 +10,7 @@
 // itself may stay there.
 #include "samplers/proximity.h"
 #include "core/bitset.h"
-#include "core/sweep/knn.h"
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/select.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ enum {
 };
 
 struct scratch {
-    uint64_t *marks;          // [hn_marks_words(n)], clear between items
+    uint64_t *marks;          // [hn_bitset_words(n)], clear between items
     int32_t *candidate;       // [m]
     struct hn_scored *scored; // [m]
 };
@@ -44,7 +44,7 @@ static struct scratch *scratch_new(struct hn_context *ctx, int64_t n, int64_t m,
     if (!s)
         return NULL;
     for (int i = 0; i < threads; i++) {
-        s[i].marks = hn_zalloc(ctx, hn_marks_words(n), sizeof *s[i].marks);
+        s[i].marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s[i].marks);
         s[i].candidate = hn_alloc(ctx, m, sizeof *s[i].candidate);
         s[i].scored = hn_alloc(ctx, m, sizeof *s[i].scored);
         if (!s[i].marks || !s[i].candidate || !s[i].scored) {
@@ -68,12 +68,12 @@ void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t
     for (int64_t i = 0; i < m; i++) {
         int32_t j = (int32_t)(others - m + i);
         int32_t t = (int32_t)hn_stream_below(&stream, (uint32_t)j + 1);
-        t = hn_marked(marks, t) ? j : t;
-        hn_mark(marks, t);
+        t = hn_bitset_has(marks, t) ? j : t;
+        hn_bitset_add(marks, t);
         candidate[i] = t;
     }
     for (int64_t i = 0; i < m; i++) {
-        hn_unmark(marks, candidate[i]);
+        hn_bitset_remove(marks, candidate[i]);
         candidate[i] += candidate[i] >= v;
     }
 }
@@ -149,12 +149,12 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
 static enum hn_code nearest_of_all(struct hn_context *ctx, const struct hn_matrix *x,
                                    const struct hn_proximity *spec, struct hn_work *work,
                                    struct hn_graph *out) {
-    struct hn_near near = {.x = *x, .y = *x, .k = spec->k, .skip_self = true};
+    struct hn_knn_lists near = {.x = *x, .y = *x, .k = spec->k, .skip_self = true};
     int64_t n_dot;
-    enum hn_code code = hn_near_run(ctx, &near, &n_dot);
+    enum hn_code code = hn_knn_lists_run(ctx, &near, &n_dot);
     if (!code)
         code = hn_graph_around(ctx, x->rows, near.kept, spec->weighted, &near.id, out);
-    hn_near_free(ctx, &near);
+    hn_knn_lists_free(ctx, &near);
     work->dot += n_dot;
     work->bytes += n_dot * x->cols * (int64_t)sizeof(float);
     return code;
@@ -262,17 +262,17 @@ enum hn_code hn_graph_overlap(struct hn_context *ctx, const struct hn_graph *fre
     if (fresh->n != stale->n)
         return hn_fail(ctx, HN_INTERNAL, "overlap of graphs of %" PRId64 " and %" PRId64 " nodes",
                        fresh->n, stale->n);
-    uint64_t *marks = hn_zalloc(ctx, hn_marks_words(fresh->n), sizeof *marks);
+    uint64_t *marks = hn_zalloc(ctx, hn_bitset_words(fresh->n), sizeof *marks);
     if (!marks)
         return ctx->code;
     int64_t shared = 0;
     for (int64_t v = 0; v < fresh->n; v++) {
         for (int64_t e = stale->start[v]; e < stale->start[v + 1]; e++)
-            hn_mark(marks, stale->target[e]);
+            hn_bitset_add(marks, stale->target[e]);
         for (int64_t e = fresh->start[v]; e < fresh->start[v + 1]; e++)
-            shared += hn_marked(marks, fresh->target[e]);
+            shared += hn_bitset_has(marks, fresh->target[e]);
         for (int64_t e = stale->start[v]; e < stale->start[v + 1]; e++)
-            hn_unmark(marks, stale->target[e]);
+            hn_bitset_remove(marks, stale->target[e]);
     }
     int64_t edges = hn_graph_edges(fresh);
     *share = edges > 0 ? (double)shared / (double)edges : NAN;

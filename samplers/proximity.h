@@ -18,7 +18,8 @@ struct hn_proximity {
 // stream (seed, "proximity.candidates", stream_step, 0, v). With m < n - 1 they are drawn by
 // Floyd's algorithm (Bentley and Floyd, CACM 30(9), 1987): for j = n - 1 - m .. n - 2, t uniform on
 // 0 .. j, taken unless it was taken before, j otherwise; t >= v stands for item t + 1. candidate[m]
-// gets them in the order they were drawn; marks[hn_marks_words(n)] must be clear and is left clear.
+// gets them in the order they were drawn; marks[hn_bitset_words(n)] must be clear and is left
+// clear.
 void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t v, uint64_t *marks,
                              int32_t *candidate);
 

@@ -36,7 +36,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 static enum hn_code open_random(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     state->threads = ctx->threads;
-    state->words = hn_marks_words(n);
+    state->words = hn_bitset_words(n);
     state->order = hn_alloc(ctx, n, sizeof *state->order);
     state->marks = hn_zalloc(ctx, state->threads, (size_t)state->words * sizeof *state->marks);
     return state->order && state->marks ? HN_OK : ctx->code;
@@ -58,12 +58,12 @@ static void draw_others(const struct hn_sampler *self, int32_t anchor, int64_t p
     for (int64_t i = 0; i < k; i++) {
         int32_t j = (int32_t)(others - k + i),
                 t = (int32_t)hn_stream_below(&stream, (uint32_t)j + 1);
-        int32_t taken = hn_marked(marks, t) ? j : t;
-        hn_mark(marks, taken);
+        int32_t taken = hn_bitset_has(marks, t) ? j : t;
+        hn_bitset_add(marks, taken);
         negative[i] = taken;
     }
     for (int64_t i = 0; i < k; i++)
-        hn_unmark(marks, negative[i]);
+        hn_bitset_remove(marks, negative[i]);
     for (int64_t i = 0; i < k; i++)
         negative[i] += negative[i] >= anchor;
 }

@@ -72,7 +72,7 @@ static enum hn_code open_stratified(struct hn_context *ctx, struct hn_sampler *s
     state->cluster = hn_alloc(ctx, n, sizeof *state->cluster);
     state->start = hn_alloc(ctx, state->k + 1, sizeof *state->start);
     state->member = hn_alloc(ctx, n, sizeof *state->member);
-    state->marks = hn_zalloc(ctx, hn_marks_words(n), threads * sizeof *state->marks);
+    state->marks = hn_zalloc(ctx, hn_bitset_words(n), threads * sizeof *state->marks);
     state->order = hn_alloc(ctx, state->k, threads * sizeof *state->order);
     state->taken = hn_alloc(ctx, state->k, threads * sizeof *state->taken);
     bool good = state->score && state->nearest && state->similarity && state->cluster &&
@@ -276,8 +276,8 @@ static int32_t draw_item(struct draw *d, int32_t c) {
     int32_t item;
     do
         item = state->member[state->start[c] + below(d, size_of(state, c))];
-    while (hn_marked(d->marks, item));
-    hn_mark(d->marks, item);
+    while (hn_bitset_has(d->marks, item));
+    hn_bitset_add(d->marks, item);
     d->taken[c]++;
     return item;
 }
@@ -304,7 +304,7 @@ static void fill(struct draw *d, int32_t batch_size, int32_t *ids) {
         left = kept;
     }
     for (int32_t i = 0; i < batch_size; i++)
-        hn_unmark(d->marks, ids[i]);
+        hn_bitset_remove(d->marks, ids[i]);
 }
 
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
@@ -316,7 +316,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     for (int32_t b = 0; b < out->count; b++) {
         int thread = omp_get_thread_num();
         struct draw d = {.state = state,
-                         .marks = state->marks + thread * hn_marks_words(self->n),
+                         .marks = state->marks + thread * hn_bitset_words(self->n),
                          .order = state->order + thread * state->k,
                          .taken = state->taken + thread * state->k};
         hn_stream_open(&d.stream, self->seed, "stratified.batch", self->step, self->epoch,

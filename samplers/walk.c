@@ -46,11 +46,11 @@ enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, enum hn_wal
     bool depth = kind == HN_WALK_DEPTH;
     limit = limit && kind == HN_WALK_RESTART;
     memset(s, 0, sizeof *s);
-    s->collected = hn_zalloc(ctx, HN_WALKS * hn_marks_words(n), sizeof *s->collected);
+    s->collected = hn_zalloc(ctx, HN_WALKS * hn_bitset_words(n), sizeof *s->collected);
     if (limit || depth)
         s->level = hn_alloc(ctx, n, sizeof *s->level);
     if (limit) {
-        s->queued = hn_zalloc(ctx, hn_marks_words(n), sizeof *s->queued);
+        s->queued = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s->queued);
         s->deeper = hn_alloc(ctx, n, sizeof *s->deeper);
         s->mass = hn_alloc(ctx, n, sizeof *s->mass);
         s->key = hn_alloc(ctx, n, sizeof *s->key);
@@ -82,9 +82,9 @@ void hn_walk_cumulate(const struct hn_graph *g, double *sum, int threads) {
 }
 
 static void collect(struct progress *p, int32_t v) {
-    if (hn_marked(p->scratch->collected, v))
+    if (hn_bitset_has(p->scratch->collected, v))
         return;
-    hn_mark(p->scratch->collected, v);
+    hn_bitset_add(p->scratch->collected, v);
     p->ids[p->count++] = v;
 }
 
@@ -224,10 +224,10 @@ static int32_t next_level(struct progress *p, int32_t count) {
         for (int64_t e = g->start[v]; e < g->start[v + 1]; e++) {
             int32_t x = g->target[e];
             double mass = s->mass[v] * move_probability(p->walk, v, e);
-            if (mass <= 0 || hn_marked(s->collected, x))
+            if (mass <= 0 || hn_bitset_has(s->collected, x))
                 continue;
-            if (!hn_marked(s->queued, x)) {
-                hn_mark(s->queued, x);
+            if (!hn_bitset_has(s->queued, x)) {
+                hn_bitset_add(s->queued, x);
                 s->deeper[found++] = x;
                 s->mass[x] = 0;
             }
@@ -247,7 +247,7 @@ static void draw_keys(struct progress *p, int32_t count) {
         total += s->mass[s->deeper[i]];
     for (int32_t i = 0; i < count; i++) {
         int32_t x = s->deeper[i];
-        hn_unmark(s->queued, x);
+        hn_bitset_remove(s->queued, x);
         s->mass[x] /= total;
         s->key[x] = -log1p(-hn_stream_uniform(p->stream)) / s->mass[x];
     }
@@ -336,14 +336,14 @@ static int32_t new_neighbour_by_weight(struct progress *p, int32_t v, int64_t va
     const struct hn_graph *g = p->walk->graph;
     double total = 0;
     for (int64_t e = g->start[v]; e < g->start[v + 1]; e++)
-        if (!hn_marked(p->scratch->collected, g->target[e]))
+        if (!hn_bitset_has(p->scratch->collected, g->target[e]))
             total += edge_weight(p->walk, v, e);
     bool uniform = total <= 0;
     double left = hn_stream_uniform(p->stream) * (uniform ? (double)vacant : total);
     int32_t last = -1;
     for (int64_t e = g->start[v]; e < g->start[v + 1] && left >= 0; e++) {
         double weight = uniform ? 1 : edge_weight(p->walk, v, e);
-        if (weight <= 0 || hn_marked(p->scratch->collected, g->target[e]))
+        if (weight <= 0 || hn_bitset_has(p->scratch->collected, g->target[e]))
             continue;
         last = g->target[e];
         left -= weight;
@@ -355,7 +355,7 @@ static int32_t new_neighbour(struct progress *p, int32_t v) {
     const struct hn_graph *g = p->walk->graph;
     int64_t vacant = 0, e = g->start[v];
     for (int64_t i = e; i < g->start[v + 1]; i++)
-        vacant += !hn_marked(p->scratch->collected, g->target[i]);
+        vacant += !hn_bitset_has(p->scratch->collected, g->target[i]);
     p->tally->edge += g->start[v + 1] - e;
     if (vacant == 0)
         return -1;
@@ -364,7 +364,7 @@ static int32_t new_neighbour(struct progress *p, int32_t v) {
         return new_neighbour_by_weight(p, v, vacant);
     int64_t r = hn_stream_below(p->stream, (uint32_t)vacant);
     for (;; e++)
-        if (!hn_marked(p->scratch->collected, g->target[e]) && r-- == 0)
+        if (!hn_bitset_has(p->scratch->collected, g->target[e]) && r-- == 0)
             return g->target[e];
 }
 
@@ -391,7 +391,7 @@ static void walk_depth_first(struct progress *p, int32_t u) {
 
 static void clear_marks(struct progress *p) {
     for (int32_t i = 0; i < p->count; i++)
-        hn_unmark(p->scratch->collected, p->ids[i]);
+        hn_bitset_remove(p->scratch->collected, p->ids[i]);
 }
 
 static void walk_alone(struct progress *p, int32_t start) {
@@ -412,7 +412,7 @@ void hn_walk_run_many(const struct hn_walk *walk, int count, const int32_t *star
     bool turns = walk->kind == HN_WALK_RESTART && walk->alpha < 1;
     for (int i = 0; i < count; i++) {
         own[i] = (struct hn_walk_scratch){.collected =
-                                              s->collected + i * hn_marks_words(walk->graph->n)};
+                                              s->collected + i * hn_bitset_words(walk->graph->n)};
         walker[i].p = (struct progress){.walk = walk,
                                         .stream = &stream[i],
                                         .scratch = turns ? &own[i] : s,

@@ -48,7 +48,7 @@ static int64_t interval(const void *params) { return ((const struct params *)par
 // is timed. After a failure `close` is called, so that nothing has to be undone here.
 static enum hn_code open_chain(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->marks = hn_zalloc(ctx, hn_marks_words(n), sizeof *state->marks);
+    state->marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *state->marks);
     return state->marks ? HN_OK : ctx->code;
 }
 
@@ -90,7 +90,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
 }
 
 static void collect(struct state *state, int32_t v, int32_t *ids, int32_t *count) {
-    hn_mark(state->marks, v);
+    hn_bitset_add(state->marks, v);
     ids[(*count)++] = v;
 }
 
@@ -103,12 +103,12 @@ static void draw_chain(struct hn_sampler *self, int64_t number, int32_t *ids) {
     collect(state, v, ids, &count);
     while (count < self->batch_size) {
         v = state->graph.target[v];
-        while (hn_marked(state->marks, v))
+        while (hn_bitset_has(state->marks, v))
             v = (int32_t)((v + 1) % self->n);
         collect(state, v, ids, &count);
     }
     for (int32_t i = 0; i < count; i++)
-        hn_unmark(state->marks, ids[i]);
+        hn_bitset_remove(state->marks, ids[i]);
 }
 
 // Required. Fills batches. Batch number first + b depends on that number alone (and seed, step,

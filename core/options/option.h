@@ -75,7 +75,7 @@ int hn_real_text(double v, char *buffer, size_t size);
 
 // The entry of names[n] nearest to word (Damerau-Levenshtein distance at most a third of its
 // length, at least 1; case ignored), or NULL.
-const char *hn_nearest(const char *word, const char *const *names, int64_t n);
+const char *hn_suggest(const char *word, const char *const *names, int64_t n);
 
 // Command line: parses argv[1..] into params by `table`; what is no option is put into positional
 // (a list borrowed from argv, room for argc). "--" ends options; "--name=value", "--name value",

@@ -42,7 +42,7 @@ static enum hn_code unknown_flag(struct hn_context *ctx, const struct hn_option 
         for (const struct hn_option *o = table; o->name && n < NAMES_MAX; o++)
             names[n++] = o->name;
         snprintf(name, sizeof name, "%.*s", length - 2, word + 2);
-        near = hn_nearest(name, names, n);
+        near = hn_suggest(name, names, n);
     }
     return hn_fail(ctx, HN_USAGE, "unknown option '%.*s'%s%s%s",
                    length < NAME_MAX_LENGTH ? length : NAME_MAX_LENGTH, word,

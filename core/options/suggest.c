@@ -41,7 +41,7 @@ static int distance(const char *a, int length_a, const char *b, int length_b) {
     return row[length_a % 3][length_b];
 }
 
-const char *hn_nearest(const char *word, const char *const *names, int64_t n) {
+const char *hn_suggest(const char *word, const char *const *names, int64_t n) {
     size_t length = strlen(word);
     if (length == 0 || length > LONGEST)
         return NULL;

@@ -132,8 +132,8 @@ static const struct hn_product avx2 = {"AVX2", square_avx2, row_avx2};
 
 const struct hn_product *hn_product_path(int path) {
     if (path == 1)
-        return hn_scan_path(2) ? &avx512 : NULL;
-    return path == 0 && hn_scan_path(1) ? &avx2 : NULL;
+        return hn_simd_path(2) ? &avx512 : NULL;
+    return path == 0 && hn_simd_path(1) ? &avx2 : NULL;
 }
 
 #else

@@ -151,7 +151,7 @@ static void fetch_row(const struct hn_matrix *y, int64_t row) {
 // Four at a time: their sums do not wait for each other.
 static void score_exactly(struct hn_scored *c, int64_t n, const float *x,
                           const struct hn_matrix *y) {
-    const struct hn_scan *scan = hn_scan_best();
+    const struct hn_simd *scan = hn_simd_best();
     for (int64_t i = 0; i < n;) {
         struct hn_scored *one[FOUR];
         const float *row[FOUR] = {x, x, x, x};
@@ -216,7 +216,7 @@ int64_t hn_select_top(struct hn_scored *candidate, int64_t n, int64_t k, double 
 
 // Bisection: counting is so fast that a selection does not pay.
 float hn_select_limit(const float *value, int64_t n, int64_t k, float low) {
-    const struct hn_scan *scan = hn_scan_best();
+    const struct hn_simd *scan = hn_simd_best();
     float least = INFINITY, high = -INFINITY;
     scan->widen(value, n, &least, &high);
     low = fmaxf(low, least);
@@ -273,7 +273,7 @@ static void mend_order(struct hn_scored *c, int64_t n) {
 
 // The scored places[n] by descending value: counting is fastest for few.
 static void order_few(const int32_t *id, int32_t n, struct hn_select_scratch *s) {
-    hn_scan_best()->rank(s->value, n, s->rank);
+    hn_simd_best()->rank(s->value, n, s->rank);
     for (int32_t i = 0; i < n; i++)
         s->scored[s->rank[i]] = (struct hn_scored){(double)s->value[i], id[s->place[i]], false};
 }
@@ -282,7 +282,7 @@ static void order_few(const int32_t *id, int32_t n, struct hn_select_scratch *s)
 static void find_buckets(const float *value, int32_t n, int32_t *bucket) {
     const int32_t all = SPREAD * n;
     float low = INFINITY, high = -INFINITY;
-    hn_scan_best()->widen(value, n, &low, &high);
+    hn_simd_best()->widen(value, n, &low, &high);
     double top = (double)high, scale = high > low ? all / (top - (double)low) : 0;
     for (int32_t i = 0; i < n; i++)
         bucket[i] = (int32_t)fmin((top - (double)value[i]) * scale, all - 1);
@@ -352,7 +352,7 @@ int64_t hn_select_near(const float *score, const int32_t *id, int64_t n, int64_t
         return 0;
     double limit = (double)hn_select_limit(score, n, k, low) - 2 * bound;
     int32_t found =
-        hn_scan_best()->filter(score, 0, (int32_t)n, nextafterf((float)limit, -INFINITY), s->place);
+        hn_simd_best()->filter(score, 0, (int32_t)n, nextafterf((float)limit, -INFINITY), s->place);
     for (int32_t i = 0; i < found; i++)
         s->value[i] = score[s->place[i]];
     if (found <= RANKED)

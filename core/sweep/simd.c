@@ -151,7 +151,7 @@ static void dot_exact_4(const float *x, const float *const y[4], int64_t d, doub
         out[i] = hn_dot_exact(x, y[i], d);
 }
 
-static const struct hn_scan portable = {
+static const struct hn_simd portable = {
     .name = "portable",
     .filter = filter,
     .filter_each = filter_each,
@@ -184,24 +184,24 @@ static bool runs_avx512(void) {
 #endif
 }
 
-const struct hn_scan *hn_scan_path(int path) {
+const struct hn_simd *hn_simd_path(int path) {
     if (path == 0)
         return &portable;
 #if HN_SCAN_X86
     if (path == 1 && runs_avx2())
-        return &hn_scan_avx2;
+        return &hn_simd_avx2;
     if (path == 2 && runs_avx512())
-        return &hn_scan_avx512;
+        return &hn_simd_avx512;
 #endif
     return NULL;
 }
 
-const struct hn_scan *hn_scan_best(void) {
+const struct hn_simd *hn_simd_best(void) {
 #if HN_SCAN_X86
     if (runs_avx512())
-        return &hn_scan_avx512;
+        return &hn_simd_avx512;
     if (runs_avx2())
-        return &hn_scan_avx2;
+        return &hn_simd_avx2;
 #endif
     return &portable;
 }

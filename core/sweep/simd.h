@@ -30,7 +30,7 @@ struct hn_powers {
 struct hn_powers hn_powers_of(double temperature);
 #define HN_POWERS_ERROR 1.5e-7
 
-struct hn_scan {
+struct hn_simd {
     const char *name;
     // Places j of [from, to) with s[j] >= threshold, ascending, to place[to - from +
     // HN_SCAN_SLACK]; their number.
@@ -63,10 +63,10 @@ struct hn_scan {
 };
 
 // The best that this processor runs.
-const struct hn_scan *hn_scan_best(void);
+const struct hn_simd *hn_simd_best(void);
 
 // Paths by number, from portable (0) up; NULL where the processor or the build has none (tests).
 enum { HN_SCAN_PATHS = 3 };
-const struct hn_scan *hn_scan_path(int path);
+const struct hn_simd *hn_simd_path(int path);
 
 #endif

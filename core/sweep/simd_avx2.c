@@ -308,7 +308,7 @@ AVX2 static void dot_exact_4(const float *x, const float *const y[4], int64_t d,
     }
 }
 
-const struct hn_scan hn_scan_avx2 = {
+const struct hn_simd hn_simd_avx2 = {
     .name = "AVX2",
     .filter = filter,
     .filter_each = filter_each,
@@ -324,5 +324,5 @@ const struct hn_scan hn_scan_avx2 = {
 };
 
 #else
-extern int hn_scan_no_avx2; // a file has to declare something
+extern int hn_simd_no_avx2; // a file has to declare something
 #endif

@@ -355,7 +355,7 @@ AVX512 static void dot_exact_4(const float *x, const float *const y[4], int64_t 
     }
 }
 
-const struct hn_scan hn_scan_avx512 = {
+const struct hn_simd hn_simd_avx512 = {
     .name = "AVX-512",
     .filter = filter,
     .filter_each = filter_each,
@@ -371,5 +371,5 @@ const struct hn_scan hn_scan_avx512 = {
 };
 
 #else
-extern int hn_scan_no_avx512; // a file has to declare something
+extern int hn_simd_no_avx512; // a file has to declare something
 #endif

@@ -7,8 +7,8 @@
 // Sanitizers and other processors do without the paths for x86-64.
 #if defined(__x86_64__)
 #define HN_SCAN_X86 1
-extern const struct hn_scan hn_scan_avx2;
-extern const struct hn_scan hn_scan_avx512;
+extern const struct hn_simd hn_simd_avx2;
+extern const struct hn_simd hn_simd_avx512;
 #else
 #define HN_SCAN_X86 0
 #endif

@@ -20,7 +20,7 @@ static enum hn_code extrema_begin(struct hn_context *ctx, void *self,
 
 static void extrema_tile(void *self, const struct hn_tile *tile, int thread) {
     struct hn_extrema *e = self;
-    const struct hn_scan *scan = hn_scan_best();
+    const struct hn_simd *scan = hn_simd_best();
     (void)thread;
     for (int32_t i = 0; i < tile->rows; i++) {
         struct hn_span span[2];
@@ -34,7 +34,7 @@ static void extrema_tile(void *self, const struct hn_tile *tile, int thread) {
 
 static void extrema_across(void *self, const struct hn_tile *tile, int thread) {
     struct hn_extrema *e = self;
-    const struct hn_scan *scan = hn_scan_best();
+    const struct hn_simd *scan = hn_simd_best();
     float *min = e->min + tile->col0, *max = e->max + tile->col0;
     (void)thread;
     for (int32_t i = 0; i < tile->rows; i++) {

@@ -46,7 +46,7 @@ static enum hn_code lse_begin(struct hn_context *ctx, void *self,
 // rows, cols: the sinks of the tile's rows and columns; either may be NULL. any: one that is not.
 static void add_tile(const struct hn_lse *any, struct hn_lse *rows, struct hn_lse *cols,
                      const struct hn_tile *tile) {
-    const struct hn_scan *scan = hn_scan_best();
+    const struct hn_simd *scan = hn_simd_best();
     for (int t = 0; t < any->n; t++) {
         const struct hn_powers powers = hn_powers_of(any->temperature[t]);
         for (int32_t i = 0; i < tile->rows; i++) {

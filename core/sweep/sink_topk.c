@@ -153,7 +153,7 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
     fetch_row(work, row, thread);
     float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
     float threshold = with_margin(work, kth);
-    int64_t n = hn_scan_best()->filter(score, 0, used, threshold, scratch->place);
+    int64_t n = hn_simd_best()->filter(score, 0, used, threshold, scratch->place);
     if (n - t->kept > (work->room - t->kept) / 2) {
         n = select_exactly(t, row, used, true, thread);
         for (int64_t k = 0; k < n; k++) { // the rounded score is still within the bound
@@ -179,7 +179,7 @@ static inline void fetch_end(const struct work *work, int64_t row, int thread) {
 
 static void topk_row(const struct hn_topk *t, const struct hn_tile *tile, int32_t i, int thread) {
     const struct work *work = t->work;
-    const struct hn_scan *scan = hn_scan_best();
+    const struct hn_simd *scan = hn_simd_best();
     const float *s = tile->s + i * tile->stride;
     int64_t row = tile->row0 + i, at = place_of(work, row, thread);
     struct hn_survivors to = {.score = work->score + at,
@@ -221,7 +221,7 @@ static void topk_column(const struct hn_topk *t, const struct hn_tile *tile, int
     struct hn_span span[2];
     int spans = hn_tile_spans(tile, i, t->skip_self, span);
     for (int p = 0; p < spans; p++) {
-        int32_t n = hn_scan_best()->filter_each(s, span[p].from, span[p].to,
+        int32_t n = hn_simd_best()->filter_each(s, span[p].from, span[p].to,
                                                 work->threshold + tile->col0, place);
         for (int32_t k = 0; k < n; k++) {
             int64_t row = tile->col0 + place[k];
@@ -251,7 +251,7 @@ static bool complete(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     float made_of = (float)((double)work->threshold[row] + 2 * work->bound);
     return work->threshold[row] == -INFINITY ||
-           hn_scan_best()->count(work->score + place_of(work, row, thread), work->used[row],
+           hn_simd_best()->count(work->score + place_of(work, row, thread), work->used[row],
                                  made_of) >= t->kept;
 }
 

@@ -41,7 +41,7 @@ static const struct hn_option ab_options[] = {
 };
 
 static enum hn_code compare(struct hn_context *ctx, const struct hn_common *common,
-                            const struct ab_params *p, const struct hn_rounds *r,
+                            const struct ab_params *p, const struct hn_alternate *r,
                             const struct hn_gate *gate) {
     struct hn_compare_options options = {.gate = gate, .n_gates = p->gate.count, .rounds = true};
     struct hn_comparison c = {0};
@@ -70,24 +70,24 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
         return hn_fail(ctx, HN_USAGE, "--set: more than 20 of them");
     for (int64_t i = 0; i < p->set.count; i++)
         set[i + 1] = p->set.item[i];
-    struct hn_rounds_spec spec = {.old = args[0],
-                                  .new = args[1],
-                                  .job = p->job,
-                                  .set = set,
-                                  .n_set = p->set.count + 1,
-                                  .rounds = p->rounds,
-                                  .threads = p->threads == INT64_MIN ? 0 : p->threads,
-                                  .quiet = common->quiet};
-    struct hn_rounds rounds = {0};
+    struct hn_alternate_spec spec = {.old = args[0],
+                                     .new = args[1],
+                                     .job = p->job,
+                                     .set = set,
+                                     .n_set = p->set.count + 1,
+                                     .rounds = p->rounds,
+                                     .threads = p->threads == INT64_MIN ? 0 : p->threads,
+                                     .quiet = common->quiet};
+    struct hn_alternate rounds = {0};
     struct hn_gate *gate = hn_alloc(ctx, p->gate.count, sizeof *gate);
     enum hn_code code = gate ? HN_OK : HN_MEMORY;
     for (int64_t i = 0; code == HN_OK && i < p->gate.count; i++)
         code = hn_gate_parse(ctx, p->gate.item[i], &gate[i]);
     if (code == HN_OK)
-        code = hn_rounds_run(ctx, &spec, &rounds);
+        code = hn_alternate_run(ctx, &spec, &rounds);
     if (code == HN_OK)
         code = compare(ctx, common, p, &rounds, gate);
-    hn_rounds_free(ctx, &rounds);
+    hn_alternate_free(ctx, &rounds);
     hn_free(ctx, gate);
     return code;
 }

@@ -559,7 +559,7 @@ static enum hn_code check_names(struct hn_context *ctx, int n_args, const char *
         bool known = false;
         for (int j = 0; j < NAMES; j++)
             known |= strcmp(args[i], names[j]) == 0;
-        const char *near = hn_nearest(args[i], names, NAMES);
+        const char *near = hn_suggest(args[i], names, NAMES);
         if (!known)
             return hn_fail(ctx, HN_USAGE, "unknown kernel '%s'%s%s%s", args[i],
                            near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
@@ -574,7 +574,7 @@ static enum hn_code check_names(struct hn_context *ctx, int n_args, const char *
 static void print_head(const struct hn_context *ctx) {
     printf("%s kernels, %s scans, %d threads; best = what the ceiling measured just before would "
            "take\n%-22s %8s %5s %9s %7s %11s %11s %11s %8s %9s\n",
-           hn_blas_core(), hn_scan_best()->name, ctx->threads, "kernel", "n", "dim", "GFLOP/s",
+           hn_blas_core(), hn_simd_best()->name, ctx->threads, "kernel", "n", "dim", "GFLOP/s",
            "GB/s", "median s", "least s", "most s", "of best", "us/item");
 }
 

@@ -64,7 +64,8 @@ static enum hn_code pair_noise(struct hn_context *ctx, const struct hn_results *
     return hn_check_stop(ctx);
 }
 
-static enum hn_code judge_noise(struct hn_context *ctx, const struct hn_rounds *r, double *noise) {
+static enum hn_code judge_noise(struct hn_context *ctx, const struct hn_alternate *r,
+                                double *noise) {
     int64_t runs = 2 * r->n, n = 0;
     double *value = hn_alloc(ctx, runs * runs / 2 * 2 * r->base[0].runs.rows + 1, sizeof *value);
     if (!value)
@@ -93,20 +94,20 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct doctor_pa
     enum hn_code code = errors ? write_text(ctx, job, job_text) : ctx->code;
     char *synth[] = {program, "synth",     "-o", data,     "--n", "1000",    "--dim",
                      "64",    "--classes", "10", "--seed", "1",   "--quiet", NULL};
-    struct hn_rounds rounds = {0};
-    struct hn_rounds_spec spec = {.old = program,
-                                  .new = program,
-                                  .job = job,
-                                  .rounds = p->rounds,
-                                  .threads = ctx->threads,
-                                  .quiet = true};
-    if (code == HN_OK && hn_rounds_spawn(program, synth, errors) != 0)
+    struct hn_alternate rounds = {0};
+    struct hn_alternate_spec spec = {.old = program,
+                                     .new = program,
+                                     .job = job,
+                                     .rounds = p->rounds,
+                                     .threads = ctx->threads,
+                                     .quiet = true};
+    if (code == HN_OK && hn_alternate_spawn(program, synth, errors) != 0)
         code = hn_fail(ctx, HN_INTERNAL, "the synthetic file for the noise could not be made");
     if (code == HN_OK)
-        code = hn_rounds_run(ctx, &spec, &rounds);
+        code = hn_alternate_run(ctx, &spec, &rounds);
     if (code == HN_OK)
         code = judge_noise(ctx, &rounds, noise);
-    hn_rounds_free(ctx, &rounds);
+    hn_alternate_free(ctx, &rounds);
     hn_free(ctx, errors);
     hn_free(ctx, data);
     hn_free(ctx, job);

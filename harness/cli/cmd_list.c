@@ -218,7 +218,7 @@ static enum hn_code fail_unknown(struct hn_context *ctx, const char *word) {
     const char *names[LISTS];
     for (int k = 0; k < LISTS; k++)
         names[k] = lists[k].name;
-    const char *near = hn_nearest(word, names, LISTS);
+    const char *near = hn_suggest(word, names, LISTS);
     return hn_fail(ctx, HN_USAGE,
                    "unknown list '%s'%s%s%s: samplers, losses, weightings, metrics or figures",
                    word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");

@@ -81,7 +81,7 @@ static enum hn_code unknown_figure(struct hn_context *ctx, const char *id) {
     int64_t n = 0;
     for (const struct hn_figure *const *f = hn_figures; *f && n < 64; f++)
         names[n++] = (*f)->id;
-    const char *near = hn_nearest(id, names, n);
+    const char *near = hn_suggest(id, names, n);
     return hn_fail(ctx, HN_USAGE, "there is no figure '%s'%s%s%s: hardneg list figures names them",
                    id, near ? ", did you mean '" : "", near ? near : "", near ? "'" : "");
 }

@@ -158,7 +158,7 @@ static enum hn_code unknown_id(struct hn_context *ctx, const struct work *w, con
     for (int64_t b = 0; b < w->books; b++)
         for (int64_t i = 0; i < w->book[b].entries && n < ENTRIES_MAX; i++)
             names[n++] = w->book[b].entry[i].id;
-    const char *near = hn_nearest(id, names, n);
+    const char *near = hn_suggest(id, names, n);
     return hn_fail(ctx, HN_USAGE, "unknown identifier '%.60s'%s%s%s; --list shows all %" PRId64, id,
                    near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", n);
 }
@@ -251,7 +251,7 @@ static enum hn_code add_key(struct hn_context *ctx, struct work *w, const char *
         w->key_room = room;
     }
     snprintf(w->key[w->keys++], sizeof w->key[0], "%s", key);
-    enum hn_code code = hn_shard_read(ctx, w->rep.folder, key, &shard);
+    enum hn_code code = hn_cell_file_read(ctx, w->rep.folder, key, &shard);
     if (code == HN_OK)
         code = hn_results_append(ctx, &w->all, &shard);
     hn_results_free(ctx, &shard);
@@ -417,7 +417,7 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
     w->outcome = hn_zalloc(ctx, w->entries, sizeof *w->outcome);
     enum hn_code code = w->outcome ? HN_OK : HN_MEMORY;
     if (code == HN_OK && !w->p->results)
-        code = hn_shards_prepare(ctx, w->rep.folder);
+        code = hn_cell_files_prepare(ctx, w->rep.folder);
     if (code == HN_OK && !w->p->results)
         code = hn_reproduce_train_all(ctx, &w->rep, w->entry, w->entries);
     for (int64_t i = 0; i < w->entries && !code; i++)

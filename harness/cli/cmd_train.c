@@ -144,7 +144,7 @@ static enum hn_code count_run(struct hn_context *ctx, struct work *w, int64_t nu
     bool present, failed;
     hn_train_run_at(w->job, number, &run);
     hn_train_label(&run, label, sizeof label);
-    if (hn_shard_state(ctx, w->p->output, run.run_key, &present, &failed))
+    if (hn_cell_file_state(ctx, w->p->output, run.run_key, &present, &failed))
         return ctx->code;
     w->ran++;
     w->failed += failed;
@@ -152,9 +152,9 @@ static enum hn_code count_run(struct hn_context *ctx, struct work *w, int64_t nu
         fprintf(stderr, "done: %s\n", label);
     if (!failed)
         return HN_OK;
-    enum hn_code code = hn_shard_read(ctx, w->p->output, run.run_key, &results);
+    enum hn_code code = hn_cell_file_read(ctx, w->p->output, run.run_key, &results);
     if (!code)
-        fprintf(stderr, "failed: %s: %s\n", label, hn_shard_text(&results, "error"));
+        fprintf(stderr, "failed: %s: %s\n", label, hn_cell_file_text(&results, "error"));
     hn_results_free(ctx, &results);
     return code;
 }
@@ -184,7 +184,7 @@ static enum hn_code list_todo(struct hn_context *ctx, struct work *w) {
         struct hn_train_run run;
         bool present, failed;
         hn_train_run_at(w->job, i, &run);
-        if (hn_shard_state(ctx, w->p->output, run.run_key, &present, &failed))
+        if (hn_cell_file_state(ctx, w->p->output, run.run_key, &present, &failed))
             return ctx->code;
         bool there = present && !(failed && w->p->again);
         w->present += there;
@@ -226,7 +226,7 @@ static enum hn_code collect(struct hn_context *ctx, const struct work *w, struct
         struct hn_train_run run;
         struct hn_results shard = {0};
         hn_train_run_at(w->job, i, &run);
-        code = hn_shard_read(ctx, w->p->output, run.run_key, &shard);
+        code = hn_cell_file_read(ctx, w->p->output, run.run_key, &shard);
         if (!code)
             code = hn_results_append(ctx, all, &shard);
         hn_results_free(ctx, &shard);
@@ -269,7 +269,7 @@ static enum hn_code finish(struct hn_context *ctx, const struct work *w) {
 
 static enum hn_code execute(struct hn_context *ctx, struct work *w) {
     char *runs = hn_format(ctx, "%s/runs", w->p->output);
-    enum hn_code code = runs ? hn_shards_prepare(ctx, w->p->output) : ctx->code;
+    enum hn_code code = runs ? hn_cell_files_prepare(ctx, w->p->output) : ctx->code;
     if (!code && mkdir(runs, 0777) && errno != EEXIST)
         code = hn_fail(ctx, HN_USAGE, "%s cannot be made (%s): give another -o", runs,
                        strerror(errno));

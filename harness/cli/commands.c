@@ -73,7 +73,7 @@ const char *hn_command_nearest(const char *word) {
     int n = 0;
     for (; hn_commands[n]; n++)
         names[n] = hn_commands[n]->name;
-    return hn_nearest(word, names, n);
+    return hn_suggest(word, names, n);
 }
 
 char *hn_command_line(struct hn_context *ctx, const struct hn_common *common) {

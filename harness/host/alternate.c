@@ -38,7 +38,7 @@ void hn_scratch_remove(struct hn_context *ctx, char *folder) {
     hn_free(ctx, folder);
 }
 
-int hn_rounds_spawn(const char *program, char *const *argv, const char *errors) {
+int hn_alternate_spawn(const char *program, char *const *argv, const char *errors) {
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status;
@@ -78,7 +78,7 @@ static void last_line(const char *path, char *text, size_t size) {
 
 enum { ARGS = 64 };
 
-static enum hn_code run_one(struct hn_context *ctx, const struct hn_rounds_spec *spec,
+static enum hn_code run_one(struct hn_context *ctx, const struct hn_alternate_spec *spec,
                             const char *program, const char *folder, struct hn_results *out) {
     char *argv[ARGS], threads[32], errors[4096], path[4096], why[512];
     int n = 0;
@@ -102,7 +102,7 @@ static enum hn_code run_one(struct hn_context *ctx, const struct hn_rounds_spec 
     if (snprintf(errors, sizeof errors, "%s.err", folder) >= (int)sizeof errors ||
         snprintf(path, sizeof path, "%s/results.h5", folder) >= (int)sizeof path)
         return hn_fail(ctx, HN_USAGE, "%s: the path is too long", folder);
-    int status = hn_rounds_spawn(program, argv, errors);
+    int status = hn_alternate_spawn(program, argv, errors);
     if (status < 0)
         return hn_fail(ctx, HN_USAGE, "%s: cannot be started; give the path of a hardneg program",
                        program);
@@ -117,8 +117,8 @@ static enum hn_code run_one(struct hn_context *ctx, const struct hn_rounds_spec 
 
 // One round: both programs, the second first in every other round, so that neither always finds the
 // machine as the other has left it.
-static enum hn_code run_round(struct hn_context *ctx, const struct hn_rounds_spec *spec,
-                              const char *scratch, int64_t round, struct hn_rounds *out) {
+static enum hn_code run_round(struct hn_context *ctx, const struct hn_alternate_spec *spec,
+                              const char *scratch, int64_t round, struct hn_alternate *out) {
     for (int turn = 0; turn < 2; turn++) {
         bool is_new = (round + turn) % 2 != 0;
         if (hn_check_stop(ctx))
@@ -138,22 +138,22 @@ static enum hn_code run_round(struct hn_context *ctx, const struct hn_rounds_spe
     return HN_OK;
 }
 
-enum hn_code hn_rounds_run(struct hn_context *ctx, const struct hn_rounds_spec *spec,
-                           struct hn_rounds *out) {
-    *out = (struct hn_rounds){.base = hn_zalloc(ctx, spec->rounds, sizeof *out->base),
-                              .now = hn_zalloc(ctx, spec->rounds, sizeof *out->now),
-                              .n = spec->rounds};
+enum hn_code hn_alternate_run(struct hn_context *ctx, const struct hn_alternate_spec *spec,
+                              struct hn_alternate *out) {
+    *out = (struct hn_alternate){.base = hn_zalloc(ctx, spec->rounds, sizeof *out->base),
+                                 .now = hn_zalloc(ctx, spec->rounds, sizeof *out->now),
+                                 .n = spec->rounds};
     char *scratch = hn_scratch_make(ctx);
     enum hn_code code = out->base && out->now && scratch ? HN_OK : ctx->code;
     for (int64_t i = 0; code == HN_OK && i < spec->rounds; i++)
         code = run_round(ctx, spec, scratch, i, out);
     hn_scratch_remove(ctx, scratch);
     if (code)
-        hn_rounds_free(ctx, out);
+        hn_alternate_free(ctx, out);
     return code;
 }
 
-void hn_rounds_free(struct hn_context *ctx, struct hn_rounds *r) {
+void hn_alternate_free(struct hn_context *ctx, struct hn_alternate *r) {
     for (int64_t i = 0; i < r->n; i++) {
         if (r->base)
             hn_results_free(ctx, &r->base[i]);
@@ -162,5 +162,5 @@ void hn_rounds_free(struct hn_context *ctx, struct hn_rounds *r) {
     }
     hn_free(ctx, r->base);
     hn_free(ctx, r->now);
-    *r = (struct hn_rounds){0};
+    *r = (struct hn_alternate){0};
 }

@@ -5,12 +5,12 @@
 
 #include "results/store.h"
 
-struct hn_rounds {
+struct hn_alternate {
     struct hn_results *base, *now; // [n] results of each round
     int64_t n;
 };
 
-struct hn_rounds_spec {
+struct hn_alternate_spec {
     const char *old, *new;  // programs
     const char *job;        // job file
     const char *const *set; // [n_set] KEY=VALUE of --set, for both
@@ -21,13 +21,14 @@ struct hn_rounds_spec {
 // Runs both programs on the job in turn (old new, new old, ...), each round in folders of its own
 // below the temporary folder, which are removed. HN_USAGE: a program that cannot be started, or
 // ends with an error (its last line of complaint is given).
-HN_MUST_USE enum hn_code hn_rounds_run(struct hn_context *ctx, const struct hn_rounds_spec *spec,
-                                       struct hn_rounds *out);
-void hn_rounds_free(struct hn_context *ctx, struct hn_rounds *r); // zeroed is fine
+HN_MUST_USE enum hn_code hn_alternate_run(struct hn_context *ctx,
+                                          const struct hn_alternate_spec *spec,
+                                          struct hn_alternate *out);
+void hn_alternate_free(struct hn_context *ctx, struct hn_alternate *r); // zeroed is fine
 
 // Runs a program without a shell, its standard output dropped, its messages in file `errors`.
 // Returns its exit status, 128 + the signal that killed it, or -1 if it could not be started.
-int hn_rounds_spawn(const char *program, char *const *argv, const char *errors);
+int hn_alternate_spawn(const char *program, char *const *argv, const char *errors);
 // A new folder below $TMPDIR or /tmp; owned by the caller, who removes it, with all in it, by the
 // second.
 HN_MUST_USE char *hn_scratch_make(struct hn_context *ctx);

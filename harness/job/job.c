@@ -87,7 +87,7 @@ static bool is_word(const struct hn_yaml *value, const char *word) {
 static enum hn_code check_word(struct hn_context *ctx, const struct hn_yaml *value) {
     struct hn_names names = {.n = 0};
     hn_names_add(&names, "all");
-    return value->kind == HN_YAML_SCALAR && hn_nearest(value->text, names.name, names.n)
+    return value->kind == HN_YAML_SCALAR && hn_suggest(value->text, names.name, names.n)
                ? hn_yaml_fail_unknown(ctx, value, "word", &names)
                : HN_OK;
 }

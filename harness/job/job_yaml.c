@@ -74,7 +74,7 @@ void hn_names_add(struct hn_names *names, const char *name) {
 enum hn_code hn_yaml_fail_unknown(struct hn_context *ctx, const struct hn_yaml *at,
                                   const char *what, const struct hn_names *names) {
     int clip = hn_yaml_clip(at->text);
-    const char *near = hn_nearest(at->text, names->name, names->n);
+    const char *near = hn_suggest(at->text, names->name, names->n);
     if (near)
         return hn_yaml_fail(ctx, at, "unknown %s '%.*s' (did you mean '%s'?)", what, clip, at->text,
                             near);

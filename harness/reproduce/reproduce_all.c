@@ -90,7 +90,7 @@ static enum hn_code drop_others(struct hn_context *ctx, struct all_runs *all) {
     for (int64_t i = 0; i < all->runs; i++) {
         bool present = false, failed = false;
         if (!all->run[i].alone &&
-            hn_shard_state(ctx, all->rep->folder, all->run[i].key, &present, &failed))
+            hn_cell_file_state(ctx, all->rep->folder, all->run[i].key, &present, &failed))
             return ctx->code;
         if (!all->run[i].alone && (!present || failed))
             all->run[kept++] = all->run[i];

@@ -180,15 +180,15 @@ static enum hn_code one_rep(struct hn_context *ctx, const struct hn_reproduce *r
     bool present, failed;
     struct hn_results shard = {0};
     key_of(r, c, s->text, rep, key);
-    if (hn_check_stop(ctx) || hn_shard_state(ctx, r->folder, key, &present, &failed))
+    if (hn_check_stop(ctx) || hn_cell_file_state(ctx, r->folder, key, &present, &failed))
         return ctx->code;
     if (!present && !r->quiet)
         fprintf(stderr, "timing %s, %g items of %g dims, repetition %" PRId64 "\n", c->name,
                 c->items, c->dims, rep);
-    enum hn_code code =
-        present ? hn_shard_read(ctx, r->folder, key, &shard) : measure(ctx, c, s, key, rep, &shard);
+    enum hn_code code = present ? hn_cell_file_read(ctx, r->folder, key, &shard)
+                                : measure(ctx, c, s, key, rep, &shard);
     if (code == HN_OK && !present)
-        code = hn_shard_write(ctx, r->folder, key, &shard);
+        code = hn_cell_file_write(ctx, r->folder, key, &shard);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &shard);
     hn_results_free(ctx, &shard);
@@ -198,7 +198,7 @@ static enum hn_code one_rep(struct hn_context *ctx, const struct hn_reproduce *r
 enum hn_code hn_reproduce_cost(struct hn_context *ctx, const struct hn_reproduce *r,
                                const struct hn_claim_cost *c, struct hn_results *out) {
     struct hn_job_sampler sampler;
-    if (hn_shards_prepare(ctx, r->folder) || hn_job_parse_sampler(ctx, c->sampler, &sampler))
+    if (hn_cell_files_prepare(ctx, r->folder) || hn_job_parse_sampler(ctx, c->sampler, &sampler))
         return ctx->code;
     enum hn_code code = HN_OK;
     for (int64_t rep = 1; rep <= (int64_t)c->reps && !code; rep++)

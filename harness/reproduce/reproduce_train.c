@@ -146,17 +146,17 @@ static enum hn_code one_run(struct hn_context *ctx, const struct hn_reproduce *r
     struct hn_results r = {0};
     bool present, failed;
     char label[512];
-    if (hn_shard_state(ctx, options->folder, run->run_key, &present, &failed))
+    if (hn_cell_file_state(ctx, options->folder, run->run_key, &present, &failed))
         return ctx->code;
     enum hn_code code = HN_OK;
     if (!present || (failed && !rep->trained))
         code = hn_train_run(ctx, run, options);
     if (code == HN_OK)
-        code = hn_shard_read(ctx, options->folder, run->run_key, &r);
-    if (code == HN_OK && strcmp(hn_shard_text(&r, "status"), "ok") != 0) {
+        code = hn_cell_file_read(ctx, options->folder, run->run_key, &r);
+    if (code == HN_OK && strcmp(hn_cell_file_text(&r, "status"), "ok") != 0) {
         hn_train_label(run, label, sizeof label);
         snprintf(why, HN_MESSAGE_MAX, "a run failed: %.200s: %.300s", label,
-                 hn_shard_text(&r, "error"));
+                 hn_cell_file_text(&r, "error"));
     }
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &r);

@@ -223,11 +223,11 @@ static enum hn_code time_store(struct hn_context *ctx, const struct trial *t,
     struct hn_results again = {0};
     char path[PATH_ROOM + 32];
     int64_t begin = hn_wall_ns();
-    enum hn_code code = hn_shards_prepare(ctx, t->folder);
+    enum hn_code code = hn_cell_files_prepare(ctx, t->folder);
     if (code == HN_OK)
-        code = hn_shard_write(ctx, t->folder, "trial", results);
+        code = hn_cell_file_write(ctx, t->folder, "trial", results);
     if (code == HN_OK)
-        code = hn_shard_read(ctx, t->folder, "trial", &again);
+        code = hn_cell_file_read(ctx, t->folder, "trial", &again);
     *seconds = seconds_since(begin);
     hn_results_free(ctx, &again);
     snprintf(path, sizeof path, "%s/cells/trial.h5", t->folder);

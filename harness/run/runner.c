@@ -22,7 +22,7 @@ struct run {
     bool *study_needed;      // [n_studies]
     struct pending *pending; // of the group in work
     int64_t n_pending;
-    struct hn_shard_list earlier; // cells with a result of any version, for HN_RERUN_STALE
+    struct hn_cell_file_list earlier; // cells with a result of any version, for HN_RERUN_STALE
 };
 
 enum { LABEL_MAX = 512 };
@@ -66,11 +66,12 @@ static bool selected(const struct run *r, const struct hn_cell *cell) {
 static enum hn_code needs_run(struct hn_context *ctx, const struct run *r, const char *run_key,
                               const char *cell_key, const char *label, bool *needed) {
     bool present, failed;
-    if (hn_shard_state(ctx, r->options->folder, run_key, &present, &failed))
+    if (hn_cell_file_state(ctx, r->options->folder, run_key, &present, &failed))
         return ctx->code;
     enum hn_rerun rerun = r->options->rerun;
     *needed = !present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && failed);
-    bool stale = !present && rerun == HN_RERUN_STALE && hn_shard_list_has(&r->earlier, cell_key);
+    bool stale =
+        !present && rerun == HN_RERUN_STALE && hn_cell_file_list_has(&r->earlier, cell_key);
     if (rerun == HN_RERUN_STALE)
         *needed = stale;
     r->summary->wanted++;
@@ -87,7 +88,7 @@ static enum hn_code needs_run(struct hn_context *ctx, const struct run *r, const
 }
 
 static void count(struct run *r, const struct hn_results *shard, const char *label) {
-    const char *status = hn_shard_text(shard, "status");
+    const char *status = hn_cell_file_text(shard, "status");
     bool failed = strcmp(status, "failed") == 0;
     r->summary->ran++;
     r->summary->failed += failed;
@@ -95,7 +96,7 @@ static void count(struct run *r, const struct hn_results *shard, const char *lab
     hn_progress_step(&r->progress, failed, label);
     if (failed) {
         hn_progress_clear(&r->progress);
-        fprintf(stderr, "failed: %s: %s\n", label, hn_shard_text(shard, "error"));
+        fprintf(stderr, "failed: %s: %s\n", label, hn_cell_file_text(shard, "error"));
     }
 }
 
@@ -152,7 +153,7 @@ static enum hn_code finish_pending(struct hn_context *ctx, struct run *r) {
         struct pending *p = &r->pending[i];
         char label[LABEL_MAX];
         hn_cell_label(r->plan, p->cell, label, sizeof label);
-        code = hn_shard_write(ctx, r->options->folder, p->cell->run_key, &p->results);
+        code = hn_cell_file_write(ctx, r->options->folder, p->cell->run_key, &p->results);
         if (code == HN_OK)
             count(r, &p->results, label);
     }
@@ -225,7 +226,7 @@ static enum hn_code run_without_sampler(struct hn_context *ctx, struct run *r,
     hn_progress_show(&r->progress, label);
     enum hn_code code = hn_step_run(ctx, r->plan, step, r->cache, &results);
     if (code == HN_OK)
-        code = hn_shard_write(ctx, r->options->folder, step->run_key, &results);
+        code = hn_cell_file_write(ctx, r->options->folder, step->run_key, &results);
     if (code == HN_OK)
         count(r, &results, label);
     hn_results_free(ctx, &results);
@@ -240,7 +241,7 @@ static enum hn_code run_study(struct hn_context *ctx, struct run *r,
     hn_progress_show(&r->progress, label);
     enum hn_code code = hn_study_run(ctx, r->plan, study, r->cache, &results);
     if (code == HN_OK)
-        code = hn_shard_write(ctx, r->options->folder, study->run_key, &results);
+        code = hn_cell_file_write(ctx, r->options->folder, study->run_key, &results);
     if (code == HN_OK)
         count(r, &results, label);
     hn_results_free(ctx, &results);
@@ -302,11 +303,11 @@ enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
                           const struct hn_run_options *options, struct hn_run_summary *summary) {
     memset(summary, 0, sizeof *summary);
     struct run r = {.plan = plan, .options = options, .summary = summary};
-    enum hn_code code = hn_shards_prepare(ctx, options->folder);
+    enum hn_code code = hn_cell_files_prepare(ctx, options->folder);
     if (code == HN_OK)
         code = take_memory(ctx, &r);
     if (code == HN_OK && options->rerun == HN_RERUN_STALE)
-        code = hn_shard_list_read(ctx, options->folder, &r.earlier);
+        code = hn_cell_file_list_read(ctx, options->folder, &r.earlier);
     if (code == HN_OK)
         code = choose(ctx, &r);
     if (code == HN_OK && summary->wanted == 0 && options->filter)
@@ -319,7 +320,7 @@ enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
     }
     free_pending(ctx, &r);
     hn_cell_cache_close(ctx, r.cache);
-    hn_shard_list_free(ctx, &r.earlier);
+    hn_cell_file_list_free(ctx, &r.earlier);
     hn_free(ctx, r.pending);
     hn_free(ctx, r.study_needed);
     hn_free(ctx, r.step_needed);
@@ -336,17 +337,17 @@ static enum hn_code collect(struct hn_context *ctx, const struct hn_run_options 
     bool present = true, failed;
     enum hn_code code = HN_OK;
     if (!wanted || options->rerun == HN_RERUN_STALE)
-        code = hn_shard_state(ctx, options->folder, run_key, &present, &failed);
+        code = hn_cell_file_state(ctx, options->folder, run_key, &present, &failed);
     if (code == HN_OK && !present) {
         summary->missing++;
         return HN_OK;
     }
     if (code == HN_OK)
-        code = hn_shard_read(ctx, options->folder, run_key, &shard);
+        code = hn_cell_file_read(ctx, options->folder, run_key, &shard);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &shard);
     if (code == HN_OK)
-        summary->failed += strcmp(hn_shard_text(&shard, "status"), "failed") == 0;
+        summary->failed += strcmp(hn_cell_file_text(&shard, "status"), "failed") == 0;
     hn_results_free(ctx, &shard);
     return code;
 }

@@ -352,7 +352,7 @@ enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run
     struct hn_results results = {.n_tables = 0};
     enum hn_code code = make_results(ctx, run, options, &results);
     if (!code)
-        code = hn_shard_write(ctx, options->folder, run->run_key, &results);
+        code = hn_cell_file_write(ctx, options->folder, run->run_key, &results);
     hn_results_free(ctx, &results);
     return code;
 }

@@ -193,8 +193,8 @@ void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_g
 void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, int line) {
     if (panel->n_marks == HN_PANEL_MARKS || !isfinite(x) || !isfinite(y))
         return;
-    struct hn_mark *mark = &panel->mark[panel->n_marks++];
-    *mark = (struct hn_mark){.x = x, .y = y, .line = line};
+    struct hn_bitset_add *mark = &panel->mark[panel->n_marks++];
+    *mark = (struct hn_bitset_add){.x = x, .y = y, .line = line};
     snprintf(mark->text, sizeof mark->text, "%s", text);
 }
 

@@ -60,7 +60,7 @@ struct hn_axis {
 };
 
 // A word beside a place.
-struct hn_mark {
+struct hn_bitset_add {
     double x, y;
     char text[HN_LABEL_SIZE];
     int line;
@@ -71,7 +71,7 @@ struct hn_panel {
     struct hn_axis x, y;
     struct hn_series *series[HN_PANEL_SERIES];
     int n_series;
-    struct hn_mark mark[HN_PANEL_MARKS];
+    struct hn_bitset_add mark[HN_PANEL_MARKS];
     int n_marks;
     double frame[HN_PANEL_MARKS][4]; // outlined rectangles x0, y0, x1, y1
     int n_frames;

@@ -175,7 +175,7 @@ static struct rectangle toward(double x, double y, double angle, double distance
 
 // The best place of a word; how bad it is.
 static double place(struct layout *l, int self) {
-    const struct hn_mark *m = &l->frame.panel->mark[self];
+    const struct hn_bitset_add *m = &l->frame.panel->mark[self];
     double x = across(&l->frame, m->x), y = upward(&l->frame, m->y), least = INFINITY;
     double width = letter * (double)hn_letters(m->text) + 0.02;
     for (int k = 0; k < DISTANCES; k++)
@@ -229,7 +229,7 @@ static struct layout best_layout(const struct layout *empty) {
     return best;
 }
 
-static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_mark *m) {
+static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_bitset_add *m) {
     const struct frame *f = &l->frame;
     const struct rectangle *r = &l->word[i];
     const struct leader *line = &l->leader[i];

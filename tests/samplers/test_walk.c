@@ -246,7 +246,7 @@ static int64_t walk_once(struct hn_context *ctx, const struct hn_graph *g, enum 
     HN_CHECK(ctx, hn_walk_scratch_open(ctx, g->n, kind, false, &scratch));
     hn_stream_open(&stream, 95, "test.once", 0, 0, number);
     hn_walk_run(&walk, start, &stream, &scratch, ids, &tally);
-    for (int64_t i = 0; i < hn_marks_words(g->n); i++)
+    for (int64_t i = 0; i < hn_bitset_words(g->n); i++)
         CU_ASSERT_EQUAL(scratch.collected[i], 0);
     hn_walk_scratch_free(ctx, &scratch);
     return tally.stalls;

@@ -38,7 +38,7 @@ static void test_nearest_against_naive(void) {
                 limit = d - 1;
             }
         }
-        CU_ASSERT_PTR_EQUAL(hn_nearest(word, names, 4), best);
+        CU_ASSERT_PTR_EQUAL(hn_suggest(word, names, 4), best);
         found += best != NULL;
     }
     CU_ASSERT(found > 300 && found < 1400);
@@ -49,18 +49,18 @@ static void test_nearest(void) {
     char endless[1000];
     memset(endless, 'a', sizeof endless - 1);
     endless[sizeof endless - 1] = '\0';
-    CU_ASSERT_STRING_EQUAL(hn_nearest("batchsmapler", names, 5), "batchsampler");
-    CU_ASSERT_STRING_EQUAL(hn_nearest("BATCHSAMPLERS", names, 5), "batchsampler");
-    CU_ASSERT_STRING_EQUAL(hn_nearest("gbcs", names, 5), "gcbs");
-    CU_ASSERT_STRING_EQUAL(hn_nearest("unifrom", names, 5), "uniform");
-    CU_ASSERT_STRING_EQUAL(hn_nearest("k", names, 5), "K");
-    CU_ASSERT_PTR_NULL(hn_nearest("q", names, 5));
-    CU_ASSERT_PTR_NULL(hn_nearest("", names, 5));
-    CU_ASSERT_PTR_NULL(hn_nearest("random", names, 5));
-    CU_ASSERT_PTR_NULL(hn_nearest(endless, names, 5));
-    CU_ASSERT_PTR_NULL(hn_nearest("knn", names, 0));
+    CU_ASSERT_STRING_EQUAL(hn_suggest("batchsmapler", names, 5), "batchsampler");
+    CU_ASSERT_STRING_EQUAL(hn_suggest("BATCHSAMPLERS", names, 5), "batchsampler");
+    CU_ASSERT_STRING_EQUAL(hn_suggest("gbcs", names, 5), "gcbs");
+    CU_ASSERT_STRING_EQUAL(hn_suggest("unifrom", names, 5), "uniform");
+    CU_ASSERT_STRING_EQUAL(hn_suggest("k", names, 5), "K");
+    CU_ASSERT_PTR_NULL(hn_suggest("q", names, 5));
+    CU_ASSERT_PTR_NULL(hn_suggest("", names, 5));
+    CU_ASSERT_PTR_NULL(hn_suggest("random", names, 5));
+    CU_ASSERT_PTR_NULL(hn_suggest(endless, names, 5));
+    CU_ASSERT_PTR_NULL(hn_suggest("knn", names, 0));
     const char *const long_name[] = {endless};
-    CU_ASSERT_PTR_NULL(hn_nearest("aaaaaaaaa", long_name, 1));
+    CU_ASSERT_PTR_NULL(hn_suggest("aaaaaaaaa", long_name, 1));
 }
 
 static const struct hn_test tests[] = {

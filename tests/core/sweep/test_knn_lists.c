@@ -1,5 +1,5 @@
 // The k nearest in bands of rows against those of one sweep: the same lists, orders and counts.
-#include "core/sweep/knn.h"
+#include "core/sweep/knn_lists.h"
 #include "tests/sampled.h"
 
 // Random rows, every `repeat`-th of which is a copy of row 0: ties for indices to decide.
@@ -17,19 +17,20 @@ static void compare(int64_t n, int64_t m, int64_t k, bool skip_self, int64_t rep
     float *x = rows_with_copies(&ctx, n, D, repeat), *y = x;
     if (m != n)
         y = hn_fixture_rows(&ctx, m, D, 12);
-    struct hn_near one = {.x = {x, n, D, D}, .y = {y, m, D, D}, .k = k, .skip_self = skip_self};
-    struct hn_near lean = one;
+    struct hn_knn_lists one = {
+        .x = {x, n, D, D}, .y = {y, m, D, D}, .k = k, .skip_self = skip_self};
+    struct hn_knn_lists lean = one;
     int64_t dots, lean_dots;
-    HN_CHECK(&ctx, hn_near_run(&ctx, &one, &dots));
+    HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &one, &dots));
     ctx.memory.lean = true;
-    HN_CHECK(&ctx, hn_near_run(&ctx, &lean, &lean_dots));
+    HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &lean, &lean_dots));
     CU_ASSERT_EQUAL(one.again, 0);
     CU_ASSERT_EQUAL(lean_dots, dots);
     CU_ASSERT_EQUAL(lean.kept, one.kept);
     CU_ASSERT_EQUAL(one.kept, hn_min(k, m - skip_self));
     CU_ASSERT_EQUAL(memcmp(lean.id, one.id, (size_t)(n * one.kept) * sizeof *one.id), 0);
-    hn_near_free(&ctx, &one);
-    hn_near_free(&ctx, &lean);
+    hn_knn_lists_free(&ctx, &one);
+    hn_knn_lists_free(&ctx, &lean);
     hn_free(&ctx, x);
     if (m != n)
         hn_free(&ctx, y);
@@ -57,12 +58,13 @@ static void test_room(void) {
     float *x = hn_fixture_rows(&ctx, N, D, 3);
     int64_t peak[2], live = ctx.memory.live, dots;
     for (int lean = 0; lean < 2; lean++) {
-        struct hn_near near = {.x = {x, N, D, D}, .y = {x, N, D, D}, .k = K, .skip_self = true};
+        struct hn_knn_lists near = {
+            .x = {x, N, D, D}, .y = {x, N, D, D}, .k = K, .skip_self = true};
         ctx.memory.lean = lean;
         atomic_store(&ctx.memory.peak, live);
-        HN_CHECK(&ctx, hn_near_run(&ctx, &near, &dots));
+        HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &near, &dots));
         peak[lean] = ctx.memory.peak - live;
-        hn_near_free(&ctx, &near);
+        hn_knn_lists_free(&ctx, &near);
     }
     CU_ASSERT(2 * peak[1] < peak[0]);
     hn_free(&ctx, x);
@@ -77,12 +79,13 @@ static void test_no_memory(void) {
     enum hn_code code = HN_MEMORY;
     ctx.memory.lean = true;
     while (code) {
-        struct hn_near near = {.x = {x, N, D, D}, .y = {x, N, D, D}, .k = 3, .skip_self = true};
+        struct hn_knn_lists near = {
+            .x = {x, N, D, D}, .y = {x, N, D, D}, .k = 3, .skip_self = true};
         ctx.memory.calls = 0;
         ctx.memory.fail_at = ++k;
-        code = hn_near_run(&ctx, &near, &dots);
+        code = hn_knn_lists_run(&ctx, &near, &dots);
         CU_ASSERT(code == HN_OK || code == HN_MEMORY);
-        hn_near_free(&ctx, &near);
+        hn_knn_lists_free(&ctx, &near);
         CU_ASSERT_EQUAL(ctx.memory.live, live);
     }
     CU_ASSERT(k > 8); // an allocation of every band failed

@@ -26,12 +26,12 @@ static void fill(float *s, int64_t n, uint64_t seed) {
 }
 
 // Calls check(path, s, from, to) for every path that runs here and spans of every alignment.
-static void for_spans(void (*check)(const struct hn_scan *scan, const float *s, int32_t from,
+static void for_spans(void (*check)(const struct hn_simd *scan, const float *s, int32_t from,
                                     int32_t to)) {
     float s[N];
     int paths = 0;
     for (int path = 0; path < HN_SCAN_PATHS; path++) {
-        const struct hn_scan *scan = hn_scan_path(path);
+        const struct hn_simd *scan = hn_simd_path(path);
         if (!scan)
             continue;
         paths++;
@@ -42,10 +42,10 @@ static void for_spans(void (*check)(const struct hn_scan *scan, const float *s, 
             }
     }
     CU_ASSERT(paths >= 1);
-    CU_ASSERT_PTR_NOT_NULL(hn_scan_best());
+    CU_ASSERT_PTR_NOT_NULL(hn_simd_best());
 }
 
-static void check_filters(const struct hn_scan *scan, const float *s, int32_t from, int32_t to) {
+static void check_filters(const struct hn_simd *scan, const float *s, int32_t from, int32_t to) {
     float threshold[N];
     int32_t place[N + HN_SCAN_SLACK], k = 0;
     for (int t = 0; t < 4; t++) {
@@ -69,7 +69,7 @@ static void check_filters(const struct hn_scan *scan, const float *s, int32_t fr
 
 static void test_filters(void) { for_spans(check_filters); }
 
-static void check_collect(const struct hn_scan *scan, const float *s, int32_t from, int32_t to) {
+static void check_collect(const struct hn_simd *scan, const float *s, int32_t from, int32_t to) {
     enum { COL0 = 1000 };
     float score[N + HN_SCAN_SLACK];
     int32_t id[N + HN_SCAN_SLACK];
@@ -96,8 +96,8 @@ static void check_collect(const struct hn_scan *scan, const float *s, int32_t fr
 
 static void test_collect(void) { for_spans(check_collect); }
 
-static void check_widen(const struct hn_scan *scan, const float *s, int32_t from, int32_t to) {
-    const struct hn_scan *plain = hn_scan_path(0);
+static void check_widen(const struct hn_simd *scan, const float *s, int32_t from, int32_t to) {
+    const struct hn_simd *plain = hn_simd_path(0);
     float min[2] = {0.5F, 0.5F}, max[2] = {-0.5F, -0.5F};
     scan->widen(s + from, to - from, &min[0], &max[0]);
     plain->widen(s + from, to - from, &min[1], &max[1]);
@@ -130,11 +130,11 @@ static double power(float s, const struct hn_powers *p) {
 }
 
 // Of a term; two additions in single precision may come to it in a sum.
-static double allowed(const struct hn_scan *scan, const struct hn_powers *p) {
-    return p->single && scan != hn_scan_path(0) ? HN_POWERS_ERROR : 2e-9;
+static double allowed(const struct hn_simd *scan, const struct hn_powers *p) {
+    return p->single && scan != hn_simd_path(0) ? HN_POWERS_ERROR : 2e-9;
 }
 
-static void check_powers_of(const struct hn_scan *scan, const float *s, int32_t from, int32_t to,
+static void check_powers_of(const struct hn_simd *scan, const float *s, int32_t from, int32_t to,
                             double temperature) {
     const struct hn_powers p = hn_powers_of(temperature);
     double sum = 0, each[2][N] = {0}, error = allowed(scan, &p);
@@ -154,7 +154,7 @@ static void check_powers_of(const struct hn_scan *scan, const float *s, int32_t 
     CU_ASSERT(good);
 }
 
-static void check_powers(const struct hn_scan *scan, const float *given, int32_t from, int32_t to) {
+static void check_powers(const struct hn_simd *scan, const float *given, int32_t from, int32_t to) {
     float s[N];
     for (int32_t j = 0; j < N; j++)
         s[j] = fmaxf(-1, fminf(1, given[j]));
@@ -176,44 +176,44 @@ static void test_powers_error(void) {
     for (int32_t j = 0; j < MANY; j++)
         s[j] = (float)(2 * hn_stream_uniform(&stream) - 1);
     for (int path = 0; path < HN_SCAN_PATHS; path++)
-        for (size_t t = 0; hn_scan_path(path) && t < sizeof temperature / sizeof *temperature;
+        for (size_t t = 0; hn_simd_path(path) && t < sizeof temperature / sizeof *temperature;
              t++) {
             const struct hn_powers p = hn_powers_of(temperature[t]);
             double worst = 0, sum = 0;
             memset(each, 0, MANY * sizeof *each);
-            double got = hn_scan_path(path)->powers_both(s, MANY, &p, each);
+            double got = hn_simd_path(path)->powers_both(s, MANY, &p, each);
             for (int32_t j = 0; j < MANY; j++) {
                 double wanted = power(s[j], &p);
                 worst = fmax(worst, fabs(each[j] / wanted - 1));
                 sum += wanted;
             }
-            CU_ASSERT(worst <= allowed(hn_scan_path(path), &p));
+            CU_ASSERT(worst <= allowed(hn_simd_path(path), &p));
             CU_ASSERT(fabs(got / sum - 1) < 1e-8);
             if (getenv("HN_SHOW"))
                 fprintf(stderr, "    %s, temperature %g: terms %.2g, sum %.2g\n",
-                        hn_scan_path(path)->name, temperature[t], worst, got / sum - 1);
+                        hn_simd_path(path)->name, temperature[t], worst, got / sum - 1);
         }
     free(s);
     free(each);
 }
 
 // One term has the same bits wherever there is fused multiply-add.
-static void check_same_terms(const struct hn_scan *scan, const float *given, int32_t from,
+static void check_same_terms(const struct hn_simd *scan, const float *given, int32_t from,
                              int32_t to) {
     const struct hn_powers p = hn_powers_of(0.1);
     double each[2][N] = {0};
     float s[N];
-    if (!hn_scan_path(1) || scan == hn_scan_path(0))
+    if (!hn_simd_path(1) || scan == hn_simd_path(0))
         return;
     for (int32_t j = 0; j < N; j++)
         s[j] = fmaxf(-1, fminf(1, given[j]));
     scan->powers_each(s + from, to - from, &p, each[0]);
-    hn_scan_path(1)->powers_each(s + from, to - from, &p, each[1]);
+    hn_simd_path(1)->powers_each(s + from, to - from, &p, each[1]);
     CU_ASSERT(!memcmp(each[0], each[1], sizeof each[0]));
 }
 static void test_same_terms(void) { for_spans(check_same_terms); }
 
-static void check_rank(const struct hn_scan *scan, const float *s, int32_t from, int32_t to) {
+static void check_rank(const struct hn_simd *scan, const float *s, int32_t from, int32_t to) {
     int32_t rank[N + HN_SCAN_SLACK], n = to - from;
     const float *value = s + from;
     scan->rank(value, n, rank);
@@ -237,9 +237,9 @@ static void test_dot_exact_4(void) {
         const float *y[4] = {rows + d, rows + 2 * d, rows + 3 * d, rows + 4 * d};
         for (int path = 0; path < HN_SCAN_PATHS; path++) {
             double out[4];
-            if (!hn_scan_path(path))
+            if (!hn_simd_path(path))
                 continue;
-            hn_scan_path(path)->dot_exact_4(rows, y, d, out);
+            hn_simd_path(path)->dot_exact_4(rows, y, d, out);
             for (int i = 0; i < 4; i++)
                 CU_ASSERT(out[i] == hn_dot_exact(rows, y[i], d));
         }

@@ -277,7 +277,7 @@ static void test_filter(void) {
         for (int32_t to = from; to <= N; to += 7)
             for (int t = 0; t < 5; t++) {
                 const float threshold[] = {-INFINITY, 0.0F, s[to / 2], 0.15F, INFINITY};
-                int32_t n = hn_scan_best()->filter(s, from, to, threshold[t], place);
+                int32_t n = hn_simd_best()->filter(s, from, to, threshold[t], place);
                 int32_t k = 0;
                 for (int32_t j = from; j < to; j++)
                     if (s[j] >= threshold[t] && !(k < n && place[k++] == j))

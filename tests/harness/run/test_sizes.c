@@ -1,6 +1,6 @@
 // Sizes near 2^31 items: whatever takes memory for them says so in a sentence, before any is taken
 // and without an overflow (this suite is one of those that run under UBSan).
-#include "core/sweep/knn.h"
+#include "core/sweep/knn_lists.h"
 #include "harness/run/estimate.h"
 #include "samplers/gcbs_threshold.h"
 #include "samplers/proximity.h"
@@ -63,7 +63,7 @@ static void test_graphs(void) {
             struct hn_matrix x = rows_of(many[i]);
             struct hn_items items = {.n = many[i], .d = D, .x = x};
             struct hn_proximity spec = {.m = 1000, .k = 500, .weighted = true, .tile = 64};
-            struct hn_near near = {.x = x, .y = x, .k = 100, .skip_self = true};
+            struct hn_knn_lists near = {.x = x, .y = x, .k = 100, .skip_self = true};
             struct hn_graph g = {0};
             struct hn_work work = {0};
             int64_t n_dot;
@@ -73,8 +73,8 @@ static void test_graphs(void) {
                                 : which == 2 ? hn_proximity_dealt(&ctx, &x, &spec, &work, &g)
                                 : which == 3
                                     ? hn_proximity_reference(&ctx, &items, &spec, &work, &g)
-                                    : hn_near_run(&ctx, &near, &n_dot);
-            hn_near_free(&ctx, &near);
+                                    : hn_knn_lists_run(&ctx, &near, &n_dot);
+            hn_knn_lists_free(&ctx, &near);
             check_refused(&ctx, code, many[i]);
         }
     struct hn_context ctx = tight();

@@ -2,19 +2,19 @@
 // for rows 0 .. to - from, so that its own column cannot be left out there: one more is kept
 // instead, and the row itself, or else the last, is dropped. What is kept is decided by exact
 // products and indices alone, so the tiles in which they are met do not matter.
-#include "core/sweep/knn.h"
+#include "core/sweep/knn_lists.h"
 
 enum { BANDS = 8 };
 
-static int64_t band_from(const struct hn_near *near, int64_t band) {
+static int64_t band_from(const struct hn_knn_lists *near, int64_t band) {
     return near->x.rows * band / near->bands;
 }
 
-static bool one_view(const struct hn_near *near) {
+static bool one_view(const struct hn_knn_lists *near) {
     return near->x.data == near->y.data && near->x.rows == near->y.rows;
 }
 
-static enum hn_code begin(struct hn_context *ctx, struct hn_near *near) {
+static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
     int64_t size, n = near->x.rows;
     near->kept = hn_max(0, hn_min(near->k, near->y.rows - near->skip_self));
     near->bands = ctx->memory.lean && n <= INT32_MAX ? hn_max(1, hn_min(BANDS, n)) : 1;
@@ -32,7 +32,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_near *near) {
 }
 
 // The lists of a band without the rows themselves.
-static void take_band(struct hn_near *near) {
+static void take_band(struct hn_knn_lists *near) {
     const struct hn_topk *top = &near->top;
     int64_t from = band_from(near, near->band);
     for (int64_t i = 0; i < top->rows; i++) {
@@ -44,7 +44,7 @@ static void take_band(struct hn_near *near) {
     }
 }
 
-static void take_sweep(struct hn_context *ctx, struct hn_near *near) {
+static void take_sweep(struct hn_context *ctx, struct hn_knn_lists *near) {
     if (near->bands > 1) {
         take_band(near);
     } else {
@@ -55,8 +55,8 @@ static void take_sweep(struct hn_context *ctx, struct hn_near *near) {
     near->band++;
 }
 
-enum hn_code hn_near_plan(struct hn_context *ctx, struct hn_near *near, int pass,
-                          struct hn_sweep *sweep) {
+enum hn_code hn_knn_lists_plan(struct hn_context *ctx, struct hn_knn_lists *near, int pass,
+                               struct hn_sweep *sweep) {
     if (pass == 0 && begin(ctx, near))
         return ctx->code;
     if (pass > 0)
@@ -74,11 +74,11 @@ enum hn_code hn_near_plan(struct hn_context *ctx, struct hn_near *near, int pass
     return HN_OK;
 }
 
-enum hn_code hn_near_run(struct hn_context *ctx, struct hn_near *near, int64_t *n_dot) {
+enum hn_code hn_knn_lists_run(struct hn_context *ctx, struct hn_knn_lists *near, int64_t *n_dot) {
     *n_dot = 0;
     for (int pass = 0;; pass++) {
         struct hn_sweep sweep = {0};
-        enum hn_code code = hn_near_plan(ctx, near, pass, &sweep);
+        enum hn_code code = hn_knn_lists_plan(ctx, near, pass, &sweep);
         if (code || sweep.n_sinks == 0) {
             *n_dot -= near->again;
             return code;
@@ -90,7 +90,7 @@ enum hn_code hn_near_run(struct hn_context *ctx, struct hn_near *near, int64_t *
     }
 }
 
-void hn_near_free(struct hn_context *ctx, struct hn_near *near) {
+void hn_knn_lists_free(struct hn_context *ctx, struct hn_knn_lists *near) {
     hn_topk_free(ctx, &near->top);
     hn_free(ctx, near->id);
     near->id = NULL;

@@ -4,12 +4,12 @@
 // One sweep holds candidates of all rows at once, some 12 k bytes a row; a band holds those of an
 // eighth of them. Results are the same, bit for bit, and so is the count of products: what a band
 // computes again (X X^T loses its symmetry) is told apart from it.
-#ifndef HN_CORE_SWEEP_KNN_H
-#define HN_CORE_SWEEP_KNN_H
+#ifndef HN_CORE_SWEEP_KNN_LISTS_H
+#define HN_CORE_SWEEP_KNN_LISTS_H
 
 #include "core/sweep/sinks.h"
 
-struct hn_near {
+struct hn_knn_lists {
     struct hn_matrix x, y; // in: the same data twice: one view
     int64_t k;             // in: at most the number of other rows, else cut to it
     bool skip_self;        // in: leave out row i of y for row i of x
@@ -22,10 +22,11 @@ struct hn_near {
 
 // For plan hooks: asks for the sweeps, one a pass, from pass 0 on; none is asked for once id holds
 // the result. ctx->memory.lean decides whether there are bands.
-HN_MUST_USE enum hn_code hn_near_plan(struct hn_context *ctx, struct hn_near *near, int pass,
-                                      struct hn_sweep *sweep);
+HN_MUST_USE enum hn_code hn_knn_lists_plan(struct hn_context *ctx, struct hn_knn_lists *near,
+                                           int pass, struct hn_sweep *sweep);
 // All of it. *n_dot: the products of one sweep.
-HN_MUST_USE enum hn_code hn_near_run(struct hn_context *ctx, struct hn_near *near, int64_t *n_dot);
-void hn_near_free(struct hn_context *ctx, struct hn_near *near); // zeroed is fine
+HN_MUST_USE enum hn_code hn_knn_lists_run(struct hn_context *ctx, struct hn_knn_lists *near,
+                                          int64_t *n_dot);
+void hn_knn_lists_free(struct hn_context *ctx, struct hn_knn_lists *near); // zeroed is fine
 
 #endif
