@@ -40,7 +40,8 @@ pkg_cflags = $(call once,pkg_cflags,$(patsubst -I%,-isystem %,$(call pkg,--cflag
 pkg_dirs = $(call once,pkg_dirs,$(call pkg,--libs-only-L))
 pkg_libs = $(call once,pkg_libs,$(call pkg,--libs-only-l))
 
-warnings := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
+# Fields that an initialiser leaves out are zero, on purpose.
+warnings := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
 all_cflags = -std=c17 -ffp-contract=off $(OMP) $(warnings) $(CFLAGS) \
 	$(addprefix -march=,$(MARCH)) $(SANITIZE)
 cppflags = -I. -I$(BUILD)/include -D_GNU_SOURCE $(pkg_cflags) $(CPPFLAGS)

@@ -10,6 +10,20 @@ static const char *kind_name(enum hn_column_kind kind) {
     return kind == HN_COLUMN_TEXT ? "text" : kind == HN_COLUMN_REAL ? "real numbers" : "counts";
 }
 
+static const char *const roles[HN_ROLES] = {
+    [HN_ROLE_AUTO] = "",           [HN_ROLE_IDENTITY] = "identity", [HN_ROLE_SETTING] = "setting",
+    [HN_ROLE_COUNTER] = "counter", [HN_ROLE_QUALITY] = "quality",   [HN_ROLE_BINNED] = "binned",
+    [HN_ROLE_TIME] = "time",       [HN_ROLE_MACHINE] = "machine",   [HN_ROLE_DERIVED] = "derived"};
+
+const char *hn_role_name(enum hn_role role) { return roles[role]; }
+
+enum hn_role hn_role_find(const char *name) {
+    for (int role = HN_ROLE_IDENTITY; role < HN_ROLES; role++)
+        if (strcmp(name, roles[role]) == 0)
+            return (enum hn_role)role;
+    return HN_ROLE_AUTO;
+}
+
 static void free_text(struct hn_context *ctx, char *text) {
     if (text != no_text)
         hn_free(ctx, text);
@@ -106,7 +120,10 @@ enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_table *t,
     enum hn_code code = widen(ctx, t);
     if (code != HN_OK)
         return code;
-    struct hn_column own = {.kind = column->kind, .direction = column->direction};
+    struct hn_column own = {
+        .kind = column->kind, .direction = column->direction, .role = column->role};
+    if (own.role == HN_ROLE_AUTO)
+        own.role = own.kind == HN_COLUMN_REAL ? HN_ROLE_QUALITY : HN_ROLE_COUNTER;
     void *cells = hn_alloc(ctx, t->capacity, cell_size(column->kind));
     if (!cells || !(own.name = hn_strdup(ctx, column->name)) ||
         !(own.units = hn_strdup(ctx, column->units ? column->units : "")) ||
@@ -244,6 +261,26 @@ static enum hn_code copy_cells(struct hn_context *ctx, enum hn_column_kind kind,
             return code;
     }
     return HN_OK;
+}
+
+enum hn_code hn_table_add_columns(struct hn_context *ctx, struct hn_table *t,
+                                  const struct hn_column *column, int n) {
+    for (int i = 0; i < n; i++)
+        if (hn_table_add_column(ctx, t, &column[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_table_set(struct hn_context *ctx, struct hn_table *t, int64_t row,
+                          const struct hn_value *value) {
+    enum hn_code code = HN_OK;
+    for (; value->column && code == HN_OK; value++)
+        code = value->kind == HN_COLUMN_TEXT
+                   ? hn_table_set_text(ctx, t, row, value->column, value->text)
+               : value->kind == HN_COLUMN_REAL
+                   ? hn_table_set_real(ctx, t, row, value->column, value->real)
+                   : hn_table_set_int(ctx, t, row, value->column, value->count);
+    return code;
 }
 
 enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table *to,

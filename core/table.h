@@ -12,12 +12,28 @@ enum hn_column_kind {
 
 enum hn_direction { HN_SMALLER, HN_NEITHER, HN_LARGER }; // which value is better
 
+// What the cells of a column are: how they are compared and gated follows from it, and is stored
+// with the column.
+enum hn_role {
+    HN_ROLE_AUTO,     // becomes quality for real numbers, counter for others
+    HN_ROLE_IDENTITY, // names the row, or where it came from
+    HN_ROLE_SETTING,  // what was asked for; part of the cell's key
+    HN_ROLE_COUNTER,  // the same on every machine: exact
+    HN_ROLE_QUALITY,  // to the tolerance of floats
+    HN_ROLE_BINNED,   // read off a histogram: to a wider one
+    HN_ROLE_TIME,     // seconds that have samples in /timing
+    HN_ROLE_MACHINE,  // depends on the machine and has no samples
+    HN_ROLE_DERIVED,  // likewise, computed from measured times
+    HN_ROLES
+};
+
 struct hn_column {
     const char *name;
     enum hn_column_kind kind;
     const char *units; // "1" for plain numbers, "" for text
     const char *long_name;
     enum hn_direction direction;
+    enum hn_role role; // of a column in a table: never HN_ROLE_AUTO
 };
 
 // Owns its cells and the names of its columns.
@@ -33,10 +49,31 @@ struct hn_table {
     } * cells; // [n_columns]
 };
 
+// "identity", "counter" ...; HN_ROLE_AUTO for a name that is none.
+const char *hn_role_name(enum hn_role role);
+enum hn_role hn_role_find(const char *name);
+
+// A value for a row, by its column: see hn_table_set().
+struct hn_value {
+    const char *column; // NULL ends a list
+    enum hn_column_kind kind;
+    const char *text;
+    double real;
+    int64_t count;
+};
+#define HN_TEXT_VALUE(name, value)                                                                 \
+    { .column = (name), .kind = HN_COLUMN_TEXT, .text = (value) }
+#define HN_REAL_VALUE(name, value)                                                                 \
+    { .column = (name), .kind = HN_COLUMN_REAL, .real = (value) }
+#define HN_INT_VALUE(name, value)                                                                  \
+    { .column = (name), .kind = HN_COLUMN_INT, .count = (value) }
+
 HN_MUST_USE enum hn_code hn_table_init(struct hn_context *ctx, struct hn_table *t,
                                        const char *name);
 HN_MUST_USE enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_table *t,
                                              const struct hn_column *column);
+HN_MUST_USE enum hn_code hn_table_add_columns(struct hn_context *ctx, struct hn_table *t,
+                                              const struct hn_column *column, int n);
 void hn_table_free(struct hn_context *ctx, struct hn_table *t); // t may be zeroed
 // Appends a row of "", NaN and 0; its number is t->rows - 1.
 HN_MUST_USE enum hn_code hn_table_add_row(struct hn_context *ctx, struct hn_table *t);
@@ -49,6 +86,9 @@ HN_MUST_USE enum hn_code hn_table_set_real(struct hn_context *ctx, struct hn_tab
                                            const char *name, double value);
 HN_MUST_USE enum hn_code hn_table_set_int(struct hn_context *ctx, struct hn_table *t, int64_t row,
                                           const char *name, int64_t value);
+// Sets the cells of a row that the list names, as the three above do.
+HN_MUST_USE enum hn_code hn_table_set(struct hn_context *ctx, struct hn_table *t, int64_t row,
+                                      const struct hn_value *value);
 // Appends all rows of `from`, matching columns by name; columns that `to` lacks are added (filled
 // with
 // "", NaN or 0 for its earlier rows).

@@ -17,11 +17,12 @@ enum { COS_MEAN, COS_P50, COS_P90, COS_P99, HARDEST_MEAN, HARD_TRUE_MEAN, COLUMN
 
 static const struct hn_column columns[COLUMNS] = {
     {"cos_mean", HN_COLUMN_REAL, "1", "mean cosine of in-batch negatives", HN_NEITHER},
-    {"cos_p50", HN_COLUMN_REAL, "1", "median cosine of in-batch negatives", HN_NEITHER},
+    {"cos_p50", HN_COLUMN_REAL, "1", "median cosine of in-batch negatives", HN_NEITHER,
+     HN_ROLE_BINNED},
     {"cos_p90", HN_COLUMN_REAL, "1", "90th percentile of the cosines of in-batch negatives",
-     HN_NEITHER},
+     HN_NEITHER, HN_ROLE_BINNED},
     {"cos_p99", HN_COLUMN_REAL, "1", "99th percentile of the cosines of in-batch negatives",
-     HN_NEITHER},
+     HN_NEITHER, HN_ROLE_BINNED},
     {"hardest_mean", HN_COLUMN_REAL, "1", "cosine of the hardest negative, mean over anchors",
      HN_NEITHER},
     {"hard_true_mean", HN_COLUMN_REAL, "1",

@@ -75,11 +75,11 @@ static void close_overlap(struct hn_context *ctx, void *state) {
 
 static const struct hn_column label_columns[] = {
     {"overlap_label", HN_COLUMN_REAL, "1", "overlap of same-label and different-label cosines",
-     HN_SMALLER},
+     HN_SMALLER, HN_ROLE_BINNED},
 };
 static const struct hn_column view_columns[] = {
     {"overlap_view", HN_COLUMN_REAL, "1", "overlap of positive and negative cosines of two views",
-     HN_SMALLER},
+     HN_SMALLER, HN_ROLE_BINNED},
 };
 
 const struct hn_snapshot_metric_type hn_snapshot_overlap_label = {

@@ -7,7 +7,6 @@
 #include "results/compare.h"
 
 #include "core/options/option.h"
-#include "metrics/studies/study.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -86,25 +85,6 @@ struct work {
     struct hn_comparison *out;
 };
 
-// Read off a histogram: a cosine that differs in its last bit may lie in another bin.
-static bool is_binned(const char *name) {
-    static const char *const binned[] = {"cos_p50",       "cos_p90",      "cos_p99",
-                                         "overlap_label", "overlap_view", NULL};
-    for (const char *const *b = binned; *b; b++)
-        if (strcmp(name, *b) == 0)
-            return true;
-    return false;
-}
-
-// In a study's table batch sizes, temperatures and seeds name no cell: they are values of its rows.
-static enum hn_value_kind kind_of(const char *table, const struct hn_column *column) {
-    static const char *const values[] = {"temperature", "batch_size", "seed", NULL};
-    for (const char *const *v = values; hn_study_find(table) && *v; v++)
-        if (strcmp(column->name, *v) == 0)
-            return column->kind == HN_COLUMN_REAL ? HN_VALUE_QUALITY : HN_VALUE_COUNTER;
-    return hn_value_kind(column);
-}
-
 // A line for an array or a column; its number, or -1.
 static int64_t add_line(struct work *w, const char *table, const struct hn_column *column) {
     struct hn_comparison *c = w->out;
@@ -116,7 +96,7 @@ static int64_t add_line(struct work *w, const char *table, const struct hn_colum
         c->line = longer;
         c->line_room = room;
     }
-    enum hn_value_kind kind = kind_of(table, column);
+    enum hn_value_kind kind = hn_value_kind(column);
     bool by_name = strcmp(table, "runs") == 0 || strcmp(table, "snapshots") == 0;
     const struct hn_gate *gate = hn_compare_gate(w->options, by_name ? column->name : NULL, kind);
     bool status = strcmp(column->name, "status") == 0;
@@ -128,7 +108,7 @@ static int64_t add_line(struct work *w, const char *table, const struct hn_colum
                                  .direction = column->direction,
                                  .gate = gate,
                                  .gated = gate || status || (held && w->options->n_gates == 0),
-                                 .binned = is_binned(column->name),
+                                 .binned = column->role == HN_ROLE_BINNED,
                                  .text = column->kind == HN_COLUMN_TEXT,
                                  .base_row = -1,
                                  .now_row = -1};
@@ -250,7 +230,7 @@ static enum hn_code open_columns(struct work *w, const char *name, const struct 
                                  const struct hn_table *now, struct columns *out) {
     *out = (struct columns){.base = base, .now = now, .first_line = w->out->n_lines};
     for (int c = 0; c < base->n_columns && out->n < 512; c++) {
-        enum hn_value_kind kind = kind_of(name, &base->column[c]);
+        enum hn_value_kind kind = hn_value_kind(&base->column[c]);
         if (kind == HN_VALUE_NAME || kind == HN_VALUE_TIME)
             continue;
         out->column[out->n] = c;
@@ -290,8 +270,8 @@ static enum hn_code compare_matched(struct work *w, const char *name, const stru
     return HN_OK;
 }
 
-static const struct hn_column rows_column = {"rows", HN_COLUMN_INT, "1", "rows of a cell",
-                                             HN_NEITHER};
+static const struct hn_column rows_column = {"rows",           HN_COLUMN_INT, "1",
+                                             "rows of a cell", HN_NEITHER,    HN_ROLE_COUNTER};
 
 // Cells of a kind on both sides, and which are the same.
 struct cells {
@@ -359,7 +339,8 @@ static enum hn_code compare_further(struct work *w, const struct hn_table *base,
 // --- arrays ---
 
 static enum hn_code compare_histograms(struct work *w) {
-    static const struct hn_column counts = {"counts", HN_COLUMN_INT, "pairs", "", HN_NEITHER};
+    static const struct hn_column counts = {"counts", HN_COLUMN_INT, "pairs",
+                                            "",       HN_NEITHER,    HN_ROLE_COUNTER};
     const struct hn_comparison *c = w->out;
     const struct hn_results *a = c->base, *b = c->now;
     if (a->kinds == 0)
@@ -406,9 +387,10 @@ static enum hn_code compare_batches_of(struct work *w, struct hn_row_pair row, i
 }
 
 static enum hn_code compare_batches(struct work *w) {
-    static const struct hn_column column[] = {{"batches", HN_COLUMN_INT, "batches", "", HN_NEITHER},
-                                              {"fn_ratio", HN_COLUMN_REAL, "1", "", HN_SMALLER},
-                                              {"cos_mean", HN_COLUMN_REAL, "1", "", HN_LARGER}};
+    static const struct hn_column column[] = {
+        {"batches", HN_COLUMN_INT, "batches", "", HN_NEITHER, HN_ROLE_COUNTER},
+        {"fn_ratio", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
+        {"cos_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY}};
     const struct hn_comparison *c = w->out;
     int64_t first = c->n_lines;
     if (!c->base->batch_start)
@@ -442,7 +424,8 @@ static bool same_order(const struct hn_results *a, int64_t row_a, const struct h
 }
 
 static enum hn_code compare_orders(struct work *w) {
-    static const struct hn_column index = {"index", HN_COLUMN_TEXT, "", "", HN_NEITHER};
+    static const struct hn_column index = {"index", HN_COLUMN_TEXT, "",
+                                           "",      HN_NEITHER,     HN_ROLE_COUNTER};
     const struct hn_comparison *c = w->out;
     if (!c->base->order_run || !c->now->order_run)
         return HN_OK;

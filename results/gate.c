@@ -4,33 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool among(const char *name, const char *const *list) {
-    for (; *list; list++)
-        if (strcmp(name, *list) == 0)
-            return true;
-    return false;
-}
-
-// Columns of seconds are known by their unit, so that a new one needs no line here.
 enum hn_value_kind hn_value_kind(const struct hn_column *column) {
-    static const char *const names[] = {
-        "cell_key", "run_key",    "dataset",   "dataset_sha256", "step",
-        "sampler",  "params",     "loss",      "weighting",      "temperature",
-        "seed",     "batch_size", "error",     "note",           "tool_version",
-        "run",      "snapshot",   "study_row", "study",          NULL};
-    static const char *const times[] = {"cost_s", "cost_g", NULL};
-    static const char *const machine[] = {
-        "peak_rss", "share_of_limit", "instructions", "threads",        "beside",
-        "share_s",  "share_g",        "share_e",      "share_of_floor", NULL};
-    const char *units = column->units ? column->units : "";
-    if (among(column->name, times))
-        return HN_VALUE_TIME;
-    if (among(column->name, machine) || strcmp(units, "s") == 0 || strcmp(units, "ns") == 0 ||
-        strcmp(units, "GFLOP/s") == 0)
-        return HN_VALUE_MACHINE;
-    if (among(column->name, names))
-        return HN_VALUE_NAME;
-    return column->kind == HN_COLUMN_REAL ? HN_VALUE_QUALITY : HN_VALUE_COUNTER;
+    switch (column->role) {
+    case HN_ROLE_IDENTITY:
+    case HN_ROLE_SETTING: return HN_VALUE_NAME;
+    case HN_ROLE_COUNTER: return HN_VALUE_COUNTER;
+    case HN_ROLE_TIME: return HN_VALUE_TIME;
+    case HN_ROLE_MACHINE:
+    case HN_ROLE_DERIVED: return HN_VALUE_MACHINE;
+    default: return HN_VALUE_QUALITY;
+    }
 }
 
 const char *hn_value_group(enum hn_value_kind kind) {
@@ -90,7 +73,7 @@ enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
     if (kind == HN_VALUE_NAME || column->kind == HN_COLUMN_TEXT)
         return hn_fail(ctx, HN_USAGE, "--gate %s: %s names what was run and is no measurement",
                        gate->text, column->name);
-    if (strcmp(column->name, "cost_g_over_t") == 0 || strcmp(column->name, "share_of_limit") == 0)
+    if (column->role == HN_ROLE_DERIVED)
         return hn_fail(ctx, HN_USAGE,
                        "--gate %s: %s is derived from cost_g and has no samples of "
                        "its own; gate cost_g",

@@ -24,6 +24,8 @@ enum hn_code hn_store_reserve(struct hn_context *ctx, void **array, int64_t *roo
                               size_t size);
 enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to,
                                    const struct hn_results *from);
+// The role of a column in files that were written before columns had one (old_roles.c).
+enum hn_role hn_store_old_role(const char *table, const struct hn_column *column);
 // Whether the splits rise from 0.
 bool hn_store_rises(const int64_t *split, int64_t n);
 

@@ -270,12 +270,14 @@ static enum hn_code add_column(const struct reader *r, const struct source *s, s
     char *units = hn_h5_get_text(r->ctx, s->set, "units", "");
     char *long_name = units ? hn_h5_get_text(r->ctx, s->set, "long_name", "") : NULL;
     char *direction = long_name ? hn_h5_get_text(r->ctx, s->set, "direction", "") : NULL;
+    char *role = direction ? hn_h5_get_text(r->ctx, s->set, "role", "") : NULL;
     enum hn_code code = HN_OK;
-    if (!direction)
+    if (!role)
         code = r->ctx->code;
     else {
         column.units = units;
         column.long_name = long_name;
+        column.role = *role ? hn_role_find(role) : hn_store_old_role(t->name, &column);
         if (strcmp(direction, "smaller") == 0)
             column.direction = HN_SMALLER;
         else if (strcmp(direction, "larger") == 0)
@@ -285,6 +287,7 @@ static enum hn_code add_column(const struct reader *r, const struct source *s, s
     hn_free(r->ctx, units);
     hn_free(r->ctx, long_name);
     hn_free(r->ctx, direction);
+    hn_free(r->ctx, role);
     return code;
 }
 

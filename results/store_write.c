@@ -111,7 +111,8 @@ static enum hn_code describe(const struct writer *w, hid_t set, const struct hn_
         [HN_SMALLER] = "smaller", [HN_NEITHER] = "none", [HN_LARGER] = "larger"};
     if (hn_h5_set_text(w->ctx, set, "units", column->units) ||
         hn_h5_set_text(w->ctx, set, "long_name", column->long_name) ||
-        hn_h5_set_text(w->ctx, set, "direction", direction[column->direction]))
+        hn_h5_set_text(w->ctx, set, "direction", direction[column->direction]) ||
+        (column->role && hn_h5_set_text(w->ctx, set, "role", hn_role_name(column->role))))
         return hn_fail_in(w->ctx, "%s: %s", w->path, column->name);
     return HN_OK;
 }

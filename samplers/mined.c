@@ -207,7 +207,7 @@ static const char *const stages[STAGES] = {"rank", "score", "absolute_margin", "
                                            "kept"};
 
 static const struct hn_column columns[] = {
-    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER},
+    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER, HN_ROLE_IDENTITY},
     {"filter", HN_COLUMN_TEXT, "", "filter that drops the candidates; kept: none does", HN_NEITHER},
     {"true_negatives", HN_COLUMN_INT, "pairs", "candidates of another label than the anchor's",
      HN_NEITHER},

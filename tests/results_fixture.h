@@ -24,17 +24,18 @@ static inline void fixture_columns(struct hn_context *ctx, struct hn_table *t,
 
 static inline void fixture_runs(struct hn_context *ctx, struct hn_table *t) {
     static const struct hn_column columns[] = {
-        {"cell_key", HN_COLUMN_TEXT, "", "hash of data, parameters and seed", HN_NEITHER},
-        {"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER},
-        {"step", HN_COLUMN_INT, "optimizer_step", "training step", HN_NEITHER},
-        {"sampler", HN_COLUMN_TEXT, "", "sampler", HN_NEITHER},
-        {"params", HN_COLUMN_TEXT, "", "options of the sampler", HN_NEITHER},
-        {"M", HN_COLUMN_REAL, "1", "candidates", HN_NEITHER},
-        {"temperature", HN_COLUMN_REAL, "1", "temperature", HN_NEITHER},
-        {"batch_size", HN_COLUMN_INT, "items", "batch size", HN_NEITHER},
-        {"seed", HN_COLUMN_INT, "1", "seed", HN_NEITHER},
+        {"cell_key", HN_COLUMN_TEXT, "", "hash of data, parameters and seed", HN_NEITHER,
+         HN_ROLE_IDENTITY},
+        {"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"step", HN_COLUMN_INT, "optimizer_step", "training step", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"sampler", HN_COLUMN_TEXT, "", "sampler", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"params", HN_COLUMN_TEXT, "", "options of the sampler", HN_NEITHER, HN_ROLE_SETTING},
+        {"M", HN_COLUMN_REAL, "1", "candidates", HN_NEITHER, HN_ROLE_SETTING},
+        {"temperature", HN_COLUMN_REAL, "1", "temperature", HN_NEITHER, HN_ROLE_SETTING},
+        {"batch_size", HN_COLUMN_INT, "items", "batch size", HN_NEITHER, HN_ROLE_SETTING},
+        {"seed", HN_COLUMN_INT, "1", "seed", HN_NEITHER, HN_ROLE_SETTING},
         {"status", HN_COLUMN_TEXT, "", "status", HN_NEITHER},
-        {"note", HN_COLUMN_TEXT, "", "note", HN_NEITHER},
+        {"note", HN_COLUMN_TEXT, "", "note", HN_NEITHER, HN_ROLE_IDENTITY},
         {"fn_ratio", HN_COLUMN_REAL, "1", "false-negative ratio", HN_SMALLER},
         {"fn_ratio_lo", HN_COLUMN_REAL, "1", "lower end of its interval", HN_NEITHER},
         {"fn_ratio_hi", HN_COLUMN_REAL, "1", "upper end of its interval", HN_NEITHER},
@@ -130,9 +131,9 @@ static inline void fixture_batches(struct hn_context *ctx, struct hn_results *r,
 
 static inline void fixture_timing(struct hn_context *ctx, struct hn_results *r, int first) {
     static const struct hn_column columns[] = {
-        {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER},
+        {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER, HN_ROLE_IDENTITY},
         {"phase", HN_COLUMN_TEXT, "", "build or next", HN_NEITHER},
-        {"wall_ns", HN_COLUMN_INT, "ns", "wall-clock time", HN_SMALLER},
+        {"wall_ns", HN_COLUMN_INT, "ns", "wall-clock time", HN_SMALLER, HN_ROLE_MACHINE},
     };
     fixture_must(hn_table_init(ctx, &r->timing, "timing"));
     fixture_columns(ctx, &r->timing, columns, 3);
@@ -148,8 +149,9 @@ static inline void fixture_timing(struct hn_context *ctx, struct hn_results *r, 
 static inline void fixture_tables(struct hn_context *ctx, struct hn_results *r, int first) {
     static const struct hn_column loss = {"loss_global", HN_COLUMN_REAL, "nat", "global loss",
                                           HN_NEITHER};
-    static const struct hn_column keys[] = {{"run", HN_COLUMN_INT, "1", "", HN_NEITHER},
-                                            {"snapshot", HN_COLUMN_INT, "1", "", HN_NEITHER}};
+    static const struct hn_column keys[] = {
+        {"run", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"snapshot", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_IDENTITY}};
     r->n_tables = 2;
     r->table = fixture_array(ctx, 2, sizeof *r->table);
     fixture_must(hn_table_init(ctx, &r->table[0], "snapshots"));

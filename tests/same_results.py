@@ -22,7 +22,8 @@ def attributes(item, skip):
     """Attributes by name, without the references that tie data sets to dimension scales."""
     found = {}
     for name in item.attrs:
-        if name in skip or name in ("DIMENSION_LIST", "REFERENCE_LIST"):
+        # Files of earlier versions have no roles: compare's own tests look at these.
+        if name in skip or name in ("DIMENSION_LIST", "REFERENCE_LIST", "role"):
             continue
         found[name] = value_bytes(item.attrs[name])
     return found

@@ -8,24 +8,28 @@
 #include <string.h>
 
 static const struct hn_column first_columns[] = {
-    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER},
-    {"step", HN_COLUMN_INT, "optimizer_step", "steps done", HN_NEITHER},
+    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"step", HN_COLUMN_INT, "optimizer_step", "steps done", HN_NEITHER, HN_ROLE_IDENTITY},
     {"epoch", HN_COLUMN_REAL, "1", "steps times batch size over items", HN_NEITHER},
     {"loss", HN_COLUMN_REAL, "nat", "training loss, mean since the evaluation before", HN_SMALLER},
     {"learning_rate", HN_COLUMN_REAL, "1", "learning rate of the next step", HN_NEITHER},
 };
 static const struct hn_column last_columns[] = {
     {"cost_t", HN_COLUMN_REAL, "s", "Cost_T: forward, backward and update, mean over steps so far",
-     HN_SMALLER},
-    {"cost_s", HN_COLUMN_REAL, "s", "Cost_S: drawing a batch, mean so far", HN_SMALLER},
-    {"cost_g", HN_COLUMN_REAL, "s", "Cost_G: building the sampler, mean so far", HN_SMALLER},
-    {"cost_e", HN_COLUMN_REAL, "s", "embedding all items for a build, mean so far", HN_SMALLER},
+     HN_SMALLER, HN_ROLE_MACHINE},
+    {"cost_s", HN_COLUMN_REAL, "s", "Cost_S: drawing a batch, mean so far", HN_SMALLER,
+     HN_ROLE_TIME},
+    {"cost_g", HN_COLUMN_REAL, "s", "Cost_G: building the sampler, mean so far", HN_SMALLER,
+     HN_ROLE_TIME},
+    {"cost_e", HN_COLUMN_REAL, "s", "embedding all items for a build, mean so far", HN_SMALLER,
+     HN_ROLE_MACHINE},
     {"builds", HN_COLUMN_INT, "1", "builds so far", HN_SMALLER},
     {"loss_expected", HN_COLUMN_REAL, "nat",
      "loss that the batches of `loss` had before their epoch began, mean over the same steps",
      HN_NEITHER},
     {"overlap_label", HN_COLUMN_REAL, "1",
-     "overlap of same-label and different-label cosines, of items kept for evaluation", HN_SMALLER},
+     "overlap of same-label and different-label cosines, of items kept for evaluation", HN_SMALLER,
+     HN_ROLE_BINNED},
 };
 enum { FIRST = 5, LAST = 7 };
 

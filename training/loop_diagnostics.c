@@ -65,8 +65,8 @@ enum hn_code hn_loop_overlap(struct hn_context *ctx, struct hn_loop *loop) {
 }
 
 static const struct hn_column columns[] = {
-    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER},
-    {"step", HN_COLUMN_INT, "optimizer_step", "steps done", HN_NEITHER},
+    {"run", HN_COLUMN_INT, "1", "row of /runs", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"step", HN_COLUMN_INT, "optimizer_step", "steps done", HN_NEITHER, HN_ROLE_IDENTITY},
     {"kind", HN_COLUMN_TEXT, "", "same_label or different_label", HN_NEITHER},
     {"bin_lo", HN_COLUMN_REAL, "1", "lower end of the bin", HN_NEITHER},
     {"bin_hi", HN_COLUMN_REAL, "1", "upper end of the bin", HN_NEITHER},

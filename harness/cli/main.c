@@ -4,6 +4,7 @@
 #include "datasets/h5.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
+#include "harness/run/columns.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -166,6 +167,8 @@ int main(int argc, char **argv) {
     struct hn_context ctx;
     hn_context_init(&ctx, 0);
     ctx.stop = &stop_requested;
+    if (hn_columns_check(&ctx, NULL))
+        return report(&ctx, "start", ctx.code);
     if (argc < 2) {
         print_usage(stderr);
         return HN_USAGE;

@@ -1,5 +1,6 @@
 // One cell: build the sampler, draw its batches, measure them, and fill one row.
 #include "harness/host/host.h"
+#include "harness/run/columns.h"
 #include "harness/run/runner.h"
 #include "samplers/proximity.h"
 
@@ -408,8 +409,9 @@ static enum hn_code begin_row(struct hn_context *ctx, const struct hn_plan *plan
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     const struct hn_job_weighting *weighting = weighting_of(plan, cell);
     const struct hn_plan_data *data = &plan->data[cell->data];
-    if (hn_runs_table(ctx, &out->runs) || hn_timing_table(ctx, &out->timing) ||
-        hn_table_add_row(ctx, &out->runs) || hn_results_set(ctx, out, "run_key", cell->run_key))
+    if (hn_rows_table(ctx, HN_ROWS_RUNS, &out->runs) ||
+        hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) || hn_table_add_row(ctx, &out->runs) ||
+        hn_results_set(ctx, out, "run_key", cell->run_key))
         return ctx->code;
     struct hn_table *r = &out->runs;
     if (hn_table_set_text(ctx, r, 0, "cell_key", cell->cell_key) ||

@@ -1,209 +1,248 @@
-// The columns of /runs and /timing. Options, metrics and reports bring their own from the
-// registries, so that a new one needs no line here.
-#include "harness/run/runner.h"
-#include "metrics/metric.h"
+// The columns of the tables of cells. Options, metrics and reports bring their own from the
+// registries, so that a new one needs no line here. All names of /runs share one namespace.
+#include "harness/run/columns.h"
 
-#include <string.h>
-
-#define TEXT(name, long_name)                                                                      \
-    { name, HN_COLUMN_TEXT, "", long_name, HN_NEITHER }
-#define INT(name, units, long_name, direction)                                                     \
-    { name, HN_COLUMN_INT, units, long_name, direction }
-#define REAL(name, units, long_name, direction)                                                    \
-    { name, HN_COLUMN_REAL, units, long_name, direction }
+#define NAME(name, kind, units, long_name)                                                         \
+    { name, HN_COLUMN_##kind, units, long_name, HN_NEITHER, HN_ROLE_IDENTITY }
+#define SETTING(name, kind, units, long_name)                                                      \
+    { name, HN_COLUMN_##kind, units, long_name, HN_NEITHER, HN_ROLE_SETTING }
+#define COUNT(name, units, long_name, direction)                                                   \
+    { name, HN_COLUMN_INT, units, long_name, direction, HN_ROLE_COUNTER }
+#define MACHINE(name, kind, units, long_name, direction)                                           \
+    { name, HN_COLUMN_##kind, units, long_name, direction, HN_ROLE_MACHINE }
+#define REAL(name, units, long_name, direction, role)                                              \
+    { name, HN_COLUMN_REAL, units, long_name, direction, HN_ROLE_##role }
 
 static const struct hn_column base_columns[] = {
-    TEXT("cell_key", "hash of data, parameters and seed"),
-    TEXT("run_key", "hash of cell_key, what is measured and the version of the code"),
-    TEXT("dataset", "snapshot file"),
-    TEXT("dataset_sha256", "content of the snapshot file"),
-    INT("step", "optimizer_step", "training step of the embeddings", HN_NEITHER),
-    TEXT("sampler", "sampler"),
-    TEXT("params", "all options of the sampler, canonical text"),
+    NAME("cell_key", TEXT, "", "hash of data, parameters and seed"),
+    NAME("run_key", TEXT, "", "hash of cell_key, what is measured and the version of the code"),
+    NAME("dataset", TEXT, "", "snapshot file"),
+    NAME("dataset_sha256", TEXT, "", "content of the snapshot file"),
+    NAME("step", INT, "optimizer_step", "training step of the embeddings"),
+    NAME("sampler", TEXT, "", "sampler"),
+    SETTING("params", TEXT, "", "all options of the sampler, canonical text"),
 };
 
 static const struct hn_column loss_columns[] = {
-    TEXT("loss", "denominator of the loss"),
-    TEXT("weighting", "weighting of the negatives"),
+    SETTING("loss", TEXT, "", "denominator of the loss"),
+    SETTING("weighting", TEXT, "", "weighting of the negatives"),
 };
 
 static const struct hn_column setting_columns[] = {
-    REAL("temperature", "1", "temperature of the loss", HN_NEITHER),
-    INT("batch_size", "items", "batch size", HN_NEITHER),
-    INT("batches", "batches", "batches measured", HN_NEITHER),
-    INT("seed", "1", "seed", HN_NEITHER),
-    TEXT("tool_version", "version of the program"),
-    TEXT("status", "ok, failed or not_applicable"),
-    TEXT("error", "why the cell failed or does not apply"),
-    TEXT("note", "what was taken otherwise, and why columns are NaN"),
+    SETTING("temperature", REAL, "1", "temperature of the loss"),
+    SETTING("batch_size", INT, "items", "batch size"),
+    COUNT("batches", "batches", "batches measured", HN_NEITHER),
+    SETTING("seed", INT, "1", "seed"),
+    NAME("tool_version", TEXT, "", "version of the program"),
+    {"status", HN_COLUMN_TEXT, "", "ok, failed or not_applicable", HN_NEITHER, HN_ROLE_COUNTER},
+    NAME("error", TEXT, "", "why the cell failed or does not apply"),
+    NAME("note", TEXT, "", "what was taken otherwise, and why columns are NaN"),
 };
 
 static const struct hn_column cost_columns[] = {
     REAL("graph_age", "optimizer_step", "age of the embeddings that the sampler was built on",
-         HN_SMALLER),
+         HN_SMALLER, QUALITY),
     REAL("graph_overlap", "1", "share of a fresh graph's edges that the sampler's graph holds",
-         HN_LARGER),
-    REAL("negatives_mean", "1", "negatives per anchor, mean; NaN for batches", HN_NEITHER),
+         HN_LARGER, QUALITY),
+    REAL("negatives_mean", "1", "negatives per anchor, mean; NaN for batches", HN_NEITHER, QUALITY),
     REAL("anchors_without", "anchors", "anchors drawn that have no negative; NaN for batches",
-         HN_SMALLER),
-    INT("stalls", "walks", "walks that had to go on from a random item", HN_SMALLER),
-    REAL("cost_s", "s", "Cost_S: drawing one batch, median", HN_SMALLER),
-    REAL("cost_g", "s", "Cost_G: building the sampler on new embeddings, median", HN_SMALLER),
-    REAL("cost_g_over_t", "s", "Cost_G / t: building, per training step", HN_SMALLER),
-    INT("n_dot", "1", "inner products, build and batches", HN_SMALLER),
-    INT("n_dot_build", "1", "inner products of the build alone", HN_SMALLER),
-    INT("n_draw", "1", "random numbers drawn", HN_SMALLER),
-    INT("n_step", "1", "walk steps", HN_SMALLER),
-    INT("n_edge", "1", "graph edges written or followed", HN_SMALLER),
-    INT("bytes_touched", "B", "bytes of embeddings and graphs touched, by count", HN_SMALLER),
-    INT("peak_rss", "B", "largest resident memory of the process so far", HN_SMALLER),
+         HN_SMALLER, QUALITY),
+    COUNT("stalls", "walks", "walks that had to go on from a random item", HN_SMALLER),
+    REAL("cost_s", "s", "Cost_S: drawing one batch, median", HN_SMALLER, TIME),
+    REAL("cost_g", "s", "Cost_G: building the sampler on new embeddings, median", HN_SMALLER, TIME),
+    REAL("cost_g_over_t", "s", "Cost_G / t: building, per training step", HN_SMALLER, DERIVED),
+    COUNT("n_dot", "1", "inner products, build and batches", HN_SMALLER),
+    COUNT("n_dot_build", "1", "inner products of the build alone", HN_SMALLER),
+    COUNT("n_draw", "1", "random numbers drawn", HN_SMALLER),
+    COUNT("n_step", "1", "walk steps", HN_SMALLER),
+    COUNT("n_edge", "1", "graph edges written or followed", HN_SMALLER),
+    COUNT("bytes_touched", "B", "bytes of embeddings and graphs touched, by count", HN_SMALLER),
+    MACHINE("peak_rss", INT, "B", "largest resident memory of the process so far", HN_SMALLER),
     REAL("share_of_limit", "1", "inner products of the build against the machine's sgemm rate",
-         HN_LARGER),
+         HN_LARGER, DERIVED),
+};
+
+// Of trainings, besides.
+static const struct hn_column training_columns[] = {
+    SETTING("task", TEXT, "", "what was trained"),
+    SETTING("task_params", TEXT, "", "all options of the task, canonical text"),
+    SETTING("weighting_params", TEXT, "", "all options of the weighting, canonical text"),
+    SETTING("positive", TEXT, "", "whether the positive is inside the denominator"),
+    SETTING("rebuild", INT, "optimizer_step", "t as the job gives it, 0 = the sampler's"),
+    MACHINE("threads", INT, "1", "threads that the run had", HN_NEITHER),
+    MACHINE("beside", INT, "1", "other runs that trained at the same time, at most", HN_NEITHER),
+    MACHINE("cost_t", REAL, "s", "Cost_T: forward, backward and update, mean over steps",
+            HN_SMALLER),
+    MACHINE("cost_e", REAL, "s", "embedding all items for a build, mean over builds", HN_SMALLER),
+    MACHINE("share_s", REAL, "1", "Cost_S as a share of a step with all its costs", HN_SMALLER),
+    MACHINE("share_g", REAL, "1", "Cost_G / t as a share of a step with all its costs", HN_SMALLER),
+    MACHINE("share_e", REAL, "1", "embedding for builds as a share of a step with all its costs",
+            HN_SMALLER),
+    REAL("flops_per_step", "1", "floating-point operations of a step's matrix products", HN_SMALLER,
+         QUALITY),
+    MACHINE("sgemm_gflops", REAL, "GFLOP/s", "sgemm rate of the threads, measured at the start",
+            HN_LARGER),
+    MACHINE("share_of_floor", REAL, "1",
+            "flops_per_step at the sgemm rate, as a share of Cost_T; NaN where not measured",
+            HN_LARGER),
 };
 
 static const struct hn_column snapshot_columns[] = {
-    TEXT("cell_key", "hash of data, temperatures and seed"),
-    TEXT("run_key", "hash of cell_key, what is measured and the version of the code"),
-    TEXT("dataset", "snapshot file"),
-    TEXT("dataset_sha256", "content of the snapshot file"),
-    INT("step", "optimizer_step", "training step of the embeddings", HN_NEITHER),
-    REAL("temperature", "1", "temperature of the loss", HN_NEITHER),
-    INT("seed", "1", "seed of what is drawn (a split)", HN_NEITHER),
-    TEXT("tool_version", "version of the program"),
-    TEXT("status", "ok or failed"),
-    TEXT("error", "why it failed"),
-    TEXT("note", "why columns are NaN"),
-    INT("n_dot", "1", "inner products of the shared sweeps", HN_SMALLER),
-    INT("sweeps", "1", "sweeps shared by all metrics", HN_SMALLER),
+    NAME("cell_key", TEXT, "", "hash of data, temperatures and seed"),
+    NAME("run_key", TEXT, "", "hash of cell_key, what is measured and the version of the code"),
+    NAME("dataset", TEXT, "", "snapshot file"),
+    NAME("dataset_sha256", TEXT, "", "content of the snapshot file"),
+    NAME("step", INT, "optimizer_step", "training step of the embeddings"),
+    SETTING("temperature", REAL, "1", "temperature of the loss"),
+    SETTING("seed", INT, "1", "seed of what is drawn (a split)"),
+    NAME("tool_version", TEXT, "", "version of the program"),
+    {"status", HN_COLUMN_TEXT, "", "ok or failed", HN_NEITHER, HN_ROLE_COUNTER},
+    NAME("error", TEXT, "", "why it failed"),
+    NAME("note", TEXT, "", "why columns are NaN"),
+    COUNT("n_dot", "1", "inner products of the shared sweeps", HN_SMALLER),
+    COUNT("sweeps", "1", "sweeps shared by all metrics", HN_SMALLER),
 };
 
 static const struct hn_column study_columns[] = {
-    TEXT("cell_key", "hash of data, parameters and seeds"),
-    TEXT("run_key", "hash of cell_key and the version of the code"),
-    TEXT("dataset", "snapshot file"),
-    TEXT("dataset_sha256", "content of the snapshot file"),
-    INT("step", "optimizer_step", "training step of the embeddings", HN_NEITHER),
-    TEXT("study", "study, and name of its table"),
-    TEXT("params", "all options of the study, canonical text"),
-    INT("seed", "1", "the first seed", HN_NEITHER),
-    TEXT("tool_version", "version of the program"),
-    TEXT("status", "ok, failed or not_applicable"),
-    TEXT("error", "why it failed or does not apply"),
-    TEXT("note", "what was taken otherwise"),
+    NAME("cell_key", TEXT, "", "hash of data, parameters and seeds"),
+    NAME("run_key", TEXT, "", "hash of cell_key and the version of the code"),
+    NAME("dataset", TEXT, "", "snapshot file"),
+    NAME("dataset_sha256", TEXT, "", "content of the snapshot file"),
+    NAME("step", INT, "optimizer_step", "training step of the embeddings"),
+    NAME("study", TEXT, "", "study, and name of its table"),
+    SETTING("params", TEXT, "", "all options of the study, canonical text"),
+    SETTING("seed", INT, "1", "the first seed"),
+    NAME("tool_version", TEXT, "", "version of the program"),
+    {"status", HN_COLUMN_TEXT, "", "ok, failed or not_applicable", HN_NEITHER, HN_ROLE_COUNTER},
+    NAME("error", TEXT, "", "why it failed or does not apply"),
+    NAME("note", TEXT, "", "what was taken otherwise"),
 };
 
 static const struct hn_column timing_columns[] = {
-    INT("run", "1", "row of /runs", HN_NEITHER),
-    TEXT("phase", "build, epoch or next"),
-    INT("rep", "1", "repetition within the phase", HN_NEITHER),
-    INT("order", "1", "order of execution", HN_NEITHER),
-    INT("warmup", "1", "1 = not counted", HN_NEITHER),
-    INT("batches", "batches", "batches drawn in this sample, 0 for a build", HN_NEITHER),
-    INT("wall_ns", "ns", "wall-clock time", HN_SMALLER),
-    INT("cpu_ns", "ns", "processor time of all threads", HN_SMALLER),
-    INT("shared", "1", "1 = the build of another cell of the step, which this cell drew from",
-        HN_NEITHER),
+    NAME("run", INT, "1", "row of /runs"),
+    NAME("phase", TEXT, "", "build, epoch or next"),
+    COUNT("rep", "1", "repetition within the phase", HN_NEITHER),
+    COUNT("order", "1", "order of execution", HN_NEITHER),
+    COUNT("warmup", "1", "1 = not counted", HN_NEITHER),
+    COUNT("batches", "batches", "batches drawn in this sample, 0 for a build", HN_NEITHER),
+    MACHINE("wall_ns", INT, "ns", "wall-clock time", HN_SMALLER),
+    MACHINE("cpu_ns", INT, "ns", "processor time of all threads", HN_SMALLER),
+    COUNT("shared", "1", "1 = the build of another cell of the step, which this cell drew from",
+          HN_NEITHER),
     REAL("instructions", "1", "instructions of all threads; NaN where the host does not count them",
-         HN_SMALLER),
+         HN_SMALLER, MACHINE),
 };
 
-static enum hn_code add_all(struct hn_context *ctx, struct hn_table *t,
-                            const struct hn_column *column, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (hn_table_find(t, column[i].name) < 0 && hn_table_add_column(ctx, t, &column[i]))
-            return ctx->code;
+#define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+// A table in the making, and which of its columns are options.
+struct columns {
+    struct hn_context *ctx;
+    struct hn_table *table;
+    bool option[HN_COLUMNS_MAX];
+};
+
+// owner: who brings the columns, for messages.
+static enum hn_code add(struct columns *c, const char *owner, const struct hn_column *column, int n,
+                        bool option) {
+    for (int i = 0; i < n; i++) {
+        int there = hn_table_find(c->table, column[i].name);
+        if (there >= 0 && option && c->option[there] &&
+            c->table->column[there].kind == column[i].kind)
+            continue; // an option that several have (M of two samplers, say)
+        if (there >= 0)
+            return hn_fail(c->ctx, HN_INTERNAL,
+                           "%s: the name '%s' is taken by another column of /%s (%s): options, "
+                           "reports and metrics share one namespace; rename it",
+                           owner, column[i].name, c->table->name,
+                           c->table->column[there].long_name);
+        if (c->table->n_columns == HN_COLUMNS_MAX)
+            return hn_fail(c->ctx, HN_INTERNAL, "%s: more than %d columns", owner, HN_COLUMNS_MAX);
+        c->option[c->table->n_columns] = option;
+        if (hn_table_add_column(c->ctx, c->table, &column[i]))
+            return c->ctx->code;
+    }
     return HN_OK;
 }
 
-// Options of the same name are the same column (M of two samplers, say).
-static enum hn_code add_options(struct hn_context *ctx, struct hn_table *t,
+static enum hn_code add_options(struct columns *c, const char *owner,
                                 const struct hn_option *options) {
     for (const struct hn_option *o = options; o->name; o++) {
         bool number = o->kind == HN_OPTION_INT || o->kind == HN_OPTION_REAL;
-        struct hn_column column = {.name = o->name,
-                                   .kind = number ? HN_COLUMN_REAL : HN_COLUMN_TEXT,
-                                   .units = number ? "1" : "",
-                                   .long_name = o->help};
-        column.direction = HN_NEITHER;
-        if (add_all(ctx, t, &column, 1))
-            return ctx->code;
+        const struct hn_column column = {.name = o->name,
+                                         .kind = number ? HN_COLUMN_REAL : HN_COLUMN_TEXT,
+                                         .units = number ? "1" : "",
+                                         .long_name = o->help,
+                                         .direction = HN_NEITHER,
+                                         .role = HN_ROLE_SETTING};
+        if (add(c, owner, &column, 1, true))
+            return c->ctx->code;
     }
     return HN_OK;
 }
 
-static enum hn_code add_sampler_options(struct hn_context *ctx, struct hn_table *t) {
-    for (const struct hn_sampler_type *const *type = hn_samplers; *type; type++)
-        if (add_options(ctx, t, (*type)->options))
-            return ctx->code;
-    return HN_OK;
+static enum hn_code add_runs(struct columns *c, const struct hn_registries *r) {
+    enum hn_code code = add(c, "cells", base_columns, LENGTH(base_columns), false);
+    for (int i = 0; r->sampler[i] && !code; i++)
+        code = add_options(c, r->sampler[i]->name, r->sampler[i]->options);
+    if (!code)
+        code = add(c, "cells", loss_columns, LENGTH(loss_columns), false);
+    for (int i = 0; r->weighting[i] && !code; i++)
+        code = add_options(c, r->weighting[i]->name, r->weighting[i]->options);
+    if (!code)
+        code = add(c, "cells", setting_columns, LENGTH(setting_columns), false);
+    for (int i = 0; r->metric[i] && !code; i++)
+        code = add(c, r->metric[i]->name, r->metric[i]->columns, r->metric[i]->n_columns, false);
+    for (int i = 0; r->sampler[i] && !code; i++)
+        code = add(c, r->sampler[i]->name, r->sampler[i]->reports, r->sampler[i]->n_reports, false);
+    return code ? code : add(c, "cells", cost_columns, LENGTH(cost_columns), false);
 }
 
-static enum hn_code add_weighting_options(struct hn_context *ctx, struct hn_table *t) {
-    for (const struct hn_weighting_type *const *type = hn_weightings; *type; type++)
-        if (add_options(ctx, t, (*type)->options))
-            return ctx->code;
-    return HN_OK;
+static enum hn_code add_snapshots(struct columns *c, const struct hn_registries *r) {
+    enum hn_code code = add(c, "steps", snapshot_columns, LENGTH(snapshot_columns), false);
+    for (int i = 0; r->snapshot_metric[i] && !code; i++)
+        code = add(c, r->snapshot_metric[i]->name, r->snapshot_metric[i]->columns,
+                   r->snapshot_metric[i]->n_columns, false);
+    return code;
 }
 
-static enum hn_code add_metrics(struct hn_context *ctx, struct hn_table *t) {
-    for (const struct hn_metric_type *const *metric = hn_metrics; *metric; metric++)
-        if (add_all(ctx, t, (*metric)->columns, (size_t)(*metric)->n_columns))
-            return ctx->code;
-    return HN_OK;
+static enum hn_code add_set(struct columns *c, const struct hn_registries *r, enum hn_rows rows) {
+    switch (rows) {
+    case HN_ROWS_RUNS: return add_runs(c, r);
+    case HN_ROWS_TRAININGS:
+        return add_runs(c, r)
+                   ? c->ctx->code
+                   : add(c, "trainings", training_columns, LENGTH(training_columns), false);
+    case HN_ROWS_SNAPSHOTS: return add_snapshots(c, r);
+    case HN_ROWS_STUDIES: return add(c, "studies", study_columns, LENGTH(study_columns), false);
+    default: return add(c, "timing", timing_columns, LENGTH(timing_columns), false);
+    }
 }
 
-static enum hn_code add_reports(struct hn_context *ctx, struct hn_table *t) {
-    for (const struct hn_sampler_type *const *type = hn_samplers; *type; type++)
-        if (add_all(ctx, t, (*type)->reports, (size_t)(*type)->n_reports))
-            return ctx->code;
-    return HN_OK;
-}
+static const struct hn_registries all = {hn_samplers, hn_weightings, hn_metrics,
+                                         hn_snapshot_metrics};
 
-static enum hn_code add_snapshot_metrics(struct hn_context *ctx, struct hn_table *t) {
-    for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++)
-        if (add_all(ctx, t, (*m)->columns, (size_t)(*m)->n_columns))
-            return ctx->code;
-    return HN_OK;
-}
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-enum hn_code hn_runs_table(struct hn_context *ctx, struct hn_table *out) {
-    if (hn_table_init(ctx, out, "runs") || add_all(ctx, out, base_columns, COUNT(base_columns)) ||
-        add_sampler_options(ctx, out) || add_all(ctx, out, loss_columns, COUNT(loss_columns)) ||
-        add_weighting_options(ctx, out) ||
-        add_all(ctx, out, setting_columns, COUNT(setting_columns)) || add_metrics(ctx, out) ||
-        add_reports(ctx, out) || add_all(ctx, out, cost_columns, COUNT(cost_columns))) {
+static enum hn_code make(struct hn_context *ctx, const struct hn_registries *r, enum hn_rows rows,
+                         struct hn_table *out) {
+    static const char *const names[] = {"runs", "runs", "snapshots", "studies", "timing"};
+    struct columns c = {.ctx = ctx, .table = out};
+    if (hn_table_init(ctx, out, names[rows]) || add_set(&c, r, rows)) {
         hn_table_free(ctx, out);
         return ctx->code;
     }
     return HN_OK;
 }
 
-enum hn_code hn_snapshots_table(struct hn_context *ctx, struct hn_table *out) {
-    if (hn_table_init(ctx, out, "snapshots") ||
-        add_all(ctx, out, snapshot_columns, COUNT(snapshot_columns)) ||
-        add_snapshot_metrics(ctx, out)) {
-        hn_table_free(ctx, out);
-        return ctx->code;
-    }
-    return HN_OK;
+enum hn_code hn_rows_table(struct hn_context *ctx, enum hn_rows rows, struct hn_table *out) {
+    return make(ctx, &all, rows, out);
 }
 
-enum hn_code hn_studies_table(struct hn_context *ctx, struct hn_table *out) {
-    if (hn_table_init(ctx, out, "studies") ||
-        add_all(ctx, out, study_columns, COUNT(study_columns))) {
-        hn_table_free(ctx, out);
-        return ctx->code;
-    }
-    return HN_OK;
-}
-
-enum hn_code hn_timing_table(struct hn_context *ctx, struct hn_table *out) {
-    if (hn_table_init(ctx, out, "timing") ||
-        add_all(ctx, out, timing_columns, COUNT(timing_columns))) {
-        hn_table_free(ctx, out);
-        return ctx->code;
+enum hn_code hn_columns_check(struct hn_context *ctx, const struct hn_registries *registries) {
+    for (enum hn_rows rows = HN_ROWS_RUNS; rows <= HN_ROWS_TIMING; rows++) {
+        struct hn_table table;
+        if (make(ctx, registries ? registries : &all, rows, &table))
+            return ctx->code;
+        hn_table_free(ctx, &table);
     }
     return HN_OK;
 }

@@ -73,12 +73,4 @@ HN_MUST_USE enum hn_code hn_study_run(struct hn_context *ctx, const struct hn_pl
                                       const struct hn_plan_study *study,
                                       struct hn_cell_cache *cache, struct hn_results *out);
 
-// The columns of /runs (harness/run/columns.c): base, every sampler option, every metric, costs.
-HN_MUST_USE enum hn_code hn_runs_table(struct hn_context *ctx, struct hn_table *out);
-HN_MUST_USE enum hn_code hn_timing_table(struct hn_context *ctx, struct hn_table *out);
-// The columns of /snapshots.
-HN_MUST_USE enum hn_code hn_snapshots_table(struct hn_context *ctx, struct hn_table *out);
-// The columns of /tables/studies.
-HN_MUST_USE enum hn_code hn_studies_table(struct hn_context *ctx, struct hn_table *out);
-
 #endif

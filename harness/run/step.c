@@ -1,5 +1,6 @@
 // What needs no sampler: one cell per step, a row per temperature.
 #include "harness/host/host.h"
+#include "harness/run/columns.h"
 #include "harness/run/runner.h"
 
 #include <string.h>
@@ -28,11 +29,12 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_plan *plan,
                           const struct hn_plan_step *step, struct hn_results *out) {
     memset(out, 0, sizeof *out);
     out->table = hn_zalloc(ctx, 1, sizeof *out->table);
-    if (!out->table || hn_runs_table(ctx, &out->runs) || hn_timing_table(ctx, &out->timing) ||
+    if (!out->table || hn_rows_table(ctx, HN_ROWS_RUNS, &out->runs) ||
+        hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
         hn_results_set(ctx, out, "run_key", step->run_key))
         return ctx->code;
     out->n_tables = 1;
-    if (hn_snapshots_table(ctx, out->table))
+    if (hn_rows_table(ctx, HN_ROWS_SNAPSHOTS, out->table))
         return ctx->code;
     for (int64_t t = 0; t < plan->job->n_temperatures; t++)
         if (add_row(ctx, plan, step, t, out->table))

@@ -1,5 +1,6 @@
 // A cell of a study: one row of the table `studies`, and what the study appends to its own table.
 #include "harness/host/host.h"
+#include "harness/run/columns.h"
 #include "harness/run/runner.h"
 
 #include <stdio.h>
@@ -70,9 +71,10 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_plan *plan,
     if (!out->table)
         return ctx->code;
     out->n_tables = 2;
-    if (hn_runs_table(ctx, &out->runs) || hn_timing_table(ctx, &out->timing) ||
+    if (hn_rows_table(ctx, HN_ROWS_RUNS, &out->runs) ||
+        hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
         hn_results_set(ctx, out, "run_key", cell->run_key) ||
-        hn_studies_table(ctx, &out->table[0]) ||
+        hn_rows_table(ctx, HN_ROWS_STUDIES, &out->table[0]) ||
         hn_study_table(ctx, plan->job->study[cell->study].type, &out->table[1]))
         return ctx->code;
     return set_row(ctx, plan, cell, &out->table[0]);

@@ -3,6 +3,7 @@
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
+#include "harness/run/columns.h"
 #include "harness/run/runner.h"
 #include "harness/run/train.h"
 #include "results/cell_file.h"
@@ -116,42 +117,12 @@ void hn_train_label(const struct hn_train_run *run, char *text, size_t size) {
              hn_objectives[run->loss].name, weights, batch, run->temperature, run->seed);
 }
 
-static const struct hn_column own_columns[] = {
-    {"task", HN_COLUMN_TEXT, "", "what was trained", HN_NEITHER},
-    {"task_params", HN_COLUMN_TEXT, "", "all options of the task, canonical text", HN_NEITHER},
-    {"weighting_params", HN_COLUMN_TEXT, "", "all options of the weighting, canonical text",
-     HN_NEITHER},
-    {"positive", HN_COLUMN_TEXT, "", "whether the positive is inside the denominator", HN_NEITHER},
-    {"rebuild", HN_COLUMN_INT, "optimizer_step", "t as the job gives it, 0 = the sampler's",
-     HN_NEITHER},
-    {"threads", HN_COLUMN_INT, "1", "threads that the run had", HN_NEITHER},
-    {"beside", HN_COLUMN_INT, "1", "other runs that trained at the same time, at most", HN_NEITHER},
-    {"cost_t", HN_COLUMN_REAL, "s", "Cost_T: forward, backward and update, mean over steps",
-     HN_SMALLER},
-    {"cost_e", HN_COLUMN_REAL, "s", "embedding all items for a build, mean over builds",
-     HN_SMALLER},
-    {"share_s", HN_COLUMN_REAL, "1", "Cost_S as a share of a step with all its costs", HN_SMALLER},
-    {"share_g", HN_COLUMN_REAL, "1", "Cost_G / t as a share of a step with all its costs",
-     HN_SMALLER},
-    {"share_e", HN_COLUMN_REAL, "1", "embedding for builds as a share of a step with all its costs",
-     HN_SMALLER},
-    {"flops_per_step", HN_COLUMN_REAL, "1", "floating-point operations of a step's matrix products",
-     HN_SMALLER},
-    {"sgemm_gflops", HN_COLUMN_REAL, "GFLOP/s", "sgemm rate of the threads, measured at the start",
-     HN_LARGER},
-    {"share_of_floor", HN_COLUMN_REAL, "1",
-     "flops_per_step at the sgemm rate, as a share of Cost_T; NaN where not measured", HN_LARGER},
-};
-enum { OWN = sizeof own_columns / sizeof own_columns[0] };
-
 static enum hn_code begin_row(struct hn_context *ctx, const struct hn_train_run *run,
                               int64_t beside, struct hn_results *out) {
     struct hn_table *r = &out->runs;
-    if (hn_runs_table(ctx, r) || hn_timing_table(ctx, &out->timing))
+    if (hn_rows_table(ctx, HN_ROWS_TRAININGS, r) ||
+        hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing))
         return ctx->code;
-    for (int i = 0; i < OWN; i++)
-        if (hn_table_add_column(ctx, r, &own_columns[i]))
-            return ctx->code;
     if (hn_table_add_row(ctx, r) || hn_results_set(ctx, out, "run_key", run->run_key) ||
         hn_table_set_text(ctx, r, 0, "cell_key", run->cell_key) ||
         hn_table_set_text(ctx, r, 0, "run_key", run->run_key) ||

@@ -5,9 +5,9 @@
 #include <math.h>
 
 static const struct hn_column common[] = {
-    {"study_row", HN_COLUMN_INT, "1", "row of /tables/studies", HN_NEITHER},
-    {"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER},
-    {"step", HN_COLUMN_INT, "optimizer_step", "training step of the embeddings", HN_NEITHER},
+    {"study_row", HN_COLUMN_INT, "1", "row of /tables/studies", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"step", HN_COLUMN_INT, "optimizer_step", "training step of the embeddings", HN_NEITHER, HN_ROLE_IDENTITY},
 };
 
 enum hn_code hn_study_table(struct hn_context *ctx, const struct hn_study_type *type,

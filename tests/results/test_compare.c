@@ -1,5 +1,6 @@
 // Gates and the comparison of results in memory: the grammar, which way is worse, every kind of
 // difference, times, merging, and allocation that fails.
+#include "harness/run/columns.h"
 #include "harness/run/runner.h"
 #include "metrics/studies/study.h"
 #include "results/compare.h"
@@ -58,14 +59,16 @@ enum { ROWS = 12, REPS = 21 };
 
 // Results with costs, their samples, keys and a machine. factor: of the times of row `slow`.
 static struct hn_results made(int first, int rows, uint64_t seed, int slow, double factor) {
-    static const struct hn_column column[] = {{"run_key", HN_COLUMN_TEXT, "", "", HN_NEITHER},
-                                              {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER},
-                                              {"cost_g", HN_COLUMN_REAL, "s", "", HN_SMALLER}};
-    static const struct hn_column timing[] = {{"run", HN_COLUMN_INT, "1", "", HN_NEITHER},
-                                              {"phase", HN_COLUMN_TEXT, "", "", HN_NEITHER},
-                                              {"wall_ns", HN_COLUMN_INT, "ns", "", HN_SMALLER},
-                                              {"batches", HN_COLUMN_INT, "batches", "", HN_NEITHER},
-                                              {"warmup", HN_COLUMN_INT, "1", "", HN_NEITHER}};
+    static const struct hn_column column[] = {
+        {"run_key", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER, HN_ROLE_TIME},
+        {"cost_g", HN_COLUMN_REAL, "s", "", HN_SMALLER, HN_ROLE_TIME}};
+    static const struct hn_column timing[] = {
+        {"run", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_IDENTITY},
+        {"phase", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+        {"wall_ns", HN_COLUMN_INT, "ns", "", HN_SMALLER, HN_ROLE_MACHINE},
+        {"batches", HN_COLUMN_INT, "batches", "", HN_NEITHER},
+        {"warmup", HN_COLUMN_INT, "1", "", HN_NEITHER}};
     static const char *const phase[] = {"build", "epoch", "next"};
     struct hn_results r = fixture_results(&ctx, first, rows);
     fixture_columns(&ctx, &r.runs, column, 3);
@@ -261,7 +264,7 @@ static void add_study(struct hn_table table[2], const char *key, const char *sta
                       double from) {
     struct hn_table *cell = &table[0], *own = &table[1];
     if (!cell->name) {
-        fixture_must(hn_studies_table(&ctx, cell));
+        fixture_must(hn_rows_table(&ctx, HN_ROWS_STUDIES, cell));
         fixture_must(hn_study_table(&ctx, hn_study_find("prop1"), own));
     }
     int64_t number = cell->rows;
@@ -407,15 +410,40 @@ static void test_memory(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// How a column is compared follows from its role alone, whatever its name and unit.
+static void test_roles(void) {
+    static const struct {
+        enum hn_role role;
+        double change; // of 1
+        enum hn_compare_end end;
+    } with[] = {{HN_ROLE_QUALITY, 2e-7, HN_COMPARE_PASS}, {HN_ROLE_QUALITY, 5e-6, HN_COMPARE_FAIL},
+                {HN_ROLE_BINNED, 5e-6, HN_COMPARE_PASS},  {HN_ROLE_BINNED, 5e-5, HN_COMPARE_FAIL},
+                {HN_ROLE_COUNTER, 2e-7, HN_COMPARE_FAIL}, {HN_ROLE_MACHINE, 1, HN_COMPARE_PASS},
+                {HN_ROLE_DERIVED, 1, HN_COMPARE_PASS},    {HN_ROLE_SETTING, 1, HN_COMPARE_PASS},
+                {HN_ROLE_IDENTITY, 1, HN_COMPARE_PASS}};
+    hn_context_init(&ctx, 1);
+    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+        const struct hn_column column = {
+            "novelty", HN_COLUMN_REAL, "1", "of no name that is known", HN_NEITHER, with[i].role};
+        struct hn_results r[2];
+        for (int k = 0; k < 2; k++) {
+            r[k] = fixture_results(&ctx, 0, ROWS);
+            fixture_columns(&ctx, &r[k].runs, &column, 1);
+            for (int row = 0; row < ROWS; row++)
+                fixture_must(
+                    hn_table_set_real(&ctx, &r[k].runs, row, "novelty", 1 + k * with[i].change));
+        }
+        CU_ASSERT_EQUAL(ends(&r[0], &r[1], NULL), with[i].end);
+        hn_results_free(&ctx, &r[0]);
+        hn_results_free(&ctx, &r[1]);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
-    {"grammar", test_grammar},
-    {"worse", test_worse},
-    {"samples", test_samples},
-    {"ends", test_ends},
-    {"differences", test_differences},
-    {"rounds", test_rounds},
-    {"order", test_order},
-    {"studies", test_studies},
+    {"roles", test_roles},     {"grammar", test_grammar}, {"worse", test_worse},
+    {"samples", test_samples}, {"ends", test_ends},       {"differences", test_differences},
+    {"rounds", test_rounds},   {"order", test_order},     {"studies", test_studies},
     {"memory", test_memory},
 };
 
