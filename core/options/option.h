@@ -43,7 +43,34 @@ struct hn_option {
     const char *metavar;        // command lines: name of the value in --help, NULL for BOOL
 };
 
-// A table ends with an entry whose name is NULL.
+// A table ends with {0}. Its rows are written with the macros below:
+//     {HN_INT_OPTION(struct params, n, "n", "255", 1, INT32_MAX, "negatives per anchor")},
+// and may go on with the fields that the macro leaves out (.choices, .letter, .metavar). A field of
+// another type than its kind asks for does not compile.
+#define HN_OPTION_FIELD(kind_, type, field, name_, help_, ...)                                     \
+    .name = (name_), .kind = (kind_), .help = help_,                                               \
+    .offset = offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, __VA_ARGS__))
+#define HN_INT_OPTION(type, field, name_, initial_, min_, max_, help_)                             \
+    HN_OPTION_FIELD(HN_OPTION_INT, type, field, name_, help_, int64_t : 0),                        \
+        .initial = (initial_), .min = (min_), .max = (max_)
+#define HN_REAL_OPTION(type, field, name_, initial_, min_, max_, help_)                            \
+    HN_OPTION_FIELD(HN_OPTION_REAL, type, field, name_, help_, double : 0),                        \
+        .initial = (initial_), .min = (min_), .max = (max_)
+#define HN_SIZE_OPTION(type, field, name_, initial_, min_, max_, help_)                            \
+    HN_OPTION_FIELD(HN_OPTION_SIZE, type, field, name_, help_, int64_t : 0),                       \
+        .initial = (initial_), .min = (min_), .max = (max_)
+#define HN_SCHEDULE_OPTION(type, field, name_, initial_, min_, max_, help_)                        \
+    HN_OPTION_FIELD(HN_OPTION_SCHEDULE, type, field, name_, help_, struct hn_schedule : 0),        \
+        .initial = (initial_), .min = (min_), .max = (max_)
+#define HN_CHOICE_OPTION(type, field, name_, initial_, choices_, help_)                            \
+    HN_OPTION_FIELD(HN_OPTION_CHOICE, type, field, name_, help_, int : 0, unsigned : 0),           \
+        .initial = (initial_), .choices = (choices_)
+#define HN_BOOL_OPTION(type, field, name_, initial_, help_)                                        \
+    HN_OPTION_FIELD(HN_OPTION_BOOL, type, field, name_, help_, bool : 0), .initial = (initial_)
+#define HN_TEXT_OPTION(type, field, name_, help_)                                                  \
+    HN_OPTION_FIELD(HN_OPTION_TEXT, type, field, name_, help_, char * : 0)
+#define HN_LIST_OPTION(type, field, name_, help_)                                                  \
+    HN_OPTION_FIELD(HN_OPTION_LIST, type, field, name_, help_, struct hn_text_list : 0)
 
 // Sets every option of `params` (uninitialised before) to its default.
 HN_MUST_USE enum hn_code hn_options_init(struct hn_context *ctx, const struct hn_option *table,
