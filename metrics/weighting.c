@@ -52,26 +52,23 @@ struct params {
     int64_t anneal;
 };
 
-static const struct hn_option none_options[] = {{.name = NULL}};
+static const struct hn_option none_options[] = {{0}};
 
 #define TAU_PLUS                                                                                   \
-    {                                                                                              \
-        "tau_plus", HN_OPTION_REAL, offsetof(struct params, tau_plus), "0.1", 0, 0.99, NULL,       \
-            "share of negatives that are taken to have the anchor's class", 0, NULL                \
-    }
-static const struct hn_option debiased_options[] = {TAU_PLUS, {.name = NULL}};
+    HN_REAL_OPTION(struct params, tau_plus, "tau_plus", "0.1", 0, 0.99,                            \
+                   "share of negatives that are taken to have the anchor's class")
+static const struct hn_option debiased_options[] = {{TAU_PLUS}, {0}};
 static const struct hn_option hcl_options[] = {
-    TAU_PLUS,
-    {"beta", HN_OPTION_REAL, offsetof(struct params, beta), "1", 0, 1000, NULL,
-     "concentration on hard negatives; 0 = all alike", 0, NULL},
-    {"form", HN_OPTION_CHOICE, offsetof(struct params, form), "equation", 0, 0, forms,
-     "weights as HC's equation and code, or as its figure 13 prints them", 0, NULL},
-    {"anneal", HN_OPTION_INT, offsetof(struct params, anneal), NULL, 0, 0x1p53, NULL,
-     "training steps in which beta falls linearly to 0; unset or 0 = constant", 0, NULL},
-    {"clip", HN_OPTION_REAL, offsetof(struct params, clip), NULL, 0.001, 1000, NULL,
-     "scale the products in the weights to [-clip, clip] instead of 1/temperature", 0, NULL},
-    {.name = NULL},
-};
+    {TAU_PLUS},
+    {HN_REAL_OPTION(struct params, beta, "beta", "1", 0, 1000,
+                    "concentration on hard negatives; 0 = all alike")},
+    {HN_CHOICE_OPTION(struct params, form, "form", "equation", forms,
+                      "weights as HC's equation and code, or as its figure 13 prints them")},
+    {HN_INT_OPTION(struct params, anneal, "anneal", NULL, 0, 0x1p53,
+                   "training steps in which beta falls linearly to 0; unset or 0 = constant")},
+    {HN_REAL_OPTION(struct params, clip, "clip", NULL, 0.001, 1000,
+                    "scale the products in the weights to [-clip, clip] instead of 1/temperature")},
+    {0}};
 
 static struct hn_weighting_law none_law(const void *params, int64_t step) {
     (void)params, (void)step;

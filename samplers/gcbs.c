@@ -230,40 +230,21 @@ static const char *const methods[] = {"exact", "reference", NULL};
 static const char *const roots[] = {"min-degree", "george-liu", NULL}; // as enum hn_root
 
 static const struct hn_option options[] = {
-    {.name = "quantile",
-     .kind = HN_OPTION_REAL,
-     .offset = offsetof(struct params, quantile),
-     .initial = "0.999",
-     .max = 1,
-     .help = "entries above this quantile of all off-diagonal ones are edges"},
-    {.name = "keep",
-     .kind = HN_OPTION_REAL,
-     .offset = offsetof(struct params, keep),
-     .max = INT32_MAX,
-     .help = "instead of quantile: mean entries kept per row, quantile = 1 - keep / N"},
-    {.name = "quantile_method",
-     .kind = HN_OPTION_CHOICE,
-     .offset = offsetof(struct params, quantile_method),
-     .initial = "exact",
-     .choices = methods,
-     .help = "exact: of all off-diagonal entries; reference: the paper's estimate, median of the "
-             "quantiles of every 3 rows"},
-    {.name = "root",
-     .kind = HN_OPTION_CHOICE,
-     .offset = offsetof(struct params, root),
-     .initial = "min-degree",
-     .choices = roots,
-     .help = "where an ordering begins: least degree, or a pseudo-peripheral node"},
-    {.name = "reverse",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct params, reverse),
-     .initial = "true",
-     .help = "reverse Cuthill-McKee; false: Cuthill-McKee"},
-    {.name = "relabel",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct params, relabel),
-     .initial = "true",
-     .help = "renumber the items at random first; false: items without edges stay in file order"},
+    {HN_REAL_OPTION(struct params, quantile, "quantile", "0.999", 0, 1,
+                    "entries above this quantile of all off-diagonal ones are edges")},
+    {HN_REAL_OPTION(struct params, keep, "keep", NULL, 0, INT32_MAX,
+                    "instead of quantile: mean entries kept per row, quantile = 1 - keep / N")},
+    {HN_CHOICE_OPTION(
+        struct params, quantile_method, "quantile_method", "exact", methods,
+        "exact: of all off-diagonal entries; reference: the paper's estimate, median of the "
+        "quantiles of every 3 rows")},
+    {HN_CHOICE_OPTION(struct params, root, "root", "min-degree", roots,
+                      "where an ordering begins: least degree, or a pseudo-peripheral node")},
+    {HN_BOOL_OPTION(struct params, reverse, "reverse", "true",
+                    "reverse Cuthill-McKee; false: Cuthill-McKee")},
+    {HN_BOOL_OPTION(
+        struct params, relabel, "relabel", "true",
+        "renumber the items at random first; false: items without edges stay in file order")},
     {0}};
 
 const struct hn_sampler_type hn_gcbs_sampler = {

@@ -212,14 +212,9 @@ static void close_hard_negative(struct hn_context *ctx, struct hn_sampler *self)
     hn_free(ctx, state->best);
 }
 
-static const struct hn_option options[] = {{.name = "l",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, l),
-                                            .initial = "1",
-                                            .min = 1,
-                                            .max = INT32_MAX,
-                                            .help = "hard negatives of each anchor"},
-                                           {0}};
+static const struct hn_option options[] = {
+    {HN_INT_OPTION(struct params, l, "l", "1", 1, INT32_MAX, "hard negatives of each anchor")},
+    {0}};
 
 const struct hn_sampler_type hn_hard_negative_sampler = {
     .name = "hard-negative",

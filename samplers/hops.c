@@ -124,14 +124,9 @@ static void close_hops(struct hn_context *ctx, struct hn_sampler *self) {
     hn_free(ctx, state->order);
 }
 
-static const struct hn_option options[] = {{.name = "l",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, l),
-                                            .initial = "2",
-                                            .min = 1,
-                                            .max = INT32_MAX,
-                                            .help = "hops from the anchor, exactly"},
-                                           {0}};
+static const struct hn_option options[] = {
+    {HN_INT_OPTION(struct params, l, "l", "2", 1, INT32_MAX, "hops from the anchor, exactly")},
+    {0}};
 
 const struct hn_sampler_type hn_hops_sampler = {
     .name = "hops",

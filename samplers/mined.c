@@ -245,22 +245,15 @@ static void close_mined(struct hn_context *ctx, struct hn_sampler *self) {
 static const char *const takes[] = {"top", "draw", NULL};
 static const char *const words[] = {"all", NULL};
 
-#define WHOLE(named, member, value, text)                                                          \
-    .name = (named), .kind = HN_OPTION_INT, .offset = offsetof(struct params, member),             \
-    .initial = (value), .min = 1, .max = INT32_MAX, .help = (text)
-#define LIMIT(member, text)                                                                        \
-    .name = #member, .kind = HN_OPTION_REAL, .offset = offsetof(struct params, member), .min = -2, \
-    .max = 2, .help = (text)
+#define WHOLE(name, field, initial, help)                                                          \
+    HN_INT_OPTION(struct params, field, name, initial, 1, INT32_MAX, help)
+#define LIMIT(field, help) HN_REAL_OPTION(struct params, field, #field, NULL, -2, 2, help)
 
 static const struct hn_option options[] = {
     {WHOLE("R", r, "100", "most similar items looked at")},
     {WHOLE("n", n, "10", "negatives per anchor"), .choices = words},
-    {.name = "take",
-     .kind = HN_OPTION_CHOICE,
-     .offset = offsetof(struct params, take),
-     .initial = "top",
-     .choices = takes,
-     .help = "of what the filters leave: top: the most similar; draw: at random"},
+    {HN_CHOICE_OPTION(struct params, take, "take", "top", takes,
+                      "of what the filters leave: top: the most similar; draw: at random")},
     {WHOLE("min_rank", min_rank, "1", "rank of the first item kept, 1 = the most similar")},
     {WHOLE("max_rank", max_rank, NULL, "rank of the last item kept")},
     {LIMIT(min_score, "least similarity kept")},

@@ -95,14 +95,9 @@ static void close_random(struct hn_context *ctx, struct hn_sampler *self) {
 
 static const char *const words[] = {"all", NULL};
 static const struct hn_option options[] = {
-    {.name = "n",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, n),
-     .initial = "255",
-     .min = 1,
-     .max = INT32_MAX,
-     .choices = words,
-     .help = "negatives per anchor, drawn without replacement"},
+    {HN_INT_OPTION(struct params, n, "n", "255", 1, INT32_MAX,
+                   "negatives per anchor, drawn without replacement"),
+     .choices = words},
     {0}};
 
 const struct hn_sampler_type hn_random_negatives_sampler = {

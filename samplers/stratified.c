@@ -345,19 +345,10 @@ static void close_stratified(struct hn_context *ctx, struct hn_sampler *self) {
 }
 
 static const struct hn_option options[] = {
-    {.name = "clusters",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, clusters),
-     .min = 1,
-     .max = INT32_MAX,
-     .help = "k-means clusters (default: the batch size, one item of each per batch)"},
-    {.name = "iterations",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, iterations),
-     .initial = "20",
-     .min = 1,
-     .max = 1000,
-     .help = "most iterations of k-means; fewer if no item moves any more"},
+    {HN_INT_OPTION(struct params, clusters, "clusters", NULL, 1, INT32_MAX,
+                   "k-means clusters (default: the batch size, one item of each per batch)")},
+    {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
+                   "most iterations of k-means; fewer if no item moves any more")},
     {0}};
 
 const struct hn_sampler_type hn_stratified_sampler = {

@@ -66,12 +66,9 @@ static void close_uniform(struct hn_context *ctx, struct hn_sampler *self) {
 
 static const char *const draws[] = {"shuffle", "iid", NULL};
 static const struct hn_option options[] = {
-    {.name = "draw",
-     .kind = HN_OPTION_CHOICE,
-     .offset = offsetof(struct params, draw),
-     .initial = "shuffle",
-     .choices = draws,
-     .help = "shuffle: an epoch without replacement; iid: every place drawn with replacement"},
+    {HN_CHOICE_OPTION(
+        struct params, draw, "draw", "shuffle", draws,
+        "shuffle: an epoch without replacement; iid: every place drawn with replacement")},
     {0}};
 
 const struct hn_sampler_type hn_uniform_sampler = {

@@ -233,14 +233,9 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     return code;
 }
 
-static const struct hn_option options[] = {{.name = "count",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, count),
-                                            .initial = "10000",
-                                            .min = 1,
-                                            .max = 100000000,
-                                            .help = "random assignments"},
-                                           {0}};
+static const struct hn_option options[] = {
+    {HN_INT_OPTION(struct params, count, "count", "10000", 1, 100000000, "random assignments")},
+    {0}};
 
 static const struct hn_column columns[] = {
     {"temperature", HN_COLUMN_REAL, "1", "temperature of the loss", HN_NEITHER},

@@ -267,20 +267,10 @@ static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {
 }
 
 static const struct hn_option options[] = {
-    {.name = "size",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, size),
-     .initial = "64",
-     .min = 1,
-     .max = 1024,
-     .help = "rows and columns of the shrunk matrix"},
-    {.name = "quantile",
-     .kind = HN_OPTION_REAL,
-     .offset = offsetof(struct params, quantile),
-     .initial = "0.999",
-     .min = 0.5,
-     .max = 0.999999,
-     .help = "which entries are the large ones, and which GCBS keeps"},
+    {HN_INT_OPTION(struct params, size, "size", "64", 1, 1024,
+                   "rows and columns of the shrunk matrix")},
+    {HN_REAL_OPTION(struct params, quantile, "quantile", "0.999", 0.5, 0.999999,
+                    "which entries are the large ones, and which GCBS keeps")},
     {0}};
 
 static const struct hn_column columns[] = {

@@ -63,14 +63,8 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     return code;
 }
 
-static const struct hn_option options[] = {{.name = "bins",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, bins),
-                                            .initial = "200",
-                                            .min = 1,
-                                            .max = 100000,
-                                            .help = "equal bins on [-1, 1]"},
-                                           {0}};
+static const struct hn_option options[] = {
+    {HN_INT_OPTION(struct params, bins, "bins", "200", 1, 100000, "equal bins on [-1, 1]")}, {0}};
 
 static const struct hn_column columns[] = {
     {"kind", HN_COLUMN_TEXT, "", "positive, true_negative, false_negative or unlabelled",

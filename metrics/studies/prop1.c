@@ -289,22 +289,13 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     return code;
 }
 
-static const struct hn_option options[] = {HN_STUDY_GRAPH_OPTIONS,
-                                           {.name = "graphs",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, graphs),
-                                            .initial = "5",
-                                            .min = 1,
-                                            .max = 10000,
-                                            .help = "graphs drawn; each gives one trial per item"},
-                                           {.name = "points",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, points),
-                                            .initial = "81",
-                                            .min = 2,
-                                            .max = 10000,
-                                            .help = "values of s on [-1, 1], and of the rank S"},
-                                           {0}};
+static const struct hn_option options[] = {
+    HN_STUDY_GRAPH_OPTIONS,
+    {HN_INT_OPTION(struct params, graphs, "graphs", "5", 1, 10000,
+                   "graphs drawn; each gives one trial per item")},
+    {HN_INT_OPTION(struct params, points, "points", "81", 2, 10000,
+                   "values of s on [-1, 1], and of the rank S")},
+    {0}};
 
 static const struct hn_column columns[] = {
     {"by", HN_COLUMN_TEXT, "", "similarity: one s for all items; rank: that of each item's S-th",

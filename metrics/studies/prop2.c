@@ -314,21 +314,11 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     return code;
 }
 
-static const struct hn_option options[] = {{.name = "alpha",
-                                            .kind = HN_OPTION_REAL,
-                                            .offset = offsetof(struct params, alpha),
-                                            .initial = "0.2",
-                                            .min = 0.001,
-                                            .max = 1,
-                                            .help = "restart probability"},
-                                           HN_STUDY_GRAPH_OPTIONS,
-                                           {.name = "sweeps",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, sweeps),
-                                            .initial = "8",
-                                            .max = 100000,
-                                            .help = "random starts of sweep cuts"},
-                                           {0}};
+static const struct hn_option options[] = {
+    {HN_REAL_OPTION(struct params, alpha, "alpha", "0.2", 0.001, 1, "restart probability")},
+    HN_STUDY_GRAPH_OPTIONS,
+    {HN_INT_OPTION(struct params, sweeps, "sweeps", "8", 0, 100000, "random starts of sweep cuts")},
+    {0}};
 
 static const struct hn_column columns[] = {
     {"alpha", HN_COLUMN_REAL, "1", "restart probability", HN_NEITHER},

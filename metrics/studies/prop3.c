@@ -183,15 +183,11 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
 }
 
 static const char *const all[] = {"all", NULL};
-static const struct hn_option options[] = {{.name = "anchors",
-                                            .kind = HN_OPTION_INT,
-                                            .offset = offsetof(struct params, anchors),
-                                            .initial = "1000",
-                                            .min = 1,
-                                            .max = INT32_MAX,
-                                            .choices = all,
-                                            .help = "anchors, drawn at random, or all"},
-                                           {0}};
+static const struct hn_option options[] = {
+    {HN_INT_OPTION(struct params, anchors, "anchors", "1000", 1, INT32_MAX,
+                   "anchors, drawn at random, or all"),
+     .choices = all},
+    {0}};
 
 static const struct hn_column columns[] = {
     {"temperature", HN_COLUMN_REAL, "1", "temperature of the loss", HN_NEITHER},

@@ -195,19 +195,10 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
 
 static const struct hn_option options[] = {
     HN_STUDY_GRAPH_OPTIONS,
-    {.name = "alpha",
-     .kind = HN_OPTION_SCHEDULE,
-     .offset = offsetof(struct params, alpha),
-     .initial = "0.2",
-     .max = 1,
-     .help = "restart probability; a~b runs from a to b over the steps of the series"},
-    {.name = "batches",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, batches),
-     .initial = "300",
-     .min = 1,
-     .max = 10000000,
-     .help = "batches judged, for each pair of steps"},
+    {HN_SCHEDULE_OPTION(struct params, alpha, "alpha", "0.2", 0, 1,
+                        "restart probability; a~b runs from a to b over the steps of the series")},
+    {HN_INT_OPTION(struct params, batches, "batches", "300", 1, 10000000,
+                   "batches judged, for each pair of steps")},
     {0}};
 
 static const struct hn_column columns[] = {

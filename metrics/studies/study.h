@@ -79,16 +79,10 @@ struct hn_study_graph {
     int64_t m, k; // candidates and neighbours per item
 };
 #define HN_STUDY_GRAPH_OPTIONS                                                                     \
-    {.name = "M",                                                                                  \
-     .kind = HN_OPTION_INT,                                                                        \
-     .offset = offsetof(struct hn_study_graph, m),                                                 \
-     .initial = "500",                                                                             \
-     .min = 1,                                                                                     \
-     .max = INT32_MAX,                                                                             \
-     .help = "candidates per item, of the proximity graph"},                                       \
+    {HN_INT_OPTION(struct hn_study_graph, m, "M", "500", 1, INT32_MAX,                             \
+                   "candidates per item, of the proximity graph")},                                \
     {                                                                                              \
-        .name = "K", .kind = HN_OPTION_INT, .offset = offsetof(struct hn_study_graph, k),          \
-        .initial = "100", .min = 1, .max = INT32_MAX, .help = "neighbours per item"                \
+        HN_INT_OPTION(struct hn_study_graph, k, "K", "100", 1, INT32_MAX, "neighbours per item")   \
     }
 #define HN_STUDY_GRAPH_COLUMNS                                                                     \
     {"M", HN_COLUMN_INT, "items", "candidates per item, of the proximity graph", HN_NEITHER}, {    \
