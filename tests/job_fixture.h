@@ -4,6 +4,7 @@
 #define HN_TESTS_JOB_FIXTURE_H
 
 #include "harness/job/job.h"
+#include "plots/page/figure.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 
@@ -49,7 +50,7 @@ static inline enum hn_code read_text(struct bench *b, const char *text, const ch
         if (at)
             *at++ = '\0';
     }
-    return hn_job_read(&b->ctx, b->path, set ? &list : NULL, job);
+    return hn_job_read(&b->ctx, b->path, set ? &list : NULL, hn_figure_id, job);
 }
 
 static inline void check_message(struct bench *b, const char *wanted) {

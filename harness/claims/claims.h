@@ -4,7 +4,7 @@
 #ifndef HN_HARNESS_CLAIMS_CLAIMS_H
 #define HN_HARNESS_CLAIMS_CLAIMS_H
 
-#include "harness/job/job_private.h"
+#include "core/options/yaml.h"
 #include "results/store.h"
 
 enum hn_verdict { HN_HOLDS, HN_FAILS, HN_INCONCLUSIVE, HN_NOT_TESTED };

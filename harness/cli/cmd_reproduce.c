@@ -114,14 +114,14 @@ static enum hn_code read_claim_file(struct hn_context *ctx, const char *path, ch
     FILE *file = fopen(path, "rb");
     if (!file)
         return hn_fail(ctx, HN_USAGE, "--claims %s: cannot be opened: %s", path, strerror(errno));
-    *text = hn_zalloc(ctx, HN_JOB_FILE_MAX + 2, 1);
-    size_t got = *text ? fread(*text, 1, HN_JOB_FILE_MAX + 1, file) : 0;
-    bool bad = ferror(file) || got > HN_JOB_FILE_MAX || memchr(*text ? *text : "", 0, got);
+    *text = hn_zalloc(ctx, HN_YAML_FILE_MAX + 2, 1);
+    size_t got = *text ? fread(*text, 1, HN_YAML_FILE_MAX + 1, file) : 0;
+    bool bad = ferror(file) || got > HN_YAML_FILE_MAX || memchr(*text ? *text : "", 0, got);
     fclose(file);
     if (!*text)
         return ctx->code;
     return bad ? hn_fail(ctx, HN_USAGE, "--claims %s: cannot be read as a text of at most %d MiB",
-                         path, HN_JOB_FILE_MAX >> 20)
+                         path, HN_YAML_FILE_MAX >> 20)
                : HN_OK;
 }
 

@@ -443,7 +443,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
         return ctx->code;
     hn_instructions_open(&p->instructions);
     struct hn_job job;
-    enum hn_code code = hn_job_read(ctx, path, &p->set, &job);
+    enum hn_code code = hn_job_read(ctx, path, &p->set, hn_figure_id, &job);
     if (code == HN_OK) {
         if (p->seed != INT64_MIN) {
             job.seed[0] = p->seed;

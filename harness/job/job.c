@@ -1,13 +1,8 @@
 // The meaning of a job file: which keys there are, what they take, what they default to. Ranges and
 // types of numbers stand in option tables, as those of samplers do.
 #include "harness/job/job_private.h"
-#include "plots/page/figure.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // Every number that stands by itself or in a list. 2^53: what a double, and so JSON, holds exactly.
 struct numbers {
@@ -163,6 +158,7 @@ enum hn_code hn_job_read_group(struct hn_context *ctx, const char *name,
 struct reader {
     struct hn_context *ctx;
     const struct hn_yaml *root;
+    const char *(*figure)(int64_t i); // names of figures; NULL = any
     struct hn_job *job;
 };
 
@@ -322,18 +318,26 @@ static enum hn_code read_limits(struct reader *r, const struct hn_yaml *value) {
     return HN_OK;
 }
 
-static enum hn_code add_figure(struct hn_context *ctx, const struct hn_yaml *item,
-                               struct hn_job *job) {
+static enum hn_code check_figure(struct reader *r, const struct hn_yaml *item) {
+    struct hn_names names = {.n = 0};
+    const char *id;
+    hn_names_add(&names, "all");
+    hn_names_add(&names, "none");
+    for (int64_t i = 0; (id = r->figure(i)) != NULL; i++) {
+        if (!strcmp(item->text, id))
+            return HN_OK;
+        hn_names_add(&names, id);
+    }
+    return hn_yaml_fail_unknown(r->ctx, item, "figure", &names);
+}
+
+static enum hn_code add_figure(struct reader *r, const struct hn_yaml *item) {
+    struct hn_context *ctx = r->ctx;
+    struct hn_job *job = r->job;
     if (item->kind != HN_YAML_SCALAR)
         return hn_yaml_fail(ctx, item, "'figures' wants names, not %s", hn_yaml_kind_name(item));
-    if (!hn_figure_find(item->text)) {
-        struct hn_names names = {.n = 0};
-        hn_names_add(&names, "all");
-        hn_names_add(&names, "none");
-        for (int64_t i = 0; hn_figures[i]; i++)
-            hn_names_add(&names, hn_figures[i]->id);
-        return hn_yaml_fail_unknown(ctx, item, "figure", &names);
-    }
+    if (r->figure && check_figure(r, item))
+        return ctx->code;
     for (int64_t i = 0; i < job->n_figures; i++)
         if (!strcmp(job->figure[i], item->text))
             return hn_yaml_fail(ctx, item, "'%s' is given twice in 'figures'", item->text);
@@ -357,7 +361,7 @@ static enum hn_code read_figures(struct reader *r, const struct hn_yaml *value) 
     if (!r->job->figure)
         return r->ctx->code;
     for (; n > 0; n--, item = item->next)
-        if (add_figure(r->ctx, item, r->job))
+        if (add_figure(r, item))
             return r->ctx->code;
     return HN_OK;
 }
@@ -418,8 +422,8 @@ static enum hn_code check_cells(struct hn_context *ctx, const struct hn_yaml *ro
 }
 
 static enum hn_code read_root(struct hn_context *ctx, const struct hn_yaml *root,
-                              struct hn_job *job) {
-    struct reader r = {ctx, root, job};
+                              const char *(*figure)(int64_t i), struct hn_job *job) {
+    struct reader r = {ctx, root, figure, job};
     if (check_keys(ctx, root))
         return ctx->code;
     for (int i = 0; i < N_KEYS; i++) {
@@ -430,74 +434,40 @@ static enum hn_code read_root(struct hn_context *ctx, const struct hn_yaml *root
     return check_cells(ctx, root, job);
 }
 
-// Reads the whole file, at most one byte more than allowed, into a buffer of the caller.
-static enum hn_code read_file(struct hn_context *ctx, const char *path, char *text,
-                              int64_t *length) {
-    struct stat s;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return hn_fail(ctx, HN_USAGE, "%s: the job file cannot be opened: %s", path,
-                       strerror(errno));
-    bool folder = fstat(fileno(file), &s) == 0 && S_ISDIR(s.st_mode);
-    errno = 0;
-    size_t got = folder ? 0 : fread(text, 1, HN_JOB_FILE_MAX + 1, file);
-    int failed = ferror(file) ? errno : 0;
-    fclose(file);
-    if (folder)
-        return hn_fail(ctx, HN_USAGE, "%s: a folder, not a job file", path);
-    if (failed)
-        return hn_fail(ctx, HN_USAGE, "%s: the job file cannot be read: %s", path,
-                       strerror(failed));
-    if (got > HN_JOB_FILE_MAX)
-        return hn_fail(ctx, HN_USAGE, "%s: larger than %d MiB, so no job file", path,
-                       HN_JOB_FILE_MAX >> 20);
-    *length = (int64_t)got;
-    return HN_OK;
+// `batches` and `epochs` say the same thing: the override of one replaces the other in the file,
+// but not another override.
+static void drop_counterpart(struct hn_context *ctx, struct hn_yaml *root) {
+    const struct hn_yaml *batches = hn_yaml_find(root, "batches");
+    const struct hn_yaml *epochs = hn_yaml_find(root, "epochs");
+    if (batches && epochs && batches->origin.lines != epochs->origin.lines)
+        hn_yaml_remove(ctx, root, batches->origin.lines ? "batches" : "epochs");
 }
 
-enum hn_code hn_job_parse_file(struct hn_context *ctx, const char *path, struct hn_yaml **root) {
-    struct hn_yaml_origin origin = {"", path, true};
-    int64_t length = 0;
-    char *text = hn_alloc(ctx, HN_JOB_FILE_MAX + 1, 1);
-    if (!text)
-        return hn_failure(ctx);
-    enum hn_code code = read_file(ctx, path, text, &length);
-    if (!code)
-        code = hn_yaml_parse(ctx, text, length, origin, root);
-    hn_free(ctx, text);
-    if (code)
-        return code;
-    if (!*root)
-        return hn_fail(ctx, HN_USAGE, "%s:1:1: the job file is empty", path);
-    if ((*root)->kind != HN_YAML_MAP)
-        return hn_yaml_fail(ctx, *root, "a job file is a mapping of keys, not %s",
-                            hn_yaml_kind_name(*root));
+enum hn_code hn_job_parse_file(struct hn_context *ctx, const char *path,
+                               const struct hn_text_list *set, struct hn_yaml **root) {
+    if (hn_yaml_read(ctx, "job file", path, root))
+        return ctx->code;
+    for (int64_t i = 0; set && i < set->count; i++)
+        if (hn_yaml_override(ctx, set->item[i], *root))
+            return ctx->code;
+    drop_counterpart(ctx, *root);
     return HN_OK;
-}
-
-// Texts of the file are in the message: no control character of theirs reaches a terminal.
-void hn_job_clean_message(struct hn_context *ctx) {
-    for (char *c = ctx->message; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            *c = '?';
 }
 
 enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct hn_text_list *set,
-                         struct hn_job *out) {
+                         const char *(*figure)(int64_t i), struct hn_job *out) {
     struct hn_yaml *root = NULL;
     memset(out, 0, sizeof *out);
     out->path = hn_strdup(ctx, path);
-    enum hn_code code = out->path ? hn_job_parse_file(ctx, path, &root) : hn_failure(ctx);
-    for (int64_t i = 0; !code && set && i < set->count; i++)
-        code = hn_job_override(ctx, set->item[i], root);
+    enum hn_code code = out->path ? hn_job_parse_file(ctx, path, set, &root) : hn_failure(ctx);
     if (!code)
-        code = read_root(ctx, root, out);
+        code = read_root(ctx, root, figure, out);
     if (!code)
         code = hn_job_resolve(ctx, out);
     hn_yaml_free(ctx, root);
     if (code) {
         hn_job_free(ctx, out);
-        hn_job_clean_message(ctx);
+        hn_yaml_clean_message(ctx);
     }
     return code;
 }
@@ -552,7 +522,7 @@ enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
         *out = job.sampler[0];
         job.n_samplers = 0; // moved
     } else {
-        hn_job_clean_message(ctx);
+        hn_yaml_clean_message(ctx);
     }
     hn_yaml_free(ctx, root);
     hn_job_free(ctx, &job);

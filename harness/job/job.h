@@ -8,6 +8,20 @@
 #include "metrics/studies/study.h"
 #include "samplers/sampler.h"
 
+// An entry of a registry, as far as a grid is concerned.
+struct hn_grid_type {
+    const char *name;
+    const struct hn_option *options;
+    size_t params_size;
+    const void *type; // the registry's entry
+};
+// One point of a grid of such entries.
+struct hn_grid_point {
+    struct hn_grid_type type;
+    void *params; // owned
+    char *text;   // canonical parameters ("K=100, M=500"), owned
+};
+
 // One point of a sampler's grid: parameters filled from its option table.
 struct hn_job_sampler {
     const struct hn_sampler_type *type;
@@ -77,10 +91,12 @@ struct hn_job {
 
 // Reads a job file and applies overrides "key=value" (YAML values, dotted keys: "timing.reps=3",
 // "batches=20"), which replace what the file says; `batches` also removes `epochs` and the other
-// way round. set: NULL = none. HN_USAGE with "file:line:column: ..." or "--set key=value: ..." for
+// way round. set: NULL = none. figure: the names that `figures` may hold, by number (NULL behind
+// the last), or NULL for any. HN_USAGE with "file:line:column: ..." or "--set key=value: ..." for
 // what is wrong. `out` is uninitialised before and, after a failure, empty.
 HN_MUST_USE enum hn_code hn_job_read(struct hn_context *ctx, const char *path,
-                                     const struct hn_text_list *set, struct hn_job *out);
+                                     const struct hn_text_list *set,
+                                     const char *(*figure)(int64_t i), struct hn_job *out);
 void hn_job_free(struct hn_context *ctx, struct hn_job *job); // zeroed is fine
 
 // Parses one sampler written as in a job file, as YAML ("knn", "{batchsampler: {M: 500}}").

@@ -1,8 +1,9 @@
 // Job files of trainings: what a task is trained with. Keys that mean the same as in jobs of
 // samplers are read the same way.
+#include "harness/job/train_job.h"
 #include "core/digest.h"
-#include "harness/run/train.h"
-#include "metrics/weighting.h"
+#include "harness/job/job_private.h"
+#include "training/tasks/task.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -370,9 +371,7 @@ enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
     out->path = hn_strdup(ctx, path);
     out->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - path) : 0, path);
     enum hn_code code =
-        out->path && out->folder ? hn_job_parse_file(ctx, path, &root) : hn_failure(ctx);
-    for (int64_t i = 0; !code && set && i < set->count; i++)
-        code = hn_job_override(ctx, set->item[i], root);
+        out->path && out->folder ? hn_job_parse_file(ctx, path, set, &root) : hn_failure(ctx);
     if (!code)
         code = read_root(ctx, root, out);
     if (!code)
@@ -380,7 +379,7 @@ enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
     hn_yaml_free(ctx, root);
     if (code) {
         hn_train_job_free(ctx, out);
-        hn_job_clean_message(ctx);
+        hn_yaml_clean_message(ctx);
     }
     return code;
 }

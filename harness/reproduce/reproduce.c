@@ -6,6 +6,7 @@
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 #include "harness/run/runner.h"
+#include "plots/page/figure.h"
 #include "plots/page/paper.h"
 
 #include <dirent.h>
@@ -359,7 +360,7 @@ static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
         struct hn_text_list set = {item, OVERRIDES};
         while (!item[set.count - 1])
             set.count--;
-        code = hn_job_read(ctx, path, &set, &read);
+        code = hn_job_read(ctx, path, &set, hn_figure_id, &read);
     }
     if (code == HN_OK) {
         code = run_plan(ctx, rep, &read, out);

@@ -15,6 +15,7 @@
 
 #include "core/digest.h"
 #include "harness/host/host.h"
+#include "harness/job/job.h"
 #include "results/cell_file.h"
 #include "samplers/sampler.h"
 

@@ -17,6 +17,8 @@ const struct hn_figure *const hn_figures[] = {
     &hn_pareto,     &hn_accuracy,  &hn_bs_fig13,   &hn_hc_fig11, &hn_gc_fig7,  &hn_hc_fig5,
     &hn_train_loss, NULL};
 
+const char *hn_figure_id(int64_t i) { return hn_figures[i] ? hn_figures[i]->id : NULL; }
+
 const struct hn_figure *hn_figure_find(const char *id) {
     for (const struct hn_figure *const *f = hn_figures; *f; f++)
         if (strcmp((*f)->id, id) == 0)

@@ -44,6 +44,7 @@ struct hn_figure {
 
 extern const struct hn_figure *const hn_figures[]; // NULL-terminated
 const struct hn_figure *hn_figure_find(const char *id);
+const char *hn_figure_id(int64_t i); // of figure i; NULL behind the last
 // Not among them: a metric over past results, from the table that `compare --history` makes of them
 // (/runs with created, commit, sampler, value; root attributes metric, units, cells).
 extern const struct hn_figure hn_history;

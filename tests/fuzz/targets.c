@@ -85,11 +85,12 @@ static void run_job(const uint8_t *data, size_t size) {
     struct hn_job job, again;
     begin(&ctx);
     int fd = memory_file(data, size, path);
-    enum hn_code code = hn_job_read(&ctx, path, NULL, &job);
+    enum hn_code code = hn_job_read(&ctx, path, NULL, hn_figure_id, &job);
     close(fd);
     if (code == HN_OK) {
         fd = memory_file((const uint8_t *)job.resolved, strlen(job.resolved), path);
-        must(&ctx, hn_job_read(&ctx, path, NULL, &again) == HN_OK, "a resolved job can be read");
+        must(&ctx, hn_job_read(&ctx, path, NULL, hn_figure_id, &again) == HN_OK,
+             "a resolved job can be read");
         must(&ctx, strcmp(job.resolved, again.resolved) == 0, "and resolves to itself");
         hn_job_free(&ctx, &again);
         hn_job_free(&ctx, &job);

@@ -1,6 +1,5 @@
 // Job files: meaning, grid order, overrides, round trip through the resolved text, the place and
 // the remedy in every error.
-#include "plots/page/figure.h"
 #include "tests/job_fixture.h"
 
 #include <stdlib.h>
@@ -446,16 +445,20 @@ static void test_files(void) {
     char path[700];
     set_up(&b);
     snprintf(path, sizeof path, "%s/missing.yaml", b.folder);
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, &job), HN_USAGE, "missing.yaml");
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, &job), HN_USAGE, "No such file");
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, b.folder, NULL, &job), HN_USAGE,
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, hn_figure_id, &job), HN_USAGE,
+                   "missing.yaml");
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, path, NULL, hn_figure_id, &job), HN_USAGE,
+                   "No such file");
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, b.folder, NULL, hn_figure_id, &job), HN_USAGE,
                    "a folder, not a job file");
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, "", NULL, &job), HN_USAGE, "cannot be opened");
-    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, "/dev/zero", NULL, &job), HN_USAGE, "larger than");
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, "", NULL, hn_figure_id, &job), HN_USAGE,
+                   "cannot be opened");
+    HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, "/dev/zero", NULL, hn_figure_id, &job), HN_USAGE,
+                   "larger than");
     write_bytes(b.path, SHORT, strlen(SHORT));
     CU_ASSERT_EQUAL(chmod(b.path, 0), 0);
     if (geteuid() != 0) // the superuser reads everything
-        HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, b.path, NULL, &job), HN_USAGE,
+        HN_CHECK_FAILS(&b.ctx, hn_job_read(&b.ctx, b.path, NULL, hn_figure_id, &job), HN_USAGE,
                        "Permission denied");
     tear_down(&b);
 }
@@ -468,7 +471,7 @@ static void test_relative_path(void) {
     write_bytes(b.path, SHORT, strlen(SHORT));
     CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(before, sizeof before));
     CU_ASSERT_EQUAL_FATAL(chdir(b.folder), 0);
-    enum hn_code code = hn_job_read(&b.ctx, "job.yaml", NULL, &job);
+    enum hn_code code = hn_job_read(&b.ctx, "job.yaml", NULL, hn_figure_id, &job);
     CU_ASSERT_EQUAL_FATAL(chdir(before), 0);
     CU_ASSERT_EQUAL_FATAL(code, HN_OK);
     CU_ASSERT_STRING_EQUAL(job.snapshot[0], "a.h5");
@@ -577,13 +580,13 @@ static void test_shipped_jobs(void) {
     hn_context_init(&ctx, 1);
     if (access("harness/jobs/smoke.yaml", R_OK) != 0)
         hn_test_skip("not run from the root of the checkout");
-    HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/demo.yaml", NULL, &job));
+    HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/demo.yaml", NULL, hn_figure_id, &job));
     CU_ASSERT_STRING_EQUAL(job.snapshot[0], "harness/jobs/../../datasets/cifar10-mini.h5");
     CU_ASSERT(job.figures_all);
     hn_job_free(&ctx, &job);
     const char *const complete[] = {"harness/jobs/smoke.yaml", "harness/jobs/all-samplers.yaml"};
     for (int k = 0; k < 2; k++) {
-        HN_CHECK(&ctx, hn_job_read(&ctx, complete[k], NULL, &job));
+        HN_CHECK(&ctx, hn_job_read(&ctx, complete[k], NULL, hn_figure_id, &job));
         for (int64_t i = 0; hn_samplers[i]; i++) {
             bool found = false;
             for (int64_t j = 0; j < job.n_samplers; j++)
@@ -592,7 +595,7 @@ static void test_shipped_jobs(void) {
         }
         hn_job_free(&ctx, &job);
     }
-    HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/gcbs.yaml", NULL, &job));
+    HN_CHECK(&ctx, hn_job_read(&ctx, "harness/jobs/gcbs.yaml", NULL, hn_figure_id, &job));
     hn_job_free(&ctx, &job);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }

@@ -98,7 +98,7 @@ static void test_grid_bounds(void) {
 static void check_any(struct bench *b, const char *text, size_t n, int64_t *accepted) {
     struct hn_job job;
     write_bytes(b->path, text, n);
-    enum hn_code code = hn_job_read(&b->ctx, b->path, NULL, &job);
+    enum hn_code code = hn_job_read(&b->ctx, b->path, NULL, hn_figure_id, &job);
     if (code == HN_OK) {
         ++*accepted;
         hn_job_free(&b->ctx, &job);

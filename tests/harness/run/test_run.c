@@ -57,7 +57,7 @@ static const char all_samplers[] =
 
 static void read_job(struct hn_context *ctx, const struct place *p, struct hn_job *job) {
     struct hn_text_list none = {NULL, 0};
-    HN_CHECK(ctx, hn_job_read(ctx, p->job, &none, job));
+    HN_CHECK(ctx, hn_job_read(ctx, p->job, &none, NULL, job));
 }
 
 static void test_plan_has_every_point(void) {
@@ -164,7 +164,7 @@ static enum hn_code run_place_counted(struct hn_context *ctx, const struct place
     struct hn_job job;
     struct hn_plan plan;
     memset(results, 0, sizeof *results);
-    if (hn_job_read(ctx, p->job, set, &job))
+    if (hn_job_read(ctx, p->job, set, NULL, &job))
         return ctx->code;
     struct hn_run_options options = {.folder = p->out, .quiet = true, .instructions = counter};
     enum hn_code code = hn_plan_make(ctx, &job, &plan);

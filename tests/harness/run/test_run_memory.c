@@ -82,7 +82,7 @@ static enum hn_code execute(struct hn_context *ctx, const struct place *p,
     struct hn_job job;
     struct hn_plan plan;
     struct hn_results results;
-    if (hn_job_read(ctx, p->job, NULL, &job))
+    if (hn_job_read(ctx, p->job, NULL, NULL, &job))
         return ctx->code;
     struct hn_run_options options = {.folder = p->out, .quiet = true};
     enum hn_code code = hn_plan_make(ctx, &job, &plan);

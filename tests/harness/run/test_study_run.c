@@ -97,7 +97,7 @@ static enum hn_code run_job(struct bench *b, const char *out, struct hn_run_summ
     char folder[700];
     snprintf(folder, sizeof folder, "%s/%s", b->folder, out);
     memset(results, 0, sizeof *results);
-    if (hn_job_read(&b->ctx, b->path, NULL, &job))
+    if (hn_job_read(&b->ctx, b->path, NULL, NULL, &job))
         return b->ctx.code;
     struct hn_run_options options = {.folder = folder, .quiet = true};
     enum hn_code code = hn_plan_make(&b->ctx, &job, &plan);

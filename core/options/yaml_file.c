@@ -1,8 +1,63 @@
-// Overrides of a job file from the command line: --set key=value, with dotted keys for what is
-// nested.
-#include "harness/job/job_private.h"
+// YAML files, and overrides of what they say from the command line: --set key=value, with dotted
+// keys for what is nested.
+#include "core/options/yaml.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+// Reads the whole file, at most one byte more than allowed, into a buffer of the caller.
+static enum hn_code read_file(struct hn_context *ctx, const char *what, const char *path,
+                              char *text, int64_t *length) {
+    struct stat s;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return hn_fail(ctx, HN_USAGE, "%s: the %s cannot be opened: %s", path, what,
+                       strerror(errno));
+    bool folder = fstat(fileno(file), &s) == 0 && S_ISDIR(s.st_mode);
+    errno = 0;
+    size_t got = folder ? 0 : fread(text, 1, HN_YAML_FILE_MAX + 1, file);
+    int failed = ferror(file) ? errno : 0;
+    fclose(file);
+    if (folder)
+        return hn_fail(ctx, HN_USAGE, "%s: a folder, not a %s", path, what);
+    if (failed)
+        return hn_fail(ctx, HN_USAGE, "%s: the %s cannot be read: %s", path, what,
+                       strerror(failed));
+    if (got > HN_YAML_FILE_MAX)
+        return hn_fail(ctx, HN_USAGE, "%s: larger than %d MiB, so no %s", path,
+                       HN_YAML_FILE_MAX >> 20, what);
+    *length = (int64_t)got;
+    return HN_OK;
+}
+
+enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *path,
+                          struct hn_yaml **root) {
+    struct hn_yaml_origin origin = {"", path, true};
+    int64_t length = 0;
+    char *text = hn_alloc(ctx, HN_YAML_FILE_MAX + 1, 1);
+    if (!text)
+        return hn_failure(ctx);
+    enum hn_code code = read_file(ctx, what, path, text, &length);
+    if (!code)
+        code = hn_yaml_parse(ctx, text, length, origin, root);
+    hn_free(ctx, text);
+    if (code)
+        return code;
+    if (!*root)
+        return hn_fail(ctx, HN_USAGE, "%s:1:1: the %s is empty", path, what);
+    if ((*root)->kind != HN_YAML_MAP)
+        return hn_yaml_fail(ctx, *root, "a %s is a mapping of keys, not %s", what,
+                            hn_yaml_kind_name(*root));
+    return HN_OK;
+}
+
+void hn_yaml_clean_message(struct hn_context *ctx) {
+    for (char *c = ctx->message; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7F)
+            *c = '?';
+}
 
 // The mapping under a part of a dotted key: made if it is not there. NULL, with the message
 // recorded, if something else is there.
@@ -25,17 +80,6 @@ static struct hn_yaml *enter(struct hn_context *ctx, struct hn_yaml *map, const 
     return NULL;
 }
 
-// `batches` and `epochs` say the same thing: the override of one removes what the file says of the
-// other, but not another override.
-static void remove_counterpart(struct hn_context *ctx, struct hn_yaml *root, const char *key) {
-    const char *other = !strcmp(key, "batches")  ? "epochs"
-                        : !strcmp(key, "epochs") ? "batches"
-                                                 : NULL;
-    const struct hn_yaml *found = other ? hn_yaml_find(root, other) : NULL;
-    if (found && found->origin.lines)
-        hn_yaml_remove(ctx, root, other);
-}
-
 // Puts `value` (moved if HN_OK) under the dotted key text[0 .. length).
 static enum hn_code put_value(struct hn_context *ctx, struct hn_yaml *root, const char *text,
                               int64_t length, struct hn_yaml *value) {
@@ -53,12 +97,10 @@ static enum hn_code put_value(struct hn_context *ctx, struct hn_yaml *root, cons
     if (!key)
         return ctx->code;
     hn_yaml_put(ctx, map, key, value);
-    if (map == root)
-        remove_counterpart(ctx, root, key->text);
     return HN_OK;
 }
 
-enum hn_code hn_job_override(struct hn_context *ctx, const char *text, struct hn_yaml *root) {
+enum hn_code hn_yaml_override(struct hn_context *ctx, const char *text, struct hn_yaml *root) {
     struct hn_yaml_origin origin = {"--set ", text, false};
     const char *equals = strchr(text, '=');
     int clip = hn_yaml_clip(text);

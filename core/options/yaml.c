@@ -1,7 +1,7 @@
-// The node tree of a job file, built from libyaml's events: every node knows its line and column,
+// The node tree of a YAML file, built from libyaml's events: every node knows its line and column,
 // and a hostile file meets a bound (depth, nodes, children) before it costs anything. Anchors and
-// tags are refused: a job needs neither, and aliases can blow a small file up.
-#include "harness/job/job_private.h"
+// tags are refused: no file of ours needs them, and aliases can blow a small file up.
+#include "core/options/yaml.h"
 
 #include <stdio.h>
 #include <string.h>

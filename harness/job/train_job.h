@@ -1,0 +1,52 @@
+// Job files of trainings (YAML): which encoders to train, with which samplers.
+#ifndef HN_HARNESS_JOB_TRAIN_JOB_H
+#define HN_HARNESS_JOB_TRAIN_JOB_H
+
+#include "harness/job/job.h"
+#include "training/net/loss.h"
+
+struct hn_train_schedule {
+    double rate, decay, beta1, beta2, epsilon;
+    int64_t warmup;
+    int schedule;
+};
+struct hn_train_series {
+    int64_t every, dense_from, dense_to, dense_every;
+};
+struct hn_train_numbers {
+    int64_t version, steps, epochs, uniform_epochs, rebuild, evaluate, checkpoint;
+    int64_t batch_size, seed;
+    double temperature;
+    int positive, embeddings;
+    bool expected_loss, cosines;
+};
+
+// A grid of trainings: tasks x losses x weightings x temperatures x batch sizes x samplers x seeds.
+struct hn_train_job {
+    char *path, *folder; // of the job file
+    struct hn_grid_point *task, *sampler, *weighting;
+    int64_t n_tasks, n_samplers, n_weightings;
+    enum hn_objective *loss;
+    int64_t n_losses;
+    double *temperature;
+    int64_t *batch_size, *seed; // batch size 0: all items
+    int64_t n_temperatures, n_batch_sizes, n_seeds;
+    struct hn_train_numbers number;
+    struct hn_train_schedule adam;
+    struct hn_train_series series;
+    char (*data_sha256)[65]; // [n_tasks] of the data, "" unknown; NULL until hn_train_job_digest()
+    char *resolved;          // the job with every default, for provenance
+    char resolved_sha256[65];
+};
+
+// As hn_job_read(): HN_USAGE with file, line and column, or "--set key=value".
+HN_MUST_USE enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
+                                           const struct hn_text_list *set,
+                                           struct hn_train_job *out);
+void hn_train_job_free(struct hn_context *ctx, struct hn_train_job *job); // zeroed is fine
+
+// Reads the data of the tasks once: keys of runs hang on their contents, where these can be read.
+HN_MUST_USE enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
+                                             struct hn_train_job *job);
+
+#endif
