@@ -16,50 +16,26 @@ static enum hn_code begin_plan(struct hn_context *ctx, struct hn_table *t) {
     static const struct hn_column column[] = {
         {"run_key", HN_COLUMN_TEXT, "", "key of a cell of the job", HN_NEITHER},
         {"label", HN_COLUMN_TEXT, "", "the cell, for people", HN_NEITHER}};
-    if (hn_table_init(ctx, t, plan_name) || hn_table_add_column(ctx, t, &column[0]) ||
-        hn_table_add_column(ctx, t, &column[1]))
-        return ctx->code;
-    return HN_OK;
+    return hn_table_init(ctx, t, plan_name) ? ctx->code : hn_table_add_columns(ctx, t, column, 2);
 }
 
 static enum hn_code plan_row(struct hn_context *ctx, struct hn_table *t, const char *key,
                              const char *label) {
     int64_t row = t->rows;
-    if (hn_table_add_row(ctx, t) || hn_table_set_text(ctx, t, row, "run_key", key) ||
-        hn_table_set_text(ctx, t, row, "label", label))
+    const struct hn_value value[] = {
+        HN_TEXT_VALUE("run_key", key), HN_TEXT_VALUE("label", label), {NULL}};
+    return hn_table_add_row(ctx, t) ? ctx->code : hn_table_set(ctx, t, row, value);
+}
+
+enum hn_code hn_merge_plan_row(struct hn_context *ctx, struct hn_results *results,
+                               const char *run_key, const char *label) {
+    struct hn_table *t = NULL;
+    for (int64_t i = 0; i < results->n_tables; i++)
+        if (strcmp(results->table[i].name, plan_name) == 0)
+            t = &results->table[i];
+    if (!t && (!(t = hn_results_add_table(ctx, results)) || begin_plan(ctx, t)))
         return ctx->code;
-    return HN_OK;
-}
-
-// Room for a further table, zeroed and counted; NULL: out of memory.
-static struct hn_table *further_table(struct hn_context *ctx, struct hn_results *r) {
-    struct hn_table *longer = hn_resize(ctx, r->table, r->n_tables + 1, sizeof *longer);
-    if (!longer)
-        return NULL;
-    r->table = longer;
-    longer[r->n_tables] = (struct hn_table){0};
-    return &longer[r->n_tables++];
-}
-
-enum hn_code hn_merge_add_plan(struct hn_context *ctx, const struct hn_plan *plan,
-                               struct hn_results *results) {
-    struct hn_table *t = further_table(ctx, results);
-    char label[512];
-    enum hn_code code = t ? begin_plan(ctx, t) : ctx->code;
-    for (int64_t i = 0; code == HN_OK && i < plan->n_cells; i++) {
-        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-        code = plan_row(ctx, t, plan->cell[i].run_key, label);
-    }
-    int64_t steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
-    for (int64_t i = 0; code == HN_OK && i < steps; i++) {
-        hn_step_label(plan, &plan->step[i], label, sizeof label);
-        code = plan_row(ctx, t, plan->step[i].run_key, label);
-    }
-    for (int64_t i = 0; code == HN_OK && i < plan->n_studies; i++) {
-        hn_study_label(plan, &plan->study[i], label, sizeof label);
-        code = plan_row(ctx, t, plan->study[i].run_key, label);
-    }
-    return code;
+    return plan_row(ctx, t, run_key, label);
 }
 
 // Kinds of cells, numbered as hn_row_owners[]. Those of /snapshots have a row for each temperature.
@@ -238,7 +214,7 @@ static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *
         if (strcmp(piece->table[i].name, from->name) == 0)
             to = &piece->table[i];
     if (!to)
-        to = further_table(ctx, piece);
+        to = hn_results_add_table(ctx, piece);
     if (!to)
         return ctx->code;
     return copy_rows(ctx, to, from, index->row + index->start[owner], n, hn_row_owner(from)->column,
@@ -306,7 +282,7 @@ static enum hn_code cut_step(struct hn_context *ctx, const struct hn_results *r,
     if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
         copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
         return ctx->code;
-    struct hn_table *to = further_table(ctx, piece);
+    struct hn_table *to = hn_results_add_table(ctx, piece);
     if (!to)
         return ctx->code;
     for (int64_t row = first; row == first || (row < steps->rows && goes_on(steps, STEP, row));
@@ -330,7 +306,7 @@ static enum hn_code cut_study(struct hn_context *ctx, const struct hn_results *r
     if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
         copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
         return ctx->code;
-    struct hn_table *to = further_table(ctx, piece);
+    struct hn_table *to = hn_results_add_table(ctx, piece);
     if (!to || copy_rows(ctx, to, studies, &row, 1, NULL, 0))
         return ctx->code;
     for (int64_t i = 0; i < r->n_tables; i++)
@@ -456,7 +432,7 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_results *pa
         return ctx->code;
     if (!summary->missing)
         return HN_OK;
-    struct hn_table *t = further_table(ctx, out);
+    struct hn_table *t = hn_results_add_table(ctx, out);
     if (!t || hn_table_init(ctx, t, plan_name) || hn_table_append(ctx, t, plan))
         return ctx->code;
     return HN_OK;

@@ -2,13 +2,12 @@
 #ifndef HN_RESULTS_MERGE_H
 #define HN_RESULTS_MERGE_H
 
-#include "harness/run/plan.h"
 #include "results/store.h"
 
-// Table `plan` of results that lack cells: run_key and label of every cell of the job, in the order
-// of a whole run. What a merge goes by, and says is missing.
-HN_MUST_USE enum hn_code hn_merge_add_plan(struct hn_context *ctx, const struct hn_plan *plan,
-                                           struct hn_results *results);
+// Appends to the table `plan` of results that lack cells, which has run_key and label of every cell
+// of the job in the order of a whole run: what a merge goes by, and says is missing.
+HN_MUST_USE enum hn_code hn_merge_plan_row(struct hn_context *ctx, struct hn_results *results,
+                                           const char *run_key, const char *label);
 
 struct hn_merge_summary {
     int64_t cells, repeated, missing, failed; // of the whole plan; repeated: in several parts

@@ -207,6 +207,15 @@ static struct hn_table *find_table(const struct hn_results *r, const char *name)
     return NULL;
 }
 
+struct hn_table *hn_results_add_table(struct hn_context *ctx, struct hn_results *r) {
+    struct hn_table *longer = hn_resize(ctx, r->table, r->n_tables + 1, sizeof *longer);
+    if (!longer)
+        return NULL;
+    r->table = longer;
+    longer[r->n_tables] = (struct hn_table){0};
+    return &longer[r->n_tables++];
+}
+
 const struct hn_table *hn_results_table(const struct hn_results *r, const char *name) {
     return strcmp(name, "runs") == 0 ? &r->runs : find_table(r, name);
 }

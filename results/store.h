@@ -43,6 +43,8 @@ HN_MUST_USE enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_re
                                             const char *name, const char *value);
 const char *hn_results_get(const struct hn_results *r, const char *name);     // "" if absent
 const char *hn_results_get_env(const struct hn_results *r, const char *name); // "" if absent
+// A further table, zeroed and counted; NULL with the message recorded.
+struct hn_table *hn_results_add_table(struct hn_context *ctx, struct hn_results *r);
 // "runs", or the name of a further table; NULL: there is none.
 const struct hn_table *hn_results_table(const struct hn_results *r, const char *name);
 // Appends the rows, timings, histograms, batches and tables of `from`; columns `run` (a row of

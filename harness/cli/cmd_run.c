@@ -4,10 +4,9 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
+#include "harness/run/cells.h"
 #include "harness/run/estimate.h"
-#include "harness/run/runner.h"
 #include "plots/page/figure.h"
-#include "results/merge.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct run_params {
@@ -103,49 +101,15 @@ static char *default_folder(struct hn_context *ctx, const char *job) {
     return hn_format(ctx, "results/%.*s", length, name);
 }
 
-static enum hn_code describe(struct hn_context *ctx, const struct hn_common *common,
-                             const struct hn_job *job, bool complete, struct hn_results *results) {
-    char *argv = hn_command_line(ctx, common);
-    enum hn_code code = argv ? hn_results_set(ctx, results, "argv", argv) : HN_MEMORY;
-    hn_free(ctx, argv);
-    char created[32] = "";
-    time_t now = time(NULL);
-    struct tm tm;
-    if (gmtime_r(&now, &tm))
-        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    if (code || hn_results_set(ctx, results, "created", created) ||
-        hn_results_set(ctx, results, "config", job->resolved) ||
-        hn_results_set(ctx, results, "config_sha256", job->resolved_sha256))
-        return ctx->code;
-    return hn_results_set(ctx, results, "status", complete ? "complete" : "partial");
-}
-
 enum { PLAN_LEAST = 1 << 26 }; // bytes that planning may always take
 
-// What of the plan is asked for: a part, and what the filter lets through.
-struct asked {
-    const struct hn_plan *plan;
-    const struct hn_run_options *options;
-};
-
-static bool is_asked(const char *label, int64_t cell, const void *data) {
-    const struct asked *a = data;
-    return hn_run_in_shard(a->plan, a->options, cell) &&
-           (!a->options->filter || regexec(a->options->filter, label, 0, NULL, 0) == 0);
-}
-
-// Prints a line of --dry-run if it is asked for.
-static int64_t list_line(const char *label, int64_t cell, const struct hn_estimate_item *item,
-                         const struct asked *asked) {
+static void print_line(const char *label, const struct hn_estimate_item *item) {
     char time[32] = "?", memory[32] = "?";
-    if (!is_asked(label, cell, asked))
-        return 0;
     if (item->known) {
         hn_seconds_text(item->seconds, time, sizeof time);
         hn_bytes_text(item->bytes, memory, sizeof memory);
     }
     printf("%8s %9s  %s\n", time, memory, label);
-    return 1;
 }
 
 static void print_total(const struct hn_estimate *estimate, const struct hn_estimate_total *total,
@@ -159,26 +123,24 @@ static void print_total(const struct hn_estimate *estimate, const struct hn_esti
             shown, all, time, memory, resident, total->unknown ? "; ?: not estimated" : "");
 }
 
-// Foresees what is asked for: run the quick way if that fits the limit or there is none, else the
-// lean one.
+// Estimates what the run wants: the quick way if that fits the limit or there is none, else the one
+// that takes least memory.
 static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct asked *asked, struct hn_estimate *estimate,
+                            const struct hn_runner *run, struct hn_estimate *estimate,
                             struct hn_estimate_total *total) {
     char limit[32], quick[32];
     int64_t most = ctx->memory.limit;
     ctx->memory.lean = false;
-    if (hn_estimate_make(ctx, plan, estimate))
+    if (hn_estimate_make(ctx, plan, estimate) || hn_estimate_sum(ctx, plan, estimate, run, total))
         return ctx->code;
-    hn_estimate_sum(plan, estimate, is_asked, asked, total);
     if (!most || total->bytes <= most)
         return HN_OK;
     hn_bytes_text(total->bytes, quick, sizeof quick);
     hn_bytes_text(most, limit, sizeof limit);
     hn_estimate_free(ctx, estimate);
     ctx->memory.lean = true;
-    if (hn_estimate_make(ctx, plan, estimate))
+    if (hn_estimate_make(ctx, plan, estimate) || hn_estimate_sum(ctx, plan, estimate, run, total))
         return ctx->code;
-    hn_estimate_sum(plan, estimate, is_asked, asked, total);
     if (total->bytes <= most)
         hn_note(ctx,
                 "about %s would be quickest, but the limit is %s: nearest neighbours are found in "
@@ -202,45 +164,38 @@ static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimat
 }
 
 static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
-                               const struct hn_run_options *options) {
-    const struct asked asked = {plan, options};
-    int64_t shown = 0, steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
-    char label[512];
-    struct hn_estimate estimate;
+                               const struct hn_runner *run) {
+    int64_t shown = 0;
+    struct hn_estimate estimate = {0};
     struct hn_estimate_total total = {.bytes = 0};
-    if (foresee(ctx, plan, &asked, &estimate, &total))
+    if (foresee(ctx, plan, run, &estimate, &total)) {
+        hn_estimate_free(ctx, &estimate);
         return ctx->code;
-    for (int64_t i = 0; i < steps; i++) {
-        hn_step_label(plan, &plan->step[i], label, sizeof label);
-        shown += list_line(label, plan->step[i].first_cell, &estimate.step[i], &asked);
     }
-    for (int64_t i = 0; i < plan->n_cells; i++) {
-        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-        shown += list_line(label, i, &estimate.cell[i], &asked);
+    for (int64_t i = 0; i < plan->n_items; i++) {
+        char label[HN_ITEM_LABEL];
+        plan->item[i].kind->label(&plan->item[i], label, sizeof label);
+        if (!hn_run_wants(run, &plan->item[i], label))
+            continue;
+        print_line(label, &estimate.item[i]);
+        shown++;
     }
-    for (int64_t i = 0; i < plan->n_studies; i++) {
-        hn_study_label(plan, &plan->study[i], label, sizeof label);
-        int64_t cell = plan->step[plan->study[i].step].first_cell;
-        shown += list_line(label, cell, &estimate.study[i], &asked);
-    }
-    print_total(&estimate, &total, shown, plan->n_cells + steps + plan->n_studies);
+    print_total(&estimate, &total, shown, plan->n_items);
     hn_estimate_free(ctx, &estimate);
-    return shown || !options->filter ? judge_memory(ctx, &total)
-                                     : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
+    return shown || !run->filter ? judge_memory(ctx, &total)
+                                 : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
 }
 
 // A job that does not fit its limit is refused before anything is computed.
 static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
-                                 const struct hn_run_options *options) {
-    const struct asked asked = {plan, options};
-    struct hn_estimate estimate;
+                                 const struct hn_runner *run) {
+    struct hn_estimate estimate = {0};
     struct hn_estimate_total total = {.bytes = 0};
     if (!ctx->memory.limit)
         return HN_OK;
-    if (foresee(ctx, plan, &asked, &estimate, &total))
-        return ctx->code;
+    enum hn_code code = foresee(ctx, plan, run, &estimate, &total);
     hn_estimate_free(ctx, &estimate);
-    return judge_memory(ctx, &total);
+    return code ? code : judge_memory(ctx, &total);
 }
 
 // Every figure that the results allow; the others in one note.
@@ -279,34 +234,24 @@ static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *jo
 }
 
 static enum hn_code finish(struct hn_context *ctx, const struct hn_common *common,
-                           const struct run_params *p, const struct hn_plan *plan,
-                           const struct hn_run_options *options, struct hn_run_summary *summary,
+                           const struct run_params *p, const struct hn_job *job,
+                           const struct hn_runner *run, struct hn_run_summary *summary,
                            struct hn_results *env) {
-    struct hn_results results;
-    if (hn_run_collect(ctx, plan, options, &results, summary))
-        return ctx->code;
-    char *path = hn_format(ctx, "%s/results.h5", options->folder);
-    bool complete = summary->missing == 0;
-    enum hn_code code = path ? describe(ctx, common, plan->job, complete, &results) : HN_MEMORY;
-    if (code == HN_OK && !complete)
-        code = hn_merge_add_plan(ctx, plan, &results);
-    for (int64_t i = 0; code == HN_OK && i < env->n_env; i++)
-        code = hn_results_set_env(ctx, &results, env->env[i].name, env->env[i].value);
-    if (code == HN_OK)
-        code = hn_results_write(ctx, &results, path);
-    if (code == HN_OK) {
-        if (!common->quiet)
-            hn_print_summary(&results);
-        if (options->shards == 0) // a part is no picture of the whole
-            code = draw_figures(ctx, plan->job, &results, options->folder, term_choices[p->term]);
-    }
+    struct hn_results results = {0};
+    bool figures = run->shards == 0 && (job->figures_all || job->n_figures > 0);
+    char *argv = hn_command_line(ctx, common);
+    const struct hn_run_record record = {argv, job->resolved, job->resolved_sha256, env};
+    enum hn_code code = argv ? hn_run_store(ctx, run, &record, &results, summary) : ctx->code;
     if (code == HN_OK && !common->quiet)
-        fprintf(stderr, "%s: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n", path,
-                summary->wanted, summary->ran, summary->present,
-                options->shards == 0 && (plan->job->figures_all || plan->job->n_figures)
-                    ? ", figures beside it in figures/"
-                    : "");
-    hn_free(ctx, path);
+        hn_print_summary(&results);
+    if (code == HN_OK && figures) // partial results are not plotted
+        code = draw_figures(ctx, job, &results, run->folder, term_choices[p->term]);
+    if (code == HN_OK && !common->quiet)
+        fprintf(stderr,
+                "%s/results.h5: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n",
+                run->folder, summary->wanted, summary->ran, summary->present,
+                figures ? ", figures beside it in figures/" : "");
+    hn_free(ctx, argv);
     hn_results_free(ctx, &results);
     if (code == HN_OK && summary->failed)
         return hn_fail(ctx, HN_PARTIAL,
@@ -340,27 +285,12 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
     return code;
 }
 
-// "2/8" into the part and the number of parts.
-static enum hn_code parse_shard(struct hn_context *ctx, const char *text,
-                                struct hn_run_options *options) {
-    long long shard, shards;
-    int end = 0;
-    if (!text)
-        return HN_OK;
-    if (sscanf(text, "%lld/%lld%n", &shard, &shards, &end) != 2 || text[end] || shard < 1 ||
-        shard > shards || shards > 1000000)
-        return hn_fail(ctx, HN_USAGE, "--shard %.40s: give part i of n as i/n, e.g. 1/8 .. 8/8",
-                       text);
-    options->shard = shard;
-    options->shards = shards;
-    return HN_OK;
-}
-
 static enum hn_code execute(struct hn_context *ctx, const struct hn_common *common,
                             const struct run_params *p, const struct hn_plan *plan,
-                            struct hn_run_options options) {
+                            struct hn_runner *run) {
     struct hn_results env = {0};
     struct hn_run_summary summary;
+    struct hn_cell_state state = {.instructions = &p->instructions};
     const char *better = hn_blas_better_core(hn_blas_core());
     if (better)
         hn_note(ctx,
@@ -376,36 +306,23 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_common *comm
         code = hn_results_set_env(ctx, &env, "instructions",
                                   p->instructions.file >= 0 ? "counted" : p->instructions.why);
     if (code == HN_OK) {
-        options.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
-        code = hn_run_cells(ctx, plan, &options, &summary);
+        state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
+        code = hn_plan_run(ctx, plan, run, &state, &summary);
     }
     if (code == HN_OK)
-        code = write_job(ctx, plan->job, options.folder);
+        code = write_job(ctx, plan->job, run->folder);
     if (code == HN_OK)
-        code = finish(ctx, common, p, plan, &options, &summary, &env);
+        code = finish(ctx, common, p, plan->job, run, &summary, &env);
     hn_results_free(ctx, &env);
     return code;
-}
-
-static enum hn_code compile_filter(struct hn_context *ctx, const char *text, regex_t *filter) {
-    int error = regcomp(filter, text, REG_EXTENDED | REG_NOSUB);
-    if (!error)
-        return HN_OK;
-    char why[256];
-    regerror(error, filter, why, sizeof why);
-    return hn_fail(ctx, HN_USAGE, "--filter '%s': %s", text, why);
 }
 
 static enum hn_code planned(struct hn_context *ctx, const struct hn_common *common,
                             const struct run_params *p, const struct hn_job *job,
                             const regex_t *filter) {
     struct hn_plan plan;
-    struct hn_run_options options = {.rerun = (enum hn_rerun)p->rerun,
-                                     .filter = filter,
-                                     .quiet = common->quiet,
-                                     .explain = p->explain,
-                                     .instructions = &p->instructions};
-    if (parse_shard(ctx, p->shard, &options))
+    struct hn_runner part = {0};
+    if (hn_run_parse_shard(ctx, p->shard, &part))
         return ctx->code;
     // Labels and graphs are read for the plan: they have to fit, too, but a limit that is too small
     // for anything is judged by what the job needs.
@@ -413,19 +330,22 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
     ctx->memory.limit = limit ? hn_max(limit, PLAN_LEAST) : 0;
     if (hn_plan_make(ctx, job, &plan))
         return ctx->code;
-    enum hn_code code;
-    if (p->dry_run) {
-        ctx->memory.limit = limit;
-        code = list_cells(ctx, &plan, &options);
-    } else {
-        char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
-        ctx->memory.limit = limit;
-        options.folder = folder;
-        code = folder ? check_memory(ctx, &plan, &options) : HN_MEMORY;
-        if (code == HN_OK)
-            code = execute(ctx, common, p, &plan, options);
-        hn_free(ctx, folder);
-    }
+    struct hn_runner run = hn_plan_runner(&plan);
+    run.rerun = (enum hn_rerun)p->rerun;
+    run.filter = filter;
+    run.quiet = common->quiet;
+    run.explain = p->explain;
+    run.shard = part.shard;
+    run.shards = part.shards;
+    ctx->memory.limit = limit;
+    char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
+    run.folder = folder;
+    enum hn_code code = folder ? HN_OK : ctx->code;
+    if (code == HN_OK)
+        code = p->dry_run ? list_cells(ctx, &plan, &run) : check_memory(ctx, &plan, &run);
+    if (code == HN_OK && !p->dry_run)
+        code = execute(ctx, common, p, &plan, &run);
+    hn_free(ctx, folder);
     hn_plan_free(ctx, &plan);
     return code;
 }
@@ -439,7 +359,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
     if (p->threads != INT64_MIN)
         ctx->threads = (int)p->threads;
     regex_t filter;
-    if (p->filter && compile_filter(ctx, p->filter, &filter))
+    if (p->filter && hn_run_parse_filter(ctx, p->filter, &filter))
         return ctx->code;
     hn_instructions_open(&p->instructions);
     struct hn_job job;

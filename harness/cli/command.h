@@ -3,6 +3,7 @@
 #define HN_HARNESS_CLI_COMMAND_H
 
 #include "core/options/option.h"
+#include <math.h>
 #include <stdio.h>
 
 // Options that every command has (--help, --version, --quiet, --verbose, --json where `json`).

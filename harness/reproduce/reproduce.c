@@ -5,7 +5,7 @@
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
-#include "harness/run/runner.h"
+#include "harness/run/cells.h"
 #include "plots/page/figure.h"
 #include "plots/page/paper.h"
 
@@ -332,15 +332,15 @@ static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep,
     struct hn_plan plan = {0};
     struct hn_run_summary summary;
     struct hn_results part;
-    const struct hn_run_options options = {.folder = rep->folder,
-                                           .rerun = HN_RERUN_MISSING,
-                                           .quiet = rep->quiet,
-                                           .sgemm_gflops = rep->sgemm_gflops};
+    struct hn_cell_state state = {.sgemm_gflops = rep->sgemm_gflops};
     if (hn_plan_make(ctx, job, &plan))
         return ctx->code;
-    enum hn_code code = hn_run_cells(ctx, &plan, &options, &summary);
+    struct hn_runner run = hn_plan_runner(&plan);
+    run.folder = rep->folder;
+    run.quiet = rep->quiet;
+    enum hn_code code = hn_plan_run(ctx, &plan, &run, &state, &summary);
     if (code == HN_OK)
-        code = hn_run_collect(ctx, &plan, &options, &part, &summary);
+        code = hn_run_collect(ctx, &run, &part, &summary);
     if (code == HN_OK) {
         code = hn_results_append(ctx, out, &part);
         hn_results_free(ctx, &part);

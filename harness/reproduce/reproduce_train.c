@@ -1,7 +1,7 @@
 // Trainings that entries of the claim files want: their data are found and linked, and every run
 // that is not there yet is trained.
 #include "harness/reproduce/reproduce_train.h"
-#include "results/cell_file.h"
+#include "harness/run/runner.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -139,31 +139,6 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_reproduce *
     return code;
 }
 
-// One run: trained unless it is there, and added to the results. *bad: it failed, *why has it.
-static enum hn_code one_run(struct hn_context *ctx, const struct hn_reproduce *rep,
-                            const struct hn_train_run *run, const struct hn_train_options *options,
-                            struct hn_results *out, char *why) {
-    struct hn_results r = {0};
-    bool present, failed;
-    char label[512];
-    if (hn_cell_file_state(ctx, options->folder, run->run_key, &present, &failed))
-        return ctx->code;
-    enum hn_code code = HN_OK;
-    if (!present || (failed && !rep->trained))
-        code = hn_train_run(ctx, run, options);
-    if (code == HN_OK)
-        code = hn_cell_file_read(ctx, options->folder, run->run_key, &r);
-    if (code == HN_OK && strcmp(hn_cell_file_text(&r, "status"), "ok") != 0) {
-        hn_train_label(run, label, sizeof label);
-        snprintf(why, HN_MESSAGE_MAX, "a run failed: %.200s: %.300s", label,
-                 hn_cell_file_text(&r, "error"));
-    }
-    if (code == HN_OK)
-        code = hn_results_append(ctx, out, &r);
-    hn_results_free(ctx, &r);
-    return code;
-}
-
 enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_reproduce *rep,
                                    const struct hn_claim_job *job, struct hn_train_job *out,
                                    char **data) {
@@ -184,19 +159,54 @@ enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_repro
     return *data ? HN_OK : ctx->code;
 }
 
+// *why: of the first run that failed.
+static void say_failed(const struct hn_runner *run, const struct hn_results *r, char *why) {
+    for (int64_t i = 0; i < r->runs.rows && !*why; i++) {
+        char label[HN_ITEM_LABEL];
+        if (strcmp(hn_table_text(&r->runs, i, "status"), "ok") == 0)
+            continue;
+        run->item[i].kind->label(&run->item[i], label, sizeof label);
+        snprintf(why, HN_MESSAGE_MAX, "a run failed: %.200s: %.300s", label,
+                 hn_table_text(&r->runs, i, "error"));
+    }
+}
+
+// Runs are trained unless they are there, and added to the results.
+static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep, const char *data,
+                             const struct hn_train_plan *plan, struct hn_results *out, char *why) {
+    struct hn_train_state state = {.data = data, .untrained = &rep->untrained};
+    const struct hn_runner run = {.item = plan->item,
+                                  .n = plan->n,
+                                  .state = &state,
+                                  .rows = HN_ROWS_TRAININGS,
+                                  .unit = "runs",
+                                  .folder = rep->folder,
+                                  .rerun = rep->trained ? HN_RERUN_MISSING : HN_RERUN_FAILED,
+                                  .quiet = rep->quiet};
+    struct hn_run_summary summary;
+    struct hn_results all;
+    enum hn_code code = hn_run_items(ctx, &run, &summary);
+    if (code == HN_OK)
+        code = hn_run_collect(ctx, &run, &all, &summary);
+    if (code == HN_OK) {
+        say_failed(&run, &all, why);
+        code = hn_results_append(ctx, out, &all);
+        hn_results_free(ctx, &all);
+    }
+    return code;
+}
+
 static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
                             const struct hn_claim_job *job, struct hn_results *out, char *why) {
     struct hn_train_job read;
+    struct hn_train_plan plan = {0};
     char *data;
     enum hn_code code = hn_reproduce_job_open(ctx, rep, job, &read, &data);
     if (code == HN_OK) {
-        const struct hn_train_options options = {
-            .folder = rep->folder, .data = data, .quiet = rep->quiet, .untrained = &rep->untrained};
-        for (int64_t i = 0; i < hn_train_runs(&read) && !code && !*why; i++) {
-            struct hn_train_run run;
-            hn_train_run_at(&read, i, &run);
-            code = one_run(ctx, rep, &run, &options, out, why);
-        }
+        code = hn_train_plan_make(ctx, &read, &plan);
+        if (code == HN_OK)
+            code = run_plan(ctx, rep, data, &plan, out, why);
+        hn_train_plan_free(ctx, &plan);
         hn_train_job_free(ctx, &read);
     }
     hn_free(ctx, data);

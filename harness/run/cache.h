@@ -3,6 +3,7 @@
 #ifndef HN_HARNESS_RUN_CACHE_H
 #define HN_HARNESS_RUN_CACHE_H
 
+#include "harness/host/instructions.h"
 #include "harness/run/plan.h"
 #include "samplers/sampler.h"
 
@@ -42,5 +43,14 @@ bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
 // Takes the sampler over for the cells that follow, or closes it where nothing is shared.
 void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *kept);
+
+// What the items of a job share while they run: the state in their hn_item_env.
+struct hn_cell_state {
+    struct hn_cell_cache *cache;
+    const struct hn_instructions *instructions; // NULL: not counted
+    double sgemm_gflops;                // of this run's calibration, 0 = unknown: share_of_limit
+    const struct hn_items *items;       // of the item in work: what it is judged on,
+    const struct hn_items *build_items; // and what its sampler is built on
+};
 
 #endif

@@ -177,25 +177,33 @@ static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
                      hn_bytes_add(at_n(a, a->file->global_bytes), tiles_bytes(ctx, a->file)));
 }
 
-static void estimate_step(const struct hn_context *ctx, const struct asked *a,
-                          struct hn_estimate_item *read, struct hn_estimate_item *step) {
+// What the items of a step share.
+static void estimate_read(const struct hn_context *ctx, const struct asked *a,
+                          struct hn_estimate_item *out) {
     const struct hn_probe_file *file = a->file;
     int last = file->sizes - 1;
     double n = (double)a->info->n;
-    int64_t items = items_bytes(a->info), tiles = tiles_bytes(ctx, file);
-    if (file->sizes == 0) {
-        *read = *step = (struct hn_estimate_item){.bytes = items};
+    *out = (struct hn_estimate_item){.bytes = items_bytes(a->info)};
+    if (file->sizes == 0)
         return;
-    }
-    *read = (struct hn_estimate_item){
-        .known = true,
-        .seconds = file->load * n / (double)file->n[last] +
-                   file->global[last] * grow_swept(file, file->global, n),
-        .bytes = hn_bytes_add(items, hn_bytes_add(at_n(a, file->global_bytes), tiles))};
-    *step = (struct hn_estimate_item){
-        .known = true,
-        .seconds = file->step[last] * grow_swept(file, file->step, n) + file->store,
-        .bytes = hn_bytes_add(items, hn_bytes_add(at_n(a, file->step_bytes), tiles))};
+    out->known = true;
+    out->seconds = file->load * n / (double)file->n[last] +
+                   file->global[last] * grow_swept(file, file->global, n);
+    out->bytes =
+        hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, file->global_bytes), tiles_bytes(ctx, file)));
+}
+
+static void estimate_step(const struct hn_context *ctx, const struct asked *a,
+                          struct hn_estimate_item *out) {
+    const struct hn_probe_file *file = a->file;
+    double n = (double)a->info->n;
+    *out = (struct hn_estimate_item){.bytes = items_bytes(a->info)};
+    if (file->sizes == 0)
+        return;
+    out->known = true;
+    out->seconds = file->step[file->sizes - 1] * grow_swept(file, file->step, n) + file->store;
+    out->bytes =
+        hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, file->step_bytes), tiles_bytes(ctx, file)));
 }
 
 // Steps of the series up to that of a study.
@@ -242,37 +250,37 @@ static int64_t resident_bytes(void) {
 // All results are kept while cells of a group wait for their timing, and once more when merged.
 static void add_results(const struct hn_plan *plan, struct hn_estimate *e) {
     double held = 0;
-    for (int64_t i = 0; i < plan->n_cells; i++)
+    for (int64_t i = 0; i < plan->n_items; i++)
         held += (double)e->held[i];
-    for (int64_t i = 0; i < plan->n_studies; i++)
-        held += (double)e->study_held[i];
-    int64_t all = whole_bytes(merged * held);
-    for (int64_t i = 0; i < plan->n_cells; i++)
-        e->cell[i].bytes =
-            hn_max(hn_bytes_add(e->cell[i].bytes, e->live), hn_bytes_add(all, e->live));
-    for (int64_t i = 0; i < plan->n_steps; i++) {
-        e->step[i].bytes = hn_bytes_add(e->step[i].bytes, e->live);
-        e->read[i].bytes = hn_bytes_add(e->read[i].bytes, e->live);
+    int64_t all = hn_bytes_add(whole_bytes(merged * held), e->live);
+    for (int64_t i = 0; i < plan->n_items; i++) {
+        e->item[i].bytes = hn_bytes_add(e->item[i].bytes, e->live);
+        if (plan->item[i].kind != &hn_item_step)
+            e->item[i].bytes = hn_max(e->item[i].bytes, all);
     }
-    for (int64_t i = 0; i < plan->n_studies; i++)
-        e->study[i].bytes =
-            hn_max(hn_bytes_add(e->study[i].bytes, e->live), hn_bytes_add(all, e->live));
+    for (int64_t i = 0; i < plan->n_steps; i++)
+        e->read[i].bytes = hn_bytes_add(e->read[i].bytes, e->live);
 }
 
 static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t data,
                       struct hn_estimate *e) {
-    for (int64_t i = 0; i < a->plan->n_cells; i++) {
-        const struct hn_cell *cell = &a->plan->cell[i];
-        a->sampler = &a->plan->job->sampler[cell->sampler];
-        if (cell->data == data)
-            estimate_cell(ctx, a, cell, &e->cell[i], &e->held[i]);
-    }
     for (int64_t i = 0; i < a->plan->n_steps; i++)
         if (a->plan->step[i].data == data)
-            estimate_step(ctx, a, &e->read[i], &e->step[i]);
-    for (int64_t i = 0; i < a->plan->n_studies; i++)
-        if (a->plan->study[i].data == data)
-            estimate_study(ctx, a, &a->plan->study[i], &e->study[i], &e->study_held[i]);
+            estimate_read(ctx, a, &e->read[i]);
+    for (int64_t i = 0; i < a->plan->n_items; i++) {
+        const struct hn_item *item = &a->plan->item[i];
+        const struct hn_cell *cell = item->kind == &hn_item_cell ? item->of : NULL;
+        const struct hn_plan_study *study = item->kind == &hn_item_study ? item->of : NULL;
+        a->sampler = cell ? &a->plan->job->sampler[cell->sampler] : NULL;
+        if (a->plan->step[hn_plan_step_of(item)].data != data)
+            continue;
+        if (cell)
+            estimate_cell(ctx, a, cell, &e->item[i], &e->held[i]);
+        else if (study)
+            estimate_study(ctx, a, study, &e->item[i], &e->held[i]);
+        else
+            estimate_step(ctx, a, &e->item[i]);
+    }
 }
 
 enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
@@ -281,14 +289,10 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
     *out =
         (struct hn_estimate){.live = atomic_load(&ctx->memory.live), .resident = resident_bytes()};
     ctx->memory.limit = 0;
-    out->cell = hn_zalloc(ctx, plan->n_cells, sizeof *out->cell);
-    out->step = hn_zalloc(ctx, plan->n_steps, sizeof *out->step);
+    out->item = hn_zalloc(ctx, plan->n_items, sizeof *out->item);
     out->read = hn_zalloc(ctx, plan->n_steps, sizeof *out->read);
-    out->study = hn_zalloc(ctx, plan->n_studies, sizeof *out->study);
-    out->held = hn_zalloc(ctx, plan->n_cells, sizeof *out->held);
-    out->study_held = hn_zalloc(ctx, plan->n_studies, sizeof *out->study_held);
-    bool taken = out->cell && out->step && out->read && out->study && out->held && out->study_held;
-    enum hn_code code = taken ? HN_OK : ctx->code;
+    out->held = hn_zalloc(ctx, plan->n_items, sizeof *out->held);
+    enum hn_code code = out->item && out->read && out->held ? HN_OK : ctx->code;
     for (int64_t i = 0; i < plan->n_data && !code; i++) {
         struct hn_probe_file file;
         code = hn_probe_file(ctx, plan, i, &file);
@@ -307,12 +311,9 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
 }
 
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e) {
-    hn_free(ctx, e->cell);
-    hn_free(ctx, e->step);
+    hn_free(ctx, e->item);
     hn_free(ctx, e->read);
-    hn_free(ctx, e->study);
     hn_free(ctx, e->held);
-    hn_free(ctx, e->study_held);
     *e = (struct hn_estimate){0};
 }
 
@@ -326,33 +327,28 @@ static void add_item(const struct hn_estimate_item *item, const char *label,
     }
 }
 
-void hn_estimate_sum(const struct hn_plan *plan, const struct hn_estimate *e,
-                     hn_estimate_wanted *wanted, const void *data, struct hn_estimate_total *out) {
-    char label[512];
+// Reading a step counts once, with the first of its items that is wanted (studies aside).
+enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
+                             const struct hn_estimate *e, const struct hn_runner *run,
+                             struct hn_estimate_total *out) {
+    bool *counted = hn_zalloc(ctx, plan->n_steps, sizeof *counted);
     *out = (struct hn_estimate_total){0};
-    for (int64_t s = 0; s < plan->n_steps; s++) {
-        const struct hn_plan_step *step = &plan->step[s];
-        bool any = false;
-        for (int64_t i = step->first_cell; i < step->first_cell + step->n_cells; i++) {
-            hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-            if (wanted && !wanted(label, i, data))
-                continue;
-            any = true;
-            add_item(&e->cell[i], label, out);
-        }
-        hn_step_label(plan, step, label, sizeof label);
-        bool whole =
-            plan->job->n_snapshot_metrics > 0 && (!wanted || wanted(label, step->first_cell, data));
-        if (whole)
-            add_item(&e->step[s], label, out);
-        if (any || whole)
-            add_item(&e->read[s], label, out);
+    if (!counted)
+        return ctx->code;
+    for (int64_t i = 0; i < plan->n_items; i++) {
+        const struct hn_item *item = &plan->item[i];
+        int64_t step = hn_plan_step_of(item);
+        char label[HN_ITEM_LABEL];
+        item->kind->label(item, label, sizeof label);
+        if (run && !hn_run_wants(run, item, label))
+            continue;
+        add_item(&e->item[i], label, out);
+        if (item->kind != &hn_item_study && !counted[step])
+            add_item(&e->read[step], label, out);
+        counted[step] |= item->kind != &hn_item_study;
     }
-    for (int64_t i = 0; i < plan->n_studies; i++) {
-        hn_study_label(plan, &plan->study[i], label, sizeof label);
-        if (!wanted || wanted(label, plan->step[plan->study[i].step].first_cell, data))
-            add_item(&e->study[i], label, out);
-    }
+    hn_free(ctx, counted);
+    return HN_OK;
 }
 
 int hn_bytes_text(int64_t bytes, char *buffer, size_t size) {

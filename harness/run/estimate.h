@@ -10,6 +10,7 @@
 #define HN_HARNESS_RUN_ESTIMATE_H
 
 #include "harness/run/plan.h"
+#include "harness/run/runner.h"
 
 struct hn_estimate_item {
     bool known;     // false: it needs what a synthetic file lacks, or failed when tried
@@ -18,14 +19,11 @@ struct hn_estimate_item {
 };
 
 struct hn_estimate {
-    struct hn_estimate_item *cell;  // [n_cells] of the plan
-    struct hn_estimate_item *step;  // [n_steps]: what needs no sampler
-    struct hn_estimate_item *read;  // [n_steps]: what cells share: embeddings, all pairs of views
-    struct hn_estimate_item *study; // [n_studies]
-    int64_t *held;       // [n_cells] bytes of results, all of which are merged at the end
-    int64_t *study_held; // [n_studies] likewise
-    int64_t live;        // bytes allocated before the run
-    int64_t resident;    // of the process before the run, all of it: VmRSS
+    struct hn_estimate_item *item; // [n_items] of the plan
+    struct hn_estimate_item *read; // [n_steps]: what cells share: embeddings, all pairs of views
+    int64_t *held;                 // [n_items] bytes of results, all of which are merged at the end
+    int64_t live;                  // bytes allocated before the run
+    int64_t resident;              // of the process before the run, all of it: VmRSS
 };
 
 // Tries the cells, which takes seconds; leaves no file. The memory limit does not bind it.
@@ -33,18 +31,17 @@ HN_MUST_USE enum hn_code hn_estimate_make(struct hn_context *ctx, const struct h
                                           struct hn_estimate *out);
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e);
 
-// Of the cells, steps and studies that are to be run: sums seconds, the largest bytes and what
-// needs them (label, [HN_MESSAGE_MAX]). NULL = all.
+// Of the items that a run wants: sums seconds, the largest bytes and what needs them (label,
+// [HN_MESSAGE_MAX]). run: NULL = all.
 struct hn_estimate_total {
     double seconds;
     int64_t bytes;
     int64_t unknown; // of these
     char largest[HN_MESSAGE_MAX];
 };
-// cell: its number, or that of the first one of its step.
-typedef bool hn_estimate_wanted(const char *label, int64_t cell, const void *data);
-void hn_estimate_sum(const struct hn_plan *plan, const struct hn_estimate *e,
-                     hn_estimate_wanted *wanted, const void *data, struct hn_estimate_total *out);
+HN_MUST_USE enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
+                                         const struct hn_estimate *e, const struct hn_runner *run,
+                                         struct hn_estimate_total *out);
 
 // Value at n of the parabola through (at[i], bytes[i]), 0 < at[0] < at[1] < at[2]; a straight line
 // where the curvature is no more than what rounding of allocations makes; not below the largest

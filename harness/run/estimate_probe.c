@@ -1,7 +1,7 @@
 // Trying the cells of a job on a file of few items.
 #include "datasets/synth.h"
+#include "harness/run/cache.h"
 #include "harness/run/estimate_private.h"
-#include "harness/run/runner.h"
 #include "results/cell_file.h"
 
 #include <stdio.h>
@@ -25,9 +25,8 @@ struct trial {
     struct hn_job job; // the job, on the file that is tried; borrows
     struct hn_plan small;
     const struct hn_plan_step *step;
-    struct hn_cell_cache *cache;
+    struct hn_cell_state state;
     const struct hn_items *items;
-    struct hn_run_options options;
     char folder[PATH_ROOM], path[PATH_ROOM + 32];
     char *snapshot;
     int place; // of this size
@@ -157,16 +156,16 @@ static enum hn_code open_trial(struct hn_context *ctx, struct trial *t) {
     if (hn_plan_make(ctx, &t->job, &t->small))
         return ctx->code;
     t->step = &t->small.step[t->small.n_steps - 1];
-    t->cache = hn_cell_cache_open(ctx);
-    return t->cache ? HN_OK : ctx->code;
+    t->state.cache = hn_cell_cache_open(ctx);
+    return t->state.cache ? HN_OK : ctx->code;
 }
 
 static void close_trial(struct hn_context *ctx, struct trial *t) {
-    hn_cell_cache_close(ctx, t->cache);
+    hn_cell_cache_close(ctx, t->state.cache);
     hn_plan_free(ctx, &t->small);
     if (t->out->sizes > 1)
         unlink(t->path);
-    t->cache = NULL;
+    t->state.cache = NULL;
 }
 
 static struct hn_cell find_cell(const struct trial *t, int64_t sampler, int64_t batch_size,
@@ -191,7 +190,7 @@ static enum hn_code try_reading(struct hn_context *ctx, struct trial *t) {
     struct hn_probe_file *out = t->out;
     const struct hn_global *global;
     int64_t begin = hn_wall_ns();
-    if (hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->cache, &t->items))
+    if (hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->state.cache, &t->items))
         return ctx->code;
     out->load = seconds_since(begin);
     int64_t live = mark(ctx);
@@ -199,10 +198,18 @@ static enum hn_code try_reading(struct hn_context *ctx, struct trial *t) {
     enum hn_code code = HN_OK;
     if (needs_global(t))
         code = hn_cache_global(ctx, &t->small, &t->small.cell[t->step->first_cell], t->items,
-                               t->cache, &global);
+                               t->state.cache, &global);
     out->global[t->place] = seconds_since(begin);
     out->global_bytes[t->place] = peak_above(ctx, live);
     return code;
+}
+
+static enum hn_code try_item(struct hn_context *ctx, struct trial *t,
+                             const struct hn_item_kind *kind, const void *of, const char *cell_key,
+                             const char *run_key, struct hn_results *out) {
+    const struct hn_item item = {kind, &t->small, of, cell_key, run_key, 0};
+    const struct hn_item_env env = {.state = &t->state, .folder = t->folder, .quiet = true};
+    return hn_item_run(ctx, &item, &env, out);
 }
 
 static enum hn_code try_step(struct hn_context *ctx, struct trial *t) {
@@ -211,7 +218,8 @@ static enum hn_code try_step(struct hn_context *ctx, struct trial *t) {
     if (t->job.n_snapshot_metrics == 0)
         return HN_OK;
     int64_t live = mark(ctx), begin = hn_wall_ns();
-    enum hn_code code = hn_step_run(ctx, &t->small, t->step, t->cache, &results);
+    enum hn_code code =
+        try_item(ctx, t, &hn_item_step, t->step, t->step->cell_key, t->step->run_key, &results);
     out->step[t->place] = seconds_since(begin);
     out->step_bytes[t->place] = hn_bytes_add(peak_above(ctx, live), out->global_bytes[t->place]);
     hn_results_free(ctx, &results);
@@ -244,7 +252,7 @@ static enum hn_code try_study(struct hn_context *ctx, struct trial *t,
                               const struct hn_plan_study *cell, struct hn_probe_study *p) {
     struct hn_results results = {0};
     int64_t live = mark(ctx), begin = hn_wall_ns();
-    if (hn_study_run(ctx, &t->small, cell, t->cache, &results)) {
+    if (try_item(ctx, t, &hn_item_study, cell, cell->cell_key, cell->run_key, &results)) {
         hn_results_free(ctx, &results);
         return ctx->code;
     }
@@ -319,7 +327,7 @@ static enum hn_code run_once(struct hn_context *ctx, struct trial *t, const stru
                              int64_t batches, struct run *run) {
     t->job.batches = batches;
     int64_t live = mark(ctx), begin = hn_wall_ns();
-    if (hn_cell_run(ctx, &t->small, cell, t->cache, &t->options, &run->results))
+    if (try_item(ctx, t, &hn_item_cell, cell, cell->cell_key, cell->run_key, &run->results))
         return ctx->code;
     double wall = seconds_since(begin);
     run->rest = wall - sampler_seconds(&run->results.timing);

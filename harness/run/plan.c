@@ -248,7 +248,10 @@ static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
 // The cells of one step at one temperature.
 static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, double temperature) {
     const struct hn_job *job = plan->job;
-    struct hn_cell model = {.data = data, .step_index = step_index, .temperature = temperature};
+    struct hn_cell model = {.data = data,
+                            .step = plan->n_steps - 1,
+                            .step_index = step_index,
+                            .temperature = temperature};
     for (int64_t l = 0; l < job->n_losses; l++)
         for (int64_t w = 0; w < job->n_weightings; w++) {
             model.loss = job->loss[l];
@@ -291,6 +294,66 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
     return HN_OK;
 }
 
+int64_t hn_plan_step_of(const struct hn_item *item) {
+    if (item->kind == &hn_item_cell)
+        return ((const struct hn_cell *)item->of)->step;
+    if (item->kind == &hn_item_study)
+        return ((const struct hn_plan_study *)item->of)->step;
+    return (const struct hn_plan_step *)item->of - ((const struct hn_plan *)item->plan)->step;
+}
+
+bool hn_plan_shares(const struct hn_job *job) {
+    bool timed = job->timing.reps > 1 || job->timing.warmup > 0;
+    return !timed && job->n_temperatures * job->n_losses * job->n_weightings > 1;
+}
+
+// What needs no sampler comes first, then the cells, then the studies. The plan has samplers, batch
+// sizes and seeds innermost; where builds are shared they come outermost, so that one build is kept
+// at a time.
+static void lay_turns(struct hn_plan *plan) {
+    const struct hn_job *job = plan->job;
+    int64_t points = job->n_samplers * job->n_batch_sizes * job->n_seeds, n = 0;
+    bool steps = job->n_snapshot_metrics > 0;
+    int64_t studies = plan->n_cells + (steps ? plan->n_steps : 0);
+    for (int64_t s = 0; s < plan->n_steps; s++) {
+        const struct hn_plan_step *step = &plan->step[s];
+        int64_t groups = step->n_cells / hn_max(1, points);
+        if (steps)
+            plan->turn[n++] = plan->n_cells + s;
+        for (int64_t i = 0; i < step->n_cells; i++)
+            plan->turn[n++] =
+                step->first_cell + (hn_plan_shares(job) ? i % groups * points + i / groups : i);
+        for (int64_t i = 0; i < job->n_studies; i++)
+            plan->turn[n++] = studies + s * job->n_studies + i;
+    }
+}
+
+static enum hn_code lay_items(struct hn_context *ctx, struct hn_plan *plan) {
+    int64_t steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
+    int64_t all = plan->n_cells + steps + plan->n_studies;
+    plan->item = hn_zalloc(ctx, all, sizeof *plan->item);
+    plan->turn = hn_zalloc(ctx, all, sizeof *plan->turn);
+    if (!plan->item || !plan->turn)
+        return ctx->code;
+    struct hn_item *item = plan->item;
+    for (int64_t i = 0; i < plan->n_cells; i++) {
+        const struct hn_cell *c = &plan->cell[i];
+        *item++ = (struct hn_item){&hn_item_cell, plan, c, c->cell_key, c->run_key, i};
+    }
+    for (int64_t i = 0; i < steps; i++) {
+        const struct hn_plan_step *s = &plan->step[i];
+        *item++ = (struct hn_item){&hn_item_step, plan, s, s->cell_key, s->run_key, s->first_cell};
+    }
+    for (int64_t i = 0; i < plan->n_studies; i++) {
+        const struct hn_plan_study *s = &plan->study[i];
+        *item++ = (struct hn_item){&hn_item_study, plan,       s,
+                                   s->cell_key,    s->run_key, plan->step[s->step].first_cell};
+    }
+    plan->n_items = all;
+    lay_turns(plan);
+    return HN_OK;
+}
+
 enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job, struct hn_plan *out) {
     memset(out, 0, sizeof *out);
     out->job = job;
@@ -305,6 +368,8 @@ enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job, stru
         code = lay_cells(ctx, out);
     if (code == HN_OK)
         code = lay_studies(ctx, out);
+    if (code == HN_OK)
+        code = lay_items(ctx, out);
     if (code)
         hn_plan_free(ctx, out);
     return code;
@@ -317,41 +382,7 @@ void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan) {
     hn_free(ctx, plan->cell);
     hn_free(ctx, plan->step);
     hn_free(ctx, plan->study);
+    hn_free(ctx, plan->item);
+    hn_free(ctx, plan->turn);
     memset(plan, 0, sizeof *plan);
-}
-
-bool hn_plan_shares(const struct hn_job *job) {
-    bool timed = job->timing.reps > 1 || job->timing.warmup > 0;
-    return !timed && job->n_temperatures * job->n_losses * job->n_weightings > 1;
-}
-
-void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char *text,
-                   size_t size) {
-    const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
-    const struct hn_plan_data *data = &plan->data[cell->data];
-    const struct hn_job_weighting *weighting = &plan->job->weighting[cell->weighting];
-    char loss[64] = "", weights[256] = ""; // what is usual goes without saying
-    if (cell->loss != HN_LOSS_NTXENT)
-        snprintf(loss, sizeof loss, " %s", hn_losses[cell->loss].name);
-    if (*weighting->text)
-        snprintf(weights, sizeof weights, " %s {%s}", weighting->type->name, weighting->text);
-    snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64, data->name,
-             hn_snapshot_info(data->snapshot)->step[cell->step_index], sampler->type->name,
-             sampler->text, cell->batch_size, cell->temperature, loss, weights, cell->seed);
-}
-
-void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, char *text,
-                   size_t size) {
-    const struct hn_plan_data *data = &plan->data[step->data];
-    snprintf(text, size, "%s step %" PRId64 " without a sampler", data->name,
-             hn_snapshot_info(data->snapshot)->step[step->step_index]);
-}
-
-void hn_study_label(const struct hn_plan *plan, const struct hn_plan_study *study, char *text,
-                    size_t size) {
-    const struct hn_plan_data *data = &plan->data[study->data];
-    const struct hn_job_study *point = &plan->job->study[study->study];
-    int64_t index = plan->step[study->step].step_index;
-    snprintf(text, size, "%s step %" PRId64 " study %s {%s}", data->name,
-             hn_snapshot_info(data->snapshot)->step[index], point->type->name, point->text);
 }

@@ -6,6 +6,7 @@
 #include "core/digest.h"
 #include "datasets/snapshot.h"
 #include "harness/job/job.h"
+#include "harness/run/item.h"
 
 // A snapshot file of the job, open for the whole run.
 struct hn_plan_data {
@@ -18,6 +19,7 @@ struct hn_plan_data {
 struct hn_cell {
     int32_t data;        // index into plan->data
     int32_t sampler;     // index into job->sampler
+    int64_t step;        // index into plan->step
     int64_t step_index;  // place in the series that is judged
     int64_t build_index; // place that the sampler is built on (t, docs/methods.md)
     double temperature;
@@ -57,6 +59,10 @@ struct hn_plan {
     int64_t n_studies;
     struct hn_cell *cell; // by data, step, temperature, loss, weighting, sampler, batch size, seed
     int64_t n_cells;
+    // All of them as work items, in the order of the results: cells, steps, studies.
+    struct hn_item *item;
+    int64_t n_items;
+    int64_t *turn; // [n_items] the order in which they are run, step after step
 };
 
 // Opens the files, checks steps, batch sizes and sampler parameters against them, and lays out the
@@ -66,16 +72,12 @@ HN_MUST_USE enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_jo
                                       struct hn_plan *out);
 void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
 
-// "cifar10.h5 step 400 batchsampler {K=100, M=500} B=256 seed 1": for people, and for --filter.
-void hn_cell_label(const struct hn_plan *plan, const struct hn_cell *cell, char *text, size_t size);
+// The kinds of a job's items: labels "cifar10.h5 step 400 batchsampler {K=100, M=500} B=256 seed
+// 1", "cifar10.h5 step 400 without a sampler", "cifar10.h5 step 400 study prop1 {K=100, M=500}".
+extern const struct hn_item_kind hn_item_cell, hn_item_step, hn_item_study;
 
-// "cifar10.h5 step 400 without a sampler".
-void hn_step_label(const struct hn_plan *plan, const struct hn_plan_step *step, char *text,
-                   size_t size);
-
-// "cifar10.h5 step 400 study prop1 {K=100, M=500}".
-void hn_study_label(const struct hn_plan *plan, const struct hn_plan_study *study, char *text,
-                    size_t size);
+// The step of a job's item, an index into plan->step.
+int64_t hn_plan_step_of(const struct hn_item *item);
 
 // Whether cells that differ in temperature, loss or weighting alone draw from one build: they do
 // where the job times no repetitions (timing: {reps: 1, warmup: 0}). Results are the same; the

@@ -1,375 +1,357 @@
 #include "harness/run/runner.h"
-#include "core/random.h"
+#include "harness/host/processes.h"
+#include "harness/host/progress.h"
 #include "results/cell_file.h"
+#include "results/merge.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-// A cell that waits for its group's timing before it is stored.
+// Items that wait for their group's timing before they are stored.
 struct pending {
-    const struct hn_cell *cell;
-    struct hn_results results;
+    const struct hn_item **item; // [n]
+    struct hn_results *results;  // [n]
+    int64_t n;
 };
 
-struct run {
-    const struct hn_plan *plan;
-    const struct hn_run_options *options;
+struct work {
+    struct hn_context *ctx; // of this process, for what processes call back
+    const struct hn_runner *run;
     struct hn_run_summary *summary;
-    struct hn_cell_cache *cache;
     struct hn_progress progress;
-    bool *needed;            // [n_cells] to be run
-    bool *step_needed;       // [n_steps] what needs no sampler is to be run
-    bool *study_needed;      // [n_studies]
-    struct pending *pending; // of the group in work
-    int64_t n_pending;
-    struct hn_cell_file_list earlier; // cells with a result of any version, for HN_RERUN_STALE
+    int64_t *todo; // [n_todo] items to be run, in turn; DONE afterwards
+    int64_t n_todo;
+    struct pending pending;
+    struct hn_cell_file_list earlier; // results of any version, for HN_RERUN_STALE
 };
 
-enum { LABEL_MAX = 512 };
+enum { DONE = -1 };
 
-static bool matches(const struct run *r, const char *label) {
-    return !r->options->filter || regexec(r->options->filter, label, 0, NULL, 0) == 0;
+static struct hn_item_env env_of(const struct hn_runner *run) {
+    return (struct hn_item_env){.state = run->state, .folder = run->folder, .quiet = run->quiet};
 }
 
-// Parts are stretches, so that cells of one step, which share work, stay together.
-bool hn_run_in_shard(const struct hn_plan *plan, const struct hn_run_options *options,
-                     int64_t cell) {
-    int64_t k = options->shard, n = options->shards, cells = plan->n_cells;
-    return n == 0 || (cell >= (k - 1) * cells / n && cell < k * cells / n);
+// Parts are stretches, so that items of one step, which share work, stay together.
+static bool in_part(const struct hn_runner *run, int64_t place) {
+    int64_t k = run->shard, n = run->shards, all = run->places;
+    return n == 0 || (place >= (k - 1) * all / n && place < k * all / n);
 }
 
-static bool in_shard(const struct run *r, int64_t cell) {
-    return hn_run_in_shard(r->plan, r->options, cell);
+bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item, const char *label) {
+    return in_part(run, item->place) &&
+           (!run->filter || regexec(run->filter, label, 0, NULL, 0) == 0);
 }
 
-// Whether what needs no sampler is wanted of a step.
-static bool wants_step(const struct run *r, const struct hn_plan_step *step) {
-    char label[LABEL_MAX];
-    hn_step_label(r->plan, step, label, sizeof label);
-    return r->plan->job->n_snapshot_metrics > 0 && in_shard(r, step->first_cell) &&
-           matches(r, label);
+static const char *why(bool present, bool failed, bool stale, bool needed) {
+    if (stale)
+        return "to run again: its result is of another version, metrics or timing";
+    if (!present)
+        return needed ? "to run (no result of these parameters and this code version yet)"
+                      : "left alone: it was never run (--rerun missing does)";
+    return needed   ? "to run again, as --rerun asks"
+           : failed ? "skipped: it failed before (--rerun failed tries again)"
+                    : "skipped: its result is there";
 }
 
-static bool wants_study(const struct run *r, const struct hn_plan_study *study) {
-    char label[LABEL_MAX];
-    hn_study_label(r->plan, study, label, sizeof label);
-    return in_shard(r, r->plan->step[study->step].first_cell) && matches(r, label);
-}
-
-static bool selected(const struct run *r, const struct hn_cell *cell) {
-    char label[LABEL_MAX];
-    hn_cell_label(r->plan, cell, label, sizeof label);
-    return in_shard(r, cell - r->plan->cell) && matches(r, label);
-}
-
-// Whether something is to be run, by its keys and its line in --dry-run.
-static enum hn_code needs_run(struct hn_context *ctx, const struct run *r, const char *run_key,
-                              const char *cell_key, const char *label, bool *needed) {
+// Whether an item that is wanted is to be run.
+static enum hn_code needs_run(struct work *w, const struct hn_item *item, const char *label,
+                              bool *needed) {
+    enum hn_rerun rerun = w->run->rerun;
     bool present, failed;
-    if (hn_cell_file_state(ctx, r->options->folder, run_key, &present, &failed))
-        return ctx->code;
-    enum hn_rerun rerun = r->options->rerun;
-    *needed = !present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && failed);
+    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, &failed))
+        return w->ctx->code;
     bool stale =
-        !present && rerun == HN_RERUN_STALE && hn_cell_file_list_has(&r->earlier, cell_key);
-    if (rerun == HN_RERUN_STALE)
-        *needed = stale;
-    r->summary->wanted++;
-    r->summary->present += present && !*needed;
-    if (r->options->explain)
-        fprintf(stderr, "%s: %s\n", label,
-                stale ? "to run again: its result is of another version, metrics or timing"
-                : !present && !*needed ? "left alone: it was never run (--rerun missing does)"
-                : !present ? "to run (no result of these parameters and this code version yet)"
-                : *needed  ? "to run again, as --rerun asks"
-                : failed   ? "skipped: it failed before (--rerun failed tries again)"
-                           : "skipped: its result is there");
+        !present && rerun == HN_RERUN_STALE && hn_cell_file_list_has(&w->earlier, item->cell_key);
+    *needed = rerun == HN_RERUN_STALE
+                  ? stale
+                  : !present || rerun == HN_RERUN_ALL || (rerun == HN_RERUN_FAILED && failed);
+    w->summary->wanted++;
+    w->summary->present += present && !*needed;
+    if (w->run->explain)
+        fprintf(stderr, "%s: %s\n", label, why(present, failed, stale, *needed));
     return HN_OK;
 }
 
-static void count(struct run *r, const struct hn_results *shard, const char *label) {
-    const char *status = hn_cell_file_text(shard, "status");
+// Items are looked at in the order of the results, and kept in the order of their turns.
+static enum hn_code choose(struct work *w) {
+    const struct hn_runner *run = w->run;
+    bool *needed = hn_zalloc(w->ctx, run->n, sizeof *needed);
+    enum hn_code code = needed ? HN_OK : w->ctx->code;
+    for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
+        char label[HN_ITEM_LABEL];
+        run->item[i].kind->label(&run->item[i], label, sizeof label);
+        if (hn_run_wants(run, &run->item[i], label))
+            code = needs_run(w, &run->item[i], label, &needed[i]);
+    }
+    for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
+        int64_t item = run->turn ? run->turn[i] : i;
+        if (needed[item])
+            w->todo[w->n_todo++] = item;
+    }
+    hn_free(w->ctx, needed);
+    return code;
+}
+
+static void count(struct work *w, const struct hn_item *item, const struct hn_results *results) {
+    const char *status = hn_cell_file_text(results, "status");
     bool failed = strcmp(status, "failed") == 0;
-    r->summary->ran++;
-    r->summary->failed += failed;
-    r->summary->not_applicable += strcmp(status, "not_applicable") == 0;
-    hn_progress_step(&r->progress, failed, label);
-    if (failed) {
-        hn_progress_clear(&r->progress);
-        fprintf(stderr, "failed: %s: %s\n", label, hn_cell_file_text(shard, "error"));
-    }
+    char label[HN_ITEM_LABEL];
+    item->kind->label(item, label, sizeof label);
+    w->summary->ran++;
+    w->summary->failed += failed;
+    w->summary->not_applicable += strcmp(status, "not_applicable") == 0;
+    hn_progress_step(&w->progress, failed, label);
+    if (failed || w->run->verbose)
+        hn_progress_clear(&w->progress);
+    if (failed)
+        fprintf(stderr, "failed: %s: %s\n", label, hn_cell_file_text(results, "error"));
+    else if (w->run->verbose)
+        fprintf(stderr, "done: %s\n", label);
 }
 
-static void free_pending(struct hn_context *ctx, struct run *r) {
-    for (int64_t i = 0; i < r->n_pending; i++)
-        hn_results_free(ctx, &r->pending[i].results);
-    r->n_pending = 0;
+static void free_pending(struct work *w) {
+    for (int64_t i = 0; i < w->pending.n; i++)
+        hn_results_free(w->ctx, &w->pending.results[i]);
+    w->pending.n = 0;
 }
 
-// One repetition of every pending cell, in an order of its own, so that a slow spell of the machine
-// does not fall on one sampler alone.
-static enum hn_code time_round(struct hn_context *ctx, struct run *r, int64_t rep, bool warmup,
-                               int64_t *order) {
-    int32_t *turn = hn_alloc(ctx, r->n_pending, sizeof *turn);
-    if (!turn)
-        return ctx->code;
-    for (int32_t i = 0; i < r->n_pending; i++)
-        turn[i] = i;
-    struct hn_stream stream;
-    hn_stream_open(&stream, 0, "runner.turn", 0, 0, rep);
-    hn_stream_shuffle(&stream, turn, r->n_pending);
+static enum hn_code store_pending(struct work *w) {
+    const struct pending *p = &w->pending;
+    const struct hn_item_env env = env_of(w->run);
     enum hn_code code = HN_OK;
-    for (int64_t i = 0; code == HN_OK && i < r->n_pending; i++) {
-        struct pending *p = &r->pending[turn[i]];
-        code = hn_check_stop(ctx);
+    if (p->n > 0 && p->item[0]->kind->time)
+        code = p->item[0]->kind->time(w->ctx, p->item, p->results, p->n, &env);
+    for (int64_t i = 0; i < p->n && code == HN_OK; i++) {
+        code = hn_cell_file_write(w->ctx, w->run->folder, p->item[i]->run_key, &p->results[i]);
         if (code == HN_OK)
-            code = hn_cell_time(ctx, r->plan, p->cell, r->cache, r->options, rep, warmup, order,
-                                &p->results);
+            count(w, p->item[i], &p->results[i]);
     }
-    hn_free(ctx, turn);
+    free_pending(w);
     return code;
 }
 
-// Further repetitions of the pending cells (the first, cold one came with the measuring).
-static enum hn_code time_pending(struct hn_context *ctx, struct run *r) {
-    const struct hn_job_timing *timing = &r->plan->job->timing;
-    int64_t order = 1000000; // after every sample of the measuring
-    int64_t rounds = timing->reps > 1 || timing->warmup > 0 ? timing->warmup + timing->reps : 0;
-    for (int64_t rep = 0; rep < rounds; rep++)
-        if (time_round(ctx, r, rep + 1, rep < timing->warmup, &order))
-            return ctx->code;
-    for (int64_t i = 0; rounds && i < r->n_pending; i++) {
-        struct pending *p = &r->pending[i];
-        if (strcmp(hn_table_text(&p->results.runs, 0, "status"), "ok") == 0 &&
-            hn_cell_costs(ctx, r->plan, p->cell, r->options, &p->results))
-            return ctx->code;
-    }
-    return HN_OK;
+// Whether item number i of the list waits for the next one that is to be run.
+static bool waits(const struct work *w, int64_t i) {
+    const struct hn_item *item = &w->run->item[w->todo[i]], *next;
+    do {
+        if (++i == w->n_todo)
+            return false;
+    } while (w->todo[i] == DONE);
+    next = &w->run->item[w->todo[i]];
+    return item->kind->together && item->kind == next->kind && item->kind->together(item, next);
 }
 
-static enum hn_code finish_pending(struct hn_context *ctx, struct run *r) {
-    enum hn_code code = time_pending(ctx, r);
-    for (int64_t i = 0; code == HN_OK && i < r->n_pending; i++) {
-        struct pending *p = &r->pending[i];
-        char label[LABEL_MAX];
-        hn_cell_label(r->plan, p->cell, label, sizeof label);
-        code = hn_cell_file_write(ctx, r->options->folder, p->cell->run_key, &p->results);
-        if (code == HN_OK)
-            count(r, &p->results, label);
-    }
-    free_pending(ctx, r);
-    return code;
+static enum hn_code run_one(struct work *w, int64_t i) {
+    const struct hn_item *item = &w->run->item[w->todo[i]];
+    const struct hn_item_env env = env_of(w->run);
+    struct pending *p = &w->pending;
+    char label[HN_ITEM_LABEL];
+    if (hn_check_stop(w->ctx))
+        return w->ctx->code;
+    item->kind->label(item, label, sizeof label);
+    if (!item->kind->shows_progress)
+        hn_progress_show(&w->progress, label);
+    p->item[p->n] = item;
+    if (hn_item_run(w->ctx, item, &env, &p->results[p->n++]))
+        return w->ctx->code;
+    return waits(w, i) ? HN_OK : store_pending(w);
 }
 
-static bool same_group(const struct hn_cell *a, const struct hn_cell *b) {
-    return a->data == b->data && a->step_index == b->step_index && a->temperature == b->temperature;
-}
-
-static enum hn_code run_cell(struct hn_context *ctx, struct run *r, const struct hn_cell *cell) {
-    bool interleave = r->plan->job->timing.interleave;
-    if (r->n_pending && (!interleave || !same_group(r->pending[0].cell, cell)) &&
-        finish_pending(ctx, r))
-        return ctx->code;
-    char label[LABEL_MAX];
-    hn_cell_label(r->plan, cell, label, sizeof label);
-    hn_progress_show(&r->progress, label);
-    struct pending *p = &r->pending[r->n_pending++];
-    p->cell = cell;
-    if (hn_cell_run(ctx, r->plan, cell, r->cache, r->options, &p->results))
-        return ctx->code;
-    return interleave ? HN_OK : finish_pending(ctx, r);
-}
-
-static enum hn_code choose_studies(struct hn_context *ctx, struct run *r) {
-    const struct hn_plan *plan = r->plan;
-    char label[LABEL_MAX];
-    for (int64_t i = 0; i < plan->n_studies; i++) {
-        if (!wants_study(r, &plan->study[i]))
-            continue;
-        hn_study_label(plan, &plan->study[i], label, sizeof label);
-        if (needs_run(ctx, r, plan->study[i].run_key, plan->study[i].cell_key, label,
-                      &r->study_needed[i]))
-            return ctx->code;
-    }
-    return HN_OK;
-}
-
-// Which cells are to be run: first those without a sampler, one a step, then the others.
-static enum hn_code choose(struct hn_context *ctx, struct run *r) {
-    const struct hn_plan *plan = r->plan;
-    char label[LABEL_MAX];
-    for (int64_t i = 0; i < plan->n_steps; i++) {
-        r->step_needed[i] = false;
-        if (!wants_step(r, &plan->step[i]))
-            continue;
-        hn_step_label(plan, &plan->step[i], label, sizeof label);
-        if (needs_run(ctx, r, plan->step[i].run_key, plan->step[i].cell_key, label,
-                      &r->step_needed[i]))
-            return ctx->code;
-    }
-    for (int64_t i = 0; i < plan->n_cells; i++) {
-        r->needed[i] = false;
-        if (!selected(r, &plan->cell[i]))
-            continue;
-        hn_cell_label(plan, &plan->cell[i], label, sizeof label);
-        if (needs_run(ctx, r, plan->cell[i].run_key, plan->cell[i].cell_key, label, &r->needed[i]))
-            return ctx->code;
-    }
-    return choose_studies(ctx, r);
-}
-
-static enum hn_code run_without_sampler(struct hn_context *ctx, struct run *r,
-                                        const struct hn_plan_step *step) {
+// In a process of its own.
+static enum hn_code run_beside(struct hn_context *ctx, void *data, int64_t i,
+                               struct hn_process *worker) {
+    const struct work *w = data;
+    const struct hn_item *item = &w->run->item[w->todo[i]];
+    struct hn_item_env env = env_of(w->run);
     struct hn_results results = {0};
-    char label[LABEL_MAX];
-    hn_step_label(r->plan, step, label, sizeof label);
-    hn_progress_show(&r->progress, label);
-    enum hn_code code = hn_step_run(ctx, r->plan, step, r->cache, &results);
+    env.worker = worker;
+    env.beside = w->run->processes - 1;
+    enum hn_code code = hn_item_run(ctx, item, &env, &results);
     if (code == HN_OK)
-        code = hn_cell_file_write(ctx, r->options->folder, step->run_key, &results);
-    if (code == HN_OK)
-        count(r, &results, label);
+        code = hn_cell_file_write(ctx, w->run->folder, item->run_key, &results);
     hn_results_free(ctx, &results);
     return code;
 }
 
-static enum hn_code run_study(struct hn_context *ctx, struct run *r,
-                              const struct hn_plan_study *study) {
+static void name_beside(const void *data, int64_t i, char *text, size_t size) {
+    const struct work *w = data;
+    const struct hn_item *item = &w->run->item[w->todo[i]];
+    item->kind->label(item, text, size);
+}
+
+// One whose result cannot be read is run again, alone.
+static void beside_done(void *data, int64_t i) {
+    struct work *w = data;
+    const struct hn_item *item = &w->run->item[w->todo[i]];
     struct hn_results results = {0};
-    char label[LABEL_MAX];
-    hn_study_label(r->plan, study, label, sizeof label);
-    hn_progress_show(&r->progress, label);
-    enum hn_code code = hn_study_run(ctx, r->plan, study, r->cache, &results);
-    if (code == HN_OK)
-        code = hn_cell_file_write(ctx, r->options->folder, study->run_key, &results);
-    if (code == HN_OK)
-        count(r, &results, label);
-    hn_results_free(ctx, &results);
+    if (hn_cell_file_read(w->ctx, w->run->folder, item->run_key, &results) == HN_OK) {
+        count(w, item, &results);
+        w->todo[i] = DONE;
+    }
+    hn_results_free(w->ctx, &results);
+}
+
+static enum hn_code run_side_by_side(struct work *w) {
+    const struct hn_processes processes = {.items = w->n_todo,
+                                           .processes = w->run->processes,
+                                           .quiet = w->run->quiet,
+                                           .unit = w->run->unit,
+                                           .work = run_beside,
+                                           .name = name_beside,
+                                           .done = beside_done,
+                                           .data = w};
+    return hn_processes_run(w->ctx, &processes);
+}
+
+static enum hn_code run_all(struct work *w) {
+    const struct hn_runner *run = w->run;
+    bool own = run->n > 0 && run->item[0].kind->shows_progress;
+    bool beside = run->processes > 1 && w->n_todo > 0;
+    hn_progress_begin(&w->progress, w->summary->wanted, w->summary->present, run->quiet || own);
+    w->progress.unit = run->unit;
+    enum hn_code code = beside ? run_side_by_side(w) : HN_OK;
+    for (int64_t i = 0; i < w->n_todo && code == HN_OK; i++)
+        if (w->todo[i] != DONE)
+            code = run_one(w, i);
+    hn_progress_end(&w->progress);
     return code;
 }
 
-// The studies of a step, after its cells.
-static enum hn_code run_studies(struct hn_context *ctx, struct run *r, int64_t step) {
-    int64_t each = r->plan->job->n_studies;
-    for (int64_t i = step * each; i < (step + 1) * each; i++)
-        if (r->study_needed[i] && (hn_check_stop(ctx) || run_study(ctx, r, &r->plan->study[i])))
-            return ctx->code;
-    return HN_OK;
-}
-
-// The place among the step's cells of the one that is run as number i. The plan's order has
-// samplers, batch sizes and seeds innermost; where builds are shared they come outermost, so that
-// one build is kept at a time.
-static int64_t in_turn(const struct run *r, const struct hn_plan_step *step, int64_t i) {
-    const struct hn_job *job = r->plan->job;
-    int64_t points = job->n_samplers * job->n_batch_sizes * job->n_seeds;
-    if (!hn_plan_shares(job))
-        return i;
-    int64_t groups = step->n_cells / points;
-    return i % groups * points + i / groups;
-}
-
-static enum hn_code run_step(struct hn_context *ctx, struct run *r, int64_t number) {
-    const struct hn_plan_step *step = &r->plan->step[number];
-    enum hn_code code = hn_check_stop(ctx);
-    if (code == HN_OK && r->step_needed[number])
-        code = run_without_sampler(ctx, r, step);
-    for (int64_t i = 0; code == HN_OK && i < step->n_cells; i++) {
-        int64_t cell = step->first_cell + in_turn(r, step, i);
-        if (!r->needed[cell])
-            continue;
-        code = hn_check_stop(ctx);
-        if (code == HN_OK)
-            code = run_cell(ctx, r, &r->plan->cell[cell]);
-    }
+enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
+                          struct hn_run_summary *summary) {
+    *summary = (struct hn_run_summary){0};
+    struct work w = {.ctx = ctx, .run = run, .summary = summary};
+    enum hn_code code = hn_cell_files_prepare(ctx, run->folder);
+    w.todo = hn_alloc(ctx, run->n, sizeof *w.todo);
+    w.pending.item = hn_alloc(ctx, run->n, sizeof *w.pending.item);
+    w.pending.results = hn_zalloc(ctx, run->n, sizeof *w.pending.results);
+    if (code == HN_OK && (!w.todo || !w.pending.item || !w.pending.results))
+        code = ctx->code;
+    if (code == HN_OK && run->rerun == HN_RERUN_STALE)
+        code = hn_cell_file_list_read(ctx, run->folder, &w.earlier);
     if (code == HN_OK)
-        code = finish_pending(ctx, r);
-    return code == HN_OK ? run_studies(ctx, r, number) : code;
-}
-
-static enum hn_code take_memory(struct hn_context *ctx, struct run *r) {
-    r->needed = hn_zalloc(ctx, r->plan->n_cells, sizeof *r->needed);
-    r->step_needed = hn_zalloc(ctx, r->plan->n_steps, sizeof *r->step_needed);
-    r->study_needed = hn_zalloc(ctx, r->plan->n_studies, sizeof *r->study_needed);
-    r->pending = hn_zalloc(ctx, r->plan->n_cells, sizeof *r->pending);
-    r->cache = hn_cell_cache_open(ctx);
-    if (r->cache)
-        hn_cell_cache_share(r->cache, hn_plan_shares(r->plan->job));
-    bool taken = r->needed && r->step_needed && r->study_needed && r->pending && r->cache;
-    return taken ? HN_OK : HN_MEMORY;
-}
-
-enum hn_code hn_run_cells(struct hn_context *ctx, const struct hn_plan *plan,
-                          const struct hn_run_options *options, struct hn_run_summary *summary) {
-    memset(summary, 0, sizeof *summary);
-    struct run r = {.plan = plan, .options = options, .summary = summary};
-    enum hn_code code = hn_cell_files_prepare(ctx, options->folder);
+        code = choose(&w);
+    if (code == HN_OK && summary->wanted == 0 && run->filter)
+        code = hn_fail(ctx, HN_USAGE, "--filter matches none of the %s: --dry-run lists them",
+                       run->unit);
     if (code == HN_OK)
-        code = take_memory(ctx, &r);
-    if (code == HN_OK && options->rerun == HN_RERUN_STALE)
-        code = hn_cell_file_list_read(ctx, options->folder, &r.earlier);
-    if (code == HN_OK)
-        code = choose(ctx, &r);
-    if (code == HN_OK && summary->wanted == 0 && options->filter)
-        code = hn_fail(ctx, HN_USAGE, "--filter matches none of the cells: --dry-run lists them");
-    if (code == HN_OK) {
-        hn_progress_begin(&r.progress, summary->wanted, summary->present, options->quiet);
-        for (int64_t i = 0; code == HN_OK && i < plan->n_steps; i++)
-            code = run_step(ctx, &r, i);
-        hn_progress_end(&r.progress);
-    }
-    free_pending(ctx, &r);
-    hn_cell_cache_close(ctx, r.cache);
-    hn_cell_file_list_free(ctx, &r.earlier);
-    hn_free(ctx, r.pending);
-    hn_free(ctx, r.study_needed);
-    hn_free(ctx, r.step_needed);
-    hn_free(ctx, r.needed);
+        code = run_all(&w);
+    if (w.pending.results)
+        free_pending(&w);
+    hn_cell_file_list_free(ctx, &w.earlier);
+    hn_free(ctx, w.pending.results);
+    hn_free(ctx, (void *)w.pending.item);
+    hn_free(ctx, w.todo);
     return code;
 }
 
-// Appends the shard of a key to the results. One that was not asked for now may be missing: the
-// results hold whatever of the job is there.
-static enum hn_code collect(struct hn_context *ctx, const struct hn_run_options *options,
-                            const char *run_key, bool wanted, struct hn_results *out,
-                            struct hn_run_summary *summary) {
-    struct hn_results shard = {0};
+// An item that was not asked for now may be missing: the results hold what of the job is there.
+static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
+                           const struct hn_item *item, struct hn_results *out,
+                           struct hn_run_summary *summary) {
+    struct hn_results cell = {0};
+    char label[HN_ITEM_LABEL];
     bool present = true, failed;
     enum hn_code code = HN_OK;
-    if (!wanted || options->rerun == HN_RERUN_STALE)
-        code = hn_cell_file_state(ctx, options->folder, run_key, &present, &failed);
+    item->kind->label(item, label, sizeof label);
+    if (!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE)
+        code = hn_cell_file_state(ctx, run->folder, item->run_key, &present, &failed);
     if (code == HN_OK && !present) {
         summary->missing++;
         return HN_OK;
     }
     if (code == HN_OK)
-        code = hn_cell_file_read(ctx, options->folder, run_key, &shard);
+        code = hn_cell_file_read(ctx, run->folder, item->run_key, &cell);
     if (code == HN_OK)
-        code = hn_results_append(ctx, out, &shard);
+        code = hn_results_append(ctx, out, &cell);
     if (code == HN_OK)
-        summary->failed += strcmp(hn_cell_file_text(&shard, "status"), "failed") == 0;
-    hn_results_free(ctx, &shard);
+        summary->failed += strcmp(hn_cell_file_text(&cell, "status"), "failed") == 0;
+    hn_results_free(ctx, &cell);
     return code;
 }
 
-enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_run_options *options, struct hn_results *out,
-                            struct hn_run_summary *summary) {
+enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
+                            struct hn_results *out, struct hn_run_summary *summary) {
     memset(out, 0, sizeof *out);
     summary->failed = summary->missing = 0;
-    struct run r = {.plan = plan, .options = options};
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; code == HN_OK && i < plan->n_cells; i++)
-        code = collect(ctx, options, plan->cell[i].run_key, selected(&r, &plan->cell[i]), out,
-                       summary);
-    int64_t steps = plan->job->n_snapshot_metrics > 0 ? plan->n_steps : 0;
-    for (int64_t i = 0; code == HN_OK && i < steps; i++)
-        code = collect(ctx, options, plan->step[i].run_key, wants_step(&r, &plan->step[i]), out,
-                       summary);
-    for (int64_t i = 0; code == HN_OK && i < plan->n_studies; i++)
-        code = collect(ctx, options, plan->study[i].run_key, wants_study(&r, &plan->study[i]), out,
-                       summary);
+    enum hn_code code = hn_rows_table(ctx, run->rows, &out->runs);
+    if (code == HN_OK)
+        code = hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing);
+    for (int64_t i = 0; i < run->n && code == HN_OK; i++)
+        code = append(ctx, run, &run->item[i], out, summary);
     if (code)
         hn_results_free(ctx, out);
     return code;
+}
+
+static enum hn_code add_plan(struct hn_context *ctx, const struct hn_runner *run,
+                             struct hn_results *results) {
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
+        char label[HN_ITEM_LABEL];
+        run->item[i].kind->label(&run->item[i], label, sizeof label);
+        code = hn_merge_plan_row(ctx, results, run->item[i].run_key, label);
+    }
+    return code;
+}
+
+static enum hn_code describe(struct hn_context *ctx, const struct hn_run_record *record,
+                             bool complete, struct hn_results *out) {
+    char created[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    const char *const pair[][2] = {{"argv", record->argv},
+                                   {"created", created},
+                                   {"config", record->config},
+                                   {"config_sha256", record->config_sha256},
+                                   {"status", complete ? "complete" : "partial"}};
+    for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++)
+        if (hn_results_set(ctx, out, pair[i][0], pair[i][1]))
+            return ctx->code;
+    for (int64_t i = 0; i < record->env->n_env; i++)
+        if (hn_results_set_env(ctx, out, record->env->env[i].name, record->env->env[i].value))
+            return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
+                          const struct hn_run_record *record, struct hn_results *out,
+                          struct hn_run_summary *summary) {
+    if (hn_run_collect(ctx, run, out, summary))
+        return ctx->code;
+    char *path = hn_format(ctx, "%s/results.h5", run->folder);
+    enum hn_code code = path ? describe(ctx, record, summary->missing == 0, out) : ctx->code;
+    if (code == HN_OK && summary->missing > 0)
+        code = add_plan(ctx, run, out);
+    if (code == HN_OK)
+        code = hn_results_write(ctx, out, path);
+    hn_free(ctx, path);
+    return code;
+}
+
+enum hn_code hn_run_parse_shard(struct hn_context *ctx, const char *text, struct hn_runner *run) {
+    long long shard, shards;
+    int end = 0;
+    if (!text)
+        return HN_OK;
+    if (sscanf(text, "%lld/%lld%n", &shard, &shards, &end) != 2 || text[end] || shard < 1 ||
+        shard > shards || shards > 1000000)
+        return hn_fail(ctx, HN_USAGE, "--shard %.40s: give part i of n as i/n, e.g. 1/8 .. 8/8",
+                       text);
+    run->shard = shard;
+    run->shards = shards;
+    return HN_OK;
+}
+
+enum hn_code hn_run_parse_filter(struct hn_context *ctx, const char *text, regex_t *filter) {
+    int error = regcomp(filter, text, REG_EXTENDED | REG_NOSUB);
+    if (!error)
+        return HN_OK;
+    char reason[256];
+    regerror(error, filter, reason, sizeof reason);
+    return hn_fail(ctx, HN_USAGE, "--filter '%s': %s", text, reason);
 }

@@ -1,54 +1,55 @@
 // What needs no sampler: one cell per step, a row per temperature.
-#include "harness/host/host.h"
-#include "harness/run/columns.h"
-#include "harness/run/runner.h"
+#include "harness/run/cache.h"
 
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
 
-static enum hn_code add_row(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_plan_step *step, int64_t t, struct hn_table *table) {
+static void label(const struct hn_item *item, char *text, size_t size) {
+    const struct hn_plan *plan = item->plan;
+    const struct hn_plan_step *step = item->of;
     const struct hn_plan_data *data = &plan->data[step->data];
-    int64_t row = table->rows;
-    if (hn_table_add_row(ctx, table) ||
-        hn_table_set_text(ctx, table, row, "cell_key", step->cell_key) ||
-        hn_table_set_text(ctx, table, row, "run_key", step->run_key) ||
-        hn_table_set_text(ctx, table, row, "dataset", data->name) ||
-        hn_table_set_text(ctx, table, row, "dataset_sha256", data->sha256) ||
-        hn_table_set_int(ctx, table, row, "step",
-                         hn_snapshot_info(data->snapshot)->step[step->step_index]) ||
-        hn_table_set_real(ctx, table, row, "temperature", plan->job->temperature[t]) ||
-        hn_table_set_int(ctx, table, row, "seed", plan->job->seed[0]) ||
-        hn_table_set_text(ctx, table, row, "tool_version", hn_version) ||
-        hn_table_set_text(ctx, table, row, "status", "ok"))
+    snprintf(text, size, "%s step %" PRId64 " without a sampler", data->name,
+             hn_snapshot_info(data->snapshot)->step[step->step_index]);
+}
+
+// A table `snapshots` and its rows, and nothing else.
+static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
+                          const struct hn_item_env *env, struct hn_results *out) {
+    const struct hn_plan *plan = item->plan;
+    const struct hn_plan_step *step = item->of;
+    const struct hn_plan_data *data = &plan->data[step->data];
+    int64_t number = hn_snapshot_info(data->snapshot)->step[step->step_index];
+    (void)env;
+    if (hn_item_add_tables(ctx, out, 1) || hn_rows_table(ctx, HN_ROWS_SNAPSHOTS, out->table))
         return ctx->code;
+    for (int64_t t = 0; t < plan->job->n_temperatures; t++) {
+        const struct hn_value value[] = {HN_REAL_VALUE("temperature", plan->job->temperature[t]),
+                                         HN_INT_VALUE("seed", plan->job->seed[0]),
+                                         {NULL}};
+        if (hn_item_add_row(ctx, item, data->name, data->sha256, number, out->table) ||
+            hn_table_set(ctx, out->table, t, value))
+            return ctx->code;
+    }
     return HN_OK;
 }
 
-// A results file with nothing but the table and its rows.
-static enum hn_code begin(struct hn_context *ctx, const struct hn_plan *plan,
-                          const struct hn_plan_step *step, struct hn_results *out) {
-    memset(out, 0, sizeof *out);
-    out->table = hn_zalloc(ctx, 1, sizeof *out->table);
-    if (!out->table || hn_rows_table(ctx, HN_ROWS_RUNS, &out->runs) ||
-        hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
-        hn_results_set(ctx, out, "run_key", step->run_key))
-        return ctx->code;
-    out->n_tables = 1;
-    if (hn_rows_table(ctx, HN_ROWS_SNAPSHOTS, out->table))
-        return ctx->code;
-    for (int64_t t = 0; t < plan->job->n_temperatures; t++)
-        if (add_row(ctx, plan, step, t, out->table))
-            return ctx->code;
-    return HN_OK;
+static enum hn_code load(struct hn_context *ctx, const struct hn_item *item,
+                         const struct hn_item_env *env) {
+    const struct hn_plan_step *step = item->of;
+    struct hn_cell_state *state = env->state;
+    return hn_cache_items(ctx, item->plan, step->data, step->step_index, 0, state->cache,
+                          &state->items);
 }
 
 static enum hn_code fill(struct hn_context *ctx, const struct hn_job *job,
                          const struct hn_snapshot_measured *measured, struct hn_table *table) {
     const double *value = measured->value;
     for (int64_t t = 0; t < job->n_temperatures; t++) {
-        if (hn_table_set_text(ctx, table, t, "note", measured->why) ||
-            hn_table_set_int(ctx, table, t, "n_dot", measured->n_dot) ||
-            hn_table_set_int(ctx, table, t, "sweeps", measured->sweeps))
+        const struct hn_value about[] = {HN_TEXT_VALUE("note", measured->why),
+                                         HN_INT_VALUE("n_dot", measured->n_dot),
+                                         HN_INT_VALUE("sweeps", measured->sweeps),
+                                         {NULL}};
+        if (hn_table_set(ctx, table, t, about))
             return ctx->code;
         for (int64_t m = 0; m < job->n_snapshot_metrics; m++)
             for (int c = 0; c < job->snapshot_metric[m]->n_columns; c++)
@@ -66,17 +67,20 @@ static int64_t count_columns(const struct hn_job *job) {
     return columns;
 }
 
-// Measures the step; what was swept over the views is kept for the cells that follow.
-static enum hn_code measure(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_plan_step *step, const struct hn_items *items,
-                            struct hn_cell_cache *cache, struct hn_results *out) {
+// What was swept over the views is kept for the cells that follow.
+static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
+                        const struct hn_item_env *env, struct hn_results *out) {
+    const struct hn_plan *plan = item->plan;
+    const struct hn_plan_step *step = item->of;
     const struct hn_job *job = plan->job;
+    struct hn_cell_state *state = env->state;
+    const struct hn_items *items = state->items;
     char why[HN_MESSAGE_MAX] = "";
-    struct hn_snapshot_env env = {.items = items,
-                                  .split = hn_snapshot_split(plan->data[step->data].snapshot),
-                                  .seed = (uint64_t)job->seed[0],
-                                  .temperature = job->temperature,
-                                  .n_temperatures = (int)job->n_temperatures};
+    struct hn_snapshot_env spec = {.items = items,
+                                   .split = hn_snapshot_split(plan->data[step->data].snapshot),
+                                   .seed = (uint64_t)job->seed[0],
+                                   .temperature = job->temperature,
+                                   .n_temperatures = (int)job->n_temperatures};
     struct hn_snapshot_measured measured = {
         .value = hn_alloc(ctx, job->n_temperatures * count_columns(job), sizeof(double)),
         .global = hn_zalloc(ctx, job->n_temperatures, sizeof(struct hn_global)),
@@ -84,12 +88,12 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_plan *plan,
     enum hn_code code = HN_MEMORY;
     bool kept = false;
     if (measured.value && measured.global)
-        code = hn_snapshot_measure(ctx, job->snapshot_metric, (int)job->n_snapshot_metrics, &env,
+        code = hn_snapshot_measure(ctx, job->snapshot_metric, (int)job->n_snapshot_metrics, &spec,
                                    &measured);
     if (code == HN_OK) {
         kept = hn_has_positive(items);
         if (kept)
-            hn_cache_put_global(ctx, cache, step->data, step->step_index, measured.global,
+            hn_cache_put_global(ctx, state->cache, step->data, step->step_index, measured.global,
                                 (int)job->n_temperatures);
         code = fill(ctx, job, &measured, out->table);
     }
@@ -99,30 +103,5 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_plan *plan,
     return code;
 }
 
-// Rows that failed keep their keys and the reason.
-static enum hn_code mark_failed(struct hn_context *ctx, const struct hn_plan *plan,
-                                const struct hn_plan_step *step, struct hn_results *out) {
-    char reason[HN_MESSAGE_MAX];
-    memcpy(reason, ctx->message, sizeof reason);
-    hn_results_free(ctx, out);
-    if (begin(ctx, plan, step, out))
-        return ctx->code;
-    for (int64_t t = 0; t < out->table->rows; t++)
-        if (hn_table_set_text(ctx, out->table, t, "status", "failed") ||
-            hn_table_set_text(ctx, out->table, t, "error", reason))
-            return ctx->code;
-    return HN_OK;
-}
-
-enum hn_code hn_step_run(struct hn_context *ctx, const struct hn_plan *plan,
-                         const struct hn_plan_step *step, struct hn_cell_cache *cache,
-                         struct hn_results *out) {
-    const struct hn_items *items;
-    if (begin(ctx, plan, step, out) ||
-        hn_cache_items(ctx, plan, step->data, step->step_index, 0, cache, &items))
-        return ctx->code;
-    enum hn_code code = measure(ctx, plan, step, items, cache, out);
-    if (code == HN_OK || code == HN_INTERRUPTED)
-        return code;
-    return mark_failed(ctx, plan, step, out);
-}
+const struct hn_item_kind hn_item_step = {
+    .label = label, .begin = begin, .load = load, .run = run, .own_failure = hn_item_fails_alone};

@@ -3,10 +3,7 @@
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
-#include "harness/run/columns.h"
-#include "harness/run/runner.h"
 #include "harness/run/train.h"
-#include "results/cell_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,10 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int64_t hn_train_runs(const struct hn_train_job *job) {
-    return job->n_tasks * job->n_losses * job->n_weightings * job->n_temperatures *
-           job->n_batch_sizes * job->n_samplers * job->n_seeds;
-}
+enum { SGEMM_DIM = 512, SGEMM_REPS = 9 }; // of the rate that steps are measured against
 
 // Takes the last digit of a number in mixed bases.
 static int64_t take(int64_t *number, int64_t base) {
@@ -91,7 +85,8 @@ static void make_untrained_key(struct hn_train_run *run) {
     hn_digest_end(&d, run->untrained_key);
 }
 
-void hn_train_run_at(const struct hn_train_job *job, int64_t number, struct hn_train_run *out) {
+// The last list of the grid varies fastest.
+static void run_at(const struct hn_train_job *job, int64_t number, struct hn_train_run *out) {
     *out = (struct hn_train_run){.job = job};
     out->seed = job->seed[take(&number, job->n_seeds)];
     out->sampler = &job->sampler[take(&number, job->n_samplers)];
@@ -105,7 +100,8 @@ void hn_train_run_at(const struct hn_train_job *job, int64_t number, struct hn_t
     make_untrained_key(out);
 }
 
-void hn_train_label(const struct hn_train_run *run, char *text, size_t size) {
+static void label(const struct hn_item *item, char *text, size_t size) {
+    const struct hn_train_run *run = item->of;
     char batch[32] = "all", weights[256] = "";
     if (run->batch_size > 0)
         snprintf(batch, sizeof batch, "%" PRId64, run->batch_size);
@@ -117,71 +113,59 @@ void hn_train_label(const struct hn_train_run *run, char *text, size_t size) {
              hn_objectives[run->loss].name, weights, batch, run->temperature, run->seed);
 }
 
-static enum hn_code begin_row(struct hn_context *ctx, const struct hn_train_run *run,
-                              int64_t beside, struct hn_results *out) {
+static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
+                          const struct hn_item_env *env, struct hn_results *out) {
+    const struct hn_train_run *run = item->of;
     struct hn_table *r = &out->runs;
+    const struct hn_value value[] = {
+        HN_TEXT_VALUE("task", run->task->type.name),
+        HN_TEXT_VALUE("task_params", run->task->text),
+        HN_TEXT_VALUE("sampler", run->sampler->type.name),
+        HN_TEXT_VALUE("params", run->sampler->text),
+        HN_TEXT_VALUE("loss", hn_objectives[run->loss].name),
+        HN_TEXT_VALUE("weighting", run->weighting->type.name),
+        HN_TEXT_VALUE("weighting_params", run->weighting->text),
+        HN_TEXT_VALUE("positive", run->job->number.positive ? "outside" : "inside"),
+        HN_INT_VALUE("rebuild", run->job->number.rebuild),
+        HN_REAL_VALUE("temperature", run->temperature),
+        HN_INT_VALUE("batch_size", run->batch_size),
+        HN_INT_VALUE("seed", run->seed),
+        HN_INT_VALUE("threads", ctx->threads),
+        HN_INT_VALUE("beside", env->beside),
+        {NULL}};
     if (hn_rows_table(ctx, HN_ROWS_TRAININGS, r) ||
-        hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing))
+        hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
+        hn_item_add_row(ctx, item, hn_task_data(run->task->type.type, run->task->params),
+                        run->data_sha256, 0, r))
         return ctx->code;
-    if (hn_table_add_row(ctx, r) || hn_results_set(ctx, out, "run_key", run->run_key) ||
-        hn_table_set_text(ctx, r, 0, "cell_key", run->cell_key) ||
-        hn_table_set_text(ctx, r, 0, "run_key", run->run_key) ||
-        hn_table_set_text(ctx, r, 0, "dataset",
-                          hn_task_data(run->task->type.type, run->task->params)) ||
-        hn_table_set_text(ctx, r, 0, "dataset_sha256", run->data_sha256) ||
-        hn_table_set_text(ctx, r, 0, "task", run->task->type.name) ||
-        hn_table_set_text(ctx, r, 0, "task_params", run->task->text) ||
-        hn_table_set_text(ctx, r, 0, "sampler", run->sampler->type.name) ||
-        hn_table_set_text(ctx, r, 0, "params", run->sampler->text) ||
-        hn_table_set_text(ctx, r, 0, "loss", hn_objectives[run->loss].name) ||
-        hn_table_set_text(ctx, r, 0, "weighting", run->weighting->type.name) ||
-        hn_table_set_text(ctx, r, 0, "weighting_params", run->weighting->text) ||
-        hn_table_set_text(ctx, r, 0, "positive",
-                          run->job->number.positive ? "outside" : "inside") ||
-        hn_table_set_int(ctx, r, 0, "rebuild", run->job->number.rebuild) ||
-        hn_table_set_real(ctx, r, 0, "temperature", run->temperature) ||
-        hn_table_set_int(ctx, r, 0, "batch_size", run->batch_size) ||
-        hn_table_set_int(ctx, r, 0, "seed", run->seed) ||
-        hn_table_set_int(ctx, r, 0, "threads", ctx->threads) ||
-        hn_table_set_int(ctx, r, 0, "beside", beside) ||
-        hn_table_set_text(ctx, r, 0, "tool_version", hn_version) ||
-        hn_table_set_text(ctx, r, 0, "status", "ok"))
-        return ctx->code;
-    return HN_OK;
+    return hn_table_set(ctx, r, 0, value);
 }
 
 // What drawing and building take of a step with all its costs (BS table 5, GC table 5), and how far
 // the step is from the rate of its products.
-static enum hn_code add_shares(struct hn_context *ctx, const struct hn_run_times *t, double gflops,
-                               struct hn_table *r) {
+static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t, double gflops,
+                            struct hn_table *r) {
     double per_step = t->steps > 0 ? (double)t->builds / (double)t->steps : NAN;
     double build = t->builds > 0 ? t->cost_g * per_step : 0;
     double embed = t->builds > 0 ? t->cost_e * per_step : 0;
     double step = t->cost_t + t->cost_s + build + embed;
     double floor = gflops > 0 && t->flops > 0 ? t->flops / (gflops * 1e9) : NAN;
-    if (hn_table_set_real(ctx, r, 0, "cost_e", t->cost_e) ||
-        hn_table_set_real(ctx, r, 0, "share_s", t->cost_s / step) ||
-        hn_table_set_real(ctx, r, 0, "share_g", build / step) ||
-        hn_table_set_real(ctx, r, 0, "share_e", embed / step) ||
-        hn_table_set_real(ctx, r, 0, "flops_per_step", t->flops) ||
-        hn_table_set_real(ctx, r, 0, "sgemm_gflops", gflops > 0 ? gflops : NAN) ||
-        hn_table_set_real(ctx, r, 0, "share_of_floor", floor / t->cost_t))
-        return ctx->code;
-    return HN_OK;
-}
-
-static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t, double gflops,
-                            struct hn_results *out) {
-    struct hn_table *r = &out->runs;
-    if (hn_table_set_int(ctx, r, 0, "step", t->steps) ||
-        hn_table_set_int(ctx, r, 0, "batches", t->steps) ||
-        hn_table_set_real(ctx, r, 0, "cost_t", t->cost_t) ||
-        hn_table_set_real(ctx, r, 0, "cost_s", t->cost_s) ||
-        hn_table_set_real(ctx, r, 0, "cost_g", t->cost_g) ||
-        hn_table_set_real(ctx, r, 0, "cost_g_over_t",
-                          t->steps > 0 ? t->cost_g * (double)t->builds / (double)t->steps : NAN))
-        return ctx->code;
-    return add_shares(ctx, t, gflops, r);
+    const struct hn_value value[] = {
+        HN_INT_VALUE("step", t->steps),
+        HN_INT_VALUE("batches", t->steps),
+        HN_REAL_VALUE("cost_t", t->cost_t),
+        HN_REAL_VALUE("cost_s", t->cost_s),
+        HN_REAL_VALUE("cost_g", t->cost_g),
+        HN_REAL_VALUE("cost_g_over_t", t->steps > 0 ? t->cost_g * per_step : NAN),
+        HN_REAL_VALUE("cost_e", t->cost_e),
+        HN_REAL_VALUE("share_s", t->cost_s / step),
+        HN_REAL_VALUE("share_g", build / step),
+        HN_REAL_VALUE("share_e", embed / step),
+        HN_REAL_VALUE("flops_per_step", t->flops),
+        HN_REAL_VALUE("sgemm_gflops", gflops > 0 ? gflops : NAN),
+        HN_REAL_VALUE("share_of_floor", floor / t->cost_t),
+        {NULL}};
+    return hn_table_set(ctx, r, 0, value);
 }
 
 static struct hn_adam adam_of(const struct hn_train_job *job) {
@@ -196,9 +180,10 @@ static struct hn_adam adam_of(const struct hn_train_job *job) {
                             .steps = job->number.steps > 0 ? job->number.steps : 0};
 }
 
-static struct hn_run_spec spec_of(const struct hn_train_run *run,
-                                  const struct hn_train_options *options, const char *folder) {
+static struct hn_run_spec spec_of(const struct hn_train_run *run, const struct hn_item_env *env,
+                                  const char *folder) {
     const struct hn_train_job *job = run->job;
+    const struct hn_train_state *state = env->state;
     const struct hn_weighting_type *weighting = run->weighting->type.type;
     struct hn_run_spec spec = {.task = run->task->type.type,
                                .task_params = run->task->params,
@@ -219,13 +204,13 @@ static struct hn_run_spec spec_of(const struct hn_train_run *run,
                                .checkpoint = job->number.checkpoint,
                                .expect = job->number.expected_loss,
                                .folder = folder,
-                               .untrained = options->untrained,
+                               .untrained = state->untrained,
                                .untrained_key = run->untrained_key,
                                .key = run->run_key};
     spec.setting =
         (struct hn_task_setting){.folder = job->folder,
-                                 .data = options->data,
-                                 .cache = options->cache ? options->cache : options->folder,
+                                 .data = state->data,
+                                 .cache = state->cache ? state->cache : env->folder,
                                  .seed = (uint64_t)run->seed,
                                  .batch_size = run->batch_size,
                                  .loss = {.objective = run->loss,
@@ -262,68 +247,97 @@ static void watch_step(void *data, int64_t done, int64_t steps, double loss, dou
     hn_progress_show(&w->progress, text);
 }
 
-static enum hn_code train(struct hn_context *ctx, const struct hn_train_run *run,
-                          const struct hn_train_options *options, const char *folder,
-                          struct hn_results *out) {
-    char label[512];
-    struct hn_run_spec spec = spec_of(run, options, folder);
-    struct watch watch = {.label = label, .worker = options->worker, .loss = NAN};
-    const struct hn_run_watch watcher = {watch_step, &watch};
-    struct hn_run_times times = {0};
-    hn_train_label(run, label, sizeof label);
-    bool cosines = run->job->number.cosines;
-    out->table = hn_zalloc(ctx, 1 + cosines, sizeof *out->table);
-    if (!out->table)
-        return ctx->code;
-    out->n_tables = 1 + cosines;
-    spec.cosines = cosines ? &out->table[1] : NULL;
-    if (hn_training_table(ctx, spec.task, out->table) ||
-        (cosines && hn_cosines_table(ctx, spec.cosines)))
-        return ctx->code;
-    hn_progress_begin(&watch.progress, 0, 0, options->quiet || options->worker);
-    watch.progress.unit = "steps";
-    enum hn_code code = hn_train(ctx, &spec, &watcher, out->table, &times);
-    hn_progress_end(&watch.progress);
-    return code ? code : end_row(ctx, &times, options->sgemm_gflops, out);
-}
-
-// A run that failed keeps its row and its reason.
-static enum hn_code mark(struct hn_context *ctx, const struct hn_train_run *run, int64_t beside,
-                         enum hn_code why, struct hn_results *out) {
-    char reason[HN_MESSAGE_MAX];
-    memcpy(reason, ctx->message, sizeof reason);
-    hn_results_free(ctx, out);
-    if (begin_row(ctx, run, beside, out) ||
-        hn_table_set_text(ctx, &out->runs, 0, "status",
-                          why == HN_NOT_APPLICABLE ? "not_applicable" : "failed") ||
-        hn_table_set_text(ctx, &out->runs, 0, "error", reason))
-        return ctx->code;
+// Before the first run that trains. The best of some: a floor is what the machine can do, and other
+// work on it must not lower that.
+static enum hn_code calibrate(struct hn_context *ctx, struct hn_train_state *state) {
+    double best = 0;
+    if (!state->calibrate || state->sgemm_gflops > 0)
+        return HN_OK;
+    for (int i = 0; i < SGEMM_REPS; i++) {
+        double rate;
+        if (hn_host_sgemm(ctx, SGEMM_DIM, 1, &rate))
+            return ctx->code;
+        best = rate > best ? rate : best;
+    }
+    state->sgemm_gflops = best;
     return HN_OK;
 }
 
-static enum hn_code make_results(struct hn_context *ctx, const struct hn_train_run *run,
-                                 const struct hn_train_options *options, struct hn_results *out) {
-    char *folder = hn_format(ctx, "%s/runs/%.16s", options->folder, run->run_key);
-    enum hn_code code = folder ? begin_row(ctx, run, options->beside, out) : ctx->code;
-    if (!code && mkdir(folder, 0777) && errno != EEXIST)
+static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
+                          const struct hn_item_env *env, const char *folder,
+                          struct hn_results *out) {
+    const struct hn_train_run *run = item->of;
+    const struct hn_train_state *state = env->state;
+    char text[HN_ITEM_LABEL];
+    struct hn_run_spec spec = spec_of(run, env, folder);
+    struct watch watch = {.label = text, .worker = env->worker, .loss = NAN};
+    const struct hn_run_watch watcher = {watch_step, &watch};
+    struct hn_run_times times = {0};
+    bool cosines = run->job->number.cosines;
+    label(item, text, sizeof text);
+    if (hn_item_add_tables(ctx, out, 1 + cosines) ||
+        hn_training_table(ctx, spec.task, out->table) ||
+        (cosines && hn_cosines_table(ctx, &out->table[1])))
+        return ctx->code;
+    spec.cosines = cosines ? &out->table[1] : NULL;
+    hn_progress_begin(&watch.progress, 0, 0, env->quiet || env->worker);
+    watch.progress.unit = "steps";
+    enum hn_code code = hn_train(ctx, &spec, &watcher, out->table, &times);
+    hn_progress_end(&watch.progress);
+    return code ? code : end_row(ctx, &times, state->sgemm_gflops, &out->runs);
+}
+
+// Its series and checkpoints lie in <folder>/runs/<the key's beginning>, which is removed again
+// where it holds none.
+static enum hn_code run_item(struct hn_context *ctx, const struct hn_item *item,
+                             const struct hn_item_env *env, struct hn_results *out) {
+    const struct hn_train_run *run = item->of;
+    char *runs = hn_format(ctx, "%s/runs", env->folder);
+    char *folder = runs ? hn_format(ctx, "%s/%.16s", runs, run->run_key) : NULL;
+    enum hn_code code = folder ? calibrate(ctx, env->state) : ctx->code;
+    if (!code &&
+        ((mkdir(runs, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST)))
         code = hn_fail(ctx, HN_IO, "%s cannot be made: %s", folder, strerror(errno));
-    if (!code) {
-        code = train(ctx, run, options, folder, out);
-        if (code == HN_DATA || code == HN_NOT_APPLICABLE || (code == HN_MEMORY && !options->worker))
-            code = mark(ctx, run, options->beside, code, out);
-    }
-    if (!code && run->job->series.every <= 0 && run->job->series.dense_every <= 0)
-        (void)remove(folder); // empty: no series, and its checkpoint is gone
+    if (!code)
+        code = train(ctx, item, env, folder, out);
+    if (folder && run->job->series.every <= 0 && run->job->series.dense_every <= 0)
+        (void)remove(folder);
     hn_free(ctx, folder);
+    hn_free(ctx, runs);
     return code;
 }
 
-enum hn_code hn_train_run(struct hn_context *ctx, const struct hn_train_run *run,
-                          const struct hn_train_options *options) {
-    struct hn_results results = {.n_tables = 0};
-    enum hn_code code = make_results(ctx, run, options, &results);
-    if (!code)
-        code = hn_cell_file_write(ctx, options->folder, run->run_key, &results);
-    hn_results_free(ctx, &results);
-    return code;
+static bool own_failure(enum hn_code code, const struct hn_item_env *env) {
+    return code == HN_DATA || code == HN_NOT_APPLICABLE || (code == HN_MEMORY && !env->worker);
+}
+
+const struct hn_item_kind hn_item_training = {.label = label,
+                                              .begin = begin,
+                                              .run = run_item,
+                                              .own_failure = own_failure,
+                                              .shows_progress = true};
+
+enum hn_code hn_train_plan_make(struct hn_context *ctx, const struct hn_train_job *job,
+                                struct hn_train_plan *out) {
+    int64_t n = job->n_tasks * job->n_losses * job->n_weightings * job->n_temperatures *
+                job->n_batch_sizes * job->n_samplers * job->n_seeds;
+    *out = (struct hn_train_plan){.run = hn_alloc(ctx, n, sizeof *out->run),
+                                  .item = hn_alloc(ctx, n, sizeof *out->item)};
+    if (!out->run || !out->item) {
+        hn_train_plan_free(ctx, out);
+        return ctx->code;
+    }
+    for (; out->n < n; out->n++) {
+        struct hn_train_run *run = &out->run[out->n];
+        run_at(job, out->n, run);
+        out->item[out->n] =
+            (struct hn_item){&hn_item_training, NULL, run, run->cell_key, run->run_key, out->n};
+    }
+    return HN_OK;
+}
+
+void hn_train_plan_free(struct hn_context *ctx, struct hn_train_plan *plan) {
+    hn_free(ctx, plan->run);
+    hn_free(ctx, plan->item);
+    *plan = (struct hn_train_plan){0};
 }

@@ -12,6 +12,7 @@
 #include "datasets/tudataset.h"
 #include "datasets/vecs.h"
 #include "harness/job/job.h"
+#include "plots/page/figure.h"
 #include "results/store.h"
 
 #include <fcntl.h>

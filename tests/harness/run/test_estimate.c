@@ -2,8 +2,8 @@
 #include "datasets/h5.h"
 #include "datasets/synth.h"
 #include "harness/run/estimate.h"
-#include "harness/run/runner.h"
 #include "tests/job_fixture.h"
+#include "tests/run_fixture.h"
 
 #include <math.h>
 
@@ -103,12 +103,10 @@ static void make_series(struct bench *b, const char *n, const char *dim) {
 static int64_t run_job(struct bench *b, const struct hn_plan *plan) {
     char out[600];
     snprintf(out, sizeof out, "%s/out", b->folder);
-    struct hn_run_options options = {.folder = out, .quiet = true};
     struct hn_run_summary summary;
     struct hn_results results;
     atomic_store(&b->ctx.memory.peak, 0);
-    HN_CHECK(&b->ctx, hn_run_cells(&b->ctx, plan, &options, &summary));
-    HN_CHECK(&b->ctx, hn_run_collect(&b->ctx, plan, &options, &results, &summary));
+    HN_CHECK(&b->ctx, fixture_run_plan(&b->ctx, plan, out, NULL, &summary, &results));
     CU_ASSERT_EQUAL(summary.failed, 0);
     hn_results_free(&b->ctx, &results);
     return b->ctx.memory.peak;
@@ -125,7 +123,7 @@ static void check_job(struct bench *b, const char *name, const char *text) {
     HN_CHECK(&b->ctx, hn_plan_make(&b->ctx, &job, &plan));
     int64_t live = b->ctx.memory.live;
     HN_CHECK(&b->ctx, hn_estimate_make(&b->ctx, &plan, &estimate));
-    hn_estimate_sum(&plan, &estimate, NULL, NULL, &total);
+    HN_CHECK(&b->ctx, hn_estimate_sum(&b->ctx, &plan, &estimate, NULL, &total));
     CU_ASSERT_EQUAL(total.unknown, 0);
     CU_ASSERT_EQUAL(estimate.live, live);
     hn_estimate_free(&b->ctx, &estimate);
@@ -231,8 +229,8 @@ static void test_lacking(void) {
                                NULL, &job));
     HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
     HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
-    CU_ASSERT(estimate.cell[0].known); // not applicable takes next to nothing
-    CU_ASSERT(estimate.cell[0].seconds < 1);
+    CU_ASSERT(estimate.item[0].known); // not applicable takes next to nothing
+    CU_ASSERT(estimate.item[0].seconds < 1);
     hn_estimate_free(&b.ctx, &estimate);
     hn_plan_free(&b.ctx, &plan);
     hn_job_free(&b.ctx, &job);

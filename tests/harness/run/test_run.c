@@ -2,8 +2,8 @@
 // relations that must hold on real embeddings.
 #include "datasets/h5.h"
 #include "datasets/synth.h"
-#include "harness/run/runner.h"
 #include "tests/fixture.h"
+#include "tests/run_fixture.h"
 #include "tests/test.h"
 
 #include <linux/perf_event.h>
@@ -75,7 +75,7 @@ static void test_plan_has_every_point(void) {
             CU_ASSERT_STRING_NOT_EQUAL(plan.cell[i].run_key, plan.cell[j].run_key);
         }
     char label[512];
-    hn_cell_label(&plan, &plan.cell[0], label, sizeof label);
+    hn_item_cell.label(&plan.item[0], label, sizeof label);
     CU_ASSERT_STRING_EQUAL(label, "s.h5 step 0 null {} B=16 tau=0.1 seed 1");
     hn_plan_free(&ctx, &plan);
     hn_job_free(&ctx, &job);
@@ -166,12 +166,9 @@ static enum hn_code run_place_counted(struct hn_context *ctx, const struct place
     memset(results, 0, sizeof *results);
     if (hn_job_read(ctx, p->job, set, NULL, &job))
         return ctx->code;
-    struct hn_run_options options = {.folder = p->out, .quiet = true, .instructions = counter};
     enum hn_code code = hn_plan_make(ctx, &job, &plan);
     if (code == HN_OK) {
-        code = hn_run_cells(ctx, &plan, &options, summary);
-        if (code == HN_OK)
-            code = hn_run_collect(ctx, &plan, &options, results, summary);
+        code = fixture_run_plan(ctx, &plan, p->out, counter, summary, results);
         hn_plan_free(ctx, &plan);
     }
     hn_job_free(ctx, &job);
@@ -415,15 +412,22 @@ static void test_shared_builds(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// Rows of cells that ran out of memory; every other row is sound.
+static int64_t out_of_memory(const struct hn_table *t, int64_t row) {
+    return strcmp(hn_table_text(t, row, "status"), "failed") == 0 &&
+           strstr(hn_table_text(t, row, "error"), "memory");
+}
+
+// Rows of cells and steps that ran out of memory; every other row is sound.
 static int64_t failed_rows(const struct hn_results *r) {
+    const struct hn_table *steps = hn_results_table(r, "snapshots");
     int64_t bad = 0;
     for (int64_t i = 0; i < r->runs.rows; i++) {
-        bool failed = strcmp(hn_table_text(&r->runs, i, "status"), "failed") == 0;
-        bad += failed && strstr(hn_table_text(&r->runs, i, "error"), "memory");
+        bad += out_of_memory(&r->runs, i);
         bool ok = strcmp(hn_table_text(&r->runs, i, "status"), "ok") == 0;
         CU_ASSERT(!ok || hn_table_real(&r->runs, i, "fn_ratio") >= 0);
     }
+    for (int64_t i = 0; steps && i < steps->rows; i++)
+        bad += out_of_memory(steps, i);
     return bad;
 }
 

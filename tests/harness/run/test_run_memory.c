@@ -9,8 +9,8 @@
 // first and the last call in the first job that has it. Otherwise a few are spread over each run.
 #include "datasets/h5.h"
 #include "datasets/synth.h"
-#include "harness/run/runner.h"
 #include "tests/fixture.h"
+#include "tests/run_fixture.h"
 #include "tests/test.h"
 
 #include <dirent.h>
@@ -84,12 +84,9 @@ static enum hn_code execute(struct hn_context *ctx, const struct place *p,
     struct hn_results results;
     if (hn_job_read(ctx, p->job, NULL, NULL, &job))
         return ctx->code;
-    struct hn_run_options options = {.folder = p->out, .quiet = true};
     enum hn_code code = hn_plan_make(ctx, &job, &plan);
     if (code == HN_OK) {
-        code = hn_run_cells(ctx, &plan, &options, summary);
-        if (code == HN_OK)
-            code = hn_run_collect(ctx, &plan, &options, &results, summary);
+        code = fixture_run_plan(ctx, &plan, p->out, NULL, summary, &results);
         if (code == HN_OK) {
             code = hn_results_write(ctx, &results, p->results);
             hn_results_free(ctx, &results);

@@ -2,8 +2,8 @@
 // not apply, and the tables of a merged file.
 #include "datasets/h5.h"
 #include "datasets/synth.h"
-#include "harness/run/runner.h"
 #include "tests/job_fixture.h"
+#include "tests/run_fixture.h"
 
 #include <math.h>
 
@@ -99,12 +99,9 @@ static enum hn_code run_job(struct bench *b, const char *out, struct hn_run_summ
     memset(results, 0, sizeof *results);
     if (hn_job_read(&b->ctx, b->path, NULL, NULL, &job))
         return b->ctx.code;
-    struct hn_run_options options = {.folder = folder, .quiet = true};
     enum hn_code code = hn_plan_make(&b->ctx, &job, &plan);
     if (code == HN_OK) {
-        code = hn_run_cells(&b->ctx, &plan, &options, summary);
-        if (code == HN_OK)
-            code = hn_run_collect(&b->ctx, &plan, &options, results, summary);
+        code = fixture_run_plan(&b->ctx, &plan, folder, NULL, summary, results);
         hn_plan_free(&b->ctx, &plan);
     }
     hn_job_free(&b->ctx, &job);

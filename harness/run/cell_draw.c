@@ -1,0 +1,319 @@
+// Drawing and measuring the batches of a cell, and timing that.
+#include "harness/run/cell_private.h"
+#include "samplers/proximity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+// Batches per call of `next`: enough for all threads, few enough to stay in cache.
+// Negatives per anchor are many: fewer batches then, PAIRS of them in all or one batch.
+enum { CHUNK = 16, PAIRS = 1 << 24 };
+
+// The counter is read outside the time that is measured, before it begins and after it has ended.
+static struct hn_stamp begin_timing(const struct hn_cell_work *w) {
+    struct hn_stamp s = {.instructions =
+                             w->instructions ? hn_instructions_read(w->instructions) : NAN};
+    s.cpu = hn_cpu_ns();
+    s.wall = hn_wall_ns();
+    return s;
+}
+
+static struct hn_stamp since(const struct hn_cell_work *w, struct hn_stamp begun) {
+    struct hn_stamp s = {.wall = hn_wall_ns() - begun.wall};
+    s.cpu = hn_cpu_ns() - begun.cpu;
+    s.instructions =
+        w->instructions ? hn_instructions_read(w->instructions) - begun.instructions : NAN;
+    return s;
+}
+
+static enum hn_code add_sample(struct hn_context *ctx, struct hn_cell_work *w, const char *phase,
+                               int64_t rep, int64_t batches, struct hn_stamp took) {
+    struct hn_table *t = &w->out->timing;
+    if (hn_table_add_row(ctx, t))
+        return ctx->code;
+    int64_t row = t->rows - 1;
+    const struct hn_value value[] = {
+        HN_INT_VALUE("run", 0),
+        HN_TEXT_VALUE("phase", phase),
+        HN_INT_VALUE("rep", rep),
+        HN_INT_VALUE("order", (*w->order)++),
+        HN_INT_VALUE("warmup", w->warmup),
+        HN_INT_VALUE("batches", batches),
+        HN_INT_VALUE("wall_ns", took.wall),
+        HN_INT_VALUE("cpu_ns", took.cpu),
+        HN_REAL_VALUE("instructions", took.instructions),
+        HN_INT_VALUE("shared", w->shared && strcmp(phase, "build") == 0),
+        {NULL}};
+    return hn_table_set(ctx, t, row, value);
+}
+
+static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *w) {
+    const struct hn_job_sampler *sampler = &w->plan->job->sampler[w->cell->sampler];
+    struct hn_kept_sampler kept;
+    w->shared = w->share && hn_cache_take_sampler(ctx, w->share, w->cell, &kept);
+    if (w->shared) {
+        w->sampler = kept.sampler;
+        w->build = (struct hn_stamp){kept.wall_ns, kept.cpu_ns, kept.instructions};
+        return add_sample(ctx, w, "build", w->rep, 0, w->build);
+    }
+    if (hn_sampler_open(ctx, sampler->type, sampler->params, w->items->n, w->cell->batch_size,
+                        w->cell->seed, &w->sampler))
+        return ctx->code;
+    struct hn_stamp begun = begin_timing(w);
+    if (hn_sampler_build(ctx, &w->sampler, w->build_items, w->build_items->step))
+        return ctx->code;
+    w->build = since(w, begun);
+    return add_sample(ctx, w, "build", w->rep, 0, w->build);
+}
+
+// Kept for the next cell, unless something went wrong.
+static void leave_sampler(struct hn_context *ctx, struct hn_cell_work *w, enum hn_code code) {
+    struct hn_kept_sampler kept = {w->sampler, w->build.wall, w->build.cpu, w->build.instructions};
+    if (w->share && code == HN_OK)
+        hn_cache_keep_sampler(ctx, w->share, w->cell, &kept);
+    else
+        hn_sampler_close(ctx, &w->sampler);
+}
+
+static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_cell_work *w, int64_t epoch,
+                                int64_t *batches) {
+    struct hn_stamp begun = begin_timing(w);
+    if (hn_sampler_epoch(ctx, &w->sampler, w->items, epoch, batches))
+        return ctx->code;
+    return add_sample(ctx, w, "epoch", epoch, *batches, since(w, begun));
+}
+
+static enum hn_code draw(struct hn_context *ctx, struct hn_cell_work *w, struct hn_batches *b,
+                         int64_t rep) {
+    struct hn_stamp begun = begin_timing(w);
+    if (hn_sampler_next(ctx, &w->sampler, b))
+        return ctx->code;
+    return add_sample(ctx, w, "next", rep, b->count, since(w, begun));
+}
+
+// Batches of one call of `next`.
+static int32_t chunk(const struct hn_batches *b) {
+    int64_t pairs = hn_max(1, b->batch_size * b->room);
+    return (int32_t)hn_max(1, hn_min(CHUNK, PAIRS / pairs));
+}
+
+static enum hn_code measure_drawn(struct hn_context *ctx, struct hn_measure *measure, int64_t epoch,
+                                  const struct hn_batches *b) {
+    if (b->room == 0)
+        return hn_measure_batches(ctx, measure, epoch, b->count, b->size, b->ids);
+    const struct hn_measure_lists lists = {b->negatives, b->negative};
+    return hn_measure_anchors(ctx, measure, epoch, b->count, b->size, b->ids, lists);
+}
+
+// Draws and measures all batches of the cell; measure is opened when the first epoch is known.
+static enum hn_code draw_all(struct hn_context *ctx, struct hn_cell_work *w, struct hn_batches *b,
+                             struct hn_measure_spec *spec, struct hn_measure **measure) {
+    const struct hn_job *job = w->plan->job;
+    int64_t done = 0, rep = 0, total = job->batches;
+    for (int64_t epoch = 0; epoch == 0 || done < total; epoch++) {
+        int64_t batches;
+        if (begin_epoch(ctx, w, epoch, &batches))
+            return ctx->code;
+        if (epoch == 0) {
+            if (!total && !hn_mul(batches, job->epochs, &total))
+                return hn_fail(ctx, HN_USAGE, "epochs: %" PRId64 " is too many", job->epochs);
+            spec->env.batches = total;
+            spec->env.epoch_batches = batches;
+            if (hn_measure_begin(ctx, spec, measure))
+                return ctx->code;
+        }
+        for (b->first = 0; b->first < batches && done < total; b->first += b->count) {
+            int64_t left = hn_min(batches - b->first, total - done);
+            b->count = (int32_t)hn_min(left, chunk(b));
+            if (hn_check_stop(ctx) || draw(ctx, w, b, rep++) ||
+                measure_drawn(ctx, *measure, epoch, b) ||
+                (job->save_batches &&
+                 hn_results_add_batches(ctx, w->out, b->count, b->size, b->ids, b->batch_size)))
+                return ctx->code;
+            done += b->count;
+        }
+    }
+    return hn_table_set_int(ctx, &w->out->runs, 0, "batches", done);
+}
+
+// Share of a fresh graph's edges that the stale one holds: the same candidates on today's
+// embeddings.
+static enum hn_code graph_overlap(struct hn_context *ctx, struct hn_cell_work *w, double *overlap) {
+    const struct hn_sampler_type *type = w->sampler.type;
+    const struct hn_graph *stale = type->graph ? type->graph(&w->sampler) : NULL;
+    *overlap = stale ? 1.0 : NAN;
+    if (!stale || w->items == w->build_items)
+        return HN_OK;
+    struct hn_sampler fresh;
+    if (hn_sampler_open(ctx, type, w->sampler.params, w->items->n, w->cell->batch_size,
+                        w->cell->seed, &fresh))
+        return ctx->code;
+    enum hn_code code = hn_sampler_build(ctx, &fresh, w->items, w->build_items->step);
+    if (code == HN_OK)
+        code = hn_graph_overlap(ctx, type->graph(&fresh), stale, overlap);
+    hn_sampler_close(ctx, &fresh);
+    return code;
+}
+
+// Columns of negatives per anchor; NaN for batches.
+static enum hn_code store_lists(struct hn_context *ctx, struct hn_cell_work *w) {
+    const struct hn_sampler *s = &w->sampler;
+    if (s->anchors == 0)
+        return HN_OK;
+    struct hn_table *runs = &w->out->runs;
+    double negatives = (double)s->pairs / (double)s->anchors;
+    double without = (double)s->anchors_without;
+    enum hn_code code = hn_table_set_real(ctx, runs, 0, "negatives_mean", negatives);
+    return code ? code : hn_table_set_real(ctx, runs, 0, "anchors_without", without);
+}
+
+// The sampler's own table, if it has one.
+static enum hn_code store_table(struct hn_context *ctx, struct hn_cell_work *w) {
+    const struct hn_sampler *s = &w->sampler;
+    if (!s->type->table)
+        return HN_OK;
+    struct hn_table *table = hn_results_add_table(ctx, w->out);
+    if (!table)
+        return ctx->code;
+    return s->type->table(ctx, s, table);
+}
+
+static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w) {
+    const struct hn_sampler *s = &w->sampler;
+    struct hn_table *runs = &w->out->runs;
+    double overlap = NAN;
+    if (graph_overlap(ctx, w, &overlap))
+        return ctx->code;
+    bool built = s->type->rebuild != NULL;
+    double age = built ? (double)(w->items->step - w->build_items->step) : NAN;
+    const struct hn_value value[] = {
+        HN_REAL_VALUE("graph_age", age),
+        HN_REAL_VALUE("graph_overlap", overlap),
+        HN_INT_VALUE("stalls", s->stalls),
+        HN_INT_VALUE("n_dot", s->build.dot + s->sampling.dot),
+        HN_INT_VALUE("n_dot_build", s->build.dot),
+        HN_INT_VALUE("n_draw", s->build.draw + s->sampling.draw),
+        HN_INT_VALUE("n_step", s->build.step + s->sampling.step),
+        HN_INT_VALUE("n_edge", s->build.edge + s->sampling.edge),
+        HN_INT_VALUE("bytes_touched", s->build.bytes + s->sampling.bytes),
+        {NULL}};
+    if (hn_table_set(ctx, runs, 0, value))
+        return ctx->code;
+    if (store_lists(ctx, w) || store_table(ctx, w))
+        return ctx->code;
+    if (!s->type->report)
+        return HN_OK;
+    double reported[32] = {0};
+    s->type->report(s, reported);
+    for (int i = 0; i < s->type->n_reports; i++)
+        if (hn_table_set_real(ctx, runs, 0, s->type->reports[i].name, reported[i]))
+            return ctx->code;
+    return HN_OK;
+}
+
+// Puts the metrics' values and arrays into the results; the arrays change owner.
+static enum hn_code store_metrics(struct hn_context *ctx, struct hn_cell_work *w,
+                                  const double *value, struct hn_cell_arrays *arrays,
+                                  const char *why) {
+    const struct hn_job *job = w->plan->job;
+    for (int64_t m = 0; m < job->n_metrics; m++) {
+        const struct hn_metric_type *metric = job->metric[m];
+        for (int i = 0; i < metric->n_columns; i++)
+            if (hn_table_set_real(ctx, &w->out->runs, 0, metric->columns[i].name, *value++))
+                return ctx->code;
+    }
+    struct hn_results *out = w->out;
+    out->batch_start = hn_zalloc(ctx, 2, sizeof *out->batch_start);
+    if (!out->batch_start)
+        return ctx->code;
+    out->kinds = arrays->histogram ? HN_PAIR_KINDS : 0;
+    out->bins = arrays->bins;
+    out->bin_lo = -1.0;
+    out->bin_hi = 1.0;
+    out->histogram = arrays->histogram;
+    out->batch_start[1] = arrays->batches;
+    out->batch_fn_ratio = arrays->batch_fn_ratio;
+    out->batch_cos_mean = arrays->batch_cos_mean;
+    memset(arrays, 0, sizeof *arrays);
+    return hn_cell_add_note(ctx, &out->runs, why);
+}
+
+static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work *w,
+                                    struct hn_batches *b) {
+    const struct hn_job *job = w->plan->job;
+    struct hn_measure_spec spec = {.metrics = job->metric,
+                                   .n_metrics = (int)job->n_metrics,
+                                   .env = {.items = w->items,
+                                           .global = w->global,
+                                           .temperature = w->cell->temperature,
+                                           .loss = w->cell->loss,
+                                           .law = hn_cell_law(w->plan, w->cell),
+                                           .batch_size = w->cell->batch_size,
+                                           .room = b->room,
+                                           .threads = ctx->threads}};
+    struct hn_measure *measure = NULL;
+    struct hn_cell_arrays arrays = {0};
+    char why[HN_MESSAGE_MAX];
+    int columns = hn_measure_columns(job->metric, (int)job->n_metrics);
+    double *value = hn_alloc(ctx, columns, sizeof *value);
+    enum hn_code code = value ? draw_all(ctx, w, b, &spec, &measure) : HN_MEMORY;
+    if (code == HN_OK)
+        code = hn_measure_finish(ctx, measure, value, &arrays, why);
+    if (code == HN_OK)
+        code = store_metrics(ctx, w, value, &arrays, why);
+    hn_cell_arrays_free(ctx, &arrays);
+    hn_measure_close(ctx, measure);
+    hn_free(ctx, value);
+    return code;
+}
+
+// Opens the sampler, builds it, lets `use` draw from it, and closes it.
+static enum hn_code with_sampler(struct hn_context *ctx, struct hn_cell_work *w,
+                                 enum hn_code (*use)(struct hn_context *, struct hn_cell_work *,
+                                                     struct hn_batches *)) {
+    const struct hn_job_sampler *sampler = &w->plan->job->sampler[w->cell->sampler];
+    struct hn_batches b = {.batch_size = w->cell->batch_size,
+                           .room = hn_sampler_room(sampler->type, sampler->params, w->items->n)};
+    int64_t places = (int64_t)chunk(&b) * b.batch_size;
+    size_t list = (size_t)b.room * sizeof(int32_t);
+    b.size = hn_alloc(ctx, CHUNK, sizeof(int32_t));
+    b.ids = hn_alloc(ctx, places, sizeof(int32_t));
+    b.negatives = hn_alloc(ctx, places, sizeof(int32_t));
+    b.negative = hn_alloc(ctx, places, list);
+    bool taken = b.size && b.ids && b.negatives && b.negative;
+    enum hn_code code = taken ? open_and_build(ctx, w) : HN_MEMORY;
+    if (code == HN_OK)
+        code = use(ctx, w, &b);
+    leave_sampler(ctx, w, code);
+    hn_free(ctx, b.size);
+    hn_free(ctx, b.ids);
+    hn_free(ctx, b.negatives);
+    hn_free(ctx, b.negative);
+    return code;
+}
+
+static enum hn_code measure_and_store(struct hn_context *ctx, struct hn_cell_work *w,
+                                      struct hn_batches *b) {
+    enum hn_code code = measure_batches(ctx, w, b);
+    return code ? code : store_sampler(ctx, w);
+}
+
+// The first epoch's beginning and its first batches, for their time alone.
+static enum hn_code draw_some(struct hn_context *ctx, struct hn_cell_work *w,
+                              struct hn_batches *b) {
+    int64_t batches;
+    if (begin_epoch(ctx, w, 0, &batches))
+        return ctx->code;
+    b->first = 0;
+    b->count = (int32_t)hn_min(batches, chunk(b));
+    return draw(ctx, w, b, w->rep);
+}
+
+enum hn_code hn_cell_measure(struct hn_context *ctx, struct hn_cell_work *w) {
+    return with_sampler(ctx, w, measure_and_store);
+}
+
+enum hn_code hn_cell_draw_again(struct hn_context *ctx, struct hn_cell_work *w) {
+    return with_sampler(ctx, w, draw_some);
+}

@@ -1,0 +1,41 @@
+// Shared by harness/run/cell*.c: what is open while a cell runs.
+#ifndef HN_HARNESS_RUN_CELL_PRIVATE_H
+#define HN_HARNESS_RUN_CELL_PRIVATE_H
+
+#include "harness/run/cache.h"
+
+// Clocks and counter at one moment, or between two.
+struct hn_stamp {
+    int64_t wall, cpu;
+    double instructions;
+};
+
+// Everything that is open while a cell runs.
+struct hn_cell_work {
+    const struct hn_plan *plan;
+    const struct hn_cell *cell;
+    const struct hn_items *items;       // judged
+    const struct hn_items *build_items; // built on
+    const struct hn_global *global;     // NULL: not needed or no positives
+    struct hn_sampler sampler;
+    struct hn_results *out;
+    struct hn_cell_cache *share; // where a sampler may lie that is built; NULL: builds are timed
+    struct hn_stamp build;       // what the build took
+    bool shared;                 // the build was another cell's
+    int64_t *order;              // counts timed samples
+    int64_t rep;
+    bool warmup;
+    const struct hn_instructions *instructions; // NULL: not counted
+};
+
+// Opens the cell's sampler, builds it, draws and measures all batches into the row; or (further
+// repetitions) draws the first epoch's beginning and its first batches, for their time alone.
+HN_MUST_USE enum hn_code hn_cell_measure(struct hn_context *ctx, struct hn_cell_work *w);
+HN_MUST_USE enum hn_code hn_cell_draw_again(struct hn_context *ctx, struct hn_cell_work *w);
+
+struct hn_weighting_law hn_cell_law(const struct hn_plan *plan, const struct hn_cell *cell);
+// Adds a remark to the note column, once.
+HN_MUST_USE enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs,
+                                          const char *text);
+
+#endif

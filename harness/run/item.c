@@ -1,0 +1,67 @@
+#include "harness/run/item.h"
+#include "harness/host/host.h"
+
+#include <string.h>
+
+enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
+                             const char *dataset, const char *sha256, int64_t step,
+                             struct hn_table *t) {
+    if (hn_table_add_row(ctx, t))
+        return ctx->code;
+    const struct hn_value value[] = {HN_TEXT_VALUE("cell_key", item->cell_key),
+                                     HN_TEXT_VALUE("run_key", item->run_key),
+                                     HN_TEXT_VALUE("dataset", dataset),
+                                     HN_TEXT_VALUE("dataset_sha256", sha256),
+                                     HN_INT_VALUE("step", step),
+                                     HN_TEXT_VALUE("tool_version", hn_version),
+                                     HN_TEXT_VALUE("status", "ok"),
+                                     {NULL}};
+    return hn_table_set(ctx, t, t->rows - 1, value);
+}
+
+enum hn_code hn_item_add_tables(struct hn_context *ctx, struct hn_results *out, int n) {
+    out->table = hn_zalloc(ctx, n, sizeof *out->table);
+    out->n_tables = out->table ? n : 0;
+    return out->table ? HN_OK : ctx->code;
+}
+
+bool hn_item_fails_alone(enum hn_code code, const struct hn_item_env *env) {
+    (void)env;
+    return code != HN_INTERRUPTED;
+}
+
+static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
+                          const struct hn_item_env *env, struct hn_results *out) {
+    memset(out, 0, sizeof *out);
+    if (item->kind->begin(ctx, item, env, out))
+        return ctx->code;
+    return hn_results_set(ctx, out, "run_key", item->run_key);
+}
+
+// What failed keeps its rows, the reason, and nothing else.
+static enum hn_code mark(struct hn_context *ctx, const struct hn_item *item,
+                         const struct hn_item_env *env, enum hn_code why, struct hn_results *out) {
+    char reason[HN_MESSAGE_MAX];
+    memcpy(reason, ctx->message, sizeof reason);
+    const struct hn_value value[] = {
+        HN_TEXT_VALUE("status", why == HN_NOT_APPLICABLE ? "not_applicable" : "failed"),
+        HN_TEXT_VALUE("error", reason),
+        {NULL}};
+    hn_results_free(ctx, out);
+    if (begin(ctx, item, env, out))
+        return ctx->code;
+    struct hn_table *rows = out->runs.rows > 0 ? &out->runs : out->table;
+    for (int64_t r = 0; r < rows->rows; r++)
+        if (hn_table_set(ctx, rows, r, value))
+            return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_item_run(struct hn_context *ctx, const struct hn_item *item,
+                         const struct hn_item_env *env, struct hn_results *out) {
+    const struct hn_item_kind *kind = item->kind;
+    if (begin(ctx, item, env, out) || (kind->load && kind->load(ctx, item, env)))
+        return ctx->code;
+    enum hn_code code = kind->run(ctx, item, env, out);
+    return code && kind->own_failure(code, env) ? mark(ctx, item, env, code, out) : code;
+}

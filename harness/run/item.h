@@ -1,0 +1,70 @@
+// Work items: a cell (a sampler on a step with a seed), what needs no sampler at a step, a study,
+// and a training run are kinds of one type. Each has a result of its own, kept in a cell file under
+// its run_key. Planning, listing, running, resuming and collecting go over items alone.
+#ifndef HN_HARNESS_RUN_ITEM_H
+#define HN_HARNESS_RUN_ITEM_H
+
+#include "harness/run/columns.h"
+#include "results/store.h"
+
+struct hn_process;
+struct hn_item_kind;
+
+enum { HN_ITEM_LABEL = 512 };
+
+struct hn_item {
+    const struct hn_item_kind *kind;
+    const void *plan; // of the kind: struct hn_plan, NULL for trainings; borrowed
+    const void *of;   // of the kind: struct hn_cell, hn_plan_step, hn_plan_study, hn_train_run
+    const char *cell_key, *run_key; // borrowed: data, parameters, seed; and the code's version
+    int64_t place; // what a part of a job (--shard) goes by: items with one place stay together
+};
+
+// What running an item takes, besides the item.
+struct hn_item_env {
+    void *state;        // of the kind
+    const char *folder; // of the output
+    bool quiet;
+    // Of an item beside others: told how far it is, and HN_MEMORY is the call's failure, as the
+    // item may have the memory when it is alone. NULL: alone.
+    struct hn_process *worker;
+    int64_t beside; // other items that run at the same time, at most
+};
+
+struct hn_item_kind {
+    // A line for people, for --dry-run and for --filter.
+    void (*label)(const struct hn_item *item, char *text, size_t size);
+    // Adds the rows that name the item, with status "ok", to the zeroed *out.
+    enum hn_code (*begin)(struct hn_context *ctx, const struct hn_item *item,
+                          const struct hn_item_env *env, struct hn_results *out);
+    // Optional. Reads what the item needs; a failure ends the run.
+    enum hn_code (*load)(struct hn_context *ctx, const struct hn_item *item,
+                         const struct hn_item_env *env);
+    // Measures, into what `begin` has made.
+    enum hn_code (*run)(struct hn_context *ctx, const struct hn_item *item,
+                        const struct hn_item_env *env, struct hn_results *out);
+    // Whether a failure of `run` is the item's own status; others end the run.
+    bool (*own_failure)(enum hn_code code, const struct hn_item_env *env);
+    // Optional, both or none. Items that wait for each other until their further repetitions are
+    // timed in turn; and that timing, of results[n] of items in the order in which they were run.
+    bool (*together)(const struct hn_item *a, const struct hn_item *b);
+    enum hn_code (*time)(struct hn_context *ctx, const struct hn_item *const *item,
+                         struct hn_results *results, int64_t n, const struct hn_item_env *env);
+    bool shows_progress; // `run` does when it is alone
+};
+
+// Runs an item. A failure of its own gives HN_OK and rows of status "failed" or "not_applicable"
+// with the reason.
+HN_MUST_USE enum hn_code hn_item_run(struct hn_context *ctx, const struct hn_item *item,
+                                     const struct hn_item_env *env, struct hn_results *out);
+// For `begin`: a row of `t` with keys, data and step of the item, the program's version and status
+// "ok"; row numbers from 0.
+HN_MUST_USE enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
+                                         const char *dataset, const char *sha256, int64_t step,
+                                         struct hn_table *t);
+// For `begin`: gives `out` n zeroed further tables.
+HN_MUST_USE enum hn_code hn_item_add_tables(struct hn_context *ctx, struct hn_results *out, int n);
+// A failure of any code but an interruption.
+bool hn_item_fails_alone(enum hn_code code, const struct hn_item_env *env);
+
+#endif

@@ -1,0 +1,146 @@
+// A cell of a study: one row of the table `studies`, and what the study appends to its own table.
+#include "harness/run/cache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+// The series up to the step of a cell, as far as the job wants its steps.
+struct series {
+    const struct hn_plan *plan;
+    const struct hn_plan_study *cell;
+    struct hn_cell_cache *cache;
+};
+
+static bool is_earlier(const struct series *s, int64_t step) {
+    const struct hn_plan_step *other = &s->plan->step[step];
+    return other->data == s->cell->data &&
+           other->step_index < s->plan->step[s->cell->step].step_index;
+}
+
+static int64_t count_earlier(const struct series *s) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->plan->n_steps; i++)
+        n += is_earlier(s, i);
+    return n;
+}
+
+// Earlier steps in ascending order, however the job lists them.
+static enum hn_code load(struct hn_context *ctx, void *self, int64_t number,
+                         const struct hn_items **items) {
+    const struct series *s = self;
+    const struct hn_plan_step *step = s->plan->step;
+    for (int64_t i = 0; i < s->plan->n_steps; i++) {
+        int64_t before = 0;
+        if (!is_earlier(s, i))
+            continue;
+        for (int64_t j = 0; j < s->plan->n_steps; j++)
+            before += is_earlier(s, j) && step[j].step_index < step[i].step_index;
+        if (before == number)
+            return hn_cache_items(ctx, s->plan, s->cell->data, step[i].step_index, 1, s->cache,
+                                  items);
+    }
+    return hn_fail(ctx, HN_INTERNAL, "a study asks for a step that is not there");
+}
+
+static void label(const struct hn_item *item, char *text, size_t size) {
+    const struct hn_plan *plan = item->plan;
+    const struct hn_plan_study *cell = item->of;
+    const struct hn_plan_data *data = &plan->data[cell->data];
+    const struct hn_job_study *study = &plan->job->study[cell->study];
+    int64_t index = plan->step[cell->step].step_index;
+    snprintf(text, size, "%s step %" PRId64 " study %s {%s}", data->name,
+             hn_snapshot_info(data->snapshot)->step[index], study->type->name, study->text);
+}
+
+// Two tables and nothing else: the row of the cell, and the study's own, without rows.
+static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
+                          const struct hn_item_env *env, struct hn_results *out) {
+    const struct hn_plan *plan = item->plan;
+    const struct hn_plan_study *cell = item->of;
+    const struct hn_plan_data *data = &plan->data[cell->data];
+    const struct hn_job_study *study = &plan->job->study[cell->study];
+    int64_t index = plan->step[cell->step].step_index;
+    const struct hn_value value[] = {HN_TEXT_VALUE("study", study->type->name),
+                                     HN_TEXT_VALUE("params", study->text),
+                                     HN_INT_VALUE("seed", plan->job->seed[0]),
+                                     {NULL}};
+    (void)env;
+    if (hn_item_add_tables(ctx, out, 2) || hn_rows_table(ctx, HN_ROWS_STUDIES, out->table) ||
+        hn_study_table(ctx, study->type, &out->table[1]) ||
+        hn_item_add_row(ctx, item, data->name, data->sha256,
+                        hn_snapshot_info(data->snapshot)->step[index], out->table))
+        return ctx->code;
+    return hn_table_set(ctx, out->table, 0, value);
+}
+
+static enum hn_code load_step(struct hn_context *ctx, const struct hn_item *item,
+                              const struct hn_item_env *env) {
+    const struct hn_plan *plan = item->plan;
+    const struct hn_plan_study *cell = item->of;
+    struct hn_cell_state *state = env->state;
+    return hn_cache_items(ctx, plan, cell->data, plan->step[cell->step].step_index, 0, state->cache,
+                          &state->items);
+}
+
+// What planning noted belongs to the row.
+static enum hn_code set_note(struct hn_context *ctx, const struct hn_job_study *study, int64_t n,
+                             struct hn_table *t) {
+    char note[HN_MESSAGE_MAX] = "";
+    const struct hn_notes said = ctx->notes;
+    ctx->notes = (struct hn_notes){hn_keep_note, note};
+    enum hn_code code = study->type->check ? study->type->check(ctx, study->params, n) : HN_OK;
+    ctx->notes = said;
+    return code ? code : hn_table_set_text(ctx, t, 0, "note", note);
+}
+
+static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan *plan,
+                                const struct hn_plan_study *cell) {
+    const struct hn_plan_data *data = &plan->data[cell->data];
+    const struct hn_snapshot_info *info = hn_snapshot_info(data->snapshot);
+    const struct hn_study_type *type = plan->job->study[cell->study].type;
+    bool positive = info->has_view2 || info->has_positive;
+    const char *missing = NULL;
+    if (type->needs & HN_METRIC_NEEDS_LABELS && info->unlabelled == info->n)
+        missing = "labels";
+    if (type->needs & HN_METRIC_NEEDS_POSITIVE && !positive)
+        missing = "a second view";
+    return missing ? hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which %s does not have",
+                             type->name, missing, data->name)
+                   : HN_OK;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
+                        const struct hn_item_env *env, struct hn_results *out) {
+    const struct hn_plan *plan = item->plan;
+    const struct hn_plan_study *cell = item->of;
+    const struct hn_job *job = plan->job;
+    const struct hn_job_study *study = &job->study[cell->study];
+    const struct hn_cell_state *state = env->state;
+    const struct hn_items *items = state->items;
+    struct series series = {plan, cell, state->cache};
+    struct hn_study_env study_env = {.items = items,
+                                     .temperature = job->temperature,
+                                     .n_temperatures = job->n_temperatures,
+                                     .batch_size = job->batch_size,
+                                     .n_batch_sizes = job->n_batch_sizes,
+                                     .seed = job->seed,
+                                     .n_seeds = job->n_seeds,
+                                     .n_steps = 1 + count_earlier(&series),
+                                     .load = load,
+                                     .series = &series};
+    struct hn_table *table = &out->table[1];
+    if (check_needs(ctx, plan, cell) || set_note(ctx, study, items->n, &out->table[0]) ||
+        study->type->run(ctx, study->params, &study_env, table))
+        return ctx->code;
+    for (int64_t r = 0; r < table->rows; r++)
+        if (hn_table_set_text(ctx, table, r, "dataset", plan->data[cell->data].name) ||
+            hn_table_set_int(ctx, table, r, "step", items->step))
+            return ctx->code;
+    return HN_OK;
+}
+
+const struct hn_item_kind hn_item_study = {.label = label,
+                                           .begin = begin,
+                                           .load = load_step,
+                                           .run = run,
+                                           .own_failure = hn_item_fails_alone};
