@@ -1,8 +1,6 @@
-// The past results of a folder, made into one table for the figure `history`
-// (plots/figures/history.c).
+// The past results of a folder, made into one table.
 #include "results/history.h"
 #include "core/options/option.h"
-#include "plots/page/figure.h"
 #include "results/gate.h"
 
 #include <dirent.h>
@@ -282,8 +280,7 @@ static enum hn_code fill_table(struct history *h, struct hn_table *t) {
     return code;
 }
 
-static enum hn_code draw(struct history *h, const char *output, char **drawn) {
-    struct hn_results r = {0};
+static enum hn_code fill(struct history *h, struct hn_results *out) {
     int64_t cells = keep_common(h);
     if (h->n_used < 2 || cells == 0)
         return hn_fail(h->ctx, HN_DATA,
@@ -292,31 +289,29 @@ static enum hn_code draw(struct history *h, const char *output, char **drawn) {
                        h->n_used, cells, h->metric);
     char count[64];
     snprintf(count, sizeof count, "%" PRId64, cells);
-    enum hn_code code = fill_table(h, &r.runs);
+    enum hn_code code = fill_table(h, &out->runs);
     if (code == HN_OK)
-        code = hn_results_set(h->ctx, &r, "metric", h->metric);
+        code = hn_results_set(h->ctx, out, "metric", h->metric);
     if (code == HN_OK)
-        code = hn_results_set(h->ctx, &r, "units", h->units);
+        code = hn_results_set(h->ctx, out, "units", h->units);
     if (code == HN_OK)
-        code = hn_results_set(h->ctx, &r, "cells", count);
-    if (code == HN_OK)
-        code = hn_figure_draw(h->ctx, &hn_history, &r, output, "svg", NULL);
-    if (code == HN_OK && !(*drawn = hn_format(h->ctx, "%s/%s.svg", output, hn_history.id)))
-        code = h->ctx->code;
-    hn_results_free(h->ctx, &r);
+        code = hn_results_set(h->ctx, out, "cells", count);
     return code;
 }
 
-enum hn_code hn_history_draw(struct hn_context *ctx, const char *folder, const char *metric,
-                             const char *output, char **drawn) {
+enum hn_code hn_history_collect(struct hn_context *ctx, const char *folder, const char *metric,
+                                struct hn_results *out) {
     struct history h = {.ctx = ctx, .metric = metric};
+    *out = (struct hn_results){0};
     enum hn_code code = find_files(&h, folder);
     if (code == HN_OK)
         code = read_files(&h);
     if (code == HN_OK) {
         leave_machines_out(&h);
-        code = draw(&h, output, drawn);
+        code = fill(&h, out);
     }
+    if (code)
+        hn_results_free(ctx, out);
     free_history(&h);
     return code;
 }

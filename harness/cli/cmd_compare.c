@@ -1,5 +1,6 @@
 // `hardneg compare`: two results files, gates, an exit code.
 #include "harness/cli/command.h"
+#include "plots/page/figure.h"
 #include "results/compare.h"
 #include "results/history.h"
 
@@ -171,13 +172,15 @@ static enum hn_code no_baseline(struct hn_context *ctx, const struct hn_common *
 static enum hn_code draw_history(struct hn_context *ctx, const struct hn_common *common,
                                  const struct compare_params *p, const struct hn_gate *gate) {
     const char *metric = p->metric ? p->metric : p->gate.count > 0 ? gate[0].metric : "cost_s";
-    char *drawn = NULL;
-    if (hn_history_draw(ctx, p->history, metric, p->output ? p->output : p->history, &drawn))
+    const char *output = p->output ? p->output : p->history;
+    struct hn_results past;
+    if (hn_history_collect(ctx, p->history, metric, &past))
         return ctx->code;
-    if (!common->quiet)
-        fprintf(stderr, "%s\n", drawn);
-    hn_free(ctx, drawn);
-    return HN_OK;
+    enum hn_code code = hn_figure_draw(ctx, &hn_history, &past, output, "svg", NULL);
+    if (code == HN_OK && !common->quiet)
+        fprintf(stderr, "%s/%s.svg\n", output, hn_history.id);
+    hn_results_free(ctx, &past);
+    return code;
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,

@@ -1,38 +1,16 @@
 // BS figure 10: cosines of positive pairs (two views of an item) and of negative pairs in uniform
 // batches, by training step. Our deviation: the overlap of the two, where the snapshots have it,
 // comes from all pairs.
-#include "plots/page/curves.h"
+#include "plots/page/distributions.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 6, MERGE = 4, MOST_ROWS = 64 };
+enum { MOST_STEPS = 6 };
 
 static bool keep(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0;
-}
-
-// Density of the pairs of kinds [from, to) of the rows of a place.
-static void add_density(struct hn_series *s, const struct hn_groups *g, struct hn_where where,
-                        int64_t from, int64_t to) {
-    const struct hn_results *r = g->results;
-    int64_t row[MOST_ROWS], bins = r->bins;
-    int rows = hn_groups_rows(g, where, "step", row, MOST_ROWS);
-    double width = (r->bin_hi - r->bin_lo) / (double)bins, total = 0, peak = 0;
-    for (int pass = 0; pass < 3; pass++)
-        for (int64_t b = 0; b + MERGE <= bins; b += MERGE) {
-            double sum = 0;
-            for (int i = 0; i < rows; i++)
-                for (int64_t kind = from; kind < to; kind++)
-                    for (int64_t j = b; j < b + MERGE; j++)
-                        sum += (double)r->histogram[(row[i] * r->kinds + kind) * bins + j];
-            total += pass == 0 ? sum : 0;
-            peak = fmax(peak, sum);
-            if (pass == 2 && total > 0 && sum > 0.002 * peak)
-                hn_series_add(s, r->bin_lo + width * ((double)b + 0.5 * MERGE),
-                              sum / (total * width * MERGE));
-        }
 }
 
 // The overlap of the views at a step, NaN if the file has none.
@@ -54,10 +32,10 @@ static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t s
     struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
     panel->y.lo = 0;
     struct hn_where where = {0, 0, 0, step};
-    add_density(hn_panel_series(page, panel, "negatives", HN_LOOK_AREA, 1), g, where, 1,
-                g->results->kinds);
-    add_density(hn_panel_series(page, panel, "positives (two views)", HN_LOOK_AREA, 2), g, where, 0,
-                1);
+    hn_series_density(hn_panel_series(page, panel, "negatives", HN_LOOK_AREA, 1), g, where,
+                      &(struct hn_density){1, g->results->kinds, 4, 0.002});
+    hn_series_density(hn_panel_series(page, panel, "positives (two views)", HN_LOOK_AREA, 2), g,
+                      where, &(struct hn_density){0, 1, 4, 0.002});
 }
 
 static bool has_positives(const struct hn_results *r) {
@@ -78,7 +56,7 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         hn_page_note(page, "Only the first data set is drawn.");
     int64_t shown = hn_min(g.steps, MOST_STEPS);
     for (int64_t i = 0; i < shown; i++)
-        draw_step(page, &g, shown > 1 ? i * (g.steps - 1) / (shown - 1) : 0);
+        draw_step(page, &g, hn_shown_step(&g, i, shown));
     page->share_x = true;
     hn_groups_free(ctx, &g);
     return hn_page_finish(page, "the histograms of the file are empty");

@@ -17,8 +17,10 @@ static bool keep(const struct hn_table *runs, int64_t row) {
             (hn_keep_proximity_walks(runs, row) && hn_row_like(runs, row, "alpha", is_other_walk)));
 }
 
-static const struct hn_distributions what = {
-    .id = "bs-fig6", .choice = {.keep = keep}, .varied = "walk"};
+static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+    (void)ctx;
+    return hn_draw_distributions(page, r, (struct hn_choice){.keep = keep}, "walk");
+}
 
 const struct hn_figure hn_bs_fig6 = {
     .id = "bs-fig6",
@@ -28,4 +30,4 @@ const struct hn_figure hn_bs_fig6 = {
     .source = "BatchSampler (KDD 2023), figures 6 and 11",
     .columns = hn_distributions_columns,
     .needs_histogram = true,
-    .distributions = &what};
+    .page = draw};

@@ -57,9 +57,8 @@ static void draw_settings(struct hn_page *page, struct hn_panel *loss, struct hn
 
 static void draw_place(struct hn_page *page, const struct hn_groups *g, const struct hn_table *t,
                        int d, int temperature) {
-    char title[HN_TITLE_SIZE] = "";
-    if (g->temperatures > 1)
-        snprintf(title, sizeof title, "temperature %g", g->temperature[temperature]);
+    char title[HN_TITLE_SIZE];
+    hn_place_title(g, d, temperature, title, sizeof title);
     struct hn_panel *loss = hn_page_panel(page, title, "training step", "training loss (nat)");
     struct hn_panel *away = hn_page_panel(page, title, "training step", "deviations above random");
     hn_axis_steps(page, &loss->x, g);

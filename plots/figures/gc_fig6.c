@@ -2,27 +2,18 @@
 // the one among all keys.
 #include "plots/page/curves.h"
 
-#include <math.h>
-
 static void draw_place(struct hn_page *page, const struct hn_groups *g, int d, int temperature) {
-    char title[HN_TITLE_SIZE] = "";
-    if (g->temperatures > 1)
-        snprintf(title, sizeof title, "temperature %g", g->temperature[temperature]);
+    char title[HN_TITLE_SIZE];
+    hn_place_title(g, d, temperature, title, sizeof title);
     struct hn_panel *panel =
         hn_page_panel(page, title, "training step", "probability of the positive");
     panel->y.log = true;
     hn_axis_steps(page, &panel->x, g);
     struct hn_series *all = hn_panel_series(page, panel, "among all keys", HN_LOOK_PLAIN, 0);
     for (int64_t step = 0; step < g->steps; step++)
-        for (int s = 0; s < g->settings; s++) {
-            double value =
-                hn_groups_mean(g, (struct hn_where){d, temperature, s, step}, "pos_prob_global")
-                    .mean;
-            if (isnan(value))
-                continue;
-            hn_series_add(all, (double)step, value);
-            break;
-        }
+        hn_series_add(
+            all, (double)step,
+            hn_groups_first_mean(g, (struct hn_where){d, temperature, 0, step}, "pos_prob_global"));
     for (int s = 0; s < g->settings; s++) {
         struct hn_series *own =
             hn_panel_series(page, panel, g->setting[s].label, HN_LOOK_LINE, s + 1);
@@ -36,7 +27,6 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, int d, i
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    char note[256];
     if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "pos_prob"}, &g)) {
         if (ctx->code != HN_NOT_APPLICABLE)
             return ctx->code;
@@ -46,9 +36,7 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     for (int d = 0; d < g.datasets; d++)
         for (int temperature = 0; temperature < g.temperatures; temperature++)
             draw_place(page, &g, d, temperature);
-    hn_groups_left_out(&g, note, sizeof note);
-    if (*note)
-        hn_page_note(page, "%s", note);
+    hn_page_left_out(page, &g);
     hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has a probability of the positive");
 }

@@ -115,16 +115,14 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         return ctx->code;
     for (int d = 0; d < g.datasets; d++) {
         int n = collect(&g, d, point);
-        hn_dataset_title(g.dataset[d], title, sizeof title);
-        struct hn_panel *panel =
-            hn_page_panel(page, g.datasets > 1 ? title : "", "false-negative ratio (%)",
-                          "hardest true negative (mean cosine)");
+        hn_place_title(&g, d, -1, title, sizeof title);
+        struct hn_panel *panel = hn_page_panel(page, title, "false-negative ratio (%)",
+                                               "hardest true negative (mean cosine)");
         draw_front(page, panel, &g, point, n);
         draw_discs(page, panel, &g, point, n);
     }
     page->width = g.datasets == 1 ? 5.6 : 0;
-    if (g.more_settings)
-        hn_page_note(page, "Only the first %d settings are drawn.", HN_MOST_SETTINGS - 2);
+    hn_page_left_out(page, &g);
     hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has labels");
 }

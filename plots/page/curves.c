@@ -1,5 +1,6 @@
 #include "plots/page/curves.h"
 
+#include <gsl/gsl_sort.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,26 +53,6 @@ int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, in
     return -1;
 }
 
-void hn_dataset_title(const char *dataset, char *text, size_t size) {
-    const char *slash = strrchr(dataset, '/');
-    snprintf(text, size, "%s", slash ? slash + 1 : dataset);
-    char *dot = strrchr(text, '.');
-    if (dot && dot > text)
-        *dot = '\0';
-}
-
-// Panels of several data sets are named by them.
-static void panel_title(const struct hn_groups *g, int dataset, char *text, size_t size) {
-    text[0] = '\0';
-    if (g->datasets > 1)
-        hn_dataset_title(g->dataset[dataset], text, size);
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 enum { FAINT = 40, MOST_ROWS = 64, MOST_BATCHES = 4096 };
 
 static const double *kept_by_batch(const struct hn_results *r, const char *column) {
@@ -94,7 +75,7 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
         for (int64_t b = r->batch_start[row[i]]; b < r->batch_start[row[i] + 1]; b++)
             if (n < MOST_BATCHES && !isnan(value[b]))
                 all[n++] = value[b];
-    qsort(all, (size_t)n, sizeof *all, by_value);
+    gsl_sort(all, 1, (size_t)n);
     int64_t shown = hn_min(n, FAINT);
     for (int64_t i = 0; i < shown; i++) {
         double beside = 0.06 * ((double)(7 * i % 11) / 5 - 1); // apart, the same in every run
@@ -119,22 +100,24 @@ static void draw_setting(struct hn_page *page, struct hn_panel *panel, const str
     }
 }
 
+void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
+                              const struct hn_measure *measure, bool faint) {
+    char title[HN_TITLE_SIZE];
+    hn_place_title(g, dataset, -1, title, sizeof title);
+    struct hn_panel *panel = hn_page_panel(page, title, "training step", measure->title);
+    hn_axis_steps(page, &panel->x, g);
+    panel->y.zero = measure->zero;
+    for (int s = 0; s < g->settings; s++)
+        draw_setting(page, panel, g, (struct hn_where){dataset, 0, s, 0}, measure, faint);
+}
+
 void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
                         const struct hn_measure *measure, int n, bool faint) {
-    char title[HN_TITLE_SIZE];
     for (int d = 0; d < g->datasets; d++)
-        for (int m = 0; m < n; m++) {
-            panel_title(g, d, title, sizeof title);
-            struct hn_panel *panel = hn_page_panel(page, title, "training step", measure[m].title);
-            hn_axis_steps(page, &panel->x, g);
-            panel->y.zero = measure[m].zero;
-            for (int s = 0; s < g->settings; s++)
-                draw_setting(page, panel, g, (struct hn_where){d, 0, s, 0}, &measure[m], faint);
-        }
+        for (int m = 0; m < n; m++)
+            hn_draw_panel_over_steps(page, g, d, &measure[m], faint);
     page->columns = n > 1 ? n : 0;
-    hn_groups_left_out(g, title, sizeof title);
-    if (*title)
-        hn_page_note(page, "%s", title);
+    hn_page_left_out(page, g);
 }
 
 // A sweep sorted out: every setting's place on the axis, and which settings share all else.
@@ -249,7 +232,7 @@ static void draw_measure(struct hn_page *page, const struct sorted *s, int datas
                          const struct hn_measure *m) {
     char title[HN_TITLE_SIZE];
     const struct hn_groups *g = s->g;
-    panel_title(g, dataset, title, sizeof title);
+    hn_place_title(g, dataset, -1, title, sizeof title);
     struct hn_panel *panel = hn_page_panel(page, title, s->sweep->title, m->title);
     panel->x.log = s->sweep->log;
     panel->y.zero = m->zero;

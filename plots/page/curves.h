@@ -13,8 +13,11 @@ struct hn_measure {
 };
 extern const struct hn_measure hn_measure_fn, hn_measure_start, hn_measure_cos;
 
-// Panels by data set and measure, a curve per setting over the steps. faint: some of the batches
-// behind the means, of measures that are kept by batch.
+// A panel of a data set: a curve of the measure per setting over the steps. faint: some of the
+// batches behind the means, of measures that are kept by batch.
+void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
+                              const struct hn_measure *measure, bool faint);
+// Such panels by data set and measure.
 void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
                         const struct hn_measure *measure, int n, bool faint);
 
@@ -47,8 +50,6 @@ bool hn_row_like(const struct hn_table *runs, int64_t row, const char *option,
 // Setting of a groups' place, at the last step where it has a value in the column; -1 if none.
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
                      const char *column);
-// The name of a data set without folders and ending.
-void hn_dataset_title(const char *dataset, char *text, size_t size);
 
 // A row of plots/paper/<id>.tsv, the values that a paper prints.
 struct hn_published_row {

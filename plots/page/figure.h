@@ -6,13 +6,7 @@
 #include "results/store.h"
 #include <stdio.h>
 
-struct hn_figure_size {
-    double width, height; // inches; 7 is the width of a two-column page
-    int lines;            // height in lines of text, for the terminal "dumb"
-};
-
 struct hn_page;
-struct hn_distributions;
 
 struct hn_figure {
     const char *id; // "bs-fig4"
@@ -25,21 +19,9 @@ struct hn_figure {
     const char *or_table;
     const char *const *or_columns;
     bool needs_histogram;
-    // Histograms and ratios over training (plots/page/distributions.h), or
-    const struct hn_distributions *distributions;
-    // fills a page (plots/page/page.h), which then writes data and script; without either the two
-    // hooks below are required.
+    // Fills a page (plots/page/page.h) and ends with hn_page_finish(): HN_NOT_APPLICABLE, with the
+    // reason, if the results hold nothing to draw.
     enum hn_code (*page)(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page);
-    // Writes the numbers to be drawn as tab-separated blocks with a header of '#' lines
-    // (two blank lines between blocks, as gnuplot's `index` wants), and says how large the figure
-    // is. HN_NOT_APPLICABLE, with the reason, if the results hold nothing to draw.
-    enum hn_code (*data)(struct hn_context *ctx, const struct hn_results *r, FILE *tsv,
-                         struct hn_figure_size *size);
-    // Writes the gnuplot commands that draw `tsv_name` (a file beside the script), after
-    // the theme and the terminal have been set; the gnuplot variable hn_dumb is 1 on a text
-    // terminal. Called after data() on the same results.
-    enum hn_code (*script)(struct hn_context *ctx, const struct hn_results *r, const char *tsv_name,
-                           FILE *gp);
 };
 
 extern const struct hn_figure *const hn_figures[]; // NULL-terminated
@@ -60,7 +42,7 @@ bool hn_figure_of_training(int i, const char *id, char name[HN_FIGURE_NAME], str
 // in that folder) and <id>.<term> (svg, pdf or png); for "dumb" the drawing goes to stdout. style:
 // a gnuplot file loaded after the theme (its text goes into the script), or NULL. HN_USAGE: unknown
 // term, unreadable style, unwritable folder; HN_DATA names the figure and the column that is
-// missing; HN_NOT_APPLICABLE as data(); HN_GNUPLOT: gnuplot missing, failed or warned (its message;
+// missing; HN_NOT_APPLICABLE as page(); HN_GNUPLOT: gnuplot missing, failed or warned (its message;
 // script and data are left).
 HN_MUST_USE enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figure,
                                         const struct hn_results *r, const char *dir,

@@ -330,95 +330,28 @@ struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, 
     return m;
 }
 
-void hn_groups_left_out(const struct hn_groups *g, char *text, size_t size) {
-    snprintf(text, size, "%s%s%s",
-             g->more_settings ? "Only the first 8 settings of the file are drawn. " : "",
-             g->more_datasets ? "Only the first 4 data sets of the file are drawn. " : "",
-             g->more_temperatures ? "Only the first 4 temperatures of the file are drawn. " : "");
+double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
+    double mean = NAN;
+    for (where.setting = 0; isnan(mean) && where.setting < g->settings; where.setting++)
+        mean = hn_groups_mean(g, where, name).mean;
+    return mean;
 }
 
-// At most eight labels, so that those of a long series stay apart; every step has its mark.
-void hn_groups_tics(FILE *gp, const struct hn_groups *g) {
-    int64_t every = (g->steps + 7) / 8;
-    fputs("set xtics (", gp);
-    for (int64_t i = 0; i < g->steps; i++)
-        if (i % every == 0)
-            fprintf(gp, "%s\"%" PRId64 "\" %" PRId64, i ? ", " : "", g->step[i], i);
-    fputs(")\n", gp);
-    fprintf(gp, "set xrange [%.2f:%.2f]\n", g->steps > 1 ? -0.25 : -0.6,
-            (double)(g->steps - 1) + (g->steps > 1 ? 0.25 : 0.6));
+void hn_dataset_title(const char *dataset, char *text, size_t size) {
+    const char *slash = strrchr(dataset, '/');
+    snprintf(text, size, "%s", slash ? slash + 1 : dataset);
+    char *dot = strrchr(text, '.');
+    if (dot && dot > text)
+        *dot = '\0';
 }
 
-enum { REFERENCE_LINE = 8 }; // black
-
-// The grid of a key, in inches: room for a sample of the line and for the longest label.
-struct key {
-    int curves, columns, rows;
-    double cell;
-};
-
-static const double key_row = 0.16, key_sample = 0.6, key_letter = 0.058;
-
-static struct key key_grid(const struct hn_groups *g, double width, const char *reference) {
-    size_t longest = reference ? strlen(reference) : 1;
-    for (int s = 0; s < g->settings; s++) {
-        size_t length = strlen(g->setting[s].label);
-        longest = length > longest ? length : longest;
-    }
-    struct key k = {.curves = g->settings + (reference ? 1 : 0)};
-    k.cell = key_sample + key_letter * (double)longest;
-    k.columns = (int)fmax(1, fmin(k.curves, (width - 0.1) / k.cell));
-    k.rows = (k.curves + k.columns - 1) / k.columns;
-    k.columns = (k.curves + k.rows - 1) / k.rows; // as even as can be
-    return k;
-}
-
-double hn_groups_key_height(const struct hn_groups *g, double width, const char *reference) {
-    return 0.08 + key_row * key_grid(g, width, reference).rows;
-}
-
-// gnuplot folds a key as it sees fit, differently in every terminal. So every entry is a key of its
-// own, of a plot of nothing. This comes last, since it takes frame and tics away.
-void hn_groups_key(FILE *gp, const struct hn_groups *g, double width, double page_height,
-                   const char *reference) {
-    struct key k = key_grid(g, width, reference);
-    double left = fmax(0.05, 0.5 * (width - k.columns * k.cell));
-    fputs("unset border; unset tics; unset grid; unset label\nset xrange [0:1]; set yrange [0:1]\n",
-          gp);
-    hn_place_panel(gp, (struct hn_box){0, 0, width, page_height}, width, page_height);
-    for (int i = 0; i < k.curves; i++) {
-        int s = reference ? i - 1 : i, row = i / k.columns, column = i % k.columns;
-        double x = left + column * k.cell, y = 0.12 + key_row * row;
-        fprintf(gp, "set key at screen %.5f, screen %.5f left center Left reverse\nplot NaN with ",
-                x / width, 1 - y / page_height);
-        if (s < 0)
-            fprintf(gp, "lines lt %d lw 2 dt solid title ", REFERENCE_LINE);
-        else
-            fprintf(gp, "linespoints lt %d title ", s + 1);
-        hn_gp_string(gp, s < 0 ? reference : g->setting[s].label);
-        fputc('\n', gp);
-    }
-}
-
-void hn_place_panel(FILE *gp, struct hn_box box, double page_width, double page_height) {
-    fprintf(gp,
-            "set lmargin at screen %.5f; set rmargin at screen %.5f\n"
-            "set tmargin at screen %.5f; set bmargin at screen %.5f\n",
-            box.left / page_width, (box.left + box.width) / page_width, 1 - box.top / page_height,
-            1 - (box.top + box.height) / page_height);
-}
-
-void hn_axis_title(FILE *gp, int tag, const char *text, double x, double y, bool upright,
-                   double page_width, double page_height) {
-    fprintf(gp, "set label %d ", tag);
-    hn_gp_string(gp, text);
-    fprintf(gp, " at screen %.5f, screen %.5f center%s\n", x / page_width, 1 - y / page_height,
-            upright ? " rotate by 90" : "");
-}
-
-double hn_tic_step(double range, int most) {
-    double step = pow(10, floor(log10(range / most)));
-    for (int i = 0; step * most < range && i < 3; i++)
-        step *= i == 1 ? 2.5 : 2;
-    return step;
+void hn_place_title(const struct hn_groups *g, int dataset, int temperature, char *text,
+                    size_t size) {
+    text[0] = '\0';
+    if (g->datasets > 1)
+        hn_dataset_title(g->dataset[dataset], text, size);
+    size_t used = strlen(text);
+    if (temperature >= 0 && g->temperatures > 1)
+        snprintf(text + used, size - used, "%stemperature %g", used ? ", " : "",
+                 g->temperature[temperature]);
 }

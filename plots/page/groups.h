@@ -56,6 +56,8 @@ struct hn_where {
     int64_t step;
 };
 struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name);
+// The mean of the first setting that has one there, NaN if none has: of what all share.
+double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name);
 
 // Rows of the place, at most `most`, in the order of the file; returns their number. A seed comes
 // once, with the first row that has a value in column `name`.
@@ -69,31 +71,11 @@ bool hn_option_value(const char *params, const char *option, char *value, size_t
 // Its number, NaN if it is none ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
 
-// What the groups leave out, in one line ("" if nothing): for the .tsv and as a note.
-void hn_groups_left_out(const struct hn_groups *g, char *text, size_t size);
-
-// The axis of steps: places 0, 1, ... evenly spaced, labelled by their steps.
-void hn_groups_tics(FILE *gp, const struct hn_groups *g);
-
-// A key in a strip at the top of the page, `width` inches wide: the settings, and before them, with
-// `reference`, a curve of that name. Drawn after all panels. Its height in inches.
-double hn_groups_key_height(const struct hn_groups *g, double width, const char *reference);
-void hn_groups_key(FILE *gp, const struct hn_groups *g, double width, double page_height,
-                   const char *reference);
-
-// A panel's place on the page: inches from the left and from the top.
-struct hn_box {
-    double left, top, width, height;
-};
-void hn_place_panel(FILE *gp, struct hn_box box, double page_width, double page_height);
-
-// Title of an axis with its middle at (x, y), inches from the left and from the top, as gnuplot
-// label `tag`; upright along the vertical axis.
-void hn_axis_title(FILE *gp, int tag, const char *text, double x, double y, bool upright,
-                   double page_width, double page_height);
-
-// A distance of tics, 1, 2 or 5 times a power of ten, so that at most `most` of them fit into
-// range.
-double hn_tic_step(double range, int most);
+// What tells the panel of a data set and temperature from the others, "" if it is the only one;
+// temperature -1: of all of them.
+void hn_place_title(const struct hn_groups *g, int dataset, int temperature, char *text,
+                    size_t size);
+// The name of a data set without folders and ending.
+void hn_dataset_title(const char *dataset, char *text, size_t size);
 
 #endif

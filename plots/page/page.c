@@ -1,5 +1,5 @@
-// Building a page, its ranges and its numbers; page_script.c draws it.
-#include "plots/page/page.h"
+// Building a page, its ranges and its numbers.
+#include "plots/page/page_private.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -38,6 +38,15 @@ void hn_page_note(struct hn_page *page, const char *fmt, ...) {
     va_end(args);
 }
 
+void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
+    static const char *const what[] = {"settings", "data sets", "temperatures"};
+    const bool more[] = {g->more_settings, g->more_datasets, g->more_temperatures};
+    const int kept[] = {g->settings, g->datasets, g->temperatures};
+    for (int i = 0; i < 3; i++)
+        if (more[i])
+            hn_page_note(page, "Only the first %d %s of the file are drawn.", kept[i], what[i]);
+}
+
 size_t hn_letters(const char *text) {
     size_t n = 0;
     for (; *text; text++)
@@ -68,6 +77,8 @@ static bool has_own(const struct hn_page *page) {
 // Panels without a place are taken out, and series are numbered as they stand in the .tsv.
 enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     int kept = 0, index = 0;
+    if (page->panels > 0 && !has_data(&page->panel[page->panels - 1]))
+        page->tall_last = false;
     for (int p = 0; p < page->panels; p++)
         if (has_data(&page->panel[p])) {
             struct hn_panel moved = page->panel[p];
@@ -193,8 +204,8 @@ void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_g
 void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, int line) {
     if (panel->n_marks == HN_PANEL_MARKS || !isfinite(x) || !isfinite(y))
         return;
-    struct hn_bitset_add *mark = &panel->mark[panel->n_marks++];
-    *mark = (struct hn_bitset_add){.x = x, .y = y, .line = line};
+    struct hn_word *mark = &panel->mark[panel->n_marks++];
+    *mark = (struct hn_word){.x = x, .y = y, .line = line};
     snprintf(mark->text, sizeof mark->text, "%s", text);
 }
 
@@ -294,7 +305,7 @@ static void write_heading(FILE *tsv, const struct hn_panel *panel, const struct 
     hn_tsv_text(tsv, *panel->x.title ? panel->x.title : "x");
     fputc('\t', tsv);
     hn_tsv_text(tsv, *panel->y.title ? panel->y.title : "y");
-    fputs("\tlower end\tupper end\tsize\n", tsv);
+    fprintf(tsv, "\tlower end\tupper end\t%s\n", s->size ? s->size : "size");
 }
 
 void hn_page_write_data(struct hn_page *page, FILE *tsv) {

@@ -9,7 +9,7 @@
 
 #include "plots/page/groups.h"
 
-enum { HN_PAGE_PANELS = 12, HN_PANEL_SERIES = 40, HN_PANEL_MARKS = 64, HN_TITLE_SIZE = 96 };
+enum { HN_PAGE_PANELS = 16, HN_PANEL_SERIES = 40, HN_PANEL_MARKS = 64, HN_TITLE_SIZE = 96 };
 
 enum hn_look {
     HN_LOOK_LINE,   // marks joined by lines, intervals as a band (a bar where there is one place)
@@ -37,6 +37,7 @@ struct hn_page;
 struct hn_series {
     char label[HN_LABEL_SIZE]; // "" = not in the key
     char end[HN_LABEL_SIZE];   // at the end of its curve and in the .tsv, "" = the label
+    const char *size;          // what `size` is, NULL = a size
     enum hn_look look;
     int line; // linetype, 1 to HN_THEME_LINES (of discs to twice that); 0 = black
     int64_t n, room;
@@ -55,12 +56,13 @@ struct hn_axis {
     bool log, zero,
         tight;     // zero: the range begins at 0 unless all is far above; tight: without a margin
     double lo, hi; // NaN = from the data
+    bool slanted;  // tics of long texts
     struct hn_tic *tic; // own tics; none = regular ones
     int n_tics, tic_room;
 };
 
 // A word beside a place.
-struct hn_bitset_add {
+struct hn_word {
     double x, y;
     char text[HN_LABEL_SIZE];
     int line;
@@ -71,7 +73,7 @@ struct hn_panel {
     struct hn_axis x, y;
     struct hn_series *series[HN_PANEL_SERIES];
     int n_series;
-    struct hn_bitset_add mark[HN_PANEL_MARKS];
+    struct hn_word mark[HN_PANEL_MARKS];
     int n_marks;
     double frame[HN_PANEL_MARKS][4]; // outlined rectangles x0, y0, x1, y1
     int n_frames;
@@ -88,6 +90,7 @@ struct hn_page {
     bool share_x, share_y;
     bool no_end_labels; // a key even where labels at the ends of curves would do
     bool equal;         // square panels
+    bool tall_last;     // the last panel stands beside all rows of the others
     char note[512];     // what is left out, for the .tsv and as a note
 };
 
@@ -95,6 +98,8 @@ void hn_page_begin(struct hn_context *ctx, struct hn_page *page);
 void hn_page_free(struct hn_page *page);
 // Adds to what is left out, in a sentence.
 void hn_page_note(struct hn_page *page, const char *fmt, ...) HN_PRINTF(2, 3);
+// Adds data sets, temperatures and settings that the groups leave out.
+void hn_page_left_out(struct hn_page *page, const struct hn_groups *g);
 // After building: HN_NOT_APPLICABLE with `reason` if there is nothing to draw.
 HN_MUST_USE enum hn_code hn_page_finish(struct hn_page *page, const char *reason);
 
@@ -116,20 +121,7 @@ void hn_panel_frame(struct hn_panel *panel, double x0, double y0, double x1, dou
 // The steps of groups as evenly spaced places of the axis.
 void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_groups *g);
 
-// The hooks of a figure that is a page.
-void hn_page_size(const struct hn_page *page, struct hn_figure_size *size);
-void hn_page_write_data(struct hn_page *page, FILE *tsv);
-void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp);
-
-// Characters of UTF-8; size of a disc in gnuplot's units (page.c, for the layout).
-size_t hn_letters(const char *text);
-double hn_disc_size(double size);
-// Words beside places (page_marks.c), on a panel of so many inches whose axes go from x[0] to x[1]
-// and from y[0] to y[1].
-void hn_page_write_marks(FILE *gp, const struct hn_panel *panel, const double x[2],
-                         const double y[2], double width, double panel_height);
-
-// Range of an axis over the data of a panel (page.c, for the layout).
+// Range of an axis over the data of a panel.
 void hn_page_range(const struct hn_page *page, const struct hn_panel *panel, bool vertical,
                    double *lo, double *hi);
 

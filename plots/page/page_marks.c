@@ -3,13 +3,13 @@
 // One after another; then each is placed again, the others given, until none moves. From several
 // orders to begin with, the best of what comes out.
 #include "core/random.h"
-#include "plots/page/page.h"
+#include "plots/page/page_private.h"
 
 #include <math.h>
 #include <string.h>
 
-// Inches: a letter's width, a word's height, the gap about a disc.
-static const double letter = 0.062, height = 0.14, gap = 0.035;
+// Inches: a word's height, the gap about a disc.
+static const double height = 0.14, gap = 0.035;
 // From this length on, a leader is drawn.
 static const double visible = 0.14;
 
@@ -17,7 +17,8 @@ enum { DIRECTIONS = 16, DISTANCES = 9, PASSES = 10, ORDERS = 48, MOST_WORDS = HN
 
 struct frame {
     const struct hn_panel *panel;
-    double x_lo, x_hi, y_lo, y_hi, width, panel_height; // of the axes; inches
+    struct hn_range x, y;
+    double width, panel_height; // inches
 };
 
 // Inches from the panel's lower left corner.
@@ -76,16 +77,12 @@ static bool between(const struct leader *leader, const struct leader *other,
     return cross(leader, &whole);
 }
 
-static double share(const struct hn_axis *axis, double value, double lo, double hi) {
-    return axis->log ? log(value / lo) / log(hi / lo) : (value - lo) / (hi - lo);
-}
-
 static double across(const struct frame *f, double x) {
-    return f->width * share(&f->panel->x, x, f->x_lo, f->x_hi);
+    return f->width * hn_axis_share(&f->panel->x, x, f->x);
 }
 
 static double upward(const struct frame *f, double y) {
-    return f->panel_height * share(&f->panel->y, y, f->y_lo, f->y_hi);
+    return f->panel_height * hn_axis_share(&f->panel->y, y, f->y);
 }
 
 static double overlap(const struct rectangle *a, const struct rectangle *b) {
@@ -175,9 +172,9 @@ static struct rectangle toward(double x, double y, double angle, double distance
 
 // The best place of a word; how bad it is.
 static double place(struct layout *l, int self) {
-    const struct hn_bitset_add *m = &l->frame.panel->mark[self];
+    const struct hn_word *m = &l->frame.panel->mark[self];
     double x = across(&l->frame, m->x), y = upward(&l->frame, m->y), least = INFINITY;
-    double width = letter * (double)hn_letters(m->text) + 0.02;
+    double width = HN_LETTER * (double)hn_letters(m->text) + 0.02;
     for (int k = 0; k < DISTANCES; k++)
         for (int i = 0; i < DIRECTIONS; i++) {
             double distance = 0.11 + 0.09 * k;
@@ -229,7 +226,7 @@ static struct layout best_layout(const struct layout *empty) {
     return best;
 }
 
-static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_bitset_add *m) {
+static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_word *m) {
     const struct frame *f = &l->frame;
     const struct rectangle *r = &l->word[i];
     const struct leader *line = &l->leader[i];
@@ -253,9 +250,9 @@ static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_
             200 + i, m->x, m->y, line->x1 / f->width, line->y1 / f->panel_height);
 }
 
-void hn_page_write_marks(FILE *gp, const struct hn_panel *panel, const double x[2],
-                         const double y[2], double width, double panel_height) {
-    struct layout l = {.frame = {panel, x[0], x[1], y[0], y[1], width, panel_height}};
+void hn_page_write_marks(FILE *gp, const struct hn_panel *panel, struct hn_range x,
+                         struct hn_range y, const struct hn_box *box) {
+    struct layout l = {.frame = {panel, x, y, box->width, box->height}};
     add_discs(&l);
     l = best_layout(&l);
     for (int i = 0; i < panel->n_marks; i++)

@@ -2,8 +2,7 @@
 // made in a scratch folder inside the output folder and renamed, so that no half-drawn figure is
 // left.
 #include "core/files.h"
-#include "plots/page/distributions.h"
-#include "plots/page/page.h"
+#include "plots/page/page_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +24,9 @@ struct drawing {
     const struct hn_figure *figure;
     const struct hn_results *results;
     const char *dir, *term;
-    char *scratch;        // folder
-    char *style;          // text, NULL = none
-    struct hn_page *page; // of a figure that is one
+    char *scratch; // folder
+    char *style;   // text, NULL = none
+    struct hn_page *page;
     struct hn_figure_size size;
 };
 
@@ -163,7 +162,7 @@ static void write_terminal(const struct drawing *d, FILE *gp) {
         fprintf(gp, "set output '%s.%s'\nhn_dumb = 0\n", d->figure->id, d->term);
 }
 
-static enum hn_code write_script(const struct drawing *d, FILE *gp) {
+static void write_script(const struct drawing *d, FILE *gp) {
     const struct hn_figure *f = d->figure;
     char tsv[128];
     snprintf(tsv, sizeof tsv, "%s.tsv", f->id);
@@ -176,39 +175,24 @@ static enum hn_code write_script(const struct drawing *d, FILE *gp) {
     if (d->style)
         fprintf(gp, "\n# Style of the user.\n%s\n", d->style);
     fputc('\n', gp);
-    enum hn_code code = HN_OK;
-    if (d->page)
-        hn_page_write_script(d->page, tsv, gp);
-    else if (f->distributions)
-        code = hn_distributions_script(d->ctx, d->results, f->distributions, tsv, gp);
-    else
-        code = f->script(d->ctx, d->results, tsv, gp);
-    if (code)
-        return code;
+    hn_page_write_script(d->page, tsv, gp);
     fputs("set output\n", gp);
-    return HN_OK;
 }
 
-static enum hn_code write_data(struct drawing *d, FILE *tsv) {
+static void write_data(const struct drawing *d, FILE *tsv) {
     const struct hn_figure *f = d->figure;
     fprintf(tsv, "# %s: %s\n# %s\n# After %s.\n", f->id, f->title, f->caption, f->source);
-    if (f->distributions)
-        return hn_distributions_data(d->ctx, d->results, f->distributions, tsv, &d->size);
-    if (!d->page)
-        return f->data(d->ctx, d->results, tsv, &d->size);
-    hn_page_size(d->page, &d->size);
     hn_page_write_data(d->page, tsv);
-    return HN_OK;
 }
 
 static enum hn_code build_page(struct drawing *d) {
-    if (!d->figure->page)
-        return HN_OK;
     d->page = hn_alloc(d->ctx, 1, sizeof *d->page);
     if (!d->page)
         return d->ctx->code;
     hn_page_begin(d->ctx, d->page);
     enum hn_code code = d->figure->page(d->ctx, d->results, d->page);
+    if (code == HN_OK)
+        hn_page_size(d->page, &d->size);
     if (code == HN_OK && *d->page->note)
         hn_note(d->ctx, "figure %s: %s", d->figure->id, d->page->note);
     return code;
@@ -218,19 +202,19 @@ static char *join(struct hn_context *ctx, const char *folder, const char *id, co
     return hn_format(ctx, "%s/%s.%s", folder, id, end);
 }
 
-// Opens <scratch>/<id>.<end> for writing, lets `data` or the script fill it.
+// Opens <scratch>/<id>.<end> for writing, fills it with the numbers or the script.
 static enum hn_code write_file(struct drawing *d, const char *end, bool script) {
     char *path = join(d->ctx, d->scratch, d->figure->id, end);
     if (!path)
         return d->ctx->code;
     FILE *f = fopen(path, "w");
-    enum hn_code code;
+    enum hn_code code = HN_OK;
     if (!f)
         code = hn_fail(d->ctx, HN_IO, "%s: cannot be written: %s", path, strerror(errno));
     else {
-        code = script ? write_script(d, f) : write_data(d, f);
+        (script ? write_script : write_data)(d, f);
         bool bad = ferror(f) != 0;
-        if ((fclose(f) != 0 || bad) && code == HN_OK)
+        if (fclose(f) != 0 || bad)
             code = hn_fail(d->ctx, HN_IO, "%s/%s.%s: writing failed: is the disk full?", d->dir,
                            d->figure->id, end);
     }

@@ -3,8 +3,7 @@
 #include "datasets/h5.h"
 #include "plots/page/curves.h"
 #include "tests/figures_fixture.h"
-#include "tests/fixture.h"
-#include "tests/test.h"
+#include "tests/plots/drawn.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,28 +22,16 @@ static void end(void) {
     hn_fixture_remove(folder);
 }
 
-static bool is_gnuplot(const char *version) {
-    char out[64] = "";
-    return hn_fixture_run("gnuplot --version 2>/dev/null", out, sizeof out) == 0 &&
-           strstr(out, version);
+static char *drawn(const char *dir, const char *id, const char *ending) {
+    char name[128];
+    snprintf(name, sizeof name, "%s.%s", id, ending);
+    return slurp(dir, name);
 }
 
-static void need_gnuplot(void) {
-    if (!is_gnuplot("gnuplot"))
-        hn_test_skip("gnuplot is not there (gnuplot-nox)");
-}
-
-// Text of a file, "" if there is none. Owned: free().
-static char *slurp(const char *dir, const char *id, const char *ending) {
-    char path[600];
-    snprintf(path, sizeof path, "%s/%s.%s", dir, id, ending);
-    char *text = calloc(1, 1 << 20);
-    FILE *f = fopen(path, "r");
-    if (!text || (f && fread(text, 1, (1 << 20) - 1, f) == 0))
-        abort();
-    if (f)
-        fclose(f);
-    return text;
+static int block_of(const char *id, int index, double cell[][5], int most) {
+    char name[128];
+    snprintf(name, sizeof name, "%s.tsv", id);
+    return drawn_block(folder, name, index, cell, most);
 }
 
 static int count(const char *text, const char *part) {
@@ -74,13 +61,13 @@ static void every_figure_in_svg(void) {
     struct hn_results r = figures_results(&ctx);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL));
-        char *svg = slurp(folder, (*f)->id, "svg"), *tsv = slurp(folder, (*f)->id, "tsv");
+        char *svg = drawn(folder, (*f)->id, "svg"), *tsv = drawn(folder, (*f)->id, "tsv");
         CU_ASSERT(strstr(svg, "</svg>") != NULL);
         CU_ASSERT(count(svg, "<text>") > 4); // titles and tics
         CU_ASSERT(numbers(tsv) >= FIGURES_STEPS);
         CU_ASSERT_EQUAL(unlink(svg_path(*f)), 0);
         HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL));
-        char *again = slurp(folder, (*f)->id, "svg");
+        char *again = drawn(folder, (*f)->id, "svg");
         CU_ASSERT_STRING_EQUAL(svg, again);
         free(svg);
         free(tsv);
@@ -99,7 +86,7 @@ static void every_figure_in_other_terminals(void) {
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "pdf", NULL));
         HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "png", NULL));
-        char *pdf = slurp(folder, (*f)->id, "pdf"), *png = slurp(folder, (*f)->id, "png");
+        char *pdf = drawn(folder, (*f)->id, "pdf"), *png = drawn(folder, (*f)->id, "png");
         CU_ASSERT(strncmp(pdf, "%PDF", 4) == 0 && strncmp(png + 1, "PNG", 3) == 0);
         char path[600];
         snprintf(path, sizeof path, "%s/%s.txt", folder, (*f)->id);
@@ -109,7 +96,7 @@ static void every_figure_in_other_terminals(void) {
         dup2(saved, STDOUT_FILENO);
         close(file);
         HN_CHECK(&ctx, code);
-        char *text = slurp(folder, (*f)->id, "txt");
+        char *text = drawn(folder, (*f)->id, "txt");
         CU_ASSERT(count(text, "\n") > 15);
         free(pdf);
         free(png);
@@ -124,13 +111,13 @@ static void every_figure_in_other_terminals(void) {
 // look: HN_NEW_GOLDEN=1 build/tests/test_figures golden
 static void golden(void) {
     static const char *const ids[] = {"bs-M", "gc-bounds", "pareto"};
-    if (!is_gnuplot("5.4 patchlevel 4"))
+    if (!drawn_is_gnuplot("5.4 patchlevel 4"))
         hn_test_skip("the golden pictures are of gnuplot 5.4 patchlevel 4");
     begin();
     struct hn_results r = figures_results(&ctx);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(ids[i]), &r, folder, "svg", NULL));
-        char *svg = slurp(folder, ids[i], "svg"), *wanted = slurp("tests/golden", ids[i], "svg");
+        char *svg = drawn(folder, ids[i], "svg"), *wanted = drawn("tests/golden", ids[i], "svg");
         if (getenv("HN_NEW_GOLDEN")) {
             char command[700];
             snprintf(command, sizeof command, "cp '%s/%s.svg' tests/golden/", folder, ids[i]);
@@ -212,8 +199,6 @@ static void nothing_to_draw(void) {
     end();
 }
 
-static const char evil[] = "a\"b'`touch P`$(touch P)@x{/Bold z}_^&~\\n%s|<!\n#\tset output 'P'";
-
 static void hostile_labels(void) {
     need_gnuplot();
     begin();
@@ -264,28 +249,6 @@ static void without_memory(void) {
     end();
 }
 
-// The cells of block `index` of a .tsv: [rows x 5].
-static int read_block(const char *id, int index, double cell[][5], int most) {
-    char *text = slurp(folder, id, "tsv"), *save = NULL;
-    int block = -1, rows = 0;
-    bool in_data = false;
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        if (*line == '#') {
-            in_data = false;
-            continue;
-        }
-        block += !in_data;
-        in_data = true;
-        if (block != index || rows == most)
-            continue;
-        for (int c = 0; c < 5; c++)
-            cell[rows][c] = strtod(line, &line);
-        rows++;
-    }
-    free(text);
-    return rows;
-}
-
 // Row of the fixture's runs: cell, step and seed.
 static int64_t run_of(int cell, int step, int seed) {
     return ((int64_t)step * FIGURES_CELLS + cell) * FIGURES_SEEDS + seed;
@@ -305,22 +268,22 @@ static void numbers_are_right(void) {
     struct hn_results r = figures_results(&ctx);
     // bs-M: hardness at step 0, over M; seeds are averaged, weightings count once.
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-M"), &r, folder, "svg", NULL));
-    CU_ASSERT_EQUAL_FATAL(read_block("bs-M", 0, cell, 64), 2);
+    CU_ASSERT_EQUAL_FATAL(block_of("bs-M", 0, cell, 64), 2);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 500, 0);
     CU_ASSERT_DOUBLE_EQUAL(cell[1][0], 1000, 0);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][1], mean_of(&r, 6, 0, "cos_mean"), 1e-8);
     CU_ASSERT_DOUBLE_EQUAL(cell[1][1], mean_of(&r, 9, 0, "cos_mean"), 1e-8);
     // Uniform batches of 64 come four times, by weighting; the rule is their mean all the same.
-    CU_ASSERT_EQUAL(read_block("bs-M", 2, cell, 64), 1);
+    CU_ASSERT_EQUAL(block_of("bs-M", 2, cell, 64), 1);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][1], mean_of(&r, 0, 1, "cos_mean"), 1e-8);
     // bs-fig7: percent with the pooled interval: of three seeds, half-width over the root of 3.
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig7"), &r, folder, "svg", NULL));
-    CU_ASSERT_EQUAL_FATAL(read_block("bs-fig7", 1, cell, 64), FIGURES_STEPS);
+    CU_ASSERT_EQUAL_FATAL(block_of("bs-fig7", 1, cell, 64), FIGURES_STEPS);
     CU_ASSERT_DOUBLE_EQUAL(cell[1][1], 100 * mean_of(&r, 6, 1, "fn_ratio"), 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(cell[1][3] - cell[1][1], 1 / sqrt(3), 1e-6);
     // The densities of bs-fig10 have area 1.
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig10"), &r, folder, "svg", NULL));
-    int bins = read_block("bs-fig10", 0, cell, 64);
+    int bins = block_of("bs-fig10", 0, cell, 64);
     double area = 0;
     for (int i = 0; i < bins; i++)
         area += cell[i][1] * (cell[1][0] - cell[0][0]);
@@ -328,7 +291,7 @@ static void numbers_are_right(void) {
     CU_ASSERT_DOUBLE_EQUAL(area, 1, 0.02);
     // gc-fig1 is the map of one seed, though the table has two.
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("gc-fig1"), &r, folder, "svg", NULL));
-    CU_ASSERT_EQUAL(read_block("gc-fig1", 2, cell, 64), 36);
+    CU_ASSERT_EQUAL(block_of("gc-fig1", 2, cell, 64), 36);
     hn_results_free(&ctx, &r);
     end();
 }
@@ -340,7 +303,7 @@ static void front_is_a_front(void) {
     static double cell[64][5];
     struct hn_results r = figures_results(&ctx);
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, "svg", NULL));
-    int n = read_block("pareto", 0, cell, 64);
+    int n = block_of("pareto", 0, cell, 64);
     CU_ASSERT(n > 1);
     for (int i = 0; i < n; i++)
         for (int64_t row = 0; row < r.runs.rows; row += FIGURES_SEEDS) {
@@ -363,18 +326,18 @@ static void costs_have_two_sources(void) {
     struct hn_results r = figures_results(&ctx);
     const struct hn_figure *f = hn_figure_find("bs-table5");
     HN_CHECK(&ctx, hn_figure_draw(&ctx, f, &r, folder, "svg", NULL));
-    CU_ASSERT_EQUAL(read_block("bs-table5", 0, cell, 64), 3);
+    CU_ASSERT_EQUAL(block_of("bs-table5", 0, cell, 64), 3);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 0.001, 1e-12);
-    CU_ASSERT_EQUAL(read_block("bs-table5", 1, cell, 64), 4); // the paper's Cost_S
+    CU_ASSERT_EQUAL(block_of("bs-table5", 1, cell, 64), 4); // the paper's Cost_S
     CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 0.013, 1e-12);
     CU_ASSERT_EQUAL(cell[0][1], 0); // STL10 in its row
     CU_ASSERT_EQUAL(cell[1][1], 3);
-    CU_ASSERT_EQUAL(read_block("bs-table5", 4, cell, 64), 3); // Cost_G / t
+    CU_ASSERT_EQUAL(block_of("bs-table5", 4, cell, 64), 3); // Cost_G / t
     CU_ASSERT_DOUBLE_EQUAL(cell[2][0], 0.18, 1e-12);
     table_of(&r, "costs")->rows = 0;
     HN_CHECK(&ctx, hn_figure_draw(&ctx, f, &r, folder, "svg", NULL));
     table_of(&r, "costs")->rows = 3;
-    CU_ASSERT_EQUAL(read_block("bs-table5", 0, cell, 64), 13); // settings, weightings once
+    CU_ASSERT_EQUAL(block_of("bs-table5", 0, cell, 64), 13); // settings, weightings once
     CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 1e-6, 1e-12);
     hn_results_free(&ctx, &r);
     end();
@@ -412,7 +375,7 @@ static int read_means(const char *id, int from, double cell[][5], int rows) {
     static double some[64][5];
     int n = 0;
     for (int block = from; n < rows && block < 64; block++) {
-        int found = read_block(id, block, some, 64);
+        int found = block_of(id, block, some, 64);
         for (int i = 0; i < found && n < rows; i++)
             if (!isnan(some[i][2]))
                 memcpy(cell[n++], some[i], sizeof some[i]);

@@ -1,9 +1,8 @@
 #include "datasets/h5.h"
 #include "harness/cli/command.h"
 #include "plots/page/figure.h"
-#include "tests/fixture.h"
+#include "tests/plots/drawn.h"
 #include "tests/results_fixture.h"
-#include "tests/test.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -33,12 +32,6 @@ static void end(void) {
     hn_fixture_remove(folder);
 }
 
-static void need_gnuplot(void) {
-    char out[64];
-    if (hn_fixture_run("gnuplot --version 2>/dev/null", out, sizeof out) != 0)
-        hn_test_skip("gnuplot is not there (gnuplot-nox)");
-}
-
 static const char *in_folder(const char *name) {
     static char path[4][512];
     static int next;
@@ -49,19 +42,8 @@ static const char *in_folder(const char *name) {
 
 static bool exists(const char *name) { return access(in_folder(name), F_OK) == 0; }
 
-// Text of a file, "" if there is none. Owned: free().
-static char *slurp(const char *path) {
-    FILE *f = fopen(path, "r");
-    char *text = calloc(1, 1 << 20);
-    if (!text || (f && fread(text, 1, (1 << 20) - 1, f) == 0))
-        abort();
-    if (f)
-        fclose(f);
-    return text;
-}
-
 static bool holds(const char *name, const char *part) {
-    char *text = slurp(in_folder(name));
+    char *text = slurp(folder, name);
     bool found = strstr(text, part) != NULL;
     free(text);
     return found;
@@ -90,7 +72,7 @@ static void draws_again(void) {
         char name[64], command[1024], out[64];
         HN_CHECK(&ctx, draw(*id, &r, "svg"));
         snprintf(name, sizeof name, "%s.svg", *id);
-        char *first = slurp(in_folder(name));
+        char *first = slurp(folder, name);
         CU_ASSERT(strstr(first, "<svg") && strstr(first, "</svg>"));
         CU_ASSERT(strstr(first, "training step") != NULL);
         if (figures == 0) {
@@ -138,57 +120,36 @@ static void other_terminals(void) {
     end();
 }
 
-// The numbers of block `index` of a .tsv, row by row. Returns the count of rows.
-enum { MOST_CELLS = 32 };
-static int read_block(const char *name, int index, double cell[][MOST_CELLS], int most) {
-    char *text = slurp(in_folder(name)), *save = NULL;
-    int block = -1, rows = 0;
-    bool in_data = false;
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        if (*line == '#') {
-            in_data = false;
-            continue;
-        }
-        block += !in_data;
-        in_data = true;
-        if (block != index || rows == most)
-            continue;
-        char *at = line;
-        for (int c = 0; c < MOST_CELLS && *at; c++)
-            cell[rows][c] = strtod(at, &at);
-        rows++;
-    }
-    free(text);
-    return rows;
-}
-
 static void numbers_are_right(void) {
     need_gnuplot();
     begin();
-    static double cell[FIXTURE_BINS][MOST_CELLS];
+    // Blocks of bs-fig4: a density per step and sampler, then the ratio of each sampler.
+    static double cell[FIXTURE_BINS][5];
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
     HN_CHECK(&ctx, draw("bs-fig4", &r, "svg"));
     // The ratio is the mean over seeds; its half-width that of the mean of two independent values.
-    CU_ASSERT_EQUAL_FATAL(read_block("bs-fig4.tsv", 0, cell, FIXTURE_BINS), FIXTURE_STEPS);
     for (int row = 0; row < FIXTURE_ROWS; row += FIXTURE_SEEDS) {
         struct fixture_cell c = fixture_cell(row);
         double mean = 0.5 * (hn_table_real(&r.runs, row, "fn_ratio") +
                              hn_table_real(&r.runs, row + 1, "fn_ratio"));
         double half =
             hn_table_real(&r.runs, row, "fn_ratio_hi") - hn_table_real(&r.runs, row, "fn_ratio");
-        CU_ASSERT_DOUBLE_EQUAL(cell[c.step][2 + 2 * c.sampler], mean, 1e-8);
-        CU_ASSERT_DOUBLE_EQUAL(cell[c.step][3 + 2 * c.sampler], half / sqrt(2), 1e-8);
+        int block = FIXTURE_STEPS * FIXTURE_SAMPLERS + c.sampler;
+        CU_ASSERT_EQUAL_FATAL(drawn_block(folder, "bs-fig4.tsv", block, cell, FIXTURE_BINS),
+                              FIXTURE_STEPS);
+        CU_ASSERT_DOUBLE_EQUAL(cell[c.step][1], 100 * mean, 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(cell[c.step][3] - cell[c.step][1], 100 * half / sqrt(2), 1e-6);
     }
     // Every density has area 1, and its mean is that of the pairs that are no positives.
-    for (int step = 0; step < FIXTURE_STEPS; step++) {
-        int bins = read_block("bs-fig4.tsv", 1 + step, cell, FIXTURE_BINS);
-        CU_ASSERT_FATAL(bins > 10);
-        double width = cell[1][0] - cell[0][0];
+    for (int step = 0; step < FIXTURE_STEPS; step++)
         for (int s = 0; s < FIXTURE_SAMPLERS; s++) {
-            double area = 0, mean = 0, pairs = 0, sum = 0;
+            int bins =
+                drawn_block(folder, "bs-fig4.tsv", step * FIXTURE_SAMPLERS + s, cell, FIXTURE_BINS);
+            CU_ASSERT_FATAL(bins > 10);
+            double width = cell[1][0] - cell[0][0], area = 0, mean = 0, pairs = 0, sum = 0;
             for (int b = 0; b < bins; b++) {
-                area += cell[b][1 + s] * width;
-                mean += cell[b][1 + s] * width * cell[b][0];
+                area += cell[b][1] * width;
+                mean += cell[b][1] * width * cell[b][0];
             }
             const uint64_t *count = r.histogram + (int64_t)(step * FIXTURE_SAMPLERS + s) *
                                                       FIXTURE_SEEDS * 4 * FIXTURE_BINS;
@@ -199,13 +160,16 @@ static void numbers_are_right(void) {
             CU_ASSERT_DOUBLE_EQUAL(area, 1, 1e-6);
             CU_ASSERT_DOUBLE_EQUAL(mean, sum / pairs, 1e-3);
         }
-    }
+    // Blocks of gc-fig3: the global loss, then a training loss with its gap per sampler.
+    static double global[FIXTURE_BINS][5];
     HN_CHECK(&ctx, draw("gc-fig3", &r, "svg"));
-    CU_ASSERT_EQUAL(read_block("gc-fig3.tsv", 0, cell, FIXTURE_BINS), FIXTURE_STEPS);
-    for (int step = 0; step < FIXTURE_STEPS; step++)
-        for (int s = 0; s < FIXTURE_SAMPLERS; s++)
-            CU_ASSERT_DOUBLE_EQUAL(cell[step][2] - cell[step][3 + 3 * s], cell[step][4 + 3 * s],
-                                   1e-7);
+    CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig3.tsv", 0, global, FIXTURE_BINS), FIXTURE_STEPS);
+    for (int s = 0; s < FIXTURE_SAMPLERS; s++) {
+        CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig3.tsv", 1 + s, cell, FIXTURE_BINS),
+                        FIXTURE_STEPS);
+        for (int step = 0; step < FIXTURE_STEPS; step++)
+            CU_ASSERT_DOUBLE_EQUAL(global[step][1] - cell[step][1], cell[step][4], 1e-7);
+    }
     hn_results_free(&ctx, &r);
     end();
 }
@@ -236,8 +200,6 @@ static void strings_are_safe(void) {
     CU_ASSERT_EQUAL(files_in_folder(), 1);
     end();
 }
-
-static const char evil[] = "a\"b'`touch P`$(touch P)@x{/Bold z}_^&~\\n%s|<!\n#\tset output 'P'";
 
 static void hostile_labels(void) {
     need_gnuplot();
@@ -284,7 +246,7 @@ static void odd_shapes(void) {
     }
     HN_CHECK(&ctx, draw("bs-fig4", &many, "svg"));
     CU_ASSERT(strstr(notes, "first 8 settings") != NULL);
-    CU_ASSERT(holds("bs-fig4.tsv", "\tM=700\n"));
+    CU_ASSERT(holds("bs-fig4.tsv", ": M=600\n"));
     CU_ASSERT(!holds("bs-fig4.tsv", "M=800") && !holds("bs-fig4.tsv", "alpha"));
     CU_ASSERT(!holds("bs-fig4.svg", "false-negative ratio"));
     HN_CHECK(&ctx, draw("gc-fig3", &many, "svg"));
