@@ -15,7 +15,7 @@ static bool keep(const struct hn_table *runs, int64_t row) {
 }
 
 static void add_published(struct hn_page *page, double x) {
-    struct hn_published_row row;
+    struct hn_published row;
     const char *rest = hn_published_text("bs-fig7");
     for (int p = 0; p < page->panels; p++) {
         struct hn_series *s =

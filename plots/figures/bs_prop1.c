@@ -63,18 +63,10 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     int64_t first = 0;
     while (first < t->rows && strcmp(hn_table_text(t, first, "by"), "similarity") != 0)
         first++;
-    double done[MOST_STEPS];
-    int steps = 0;
-    for (int64_t row = first; row < t->rows && steps < MOST_STEPS; row++) {
-        double step = hn_table_real(t, row, "step");
-        bool again = false;
-        for (int i = 0; i < steps && !again; i++)
-            again = fabs(done[i] - step) < 0.5;
-        if (again || !belongs(t, row, first, step))
-            continue;
-        done[steps++] = step;
-        draw_step(page, t, first, step);
-    }
+    double step[MOST_STEPS];
+    int steps = hn_distinct(t, "step", step, MOST_STEPS);
+    for (int i = 0; i < steps && first < t->rows; i++)
+        draw_step(page, t, first, step[i]);
     page->share_y = true;
     return hn_page_finish(page, "the table of proposition 1 has no row by similarity");
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ALPHAS = 4 };
+enum { MOST_STEPS = 256, MOST_ALPHAS = 4 };
 
 static const struct {
     const char *column, *label;
@@ -44,27 +44,20 @@ static void draw_alpha(struct hn_page *page, const struct hn_table *t, double st
             hi = fmax(hi, bound);
         }
     }
-    hn_series_add(line, lo, lo);
-    hn_series_add(line, hi, hi);
+    if (lo < INFINITY) {
+        hn_series_add(line, lo, lo);
+        hn_series_add(line, hi, hi);
+    }
 }
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
     const struct hn_table *t = hn_results_table(r, "prop2");
-    double last = -INFINITY, done[MOST_ALPHAS];
-    int alphas = 0;
-    for (int64_t row = 0; row < t->rows; row++)
-        last = fmax(last, hn_table_real(t, row, "step"));
-    for (int64_t row = 0; row < t->rows && alphas < MOST_ALPHAS; row++) {
-        double alpha = hn_table_real(t, row, "alpha");
-        bool again = false;
-        for (int i = 0; i < alphas && !again; i++)
-            again = fabs(done[i] - alpha) < 1e-9;
-        if (again || !belongs(t, row, last, alpha))
-            continue;
-        done[alphas++] = alpha;
-        draw_alpha(page, t, last, alpha);
-    }
+    double step[MOST_STEPS], alpha[MOST_ALPHAS];
+    int steps = hn_distinct(t, "step", step, MOST_STEPS);
+    int alphas = hn_distinct(t, "alpha", alpha, MOST_ALPHAS);
+    for (int i = 0; i < alphas && steps > 0; i++)
+        draw_alpha(page, t, step[steps - 1], alpha[i]);
     return hn_page_finish(page, "the table of proposition 2 is empty");
 }
 

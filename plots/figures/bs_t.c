@@ -11,31 +11,12 @@ enum { MOST_BUILDS = 6 };
 
 struct ages {
     const struct hn_table *table;
-    int64_t build[64], step[64]; // steps, increasing
+    double build[64], step[64]; // steps, increasing
     int builds, steps;
 };
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int collect(const struct hn_table *t, const char *column, int64_t value[64]) {
-    int n = 0;
-    for (int64_t row = 0; row < t->rows; row++) {
-        int64_t own = (int64_t)hn_table_real(t, row, column);
-        bool again = false;
-        for (int i = 0; i < n && !again; i++)
-            again = value[i] == own;
-        if (!again && n < 64)
-            value[n++] = own;
-    }
-    qsort(value, (size_t)n, sizeof *value, by_value);
-    return n;
-}
-
 // Mean over seeds of the rows with a graph of step `build` judged on `step`, of the first settings.
-static double mean_of(const struct ages *a, int64_t build, int64_t step, const char *column,
+static double mean_of(const struct ages *a, double build, double step, const char *column,
                       double *half) {
     const struct hn_table *t = a->table;
     char lo[32], hi[32];
@@ -46,8 +27,8 @@ static double mean_of(const struct ages *a, int64_t build, int64_t step, const c
     for (int64_t row = 0; row < t->rows; row++) {
         double value = hn_table_real(t, row, column);
         bool same = strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) == 0;
-        if (!same || isnan(value) || (int64_t)hn_table_real(t, row, "build_step") != build ||
-            (int64_t)hn_table_real(t, row, "step") != step)
+        if (!same || isnan(value) || fabs(hn_table_real(t, row, "build_step") - build) > 0.5 ||
+            fabs(hn_table_real(t, row, "step") - step) > 0.5)
             continue;
         double own = 0.5 * (hn_table_real(t, row, hi) - hn_table_real(t, row, lo));
         sum += value;
@@ -66,10 +47,10 @@ static void draw_measure(struct hn_page *page, const struct ages *a, const struc
     for (int i = 0; i < a->steps; i++)
         hn_axis_tic_number(page, &panel->x, i);
     for (int i = 0; i < panel->x.n_tics; i++)
-        snprintf(panel->x.tic[i].text, sizeof panel->x.tic[i].text, "%" PRId64, a->step[i]);
+        snprintf(panel->x.tic[i].text, sizeof panel->x.tic[i].text, "%.0f", a->step[i]);
     for (int b = 0; b < a->builds && b < MOST_BUILDS; b++) {
         char label[HN_LABEL_SIZE];
-        snprintf(label, sizeof label, "graph of step %" PRId64, a->build[b]);
+        snprintf(label, sizeof label, "graph of step %.0f", a->build[b]);
         struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, b + 1);
         for (int i = 0; i < a->steps; i++) {
             double half, mean = mean_of(a, a->build[b], a->step[i], m->column, &half);
@@ -85,8 +66,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         {"fn_ratio", "false-negative ratio (%)", 100, true},
         {"graph_overlap", "edges that still hold (%)", 100, true}};
     struct ages a = {.table = hn_results_table(r, "staleness")};
-    a.builds = collect(a.table, "build_step", a.build);
-    a.steps = collect(a.table, "step", a.step);
+    a.builds = hn_distinct(a.table, "build_step", a.build, 64);
+    a.steps = hn_distinct(a.table, "step", a.step, 64);
     for (int i = 0; i < 3; i++)
         draw_measure(page, &a, &measure[i]);
     return hn_page_finish(page, "the table of stale graphs is empty");

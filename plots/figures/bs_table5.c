@@ -100,18 +100,14 @@ static enum hn_code collect_runs(struct hn_context *ctx, struct rows *rows,
 }
 
 static double published(const char *series, const char *x) {
-    struct hn_published_row row;
-    const char *rest = hn_published_text("bs-table5");
-    while (hn_published_next(&rest, &row))
-        if (strcmp(row.series, series) == 0 && strcmp(row.x, x) == 0)
-            return row.value;
-    return NAN;
+    struct hn_published number;
+    return hn_paper_number("bs-table5", series, x, &number) ? number.value : NAN;
 }
 
 // The paper's data sets that were measured here stand in their rows, others in rows below.
 static void add_published(struct hn_page *page, struct hn_panel *panel, const struct rows *rows,
                           int c) {
-    struct hn_published_row row;
+    struct hn_published row;
     const char *rest = hn_published_text("bs-table5");
     struct hn_series *s = hn_panel_series(page, panel, "paper, V100", HN_LOOK_PAPER, 0);
     while (hn_published_next(&rest, &row)) {

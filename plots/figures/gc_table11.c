@@ -31,7 +31,7 @@ static const struct hn_series *draw_own(struct hn_page *page, struct hn_panel *p
 
 // A line of slope 2 through the paper's first value shows what growing as N^2 is.
 static void draw_published(struct hn_page *page, struct hn_panel *panel) {
-    struct hn_published_row row;
+    struct hn_published row;
     const char *rest = hn_published_text("gc-table11");
     struct hn_series *s = hn_panel_series(page, panel, "paper, 1 A40", HN_LOOK_PAPER, 0);
     while (hn_published_next(&rest, &row))

@@ -246,7 +246,7 @@ static void draw_measure(struct hn_page *page, const struct sorted *s, int datas
 }
 
 static void draw_published(struct hn_page *page, const struct hn_sweep *sweep) {
-    struct hn_published_row row;
+    struct hn_published row;
     const char *rest = hn_published_text(sweep->paper);
     struct hn_panel *panel = hn_page_panel(page, "", sweep->title, sweep->paper_title);
     struct hn_series *s = hn_panel_series(page, panel, "paper, after training", HN_LOOK_PAPER, 0);

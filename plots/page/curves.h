@@ -4,6 +4,7 @@
 #define HN_PLOTS_PAGE_CURVES_H
 
 #include "plots/page/page.h"
+#include "plots/page/paper.h"
 
 // A column of /runs as it is drawn.
 struct hn_measure {
@@ -50,14 +51,5 @@ bool hn_row_like(const struct hn_table *runs, int64_t row, const char *option,
 // Setting of a groups' place, at the last step where it has a value in the column; -1 if none.
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
                      const char *column);
-
-// A row of plots/paper/<id>.tsv, the values that a paper prints.
-struct hn_published_row {
-    char series[HN_LABEL_SIZE], x[HN_LABEL_SIZE], unit[32], table[HN_LABEL_SIZE];
-    double value;
-};
-// Goes through them: *rest is hn_published_text(id) at first. False at the end.
-const char *hn_published_text(const char *id); // "" if the paper prints none
-bool hn_published_next(const char **rest, struct hn_published_row *out);
 
 #endif

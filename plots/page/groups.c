@@ -3,6 +3,7 @@
 #include "core/stats.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -335,6 +336,20 @@ double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, co
     for (where.setting = 0; isnan(mean) && where.setting < g->settings; where.setting++)
         mean = hn_groups_mean(g, where, name).mean;
     return mean;
+}
+
+int hn_distinct(const struct hn_table *t, const char *column, double *value, int most) {
+    int n = 0;
+    for (int64_t row = 0; row < t->rows; row++) {
+        double own = hn_table_real(t, row, column);
+        bool again = isnan(own);
+        for (int i = 0; i < n && !again; i++)
+            again = !(fabs(value[i] - own) > 1e-9);
+        if (!again && n < most)
+            value[n++] = own;
+    }
+    gsl_sort(value, 1, (size_t)n);
+    return n;
 }
 
 void hn_dataset_title(const char *dataset, char *text, size_t size) {

@@ -71,6 +71,9 @@ bool hn_option_value(const char *params, const char *option, char *value, size_t
 // Its number, NaN if it is none ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
 
+// The different numbers of a column, increasing, `most` of them at most; returns how many.
+int hn_distinct(const struct hn_table *t, const char *column, double *value, int most);
+
 // What tells the panel of a data set and temperature from the others, "" if it is the only one;
 // temperature -1: of all of them.
 void hn_place_title(const struct hn_groups *g, int dataset, int temperature, char *text,

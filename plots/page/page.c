@@ -63,7 +63,7 @@ static bool has_data(const struct hn_panel *panel) {
     return false;
 }
 
-// What papers print is no figure of these results.
+// Published values alone make no figure.
 static bool has_own(const struct hn_page *page) {
     for (int p = 0; p < page->panels; p++)
         for (int s = 0; s < page->panel[p].n_series; s++) {
@@ -74,7 +74,7 @@ static bool has_own(const struct hn_page *page) {
     return false;
 }
 
-// Panels without a place are taken out, and series are numbered as they stand in the .tsv.
+// Panels without data are taken out, and series are numbered as they stand in the .tsv.
 enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     int kept = 0, index = 0;
     if (page->panels > 0 && !has_data(&page->panel[page->panels - 1]))

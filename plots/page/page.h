@@ -108,7 +108,7 @@ struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const ch
                                const char *y);
 struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, const char *label,
                                   enum hn_look look, int line);
-// Places that are no numbers are passed over.
+// NaN and infinite places are left out.
 void hn_series_add(struct hn_series *s, double x, double y);
 void hn_series_add_interval(struct hn_series *s, double x, double y, double half);
 // In a panel of rows: interval of x.

@@ -29,46 +29,43 @@ const char *hn_paper_name(int64_t i) {
     return f->name;
 }
 
-// Field number `which` (from 0) of a line of tab-separated fields; its length.
-static size_t field(const char *line, int which, const char **begin) {
-    for (; which > 0; which--) {
-        line += strcspn(line, "\t\n");
-        line += *line == '\t';
+const char *hn_published_text(const char *id) {
+    char name[64];
+    snprintf(name, sizeof name, "%s.tsv", id);
+    const char *text = hn_paper_text(name);
+    return text ? text : "";
+}
+
+// Copies a cell and returns where the next begins; an empty one stands behind the last of a line.
+static const char *take_cell(const char *at, char *cell, size_t size) {
+    size_t length = strcspn(at, "\t\n");
+    snprintf(cell, size, "%.*s", (int)length, at);
+    return at + length + (at[length] == '\t');
+}
+
+bool hn_published_next(const char **rest, struct hn_published *out) {
+    while (**rest) {
+        char value[64], deviation[64], *stop;
+        char *const cell[] = {out->series, out->x, value, out->unit, out->table, deviation};
+        const size_t size[] = {sizeof out->series, sizeof out->x,     sizeof value,
+                               sizeof out->unit,   sizeof out->table, sizeof deviation};
+        bool comment = **rest == '#';
+        for (int i = 0; i < 6; i++)
+            *rest = take_cell(*rest, cell[i], size[i]);
+        *rest += strcspn(*rest, "\n");
+        *rest += **rest == '\n';
+        out->value = strtod(value, &stop);
+        out->deviation = *deviation ? strtod(deviation, NULL) : NAN;
+        if (!comment && stop > value && *stop == '\0') // the header has no number
+            return true;
     }
-    *begin = line;
-    return strcspn(line, "\t\n");
-}
-
-static bool field_is(const char *line, int which, const char *text) {
-    const char *begin;
-    size_t length = field(line, which, &begin);
-    return length == strlen(text) && memcmp(begin, text, length) == 0;
-}
-
-static double field_real(const char *line, int which) {
-    const char *begin;
-    return field(line, which, &begin) ? strtod(begin, NULL) : NAN;
-}
-
-static void field_text(const char *line, int which, char *text, size_t size) {
-    const char *begin;
-    size_t length = field(line, which, &begin);
-    snprintf(text, size, "%.*s", (int)length, begin);
+    return false;
 }
 
 bool hn_paper_number(const char *id, const char *series, const char *x, struct hn_published *out) {
-    enum { SERIES, X, VALUE, UNIT, TABLE, DEVIATION };
-    char name[64];
-    snprintf(name, sizeof name, "%s.tsv", id);
-    for (const char *line = hn_paper_text(name); line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (*line == '#' || !field_is(line, SERIES, series) || !field_is(line, X, x))
-            continue;
-        out->value = field_real(line, VALUE);
-        out->deviation = field_real(line, DEVIATION);
-        field_text(line, UNIT, out->unit, sizeof out->unit);
-        field_text(line, TABLE, out->table, sizeof out->table);
-        return true;
-    }
+    const char *rest = hn_published_text(id);
+    while (hn_published_next(&rest, out))
+        if (strcmp(out->series, series) == 0 && strcmp(out->x, x) == 0)
+            return true;
     return false;
 }

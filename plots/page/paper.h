@@ -12,13 +12,16 @@ const char *hn_paper_text(const char *name);
 // Name of file number i, in alphabetical order of the folders' names; NULL beyond the last.
 const char *hn_paper_name(int64_t i);
 
-// A number that a paper prints. Texts are cut to fit.
+// A number that a paper prints: a row of plots/paper/<id>.tsv. Texts are cut to fit.
 struct hn_published {
+    char series[64], x[64], unit[32], table[64];
     double value, deviation; // deviation: NaN where none is printed
-    char unit[16], table[32];
 };
-// The number of <id>.tsv whose series and x are these; false if there is none. The first, should
-// two tables of a paper print it.
+// Goes through the rows: *rest is hn_published_text(id) at first. False at the end.
+const char *hn_published_text(const char *id); // "" if the paper prints none
+bool hn_published_next(const char **rest, struct hn_published *out);
+// The number whose series and x are these; false if there is none. The first, should two tables of
+// a paper print it.
 bool hn_paper_number(const char *id, const char *series, const char *x, struct hn_published *out);
 
 #endif

@@ -9,27 +9,9 @@
 enum { MOST_STEPS = 512, MOST_CURVES = 8 };
 
 struct steps {
-    int64_t at[MOST_STEPS];
+    double at[MOST_STEPS];
     int n;
 };
-
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void list_steps(const struct hn_table *t, struct steps *s) {
-    s->n = 0;
-    for (int64_t row = 0; row < t->rows; row++) {
-        int64_t step = (int64_t)hn_table_real(t, row, "step");
-        bool again = false;
-        for (int i = 0; i < s->n && !again; i++)
-            again = s->at[i] == step;
-        if (!again && s->n < MOST_STEPS)
-            s->at[s->n++] = step;
-    }
-    qsort(s->at, (size_t)s->n, sizeof *s->at, by_value);
-}
 
 static bool is_drawn(const struct hn_trained *t, int64_t base, int64_t k,
                      const struct hn_training_curves *curves) {
@@ -58,9 +40,9 @@ static void draw_beside(struct hn_page *page, struct hn_panel *panel, const stru
     struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_THIN, line);
     double scale = hn_trained_is_share(column) ? 100 : 1;
     for (int i = 0; i < steps->n; i++) {
-        double mean = hn_trained_at(t, k, column, steps->at[i]).mean;
+        double mean = hn_trained_at(t, k, column, (int64_t)steps->at[i]).mean;
         if (!isnan(mean))
-            hn_series_add(s, (double)steps->at[i], scale * mean);
+            hn_series_add(s, steps->at[i], scale * mean);
     }
 }
 
@@ -71,8 +53,8 @@ static void draw_setting(struct hn_page *page, struct hn_panel *panel, const str
     hn_trained_label(t, k, label, sizeof label);
     struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
     for (int i = 0; i < steps->n; i++) {
-        struct hn_moments m = hn_trained_at(t, k, column, steps->at[i]);
-        hn_series_add_interval(s, (double)steps->at[i], scale * m.mean, scale * hn_moments_half(m));
+        struct hn_moments m = hn_trained_at(t, k, column, (int64_t)steps->at[i]);
+        hn_series_add_interval(s, steps->at[i], scale * m.mean, scale * hn_moments_half(m));
     }
 }
 
@@ -85,7 +67,7 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
         drawn += is_drawn(t, base, k, curves);
     int evaluated = 0;
     for (int i = 0; i < steps->n; i++)
-        evaluated += hn_trained_at(t, base, column, steps->at[i]).n > 0;
+        evaluated += hn_trained_at(t, base, column, (int64_t)steps->at[i]).n > 0;
     if (drawn < curves->least || evaluated < curves->least_steps)
         return;
     hn_trained_title(t, base, title, sizeof title);
@@ -116,7 +98,7 @@ enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
     struct steps steps;
     if (hn_trained_open(page->ctx, r, &t))
         return page->ctx->code;
-    list_steps(t.table, &steps);
+    steps.n = hn_distinct(t.table, "step", steps.at, MOST_STEPS);
     int problems = 0;
     for (int64_t k = 0; k < t.settings; k++) {
         if (t.setting[k].base >= 0)

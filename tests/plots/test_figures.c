@@ -438,7 +438,7 @@ static void options(void) {
     CU_ASSERT(!hn_option_value("", "M", value, sizeof value));
     CU_ASSERT_DOUBLE_EQUAL(hn_option_number("alpha=0.2", "alpha"), 0.2, 0);
     CU_ASSERT(isnan(hn_option_number("alpha=0.2~0.05", "alpha")));
-    struct hn_published_row row;
+    struct hn_published row;
     const char *rest = hn_published_text("bs-fig7");
     int rows = 0;
     while (hn_published_next(&rest, &row))
