@@ -2,7 +2,7 @@
 // Holm for the family, rejects at alpha, and (2) the medians differ by more than the least slowdown
 // that is asked for. The test bounds false alarms, the effect keeps what is significant and
 // trifling from failing a build. The bootstrap interval is for the reader, it decides nothing.
-// Measured rates of both kinds of error: tests/core/test_slowdown.c, docs/compare.md.
+// Measured rates of both kinds of error: tests/core/test_slowdown.c, docs/reference/compare.md.
 #include "core/slowdown.h"
 #include "core/random.h"
 

@@ -13,8 +13,8 @@
 //
 // and is inverted in closed form. Our deviation: the quantile of h(T) is Student's, not the normal
 // one, so that without skewness the interval is the usual one. It covers as often as a bootstrap-t
-// of 999 resamples, which is neither free nor finite for few batches. docs/intervals.md says how
-// often, and where both fall short.
+// of 999 resamples, which costs time and is infinite for few batches. How often, and where both
+// fall short: docs/notes/intervals.md.
 #include "core/stats.h"
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>

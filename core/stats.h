@@ -12,7 +12,7 @@ struct hn_interval {
 // variance (Cochran, Sampling Techniques, 6.4), Hall's correction for skewness (1992) and Student's
 // t with n-1 degrees of freedom. Coverage of a nominal 95 % over 50, 100 and 300 independent
 // batches of CIFAR-10 embeddings: 94 to 96 % of trained ones, 90 to 94 % of untrained ones, whose
-// rare pure batches 300 do not show often enough (docs/intervals.md).
+// rare pure batches 300 do not show often enough (docs/notes/intervals.md).
 // n < 2: lo and hi are NaN; sum(den) = 0: all NaN. num[i * stride].
 struct hn_interval hn_ratio_interval(const double *num, const double *den, int64_t stride,
                                      int64_t n, double level);

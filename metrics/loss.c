@@ -1,5 +1,5 @@
 // The training loss of batches under a loss and a weighting, and how much of it false negatives
-// carry (docs/methods.md; HC 6.1, 6.2).
+// carry (docs/reference/methods.md; HC 6.1, 6.2).
 //
 //   fn_mass      = sum of w_ij over pairs of the same label / sum of w_ij over labelled pairs
 //   fn_loss_mass = mean over anchors of max(0, sum over negatives of the anchor's label of

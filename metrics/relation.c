@@ -1,4 +1,4 @@
-// False negatives: pairs of a batch that share a label (docs/methods.md; BS 5.3).
+// False negatives: pairs of a batch that share a label (docs/reference/methods.md; BS 5.3).
 //
 //   fn_ratio = sum_batches #{(a, b): a != b, c_a = c_b} / sum_batches #{(a, b): a != b, both
 //   labelled}

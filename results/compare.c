@@ -2,8 +2,8 @@
 //
 // Whatever is decided exactly (ids, orders, counters, histograms) is the same number on every
 // machine and is compared exactly; floats come from matrix products, which differ in their last
-// bits between BLAS kernels, and are compared to a tolerance (docs/methods.md, "Decisions are
-// exact").
+// bits between BLAS kernels, and are compared to a tolerance (docs/reference/methods.md, "Decisions
+// are exact").
 #include "results/compare.h"
 
 #include "core/options/option.h"

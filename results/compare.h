@@ -1,5 +1,5 @@
 // Comparison of results: cells are matched by cell_key, what they hold is compared by its kind, and
-// gates decide. docs/compare.md says it for users.
+// gates decide. docs/reference/compare.md says it for users.
 #ifndef HN_RESULTS_COMPARE_H
 #define HN_RESULTS_COMPARE_H
 
@@ -19,7 +19,7 @@ static const double hn_compare_alpha = 0.005, hn_compare_least = 0.05;
 enum { HN_COMPARE_FEWEST = 5, HN_COMPARE_CHANGES = 1000 };
 
 struct hn_compare_options {
-    const struct hn_gate *gate; // [n_gates]; none: everything is held, see docs/compare.md
+    const struct hn_gate *gate; // [n_gates]; none: all is held (docs/reference/compare.md)
     int64_t n_gates;
     double floor; // of the host's noise as the user gave it, a share; 0: only what is measured
     bool allow_missing; // cells of BASE that NEW lacks are no failure

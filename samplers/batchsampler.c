@@ -339,7 +339,7 @@ static const struct hn_option options[] = {
     {HN_INT_OPTION(
         struct params, tile, "tile", "64", 1, INT32_MAX,
         "items that share a pool of candidates, if those are dealt; up to M / 10 batches are "
-        "as with independent ones (docs/dealt-equivalence.md)")},
+        "as with independent ones (docs/notes/dealt-equivalence.md)")},
     {HN_CHOICE_OPTION(
         struct params, walk, "walk", "rwr", walks,
         "rwr: random walk with restart (BS algorithm 3); rw: without; bfs: breadth first, the "

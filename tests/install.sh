@@ -75,11 +75,17 @@ check "completion of an argument" offers samplers hardneg list sam
 check "make uninstall" make_here uninstall
 check "nothing stays behind" empty "$root"
 
-for page in docs/adding-*.md; do
+for page in docs/guide/adding-*.md; do
     awk '/^```c$/ { on = 1; next } /^```$/ { if (on) exit } on' "$page" >"$work/example.c"
     check "the example of $page compiles" "${CC_EXAMPLE:-gcc}" -std=c17 -fopenmp -D_GNU_SOURCE -I. -Wall -Wextra \
         -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Werror \
         $(pkg-config --cflags gsl hdf5) -fsyntax-only "$work/example.c"
 done
+python=$(PATH=/usr/bin:$PATH command -v python3)
+if [ -n "$python" ]; then
+    check "links and names of files in the documentation" "$python" tests/links.py
+else
+    skip "links of the documentation" "no python3"
+fi
 echo "install: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -15,6 +15,9 @@ complain() {
 # What may include what, sizes, circles: tests/modules.txt.
 tests/modules.py || complain "modules: see above"
 
+# Links of the documentation, and the files that it and the sources name.
+report=$(tests/links.py) || complain "$report"
+
 # Threads are counted by who asks for them, never by the environment.
 while IFS= read -r place; do
     complain "$place: a parallel region without num_threads"

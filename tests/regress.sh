@@ -259,19 +259,19 @@ test_shards() {
     if ! command -v parallel >/dev/null; then
         skip "GNU parallel" "parallel is not installed"
     else
-        cp "$root/docs/ci/parallel.sh" .
+        cp "$root/docs/guide/ci/parallel.sh" .
         PATH="$(dirname "$hardneg"):$PATH" PARTS=4 JOBS=2 bash parallel.sh quick.yaml byparallel >out 2>err
-        check "docs/ci/parallel.sh" test $? = 0
+        check "docs/guide/ci/parallel.sh" test $? = 0
         [ -z "$python" ] || check "GNU parallel: the same" same_results whole/results.h5 byparallel/results.h5
     fi
     test_slurm
 }
 
-# docs/ci/slurm.sh by the commands that stand at its top, with a stand-in for sbatch that runs tasks in turn,
+# docs/guide/ci/slurm.sh by the commands that stand at its top, with a stand-in for sbatch that runs tasks in turn,
 # the second of them killed and started again, as one that was pre-empted.
 test_slurm() {
-    mkdir -p slurm/bin slurm/docs/ci
-    cp "$root/docs/ci/slurm.sh" slurm/docs/ci
+    mkdir -p slurm/bin slurm/docs/guide/ci
+    cp "$root/docs/guide/ci/slurm.sh" slurm/docs/guide/ci
     cat >slurm/bin/sbatch <<'END'
 #!/usr/bin/env bash
 set -eu
@@ -294,10 +294,10 @@ done
 echo 77
 END
     chmod +x slurm/bin/sbatch
-    sed -n 's/^#   //p' slurm/docs/ci/slurm.sh | sed 's/1-16/1-3/; s/JOB.yaml/..\/quick.yaml/; s/FOLDER/parts/g' >slurm/commands
-    check "docs/ci/slurm.sh says how it is used" test "$(grep -c sbatch slurm/commands)" = 2
+    sed -n 's/^#   //p' slurm/docs/guide/ci/slurm.sh | sed 's/1-16/1-3/; s/JOB.yaml/..\/quick.yaml/; s/FOLDER/parts/g' >slurm/commands
+    check "docs/guide/ci/slurm.sh says how it is used" test "$(grep -c sbatch slurm/commands)" = 2
     (cd slurm && PATH="$PWD/bin:$(dirname "$hardneg"):$PATH" bash -eu commands >../out 2>../err)
-    check "docs/ci/slurm.sh with a stand-in for Slurm" test $? = 0
+    check "docs/guide/ci/slurm.sh with a stand-in for Slurm" test $? = 0
     check "a Slurm array of 3 has 3 parts" test "$(find slurm/parts -name "part[0-9]*" | wc -l)" = 3
     [ -z "$python" ] || check "Slurm: the same" same_results whole/results.h5 slurm/parts/results.h5
 }
@@ -491,14 +491,14 @@ for i, s in enumerate(r['status'].asstr()[:]):
 
 # The workflow file is YAML and names commands and options that there are.
 test_ci_files() {
-    [ -n "$python" ] && "$python" -c 'import yaml' 2>/dev/null || { skip "docs/ci" "no python3-yaml"; return; }
-    check "docs/ci/github-actions.yml is a workflow" "$python" -c "import yaml
-w = yaml.safe_load(open('$root/docs/ci/github-actions.yml'))
+    [ -n "$python" ] && "$python" -c 'import yaml' 2>/dev/null || { skip "docs/guide/ci" "no python3-yaml"; return; }
+    check "docs/guide/ci/github-actions.yml is a workflow" "$python" -c "import yaml
+w = yaml.safe_load(open('$root/docs/guide/ci/github-actions.yml'))
 steps = [s for j in w['jobs'].values() for s in j['steps']]
 assert any('hardneg compare' in s.get('run', '') for s in steps)
 assert all('uses' in s or 'run' in s for s in steps)"
-    check "docs/ci/slurm.sh is a script" bash -n "$root/docs/ci/slurm.sh"
-    check "docs/ci/parallel.sh is a script" bash -n "$root/docs/ci/parallel.sh"
+    check "docs/guide/ci/slurm.sh is a script" bash -n "$root/docs/guide/ci/slurm.sh"
+    check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
 
 for t in test_baseline make_results test_compare test_times test_reports test_damaged test_shards \

@@ -1,6 +1,6 @@
-// Claims of the papers as data, and the verdicts on them (docs/claims.md). A claim file says which
-// statistic of a results file is compared with what, at which steps and in which direction; this is
-// the interpreter of such files. It reads results and runs nothing.
+// Claims of the papers as data, and the verdicts on them (docs/reference/claims.md). A claim file
+// says which statistic of a results file is compared with what, at which steps and in which
+// direction; this is the interpreter of such files. It reads results and runs nothing.
 #ifndef HN_HARNESS_CLAIMS_CLAIMS_H
 #define HN_HARNESS_CLAIMS_CLAIMS_H
 

@@ -1,4 +1,4 @@
-// Verdicts on claims (docs/claims.md).
+// Verdicts on claims (docs/reference/claims.md).
 //
 // A claim is a set of comparisons (parts): one for each data set, step, value of `each`, pair of
 // settings or neighbouring values of `along`. In a part the values of the two sides are paired by

@@ -1,6 +1,6 @@
 // Reads a claim file (plots/paper/*.yaml): a mapping of `paper` and `entries`. Every key is
 // checked; what is wrong is named with its line and column. The format is described in
-// docs/claims.md.
+// docs/reference/claims.md.
 #include "harness/claims/claims.h"
 
 #include <math.h>

@@ -141,8 +141,8 @@ static void add_counters(struct hn_checkup *c) {
     bool counts = counter.file >= 0;
     hn_checkup_add(c, "instructions", counts ? HN_CHECK_FINE : HN_CHECK_ABSENT,
                    counts ? NULL
-                          : "counts of work (n_dot, n_draw ...) gate without it; docs/ci/README.md "
-                            "shows callgrind instead",
+                          : "counts of work (n_dot, n_draw ...) gate without it; "
+                            "docs/guide/ci/README.md shows callgrind instead",
                    "%s", counts ? "counted per phase (perf_event_open)" : counter.why);
     hn_instructions_close(&counter);
 }

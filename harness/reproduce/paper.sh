@@ -10,7 +10,7 @@ missing() { # WHAT
     echo "make paper: $1" >&2
     echo "Give the folder that holds cifar10/data_batch_1.bin to data_batch_5.bin and test_batch.bin:" >&2
     echo "    make paper DATA=DIR" >&2
-    echo "docs/data.md says where these files are to be had; hardneg downloads nothing." >&2
+    echo "docs/guide/training-data.md says where these files are to be had; hardneg downloads nothing." >&2
     exit 2
 }
 [ -n "$data" ] || missing "no data"

@@ -21,7 +21,7 @@ struct hn_cell {
     int32_t sampler;     // index into job->sampler
     int64_t step;        // index into plan->step
     int64_t step_index;  // place in the series that is judged
-    int64_t build_index; // place that the sampler is built on (t, docs/methods.md)
+    int64_t build_index; // place that the sampler is built on (t, docs/reference/methods.md)
     double temperature;
     enum hn_loss loss;
     int32_t weighting; // index into job->weighting

@@ -12,8 +12,8 @@
 // relative to the maximum, in double, over exact products: at beta = 64 a float's rounding would
 // show.
 //
-// Deviation: q_beta is that of the loss (docs/methods.md), beta times s / tau, as HC's code has it;
-// the anchors are a random sample, drawn by seed (all of them if there are no more).
+// Deviation: q_beta is that of the loss (docs/reference/methods.md), beta times s / tau, as in HC's
+// code; the anchors are a random sample, drawn by seed (all of them if there are no more).
 #include "core/random.h"
 #include "core/stats.h"
 #include "metrics/metric.h"

@@ -1,5 +1,5 @@
 // Tests by ranks, correction for many, and the gate on times: SciPy's numbers, all orders counted,
-// and by simulation the false alarms and the power that docs/compare.md states.
+// and by simulation the false alarms and the power that docs/reference/compare.md states.
 #include "core/random.h"
 #include "core/slowdown.h"
 #include "tests/test.h"
@@ -179,7 +179,7 @@ static double share_of(int events, int all, double *error) {
 }
 
 static int families(int usual) {
-    const char *text = getenv("HN_FAMILIES"); // docs/compare.md: 100000
+    const char *text = getenv("HN_FAMILIES"); // docs/reference/compare.md: 100000
     return text ? atoi(text) : usual;
 }
 
@@ -198,7 +198,7 @@ static void check_power(bool disturbed) {
     double share = share_of(r.hits, r.families, &error);
     printf("    power, %s: %.5f +- %.5f of %d families\n", disturbed ? "disturbed" : "normal",
            share, error, r.families);
-    // The promise is for 5 % of noise; what disturbances cost is stated in docs/compare.md.
+    // The promise is for 5 % of noise; docs/reference/compare.md states what disturbances cost.
     CU_ASSERT(disturbed || share - 3 * error >= 0.9);
 }
 

@@ -78,7 +78,7 @@ static void draw_example(struct example *e, uint64_t number) {
     cut_runs(e, 1 + (int)hn_stream_below(&s, HN_ANCHOR_RUNS));
 }
 
-// The definitions, as docs/methods.md has them: no logarithms, in long double.
+// The definitions, as docs/reference/methods.md has them: no logarithms, in long double.
 struct direct {
     long double loss, ng, same, labelled, share;
     bool clamped;

@@ -5,7 +5,7 @@
 FOLDER holds CIFAR-10's data_batch_1.bin to data_batch_5.bin and test_batch.bin. Per seed it prints
 the accuracy of weighted kNN on z and h along the way, and of four linear probes on h at the end:
 what a probe says depends on its fit, and which of them a number from elsewhere used is rarely
-said. A seed takes eight minutes on one core. By hand: docs/training.md has the numbers.
+said. A seed takes eight minutes on one core. By hand: docs/notes/training.md has the numbers.
 """
 
 import argparse

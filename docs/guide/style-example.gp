@@ -1,7 +1,7 @@
 # An example for `hardneg plot --style`: the user's gnuplot commands, which come after the theme
 # (plots/page/theme.gp) and before the figure. This one is for a printed page in grey.
 #
-#   hardneg plot results/demo --term pdf --style docs/style-example.gp
+#   hardneg plot results/demo --term pdf --style docs/guide/style-example.gp
 
 # Lines: `lt 1` to `lt 8`, in the order of the key. Colour, width, dash, mark, size of the mark.
 set linetype 1 lc rgb "#000000" lw 1.2 dt solid pt 7 ps 0.5

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A job in parts on one machine or several, with GNU parallel, joined at the end:
 #
-#   PARTS=16 JOBS=4 docs/ci/parallel.sh JOB.yaml FOLDER
+#   PARTS=16 JOBS=4 docs/guide/ci/parallel.sh JOB.yaml FOLDER
 #
 # Parts that were interrupted go on where they stopped when the same command is given again. With
 # --sshloginfile in PARALLEL the parts run on other machines that share the folder.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A job in parts as a Slurm array, one part a task:
 #
-#   parts=$(sbatch --parsable --array=1-16 docs/ci/slurm.sh JOB.yaml FOLDER)
+#   parts=$(sbatch --parsable --array=1-16 docs/guide/ci/slurm.sh JOB.yaml FOLDER)
 #   sbatch --dependency=afterok:$parts --wrap "hardneg merge FOLDER/part* -o FOLDER/results.h5"
 #
 # A task that was pre-empted or ran out of time goes on where it stopped: finished cells are kept.
