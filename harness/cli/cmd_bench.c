@@ -429,7 +429,7 @@ static const struct kernel {
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 enum { TRAINING_DIM = 512 }; // inner dimension of most products of training, for its ceiling
 
-// What `table` runs: the rows of core/PERFORMANCE.md, sizes as given there.
+// What `table` runs: the rows of docs/notes/performance.md, sizes as given there.
 static const struct goal {
     const char *name;
     struct shape shape;
@@ -643,7 +643,7 @@ const struct hn_command hn_cmd_bench = {
         "and the share of it that was reached. `sinks` is everything a sweep collects besides\n"
         "histograms, as a share of the same sweep without (`sinks-half`: X X^T). A walk is given "
         "per\n"
-        "batch and has no ceiling. `table` runs the rows of core/PERFORMANCE.md at their own "
+        "batch and has no ceiling. `table` runs the rows of docs/notes/performance.md at their own "
         "sizes,\n"
         "up to 1,281,167 items: some minutes and 5 GiB. `linear` runs the proximity graph at "
         "three\n"

@@ -2,7 +2,7 @@
 
     compare.py HARDNEG [--rounds R] [--scale S] [KERNEL...]
 
-Sizes are those of core/PERFORMANCE.md; --scale 0.2 takes a fifth of the items. What is not
+Sizes are those of docs/notes/performance.md; --scale 0.2 takes a fifth of the items. What is not
 installed is named and left out. `goal`: how many times faster hardneg is meant to be.
 """
 
