@@ -3,9 +3,9 @@
 //
 // start: `uniform` gives epochs of ceil(N / B) batches, each by itself. `unseen` (the authors'
 // code) starts every walk from an item that no batch of the epoch has held yet, and ends the epoch
-// when there is none left. A batch then hangs on those before it, so that the whole epoch is walked
-// when it begins, in order, and handed out from memory. Deviation: the code gathers the last B - 1
-// or fewer items in one short batch, here they are walked from like all others.
+// when there is none left. A batch then depends on those before it, so that the whole epoch is
+// walked in order when it begins, and batches are copied from memory. Deviation: the code gathers
+// the last B - 1 or fewer items in one short batch, here they are walked from like all others.
 #include "core/bitset.h"
 #include "samplers/presets.h"
 #include "samplers/proximity.h"
@@ -235,7 +235,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     return HN_OK;
 }
 
-// All batches asked for; the sum of what they cost.
+// All requested batches; the sum of their costs.
 static struct hn_walk_tally walk_batches(const struct hn_sampler *self,
                                          const struct hn_batches *out, int threads) {
     const struct state *state = self->state;

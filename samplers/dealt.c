@@ -8,10 +8,10 @@
 // pools. A row whose own item is in its pool takes a spare instead, drawn from the items outside
 // the pool: each row chooses from exactly M others.
 //
-// Law: the deal treats all items alike and knows nothing of the tiles, so that the candidates of
-// any one row are a uniformly random set of M others, as with `independent` ones: ranks of its
-// neighbours are negative hypergeometric. What differs from BS is dependence between rows: rows of
-// a tile share their candidates, pools that follow each other in a deck are disjoint.
+// Distribution: the deal treats all items alike and is independent of the tiles, so that the
+// candidates of any one row are a uniformly random set of M others, as with `independent` ones:
+// ranks of its neighbours are negative hypergeometric. What differs from BS is dependence between
+// rows: rows of a tile share their candidates, pools that follow each other in a deck are disjoint.
 //
 // Streams: (seed, "proximity.tiles", step, 0, 0) shuffles the rows, (seed, "proximity.deal", step,
 // 0, 0) deals the pools, in order; so neither depends on threads.

@@ -1,8 +1,8 @@
 // Packing: S is cut into square cells. Threads write, into chunks of a pool made beforehand,
 // segments: a cell's number, then for every row of the cell that has entries a mark with the row's
 // place in the cell and the places of its columns, all in 16 bits. So an entry takes little more
-// than two bytes where others need twelve: memory that was never touched before is dear, more so
-// on a virtual machine.
+// than two bytes where others need twelve: first-touch page faults are expensive, above all on a
+// virtual machine.
 //
 // A pool has room for `room` entries however threads share it out, as long as the sweep's strips
 // have eight rows or more on average; where it has not, more is made (an overflow). So overflows
@@ -10,7 +10,7 @@
 //
 // The graph: a band of rows is a table of bits that stays in the second or third cache. The
 // segments of the cells in the band's rows, and, transposed, of those in its columns set bits; what
-// is set, read row by row, comes out ascending and without repeats. Bits do not mind the order in
+// is set, read row by row, is ascending and without repeats. Bits do not depend on the order in
 // which they are set, so that the graph is the same for any number of threads.
 #include "samplers/gcbs_pairs.h"
 #include "core/clones.h"

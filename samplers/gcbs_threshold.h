@@ -12,7 +12,7 @@
 // greater than the l-th (from 0): if h lies between two different values, nothing lies between
 // them. All in the arithmetic of hn_dot_exact().
 //
-// With `given`, those strictly greater than `value` instead, whatever their number.
+// With `given`, those strictly greater than `value` instead, any number of them.
 struct hn_threshold {
     struct hn_matrix x, y; // in: [n x d] each; y.data = x.data: one view
     double quantile;       // in: from 0 to 1

@@ -4,7 +4,7 @@
 // (1 + l) times the batches (GC table 5).
 //
 // Similarity is x1_i . x2_j where there are two views, as in the loss of the paper and in GCBS, and
-// x_i . x_j otherwise. The item itself is left out; labels are not looked at, so what is called a
+// x_i . x_j otherwise. The item itself is left out; labels are not read, so what is called a
 // negative may be a false one.
 //
 // The paper says no more; ours are: (1) Items of a batch are distinct. All anchors are put in

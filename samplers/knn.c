@@ -1,7 +1,7 @@
 // The kNN sampler (BS 3): an item drawn at random and its B - 1 exact nearest neighbours.
 //
-// There is no index and no graph: a batch costs the N inner products of one row, which is what an
-// exact neighbour query costs. Batches asked for together share one pass over the embeddings.
+// No index and no graph: a batch costs the N inner products of one row, as an exact neighbour query
+// does. Batches requested together share one pass over the embeddings.
 #include "core/sweep/blas.h"
 #include "core/sweep/select.h"
 #include "samplers/sampler.h"
@@ -62,9 +62,9 @@ static void score_queries(const struct state *state, int32_t count, int threads)
                    hn_min(BLOCK, x->rows - from), x->cols, state->score + from, x->rows);
 }
 
-// ids[0] is the start item: its k nearest others, by score[n] and exactly where they are close, are
-// put behind it. When the room is full the k best so far are kept. The last of them may be off by
-// `bound`, as a new one may: what scores 2 bound below it is no better.
+// ids[0] is the start item: its k nearest others, by score[n] and exactly where they are close,
+// follow it. When the buffer is full the k best so far are kept. The last of them may be off by
+// `bound`, as a new one may: an item that scores 2 bound below it is not better.
 static void pick_nearest(const struct state *state, const float *score, int64_t k,
                          struct hn_scored *candidate, int32_t *ids) {
     const struct hn_matrix *x = &state->x;

@@ -217,7 +217,7 @@ enum hn_code hn_proximity_independent(struct hn_context *ctx, const struct hn_ma
     return finish(ctx, choose_all(ctx, &gather, work, out), x, 1, work, out);
 }
 
-// Rows of x1 and x2 side by side, in *owned; x as it is where there are no two views.
+// Rows of x1 and x2 side by side, in *owned; x itself without two views.
 static enum hn_code side_by_side(struct hn_context *ctx, const struct hn_items *items,
                                  float **owned, struct hn_matrix *out) {
     *owned = NULL;

@@ -141,10 +141,11 @@ const struct hn_sampler_type *hn_sampler_find(const char *name); // NULL if unkn
 HN_MUST_USE enum hn_code hn_sampler_check(struct hn_context *ctx,
                                           const struct hn_sampler_type *type, const void *params,
                                           const struct hn_sampler_plan *plan);
-// Most negatives of an anchor; 0 where the members of a batch are each other's negatives.
+// Maximum number of negatives of an anchor; 0 where the members of a batch are each other's
+// negatives.
 int64_t hn_sampler_room(const struct hn_sampler_type *type, const void *params, int64_t n);
-// Sets what a preset in params stands for. Whoever has options to set sets them, calls this, and
-// sets them again, so that they win.
+// Sets the options that a preset in params stands for. The caller sets its own options, calls this,
+// and sets them again, so that they take precedence.
 HN_MUST_USE enum hn_code hn_sampler_preset(struct hn_context *ctx,
                                            const struct hn_sampler_type *type, void *params);
 

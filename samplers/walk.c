@@ -139,7 +139,7 @@ static int64_t draw_edge(struct progress *p, int32_t v) {
 }
 
 // A walk with restart between two of its steps. Its next node is in a far part of memory: it is
-// asked for, and other walks go on until it is there.
+// prefetched, and other walks proceed until it has arrived.
 struct walker {
     struct progress p;
     int32_t start, at;
