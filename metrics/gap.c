@@ -89,7 +89,7 @@ static void sum_exponentials(const struct hn_pairs *p, double tau, double *row, 
     }
 }
 
-// The same for negatives per anchor, where the keys of a column are no one's row.
+// The same for negatives per anchor, where the keys of a column belong to no row.
 static void sum_lists(const struct hn_pairs *p, double tau, double *row, double *col) {
     for (int32_t a = 0; a < p->n; a++) {
         struct hn_run run[2];

@@ -116,7 +116,7 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
     }
 }
 
-// A place in the counts, for ranks asked for in ascending order: the table is walked once.
+// A position in the counts, for ranks in ascending order: the table is scanned once.
 struct cursor {
     const uint64_t *count;
     int64_t bin;

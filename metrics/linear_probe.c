@@ -1,10 +1,10 @@
 // Multinomial logistic regression by L-BFGS (Liu and Nocedal 1989; Nocedal and Wright, Numerical
 // Optimization, 2nd ed., algorithm 7.4) with an Armijo line search, on the objective divided by
-// C n, so that the slope at which to stop does not depend on the number of rows. The recursion
-// begins with the inverse of a bound of the second derivatives (metrics/preconditioner.h): an
-// eighth of the steps on an encoder's features.
+// C n, so that the gradient norm at which to stop does not depend on the number of rows. The
+// recursion begins with the inverse of a bound of the second derivatives
+// (metrics/preconditioner.h): an eighth of the steps on an encoder's features.
 //
-// Rows are cut into at most PARTS parts whatever the number of threads; a part goes block by block
+// Rows are cut into at most PARTS parts for any number of threads; a part passes block by block
 // through two matrix products, scores and gradient, and the parts are added in order in double: so
 // results do not depend on the number of threads.
 //

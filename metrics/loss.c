@@ -33,7 +33,7 @@ struct sides {
     bool own, other; // of the anchor's view, of the other view
 };
 
-// By loss and the anchor's view; neither: there are no anchors of that view.
+// By loss and the anchor's view; neither: no anchors of that view.
 static struct sides sides_of(enum hn_loss loss, int view) {
     if (loss == HN_LOSS_NTXENT)
         return (struct sides){true, true};

@@ -17,7 +17,7 @@
 struct hn_pairs {
     int64_t batch, epoch; // number of the batch in the cell, and its epoch
     int32_t drawn;        // ids drawn, repeats counted
-    int32_t batch_size;   // size asked for: drawn < batch_size is a short batch
+    int32_t batch_size;   // requested size: drawn < batch_size is a short batch
     int32_t n;            // distinct ids, in order of first draw; id[0] is the start item
     const int32_t *id;    // [n]
     const int32_t *times; // [n] how often each was drawn (1 unless drawn with replacement)
@@ -77,7 +77,7 @@ struct hn_metric_env {
 };
 
 // What a metric leaves besides its columns; owned by the cell. The arrays over batches are always
-// there, NaN where nothing was measured; the histogram is NULL unless its metric was asked for.
+// there, NaN where nothing was measured; the histogram is NULL unless its metric was requested.
 struct hn_cell_arrays {
     int64_t bins;
     uint64_t *histogram; // [HN_PAIR_KINDS x bins], see metrics/histogram.c

@@ -1,5 +1,5 @@
 // Products in float by panels of columns, each of which goes over the rows in the same blocks
-// whatever the number of threads; blocks are added in double.
+// for any number of threads; blocks are added in double.
 #include "metrics/preconditioner.h"
 #include "core/sweep/blas.h"
 

@@ -48,7 +48,7 @@ extern const struct hn_study_type hn_study_random_assignments, hn_study_prop1, h
     hn_study_prop3, hn_study_staleness, hn_study_purity, hn_study_heatmap,
     hn_study_global_histogram;
 
-// What is asked for by name.
+// Requested by name.
 const struct hn_study_type *const hn_studies[] = {
     &hn_study_random_assignments,
     &hn_study_prop1,

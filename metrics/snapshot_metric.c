@@ -10,7 +10,7 @@ enum { METRICS_MAX = 64 };
 struct work {
     const struct hn_snapshot_metric_type *const *metrics;
     int n;
-    void *state[METRICS_MAX]; // NULL: left out, for want of labels or positives
+    void *state[METRICS_MAX]; // NULL: left out, as labels or positives are missing
     struct hn_global_sinks sinks;
 };
 

@@ -6,7 +6,7 @@
 // both. As printed, the figure subtracts n tau_plus pos inside a sum over n negatives; we subtract
 // it once.
 //
-// Our deviations. `clip`: HC's text wants the products that the weights are made of to lie in
+// Our deviations. `clip`: HC's text requires the products of which the weights are made to lie in
 // [-2, 2]; the code of its figure 14 scales exp(products) by a constant, which the following mean
 // cancels, so that it does nothing. We scale the products, by C / max |s| over the batch, as the
 // text says; scores being cosines, this replaces 1/tau in the weights and nothing else. `anneal`:

@@ -1,4 +1,4 @@
-// Studies: what is asked for by name and written as a long-form table: checks of the papers' theory
+// Studies, requested by name and written as long-form tables: checks of the papers' theory
 // and profiles that a single number per cell cannot hold. One constant struct per study, in a file
 // of its own (study_<name>.c), listed in registry.c. Unlike metrics they may use samplers: the
 // propositions are about the graphs and walks of these.
