@@ -124,7 +124,7 @@ enum hn_code hn_npy_write_end(struct hn_context *ctx, struct hn_npy_writer *w, i
         code =
             hn_fail(ctx, HN_IO, "%s: writing failed: %s", w->path, strerror(good ? errno : reason));
     if (!code) {
-        hn_free(ctx, w->temporary); // it is no more
+        hn_free(ctx, w->temporary); // it has been renamed
         w->temporary = NULL;
         sync_folder_of(w->path);
     }

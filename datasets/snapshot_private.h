@@ -44,7 +44,7 @@ struct hn_snapshot {
 
 // Opens the data set `path` of s->file and checks what can be checked without reading values: hard
 // links only, values in this file, kind, rank, extents that the file can hold. An absent data set
-// is no failure. HN_DATA names file and data set.
+// is HN_OK. HN_DATA names file and data set.
 HN_MUST_USE enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s,
                                       const char *path, enum hn_data_kind kind,
                                       struct hn_data *out);
@@ -78,7 +78,7 @@ hid_t hn_data_half_type(H5T_order_t order);
 HN_MUST_USE enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data,
                                         int64_t rows, uint16_t **halves);
 
-// As hn_snapshot_digest(), of a file that needs to have nothing but s->file and s->path set.
+// As hn_snapshot_digest(), of which only s->file and s->path need to be set.
 HN_MUST_USE enum hn_code hn_snapshot_digest_file(struct hn_context *ctx,
                                                  const struct hn_snapshot *s, char *text);
 

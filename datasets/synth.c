@@ -144,7 +144,7 @@ static enum hn_code make_items(struct hn_context *ctx, const struct series *s, i
     return hn_normalize_rows(ctx, s->x, n, d, "synthetic item,");
 }
 
-// The noise has unit length on average before it is scaled, whatever the dimension.
+// The noise has unit length on average before it is scaled, in any dimension.
 static enum hn_code make_view(struct hn_context *ctx, const struct series *s, int64_t index,
                               int which, float *view) {
     const struct hn_synth *o = s->options;
