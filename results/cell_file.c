@@ -128,7 +128,7 @@ static enum hn_code list_add(struct hn_context *ctx, struct hn_cell_file_list *l
     return HN_OK;
 }
 
-// Reads cells/<name>; a file that is no whole shard is no result.
+// Reads cells/<name>; an incomplete cell file is ignored.
 static enum hn_code list_file(struct hn_context *ctx, const char *cells, const char *name,
                               struct hn_cell_file_list *list) {
     size_t length = strlen(name);

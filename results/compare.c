@@ -1,8 +1,8 @@
 // Comparison of two results files.
 //
-// Whatever is decided exactly (ids, orders, counters, histograms) is the same number on every
-// machine and is compared exactly; floats come from matrix products, which differ in their last
-// bits between BLAS kernels, and are compared to a tolerance (docs/reference/methods.md, "Decisions
+// Exact decisions (ids, orders, counters, histograms) are the same numbers on every machine and are
+// compared exactly; floats come from matrix products, which differ in their last bits between BLAS
+// kernels, and are compared to a tolerance (docs/reference/methods.md, "Decisions
 // are exact").
 #include "results/compare.h"
 
@@ -177,7 +177,7 @@ static enum hn_code compare_numbers(struct work *w, struct place at, double from
     if (exact ? fabs(difference) <= 0 : same || fabs(difference) <= tolerance)
         return HN_OK;
     struct hn_compare_change change = {at.line, at.base_row, at.now_row, from, to, true};
-    if (isnan(to)) { // it was measured and is no more
+    if (isnan(to)) { // measured before, missing now
         change.failed = line->gated;
         return differs(w, &change, NAN);
     }
@@ -444,8 +444,8 @@ static enum hn_code compare_orders(struct work *w) {
 
 // --- the end ---
 
-// Gates that were given and held nothing are no pass, unless it is only that times cannot be
-// compared between these machines and other gates were there. NULL: there is none.
+// A gate that was given and matched nothing, which fails the comparison unless only times could not
+// be compared between these machines and other gates matched. NULL: none.
 static const struct hn_gate *idle_gate(const struct hn_comparison *c,
                                        const struct hn_compare_options *options) {
     for (int64_t g = 0; g < options->n_gates; g++) {

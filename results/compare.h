@@ -22,7 +22,7 @@ struct hn_compare_options {
     const struct hn_gate *gate; // [n_gates]; none: all is held (docs/reference/compare.md)
     int64_t n_gates;
     double floor; // of the host's noise as the user gave it, a share; 0: only what is measured
-    bool allow_missing; // cells of BASE that NEW lacks are no failure
+    bool allow_missing; // cells of BASE that NEW lacks do not fail
     bool rounds; // files are rounds: a time has one sample of each, its median, be it only one
 };
 

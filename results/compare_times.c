@@ -236,8 +236,8 @@ static enum hn_code median_of(struct hn_context *ctx, struct hn_samples s, doubl
     return HN_OK;
 }
 
-// Which of the costs are gated, and from which slowdown on. What is not gated is no part of the
-// family: it would only cost the others power.
+// Which of the costs are gated, and from which slowdown on. Costs that are not gated are
+// left out of the family, where they would only reduce the power of the test.
 static void set_gates(const struct hn_comparison *c, const struct hn_compare_options *options,
                       struct hn_compare_time *time, struct hn_time_pair *pair) {
     const struct hn_column *column = column_of(&c->base->runs, time->metric);

@@ -35,8 +35,7 @@ enum hn_value_kind hn_value_kind(const struct hn_column *column);
 // "counters", "quality", "times", or NULL.
 const char *hn_value_group(enum hn_value_kind kind);
 
-// HN_USAGE, with the grammar, for a text that is no gate. Whether the metric is there is not looked
-// at.
+// HN_USAGE, with the grammar, for an invalid text. Whether the metric exists is not checked.
 HN_MUST_USE enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text,
                                        struct hn_gate *out);
 // Whether the gate makes sense for the column: HN_USAGE for a sign that forbids getting better, a

@@ -107,7 +107,7 @@ static enum hn_code add_point(struct history *h, const struct hn_table *runs, in
     struct point *p = &h->point[h->n_points];
     *p = (struct point){hn_strdup(h->ctx, hn_table_text(runs, row, "cell_key")),
                         hn_strdup(h->ctx, hn_table_text(runs, row, "sampler")), file, value};
-    h->n_points++; // counted at once, so that it is freed whatever happens
+    h->n_points++; // counted at once, so that it is freed in any case
     return p->key && p->sampler ? HN_OK : h->ctx->code;
 }
 

@@ -382,7 +382,7 @@ static enum hn_code check_overlaps(struct hn_context *ctx, const struct hn_resul
             struct hn_comparison c;
             if (hn_compare(ctx, &part[k], 1, &part[i], 1, &options, &c))
                 return ctx->code;
-            int64_t failed = 0; // a cell that failed in one part alone is no contradiction
+            int64_t failed = 0; // a cell that failed in one part alone does not contradict
             for (int64_t l = 0; l < c.n_lines; l++)
                 failed += strcmp(c.line[l].name, "status") == 0 ? 0 : c.line[l].failed;
             hn_comparison_free(ctx, &c);
@@ -395,7 +395,7 @@ static enum hn_code check_overlaps(struct hn_context *ctx, const struct hn_resul
     return HN_OK;
 }
 
-// Times of several kinds of machine are no times of one.
+// Parts of several kinds of machine: times cannot be compared.
 static enum hn_code merge_env(struct hn_context *ctx, const struct hn_results *part, int64_t n,
                               struct hn_results *out) {
     const char *first = hn_results_get_env(&part[0], "machine_class");

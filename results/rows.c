@@ -168,7 +168,7 @@ void hn_row_label(const struct hn_table *t, int64_t row, char *text, size_t size
     if (hn_table_find(t, "sampler") >= 0)
         snprintf(kind, sizeof kind, "%.50s%s%s%s B=%.0f", sampler, *options ? " {" : "", options,
                  *options ? "}" : "", hn_table_real(t, row, "batch_size"));
-    // What is usual goes without saying.
+    // Defaults are omitted.
     if (*loss && strcmp(loss, "ntxent") != 0)
         snprintf(extra, sizeof extra, " %s", loss);
     if (*weighting && strcmp(weighting, "none") != 0)

@@ -86,7 +86,7 @@ static enum hn_code copy_pairs(struct hn_context *ctx, struct hn_results *to,
     bool attributes = to->n_attributes == 0, env = to->n_env == 0;
     for (int64_t i = 0; attributes && i < from->n_attributes; i++) {
         const struct hn_text_pair *pair = &from->attribute[i];
-        // The key of one cell says nothing of a merged file.
+        // The key of one cell does not apply to a merged file.
         if (strcmp(pair->name, "run_key") != 0 && hn_results_set(ctx, to, pair->name, pair->value))
             return ctx->code;
     }

@@ -372,7 +372,7 @@ static enum hn_code read_named(const struct reader *r, hid_t parent, const char 
     if (!longer)
         return r->ctx->code;
     out->table = longer;
-    // Counted before it is read, so that it is freed whatever happens.
+    // Counted before it is read, so that it is freed in any case.
     memset(&longer[out->n_tables], 0, sizeof *longer);
     return read_table(r, parent, name, true, &longer[out->n_tables++]);
 }
