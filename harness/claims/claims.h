@@ -81,7 +81,7 @@ struct hn_claim_level {
     struct hn_claim_published published;
 };
 
-// A job and the kind of snapshot that it wants.
+// A job and the kind of snapshot that it needs.
 struct hn_claim_job {
     const char *job;
     bool labels, views, features;

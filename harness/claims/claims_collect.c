@@ -27,7 +27,7 @@ struct group_column {
     bool shared; // the other side's table has it too
 };
 
-// A filter with the value that the combination wants.
+// A filter with the value of the combination.
 struct wanted {
     const char *column, *value;
     struct view view;

@@ -18,7 +18,7 @@ static const char *const prefer_names[] = {"items", "steps", NULL};
 
 enum field_kind { TEXT, REAL, FLAG, CHOICE, NESTED };
 
-// A key of a mapping. NESTED ones are read by whoever asked.
+// A key of a mapping. NESTED ones are parsed by the caller.
 struct field {
     const char *name;
     enum field_kind kind;
