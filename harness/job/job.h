@@ -76,7 +76,7 @@ struct hn_job {
     int64_t n_metrics;
     const struct hn_snapshot_metric_type **snapshot_metric; // [n_snapshot_metrics] of no sampler
     int64_t n_snapshot_metrics;
-    struct hn_job_study *study; // [n_studies] asked for by name, in file order, no point twice
+    struct hn_job_study *study; // [n_studies] requested by name, in file order, no point twice
     int64_t n_studies;
     struct hn_job_timing timing;
     int64_t memory_limit; // bytes, 0 = none

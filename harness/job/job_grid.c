@@ -57,7 +57,7 @@ static enum hn_code fail_option(struct hn_context *ctx, const struct hn_grid_typ
                                   hn_yaml_clip(key->text), key->text, type->name);
 }
 
-// "- knn:" has an empty value, which is no options, as a bare name is.
+// "- knn:" has an empty value: no options, as for a bare name.
 static bool is_null(const struct hn_yaml *node) {
     return node->kind == HN_YAML_SCALAR && node->plain &&
            (!node->text[0] || !strcmp(node->text, "~") || !strcmp(node->text, "null"));
@@ -156,7 +156,7 @@ static enum hn_code make_point(struct hn_context *ctx, const struct hn_grid_fami
     if (!out->params || hn_options_init(ctx, type->options, out->params))
         goto failed;
     out->type = *type; // from here on the options own what they hold
-    // What is given wins over what a preset among it stands for.
+    // Given options take precedence over those of a preset.
     if (set_axes(ctx, entry, out->params))
         goto failed;
     if (family->preset &&

@@ -1,7 +1,7 @@
 // The resolved job: one YAML text for one meaning, with every default written out and one entry per
 // point of the grid. It is stored with the results and its digest tells two jobs apart, so nothing
-// in it depends on the folder, the threads or the version of a library. Written by hand for that
-// reason: an emitter's line breaks and quotes are its own affair.
+// in it depends on the folder, the threads or the version of a library. Written by own code for
+// that reason: an emitter's line breaks and quotes are its own affair.
 #include "core/digest.h"
 #include "harness/job/job_private.h"
 
@@ -42,7 +42,7 @@ static void put_int(struct text *t, int64_t v) {
     put(t, number);
 }
 
-// What any reader of YAML takes for this very text: a word that is no number, null or truth value.
+// Whether any YAML reader takes the bare text as a string, not as a number, null or truth value.
 static bool is_bare(const char *text) {
     static const char *const taken[] = {"null", "true", "false", "yes", "no", "on",
                                         "off",  "y",    "n",     "nan", "inf"};
@@ -65,7 +65,7 @@ static int decode(const char *s, unsigned *point) {
 }
 
 // May stand as it is between double quotes. The rest is escaped: controls, line breaks of YAML 1.1,
-// byte order marks and what is no character.
+// byte order marks and invalid characters.
 static bool is_printable(unsigned point) {
     if (point < 0x20 || point == '"' || point == '\\' || (point >= 0x7F && point < 0xA0))
         return false;

@@ -45,7 +45,7 @@ HN_MUST_USE enum hn_code hn_train_job_read(struct hn_context *ctx, const char *p
                                            struct hn_train_job *out);
 void hn_train_job_free(struct hn_context *ctx, struct hn_train_job *job); // zeroed is fine
 
-// Reads the data of the tasks once: keys of runs hang on their contents, where these can be read.
+// Reads the data of the tasks once: keys of runs depend on their contents, if these can be read.
 HN_MUST_USE enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
                                              struct hn_train_job *job);
 
