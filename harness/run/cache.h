@@ -1,5 +1,5 @@
 // What the cells of one step share: its embeddings, those it was built on, the quantities of all
-// pairs of its two views, and a sampler that is built. Kept until another is asked for.
+// pairs of its two views, and a sampler that is built. Kept until another is requested.
 #ifndef HN_HARNESS_RUN_CACHE_H
 #define HN_HARNESS_RUN_CACHE_H
 
@@ -37,7 +37,7 @@ struct hn_kept_sampler {
     double instructions; // NaN: not counted
 };
 // Moves the kept sampler to *out if it is that of the cell, as if it had been built just now;
-// closes it and returns false otherwise. The items must have been asked for before.
+// closes it and returns false otherwise. The items must have been requested before.
 bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
                            const struct hn_cell *cell, struct hn_kept_sampler *out);
 // Takes the sampler over for the cells that follow, or closes it where nothing is shared.

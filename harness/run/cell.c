@@ -52,7 +52,7 @@ static enum hn_code set_options(struct hn_context *ctx, struct hn_table *runs,
         hn_option_text(o, params, text, sizeof text);
         const char *field = (const char *)params + o->offset;
         double number;
-        if (o->kind == HN_OPTION_INT) { // unset, or a word, is no number
+        if (o->kind == HN_OPTION_INT) { // unset, or a word: not a number
             bool digits = *text && (*text < 'A' || *text > 'z');
             number = digits ? (double)*(const int64_t *)field : NAN;
         } else if (o->kind == HN_OPTION_REAL) {

@@ -44,7 +44,7 @@ HN_MUST_USE enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn
                                          struct hn_estimate_total *out);
 
 // Value at n of the parabola through (at[i], bytes[i]), 0 < at[0] < at[1] < at[2]; a straight line
-// where the curvature is no more than what rounding of allocations makes; not below the largest
+// where the curvature is within the rounding of allocations; not below the largest
 // bytes[i] for n >= at[2]; INT64_MAX where it is beyond that. count = 1: bytes[0].
 int64_t hn_estimate_bytes(const int64_t *at, const int64_t *bytes, int count, int64_t n);
 // The same for bytes that grow with a number `entries` of each size and of n: the straight line

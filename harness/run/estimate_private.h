@@ -10,7 +10,7 @@ enum { HN_PROBE_SIZES = 3 };
 struct hn_probe {
     bool known, applies;
     // Seconds at the largest size: a build, the beginning of the first and of a later epoch, and
-    // per batch its drawing and its measuring; and what a cell takes whatever it draws.
+    // per batch its drawing and its measuring; and the fixed time of a cell.
     double build, first_epoch, epoch, next, measure, fixed;
     double epoch_batches;                // of the sampler, per ceil(n / B)
     double dot_build[HN_PROBE_SIZES];    // inner products of a build

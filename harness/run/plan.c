@@ -62,7 +62,7 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_job *job,
         for (int64_t s = 0; s < job->n_samplers; s++) {
             const struct hn_job_sampler *sampler = &job->sampler[s];
             enum hn_code code = hn_sampler_check(ctx, sampler->type, sampler->params, &shape);
-            if (code && code != HN_NOT_APPLICABLE) // such cells say why, and are no failures
+            if (code && code != HN_NOT_APPLICABLE) // such cells say why, and do not fail
                 return hn_fail_in(ctx, "%s: %s on %s", job->path, sampler->type->name, info->path);
         }
     }

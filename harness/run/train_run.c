@@ -74,7 +74,7 @@ static void make_keys(struct hn_train_run *run) {
     hn_digest_end(&whole, run->run_key);
 }
 
-// Weights at step 0 hang on task, loss and seed, and so do their accuracies.
+// Weights at step 0, and their accuracies, depend on task, loss and seed.
 static void make_untrained_key(struct hn_train_run *run) {
     struct hn_digest d;
     hn_digest_begin(&d);
