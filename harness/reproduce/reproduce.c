@@ -1,4 +1,4 @@
-// Finds the snapshots that an entry wants, and runs its jobs on them through the runner. All
+// Finds the snapshots that an entry needs, and runs its jobs on them through the runner. All
 // entries share one folder of cells: a cell that two of them want is measured once.
 #include "harness/reproduce/reproduce.h"
 
@@ -75,7 +75,7 @@ static enum hn_code describe(struct hn_context *ctx, struct hn_snapshot *s,
     return expected_ratio(ctx, s, data);
 }
 
-// Adds a file; one that is no snapshot is left out with a note.
+// Adds a file; a file of another kind is skipped with a note.
 static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, const char *path,
                              bool must) {
     struct hn_snapshot *s;
@@ -437,7 +437,7 @@ static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduc
 // What ends one entry, and what ends everything.
 static bool ends_entry(enum hn_code code) { return code == HN_USAGE || code == HN_DATA; }
 
-// One job of an entry on the data that it wants.
+// One job of an entry on the data that it needs.
 static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
                                const struct hn_claim_job *job, struct hn_results *out, char *why) {
     if (job->features && !has_features(rep) && rep->graph && import_graph(ctx, rep, rep->graph))

@@ -1,5 +1,5 @@
 // Costs at sizes that no snapshot at hand has (BS table 5, GC tables 11 and 12): a sampler is built
-// on random rows of the size asked for, and its batches drawn.
+// on random rows of the requested size, and its batches drawn.
 //
 //   cost_g      seconds of a build
 //   cost_s      seconds a batch, over up to 32 batches of one epoch
