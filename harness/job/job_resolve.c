@@ -1,7 +1,7 @@
 // The resolved job: one YAML text for one meaning, with every default written out and one entry per
 // point of the grid. It is stored with the results and its digest tells two jobs apart, so nothing
-// in it depends on the folder, the threads or the version of a library. Written by own code for
-// that reason: an emitter's line breaks and quotes are its own affair.
+// in it depends on the folder, the threads or the version of a library. libyaml's
+// emitter is not used, as its line breaks and quotes may change between versions.
 #include "core/digest.h"
 #include "harness/job/job_private.h"
 
