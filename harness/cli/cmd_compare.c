@@ -37,7 +37,7 @@ static const struct hn_option compare_options[] = {
     {.name = "allow-missing",
      .kind = HN_OPTION_BOOL,
      .offset = offsetof(struct compare_params, allow_missing),
-     .help = "cells of BASE that NEW lacks are no failure"},
+     .help = "cells of BASE that NEW lacks do not fail"},
     {.name = "noise-floor",
      .kind = HN_OPTION_REAL,
      .metavar = "PERCENT",
@@ -217,7 +217,7 @@ const struct hn_command hn_cmd_compare = {
         "worse by\n"
         "NUMBER (the column says which way is worse), + and - limit rises and falls, = both, % is "
         "of BASE.\n"
-        "Exit code 1: a gate failed; 5: nothing was comparable, which is no pass.\n"
+        "Exit code 1: a gate failed; 5: nothing comparable; not counted as a pass.\n"
         "\n"
         "  hardneg compare results/baseline.h5 results/smoke\n"
         "  hardneg compare base.h5 new.h5 --gate n_dot:0% --gate fn_ratio:+0.002 --gate cost_s:5%\n"

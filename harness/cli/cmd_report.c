@@ -78,7 +78,7 @@ static enum hn_code publish(struct hn_context *ctx, FILE *html, const struct pat
     return hn_fail(ctx, HN_IO, "%s: writing failed: %s", p->page, strerror(error));
 }
 
-// The page is left where figures are missing for want of gnuplot, else only if it is whole.
+// The page is kept if figures are missing because gnuplot is, otherwise only if it is complete.
 static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *results,
                                const struct paths *p) {
     FILE *html = fopen(p->temporary, "w");

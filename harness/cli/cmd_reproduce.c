@@ -491,7 +491,7 @@ const struct hn_command hn_cmd_reproduce = {
         "other),\n"
         "inconclusive (with the number of seeds that would settle it), or not tested (and what is "
         "missing).\n"
-        "A claim that fails is no failure of the program. Leaves in DIR: results.h5 with the "
+        "The program exits with 0 when a claim fails. Leaves in DIR: results.h5 with the "
         "claims, "
         "ids/\n"
         "(one results file for each identifier), figures/, jobs/ and cells/; given again, the same "

@@ -1,6 +1,6 @@
 // `hardneg sample`: the batches of a sampler, for a training loop elsewhere.
 //
-// The sampler is built on the step that is asked for, whatever its option t says: t is about runs
+// The sampler is built on the step that is asked for, regardless of its option t: t is about runs
 // over a series, where graphs grow old between rebuilds; who samples for a training under way gives
 // its latest embeddings and wants them used.
 #include "datasets/npy.h"

@@ -16,12 +16,12 @@ const struct hn_exit hn_exits[] = {
     {2, "command line or job file, or what planning found (K > M)"},
     {3, "bad input data (also a batch larger than the data)"},
     {4, "some cells failed, or parts are missing; the others are there"},
-    {5, "nothing comparable, or no baseline, which is no pass"},
+    {5, "nothing comparable, or no baseline; not counted as a pass"},
     {6, "gnuplot is missing or failed; scripts and data of the figures are left"},
     {70, "internal error, or out of memory"},
     {74, "the output could not be written"},
     {130, "interrupted; finished cells are kept"},
-    {141, "nobody reads standard output any more, as after | head"},
+    {141, "standard output was closed (SIGPIPE), as by | head"},
     {0, NULL},
 };
 

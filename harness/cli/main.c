@@ -43,7 +43,7 @@ static void catch_signals(void) {
     signal(SIGPIPE, SIG_IGN);
 }
 
-// Whether whoever read standard output, `head` say, has gone.
+// Whether the reader of standard output, `head` for example, has closed it.
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
