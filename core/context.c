@@ -165,6 +165,23 @@ void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size) {
     return p;
 }
 
+enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity, int64_t wanted,
+                     size_t size) {
+    enum { FIRST = 16 };
+    void *elements; // copied byte by byte: the pointer's own type is not known here
+    memcpy(&elements, array, sizeof elements);
+    if (elements && wanted <= *capacity)
+        return HN_OK;
+    int64_t doubled, grown = hn_mul(*capacity, 2, &doubled) ? hn_max(wanted, doubled) : wanted;
+    grown = hn_max(grown, FIRST);
+    elements = hn_resize(ctx, elements, grown, size);
+    if (!elements)
+        return ctx->code;
+    memcpy(array, &elements, sizeof elements);
+    *capacity = grown;
+    return HN_OK;
+}
+
 void hn_free(struct hn_context *ctx, void *p) {
     if (!p)
         return;

@@ -94,6 +94,11 @@ HN_MUST_USE void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size); 
 HN_MUST_USE void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size); // zeroed
 // Keeps the old contents up to the smaller size; on failure `old` stays valid.
 HN_MUST_USE void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size);
+// Resizes an array for at least `wanted` elements, at least doubling it, so that many appends cost
+// linear time: array is the address of the pointer to its elements, of `size` bytes each, and
+// *capacity counts them. On failure both stay as they are.
+HN_MUST_USE enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity,
+                                 int64_t wanted, size_t size);
 void hn_free(struct hn_context *ctx, void *p); // p may be NULL
 HN_MUST_USE char *hn_strdup(struct hn_context *ctx, const char *text);
 HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);

@@ -113,14 +113,8 @@ bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cel
 
 static enum hn_code list_add(struct hn_context *ctx, struct hn_cell_file_list *list,
                              const char *key) {
-    if (list->n == list->room) {
-        int64_t room = 2 * list->room + 64;
-        char **longer = hn_resize(ctx, list->key, room, sizeof *longer);
-        if (!longer)
-            return ctx->code;
-        list->key = longer;
-        list->room = room;
-    }
+    if (hn_grow(ctx, &list->key, &list->capacity, list->n + 1, sizeof *list->key))
+        return ctx->code;
     char *copy = hn_strdup(ctx, key);
     if (!copy)
         return ctx->code;

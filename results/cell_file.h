@@ -21,7 +21,7 @@ const char *hn_cell_file_text(const struct hn_results *shard, const char *column
 // The cell_keys of all complete cell files in the folder, of any version, sorted.
 struct hn_cell_file_list {
     char **key;
-    int64_t n, room;
+    int64_t n, capacity;
 };
 HN_MUST_USE enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
                                                 struct hn_cell_file_list *out);

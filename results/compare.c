@@ -88,14 +88,8 @@ struct work {
 // A line for an array or a column; its number, or -1.
 static int64_t add_line(struct work *w, const char *table, const struct hn_column *column) {
     struct hn_comparison *c = w->out;
-    if (c->n_lines == c->line_room) {
-        int64_t room = 2 * c->line_room + 64;
-        struct hn_compare_line *longer = hn_resize(w->ctx, c->line, room, sizeof *longer);
-        if (!longer)
-            return -1;
-        c->line = longer;
-        c->line_room = room;
-    }
+    if (hn_grow(w->ctx, &c->line, &c->line_capacity, c->n_lines + 1, sizeof *c->line))
+        return -1;
     enum hn_value_kind kind = hn_value_kind(column);
     bool by_name = strcmp(table, "runs") == 0 || strcmp(table, "snapshots") == 0;
     const struct hn_gate *gate = hn_compare_gate(w->options, by_name ? column->name : NULL, kind);

@@ -65,7 +65,7 @@ struct hn_comparison {
     struct hn_row_match runs, snapshots, studies;
     int64_t matched, only_base, only_now; // cells of all three
     struct hn_compare_line *line;
-    int64_t n_lines, line_room;
+    int64_t n_lines, line_capacity;
     struct hn_compare_change *change;
     int64_t n_changes;
     struct hn_compare_time *time;

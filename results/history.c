@@ -37,7 +37,7 @@ struct history {
     struct past *past;
     int64_t n_past, n_used;
     struct point *point;
-    int64_t n_points, point_room;
+    int64_t n_points, point_capacity;
 };
 
 static void free_history(struct history *h) {
@@ -96,14 +96,8 @@ static enum hn_code find_files(struct history *h, const char *folder) {
 
 static enum hn_code add_point(struct history *h, const struct hn_table *runs, int64_t row,
                               int64_t file, double value) {
-    if (h->n_points == h->point_room) {
-        int64_t room = 2 * h->point_room + 256;
-        struct point *longer = hn_resize(h->ctx, h->point, room, sizeof *longer);
-        if (!longer)
-            return h->ctx->code;
-        h->point = longer;
-        h->point_room = room;
-    }
+    if (hn_grow(h->ctx, &h->point, &h->point_capacity, h->n_points + 1, sizeof *h->point))
+        return h->ctx->code;
     struct point *p = &h->point[h->n_points];
     *p = (struct point){hn_strdup(h->ctx, hn_table_text(runs, row, "cell_key")),
                         hn_strdup(h->ctx, hn_table_text(runs, row, "sampler")), file, value};

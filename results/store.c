@@ -123,8 +123,7 @@ static enum hn_code append_histogram(struct hn_context *ctx, struct hn_results *
     if (!hn_mul(to->kinds, to->bins, &cells) || !hn_add(to->runs.rows, from->runs.rows, &rows) ||
         !hn_mul(rows, cells, &all))
         return hn_fail(ctx, HN_MEMORY, "merged histograms are too large");
-    if (hn_store_reserve(ctx, (void **)&to->histogram, &to->histogram_room, all,
-                         sizeof *to->histogram))
+    if (hn_grow(ctx, &to->histogram, &to->histogram_capacity, all, sizeof *to->histogram))
         return ctx->code;
     uint64_t *tail = to->histogram + to->runs.rows * cells;
     memset(to->histogram + old * cells, 0, (size_t)((rows - old) * cells) * sizeof *tail);
@@ -135,13 +134,10 @@ static enum hn_code append_histogram(struct hn_context *ctx, struct hn_results *
 
 static enum hn_code append_batch_values(struct hn_context *ctx, struct hn_results *to,
                                         const struct hn_results *from, int64_t old, int64_t all) {
-    int64_t room = to->batch_room;
-    if (hn_store_reserve(ctx, (void **)&to->batch_fn_ratio, &room, all, sizeof *to->batch_fn_ratio))
+    int64_t capacity = to->batch_capacity;
+    if (hn_grow(ctx, &to->batch_fn_ratio, &capacity, all, sizeof *to->batch_fn_ratio) ||
+        hn_grow(ctx, &to->batch_cos_mean, &to->batch_capacity, all, sizeof *to->batch_cos_mean))
         return ctx->code;
-    room = to->batch_room;
-    if (hn_store_reserve(ctx, (void **)&to->batch_cos_mean, &room, all, sizeof *to->batch_cos_mean))
-        return ctx->code;
-    to->batch_room = room;
     if (all > old) {
         size_t bytes = (size_t)(all - old) * sizeof(double);
         memcpy(to->batch_fn_ratio + old, from->batch_fn_ratio, bytes);
@@ -161,8 +157,7 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
     int64_t rows, all;
     if (!hn_add(to->runs.rows, from->runs.rows, &rows) || !hn_add(old, added, &all))
         return hn_fail(ctx, HN_MEMORY, "merged batches are too many");
-    if (hn_store_reserve(ctx, (void **)&to->batch_start, &to->start_room, rows + 1,
-                         sizeof *to->batch_start) ||
+    if (hn_grow(ctx, &to->batch_start, &to->start_capacity, rows + 1, sizeof *to->batch_start) ||
         append_batch_values(ctx, to, from, old, all))
         return ctx->code;
     for (int64_t r = first; r <= to->runs.rows; r++)

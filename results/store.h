@@ -30,9 +30,9 @@ struct hn_results {
     // [order_split[b], order_split[b + 1]).
     int64_t *order_run, *order_split; // [runs.rows + 1], [batches + 1], from 0
     int32_t *order_id;                // [order_split[batches]]
-    int64_t order_run_room, order_split_room, order_id_room;
+    int64_t order_run_capacity, order_split_capacity, order_id_capacity;
     // Room that hn_results_append() keeps, in elements; zero where arrays are filled by hand.
-    int64_t histogram_room, start_room, batch_room;
+    int64_t histogram_capacity, start_capacity, batch_capacity;
 };
 
 void hn_results_free(struct hn_context *ctx, struct hn_results *r);

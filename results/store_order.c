@@ -3,27 +3,11 @@
 
 #include <string.h>
 
-// Makes room for `wanted` elements, at least doubling, so that many appends cost linear time.
-enum hn_code hn_store_reserve(struct hn_context *ctx, void **array, int64_t *room, int64_t wanted,
-                              size_t size) {
-    if (*array && wanted <= *room)
-        return HN_OK;
-    int64_t doubled, grown = hn_mul(*room, 2, &doubled) ? hn_max(wanted, doubled) : wanted;
-    void *longer = hn_resize(ctx, *array, grown, size);
-    if (!longer)
-        return ctx->code;
-    *array = longer;
-    *room = grown;
-    return HN_OK;
-}
-
 // Starts empty lists for `rows` rows that have no batches.
 static enum hn_code begin_order(struct hn_context *ctx, struct hn_results *r, int64_t rows) {
-    if (hn_store_reserve(ctx, (void **)&r->order_run, &r->order_run_room, rows + 1,
-                         sizeof *r->order_run) ||
-        hn_store_reserve(ctx, (void **)&r->order_split, &r->order_split_room, 1,
-                         sizeof *r->order_split) ||
-        hn_store_reserve(ctx, (void **)&r->order_id, &r->order_id_room, 1, sizeof *r->order_id))
+    if (hn_grow(ctx, &r->order_run, &r->order_run_capacity, rows + 1, sizeof *r->order_run) ||
+        hn_grow(ctx, &r->order_split, &r->order_split_capacity, 1, sizeof *r->order_split) ||
+        hn_grow(ctx, &r->order_id, &r->order_id_capacity, 1, sizeof *r->order_id))
         return ctx->code;
     for (int64_t i = 0; i <= rows; i++)
         r->order_run[i] = 0;
@@ -38,9 +22,9 @@ enum hn_code hn_results_add_batches(struct hn_context *ctx, struct hn_results *r
     int64_t batches = r->order_run[1], ids = r->order_split[batches], most;
     if (!hn_mul(count, batch_size, &most) || !hn_add(most, ids, &most))
         return hn_fail(ctx, HN_MEMORY, "the saved batches are too many");
-    if (hn_store_reserve(ctx, (void **)&r->order_split, &r->order_split_room, batches + count + 1,
-                         sizeof *r->order_split) ||
-        hn_store_reserve(ctx, (void **)&r->order_id, &r->order_id_room, most, sizeof *r->order_id))
+    if (hn_grow(ctx, &r->order_split, &r->order_split_capacity, batches + count + 1,
+                sizeof *r->order_split) ||
+        hn_grow(ctx, &r->order_id, &r->order_id_capacity, most, sizeof *r->order_id))
         return ctx->code;
     for (int64_t b = 0; b < count; b++) {
         memcpy(r->order_id + ids, id + b * batch_size, (size_t)size[b] * sizeof *id);
@@ -63,12 +47,11 @@ enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to
     int64_t more = from->order_run ? from->order_run[rows] : 0;
     int64_t added = from->order_run ? from->order_split[more] : 0, all;
     if (!hn_add(ids, added, &all) ||
-        hn_store_reserve(ctx, (void **)&to->order_run, &to->order_run_room, old_rows + rows + 1,
-                         sizeof *to->order_run) ||
-        hn_store_reserve(ctx, (void **)&to->order_split, &to->order_split_room, batches + more + 1,
-                         sizeof *to->order_split) ||
-        hn_store_reserve(ctx, (void **)&to->order_id, &to->order_id_room, all,
-                         sizeof *to->order_id))
+        hn_grow(ctx, &to->order_run, &to->order_run_capacity, old_rows + rows + 1,
+                sizeof *to->order_run) ||
+        hn_grow(ctx, &to->order_split, &to->order_split_capacity, batches + more + 1,
+                sizeof *to->order_split) ||
+        hn_grow(ctx, &to->order_id, &to->order_id_capacity, all, sizeof *to->order_id))
         return ctx->code ? ctx->code : hn_fail(ctx, HN_MEMORY, "merged batches are too many");
     for (int64_t r = 1; r <= rows; r++)
         to->order_run[old_rows + r] = batches + (from->order_run ? from->order_run[r] : 0);

@@ -18,10 +18,7 @@ static const char *const hn_store_kinds[HN_PAIR_KINDS] = {[HN_PAIR_POSITIVE] = "
                                                               "false_negative",
                                                           [HN_PAIR_UNLABELLED] = "unlabelled"};
 
-// Saved batches (store_order.c). Room for `wanted` elements, at least doubling; and appending,
-// before the rows of /runs are.
-enum hn_code hn_store_reserve(struct hn_context *ctx, void **array, int64_t *room, int64_t wanted,
-                              size_t size);
+// Appends saved batches, before the rows of /runs are (store_order.c).
 enum hn_code hn_store_append_order(struct hn_context *ctx, struct hn_results *to,
                                    const struct hn_results *from);
 // The role of a column in files that were written before columns had one (old_roles.c).

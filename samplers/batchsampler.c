@@ -39,7 +39,7 @@ struct state {
     uint64_t *seen;     // start `unseen`, else NULL: marks of what the epoch has held
     int32_t *in_degree; // [n] room for the report
     int32_t *ids;       // start `unseen`: the epoch's batches, `room` of them fit
-    int64_t room;
+    int64_t capacity;
     int threads;
     struct hn_walk_scratch *scratch; // [threads]
 };
@@ -185,20 +185,6 @@ static int32_t unseen_start(const struct hn_sampler *self, int64_t number, int64
     return hn_walk_unmarked(state->seen, hn_stream_below(&stream, (uint32_t)left));
 }
 
-static enum hn_code make_room(struct hn_context *ctx, const struct hn_sampler *self,
-                              int64_t batches) {
-    struct state *state = self->state;
-    if (batches < state->room)
-        return HN_OK;
-    int64_t room = 2 * state->room + hn_batches_per_epoch(self->n, self->batch_size);
-    int32_t *ids = hn_resize(ctx, state->ids, room, (size_t)self->batch_size * sizeof *ids);
-    if (!ids)
-        return ctx->code;
-    state->ids = ids;
-    state->room = room;
-    return HN_OK;
-}
-
 // Walks until every item has been in a batch.
 static enum hn_code walk_epoch(struct hn_context *ctx, struct hn_sampler *self, int64_t *batches) {
     struct state *state = self->state;
@@ -207,7 +193,9 @@ static enum hn_code walk_epoch(struct hn_context *ctx, struct hn_sampler *self, 
     int64_t left = self->n, b = 0;
     memset(state->seen, 0, (size_t)hn_bitset_words(self->n) * sizeof *state->seen);
     for (; left > 0; b++) {
-        if ((b % LOOK == 0 && hn_check_stop(ctx)) || make_room(ctx, self, b))
+        if ((b % LOOK == 0 && hn_check_stop(ctx)) ||
+            hn_grow(ctx, &state->ids, &state->capacity, b + 1,
+                    (size_t)self->batch_size * sizeof *state->ids))
             return ctx->code;
         int32_t *ids = state->ids + b * self->batch_size;
         int32_t start = unseen_start(self, b, left);

@@ -117,14 +117,9 @@ static double per(double sum, int64_t n) { return n > 0 ? sum / (double)n : NAN;
 
 // Appends a row of the table; the task's values stand in value.
 static enum hn_code add_row(struct hn_context *ctx, struct hn_loop *loop, const double *value) {
-    if (loop->rows == loop->row_room) {
-        int64_t room = hn_max(16, 2 * loop->row_room);
-        double *longer = hn_resize(ctx, loop->row, room * loop->columns, sizeof *longer);
-        if (!longer)
-            return ctx->code;
-        loop->row = longer;
-        loop->row_room = room;
-    }
+    if (hn_grow(ctx, &loop->row, &loop->row_capacity, loop->rows + 1,
+                (size_t)loop->columns * sizeof *loop->row))
+        return ctx->code;
     const struct hn_run_spec *spec = loop->spec;
     const struct hn_run_times *t = &loop->times;
     double *row = loop->row + loop->rows++ * loop->columns;

@@ -46,7 +46,7 @@ struct hn_loop {
     float *z1;        // [batch_size x d], for stored embeddings
     struct hn_run_times times;
     double *row; // [rows x columns] of the table
-    int64_t rows, row_room;
+    int64_t rows, row_capacity;
     int columns;
 };
 

@@ -134,7 +134,7 @@ static bool get_rows(struct hn_context *ctx, FILE *file, struct hn_digest *diges
     if (!get(file, digest, &rows, sizeof rows) || rows < 0 || rows > left / row)
         return false;
     loop->row = hn_alloc(ctx, rows * loop->columns, sizeof *loop->row);
-    loop->rows = loop->row_room = loop->row ? rows : 0;
+    loop->rows = loop->row_capacity = loop->row ? rows : 0;
     return loop->row && get(file, digest, loop->row, (size_t)(rows * row));
 }
 

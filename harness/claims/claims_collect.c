@@ -379,14 +379,8 @@ static enum hn_code add_sample(struct gather *g, int64_t row) {
     g->passed++;
     if (isnan(value) || (w->along && isnan(along)) || (w->beside && isnan(beside)))
         return HN_OK;
-    if (out->n == out->room) {
-        int64_t room = hn_max(64, 2 * out->room);
-        struct hn_sample *more = hn_resize(g->ctx, out->sample, room, sizeof *more);
-        if (!more)
-            return g->ctx->code;
-        out->sample = more;
-        out->room = room;
-    }
+    if (hn_grow(g->ctx, &out->sample, &out->capacity, out->n + 1, sizeof *out->sample))
+        return g->ctx->code;
     struct hn_sample *s = &out->sample[out->n++];
     double step = real_at(g->table, g->step, row), seed = real_at(g->table, g->seed, row);
     double factor = w->side->factor;

@@ -19,7 +19,7 @@ struct judge {
     const struct hn_claim *claim;
     int as; // enum hn_claim_as
     struct hn_claim_result *out;
-    int64_t room;
+    int64_t capacity;
 };
 
 // Replicates of one part.
@@ -42,14 +42,8 @@ static enum hn_code not_tested(struct judge *j, const char *why) {
 // A new part, zeroed; NULL with the message recorded.
 static struct hn_claim_part *add_part(struct judge *j) {
     struct hn_claim_result *out = j->out;
-    if (out->parts == j->room) {
-        int64_t room = hn_max(16, 2 * j->room);
-        struct hn_claim_part *more = hn_resize(j->ctx, out->part, room, sizeof *more);
-        if (!more)
-            return NULL;
-        out->part = more;
-        j->room = room;
-    }
+    if (hn_grow(j->ctx, &out->part, &j->capacity, out->parts + 1, sizeof *out->part))
+        return NULL;
     struct hn_claim_part *part = &out->part[out->parts++];
     *part = (struct hn_claim_part){.step = -1, .needed = 0};
     return part;

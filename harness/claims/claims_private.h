@@ -16,7 +16,7 @@ struct hn_sample {
 
 struct hn_samples {
     struct hn_sample *sample;
-    int64_t n, room;
+    int64_t n, capacity;
     bool replicated; // the rows have seeds
     int64_t failed;  // rows that were wanted and have no result
     char why[384];   // why there are none

@@ -103,7 +103,7 @@ struct work {
     struct hn_reproduce rep;
     struct hn_results all; // every cell once, and the claims
     char (*key)[65];       // [keys] of the cells in `all`
-    int64_t keys, key_room;
+    int64_t keys, key_capacity;
     struct hn_claim_outcome *outcome; // [entries]
     int64_t outcomes;
 };
@@ -242,14 +242,8 @@ static bool known_key(const struct work *w, const char *key) {
 
 static enum hn_code add_key(struct hn_context *ctx, struct work *w, const char *key) {
     struct hn_results shard = {0};
-    if (w->keys == w->key_room) {
-        int64_t room = hn_max(256, 2 * w->key_room);
-        char(*more)[65] = hn_resize(ctx, w->key, room, sizeof *more);
-        if (!more)
-            return ctx->code;
-        w->key = more;
-        w->key_room = room;
-    }
+    if (hn_grow(ctx, &w->key, &w->key_capacity, w->keys + 1, sizeof *w->key))
+        return ctx->code;
     snprintf(w->key[w->keys++], sizeof w->key[0], "%s", key);
     enum hn_code code = hn_cell_file_read(ctx, w->rep.folder, key, &shard);
     if (code == HN_OK)

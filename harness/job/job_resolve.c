@@ -13,22 +13,16 @@
 struct text {
     struct hn_context *ctx;
     char *data;
-    int64_t used, room;
+    int64_t used, capacity;
     bool failed;
 };
 
 static void put_bytes(struct text *t, const char *bytes, int64_t n) {
     if (t->failed)
         return;
-    if (t->used + n + 1 > t->room) {
-        int64_t room = 2 * (t->used + n) + 256;
-        char *data = hn_resize(t->ctx, t->data, room, 1);
-        t->failed = !data;
-        if (!data)
-            return;
-        t->data = data;
-        t->room = room;
-    }
+    t->failed = hn_grow(t->ctx, &t->data, &t->capacity, t->used + n + 1, 1);
+    if (t->failed)
+        return;
     memcpy(t->data + t->used, bytes, (size_t)n);
     t->used += n;
     t->data[t->used] = '\0';

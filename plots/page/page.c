@@ -134,15 +134,9 @@ struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, 
 static void add(struct hn_series *s, struct hn_datum d) {
     if (!isfinite(d.x) || !isfinite(d.y) || s == &s->page->spare_series)
         return;
-    if (s->n == s->room) {
-        int64_t room = s->room ? 2 * s->room : 16;
-        struct hn_datum *more = hn_resize(s->page->ctx, s->datum, room, sizeof *more);
-        if (!more) {
-            s->page->code = s->page->ctx->code;
-            return;
-        }
-        s->datum = more;
-        s->room = room;
+    if (hn_grow(s->page->ctx, &s->datum, &s->capacity, s->n + 1, sizeof *s->datum)) {
+        s->page->code = s->page->ctx->code;
+        return;
     }
     s->datum[s->n++] = d;
 }
@@ -164,15 +158,9 @@ void hn_series_add_sized(struct hn_series *s, double x, double y, double size) {
 }
 
 void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text) {
-    if (axis->n_tics == axis->tic_room) {
-        int room = axis->tic_room ? 2 * axis->tic_room : 16;
-        struct hn_tic *more = hn_resize(page->ctx, axis->tic, room, sizeof *more);
-        if (!more) {
-            page->code = page->ctx->code;
-            return;
-        }
-        axis->tic = more;
-        axis->tic_room = room;
+    if (hn_grow(page->ctx, &axis->tic, &axis->tic_capacity, axis->n_tics + 1, sizeof *axis->tic)) {
+        page->code = page->ctx->code;
+        return;
     }
     struct hn_tic *tic = &axis->tic[axis->n_tics++];
     tic->at = at;

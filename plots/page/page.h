@@ -40,7 +40,7 @@ struct hn_series {
     const char *size;          // what `size` is, NULL = a size
     enum hn_look look;
     int line; // linetype, 1 to HN_THEME_LINES (of discs to twice that); 0 = black
-    int64_t n, room;
+    int64_t n, capacity;
     struct hn_datum *datum; // [n]
     struct hn_page *page;
     int index; // of its block in the .tsv, -1 = empty
@@ -58,7 +58,8 @@ struct hn_axis {
     double lo, hi; // NaN = from the data
     bool slanted;  // tics of long texts
     struct hn_tic *tic; // own tics; none = regular ones
-    int n_tics, tic_room;
+    int n_tics;
+    int64_t tic_capacity;
 };
 
 // A word beside a place.

@@ -61,6 +61,38 @@ static void test_zeroed_and_kept(void) {
     hn_free(&ctx, z);
 }
 
+static void test_growing(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    double *number = NULL;
+    int64_t capacity = 0;
+    for (int64_t n = 0; n < 1000; n++) {
+        HN_CHECK(&ctx, hn_grow(&ctx, &number, &capacity, n + 1, sizeof *number));
+        CU_ASSERT_FATAL(number && capacity > n);
+        number[n] = (double)n;
+    }
+    CU_ASSERT(ctx.memory.calls <= 8 && capacity < 2000);
+    for (int64_t n = 0; n < 1000; n++)
+        CU_ASSERT_EQUAL(number[n], (double)n);
+    double *old = number;
+    int64_t was = capacity;
+    HN_CHECK(&ctx, hn_grow(&ctx, &number, &capacity, was, sizeof *number));
+    CU_ASSERT(number == old && capacity == was);
+    ctx.memory.fail_at = ctx.memory.calls + 1;
+    CU_ASSERT_EQUAL(hn_grow(&ctx, &number, &capacity, was + 1, sizeof *number), HN_MEMORY);
+    CU_ASSERT_EQUAL(hn_grow(&ctx, &number, &capacity, INT64_MAX, sizeof *number), HN_MEMORY);
+    CU_ASSERT(number == old && capacity == was && number[999] == 999);
+    HN_CHECK(&ctx, hn_grow(&ctx, &number, &capacity, 5 * was, sizeof *number));
+    CU_ASSERT(capacity == 5 * was && number[999] == 999);
+    hn_free(&ctx, number);
+    number = NULL;
+    capacity = 0;
+    HN_CHECK(&ctx, hn_grow(&ctx, &number, &capacity, 0, sizeof *number)); // an array all the same
+    CU_ASSERT_PTR_NOT_NULL(number);
+    hn_free(&ctx, number);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static void test_messages_stay_whole(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -204,6 +236,7 @@ static const struct hn_test tests[] = {
     {"memory is counted", test_memory_is_counted},
     {"memory refuses", test_memory_refuses},
     {"zeroed and kept", test_zeroed_and_kept},
+    {"growing arrays", test_growing},
     {"messages stay whole", test_messages_stay_whole},
     {"exit codes", test_exit_codes},
     {"stop flag", test_stop_flag},
