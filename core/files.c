@@ -34,9 +34,24 @@ static void find_mark(char mark[HN_DIGEST_TEXT]) {
     mark[MARK] = '\0';
 }
 
+const char *hn_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 // Not mkstemp(), which would leave the file unreadable for others whatever the umask says.
 char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
     char mark[HN_DIGEST_TEXT];
+    struct stat about;
+    if (!path[0]) {
+        (void)hn_fail(ctx, HN_USAGE, "the name of the output file is empty; give one");
+        return NULL;
+    }
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        (void)hn_fail(ctx, HN_USAGE, "%s: is there and is not a regular file; give another name",
+                      path);
+        return NULL;
+    }
     find_mark(mark);
     for (int i = 0; i < TRIES; i++) {
         char *name = hn_format(ctx, "%s%s%s-%ld-%d", path, infix, mark, (long)getpid(), i);
@@ -57,6 +72,87 @@ char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
     (void)hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s%s*", path,
                   TRIES, path, infix);
     return NULL;
+}
+
+// The folder that `path` lies in; false if its name is too long.
+static bool folder_of(const char *path, char folder[PATH_MAX]) {
+    int64_t length = hn_base_name(path) - path;
+    if (length >= PATH_MAX)
+        return false;
+    (void)snprintf(folder, PATH_MAX, "%.*s", length ? (int)length : 1, length ? path : ".");
+    return true;
+}
+
+static bool sync_path(const char *path, int flags) {
+    int fd = open(path, flags | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool good = fsync(fd) == 0;
+    return close(fd) == 0 && good;
+}
+
+enum hn_code hn_file_publish(struct hn_context *ctx, const char *temporary, const char *path) {
+    char folder[PATH_MAX];
+    if (!sync_path(temporary, O_RDONLY) || rename(temporary, path) != 0) {
+        int reason = errno;
+        (void)unlink(temporary);
+        return hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
+    }
+    // Not every file system can sync a folder, and the file is there by now: best effort.
+    if (folder_of(path, folder))
+        (void)sync_path(folder, O_RDONLY | O_DIRECTORY);
+    return HN_OK;
+}
+
+enum hn_code hn_file_begin(struct hn_context *ctx, const char *path, struct hn_new_file *file) {
+    int fd = -1;
+    *file = (struct hn_new_file){.path = hn_strdup(ctx, path)};
+    file->temporary = file->path ? hn_temporary_file(ctx, path, &fd) : NULL;
+    enum hn_code code = file->temporary ? HN_OK : ctx->code;
+    file->out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!code && !file->out) {
+        code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(errno));
+        (void)close(fd);
+    }
+    if (code)
+        hn_file_abort(ctx, file);
+    return code;
+}
+
+enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file) {
+    bool good = fflush(file->out) == 0 && !ferror(file->out);
+    int reason = errno;
+    if (fclose(file->out) != 0 && good) {
+        good = false;
+        reason = errno;
+    }
+    file->out = NULL;
+    enum hn_code code =
+        good ? hn_file_publish(ctx, file->temporary, file->path)
+             : hn_fail(ctx, HN_IO, "%s: writing failed: %s", file->path, strerror(reason));
+    if (good) { // it has its name by now, or is removed
+        hn_free(ctx, file->temporary);
+        file->temporary = NULL;
+    }
+    hn_file_abort(ctx, file);
+    return code;
+}
+
+enum hn_code hn_file_end(struct hn_context *ctx, struct hn_new_file *file, enum hn_code code) {
+    if (!code)
+        return hn_file_commit(ctx, file);
+    hn_file_abort(ctx, file);
+    return code;
+}
+
+void hn_file_abort(struct hn_context *ctx, struct hn_new_file *file) {
+    if (file->out)
+        (void)fclose(file->out);
+    if (file->temporary)
+        (void)unlink(file->temporary);
+    hn_free(ctx, file->temporary);
+    hn_free(ctx, file->path);
+    *file = (struct hn_new_file){0};
 }
 
 char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
@@ -151,12 +247,7 @@ void hn_temporary_sweep(const char *folder, const char *prefix) {
 
 void hn_temporary_sweep_for(const char *path) {
     char folder[PATH_MAX], prefix[NAME_MAX + 1];
-    const char *slash = strrchr(path, '/');
-    int length = slash == path ? 1 : slash ? (int)(slash - path) : 0;
-    if (length >= (int)sizeof folder)
-        return;
-    (void)snprintf(folder, sizeof folder, "%.*s", length ? length : 1, length ? path : ".");
-    int used = snprintf(prefix, sizeof prefix, "%s%s", slash ? slash + 1 : path, infix);
-    if (used > 0 && used < (int)sizeof prefix)
+    int used = snprintf(prefix, sizeof prefix, "%s%s", hn_base_name(path), infix);
+    if (folder_of(path, folder) && used > 0 && used < (int)sizeof prefix)
         hn_temporary_sweep(folder, prefix);
 }

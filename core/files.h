@@ -6,11 +6,37 @@
 #define HN_CORE_FILES_H
 
 #include "core/context.h"
+#include <stdio.h>
 
+// The part of a path after its last '/'.
+const char *hn_base_name(const char *path);
+
+// A file that is written under a temporary name, and is either whole or not there.
+struct hn_new_file {
+    FILE *out; // to be written by the caller
+    char *path, *temporary;
+};
+// Starts a file that is to become `path`. HN_USAGE if it cannot be written there, HN_IO if the disk
+// is full.
+HN_MUST_USE enum hn_code hn_file_begin(struct hn_context *ctx, const char *path,
+                                       struct hn_new_file *file);
+// Syncs and renames it; on failure (HN_IO) removes it. In both cases what it holds is freed.
+HN_MUST_USE enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file);
+// Commits it if `code` is HN_OK, else removes it; the code of either.
+HN_MUST_USE enum hn_code hn_file_end(struct hn_context *ctx, struct hn_new_file *file,
+                                     enum hn_code code);
+void hn_file_abort(struct hn_context *ctx,
+                   struct hn_new_file *file); // a zeroed or ended one is fine
+
+// The same in parts, for libraries that open files by name.
+//
 // Makes an empty file beside `path` and opens it for writing in *fd. Returns its name, owned by the
-// caller; NULL on failure: HN_USAGE if the folder is missing or not writable, HN_IO if the disk is
-// full.
+// caller; NULL on failure: HN_USAGE if `path` is empty or not a regular file, or its folder is
+// missing or not writable, HN_IO if the disk is full.
 HN_MUST_USE char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd);
+// Syncs the closed file and gives it its name; removes it on failure (HN_IO).
+HN_MUST_USE enum hn_code hn_file_publish(struct hn_context *ctx, const char *temporary,
+                                         const char *path);
 // Makes an empty folder "<path>.tmp-..." in the same way.
 HN_MUST_USE char *hn_temporary_folder(struct hn_context *ctx, const char *path);
 // Removes from `folder` what such a name beginning with `prefix` ("" = any) shows to be left over:

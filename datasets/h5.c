@@ -7,8 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,12 +336,6 @@ static hid_t create_file(const char *name) {
 enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file, char **temporary) {
     *file = H5I_INVALID_HID;
     *temporary = NULL;
-    struct stat about;
-    if (!path[0])
-        return hn_fail(ctx, HN_USAGE, "the name of the output file is empty; give one");
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
-        return hn_fail(ctx, HN_USAGE, "%s: is there and is not a regular file; give another name",
-                       path);
     int fd;
     *temporary = hn_temporary_file(ctx, path, &fd);
     if (!*temporary)
@@ -358,22 +350,6 @@ enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file,
     return hn_fail(ctx, HN_IO, "%s: HDF5 cannot create the file; is the disk full?", path);
 }
 
-static bool sync_path(const char *path, int flags) {
-    int fd = open(path, flags | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool good = fsync(fd) == 0;
-    return close(fd) == 0 && good;
-}
-
-// Not every file system can sync a folder, and the file is there by now: best effort.
-static void sync_folder_of(const char *path) {
-    char copy[PATH_MAX];
-    int length = snprintf(copy, sizeof copy, "%s", path);
-    if (length > 0 && length < (int)sizeof copy)
-        (void)sync_path(dirname(copy), O_RDONLY | O_DIRECTORY);
-}
-
 static enum hn_code commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path,
                            bool sealed) {
     enum hn_code code = HN_OK;
@@ -383,12 +359,10 @@ static enum hn_code commit(struct hn_context *ctx, hid_t file, char *temporary, 
         code = hn_fail(ctx, HN_IO, "%s: writing failed; is the disk full?", path);
     else if (sealed && hn_checksum_write(ctx, temporary))
         code = ctx->code;
-    else if (!sync_path(temporary, O_RDONLY) || rename(temporary, path) != 0)
-        code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(errno));
-    if (code != HN_OK)
-        (void)unlink(temporary);
+    if (code == HN_OK)
+        code = hn_file_publish(ctx, temporary, path);
     else
-        sync_folder_of(path);
+        (void)unlink(temporary);
     hn_free(ctx, temporary);
     return code;
 }

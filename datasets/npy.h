@@ -2,7 +2,7 @@
 #ifndef HN_DATASETS_NPY_H
 #define HN_DATASETS_NPY_H
 
-#include "core/context.h"
+#include "core/files.h"
 
 enum { HN_NPY_RANK_MAX = 4 };
 
@@ -20,16 +20,9 @@ struct hn_npy {
 HN_MUST_USE enum hn_code hn_npy_read(struct hn_context *ctx, const char *path, struct hn_npy *out);
 void hn_npy_free(struct hn_context *ctx, struct hn_npy *a);
 
-// Writes an array of int64. The file comes into being under a temporary name beside `path`, so that
-// one that cannot be written is refused before there is anything to write, and is synced and
-// renamed by _end; _abort removes it; both free the writer. HN_USAGE if `path` cannot be written,
-// HN_IO if writing fails.
-struct hn_npy_writer;
-HN_MUST_USE enum hn_code hn_npy_write_begin(struct hn_context *ctx, const char *path,
-                                            struct hn_npy_writer **out);
-// value[product of shape[rank]], C order; 1 <= rank <= HN_NPY_RANK_MAX.
-HN_MUST_USE enum hn_code hn_npy_write_end(struct hn_context *ctx, struct hn_npy_writer *w, int rank,
-                                          const int64_t *shape, const int64_t *value);
-void hn_npy_write_abort(struct hn_context *ctx, struct hn_npy_writer *w); // NULL is fine
+// Writes an array of int64, value[product of shape[rank]] in C order, to a file that has begun, and
+// commits it, or aborts it on failure (HN_IO). 1 <= rank <= HN_NPY_RANK_MAX.
+HN_MUST_USE enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file *file, int rank,
+                                      const int64_t *shape, const int64_t *value);
 
 #endif

@@ -1,4 +1,5 @@
 #include "datasets/text.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -108,8 +109,7 @@ enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char
         return hn_fail(ctx, HN_DATA, "%s: cannot be searched", folder);
     size_t n = status == 0 ? found.gl_pathc : 0;
     if (n == 1) {
-        const char *slash = strrchr(found.gl_pathv[0], '/');
-        const char *file = slash ? slash + 1 : found.gl_pathv[0];
+        const char *file = hn_base_name(found.gl_pathv[0]);
         *name = hn_format(ctx, "%.*s", (int)(strlen(file) - strlen(ending)), file);
         code = *name ? HN_OK : ctx->code;
     } else {

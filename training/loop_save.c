@@ -1,6 +1,7 @@
 // Checkpoints: everything that the next step hangs on, in the machine's own bytes, with a SHA-256
 // behind it. One list of fields serves writing and reading.
 #include "core/digest.h"
+#include "core/files.h"
 #include "training/loop_private.h"
 
 #include <errno.h>
@@ -60,63 +61,44 @@ static int fields_of(struct hn_loop *loop, struct field field[FIELDS]) {
     return (int)(sizeof all / sizeof all[0]);
 }
 
-static char *path_of(struct hn_context *ctx, const struct hn_loop *loop, const char *end) {
-    return hn_format(ctx, "%s/checkpoint%s", loop->spec->folder, end);
+static char *path_of(struct hn_context *ctx, const struct hn_loop *loop) {
+    return hn_format(ctx, "%s/checkpoint", loop->spec->folder);
 }
 
-static bool put(FILE *file, struct hn_digest *digest, const void *data, size_t bytes) {
+static void put(FILE *file, struct hn_digest *digest, const void *data, size_t bytes) {
     hn_digest_add(digest, data, bytes);
-    return bytes == 0 || fwrite(data, 1, bytes, file) == bytes;
+    if (bytes > 0)
+        (void)fwrite(data, 1, bytes, file); // what fails is seen at the commit
 }
 
-static bool write_all(FILE *file, struct hn_loop *loop) {
+static void write_all(FILE *file, struct hn_loop *loop) {
     struct hn_digest digest;
     struct field field[FIELDS];
     struct head head = head_of(loop);
     char text[HN_DIGEST_TEXT];
     int n = fields_of(loop, field);
     hn_digest_begin(&digest);
-    bool good = put(file, &digest, &head, sizeof head);
+    put(file, &digest, &head, sizeof head);
     for (int i = 0; i < n; i++)
-        good = put(file, &digest, field[i].data, field[i].bytes) && good;
-    good = put(file, &digest, &loop->rows, sizeof loop->rows) && good;
-    good =
-        put(file, &digest, loop->row, (size_t)(loop->rows * loop->columns) * sizeof *loop->row) &&
-        good;
+        put(file, &digest, field[i].data, field[i].bytes);
+    put(file, &digest, &loop->rows, sizeof loop->rows);
+    put(file, &digest, loop->row, (size_t)(loop->rows * loop->columns) * sizeof *loop->row);
     hn_digest_end(&digest, text);
-    return fwrite(text, 1, sizeof text, file) == sizeof text && good;
-}
-
-static void sync_folder(const char *folder) {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY);
-    if (fd < 0)
-        return;
-    (void)fsync(fd); // a file system that cannot has done what it can
-    close(fd);
-}
-
-static enum hn_code write_checkpoint(struct hn_context *ctx, const struct hn_loop *loop,
-                                     const char *path, const char *temporary) {
-    FILE *file = fopen(temporary, "wb");
-    struct hn_loop copy = *loop; // fields are listed as what reading may change
-    bool good = file && write_all(file, &copy) && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    if (file)
-        good = fclose(file) == 0 && good;
-    if (good && rename(temporary, path) == 0) {
-        sync_folder(loop->spec->folder);
-        return HN_OK;
-    }
-    hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
-    (void)unlink(temporary);
-    return HN_IO;
+    (void)fwrite(text, 1, sizeof text, file);
 }
 
 enum hn_code hn_loop_save(struct hn_context *ctx, const struct hn_loop *loop) {
-    char *path = path_of(ctx, loop, ""), *temporary = path_of(ctx, loop, ".tmp");
-    enum hn_code code =
-        path && temporary ? write_checkpoint(ctx, loop, path, temporary) : ctx->code;
+    char *path = path_of(ctx, loop);
+    struct hn_new_file file;
+    struct hn_loop copy = *loop; // fields are listed as what reading may change
+    if (path)
+        hn_temporary_sweep_for(path); // of a process that was killed
+    enum hn_code code = path ? hn_file_begin(ctx, path, &file) : ctx->code;
+    if (!code) {
+        write_all(file.out, &copy);
+        code = hn_file_commit(ctx, &file);
+    }
     hn_free(ctx, path);
-    hn_free(ctx, temporary);
     return code;
 }
 
@@ -171,7 +153,7 @@ static enum hn_code read_open(struct hn_context *ctx, FILE *file, const char *pa
 }
 
 enum hn_code hn_loop_restore(struct hn_context *ctx, struct hn_loop *loop, bool *found) {
-    char *path = path_of(ctx, loop, "");
+    char *path = path_of(ctx, loop);
     if (!path)
         return ctx->code;
     FILE *file = fopen(path, "rb");
@@ -188,7 +170,7 @@ enum hn_code hn_loop_restore(struct hn_context *ctx, struct hn_loop *loop, bool 
 }
 
 enum hn_code hn_loop_forget(struct hn_context *ctx, const struct hn_loop *loop) {
-    char *path = path_of(ctx, loop, "");
+    char *path = path_of(ctx, loop);
     if (!path)
         return ctx->code;
     enum hn_code code = HN_OK;

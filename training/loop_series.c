@@ -1,11 +1,10 @@
 // Snapshots of a run: each at once in a file of its own, x, x1 and x2 [n x d] as floats, so that an
 // interrupted run keeps them; at the end they become one series (INTERFACE: snapshot file).
+#include "core/files.h"
 #include "datasets/snapshot.h"
 #include "training/loop_private.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 bool hn_loop_series_due(const struct hn_run_spec *spec, int64_t step) {
@@ -15,9 +14,8 @@ bool hn_loop_series_due(const struct hn_run_spec *spec, int64_t step) {
     return last || dense || (spec->snapshot > 0 && step % spec->snapshot == 0);
 }
 
-static char *part_path(struct hn_context *ctx, const struct hn_loop *loop, int64_t step,
-                       const char *end) {
-    return hn_format(ctx, "%s/step-%08lld.f32%s", loop->spec->folder, (long long)step, end);
+static char *part_path(struct hn_context *ctx, const struct hn_loop *loop, int64_t step) {
+    return hn_format(ctx, "%s/step-%08lld.f32", loop->spec->folder, (long long)step);
 }
 
 static enum hn_code embed_views(struct hn_context *ctx, struct hn_loop *loop, float *x) {
@@ -29,32 +27,23 @@ static enum hn_code embed_views(struct hn_context *ctx, struct hn_loop *loop, fl
     return hn_normalize_rows(ctx, x, 3 * task->n, task->d, "embedding for a snapshot,");
 }
 
-static enum hn_code write_part(struct hn_context *ctx, const char *path, const char *temporary,
-                               const float *x, size_t count) {
-    FILE *file = fopen(temporary, "wb");
-    bool good = file && fwrite(x, sizeof *x, count, file) == count && fflush(file) == 0 &&
-                fsync(fileno(file)) == 0;
-    if (file)
-        good = fclose(file) == 0 && good;
-    if (good && rename(temporary, path) == 0)
-        return HN_OK;
-    enum hn_code code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
-    (void)unlink(temporary);
-    return code;
-}
-
 enum hn_code hn_loop_series_add(struct hn_context *ctx, struct hn_loop *loop) {
     int64_t size = 3 * loop->task.n * loop->task.d;
-    char *path = part_path(ctx, loop, loop->step, "");
-    char *temporary = part_path(ctx, loop, loop->step, ".tmp");
+    char *path = part_path(ctx, loop, loop->step);
+    struct hn_new_file file;
     float *x = hn_alloc(ctx, size, sizeof *x);
-    enum hn_code code = path && temporary && x ? HN_OK : ctx->code;
+    enum hn_code code = path && x ? HN_OK : ctx->code;
     if (!code)
         code = embed_views(ctx, loop, x);
     if (!code)
-        code = write_part(ctx, path, temporary, x, (size_t)size);
+        hn_temporary_sweep_for(path); // of a process that was killed
+    if (!code)
+        code = hn_file_begin(ctx, path, &file);
+    if (!code) {
+        (void)fwrite(x, sizeof *x, (size_t)size, file.out); // what fails is seen at the commit
+        code = hn_file_commit(ctx, &file);
+    }
     hn_free(ctx, path);
-    hn_free(ctx, temporary);
     hn_free(ctx, x);
     return code;
 }
@@ -75,7 +64,7 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
     for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
         if (!hn_loop_series_due(loop->spec, step))
             continue;
-        char *path = part_path(ctx, loop, step, "");
+        char *path = part_path(ctx, loop, step);
         enum hn_code code = path ? read_part(ctx, path, x, (size_t)(3 * size)) : ctx->code;
         hn_free(ctx, path);
         if (!code)
@@ -88,7 +77,7 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
 
 static void remove_parts(struct hn_context *ctx, struct hn_loop *loop) {
     for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
-        char *path = hn_loop_series_due(loop->spec, step) ? part_path(ctx, loop, step, "") : NULL;
+        char *path = hn_loop_series_due(loop->spec, step) ? part_path(ctx, loop, step) : NULL;
         if (path)
             (void)unlink(path); // one that stays is only in the way
         hn_free(ctx, path);

@@ -1,4 +1,5 @@
 // `hardneg report`: one page of what a results file holds.
+#include "core/files.h"
 #include "harness/cli/command.h"
 #include "plots/report/report.h"
 
@@ -22,22 +23,21 @@ static const struct hn_option report_options[] = {
     {.name = NULL}};
 
 struct paths {
-    char *file, *page, *temporary, *scratch, *ids, *name;
+    char *file, *page, *scratch, *ids, *name;
 };
 
 static void free_paths(struct hn_context *ctx, struct paths *p) {
-    char *const all[] = {p->file, p->page, p->temporary, p->scratch, p->ids, p->name};
+    char *const all[] = {p->file, p->page, p->scratch, p->ids, p->name};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         hn_free(ctx, all[i]);
 }
 
 // The name of a page is that of the run's directory, or of a file that lies in none.
 static char *page_name(struct hn_context *ctx, const char *file) {
-    const char *slash = strrchr(file, '/');
-    bool usual = strcmp(slash ? slash + 1 : file, "results.h5") == 0;
-    if (!usual || !slash)
-        return hn_strdup(ctx, slash ? slash + 1 : file);
-    const char *begin = slash;
+    const char *name = hn_base_name(file);
+    if (strcmp(name, "results.h5") != 0 || name == file)
+        return hn_strdup(ctx, name);
+    const char *slash = name - 1, *begin = slash;
     while (begin > file && begin[-1] != '/')
         begin--;
     int length = (int)(slash - begin);
@@ -56,54 +56,36 @@ static enum hn_code find_paths(struct hn_context *ctx, const char *argument, con
                         : hn_strdup(ctx, argument);
     if (!p->file)
         return ctx->code;
-    const char *slash = strrchr(p->file, '/');
-    int folder = slash ? (int)(slash - p->file) + 1 : 0;
+    int folder = (int)(hn_base_name(p->file) - p->file);
     p->page = output ? hn_strdup(ctx, output) : hn_format(ctx, "%.*sindex.html", folder, p->file);
     p->ids = hn_format(ctx, "%.*sids", folder, p->file);
     p->name = page_name(ctx, p->file);
     if (!p->page || !p->ids || !p->name)
         return ctx->code;
-    p->temporary = hn_format(ctx, "%s.new-%ld", p->page, (long)getpid());
     p->scratch = hn_format(ctx, "%s.figures-XXXXXX", p->page);
-    return p->temporary && p->scratch ? HN_OK : ctx->code;
-}
-
-static enum hn_code publish(struct hn_context *ctx, FILE *html, const struct paths *p) {
-    bool good = fflush(html) == 0 && !ferror(html) && fsync(fileno(html)) == 0;
-    good = fclose(html) == 0 && good;
-    if (good && rename(p->temporary, p->page) == 0)
-        return HN_OK;
-    int error = errno;
-    (void)unlink(p->temporary);
-    return hn_fail(ctx, HN_IO, "%s: writing failed: %s", p->page, strerror(error));
+    return p->scratch ? HN_OK : ctx->code;
 }
 
 // The page is kept if figures are missing because gnuplot is, otherwise only if it is complete.
 static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *results,
                                const struct paths *p) {
-    FILE *html = fopen(p->temporary, "w");
-    if (!html)
-        return hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s", p->page, strerror(errno));
+    struct hn_new_file html;
+    if (hn_file_begin(ctx, p->page, &html))
+        return ctx->code;
     if (!mkdtemp(p->scratch)) {
         int error = errno;
-        fclose(html);
-        (void)unlink(p->temporary);
+        hn_file_abort(ctx, &html);
         return hn_fail(ctx, HN_USAGE, "%s: figures cannot be drawn beside it: %s", p->page,
                        strerror(error));
     }
     struct hn_report report = {results, p->name, p->ids, p->scratch};
-    enum hn_code code = hn_report_write(ctx, &report, html);
+    enum hn_code code = hn_report_write(ctx, &report, html.out);
     (void)rmdir(p->scratch);
-    if (code == HN_OK || code == HN_GNUPLOT) {
-        char complaint[HN_MESSAGE_MAX];
-        snprintf(complaint, sizeof complaint, "%s", ctx->message);
-        if (publish(ctx, html, p))
-            return ctx->code;
-        return code ? hn_fail(ctx, code, "%s", complaint) : HN_OK;
-    }
-    fclose(html);
-    (void)unlink(p->temporary);
-    return code;
+    if (code != HN_GNUPLOT)
+        return hn_file_end(ctx, &html, code);
+    char complaint[HN_MESSAGE_MAX];
+    snprintf(complaint, sizeof complaint, "%s", ctx->message);
+    return hn_file_commit(ctx, &html) ? ctx->code : hn_fail(ctx, code, "%s", complaint);
 }
 
 static enum hn_code report_run(struct hn_context *ctx, const struct hn_common *common, void *params,

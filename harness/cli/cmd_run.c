@@ -8,7 +8,6 @@
 #include "harness/run/estimate.h"
 #include "plots/page/figure.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -94,8 +93,7 @@ static const struct hn_option run_options[] = {
 
 // results/<name of the job file>
 static char *default_folder(struct hn_context *ctx, const char *job) {
-    const char *slash = strrchr(job, '/');
-    const char *name = slash ? slash + 1 : job;
+    const char *name = hn_base_name(job);
     const char *dot = strrchr(name, '.');
     int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
     return hn_format(ctx, "results/%.*s", length, name);
@@ -263,24 +261,16 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_common *commo
 // Whole or not at all, as the results are.
 static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
                               const char *folder) {
-    int fd = -1;
+    struct hn_new_file file;
     char *path = hn_format(ctx, "%s/job.yaml", folder);
-    char *temporary = path ? hn_temporary_file(ctx, path, &fd) : NULL;
-    enum hn_code code = temporary ? HN_OK : ctx->code;
-    if (temporary) {
-        FILE *file = fdopen(fd, "w");
-        bool good = file && fprintf(file,
-                                    "# Every default of %s filled in; its relative paths are "
-                                    "against the folder of that file.\n%s",
-                                    job->path, job->resolved) >= 0;
-        good = good && fflush(file) == 0 && fsync(fd) == 0;
-        good = (file ? fclose(file) : close(fd)) == 0 && good;
-        if (!good || rename(temporary, path) != 0) {
-            code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
-            (void)unlink(temporary);
-        }
+    enum hn_code code = path ? hn_file_begin(ctx, path, &file) : ctx->code;
+    if (!code) {
+        fprintf(file.out,
+                "# Every default of %s filled in; its relative paths are against the folder of "
+                "that file.\n%s",
+                job->path, job->resolved);
+        code = hn_file_commit(ctx, &file);
     }
-    hn_free(ctx, temporary);
     hn_free(ctx, path);
     return code;
 }

@@ -3,6 +3,7 @@
 // The sampler is built on the step that is asked for, regardless of its option t: t is about runs
 // over a series, where graphs grow old between rebuilds; who samples for a training under way gives
 // its latest embeddings and wants them used.
+#include "core/files.h"
 #include "datasets/npy.h"
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
@@ -74,7 +75,7 @@ struct work {
     struct hn_snapshot *snapshot;
     struct hn_items items;
     struct hn_sampler sampler;
-    struct hn_npy_writer *writer;
+    struct hn_new_file file;
     int64_t batches, short_batches;
     int64_t *order; // [batches x p->batch]
 };
@@ -125,7 +126,7 @@ static enum hn_code open_all(struct hn_context *ctx, struct work *w, const char 
     int64_t index;
     if (hn_job_parse_sampler(ctx, w->p->sampler, &w->chosen) ||
         hn_snapshot_open(ctx, path, &w->snapshot) || check_fit(ctx, w) ||
-        find_step(ctx, w, &index) || hn_npy_write_begin(ctx, w->p->output, &w->writer))
+        find_step(ctx, w, &index) || hn_file_begin(ctx, w->p->output, &w->file))
         return ctx->code;
     return hn_snapshot_load(ctx, w->snapshot, index, &w->items);
 }
@@ -191,7 +192,7 @@ static void print_summary(const struct work *w) {
 }
 
 static void close_all(struct hn_context *ctx, struct work *w) {
-    hn_npy_write_abort(ctx, w->writer);
+    hn_file_abort(ctx, &w->file);
     hn_sampler_close(ctx, &w->sampler);
     hn_items_free(ctx, &w->items);
     hn_snapshot_close(ctx, w->snapshot);
@@ -212,8 +213,7 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_common *c
         code = draw_all(ctx, &w);
     if (!code) {
         const int64_t shape[] = {w.batches, w.p->batch};
-        code = hn_npy_write_end(ctx, w.writer, 2, shape, w.order);
-        w.writer = NULL;
+        code = hn_npy_write(ctx, &w.file, 2, shape, w.order);
     }
     if (!code && !common->quiet)
         print_summary(&w);

@@ -1,5 +1,6 @@
 // The meaning of a job file: which keys there are, what they take, what they default to. Ranges and
 // types of numbers stand in option tables, as those of samplers do.
+#include "core/files.h"
 #include "harness/job/job_private.h"
 
 #include <string.h>
@@ -169,10 +170,8 @@ static enum hn_code read_version(struct reader *r, const struct hn_yaml *value) 
 
 // `path` as it is to be opened by a process in the current folder.
 static char *from_folder_of(struct hn_context *ctx, const char *file, const char *path) {
-    const char *slash = strrchr(file, '/');
-    if (path[0] == '/' || !slash)
-        return hn_strdup(ctx, path);
-    return hn_format(ctx, "%.*s%s", (int)(slash - file) + 1, file, path);
+    int folder = path[0] == '/' ? 0 : (int)(hn_base_name(file) - file);
+    return hn_format(ctx, "%.*s%s", folder, file, path);
 }
 
 static enum hn_code add_snapshot(struct hn_context *ctx, const struct hn_yaml *item,

@@ -1,6 +1,7 @@
 // Finds the snapshots that an entry needs, and runs its jobs on them through the runner. All
 // entries share one folder of cells: a cell that two of them want is measured once.
 #include "harness/reproduce/reproduce.h"
+#include "core/files.h"
 
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
@@ -94,9 +95,8 @@ static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, c
     rep->file = more;
     struct hn_reproduce_data *data = &more[rep->files];
     char *real = realpath(path, NULL);
-    const char *slash = strrchr(path, '/');
     *data = (struct hn_reproduce_data){.path = hn_strdup(ctx, real ? real : path),
-                                       .name = hn_strdup(ctx, slash ? slash + 1 : path)};
+                                       .name = hn_strdup(ctx, hn_base_name(path))};
     free(real);
     code = data->path && data->name ? describe(ctx, s, data) : ctx->code;
     hn_snapshot_close(ctx, s);

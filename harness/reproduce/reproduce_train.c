@@ -1,6 +1,7 @@
 // Trainings that entries of the claim files want: their data are found and linked, and every run
 // that is not there yet is trained.
 #include "harness/reproduce/reproduce_train.h"
+#include "core/files.h"
 #include "harness/run/runner.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 // its archive unpacks to, or --data itself.
 static enum hn_code has_data(struct hn_context *ctx, const char *folder, const char *wanted,
                              bool *found) {
-    const char *slash = strrchr(wanted, '/'), *name = slash ? slash + 1 : wanted;
+    const char *name = hn_base_name(wanted);
     bool cifar = strcmp(wanted, "cifar10") == 0, cora = strcmp(wanted, "cora") == 0;
     char *file = cifar  ? hn_format(ctx, "%s/data_batch_1.bin", folder)
                  : cora ? hn_format(ctx, "%s/cora.features", folder)
@@ -28,7 +29,7 @@ static enum hn_code has_data(struct hn_context *ctx, const char *folder, const c
 // *out: the folder, owned; NULL if there is none.
 static enum hn_code find_data(struct hn_context *ctx, const char *data, const char *wanted,
                               char **out) {
-    const char *slash = strrchr(wanted, '/'), *name = slash ? slash + 1 : wanted;
+    const char *name = hn_base_name(wanted);
     const char *const place[] = {wanted, name, "cifar-10-batches-bin", "."};
     *out = NULL;
     for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {

@@ -1,4 +1,5 @@
 #include "harness/run/plan.h"
+#include "core/files.h"
 #include "harness/host/host.h"
 
 #include <inttypes.h>
@@ -27,11 +28,6 @@ const char *hn_plan_missing(const struct hn_snapshot_info *info,
     return NULL;
 }
 
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
     const struct hn_job *job = plan->job;
     plan->data = hn_zalloc(ctx, job->n_snapshots, sizeof *plan->data);
@@ -40,7 +36,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
     plan->n_data = job->n_snapshots;
     for (int64_t i = 0; i < plan->n_data; i++) {
         struct hn_plan_data *data = &plan->data[i];
-        data->name = file_name(job->snapshot[i]);
+        data->name = hn_base_name(job->snapshot[i]);
         if (hn_snapshot_open(ctx, job->snapshot[i], &data->snapshot) ||
             hn_snapshot_digest_checked(ctx, data->snapshot, data->sha256))
             return ctx->code;

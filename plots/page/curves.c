@@ -1,4 +1,5 @@
 #include "plots/page/curves.h"
+#include "core/files.h"
 
 #include <gsl/gsl_sort.h>
 #include <inttypes.h>

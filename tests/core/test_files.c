@@ -1,11 +1,14 @@
-// Temporary names: what is left over goes, what belongs to somebody stays.
+// Files that are whole or not there. Temporary names: what is left over goes, what belongs to
+// somebody stays.
 #include "core/files.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -123,8 +126,113 @@ static void test_of_others(void) {
     hn_fixture_remove(folder);
 }
 
+static void test_base_name(void) {
+    CU_ASSERT_STRING_EQUAL(hn_base_name("a/b/c.h5"), "c.h5");
+    CU_ASSERT_STRING_EQUAL(hn_base_name("c.h5"), "c.h5");
+    CU_ASSERT_STRING_EQUAL(hn_base_name("/c"), "c");
+    CU_ASSERT_STRING_EQUAL(hn_base_name("a/"), "");
+}
+
+static void expect(const char *path, const char *wanted) {
+    char text[64] = "";
+    FILE *file = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    CU_ASSERT_EQUAL(fclose(file), 0);
+    CU_ASSERT_STRING_EQUAL(text, wanted);
+}
+
+static int entries(const char *folder) {
+    char command[400], out[64];
+    snprintf(command, sizeof command, "ls '%s' | wc -l", folder);
+    hn_fixture_run(command, out, sizeof out);
+    return atoi(out);
+}
+
+// A file is there when it is committed, and an old one stays until then, and when anything fails.
+static void test_new_files(void) {
+    struct hn_context ctx;
+    struct hn_new_file file;
+    char folder[300], path[400], other[400];
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a.txt", folder);
+    HN_CHECK(&ctx, hn_file_begin(&ctx, path, &file));
+    fputs("first", file.out);
+    CU_ASSERT(!exists(path) && exists(file.temporary));
+    HN_CHECK(&ctx, hn_file_commit(&ctx, &file));
+    expect(path, "first");
+
+    HN_CHECK(&ctx, hn_file_begin(&ctx, path, &file));
+    fputs("second", file.out);
+    expect(path, "first");
+    hn_file_abort(&ctx, &file);
+    hn_file_abort(&ctx, &file); // of one that has ended
+    HN_CHECK(&ctx, hn_file_begin(&ctx, path, &file));
+    CU_ASSERT_EQUAL(hn_file_end(&ctx, &file, HN_DATA), HN_DATA);
+    CU_ASSERT_EQUAL(entries(folder), 1);
+    expect(path, "first");
+
+    for (int64_t k = 1; k <= 3; k++) {
+        ctx.memory.calls = 0;
+        ctx.memory.fail_at = k;
+        enum hn_code code = hn_file_begin(&ctx, path, &file);
+        CU_ASSERT_EQUAL(code, k <= 2 ? HN_MEMORY : HN_OK);
+        if (!code)
+            HN_CHECK(&ctx, hn_file_end(&ctx, &file, HN_OK));
+        CU_ASSERT_EQUAL(entries(folder), 1);
+    }
+    ctx.memory.fail_at = 0;
+    expect(path, ""); // of the last one, which wrote nothing
+
+    snprintf(other, sizeof other, "%s/none/a.txt", folder);
+    HN_CHECK_FAILS(&ctx, hn_file_begin(&ctx, other, &file), HN_USAGE, "none/a.txt");
+    HN_CHECK_FAILS(&ctx, hn_file_begin(&ctx, folder, &file), HN_USAGE, "regular");
+    HN_CHECK_FAILS(&ctx, hn_file_begin(&ctx, "", &file), HN_USAGE, "empty");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// Writing and renaming fail: the code and the name are told, nothing is left beside the old file.
+static void test_failing_files(void) {
+    struct hn_context ctx;
+    struct hn_new_file file;
+    char folder[300], path[400];
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a.txt", folder);
+    HN_CHECK(&ctx, hn_file_begin(&ctx, path, &file));
+    HN_CHECK(&ctx, hn_file_commit(&ctx, &file));
+    for (int size = 1000; size <= 1000000; size *= 1000) { // within and beyond what stdio buffers
+        HN_CHECK(&ctx, hn_file_begin(&ctx, path, &file));
+        struct rlimit old, small;
+        CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &old), 0);
+        small = old;
+        small.rlim_cur = 100;
+        (void)signal(SIGXFSZ, SIG_IGN);
+        CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
+        for (int i = 0; i < size; i++)
+            (void)fputc('x', file.out);
+        enum hn_code code = hn_file_commit(&ctx, &file);
+        CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &old), 0);
+        CU_ASSERT_EQUAL(code, HN_IO);
+        CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "a.txt: writing failed"));
+        CU_ASSERT_EQUAL(entries(folder), 1);
+        expect(path, "");
+    }
+    HN_CHECK(&ctx, hn_file_begin(&ctx, path, &file));
+    CU_ASSERT(unlink(path) == 0 && mkdir(path, 0777) == 0);
+    HN_CHECK_FAILS(&ctx, hn_file_commit(&ctx, &file), HN_IO, "a.txt: writing failed");
+    CU_ASSERT_EQUAL(entries(folder), 1);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {{"of dead processes", test_of_dead_processes},
                                        {"of living processes", test_of_living_processes},
-                                       {"of others", test_of_others}};
+                                       {"of others", test_of_others},
+                                       {"base name", test_base_name},
+                                       {"new files", test_new_files},
+                                       {"failing files", test_failing_files}};
 
 HN_TEST_MAIN("temporary", tests)

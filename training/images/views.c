@@ -5,6 +5,7 @@
 // clean images do. On half clean images, half views, recipe A's curve is met.
 #include "training/images/views.h"
 #include "core/digest.h"
+#include "core/files.h"
 #include "core/sweep/blas.h"
 #include "training/images/augment.h"
 #include "training/images/patches.h"
@@ -168,8 +169,6 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spe
     enum hn_code code = order ? write_all(ctx, file, header, HEADER) : ctx->code;
     if (code == HN_OK)
         code = write_body(ctx, spec, data, order, file);
-    if (code == HN_OK && (fflush(file) != 0 || fsync(fileno(file)) != 0))
-        code = hn_fail(ctx, HN_IO, "the cached views cannot be written: %s", strerror(errno));
     hn_free(ctx, order);
     return code;
 }
@@ -177,28 +176,13 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spe
 // Makes the file under a name of its own, then renames it: two processes may make it at once.
 static enum hn_code make_file(struct hn_context *ctx, const struct hn_views_spec *spec,
                               const struct hn_cifar10 *data, const char *header, const char *path) {
-    char *temporary = hn_format(ctx, "%s.%ld.tmp", path, (long)getpid());
-    if (!temporary)
-        return ctx->code;
-    FILE *file = fopen(temporary, "wbx");
-    enum hn_code code = HN_OK;
-    if (!file)
-        code =
-            hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s; name another folder for the cache",
-                    temporary, strerror(errno));
-    if (file) {
-        hn_note(ctx, "making %lld views of %lld images, once: %s", (long long)spec->views,
-                (long long)spec->n, path);
-        code = write_file(ctx, spec, data, header, file);
-        if (fclose(file) != 0 && code == HN_OK)
-            code = hn_fail(ctx, HN_IO, "%s: cannot be written: %s", temporary, strerror(errno));
-        if (code == HN_OK && rename(temporary, path) != 0)
-            code = hn_fail(ctx, HN_IO, "%s: cannot be renamed: %s", temporary, strerror(errno));
-        if (code != HN_OK)
-            (void)unlink(temporary);
-    }
-    hn_free(ctx, temporary);
-    return code;
+    struct hn_new_file file;
+    hn_temporary_sweep_for(path);
+    if (hn_file_begin(ctx, path, &file))
+        return hn_fail_in(ctx, "the cache of views");
+    hn_note(ctx, "making %lld views of %lld images, once: %s", (long long)spec->views,
+            (long long)spec->n, path);
+    return hn_file_end(ctx, &file, write_file(ctx, spec, data, header, file.out));
 }
 
 // Maps the file if it is there and holds what it should.
