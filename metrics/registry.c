@@ -1,22 +1,36 @@
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
-#include "metrics/studies/study.h"
 
 #include <string.h>
 
-extern const struct hn_metric_type hn_metric_fn_ratio, hn_metric_histogram, hn_metric_hardness,
-    hn_metric_coverage, hn_metric_gap, hn_metric_loss;
+// The lists: job files, `hardneg list` and the tests read them. A new entry is a line here.
+#define METRICS(ENTRY)                                                                             \
+    ENTRY(fn_ratio)                                                                                \
+    ENTRY(histogram)                                                                               \
+    ENTRY(hardness)                                                                                \
+    ENTRY(coverage)                                                                                \
+    ENTRY(gap)                                                                                     \
+    ENTRY(loss)
 
-// The one list: job files, `hardneg list` and the tests read it.
-const struct hn_metric_type *const hn_metrics[] = {
-    &hn_metric_fn_ratio,
-    &hn_metric_histogram,
-    &hn_metric_hardness,
-    &hn_metric_coverage,
-    &hn_metric_gap,
-    &hn_metric_loss,
-    NULL,
-};
+#define SNAPSHOT_METRICS(ENTRY)                                                                    \
+    ENTRY(alignment)                                                                               \
+    ENTRY(uniformity)                                                                              \
+    ENTRY(overlap_view)                                                                            \
+    ENTRY(overlap_label)                                                                           \
+    ENTRY(global_loss)                                                                             \
+    ENTRY(knn_acc)                                                                                 \
+    ENTRY(probe_acc)
+
+#define DECLARE(name) extern const struct hn_metric_type hn_metric_##name;
+#define REFER(name) &hn_metric_##name,
+METRICS(DECLARE)
+const struct hn_metric_type *const hn_metrics[] = {METRICS(REFER) NULL};
+
+#define DECLARE_SNAPSHOT(name) extern const struct hn_snapshot_metric_type hn_snapshot_##name;
+#define REFER_SNAPSHOT(name) &hn_snapshot_##name,
+SNAPSHOT_METRICS(DECLARE_SNAPSHOT)
+const struct hn_snapshot_metric_type *const hn_snapshot_metrics[] = {
+    SNAPSHOT_METRICS(REFER_SNAPSHOT) NULL};
 
 const struct hn_metric_type *hn_metric_find(const char *name) {
     for (const struct hn_metric_type *const *m = hn_metrics; *m; m++)
@@ -25,46 +39,10 @@ const struct hn_metric_type *hn_metric_find(const char *name) {
     return NULL;
 }
 
-extern const struct hn_snapshot_metric_type hn_snapshot_alignment, hn_snapshot_uniformity,
-    hn_snapshot_overlap_view, hn_snapshot_overlap_label, hn_snapshot_global_loss,
-    hn_snapshot_knn_acc, hn_snapshot_probe_acc;
-
-// The same for what needs no sampler.
-const struct hn_snapshot_metric_type *const hn_snapshot_metrics[] = {
-    &hn_snapshot_alignment,    &hn_snapshot_uniformity,
-    &hn_snapshot_overlap_view, &hn_snapshot_overlap_label,
-    &hn_snapshot_global_loss,  &hn_snapshot_knn_acc,
-    &hn_snapshot_probe_acc,    NULL,
-};
-
 const struct hn_snapshot_metric_type *hn_snapshot_metric_find(const char *name) {
     for (const struct hn_snapshot_metric_type *const *m = hn_snapshot_metrics; *m; m++)
         if (strcmp((*m)->name, name) == 0)
             return *m;
-    return NULL;
-}
-
-extern const struct hn_study_type hn_study_random_assignments, hn_study_prop1, hn_study_prop2,
-    hn_study_prop3, hn_study_staleness, hn_study_purity, hn_study_heatmap,
-    hn_study_global_histogram;
-
-// Requested by name.
-const struct hn_study_type *const hn_studies[] = {
-    &hn_study_random_assignments,
-    &hn_study_prop1,
-    &hn_study_prop2,
-    &hn_study_prop3,
-    &hn_study_staleness,
-    &hn_study_purity,
-    &hn_study_heatmap,
-    &hn_study_global_histogram,
-    NULL,
-};
-
-const struct hn_study_type *hn_study_find(const char *name) {
-    for (const struct hn_study_type *const *s = hn_studies; *s; s++)
-        if (strcmp((*s)->name, name) == 0)
-            return *s;
     return NULL;
 }
 
