@@ -102,7 +102,8 @@ static enum hn_code check_sparse(struct hn_context *ctx, struct hn_snapshot *s, 
 }
 
 static enum hn_code read_sparse(struct hn_context *ctx, struct hn_snapshot *s) {
-    const struct hn_rows rows = {"/features_csr/indptr", "/features_csr/indices", COLUMNS_MAX};
+    const struct hn_sparse_rows rows = {"/features_csr/indptr", "/features_csr/indices",
+                                        COLUMNS_MAX};
     struct hn_graph *g = &s->feature_rows;
     int64_t columns = 1;
     enum hn_code code = hn_snapshot_read_rows(ctx, s, &rows, g);

@@ -368,7 +368,7 @@ static enum hn_code check_starts(struct hn_context *ctx, const struct hn_snapsho
 }
 
 enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
-                                   const struct hn_rows *rows, struct hn_graph *out) {
+                                   const struct hn_sparse_rows *rows, struct hn_graph *out) {
     struct hn_data data;
     *out = (struct hn_graph){0};
     enum hn_code code = hn_data_open(ctx, s, rows->indices, HN_DATA_INTEGERS, &data);
@@ -398,7 +398,7 @@ enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snaps
 }
 
 static enum hn_code read_graph(struct hn_context *ctx, struct hn_snapshot *s) {
-    const struct hn_rows rows = {"/graph/indptr", "/graph/indices", s->info.n};
+    const struct hn_sparse_rows rows = {"/graph/indptr", "/graph/indices", s->info.n};
     enum hn_code code = hn_snapshot_read_rows(ctx, s, &rows, &s->graph);
     s->info.has_graph = s->graph.start != NULL;
     return code;

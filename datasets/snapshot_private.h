@@ -84,12 +84,13 @@ HN_MUST_USE enum hn_code hn_snapshot_digest_file(struct hn_context *ctx,
 
 // The compressed rows at two paths, with columns below `cols`; out->start stays NULL where the file
 // has none. HN_DATA: only one of the two, starts that decrease, columns out of range.
-struct hn_rows {
+struct hn_sparse_rows {
     const char *indptr, *indices;
     int64_t cols;
 };
 HN_MUST_USE enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
-                                               const struct hn_rows *rows, struct hn_graph *out);
+                                               const struct hn_sparse_rows *rows,
+                                               struct hn_graph *out);
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);
 

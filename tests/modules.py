@@ -5,8 +5,8 @@
     tests/modules.py --print    the modules with files, lines and arrows
 
 Checked: an include is of the same module or of one that the table names; private headers stay within
-their module; no circle of modules, and none of files within a module; sizes of folders and files; the
-libraries that few may use."""
+their module; no circle of modules, and none of files within a module; a tag stands for one type;
+sizes of folders and files; the libraries that few may use."""
 import os
 import re
 import subprocess
@@ -49,9 +49,11 @@ def sources():
     return sorted(f for f in listed if os.path.exists(f))
 
 
-def includes(path):
+def read_source(path):
+    """Its includes, the tags of the types it defines, and its lines."""
     text = open(path, encoding="utf-8").read()
-    return re.findall(r'^#include ([<"])([^>"]+)[>"]', text, re.M), text.count("\n")
+    tags = re.findall(r"^(?:struct|union|enum) (hn_\w+) \{", text, re.M)
+    return re.findall(r'^#include ([<"])([^>"]+)[>"]', text, re.M), tags, text.count("\n")
 
 
 def circle(graph):
@@ -84,8 +86,11 @@ class House:
     def __init__(self):
         self.order, self.may = read_table()
         self.lines, self.uses, self.arrows, self.findings = {}, {}, {m: set() for m in self.order}, []
+        self.tags = {}
         for path in sources():
-            found, self.lines[path] = includes(path)
+            found, tags, self.lines[path] = read_source(path)
+            for tag in tags:
+                self.tags.setdefault(tag, []).append(path)
             self.uses[path] = [name for mark, name in found if mark == '"']
             self.libraries = [name for mark, name in found if mark == "<"]
             self.check_libraries(path)
@@ -130,6 +135,9 @@ class House:
             if len(files) > MOST_FILES and module not in FAMILIES:
                 self.findings.append(f"{module}: {len(files)} C files; {MOST_FILES} are the limit")
             self.check_files(module)
+        for tag, files in sorted(self.tags.items()):
+            if len(files) > 1:
+                self.findings.append(f"tag {tag} stands for a type in each of {', '.join(files)}")
         found = circle(self.arrows)
         if found:
             self.findings.append("circle of modules: " + " -> ".join(found))

@@ -51,7 +51,7 @@ struct gather {
     int wants;
     struct span span[DATASETS_MAX];
     int spans;
-    struct hn_samples *out;
+    struct hn_claim_samples *out;
     int64_t failed, passed; // rows whose cell failed; rows that passed the filters
     const char *reason;     // of a failed row
 };
@@ -371,7 +371,7 @@ static void name_group(const struct gather *g, int64_t row, struct hn_sample *s)
 }
 
 static enum hn_code add_sample(struct gather *g, int64_t row) {
-    struct hn_samples *out = g->out;
+    struct hn_claim_samples *out = g->out;
     const struct hn_collect *w = g->what;
     double value = expression(g, w->side, g->value, g->with, row);
     double along = real_at(g->table, g->along, row);
@@ -417,7 +417,7 @@ static void say_why(struct gather *g) {
 }
 
 enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *what,
-                              struct hn_samples *out) {
+                              struct hn_claim_samples *out) {
     memset(out, 0, sizeof *out);
     struct gather g = {.ctx = ctx, .what = what, .out = out};
     g.table = hn_results_table(what->results, what->side->table);
@@ -440,7 +440,7 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
     return HN_OK;
 }
 
-void hn_samples_free(struct hn_context *ctx, struct hn_samples *s) {
+void hn_samples_free(struct hn_context *ctx, struct hn_claim_samples *s) {
     hn_free(ctx, s->sample);
     memset(s, 0, sizeof *s);
 }

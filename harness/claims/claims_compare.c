@@ -114,8 +114,8 @@ static enum hn_code make_pairs(struct hn_context *ctx, int64_t most, struct pair
 
 // The sample of `s` that belongs to `one`: the same match and replicate (any, where there are no
 // replicates). NULL: none. *several: more than one, so the rows are not told apart.
-static const struct hn_sample *partner(const struct hn_samples *s, const struct hn_sample *one,
-                                       bool *several) {
+static const struct hn_sample *partner(const struct hn_claim_samples *s,
+                                       const struct hn_sample *one, bool *several) {
     const struct hn_sample *found = NULL;
     for (int64_t i = 0; i < s->n; i++) {
         const struct hn_sample *c = &s->sample[i];
@@ -143,7 +143,7 @@ static bool same_group(const struct hn_sample *a, const struct hn_sample *b) {
 }
 
 // Is sample i the first of its group?
-static bool first_of_group(const struct hn_samples *s, int64_t i) {
+static bool first_of_group(const struct hn_claim_samples *s, int64_t i) {
     for (int64_t k = 0; k < i; k++)
         if (same_group(&s->sample[k], &s->sample[i]))
             return false;
@@ -171,8 +171,8 @@ static void name_part(struct hn_claim_part *part, const char *group, const char 
 }
 
 // The replicates of the group that begins with sample `at`, each with its partner.
-static enum hn_code pair_group(struct judge *j, const struct hn_samples *a,
-                               const struct hn_samples *b, int64_t at, struct pairs *p) {
+static enum hn_code pair_group(struct judge *j, const struct hn_claim_samples *a,
+                               const struct hn_claim_samples *b, int64_t at, struct pairs *p) {
     const struct hn_claim_side *than = &j->claim->than;
     for (int64_t i = at; i < a->n; i++) {
         const struct hn_sample *one = &a->sample[i], *other = NULL;
@@ -204,17 +204,17 @@ static struct hn_collect collect_of(const struct judge *j, const struct hn_claim
 }
 
 // A cell that failed leaves a hole in a claim: the others must not speak for it.
-static bool lacks(const struct hn_samples *s) { return s->n == 0 || s->failed > 0; }
+static bool lacks(const struct hn_claim_samples *s) { return s->n == 0 || s->failed > 0; }
 
 // One run's curve: samples of a group's match and replicate, in order of steps.
 struct curve {
-    const struct hn_samples *samples;
+    const struct hn_claim_samples *samples;
     const char *match;
     int64_t replicate;
 };
 
 static const struct hn_sample *next_of(const struct curve *c, const struct hn_sample *after) {
-    const struct hn_samples *s = c->samples;
+    const struct hn_claim_samples *s = c->samples;
     for (int64_t i = after ? after - s->sample + 1 : 0; i < s->n; i++)
         if (s->sample[i].replicate == c->replicate && strcmp(s->sample[i].match, c->match) == 0)
             return &s->sample[i];
@@ -245,8 +245,8 @@ static double steps_to(const struct curve *c, double target) {
     return isnan(found) ? beyond : found;
 }
 
-static enum hn_code compare_curves(struct judge *j, const struct hn_samples *a,
-                                   const struct hn_samples *b, int64_t at, struct pairs *p) {
+static enum hn_code compare_curves(struct judge *j, const struct hn_claim_samples *a,
+                                   const struct hn_claim_samples *b, int64_t at, struct pairs *p) {
     for (int64_t i = at; i < a->n; i++) {
         const struct hn_sample *one = &a->sample[i];
         const struct curve left = {a, one->match, one->replicate};
@@ -267,8 +267,9 @@ static enum hn_code compare_curves(struct judge *j, const struct hn_samples *a,
 
 // Compares two collected sides, group by group. b: NULL for a constant, or for a value alone.
 // curves: by the steps to the value that the other side has at its end.
-static enum hn_code compare(struct judge *j, const struct hn_samples *a, const struct hn_samples *b,
-                            bool curves, const char *left, const char *right) {
+static enum hn_code compare(struct judge *j, const struct hn_claim_samples *a,
+                            const struct hn_claim_samples *b, bool curves, const char *left,
+                            const char *right) {
     struct pairs p;
     if (make_pairs(j->ctx, a->n, &p))
         return j->ctx->code;
@@ -298,7 +299,7 @@ static enum hn_code compare(struct judge *j, const struct hn_samples *a, const s
 static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t right_member) {
     const struct hn_claim *c = j->claim;
     bool rows = c->than.given && isnan(c->than.value), curves = c->test == HN_TEST_SOONER;
-    struct hn_samples a = {0}, b = {0};
+    struct hn_claim_samples a = {0}, b = {0};
     char left[HN_CLAIM_AT], right[HN_CLAIM_AT];
     struct hn_collect one = collect_of(j, &c->of, rows ? &c->than : NULL, left_member);
     struct hn_collect two = collect_of(j, &c->than, &c->of, right_member);
@@ -336,7 +337,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 // The values of `along` in the group of sample `at`, sorted, each once.
-static int64_t places(const struct hn_samples *s, int64_t at, double *value) {
+static int64_t places(const struct hn_claim_samples *s, int64_t at, double *value) {
     int64_t n = 0, kept = 0;
     for (int64_t i = at; i < s->n; i++)
         if (same_group(&s->sample[i], &s->sample[at]))
@@ -349,8 +350,8 @@ static int64_t places(const struct hn_samples *s, int64_t at, double *value) {
 }
 
 // From one place to the next: the later value against the earlier, paired by replicate.
-static enum hn_code judge_rise(struct judge *j, const struct hn_samples *s, int64_t at, double from,
-                               double to) {
+static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s, int64_t at,
+                               double from, double to) {
     struct pairs p;
     if (make_pairs(j->ctx, s->n, &p))
         return j->ctx->code;
@@ -389,7 +390,7 @@ static enum hn_code judge_rise(struct judge *j, const struct hn_samples *s, int6
     return code;
 }
 
-static enum hn_code judge_along(struct judge *j, const struct hn_samples *s, double *value) {
+static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *s, double *value) {
     for (int64_t i = 0; i < s->n; i++) {
         if (!first_of_group(s, i))
             continue;
@@ -410,7 +411,7 @@ static enum hn_code judge_along(struct judge *j, const struct hn_samples *s, dou
 }
 
 // Least-squares slope of log value over log along, of one replicate of a group; NaN if impossible.
-static double slope_of(const struct hn_samples *s, int64_t at, int64_t replicate) {
+static double slope_of(const struct hn_claim_samples *s, int64_t at, int64_t replicate) {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     for (int64_t i = at; i < s->n; i++) {
         const struct hn_sample *c = &s->sample[i];
@@ -427,7 +428,7 @@ static double slope_of(const struct hn_samples *s, int64_t at, int64_t replicate
     return n > 1 && below > 0 ? (n * xy - x * y) / below : NAN;
 }
 
-static enum hn_code judge_slopes(struct judge *j, const struct hn_samples *s) {
+static enum hn_code judge_slopes(struct judge *j, const struct hn_claim_samples *s) {
     struct pairs p;
     if (make_pairs(j->ctx, s->n, &p))
         return j->ctx->code;
@@ -464,7 +465,7 @@ static enum hn_code judge_series(struct judge *j) {
     int64_t members = hn_side_members(&c->of);
     enum hn_code code = HN_OK;
     for (int64_t m = 0; m < members && !code && j->out->verdict != HN_NOT_TESTED; m++) {
-        struct hn_samples s;
+        struct hn_claim_samples s;
         struct hn_collect what = collect_of(j, &c->of, NULL, m);
         what.along = c->along;
         if (hn_claim_collect(j->ctx, &what, &s))
@@ -497,7 +498,7 @@ static enum hn_code judge_bound(struct judge *j) {
     const struct hn_claim_side *than = &c->than;
     double least = INFINITY;
     for (int64_t m = 0; m < members; m++) {
-        struct hn_samples s;
+        struct hn_claim_samples s;
         struct hn_collect what = collect_of(j, &c->of, NULL, m);
         what.beside = isnan(than->value) ? than : NULL;
         if (hn_claim_collect(j->ctx, &what, &s))

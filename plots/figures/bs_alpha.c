@@ -11,17 +11,17 @@ static bool keep(const struct hn_table *runs, int64_t row) {
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_measure measure[] = {hn_measure_cos, hn_measure_fn, hn_measure_start};
-    const struct hn_sweep sweep = {.option = "alpha",
-                                   .title = "restart probability alpha",
-                                   .rule = "uniform",
-                                   .measure = measure,
-                                   .n = sizeof measure / sizeof measure[0],
-                                   .log = false,
-                                   .choice = {.keep = keep},
-                                   .paper = "bs-alpha",
-                                   .paper_series = "CIFAR10",
-                                   .paper_title = "accuracy, CIFAR-10 (%)"};
+    const struct hn_curve_value measure[] = {hn_curve_cos, hn_curve_fn, hn_curve_start};
+    const struct hn_option_curves sweep = {.option = "alpha",
+                                           .title = "restart probability alpha",
+                                           .rule = "uniform",
+                                           .measure = measure,
+                                           .n = sizeof measure / sizeof measure[0],
+                                           .log = false,
+                                           .choice = {.keep = keep},
+                                           .paper = "bs-alpha",
+                                           .paper_series = "CIFAR10",
+                                           .paper_title = "accuracy, CIFAR-10 (%)"};
     return hn_draw_sweep(page, r, &sweep);
 }
 

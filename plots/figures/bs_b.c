@@ -3,17 +3,17 @@
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_measure measure[] = {hn_measure_fn, hn_measure_cos};
-    const struct hn_sweep sweep = {.option = "batch_size",
-                                   .title = "batch size B",
-                                   .rule = NULL,
-                                   .measure = measure,
-                                   .n = sizeof measure / sizeof measure[0],
-                                   .log = true,
-                                   .choice = {.keep = NULL},
-                                   .paper = "bs-B",
-                                   .paper_series = "CIFAR10",
-                                   .paper_title = "accuracy, CIFAR-10 (%)"};
+    const struct hn_curve_value measure[] = {hn_curve_fn, hn_curve_cos};
+    const struct hn_option_curves sweep = {.option = "batch_size",
+                                           .title = "batch size B",
+                                           .rule = NULL,
+                                           .measure = measure,
+                                           .n = sizeof measure / sizeof measure[0],
+                                           .log = true,
+                                           .choice = {.keep = NULL},
+                                           .paper = "bs-B",
+                                           .paper_series = "CIFAR10",
+                                           .paper_title = "accuracy, CIFAR-10 (%)"};
     return hn_draw_sweep(page, r, &sweep);
 }
 

@@ -30,7 +30,7 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "fn_ratio", .keep = keep}, &g))
         return ctx->code;
     if (hn_groups_values(&g, "graph") > 1) {
-        hn_draw_over_steps(page, &g, &hn_measure_fn, 1, true);
+        hn_draw_over_steps(page, &g, &hn_curve_fn, 1, true);
         add_published(page, (double)(g.steps - 1));
     }
     hn_groups_free(ctx, &g);

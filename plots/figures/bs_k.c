@@ -3,14 +3,14 @@
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_measure measure[] = {hn_measure_cos, hn_measure_fn};
-    const struct hn_sweep sweep = {.option = "K",
-                                   .title = "neighbours K",
-                                   .rule = "uniform",
-                                   .measure = measure,
-                                   .n = sizeof measure / sizeof measure[0],
-                                   .log = false,
-                                   .choice = {.keep = hn_keep_walks_and_uniform}};
+    const struct hn_curve_value measure[] = {hn_curve_cos, hn_curve_fn};
+    const struct hn_option_curves sweep = {.option = "K",
+                                           .title = "neighbours K",
+                                           .rule = "uniform",
+                                           .measure = measure,
+                                           .n = sizeof measure / sizeof measure[0],
+                                           .log = false,
+                                           .choice = {.keep = hn_keep_walks_and_uniform}};
     return hn_draw_sweep(page, r, &sweep);
 }
 

@@ -17,7 +17,7 @@ static bool keep(const struct hn_table *runs, int64_t row) {
 }
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    const struct hn_measure measure[] = {hn_measure_fn, hn_measure_cos};
+    const struct hn_curve_value measure[] = {hn_curve_fn, hn_curve_cos};
     struct hn_groups g;
     bool any = false;
     if (hn_groups_make(ctx, r, (struct hn_choice){.keep = keep}, &g))

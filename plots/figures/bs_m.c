@@ -3,17 +3,17 @@
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    const struct hn_measure measure[] = {hn_measure_cos, hn_measure_fn};
-    const struct hn_sweep sweep = {.option = "M",
-                                   .title = "candidates M",
-                                   .rule = "uniform",
-                                   .measure = measure,
-                                   .n = sizeof measure / sizeof measure[0],
-                                   .log = true,
-                                   .choice = {.keep = hn_keep_walks_and_uniform},
-                                   .paper = "bs-M",
-                                   .paper_series = "CIFAR10",
-                                   .paper_title = "accuracy, CIFAR-10 (%)"};
+    const struct hn_curve_value measure[] = {hn_curve_cos, hn_curve_fn};
+    const struct hn_option_curves sweep = {.option = "M",
+                                           .title = "candidates M",
+                                           .rule = "uniform",
+                                           .measure = measure,
+                                           .n = sizeof measure / sizeof measure[0],
+                                           .log = true,
+                                           .choice = {.keep = hn_keep_walks_and_uniform},
+                                           .paper = "bs-M",
+                                           .paper_series = "CIFAR10",
+                                           .paper_title = "accuracy, CIFAR-10 (%)"};
     return hn_draw_sweep(page, r, &sweep);
 }
 

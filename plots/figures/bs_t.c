@@ -39,7 +39,8 @@ static double mean_of(const struct ages *a, double build, double step, const cha
     return n ? sum / n : NAN;
 }
 
-static void draw_measure(struct hn_page *page, const struct ages *a, const struct hn_measure *m) {
+static void draw_measure(struct hn_page *page, const struct ages *a,
+                         const struct hn_curve_value *m) {
     struct hn_panel *panel = hn_page_panel(page, "", "training step that is judged", m->title);
     panel->y.zero = m->zero;
     panel->x.lo = -0.25;
@@ -61,7 +62,7 @@ static void draw_measure(struct hn_page *page, const struct ages *a, const struc
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
     (void)ctx;
-    static const struct hn_measure measure[] = {
+    static const struct hn_curve_value measure[] = {
         {"cos_mean", "mean in-batch cosine", 1, false},
         {"fn_ratio", "false-negative ratio (%)", 100, true},
         {"graph_overlap", "edges that still hold (%)", 100, true}};

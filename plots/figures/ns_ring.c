@@ -9,7 +9,7 @@ static bool keep(const struct hn_table *runs, int64_t row) {
 }
 
 static void draw_measure(struct hn_page *page, const struct hn_groups *g,
-                         const struct hn_measure *m) {
+                         const struct hn_curve_value *m) {
     static const char *const spaces[] = {"features", "embeddings"};
     struct hn_panel *panel =
         hn_page_panel(page, "", "ring: percentile of similarity to the anchor", m->title);
@@ -41,8 +41,8 @@ static void draw_measure(struct hn_page *page, const struct hn_groups *g,
 }
 
 static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    const struct hn_measure measure[] = {hn_measure_fn,
-                                         {"cos_mean", "mean cosine to the anchor", 1, false}};
+    const struct hn_curve_value measure[] = {hn_curve_fn,
+                                             {"cos_mean", "mean cosine to the anchor", 1, false}};
     struct hn_groups g;
     struct hn_choice choice = {.wanted = "fn_ratio", .keep = keep, .most_settings = 40};
     if (hn_groups_make(ctx, r, choice, &g))

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct hn_measure hn_measure_fn = {"fn_ratio", "false-negative ratio (%)", 100, true};
-const struct hn_measure hn_measure_start = {"fn_start", "pairs with the start's label (%)", 100,
-                                            true};
-const struct hn_measure hn_measure_cos = {"cos_mean", "mean in-batch cosine", 1, false};
+const struct hn_curve_value hn_curve_fn = {"fn_ratio", "false-negative ratio (%)", 100, true};
+const struct hn_curve_value hn_curve_start = {"fn_start", "pairs with the start's label (%)", 100,
+                                              true};
+const struct hn_curve_value hn_curve_cos = {"cos_mean", "mean in-batch cosine", 1, false};
 
 bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value) {
     char own[HN_LABEL_SIZE];
@@ -66,7 +66,7 @@ static const double *kept_by_batch(const struct hn_results *r, const char *colum
 
 // Some of the batches, evenly by rank, so that they are spread as all of them are.
 static void add_batches(struct hn_series *s, const struct hn_groups *g, struct hn_where where,
-                        const struct hn_measure *m, double x) {
+                        const struct hn_curve_value *m, double x) {
     const struct hn_results *r = g->results;
     const double *value = kept_by_batch(r, m->column);
     double all[MOST_BATCHES];
@@ -85,7 +85,7 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
 }
 
 static void draw_setting(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
-                         struct hn_where where, const struct hn_measure *m, bool faint) {
+                         struct hn_where where, const struct hn_curve_value *m, bool faint) {
     int s = where.setting;
     double beside = g->steps > 1 ? 0 : 0.12 * (s - 0.5 * (g->settings - 1));
     struct hn_series *raw =
@@ -102,7 +102,7 @@ static void draw_setting(struct hn_page *page, struct hn_panel *panel, const str
 }
 
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
-                              const struct hn_measure *measure, bool faint) {
+                              const struct hn_curve_value *measure, bool faint) {
     char title[HN_TITLE_SIZE];
     hn_place_title(g, dataset, -1, title, sizeof title);
     struct hn_panel *panel = hn_page_panel(page, title, "training step", measure->title);
@@ -113,7 +113,7 @@ void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, i
 }
 
 void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
-                        const struct hn_measure *measure, int n, bool faint) {
+                        const struct hn_curve_value *measure, int n, bool faint) {
     for (int d = 0; d < g->datasets; d++)
         for (int m = 0; m < n; m++)
             hn_draw_panel_over_steps(page, g, d, &measure[m], faint);
@@ -124,7 +124,7 @@ void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
 // A sweep sorted out: every setting's place on the axis, and which settings share all else.
 struct sorted {
     const struct hn_groups *g;
-    const struct hn_sweep *sweep;
+    const struct hn_option_curves *sweep;
     double x[HN_MOST_SETTINGS];  // NaN = none
     int kind[HN_MOST_SETTINGS];  // of all else
     int order[HN_MOST_SETTINGS]; // settings by x
@@ -166,7 +166,8 @@ static bool same_kind(const struct hn_setting *a, const struct hn_setting *b, co
            (batch || a->batch_size == b->batch_size);
 }
 
-static void sort_out(struct sorted *s, const struct hn_groups *g, const struct hn_sweep *sweep) {
+static void sort_out(struct sorted *s, const struct hn_groups *g,
+                     const struct hn_option_curves *sweep) {
     *s = (struct sorted){.g = g, .sweep = sweep};
     for (int i = 0; i < g->settings; i++) {
         s->x[i] = place_of(&g->setting[i], sweep->option);
@@ -196,7 +197,7 @@ static void kind_label(const struct sorted *s, int kind, char *text, size_t size
 }
 
 static void draw_kind(struct hn_page *page, struct hn_panel *panel, const struct sorted *s,
-                      struct hn_where where, int kind, const struct hn_measure *m) {
+                      struct hn_where where, int kind, const struct hn_curve_value *m) {
     char label[HN_LABEL_SIZE];
     bool by_step = s->drawn == 1;
     int line = by_step ? (int)where.step % HN_THEME_LINES + 1 : kind % HN_THEME_LINES + 1;
@@ -218,7 +219,7 @@ static void draw_kind(struct hn_page *page, struct hn_panel *panel, const struct
 }
 
 static void draw_rule(struct hn_page *page, struct hn_panel *panel, const struct sorted *s,
-                      struct hn_where where, const struct hn_measure *m) {
+                      struct hn_where where, const struct hn_curve_value *m) {
     for (int i = 0; s->sweep->rule && i < s->g->settings; i++) {
         if (strcmp(s->g->setting[i].sampler, s->sweep->rule) != 0)
             continue;
@@ -230,7 +231,7 @@ static void draw_rule(struct hn_page *page, struct hn_panel *panel, const struct
 }
 
 static void draw_measure(struct hn_page *page, const struct sorted *s, int dataset,
-                         const struct hn_measure *m) {
+                         const struct hn_curve_value *m) {
     char title[HN_TITLE_SIZE];
     const struct hn_groups *g = s->g;
     hn_place_title(g, dataset, -1, title, sizeof title);
@@ -246,7 +247,7 @@ static void draw_measure(struct hn_page *page, const struct sorted *s, int datas
     draw_rule(page, panel, s, where, m);
 }
 
-static void draw_published(struct hn_page *page, const struct hn_sweep *sweep) {
+static void draw_published(struct hn_page *page, const struct hn_option_curves *sweep) {
     struct hn_published row;
     const char *rest = hn_published_text(sweep->paper);
     struct hn_panel *panel = hn_page_panel(page, "", sweep->title, sweep->paper_title);
@@ -263,7 +264,7 @@ static void draw_published(struct hn_page *page, const struct hn_sweep *sweep) {
 }
 
 enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
-                           const struct hn_sweep *sweep) {
+                           const struct hn_option_curves *sweep) {
     struct hn_context *ctx = page->ctx;
     struct hn_groups g;
     struct sorted s;

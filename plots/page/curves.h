@@ -7,29 +7,29 @@
 #include "plots/page/paper.h"
 
 // A column of /runs as it is drawn.
-struct hn_measure {
+struct hn_curve_value {
     const char *column, *title; // title with unit
     double scale;               // 100 for percent
     bool zero;                  // the axis begins at 0
 };
-extern const struct hn_measure hn_measure_fn, hn_measure_start, hn_measure_cos;
+extern const struct hn_curve_value hn_curve_fn, hn_curve_start, hn_curve_cos;
 
 // A panel of a data set: a curve of the measure per setting over the steps. faint: some of the
 // batches behind the means, of measures that are kept by batch.
 void hn_draw_panel_over_steps(struct hn_page *page, const struct hn_groups *g, int dataset,
-                              const struct hn_measure *measure, bool faint);
+                              const struct hn_curve_value *measure, bool faint);
 // Such panels by data set and measure.
 void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
-                        const struct hn_measure *measure, int n, bool faint);
+                        const struct hn_curve_value *measure, int n, bool faint);
 
 // A measure over a parameter: a curve per step where all else is the same, else a curve per
 // sampler and other options at the last step. Settings without a number for it stand beside as
 // rules, if they are of sampler `rule`.
-struct hn_sweep {
+struct hn_option_curves {
     const char *option; // of the sampler's parameters, or "batch_size"
     const char *title;  // of its axis
     const char *rule;   // sampler whose mean at the last step is a rule; NULL = none
-    const struct hn_measure *measure;
+    const struct hn_curve_value *measure;
     int n;
     bool log; // axis of the parameter
     struct hn_choice choice;
@@ -37,7 +37,7 @@ struct hn_sweep {
     const char *paper_series, *paper_title;
 };
 HN_MUST_USE enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
-                                       const struct hn_sweep *sweep);
+                                       const struct hn_option_curves *sweep);
 
 // Choices of rows.
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row); // BatchSampler's own (RWR)

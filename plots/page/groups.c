@@ -1,4 +1,5 @@
 #include "plots/page/groups.h"
+#include "core/files.h"
 
 #include "core/stats.h"
 
@@ -353,8 +354,7 @@ int hn_distinct(const struct hn_table *t, const char *column, double *value, int
 }
 
 void hn_dataset_title(const char *dataset, char *text, size_t size) {
-    const char *slash = strrchr(dataset, '/');
-    snprintf(text, size, "%s", slash ? slash + 1 : dataset);
+    snprintf(text, size, "%s", hn_base_name(dataset));
     char *dot = strrchr(text, '.');
     if (dot && dot > text)
         *dot = '\0';
