@@ -32,7 +32,9 @@ endif
 # installed. OpenBLAS's OpenMP build is taken where several are installed, and found again at run time
 # (-rpath); it brings cblas, so that GSL's slow one is left out. No -ffast-math: infinities and NaN
 # carry meaning here; no contraction to fused multiply-add: the same numbers from every compiler.
-packages := gsl openblas hdf5 yaml-0.1 nettle jansson
+# HDF5 without MPI where a distribution tells the two apart.
+hdf5 = $$(pkg-config --exists hdf5-serial && echo hdf5-serial || echo hdf5)
+packages = gsl openblas $(hdf5) yaml-0.1 nettle jansson
 openmp_blas := $(firstword $(wildcard /usr/lib/*/openblas-openmp/pkgconfig))
 pkg = $(shell PKG_CONFIG_PATH="$(openmp_blas):$$PKG_CONFIG_PATH" pkg-config $(1) $(packages))
 once = $(eval $(1) := $(2))$($(1))
@@ -47,7 +49,7 @@ all_cflags = -std=c17 -ffp-contract=off $(OMP) $(warnings) $(CFLAGS) \
 cppflags = -I. -I$(BUILD)/include -D_GNU_SOURCE $(pkg_cflags) $(CPPFLAGS)
 rpath = $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs)))
 ldflags = $(OMP) $(SANITIZE) $(pkg_dirs) $(rpath) $(LDFLAGS)
-libs = -lhdf5_hl $(filter-out -lgslcblas,$(pkg_libs)) -llapacke -lsvm -lm
+libs = -lhdf5_hl $(filter-out -lgslcblas,$(pkg_libs)) -lsvm -lm
 comma := ,
 
 modules := $(shell sed -n 's/^\([a-z/]*\):.*/\1/p' tests/modules.txt)
