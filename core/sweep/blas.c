@@ -1,10 +1,14 @@
 #include "core/sweep/blas.h"
 
 #include <cblas.h>
-#include <lapacke.h>
+#include <math.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
+
+// LAPACK's, which OpenBLAS brings: names end in the lengths of texts.
+void dpotrf_(const char *uplo, const blasint *n, double *a, const blasint *lda, blasint *info,
+             size_t uplo_length);
 
 // Set while the program starts itself again, so that a library that ignores the wish cannot make it
 // do so for ever.
@@ -65,7 +69,12 @@ void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, in
 }
 
 bool hn_cholesky(double *a, int64_t n) {
-    return LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (lapack_int)n, a, (lapack_int)n) == 0;
+    blasint order = (blasint)n, info = 0;
+    dpotrf_("U", &order, a, &order, &info, 1);
+    bool good = info == 0;
+    for (int64_t i = 0; i < n; i++) // a NaN anywhere in a column comes to its diagonal
+        good &= isfinite(a[i * n + i]) && a[i * n + i] > 0;
+    return good;
 }
 
 // Rows of v are columns of what the library sees.

@@ -232,6 +232,27 @@ static void test_kernel_cure(void) {
     CU_ASSERT_EQUAL(strcasecmp(out, "Nehalem"), 0);
 }
 
+static void test_cholesky(void) {
+    const double a[9] = {4, 2, -2, 2, 10, 2, -2, 2, 6}; // U has rows 2 1 -1, 3 1, 2
+    double u[9], v[3] = {4, 14, 6};                     // a (1, 1, 1)
+    memcpy(u, a, sizeof u);
+    CU_ASSERT_FATAL(hn_cholesky(u, 3));
+    CU_ASSERT(u[0] == 2 && u[3] == 1 && u[4] == 3 && u[6] == -1 && u[7] == 1 && u[8] == 2);
+    hn_cholesky_solve(u, 3, v, 1);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_DOUBLE_EQUAL(v[i], 1, 1e-14);
+    static const struct {
+        int at;
+        double value;
+    } bad[] = {{0, -1},  {4, 0},   {8, 1},        {0, NAN},     {3, NAN},
+               {6, NAN}, {8, NAN}, {7, INFINITY}, {8, INFINITY}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        memcpy(u, a, sizeof u);
+        u[bad[i].at] = bad[i].value;
+        CU_ASSERT_FALSE(hn_cholesky(u, 3));
+    }
+}
+
 static const struct hn_test tests[] = {
     {"memory is counted", test_memory_is_counted},
     {"memory refuses", test_memory_refuses},
@@ -244,6 +265,7 @@ static const struct hn_test tests[] = {
     {"normalize", test_normalize},
     {"digest", test_digest},
     {"gemm", test_gemm},
+    {"cholesky", test_cholesky},
     {"kernel cure", test_kernel_cure},
 };
 

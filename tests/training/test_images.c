@@ -4,6 +4,7 @@
 #include "tests/numpy_oracle.h"
 #include "tests/test.h"
 #include "training/images/augment.h"
+#include "training/images/eigen.h"
 #include "training/images/patches.h"
 #include "training/images/views.h"
 
@@ -249,7 +250,34 @@ static void test_views(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// The two largest of three known pairs, and a matrix that has none.
+static void test_eigen(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const double a[9] = {2, -1, 0, -1, 2, 0, 0, 0, 7}; // 7, 3, 1
+    double copy[9], value[2], vector[6];
+    memcpy(copy, a, sizeof copy);
+    HN_CHECK(&ctx, hn_eigen_top(&ctx, copy, 3, 2, value, vector));
+    const double wanted[6] = {0, 0, 1, M_SQRT1_2, -M_SQRT1_2, 0};
+    CU_ASSERT(fabs(value[0] - 7) < 1e-14 && fabs(value[1] - 3) < 1e-14);
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_DOUBLE_EQUAL(fabs(vector[i]), fabs(wanted[i]), 1e-14);
+    CU_ASSERT(vector[2] > 0 && vector[3] * vector[4] < 0);
+    for (int64_t k = 1; k <= 4; k++) {
+        ctx.memory.calls = 0;
+        ctx.memory.fail_at = k;
+        memcpy(copy, a, sizeof copy);
+        CU_ASSERT_EQUAL(hn_eigen_top(&ctx, copy, 3, 2, value, vector), HN_MEMORY);
+    }
+    ctx.memory.fail_at = 0;
+    memcpy(copy, a, sizeof copy);
+    copy[1] = copy[3] = NAN;
+    HN_CHECK_FAILS(&ctx, hn_eigen_top(&ctx, copy, 3, 2, value, vector), HN_INTERNAL, "3 rows");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
+    {"eigenpairs", test_eigen},
     {"augment", test_augment},
     {"augment identities", test_augment_identities},
     {"augment law", test_augment_law},
