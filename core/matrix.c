@@ -2,6 +2,7 @@
 #include "core/clones.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { LANES = 8, FLOAT_LANES = 32 };
 
@@ -31,6 +32,11 @@ static float dot(const float *x, const float *y, int64_t d) {
         for (int l = 0; l < width; l++)
             lane[l] += lane[l + width];
     return lane[0];
+}
+
+void hn_gather_rows(const struct hn_matrix *x, const int32_t *id, int64_t n, float *out) {
+    for (int64_t i = 0; i < n; i++)
+        memcpy(out + i * x->cols, hn_row(x, id[i]), (size_t)x->cols * sizeof *out);
 }
 
 // The loader chooses among clones of static functions only where every compiler can: hence these.

@@ -13,6 +13,8 @@ struct hn_matrix {
 static inline const float *hn_row(const struct hn_matrix *m, int64_t i) {
     return m->data + i * m->stride;
 }
+// out[n x cols] = the rows id[n] of x.
+void hn_gather_rows(const struct hn_matrix *x, const int32_t *id, int64_t n, float *out);
 
 // Inner product of x[d] and y[d] in double, summed in a fixed order of eight lanes. The products of
 // two floats are exact in double, so the value is the same on every machine and with or without

@@ -39,32 +39,6 @@ struct hn_measure {
     bool same[2];           // products within a view that a metric and the loss want
 };
 
-// `count` negatives from entry `at` of the products on.
-static struct hn_run run_of(const struct hn_pairs *p, int64_t at, const int32_t *id,
-                            const int32_t *label, int64_t count) {
-    return (struct hn_run){.count = (int32_t)count,
-                           .id = id,
-                           .label = label,
-                           .cosine = p->cosine ? p->cosine + at : NULL,
-                           .score = p->score ? p->score + at : NULL,
-                           .score_t = p->score_t ? p->score_t + at : NULL,
-                           .same1 = p->same1 ? p->same1 + at : NULL,
-                           .same2 = p->same2 ? p->same2 + at : NULL};
-}
-
-int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_run run[2]) {
-    if (p->start) {
-        int64_t at = p->start[a];
-        run[0] = (struct hn_run){0};
-        run[1] = run_of(p, at, p->negative + at, p->negative_label + at, p->start[a + 1] - at);
-    } else {
-        int64_t row = (int64_t)a * p->n, next = a + 1;
-        run[0] = run_of(p, row, p->id, p->label, once ? 0 : a);
-        run[1] = run_of(p, row + next, p->id + next, p->label + next, p->n - next);
-    }
-    return (int64_t)run[0].count + run[1].count;
-}
-
 static bool any_label(const struct hn_items *items) {
     for (int64_t i = 0; items->labels && i < items->n; i++)
         if (items->labels[i] >= 0)
@@ -302,11 +276,6 @@ static struct hn_pairs listed(const struct hn_metric_env *env, const struct work
                              .negative_label = w->negative_label};
 }
 
-static void gather(const struct hn_matrix *x, const int32_t *id, int32_t n, float *row) {
-    for (int32_t a = 0; a < n; a++)
-        memcpy(row + a * x->cols, hn_row(x, id[a]), (size_t)x->cols * sizeof *row);
-}
-
 // In blocks, so that neither side strides through memory for long.
 static void transpose(const float *from, int32_t n, float *to) {
     enum { BLOCK = 16 };
@@ -319,13 +288,13 @@ static void transpose(const float *from, int32_t n, float *to) {
 
 static void multiply(const struct hn_items *items, const struct workspace *w, struct hn_pairs *p) {
     int64_t n = p->n, d = items->d;
-    gather(&items->x, p->id, p->n, w->row[0]);
+    hn_gather_rows(&items->x, p->id, p->n, w->row[0]);
     hn_gemm_nt(w->row[0], d, w->row[0], d, n, n, d, w->cosine, n);
     p->cosine = w->cosine;
     if (!hn_has_positive(items))
         return;
-    gather(&items->x1, p->id, p->n, w->row[0]);
-    gather(&items->x2, p->id, p->n, w->row[1]);
+    hn_gather_rows(&items->x1, p->id, p->n, w->row[0]);
+    hn_gather_rows(&items->x2, p->id, p->n, w->row[1]);
     hn_gemm_nt(w->row[0], d, w->row[1], d, n, n, d, w->score, n);
     for (int64_t a = 0; a < n; a++)
         w->score[a * n + a] = (float)hn_dot_exact(w->row[0] + a * d, w->row[1] + a * d, d);

@@ -122,19 +122,13 @@ static void permute(const struct hn_threshold *t, int64_t which, int32_t *item) 
     hn_stream_shuffle(&stream, item, t->x.rows);
 }
 
-// copy[size x d] = the rows item[size] of x.
-static void gather(const struct hn_matrix *x, const int32_t *item, int64_t size, float *copy) {
-    for (int64_t i = 0; i < size; i++)
-        memcpy(copy + i * x->cols, hn_row(x, item[i]), (size_t)x->cols * sizeof *copy);
-}
-
 // Products of group k to score[size x size]; how many are of an item with itself.
 static int64_t multiply_group(const struct hn_threshold *t, const struct groups *g, int64_t k,
                               float *copy, float *score) {
     const int32_t *row = g->row + k * g->size, *col = g->col + k * g->size;
     int64_t d = t->x.cols, selves = 0;
-    gather(&t->x, row, g->size, copy);
-    gather(&t->y, col, g->size, copy + g->size * d);
+    hn_gather_rows(&t->x, row, g->size, copy);
+    hn_gather_rows(&t->y, col, g->size, copy + g->size * d);
     hn_gemm_nt(copy, d, copy + g->size * d, d, g->size, g->size, d, score, g->size);
     for (int64_t i = 0; i < g->size; i++)
         for (int64_t j = 0; j < g->size; j++)
@@ -219,15 +213,14 @@ static double aim_high(struct hn_threshold *t) {
 // From the rank in the sample: the values to collect from, and the room to collect in.
 static void aim(struct hn_threshold *t) {
     int64_t m = t->x.rows * (t->x.rows - 1);
+    bool everything = !t->given && t->rank >= sampled(t);
+    t->foreseen = t->pairs.room = everything ? m : room_for(t, (double)t->rank);
     if (t->given) {
         t->low = t->value;
         t->pairs.high = nextafterf((float)(t->value + t->bound), INFINITY);
-        t->foreseen = t->pairs.room = room_for(t, (double)t->rank);
         t->pairs.room_close = t->foreseen / 8 + ROOM_LEAST;
     } else {
-        bool everything = t->rank >= sampled(t);
         t->low = everything ? EVERYTHING : (double)kth_largest(t, tally_sample, t->rank);
-        t->foreseen = t->pairs.room = everything ? m : room_for(t, (double)t->rank);
         double close = aim_high(t);
         t->pairs.room_close = everything ? m : room_for(t, close);
     }
@@ -437,8 +430,7 @@ static enum hn_code select_quantile(struct hn_context *ctx, struct hn_threshold 
     const struct hn_close_pairs *p = &t->pairs;
     double bound = t->bound;
     int64_t rank = wanted_rank(t->x.rows, t->quantile);
-    bool settled = false;
-    *found = false;
+    bool settled = *found = false;
     if (p->overflow)
         return HN_OK;
     t->all_close = p->sure >= rank;
@@ -475,10 +467,8 @@ static enum hn_code aim_again(struct hn_context *ctx, struct hn_threshold *t) {
     if (overflow && hn_min(t->pairs.room, t->pairs.room_close) >= limit)
         return fail_crowd(ctx, t);
     hn_close_pairs_free(ctx, &t->pairs);
-    t->capacity = 0;
-    if (overflow)
-        t->capacity = room > limit / 8 ? limit : 8 * room;
-    else if (!t->all_close)
+    t->capacity = !overflow ? 0 : room > limit / 8 ? limit : 8 * room;
+    if (!overflow && !t->all_close)
         t->rank = 4 * t->rank + HN_THRESHOLD_MARGIN * HN_THRESHOLD_MARGIN;
     aim(t);
     return HN_OK;

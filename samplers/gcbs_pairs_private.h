@@ -1,0 +1,29 @@
+// Packed pairs, as gcbs_pairs.c writes and gcbs_pairs_graph.c reads them.
+#ifndef HN_SAMPLERS_GCBS_PAIRS_PRIVATE_H
+#define HN_SAMPLERS_GCBS_PAIRS_PRIVATE_H
+
+#include "samplers/gcbs_pairs.h"
+
+enum {
+    CHUNK = 8192, // words
+    HEADER = 5,   // words: cell row and column, each low and high, and length
+    MARK = 0x8000 // in a word: a row begins
+};
+
+struct writer; // what a thread is writing
+
+struct work {
+    uint16_t *pool; // [chunks x CHUNK]
+    int64_t *used;  // [chunks] words in each
+    int64_t chunks;
+    int64_t cell; // rows and columns of a cell
+    int shift;    // cell = 1 << shift
+    _Atomic int64_t taken, close_taken;
+    _Atomic bool dry;
+    struct writer *writer; // [threads]
+    int32_t *place;        // [threads x 2 (block + slack)]
+    int64_t stored;        // pairs, sure ones
+    int threads;
+};
+
+#endif
