@@ -45,14 +45,11 @@ enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *na
                             const char *text) {
     if (!text)
         text = "";
-    hid_t type = H5Tcopy(H5T_C_S1);
-    enum hn_code code;
-    if (type < 0 || H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)
-        code = hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
-    else
-        code = set_attribute(ctx, object, name, type, &text);
-    if (type >= 0)
-        (void)H5Tclose(type);
+    hid_t type = hn_h5_text_type();
+    if (type < 0)
+        return hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
+    enum hn_code code = set_attribute(ctx, object, name, type, &text);
+    (void)H5Tclose(type);
     return code;
 }
 
@@ -205,16 +202,6 @@ static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
         return hn_fail(ctx, HN_DATA, "%s: cannot be read: %s; check its permissions", path,
                        strerror(errno));
     return HN_OK;
-}
-
-hid_t hn_h5_transfer_list(void) {
-    enum { CONVERTED_AT_ONCE = 16384 }; // bytes
-    hid_t list = H5Pcreate(H5P_DATASET_XFER);
-    if (list >= 0 && H5Pset_buffer(list, CONVERTED_AT_ONCE, NULL, NULL) < 0) {
-        (void)H5Pclose(list);
-        return H5I_INVALID_HID;
-    }
-    return list;
 }
 
 enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {

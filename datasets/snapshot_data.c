@@ -1,12 +1,8 @@
-// Data sets of a file that is not trusted. An extent in the header of a data set costs nothing to
-// write, so that before anything is allocated it is held against the bytes that the file stores.
+// The data sets of a snapshot: kind, type and extent are checked, then values are read by rows.
 #include "datasets/half.h"
 #include "datasets/snapshot_private.h"
 
-#include <string.h>
-#include <sys/stat.h>
-
-enum { PATH_MAX_HERE = 64, DEFLATE_RATIO = 1032, BLOCK_BYTES = 4 << 20 };
+enum { BLOCK_BYTES = 4 << 20 };
 // Extents that need no proof: some filters store a constant in a few bytes.
 static const int64_t small_bytes = (int64_t)64 << 20;
 static const int64_t items_max = INT32_MAX, dims_max = 1 << 20;
@@ -14,31 +10,6 @@ static const int64_t items_max = INT32_MAX, dims_max = 1 << 20;
 static enum hn_code fail_data(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
                               const char *text) {
     return hn_fail(ctx, HN_DATA, "%s: data set %s %s", s->path, path, text);
-}
-
-// Is there a link at every part of the path, and all of them hard ones?
-static enum hn_code check_links(struct hn_context *ctx, const struct hn_snapshot *s,
-                                const char *path, bool *found) {
-    char part[PATH_MAX_HERE];
-    *found = false;
-    for (const char *end = path; *end;) {
-        end = strchrnul(end + 1, '/');
-        if (end - path >= PATH_MAX_HERE)
-            return hn_fail(ctx, HN_INTERNAL, "the path %s is too long", path);
-        memcpy(part, path, (size_t)(end - path));
-        part[end - path] = 0;
-        H5L_info_t link;
-        if (H5Lexists(s->file, part, H5P_DEFAULT) <= 0)
-            return HN_OK;
-        if (H5Lget_info(s->file, part, &link, H5P_DEFAULT) < 0)
-            return fail_data(ctx, s, path, "cannot be looked up; the file is damaged");
-        if (link.type != H5L_TYPE_HARD)
-            return fail_data(ctx, s, path,
-                             "is a soft or external link, which is not followed; store the data "
-                             "themselves (h5repack or h5copy -f ext)");
-    }
-    *found = true;
-    return HN_OK;
 }
 
 hid_t hn_data_half_type(H5T_order_t order) {
@@ -79,37 +50,30 @@ static bool find_float_type(hid_t type, struct hn_data *data) {
 }
 
 static enum hn_code check_type(struct hn_context *ctx, const struct hn_snapshot *s,
-                               struct hn_data *data, int64_t *size) {
-    hid_t type = H5Dget_type(data->id);
-    if (type < 0)
-        return fail_data(ctx, s, data->path, "has no readable type; the file is damaged");
-    H5T_class_t class = H5Tget_class(type);
-    *size = (int64_t)H5Tget_size(type);
-    enum hn_code code = HN_OK;
-    if (data->kind == HN_DATA_INTEGERS && (class != H5T_INTEGER || *size < 1 || *size > 8))
-        code = fail_data(ctx, s, data->path, "does not hold integers; store it as int32 or int64");
-    if (data->kind == HN_DATA_FLOATS && (class != H5T_FLOAT || !find_float_type(type, data)))
-        code = fail_data(ctx, s, data->path,
+                               const struct hn_h5_data *stored, struct hn_data *data) {
+    bool integers = stored->class == H5T_INTEGER && stored->size >= 1 && stored->size <= 8;
+    if (data->kind == HN_DATA_INTEGERS && !integers)
+        return fail_data(ctx, s, data->path, "does not hold integers; store it as int32 or int64");
+    if (data->kind == HN_DATA_FLOATS &&
+        (stored->class != H5T_FLOAT || !find_float_type(stored->type, data)))
+        return fail_data(ctx, s, data->path,
                          "does not hold IEEE floats; store it as float16, float32 or float64");
-    (void)H5Tclose(type);
-    return code;
+    return HN_OK;
 }
 
+// Axes of a data set stand at the end of [steps, rows, cols], that of one axis is rows.
+static int first_axis(int rank) { return HN_H5_RANK_MAX - (rank == 1 ? 2 : rank); }
+
 static enum hn_code check_extent(struct hn_context *ctx, const struct hn_snapshot *s,
-                                 struct hn_data *data) {
-    hsize_t dim[HN_DATA_RANK_MAX] = {1, 1, 1};
-    hid_t space = H5Dget_space(data->id);
-    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
-    if (rank >= 1 && rank <= HN_DATA_RANK_MAX &&
-        H5Sget_simple_extent_dims(space, dim + HN_DATA_RANK_MAX - (rank == 1 ? 2 : rank), NULL) < 0)
-        rank = -1;
-    if (space >= 0)
-        (void)H5Sclose(space);
-    int most = data->kind == HN_DATA_INTEGERS ? 1 : HN_DATA_RANK_MAX;
+                                 const struct hn_h5_data *stored, struct hn_data *data) {
+    hsize_t dim[HN_H5_RANK_MAX] = {1, 1, 1};
+    int rank = stored->rank, most = data->kind == HN_DATA_INTEGERS ? 1 : HN_H5_RANK_MAX;
     if (rank < 1 || rank > most)
         return hn_fail(ctx, HN_DATA,
                        "%s: data set %s has the wrong rank: %d, at most %d is allowed", s->path,
                        data->path, rank, most);
+    for (int i = 0; i < rank; i++)
+        dim[first_axis(rank) + i] = stored->dim[i];
     // Only edges of a graph may be more than items can be.
     bool edges = rank == 1;
     if (dim[0] > (hsize_t)items_max || dim[2] > (hsize_t)dims_max ||
@@ -127,122 +91,62 @@ static enum hn_code check_extent(struct hn_context *ctx, const struct hn_snapsho
     return HN_OK;
 }
 
-// What the creation properties of a data set say about where its values are.
-struct storage {
-    H5D_layout_t layout;
-    int external, filters, missing_filter;
-    int64_t chunk_rows, chunk_values; // 0: not chunked
-};
-
-static void look_at_chunks(hid_t list, const struct hn_data *data, struct storage *st) {
-    hsize_t chunk[HN_DATA_RANK_MAX] = {1, 1, 1};
-    int shift = HN_DATA_RANK_MAX - (data->rank == 1 ? 2 : data->rank);
-    if (H5Pget_chunk(list, data->rank, chunk + shift) != data->rank)
-        return;
-    st->chunk_rows = (int64_t)chunk[1];
-    // At most 2^32 each by the format: the product of two fits, and a chunk is below 2^32 bytes.
-    if (!hn_mul((int64_t)chunk[1], (int64_t)chunk[2], &st->chunk_values) ||
-        !hn_mul(st->chunk_values, (int64_t)chunk[0], &st->chunk_values))
-        st->chunk_values = INT64_MAX;
-}
-
-static bool look_at_storage(const struct hn_data *data, struct storage *st) {
-    *st = (struct storage){H5D_LAYOUT_ERROR, 0, 0, -1, 0, 0};
-    hid_t list = H5Dget_create_plist(data->id);
-    if (list < 0)
-        return false;
-    st->layout = H5Pget_layout(list);
-    st->external = H5Pget_external_count(list);
-    st->filters = H5Pget_nfilters(list);
-    for (int i = 0; i < st->filters && st->missing_filter < 0; i++) {
-        unsigned flags;
-        size_t n_values = 0;
-        H5Z_filter_t filter =
-            H5Pget_filter2(list, (unsigned)i, &flags, &n_values, NULL, 0, NULL, NULL);
-        if (filter < 0 || H5Zfilter_avail(filter) <= 0)
-            st->missing_filter = filter < 0 ? 0 : filter;
-    }
-    if (st->layout == H5D_CHUNKED)
-        look_at_chunks(list, data, st);
-    (void)H5Pclose(list);
-    return st->layout != H5D_LAYOUT_ERROR && st->external >= 0 && st->filters >= 0;
-}
-
-static int64_t file_bytes(const struct hn_snapshot *s) {
-    hsize_t size = 0;
-    return H5Fget_filesize(s->file, &size) >= 0 && size < INT64_MAX ? (int64_t)size : 0;
-}
-
-// Can a file that stores `stored` bytes hold `bytes` bytes of values?
-static bool plausible(const struct storage *st, int64_t stored, int64_t bytes) {
-    if (st->layout != H5D_CHUNKED || st->filters == 0)
-        return stored >= bytes;
-    int64_t most;
-    return bytes <= small_bytes || !hn_mul(stored, DEFLATE_RATIO, &most) || bytes <= most;
-}
-
 static enum hn_code check_storage(struct hn_context *ctx, const struct hn_snapshot *s,
-                                  struct hn_data *data, int64_t size) {
-    struct storage st;
-    if (!look_at_storage(data, &st))
-        return fail_data(ctx, s, data->path, "has no readable layout; the file is damaged");
-    if (st.external > 0 || st.layout == H5D_VIRTUAL)
-        return fail_data(
-            ctx, s, data->path,
-            "keeps its values in other files, which are not followed; make a copy with "
-            "h5repack");
-    if (st.missing_filter >= 0)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: data set %s is compressed by filter %d, which HDF5 does not have here; "
-                       "h5repack -f GZIP=4 makes a copy that it can read",
-                       s->path, data->path, st.missing_filter);
-    int64_t stored = (int64_t)H5Dget_storage_size(data->id);
-    int64_t bytes, chunk;
-    if (!hn_mul(data->steps, data->rows, &bytes) || !hn_mul(bytes, data->cols, &bytes) ||
-        !hn_mul(bytes, size, &bytes) || !hn_mul(st.chunk_values, size, &chunk) || stored < 0 ||
-        stored > file_bytes(s) || !plausible(&st, stored, bytes) || !plausible(&st, stored, chunk))
+                                  const struct hn_h5_data *stored, struct hn_data *data) {
+    if (!hn_h5_data_holds(stored, hn_h5_file_bytes(s->file), small_bytes))
         return hn_fail(
             ctx, HN_DATA,
             "%s: data set %s says it holds %lld x %lld x %lld values, the file stores %lld "
             "bytes of them; it is damaged or was not finished",
             s->path, data->path, (long long)data->steps, (long long)data->rows,
-            (long long)data->cols, (long long)stored);
-    int64_t unit = hn_max(st.chunk_rows, 1); // a chunk read twice is decompressed twice
-    int64_t units = hn_max(1, BLOCK_BYTES / hn_max(1, unit * data->cols * size));
+            (long long)data->cols, (long long)stored->stored);
+    int axis = data->rank == 3; // of the rows
+    int64_t unit = stored->chunked ? hn_max((int64_t)stored->chunk[axis], 1) : 1;
+    // Whole chunks: one that is read twice is decompressed twice.
+    int64_t units = hn_max(1, BLOCK_BYTES / hn_max(1, unit * data->cols * stored->size));
     data->block = hn_max(1, hn_min(data->rows, unit * units));
     return HN_OK;
 }
 
-static enum hn_code open_object(struct hn_context *ctx, const struct hn_snapshot *s,
-                                struct hn_data *data) {
-    hid_t object = H5Oopen(s->file, data->path, H5P_DEFAULT);
-    if (object < 0)
-        return fail_data(ctx, s, data->path, "cannot be opened; the file is damaged");
-    if (H5Iget_type(object) != H5I_DATASET) {
-        (void)H5Oclose(object);
-        return fail_data(ctx, s, data->path, "is not a data set but a group or a type");
-    }
-    data->id = object;
-    return HN_OK;
+static enum hn_code fail_open(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
+                              const struct hn_h5_data *stored, enum hn_h5_fault fault) {
+    static const char *const text[HN_H5_FAULTS] = {
+        [HN_H5_LINKED] = "is a soft or external link, which is not followed; store the data "
+                         "themselves (h5repack or h5copy -f ext)",
+        [HN_H5_UNFOUND] = "cannot be looked up; the file is damaged",
+        [HN_H5_UNREADABLE] = "cannot be opened; the file is damaged",
+        [HN_H5_NOT_DATA] = "is not a data set but a group or a type",
+        [HN_H5_NO_TYPE] = "has no readable type; the file is damaged",
+        [HN_H5_NO_LAYOUT] = "has no readable layout; the file is damaged",
+        [HN_H5_ELSEWHERE] = "keeps its values in other files, which are not followed; make a copy "
+                            "with h5repack"};
+    if (fault != HN_H5_FILTER)
+        return fail_data(ctx, s, path, text[fault]);
+    return hn_fail(ctx, HN_DATA,
+                   "%s: data set %s is compressed by filter %d, which HDF5 does not have here; "
+                   "h5repack -f GZIP=4 makes a copy that it can read",
+                   s->path, path, stored->missing_filter);
 }
 
 enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s, const char *path,
                           enum hn_data_kind kind, struct hn_data *out) {
+    struct hn_h5_data stored;
     *out = (struct hn_data){.path = path, .id = H5I_INVALID_HID, .kind = kind};
-    bool found;
-    int64_t size = 0;
-    enum hn_code code = check_links(ctx, s, path, &found);
-    if (code != HN_OK || !found)
-        return code;
-    code = open_object(ctx, s, out);
+    enum hn_h5_fault fault = hn_h5_data_open(s->file, path, &stored);
+    if (fault == HN_H5_ABSENT)
+        return HN_OK;
+    if (fault != HN_H5_GOOD)
+        return fail_open(ctx, s, path, &stored, fault);
+    enum hn_code code = check_type(ctx, s, &stored, out);
     if (code == HN_OK)
-        code = check_type(ctx, s, out, &size);
+        code = check_extent(ctx, s, &stored, out);
     if (code == HN_OK)
-        code = check_extent(ctx, s, out);
-    if (code == HN_OK)
-        code = check_storage(ctx, s, out, size);
-    if (code != HN_OK)
-        hn_data_close(out);
+        code = check_storage(ctx, s, &stored, out);
+    if (code == HN_OK) {
+        out->id = stored.id;
+        stored.id = H5I_INVALID_HID;
+    }
+    hn_h5_data_close(&stored);
     return code;
 }
 
@@ -256,9 +160,9 @@ void hn_data_close(struct hn_data *data) {
 static enum hn_code read_slab(struct hn_context *ctx, const struct hn_snapshot *s,
                               const struct hn_data *data, const int64_t at[3], hid_t type,
                               void *out) {
-    hsize_t start[HN_DATA_RANK_MAX] = {(hsize_t)at[0], (hsize_t)at[1], 0};
-    hsize_t count[HN_DATA_RANK_MAX] = {1, (hsize_t)at[2], (hsize_t)data->cols};
-    int shift = HN_DATA_RANK_MAX - (data->rank == 1 ? 2 : data->rank);
+    hsize_t start[HN_H5_RANK_MAX] = {(hsize_t)at[0], (hsize_t)at[1], 0};
+    hsize_t count[HN_H5_RANK_MAX] = {1, (hsize_t)at[2], (hsize_t)data->cols};
+    int shift = first_axis(data->rank);
     hid_t in_file = H5Dget_space(data->id);
     hid_t in_memory = H5Screate_simple(data->rank, count + shift, NULL);
     bool good = in_file >= 0 && in_memory >= 0 && type >= 0 &&

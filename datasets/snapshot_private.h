@@ -8,7 +8,7 @@
 
 #define HN_SNAPSHOT_SCHEMA "hardneg-snapshot"
 
-enum { HN_SNAPSHOT_VERSION = 1, HN_DATA_RANK_MAX = 3, HN_SNAPSHOT_SERIES = 3 };
+enum { HN_SNAPSHOT_VERSION = 1, HN_SNAPSHOT_SERIES = 3 };
 
 enum hn_data_kind { HN_DATA_INTEGERS, HN_DATA_FLOATS };
 
@@ -89,8 +89,22 @@ struct hn_sparse_rows {
     int64_t cols;
 };
 HN_MUST_USE enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
-                                               const struct hn_sparse_rows *rows,
-                                               struct hn_graph *out);
+                                               const struct hn_sparse_rows *rows, struct hn_graph *out);
+// A file in work.
+struct hn_snapshot_writer {
+    hid_t file;
+    char *temporary, *path;
+    hid_t step;                       // data set /step
+    hid_t series[HN_SNAPSHOT_SERIES]; // negative: not in this file
+    hid_t row_type;                   // float16: what is handed to HDF5
+    enum hn_float_type type;
+    int64_t n, d, steps, last;
+    int64_t block;    // rows to write at once: whole chunks
+    uint16_t *halves; // [block x d], float16 only
+    float *rounded;   // [block x d], float16 only: the halves, back as floats
+};
+enum hn_code hn_snapshot_fail_write(struct hn_context *ctx, const struct hn_snapshot_writer *w);
+
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);
 

@@ -3,6 +3,7 @@
 #ifndef HN_METRICS_METRIC_H
 #define HN_METRICS_METRIC_H
 
+#include "core/pairs.h"
 #include "core/stats.h"
 #include "core/table.h"
 #include "datasets/items.h"
@@ -84,13 +85,6 @@ struct hn_cell_arrays {
     int64_t batches;
     double *batch_fn_ratio; // [batches]
     double *batch_cos_mean; // [batches]
-};
-enum {
-    HN_PAIR_POSITIVE,
-    HN_PAIR_TRUE_NEGATIVE,
-    HN_PAIR_FALSE_NEGATIVE,
-    HN_PAIR_UNLABELLED,
-    HN_PAIR_KINDS
 };
 enum { HN_HISTOGRAM_BINS = 200 };
 

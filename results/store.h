@@ -20,7 +20,7 @@ struct hn_results {
     struct hn_table timing; // column `run` is the row of runs
     struct hn_table *table; // [n_tables] written under /tables/<name>, or /<name> for
     int64_t n_tables;       // "snapshots" and "training"
-    int64_t kinds, bins;    // of the histogram: HN_PAIR_KINDS kinds (metrics/metric.h), 0 = none
+    int64_t kinds, bins;    // of the histogram: HN_PAIR_KINDS kinds (core/pairs.h), 0 = none
     uint64_t *histogram;    // [runs.rows x kinds x bins]
     double bin_lo, bin_hi;
     int64_t *batch_start;                    // [runs.rows + 1] from 0; NULL = no batches kept

@@ -3,7 +3,7 @@
 //
 // The same content gives the same bytes: no times in object headers, attributes in order of their
 // names, everything else in the order of the tables.
-#include "datasets/h5.h"
+#include "core/pairs.h"
 #include "results/store_private.h"
 
 #include <hdf5_hl.h>
@@ -25,84 +25,39 @@ struct writer {
     hid_t transfer;   // how texts are written
 };
 
-// A dataset to be written: data[dims], of `memory` type, stored as `type`.
-struct array {
-    const char *name;
-    hid_t type, memory;
-    int rank;
-    hsize_t dims[3];
-    const void *data;
-};
-
 static enum hn_code failed(const struct writer *w, const char *name) {
     return hn_fail(w->ctx, HN_IO, "%s: writing %s failed: is the disk full?", w->path, name);
 }
 
 static hid_t create_group(const struct writer *w, hid_t parent, const char *name) {
-    hid_t list = H5Pcreate(H5P_GROUP_CREATE), group = H5I_INVALID_HID;
-    if (list >= 0 &&
-        H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0 &&
-        H5Pset_obj_track_times(list, false) >= 0)
-        group = H5Gcreate2(parent, name, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (list >= 0)
-        (void)H5Pclose(list);
+    hid_t group = hn_h5_write_group(parent, name);
     if (group < 0)
         (void)failed(w, name);
     return group;
 }
 
-static bool set_chunks(hid_t list, const struct array *a) {
-    hsize_t chunk[3] = {a->dims[0], a->dims[1], a->dims[2]};
-    hsize_t most = a->rank == 1 ? CHUNK_ROWS : CHUNK_HISTOGRAMS;
-    if (chunk[0] > most)
-        chunk[0] = most;
-    return H5Pset_chunk(list, a->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
-           H5Pset_deflate(list, DEFLATE_LEVEL) >= 0;
-}
-
 // Large arrays of numbers are compressed; text is not, its bytes stand elsewhere in the file.
-static hid_t creation_list(const struct array *a) {
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    if (list < 0)
-        return list;
-    hsize_t bytes = H5Tget_size(a->type);
-    for (int i = 0; i < a->rank; i++)
-        bytes *= a->dims[i];
-    bool text = H5Tget_class(a->type) == H5T_STRING;
-    if (H5Pset_obj_track_times(list, false) < 0 ||
-        (!text && bytes >= COMPRESS_FROM && !set_chunks(list, a))) {
-        (void)H5Pclose(list);
-        return H5I_INVALID_HID;
-    }
-    return list;
+static struct hn_h5_array laid_out(const struct writer *w, const struct hn_h5_array *array) {
+    struct hn_h5_array a = *array;
+    hsize_t bytes = H5Tget_size(a.type), most = a.rank == 1 ? CHUNK_ROWS : CHUNK_HISTOGRAMS;
+    for (int i = 0; i < a.rank; i++)
+        bytes *= a.dim[i];
+    a.transfer = w->transfer;
+    if (H5Tget_class(a.type) == H5T_STRING || bytes < COMPRESS_FROM)
+        return a;
+    memcpy(a.chunk, a.dim, sizeof a.chunk);
+    if (a.chunk[0] > most)
+        a.chunk[0] = most;
+    a.deflate = DEFLATE_LEVEL;
+    return a;
 }
 
 // Creates and fills a dataset; negative on failure, with the message recorded.
-static hid_t write_array(const struct writer *w, hid_t parent, const struct array *a) {
-    hid_t space = H5Screate_simple(a->rank, a->dims, NULL), list = creation_list(a);
-    hid_t set = H5I_INVALID_HID;
-    if (space >= 0 && list >= 0)
-        set = H5Dcreate2(parent, a->name, a->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (set >= 0 && H5Dwrite(set, a->memory, H5S_ALL, H5S_ALL, w->transfer, a->data) < 0) {
-        (void)H5Dclose(set);
-        set = H5I_INVALID_HID;
-    }
-    if (space >= 0)
-        (void)H5Sclose(space);
-    if (list >= 0)
-        (void)H5Pclose(list);
+static hid_t write_array(const struct writer *w, hid_t parent, const struct hn_h5_array *array) {
+    const struct hn_h5_array a = laid_out(w, array);
+    hid_t set = hn_h5_write_array(parent, &a);
     if (set < 0)
-        (void)failed(w, a->name);
-    return set;
-}
-
-static hid_t write_scale(const struct writer *w, hid_t parent, const struct array *a) {
-    hid_t set = write_array(w, parent, a);
-    if (set >= 0 && H5DSset_scale(set, a->name) < 0) {
-        (void)H5Dclose(set);
-        (void)failed(w, a->name);
-        return H5I_INVALID_HID;
-    }
+        (void)failed(w, a.name);
     return set;
 }
 
@@ -131,69 +86,85 @@ static enum hn_code finish(const struct writer *w, hid_t set, const struct hn_co
     return code;
 }
 
-static struct array reals(const char *name, int64_t n, const double *data) {
-    return (struct array){name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 1, {(hsize_t)n, 1, 1}, data};
+static struct hn_h5_array array_of(const struct writer *w, const struct hn_column *column,
+                                   int64_t n, const void *data) {
+    const hid_t type[][2] = {[HN_COLUMN_TEXT] = {w->text, w->text},
+                             [HN_COLUMN_REAL] = {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE},
+                             [HN_COLUMN_INT] = {H5T_STD_I64LE, H5T_NATIVE_INT64}};
+    const hid_t *t = type[column->kind];
+    return (struct hn_h5_array){.name = column->name,
+                                .type = t[0],
+                                .memory = t[1],
+                                .rank = 1,
+                                .dim = {(hsize_t)n, 1, 1},
+                                .data = data};
 }
 
-static struct array counts(const char *name, int64_t n, const int64_t *data) {
-    return (struct array){name, H5T_STD_I64LE, H5T_NATIVE_INT64, 1, {(hsize_t)n, 1, 1}, data};
+// data[n] along the axis of a scale.
+static enum hn_code write_values(const struct writer *w, hid_t group,
+                                 const struct hn_column *column, int64_t n, const void *data,
+                                 hid_t scale) {
+    const struct hn_h5_array a = array_of(w, column, n, data);
+    return finish(w, write_array(w, group, &a), column, &scale, 1);
 }
 
-static struct array texts(const struct writer *w, const char *name, int64_t n,
-                          const char *const *data) {
-    return (struct array){name, w->text, w->text, 1, {(hsize_t)n, 1, 1}, data};
-}
-
-static enum hn_code write_column(const struct writer *w, hid_t group, const struct hn_table *t,
-                                 int c, hid_t row) {
-    const struct hn_column *column = &t->column[c];
-    const union hn_cells *cells = &t->cells[c];
-    if (strcmp(column->name, HN_STORE_ROW) == 0 || strchr(column->name, '/'))
-        return hn_fail(w->ctx, HN_INTERNAL, "table %s: a column cannot be called %s", t->name,
-                       column->name);
-    struct array a;
-    switch (column->kind) {
-    case HN_COLUMN_TEXT:
-        a = texts(w, column->name, t->rows, (const char *const *)cells->text);
-        break;
-    case HN_COLUMN_REAL: a = reals(column->name, t->rows, cells->real); break;
-    default: a = counts(column->name, t->rows, cells->count); break;
-    }
-    return finish(w, write_array(w, group, &a), column, &row, 1);
-}
-
-// The scale of an axis: the numbers in data[n]. Returns it open.
-static hid_t number_scale(const struct writer *w, hid_t group, const char *name,
-                          const char *long_name, int64_t n, const int64_t *data) {
-    struct array a = counts(name, n, data);
-    struct hn_column column = {name, HN_COLUMN_INT, "1", long_name, HN_NEITHER};
-    hid_t set = write_scale(w, group, &a);
-    if (set >= 0 && describe(w, set, &column)) {
+// data[n] as the scale of an axis, open; negative on failure.
+static hid_t write_scale(const struct writer *w, hid_t group, const struct hn_column *column,
+                         int64_t n, const void *data) {
+    const struct hn_h5_array plain = array_of(w, column, n, data), a = laid_out(w, &plain);
+    hid_t set = hn_h5_write_scale(group, &a, a.name);
+    if (set < 0)
+        (void)failed(w, a.name);
+    else if (describe(w, set, column)) {
         (void)H5Dclose(set);
         set = H5I_INVALID_HID;
     }
     return set;
 }
 
+static hid_t write_splits(const struct writer *w, hid_t group, const char *name,
+                          const char *long_name, int64_t n, const int64_t *data) {
+    const struct hn_column column = {name, HN_COLUMN_INT, "1", long_name, HN_NEITHER};
+    return write_scale(w, group, &column, n, data);
+}
+
+// A scale that counts from 0 within each range [start[i], start[i + 1]), i < n.
+static hid_t write_numbers(const struct writer *w, hid_t group, const char *name,
+                           const char *long_name, int64_t n, const int64_t *start) {
+    int64_t *number = hn_alloc(w->ctx, start[n], sizeof *number);
+    if (!number)
+        return H5I_INVALID_HID;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = start[i]; k < start[i + 1]; k++)
+            number[k] = k - start[i];
+    hid_t set = write_splits(w, group, name, long_name, start[n], number);
+    hn_free(w->ctx, number);
+    return set;
+}
+
+static enum hn_code write_column(const struct writer *w, hid_t group, const struct hn_table *t,
+                                 int c, hid_t row) {
+    const struct hn_column *column = &t->column[c];
+    if (strcmp(column->name, HN_STORE_ROW) == 0 || strchr(column->name, '/'))
+        return hn_fail(w->ctx, HN_INTERNAL, "table %s: a column cannot be called %s", t->name,
+                       column->name);
+    return write_values(w, group, column, t->rows, t->cells[c].text, row);
+}
+
 // Writes the table into a group of its name and returns its row scale, open.
 static hid_t write_table(const struct writer *w, hid_t parent, const char *name,
                          const struct hn_table *t) {
-    hid_t group = create_group(w, parent, name), row = H5I_INVALID_HID;
-    int64_t *number = hn_alloc(w->ctx, t->rows, sizeof *number);
-    if (group < 0 || !number)
-        goto done;
-    for (int64_t r = 0; r < t->rows; r++)
-        number[r] = r;
-    row = number_scale(w, group, HN_STORE_ROW, "row of this table", t->rows, number);
+    const int64_t rows[] = {0, t->rows};
+    hid_t group = create_group(w, parent, name);
+    if (group < 0)
+        return group;
+    hid_t row = write_numbers(w, group, HN_STORE_ROW, "row of this table", 1, rows);
     for (int c = 0; row >= 0 && c < t->n_columns; c++)
         if (write_column(w, group, t, c, row)) {
             (void)H5Dclose(row);
             row = H5I_INVALID_HID;
         }
-done:
-    hn_free(w->ctx, number);
-    if (group >= 0)
-        (void)H5Gclose(group);
+    (void)H5Gclose(group);
     return row;
 }
 
@@ -223,49 +194,35 @@ static enum hn_code write_tables(const struct writer *w, const struct hn_results
     return code;
 }
 
-static enum hn_code write_edges(const struct writer *w, hid_t group, const struct hn_results *r) {
-    double *edge = hn_alloc(w->ctx, r->bins + 1, sizeof *edge);
-    if (!edge)
-        return w->ctx->code;
-    for (int64_t b = 0; b <= r->bins; b++)
-        edge[b] = r->bin_lo + (r->bin_hi - r->bin_lo) * (double)b / (double)r->bins;
-    struct array a = reals("bin_edge", r->bins + 1, edge);
-    struct hn_column column = {"bin_edge", HN_COLUMN_REAL, "1", "edges of the bins of cosine",
-                               HN_NEITHER};
-    enum hn_code code = finish(w, write_scale(w, group, &a), &column, NULL, 0);
-    hn_free(w->ctx, edge);
-    return code;
-}
-
-static hid_t write_centres(const struct writer *w, hid_t group, const struct hn_results *r) {
-    double *centre = hn_alloc(w->ctx, r->bins, sizeof *centre);
-    if (!centre)
+// A scale of n points, the first at bin `first` of the histogram (0.5: the middle of bin 0).
+static hid_t write_points(const struct writer *w, hid_t group, const struct hn_results *r,
+                          const struct hn_column *column, int64_t n, double first) {
+    double *point = hn_alloc(w->ctx, n, sizeof *point);
+    if (!point)
         return H5I_INVALID_HID;
-    for (int64_t b = 0; b < r->bins; b++)
-        centre[b] = r->bin_lo + (r->bin_hi - r->bin_lo) * ((double)b + 0.5) / (double)r->bins;
-    struct array a = reals("bin", r->bins, centre);
-    struct hn_column column = {"bin", HN_COLUMN_REAL, "1", "middle of the bin of cosine",
-                               HN_NEITHER};
-    hid_t set = write_scale(w, group, &a);
-    if (set >= 0 && describe(w, set, &column)) {
-        (void)H5Dclose(set);
-        set = H5I_INVALID_HID;
-    }
-    hn_free(w->ctx, centre);
+    for (int64_t b = 0; b < n; b++)
+        point[b] = r->bin_lo + (r->bin_hi - r->bin_lo) * ((double)b + first) / (double)r->bins;
+    hid_t set = write_scale(w, group, column, n, point);
+    hn_free(w->ctx, point);
     return set;
 }
 
-static hid_t write_kinds(const struct writer *w, hid_t group) {
-    struct array a = texts(w, "kind", HN_PAIR_KINDS, hn_store_kinds);
-    struct hn_column column = {"kind", HN_COLUMN_TEXT, "", "relation of the two items of a pair",
-                               HN_NEITHER};
-    hid_t set = write_scale(w, group, &a);
-    if (set >= 0 && describe(w, set, &column)) {
-        (void)H5Dclose(set);
-        set = H5I_INVALID_HID;
-    }
-    return set;
+static void close_all(const hid_t *set, int n) {
+    for (int i = 0; i < n; i++)
+        if (set[i] >= 0)
+            (void)H5Dclose(set[i]);
 }
+
+static const char *const kind_name[HN_PAIR_KINDS] = {[HN_PAIR_POSITIVE] = "positive",
+                                                     [HN_PAIR_TRUE_NEGATIVE] = "true_negative",
+                                                     [HN_PAIR_FALSE_NEGATIVE] = "false_negative",
+                                                     [HN_PAIR_UNLABELLED] = "unlabelled"};
+
+static const struct hn_column histogram_column[] = {
+    {"kind", HN_COLUMN_TEXT, "", "relation of the two items of a pair", HN_NEITHER},
+    {"bin_edge", HN_COLUMN_REAL, "1", "edges of the bins of cosine", HN_NEITHER},
+    {"bin", HN_COLUMN_REAL, "1", "middle of the bin of cosine", HN_NEITHER},
+    {"counts", HN_COLUMN_INT, "pairs", "pairs of a cell's batches by cosine", HN_NEITHER}};
 
 static enum hn_code write_histogram(const struct writer *w, const struct hn_results *r, hid_t row) {
     if (r->kinds == 0)
@@ -276,40 +233,25 @@ static enum hn_code write_histogram(const struct writer *w, const struct hn_resu
     hid_t group = create_group(w, w->file, "hist");
     if (group < 0)
         return w->ctx->code;
-    hid_t scale[3] = {row, write_kinds(w, group), H5I_INVALID_HID};
-    enum hn_code code = scale[1] < 0 ? w->ctx->code : write_edges(w, group, r);
-    if (code == HN_OK && (scale[2] = write_centres(w, group, r)) < 0)
-        code = w->ctx->code;
+    const struct hn_column *column = histogram_column;
+    hid_t kind = write_scale(w, group, &column[0], HN_PAIR_KINDS, kind_name);
+    hid_t edge = kind < 0 ? kind : write_points(w, group, r, &column[1], r->bins + 1, 0);
+    hid_t bin = edge < 0 ? edge : write_points(w, group, r, &column[2], r->bins, 0.5);
+    const hid_t scale[3] = {row, kind, bin};
+    enum hn_code code = bin < 0 ? w->ctx->code : HN_OK;
     if (code == HN_OK) {
-        struct array a = {"counts",
-                          H5T_STD_U64LE,
-                          H5T_NATIVE_UINT64,
-                          3,
-                          {(hsize_t)r->runs.rows, HN_PAIR_KINDS, (hsize_t)r->bins},
-                          r->histogram};
-        struct hn_column column = {"counts", HN_COLUMN_INT, "pairs",
-                                   "pairs of a cell's batches by cosine", HN_NEITHER};
-        code = finish(w, write_array(w, group, &a), &column, scale, 3);
+        const struct hn_h5_array a = {
+            .name = "counts",
+            .type = H5T_STD_U64LE,
+            .memory = H5T_NATIVE_UINT64,
+            .rank = 3,
+            .dim = {(hsize_t)r->runs.rows, HN_PAIR_KINDS, (hsize_t)r->bins},
+            .data = r->histogram};
+        code = finish(w, write_array(w, group, &a), &column[3], scale, 3);
     }
-    for (int axis = 1; axis < 3; axis++)
-        if (scale[axis] >= 0)
-            (void)H5Dclose(scale[axis]);
+    close_all((const hid_t[]){kind, edge, bin}, 3);
     (void)H5Gclose(group);
     return code;
-}
-
-// Number of each batch within its run.
-static hid_t write_batch_numbers(const struct writer *w, hid_t group, const struct hn_results *r) {
-    int64_t all = r->batch_start[r->runs.rows];
-    int64_t *number = hn_alloc(w->ctx, all, sizeof *number);
-    if (!number)
-        return H5I_INVALID_HID;
-    for (int64_t run = 0; run < r->runs.rows; run++)
-        for (int64_t b = r->batch_start[run]; b < r->batch_start[run + 1]; b++)
-            number[b] = b - r->batch_start[run];
-    hid_t set = number_scale(w, group, "batch", "number of the batch within its run", all, number);
-    hn_free(w->ctx, number);
-    return set;
 }
 
 static enum hn_code write_batches(const struct writer *w, const struct hn_results *r) {
@@ -322,39 +264,22 @@ static enum hn_code write_batches(const struct writer *w, const struct hn_result
     hid_t group = create_group(w, w->file, "batch");
     if (group < 0)
         return w->ctx->code;
-    int64_t all = r->batch_start[r->runs.rows];
-    struct array ratios = reals("fn_ratio", all, r->batch_fn_ratio);
-    struct array means = reals("cos_mean", all, r->batch_cos_mean);
-    hid_t splits = number_scale(w, group, "row_splits",
+    int64_t rows = r->runs.rows, all = r->batch_start[rows];
+    hid_t splits = write_splits(w, group, "row_splits",
                                 "batches of run r stand at [row_splits[r], row_splits[r + 1])",
-                                r->runs.rows + 1, r->batch_start);
-    hid_t number = splits < 0 ? splits : write_batch_numbers(w, group, r);
+                                rows + 1, r->batch_start);
+    hid_t number = splits < 0
+                       ? splits
+                       : write_numbers(w, group, "batch", "number of the batch within its run",
+                                       rows, r->batch_start);
     enum hn_code code = number < 0 ? w->ctx->code : HN_OK;
     if (code == HN_OK)
-        code = finish(w, write_array(w, group, &ratios), &fn, &number, 1);
+        code = write_values(w, group, &fn, all, r->batch_fn_ratio, number);
     if (code == HN_OK)
-        code = finish(w, write_array(w, group, &means), &cosine, &number, 1);
-    if (splits >= 0)
-        (void)H5Dclose(splits);
-    if (number >= 0)
-        (void)H5Dclose(number);
+        code = write_values(w, group, &cosine, all, r->batch_cos_mean, number);
+    close_all((const hid_t[]){splits, number}, 2);
     (void)H5Gclose(group);
     return code;
-}
-
-// Place of each item within its batch.
-static hid_t write_places(const struct writer *w, hid_t group, const struct hn_results *r) {
-    int64_t batches = r->order_run[r->runs.rows];
-    int64_t *place = hn_alloc(w->ctx, r->order_split[batches], sizeof *place);
-    if (!place)
-        return H5I_INVALID_HID;
-    for (int64_t b = 0; b < batches; b++)
-        for (int64_t i = r->order_split[b]; i < r->order_split[b + 1]; i++)
-            place[i] = i - r->order_split[b];
-    hid_t set = number_scale(w, group, "place", "place of the item within its batch",
-                             r->order_split[batches], place);
-    hn_free(w->ctx, place);
-    return set;
 }
 
 static enum hn_code write_order(const struct writer *w, const struct hn_results *r) {
@@ -365,27 +290,29 @@ static enum hn_code write_order(const struct writer *w, const struct hn_results 
     hid_t group = create_group(w, w->file, "order");
     if (group < 0)
         return w->ctx->code;
-    int64_t batches = r->order_run[r->runs.rows];
-    struct array ids = {
-        "index",    H5T_STD_I32LE, H5T_NATIVE_INT32, 1, {(hsize_t)r->order_split[batches], 1, 1},
-        r->order_id};
-    hid_t runs = number_scale(w, group, "run_splits",
+    int64_t rows = r->runs.rows, batches = r->order_run[rows];
+    hsize_t n_ids = (hsize_t)r->order_split[batches];
+    const struct hn_h5_array ids = {.name = "index",
+                                    .type = H5T_STD_I32LE,
+                                    .memory = H5T_NATIVE_INT32,
+                                    .rank = 1,
+                                    .dim = {n_ids, 1, 1},
+                                    .data = r->order_id};
+    hid_t runs = write_splits(w, group, "run_splits",
                               "batches of run r stand at [run_splits[r], run_splits[r + 1])",
-                              r->runs.rows + 1, r->order_run);
+                              rows + 1, r->order_run);
     hid_t splits = runs < 0 ? runs
-                            : number_scale(w, group, "splits",
+                            : write_splits(w, group, "splits",
                                            "items of batch b stand at [splits[b], splits[b + 1])",
                                            batches + 1, r->order_split);
-    hid_t place = splits < 0 ? splits : write_places(w, group, r);
+    hid_t place = splits < 0
+                      ? splits
+                      : write_numbers(w, group, "place", "place of the item within its batch",
+                                      batches, r->order_split);
     enum hn_code code = place < 0 ? w->ctx->code : HN_OK;
     if (code == HN_OK)
         code = finish(w, write_array(w, group, &ids), &column, &place, 1);
-    if (place >= 0)
-        (void)H5Dclose(place);
-    if (runs >= 0)
-        (void)H5Dclose(runs);
-    if (splits >= 0)
-        (void)H5Dclose(splits);
+    close_all((const hid_t[]){runs, splits, place}, 3);
     (void)H5Gclose(group);
     return code;
 }
@@ -480,9 +407,8 @@ static enum hn_code write_all(const struct writer *w, const struct hn_results *r
 }
 
 static enum hn_code make_lists(struct writer *w) {
-    w->text = H5Tcopy(H5T_C_S1);
-    if (w->text < 0 || H5Tset_size(w->text, H5T_VARIABLE) < 0 ||
-        H5Tset_cset(w->text, H5T_CSET_UTF8) < 0)
+    w->text = hn_h5_text_type();
+    if (w->text < 0)
         return hn_fail(w->ctx, HN_INTERNAL, "HDF5 has no string type");
     w->transfer = hn_h5_transfer_list();
     if (w->transfer < 0)

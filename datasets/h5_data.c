@@ -1,0 +1,231 @@
+// Data sets of a file that is not trusted. An extent in the header of a data set costs nothing to
+// write, so that before anything is allocated it is held against the bytes that the file stores.
+#include "datasets/h5.h"
+
+#include <string.h>
+
+enum { DEFLATE_RATIO = 1032 }; // the most that deflate can shrink anything by
+
+enum hn_h5_link hn_h5_find(hid_t parent, const char *path) {
+    char part[512];
+    for (const char *end = path; *end;) {
+        end = strchrnul(end + 1, '/');
+        if (end - path >= (int)sizeof part)
+            return HN_H5_BROKEN;
+        memcpy(part, path, (size_t)(end - path));
+        part[end - path] = 0;
+        H5L_info_t link;
+        if (H5Lexists(parent, part, H5P_DEFAULT) <= 0)
+            return HN_H5_NONE;
+        if (H5Lget_info(parent, part, &link, H5P_DEFAULT) < 0)
+            return HN_H5_BROKEN;
+        if (link.type != H5L_TYPE_HARD)
+            return HN_H5_OTHER;
+    }
+    return HN_H5_HARD;
+}
+
+static void look_at_shape(struct hn_h5_data *data) {
+    hid_t space = H5Dget_space(data->id);
+    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : 0;
+    bool fits = rank >= 1 && rank <= HN_H5_RANK_MAX;
+    for (int i = 0; i < HN_H5_RANK_MAX; i++)
+        data->dim[i] = fits;
+    if (fits && H5Sget_simple_extent_dims(space, data->dim, NULL) < 0)
+        rank = 0;
+    data->rank = rank > 0 ? rank : 0;
+    if (space >= 0)
+        (void)H5Sclose(space);
+}
+
+static enum hn_h5_fault look_at_filters(hid_t list, struct hn_h5_data *data) {
+    data->filters = H5Pget_nfilters(list);
+    for (int i = 0; i < data->filters; i++) {
+        unsigned flags;
+        size_t n_values = 0;
+        H5Z_filter_t filter =
+            H5Pget_filter2(list, (unsigned)i, &flags, &n_values, NULL, 0, NULL, NULL);
+        data->missing_filter = filter < 0 ? 0 : filter;
+        if (filter < 0 || H5Zfilter_avail(filter) <= 0)
+            return HN_H5_FILTER;
+    }
+    return data->filters < 0 ? HN_H5_NO_LAYOUT : HN_H5_GOOD;
+}
+
+static enum hn_h5_fault look_at_storage(struct hn_h5_data *data) {
+    hid_t list = H5Dget_create_plist(data->id);
+    if (list < 0)
+        return HN_H5_NO_LAYOUT;
+    H5D_layout_t layout = H5Pget_layout(list);
+    int external = H5Pget_external_count(list);
+    enum hn_h5_fault fault = HN_H5_GOOD;
+    if (layout == H5D_LAYOUT_ERROR || external < 0)
+        fault = HN_H5_NO_LAYOUT;
+    else if (external > 0 || layout == H5D_VIRTUAL)
+        fault = HN_H5_ELSEWHERE;
+    else
+        fault = look_at_filters(list, data);
+    for (int i = 0; i < HN_H5_RANK_MAX; i++)
+        data->chunk[i] = 1;
+    data->chunked = layout == H5D_CHUNKED && data->rank <= HN_H5_RANK_MAX &&
+                    H5Pget_chunk(list, data->rank, data->chunk) == data->rank;
+    (void)H5Pclose(list);
+    data->stored = (int64_t)H5Dget_storage_size(data->id);
+    return fault;
+}
+
+static enum hn_h5_fault look_at(struct hn_h5_data *data) {
+    if (H5Iget_type(data->id) != H5I_DATASET)
+        return HN_H5_NOT_DATA;
+    data->type = H5Dget_type(data->id);
+    if (data->type < 0)
+        return HN_H5_NO_TYPE;
+    data->class = H5Tget_class(data->type);
+    data->size = (int64_t)H5Tget_size(data->type);
+    look_at_shape(data);
+    return look_at_storage(data);
+}
+
+enum hn_h5_fault hn_h5_data_open(hid_t parent, const char *path, struct hn_h5_data *out) {
+    *out = (struct hn_h5_data){.id = H5I_INVALID_HID, .type = H5I_INVALID_HID};
+    switch (hn_h5_find(parent, path)) {
+    case HN_H5_NONE: return HN_H5_ABSENT;
+    case HN_H5_OTHER: return HN_H5_LINKED;
+    case HN_H5_BROKEN: return HN_H5_UNFOUND;
+    default: break;
+    }
+    out->id = H5Oopen(parent, path, H5P_DEFAULT);
+    enum hn_h5_fault fault = out->id < 0 ? HN_H5_UNREADABLE : look_at(out);
+    if (fault != HN_H5_GOOD)
+        hn_h5_data_close(out);
+    return fault;
+}
+
+void hn_h5_data_close(struct hn_h5_data *data) {
+    if (data->type >= 0)
+        (void)H5Tclose(data->type);
+    if (data->id >= 0)
+        (void)H5Oclose(data->id);
+    data->id = data->type = H5I_INVALID_HID;
+}
+
+// Bytes of so many values; false if they overflow.
+static bool total(const struct hn_h5_data *data, const hsize_t *dim, int64_t *bytes) {
+    *bytes = data->size;
+    for (int i = 0; i < HN_H5_RANK_MAX; i++)
+        if (dim[i] > INT64_MAX || !hn_mul(*bytes, (int64_t)dim[i], bytes))
+            return false;
+    return true;
+}
+
+bool hn_h5_data_holds(const struct hn_h5_data *data, int64_t file_bytes, int64_t exempt) {
+    int64_t bytes, chunk = 0, most;
+    if (!total(data, data->dim, &bytes) || (data->chunked && !total(data, data->chunk, &chunk)) ||
+        data->stored < 0 || data->stored > file_bytes)
+        return false;
+    if (!data->chunked || data->filters == 0)
+        return data->stored >= hn_max(bytes, chunk);
+    return hn_max(bytes, chunk) <= exempt || !hn_mul(data->stored, DEFLATE_RATIO, &most) ||
+           hn_max(bytes, chunk) <= most;
+}
+
+int64_t hn_h5_file_bytes(hid_t file) {
+    hsize_t size = 0;
+    return H5Fget_filesize(file, &size) >= 0 && size < INT64_MAX ? (int64_t)size : 0;
+}
+
+// What HDF5 allocates for texts: counted, bounded, and freed in one go, also when a read breaks off
+// in the middle.
+struct text_pool {
+    struct hn_context *ctx;
+    void **block;
+    int64_t n, most, budget;
+};
+
+static void *pool_alloc(size_t size, void *data) {
+    struct text_pool *pool = data;
+    if (pool->n == pool->most || size > (uint64_t)pool->budget)
+        return NULL;
+    void *block = hn_alloc(pool->ctx, (int64_t)size, 1);
+    if (block) {
+        pool->block[pool->n++] = block;
+        pool->budget -= (int64_t)size;
+    }
+    return block;
+}
+
+static void pool_keep(void *block, void *data) {
+    (void)block;
+    (void)data;
+}
+
+static void pool_free(struct text_pool *pool) {
+    for (int64_t i = 0; i < pool->n; i++)
+        hn_free(pool->ctx, pool->block[i]);
+    hn_free(pool->ctx, pool->block);
+}
+
+// Where read texts go.
+struct sink {
+    enum hn_code (*put)(void *user, int64_t i, const char *text);
+    void *user;
+};
+
+static enum hn_code fail_read(struct hn_context *ctx) {
+    return hn_fail(ctx, HN_DATA, "the texts cannot be read");
+}
+
+static enum hn_code read_variable(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
+                                  int64_t budget, struct sink sink) {
+    struct text_pool pool = {.ctx = ctx, .most = n, .budget = budget};
+    ctx->code = HN_OK;
+    char **text = hn_zalloc(ctx, n, sizeof *text);
+    hid_t list = hn_h5_transfer_list();
+    pool.block = hn_alloc(ctx, n, sizeof *pool.block);
+    enum hn_code code = text && pool.block ? HN_OK : ctx->code;
+    if (code == HN_OK &&
+        (list < 0 || H5Pset_vlen_mem_manager(list, pool_alloc, &pool, pool_keep, NULL) < 0))
+        code = hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
+    // The file's own type as memory type: HDF5 does not convert between character sets.
+    if (code == HN_OK && H5Dread(data->id, data->type, H5S_ALL, H5S_ALL, list, text) < 0)
+        code = ctx->code == HN_MEMORY ? HN_MEMORY : fail_read(ctx);
+    for (int64_t i = 0; code == HN_OK && i < n; i++)
+        code = sink.put(sink.user, i, text[i] ? text[i] : "");
+    if (list >= 0)
+        (void)H5Pclose(list);
+    pool_free(&pool);
+    hn_free(ctx, text);
+    return code;
+}
+
+static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
+                               struct sink sink) {
+    int64_t bytes, size = data->size;
+    if (!hn_mul(size, n, &bytes))
+        return fail_read(ctx);
+    char *all = hn_alloc(ctx, bytes, 1), *one = hn_alloc(ctx, size + 1, 1);
+    enum hn_code code = all && one ? HN_OK : ctx->code;
+    if (code == HN_OK && H5Dread(data->id, data->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) < 0)
+        code = fail_read(ctx);
+    bool padded = H5Tget_strpad(data->type) == H5T_STR_SPACEPAD;
+    for (int64_t i = 0; code == HN_OK && i < n; i++) {
+        memcpy(one, all + i * size, (size_t)size);
+        one[size] = 0;
+        size_t length = strlen(one);
+        while (padded && length > 0 && one[length - 1] == ' ')
+            one[--length] = 0;
+        code = sink.put(sink.user, i, one);
+    }
+    hn_free(ctx, all);
+    hn_free(ctx, one);
+    return code;
+}
+
+enum hn_code hn_h5_read_texts(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
+                              int64_t budget,
+                              enum hn_code (*put)(void *user, int64_t i, const char *text),
+                              void *user) {
+    const struct sink sink = {put, user};
+    return H5Tis_variable_str(data->type) > 0 ? read_variable(ctx, data, n, budget, sink)
+                                              : read_fixed(ctx, data, n, sink);
+}

@@ -1,0 +1,130 @@
+// A snapshot that goes on from another one: everything the other has, as stored; steps may follow.
+#include "datasets/snapshot_private.h"
+
+// Deflate level of a data set, 0 if it is not compressed so.
+static int deflate_level(hid_t data) {
+    int level = 0;
+    hid_t list = H5Dget_create_plist(data);
+    if (list < 0)
+        return 0;
+    int filters = H5Pget_nfilters(list);
+    for (int i = 0; i < filters; i++) {
+        unsigned flags, value = 0;
+        size_t n_values = 1;
+        H5Z_filter_t filter =
+            H5Pget_filter2(list, (unsigned)i, &flags, &n_values, &value, 0, NULL, NULL);
+        if (filter == H5Z_FILTER_DEFLATE && n_values >= 1)
+            level = (int)(value < 9 ? value : 9);
+    }
+    (void)H5Pclose(list);
+    return level;
+}
+
+// Copies what is neither series nor label. Scales of the other file are not scales of this one.
+static enum hn_code copy_others(struct hn_context *ctx, const struct hn_snapshot_writer *w,
+                                const struct hn_snapshot *s) {
+    static const char *const path[] = {
+        "/positive",         "/graph/indptr",        "/graph/indices",
+        "/features",         "/features_csr/indptr", "/features_csr/indices",
+        "/features_csr/data"};
+    static const enum hn_data_kind kind[] = {HN_DATA_INTEGERS, HN_DATA_INTEGERS, HN_DATA_INTEGERS,
+                                             HN_DATA_FLOATS,   HN_DATA_INTEGERS, HN_DATA_INTEGERS,
+                                             HN_DATA_FLOATS};
+    hid_t list = H5Pcreate(H5P_LINK_CREATE);
+    enum hn_code code = HN_OK;
+    if (list < 0 || H5Pset_create_intermediate_group(list, 1) < 0)
+        code = hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
+    for (size_t i = 0; i < sizeof path / sizeof *path && code == HN_OK; i++) {
+        struct hn_data data;
+        code = hn_data_open(ctx, s, path[i], kind[i], &data);
+        if (code != HN_OK || data.id < 0)
+            continue;
+        if (H5Ocopy(s->file, path[i], w->file, path[i], H5P_DEFAULT, list) < 0 ||
+            (H5Aexists_by_name(w->file, path[i], "DIMENSION_LIST", H5P_DEFAULT) > 0 &&
+             H5Adelete_by_name(w->file, path[i], "DIMENSION_LIST", H5P_DEFAULT) < 0))
+            code = hn_snapshot_fail_write(ctx, w);
+        hn_data_close(&data);
+    }
+    if (list >= 0)
+        (void)H5Pclose(list);
+    return code;
+}
+
+static enum hn_code copy_steps(struct hn_context *ctx, struct hn_snapshot_writer *w,
+                               struct hn_snapshot *s) {
+    float *x[HN_SNAPSHOT_SERIES] = {NULL, NULL, NULL};
+    enum hn_code code = HN_OK;
+    for (int which = 0; which < HN_SNAPSHOT_SERIES && code == HN_OK; which++)
+        if (s->series[which].id >= 0 && !(x[which] = hn_alloc(ctx, w->n * w->d, sizeof(float))))
+            code = ctx->code;
+    for (int64_t i = 0; i < s->info.steps && code == HN_OK; i++) {
+        for (int which = 0; which < HN_SNAPSHOT_SERIES && code == HN_OK; which++)
+            if (x[which])
+                code = hn_snapshot_read_raw(ctx, s, which, i, x[which]);
+        if (code == HN_OK)
+            code = hn_snapshot_write_step(ctx, w, s->step[i], x[0], x[1], x[2]);
+    }
+    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
+        hn_free(ctx, x[which]);
+    return code;
+}
+
+// Numbers of the items, NULL if the file has none.
+static enum hn_code read_samples(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 int64_t **out) {
+    struct hn_data data;
+    *out = NULL;
+    enum hn_code code = hn_data_open(ctx, s, "/sample", HN_DATA_INTEGERS, &data);
+    if (code == HN_OK && data.id >= 0 && data.rows == s->info.n) {
+        const struct hn_data_range all = {INT64_MIN, INT64_MAX, sizeof(int64_t)};
+        *out = hn_alloc(ctx, s->info.n, sizeof **out);
+        code = *out ? hn_data_read_checked(ctx, s, &data, all, *out) : ctx->code;
+    }
+    hn_data_close(&data);
+    return code;
+}
+
+static const char *given(const char *text) { return text[0] ? text : NULL; }
+
+enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *path,
+                                          struct hn_snapshot *s, const char *tool_version,
+                                          struct hn_snapshot_writer **out) {
+    const struct hn_snapshot_info *info = &s->info;
+    int64_t *sample;
+    *out = NULL;
+    enum hn_float_type type = HN_FLOAT16; // the widest, so that nothing is rounded
+    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
+        if (s->series[which].id >= 0 && s->series[which].type > type)
+            type = s->series[which].type;
+    enum hn_code code = read_samples(ctx, s, &sample);
+    const struct hn_snapshot_spec spec = {.title = given(info->title),
+                                          .source = given(info->source),
+                                          .license = given(info->license),
+                                          .encoder = given(info->encoder),
+                                          .tool_version = tool_version,
+                                          .n = info->n,
+                                          .d = info->d,
+                                          .sample = sample,
+                                          .labels = s->labels,
+                                          .label_name = info->label_name,
+                                          .n_label_names = info->n_label_names,
+                                          .split = s->split,
+                                          .view1 = info->has_view1,
+                                          .view2 = info->has_view2,
+                                          .normalized = info->normalized,
+                                          .type = type,
+                                          .compress = deflate_level(s->series[0].id)};
+    struct hn_snapshot_writer *w = NULL;
+    if (code == HN_OK)
+        code = hn_snapshot_write_begin(ctx, path, &spec, &w);
+    if (code == HN_OK)
+        code = copy_others(ctx, w, s);
+    if (code == HN_OK)
+        code = copy_steps(ctx, w, s);
+    if (code == HN_OK)
+        *out = w;
+    else
+        hn_snapshot_write_abort(ctx, w);
+    hn_free(ctx, sample);
+    return code;
+}
