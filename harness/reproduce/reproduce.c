@@ -3,8 +3,8 @@
 #include "harness/reproduce/reproduce.h"
 #include "core/files.h"
 
+#include "datasets/import.h"
 #include "datasets/snapshot.h"
-#include "harness/cli/command.h"
 #include "harness/host/host.h"
 #include "harness/run/cells.h"
 #include "plots/page/figure.h"
@@ -113,31 +113,23 @@ static int wants_file(const struct dirent *entry) {
 }
 
 // A folder NAME with NAME.features in it, near the data: imported, so that `ring` has features.
-static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *rep,
-                                 const char *folder) {
-    const struct hn_command *import = &hn_cmd_import;
-    struct hn_common common = {.quiet = true};
+static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *rep) {
     char *output = hn_format(ctx, "%s/data/cora.h5", rep->folder);
-    void *params = hn_zalloc(ctx, (int64_t)import->params_size, 1);
-    enum hn_code code = output && params ? HN_OK : HN_MEMORY;
+    char *version = hn_format(ctx, "hardneg %s", hn_version);
+    enum hn_code code = output && version ? HN_OK : HN_MEMORY;
     if (code == HN_OK && access(output, R_OK) != 0) {
+        const struct hn_import import = {
+            .linqs = rep->graph, .output = output, .step = INT64_MIN, .type = HN_FLOAT32};
+        int64_t n, d;
         char *data = hn_format(ctx, "%s/data", rep->folder);
         if (data)
             mkdir(data, 0777); // a failure shows when the file is written
         hn_free(ctx, data);
-        code = hn_options_init(ctx, import->options, params);
-        if (code == HN_OK) {
-            if (hn_options_set(ctx, import->options, params, "linqs", folder) ||
-                hn_options_set(ctx, import->options, params, "output", output))
-                code = ctx->code;
-            if (code == HN_OK)
-                code = import->run(ctx, &common, params, 0, NULL);
-            hn_options_free(ctx, import->options, params);
-        }
+        code = hn_import(ctx, &import, version, &n, &d);
     }
     if (code == HN_OK)
         code = add_file(ctx, rep, output, true);
-    hn_free(ctx, params);
+    hn_free(ctx, version);
     hn_free(ctx, output);
     return code;
 }
@@ -440,7 +432,7 @@ static bool ends_entry(enum hn_code code) { return code == HN_USAGE || code == H
 // One job of an entry on the data that it needs.
 static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
                                const struct hn_claim_job *job, struct hn_results *out, char *why) {
-    if (job->features && !has_features(rep) && rep->graph && import_graph(ctx, rep, rep->graph))
+    if (job->features && !has_features(rep) && rep->graph && import_graph(ctx, rep))
         return ctx->code;
     const struct hn_reproduce_data *data = pick(rep, job);
     if (!data) {
