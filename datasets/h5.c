@@ -53,6 +53,16 @@ enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *na
     return code;
 }
 
+enum hn_code hn_h5_set_fixed_text(struct hn_context *ctx, hid_t object, const char *name,
+                                  const char *text) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type < 0 || H5Tset_size(type, strlen(text) + 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)
+        return hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
+    enum hn_code code = set_attribute(ctx, object, name, type, text);
+    (void)H5Tclose(type);
+    return code;
+}
+
 enum hn_code hn_h5_set_int(struct hn_context *ctx, hid_t object, const char *name, int64_t value) {
     return set_attribute(ctx, object, name, H5T_NATIVE_INT64, &value);
 }
@@ -178,12 +188,13 @@ double hn_h5_get_real(hid_t object, const char *name, double fallback) {
 // Strong close: an identifier that was left open cannot keep the file open. The same for every
 // file, since HDF5 refuses to open one file with two degrees. Locks are skipped where there are
 // none.
-static hid_t access_list(void) {
+static hid_t access_list(bool newest) {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0)
         return list;
     if (H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) < 0 ||
-        H5Pset_libver_bounds(list, H5F_LIBVER_V18, H5F_LIBVER_LATEST) < 0 ||
+        H5Pset_libver_bounds(list, newest ? H5F_LIBVER_LATEST : H5F_LIBVER_V18, H5F_LIBVER_LATEST) <
+            0 ||
         H5Pset_file_locking(list, true, true) < 0) {
         (void)H5Pclose(list);
         return H5I_INVALID_HID;
@@ -209,7 +220,7 @@ enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
     enum hn_code code = check_readable(ctx, path);
     if (code != HN_OK)
         return code;
-    hid_t list = access_list();
+    hid_t list = access_list(false);
     if (list < 0)
         return hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
     if (H5Fis_hdf5(path) <= 0)
@@ -254,7 +265,7 @@ static herr_t visit_object(hid_t file, const char *name, const H5O_info_t *info,
 // What a reader does before it reads values. Errors are left for the reader to find and explain.
 static void visit_file(const char *path, void *data) {
     (void)data;
-    hid_t list = access_list();
+    hid_t list = access_list(false);
     hid_t file = list >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, list) : H5I_INVALID_HID;
     if (file >= 0)
         (void)H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit_object, NULL, H5O_INFO_BASIC);
@@ -304,9 +315,9 @@ enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
                    "%s: HDF5 breaks down on it: the file is damaged; make or copy it again", path);
 }
 
-static hid_t create_file(const char *name) {
+static hid_t create_file(const char *name, bool newest) {
     hid_t file = H5I_INVALID_HID;
-    hid_t access = access_list();
+    hid_t access = access_list(newest);
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
     // No times in object headers: the same content gives the same bytes.
     if (access >= 0 && creation >= 0 &&
@@ -320,7 +331,8 @@ static hid_t create_file(const char *name) {
     return file;
 }
 
-enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file, char **temporary) {
+static enum hn_code create(struct hn_context *ctx, const char *path, bool newest, hid_t *file,
+                           char **temporary) {
     *file = H5I_INVALID_HID;
     *temporary = NULL;
     int fd;
@@ -328,13 +340,22 @@ enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file,
     if (!*temporary)
         return ctx->code;
     (void)close(fd);
-    *file = create_file(*temporary);
+    *file = create_file(*temporary, newest);
     if (*file >= 0)
         return HN_OK;
     (void)unlink(*temporary);
     hn_free(ctx, *temporary);
     *temporary = NULL;
     return hn_fail(ctx, HN_IO, "%s: HDF5 cannot create the file; is the disk full?", path);
+}
+
+enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file, char **temporary) {
+    return create(ctx, path, false, file, temporary);
+}
+
+enum hn_code hn_h5_create_small(struct hn_context *ctx, const char *path, hid_t *file,
+                                char **temporary) {
+    return create(ctx, path, true, file, temporary);
 }
 
 static enum hn_code commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path,

@@ -11,6 +11,9 @@ void hn_h5_quiet(void);
 // Scalar variable-length UTF-8 string attribute.
 HN_MUST_USE enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name,
                                         const char *text);
+// The same of a fixed length.
+HN_MUST_USE enum hn_code hn_h5_set_fixed_text(struct hn_context *ctx, hid_t object,
+                                              const char *name, const char *text);
 HN_MUST_USE enum hn_code hn_h5_set_int(struct hn_context *ctx, hid_t object, const char *name,
                                        int64_t value);
 // 0 or 1, stored as int8.
@@ -40,6 +43,9 @@ HN_MUST_USE enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
 // creation order kept. HN_USAGE if the folder is missing or not writable.
 HN_MUST_USE enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file,
                                       char **temporary);
+// The same in the newest format of the library, which spends the fewest bytes on small arrays.
+HN_MUST_USE enum hn_code hn_h5_create_small(struct hn_context *ctx, const char *path, hid_t *file,
+                                            char **temporary);
 // Flushes and closes the file, syncs it, renames it to `path`, syncs the folder. Frees temporary.
 // On failure the temporary file is removed (HN_IO).
 HN_MUST_USE enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary,

@@ -44,7 +44,7 @@ enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder, cons
     char *path = shard_path(ctx, folder, run_key);
     if (!path)
         return ctx->code;
-    enum hn_code code = hn_results_write(ctx, results, path);
+    enum hn_code code = hn_results_write_cell(ctx, results, path);
     hn_free(ctx, path);
     return code == HN_USAGE ? hn_fail_in(ctx, "storing a cell") : code;
 }

@@ -63,6 +63,9 @@ HN_MUST_USE enum hn_code hn_results_add_batches(struct hn_context *ctx, struct h
 // The same content gives the same bytes, a checksum of them (core/checksum.h) behind them.
 HN_MUST_USE enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
                                           const char *path);
+// The same for the file of a cell: a few kilobytes, read by hn_results_read() like any other.
+HN_MUST_USE enum hn_code hn_results_write_cell(struct hn_context *ctx, const struct hn_results *r,
+                                               const char *path);
 // HN_DATA: missing, not HDF5, wrong schema or version, a column of wrong length. A process of its
 // own reads the file first: HDF5 1.10 can crash on damaged files, against which a reader cannot
 // guard itself.

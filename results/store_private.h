@@ -50,6 +50,11 @@ enum hn_code hn_store_check_length(const struct hn_store_reader *r, const char *
 // Reads the table of that name into the zeroed *t; leaves it zeroed if there is none.
 enum hn_code hn_store_read_table(const struct hn_store_reader *r, hid_t parent, const char *name,
                                  bool required, struct hn_table *t);
+// Tables of cell files (store_pack.c): a dataset `name` of records. unpack: into the zeroed *t.
+enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *name,
+                           const struct hn_table *t);
+enum hn_code hn_store_unpack(const struct hn_store_reader *r, hid_t parent, const char *name,
+                             struct hn_table *t);
 // The further tables of a file.
 enum hn_code hn_store_read_tables(const struct hn_store_reader *r, struct hn_results *out);
 

@@ -124,7 +124,11 @@ static enum hn_code read_histogram(const struct hn_store_reader *r, struct hn_re
     if (group < 0)
         return HN_OK;
     enum hn_code code = read_counts(r, group, out);
-    if (code == HN_OK)
+    if (code == HN_OK && hn_h5_find(group, "bin_edge") == HN_H5_NONE) { // a cell file
+        out->bin_lo = hn_h5_get_real(group, "bin_lo", NAN);
+        out->bin_hi = hn_h5_get_real(group, "bin_hi", NAN);
+    }
+    if (code == HN_OK && !(out->bin_lo < out->bin_hi))
         code = read_edges(r, group, out);
     (void)H5Gclose(group);
     return code;

@@ -129,6 +129,11 @@ enum hn_code hn_store_read_table(const struct hn_store_reader *r, hid_t parent, 
     hid_t group;
     hsize_t count = 0;
     H5_index_t order;
+    H5O_info_t about;
+    if (hn_h5_find(parent, name) == HN_H5_HARD &&
+        H5Oget_info_by_name2(parent, name, &about, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+        about.type == H5O_TYPE_DATASET)
+        return hn_store_unpack(r, parent, name, t);
     if (hn_store_open_group(r, parent, name, required, &group))
         return r->ctx->code;
     if (group < 0)

@@ -15,6 +15,7 @@ enum {
     COMPRESS_FROM = 16384, // bytes: below, chunks cost more than they save
     CHUNK_ROWS = 65536,
     CHUNK_HISTOGRAMS = 32,
+    COMPRESS_SMALL_FROM = 1024,
     DEFLATE_LEVEL = 4
 };
 
@@ -23,6 +24,7 @@ struct writer {
     const char *path;
     hid_t file, text; // text: variable-length UTF-8
     hid_t transfer;   // how texts are written
+    bool small;       // a cell file: records, no scales, no descriptions of arrays
 };
 
 static enum hn_code failed(const struct writer *w, const char *name) {
@@ -43,7 +45,8 @@ static struct hn_h5_array laid_out(const struct writer *w, const struct hn_h5_ar
     for (int i = 0; i < a.rank; i++)
         bytes *= a.dim[i];
     a.transfer = w->transfer;
-    if (H5Tget_class(a.type) == H5T_STRING || bytes < COMPRESS_FROM)
+    if (H5Tget_class(a.type) == H5T_STRING ||
+        bytes < (w->small ? COMPRESS_SMALL_FROM : COMPRESS_FROM))
         return a;
     memcpy(a.chunk, a.dim, sizeof a.chunk);
     if (a.chunk[0] > most)
@@ -77,8 +80,8 @@ static enum hn_code finish(const struct writer *w, hid_t set, const struct hn_co
                            const hid_t *scale, unsigned axes) {
     if (set < 0)
         return w->ctx->code;
-    enum hn_code code = describe(w, set, column);
-    for (unsigned axis = 0; code == HN_OK && axis < axes; axis++)
+    enum hn_code code = w->small ? HN_OK : describe(w, set, column);
+    for (unsigned axis = 0; !w->small && code == HN_OK && axis < axes; axis++)
         if (H5DSattach_scale(set, scale[axis], axis) < 0)
             code = failed(w, column->name);
     if (H5Dclose(set) < 0 && code == HN_OK)
@@ -112,6 +115,8 @@ static enum hn_code write_values(const struct writer *w, hid_t group,
 static hid_t write_scale(const struct writer *w, hid_t group, const struct hn_column *column,
                          int64_t n, const void *data) {
     const struct hn_h5_array plain = array_of(w, column, n, data), a = laid_out(w, &plain);
+    if (w->small)
+        return write_array(w, group, &plain);
     hid_t set = hn_h5_write_scale(group, &a, a.name);
     if (set < 0)
         (void)failed(w, a.name);
@@ -168,8 +173,14 @@ static hid_t write_table(const struct writer *w, hid_t parent, const char *name,
     return row;
 }
 
+static bool packs(const struct writer *w, const struct hn_table *t) {
+    return w->small && t->n_columns > 0;
+}
+
 static enum hn_code write_plain_table(const struct writer *w, hid_t parent, const char *name,
                                       const struct hn_table *t) {
+    if (packs(w, t))
+        return hn_store_pack(w->ctx, parent, name, t) ? hn_fail_in(w->ctx, "%s", w->path) : HN_OK;
     hid_t row = write_table(w, parent, name, t);
     if (row < 0)
         return w->ctx->code;
@@ -234,12 +245,18 @@ static enum hn_code write_histogram(const struct writer *w, const struct hn_resu
     if (group < 0)
         return w->ctx->code;
     const struct hn_column *column = histogram_column;
-    hid_t kind = write_scale(w, group, &column[0], HN_PAIR_KINDS, kind_name);
-    hid_t edge = kind < 0 ? kind : write_points(w, group, r, &column[1], r->bins + 1, 0);
-    hid_t bin = edge < 0 ? edge : write_points(w, group, r, &column[2], r->bins, 0.5);
-    const hid_t scale[3] = {row, kind, bin};
-    enum hn_code code = bin < 0 ? w->ctx->code : HN_OK;
+    hid_t kind = H5I_INVALID_HID, edge = kind, bin = kind;
+    enum hn_code code = HN_OK;
+    if (w->small) {
+        if (hn_h5_set_real(w->ctx, group, "bin_lo", r->bin_lo) ||
+            hn_h5_set_real(w->ctx, group, "bin_hi", r->bin_hi))
+            code = hn_fail_in(w->ctx, "%s", w->path);
+    } else if ((kind = write_scale(w, group, &column[0], HN_PAIR_KINDS, kind_name)) < 0 ||
+               (edge = write_points(w, group, r, &column[1], r->bins + 1, 0)) < 0 ||
+               (bin = write_points(w, group, r, &column[2], r->bins, 0.5)) < 0)
+        code = w->ctx->code;
     if (code == HN_OK) {
+        const hid_t scale[3] = {row, kind, bin};
         const struct hn_h5_array a = {
             .name = "counts",
             .type = H5T_STD_U64LE,
@@ -333,6 +350,13 @@ static bool names_number(const char *name) {
     return false;
 }
 
+// Texts of a fixed length in cell files: others share a heap of four kilobytes.
+static enum hn_code set_text(const struct writer *w, hid_t object, const char *name,
+                             const char *text) {
+    return w->small ? hn_h5_set_fixed_text(w->ctx, object, name, text)
+                    : hn_h5_set_text(w->ctx, object, name, text);
+}
+
 static enum hn_code write_env_value(const struct writer *w, hid_t group,
                                     const struct hn_text_pair *pair) {
     const char *text = pair->value;
@@ -345,7 +369,7 @@ static enum hn_code write_env_value(const struct writer *w, hid_t group,
         if (*end == 0)
             return hn_h5_set_real(w->ctx, group, pair->name, real);
     }
-    return hn_h5_set_text(w->ctx, group, pair->name, text);
+    return set_text(w, group, pair->name, text);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -365,13 +389,13 @@ static enum hn_code write_pairs(const struct writer *w, hid_t object,
     enum hn_code code = HN_OK;
     for (int64_t i = 0; code == HN_OK && i < n; i++)
         code = env ? write_env_value(w, object, order[i])
-                   : hn_h5_set_text(w->ctx, object, order[i]->name, order[i]->value);
+                   : set_text(w, object, order[i]->name, order[i]->value);
     hn_free(w->ctx, order);
     return code ? hn_fail_in(w->ctx, "%s", w->path) : HN_OK;
 }
 
 static enum hn_code write_root(const struct writer *w, const struct hn_results *r) {
-    if (hn_h5_set_text(w->ctx, w->file, "schema", HN_STORE_SCHEMA) ||
+    if (set_text(w, w->file, "schema", HN_STORE_SCHEMA) ||
         hn_h5_set_int(w->ctx, w->file, "schema_version", HN_STORE_VERSION))
         return hn_fail_in(w->ctx, "%s", w->path);
     if (write_pairs(w, w->file, r->attribute, r->n_attributes, false))
@@ -387,11 +411,17 @@ static enum hn_code write_root(const struct writer *w, const struct hn_results *
 static enum hn_code write_all(const struct writer *w, const struct hn_results *r) {
     if (write_root(w, r))
         return w->ctx->code;
-    hid_t row = write_table(w, w->file, "runs", &r->runs);
-    if (row < 0)
-        return w->ctx->code;
-    enum hn_code code = HN_OK;
-    if (r->n_tables > 0)
+    hid_t row = H5I_INVALID_HID, about = w->small ? create_group(w, w->file, "columns") : 0;
+    enum hn_code code = about < 0 ? w->ctx->code : HN_OK;
+    if (about > 0)
+        (void)H5Gclose(about);
+    if (code)
+        return code;
+    if (packs(w, &r->runs))
+        code = write_plain_table(w, w->file, "runs", &r->runs);
+    else if ((row = write_table(w, w->file, "runs", &r->runs)) < 0)
+        code = w->ctx->code;
+    if (code == HN_OK && r->n_tables > 0)
         code = write_tables(w, r);
     if (code == HN_OK)
         code = write_histogram(w, r, row);
@@ -401,7 +431,7 @@ static enum hn_code write_all(const struct writer *w, const struct hn_results *r
         code = write_order(w, r);
     if (code == HN_OK && r->timing.n_columns > 0)
         code = write_plain_table(w, w->file, "timing", &r->timing);
-    if (H5Dclose(row) < 0 && code == HN_OK)
+    if (row >= 0 && H5Dclose(row) < 0 && code == HN_OK)
         code = failed(w, "runs");
     return code;
 }
@@ -416,11 +446,12 @@ static enum hn_code make_lists(struct writer *w) {
     return HN_OK;
 }
 
-enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
-                              const char *path) {
-    struct writer w = {ctx, path, H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
+static enum hn_code write_file(struct hn_context *ctx, const struct hn_results *r, const char *path,
+                               bool small) {
+    struct writer w = {ctx, path, H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID, small};
     char *temporary;
-    if (hn_h5_create(ctx, path, &w.file, &temporary))
+    if (small ? hn_h5_create_small(ctx, path, &w.file, &temporary)
+              : hn_h5_create(ctx, path, &w.file, &temporary))
         return ctx->code;
     enum hn_code code = make_lists(&w);
     if (code == HN_OK)
@@ -433,4 +464,14 @@ enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r
         return hn_h5_commit_sealed(ctx, w.file, temporary, path);
     hn_h5_discard(ctx, w.file, temporary);
     return code;
+}
+
+enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
+                              const char *path) {
+    return write_file(ctx, r, path, false);
+}
+
+enum hn_code hn_results_write_cell(struct hn_context *ctx, const struct hn_results *r,
+                                   const char *path) {
+    return write_file(ctx, r, path, true);
 }

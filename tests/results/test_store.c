@@ -506,6 +506,36 @@ static int fail_each(enum hn_code (*run)(const struct hn_results *), const struc
     return failures;
 }
 
+static enum hn_code write_and_read_cell(const struct hn_results *one) {
+    struct hn_results back;
+    enum hn_code code = hn_results_write_cell(&ctx, one, in_folder("cell.h5"));
+    if (code == HN_OK)
+        code = hn_results_read(&ctx, in_folder("cell.h5"), &back);
+    if (code == HN_OK)
+        hn_results_free(&ctx, &back);
+    return code;
+}
+
+// What a cell file gives back is what was put in: written whole, it has the same bytes.
+static void cell_files(void) {
+    begin();
+    for (int rows = 0; rows <= FIXTURE_ROWS; rows += FIXTURE_ROWS / 2) {
+        struct hn_results r = fixture_results(&ctx, 0, rows), back;
+        HN_CHECK(&ctx, hn_results_write_cell(&ctx, &r, in_folder("cell.h5")));
+        HN_CHECK(&ctx, hn_results_read(&ctx, in_folder("cell.h5"), &back));
+        CU_ASSERT(same_results(&r, &back));
+        HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("a.h5")));
+        HN_CHECK(&ctx, hn_results_write(&ctx, &back, in_folder("b.h5")));
+        CU_ASSERT(same_files(in_folder("a.h5"), in_folder("b.h5")));
+        hn_results_free(&ctx, &r);
+        hn_results_free(&ctx, &back);
+    }
+    struct hn_results one = fixture_results(&ctx, 1, 1);
+    CU_ASSERT(fail_each(write_and_read_cell, &one) > 50);
+    hn_results_free(&ctx, &one);
+    end();
+}
+
 static void failing_allocations(void) {
     begin();
     struct hn_results one = fixture_results(&ctx, 1, 1);
@@ -530,6 +560,7 @@ static const struct hn_test tests[] = {
     {"damaged", damaged},
     {"sealed", sealed},
     {"hostile", hostile},
+    {"cell_files", cell_files},
     {"failing_allocations", failing_allocations},
 };
 HN_TEST_MAIN("store", tests)

@@ -1,0 +1,250 @@
+// Tables of cell files: one dataset of records each, a member for every column, and what the
+// columns are in /columns/<table>, a line of four words each, compressed. A dataset for every
+// column costs 800 bytes, whatever it holds, and a cell file holds a row or a few.
+#include "results/store_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 4096 };
+
+static const char *const direction_name[] = {"smaller", "none", "larger"};
+
+// Bytes of the cells of a column: texts have the length of the longest.
+static size_t cell_size(const struct hn_table *t, int c) {
+    size_t size = 1;
+    if (t->column[c].kind != HN_COLUMN_TEXT)
+        return sizeof(int64_t);
+    for (int64_t row = 0; row < t->rows; row++)
+        size = strlen(t->cells[c].text[row]) > size ? strlen(t->cells[c].text[row]) : size;
+    return size;
+}
+
+static hid_t text_member(size_t size) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
+                      H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
+        (void)H5Tclose(type);
+        return H5I_INVALID_HID;
+    }
+    return type;
+}
+
+// The type of the records in memory, or of the same layout in the file.
+static hid_t record_type(const struct hn_table *t, bool in_file) {
+    size_t size = 0, at = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        size += cell_size(t, c);
+    hid_t type = H5Tcreate(H5T_COMPOUND, size);
+    bool good = type >= 0;
+    for (int c = 0; c < t->n_columns && good; c++) {
+        enum hn_column_kind kind = t->column[c].kind;
+        hid_t member = kind == HN_COLUMN_TEXT   ? text_member(cell_size(t, c))
+                       : kind == HN_COLUMN_REAL ? (in_file ? H5T_IEEE_F64LE : H5T_NATIVE_DOUBLE)
+                                                : (in_file ? H5T_STD_I64LE : H5T_NATIVE_INT64);
+        good = member >= 0 && H5Tinsert(type, t->column[c].name, at, member) >= 0;
+        if (kind == HN_COLUMN_TEXT && member >= 0)
+            (void)H5Tclose(member);
+        at += cell_size(t, c);
+    }
+    if (type >= 0 && !good) {
+        (void)H5Tclose(type);
+        return H5I_INVALID_HID;
+    }
+    return type;
+}
+
+static void fill_records(const struct hn_table *t, size_t size, char *record) {
+    size_t at = 0;
+    for (int c = 0; c < t->n_columns; c++) {
+        size_t bytes = cell_size(t, c);
+        for (int64_t row = 0; row < t->rows; row++) {
+            char *cell = record + (size_t)row * size + at;
+            if (t->column[c].kind == HN_COLUMN_TEXT)
+                memcpy(cell, t->cells[c].text[row], strlen(t->cells[c].text[row]));
+            else // of either kind of number
+                memcpy(cell, &t->cells[c].count[row], sizeof(int64_t));
+        }
+        at += bytes;
+    }
+}
+
+// "units\tlong name\tdirection\trole\n" of every column. Owned by the caller.
+static char *describe(struct hn_context *ctx, const struct hn_table *t) {
+    char *all = hn_strdup(ctx, "");
+    for (int c = 0; c < t->n_columns && all; c++) {
+        const struct hn_column *column = &t->column[c];
+        char *longer = hn_format(ctx, "%s%s\t%s\t%s\t%s\n", all, column->units, column->long_name,
+                                 direction_name[column->direction],
+                                 column->role ? hn_role_name(column->role) : "");
+        hn_free(ctx, all);
+        all = longer;
+    }
+    return all;
+}
+
+static enum hn_code write_about(struct hn_context *ctx, hid_t parent, const char *name,
+                                const char *about) {
+    hsize_t n = strlen(about);
+    char *path = hn_format(ctx, "/columns/%s", name);
+    if (!path)
+        return ctx->code;
+    const struct hn_h5_array a = {.name = path,
+                                  .type = H5T_STD_U8LE,
+                                  .memory = H5T_NATIVE_UINT8,
+                                  .rank = 1,
+                                  .dim = {n, 1, 1},
+                                  .data = about,
+                                  .chunk = {n, 1, 1},
+                                  .deflate = 6};
+    hid_t set = hn_h5_write_array(parent, &a);
+    hn_free(ctx, path);
+    if (set < 0)
+        return hn_fail(ctx, HN_IO, "writing %s failed: is the disk full?", name);
+    (void)H5Dclose(set);
+    return HN_OK;
+}
+
+enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *name,
+                           const struct hn_table *t) {
+    hid_t set = H5I_INVALID_HID;
+    hid_t stored = t->n_columns > 0 ? record_type(t, true) : H5I_INVALID_HID;
+    hid_t memory = stored >= 0 ? record_type(t, false) : stored;
+    size_t size = memory >= 0 ? H5Tget_size(memory) : 0;
+    char *record = hn_zalloc(ctx, hn_max(t->rows, 1), size + 1);
+    char *about = record ? describe(ctx, t) : NULL;
+    enum hn_code code = about ? HN_OK : ctx->code;
+    if (code == HN_OK && size > 0) {
+        fill_records(t, size, record);
+        const struct hn_h5_array a = {.name = name,
+                                      .type = stored,
+                                      .memory = memory,
+                                      .rank = 1,
+                                      .dim = {(hsize_t)t->rows, 1, 1},
+                                      .data = record};
+        set = hn_h5_write_array(parent, &a);
+    }
+    if (code == HN_OK && set < 0)
+        code = hn_fail(ctx, HN_IO, "writing %s failed: is the disk full?", name);
+    if (code == HN_OK)
+        code = write_about(ctx, parent, name, about);
+    if (set >= 0)
+        (void)H5Dclose(set);
+    if (memory >= 0)
+        (void)H5Tclose(memory);
+    if (stored >= 0)
+        (void)H5Tclose(stored);
+    hn_free(ctx, about);
+    hn_free(ctx, record);
+    return code;
+}
+
+// Adds member m of the records as a column, described by the next line of *about.
+static enum hn_code add_member(const struct hn_store_reader *r, hid_t type, unsigned m,
+                               char **about, struct hn_table *t) {
+    char *line = strsep(about, "\n"), *word[4];
+    for (int i = 0; i < 4; i++)
+        word[i] = line ? strsep(&line, "\t") : NULL;
+    char *name = H5Tget_member_name(type, m);
+    H5T_class_t class = H5Tget_member_class(type, m);
+    struct hn_column column = {.name = name, .units = word[0], .long_name = word[1]};
+    column.kind = class == H5T_STRING  ? HN_COLUMN_TEXT
+                  : class == H5T_FLOAT ? HN_COLUMN_REAL
+                                       : HN_COLUMN_INT;
+    column.direction = HN_NEITHER;
+    enum hn_code code = HN_OK;
+    if (!name || !word[3] || (column.kind == HN_COLUMN_INT && class != H5T_INTEGER))
+        code = hn_store_bad(r, t->name, "", "has members that are no columns");
+    for (int i = 0; i < 3 && code == HN_OK; i++)
+        if (strcmp(word[2], direction_name[i]) == 0)
+            column.direction = (enum hn_direction)i;
+    if (code == HN_OK) {
+        column.role = *word[3] ? hn_role_find(word[3]) : hn_store_old_role(t->name, &column);
+        code = hn_table_add_column(r->ctx, t, &column);
+    }
+    if (name)
+        (void)H5free_memory(name);
+    return code;
+}
+
+// Reads member m alone into its column.
+static enum hn_code read_member(const struct hn_store_reader *r, const struct hn_h5_data *s, int c,
+                                struct hn_table *t) {
+    bool text = t->column[c].kind == HN_COLUMN_TEXT;
+    hid_t own = H5Tget_member_type(s->type, (unsigned)c);
+    int64_t size = text && own >= 0 ? (int64_t)H5Tget_size(own) : (int64_t)sizeof(int64_t), bytes;
+    hid_t member = text                                  ? own
+                   : t->column[c].kind == HN_COLUMN_REAL ? H5T_NATIVE_DOUBLE
+                                                         : H5T_NATIVE_INT64;
+    hid_t type = own >= 0 && H5Tis_variable_str(own) <= 0 ? H5Tcreate(H5T_COMPOUND, (size_t)size)
+                                                          : H5I_INVALID_HID;
+    char *all = hn_mul(size, t->rows, &bytes) ? hn_alloc(r->ctx, bytes, 1) : NULL;
+    char *one = all ? hn_zalloc(r->ctx, size + 1, 1) : NULL;
+    enum hn_code code = one ? HN_OK : HN_MEMORY;
+    if (code == HN_OK && (type < 0 || H5Tinsert(type, t->column[c].name, 0, member) < 0 ||
+                          H5Dread(s->id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) < 0))
+        code = hn_store_bad(r, t->name, t->column[c].name, "cannot be read");
+    for (int64_t row = 0; row < t->rows && code == HN_OK; row++) {
+        memcpy(one, all + row * size, (size_t)size);
+        if (text)
+            code = hn_table_set_text(r->ctx, t, row, t->column[c].name, one);
+        else
+            memcpy(&t->cells[c].count[row], one, sizeof(int64_t));
+    }
+    if (type >= 0)
+        (void)H5Tclose(type);
+    if (own >= 0)
+        (void)H5Tclose(own);
+    hn_free(r->ctx, one);
+    hn_free(r->ctx, all);
+    return code;
+}
+
+static enum hn_code read_about(const struct hn_store_reader *r, const char *name, char **about) {
+    struct hn_h5_data s;
+    char *path = hn_format(r->ctx, "/columns/%s", name);
+    if (!path)
+        return r->ctx->code;
+    enum hn_code code = hn_store_open_data(r, r->file, "", path, &s);
+    hn_free(r->ctx, path);
+    if (code)
+        return code;
+    if (s.rank != 1 || s.class != H5T_INTEGER)
+        code = hn_store_bad(r, "columns", name, "is of the wrong type");
+    else if (!(*about = hn_zalloc(r->ctx, (int64_t)s.dim[0] + 1, 1)))
+        code = r->ctx->code;
+    else if (H5Dread(s.id, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, *about) < 0)
+        code = hn_store_bad(r, "columns", name, "cannot be read");
+    hn_h5_data_close(&s);
+    return code;
+}
+
+static enum hn_code read_records(const struct hn_store_reader *r, const struct hn_h5_data *s,
+                                 struct hn_table *t) {
+    int members = s->class == H5T_COMPOUND ? H5Tget_nmembers(s->type) : 0;
+    if (members < 1 || members > MOST_COLUMNS || s->rank != 1)
+        return hn_store_bad(r, t->name, "", "is not a group of this file");
+    char *about = NULL;
+    enum hn_code code = read_about(r, t->name, &about);
+    char *rest = about;
+    for (int m = 0; m < members && code == HN_OK; m++)
+        code = add_member(r, s->type, (unsigned)m, &rest, t);
+    for (int64_t row = 0; row < (int64_t)s->dim[0] && code == HN_OK; row++)
+        code = hn_table_add_row(r->ctx, t);
+    for (int c = 0; c < t->n_columns && code == HN_OK; c++)
+        code = read_member(r, s, c, t);
+    hn_free(r->ctx, about);
+    return code;
+}
+
+enum hn_code hn_store_unpack(const struct hn_store_reader *r, hid_t parent, const char *name,
+                             struct hn_table *t) {
+    struct hn_h5_data s;
+    if (hn_store_open_data(r, parent, "", name, &s))
+        return r->ctx->code;
+    enum hn_code code = hn_table_init(r->ctx, t, name);
+    if (code == HN_OK)
+        code = read_records(r, &s, t);
+    hn_h5_data_close(&s);
+    return code;
+}
