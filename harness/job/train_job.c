@@ -394,8 +394,8 @@ enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
         const struct hn_grid_point *own = &job->task[i];
         int64_t same = 0; // a task before it with the same data
         while (same < i && (job->task[same].type.type != own->type.type ||
-                            strcmp(hn_task_data(own->type.type, own->params),
-                                   hn_task_data(own->type.type, job->task[same].params)) != 0))
+                            strcmp(hn_task_folder(own->type.type, own->params),
+                                   hn_task_folder(own->type.type, job->task[same].params)) != 0))
             same++;
         if (same < i)
             memcpy(job->data_sha256[i], job->data_sha256[same], sizeof *job->data_sha256);

@@ -12,55 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Where a data set may lie: below --data as the job names it, by its last name, in the folder that
-// its archive unpacks to, or --data itself.
-static enum hn_code has_data(struct hn_context *ctx, const char *folder, const char *wanted,
-                             bool *found) {
-    const char *name = hn_base_name(wanted);
-    bool cifar = strcmp(wanted, "cifar10") == 0, cora = strcmp(wanted, "cora") == 0;
-    char *file = cifar  ? hn_format(ctx, "%s/data_batch_1.bin", folder)
-                 : cora ? hn_format(ctx, "%s/cora.features", folder)
-                        : hn_format(ctx, "%s/%s_A.txt", folder, name);
-    *found = file && access(file, R_OK) == 0;
-    hn_free(ctx, file);
-    return file ? HN_OK : ctx->code;
-}
-
-// *out: the folder, owned; NULL if there is none.
-static enum hn_code find_data(struct hn_context *ctx, const char *data, const char *wanted,
-                              char **out) {
-    const char *name = hn_base_name(wanted);
-    const char *const place[] = {wanted, name, "cifar-10-batches-bin", "."};
-    *out = NULL;
-    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
-        bool found;
-        char *folder = hn_format(ctx, "%s/%s", data, place[i]);
-        if (!folder || has_data(ctx, folder, wanted, &found)) {
-            hn_free(ctx, folder);
-            return ctx->code;
-        }
-        if (found) {
-            *out = folder;
-            return HN_OK;
-        }
-        hn_free(ctx, folder);
-    }
-    return HN_OK;
-}
-
 static void say_missing(const char *data, const char *wanted, char *why) {
-    const struct hn_task_type *task = hn_task_find(strcmp(wanted, "cora") == 0      ? "node"
-                                                   : strcmp(wanted, "cifar10") == 0 ? "views-mlp"
-                                                                                    : "graph");
+    const struct hn_task_data *known = hn_task_data_find(wanted);
     snprintf(why, HN_MESSAGE_MAX, "needs the folder %s below --data %.300s: %s", wanted, data,
-             task->origin);
+             known ? known->origin : "no task declares such data");
 }
 
 enum hn_code hn_reproduce_job_missing(struct hn_context *ctx, const struct hn_reproduce *rep,
                                       const struct hn_claim_job *job, char *why) {
     for (int64_t k = 0; k < job->n_data && !*why; k++) {
         char *found;
-        if (find_data(ctx, rep->data, job->data[k], &found))
+        if (hn_task_data_locate(ctx, rep->data, job->data[k], &found))
             return ctx->code;
         if (!found)
             say_missing(rep->data, job->data[k], why);
@@ -84,7 +46,7 @@ enum hn_code hn_reproduce_train_missing(struct hn_context *ctx, const struct hn_
 static enum hn_code link_data(struct hn_context *ctx, const struct hn_reproduce *rep,
                               const char *wanted) {
     char *found;
-    if (find_data(ctx, rep->data, wanted, &found))
+    if (hn_task_data_locate(ctx, rep->data, wanted, &found))
         return ctx->code;
     char *real = found ? realpath(found, NULL) : NULL;
     char *link = hn_format(ctx, "%s/data/%s", rep->folder, wanted);

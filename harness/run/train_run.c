@@ -32,7 +32,7 @@ static void add_task(struct hn_digest *d, const struct hn_train_run *run) {
     const struct hn_grid_point *task = run->task;
     char value[256];
     add_text(d, task->type.name);
-    add_text(d, *run->data_sha256 ? run->data_sha256 : hn_task_data(task->type.type, task->params));
+    add_text(d, *run->data_sha256 ? run->data_sha256 : hn_task_folder(task->type.type, task->params));
     for (const struct hn_option *o = task->type.options; o->name; o++) {
         if (strcmp(o->name, "data") == 0 ||
             hn_option_text(o, task->params, value, sizeof value) <= 0)
@@ -135,7 +135,7 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
         {NULL}};
     if (hn_rows_table(ctx, HN_ROWS_TRAININGS, r) ||
         hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
-        hn_item_add_row(ctx, item, hn_task_data(run->task->type.type, run->task->params),
+        hn_item_add_row(ctx, item, hn_task_folder(run->task->type.type, run->task->params),
                         run->data_sha256, 0, r))
         return ctx->code;
     return hn_table_set(ctx, r, 0, value);

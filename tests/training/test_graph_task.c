@@ -76,7 +76,9 @@ static void test_evaluates(void) {
     CU_ASSERT(value[0] >= 0 && value[0] <= 1 && value[1] >= 0);
     CU_ASSERT_DOUBLE_EQUAL(value[2], cosine, 1e-6);
     close_task(&ctx, &o);
-    HN_CHECK_FAILS(&ctx, open_task(&ctx, folder, 15, &o), HN_DATA, "G has 14 graphs: lower");
+    char few[300];
+    snprintf(few, sizeof few, "%s has 14 graphs: lower batch_size (15)", folder);
+    HN_CHECK_FAILS(&ctx, open_task(&ctx, folder, 15, &o), HN_DATA, few);
     close_task(&ctx, &o);
     HN_CHECK_FAILS(&ctx, open_task(&ctx, "/nowhere", 7, &o), HN_DATA, "/nowhere: holds 0 files");
     close_task(&ctx, &o);

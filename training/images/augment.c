@@ -164,3 +164,18 @@ void hn_plain_image(const uint8_t image[HN_CIFAR10_BYTES], float out[HN_CIFAR10_
             out[k * CHANNELS + c] =
                 ((float)image[c * PLANE + k] / 255.0F - channel_mean[c]) / channel_deviation[c];
 }
+
+int32_t *hn_image_order(struct hn_context *ctx, const struct hn_cifar10 *data, int64_t n,
+                        uint64_t seed, const char *purpose) {
+    int32_t *order = hn_alloc(ctx, data->n + data->test, sizeof *order);
+    struct hn_stream stream;
+    if (!order)
+        return NULL;
+    for (int64_t i = 0; i < data->n; i++)
+        order[i] = (int32_t)i;
+    hn_stream_open(&stream, seed, purpose, 0, 0, 0);
+    hn_stream_shuffle(&stream, order, data->n);
+    for (int64_t i = 0; i < data->test; i++)
+        order[n + i] = (int32_t)(data->n + i);
+    return order;
+}

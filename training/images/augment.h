@@ -36,4 +36,10 @@ void hn_augment_image(const uint8_t image[HN_CIFAR10_BYTES], struct hn_stream *s
 // The image as it is, normalised likewise.
 void hn_plain_image(const uint8_t image[HN_CIFAR10_BYTES], float out[HN_CIFAR10_BYTES]);
 
+// Records of the images that are taken, of data->n + data->test entries: the first n training ones
+// of an order drawn by seed and purpose (files may be sorted by class), then the test ones. Owned;
+// NULL: HN_MEMORY.
+HN_MUST_USE int32_t *hn_image_order(struct hn_context *ctx, const struct hn_cifar10 *data,
+                                    int64_t n, uint64_t seed, const char *purpose);
+
 #endif

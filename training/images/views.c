@@ -147,25 +147,9 @@ static enum hn_code write_body(struct hn_context *ctx, const struct hn_views_spe
     return code;
 }
 
-// The first n training records of a fixed shuffle, then the test records.
-static int32_t *draw_order(struct hn_context *ctx, const struct hn_views_spec *spec,
-                           const struct hn_cifar10 *data) {
-    int32_t *order = hn_alloc(ctx, data->n + data->test, sizeof *order);
-    struct hn_stream stream;
-    if (!order)
-        return NULL;
-    for (int64_t i = 0; i < data->n; i++)
-        order[i] = (int32_t)i;
-    hn_stream_open(&stream, spec->seed, "views.order", 0, 0, 0);
-    hn_stream_shuffle(&stream, order, data->n);
-    for (int64_t i = 0; i < data->test; i++)
-        order[spec->n + i] = (int32_t)(data->n + i);
-    return order;
-}
-
 static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spec *spec,
                                const struct hn_cifar10 *data, const char *header, FILE *file) {
-    int32_t *order = draw_order(ctx, spec, data);
+    int32_t *order = hn_image_order(ctx, data, spec->n, spec->seed, "views.order");
     enum hn_code code = order ? write_all(ctx, file, header, HEADER) : ctx->code;
     if (code == HN_OK)
         code = write_body(ctx, spec, data, order, file);

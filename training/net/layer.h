@@ -105,6 +105,11 @@ void hn_net_begin(struct hn_net *net, int64_t in);
 HN_MUST_USE enum hn_code hn_net_add(struct hn_context *ctx, struct hn_net *net,
                                     struct hn_weights *weights, const struct hn_layer_type *type,
                                     struct hn_layer_spec spec);
+// Linear, batch norm (or a bias instead), ReLU, linear with bias, unit rows: a projection head.
+// First weights by the fan in.
+HN_MUST_USE enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *net,
+                                         struct hn_weights *weights, int64_t hidden, int64_t out,
+                                         bool batch_norm);
 // After all networks are built: allocates (zeroed). Init sets first parameters by seed; networks
 // are told apart by their places in the weights.
 HN_MUST_USE enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *weights);

@@ -51,21 +51,6 @@ struct state {
     int32_t *fold; // [graphs]
 };
 
-static enum hn_code open_data(struct hn_context *ctx, const struct hn_task *task) {
-    const struct params *p = task->params;
-    struct state *s = task->state;
-    char *path = hn_task_path(ctx, &task->setting, hn_task_data(task->type, p));
-    if (!path)
-        return ctx->code;
-    enum hn_code code = hn_tudataset_read(ctx, path, &s->data);
-    hn_free(ctx, path);
-    if (!code && task->setting.batch_size > s->data.graphs)
-        code = hn_fail(ctx, HN_DATA, "%s has %lld graphs: lower batch_size (%lld)", s->data.name,
-                       (long long)s->data.graphs, (long long)task->setting.batch_size);
-    s->in = s->data.node_label ? s->data.node_labels : 1;
-    return code;
-}
-
 // Folds of the file, or drawn.
 static enum hn_code take_folds(struct hn_context *ctx, const struct hn_task *task) {
     const struct params *p = task->params;
@@ -89,7 +74,6 @@ static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
     struct hn_weights *w = &task->weights;
     const struct hn_layer_spec plain = {0}, wide = {.out = p->width, .bias = true, .fan_in = true};
-    const struct hn_layer_spec whole = {.out = p->width * p->layers, .bias = true, .fan_in = true};
     for (int64_t l = 0; l < p->layers; l++) {
         struct hn_net *net = &s->layer[l];
         hn_net_begin(net, l == 0 ? s->in : p->width);
@@ -101,13 +85,8 @@ static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
             hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain))
             return ctx->code;
     }
-    hn_net_begin(&s->head, whole.out);
-    if (hn_net_add(ctx, &s->head, w, &hn_layer_linear, whole) ||
-        hn_net_add(ctx, &s->head, w, &hn_layer_relu, plain) ||
-        hn_net_add(ctx, &s->head, w, &hn_layer_linear, whole) ||
-        hn_net_add(ctx, &s->head, w, &hn_layer_unit, plain))
-        return ctx->code;
-    return HN_OK;
+    hn_net_begin(&s->head, task->d);
+    return hn_net_add_head(ctx, &s->head, w, task->d, task->d, false);
 }
 
 // A batch may hold one graph several times: room for the largest, as often as the batch is long.
@@ -152,19 +131,19 @@ static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, stru
 static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    if (open_data(ctx, task) || take_folds(ctx, task) || build(ctx, task))
+    if (hn_tudataset_read(ctx, task->path, &s->data) ||
+        hn_task_set_items(ctx, task, s->data.graphs, s->data.graphs, p->width * p->layers))
         return ctx->code;
-    task->n = task->n_all = s->data.graphs;
-    task->d = p->width * p->layers;
-    task->batch_size = task->setting.batch_size ? task->setting.batch_size : task->n;
+    s->in = s->data.node_label ? s->data.node_labels : 1;
+    if (take_folds(ctx, task) || build(ctx, task))
+        return ctx->code;
     task->label = s->data.label;
     measure_room(s, task->batch_size);
     s->all = hn_alloc(ctx, task->n * task->d, sizeof *s->all);
     if (!s->all || open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
         return ctx->code;
-    bool both = task->setting.loss.objective == HN_OBJECTIVE_NTXENT;
-    return hn_loss_open(ctx, both ? HN_OBJECTIVE_NTXENT : HN_OBJECTIVE_OTHER_VIEW, task->batch_size,
-                        task->batch_size, task->d, &s->loss);
+    return hn_loss_open(ctx, task->setting.loss.objective, task->batch_size, task->batch_size,
+                        task->d, &s->loss);
 }
 
 static void init(struct hn_task *task) {
@@ -399,31 +378,12 @@ static void close_graph(struct hn_context *ctx, struct hn_task *task) {
 }
 
 static const struct hn_option options[] = {
-    {.name = "data",
-     .kind = HN_OPTION_TEXT,
-     .offset = offsetof(struct params, data),
-     .help = "folder of NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt ..."},
-    {.name = "width",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, width),
-     .initial = "32",
-     .min = 1,
-     .max = 4096,
-     .help = "columns of every layer"},
-    {.name = "layers",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, layers),
-     .initial = "3",
-     .min = 1,
-     .max = LAYERS_MAX,
-     .help = "layers of the encoder"},
-    {.name = "data_seed",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, data_seed),
-     .initial = "1",
-     .min = 0,
-     .max = 1e15,
-     .help = "of the folds, where the data have none"},
+    {HN_TEXT_OPTION(struct params, data, "data",
+                    "folder of NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt ...")},
+    {HN_INT_OPTION(struct params, width, "width", "32", 1, 4096, "columns of every layer")},
+    {HN_INT_OPTION(struct params, layers, "layers", "3", 1, LAYERS_MAX, "layers of the encoder")},
+    {HN_INT_OPTION(struct params, data_seed, "data_seed", "1", 0, 1e15,
+                   "of the folds, where the data have none")},
     {.name = NULL}};
 
 static const struct hn_column columns[COLUMNS] = {
@@ -438,8 +398,17 @@ static const struct hn_column columns[COLUMNS] = {
 static const char *const files[] = {
     "*_A.txt",           "*_graph_indicator.txt", "*_graph_labels.txt",
     "*_node_labels.txt", "*_folds.txt",           NULL};
+static const struct hn_task_data data = {
+    .folder = "tudataset/MUTAG",
+    .folders = "tudataset/*",
+    .files = files,
+    .required = 3,
+    .items = "graphs",
+    .origin = "NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt and what else the data "
+              "set has, from https://chrsmrrs.github.io/datasets",
+};
 
-const struct hn_task_type hn_task_graph = {
+const struct hn_task_type hn_graph_task = {
     .name = "graph",
     .summary = "graph classification: two changed copies of every graph, GIN",
     .source = "GraphCL (You et al. 2020); BS 5.3 and table 15",
@@ -447,12 +416,7 @@ const struct hn_task_type hn_task_graph = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
-    .folder = "tudataset/MUTAG",
-    .files = files,
-    .required = 3,
-    .origin = "NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt and what else the data "
-              "set has, "
-              "from https://chrsmrrs.github.io/datasets",
+    .data = &data,
     .columns = columns,
     .n_columns = COLUMNS,
     .objectives =

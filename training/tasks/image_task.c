@@ -19,15 +19,21 @@ const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS] =
                         "accuracy of a linear probe on the frozen features alone", HN_LARGER},
 };
 
-const char *const hn_image_files[] = {"data_batch_*.bin", "test_batch.bin", "batches.meta.txt",
-                                      NULL};
-const char hn_image_origin[] =
-    "data_batch_1.bin to data_batch_5.bin and test_batch.bin of cifar-10-binary.tar.gz, from "
-    "https://www.cs.toronto.edu/~kriz/cifar.html";
+static const char *const files[] = {"data_batch_1.bin", "test_batch.bin", "data_batch_*.bin",
+                                    "batches.meta.txt", NULL};
+const struct hn_task_data hn_image_data = {
+    .folder = "cifar10",
+    .folders = "cifar10",
+    .archive = "cifar-10-batches-bin",
+    .files = files,
+    .required = 2,
+    .items = "images",
+    .origin = "data_batch_1.bin to data_batch_5.bin and test_batch.bin of cifar-10-binary.tar.gz, "
+              "from https://www.cs.toronto.edu/~kriz/cifar.html",
+};
 
-enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
-                           int64_t rows) {
-    int64_t b = task->batch_size;
+enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net) {
+    int64_t b = task->batch_size, rows = net->rows;
     net->split = hn_alloc(ctx, task->n_all, sizeof *net->split);
     net->x = hn_alloc(ctx, hn_max(2 * b, rows), net->encoder.in * (int64_t)sizeof *net->x);
     net->dz = hn_alloc(ctx, 2 * b * task->d, sizeof *net->dz);
@@ -52,8 +58,14 @@ void hn_image_free(struct hn_context *ctx, struct hn_image_net *net) {
     hn_free(ctx, net->h);
 }
 
-void hn_image_step(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
-                   const struct hn_task_batch *batch, double *loss, float *z1) {
+void hn_image_init(struct hn_task *task) {
+    const struct hn_image_net *net = task->state;
+    hn_net_init(&net->encoder, &task->weights, task->setting.seed);
+}
+
+void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn_task_batch *batch,
+                   double *loss, float *z1) {
+    struct hn_image_net *net = task->state;
     struct hn_pass pass = {.workers = hn_task_workers(ctx, task),
                            .training = true,
                            .seed = task->setting.seed,
@@ -68,46 +80,51 @@ void hn_image_step(struct hn_context *ctx, struct hn_task *task, struct hn_image
     hn_net_backward(&net->encoder, &task->weights, &net->tape, &pass, net->dz, NULL);
 }
 
-void hn_image_encode(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
-                     const hn_real *x, int64_t rows, float *z, float *h) {
+enum hn_code hn_image_embed(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
+                            int64_t count, float *z) {
+    struct hn_image_net *net = task->state;
     const struct hn_pass pass = {.workers.threads = ctx->threads};
-    const hn_real *out = hn_net_forward(&net->encoder, &task->weights, &net->wide, &pass, x, rows);
-    memcpy(z, out, (size_t)(rows * task->d) * sizeof *z);
-    if (h)
-        memcpy(h, net->wide.y[net->hidden_layer], (size_t)(rows * net->hidden) * sizeof *h);
+    bool all = view == 0 && count == task->n_all; // as before an evaluation, which needs h
+    for (int64_t i = 0; i < count; i += net->rows) {
+        int64_t rows = hn_min(net->rows, count - i);
+        const hn_real *x = net->load(ctx, task, view, step, i, rows);
+        const hn_real *out =
+            hn_net_forward(&net->encoder, &task->weights, &net->wide, &pass, x, rows);
+        memcpy(z + i * task->d, out, (size_t)(rows * task->d) * sizeof *z);
+        if (all)
+            memcpy(net->h + i * net->hidden, net->wide.y[net->hidden_layer],
+                   (size_t)(rows * net->hidden) * sizeof *net->h);
+    }
+    return HN_OK;
 }
 
 static enum hn_code evaluate_rows(struct hn_context *ctx, const struct hn_task *task,
-                                  const float *rows, int64_t d, const char *metric,
-                                  const struct hn_image_probe *probe, double *value) {
+                                  const float *rows, int64_t d, bool probe, double *value) {
+    const struct hn_image_net *net = task->state;
     const struct hn_evaluation e = {.n = task->n_all,
                                     .d = d,
                                     .z = rows,
                                     .label = task->label,
                                     .split = task->split,
                                     .seed = task->setting.seed,
-                                    .probe_c = probe ? probe->c : 0,
+                                    .probe_c = probe ? net->probe_c : 0,
                                     // linear evaluation takes features as they are (SimCLR)
                                     .keep_lengths = probe};
-    return hn_evaluate(ctx, &e, metric, value);
+    if (probe && !net->probe)
+        return HN_OK;
+    return hn_evaluate(ctx, &e, probe ? "probe_acc" : "knn_acc", value);
 }
 
-enum hn_code hn_image_evaluate(struct hn_context *ctx, const struct hn_task *task,
-                               const struct hn_image_net *net, const float *z,
-                               struct hn_image_probe probe, double *value) {
-    if (evaluate_rows(ctx, task, z, task->d, "knn_acc", NULL, &value[KNN_Z]) ||
-        evaluate_rows(ctx, task, net->h, net->hidden, "knn_acc", NULL, &value[KNN_H]) ||
-        (probe.fit &&
-         evaluate_rows(ctx, task, net->h, net->hidden, "probe_acc", &probe, &value[PROBE_H])))
+enum hn_code hn_image_evaluate(struct hn_context *ctx, struct hn_task *task, int64_t step,
+                               const float *z, double *value) {
+    const struct hn_image_net *net = task->state;
+    int64_t in = net->encoder.in;
+    if (step == 0 && net->features &&
+        (evaluate_rows(ctx, task, net->features, in, false, &value[KNN_FEATURES]) ||
+         evaluate_rows(ctx, task, net->features, in, true, &value[PROBE_FEATURES])))
         return ctx->code;
-    return HN_OK;
-}
-
-enum hn_code hn_image_evaluate_features(struct hn_context *ctx, const struct hn_task *task,
-                                        const float *feature, int64_t d,
-                                        struct hn_image_probe probe, double *value) {
-    if (evaluate_rows(ctx, task, feature, d, "knn_acc", NULL, &value[0]) ||
-        (probe.fit && evaluate_rows(ctx, task, feature, d, "probe_acc", &probe, &value[1])))
+    if (evaluate_rows(ctx, task, z, task->d, false, &value[KNN_Z]) ||
+        evaluate_rows(ctx, task, net->h, net->hidden, false, &value[KNN_H]))
         return ctx->code;
-    return HN_OK;
+    return evaluate_rows(ctx, task, net->h, net->hidden, true, &value[PROBE_H]);
 }

@@ -130,23 +130,15 @@ static enum hn_code build_head(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct hn_net *net = &s->head;
     struct hn_weights *w = &task->weights;
-    const struct hn_layer_spec plain = {0};
     hn_net_begin(net, p->out);
     if (task->setting.loss.objective == HN_OBJECTIVE_SUPERVISED)
         return hn_net_add(ctx, net, w, &hn_layer_linear,
                           (struct hn_layer_spec){.out = s->classes, .bias = true});
     if (task->setting.loss.objective != HN_OBJECTIVE_SIAMESE)
         return HN_OK;
-    // By the fan in: a predictor that begins small learns faster than the encoder it follows.
-    struct hn_layer_spec first = {.out = p->hidden, .bias = !p->batch_norm, .fan_in = true};
-    if (hn_net_add(ctx, net, w, &hn_layer_linear, first) ||
-        (p->batch_norm && hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain)) ||
-        hn_net_add(ctx, net, w, &hn_layer_relu, plain) ||
-        hn_net_add(ctx, net, w, &hn_layer_linear,
-                   (struct hn_layer_spec){.out = p->out, .bias = true, .fan_in = true}) ||
-        hn_net_add(ctx, net, w, &hn_layer_unit, plain))
-        return ctx->code;
-    return HN_OK;
+    // Its first weights by the fan in: a predictor that begins small learns faster than the
+    // encoder.
+    return hn_net_add_head(ctx, net, w, p->hidden, p->out, p->batch_norm);
 }
 
 static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, struct view *view) {
@@ -174,29 +166,14 @@ static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, stru
     return HN_OK;
 }
 
-static enum hn_code open_data(struct hn_context *ctx, const struct hn_task *task) {
-    const struct params *p = task->params;
-    struct state *s = task->state;
-    char *path = hn_task_path(ctx, &task->setting, hn_task_data(task->type, p));
-    if (!path)
-        return ctx->code;
-    enum hn_code code = hn_linqs_read(ctx, path, &s->data);
-    hn_free(ctx, path);
-    if (!code && task->setting.batch_size > s->data.n)
-        return hn_fail(ctx, HN_DATA, "%s has %lld nodes: lower batch_size (%lld)", s->data.name,
-                       (long long)s->data.n, (long long)task->setting.batch_size);
-    return code;
-}
-
 static enum hn_code open_node(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
-    if (open_data(ctx, task) || number_edges(ctx, s) || unit_features(ctx, s) ||
-        take_labels(ctx, s) || build_encoder(ctx, task) || build_head(ctx, task))
+    if (hn_linqs_read(ctx, task->path, &s->data) ||
+        hn_task_set_items(ctx, task, s->data.n, s->data.n, p->out) || number_edges(ctx, s) ||
+        unit_features(ctx, s) || take_labels(ctx, s) || build_encoder(ctx, task) ||
+        build_head(ctx, task))
         return ctx->code;
-    task->n = task->n_all = s->data.n;
-    task->d = p->out;
-    task->batch_size = task->setting.batch_size ? task->setting.batch_size : task->n;
     task->label = s->data.labels;
     task->split = s->data.split;
     task->graph = &s->data.graph;
@@ -208,9 +185,8 @@ static enum hn_code open_node(struct hn_context *ctx, struct hn_task *task) {
         open_view(ctx, task, &s->view[1]))
         return ctx->code;
     // Anchors with negatives of their own have all nodes as keys.
-    bool both = task->setting.loss.objective == HN_OBJECTIVE_NTXENT;
-    return hn_loss_open(ctx, both ? HN_OBJECTIVE_NTXENT : HN_OBJECTIVE_OTHER_VIEW, task->batch_size,
-                        task->n, p->out, &s->loss);
+    return hn_loss_open(ctx, task->setting.loss.objective, task->batch_size, task->n, p->out,
+                        &s->loss);
 }
 
 static void init(struct hn_task *task) {
@@ -500,54 +476,21 @@ static void close_node(struct hn_context *ctx, struct hn_task *task) {
 
 static const char *const encoders[] = {"mean", "gcn", "mlp", NULL};
 static const struct hn_option options[] = {
-    {.name = "data",
-     .kind = HN_OPTION_TEXT,
-     .offset = offsetof(struct params, data),
-     .help = "folder of NAME.features, NAME.edges and NAME.split"},
-    {.name = "encoder",
-     .kind = HN_OPTION_CHOICE,
-     .offset = offsetof(struct params, encoder),
-     .initial = "mean",
-     .choices = encoders,
-     .help = "how neighbours are gathered: mean pooling, GCN's norm, or not at all"},
-    {.name = "hidden",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, hidden),
-     .initial = "512",
-     .min = 1,
-     .max = 65536,
-     .help = "columns of the first layer, and of the predictor's"},
-    {.name = "out",
-     .kind = HN_OPTION_INT,
-     .offset = offsetof(struct params, out),
-     .initial = "512",
-     .min = 2,
-     .max = 65536,
-     .help = "columns of the embedding"},
-    {.name = "drop_edge",
-     .kind = HN_OPTION_REAL,
-     .offset = offsetof(struct params, drop_edge),
-     .initial = "0.2",
-     .min = 0,
-     .max = 0.99,
-     .help = "share of edges that a view leaves out"},
-    {.name = "drop_feature",
-     .kind = HN_OPTION_REAL,
-     .offset = offsetof(struct params, drop_feature),
-     .initial = "0.6",
-     .min = 0,
-     .max = 0.99,
-     .help = "share of features that a view leaves out"},
-    {.name = "stop_gradient",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct params, stop_gradient),
-     .initial = "true",
-     .help = "loss siamese: targets are constants"},
-    {.name = "batch_norm",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct params, batch_norm),
-     .initial = "true",
-     .help = "loss siamese: batch norm in the predictor"},
+    {HN_TEXT_OPTION(struct params, data, "data",
+                    "folder of NAME.features, NAME.edges and NAME.split")},
+    {HN_CHOICE_OPTION(struct params, encoder, "encoder", "mean", encoders,
+                      "how neighbours are gathered: mean pooling, GCN's norm, or not at all")},
+    {HN_INT_OPTION(struct params, hidden, "hidden", "512", 1, 65536,
+                   "columns of the first layer, and of the predictor's")},
+    {HN_INT_OPTION(struct params, out, "out", "512", 2, 65536, "columns of the embedding")},
+    {HN_REAL_OPTION(struct params, drop_edge, "drop_edge", "0.2", 0, 0.99,
+                    "share of edges that a view leaves out")},
+    {HN_REAL_OPTION(struct params, drop_feature, "drop_feature", "0.6", 0, 0.99,
+                    "share of features that a view leaves out")},
+    {HN_BOOL_OPTION(struct params, stop_gradient, "stop_gradient", "true",
+                    "loss siamese: targets are constants")},
+    {HN_BOOL_OPTION(struct params, batch_norm, "batch_norm", "true",
+                    "loss siamese: batch norm in the predictor")},
     {.name = NULL}};
 
 static const struct hn_column columns[COLUMNS] = {
@@ -561,8 +504,16 @@ static const struct hn_column columns[COLUMNS] = {
 };
 
 static const char *const files[] = {"*.features", "*.edges", "*.split", NULL};
+static const struct hn_task_data data = {
+    .folder = "cora",
+    .folders = "cora",
+    .files = files,
+    .required = 2,
+    .items = "nodes",
+    .origin = "cora.features, cora.edges and cora.split, from https://linqs.org/datasets/#cora",
+};
 
-const struct hn_task_type hn_task_node = {
+const struct hn_task_type hn_node_task = {
     .name = "node",
     .summary = "node classification: two views of a graph of documents",
     .source = "NS 3 and 4",
@@ -570,10 +521,7 @@ const struct hn_task_type hn_task_node = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
-    .folder = "cora",
-    .files = files,
-    .required = 2,
-    .origin = "cora.features, cora.edges and cora.split, from https://linqs.org/datasets/#cora",
+    .data = &data,
     .columns = columns,
     .n_columns = COLUMNS,
     .objectives = 1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE |

@@ -1,12 +1,20 @@
-// The registry of tasks, and their life cycle.
+// The list of tasks, and their life cycle. A new task is one file and one line here.
 #include "training/tasks/task.h"
 
 #include <string.h>
 
-extern const struct hn_task_type hn_task_node, hn_task_views, hn_task_cnn, hn_task_graph;
+#define TASKS(X)                                                                                   \
+    X(node)                                                                                        \
+    X(views)                                                                                       \
+    X(cnn)                                                                                         \
+    X(graph)
 
-const struct hn_task_type *const hn_tasks[] = {&hn_task_node, &hn_task_views, &hn_task_cnn,
-                                               &hn_task_graph, NULL};
+#define DECLARE(name) extern const struct hn_task_type hn_##name##_task;
+#define LIST(name) &hn_##name##_task,
+
+TASKS(DECLARE)
+
+const struct hn_task_type *const hn_tasks[] = {TASKS(LIST) NULL};
 
 const struct hn_task_type *hn_task_find(const char *name) {
     for (const struct hn_task_type *const *t = hn_tasks; *t; t++)
@@ -20,9 +28,8 @@ enum hn_code hn_task_open(struct hn_context *ctx, const struct hn_task_type *typ
                           struct hn_task *task) {
     *task = (struct hn_task){.type = type, .params = params, .setting = *setting};
     task->state = hn_zalloc(ctx, 1, type->state_size);
-    if (!task->state)
-        return ctx->code;
-    enum hn_code code = type->open(ctx, task);
+    task->path = hn_task_path(ctx, type, params, setting);
+    enum hn_code code = task->state && task->path ? type->open(ctx, task) : hn_failure(ctx);
     if (!code)
         code = hn_weights_open(ctx, &task->weights);
     if (!code)
@@ -40,14 +47,20 @@ void hn_task_close(struct hn_context *ctx, struct hn_task *task) {
     if (task->state && task->type->close)
         task->type->close(ctx, task);
     hn_weights_free(ctx, &task->weights);
+    hn_free(ctx, task->path);
     hn_free(ctx, task->state);
     *task = (struct hn_task){0};
 }
 
-char *hn_task_path(struct hn_context *ctx, const struct hn_task_setting *setting,
-                   const char *written) {
-    const char *folder = setting->data ? setting->data : setting->folder;
-    if (written[0] == '/' || !folder || !folder[0])
-        return hn_strdup(ctx, written);
-    return hn_format(ctx, "%s/%s", folder, written);
+enum hn_code hn_task_set_items(struct hn_context *ctx, struct hn_task *task, int64_t n,
+                               int64_t n_all, int64_t d) {
+    int64_t batch_size = task->setting.batch_size;
+    if (batch_size > n)
+        return hn_fail(ctx, HN_DATA, "%s has %lld %s: lower batch_size (%lld)", task->path,
+                       (long long)n, task->type->data->items, (long long)batch_size);
+    task->n = n;
+    task->n_all = n_all;
+    task->d = d;
+    task->batch_size = batch_size ? batch_size : n;
+    return HN_OK;
 }

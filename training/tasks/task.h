@@ -1,5 +1,6 @@
-// The task type: what is trained on what. One constant struct per task, at the end of its file,
-// listed in task.c. A task owns data and networks; the loop owns sampler, optimiser and time.
+// The task type: what is trained on what. One constant struct per task, hn_<name>_task, at the end
+// of its file, and one line in the list of task.c. A task owns data and networks; the loop owns
+// sampler, optimiser and time.
 #ifndef HN_TRAINING_TASKS_TASK_H
 #define HN_TRAINING_TASKS_TASK_H
 
@@ -26,8 +27,9 @@ struct hn_task {
     const void *params; // borrowed, filled from type->options
     void *state;        // [type->state_size], zeroed before open
     struct hn_task_setting setting;
+    char *path; // of the folder of its data
 
-    // Set by open.
+    // Set by open, the first four by hn_task_set_items().
     int64_t n;                     // items that samplers draw from
     int64_t n_all;                 // items with embeddings: n and those kept for evaluation
     int64_t d;                     // columns of the embedding that the loss sees
@@ -46,10 +48,22 @@ struct hn_task {
 struct hn_task_batch {
     const int32_t *id; // [n]
     int64_t n;
-    const struct hn_loss_lists *lists; // place: of rows of the task's items (ids), NULL: all others
+    const struct hn_loss_lists *lists; // keys are all items, by id; NULL: the rest of the batch
     int64_t step;                      // of the optimiser, from 0
     double progress;                   // step / steps
-    struct hn_loss_spec loss;          // with the law of this step
+    struct hn_loss_spec loss;          // with the weighting parameters of this step
+};
+
+// The files that a task reads, all in one folder.
+struct hn_task_data {
+    const char *folder;       // below --data, where the option `data` is not given
+    const char *folders;      // pattern of all folders that hold data of this kind: "tudataset/*"
+    const char *archive;      // folder that the download unpacks to; NULL: the folder's last name
+    const char *const *files; // patterns of names, NULL-terminated. Reproducing a paper, the first
+                              // one tells data sets apart: its '*' is the folder's last name
+    int required;             // the first so many must be there
+    const char *items;        // what samplers draw from: "nodes"
+    const char *origin;       // which files these are, and where users get them
 };
 
 struct hn_task_type {
@@ -59,11 +73,8 @@ struct hn_task_type {
     const char *note;    // where this differs from the paper, "" if nowhere
     const struct hn_option *options;
     size_t params_size, state_size;
-    const char *folder;              // of the data, where the option `data` is not given
-    const char *const *files;        // names that it reads there ('*' = any), NULL-terminated
-    int required;                    // so many of them, the first ones, it cannot do without
-    const char *origin;              // which files these are, and where users get them
-    const struct hn_column *columns; // what `evaluate` fills; the first decides in summaries
+    const struct hn_task_data *data;
+    const struct hn_column *columns; // of `evaluate`; the first is the accuracy of summaries
     int n_columns;
     unsigned objectives; // bit 1 << enum hn_objective for those it can train with
     bool lists;          // whether it takes negatives per anchor
@@ -100,25 +111,33 @@ HN_MUST_USE enum hn_code hn_task_open(struct hn_context *ctx, const struct hn_ta
                                       const void *params, const struct hn_task_setting *setting,
                                       struct hn_task *task);
 void hn_task_close(struct hn_context *ctx, struct hn_task *task); // also after a failed open
-// Path of data as written in the job: absolute, below --data, or below the job's folder. Owned.
-HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_setting *setting,
-                               const char *written);
+// For open. Sets n, n_all, d and batch_size. HN_DATA if batches are larger than n.
+HN_MUST_USE enum hn_code hn_task_set_items(struct hn_context *ctx, struct hn_task *task, int64_t n,
+                                           int64_t n_all, int64_t d);
 
+// Data of tasks (task_data.c). The folder: the option `data` of a task, else the one it declares.
+const char *hn_task_folder(const struct hn_task_type *type, const void *params);
+// Its path: absolute as written, below --data, or below the job's folder. Owned.
+HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_type *type,
+                               const void *params, const struct hn_task_setting *setting);
 // SHA-256 of the files that the task reads, in the order of their names; "" where there are none,
 // or one cannot be read (opening the task says why).
 HN_MUST_USE enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *type,
                                         const void *params, const struct hn_task_setting *setting,
                                         char text[HN_DIGEST_TEXT]);
-// HN_DATA if a file is missing without which the task cannot open, naming folder, files and origin.
+// HN_DATA if a required file is missing, naming folder, files and origin.
 HN_MUST_USE enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
                                             const void *params,
                                             const struct hn_task_setting *setting);
-// The option `data` of a task, else its type's folder.
-const char *hn_task_data(const struct hn_task_type *type, const void *params);
+// The data declared by a task for a folder of that name ("cora", "tudataset/PROTEINS"), or NULL.
+const struct hn_task_data *hn_task_data_find(const char *folder);
+// Looks for the data of `folder` below `root`: under that name, its last part, the archive's name,
+// or in root itself. *path: owned, NULL if they are nowhere or no task declares them.
+HN_MUST_USE enum hn_code hn_task_data_locate(struct hn_context *ctx, const char *root,
+                                             const char *folder, char **path);
 
 // For tasks. The snapshot metric `metric` (of one column, without positives: knn_acc, probe_acc,
-// uniformity) of z[n x d], whose rows are made unit in a copy unless they keep their lengths (a
-// linear probe of what is no direction).
+// uniformity) of z[n x d]: of its rows scaled to unit length, or as they are (keep_lengths).
 struct hn_evaluation {
     int64_t n, d;
     const float *z;

@@ -6,12 +6,11 @@
 // Both views of a batch go through batch norm together (2 B rows), as SimCLR's do. A positive pair
 // is two different cached views of an image, drawn anew each time it is seen. Evaluation is on the
 // clean images: weighted kNN on z and on h, a linear probe on h; before the first step the features
-// alone as well, for whatever learns less than they hold.
+// alone as well, as a baseline.
 #include "core/random.h"
 #include "training/images/views.h"
 #include "training/tasks/image_task.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's place in the encoder; rows embedded at once
@@ -19,154 +18,91 @@ enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's place in the encoder; rows emb
 struct params {
     char *data;
     int64_t n, views, dim, hidden, out, data_seed;
-    bool batch_norm;
-    struct hn_image_probe probe;
+    bool batch_norm, probe;
+    double probe_c;
 };
 
 struct state {
+    struct hn_image_net net; // first
     struct hn_views data;
-    struct hn_image_net net;
+    struct hn_stream stream; // of the views that are embedded
 };
-
-static enum hn_code open_views(struct hn_context *ctx, struct hn_task *task) {
-    const struct params *p = task->params;
-    struct state *s = task->state;
-    char *data = hn_task_path(ctx, &task->setting, hn_task_data(task->type, p));
-    struct hn_views_spec spec = {.data = data,
-                                 .cache = task->setting.cache ? task->setting.cache : ".",
-                                 .n = p->n,
-                                 .views = p->views,
-                                 .dim = p->dim,
-                                 .seed = (uint64_t)p->data_seed};
-    enum hn_code code = data ? hn_views_open(ctx, &spec, &s->data) : ctx->code;
-    hn_free(ctx, data);
-    if (!code && task->setting.batch_size > s->data.n)
-        code = hn_fail(ctx, HN_DATA, "batch_size %lld: there are %lld images",
-                       (long long)task->setting.batch_size, (long long)s->data.n);
-    return code;
-}
-
-static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
-    const struct params *p = task->params;
-    struct state *s = task->state;
-    struct hn_net *net = &s->net.encoder;
-    struct hn_weights *w = &task->weights;
-    const struct hn_layer_spec plain = {0};
-    struct hn_layer_spec first = {.out = p->hidden, .bias = !p->batch_norm, .fan_in = true};
-    hn_net_begin(net, s->data.p);
-    if (hn_net_add(ctx, net, w, &hn_layer_linear, first) ||
-        (p->batch_norm && hn_net_add(ctx, net, w, &hn_layer_batch_norm, plain)) ||
-        hn_net_add(ctx, net, w, &hn_layer_relu, plain) ||
-        hn_net_add(ctx, net, w, &hn_layer_linear,
-                   (struct hn_layer_spec){.out = p->out, .bias = true, .fan_in = true}) ||
-        hn_net_add(ctx, net, w, &hn_layer_unit, plain))
-        return ctx->code;
-    return HN_OK;
-}
-
-static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
-    const struct params *p = task->params;
-    struct state *s = task->state;
-    if (open_views(ctx, task) || build(ctx, task))
-        return ctx->code;
-    task->n = s->data.n;
-    task->n_all = s->data.n + s->data.test;
-    task->d = p->out;
-    task->batch_size = task->setting.batch_size ? task->setting.batch_size : task->n;
-    task->label = s->data.label;
-    task->label_name = s->data.n_label_names ? s->data.label_name : NULL;
-    task->n_label_names = s->data.n_label_names;
-    s->net.hidden = p->hidden;
-    s->net.hidden_layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
-    return hn_image_open(ctx, task, &s->net, ROWS);
-}
-
-static void init(struct hn_task *task) {
-    const struct state *s = task->state;
-    hn_net_init(&s->net.encoder, &task->weights, task->setting.seed);
-}
 
 static const float *cached(const struct hn_views *v, int64_t image, uint32_t view) {
     return v->view + (image * v->v + view) * v->p;
 }
 
-// Two different cached views of each image of the batch.
-static void draw_pairs(struct hn_task *task, const struct hn_task_batch *batch) {
-    struct state *s = task->state;
-    const struct hn_views *v = &s->data;
-    struct hn_stream stream;
-    hn_stream_open(&stream, task->setting.seed, "views.pair", batch->step, 0, 0);
-    for (int64_t i = 0; i < batch->n; i++) {
-        uint32_t first = hn_stream_below(&stream, (uint32_t)v->v);
-        uint32_t second = first;
-        if (v->v > 1)
-            second = (first + 1 + hn_stream_below(&stream, (uint32_t)v->v - 1)) % (uint32_t)v->v;
-        size_t bytes = (size_t)v->p * sizeof(float);
-        memcpy(s->net.x + i * v->p, cached(v, batch->id[i], first), bytes);
-        memcpy(s->net.x + (batch->n + i) * v->p, cached(v, batch->id[i], second), bytes);
-    }
+// Two different cached views of an image; the same one where there is no other.
+static void draw_pair(const struct hn_views *v, struct hn_stream *stream, uint32_t pair[2]) {
+    uint32_t all = (uint32_t)v->v;
+    pair[0] = pair[1] = hn_stream_below(stream, all);
+    if (all > 1)
+        pair[1] = (pair[0] + 1 + hn_stream_below(stream, all - 1)) % all;
 }
 
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1) {
     struct state *s = task->state;
-    draw_pairs(task, batch);
-    hn_image_step(ctx, task, &s->net, batch, loss, z1);
-    return HN_OK;
-}
-
-// Runs rows x[count x p] through the encoder in evaluation mode; h may be NULL.
-static void encode(struct hn_context *ctx, struct hn_task *task, const float *x, int64_t count,
-                   float *z, float *h) {
-    struct state *s = task->state;
-    for (int64_t i = 0; i < count; i += ROWS)
-        hn_image_encode(ctx, task, &s->net, x + i * s->data.p, hn_min(ROWS, count - i),
-                        z + i * task->d, h ? h + i * s->net.hidden : NULL);
-}
-
-// Augmented views for snapshots: two different cached ones of each image, in evaluation mode.
-static void encode_views(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
-                         int64_t count, float *z) {
-    struct state *s = task->state;
     const struct hn_views *v = &s->data;
     struct hn_stream stream;
-    hn_stream_open(&stream, task->setting.seed, "views.embed", at, 0, 0);
-    for (int64_t i = 0; i < count; i += ROWS) {
-        int64_t rows = hn_min(ROWS, count - i);
-        for (int64_t k = 0; k < rows; k++) {
-            uint32_t first = hn_stream_below(&stream, (uint32_t)v->v), other = first;
-            if (v->v > 1)
-                other = (first + 1 + hn_stream_below(&stream, (uint32_t)v->v - 1)) % (uint32_t)v->v;
-            memcpy(s->net.x + k * v->p, cached(v, i + k, number == 1 ? first : other),
+    hn_stream_open(&stream, task->setting.seed, "views.pair", batch->step, 0, 0);
+    for (int64_t i = 0; i < batch->n; i++) {
+        uint32_t pair[2];
+        draw_pair(v, &stream, pair);
+        for (int k = 0; k < 2; k++)
+            memcpy(s->net.x + (k * batch->n + i) * v->p, cached(v, batch->id[i], pair[k]),
                    (size_t)v->p * sizeof(float));
-        }
-        hn_image_encode(ctx, task, &s->net, s->net.x, rows, z + i * task->d, NULL);
     }
-}
-
-static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
-                          int64_t count, float *z) {
-    struct state *s = task->state;
-    if (number > 0)
-        encode_views(ctx, task, number, at, count, z);
-    else
-        encode(ctx, task, s->data.clean, count, z, NULL);
+    hn_image_step(ctx, task, batch, loss, z1);
     return HN_OK;
 }
 
-static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
-                             const float *z, double *value) {
+// Augmented views are two different cached ones of each image.
+static const hn_real *load(struct hn_context *ctx, struct hn_task *task, int view, int64_t at,
+                           int64_t first, int64_t rows) {
     struct state *s = task->state;
+    const struct hn_views *v = &s->data;
+    (void)ctx;
+    if (view == 0)
+        return v->clean + first * v->p;
+    if (first == 0)
+        hn_stream_open(&s->stream, task->setting.seed, "views.embed", at, 0, 0);
+    for (int64_t k = 0; k < rows; k++) {
+        uint32_t pair[2];
+        draw_pair(v, &s->stream, pair);
+        memcpy(s->net.x + k * v->p, cached(v, first + k, pair[view - 1]),
+               (size_t)v->p * sizeof(float));
+    }
+    return s->net.x;
+}
+
+static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
-    float *again = hn_alloc(ctx, task->n_all * task->d, sizeof *again);
-    if (!again)
+    struct state *s = task->state;
+    const struct hn_views *v = &s->data;
+    struct hn_views_spec spec = {.data = task->path,
+                                 .cache = task->setting.cache ? task->setting.cache : ".",
+                                 .n = p->n,
+                                 .views = p->views,
+                                 .dim = p->dim,
+                                 .seed = (uint64_t)p->data_seed};
+    if (hn_views_open(ctx, &spec, &s->data) ||
+        hn_task_set_items(ctx, task, v->n, v->n + v->test, p->out))
         return ctx->code;
-    encode(ctx, task, s->data.clean, task->n_all, again, s->net.h); // z is there: only h is wanted
-    hn_free(ctx, again);
-    if (at == 0 && hn_image_evaluate_features(ctx, task, s->data.clean, s->data.p, p->probe,
-                                              value + HN_IMAGE_COLUMNS))
+    hn_net_begin(&s->net.encoder, v->p);
+    if (hn_net_add_head(ctx, &s->net.encoder, &task->weights, p->hidden, p->out, p->batch_norm))
         return ctx->code;
-    return hn_image_evaluate(ctx, task, &s->net, z, p->probe, value);
+    task->label = v->label;
+    task->label_name = v->n_label_names ? v->label_name : NULL;
+    task->n_label_names = v->n_label_names;
+    s->net.hidden = p->hidden;
+    s->net.hidden_layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
+    s->net.rows = ROWS;
+    s->net.probe = p->probe;
+    s->net.probe_c = p->probe_c;
+    s->net.load = load;
+    s->net.features = v->clean;
+    return hn_image_open(ctx, task, &s->net);
 }
 
 static void close_task(struct hn_context *ctx, struct hn_task *task) {
@@ -175,31 +111,21 @@ static void close_task(struct hn_context *ctx, struct hn_task *task) {
     hn_image_free(ctx, &s->net);
 }
 
-#define INT(field, first, least, most, what)                                                       \
-    {                                                                                              \
-#field, HN_OPTION_INT, offsetof(struct params, field), first, least, most, NULL, what, 0,  \
-            NULL                                                                                   \
-    }
 static const struct hn_option options[] = {
-    {.name = "data",
-     .kind = HN_OPTION_TEXT,
-     .offset = offsetof(struct params, data),
-     .help = "folder of CIFAR-10's binary files"},
-    INT(n, "10000", 2, 1e9, "training images"),
-    INT(views, "14", 1, 1000, "augmented views cached of each image"),
-    INT(dim, "512", 1, 2048, "features kept of a view"),
-    INT(hidden, "512", 1, 65536, "columns of h"),
-    INT(out, "128", 2, 65536, "columns of the embedding z"),
-    INT(data_seed, "1", 0, 0x1p53, "seed of patches, views and the choice of images"),
-    {.name = "batch_norm",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct params, batch_norm),
-     .initial = "true",
-     .help = "batch norm before h"},
+    {HN_TEXT_OPTION(struct params, data, "data", "folder of CIFAR-10's binary files")},
+    {HN_INT_OPTION(struct params, n, "n", "10000", 2, 1e9, "training images")},
+    {HN_INT_OPTION(struct params, views, "views", "14", 1, 1000,
+                   "augmented views cached of each image")},
+    {HN_INT_OPTION(struct params, dim, "dim", "512", 1, 2048, "features kept of a view")},
+    {HN_INT_OPTION(struct params, hidden, "hidden", "512", 1, 65536, "columns of h")},
+    {HN_INT_OPTION(struct params, out, "out", "128", 2, 65536, "columns of the embedding z")},
+    {HN_INT_OPTION(struct params, data_seed, "data_seed", "1", 0, 0x1p53,
+                   "seed of patches, views and the choice of images")},
+    {HN_BOOL_OPTION(struct params, batch_norm, "batch_norm", "true", "batch norm before h")},
     HN_IMAGE_PROBE_OPTIONS(struct params),
     {.name = NULL}};
 
-const struct hn_task_type hn_task_views = {
+const struct hn_task_type hn_views_task = {
     .name = "views-mlp",
     .summary = "images: a small encoder of cached views as patch features",
     .source = "BS 5.2 and GC 7 on CIFAR-10, made small",
@@ -207,18 +133,15 @@ const struct hn_task_type hn_task_views = {
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
-    .folder = "cifar10",
-    .files = hn_image_files,
-    .required = HN_IMAGE_REQUIRED,
-    .origin = hn_image_origin,
+    .data = &hn_image_data,
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS,
     .objectives =
         1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE | 1U << HN_OBJECTIVE_OTHER_VIEW,
     .open = open_task,
-    .init = init,
+    .init = hn_image_init,
     .step = step,
-    .embed = embed,
-    .evaluate = evaluate,
+    .embed = hn_image_embed,
+    .evaluate = hn_image_evaluate,
     .close = close_task,
 };

@@ -1,0 +1,178 @@
+// The files that tasks declare: whether they are there, where they are, and a digest of them, so
+// that results depend on contents, whatever the folder is called.
+#include "training/tasks/task.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 64, NAME = 256, PIECE = 1 << 16 };
+
+struct listing {
+    char name[FILES_MAX][NAME];
+    int n;
+    bool more; // than the capacity
+};
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+static bool is_like(const char *pattern, const char *name) {
+    return fnmatch(pattern, name, FNM_PERIOD) == 0;
+}
+
+static bool is_read(const struct hn_task_data *data, const char *name) {
+    for (const char *const *pattern = data->files; *pattern; pattern++)
+        if (is_like(*pattern, name))
+            return true;
+    return false;
+}
+
+static void list_files(const struct hn_task_data *data, const char *folder, struct listing *out) {
+    DIR *directory = opendir(folder);
+    out->n = 0;
+    out->more = false;
+    // cppcheck-suppress readdirCalled ; no other thread reads this folder
+    for (struct dirent *e = NULL; directory && (e = readdir(directory)) != NULL;) {
+        if (!is_read(data, e->d_name))
+            continue;
+        if (out->n == FILES_MAX || strlen(e->d_name) >= NAME)
+            out->more = true;
+        else
+            memcpy(out->name[out->n++], e->d_name, strlen(e->d_name) + 1);
+    }
+    if (directory)
+        closedir(directory);
+    qsort(out->name, (size_t)out->n, NAME, by_name);
+}
+
+// A file's bytes, then its length in 8 bytes, the lowest first: two files never run into each
+// other.
+static bool add_file(struct hn_digest *digest, const char *path, char piece[PIECE]) {
+    FILE *file = fopen(path, "rb");
+    uint64_t bytes = 0;
+    uint8_t length[8];
+    size_t n = 1;
+    while (file && n > 0) {
+        n = fread(piece, 1, PIECE, file);
+        hn_digest_add(digest, piece, n);
+        bytes += n;
+    }
+    for (int i = 0; i < 8; i++)
+        length[i] = (uint8_t)(bytes >> 8 * i);
+    hn_digest_add(digest, length, sizeof length);
+    bool good = file && !ferror(file);
+    if (file)
+        fclose(file);
+    return good;
+}
+
+static enum hn_code digest_folder(struct hn_context *ctx, const struct hn_task_data *data,
+                                  const char *folder, struct listing *list,
+                                  char text[HN_DIGEST_TEXT]) {
+    struct hn_digest digest;
+    char *piece = hn_alloc(ctx, PIECE, 1);
+    if (!piece)
+        return ctx->code;
+    list_files(data, folder, list);
+    bool good = list->n > 0 && !list->more;
+    hn_digest_begin(&digest);
+    for (int i = 0; good && i < list->n; i++) {
+        char *path = hn_format(ctx, "%s/%s", folder, list->name[i]);
+        good = path && add_file(&digest, path, piece);
+        hn_free(ctx, path);
+    }
+    hn_digest_end(&digest, text);
+    if (!good)
+        text[0] = '\0';
+    hn_free(ctx, piece);
+    return HN_OK;
+}
+
+const char *hn_task_folder(const struct hn_task_type *type, const void *params) {
+    const struct hn_option *o = hn_options_find(type->options, "data");
+    char *const *text = o ? (char *const *)(const void *)((const char *)params + o->offset) : NULL;
+    return text && *text ? *text : type->data->folder;
+}
+
+char *hn_task_path(struct hn_context *ctx, const struct hn_task_type *type, const void *params,
+                   const struct hn_task_setting *setting) {
+    const char *above = setting->data ? setting->data : setting->folder;
+    const char *written = hn_task_folder(type, params);
+    if (written[0] == '/' || !above || !above[0])
+        return hn_strdup(ctx, written);
+    return hn_format(ctx, "%s/%s", above, written);
+}
+
+enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *type,
+                            const void *params, const struct hn_task_setting *setting,
+                            char text[HN_DIGEST_TEXT]) {
+    text[0] = '\0';
+    char *folder = hn_task_path(ctx, type, params, setting);
+    struct listing *list = hn_alloc(ctx, 1, sizeof *list);
+    enum hn_code code =
+        folder && list ? digest_folder(ctx, type->data, folder, list, text) : ctx->code;
+    hn_free(ctx, folder);
+    hn_free(ctx, list);
+    return code;
+}
+
+// A required name that no file of the folder has, or NULL.
+static const char *missing_name(const struct hn_task_data *data, const struct listing *list) {
+    for (int i = 0; i < data->required; i++) {
+        bool found = list->more;
+        for (int k = 0; k < list->n && !found; k++)
+            found = is_like(data->files[i], list->name[k]);
+        if (!found)
+            return data->files[i];
+    }
+    return NULL;
+}
+
+enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
+                                const void *params, const struct hn_task_setting *setting) {
+    char *folder = hn_task_path(ctx, type, params, setting);
+    struct listing *list = hn_alloc(ctx, 1, sizeof *list);
+    enum hn_code code = folder && list ? HN_OK : ctx->code;
+    if (!code) {
+        list_files(type->data, folder, list);
+        const char *missing = missing_name(type->data, list);
+        if (missing)
+            code = hn_fail(ctx, HN_DATA, "task %s: no %s in the folder %s: put there %s%s",
+                           type->name, missing, folder, type->data->origin,
+                           setting->data ? "" : ", or name the folder above it with --data");
+    }
+    hn_free(ctx, folder);
+    hn_free(ctx, list);
+    return code;
+}
+
+const struct hn_task_data *hn_task_data_find(const char *folder) {
+    for (const struct hn_task_type *const *t = hn_tasks; *t; t++)
+        if (is_like((*t)->data->folders, folder))
+            return (*t)->data;
+    return NULL;
+}
+
+enum hn_code hn_task_data_locate(struct hn_context *ctx, const char *root, const char *folder,
+                                 char **path) {
+    const struct hn_task_data *data = hn_task_data_find(folder);
+    const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
+    const char *first = data ? data->files[0] : "", *star = strchr(first, '*');
+    const char *const below[] = {folder, name, data && data->archive ? data->archive : name, "."};
+    *path = NULL;
+    for (size_t i = 0; i < sizeof below / sizeof *below && data && !*path; i++) {
+        char *file =
+            hn_format(ctx, "%s/%s/%.*s%s%s", root, below[i], (int)(star ? star - first : 0), first,
+                      star ? name : "", star ? star + 1 : first);
+        if (!file)
+            return ctx->code;
+        bool found = access(file, R_OK) == 0;
+        hn_free(ctx, file);
+        if (found && !(*path = hn_format(ctx, "%s/%s", root, below[i])))
+            return ctx->code;
+    }
+    return HN_OK;
+}
