@@ -57,7 +57,6 @@ struct probe {
     struct hn_tape tape;
     struct hn_pass pass;
     struct hn_sparse input, input_t, mean, mean_t;
-    int64_t segment[4];
     hn_real x[ROOM], c[ROOM], dx[ROOM], dy[ROOM];
     int64_t outputs;
 };
@@ -98,7 +97,6 @@ static struct probe *open_probe(int64_t in) {
     hn_net_begin(&p->net, in);
     open_sparse(p, ROWS, in, 1, &p->input, &p->input_t);
     open_sparse(p, ROWS, ROWS, 2, &p->mean, &p->mean_t);
-    memcpy(p->segment, (int64_t[]){0, 1, 4, ROWS}, sizeof p->segment);
     p->pass = (struct hn_pass){.workers = {2, NULL},
                                .training = true,
                                .frozen = true,
@@ -106,9 +104,7 @@ static struct probe *open_probe(int64_t in) {
                                .input = &p->input,
                                .input_t = &p->input_t,
                                .mean = &p->mean,
-                               .mean_t = &p->mean_t,
-                               .segment = p->segment,
-                               .segments = 3};
+                               .mean_t = &p->mean_t};
     return p;
 }
 
@@ -117,7 +113,6 @@ static void add(struct probe *p, const struct hn_layer_type *type, struct hn_lay
 }
 
 static void check_probe(struct probe *p, const char *what) {
-    bool pooled = p->net.layer[p->net.n - 1].type == &hn_layer_sum_pool;
     bool sparse = p->net.layer[0].type == &hn_layer_sparse_linear;
     HN_CHECK(&p->ctx, hn_weights_open(&p->ctx, &p->weights));
     hn_net_init(&p->net, &p->weights, 7);
@@ -126,7 +121,7 @@ static void check_probe(struct probe *p, const char *what) {
     for (int64_t i = 0; i < p->weights.n_running; i++)
         p->weights.running[i] += 0.3;
     HN_CHECK(&p->ctx, hn_tape_open(&p->ctx, &p->net, ROWS, true, &p->tape));
-    p->outputs = (pooled ? p->pass.segments : ROWS) * p->net.out;
+    p->outputs = ROWS * p->net.out;
     CU_ASSERT_FATAL(p->outputs <= ROOM && ROWS * p->net.in <= ROOM);
     fill(p->x, ROWS * p->net.in, 10);
     fill(p->c, p->outputs, 11);
@@ -226,7 +221,6 @@ static void test_encoders(void) {
     add(p, &hn_layer_linear, (struct hn_layer_spec){.out = 5, .bias = true});
     add(p, &hn_layer_relu, (struct hn_layer_spec){0});
     add(p, &hn_layer_batch_norm, (struct hn_layer_spec){0});
-    add(p, &hn_layer_sum_pool, (struct hn_layer_spec){0});
     check_probe(p, "graph encoder");
 }
 

@@ -1,0 +1,111 @@
+// Numbers of a run beside its loss: values at step 0 that runs share, the loss expected of an
+// epoch, histograms of cosines.
+#include "tests/training_fixture.h"
+
+// Values at step 0 that another run left are taken, and are those that a run would have found.
+static void test_untrained(void) {
+    enum { COLUMNS_MOST = 32 };
+    struct hn_untrained shared;
+    struct trial *own = open_trial(1, "encoder=mean", "uniform", "");
+    struct trial *t = open_trial(1, "encoder=mean", "uniform", "");
+    double value[COLUMNS_MOST] = {0};
+    int n = t->spec.task->n_columns;
+    CU_ASSERT_FATAL(n > 0 && n <= COLUMNS_MOST);
+    HN_CHECK(&t->ctx, hn_untrained_open(&t->ctx, 2, &shared));
+    t->spec.untrained = &shared;
+    t->spec.untrained_key = "mean, seed 3";
+    HN_CHECK(&own->ctx, train(own));
+    for (int again = 0; again < 2; again++) {
+        CU_ASSERT_EQUAL(hn_untrained_find(&shared, "mean, seed 3", n, value), again);
+        HN_CHECK(&t->ctx, train(t));
+        check_same(&own->table, &t->table);
+    }
+    CU_ASSERT_EQUAL(value[0], hn_table_real(&own->table, 0, t->spec.task->columns[0].name));
+    CU_ASSERT(!hn_untrained_find(&shared, "mean, seed 4", n, value));
+    CU_ASSERT(!hn_untrained_find(&shared, "mean, seed 3", n + 1, value));
+    CU_ASSERT(!hn_untrained_find(NULL, "mean, seed 3", n, value));
+    value[0] = 42;
+    t->spec.untrained_key = "left by another";
+    hn_untrained_keep(&shared, "left by another", n, value);
+    HN_CHECK(&t->ctx, train(t));
+    CU_ASSERT_EQUAL(hn_table_real(&t->table, 0, t->spec.task->columns[0].name), 42);
+    hn_untrained_keep(&shared, "one too many", n, value);
+    CU_ASSERT(!hn_untrained_find(&shared, "one too many", n, value));
+    hn_untrained_close(&shared);
+    close_trial(own);
+    close_trial(t);
+}
+
+// Of a run that looks ahead at every epoch and keeps its cosines.
+static struct trial *open_looking(const char *sampler, const char *options) {
+    struct trial *t = open_trial(1, "encoder=mean", sampler, options);
+    t->spec.expect = true;
+    t->spec.rebuild = 3; // as many as an epoch has, for those who rebuild
+    t->spec.evaluate = 3;
+    return t;
+}
+
+// Looking ahead changes nothing; and where no weight ever changes, a batch has the loss that it
+// had.
+static void test_expected(void) {
+    for (int i = 0; i < SAMPLERS; i++) {
+        struct trial *still = open_looking(samplers[i].sampler, samplers[i].options);
+        struct trial *t = open_looking(samplers[i].sampler, samplers[i].options);
+        struct trial *blind = open_looking(samplers[i].sampler, samplers[i].options);
+        blind->spec.expect = false;
+        still->spec.adam.rate = 0;
+        HN_CHECK(&still->ctx, train(still));
+        HN_CHECK(&t->ctx, train(t));
+        HN_CHECK(&blind->ctx, train(blind));
+        for (int64_t r = 1; r < t->table.rows; r++) {
+            double ahead = hn_table_real(&still->table, r, "loss_expected");
+            CU_ASSERT_DOUBLE_EQUAL(ahead, hn_table_real(&still->table, r, "loss"), 1e-12);
+            CU_ASSERT(isnan(hn_table_real(&blind->table, r, "loss_expected")));
+            CU_ASSERT(hn_table_real(&t->table, r, "loss") ==
+                      hn_table_real(&blind->table, r, "loss"));
+            CU_ASSERT(hn_table_real(&t->table, r, "loss_expected") !=
+                      hn_table_real(&t->table, r, "loss"));
+            CU_ASSERT(hn_table_real(&t->table, r, "probe_acc") ==
+                      hn_table_real(&blind->table, r, "probe_acc"));
+        }
+        close_trial(still);
+        close_trial(t);
+        close_trial(blind);
+    }
+}
+
+// All pairs are counted once in each order, and the overlap of the counts is the column's.
+static void check_cosines(const struct trial *t, const struct hn_table *cosines) {
+    double sum[2] = {0}, shared = 0;
+    int64_t half = cosines->rows / 2, last = t->table.rows - 1;
+    CU_ASSERT_EQUAL_FATAL(cosines->rows, 400);
+    for (int64_t r = 0; r < 2 * half; r++)
+        sum[r / half] += hn_table_real(cosines, r, "count");
+    CU_ASSERT_EQUAL(sum[0] + sum[1], NODES * (NODES - 1));
+    CU_ASSERT_EQUAL(sum[0], NODES * (NODES / CLASSES - 1));
+    CU_ASSERT_STRING_EQUAL(hn_table_text(cosines, 0, "kind"), "same_label");
+    for (int64_t r = 0; r < half; r++)
+        shared += fmin(hn_table_real(cosines, r, "count") / sum[0],
+                       hn_table_real(cosines, half + r, "count") / sum[1]);
+    // A product on the edge of a bin may fall on either side: the column's is not exact.
+    CU_ASSERT_DOUBLE_EQUAL(shared, hn_table_real(&t->table, last, "overlap_label"), 5e-3);
+    CU_ASSERT_EQUAL(hn_table_real(cosines, 0, "step"), 12);
+}
+
+static void test_cosines(void) {
+    struct trial *t = open_looking("uniform", "");
+    struct hn_table cosines = {0};
+    HN_CHECK(&t->ctx, hn_cosines_table(&t->ctx, &cosines));
+    t->spec.cosines = &cosines;
+    HN_CHECK(&t->ctx, train(t));
+    check_cosines(t, &cosines);
+    hn_table_free(&t->ctx, &cosines);
+    close_trial(t);
+}
+
+static const struct hn_test tests[] = {
+    {"untrained", test_untrained},
+    {"expected", test_expected},
+    {"cosines", test_cosines},
+};
+HN_TEST_MAIN("loop_numbers", tests)

@@ -1,0 +1,198 @@
+// For tests of the training loop: a small graph of documents, and runs of the node task on it.
+#ifndef HN_TESTS_TRAINING_FIXTURE_H
+#define HN_TESTS_TRAINING_FIXTURE_H
+
+#include "core/random.h"
+#include "tests/test.h"
+#include "training/loop.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NODES = 60, FEATURES = 30, CLASSES = 3, PARAMS = 256 };
+
+static char root[64]; // of this process, made by the first test that needs it
+
+static inline void remove_folder(const char *path) {
+    DIR *folder = opendir(path);
+    char inner[512];
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(inner, sizeof inner, "%.200s/%.200s", path, e->d_name);
+        if (unlink(inner))
+            remove_folder(inner);
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+static inline void clean_up(void) { remove_folder(root); }
+
+static inline FILE *open_part(const char *end) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/small/small.%s", root, end);
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    return file;
+}
+
+// Documents of three classes: features mostly of their class's third, links mostly within it.
+static inline void write_data(void) {
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "test.training", 0, 0, 0);
+    FILE *f = open_part("features");
+    fprintf(f, "# features=%d\n", FEATURES);
+    for (int i = 0; i < NODES; i++) {
+        fprintf(f, "%d %d", i, i % CLASSES);
+        for (int j = 0; j < FEATURES; j++)
+            if (hn_stream_uniform(&s) < (j % CLASSES == i % CLASSES ? 0.5 : 0.1) ||
+                j == i % FEATURES)
+                fprintf(f, " %d", j);
+        fprintf(f, "\n");
+    }
+    fclose(f);
+    f = open_part("edges");
+    for (int i = 0; i < NODES; i++)
+        for (int j = i + 1; j < NODES; j++)
+            if (hn_stream_uniform(&s) < (i % CLASSES == j % CLASSES ? 0.2 : 0.02))
+                fprintf(f, "%d %d\n", i, j);
+    fclose(f);
+    f = open_part("split");
+    for (int i = 0; i < NODES; i++)
+        fprintf(f, "%d %s\n", i, i < 20 ? "train" : i < 30 ? "val" : "test");
+    fclose(f);
+}
+
+static inline void prepare(void) {
+    if (*root)
+        return;
+    const char *tmp = getenv("TMPDIR");
+    char small[96];
+    snprintf(root, sizeof root, "%.40s/hardneg-tr-XXXXXX", tmp && strlen(tmp) < 41 ? tmp : "/tmp");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(root));
+    atexit(clean_up);
+    snprintf(small, sizeof small, "%s/small", root);
+    mkdir(small, 0777);
+    write_data();
+}
+
+// A run of the node task; params of task and sampler are set by "name=value" lists.
+struct trial {
+    struct hn_context ctx;
+    struct hn_run_spec spec;
+    _Alignas(64) char task[PARAMS], sampler[PARAMS], weighting[PARAMS];
+    const struct hn_option *options[2];
+    char folder[128];
+    struct hn_table table;
+    struct hn_run_times times;
+    volatile sig_atomic_t stop;
+    int64_t stop_at;
+};
+
+static inline void set(struct trial *t, const struct hn_option *table, void *params,
+                       const char *text) {
+    char list[256], *rest = NULL;
+    snprintf(list, sizeof list, "%s", text);
+    for (char *pair = strtok_r(list, " ", &rest); pair; pair = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(pair, '=');
+        *equals = '\0';
+        HN_CHECK(&t->ctx, hn_options_set(&t->ctx, table, params, pair, equals + 1));
+    }
+}
+
+static inline struct trial *open_trial(int threads, const char *task, const char *sampler,
+                                       const char *options) {
+    struct trial *t = calloc(1, sizeof *t);
+    prepare();
+    hn_context_init(&t->ctx, threads);
+    const struct hn_task_type *type = hn_task_find("node");
+    const struct hn_sampler_type *s = hn_sampler_find(sampler);
+    const struct hn_weighting_type *w = hn_weighting_find("none");
+    CU_ASSERT_FATAL(type && s && w && type->params_size <= PARAMS && s->params_size <= PARAMS);
+    t->options[0] = type->options;
+    t->options[1] = s->options;
+    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, type->options, t->task));
+    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, s->options, t->sampler));
+    set(t, type->options, t->task, "data=small hidden=16 out=8");
+    set(t, type->options, t->task, task);
+    set(t, s->options, t->sampler, options);
+    t->spec = (struct hn_run_spec){
+        .task = type,
+        .task_params = t->task,
+        .sampler = s,
+        .sampler_params = t->sampler,
+        .weighting = w,
+        .weighting_params = t->weighting,
+        .setting = {.data = root,
+                    .seed = 3,
+                    .batch_size = 20,
+                    .loss = {.objective = HN_OBJECTIVE_OTHER_VIEW, .temperature = 0.5}},
+        .adam = {.rate = 0.01, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .steps = 12},
+        .uniform_epochs = 1,
+        .rebuild = 4,
+        .evaluate = 5,
+        .key = "a run"};
+    return t;
+}
+
+static inline void close_trial(struct trial *t) {
+    hn_table_free(&t->ctx, &t->table);
+    hn_options_free(&t->ctx, t->options[0], t->task);
+    hn_options_free(&t->ctx, t->options[1], t->sampler);
+    CU_ASSERT_EQUAL(t->ctx.memory.live, 0);
+    free(t);
+}
+
+static inline void watch(void *data, int64_t done, int64_t steps, double loss, double accuracy) {
+    struct trial *t = data;
+    CU_ASSERT(done <= steps && isfinite(loss) && accuracy >= 0);
+    t->stop = t->stop || done == t->stop_at;
+}
+
+static inline enum hn_code train(struct trial *t) {
+    const struct hn_run_watch watcher = {watch, t};
+    t->ctx.stop = &t->stop;
+    t->stop = 0;
+    hn_table_free(&t->ctx, &t->table);
+    HN_CHECK(&t->ctx, hn_training_table(&t->ctx, t->spec.task, &t->table));
+    return hn_train(&t->ctx, &t->spec, &watcher, &t->table, &t->times);
+}
+
+static inline void use_folder(struct trial *t, const char *name) {
+    snprintf(t->folder, sizeof t->folder, "%s/%s", root, name);
+    mkdir(t->folder, 0777);
+    t->spec.folder = t->folder;
+}
+
+// Everything but times is the same, to the last bit.
+static inline void check_same(const struct hn_table *a, const struct hn_table *b) {
+    CU_ASSERT_EQUAL_FATAL(a->rows, b->rows);
+    CU_ASSERT(a->rows > 1);
+    for (int c = 0; c < a->n_columns; c++) {
+        if (strncmp(a->column[c].name, "cost_", 5) == 0)
+            continue;
+        for (int64_t r = 0; r < a->rows; r++) {
+            double x = hn_table_real(a, r, a->column[c].name);
+            double y = hn_table_real(b, r, a->column[c].name);
+            CU_ASSERT((isnan(x) && isnan(y)) || x == y);
+        }
+    }
+}
+
+static const struct {
+    const char *sampler, *options;
+} samplers[] = {{"uniform", "draw=shuffle"}, {"knn", ""},
+                {"gcbs", "quantile=0.9"},    {"batchsampler", "M=20 K=5"},
+                {"ring", "lo=50 hi=90"},     {"hops", "l=2"},
+                {"random-negatives", "n=7"}, {"ring", "space=embeddings n=4"},
+                {"hard-negative", "l=1"},    {"stratified", ""}};
+enum { SAMPLERS = sizeof samplers / sizeof samplers[0] };
+
+#endif
