@@ -1,6 +1,6 @@
 // The training loop (BS algorithm 1). Evaluations come before step 0, every so many steps and at
-// the end; what is random is named by seed, step and place, so that a run that was interrupted goes
-// on bit for bit.
+// the end; random streams are named by seed, step and index, so that a run that was interrupted
+// goes on bit for bit.
 #include "training/loop_private.h"
 
 #include <math.h>
@@ -187,14 +187,14 @@ static bool is_evaluated(const struct hn_run_spec *spec, int64_t step) {
            (spec->evaluate > 0 && step % spec->evaluate == 0);
 }
 
-// What a loss that is not finite comes from, as far as can be told.
+// The cause of a loss that is not finite, as far as can be told.
 static enum hn_code fail_diverged(struct hn_context *ctx, const struct hn_loop *loop, double loss) {
     const struct hn_weights *w = &loop->task.weights;
-    double most = 0;
+    double largest = 0;
     int64_t broken = 0;
     for (int64_t i = 0; i < w->n; i++) {
         broken += !isfinite((double)w->value[i]);
-        most = fmax(most, fabs((double)w->value[i]));
+        largest = fmax(largest, fabs((double)w->value[i]));
     }
     if (broken > 0)
         return hn_fail(ctx, HN_DATA,
@@ -205,7 +205,7 @@ static enum hn_code fail_diverged(struct hn_context *ctx, const struct hn_loop *
     return hn_fail(ctx, HN_DATA,
                    "step %lld: the loss is %g, with finite weights (the largest %g): raise the "
                    "temperature (%g) or lower adam.rate (%g)",
-                   (long long)loop->step, loss, most, loop->spec->setting.loss.temperature,
+                   (long long)loop->step, loss, largest, loop->spec->setting.loss.temperature,
                    hn_adam_rate(&loop->spec->adam, loop->step));
 }
 

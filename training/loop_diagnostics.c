@@ -1,12 +1,12 @@
-// What only some figures want of a training.
+// Numbers that only some figures need.
 //
-// The loss that an epoch's batches have before it begins, beside the loss that they have when they
-// are trained on (GC figure 7, appendix I): a sampler whose batches were hard for the encoder of
-// then, and no longer are, is told by the difference. Our deviation: the views are those that will
-// be trained on, and batch norm is in training mode, so that nothing but the weights differs.
+// The loss of an epoch's batches before it begins, beside their loss when they are trained on (GC
+// figure 7, appendix I): the difference shows a sampler whose batches were hard for an earlier
+// encoder only. Our deviation: views are those that will be trained on, and batch norm is in
+// training mode, so that nothing but the weights differs.
 //
 // Histograms of the cosines of same-label and different-label pairs (HC figures 5 and 8 to 10): of
-// the items that are kept for evaluation, or of all where there are none.
+// the items kept for evaluation, or of all if there are none.
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
 #include "training/loop_private.h"
@@ -46,7 +46,7 @@ enum hn_code hn_loop_expect(struct hn_context *ctx, struct hn_loop *loop) {
     return code;
 }
 
-// The rows of loop->z that are looked at: from the first on.
+// First row of loop->z that counts.
 static int64_t first_kept(const struct hn_task *task) {
     return task->n_all > task->n ? task->n : 0;
 }

@@ -14,11 +14,11 @@ static int64_t interval(const struct hn_run_spec *spec) {
     return type->interval ? type->interval(spec->sampler_params) : 0;
 }
 
-static enum hn_code open_room(struct hn_context *ctx, struct hn_loop *loop) {
+static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
     int64_t b = loop->task.batch_size, n = loop->task.n, size, pairs;
-    d->room = hn_sampler_room(loop->spec->sampler, loop->spec->sampler_params, n);
-    if (!hn_mul(n, loop->task.d, &size) || !hn_mul(b, d->room, &pairs))
+    d->capacity = hn_sampler_room(loop->spec->sampler, loop->spec->sampler_params, n);
+    if (!hn_mul(n, loop->task.d, &size) || !hn_mul(b, d->capacity, &pairs))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
     d->ids = hn_alloc(ctx, b, sizeof *d->ids);
     d->negatives = hn_alloc(ctx, b, sizeof *d->negatives);
@@ -48,7 +48,7 @@ enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
     if (hn_sampler_check(ctx, spec->sampler, spec->sampler_params, &plan) ||
         hn_sampler_open(ctx, spec->sampler, spec->sampler_params, task->n, b, seed, &d->sampler) ||
         hn_sampler_open(ctx, uniform_type(), uniform_params, task->n, b, seed, &d->uniform) ||
-        open_room(ctx, loop))
+        open_buffers(ctx, loop))
         return ctx->code;
     d->items = (struct hn_items){.n = task->n,
                                  .d = task->d,
@@ -168,7 +168,7 @@ static void make_lists(struct hn_loop *loop) {
     d->start[0] = 0;
     for (int32_t a = 0; a < d->size; a++) {
         d->start[a + 1] = d->start[a] + d->negatives[a];
-        memcpy(d->place + d->start[a], d->negative + a * d->room,
+        memcpy(d->place + d->start[a], d->negative + a * d->capacity,
                (size_t)d->negatives[a] * sizeof *d->place);
     }
     d->lists = (struct hn_loss_lists){loop->task.n, d->ids, d->start, d->place};
@@ -177,13 +177,13 @@ static void make_lists(struct hn_loop *loop) {
 enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop, int64_t number,
                             struct hn_task_batch *batch) {
     struct hn_draw *d = &loop->draw;
-    bool lists = d->at.sampled && d->room > 0;
+    bool lists = d->at.sampled && d->capacity > 0;
     struct hn_batches b = {.first = number,
                            .count = 1,
                            .batch_size = (int32_t)loop->task.batch_size,
                            .size = &d->size,
                            .ids = d->ids,
-                           .room = lists ? d->room : 0,
+                           .room = lists ? d->capacity : 0,
                            .negatives = lists ? d->negatives : NULL,
                            .negative = lists ? d->negative : NULL};
     if (hn_sampler_next(ctx, current(d), &b))

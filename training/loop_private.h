@@ -1,11 +1,11 @@
 // What the files of the loop share: loop.c (steps), loop_draw.c (sampler), loop_save.c
-// (checkpoints), loop_series.c (snapshots), loop_more.c (what only some figures want).
+// (checkpoints), loop_series.c (snapshots), loop_diagnostics.c (numbers of some figures).
 #ifndef HN_TRAINING_LOOP_PRIVATE_H
 #define HN_TRAINING_LOOP_PRIVATE_H
 
 #include "training/loop.h"
 
-// Where drawing stands: enough to go on from, with the embeddings that were built on.
+// State of drawing: enough to go on from, with the embeddings of the last build.
 struct hn_draw_state {
     int64_t sampled;    // 1: the run's own sampler draws, 0: uniform
     int64_t built_step; // of the last build, -1 = none
@@ -22,7 +22,7 @@ struct hn_draw {
     float *built;          // [n x d] embeddings of the last build
     float *stored;         // [n x d] as batches left them; NULL unless asked for
     int32_t *ids, *negatives, *negative, size;
-    int64_t room;
+    int64_t capacity;
     int64_t *start; // [batch_size + 1] of lists
     int32_t *place;
     struct hn_loss_lists lists;
@@ -56,7 +56,8 @@ void hn_draw_close(struct hn_context *ctx, struct hn_draw *draw);
 // the next call.
 HN_MUST_USE enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,
                                        struct hn_task_batch *batch);
-// The batch `number` of the epoch that was begun, which changes nothing but the room it lies in.
+// The batch `number` of the epoch that was begun, which changes nothing but the buffers it is put
+// in.
 HN_MUST_USE enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop,
                                         int64_t number, struct hn_task_batch *batch);
 // Batches of the epoch that was begun that will be drawn before it, or the training, ends.

@@ -1,5 +1,5 @@
-// Checkpoints: everything that the next step hangs on, in the machine's own bytes, with a SHA-256
-// behind it. One list of fields serves writing and reading.
+// Checkpoints: everything that the next step depends on, in the machine's own bytes, then its
+// SHA-256. One list of fields serves writing and reading.
 #include "core/digest.h"
 #include "core/files.h"
 #include "training/loop_private.h"
@@ -12,7 +12,7 @@
 
 enum { KEY = 64, FIELDS = 16 };
 
-// What stands first: a file of other sizes is of another run or another build.
+// Begins the file: one with other sizes is of another run or another build.
 struct head {
     char magic[16], key[KEY];
     int64_t n, d, weights, running, columns, stored, steps;

@@ -79,7 +79,7 @@ static void remove_parts(struct hn_context *ctx, struct hn_loop *loop) {
     for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
         char *path = hn_loop_series_due(loop->spec, step) ? part_path(ctx, loop, step) : NULL;
         if (path)
-            (void)unlink(path); // one that stays is only in the way
+            (void)unlink(path); // best effort
         hn_free(ctx, path);
     }
 }

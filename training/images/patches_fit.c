@@ -25,7 +25,7 @@ enum {
 };
 static const double deviation_floor = 0.1, zca_floor = 0.1, pca_floor = 0.05;
 
-// The patches, and what becomes of them.
+// The patches, their whitening and their centroids.
 struct fit {
     float *patch; // [PATCHES x DIM] normalised, then whitened
     double mean[DIM];

@@ -1,8 +1,8 @@
 // The file: HEADER bytes of text (its first line names the layout, the next the key), the views,
 // the clean features, the labels; all in the machine's byte order.
 //
-// What whitening is fitted to matters: the encoder sees views, which vary less along fine axes than
-// clean images do. On half clean images, half views, recipe A's curve is met.
+// Whitening is fitted to clean images and as many views, which vary less along fine axes: with
+// that, recipe A's curve is met.
 #include "training/images/views.h"
 #include "core/digest.h"
 #include "core/files.h"
@@ -169,7 +169,7 @@ static enum hn_code make_file(struct hn_context *ctx, const struct hn_views_spec
     return hn_file_end(ctx, &file, write_file(ctx, spec, data, header, file.out));
 }
 
-// Maps the file if it is there and holds what it should.
+// Maps the file if it is there, with this header and size.
 static bool map_file(const char *path, const char *header, struct hn_views *out) {
     struct stat about;
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -186,8 +186,8 @@ static bool map_file(const char *path, const char *header, struct hn_views *out)
     return out->map != NULL;
 }
 
-// One process makes the file while those that want it too wait: it is large, and takes a while.
-// Where a file system has no locks, each makes its own.
+// One process makes the file while others that need it wait: it is large, and takes a while. Where
+// a file system has no locks, each makes its own.
 static enum hn_code wait_turn(struct hn_context *ctx, const char *lock, int *held) {
     const struct timespec pause = {0, 100 * 1000 * 1000};
     *held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);

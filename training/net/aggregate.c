@@ -1,12 +1,6 @@
 // y = Ahat x: mean pooling (D^-1 (A + I)), GCN (D^-1/2 (A + I) D^-1/2) or the sum of GIN (A + I),
-// whichever the pass brings. The way back takes the transpose: that of mean pooling is another
-// matrix.
+// as the pass has it. Gradients take the transpose, which for mean pooling is another matrix.
 #include "training/net/layer.h"
-
-static const char *size(struct hn_layer *layer) {
-    (void)layer; // as many columns out as in
-    return NULL;
-}
 
 static void forward(const struct hn_layer_run *run) {
     const struct hn_layer *l = run->layer;
@@ -24,7 +18,6 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
 const struct hn_layer_type hn_layer_aggregate = {
     .name = "aggregate",
     .summary = "y = Ahat x over the neighbours of every row",
-    .size = size,
     .forward = forward,
     .backward = backward,
 };

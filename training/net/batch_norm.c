@@ -24,8 +24,7 @@ static const char *size(struct hn_layer *layer) {
     return layer->in % c ? "columns that are no multiple of the channels" : NULL;
 }
 
-static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running) {
-    (void)seed;
+static void init(const struct hn_layer *layer, hn_real *param, hn_real *running) {
     int64_t c = channels_of(layer);
     for (int64_t j = 0; j < c; j++)
         param[j] = running[c + j] = 1; // gamma, variance; beta and mean are 0
@@ -91,11 +90,11 @@ static void take_statistics(const struct hn_layer_run *run, int64_t n, int64_t c
 
 HN_CLONES
 static void normalise(const hn_real *restrict x, int64_t n, int64_t c,
-                      const hn_real *restrict slope, const hn_real *restrict offset,
+                      const hn_real *restrict scale, const hn_real *restrict offset,
                       hn_real *restrict y) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++)
-            y[i * c + j] = x[i * c + j] * slope[j] + offset[j];
+            y[i * c + j] = x[i * c + j] * scale[j] + offset[j];
 }
 
 static void forward(const struct hn_layer_run *run) {
@@ -107,24 +106,24 @@ static void forward(const struct hn_layer_run *run) {
         mean[j] = run->running[j];
         inverse[j] = (hn_real)(1 / sqrt((double)run->running[c + j] + epsilon));
     }
-    hn_real *slope = run->work, *offset = slope + c;
+    hn_real *scale = run->work, *offset = scale + c;
     for (int64_t j = 0; j < c; j++) {
-        slope[j] = run->param[j] * inverse[j];
-        offset[j] = run->param[c + j] - mean[j] * slope[j];
+        scale[j] = run->param[j] * inverse[j];
+        offset[j] = run->param[c + j] - mean[j] * scale[j];
     }
     int64_t group = (n + GROUPS - 1) / GROUPS;
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        normalise(run->x + first * c, rows, c, slope, offset, run->y + first * c);
+        normalise(run->x + first * c, rows, c, scale, offset, run->y + first * c);
     }
 }
 
 // Sums of dy and of dy xhat.
 HN_CLONES
-static void sum_slopes(const hn_real *restrict x, const hn_real *restrict dy, int64_t n, int64_t c,
-                       const hn_real *restrict mean, hn_real *restrict sum,
-                       hn_real *restrict along) {
+static void sum_gradients(const hn_real *restrict x, const hn_real *restrict dy, int64_t n,
+                          int64_t c, const hn_real *restrict mean, hn_real *restrict sum,
+                          hn_real *restrict along) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++) {
             sum[j] += dy[i * c + j];
@@ -132,19 +131,19 @@ static void sum_slopes(const hn_real *restrict x, const hn_real *restrict dy, in
         }
 }
 
-// dx = slope dy - (x - mean) by_x - offset
+// dx = scale dy - (x - mean) by_x - offset
 HN_CLONES
 static void denormalise(const hn_real *restrict x, const hn_real *restrict dy, int64_t n, int64_t c,
-                        const hn_real *restrict slope, const hn_real *restrict by_x,
+                        const hn_real *restrict scale, const hn_real *restrict by_x,
                         const hn_real *restrict mean, const hn_real *restrict offset,
                         hn_real *restrict dx) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++)
             dx[i * c + j] =
-                slope[j] * dy[i * c + j] - (x[i * c + j] - mean[j]) * by_x[j] - offset[j];
+                scale[j] * dy[i * c + j] - (x[i * c + j] - mean[j]) * by_x[j] - offset[j];
 }
 
-// Adds to the gradients; coefficients of denormalise() into slope, by_x, offset [c] of work.
+// Adds to the gradients; coefficients of denormalise() into scale, by_x, offset [c] of work.
 static void gradients(const struct hn_layer_run *run, int64_t n, int64_t c, const hn_real *dy) {
     const hn_real *mean = run->keep, *inverse = mean + c;
     int64_t group = (n + GROUPS - 1) / GROUPS;
@@ -153,8 +152,8 @@ static void gradients(const struct hn_layer_run *run, int64_t n, int64_t c, cons
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        sum_slopes(run->x + first * c, dy + first * c, rows, c, mean, part + 2 * g * c,
-                   part + (2 * g + 1) * c);
+        sum_gradients(run->x + first * c, dy + first * c, rows, c, mean, part + 2 * g * c,
+                      part + (2 * g + 1) * c);
     }
     for (int64_t j = 0; j < c; j++) {
         double sum = 0, along = 0;
@@ -166,22 +165,22 @@ static void gradients(const struct hn_layer_run *run, int64_t n, int64_t c, cons
         run->grad[j] += (hn_real)along;
         run->grad[c + j] += (hn_real)sum;
         bool fixed = !run->pass->training; // running statistics do not move with x
-        double slope = (double)run->param[j] * (double)inverse[j], rows = (double)n;
-        part[j] = (hn_real)slope;
-        part[c + j] = fixed ? 0 : (hn_real)(slope * along * (double)inverse[j] / rows);
-        part[2 * GROUPS * c + j] = fixed ? 0 : (hn_real)(slope * sum / rows);
+        double scale = (double)run->param[j] * (double)inverse[j], rows = (double)n;
+        part[j] = (hn_real)scale;
+        part[c + j] = fixed ? 0 : (hn_real)(scale * along * (double)inverse[j] / rows);
+        part[2 * GROUPS * c + j] = fixed ? 0 : (hn_real)(scale * sum / rows);
     }
 }
 
 static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
     int64_t c = channels_of(run->layer), n = run->rows * (run->layer->in / c);
     gradients(run, n, c, dy);
-    const hn_real *slope = run->work, *by_x = slope + c, *offset = slope + (int64_t)2 * GROUPS * c;
+    const hn_real *scale = run->work, *by_x = scale + c, *offset = scale + (int64_t)2 * GROUPS * c;
     int64_t group = (n + GROUPS - 1) / GROUPS;
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < (dx ? GROUPS : 0); g++) {
         int64_t first = hn_min(g * group, n), rows = hn_min(group, n - first);
-        denormalise(run->x + first * c, dy + first * c, rows, c, slope, by_x, run->keep, offset,
+        denormalise(run->x + first * c, dy + first * c, rows, c, scale, by_x, run->keep, offset,
                     dx + first * c);
     }
 }

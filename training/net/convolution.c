@@ -3,9 +3,8 @@
 // follows); channels last; zeros around the image. Glorot-uniform with fans kernel^2 channels and
 // kernel^2 out.
 //
-// Images are cut into a fixed number of groups, each with room and weight gradients of its own;
+// Images are cut into a fixed number of groups, each with buffers and weight gradients of its own;
 // these are added in the order of groups.
-#include "training/net/glorot.h"
 #include "training/net/layer.h"
 
 #include <string.h>
@@ -26,8 +25,8 @@ static struct shape shape_of(const struct hn_layer *l) {
     return shape;
 }
 
-// Room of a group: windows, their gradient, gradient of the weights.
-static int64_t room_of(const struct hn_layer *l, const struct shape *shape) {
+// Numbers of a group's buffers: windows, their gradient, gradient of the weights.
+static int64_t buffers_of(const struct hn_layer *l, const struct shape *shape) {
     return 2 * shape->chunk * shape->places * shape->window + l->n_params;
 }
 
@@ -38,16 +37,11 @@ static const char *size(struct hn_layer *layer) {
         return "an image that does not fit";
     struct shape shape = shape_of(layer);
     layer->out = shape.places * s->out;
-    layer->n_params = shape.window * s->out;
-    layer->work = GROUPS * room_of(layer, &shape);
+    layer->n_params = layer->n_random = shape.window * s->out;
+    layer->fans_in = shape.window;
+    layer->fans_out = s->kernel * s->kernel * s->out;
+    layer->work = GROUPS * buffers_of(layer, &shape);
     return s->out < 1 ? "no channels out" : NULL;
-}
-
-static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running) {
-    const struct hn_layer_spec *s = &layer->spec;
-    int64_t window = s->kernel * s->kernel;
-    (void)running;
-    hn_glorot(layer, seed, window * s->channels, window * s->out, layer->n_params, param);
 }
 
 // The part of a window's row `ky` that lies in the image: columns [from, to) of the kernel.
@@ -106,7 +100,7 @@ static void forward(const struct hn_layer_run *run) {
     int64_t image = shape.places * shape.window;
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
-        hn_real *windows = run->work + g * room_of(l, &shape);
+        hn_real *windows = run->work + g * buffers_of(l, &shape);
         int64_t first, last;
         group_range(run->rows, g, &first, &last);
         for (int64_t i = first; i < last; i += shape.chunk) {
@@ -126,21 +120,21 @@ static void backward_group(const struct hn_layer_run *run, const struct shape *s
     const struct hn_layer_spec *s = &l->spec;
     const struct hn_workers alone = {1, run->pass->workers.flops};
     int64_t image = shape->places * shape->window, first, last;
-    hn_real *windows = run->work + g * room_of(l, shape);
+    hn_real *windows = run->work + g * buffers_of(l, shape);
     hn_real *back = windows + shape->chunk * image, *grad = back + shape->chunk * image;
     memset(grad, 0, (size_t)l->n_params * sizeof *grad);
     group_range(run->rows, g, &first, &last);
     for (int64_t i = first; i < last; i += shape->chunk) {
         int64_t images = hn_min(shape->chunk, last - i), rows = images * shape->places;
-        struct hn_factor slopes = {dy + i * l->out, s->out, false};
+        struct hn_factor gradient = {dy + i * l->out, s->out, false};
         for (int64_t k = 0; k < images; k++)
             to_windows(s, shape, run->x + (i + k) * l->in, windows + k * image);
-        hn_product(alone, (struct hn_factor){windows, shape->window, true}, slopes, shape->window,
+        hn_product(alone, (struct hn_factor){windows, shape->window, true}, gradient, shape->window,
                    s->out, rows, true, grad, s->out);
         if (!dx)
             continue;
-        hn_product(alone, slopes, (struct hn_factor){run->param, s->out, true}, rows, shape->window,
-                   s->out, false, back, shape->window);
+        hn_product(alone, gradient, (struct hn_factor){run->param, s->out, true}, rows,
+                   shape->window, s->out, false, back, shape->window);
         memset(dx + i * l->in, 0, (size_t)(images * l->in) * sizeof *dx);
         for (int64_t k = 0; k < images; k++)
             from_windows(s, shape, back + k * image, dx + (i + k) * l->in);
@@ -155,7 +149,7 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
         backward_group(run, &shape, g, dy, dx);
     int64_t gradients = 2 * shape.chunk * shape.places * shape.window;
     for (int64_t g = 0; g < GROUPS; g++) {
-        const hn_real *grad = run->work + g * room_of(l, &shape) + gradients;
+        const hn_real *grad = run->work + g * buffers_of(l, &shape) + gradients;
         for (int64_t k = 0; k < l->n_params; k++)
             run->grad[k] += grad[k];
     }
@@ -165,7 +159,6 @@ const struct hn_layer_type hn_layer_convolution = {
     .name = "convolution",
     .summary = "convolution without bias, channels last",
     .size = size,
-    .init = init,
     .forward = forward,
     .backward = backward,
 };

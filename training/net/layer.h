@@ -3,8 +3,8 @@
 // Activations are row-major matrices, a row per item. An image is a row of height x width x
 // channels, channels last, so that batch norm sees a matrix of [rows * height * width x channels].
 // A task owns one hn_weights; its networks (encoder, head, predictor) take their parameters from
-// it. What a pass leaves for its way back lives in a tape, so that several passes of one network
-// (two views) can be open at once.
+// it. What a forward pass leaves for the backward one is in a tape, so that several passes of
+// one network (two views) can be open at once.
 //
 // Gradients add up in weights->grad; results are the same bit for bit for any number of threads.
 #ifndef HN_TRAINING_NET_LAYER_H
@@ -30,8 +30,6 @@ struct hn_pass {
     int64_t step, view;
     const struct hn_sparse *input, *input_t; // of `sparse-linear`, which stands first: x is unused
     const struct hn_sparse *mean, *mean_t;   // of `aggregate`: Ahat and its transpose
-    const int64_t *segment;                  // of `sum-pool`: rows segment[g] .. segment[g + 1]
-    int64_t segments;
 };
 
 // What a layer is told when it is added; what its type does not use is 0.
@@ -40,9 +38,9 @@ struct hn_layer_spec {
     int64_t height, width, channels; // images in: convolution, average pool
     int64_t kernel, stride, pad;     // convolution; pool: kernel = stride
     bool bias;                       // linear, sparse-linear
-    bool fan_in;     // linear, convolution: first weights by the fan in alone (glorot.h)
-    double rate;     // dropout
-    double momentum; // batch norm; 0 = 0.1
+    bool fan_in;                     // linear, convolution: first weights by the fan in alone
+    double rate;                     // dropout
+    double momentum;                 // batch norm; 0 = 0.1
 };
 
 struct hn_layer {
@@ -50,21 +48,23 @@ struct hn_layer {
     struct hn_layer_spec spec;
     int64_t number;               // of the layer in its network
     int64_t in, out;              // columns
-    int64_t param, n_params;      // place in weights
-    int64_t running, n_running;   // place in weights->running
-    int64_t keep_row, keep_fixed; // numbers kept by a pass for its way back: per row, and besides
-    int64_t work;                 // numbers of scratch a pass needs (one at a time)
+    int64_t param, n_params;      // index in weights
+    int64_t running, n_running;   // index in weights->running
+    int64_t n_random;             // parameters, the first ones, that begin as random weights
+    int64_t fans_in, fans_out;    // of these
+    int64_t keep_row, keep_fixed; // numbers that backward reads: per row, and besides
+    int64_t work;                 // numbers of scratch that a pass needs (one at a time)
 };
 
-// What the hooks see of one pass through one layer. x[rows x in], y[rows_out x out] (rows_out =
-// rows but for sum-pool), keep[keep_row * rows + keep_fixed], work as asked for.
+// One pass through one layer, for its hooks. x[rows x in], y[rows x out],
+// keep[keep_row * rows + keep_fixed], work as asked for.
 struct hn_layer_run {
     const struct hn_layer *layer;
     const struct hn_pass *pass;
     const hn_real *param; // [n_params]
     hn_real *grad;        // [n_params] added to by backward
     hn_real *running;     // [n_running]
-    int64_t rows, rows_out;
+    int64_t rows;
     const hn_real *x;
     hn_real *y;
     hn_real *keep, *work;
@@ -73,16 +73,15 @@ struct hn_layer_run {
 struct hn_layer_type {
     const char *name;
     const char *summary; // one line
-    // Required. From spec and in: sets out, n_params, n_running, keep_*, work. NULL, or what does
-    // not fit.
+    // Optional. From spec and in: sets out, n_params, n_running, n_random, fans_*, keep_*, work (as
+    // many columns out as in, and 0). NULL, or an error message.
     const char *(*size)(struct hn_layer *layer);
-    // Optional. Initial parameters (zero before) and running values, from a stream of the layer's
-    // own.
-    void (*init)(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running);
+    // Optional. Initial parameters (random weights are there, others 0) and running values (0).
+    void (*init)(const struct hn_layer *layer, hn_real *param, hn_real *running);
     // Required. y from x.
     void (*forward)(const struct hn_layer_run *run);
-    // Required. dx[rows x in] (NULL: not wanted) from dy[rows_out x out], and adds to grad. dy may
-    // be overwritten.
+    // Required. dx[rows x in] (NULL: not wanted) from dy[rows x out], and adds to grad. dy may be
+    // overwritten.
     void (*backward)(const struct hn_layer_run *run, hn_real *dy, hn_real *dx);
 };
 
@@ -90,7 +89,7 @@ struct hn_layer_type {
 extern const struct hn_layer_type *const hn_layers[];
 extern const struct hn_layer_type hn_layer_linear, hn_layer_batch_norm, hn_layer_relu, hn_layer_elu,
     hn_layer_dropout, hn_layer_unit, hn_layer_convolution, hn_layer_average_pool,
-    hn_layer_sparse_linear, hn_layer_aggregate, hn_layer_sum_pool;
+    hn_layer_sparse_linear, hn_layer_aggregate;
 
 enum { HN_NET_LAYERS = 24 };
 
@@ -110,31 +109,33 @@ HN_MUST_USE enum hn_code hn_net_add(struct hn_context *ctx, struct hn_net *net,
 HN_MUST_USE enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *net,
                                          struct hn_weights *weights, int64_t hidden, int64_t out,
                                          bool batch_norm);
-// After all networks are built: allocates (zeroed). Init sets first parameters by seed; networks
-// are told apart by their places in the weights.
+// After all networks are built: allocates (zeroed). Init sets first parameters, each layer's random
+// weights from a stream named by seed and index: Glorot-uniform (Glorot and Bengio 2010, equation
+// 16), U(-a, a) with a = sqrt(6 / (fan in + fan out)); or by the fan in alone, a = 1 / sqrt(fan
+// in), as in PyTorch's layers, with which recipes A and B were measured.
 HN_MUST_USE enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *weights);
 void hn_weights_free(struct hn_context *ctx, struct hn_weights *weights);
 void hn_net_init(const struct hn_net *net, struct hn_weights *weights, uint64_t seed);
 
-// Room for a pass of up to `rows` rows through `net`.
+// Activations of a pass of up to `capacity` rows through `net`.
 struct hn_tape {
     const struct hn_net *net; // borrowed
-    int64_t room, rows;
+    int64_t capacity, rows;
     const hn_real *x;          // the input of the pass, borrowed until backward
     hn_real *y[HN_NET_LAYERS]; // outputs of the layers
     hn_real *keep[HN_NET_LAYERS];
     hn_real *work, *delta[2];
 };
-// backward: whether the way back will be asked for; without, passes take less room.
+// backward: whether gradients will be asked for; without, passes take less memory.
 HN_MUST_USE enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net,
                                       int64_t rows, bool backward, struct hn_tape *tape);
 void hn_tape_free(struct hn_context *ctx, struct hn_tape *tape); // zeroed is fine
 
-// y[rows x net->out] (or [segments x out]), owned by the tape, valid until its next pass. Output of
+// y[rows x net->out], owned by the tape, valid until its next pass. Output of
 // layer i: tape->y[i].
 hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
                         const struct hn_pass *pass, const hn_real *x, int64_t rows);
-// The way back of the last forward pass of the tape: dy[rows x out] is overwritten, gradients are
+// Gradients of the last forward pass of the tape: dy[rows x out] is overwritten, gradients are
 // added to weights->grad, dx[rows x in] is filled unless NULL.
 void hn_net_backward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
                      const struct hn_pass *pass, hn_real *dy, hn_real *dx);

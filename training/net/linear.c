@@ -1,5 +1,4 @@
 // y = x W + b, W [in x out]; Glorot-uniform W and b = 0 at first.
-#include "training/net/glorot.h"
 #include "training/net/layer.h"
 
 #include <string.h>
@@ -7,14 +6,11 @@
 static const char *size(struct hn_layer *layer) {
     layer->out = layer->spec.out;
     layer->n_params = layer->in * layer->out + (layer->spec.bias ? layer->out : 0);
-    return layer->out < 1 ? "no columns out" : NULL;
-}
-
-static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running) {
-    (void)running;
     // By the fan in, biases are drawn as well, as PyTorch does.
-    int64_t n = layer->spec.fan_in ? layer->n_params : layer->in * layer->out;
-    hn_glorot(layer, seed, layer->in, layer->out, n, param);
+    layer->n_random = layer->spec.fan_in ? layer->n_params : layer->in * layer->out;
+    layer->fans_in = layer->in;
+    layer->fans_out = layer->out;
+    return layer->out < 1 ? "no columns out" : NULL;
 }
 
 static void forward(const struct hn_layer_run *run) {
@@ -46,7 +42,6 @@ const struct hn_layer_type hn_layer_linear = {
     .name = "linear",
     .summary = "y = x W + b",
     .size = size,
-    .init = init,
     .forward = forward,
     .backward = backward,
 };

@@ -1,5 +1,5 @@
-// Losses over batches: blocks of scores by a matrix product, every anchor's slopes in their place,
-// and from these the gradients of both views by further products.
+// Losses over batches: blocks of scores by a matrix product, every anchor's gradients in their
+// place, and from these the gradients of both views by further products.
 #include "training/net/loss.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ int hn_objective_find(const char *name) {
     return -1;
 }
 
-// Anchors scored at once: their slopes stay in the second-level cache until they are used.
+// Anchors scored at once: their gradients stay in the second-level cache until they are used.
 enum { BLOCK = 256 };
 
 enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, int64_t n,
@@ -42,10 +42,11 @@ enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, i
     work->score = hn_alloc(ctx, scores, sizeof *work->score);
     work->compact = hn_alloc(ctx, pairs ? 0 : scores, sizeof *work->compact);
     work->both = hn_alloc(ctx, pairs ? rows : 0, sizeof *work->both);
-    work->slope = hn_alloc(ctx, pairs ? rows : 0, sizeof *work->slope);
+    work->gradient = hn_alloc(ctx, pairs ? rows : 0, sizeof *work->gradient);
     work->positive = hn_alloc(ctx, 2 * n, sizeof *work->positive);
     work->value = hn_alloc(ctx, 2 * n, sizeof *work->value);
-    if (work->score && work->compact && work->both && work->slope && work->positive && work->value)
+    if (work->score && work->compact && work->both && work->gradient && work->positive &&
+        work->value)
         return HN_OK;
     hn_loss_free(ctx, work);
     return HN_MEMORY;
@@ -55,7 +56,7 @@ void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work) {
     hn_free(ctx, work->score);
     hn_free(ctx, work->compact);
     hn_free(ctx, work->both);
-    hn_free(ctx, work->slope);
+    hn_free(ctx, work->gradient);
     hn_free(ctx, work->positive);
     hn_free(ctx, work->value);
     *work = (struct hn_loss_work){0};
@@ -102,8 +103,8 @@ static double largest_score(const struct batch *b) {
     return most;
 }
 
-// Scores of the listed keys become slopes, all others 0.
-static void slope_of_list(const struct batch *b, int64_t a, hn_real *score, hn_real *compact) {
+// Scores of the listed keys become gradients, all others 0.
+static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_real *compact) {
     const struct hn_loss_lists *lists = b->lists;
     const int32_t *place = lists->place + lists->start[a];
     int64_t n = lists->start[a + 1] - lists->start[a];
@@ -120,7 +121,7 @@ static void slope_of_list(const struct batch *b, int64_t a, hn_real *score, hn_r
     score[lists->own[a]] = *positive;
 }
 
-static void slope_of_all(const struct batch *b, int64_t a, hn_real *score) {
+static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
     int64_t skip[2];
     hn_real *positive = &b->work->positive[a];
     bool same = b->spec->objective == HN_OBJECTIVE_INFONCE; // its positive is no key
@@ -134,14 +135,14 @@ static void slope_of_all(const struct batch *b, int64_t a, hn_real *score) {
         score[own] = *positive;
 }
 
-static void slope_block(const struct batch *b, int64_t first, int64_t rows) {
+static void gradient_block(const struct batch *b, int64_t first, int64_t rows) {
 #pragma omp parallel for num_threads(b->workers.threads) schedule(dynamic, 8)
     for (int64_t i = 0; i < rows; i++) {
         hn_real *score = b->work->score + i * b->keys;
         if (b->lists)
-            slope_of_list(b, first + i, score, b->work->compact + i * b->keys);
+            list_gradient(b, first + i, score, b->work->compact + i * b->keys);
         else
-            slope_of_all(b, first + i, score);
+            full_gradient(b, first + i, score);
     }
 }
 
@@ -149,13 +150,13 @@ static void slope_block(const struct batch *b, int64_t first, int64_t rows) {
 static void blocks(const struct batch *b, hn_real *d_anchor, hn_real *d_key) {
     for (int64_t first = 0; first < b->n; first += b->work->block) {
         int64_t rows = hn_min(b->work->block, b->n - first);
-        const hn_real *slope = b->work->score;
+        const hn_real *gradient = b->work->score;
         score_block(b, first, rows);
-        slope_block(b, first, rows);
-        hn_product(b->workers, (struct hn_factor){slope, b->keys, false},
+        gradient_block(b, first, rows);
+        hn_product(b->workers, (struct hn_factor){gradient, b->keys, false},
                    (struct hn_factor){b->key, b->d, false}, rows, b->d, b->keys, d_anchor == d_key,
                    d_anchor + first * b->d, b->d);
-        hn_product(b->workers, (struct hn_factor){slope, b->keys, true},
+        hn_product(b->workers, (struct hn_factor){gradient, b->keys, true},
                    (struct hn_factor){b->anchor + first * b->d, b->d, false}, b->keys, b->d, rows,
                    true, d_key, b->d);
     }
@@ -179,7 +180,7 @@ static void symmetrise(hn_real *g, int64_t n, int threads) {
                     g[i * n + j] = g[j * n + i] = g[i * n + j] + g[j * n + i];
 }
 
-// Both views are anchors and keys: with G the slopes of Z Z^T, the gradient is (G + G^T) Z.
+// Both views are anchors and keys: with G the gradients of Z Z^T, the gradient is (G + G^T) Z.
 static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, hn_real *dz1,
                          hn_real *dz2) {
     struct hn_loss_work *w = b->work;
@@ -191,12 +192,13 @@ static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, 
     b->n = b->keys = 2 * b->n;
     b->most = b->spec->law.clip > 0 ? largest_score(b) : 0;
     score_block(b, 0, b->n);
-    slope_block(b, 0, b->n);
+    gradient_block(b, 0, b->n);
     symmetrise(w->score, b->n, b->workers.threads);
     hn_product(b->workers, (struct hn_factor){w->score, b->n, false},
-               (struct hn_factor){w->both, b->d, false}, b->n, b->d, b->n, false, w->slope, b->d);
-    memcpy(dz1, w->slope, bytes);
-    memcpy(dz2, w->slope + half, bytes);
+               (struct hn_factor){w->both, b->d, false}, b->n, b->d, b->n, false, w->gradient,
+               b->d);
+    memcpy(dz1, w->gradient, bytes);
+    memcpy(dz2, w->gradient + half, bytes);
     return mean_of(w->value, b->n);
 }
 

@@ -5,7 +5,7 @@
 //   outside: -log(pos / Ng)             GraphCL's code
 // The value is that of hn_anchor_loss(), mean over anchors. Gradients flow through the weights of
 // HCL, as in its code; the largest |score| of `clip` counts as a constant, and a sum at its clamp
-// has no slope.
+// has no gradient.
 #ifndef HN_TRAINING_NET_LOSS_H
 #define HN_TRAINING_NET_LOSS_H
 
@@ -46,11 +46,11 @@ struct hn_loss_lists {
 // Room for batches of up to n anchors and `keys` keys (n where all are each other's negatives).
 struct hn_loss_work {
     int64_t n, keys, d, block;
-    hn_real *score;    // [block x keys] scores, then slopes
+    hn_real *score;    // [block x keys] scores, then gradients
     hn_real *compact;  // [block x keys] scores of lists
     hn_real *both;     // [2 n x d] both views (ntxent)
-    hn_real *slope;    // [2 n x d]
-    hn_real *positive; // [2 n] scores of positives, then their slopes
+    hn_real *gradient; // [2 n x d]
+    hn_real *positive; // [2 n] scores of positives, then their gradients
     double *value;     // [2 n] per anchor
 };
 HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective,
@@ -59,15 +59,15 @@ HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective 
 void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work); // zeroed is fine
 
 // z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists): unit rows; dz1, dz2 are overwritten.
-// lists: only with OTHER_VIEW, or NULL. Anchors without a negative have loss 0 and no slope.
+// lists: only with OTHER_VIEW, or NULL. Anchors without a negative have loss 0 and no gradient.
 // Returns the mean over anchors.
 double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
                      const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work);
 
-// One anchor: score[n] of its keys, of which up to two are not negatives (-1: none), become slopes
-// (0 there); *positive, its positive's score, becomes that one's slope. Slopes are times `scale`.
-// most: see hn_weighting_law.clip. Returns the loss.
+// One anchor: score[n] of its keys, of which up to two are not negatives (-1: none), become
+// gradients (0 there); *positive, its positive's score, becomes that one's gradient. Slopes are
+// times `scale`. most: see hn_weighting_law.clip. Returns the loss.
 double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
                       const int64_t skip[2], hn_real *score, hn_real *positive);
 

@@ -1,4 +1,4 @@
-// The loss of one anchor and its slopes. With v_j = e^(c s_j) (c = beta / tau, or as `clip` has
+// The loss of one anchor and its gradients. With v_j = e^(c s_j) (c = beta / tau, or as `clip` has
 // it), e_j = e^(s_j / tau), W = factor n sum_j v_j e_j / sum_j v_j and T = n tau_plus pos:
 //   Ng = (W - T) / (1 - tau_plus),  a = log Ng - s+ / tau
 //   inside: loss = log(1 + e^a), q = dloss/da = 1 / (1 + e^-a);  outside: loss = a, q = 1
@@ -35,33 +35,33 @@ static hn_real largest(const hn_real *s, int64_t n) {
     return most;
 }
 
-// to[j] = e^(slope (s[j] - high)), to may be s; returns the sum.
+// to[j] = e^(rate (s[j] - high)), to may be s; returns the sum.
 HN_CLONES
-static double powers(const hn_real *s, int64_t n, hn_real slope, hn_real high, hn_real *to) {
+static double powers(const hn_real *s, int64_t n, hn_real rate, hn_real high, hn_real *to) {
     hn_real lane[LANES] = {0};
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES)
         for (int l = 0; l < LANES; l++) {
-            hn_real e = hn_exp(slope * (s[j + l] - high));
+            hn_real e = hn_exp(rate * (s[j + l] - high));
             to[j + l] = e;
             lane[l] += e;
         }
     for (int l = 0; j < n; j++, l++) {
-        to[j] = hn_exp(slope * (s[j] - high));
+        to[j] = hn_exp(rate * (s[j] - high));
         lane[l] += to[j];
     }
     return sum_lanes(lane);
 }
 
 HN_CLONES
-static double sum_powers(const hn_real *s, int64_t n, hn_real slope, hn_real high) {
+static double sum_powers(const hn_real *s, int64_t n, hn_real rate, hn_real high) {
     hn_real lane[LANES] = {0};
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES)
         for (int l = 0; l < LANES; l++)
-            lane[l] += hn_exp(slope * (s[j + l] - high));
+            lane[l] += hn_exp(rate * (s[j + l] - high));
     for (int l = 0; j < n; j++, l++)
-        lane[l] += hn_exp(slope * (s[j] - high));
+        lane[l] += hn_exp(rate * (s[j] - high));
     return sum_lanes(lane);
 }
 
@@ -71,13 +71,13 @@ static void scale_all(hn_real *s, int64_t n, hn_real by) {
         s[j] *= by;
 }
 
-// s[j] = up e^(steep (s[j] - high)) - down e^(slope (s[j] - high))
+// s[j] = up e^(steep (s[j] - high)) - down e^(rate (s[j] - high))
 HN_CLONES
-static void differences(hn_real *s, int64_t n, hn_real high, const hn_real slope[2],
+static void differences(hn_real *s, int64_t n, hn_real high, const hn_real rate[2],
                         const hn_real by[2]) {
     for (int64_t j = 0; j < n; j++) {
         hn_real t = s[j] - high;
-        s[j] = by[0] * hn_exp(slope[0] * t) - by[1] * hn_exp(slope[1] * t);
+        s[j] = by[0] * hn_exp(rate[0] * t) - by[1] * hn_exp(rate[1] * t);
     }
 }
 
@@ -87,10 +87,10 @@ static double log_difference(double a, double b) {
 }
 
 struct anchor {
-    double negatives, slope, high, mass, weight; // sums of v e and v, relative to the largest
+    double negatives, rate, high, mass, weight; // sums of v e and v, relative to the largest
 };
 
-// The slope of the loss in log W and s+ (both without `scale`), and the loss.
+// The gradient of the loss in log W and s+ (both without `scale`), and the loss.
 static double judge(const struct hn_loss_spec *spec, const struct anchor *a, double positive,
                     double *by_log_w, double *by_positive) {
     const struct hn_weighting_law *law = &spec->law;
@@ -129,20 +129,20 @@ double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale
     }
     hn_real high = largest(score, n), steep;
     a.high = (double)high;
-    a.slope =
+    a.rate =
         law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / spec->temperature;
-    steep = (hn_real)(a.slope + 1 / spec->temperature);
-    bool weighted = a.slope > 0;
-    a.weight = weighted ? sum_powers(score, n, (hn_real)a.slope, high) : a.negatives;
+    steep = (hn_real)(a.rate + 1 / spec->temperature);
+    bool weighted = a.rate > 0;
+    a.weight = weighted ? sum_powers(score, n, (hn_real)a.rate, high) : a.negatives;
     a.mass = weighted ? sum_powers(score, n, steep, high) : powers(score, n, steep, high, score);
     double by_log_w, by_positive;
     double loss = judge(spec, &a, (double)*positive, &by_log_w, &by_positive);
     by_log_w *= scale;
     if (weighted) {
-        const hn_real slope[2] = {steep, (hn_real)a.slope};
+        const hn_real rate[2] = {steep, (hn_real)a.rate};
         const hn_real by[2] = {(hn_real)(by_log_w * (double)steep / a.mass),
-                               (hn_real)(by_log_w * a.slope / a.weight)};
-        differences(score, n, high, slope, by);
+                               (hn_real)(by_log_w * a.rate / a.weight)};
+        differences(score, n, high, rate, by);
     } else {
         scale_all(score, n, (hn_real)(by_log_w / spec->temperature / a.mass));
     }

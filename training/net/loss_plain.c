@@ -20,9 +20,9 @@ double hn_loss_siamese(int64_t n, int64_t d, const hn_real *p, const hn_real *z,
     return -sum / (double)n;
 }
 
-// One row's loss, and its slopes times scale; slope may be logit.
+// One row's loss, and its gradients times scale; gradient may be logit.
 static double cross_entropy_row(int64_t classes, const hn_real *logit, int32_t label, double scale,
-                                hn_real *slope) {
+                                hn_real *gradient) {
     double high = -INFINITY, sum = 0, own = (double)logit[label];
     for (int64_t c = 0; c < classes; c++)
         high = fmax(high, (double)logit[c]);
@@ -30,7 +30,7 @@ static double cross_entropy_row(int64_t classes, const hn_real *logit, int32_t l
         sum += exp((double)logit[c] - high);
     for (int64_t c = 0; c < classes; c++) {
         double share = exp((double)logit[c] - high) / sum;
-        slope[c] = (hn_real)(scale * (share - (c == label)));
+        gradient[c] = (hn_real)(scale * (share - (c == label)));
     }
     // cppcheck-suppress invalidFunctionArg ; there are classes: the largest logit alone makes sum 1
     return log(sum) + high - own;
@@ -43,12 +43,12 @@ double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, c
     for (int64_t i = 0; i < n; i++)
         known += label[i] >= 0;
     for (int64_t i = 0; i < n; i++) {
-        hn_real *slope = dlogit + i * classes;
+        hn_real *gradient = dlogit + i * classes;
         if (label[i] >= 0)
-            sum +=
-                cross_entropy_row(classes, logit + i * classes, label[i], 1 / (double)known, slope);
+            sum += cross_entropy_row(classes, logit + i * classes, label[i], 1 / (double)known,
+                                     gradient);
         for (int64_t c = 0; c < classes && label[i] < 0; c++)
-            slope[c] = 0;
+            gradient[c] = 0;
     }
     return known > 0 ? sum / (double)known : NAN;
 }

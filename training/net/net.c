@@ -1,12 +1,21 @@
 // Networks: sequences of layers, their parameters, and passes through them.
+#include "core/random.h"
 #include "training/net/layer.h"
 
+#include <math.h>
 #include <string.h>
 
-const struct hn_layer_type *const hn_layers[] = {
-    &hn_layer_linear,   &hn_layer_batch_norm, &hn_layer_relu,          &hn_layer_elu,
-    &hn_layer_dropout,  &hn_layer_unit,       &hn_layer_convolution,   &hn_layer_average_pool,
-    &hn_layer_sum_pool, &hn_layer_aggregate,  &hn_layer_sparse_linear, NULL};
+const struct hn_layer_type *const hn_layers[] = {&hn_layer_linear,
+                                                 &hn_layer_batch_norm,
+                                                 &hn_layer_relu,
+                                                 &hn_layer_elu,
+                                                 &hn_layer_dropout,
+                                                 &hn_layer_unit,
+                                                 &hn_layer_convolution,
+                                                 &hn_layer_average_pool,
+                                                 &hn_layer_aggregate,
+                                                 &hn_layer_sparse_linear,
+                                                 NULL};
 
 void hn_net_begin(struct hn_net *net, int64_t in) { *net = (struct hn_net){.in = in, .out = in}; }
 
@@ -22,7 +31,7 @@ enum hn_code hn_net_add(struct hn_context *ctx, struct hn_net *net, struct hn_we
                                .out = net->out,
                                .param = weights->n,
                                .running = weights->n_running};
-    const char *fault = type->size(layer);
+    const char *fault = type->size ? type->size(layer) : NULL;
     if (fault)
         return hn_fail(ctx, HN_INTERNAL, "layer %d (%s): %s", net->n, type->name, fault);
     weights->n += layer->n_params;
@@ -62,17 +71,27 @@ void hn_weights_free(struct hn_context *ctx, struct hn_weights *w) {
     *w = (struct hn_weights){0};
 }
 
+static void draw_weights(const struct hn_layer *layer, uint64_t seed, hn_real *w) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, seed, "training.init", 0, 0, layer->param);
+    double in = (double)layer->fans_in, out = (double)layer->fans_out;
+    double a = layer->spec.fan_in ? 1 / sqrt(in) : sqrt(6.0 / (in + out));
+    for (int64_t i = 0; i < layer->n_random; i++)
+        w[i] = (hn_real)(a * (2 * hn_stream_uniform(&stream) - 1));
+}
+
 void hn_net_init(const struct hn_net *net, struct hn_weights *w, uint64_t seed) {
     for (int i = 0; i < net->n; i++) {
         const struct hn_layer *layer = &net->layer[i];
         memset(w->value + layer->param, 0, (size_t)layer->n_params * sizeof *w->value);
         memset(w->running + layer->running, 0, (size_t)layer->n_running * sizeof *w->running);
+        draw_weights(layer, seed, w->value + layer->param);
         if (layer->type->init)
-            layer->type->init(layer, seed, w->value + layer->param, w->running + layer->running);
+            layer->type->init(layer, w->value + layer->param, w->running + layer->running);
     }
 }
 
-// Widest activation of the network: room of what goes back through it.
+// Columns of the widest activation: those of the gradients.
 static int64_t widest(const struct hn_net *net) {
     int64_t most = net->in;
     for (int i = 0; i < net->n; i++)
@@ -101,7 +120,7 @@ static enum hn_code open_layers(struct hn_context *ctx, const struct hn_net *net
 
 enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net, int64_t rows,
                           bool backward, struct hn_tape *tape) {
-    *tape = (struct hn_tape){.net = net, .room = rows};
+    *tape = (struct hn_tape){.net = net, .capacity = rows};
     enum hn_code code = open_layers(ctx, net, rows, tape);
     for (int i = 0; i < 2 && backward && !code; i++) {
         tape->delta[i] = hn_alloc(ctx, rows * widest(net), sizeof *tape->delta[i]);
@@ -123,11 +142,6 @@ void hn_tape_free(struct hn_context *ctx, struct hn_tape *tape) {
     *tape = (struct hn_tape){0};
 }
 
-// Rows behind layers that pool items into fewer.
-static int64_t rows_after(const struct hn_layer *layer, const struct hn_pass *pass, int64_t rows) {
-    return layer->type == &hn_layer_sum_pool ? pass->segments : rows;
-}
-
 static struct hn_layer_run run_of(const struct hn_net *net, int i, struct hn_weights *w,
                                   struct hn_tape *tape, const struct hn_pass *pass) {
     const struct hn_layer *layer = &net->layer[i];
@@ -136,6 +150,7 @@ static struct hn_layer_run run_of(const struct hn_net *net, int i, struct hn_wei
                                  .param = w->value + layer->param,
                                  .grad = w->grad + layer->param,
                                  .running = w->running + layer->running,
+                                 .rows = tape->rows,
                                  .x = i > 0 ? tape->y[i - 1] : tape->x,
                                  .y = tape->y[i],
                                  .keep = tape->keep[i],
@@ -148,8 +163,6 @@ hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, st
     tape->rows = rows;
     for (int i = 0; i < net->n; i++) {
         struct hn_layer_run run = run_of(net, i, weights, tape, pass);
-        run.rows = rows;
-        run.rows_out = rows = rows_after(run.layer, pass, rows);
         run.layer->type->forward(&run);
     }
     return tape->y[net->n - 1];
@@ -157,14 +170,9 @@ hn_real *hn_net_forward(const struct hn_net *net, struct hn_weights *weights, st
 
 void hn_net_backward(const struct hn_net *net, struct hn_weights *weights, struct hn_tape *tape,
                      const struct hn_pass *pass, hn_real *dy, hn_real *dx) {
-    int64_t rows[HN_NET_LAYERS + 1] = {tape->rows};
-    for (int i = 0; i < net->n; i++)
-        rows[i + 1] = rows_after(&net->layer[i], pass, rows[i]);
     for (int i = net->n - 1; i >= 0; i--) {
         struct hn_layer_run run = run_of(net, i, weights, tape, pass);
         hn_real *into = i > 0 ? tape->delta[i % 2] : dx;
-        run.rows = rows[i];
-        run.rows_out = rows[i + 1];
         run.layer->type->backward(&run, dy, into);
         dy = into;
     }

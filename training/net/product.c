@@ -1,5 +1,6 @@
 // Blocked matrix products. The shape of a block decides which kernel OpenBLAS takes and in which
-// order it adds, so blocks hang on the sizes of the product alone, never on the threads at hand.
+// order it adds, so blocks depend on the sizes of the product alone, never on the number of
+// threads.
 #include "training/net/product.h"
 
 #include <cblas.h>

@@ -12,8 +12,8 @@ struct hn_factor {
     bool transposed;
 };
 
-// Who multiplies: threads, and a count of the work (2 m n k per product) for the floor of a step's
-// time; NULL: not counted.
+// Threads of products, and a count of their work (2 m n k each), from which the least time of a
+// step follows; NULL: not counted.
 struct hn_workers {
     int threads;
     _Atomic int64_t *flops;

@@ -5,12 +5,12 @@
 
 enum { BLOCK = 32 }; // columns
 
-enum hn_code hn_sparse_open(struct hn_context *ctx, int64_t rows, int64_t cols, int64_t room,
+enum hn_code hn_sparse_open(struct hn_context *ctx, int64_t rows, int64_t cols, int64_t capacity,
                             struct hn_sparse *out) {
-    *out = (struct hn_sparse){.rows = rows, .cols = cols, .room = room};
+    *out = (struct hn_sparse){.rows = rows, .cols = cols, .capacity = capacity};
     out->start = hn_zalloc(ctx, rows + 1, sizeof *out->start);
-    out->index = hn_alloc(ctx, room, sizeof *out->index);
-    out->value = hn_alloc(ctx, room, sizeof *out->value);
+    out->index = hn_alloc(ctx, capacity, sizeof *out->index);
+    out->value = hn_alloc(ctx, capacity, sizeof *out->value);
     if (out->start && out->index && out->value)
         return HN_OK;
     hn_sparse_free(ctx, out);

@@ -1,17 +1,13 @@
-// y = X W for sparse inputs X [rows x in] in compressed rows, taken from the pass; W as in linear.
-// X^T, for the way back, comes with the pass as well.
-#include "training/net/glorot.h"
+// y = X W for sparse inputs X [rows x in] in compressed rows; W as in linear. The pass brings X
+// and, for gradients, its transpose.
 #include "training/net/layer.h"
 
 static const char *size(struct hn_layer *layer) {
     layer->out = layer->spec.out;
-    layer->n_params = layer->in * layer->out;
+    layer->n_params = layer->n_random = layer->in * layer->out;
+    layer->fans_in = layer->in;
+    layer->fans_out = layer->out;
     return layer->out < 1 ? "no columns out" : layer->number > 0 ? "does not stand first" : NULL;
-}
-
-static void init(const struct hn_layer *layer, uint64_t seed, hn_real *param, hn_real *running) {
-    (void)running;
-    hn_glorot(layer, seed, layer->in, layer->out, layer->n_params, param);
 }
 
 static void forward(const struct hn_layer_run *run) {
@@ -31,7 +27,6 @@ const struct hn_layer_type hn_layer_sparse_linear = {
     .name = "sparse-linear",
     .summary = "y = X W, X in compressed rows",
     .size = size,
-    .init = init,
     .forward = forward,
     .backward = backward,
 };

@@ -1,4 +1,4 @@
-// Evaluation of embeddings by the metrics that snapshots are judged by: one definition of each.
+// Evaluation of embeddings by the metrics of snapshots: one definition of each.
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
 #include "training/tasks/task.h"

@@ -32,18 +32,18 @@ struct view {
     struct hn_sparse adjacent; // A + I, its own transpose
     int64_t rows, graphs;      // nodes and graphs there are
     int64_t *segment;          // [batch + 1] graph g has the rows segment[g] .. segment[g + 1]
-    hn_real *x;                // [room x in]
+    hn_real *x;                // [capacity x in]
     hn_real *vector;           // [batch x layers * width]
     hn_real *dvector, *dz;
-    hn_real *dh, *dx; // [room x width]
+    hn_real *dh, *dx; // [capacity x width]
     struct hn_tape tape[LAYERS_MAX], head;
     struct hn_pass pass;
 };
 
 struct state {
     struct hn_tudataset data;
-    int64_t in;           // columns of h0
-    int64_t room, degree; // most nodes and entries of A + I of a batch
+    int64_t in;               // columns of h0
+    int64_t capacity, degree; // largest numbers of nodes and entries of A + I of a batch
     struct hn_net layer[LAYERS_MAX], head;
     struct view view[2];
     struct hn_loss_work loss;
@@ -67,8 +67,8 @@ static enum hn_code take_folds(struct hn_context *ctx, const struct hn_task *tas
     return HN_OK;
 }
 
-// First biases are drawn as well: with biases of zero, an encoder that has nothing but ones to
-// begin with is homogeneous, and an untrained one says less of a graph than the recipe's does.
+// First biases are random as well: with biases of zero, an untrained encoder of constant features
+// is homogeneous, and tells graphs apart less than the recipe's does.
 static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
@@ -89,8 +89,8 @@ static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
     return hn_net_add_head(ctx, &s->head, w, task->d, task->d, false);
 }
 
-// A batch may hold one graph several times: room for the largest, as often as the batch is long.
-static void measure_room(struct state *s, int64_t batch) {
+// A batch may hold one graph several times: at most `batch` times the largest.
+static void measure_capacity(struct state *s, int64_t batch) {
     const struct hn_tudataset *d = &s->data;
     int64_t nodes = 0, entries = 0;
     for (int64_t g = 0; g < d->graphs; g++) {
@@ -99,7 +99,7 @@ static void measure_room(struct state *s, int64_t batch) {
         entries =
             hn_max(entries, d->edges.start[d->start[g + 1]] - d->edges.start[d->start[g]] + n);
     }
-    s->room = batch * nodes;
+    s->capacity = batch * nodes;
     s->degree = batch * entries;
 }
 
@@ -108,19 +108,19 @@ static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, stru
     struct state *s = task->state;
     int64_t batch = task->batch_size, whole = p->width * p->layers;
     if (hn_graph_view_open(ctx, &s->data, &view->one) ||
-        hn_sparse_open(ctx, s->room, s->room, s->degree, &view->adjacent) ||
+        hn_sparse_open(ctx, s->capacity, s->capacity, s->degree, &view->adjacent) ||
         hn_tape_open(ctx, &s->head, batch, true, &view->head))
         return ctx->code;
     for (int64_t l = 0; l < p->layers; l++)
-        if (hn_tape_open(ctx, &s->layer[l], s->room, true, &view->tape[l]))
+        if (hn_tape_open(ctx, &s->layer[l], s->capacity, true, &view->tape[l]))
             return ctx->code;
     bool good = (view->segment = hn_alloc(ctx, batch + 1, sizeof *view->segment)) &&
-                (view->x = hn_alloc(ctx, s->room * s->in, sizeof *view->x)) &&
+                (view->x = hn_alloc(ctx, s->capacity * s->in, sizeof *view->x)) &&
                 (view->vector = hn_alloc(ctx, batch * whole, sizeof *view->vector)) &&
                 (view->dvector = hn_alloc(ctx, batch * whole, sizeof *view->dvector)) &&
                 (view->dz = hn_alloc(ctx, batch * whole, sizeof *view->dz)) &&
-                (view->dh = hn_alloc(ctx, s->room * p->width, sizeof *view->dh)) &&
-                (view->dx = hn_alloc(ctx, s->room * p->width, sizeof *view->dx));
+                (view->dh = hn_alloc(ctx, s->capacity * p->width, sizeof *view->dh)) &&
+                (view->dx = hn_alloc(ctx, s->capacity * p->width, sizeof *view->dx));
     view->pass = (struct hn_pass){.workers = hn_task_workers(ctx, task),
                                   .seed = task->setting.seed,
                                   .mean = &view->adjacent,
@@ -138,7 +138,7 @@ static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
     if (take_folds(ctx, task) || build(ctx, task))
         return ctx->code;
     task->label = s->data.label;
-    measure_room(s, task->batch_size);
+    measure_capacity(s, task->batch_size);
     s->all = hn_alloc(ctx, task->n * task->d, sizeof *s->all);
     if (!s->all || open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
         return ctx->code;
@@ -248,7 +248,7 @@ static hn_real *encode(struct hn_task *task, struct view *view, bool training) {
                           view->graphs);
 }
 
-// From dz to all gradients: what a layer's rows get comes from its sums and from the layer above.
+// From dz to all gradients: those of a layer's rows come from its sums and from the layer above.
 static void decode(struct hn_task *task, struct view *view) {
     const struct params *p = task->params;
     struct state *s = task->state;
@@ -290,30 +290,24 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     return HN_OK;
 }
 
-// z, and the vectors of the graphs unless NULL, of the first `count` graphs, a batch at a time.
-static void embed_all(struct hn_task *task, int number, int64_t at, int64_t count, float *z,
-                      float *vector) {
+// A batch at a time. Clean embeddings of all graphs, as before an evaluation, leave their vectors
+// in s->all.
+static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
+                          int64_t count, float *z) {
     struct state *s = task->state;
     struct view *view = &s->view[0];
     for (int64_t first = 0; first < count; first += task->batch_size) {
-        int64_t graphs = hn_min(task->batch_size, count - first);
+        int64_t graphs = hn_min(task->batch_size, count - first), size = graphs * task->d;
         begin_view(view);
         for (int64_t g = first; g < first + graphs; g++) {
             struct hn_stream stream;
             hn_stream_open(&stream, task->setting.seed, "graph.embed", at, number, g);
             add_graph(s, g, number > 0 ? &stream : NULL, view);
         }
-        memcpy(z + first * task->d, encode(task, view, false),
-               (size_t)(graphs * task->d) * sizeof *z);
-        if (vector)
-            memcpy(vector + first * task->d, view->vector,
-                   (size_t)(graphs * task->d) * sizeof *vector);
+        memcpy(z + first * task->d, encode(task, view, false), (size_t)size * sizeof *z);
+        if (number == 0 && count == task->n)
+            memcpy(s->all + first * task->d, view->vector, (size_t)size * sizeof *s->all);
     }
-}
-
-static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
-                          int64_t count, float *z) {
-    embed_all(task, number, at, count, z, NULL);
     return hn_check_stop(ctx);
 }
 
@@ -332,10 +326,7 @@ static double mean_cosine(int64_t n, int64_t d, const float *z) {
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
                              const float *z, double *value) {
     struct state *s = task->state;
-    float *again = hn_alloc(ctx, task->n * task->d, sizeof *again);
-    if (!again)
-        return ctx->code;
-    embed_all(task, 0, at, task->n, again, s->all);
+    (void)at;
     struct hn_svm_probe probe = {.x = {s->all, task->n, task->d, task->d},
                                  .label = task->label,
                                  .fold = s->fold,
@@ -348,7 +339,6 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     value[SVM] = probe.accuracy;
     value[SVM_DEVIATION] = probe.deviation;
     value[COSINE] = mean_cosine(task->n, task->d, z);
-    hn_free(ctx, again);
     return code;
 }
 

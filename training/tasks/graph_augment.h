@@ -13,15 +13,15 @@ enum hn_graph_change {
     HN_GRAPH_SAME      // the graph as it is
 };
 
-// A changed graph; what `node` says of places in the whole set holds for features as well. Owned:
-// hn_graph_view_free(). One serves any number of graphs of its set, one after the other.
+// A changed graph. Owned: hn_graph_view_free(). It is reused for one graph of its set after the
+// other.
 struct hn_graph_view {
     int32_t n;       // nodes kept, at least one
     int32_t *node;   // [n] of the set, ascending
     uint8_t *masked; // [n] 1: features are zero
     int64_t edges;
-    int32_t *from, *to;     // [edges] places in `node`, from < to: each undirected edge once
-    int32_t *order, *place; // private: room for the nodes of the largest graph
+    int32_t *from, *to;     // [edges] indices into `node`, from < to: each undirected edge once
+    int32_t *order, *place; // private: [nodes of the largest graph]
 };
 HN_MUST_USE enum hn_code hn_graph_view_open(struct hn_context *ctx, const struct hn_tudataset *set,
                                             struct hn_graph_view *out);

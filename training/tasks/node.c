@@ -278,7 +278,7 @@ static void scatter(const hn_real *from, const int32_t *id, int64_t n, int64_t d
             to[id[i] * d + j] += from[i * d + j];
 }
 
-// Losses of pairs, over the nodes of the batch; all of them need no gathering.
+// Losses of pairs, over the nodes of the batch; a batch of all nodes needs no gathering.
 static double pair_loss(struct hn_context *ctx, struct hn_task *task,
                         const struct hn_task_batch *batch, const hn_real *z1, const hn_real *z2) {
     struct state *s = task->state;
@@ -338,9 +338,9 @@ static double supervised_loss(struct hn_task *task, const hn_real *z1) {
     struct view *v = &s->view[0];
     const hn_real *logit =
         hn_net_forward(&s->head, &task->weights, &v->head, &v->pass, z1, task->n);
-    hn_real *slope = v->head.y[s->head.n - 1]; // logits are done with once their slopes are known
-    double loss = hn_loss_cross_entropy(task->n, s->classes, logit, s->train_label, slope);
-    hn_net_backward(&s->head, &task->weights, &v->head, &v->pass, slope, v->dz);
+    hn_real *gradient = v->head.y[s->head.n - 1]; // overwrites the logits
+    double loss = hn_loss_cross_entropy(task->n, s->classes, logit, s->train_label, gradient);
+    hn_net_backward(&s->head, &task->weights, &v->head, &v->pass, gradient, v->dz);
     return loss;
 }
 
@@ -365,7 +365,7 @@ static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
     bool siamese = batch->loss.objective == HN_OBJECTIVE_SIAMESE;
     for (int i = 0; i < (supervised ? 1 : 2); i++) {
         struct view *v = &s->view[i];
-        if (!siamese) // whose gradients are of raw embeddings already
+        if (!siamese) // its gradients are of raw embeddings already
             hn_net_backward(&s->to_unit, &task->weights, &v->unit, &v->pass, v->dz, v->draw);
         hn_net_backward(&s->encoder, &task->weights, &v->tape, &v->pass, v->draw, NULL);
     }
@@ -379,8 +379,8 @@ static bool is_zero(const float *x, int64_t d) {
     return true;
 }
 
-// A node that a view left without any feature, its neighbours included, has no direction there: it
-// keeps the one it has without a view. Training lets it be zero.
+// A node that a view left without any feature, its neighbours included, has no direction there: its
+// clean embedding is taken. In training it is zero.
 static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
                           int64_t count, float *z) {
     struct state *s = task->state;

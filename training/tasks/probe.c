@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { CACHE_MIB = 100, JOBS_MAX = 1024 };
-// LIBSVM's default of 1e-3 leaves items near the border to the rounding of the kernel.
+// With LIBSVM's default of 1e-3, rounding of the kernel decides items near the border.
 static const double stop_at = 1e-5;
 
 static void drop(const char *text) { (void)text; }
@@ -28,7 +28,7 @@ enum hn_code hn_folds_draw(struct hn_context *ctx, const int32_t *label, int64_t
     }
     hn_stream_open(&stream, seed, "svm.folds", 0, 0, 0);
     hn_stream_shuffle(&stream, order, n);
-    int64_t next = 0; // goes on from class to class, so that the folds differ by at most one
+    int64_t next = 0; // continued from class to class: folds differ by at most one
     for (int32_t c = 0; c < classes; c++)
         for (int64_t i = 0; i < n; i++)
             if (label[order[i]] == c)
@@ -104,7 +104,7 @@ static void standardise(struct work *w, int64_t k) {
         square += v * v;
     }
     double deviation = sqrt(square / (double)w->n_train);
-    // What is left of a constant column by rounding is no variation.
+    // A constant column varies by rounding alone.
     double scale = deviation > 1e-12 * fabs(mean) ? 1 / deviation : 0;
     for (int64_t i = 0; i < w->n; i++)
         w->z[i * d + k] = ((double)hn_row(&w->probe->x, i)[k] - mean) * scale;
@@ -136,7 +136,8 @@ static void fill_kernel(struct hn_context *ctx, struct work *w) {
     }
 }
 
-// Fits the training items whose inner fold is not `leave` (-1: all of them) in the room of `job`.
+// Fits the training items whose inner fold is not `leave` (-1: all of them) in the buffers of
+// `job`.
 static struct svm_model *fit(const struct work *w, int64_t job, int leave, double c) {
     struct svm_node **row = w->row + job * w->n;
     double *y = w->y + job * w->n;

@@ -1,5 +1,5 @@
-// A place is taken with one exchange and read only once it is full, so that no lock is needed: a
-// process that is killed while it writes leaves a place that nobody reads.
+// An entry is taken with one exchange and read only once it is full, so that no lock is needed: a
+// process that is killed while it writes leaves an entry that is never read.
 #include "training/tasks/untrained.h"
 #include "core/shared.h"
 
@@ -16,20 +16,21 @@ struct hn_untrained_one {
     double value[HN_UNTRAINED_VALUES];
 };
 
-enum hn_code hn_untrained_open(struct hn_context *ctx, int64_t room, struct hn_untrained *out) {
+enum hn_code hn_untrained_open(struct hn_context *ctx, int64_t capacity, struct hn_untrained *out) {
     int64_t bytes;
     *out = (struct hn_untrained){NULL, 0};
-    if (!hn_mul(room, sizeof *out->one, &bytes))
-        return hn_fail(ctx, HN_MEMORY, "a list of %lld accuracies is too long", (long long)room);
-    out->one = hn_shared_alloc(ctx, bytes); // places that nobody took are zeros: FREE
+    if (!hn_mul(capacity, sizeof *out->one, &bytes))
+        return hn_fail(ctx, HN_MEMORY, "a list of %lld accuracies is too long",
+                       (long long)capacity);
+    out->one = hn_shared_alloc(ctx, bytes); // zeros: FREE
     if (!out->one)
         return ctx->code;
-    out->room = room;
+    out->capacity = capacity;
     return HN_OK;
 }
 
 bool hn_untrained_find(const struct hn_untrained *u, const char *key, int n, double *value) {
-    for (int64_t i = 0; u && i < u->room; i++) {
+    for (int64_t i = 0; u && i < u->capacity; i++) {
         const struct hn_untrained_one *one = &u->one[i];
         int state = atomic_load_explicit(&one->state, memory_order_acquire);
         if (state == FREE)
@@ -43,10 +44,10 @@ bool hn_untrained_find(const struct hn_untrained *u, const char *key, int n, dou
 }
 
 void hn_untrained_keep(struct hn_untrained *u, const char *key, int n, const double *value) {
-    for (int64_t i = 0; u && n <= HN_UNTRAINED_VALUES && i < u->room; i++) {
+    for (int64_t i = 0; u && n <= HN_UNTRAINED_VALUES && i < u->capacity; i++) {
         struct hn_untrained_one *one = &u->one[i];
-        int free_place = FREE;
-        if (!atomic_compare_exchange_strong(&one->state, &free_place, TAKEN))
+        int wanted = FREE;
+        if (!atomic_compare_exchange_strong(&one->state, &wanted, TAKEN))
             continue;
         one->n = n;
         snprintf(one->key, sizeof one->key, "%s", key);
@@ -57,6 +58,6 @@ void hn_untrained_keep(struct hn_untrained *u, const char *key, int n, const dou
 }
 
 void hn_untrained_close(struct hn_untrained *u) {
-    hn_shared_free(u->one, u->room * (int64_t)sizeof *u->one);
+    hn_shared_free(u->one, u->capacity * (int64_t)sizeof *u->one);
     *u = (struct hn_untrained){NULL, 0};
 }

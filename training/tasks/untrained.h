@@ -1,7 +1,6 @@
-// What untrained encoders scored. Runs that differ in their sampler, their weighting or their batch
-// size begin with the same weights, and every accuracy table has the untrained encoder beside them:
-// one evaluation does for all of them. The list lies in memory that processes forked after it was
-// opened share; each of them may keep and find at any time.
+// Accuracies of untrained encoders. Runs that differ in sampler, weighting or batch size begin with
+// the same weights: one evaluation at step 0 does for all of them. The list is in memory shared
+// with processes forked after it was opened; each of them may keep and find at any time.
 #ifndef HN_TRAINING_TASKS_UNTRAINED_H
 #define HN_TRAINING_TASKS_UNTRAINED_H
 
@@ -9,14 +8,14 @@
 
 enum { HN_UNTRAINED_KEY = 64, HN_UNTRAINED_VALUES = 32 };
 
-// Zeroed is a list without room: nothing is kept, nothing found.
+// Zeroed is a list without capacity: nothing is kept, nothing found.
 struct hn_untrained {
-    struct hn_untrained_one *one; // [room], private
-    int64_t room;
+    struct hn_untrained_one *one; // [capacity], private
+    int64_t capacity;
 };
 
-// A list with room for as many keys. Errors: HN_MEMORY.
-HN_MUST_USE enum hn_code hn_untrained_open(struct hn_context *ctx, int64_t room,
+// A list of up to `capacity` keys. Errors: HN_MEMORY.
+HN_MUST_USE enum hn_code hn_untrained_open(struct hn_context *ctx, int64_t capacity,
                                            struct hn_untrained *out);
 // value[n], n <= HN_UNTRAINED_VALUES, as kept with this key of at most HN_UNTRAINED_KEY characters.
 // A missing list (NULL) is empty.
