@@ -1,9 +1,7 @@
 // Node classification (NS; recipe C): two perturbed views of one graph, an encoder of two layers,
 // a loss over all nodes.
 //
-// A view keeps every undirected edge with probability 1 - drop_edge, both directions together, adds
-// self loops and normalises: Ahat = D^-1 (A + I) (mean), D^-1/2 (A + I) D^-1/2 (gcn). Features are
-// divided by their number per node; dropout drop_feature on those that are there, the rest scaled.
+// Views are those of node_augment.h.
 //   H = Ahat ELU(Ahat X W0) W1, rows of unit length;  mlp: without Ahat
 // `siamese` adds a predictor (linear, batch norm, ReLU, linear, unit) and averages both directions
 // of minus the cosine (NS equation 4); `supervised` a linear classifier of the training nodes.
@@ -11,13 +9,12 @@
 // Our deviation: the printed equation 3 has the logarithm outside of the sum over nodes; taken
 // literally it trains worse (77.7 instead of 83.2), and the loss here is the mean of logarithms.
 #include "core/random.h"
-#include "datasets/linqs.h"
+#include "training/tasks/node_augment.h"
 #include "training/tasks/task.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MEAN, GCN, MLP };
 enum { TRAIN, VALIDATION, TEST }; // of the split
 enum { PROBE, DEVIATION, ALIGNMENT, UNIFORMITY, COLUMNS };
 
@@ -31,7 +28,7 @@ struct params {
 
 // One view of graph and features.
 struct view {
-    struct hn_sparse input, input_t, mean, mean_t;
+    struct hn_node_view of; // its matrices
     struct hn_tape tape, unit, head;
     struct hn_pass pass;
     const hn_real *raw; // [n x out] embeddings before they are made unit, of the tape
@@ -43,12 +40,9 @@ struct view {
 
 struct state {
     struct hn_linqs data;
-    int32_t *edge; // [entries of the graph] number of the undirected edge
-    int64_t edges;
+    struct hn_node_edges edges;
     float *unit; // features of unit rows, for `ring`
     struct hn_features features;
-    double *inverse;      // [n] of degrees
-    bool *kept;           // [edges]
     int32_t *train_label; // [n] labels of the training nodes, -1 elsewhere
     int32_t classes;
     struct hn_net encoder, to_unit, head; // head: predictor or classifier
@@ -56,26 +50,6 @@ struct state {
     struct hn_loss_work loss;
     float *views; // [2 x n x out] for evaluation
 };
-
-static enum hn_code number_edges(struct hn_context *ctx, struct state *s) {
-    const struct hn_graph *g = &s->data.graph;
-    int64_t entries = hn_graph_edges(g), *next = hn_alloc(ctx, g->n, sizeof *next);
-    s->edge = hn_alloc(ctx, entries, sizeof *s->edge);
-    if (!next || !s->edge) {
-        hn_free(ctx, next);
-        return ctx->code;
-    }
-    // Rows ascend, and so the entry (v, u), u < v, is the next one of v when u comes by.
-    memcpy(next, g->start, (size_t)g->n * sizeof *next);
-    for (int64_t u = 0; u < g->n; u++)
-        for (int64_t k = g->start[u]; k < g->start[u + 1]; k++)
-            if (g->target[k] > u) {
-                s->edge[k] = s->edge[next[g->target[k]]++] = (int32_t)s->edges;
-                s->edges++;
-            }
-    hn_free(ctx, next);
-    return HN_OK;
-}
 
 static enum hn_code unit_features(struct hn_context *ctx, struct state *s) {
     const struct hn_linqs *d = &s->data;
@@ -112,7 +86,7 @@ static enum hn_code build_encoder(struct hn_context *ctx, struct hn_task *task) 
     struct hn_net *net = &s->encoder;
     struct hn_weights *w = &task->weights;
     const struct hn_layer_spec plain = {0};
-    bool graph = p->encoder != MLP;
+    bool graph = p->encoder != HN_NODE_MLP;
     hn_net_begin(net, s->data.p);
     if (hn_net_add(ctx, net, w, &hn_layer_sparse_linear,
                    (struct hn_layer_spec){.out = p->hidden}) ||
@@ -144,11 +118,8 @@ static enum hn_code build_head(struct hn_context *ctx, struct hn_task *task) {
 static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, struct view *view) {
     struct state *s = task->state;
     const struct params *p = task->params;
-    int64_t n = s->data.n, entries = s->data.start[n], edges = hn_graph_edges(&s->data.graph) + n;
-    if (hn_sparse_open(ctx, n, s->data.p, entries, &view->input) ||
-        hn_sparse_open(ctx, s->data.p, n, entries, &view->input_t) ||
-        hn_sparse_open(ctx, n, n, edges, &view->mean) ||
-        hn_sparse_open(ctx, n, n, edges, &view->mean_t) ||
+    int64_t n = s->data.n;
+    if (hn_node_view_open(ctx, &s->data, &view->of) ||
         hn_tape_open(ctx, &s->encoder, n, true, &view->tape) ||
         hn_tape_open(ctx, &s->to_unit, n, true, &view->unit) ||
         (s->head.n > 0 && hn_tape_open(ctx, &s->head, n, true, &view->head)))
@@ -159,10 +130,10 @@ static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, stru
             return ctx->code;
     view->pass = (struct hn_pass){.workers = hn_task_workers(ctx, task),
                                   .seed = task->setting.seed,
-                                  .input = &view->input,
-                                  .input_t = &view->input_t,
-                                  .mean = &view->mean,
-                                  .mean_t = &view->mean_t};
+                                  .input = &view->of.input,
+                                  .input_t = &view->of.input_t,
+                                  .mean = &view->of.mean,
+                                  .mean_t = &view->of.mean_t};
     return HN_OK;
 }
 
@@ -170,19 +141,16 @@ static enum hn_code open_node(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
     if (hn_linqs_read(ctx, task->path, &s->data) ||
-        hn_task_set_items(ctx, task, s->data.n, s->data.n, p->out) || number_edges(ctx, s) ||
-        unit_features(ctx, s) || take_labels(ctx, s) || build_encoder(ctx, task) ||
-        build_head(ctx, task))
+        hn_task_set_items(ctx, task, s->data.n, s->data.n, p->out) ||
+        hn_node_edges_open(ctx, &s->data, &s->edges) || unit_features(ctx, s) ||
+        take_labels(ctx, s) || build_encoder(ctx, task) || build_head(ctx, task))
         return ctx->code;
     task->label = s->data.labels;
     task->split = s->data.split;
     task->graph = &s->data.graph;
     task->features = &s->features;
-    s->inverse = hn_alloc(ctx, task->n, sizeof *s->inverse);
-    s->kept = hn_alloc(ctx, s->edges, sizeof *s->kept);
     s->views = hn_alloc(ctx, 2 * task->n * p->out, sizeof *s->views);
-    if (!s->inverse || !s->kept || !s->views || open_view(ctx, task, &s->view[0]) ||
-        open_view(ctx, task, &s->view[1]))
+    if (!s->views || open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
         return ctx->code;
     // Anchors with negatives of their own have all nodes as keys.
     return hn_loss_open(ctx, task->setting.loss.objective, task->batch_size, task->n, p->out,
@@ -195,51 +163,6 @@ static void init(struct hn_task *task) {
     hn_net_init(&s->head, &task->weights, task->setting.seed);
 }
 
-// Ahat of the edges that are kept, and its transpose.
-static void fill_mean(struct state *s, int encoder, struct view *view) {
-    const struct hn_graph *g = &s->data.graph;
-    struct hn_sparse *a = &view->mean;
-    int64_t at = 0;
-    for (int64_t u = 0; u < g->n; u++) {
-        bool self = false;
-        for (int64_t k = g->start[u]; k < g->start[u + 1]; k++) {
-            if (!self && g->target[k] > u) {
-                a->index[at++] = (int32_t)u;
-                self = true;
-            }
-            if (s->kept[s->edge[k]])
-                a->index[at++] = g->target[k];
-        }
-        if (!self)
-            a->index[at++] = (int32_t)u;
-        a->start[u + 1] = at;
-        double degree = (double)(at - a->start[u]);
-        s->inverse[u] = 1 / (encoder == GCN ? sqrt(degree) : degree);
-    }
-    for (int64_t u = 0; u < g->n; u++)
-        for (int64_t k = a->start[u]; k < a->start[u + 1]; k++)
-            a->value[k] = (hn_real)(s->inverse[u] * (encoder == GCN ? s->inverse[a->index[k]] : 1));
-    hn_sparse_transpose(a, &view->mean_t);
-}
-
-// Features that are kept, each node's divided by their number and scaled for those dropped.
-static void fill_input(const struct state *s, struct hn_stream *stream, double drop,
-                       struct view *view) {
-    const struct hn_linqs *d = &s->data;
-    struct hn_sparse *x = &view->input;
-    int64_t at = 0;
-    for (int64_t i = 0; i < d->n; i++) {
-        double value = 1 / ((1 - drop) * (double)(d->start[i + 1] - d->start[i]));
-        for (int64_t k = d->start[i]; k < d->start[i + 1]; k++)
-            if (drop <= 0 || hn_stream_uniform(stream) >= drop) {
-                x->index[at] = d->index[k];
-                x->value[at++] = (hn_real)value;
-            }
-        x->start[i + 1] = at;
-    }
-    hn_sparse_transpose(x, &view->input_t);
-}
-
 // Draws view 1 or 2 of a step; view 0 is the graph as it is.
 static void draw_view(const struct hn_task *task, int number, const char *purpose, int64_t step,
                       struct view *view) {
@@ -247,12 +170,8 @@ static void draw_view(const struct hn_task *task, int number, const char *purpos
     const struct params *p = task->params;
     struct hn_stream stream;
     hn_stream_open(&stream, task->setting.seed, purpose, step, number, 0);
-    double drop = number > 0 ? p->drop_edge : 0;
-    for (int64_t e = 0; e < s->edges; e++)
-        s->kept[e] = drop <= 0 || hn_stream_uniform(&stream) >= drop;
-    if (p->encoder != MLP)
-        fill_mean(s, p->encoder, view);
-    fill_input(s, &stream, number > 0 ? p->drop_feature : 0, view);
+    hn_node_augment(&s->edges, (enum hn_node_norm)p->encoder, number > 0 ? p->drop_edge : 0,
+                    number > 0 ? p->drop_feature : 0, &stream, &view->of);
     view->pass.step = step;
     view->pass.view = number;
 }
@@ -447,10 +366,7 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
 }
 
 static void close_view(struct hn_context *ctx, struct view *view) {
-    hn_sparse_free(ctx, &view->input);
-    hn_sparse_free(ctx, &view->input_t);
-    hn_sparse_free(ctx, &view->mean);
-    hn_sparse_free(ctx, &view->mean_t);
+    hn_node_view_free(ctx, &view->of);
     hn_tape_free(ctx, &view->tape);
     hn_tape_free(ctx, &view->unit);
     hn_tape_free(ctx, &view->head);
@@ -463,10 +379,8 @@ static void close_view(struct hn_context *ctx, struct view *view) {
 static void close_node(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
     hn_linqs_free(ctx, &s->data);
-    hn_free(ctx, s->edge);
+    hn_node_edges_free(ctx, &s->edges);
     hn_free(ctx, s->unit);
-    hn_free(ctx, s->inverse);
-    hn_free(ctx, s->kept);
     hn_free(ctx, s->train_label);
     hn_free(ctx, s->views);
     close_view(ctx, &s->view[0]);

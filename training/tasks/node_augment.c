@@ -1,0 +1,113 @@
+#include "training/tasks/node_augment.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum hn_code number_edges(struct hn_context *ctx, struct hn_node_edges *e) {
+    const struct hn_graph *g = &e->data->graph;
+    int64_t entries = hn_graph_edges(g), *next = hn_alloc(ctx, g->n, sizeof *next);
+    e->edge = hn_alloc(ctx, entries, sizeof *e->edge);
+    if (!next || !e->edge) {
+        hn_free(ctx, next);
+        return ctx->code;
+    }
+    // Rows ascend, and so the entry (v, u), u < v, is the next one of v when u comes by.
+    memcpy(next, g->start, (size_t)g->n * sizeof *next);
+    for (int64_t u = 0; u < g->n; u++)
+        for (int64_t k = g->start[u]; k < g->start[u + 1]; k++)
+            if (g->target[k] > u) {
+                e->edge[k] = e->edge[next[g->target[k]]++] = (int32_t)e->edges;
+                e->edges++;
+            }
+    hn_free(ctx, next);
+    return HN_OK;
+}
+
+enum hn_code hn_node_edges_open(struct hn_context *ctx, const struct hn_linqs *data,
+                                struct hn_node_edges *out) {
+    *out = (struct hn_node_edges){.data = data};
+    if (number_edges(ctx, out))
+        return ctx->code;
+    out->inverse = hn_alloc(ctx, data->n, sizeof *out->inverse);
+    out->kept = hn_alloc(ctx, out->edges, sizeof *out->kept);
+    return out->inverse && out->kept ? HN_OK : ctx->code;
+}
+
+void hn_node_edges_free(struct hn_context *ctx, struct hn_node_edges *e) {
+    hn_free(ctx, e->edge);
+    hn_free(ctx, e->kept);
+    hn_free(ctx, e->inverse);
+    *e = (struct hn_node_edges){0};
+}
+
+enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_linqs *data,
+                               struct hn_node_view *out) {
+    int64_t n = data->n, entries = data->start[n], edges = hn_graph_edges(&data->graph) + n;
+    if (hn_sparse_open(ctx, n, data->p, entries, &out->input) ||
+        hn_sparse_open(ctx, data->p, n, entries, &out->input_t) ||
+        hn_sparse_open(ctx, n, n, edges, &out->mean))
+        return ctx->code;
+    return hn_sparse_open(ctx, n, n, edges, &out->mean_t);
+}
+
+void hn_node_view_free(struct hn_context *ctx, struct hn_node_view *view) {
+    hn_sparse_free(ctx, &view->input);
+    hn_sparse_free(ctx, &view->input_t);
+    hn_sparse_free(ctx, &view->mean);
+    hn_sparse_free(ctx, &view->mean_t);
+}
+
+// Ahat of the edges that are kept, and its transpose.
+static void fill_mean(struct hn_node_edges *e, enum hn_node_norm norm, struct hn_node_view *view) {
+    const struct hn_graph *g = &e->data->graph;
+    struct hn_sparse *a = &view->mean;
+    int64_t at = 0;
+    for (int64_t u = 0; u < g->n; u++) {
+        bool self = false;
+        for (int64_t k = g->start[u]; k < g->start[u + 1]; k++) {
+            if (!self && g->target[k] > u) {
+                a->index[at++] = (int32_t)u;
+                self = true;
+            }
+            if (e->kept[e->edge[k]])
+                a->index[at++] = g->target[k];
+        }
+        if (!self)
+            a->index[at++] = (int32_t)u;
+        a->start[u + 1] = at;
+        double degree = (double)(at - a->start[u]);
+        e->inverse[u] = 1 / (norm == HN_NODE_GCN ? sqrt(degree) : degree);
+    }
+    for (int64_t u = 0; u < g->n; u++)
+        for (int64_t k = a->start[u]; k < a->start[u + 1]; k++)
+            a->value[k] =
+                (hn_real)(e->inverse[u] * (norm == HN_NODE_GCN ? e->inverse[a->index[k]] : 1));
+    hn_sparse_transpose(a, &view->mean_t);
+}
+
+// Features that are kept, each node's divided by their number and scaled for those dropped.
+static void fill_input(const struct hn_node_edges *e, struct hn_stream *stream, double drop,
+                       struct hn_node_view *view) {
+    const struct hn_linqs *d = e->data;
+    struct hn_sparse *x = &view->input;
+    int64_t at = 0;
+    for (int64_t i = 0; i < d->n; i++) {
+        double value = 1 / ((1 - drop) * (double)(d->start[i + 1] - d->start[i]));
+        for (int64_t k = d->start[i]; k < d->start[i + 1]; k++)
+            if (drop <= 0 || hn_stream_uniform(stream) >= drop) {
+                x->index[at] = d->index[k];
+                x->value[at++] = (hn_real)value;
+            }
+        x->start[i + 1] = at;
+    }
+    hn_sparse_transpose(x, &view->input_t);
+}
+
+void hn_node_augment(struct hn_node_edges *e, enum hn_node_norm norm, double drop_edge,
+                     double drop_feature, struct hn_stream *stream, struct hn_node_view *view) {
+    for (int64_t i = 0; i < e->edges; i++)
+        e->kept[i] = drop_edge <= 0 || hn_stream_uniform(stream) >= drop_edge;
+    if (norm != HN_NODE_MLP)
+        fill_mean(e, norm, view);
+    fill_input(e, stream, drop_feature, view);
+}

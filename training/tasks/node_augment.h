@@ -1,0 +1,40 @@
+// Views of one graph of documents (NS 3; recipe C). A view keeps every undirected edge with
+// probability 1 - drop_edge, both directions together, adds self loops and normalises: Ahat = D^-1
+// (A
+// + I) (mean), D^-1/2 (A + I) D^-1/2 (GCN). Features are divided by their number per node, and
+// dropped with probability drop_feature, the rest scaled.
+#ifndef HN_TRAINING_TASKS_NODE_AUGMENT_H
+#define HN_TRAINING_TASKS_NODE_AUGMENT_H
+
+#include "core/random.h"
+#include "datasets/linqs.h"
+#include "training/net/sparse.h"
+
+enum hn_node_norm { HN_NODE_MEAN, HN_NODE_GCN, HN_NODE_MLP }; // MLP: without Ahat
+
+// The undirected edges of a graph, and scratch for the views of one thread. Owned:
+// hn_node_edges_free().
+struct hn_node_edges {
+    const struct hn_linqs *data; // borrowed
+    int64_t edges;
+    int32_t *edge;   // [entries of the graph] number of the undirected edge
+    bool *kept;      // [edges] by the last view
+    double *inverse; // [n] of degrees
+};
+HN_MUST_USE enum hn_code hn_node_edges_open(struct hn_context *ctx, const struct hn_linqs *data,
+                                            struct hn_node_edges *out);
+void hn_node_edges_free(struct hn_context *ctx, struct hn_node_edges *e); // zeroed is fine
+
+// Features X [n x p] and Ahat [n x n] of a view, and their transposes. Owned: hn_node_view_free().
+struct hn_node_view {
+    struct hn_sparse input, input_t, mean, mean_t;
+};
+HN_MUST_USE enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_linqs *data,
+                                           struct hn_node_view *out);
+void hn_node_view_free(struct hn_context *ctx, struct hn_node_view *view); // zeroed is fine
+
+// Draws a view. Where both rates are 0 it is the graph as it is, and the stream is not used.
+void hn_node_augment(struct hn_node_edges *e, enum hn_node_norm norm, double drop_edge,
+                     double drop_feature, struct hn_stream *stream, struct hn_node_view *view);
+
+#endif
