@@ -1,6 +1,6 @@
 // Steps of training for `hardneg bench`: the tasks themselves, on files of made-up data that have
-// the shapes of the recipes: CIFAR-10's images (noise, 600 of them: a step sees no more than its
-// batch), Cora's nodes, features and links, 1,000 graphs of the mean size of IMDB-BINARY's.
+// the shapes of the recipes: CIFAR-10's images (noise, 600 of them: more than a batch), Cora's
+// nodes, features and links, 1,000 graphs of the mean size of IMDB-BINARY's.
 #include "harness/cli/bench_training.h"
 #include "core/files.h"
 #include "core/random.h"
@@ -32,7 +32,8 @@ struct hn_bench_training {
     int64_t step;
 };
 
-static void write_images(FILE *file, int64_t images, int64_t number) {
+static void write_images(FILE *file, int64_t number) {
+    int64_t images = number < IMAGE_FILES ? IMAGES : TEST_IMAGES; // the last file has test images
     struct hn_stream s;
     uint8_t record[1 + IMAGE_BYTES];
     hn_stream_open(&s, 1, "bench.images", number, 0, 0);
@@ -42,11 +43,6 @@ static void write_images(FILE *file, int64_t images, int64_t number) {
             record[k] = (uint8_t)hn_stream_below(&s, 256);
         fwrite(record, 1, sizeof record, file);
     }
-}
-
-static void write_train_images(FILE *file, int64_t number) { write_images(file, IMAGES, number); }
-static void write_test_images(FILE *file, int64_t number) {
-    write_images(file, TEST_IMAGES, number);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -109,12 +105,12 @@ struct data_file {
     const char *name;
     void (*write)(FILE *file, int64_t number);
 };
-static const struct data_file images[] = {{"data_batch_1.bin", write_train_images},
-                                          {"data_batch_2.bin", write_train_images},
-                                          {"data_batch_3.bin", write_train_images},
-                                          {"data_batch_4.bin", write_train_images},
-                                          {"data_batch_5.bin", write_train_images},
-                                          {"test_batch.bin", write_test_images},
+static const struct data_file images[] = {{"data_batch_1.bin", write_images},
+                                          {"data_batch_2.bin", write_images},
+                                          {"data_batch_3.bin", write_images},
+                                          {"data_batch_4.bin", write_images},
+                                          {"data_batch_5.bin", write_images},
+                                          {"test_batch.bin", write_images},
                                           {NULL, NULL}};
 static const struct data_file documents[] = {
     {"made-up.features", write_features}, {"made-up.edges", write_edges}, {NULL, NULL}};
@@ -273,7 +269,7 @@ static void remove_files(const char *path) {
     // cppcheck-suppress readdirCalled ; no other thread reads this folder
     for (struct dirent *e = NULL; folder && (e = readdir(folder)) != NULL;)
         if (e->d_name[0] != '.' && snprintf(name, sizeof name, "%s/%s", path, e->d_name) > 0)
-            (void)unlink(name); // what stays is only in the way
+            (void)unlink(name); // best effort
     if (folder)
         closedir(folder);
     (void)rmdir(path);
