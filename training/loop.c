@@ -35,18 +35,11 @@ enum { FIRST = 5, LAST = 7 };
 
 enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type *task,
                                struct hn_table *table) {
-    if (hn_table_init(ctx, table, "training"))
+    if (hn_table_init(ctx, table, "training") ||
+        hn_table_add_columns(ctx, table, first_columns, FIRST) ||
+        hn_table_add_columns(ctx, table, task->columns, task->n_columns))
         return ctx->code;
-    for (int i = 0; i < FIRST; i++)
-        if (hn_table_add_column(ctx, table, &first_columns[i]))
-            return ctx->code;
-    for (int i = 0; i < task->n_columns; i++)
-        if (hn_table_add_column(ctx, table, &task->columns[i]))
-            return ctx->code;
-    for (int i = 0; i < LAST; i++)
-        if (hn_table_add_column(ctx, table, &last_columns[i]))
-            return ctx->code;
-    return HN_OK;
+    return hn_table_add_columns(ctx, table, last_columns, LAST);
 }
 
 static void close_loop(struct hn_context *ctx, struct hn_loop *loop) {

@@ -74,10 +74,9 @@ static const struct hn_column columns[] = {
 };
 
 enum hn_code hn_cosines_table(struct hn_context *ctx, struct hn_table *table) {
-    enum hn_code code = hn_table_init(ctx, table, "cosines");
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !code; i++)
-        code = hn_table_add_column(ctx, table, &columns[i]);
-    return code;
+    return hn_table_init(ctx, table, "cosines")
+               ? ctx->code
+               : hn_table_add_columns(ctx, table, columns, sizeof columns / sizeof columns[0]);
 }
 
 static enum hn_code add_rows(struct hn_context *ctx, struct hn_loop *loop, const char *kind,

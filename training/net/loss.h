@@ -19,6 +19,11 @@ enum hn_objective {
     HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
     HN_OBJECTIVE_SUPERVISED  // cross entropy on training labels: the control of NS figure 4 (tasks)
 };
+// Sets of objectives, one bit each: those of pairs.
+enum {
+    HN_OBJECTIVES_PAIRS =
+        1 << HN_OBJECTIVE_NTXENT | 1 << HN_OBJECTIVE_INFONCE | 1 << HN_OBJECTIVE_OTHER_VIEW
+};
 struct hn_objective_type {
     const char *name;
     const char *summary; // one line

@@ -409,8 +409,7 @@ const struct hn_task_type hn_graph_task = {
     .data = &data,
     .columns = columns,
     .n_columns = COLUMNS,
-    .objectives =
-        1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE | 1U << HN_OBJECTIVE_OTHER_VIEW,
+    .objectives = HN_OBJECTIVES_PAIRS,
     .lists = false,
     .open = open_graph,
     .init = init,

@@ -438,9 +438,7 @@ const struct hn_task_type hn_node_task = {
     .data = &data,
     .columns = columns,
     .n_columns = COLUMNS,
-    .objectives = 1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE |
-                  1U << HN_OBJECTIVE_OTHER_VIEW | 1U << HN_OBJECTIVE_SIAMESE |
-                  1U << HN_OBJECTIVE_SUPERVISED,
+    .objectives = HN_OBJECTIVES_PAIRS | 1U << HN_OBJECTIVE_SIAMESE | 1U << HN_OBJECTIVE_SUPERVISED,
     .lists = true,
     .open = open_node,
     .init = init,

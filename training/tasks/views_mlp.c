@@ -136,8 +136,7 @@ const struct hn_task_type hn_views_task = {
     .data = &hn_image_data,
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS,
-    .objectives =
-        1U << HN_OBJECTIVE_NTXENT | 1U << HN_OBJECTIVE_INFONCE | 1U << HN_OBJECTIVE_OTHER_VIEW,
+    .objectives = HN_OBJECTIVES_PAIRS,
     .open = open_task,
     .init = hn_image_init,
     .step = step,
