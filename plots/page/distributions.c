@@ -145,7 +145,7 @@ static enum hn_code draw_groups(struct hn_page *page, const struct hn_groups *g)
     struct densities d = {.page = page, .groups = g, .merge = choose_merge(g)};
     for (int dataset = 0; dataset < g->datasets; dataset++) {
         draw_densities(&d, dataset);
-        hn_draw_panel_over_steps(page, g, dataset, &hn_measure_fn, false);
+        hn_draw_panel_over_steps(page, g, dataset, &hn_curve_fn, false);
     }
     hn_page_left_out(page, g);
     page->tall_last = g->datasets == 1;
