@@ -257,8 +257,8 @@ static enum hn_code add_text(struct hn_context *ctx, struct hn_text_list *list, 
     return HN_OK;
 }
 
-static enum hn_code set_field(struct hn_context *ctx, const struct hn_option *option, void *params,
-                              const char *text) {
+enum hn_code hn_option_set(struct hn_context *ctx, const struct hn_option *option, void *params,
+                           const char *text) {
     void *out = field(option, params);
     switch (option->kind) {
     case HN_OPTION_INT:
@@ -273,7 +273,7 @@ static enum hn_code set_field(struct hn_context *ctx, const struct hn_option *op
     return hn_fail(ctx, HN_INTERNAL, "option '%s' is of no known kind", option->name);
 }
 
-static void unset_field(const struct hn_option *option, void *params) {
+void hn_option_unset(const struct hn_option *option, void *params) {
     void *out = field(option, params);
     switch (option->kind) {
     case HN_OPTION_INT: *(int64_t *)out = INT64_MIN; break;
@@ -289,11 +289,11 @@ static void unset_field(const struct hn_option *option, void *params) {
 
 enum hn_code hn_options_init(struct hn_context *ctx, const struct hn_option *table, void *params) {
     for (const struct hn_option *o = table; o->name; o++)
-        unset_field(o, params); // all of them first, so that a failure can free
+        hn_option_unset(o, params); // all of them first, so that a failure can free
     for (const struct hn_option *o = table; o->name; o++) {
         if (!o->initial)
             continue;
-        enum hn_code code = set_field(ctx, o, params, o->initial);
+        enum hn_code code = hn_option_set(ctx, o, params, o->initial);
         if (code != HN_OK) {
             hn_options_free(ctx, table, params);
             // The user did nothing wrong; running out of memory stays what it is.
@@ -316,7 +316,7 @@ void hn_options_free(struct hn_context *ctx, const struct hn_option *table, void
                 hn_free(ctx, list->item[i]);
             hn_free(ctx, list->item);
         }
-        unset_field(o, params);
+        hn_option_unset(o, params);
     }
 }
 
@@ -351,5 +351,5 @@ static enum hn_code unknown_option(struct hn_context *ctx, const struct hn_optio
 enum hn_code hn_options_set(struct hn_context *ctx, const struct hn_option *table, void *params,
                             const char *name, const char *text) {
     const struct hn_option *option = hn_options_find(table, name);
-    return option ? set_field(ctx, option, params, text) : unknown_option(ctx, table, name);
+    return option ? hn_option_set(ctx, option, params, text) : unknown_option(ctx, table, name);
 }

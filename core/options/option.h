@@ -81,6 +81,10 @@ void hn_options_free(struct hn_context *ctx, const struct hn_option *table, void
 // type or a value out of range (with the range or the choices).
 HN_MUST_USE enum hn_code hn_options_set(struct hn_context *ctx, const struct hn_option *table,
                                         void *params, const char *name, const char *text);
+// The same for an option that is known, and its value where it has no default.
+HN_MUST_USE enum hn_code hn_option_set(struct hn_context *ctx, const struct hn_option *option,
+                                       void *params, const char *text);
+void hn_option_unset(const struct hn_option *option, void *params);
 // Entry of that name or NULL.
 const struct hn_option *hn_options_find(const struct hn_option *table, const char *name);
 // Writes the value as canonical text (same value, same text: reals in the shortest form that reads

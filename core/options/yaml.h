@@ -69,14 +69,15 @@ void hn_names_add(struct hn_names *names, const char *name);
 enum hn_code hn_yaml_fail_unknown(struct hn_context *ctx, const struct hn_yaml *at,
                                   const char *what, const struct hn_names *names);
 
-// Reads and parses a file whose root is a mapping; the tree is the caller's, also after a failure.
-// what: "job file", for messages.
+// The tree of a file, or of a text, whose root is a mapping. what: "job file", for messages. set:
+// overrides "key=value", or NULL: the value is YAML, the key dotted where it is nested
+// ("timing.reps=3"), and what is there is replaced; errors name "--set key=value". *root is the
+// caller's, also after a failure.
 HN_MUST_USE enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *path,
-                                      struct hn_yaml **root);
-// Applies "key=value" to the root of a file: the value is YAML, the key dotted where it is nested
-// ("timing.reps=3"), and what is there is replaced. Errors name "--set key=value".
-HN_MUST_USE enum hn_code hn_yaml_override(struct hn_context *ctx, const char *text,
-                                          struct hn_yaml *root);
+                                      const struct hn_text_list *set, struct hn_yaml **root);
+HN_MUST_USE enum hn_code hn_yaml_read_text(struct hn_context *ctx, const char *what,
+                                           const char *name, const char *text, int64_t length,
+                                           struct hn_yaml **root);
 // Replaces the control characters in the recorded message: texts of a file are in it, and none of
 // theirs may reach a terminal.
 void hn_yaml_clean_message(struct hn_context *ctx);

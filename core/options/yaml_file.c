@@ -32,27 +32,6 @@ static enum hn_code read_file(struct hn_context *ctx, const char *what, const ch
     return HN_OK;
 }
 
-enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *path,
-                          struct hn_yaml **root) {
-    struct hn_yaml_origin origin = {"", path, true};
-    int64_t length = 0;
-    char *text = hn_alloc(ctx, HN_YAML_FILE_MAX + 1, 1);
-    if (!text)
-        return hn_failure(ctx);
-    enum hn_code code = read_file(ctx, what, path, text, &length);
-    if (!code)
-        code = hn_yaml_parse(ctx, text, length, origin, root);
-    hn_free(ctx, text);
-    if (code)
-        return code;
-    if (!*root)
-        return hn_fail(ctx, HN_USAGE, "%s:1:1: the %s is empty", path, what);
-    if ((*root)->kind != HN_YAML_MAP)
-        return hn_yaml_fail(ctx, *root, "a %s is a mapping of keys, not %s", what,
-                            hn_yaml_kind_name(*root));
-    return HN_OK;
-}
-
 void hn_yaml_clean_message(struct hn_context *ctx) {
     for (char *c = ctx->message; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7F)
@@ -100,7 +79,7 @@ static enum hn_code put_value(struct hn_context *ctx, struct hn_yaml *root, cons
     return HN_OK;
 }
 
-enum hn_code hn_yaml_override(struct hn_context *ctx, const char *text, struct hn_yaml *root) {
+static enum hn_code override(struct hn_context *ctx, const char *text, struct hn_yaml *root) {
     struct hn_yaml_origin origin = {"--set ", text, false};
     const char *equals = strchr(text, '=');
     int clip = hn_yaml_clip(text);
@@ -114,5 +93,34 @@ enum hn_code hn_yaml_override(struct hn_context *ctx, const char *text, struct h
     enum hn_code code = put_value(ctx, root, text, equals - text, value);
     if (code)
         hn_yaml_free(ctx, value);
+    return code;
+}
+
+enum hn_code hn_yaml_read_text(struct hn_context *ctx, const char *what, const char *name,
+                               const char *text, int64_t length, struct hn_yaml **root) {
+    struct hn_yaml_origin origin = {"", name, true};
+    if (hn_yaml_parse(ctx, text, length, origin, root))
+        return ctx->code;
+    if (!*root)
+        return hn_fail(ctx, HN_USAGE, "%s:1:1: the %s is empty", name, what);
+    if ((*root)->kind != HN_YAML_MAP)
+        return hn_yaml_fail(ctx, *root, "a %s is a mapping of keys, not %s", what,
+                            hn_yaml_kind_name(*root));
+    return HN_OK;
+}
+
+enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *path,
+                          const struct hn_text_list *set, struct hn_yaml **root) {
+    int64_t length = 0;
+    *root = NULL;
+    char *text = hn_alloc(ctx, HN_YAML_FILE_MAX + 1, 1);
+    if (!text)
+        return hn_failure(ctx);
+    enum hn_code code = read_file(ctx, what, path, text, &length);
+    if (!code)
+        code = hn_yaml_read_text(ctx, what, path, text, length, root);
+    hn_free(ctx, text);
+    for (int64_t i = 0; !code && set && i < set->count; i++)
+        code = override(ctx, set->item[i], *root);
     return code;
 }

@@ -89,7 +89,7 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_train_job
                                const char *data) {
     const struct hn_task_setting setting = {.folder = job->folder, .data = data};
     for (int64_t i = 0; i < job->n_tasks; i++)
-        if (hn_task_check_data(ctx, job->task[i].type.type, job->task[i].params, &setting))
+        if (hn_task_check_data(ctx, job->task[i].type, job->task[i].params, &setting))
             return ctx->code;
     return HN_OK;
 }

@@ -8,39 +8,21 @@
 #include "metrics/studies/study.h"
 #include "samplers/sampler.h"
 
-// An entry of a registry, as far as a grid is concerned.
-struct hn_grid_type {
-    const char *name;
-    const struct hn_option *options;
-    size_t params_size;
-    const void *type; // the registry's entry
-};
-// One point of a grid of such entries.
-struct hn_grid_point {
-    struct hn_grid_type type;
-    void *params; // owned
-    char *text;   // canonical parameters ("K=100, M=500"), owned
-};
-
-// One point of a sampler's grid: parameters filled from its option table.
+// Points of grids: entries of registries with parameters filled from their option tables.
 struct hn_job_sampler {
     const struct hn_sampler_type *type;
     void *params; // owned
     char *text;   // canonical parameters ("K=100, M=500"), owned
 };
-
-// One point of the grid of weightings.
 struct hn_job_weighting {
     const struct hn_weighting_type *type;
-    void *params; // owned
-    char *text;   // canonical parameters, owned
+    void *params;
+    char *text;
 };
-
-// One point of a study's grid.
 struct hn_job_study {
     const struct hn_study_type *type;
-    void *params; // owned
-    char *text;   // canonical parameters, owned
+    void *params;
+    char *text;
 };
 
 struct hn_job_timing {
@@ -50,6 +32,7 @@ struct hn_job_timing {
 
 struct hn_job {
     char *path;      // of the job file
+    int64_t version; // of its layout
     char **snapshot; // paths to open (relative ones against the job file's folder)
     char *
         *snapshot_written; // as written in the file, so that `resolved` does not depend on folders
@@ -103,8 +86,6 @@ void hn_job_free(struct hn_context *ctx, struct hn_job *job); // zeroed is fine
 // HN_USAGE for lists that stand for more than one point.
 HN_MUST_USE enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
                                               struct hn_job_sampler *out);
-void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s);     // zeroed is fine
-void hn_job_weighting_free(struct hn_context *ctx, struct hn_job_weighting *w); // zeroed is fine
-void hn_job_study_free(struct hn_context *ctx, struct hn_job_study *s);         // zeroed is fine
+void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s); // zeroed is fine
 
 #endif

@@ -4,7 +4,13 @@
 
 #include "harness/job/job.h"
 #include "training/net/loss.h"
+#include "training/tasks/task.h"
 
+struct hn_job_task {
+    const struct hn_task_type *type;
+    void *params;
+    char *text;
+};
 struct hn_train_schedule {
     double rate, decay, beta1, beta2, epsilon;
     int64_t warmup;
@@ -15,8 +21,6 @@ struct hn_train_series {
 };
 struct hn_train_numbers {
     int64_t version, steps, epochs, uniform_epochs, rebuild, evaluate, checkpoint;
-    int64_t batch_size, seed;
-    double temperature;
     int positive, embeddings;
     bool expected_loss, cosines;
 };
@@ -24,7 +28,9 @@ struct hn_train_numbers {
 // A grid of trainings: tasks x losses x weightings x temperatures x batch sizes x samplers x seeds.
 struct hn_train_job {
     char *path, *folder; // of the job file
-    struct hn_grid_point *task, *sampler, *weighting;
+    struct hn_job_task *task;
+    struct hn_job_sampler *sampler;
+    struct hn_job_weighting *weighting;
     int64_t n_tasks, n_samplers, n_weightings;
     enum hn_objective *loss;
     int64_t n_losses;
@@ -45,7 +51,8 @@ HN_MUST_USE enum hn_code hn_train_job_read(struct hn_context *ctx, const char *p
                                            struct hn_train_job *out);
 void hn_train_job_free(struct hn_context *ctx, struct hn_train_job *job); // zeroed is fine
 
-// Reads the data of the tasks once: keys of runs depend on their contents, if these can be read.
+// Reads the data of the tasks once: the keys of runs depend on their contents, where these can be
+// read.
 HN_MUST_USE enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
                                              struct hn_train_job *job);
 

@@ -10,7 +10,9 @@
 // One run of the grid.
 struct hn_train_run {
     const struct hn_train_job *job;
-    const struct hn_grid_point *task, *sampler, *weighting;
+    const struct hn_job_task *task;
+    const struct hn_job_sampler *sampler;
+    const struct hn_job_weighting *weighting;
     enum hn_objective loss;
     double temperature;
     int64_t batch_size, seed;

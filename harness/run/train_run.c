@@ -29,11 +29,11 @@ static void add_bytes(struct hn_digest *d, const void *data, size_t bytes) {
 
 // The options of a task but for its data, which count by contents where these are known.
 static void add_task(struct hn_digest *d, const struct hn_train_run *run) {
-    const struct hn_grid_point *task = run->task;
+    const struct hn_job_task *task = run->task;
     char value[256];
-    add_text(d, task->type.name);
-    add_text(d, *run->data_sha256 ? run->data_sha256 : hn_task_folder(task->type.type, task->params));
-    for (const struct hn_option *o = task->type.options; o->name; o++) {
+    add_text(d, task->type->name);
+    add_text(d, *run->data_sha256 ? run->data_sha256 : hn_task_folder(task->type, task->params));
+    for (const struct hn_option *o = task->type->options; o->name; o++) {
         if (strcmp(o->name, "data") == 0 ||
             hn_option_text(o, task->params, value, sizeof value) <= 0)
             continue;
@@ -55,9 +55,9 @@ static void make_keys(struct hn_train_run *run) {
     hn_digest_begin(&d);
     add_text(&d, "hardneg training 2");
     add_task(&d, run);
-    add_text(&d, run->sampler->type.name);
+    add_text(&d, run->sampler->type->name);
     add_text(&d, run->sampler->text);
-    add_text(&d, run->weighting->type.name);
+    add_text(&d, run->weighting->type->name);
     add_text(&d, run->weighting->text);
     add_text(&d, hn_objectives[run->loss].name);
     add_bytes(&d, adam, sizeof adam);
@@ -106,10 +106,10 @@ static void label(const struct hn_item *item, char *text, size_t size) {
     if (run->batch_size > 0)
         snprintf(batch, sizeof batch, "%" PRId64, run->batch_size);
     if (*run->weighting->text)
-        snprintf(weights, sizeof weights, " %s {%s}", run->weighting->type.name,
+        snprintf(weights, sizeof weights, " %s {%s}", run->weighting->type->name,
                  run->weighting->text);
-    snprintf(text, size, "%s {%s} %s {%s} %s%s B=%s tau=%g seed %" PRId64, run->task->type.name,
-             run->task->text, run->sampler->type.name, run->sampler->text,
+    snprintf(text, size, "%s {%s} %s {%s} %s%s B=%s tau=%g seed %" PRId64, run->task->type->name,
+             run->task->text, run->sampler->type->name, run->sampler->text,
              hn_objectives[run->loss].name, weights, batch, run->temperature, run->seed);
 }
 
@@ -118,12 +118,12 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_train_run *run = item->of;
     struct hn_table *r = &out->runs;
     const struct hn_value value[] = {
-        HN_TEXT_VALUE("task", run->task->type.name),
+        HN_TEXT_VALUE("task", run->task->type->name),
         HN_TEXT_VALUE("task_params", run->task->text),
-        HN_TEXT_VALUE("sampler", run->sampler->type.name),
+        HN_TEXT_VALUE("sampler", run->sampler->type->name),
         HN_TEXT_VALUE("params", run->sampler->text),
         HN_TEXT_VALUE("loss", hn_objectives[run->loss].name),
-        HN_TEXT_VALUE("weighting", run->weighting->type.name),
+        HN_TEXT_VALUE("weighting", run->weighting->type->name),
         HN_TEXT_VALUE("weighting_params", run->weighting->text),
         HN_TEXT_VALUE("positive", run->job->number.positive ? "outside" : "inside"),
         HN_INT_VALUE("rebuild", run->job->number.rebuild),
@@ -135,7 +135,7 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
         {NULL}};
     if (hn_rows_table(ctx, HN_ROWS_TRAININGS, r) ||
         hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
-        hn_item_add_row(ctx, item, hn_task_folder(run->task->type.type, run->task->params),
+        hn_item_add_row(ctx, item, hn_task_folder(run->task->type, run->task->params),
                         run->data_sha256, 0, r))
         return ctx->code;
     return hn_table_set(ctx, r, 0, value);
@@ -184,10 +184,10 @@ static struct hn_run_spec spec_of(const struct hn_train_run *run, const struct h
                                   const char *folder) {
     const struct hn_train_job *job = run->job;
     const struct hn_train_state *state = env->state;
-    const struct hn_weighting_type *weighting = run->weighting->type.type;
-    struct hn_run_spec spec = {.task = run->task->type.type,
+    const struct hn_weighting_type *weighting = run->weighting->type;
+    struct hn_run_spec spec = {.task = run->task->type,
                                .task_params = run->task->params,
-                               .sampler = run->sampler->type.type,
+                               .sampler = run->sampler->type,
                                .sampler_params = run->sampler->params,
                                .weighting = weighting,
                                .weighting_params = run->weighting->params,

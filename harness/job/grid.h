@@ -1,0 +1,23 @@
+// Grids of entries of a registry: an option that is given a list is an axis, and nested loops over
+// the axes, in the order in which they are written, give the points.
+#ifndef HN_HARNESS_JOB_GRID_H
+#define HN_HARNESS_JOB_GRID_H
+
+#include "harness/job/list.h"
+
+// The layout of a point, whatever its type is a type of (struct hn_job_sampler and the like).
+struct hn_point {
+    const void *type;
+    void *params; // owned
+    char *text;   // canonical parameters, owned
+};
+
+// Expands a list of entries into points, none of them twice. others: items that name no entry are
+// skipped. The caller frees `out`, also after a failure.
+HN_MUST_USE enum hn_code hn_grid_read(struct hn_context *ctx, const struct hn_registry *registry,
+                                      const struct hn_yaml *value, bool others,
+                                      struct hn_list *out);
+void hn_grid_free(struct hn_context *ctx, const struct hn_registry *registry, struct hn_list *list);
+void hn_point_free(struct hn_context *ctx, const struct hn_option *options, struct hn_point *point);
+
+#endif

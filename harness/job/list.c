@@ -1,0 +1,142 @@
+#include "harness/job/list.h"
+
+#include <string.h>
+
+enum hn_code hn_registry_find(struct hn_context *ctx, const struct hn_registry *registry,
+                              const struct hn_yaml *name, struct hn_registry_entry *entry,
+                              int *number) {
+    struct hn_names names = {.n = 0};
+    bool plain = registry->entry(0, entry) && !entry->options;
+    if (name->kind != HN_YAML_SCALAR)
+        return hn_yaml_fail(ctx, name, "a %s is a name%s, not %s", registry->one,
+                            plain ? "" : " or a mapping of one", hn_yaml_kind_name(name));
+    const char *why = registry->refused ? registry->refused(name->text) : NULL;
+    if (why)
+        return hn_yaml_fail(ctx, name, "%s", why);
+    for (*number = 0; registry->entry(*number, entry); ++*number) {
+        if (!strcmp(entry->name, name->text))
+            return HN_OK;
+        hn_names_add(&names, entry->name);
+    }
+    return hn_yaml_fail_unknown(ctx, name, registry->one, &names);
+}
+
+struct hn_registry_entry hn_registry_entry_of(const struct hn_registry *registry,
+                                              const void *type) {
+    struct hn_registry_entry entry;
+    for (int64_t i = 0; registry->entry(i, &entry); i++)
+        if (entry.type == type)
+            return entry;
+    return (struct hn_registry_entry){.name = ""};
+}
+
+const struct hn_yaml *hn_yaml_value(const struct hn_yaml *map, const char *key) {
+    const struct hn_yaml *found = map ? hn_yaml_find(map, key) : NULL;
+    return found ? found->next : NULL;
+}
+
+bool hn_yaml_is(const struct hn_yaml *value, const char *word) {
+    return value->kind == HN_YAML_SCALAR && !strcmp(value->text, word);
+}
+
+enum hn_code hn_yaml_items(struct hn_context *ctx, const char *key, const struct hn_yaml *value,
+                           const struct hn_yaml **first, int64_t *n) {
+    bool list = value->kind == HN_YAML_LIST;
+    *first = list ? value->first : value;
+    *n = list ? value->count : 1;
+    if (*n == 0 || (value->kind == HN_YAML_SCALAR && value->plain && !value->text[0]))
+        return hn_yaml_fail(ctx, value, "'%s' is empty", key);
+    return HN_OK;
+}
+
+// What a value may be, for an error.
+static const char *wanted(const struct hn_option *option) {
+    if (option->metavar)
+        return option->metavar;
+    switch (option->kind) {
+    case HN_OPTION_INT: return "a whole number";
+    case HN_OPTION_REAL: return "a number";
+    case HN_OPTION_BOOL: return "true or false";
+    default: return "a text";
+    }
+}
+
+enum hn_code hn_yaml_set(struct hn_context *ctx, const struct hn_option *option,
+                         const struct hn_yaml *value, void *params) {
+    if (value->kind != HN_YAML_SCALAR || (value->plain && !value->text[0]))
+        return hn_yaml_fail(ctx, value, "'%s' wants %s, not %s", option->name, wanted(option),
+                            hn_yaml_kind_name(value));
+    bool bare = option->kind == HN_OPTION_INT || option->kind == HN_OPTION_REAL ||
+                option->kind == HN_OPTION_BOOL;
+    if (bare && !value->plain)
+        return hn_yaml_fail(ctx, value, "'%s' wants %s, not a text in quotes", option->name,
+                            wanted(option));
+    enum hn_code code = hn_option_set(ctx, option, params, value->text);
+    return code == HN_USAGE ? hn_yaml_fail_in(ctx, value) : code;
+}
+
+size_t hn_list_step(const struct hn_option *option) {
+    switch (option->kind) {
+    case HN_OPTION_BOOL: return sizeof(bool);
+    case HN_OPTION_CHOICE: return sizeof(int);
+    case HN_OPTION_SCHEDULE: return sizeof(struct hn_schedule);
+    default: return sizeof(int64_t);
+    }
+}
+
+// Owned texts stand in fields of type char * and const char *: copied, never cast.
+static char *text_at(const void *at) {
+    char *text;
+    memcpy(&text, at, sizeof text);
+    return text;
+}
+
+static bool same_item(const struct hn_option *option, const void *a, const void *b) {
+    return option->kind == HN_OPTION_TEXT ? !strcmp(text_at(a), text_at(b))
+                                          : !memcmp(a, b, hn_list_step(option));
+}
+
+static enum hn_code read_item(struct hn_context *ctx, const struct hn_option *option,
+                              const struct hn_registry *names, const struct hn_yaml *item,
+                              void *out) {
+    struct hn_registry_entry entry;
+    struct hn_option alone = *option;
+    alone.offset = 0;
+    if (option->kind == HN_OPTION_TEXT && hn_yaml_is(item, ""))
+        return hn_yaml_fail(ctx, item, "'%s' wants %s, not nothing", option->name, wanted(option));
+    return names ? hn_registry_find(ctx, names, item, &entry, out)
+                 : hn_yaml_set(ctx, &alone, item, out);
+}
+
+enum hn_code hn_list_read(struct hn_context *ctx, const struct hn_option *option,
+                          const struct hn_registry *names, const struct hn_yaml *value,
+                          struct hn_list *out) {
+    const struct hn_yaml *item;
+    const size_t step = hn_list_step(option);
+    int64_t n;
+    *out = (struct hn_list){NULL, 0};
+    if (hn_yaml_items(ctx, option->name, value, &item, &n))
+        return ctx->code;
+    out->item = hn_zalloc(ctx, n, step);
+    if (!out->item)
+        return ctx->code;
+    for (; out->count < n; item = item->next) {
+        char *at = out->item + (size_t)out->count * step;
+        if (read_item(ctx, option, names, item, at))
+            return ctx->code;
+        out->count++;
+        const char *quote = names || option->kind == HN_OPTION_TEXT ? "'" : "";
+        for (const char *other = out->item; other < at; other += step)
+            if (same_item(option, other, at))
+                return hn_yaml_fail(ctx, item, "%s%.*s%s is given twice in '%s'", quote,
+                                    hn_yaml_clip(item->text), item->text, quote, option->name);
+    }
+    return HN_OK;
+}
+
+void hn_list_free(struct hn_context *ctx, const struct hn_option *option, struct hn_list *list) {
+    for (int64_t i = 0; option->kind == HN_OPTION_TEXT && i < list->count; i++)
+        hn_free(ctx, text_at(list->item + (size_t)i * sizeof(char *)));
+    hn_free(ctx, list->item);
+    *list = (struct hn_list){NULL, 0};
+}

@@ -1,0 +1,58 @@
+// Values, names of registries, and lists of them, from YAML: no value comes twice in a list.
+#ifndef HN_HARNESS_JOB_LIST_H
+#define HN_HARNESS_JOB_LIST_H
+
+#include "core/options/yaml.h"
+
+// A registry as job files see it.
+struct hn_registry_entry {
+    const char *name;
+    const struct hn_option *options; // NULL: a name is all there is
+    size_t params_size;
+    const void *type;
+};
+struct hn_registry {
+    const char *one, *many;                                  // "sampler", "samplers"
+    int64_t max;                                             // points of a grid
+    bool (*entry)(int64_t i, struct hn_registry_entry *out); // false: there are no more than i
+    const char *(*refused)(const char *name);                // why a name is, or NULL; optional
+    // Sets what a preset among the parameters stands for; what is given is set again after.
+    // Optional.
+    enum hn_code (*preset)(struct hn_context *ctx, const void *type, void *params);
+};
+extern const struct hn_registry hn_sampler_registry, hn_weighting_registry, hn_study_registry,
+    hn_task_registry, hn_loss_registry, hn_objective_registry;
+
+// The entry that a node names, and its number. HN_USAGE with the nearest name.
+HN_MUST_USE enum hn_code hn_registry_find(struct hn_context *ctx,
+                                          const struct hn_registry *registry,
+                                          const struct hn_yaml *name,
+                                          struct hn_registry_entry *entry, int *number);
+// The entry of that type.
+struct hn_registry_entry hn_registry_entry_of(const struct hn_registry *registry, const void *type);
+
+// A list of values of an option's kind, or of names of a registry. The caller frees `out`, also
+// after a failure.
+struct hn_list {
+    char *item; // [count] of hn_list_step() bytes
+    int64_t count;
+};
+HN_MUST_USE enum hn_code hn_list_read(struct hn_context *ctx, const struct hn_option *option,
+                                      const struct hn_registry *names, const struct hn_yaml *value,
+                                      struct hn_list *out);
+void hn_list_free(struct hn_context *ctx, const struct hn_option *option, struct hn_list *list);
+size_t hn_list_step(const struct hn_option *option);
+
+// Value of a key of a mapping, or NULL.
+const struct hn_yaml *hn_yaml_value(const struct hn_yaml *map, const char *key);
+bool hn_yaml_is(const struct hn_yaml *value, const char *word); // a text, and this one
+// A scalar stands for a list of one: number of items and the first of them (count them: the last
+// item of a scalar has a ->next of its own). HN_USAGE for an empty list.
+HN_MUST_USE enum hn_code hn_yaml_items(struct hn_context *ctx, const char *key,
+                                       const struct hn_yaml *value, const struct hn_yaml **first,
+                                       int64_t *n);
+// Sets an option from a scalar; a number in quotes is a text, and refused.
+HN_MUST_USE enum hn_code hn_yaml_set(struct hn_context *ctx, const struct hn_option *option,
+                                     const struct hn_yaml *value, void *params);
+
+#endif

@@ -1,0 +1,26 @@
+// The text of what was read, and what fields that write themselves need for it.
+#ifndef HN_HARNESS_JOB_RESOLVE_H
+#define HN_HARNESS_JOB_RESOLVE_H
+
+#include "harness/job/fields.h"
+#include "harness/job/grid.h"
+
+// Text that grows. After a failed allocation nothing is added, and there will be no text.
+struct hn_text {
+    struct hn_context *ctx;
+    char *data;
+    int64_t used, capacity;
+    bool failed, quoted; // quoted: names of entries and texts always stand in quotes
+};
+void hn_text_put(struct hn_text *t, const char *text);
+void hn_text_name(struct hn_text *t, const char *name); // in quotes where YAML wants them
+// "{batchsampler: {K: 100, M: 500}}"
+void hn_text_point(struct hn_text *t, const struct hn_registry *registry,
+                   const struct hn_point *point);
+
+// What was read as YAML, with every default: read again it gives the same, and the same text. Owned
+// by the caller. quoted: names of entries and texts always stand in quotes.
+HN_MUST_USE enum hn_code hn_fields_text(struct hn_context *ctx, const struct hn_fields *table,
+                                        const void *in, bool quoted, char **out);
+
+#endif
