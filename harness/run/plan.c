@@ -1,6 +1,7 @@
 #include "harness/run/plan.h"
 #include "core/files.h"
 #include "harness/host/host.h"
+#include "harness/job/keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,19 +102,6 @@ static int64_t build_place(const struct hn_snapshot_info *info, int64_t step_ind
     return place;
 }
 
-static void hash_int(struct hn_digest *d, int64_t value) {
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, value);
-    hn_digest_add_text(d, text);
-}
-
-static void hash_real(struct hn_digest *d, double value) {
-    char text[64];
-    hn_real_text(value, text, sizeof text);
-    hn_digest_add_text(d, text);
-}
-
-// The texts that are hashed are spelt out so that the keys never depend on memory layout.
 static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     const struct hn_job *job = plan->job;
     const struct hn_job_sampler *sampler = &job->sampler[cell->sampler];
@@ -122,29 +110,29 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     hn_digest_begin(&d);
     hn_digest_add_text(&d, "hardneg-cell-1");
     hn_digest_add_text(&d, plan->data[cell->data].sha256);
-    hash_int(&d, info->step[cell->step_index]);
+    hn_key_add_int(&d, info->step[cell->step_index]);
     hn_digest_add_text(&d, sampler->type->name);
     hn_digest_add_text(&d, sampler->text);
-    hash_int(&d, cell->batch_size);
-    hash_int(&d, job->batches);
-    hash_int(&d, job->epochs);
-    hash_real(&d, cell->temperature);
+    hn_key_add_int(&d, cell->batch_size);
+    hn_key_add_int(&d, job->batches);
+    hn_key_add_int(&d, job->epochs);
+    hn_key_add_real(&d, cell->temperature);
     const struct hn_job_weighting *weighting = &job->weighting[cell->weighting];
     hn_digest_add_text(&d, hn_losses[cell->loss].name);
     hn_digest_add_text(&d, weighting->type->name);
     if (*weighting->text)
         hn_digest_add_text(&d, weighting->text);
-    hash_int(&d, (int64_t)cell->seed);
+    hn_key_add_int(&d, (int64_t)cell->seed);
     hn_digest_end(&d, cell->cell_key);
 
     hn_digest_begin(&d);
     hn_digest_add_text(&d, cell->cell_key);
-    hash_int(&d, hn_results_code_version);
+    hn_key_add_int(&d, hn_results_code_version);
     for (int64_t m = 0; m < job->n_metrics; m++)
         hn_digest_add_text(&d, job->metric[m]->name);
-    hash_int(&d, job->timing.reps);
-    hash_int(&d, job->timing.warmup);
-    hash_int(&d, job->timing.interleave);
+    hn_key_add_int(&d, job->timing.reps);
+    hn_key_add_int(&d, job->timing.warmup);
+    hn_key_add_int(&d, job->timing.interleave);
     if (job->save_batches) // a result without them is none with them
         hn_digest_add_text(&d, "save-batches");
     hn_digest_end(&d, cell->run_key);
@@ -156,24 +144,18 @@ static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step
     hn_digest_begin(&d);
     hn_digest_add_text(&d, "hardneg-snapshot-cell-1");
     hn_digest_add_text(&d, plan->data[step->data].sha256);
-    hash_int(&d, hn_snapshot_info(plan->data[step->data].snapshot)->step[step->step_index]);
+    hn_key_add_int(&d, hn_snapshot_info(plan->data[step->data].snapshot)->step[step->step_index]);
     for (int64_t t = 0; t < job->n_temperatures; t++)
-        hash_real(&d, job->temperature[t]);
-    hash_int(&d, job->seed[0]);
+        hn_key_add_real(&d, job->temperature[t]);
+    hn_key_add_int(&d, job->seed[0]);
     hn_digest_end(&d, step->cell_key);
 
     hn_digest_begin(&d);
     hn_digest_add_text(&d, step->cell_key);
-    hash_int(&d, hn_results_code_version);
+    hn_key_add_int(&d, hn_results_code_version);
     for (int64_t m = 0; m < job->n_snapshot_metrics; m++)
         hn_digest_add_text(&d, job->snapshot_metric[m]->name);
     hn_digest_end(&d, step->run_key);
-}
-
-static void hash_ints(struct hn_digest *d, const int64_t *value, int64_t n) {
-    hash_int(d, n);
-    for (int64_t i = 0; i < n; i++)
-        hash_int(d, value[i]);
 }
 
 // What the study uses of the job, and nothing else.
@@ -185,21 +167,21 @@ static void make_study_keys(const struct hn_plan *plan, struct hn_plan_study *ce
     hn_digest_begin(&d);
     hn_digest_add_text(&d, "hardneg-study-cell-1");
     hn_digest_add_text(&d, plan->data[cell->data].sha256);
-    hash_int(&d, info->step[plan->step[cell->step].step_index]);
+    hn_key_add_int(&d, info->step[plan->step[cell->step].step_index]);
     hn_digest_add_text(&d, study->type->name);
     hn_digest_add_text(&d, study->text);
-    hash_ints(&d, job->seed, study->type->uses & HN_STUDY_SEEDS ? job->n_seeds : 1);
+    hn_key_add_ints(&d, job->seed, study->type->uses & HN_STUDY_SEEDS ? job->n_seeds : 1);
     if (study->type->uses & HN_STUDY_BATCH_SIZES)
-        hash_ints(&d, job->batch_size, job->n_batch_sizes);
+        hn_key_add_ints(&d, job->batch_size, job->n_batch_sizes);
     if (study->type->uses & HN_STUDY_SERIES)
-        hash_ints(&d, job->step, job->step ? job->n_steps : 0);
+        hn_key_add_ints(&d, job->step, job->step ? job->n_steps : 0);
     for (int64_t t = 0; study->type->uses & HN_STUDY_TEMPERATURES && t < job->n_temperatures; t++)
-        hash_real(&d, job->temperature[t]);
+        hn_key_add_real(&d, job->temperature[t]);
     hn_digest_end(&d, cell->cell_key);
 
     hn_digest_begin(&d);
     hn_digest_add_text(&d, cell->cell_key);
-    hash_int(&d, hn_results_code_version);
+    hn_key_add_int(&d, hn_results_code_version);
     hn_digest_end(&d, cell->run_key);
 }
 

@@ -3,6 +3,7 @@
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
+#include "harness/job/keys.h"
 #include "harness/run/train.h"
 
 #include <errno.h>
@@ -21,28 +22,24 @@ static int64_t take(int64_t *number, int64_t base) {
     return digit;
 }
 
-static void add_text(struct hn_digest *d, const char *text) { hn_digest_add_text(d, text); }
-
-static void add_bytes(struct hn_digest *d, const void *data, size_t bytes) {
-    hn_digest_add(d, data, bytes);
-}
-
 // The options of a task but for its data, which count by contents where these are known.
 static void add_task(struct hn_digest *d, const struct hn_train_run *run) {
     const struct hn_job_task *task = run->task;
     char value[256];
-    add_text(d, task->type->name);
-    add_text(d, *run->data_sha256 ? run->data_sha256 : hn_task_folder(task->type, task->params));
+    hn_digest_add_text(d, task->type->name);
+    hn_digest_add_text(d, *run->data_sha256 ? run->data_sha256
+                                            : hn_task_folder(task->type, task->params));
     for (const struct hn_option *o = task->type->options; o->name; o++) {
         if (strcmp(o->name, "data") == 0 ||
             hn_option_text(o, task->params, value, sizeof value) <= 0)
             continue;
-        add_text(d, o->name);
-        add_text(d, value);
+        hn_digest_add_text(d, o->name);
+        hn_digest_add_text(d, value);
     }
 }
 
-// cell_key: data, parameters, seed; run_key: that, what is kept, and the code's version.
+// cell_key: data, parameters, seed; run_key: that, what is kept, and the code's version. Up to
+// "hardneg training 2" numbers went in as bytes of memory.
 static void make_keys(struct hn_train_run *run) {
     const struct hn_train_job *job = run->job;
     const struct hn_train_numbers *n = &job->number;
@@ -51,37 +48,38 @@ static void make_keys(struct hn_train_run *run) {
     const int64_t numbers[] = {
         n->steps,      n->epochs,        n->uniform_epochs,  n->rebuild,      n->positive,
         n->embeddings, job->adam.warmup, job->adam.schedule, run->batch_size, run->seed};
-    struct hn_digest d, whole;
-    hn_digest_begin(&d);
-    add_text(&d, "hardneg training 2");
-    add_task(&d, run);
-    add_text(&d, run->sampler->type->name);
-    add_text(&d, run->sampler->text);
-    add_text(&d, run->weighting->type->name);
-    add_text(&d, run->weighting->text);
-    add_text(&d, hn_objectives[run->loss].name);
-    add_bytes(&d, adam, sizeof adam);
-    add_bytes(&d, numbers, sizeof numbers);
-    whole = d;
-    hn_digest_end(&d, run->cell_key);
     const int64_t kept[] = {hn_results_code_version, n->evaluate,          job->series.every,
                             job->series.dense_from,  job->series.dense_to, job->series.dense_every};
-    add_bytes(&whole, kept, sizeof kept);
-    if (n->expected_loss) // without, the keys of before
-        add_text(&whole, "expected_loss");
+    struct hn_digest d, whole;
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, "hardneg training 3");
+    add_task(&d, run);
+    hn_digest_add_text(&d, run->sampler->type->name);
+    hn_digest_add_text(&d, run->sampler->text);
+    hn_digest_add_text(&d, run->weighting->type->name);
+    hn_digest_add_text(&d, run->weighting->text);
+    hn_digest_add_text(&d, hn_objectives[run->loss].name);
+    for (size_t i = 0; i < sizeof adam / sizeof adam[0]; i++)
+        hn_key_add_real(&d, adam[i]);
+    hn_key_add_ints(&d, numbers, sizeof numbers / sizeof numbers[0]);
+    whole = d;
+    hn_digest_end(&d, run->cell_key);
+    hn_key_add_ints(&whole, kept, sizeof kept / sizeof kept[0]);
+    if (n->expected_loss)
+        hn_digest_add_text(&whole, "expected_loss");
     if (n->cosines)
-        add_text(&whole, "cosines");
+        hn_digest_add_text(&whole, "cosines");
     hn_digest_end(&whole, run->run_key);
 }
 
-// Weights at step 0, and their accuracies, depend on task, loss and seed.
+// Weights at step 0 depend on task, loss and seed, and so do their accuracies.
 static void make_untrained_key(struct hn_train_run *run) {
     struct hn_digest d;
     hn_digest_begin(&d);
-    add_text(&d, "hardneg untrained");
+    hn_digest_add_text(&d, "hardneg untrained");
     add_task(&d, run);
-    add_text(&d, hn_objectives[run->loss].name);
-    add_bytes(&d, &run->seed, sizeof run->seed);
+    hn_digest_add_text(&d, hn_objectives[run->loss].name);
+    hn_key_add_int(&d, run->seed);
     hn_digest_end(&d, run->untrained_key);
 }
 
