@@ -147,7 +147,7 @@ static enum hn_code get_length(const struct hn_store_reader *r, hid_t group, con
 
 static enum hn_code read_batch_values(const struct hn_store_reader *r, hid_t group,
                                       struct hn_results *out) {
-    int64_t n;
+    int64_t n = 0;
     if (get_length(r, group, "batch", "fn_ratio", &n))
         return r->ctx->code;
     if (n != out->batch_start[out->runs.rows])

@@ -44,9 +44,10 @@ struct hn_claim_filter {
 // A statistic: an expression of one or two columns, over the rows that pass all filters.
 struct hn_claim_side {
     bool given;
-    const char *table;         // "runs", "snapshots", or a name below /tables
-    const char *column, *with; // value = factor x (column op times x with); with may be NULL
-    char op;                   // '+', '-', '*', '/'
+    char *table;  // "runs", "snapshots", or a name below /tables
+    char *column; // value = factor x (column op times x with); owned
+    char *with;   // within the text of column; NULL = one column
+    char op;      // '+', '-', '*', '/'
     double times;
     double factor, value; // value: a constant instead, if it is no NaN
     int steps;            // enum hn_claim_steps, -1 = those of the claim
@@ -118,7 +119,7 @@ struct hn_claim_entry {
     int64_t jobs, costs, claims, levels;
 };
 
-// All entries of a claim file. Texts are borrowed from the tree.
+// All entries of a claim file, which own their texts; columns of filters borrow from the tree.
 struct hn_claim_book {
     struct hn_yaml *root;
     const char *paper;

@@ -402,20 +402,26 @@ static void refuse(const char *text, const char *place_and_part) {
 
 static void test_malformed(void) {
     refuse("", "c.yaml:1:1: the claim file is empty");
+    refuse(ENTRY "    jobs: [{job: x, set: [a=1, b, a=1]}]\n",
+           "c.yaml:6:35: 'a=1' is given twice in 'set'");
     refuse("[1]", "a claim file is a mapping");
-    refuse("paper: T\n", "lacks the key 'entries'");
+    refuse("paper: T\n", "c.yaml:1:1: the required key 'entries' is missing");
     refuse("paper: T\nentrys: []\n", "c.yaml:2:1: unknown key 'entrys' (did you mean 'entries'?)");
     refuse("paper: T\nentries: 3\n", "'entries' wants a list");
-    refuse("paper: T\nentries: [{id: a}]\n", "an entry lacks the key 'title'");
+    refuse("paper: T\nentries: [{id: a}]\n", "c.yaml:2:11: the required key 'title' is missing");
     refuse(ENTRY "  - {id: a, title: t, source: s}\n", "two entries are called 'a'");
-    refuse(ENTRY "    kind: snapshot\n", "unknown kind 'snapshot' (did you mean 'snapshots'?)");
+    refuse(ENTRY "    kind: snapshot\n", "c.yaml:6:11: option 'kind': 'snapshot' is not snapshots, "
+                                         "training or listed (did you mean 'snapshots'?)");
     refuse(ENTRY "    kind: listed\n", "says what is 'missing'");
-    refuse(ENTRY "    jobs: [{labels: true}]\n", "a job lacks the key 'job'");
-    refuse(ENTRY "    jobs: [{job: x, labels: maybe}]\n", "'labels' is true or false");
-    refuse(ENTRY "    jobs: [{job: x, steps: two}]\n", "'steps' wants a number");
+    refuse(ENTRY "    jobs: [{labels: true}]\n", "c.yaml:6:12: the required key 'job' is missing");
+    refuse(ENTRY "    jobs: [{job: x, labels: maybe}]\n",
+           "c.yaml:6:29: option 'labels': 'maybe' is not true");
+    refuse(ENTRY "    jobs: [{job: x, steps: two}]\n",
+           "c.yaml:6:28: option 'steps': 'two' is not a number");
     refuse(ENTRY "    costs: [{name: x, sampler: s, items: 1, dims: 2, batch: 2}]\n",
            "out of range");
-    refuse(CLAIM "test: over, of: {column: x}}\n", "c.yaml:7:39: unknown test 'over'");
+    refuse(CLAIM "test: over, of: {column: x}}\n",
+           "c.yaml:7:39: option 'test': 'over' is not above, ");
     refuse(CLAIM "test: above, of: {column: x}}\n", "test 'above' wants 'than'");
     refuse(CLAIM "test: above, of: {rows: {}}, than: {value: 1}}\n", "'of' names no 'column'");
     refuse(CLAIM "test: rises, of: {column: x}}\n", "test 'rises' wants 'along'");
@@ -426,11 +432,12 @@ static void test_malformed(void) {
     refuse(CLAIM "test: above, of: {column: a ^ b}, than: {value: 1}}\n", "'column' is");
     refuse(CLAIM "test: above, of: {column: a + x * b}, than: {value: 1}}\n", "'column' is");
     refuse(CLAIM "test: above, of: {column: x, rows: {M: []}}, than: {value: 1}}\n",
-           "'M' wants a value or a list");
+           "c.yaml:7:72: 'M' is empty");
     refuse(CLAIM "test: above, of: {column: x, rows: {M: {a: 1}}}, than: {value: 1}}\n",
            "'M' wants a value or a list");
     refuse(CLAIM "test: above, of: {column: x}, than: {value: \"1\"}}\n", "'value' wants a number");
-    refuse(CLAIM "test: above, of: x, than: {value: 1}}\n", "a side of a comparison is a mapping");
+    refuse(CLAIM "test: above, of: x, than: {value: 1}}\n",
+           "c.yaml:7:50: 'of' wants a mapping, not a text");
     refuse(CLAIM "test: above\n", "c.yaml:");
 }
 
