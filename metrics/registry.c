@@ -1,25 +1,27 @@
+// The lists of metrics and studies: job files, `hardneg list`, result columns and tests read them.
+// A new one is one file and one line here.
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
 
 #include <string.h>
 
 // The lists: job files, `hardneg list` and the tests read them. A new entry is a line here.
-#define METRICS(ENTRY)                                                                             \
-    ENTRY(fn_ratio)                                                                                \
-    ENTRY(histogram)                                                                               \
-    ENTRY(hardness)                                                                                \
-    ENTRY(coverage)                                                                                \
-    ENTRY(gap)                                                                                     \
-    ENTRY(loss)
+#define METRICS(X)                                                                             \
+    X(fn_ratio)                                                                                \
+    X(histogram)                                                                               \
+    X(hardness)                                                                                \
+    X(coverage)                                                                                \
+    X(gap)                                                                                     \
+    X(loss)
 
-#define SNAPSHOT_METRICS(ENTRY)                                                                    \
-    ENTRY(alignment)                                                                               \
-    ENTRY(uniformity)                                                                              \
-    ENTRY(overlap_view)                                                                            \
-    ENTRY(overlap_label)                                                                           \
-    ENTRY(global_loss)                                                                             \
-    ENTRY(knn_acc)                                                                                 \
-    ENTRY(probe_acc)
+#define SNAPSHOT_METRICS(X)                                                                    \
+    X(alignment)                                                                               \
+    X(uniformity)                                                                              \
+    X(overlap_view)                                                                            \
+    X(overlap_label)                                                                           \
+    X(global_loss)                                                                             \
+    X(knn_acc)                                                                                 \
+    X(probe_acc)
 
 #define DECLARE(name) extern const struct hn_metric_type hn_metric_##name;
 #define REFER(name) &hn_metric_##name,

@@ -15,6 +15,22 @@ void hn_test_skip(const char *why) {
     longjmp(leave, 1);
 }
 
+static const char *entry; // of the registry that is looped over, or NULL
+static unsigned failed_before;
+
+// Names the entry at which assertions failed since the last call.
+static void leave_entry(void) {
+    if (entry && CU_get_number_of_failures() > failed_before)
+        fprintf(stderr, "    failed at entry %s\n", entry);
+    entry = NULL;
+    failed_before = CU_get_number_of_failures();
+}
+
+void hn_test_entry(const char *name) {
+    leave_entry();
+    entry = name;
+}
+
 static void (*body)(void);
 
 static void guarded(void) {
@@ -30,8 +46,10 @@ static void print_failures(void) {
 // Runs one test as its own CUnit suite run; true if it passed.
 static bool run_one(CU_pSuite suite, const struct hn_test *test) {
     body = test->run;
-    CU_pTest entry = CU_add_test(suite, test->name, guarded);
-    CU_ErrorCode code = CU_run_test(suite, entry);
+    CU_pTest added = CU_add_test(suite, test->name, guarded);
+    failed_before = 0;
+    CU_ErrorCode code = CU_run_test(suite, added);
+    leave_entry();
     bool passed = code == CUE_SUCCESS && CU_get_number_of_failures() == 0;
     if (!passed) {
         fprintf(stderr, "  FAILED %s\n", test->name);
@@ -45,13 +63,13 @@ int hn_test_main(int argc, char **argv, const char *suite, const struct hn_test 
     hn_blas_single_thread();
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
-    CU_pSuite entry = CU_add_suite(suite, NULL, NULL);
+    CU_pSuite all = CU_add_suite(suite, NULL, NULL);
     int passed = 0, failed = 0;
     for (int i = 0; i < n; i++) {
         if (argc > 1 && !strstr(tests[i].name, argv[1]))
             continue;
         int skipped_before = skipped;
-        bool good = run_one(entry, &tests[i]);
+        bool good = run_one(all, &tests[i]);
         failed += !good;
         passed += good && skipped == skipped_before;
     }

@@ -1,21 +1,48 @@
-// All figures: the one list that commands, `hardneg list` and tests read.
+// The list of figures, in the order of the report: commands, `hardneg list` and tests read it. A
+// new figure is one file and one line here.
 #include "plots/page/figure.h"
 
 #include <string.h>
 
-extern const struct hn_figure hn_bs_fig4, hn_bs_fig5, hn_bs_fig6, hn_bs_fig7, hn_bs_fig10, hn_bs_m,
-    hn_bs_k, hn_bs_alpha, hn_bs_b, hn_bs_t, hn_bs_fig16, hn_bs_table5, hn_bs_prop1, hn_bs_prop2,
-    hn_bs_limits, hn_gc_fig1, hn_gc_fig3, hn_gc_fig4, hn_gc_fig6, hn_gc_bounds, hn_gc_table11,
-    hn_ns_ring, hn_hc_prop3, hn_hc_mass, hn_pareto, hn_bs_fig13, hn_hc_fig11, hn_train_loss,
-    hn_gc_fig7, hn_hc_fig5;
+#define FIGURES(X)                                                                                 \
+    X(bs_fig4)                                                                                     \
+    X(bs_fig5)                                                                                     \
+    X(bs_fig6)                                                                                     \
+    X(bs_fig7)                                                                                     \
+    X(bs_fig10)                                                                                    \
+    X(bs_m)                                                                                        \
+    X(bs_k)                                                                                        \
+    X(bs_alpha)                                                                                    \
+    X(bs_b)                                                                                        \
+    X(bs_t)                                                                                        \
+    X(bs_fig16)                                                                                    \
+    X(bs_table5)                                                                                   \
+    X(bs_prop1)                                                                                    \
+    X(bs_prop2)                                                                                    \
+    X(bs_limits)                                                                                   \
+    X(gc_fig1)                                                                                     \
+    X(gc_fig3)                                                                                     \
+    X(gc_fig4)                                                                                     \
+    X(gc_fig6)                                                                                     \
+    X(gc_bounds)                                                                                   \
+    X(gc_table11)                                                                                  \
+    X(ns_ring)                                                                                     \
+    X(hc_prop3)                                                                                    \
+    X(hc_mass)                                                                                     \
+    X(pareto)                                                                                      \
+    X(accuracy)                                                                                    \
+    X(bs_fig13)                                                                                    \
+    X(hc_fig11)                                                                                    \
+    X(gc_fig7)                                                                                     \
+    X(hc_fig5)                                                                                     \
+    X(train_loss)
 
-const struct hn_figure *const hn_figures[] = {
-    &hn_bs_fig4,    &hn_bs_fig5,   &hn_bs_fig6,    &hn_bs_fig7,  &hn_bs_fig10, &hn_bs_m,
-    &hn_bs_k,       &hn_bs_alpha,  &hn_bs_b,       &hn_bs_t,     &hn_bs_fig16, &hn_bs_table5,
-    &hn_bs_prop1,   &hn_bs_prop2,  &hn_bs_limits,  &hn_gc_fig1,  &hn_gc_fig3,  &hn_gc_fig4,
-    &hn_gc_fig6,    &hn_gc_bounds, &hn_gc_table11, &hn_ns_ring,  &hn_hc_prop3, &hn_hc_mass,
-    &hn_pareto,     &hn_accuracy,  &hn_bs_fig13,   &hn_hc_fig11, &hn_gc_fig7,  &hn_hc_fig5,
-    &hn_train_loss, NULL};
+#define DECLARE(name) extern const struct hn_figure hn_##name;
+#define LIST(name) &hn_##name,
+
+FIGURES(DECLARE)
+
+const struct hn_figure *const hn_figures[] = {FIGURES(LIST) NULL};
 
 const char *hn_figure_id(int64_t i) { return hn_figures[i] ? hn_figures[i]->id : NULL; }
 

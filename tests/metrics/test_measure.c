@@ -44,6 +44,7 @@ static void registry_is_sound(void) {
     CU_ASSERT(metrics_count() >= 5);
     CU_ASSERT(hn_measure_columns(hn_metrics, metrics_count()) <= MEASURED_MAX);
     for (int i = 0; hn_metrics[i]; i++) {
+        hn_test_entry(hn_metrics[i]->name);
         const struct hn_metric_type *type = hn_metrics[i];
         CU_ASSERT_PTR_EQUAL(hn_metric_find(type->name), type);
         CU_ASSERT(type->family && type->summary && type->source);
@@ -307,6 +308,7 @@ static void check_reason(struct hn_context *ctx, bool labels, bool views, const 
     struct measured m = measure_all(ctx, &items, &d, 0.5);
     CU_ASSERT_STRING_EQUAL(m.why, why);
     for (int i = 0, at = 0; hn_metrics[i]; i++) {
+        hn_test_entry(hn_metrics[i]->name);
         unsigned needs = hn_metrics[i]->needs;
         bool out = (!labels && (needs & HN_METRIC_NEEDS_LABELS)) ||
                    (!views && (needs & HN_METRIC_NEEDS_POSITIVE));
@@ -444,17 +446,17 @@ static void failing_allocations_are_reported(void) {
 
 static const struct hn_test tests[] = {
     {"runs_leave_out_the_anchor", runs_leave_out_the_anchor},
-    {"registry_is_sound", registry_is_sound},
+    {"every_metric_is_sound", registry_is_sound},
     {"a_metric_sees_every_batch", a_metric_sees_every_batch},
     {"repeats_are_one_item", repeats_are_one_item},
     {"bad_batches_are_refused", bad_batches_are_refused},
     {"bad_settings_are_refused", bad_settings_are_refused},
     {"an_interrupt_ends_it", an_interrupt_ends_it},
-    {"what_is_missing_is_said", what_is_missing_is_said},
-    {"threads_do_not_matter", threads_do_not_matter},
+    {"every_missing_need_is_said", what_is_missing_is_said},
+    {"every_metric_any_threads", threads_do_not_matter},
     {"calls_do_not_matter", calls_do_not_matter},
     {"nothing_measured_is_nan", nothing_measured_is_nan},
-    {"failing_allocations_are_reported", failing_allocations_are_reported},
+    {"every_failing_allocation_is_reported", failing_allocations_are_reported},
 };
 
 HN_TEST_MAIN("measure", tests)

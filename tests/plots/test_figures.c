@@ -60,6 +60,7 @@ static void every_figure_in_svg(void) {
     begin();
     struct hn_results r = figures_results(&ctx);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        hn_test_entry((*f)->id);
         HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL));
         char *svg = drawn(folder, (*f)->id, "svg"), *tsv = drawn(folder, (*f)->id, "tsv");
         CU_ASSERT(strstr(svg, "</svg>") != NULL);
@@ -84,6 +85,7 @@ static void every_figure_in_other_terminals(void) {
     fflush(stdout);
     int saved = dup(STDOUT_FILENO);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        hn_test_entry((*f)->id);
         HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "pdf", NULL));
         HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "png", NULL));
         char *pdf = drawn(folder, (*f)->id, "pdf"), *png = drawn(folder, (*f)->id, "png");
@@ -158,6 +160,7 @@ static void missing_columns(void) {
     begin();
     struct hn_results r = figures_results(&ctx);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        hn_test_entry((*f)->id);
         struct hn_table *other = table_of(&r, (*f)->or_table);
         int64_t rows = other->rows;
         if ((*f)->or_table) {
@@ -189,6 +192,7 @@ static void nothing_to_draw(void) {
         r.table[i].rows = 0;
     }
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        hn_test_entry((*f)->id);
         enum hn_code code = hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL);
         CU_ASSERT_EQUAL(code, HN_NOT_APPLICABLE);
         CU_ASSERT(strlen(ctx.message) > 10);
@@ -230,6 +234,7 @@ static void without_memory(void) {
     setenv("PATH", "/nowhere", 1);
     int64_t live = atomic_load(&ctx.memory.live);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        hn_test_entry((*f)->id);
         bool reached = true;
         int failures = 0;
         for (int k = 1; reached && k < 400; k++) {
@@ -452,10 +457,10 @@ static const struct hn_test tests[] = {
     {"every_figure_in_svg", every_figure_in_svg},
     {"every_figure_in_other_terminals", every_figure_in_other_terminals},
     {"golden", golden},
-    {"missing_columns", missing_columns},
-    {"nothing_to_draw", nothing_to_draw},
-    {"hostile_labels", hostile_labels},
-    {"without_memory", without_memory},
+    {"every_missing_column", missing_columns},
+    {"every_figure_of_nothing", nothing_to_draw},
+    {"every_hostile_label", hostile_labels},
+    {"every_figure_without_memory", without_memory},
     {"numbers_are_right", numbers_are_right},
     {"front_is_a_front", front_is_a_front},
     {"costs_have_two_sources", costs_have_two_sources},

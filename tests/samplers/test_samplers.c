@@ -122,6 +122,7 @@ static void test_tables(void) {
     int n = all_types(types);
     CU_ASSERT(n >= 2);
     for (int i = 0; i < n; i++) {
+        hn_test_entry(types[i]->name);
         const struct hn_sampler_type *t = types[i];
         CU_ASSERT_FATAL(t->name && t->summary && t->source && t->note && t->options);
         CU_ASSERT(t->name[0] && t->summary[0] && t->source[0]);
@@ -141,6 +142,7 @@ static void test_tables(void) {
 
 // Defaults lie in their ranges, fit in the parameters, have help, and read back from their text.
 static void check_options(struct hn_context *ctx, const struct hn_sampler_type *type) {
+    hn_test_entry(type->name);
     void *params = hn_zalloc(ctx, 1, type->params_size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(params);
     HN_CHECK(ctx, hn_options_init(ctx, type->options, params));
@@ -237,6 +239,7 @@ static void test_batches(void) {
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 5; k++) {
                 struct sampled s;
+                hn_test_entry(cases[i].type->name);
                 HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items,
                                             sizes[k], 1, &s));
                 check_batches(&cases[i], &s);
@@ -258,6 +261,7 @@ static void test_defaults(void) {
     for (int64_t items_n = 2; items_n <= 5; items_n++) {
         struct hn_items items = anchored_items(&ctx, items_n, D, 2, false, 5);
         for (int i = 0; i < n; i++) {
+            hn_test_entry(cases[i].type->name);
             struct sampled s;
             HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 2, 1, &s));
             for (int64_t b = 0; b < s.batches; b++)
@@ -299,6 +303,7 @@ static void check_threads(const struct hn_sampler_type *type, const char *settin
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     struct sampled one, s;
+    hn_test_entry(type->name);
     HN_CHECK(&ctx, sampled_open(&ctx, type, settings, items, 7, 9, &one));
     HN_CHECK(&ctx, sampled_epoch(&ctx, &one, items, 2));
     for (int threads = 1; threads <= 4; threads *= 2) {
@@ -343,6 +348,7 @@ static void test_single_batches(void) {
     int n = all_cases(true, cases);
     struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
+        hn_test_entry(cases[i].type->name);
         struct sampled all, s;
         HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &all));
         HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &s));
@@ -370,6 +376,7 @@ static void test_seeds_and_epochs(void) {
     int n = all_cases(true, cases);
     struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
+        hn_test_entry(cases[i].type->name);
         struct sampled first, seed, epoch;
         const char *settings = cases[i].settings;
         HN_CHECK(&ctx, sampled_open(&ctx, cases[i].type, settings, &items, 7, 9, &first));
@@ -393,6 +400,7 @@ static void check_allocations(const struct hn_sampler_type *type, const char *se
     hn_context_init(&ctx, 2);
     enum hn_code code;
     int64_t failures = 0;
+    hn_test_entry(type->name);
     do {
         struct sampled s;
         ctx.memory.calls = 0;
@@ -436,6 +444,7 @@ static void test_misuse(void) {
     struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     struct hn_items fewer = anchored_items(&ctx, N - 1, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
+        hn_test_entry(types[i]->name);
         struct sampled s;
         struct hn_sampler raw;
         int64_t batches;
@@ -471,6 +480,7 @@ static void test_interrupt(void) {
     volatile sig_atomic_t stop = 1;
     ctx.stop = &stop;
     for (int i = 0; i < n; i++) {
+        hn_test_entry(cases[i].type->name);
         struct sampled s;
         enum hn_code code = sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &s);
         CU_ASSERT(code == HN_OK || code == HN_INTERRUPTED);
@@ -546,16 +556,16 @@ static void test_real_embeddings(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"tables", test_tables},
-    {"options", test_options},
-    {"batches", test_batches},
-    {"defaults", test_defaults},
-    {"threads", test_threads},
-    {"single_batches", test_single_batches},
-    {"seeds_and_epochs", test_seeds_and_epochs},
-    {"failing_allocations", test_failing_allocations},
-    {"misuse", test_misuse},
-    {"interrupt", test_interrupt},
+    {"every_tables", test_tables},
+    {"every_options", test_options},
+    {"every_batches", test_batches},
+    {"every_defaults", test_defaults},
+    {"every_threads", test_threads},
+    {"every_single_batches", test_single_batches},
+    {"every_seeds_and_epochs", test_seeds_and_epochs},
+    {"every_failing_allocations", test_failing_allocations},
+    {"every_misuse", test_misuse},
+    {"every_interrupt", test_interrupt},
     {"common_starts", test_common_starts},
     {"real_embeddings", test_real_embeddings},
 };

@@ -160,6 +160,7 @@ static int64_t columns_of(struct hn_layer_spec spec) {
 
 static void test_every_layer(void) {
     for (const struct hn_layer_type *const *type = hn_layers; *type; type++) {
+        hn_test_entry((*type)->name);
         struct hn_layer_spec spec = spec_of(*type);
         struct probe *p = open_probe(columns_of(spec));
         add(p, *type, spec);

@@ -85,11 +85,22 @@ struct hn_layer_type {
     void (*backward)(const struct hn_layer_run *run, hn_real *dy, hn_real *dx);
 };
 
-// All layers, NULL-terminated.
-extern const struct hn_layer_type *const hn_layers[];
-extern const struct hn_layer_type hn_layer_linear, hn_layer_batch_norm, hn_layer_relu, hn_layer_elu,
-    hn_layer_dropout, hn_layer_unit, hn_layer_convolution, hn_layer_average_pool,
-    hn_layer_sparse_linear, hn_layer_aggregate;
+// The list of layers: a new one is one file and one line here.
+#define HN_LAYERS(X)                                                                               \
+    X(linear)                                                                                      \
+    X(batch_norm)                                                                                  \
+    X(relu)                                                                                        \
+    X(elu)                                                                                         \
+    X(dropout)                                                                                     \
+    X(unit)                                                                                        \
+    X(convolution)                                                                                 \
+    X(average_pool)                                                                                \
+    X(aggregate)                                                                                   \
+    X(sparse_linear)
+
+#define HN_LAYER_DECLARE(name) extern const struct hn_layer_type hn_layer_##name;
+HN_LAYERS(HN_LAYER_DECLARE)
+extern const struct hn_layer_type *const hn_layers[]; // all of them, NULL-terminated
 
 enum { HN_NET_LAYERS = 24 };
 

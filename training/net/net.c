@@ -5,17 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-const struct hn_layer_type *const hn_layers[] = {&hn_layer_linear,
-                                                 &hn_layer_batch_norm,
-                                                 &hn_layer_relu,
-                                                 &hn_layer_elu,
-                                                 &hn_layer_dropout,
-                                                 &hn_layer_unit,
-                                                 &hn_layer_convolution,
-                                                 &hn_layer_average_pool,
-                                                 &hn_layer_aggregate,
-                                                 &hn_layer_sparse_linear,
-                                                 NULL};
+#define LIST(name) &hn_layer_##name,
+const struct hn_layer_type *const hn_layers[] = {HN_LAYERS(LIST) NULL};
 
 void hn_net_begin(struct hn_net *net, int64_t in) { *net = (struct hn_net){.in = in, .out = in}; }
 
