@@ -1,0 +1,42 @@
+// Naive versions of the graphs that studies look at.
+#ifndef HN_TESTS_NAIVE_GRAPH_H
+#define HN_TESTS_NAIVE_GRAPH_H
+
+#include "core/stats.h"
+#include "samplers/proximity.h"
+#include "tests/sampled.h"
+#include "tests/studied.h"
+
+#include <stdlib.h>
+
+static inline struct studied_series make_series(struct hn_context *ctx, int64_t n, int64_t d,
+                                                int classes, int steps) {
+    struct studied_series s = {0};
+    for (int i = 0; i < steps; i++) {
+        s.step[i] = hn_fixture_items(ctx, n, d, classes, false, 300 + (uint64_t)i);
+        s.step[i].step = 10 * i;
+        s.step[i].progress = steps > 1 ? (double)i / (steps - 1) : 0;
+    }
+    return s;
+}
+
+static inline void free_series(struct hn_context *ctx, struct studied_series *s) {
+    for (int i = 0; i < 4; i++)
+        hn_fixture_items_free(ctx, &s->step[i]);
+}
+
+static inline struct hn_graph build(struct hn_context *ctx, const struct hn_items *items, int64_t m,
+                                    int64_t k, uint64_t seed) {
+    struct hn_proximity spec = {.m = m, .k = k, .seed = seed, .stream_step = items->step};
+    struct hn_work work = {0};
+    struct hn_graph graph;
+    HN_CHECK(ctx, hn_proximity_independent(ctx, &items->x, &spec, &work, &graph));
+    return graph;
+}
+
+static inline bool is_text(const struct hn_table *t, int64_t row, const char *column,
+                           const char *text) {
+    return strcmp(hn_table_text(t, row, column), text) == 0;
+}
+
+#endif

@@ -1,0 +1,128 @@
+// Losses and weightings, evaluated directly.
+#ifndef HN_TESTS_WEIGHTED_H
+#define HN_TESTS_WEIGHTED_H
+
+#include "metrics/weighting.h"
+#include "tests/measured.h"
+#include "tests/numpy_oracle.h"
+
+#include <math.h>
+
+static inline struct hn_context context(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    return ctx;
+}
+
+static inline struct hn_weighting_law law_at(const char *name, const char *options, int64_t step) {
+    struct hn_context ctx = context();
+    const struct hn_weighting_type *type = hn_weighting_find(name);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(type);
+    double params[16];
+    CU_ASSERT_FATAL(type->params_size <= sizeof params);
+    HN_CHECK(&ctx, hn_options_init(&ctx, type->options, params));
+    char copy[128];
+    snprintf(copy, sizeof copy, "%s", options);
+    for (char *part = strtok(copy, ", "); part; part = strtok(NULL, ", ")) {
+        char *value = strchr(part, '=');
+        CU_ASSERT_PTR_NOT_NULL_FATAL(value);
+        *value = '\0';
+        HN_CHECK(&ctx, hn_options_set(&ctx, type->options, params, part, value + 1));
+    }
+    struct hn_weighting_law law = type->law(params, step);
+    hn_options_free(&ctx, type->options, params);
+    return law;
+}
+
+static inline struct hn_weighting_law law_of(const char *name, const char *options) {
+    return law_at(name, options, 0);
+}
+
+static inline bool close_to(double got, double wanted, double relative) {
+    bool close = fabs(got - wanted) <= relative * fmax(fabs(wanted), 1e-300);
+    if (!close)
+        fprintf(stderr, "    %.17g, wanted %.17g\n", got, wanted);
+    return close;
+}
+
+// An anchor whose negatives lie in up to four runs.
+enum { MOST_NEGATIVES = 64 };
+struct example {
+    float score[MOST_NEGATIVES];
+    int32_t label[MOST_NEGATIVES];
+    int32_t n;
+    struct hn_anchor anchor;
+};
+
+static inline void cut_runs(struct example *e, int runs) {
+    e->anchor.runs = 0;
+    for (int r = 0; r < runs; r++) {
+        int32_t from = e->n * r / runs, to = e->n * (r + 1) / runs;
+        e->anchor.run[e->anchor.runs++] =
+            (struct hn_anchor_run){e->score + from, e->label + from, to - from};
+    }
+}
+
+static inline double uniform01(struct hn_stream *s) {
+    return hn_stream_below(s, 1U << 30) * 0x1p-30;
+}
+
+// Scores of an encoder: the positive high, negatives about zero, some near the positive.
+static inline void draw_example(struct example *e, uint64_t number) {
+    struct hn_stream s;
+    hn_stream_open(&s, 5, "test.anchors", 0, (int64_t)number, 0);
+    memset(e, 0, sizeof *e);
+    e->n = 1 + (int32_t)hn_stream_below(&s, MOST_NEGATIVES);
+    e->anchor.positive = (float)(0.3 + 0.69 * uniform01(&s));
+    e->anchor.label = (int32_t)hn_stream_below(&s, 4) - 1;
+    for (int32_t j = 0; j < e->n; j++) {
+        e->score[j] = (float)(1.7 * uniform01(&s) - 0.9);
+        e->label[j] = (int32_t)hn_stream_below(&s, 4) - 1;
+    }
+    cut_runs(e, 1 + (int)hn_stream_below(&s, HN_ANCHOR_RUNS));
+}
+
+static inline bool same_loss(const struct hn_anchor_loss *a, const struct hn_anchor_loss *b) {
+    return close_to(a->loss, b->loss, 1e-12) && close_to(a->log_ng, b->log_ng, 1e-12) &&
+           close_to(a->weight_same, b->weight_same, 1e-12) &&
+           close_to(a->weight_labelled, b->weight_labelled, 1e-12) &&
+           close_to(a->same_share, b->same_share, 1e-12) && a->clamped == b->clamped;
+}
+
+// The columns of `loss` alone, in their order.
+enum { LOSS_BATCH, CLAMP_RATE, FN_MASS, FN_LOSS_MASS, LOSS_COLUMNS };
+
+static inline struct measured measure_loss(struct hn_context *ctx, const struct hn_items *items,
+                                           const struct drawn *d, double tau, enum hn_loss loss,
+                                           struct hn_weighting_law law) {
+    static const struct hn_metric_type *list[1];
+    list[0] = hn_metric_find("loss");
+    CU_ASSERT_FATAL(list[0] && list[0]->n_columns == LOSS_COLUMNS);
+    struct hn_measure_spec spec = {.metrics = list,
+                                   .n_metrics = 1,
+                                   .env = {.items = items,
+                                           .temperature = tau,
+                                           .loss = loss,
+                                           .law = law,
+                                           .batch_size = d->batch_size,
+                                           .threads = ctx->threads,
+                                           .batches = d->count}};
+    struct measured out = {0};
+    HN_CHECK(ctx, measure_into(ctx, &spec, d, &out));
+    return out;
+}
+
+static inline void check_loss_column(struct hn_context *ctx, const struct hn_items *items,
+                                     const struct drawn *d, double tau, enum hn_loss loss,
+                                     struct hn_weighting_law law, int column, double wanted) {
+    struct measured m = measure_loss(ctx, items, d, tau, loss, law);
+    CU_ASSERT(close_to(m.value[column], wanted, 1e-6));
+    measured_free(ctx, &m);
+}
+
+static inline void unlabel(struct hn_items *items, int32_t every) {
+    for (int32_t i = 0; i < items->n; i += every)
+        ((int32_t *)items->labels)[i] = -1;
+}
+
+#endif

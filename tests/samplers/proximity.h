@@ -1,0 +1,15 @@
+// Proximity graphs for the tests of BatchSampler.
+#ifndef HN_TESTS_PROXIMITY_H
+#define HN_TESTS_PROXIMITY_H
+
+#include "core/bitset.h"
+#include "datasets/snapshot.h"
+#include "samplers/proximity.h"
+#include "samplers/walk.h"
+#include "tests/sampled.h"
+
+#include <stdlib.h>
+
+static const struct hn_sampler_type *batchsampler(void) { return hn_sampler_find("batchsampler"); }
+
+#endif

@@ -1,0 +1,173 @@
+// Every sampler without memory, misused and interrupted; and samplers side by side.
+#include "tests/samplers/every_sampler.h"
+
+// Every allocation fails once: a clean error, nothing lost, until all succeed.
+static void check_allocations(const struct hn_sampler_type *type, const char *settings,
+                              const struct hn_items *items) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    enum hn_code code;
+    int64_t failures = 0;
+    hn_test_entry(type->name);
+    do {
+        struct sampled s;
+        ctx.memory.calls = 0;
+        ctx.memory.fail_at = failures + 1;
+        ctx.message[0] = '\0';
+        code = sampled_open(&ctx, type, settings, items, 7, 9, &s);
+        if (!code) {
+            code = sampled_epoch(&ctx, &s, items, 1);
+            sampled_close(&ctx, &s);
+        }
+        CU_ASSERT_FATAL(code == HN_OK || code == HN_MEMORY);
+        CU_ASSERT(code == HN_OK || ctx.message[0] != '\0');
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+        failures++;
+    } while (code);
+    CU_ASSERT(failures > 2);
+}
+
+static void test_failing_allocations(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, cases);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, true, 6);
+    for (int i = 0; i < n; i++)
+        check_allocations(cases[i].type, cases[i].settings, &items);
+    const struct hn_sampler_type *walks = hn_sampler_find("batchsampler");
+    check_allocations(walks, "M=20 K=5 law=weight alpha=1", &items);
+    check_allocations(walks, "M=1000 K=100", &items);
+    check_allocations(hn_sampler_find("gcbs"), "quantile=0.9 quantile_method=reference", &items);
+    check_allocations(hn_sampler_find("ring"), "space=embeddings n=3", &items);
+    check_allocations(hn_sampler_find("stratified"), "clusters=60", &items);
+    anchored_items_free(&ctx, &items);
+}
+
+static void test_misuse(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const struct hn_sampler_type *types[TYPES_MAX];
+    int n = all_types(types);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
+    struct hn_items fewer = anchored_items(&ctx, N - 1, D, 4, false, 6);
+    for (int i = 0; i < n; i++) {
+        hn_test_entry(types[i]->name);
+        struct sampled s;
+        struct hn_sampler raw;
+        int64_t batches;
+        HN_CHECK(&ctx, sampled_open(&ctx, types[i], settings_for(types[i]), &items, 7, 9, &s));
+        HN_CHECK_FAILS(&ctx, sampled_some(&ctx, &s, s.batches, 1), HN_INTERNAL, types[i]->name);
+        HN_CHECK_FAILS(&ctx, sampled_some(&ctx, &s, -1, 1), HN_INTERNAL, "asked for");
+        HN_CHECK_FAILS(&ctx, hn_sampler_build(&ctx, &s.sampler, &fewer, 0), HN_INTERNAL,
+                       "built on");
+        HN_CHECK_FAILS(&ctx, hn_sampler_open(&ctx, types[i], s.params, N, N + 1, 1, &raw), HN_DATA,
+                       "batch size");
+        hn_sampler_close(&ctx, &raw);
+        HN_CHECK_FAILS(&ctx, hn_sampler_open(&ctx, types[i], s.params, N, 1, 1, &raw), HN_USAGE,
+                       "batch size");
+        HN_CHECK(&ctx, hn_sampler_open(&ctx, types[i], s.params, N, 7, 1, &raw));
+        HN_CHECK_FAILS(&ctx, hn_sampler_epoch(&ctx, &raw, &items, 0, &batches), HN_INTERNAL,
+                       "before");
+        hn_sampler_close(&ctx, &raw);
+        hn_sampler_close(&ctx, &raw);
+        sampled_close(&ctx, &s);
+    }
+    anchored_items_free(&ctx, &items);
+    anchored_items_free(&ctx, &fewer);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// An interrupt ends a life cycle cleanly wherever it is looked for.
+static void test_interrupt(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    static struct sampler_case cases[CASES_MAX];
+    int n = all_cases(true, cases), interrupted = 0;
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
+    volatile sig_atomic_t stop = 1;
+    ctx.stop = &stop;
+    for (int i = 0; i < n; i++) {
+        hn_test_entry(cases[i].type->name);
+        struct sampled s;
+        enum hn_code code = sampled_open(&ctx, cases[i].type, cases[i].settings, &items, 7, 9, &s);
+        CU_ASSERT(code == HN_OK || code == HN_INTERRUPTED);
+        interrupted += code == HN_INTERRUPTED;
+        sampled_close(&ctx, &s);
+    }
+    CU_ASSERT(interrupted >= 3);
+    anchored_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// All samplers start batch b from the same item.
+static void test_common_starts(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
+    struct sampled knn, walk;
+    HN_CHECK(&ctx, sampled_open(&ctx, hn_sampler_find("knn"), "", &items, 7, 9, &knn));
+    HN_CHECK(&ctx,
+             sampled_open(&ctx, hn_sampler_find("batchsampler"), "M=9 K=3", &items, 7, 9, &walk));
+    for (int64_t b = 0; b < knn.batches; b++)
+        CU_ASSERT_EQUAL(sampled_batch(&knn, b)[0], sampled_batch(&walk, b)[0]);
+    sampled_close(&ctx, &knn);
+    sampled_close(&ctx, &walk);
+    anchored_items_free(&ctx, &items);
+}
+
+// Percent of same-label pairs in `epochs` epochs of batches of 256.
+static double same_label_percent(struct hn_context *ctx, const char *name, const char *settings,
+                                 const struct hn_items *items, int64_t epochs) {
+    struct sampled s;
+    int64_t same = 0, pairs = 0;
+    HN_CHECK(ctx, sampled_open(ctx, hn_sampler_find(name), settings, items, 256, 1, &s));
+    for (int64_t epoch = 0; epoch < epochs; epoch++) {
+        HN_CHECK(ctx, sampled_epoch(ctx, &s, items, epoch));
+        for (int64_t b = 0; b < s.batches; b++)
+            for (int32_t i = 0; i < s.size[b]; i++)
+                for (int32_t j = 0; j < i; j++) {
+                    same += items->labels[sampled_batch(&s, b)[i]] ==
+                            items->labels[sampled_batch(&s, b)[j]];
+                    pairs++;
+                }
+    }
+    sampled_close(ctx, &s);
+    return 100 * (double)same / (double)pairs;
+}
+
+// On trained embeddings of ten classes: uniform batches hold 10 % pairs of one label, nearest
+// neighbours far more, walks lie between.
+static void test_real_embeddings(void) {
+    char path[4096];
+    if (!hn_fixture_shared("datasets/snapshots/cifar10-simclr-10k.h5", path, sizeof path))
+        hn_test_skip("the shared embeddings are not there");
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_snapshot *snapshot;
+    struct hn_items items;
+    HN_CHECK(&ctx, hn_snapshot_open(&ctx, path, &snapshot));
+    HN_CHECK(&ctx, hn_snapshot_load(&ctx, snapshot, hn_snapshot_info(snapshot)->steps - 1, &items));
+    double uniform = same_label_percent(&ctx, "uniform", "", &items, 5);
+    double knn = same_label_percent(&ctx, "knn", "", &items, 3);
+    double near = same_label_percent(&ctx, "batchsampler", "M=1000 alpha=0.2", &items, 5);
+    double gcbs = same_label_percent(&ctx, "gcbs", "", &items, 1);
+    CU_ASSERT(fabs(uniform - 10) < 0.3);
+    CU_ASSERT(near > uniform + 0.5);
+    CU_ASSERT(knn > near + 5);
+    CU_ASSERT(gcbs > uniform + 0.5);
+    fprintf(stderr, "    same-label pairs: uniform %.2f, walk %.2f, gcbs %.2f, knn %.2f %%\n",
+            uniform, near, gcbs, knn);
+    hn_items_free(&ctx, &items);
+    hn_snapshot_close(&ctx, snapshot);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static const struct hn_test tests[] = {
+    {"every_failing_allocations", test_failing_allocations},
+    {"every_misuse", test_misuse},
+    {"every_interrupt", test_interrupt},
+    {"common_starts", test_common_starts},
+    {"real_embeddings", test_real_embeddings},
+};
+HN_TEST_MAIN("sampler_misuse", tests)
