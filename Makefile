@@ -63,12 +63,12 @@ suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(foreach d,$(modules
 in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c) training/tasks/graph.c)
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo test asan tsan threads lint analyze bench paper torture memcheck
+entries := demo check test asan tsan threads lint analyze bench paper torture memcheck
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything modules $(entries) baseline run-demo run-tests run-sanitized run-lint run-bench run-paper \
+.PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper \
 	run-torture run-memcheck run-threads run-analyze format install uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -78,6 +78,10 @@ all: $(program) ## build build/hardneg (the default)
 demo: ## install what is missing, build, run a small comparison, draw its figures and report
 	$(Q)./deps.sh build
 	$(again) run-demo
+
+check: ## build, run the quick unit tests: for while one works
+	$(Q)./deps.sh build test
+	$(again) run-check
 
 test: ## install what is missing, build, run every test
 	$(Q)./deps.sh build test
@@ -141,8 +145,12 @@ run-demo: $(program)
 	@echo "Figures: results/demo/figures"
 	@echo "Report:  results/demo/index.html"
 
+run-check: $(suites)
+	$(Q)tests/run.sh $(BUILD) check
+
+# The compiler and the libraries are for the examples of the guides.
 run-tests: $(program) $(suites)
-	$(Q)tests/run.sh $(BUILD) all
+	$(Q)COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) -lcunit $(libs)' tests/run.sh $(BUILD) all
 
 run-sanitized: $(suites)
 	$(Q)tests/run.sh $(BUILD) suites

@@ -1,67 +1,10 @@
 #!/usr/bin/env bash
 # Tests of the command line: `tests/cli.sh PROGRAM`. Exit codes, messages, what a failed or interrupted
 # command leaves behind, and that the same job gives the same results however it is run.
-set -u
-hardneg=$(realpath "$1")
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-cli-XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0 failed=0 skipped=0 rc=0
-python=/usr/bin/python3
-"$python" -c 'import h5py, numpy' 2>/dev/null || python=
+source "$(dirname "$0")/lib.sh"
+begin cli "$1"
 
-pass() { passed=$((passed + 1)); }
-fail() { # NAME WHY
-    failed=$((failed + 1))
-    echo "  FAILED $1: $2"
-    sed 's/^/    stderr: /' "$work/err" | head -n 5
-}
-skip() { # NAME WHY
-    skipped=$((skipped + 1))
-    echo "    skipped: $1: $2"
-}
-check() { # NAME CONDITION...: passes if the condition does
-    local name=$1
-    shift
-    if "$@"; then pass; else fail "$name" "not so: $*"; fi
-}
-run() { # ARGUMENT...: the program's status, output and messages in $rc, out and err
-    timeout -k 5 "${LIMIT:-120}" "$hardneg" "$@" >"$work/out" 2>"$work/err" </dev/null
-    rc=$?
-}
-# One test: the command's exit code, and what its messages must match. A message is a sentence for
-# people: no library's own error stack, and nothing at all when all went well and --quiet was given.
-expect() { # NAME CODE PATTERN ARGUMENT...
-    local name=$1 code=$2 pattern=$3
-    shift 3
-    run "$@"
-    if [ "$rc" != "$code" ]; then
-        fail "$name" "exit code $rc instead of $code"
-    elif [ -n "$pattern" ] && ! grep -qiE -- "$pattern" "$work/err"; then
-        fail "$name" "the message lacks '$pattern'"
-    elif grep -qE 'HDF5-DIAG|runtime error|Sanitizer|\(null\)' "$work/err"; then
-        fail "$name" "the message holds what is not meant for people"
-    elif [ "$code" != 0 ] && [ ! -s "$work/err" ]; then
-        fail "$name" "no message"
-    else
-        pass
-    fi
-}
-says() { grep -qE -- "$1" "$work/out"; }          # PATTERN: on standard output
-silent() { [ ! -s "$work/err" ]; }
-nothing_left() { # FOLDER: no result, no temporary file
-    [ -z "$(find "$1" \( -name results.h5 -o -name '*.tmp*' \) 2>/dev/null)" ]
-}
 valid_json() { "$python" -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out"; }
-same_results() { "$python" "$here/same_results.py" "$1" "$2" 2>"$work/err"; }
-# Snapshot files that the program itself would not write: a Python expression over f (the file), h5py, np.
-spoiled() { # FILE STATEMENTS: a copy of s.h5, changed
-    cp s.h5 "$1"
-    "$python" -c "import h5py, numpy as np, sys
-f = h5py.File(sys.argv[1], 'r+')
-$2" "$1"
-}
 job() { # SNAPSHOT SAMPLERS [LINE...]: a small job on standard output
     printf 'version: 1\nsnapshots: [%s]\nsamplers: %s\n' "$1" "$2"
     shift 2
@@ -84,7 +27,7 @@ test_help() {
         check "$c --version names the version" says '^hardneg [0-9]+\.[0-9]+\.[0-9]+'
     done
     expect "no command" 2 '.'
-    expect "unknown command" 2 "did you mean 'run'" rnu
+    expect "unknown command" 2 "@did-you-mean 'run'" rnu
     expect "unknown option" 2 'threads' run -c j.yaml --thraeds 2
     expect "option without value" 2 '.' run -c
     expect "superfluous argument" 2 'argument' info a.h5 b.h5
@@ -133,11 +76,11 @@ assert len(files) == 2 and files[0]['valid'] and files[0]['items'] > 0, files"
     [ -z "$python" ] || check "validate --json: which is bad, and why" "$python" -c "import json
 files = json.load(open('$work/out'))['files']
 assert [f['valid'] for f in files] == [True, False] and 'missing.h5' in files[1]['error'], files"
-    expect "validate --json of a name that is no text" 3 'UTF-8' validate --json "$(printf 'a\377.h5')"
+    expect "validate --json of a name that is no text" 3 '@not-utf8' validate --json "$(printf 'a\377.h5')"
 }
 
 test_import() {
-    [ -n "$python" ] || { skip "import" "no python3-h5py to make .npy files with"; return; }
+    with_python "import" || return
     "$python" -c "import numpy as np
 r = np.random.default_rng(1)
 np.save('x.npy', r.normal(size=(120, 8)).astype('f4')); np.save('y.npy', np.arange(120) % 4)
@@ -178,24 +121,24 @@ test_bad_snapshots() {
     bad_file "empty file" 'HDF5' empty.h5
     head -c 5000 s.h5 >cut.h5
     bad_file "truncated file" 'cut\.h5' cut.h5
-    [ -n "$python" ] || { skip "spoiled snapshots" "no python3-h5py to make them with"; return; }
-    spoiled schema.h5 "f.attrs['schema'] = 'something-else'"
+    with_python "spoiled snapshots" || return
+    spoiled s.h5 schema.h5 "f.attrs['schema'] = 'something-else'"
     bad_file "wrong schema" 'schema' schema.h5
-    spoiled version.h5 "f.attrs['schema_version'] = 99"
+    spoiled s.h5 version.h5 "f.attrs['schema_version'] = 99"
     bad_file "newer version" 'version' version.h5
-    spoiled nan.h5 "f['embeddings'][1, 37, 5] = np.nan"
+    spoiled s.h5 nan.h5 "f['embeddings'][1, 37, 5] = np.nan"
     bad_file "NaN row" 'row 37' nan.h5
-    spoiled inf.h5 "f['view2'][0, 12, 0] = np.inf"
+    spoiled s.h5 inf.h5 "f['view2'][0, 12, 0] = np.inf"
     bad_file "infinite row" 'row 12' inf.h5
-    spoiled zero.h5 "f['embeddings'][0, 41, :] = 0"
+    spoiled s.h5 zero.h5 "f['embeddings'][0, 41, :] = 0"
     bad_file "zero row" 'row 41' zero.h5
-    spoiled short.h5 "l = f['labels'][:299]; del f['labels']; f['labels'] = l"
+    spoiled s.h5 short.h5 "l = f['labels'][:299]; del f['labels']; f['labels'] = l"
     bad_file "labels too short" 'labels' short.h5
-    spoiled rank.h5 "del f['embeddings']; f['embeddings'] = np.ones(300, 'f4')"
+    spoiled s.h5 rank.h5 "del f['embeddings']; f['embeddings'] = np.ones(300, 'f4')"
     bad_file "wrong rank" 'rank|dimension' rank.h5
-    spoiled steps.h5 "f['step'][...] = [5, 5]"
+    spoiled s.h5 steps.h5 "f['step'][...] = [5, 5]"
     bad_file "steps that do not increase" 'step' steps.h5
-    spoiled gone.h5 "del f['embeddings']"
+    spoiled s.h5 gone.h5 "del f['embeddings']"
     bad_file "no embeddings" 'embeddings' gone.h5
 }
 
@@ -251,7 +194,7 @@ test_run() {
     check "the report is a page with figures" grep -q '<figure id="bs-fig4">' noted/index.html
     expect "report of a missing file" 3 'none\.h5' report none.h5
     expect "plot of a missing file" 3 'none\.h5' plot none.h5 -o figs
-    expect "plot of a snapshot" 3 'no results file' plot s.h5 -o figs
+    expect "plot of a snapshot" 3 '@not-results' plot s.h5 -o figs
     expect "plot below a regular file" 2 's\.h5' plot noted/results.h5 -o s.h5/figs
     expect "validate of results" 3 'schema|snapshot' validate noted/results.h5
 }
@@ -268,7 +211,7 @@ test_filter() {
         check "and nothing was lost" status_is filtered complete 4
     fi
     cp filtered/results.h5 kept.h5
-    expect "--filter that matches nothing" 2 'matches none' run -c f.yaml -o filtered --filter foo
+    expect "--filter that matches nothing" 2 '@none-selected' run -c f.yaml -o filtered --filter foo
     check "leaves the results alone" cmp -s filtered/results.h5 kept.h5
 }
 status_is() { # FOLDER STATUS ROWS: of results.h5
@@ -330,7 +273,7 @@ test_sample() {
     expect "sample without a snapshot" 2 'argument' sample --sampler knn -o no.npy
     expect "sample: unknown sampler" 2 'knn' sample s.h5 --sampler knm -o no.npy
     expect "sample: unknown option" 2 'KK' sample s.h5 --sampler '{batchsampler: {KK: 3}}' -o no.npy
-    expect "sample: a grid" 2 'one sampler' sample s.h5 --sampler '{uniform: {draw: [iid, shuffle]}}' -o no.npy
+    expect "sample: a grid" 2 '@one-sampler' sample s.h5 --sampler '{uniform: {draw: [iid, shuffle]}}' -o no.npy
     expect "sample: broken YAML" 2 'sampler' sample s.h5 --sampler '{knn' -o no.npy
     expect "sample: K > M" 2 'K' sample s.h5 --sampler '{batchsampler: {M: 5, K: 9}}' -b 16 -o no.npy
     expect "sample: l too large" 2 'l = 16' sample s.h5 --sampler '{hard-negative: {l: 16}}' -b 16 -o no.npy
@@ -348,7 +291,7 @@ test_sample() {
     check "sample, the disk is full: a message" grep -q 'f\.npy' err
     check "sample, the disk is full: the old file stays" cmp -s o.npy f.npy
     check "sample leaves no temporary file" test -z "$(find . -name '*.npy.tmp*')"
-    [ -n "$python" ] || { skip "contents of samples" "no python3-numpy"; return; }
+    with_python "contents of samples" || return
     "$python" -c "import numpy as np
 a, e = np.load('o.npy'), np.load('e.npy')
 assert a.dtype == np.int64 and a.shape == (19, 16) and e.shape == (57, 16)
@@ -368,6 +311,15 @@ figures: none' >j.yaml
         expect "sample $s" 0 '' sample s.h5 --sampler "$s" -b 16 --epochs 2 --seed 7 --step 0 -o o.npy
         check "sample $s: the batches that run measures" same_fn_ratio o.npy sampled/results.h5
     done
+}
+
+# A job of all samplers there are.
+test_every_sampler() {
+    local names
+    names=$("$hardneg" list samplers | sed -n 's/^\([a-z-]*\): .*/\1/p' | paste -sd, )
+    check "samplers are listed" test "$(tr -cd , <<<"$names" | wc -c)" -ge 10
+    job s.h5 "[$names]" >every.yaml
+    expect "a run of every sampler" 0 '' run -c every.yaml -o every --quiet
 }
 
 # The jobs that come along fit the data that come along.
@@ -398,16 +350,11 @@ long_job() {
 shards() { find "$1/cells" -name '*.h5' 2>/dev/null | wc -l; }
 # Starts the job in folder $1, sends it signal $2 once some cells are finished, sets $rc, and notes in
 # $1.kept what was finished by then.
+has_some() { [ "$(shards "$1")" -ge 2 ]; }
 break_off() {
-    env --default-signal=INT,TERM "$hardneg" run -c long.yaml -o "$1" --threads 1 >out 2>err </dev/null &
-    local pid=$! i
-    for ((i = 0; i < 6000; i++)); do
-        [ "$(shards "$1")" -ge 2 ] && break
-        sleep 0.005
-    done
-    kill -s "$2" "$pid" 2>/dev/null
-    wait "$pid" 2>/dev/null
-    rc=$?
+    start run -c long.yaml -o "$1" --threads 1
+    wait_for 30 has_some "$1"
+    stop $! "$2"
     find "$1/cells" -name '*.h5' -exec stat -c '%n %i %Y' {} + | sort >"$1.kept"
 }
 # That the job goes on after break_off(), leaves finished cells alone, and ends as if never broken off.
@@ -417,9 +364,7 @@ goes_on() { # NAME FOLDER
     expect "$1: run again" 0 '' run -c long.yaml -o "$2" --threads 1
     find "$2/cells" -name '*.h5' -exec stat -c '%n %i %Y' {} + | sort >"$2.after"
     check "$1: finished cells were skipped" test -z "$(comm -23 "$2.kept" "$2.after")"
-    if [ -n "$python" ]; then
-        check "$1: same results" same_results whole/results.h5 "$2/results.h5"
-    fi
+    check_same "$1: same results" whole/results.h5 "$2/results.h5"
 }
 
 test_determinism() {
@@ -427,9 +372,7 @@ test_determinism() {
     expect "one thread" 0 '' run -c long.yaml -o whole --threads 1
     for threads in 2 4; do
         expect "$threads threads" 0 '' run -c long.yaml -o "threads$threads" --threads $threads
-        if [ -n "$python" ]; then
-            check "$threads threads: same results" same_results whole/results.h5 "threads$threads/results.h5"
-        fi
+        check_same "$threads threads: same results" whole/results.h5 "threads$threads/results.h5"
     done
     if [ -n "$python" ]; then
         expect "another seed" 0 '' run -c long.yaml -o other --threads 1 --set 'seeds=[5, 6, 7, 8]'
@@ -439,7 +382,7 @@ test_determinism() {
     fi
     truncate -s 3000 "$(find threads2/cells -name '*.h5' | head -n 1)"
     expect "a damaged cell" 0 '1 run' run -c long.yaml -o threads2
-    [ -z "$python" ] || check "a damaged cell is made again" same_results whole/results.h5 threads2/results.h5
+    check_same "a damaged cell is made again" whole/results.h5 threads2/results.h5
     break_off killed KILL
     check "killed: by the signal" test "$rc" = 137
     check "killed: no half results" test ! -e killed/results.h5
@@ -454,9 +397,9 @@ test_determinism() {
 
 test_threads_and_memory() {
     job s.h5 '[knn: {}]' 'limits: {memory: 1KiB}' >j.yaml
-    expect "a memory limit too small for the data" 2 'needs about .* limit is 1.0 KiB: .*knn' run -c j.yaml -o small --quiet
+    expect "a memory limit too small for the data" 2 '@needs-memory .* limit is 1.0 KiB: .*knn' run -c j.yaml -o small --quiet
     check "memory limit: nothing left" nothing_left small
-    expect "nor is it listed without a word" 2 'needs about' run -c j.yaml -o small --dry-run
+    expect "nor is it listed without a word" 2 '@needs-memory' run -c j.yaml -o small --dry-run
     expect "what --filter leaves has to fit" 0 '' run -c j.yaml -o small --filter 'step 0 ' --memory 64MiB
     # Nobody can know before that all items are the same, and what a graph of all pairs needs.
     expect "items that are all the same" 0 '' synth -o same.h5 --n 7000 --dim 4 --classes 1 \
@@ -465,10 +408,10 @@ test_threads_and_memory() {
     "$hardneg" synth -o many.h5 --n 3000 --dim 8 --steps 1 --quiet
     "$hardneg" run -c j.yaml -o quick --quiet >out 2>err
     expect "a job that fits the lean way alone" 0 '' run -c j.yaml -o lean --memory 4MiB
-    [ -z "$python" ] || check "its results are the same" same_results quick/results.h5 lean/results.h5
-    expect "what fits no way" 2 'however it is run.*limit is 1.5 MiB.*limits.memory to [0-9]*MiB' run -c j.yaml -o small --memory 1536KiB
+    check_same "its results are the same" quick/results.h5 lean/results.h5
+    expect "what fits no way" 2 '@never-fits.*limit is 1.5 MiB.*limits.memory to [0-9]*MiB' run -c j.yaml -o small --memory 1536KiB
     job same.h5 '[uniform, gcbs]' 'limits: {memory: 64MiB}' 'metrics: [fn_ratio]' >j.yaml
-    expect "some cells fail" 4 'cells failed' run -c j.yaml -o some --quiet
+    expect "some cells fail" 4 '@cells-failed' run -c j.yaml -o some --quiet
     if [ -n "$python" ]; then
         check "the results hold all cells" status_is some complete 4
         check "and say which failed" "$python" -c "import h5py
@@ -502,21 +445,17 @@ for r in rows:
     check "bench of training: Cora's shape" grep -qE '^train-node +2708 +512 .*% +[0-9.]+$' "$work/out"
     check "bench of training: a row each" test "$(grep -c '^train-' "$work/out")" = 2
     check "bench of training leaves nothing" test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name '*hardneg-bench*')"
-    expect "an unknown kernel" 2 'did you mean .table' bench tabel
+    expect "an unknown kernel" 2 '@did-you-mean .table' bench tabel
     expect "a table has its own sizes" 2 'table.*knn' bench table knn
 }
 
-for t in test_help test_data_commands test_validate_json test_import test_bad_snapshots test_bad_jobs test_run \
-    test_filter test_studies test_sample test_ready_jobs test_without_gnuplot test_determinism \
-    test_threads_and_memory test_bench; do
-    if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ "$t" != test_data_commands ]; then continue; fi
-    $t
-done
-if [ -n "$python" ] && [ -e "$here/h5py_results.py" ] && [ -e noted/results.h5 ]; then
+run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
+    test_bad_jobs test_run test_filter test_studies test_sample test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_determinism test_threads_and_memory test_bench
+if [ ! -e noted/results.h5 ]; then
+    skip "results in h5py" "test_run was left out"
+elif with_python "results in h5py"; then
     "$python" "$here/h5py_results.py" noted/results.h5 >out 2>err
     check "results open in h5py as documented" test $? = 0
-else
-    skip "results in h5py" "no python3-h5py"
 fi
-echo "cli: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -1,33 +1,8 @@
 #!/usr/bin/env bash
 # Tests of `hardneg train`: `tests/cli_train.sh PROGRAM`. Exit codes, messages, interruptions, and that what
 # it writes is a series that `hardneg run` takes.
-set -u
-hardneg=$(realpath "$1")
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-train-XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0 failed=0 skipped=0 rc=0
-
-check() { # NAME CONDITION...
-    local name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "  FAILED $name: not so: $*"
-        head -n 5 err | sed 's/^/    stderr: /'
-    fi
-}
-expect() { # NAME CODE PATTERN ARGUMENT...
-    local name=$1 code=$2 pattern=$3
-    shift 3
-    timeout -k 5 120 "$hardneg" "$@" >out 2>err </dev/null
-    rc=$?
-    check "$name: exit code $code, not $rc" test "$rc" = "$code"
-    check "$name: says '$pattern'" grep -qE -- "$pattern" err out
-}
+source "$(dirname "$0")/lib.sh"
+begin train "$1"
 
 # Documents of three classes, features and links mostly within them.
 mkdir -p data/small
@@ -63,22 +38,9 @@ same_series() { # FOLDER [OTHER]: its series are those of the other one, `one`
             return 1
     done
 }
-gone() { # PROCESS: it ends within some seconds
-    local i
-    for ((i = 0; i < 200; i++)); do
-        test -e "/proc/$1/exe" || return 0
-        sleep 0.05
-    done
-    return 1
-}
-children_of() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
 two_children() { # of $parent, as soon as there are two: $children
-    local i
-    for ((i = 0; i < 100; i++)); do
-        children=$(children_of "$parent")
-        test "$(wc -w <<<"$children")" = 2 && return
-        sleep 0.05
-    done
+    children=$(children_of "$parent")
+    test "$(wc -w <<<"$children")" = 2
 }
 column() { # FOLDER COLUMN: different values of a column of its runs
     "$hardneg" export "$1" --csv |
@@ -155,18 +117,18 @@ rc=$?
 check "a killed process: exit code 0, not $rc" test $rc = 0
 check "a killed process: said" grep -q 'signal 9 at node .*: it is done again, alone' err
 parent=$("$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 --set steps=30000 >out 2>err </dev/null & echo $!)
-two_children
+wait_for 5 two_children
 kill -KILL "$parent"
 check "there were two processes" test "$(wc -w <<<"$children")" = 2
 for child in $children; do
-    check "a process ends with the one that began it" gone "$child"
+    check "a process ends with the one that began it" wait_for 10 ended_process "$child"
 done
 
 # Two signals at once leave it waiting for processes that stand still; one that comes later does not.
 env --default-signal=INT,TERM "$hardneg" train -c job.yaml -o still --threads 2 --workers 2 --set steps=30000 \
     >out 2>err </dev/null &
 parent=$!
-two_children
+wait_for 5 two_children
 # shellcheck disable=SC2086
 kill -STOP $children
 kill -INT $parent
@@ -178,25 +140,25 @@ wait $parent
 rc=$?
 check "a later signal ends it at once: $rc" test $rc = 130
 check "a later signal: nothing to say" test ! -s err
-for child in $children; do check "and its processes" gone "$child"; done
+for child in $children; do check "and its processes" wait_for 10 ended_process "$child"; done
 expect "side by side: goes on" 0 'untrained' train -c job.yaml -o torn --workers 2 --threads 2
 check "side by side, torn: the same snapshots" same_series torn
 
 mkdir -p half/data/small wrong/data
 cp data/small/small.features half/data/small/
 cp -r data/small wrong/data/ && echo '3 four' >>wrong/data/small/small.edges
-expect "no job" 2 'no job file' train
-expect "no folder" 2 'output is missing' train -c job.yaml
-expect "unknown key" 2 'set sampler.*did you mean' train -c job.yaml -o x --set sampler=[knn]
+expect "no job" 2 '@no-job' train
+expect "no folder" 2 '@no-output' train -c job.yaml
+expect "unknown key" 2 'set sampler.*@did-you-mean' train -c job.yaml -o x --set sampler=[knn]
 sed 's/^steps/step/' job.yaml >bad.yaml
-expect "a misspelt key" 2 'bad.yaml:6:1: unknown key.*did you mean .steps' train -c bad.yaml -o x
-expect "unknown task" 2 "unknown task 'nod'" train -c job.yaml -o x --set 'task=[nod]'
-expect "unknown loss" 2 'unknown loss' train -c job.yaml -o x --set loss=infonc
+expect "a misspelt key" 2 'bad.yaml:6:1: @unknown-key.*@did-you-mean .steps' train -c bad.yaml -o x
+expect "unknown task" 2 "@unknown-task 'nod'" train -c job.yaml -o x --set 'task=[nod]'
+expect "unknown loss" 2 '@unknown-loss' train -c job.yaml -o x --set loss=infonc
 expect "ambiguous loss" 2 'decoupled' train -c job.yaml -o x --set loss=dcl
-expect "steps and epochs" 2 "either 'steps' or 'epochs'" train -c job.yaml -o x --set epochs=3
+expect "steps and epochs" 2 "@steps-or-epochs" train -c job.yaml -o x --set epochs=3
 expect "a rate out of range" 2 'rate' train -c job.yaml -o x --set adam.rate=-1
 expect "a loss that the sampler does not suit" 2 'other-view' train -c job.yaml -o x --set loss=infonce
-expect "data that are not there" 3 'task node: no .*features in the folder nowhere/data/small: put there cora.features' \
+expect "data that are not there" 3 'task node: no .*features in the folder nowhere/data/small: @put-there cora.features' \
     train -c job.yaml -o gone --data nowhere
 check "said once" test "$(wc -l <err)" = 1
 check "with where to get them" grep -q 'https://linqs.org/datasets' err
@@ -208,8 +170,8 @@ for task in cnn views-mlp; do
     check "$task: said once" test "$(wc -l <err)" = 1
 done
 expect "no graphs" 3 'NAME_graph_indicator.txt.* from https' train -c job.yaml -o gone --data nowhere --set 'task={graph: {}}'
-expect "data that are there, but wrong" 4 '6 runs failed' train -c job.yaml -o wrong --data wrong
-expect "divergence" 4 'step [0-9]*: the loss is' train -c job.yaml -o far --set adam.rate=1e38 --set seeds=1
+expect "data that are there, but wrong" 4 '6 @runs-failed' train -c job.yaml -o wrong --data wrong
+expect "divergence" 4 'step [0-9]*: @diverged' train -c job.yaml -o far --set adam.rate=1e38 --set seeds=1
 # What a frozen front end holds by itself stands beside what was learnt on it.
 mkdir -p data/noise
 for file in data_batch_1 test_batch; do
@@ -228,12 +190,11 @@ check "none for other tasks" test "$(grep -c 'frozen features' one.html)" = 0
 expect_paper() { # PATTERN ARGUMENT...
     local pattern=$1
     shift
-    "$here/../harness/paper.sh" "$hardneg" "$@" >out 2>err
+    "$root/harness/reproduce/paper.sh" "$hardneg" "$@" >out 2>err
     rc=$?
     check "make paper without data: exit code 2, not $rc" test $rc = 2
     check "make paper without data: says '$pattern'" grep -q -- "$pattern" err
 }
 expect_paper 'no data' '' paper
 expect_paper 'nowhere/cifar10/data_batch_1.bin is not there' nowhere paper
-echo "train: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

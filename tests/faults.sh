@@ -2,56 +2,15 @@
 # What can go wrong outside the program: `tests/faults.sh PROGRAM`. A disk that fills up, folders that cannot be
 # written, files that cannot be read, damaged files, files that point elsewhere, texts that try to be commands.
 # Always: an exit code of the contract, a sentence for people, and what was there before is there after.
-set -u
-hardneg=$(realpath "$1")
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-faults-XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export OMP_WAIT_POLICY=passive
-passed=0 failed=0 skipped=0 rc=0
-python=/usr/bin/python3
-"$python" -c 'import h5py, numpy' 2>/dev/null || python=
+source "$(dirname "$0")/lib.sh"
+begin faults "$1"
+export LIMIT=60
 
-pass() { passed=$((passed + 1)); }
-fail() { # NAME WHY
-    failed=$((failed + 1))
-    echo "  FAILED $1: $2"
-    head -n 4 "$work/err" | sed 's/^/    stderr: /'
-}
-skip() { # NAME WHY
-    skipped=$((skipped + 1))
-    echo "    skipped: $1: $2"
-}
-check() { # NAME CONDITION...
-    local name=$1
-    shift
-    if "$@"; then pass; else fail "$name" "not so: $*"; fi
-}
-run() { # ARGUMENT...: the program's status, output and messages in $rc, out and err
-    timeout -k 5 60 "$hardneg" "$@" >"$work/out" 2>"$work/err" </dev/null
-    rc=$?
-}
-# That the last run ended with one of the codes $2 ("3|74") and said why, in words for people.
-ended() { # NAME CODES
-    if ! [[ $rc =~ ^($2)$ ]]; then
-        fail "$1" "exit code $rc, not $2"
-    elif [ "$rc" != 0 ] && ! grep -q '^hardneg [a-z]*: ' err; then
-        fail "$1" "no message"
-    elif grep -qE 'HDF5-DIAG|runtime error|Sanitizer|\(null\)' err; then
-        fail "$1" "the message holds what is not meant for people"
-    else
-        pass
-    fi
-}
 job() { # SNAPSHOT [SAMPLERS]: a small job on standard output
     printf 'version: 1\nsnapshots: %s\nsamplers: %s\nbatch_size: 8\nbatches: 3\nsteps: [0]\n' "$1" \
         "${2:-[uniform, knn]}"
     printf '%s\n' 'metrics: [fn_ratio, histogram]' 'figures: none'
 }
-temporary_files() { find "$1" -name '*.tmp-*' 2>/dev/null; }
-none_temporary() { [ -z "$(temporary_files "$1")" ]; }
-
 "$hardneg" synth -o s.h5 --n 80 --dim 8 --classes 4 --steps 1 --views 1 --quiet || exit 1
 job s.h5 >job.yaml
 job "$work/s.h5" >absolute.yaml
@@ -206,7 +165,6 @@ places() { # SIZE COUNT: bytes spread over a file, the first and the last among 
     local i
     for ((i = 0; i < $2; i++)); do echo $((i * ($1 - 1) / ($2 - 1))); done
 }
-same_results() { "$python" "$here/same_results.py" "$1" "$2" 2>err; }
 test_flipped_results() {
     local at size refused=0
     size=$(stat -c %s whole/results.h5)
@@ -236,7 +194,7 @@ test_flipped_cells() {
         ended "a cell with byte $at changed" 0
         check "a cell with byte $at changed is run again" grep -q '(1 run, ' err
     done
-    [ -z "$python" ] || check "and the results are the same" same_results whole/results.h5 again/results.h5
+    check_same "and the results are the same" whole/results.h5 again/results.h5
 }
 # Bytes that no value depends on may change (there is slack in every HDF5 file); nothing else may.
 test_flipped_snapshots() {
@@ -267,7 +225,7 @@ assert a['dataset_sha256'][0] == b['dataset_sha256'][0] and (a['fn_ratio'][:] ==
 
 # Files that lead to other files. The one they lead to is there, and sound: reading it would go unnoticed.
 test_links() {
-    [ -n "$python" ] || { skip "links" "no python3-h5py to make them with"; return; }
+    with_python "links" || return
     "$python" - <<'END'
 import h5py, numpy as np, shutil
 def copy(name):
@@ -336,7 +294,7 @@ END
 # Names and texts that would be commands if somebody let them: of the snapshot's file, its title and label
 # names, of an unknown sampler, and, in results, of samplers, data sets and parameters.
 test_commands_in_texts() {
-    [ -n "$python" ] || { skip "commands in texts" "no python3-h5py"; return; }
+    with_python "commands in texts" || return
     command -v gnuplot >/dev/null || { skip "commands in texts" "no gnuplot"; return; }
     "$python" - "$work/ran" <<'END'
 import h5py, shutil, sys
@@ -428,10 +386,6 @@ test_found() {
 }
 
 flips=${FLIPS:-24}
-for t in test_disks test_limits_on_files test_unreadable test_truncated test_flipped_results test_flipped_cells \
-    test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs test_found; do
-    if [ -n "${2:-}" ] && [[ $t != *$2* ]]; then continue; fi
-    $t
-done
-echo "faults: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+run_tests "${2:-}" '' test_disks test_limits_on_files test_unreadable test_truncated test_flipped_results test_flipped_cells \
+    test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs test_found
+finish

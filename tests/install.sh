@@ -1,40 +1,22 @@
 #!/usr/bin/env bash
-# What is installed works by itself: `tests/install.sh BUILD`. Also the manual page, the completion, and the
-# examples in docs/, which have to compile.
-set -u
-cd "$(dirname "$0")/.." || exit 1
+# What is installed works by itself: `tests/install.sh BUILD`. Also the manual page, and the completion.
+source "$(dirname "$0")/lib.sh"
 build=$(realpath "$1")
-work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-install-XXXXXX")
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "  FAILED $name: $*"
-        head -n 5 "$work/log" | sed 's/^/    /'
-    fi
-}
-skip() {
-    skipped=$((skipped + 1))
-    echo "    skipped: $1: $2"
-}
-root=$work/root
-share=$root/opt/hn/share
+begin install "$build/hardneg"
+cd "$root" || exit 1
+target=$work/root
+share=$target/opt/hn/share
 in_place() { for f in "$@"; do [ -s "$f" ] || { echo "$f is missing"; return 1; }; done; }
 empty() { [ -z "$(find "$1" -type f)" ]; }
 
-make_here() { make --no-print-directory BUILD="$build" DEPS=0 PREFIX=/opt/hn DESTDIR="$root" "$@"; }
+make_here() { make --no-print-directory BUILD="$build" DEPS=0 PREFIX=/opt/hn DESTDIR="$target" "$@" >"$work/out" 2>"$work/err"; }
 check "make install" make_here install
-check "everything is in place" in_place "$root/opt/hn/bin/hardneg" "$share/man/man1/hardneg.1" \
+check "everything is in place" in_place "$target/opt/hn/bin/hardneg" "$share/man/man1/hardneg.1" \
     "$share/bash-completion/completions/hardneg" "$share/zsh/site-functions/_hardneg" \
     "$share/hardneg/harness/jobs/smoke.yaml" "$share/hardneg/datasets/cifar10-mini.h5" \
     "$share/doc/hardneg/README.md"
 smoke() {
-    (cd "$work" && "$root/opt/hn/bin/hardneg" run -c "$share/hardneg/harness/jobs/smoke.yaml" \
+    (cd "$work" && "$target/opt/hn/bin/hardneg" run -c "$share/hardneg/harness/jobs/smoke.yaml" \
         -o smoke --set batches=2 --set steps=[1000] --quiet && [ -s smoke/results.h5 ])
 }
 check "an installed job runs from another folder" smoke
@@ -73,19 +55,12 @@ check "completion of an option's value" offers dumb hardneg plot --term d
 check "completion of an argument" offers samplers hardneg list sam
 
 check "make uninstall" make_here uninstall
-check "nothing stays behind" empty "$root"
+check "nothing stays behind" empty "$target"
 
-for page in docs/guide/adding-*.md; do
-    awk '/^```c$/ { on = 1; next } /^```$/ { if (on) exit } on' "$page" >"$work/example.c"
-    check "the example of $page compiles" "${CC_EXAMPLE:-gcc}" -std=c17 -fopenmp -D_GNU_SOURCE -I. -Wall -Wextra -Wno-missing-field-initializers \
-        -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Werror \
-        $(pkg-config --cflags gsl hdf5) -fsyntax-only "$work/example.c"
-done
 python=$(PATH=/usr/bin:$PATH command -v python3)
 if [ -n "$python" ]; then
     check "links and names of files in the documentation" "$python" tests/links.py
 else
     skip "links of the documentation" "no python3"
 fi
-echo "install: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

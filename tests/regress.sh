@@ -2,62 +2,9 @@
 # Regression gates on the command line: `tests/regress.sh PROGRAM [NAME]`. The smoke job against the
 # committed baseline; then compare, shards and merge, export, ab and doctor, on results as they are and
 # on spoiled ones.
-set -u
-hardneg=$(realpath "$1")
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/.." && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-regress-XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0 failed=0 skipped=0 rc=0
-python=/usr/bin/python3
-"$python" -c 'import h5py, numpy' 2>/dev/null || python=
+source "$(dirname "$0")/lib.sh"
+begin regress "$1"
 
-pass() { passed=$((passed + 1)); }
-fail() { # NAME WHY
-    failed=$((failed + 1))
-    echo "  FAILED $1: $2"
-    tail -n 6 "$work/out" "$work/err" | sed 's/^/    /'
-}
-skip() { # NAME WHY
-    skipped=$((skipped + 1))
-    echo "    skipped: $1: $2"
-}
-check() { # NAME CONDITION...
-    local name=$1
-    shift
-    if "$@"; then pass; else fail "$name" "not so: $*"; fi
-}
-run() { # ARGUMENT...: status in $rc, out and err
-    timeout -k 5 "${LIMIT:-300}" "$hardneg" "$@" >"$work/out" 2>"$work/err" </dev/null
-    rc=$?
-}
-# The exit code, and what standard output or the messages must match.
-expect() { # NAME CODE PATTERN ARGUMENT...
-    local name=$1 code=$2 pattern=$3
-    shift 3
-    run "$@"
-    if [ "$rc" != "$code" ]; then
-        fail "$name" "exit code $rc instead of $code"
-    elif [ -n "$pattern" ] && ! cat "$work/out" "$work/err" | grep -qE -- "$pattern"; then
-        fail "$name" "nothing says '$pattern'"
-    elif grep -qE 'HDF5-DIAG|runtime error|Sanitizer|\(null\)' "$work/err"; then
-        fail "$name" "the message holds what is not meant for people"
-    else
-        pass
-    fi
-}
-same_results() { "$python" "$here/same_results.py" "$1" "$2" 2>"$work/err"; }
-# A copy of results, changed by Python statements; f: the file, np.
-spoiled() { # FROM TO STATEMENTS
-    cp "$1" "$2"
-    "$python" -c "import h5py, numpy as np, sys
-f = h5py.File(sys.argv[1], 'r+')
-r = f['runs']; ok = [i for i, s in enumerate(r['status'].asstr()[:]) if s == 'ok']
-def put(name, i, value):
-    v = r[name][:]; v[i] = value; r[name][...] = v
-$3" "$2"
-}
 job() { # LINE...: a small job on standard output
     printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 16' 'batches: 10' 'figures: none' "$@"
 }
@@ -73,7 +20,7 @@ test_baseline() {
     OPENBLAS_CORETYPE=PRESCOTT expect "with the generic kernel" 0 '' run -c "$smoke" -o generic --quiet
     expect "the generic kernel's results" 0 '^PASS' compare "$baseline" generic \
         --gate counters:=0 --gate quality:=0
-    expect "times of other kernels are shown, not gated" 5 'NOTHING.*other kinds of machine' \
+    expect "times of other kernels are shown, not gated" 5 'NOTHING.*@other-machine' \
         compare smoke generic --gate cost_s:5%
 }
 
@@ -90,21 +37,21 @@ test_compare() {
     expect "a file with itself" 0 '^PASS' compare a a
     expect "a file with itself, by gates" 0 '^PASS.*no difference' compare a a --gate n_dot:0% \
         --gate fn_ratio:+0.002 --gate cost_s:5%
-    expect "no baseline" 5 'no baseline' compare none.h5 a
-    expect "no baseline, allowed" 0 'no baseline' compare none.h5 a --if-no-baseline=ok
+    expect "no baseline" 5 '@no-baseline' compare none.h5 a
+    expect "no baseline, allowed" 0 '@no-baseline' compare none.h5 a --if-no-baseline=ok
     expect "no results" 3 'none\.h5' compare a none.h5
-    expect "one file alone" 2 'two results' compare a
-    expect "a snapshot is no results file" 3 'no results file' compare s.h5 a
-    expect "unknown metric: the nearest" 2 "did you mean 'n_dot'" compare a a --gate n_dt:0%
-    expect "a gate without limit" 2 'METRIC:LIMIT' compare a a --gate n_dot
-    expect "a limit that is no number" 2 'no number' compare a a --gate n_dot:five
-    expect "a negative limit" 2 'forbid it to get better' compare a a --gate fn_ratio:-0.1
+    expect "one file alone" 2 '@two-results' compare a
+    expect "a snapshot is no results file" 3 '@not-results' compare s.h5 a
+    expect "unknown metric: the nearest" 2 "@did-you-mean 'n_dot'" compare a a --gate n_dt:0%
+    expect "a gate without limit" 2 '@a-gate' compare a a --gate n_dot
+    expect "a limit that is no number" 2 '@not-a-number' compare a a --gate n_dot:five
+    expect "a negative limit" 2 '@a-negative-gate' compare a a --gate fn_ratio:-0.1
     expect "a time without percent" 2 'percent' compare a a --gate cost_s:5
-    expect "what names the cell" 2 'no measurement' compare a a --gate step:1%
+    expect "what names the cell" 2 '@not-a-measurement' compare a a --gate step:1%
     expect "what is derived" 2 'gate cost_g' compare a a --gate share_of_limit:1%
     expect "other seeds: nothing comparable" 0 '' run -c quick.yaml -o other --quiet --set 'seeds=[8]'
     expect "is no pass" 5 'NOTHING COMPARABLE' compare a other
-    [ -n "$python" ] || { skip "spoiled results" "no python3-h5py"; return; }
+    with_python "spoiled results" || return
     spoiled $a dot.h5 "put('n_dot', ok[0], r['n_dot'][ok[0]] + 1)"
     expect "a counter is off by one" 1 'n_dot in 1 of' compare a dot.h5
     expect "its own gate" 1 'n_dot' compare a dot.h5 --gate n_dot:0%
@@ -129,14 +76,14 @@ test_compare() {
     spoiled $a table.h5 "v = f['tables/attrition/true_negatives']; w = v[:]; w[3] += 1; v[...] = w"
     expect "a further table" 1 'true_negatives' compare a table.h5 --gate counters:=0
     spoiled $a less.h5 "v = r['cell_key'].asstr()[:]; v[0] = 'x' * 64; r['cell_key'][...] = v"
-    expect "a cell is missing" 1 'cells of BASE missing' compare a less.h5 --gate counters:=0
-    expect "allowed to" 0 'not in NEW' compare a less.h5 --gate counters:=0 --allow-missing
-    expect "a metric that was never measured" 5 'held nothing' compare a a --gate bandwidth_after:1%
+    expect "a cell is missing" 1 '@base-cells-missing' compare a less.h5 --gate counters:=0
+    expect "allowed to" 0 '@not-in-new' compare a less.h5 --gate counters:=0 --allow-missing
+    expect "a metric that was never measured" 5 '@nothing-held' compare a a --gate bandwidth_after:1%
 }
 
 test_times() {
     local a=a/results.h5
-    [ -n "$python" ] || { skip "times" "no python3-h5py"; return; }
+    with_python "times" || return
     # The same samples with noise of 2 %, and two of the cells slower by half.
     noisy="g = np.random.default_rng(SEED)
 t = f['timing']; w = t['wall_ns'][:].astype(float); run = t['run'][:]
@@ -162,7 +109,7 @@ f['env'].attrs['sgemm_gflops'] = 100.0; f['env'].attrs['read_gbs'] = 10.0"
 }
 
 test_reports() {
-    [ -n "$python" ] || { skip "reports" "no python3"; return; }
+    with_python "reports" || return
     # A name that would do harm in each of the formats.
     spoiled a/results.h5 evil.h5 "put('n_dot', ok[0], 7)
 v = r['params'].asstr()[:]; v[ok[0]] = '\`touch x\` | <script>&\"\\'\$(touch x)\n@all'; r['params'][...] = v"
@@ -195,14 +142,14 @@ assert '<script' not in m and '\`touch' not in m.replace('\\\\\`', '') and 'FAIL
         check "history: a snapshot is left out" grep -q 'left out.*data.h5' err
         check "history: nothing was run" test ! -e x -a ! -e past/x
     fi
-    expect "history of a metric that is not there" 2 'did you mean fn_ratio' compare --history past --metric fn_rato
-    expect "history of nothing" 3 'two files' compare --history past/one --metric n_dot
+    expect "history of a metric that is not there" 2 '@did-you-mean fn_ratio' compare --history past --metric fn_rato
+    expect "history of nothing" 3 '@two-files' compare --history past/one --metric n_dot
     expect "a report that cannot be written" 2 'no-such' compare a a --markdown no-such/m.md --gate n_dot:0%
 }
 
 # Whatever is damaged: an exit code with a message, never a crash.
 test_damaged() {
-    [ -n "$python" ] || { skip "damaged results" "no python3"; return; }
+    with_python "damaged results" || return
     local i bad=0
     for i in $(seq 1 40); do
         "$python" -c "import random, sys
@@ -232,26 +179,26 @@ test_shards() {
             parts=("p$n-$i" "${parts[@]}")
         done
         expect "merge of $n" 0 '' merge "${parts[@]}" -o "m$n.h5"
-        [ -z "$python" ] || check "merge of $n: the tables of one run" same_results whole/results.h5 "m$n.h5"
+        check_same "merge of $n: the tables of one run" whole/results.h5 "m$n.h5"
     done
     expect "in one folder" 0 '' run -c quick.yaml -o one --shard 1/2 --quiet
     expect "and its other half" 0 '' run -c quick.yaml -o one --shard 2/2 --quiet
-    [ -z "$python" ] || check "in one folder: the same" same_results whole/results.h5 one/results.h5
+    check_same "in one folder: the same" whole/results.h5 one/results.h5
     expect "a part is missing" 4 'missing: s\.h5 step' merge p3-1 p3-3 -o gap.h5
     expect "and comes later" 0 '' merge gap.h5 p3-2 -o full.h5
-    [ -z "$python" ] || check "then it is the whole" same_results whole/results.h5 full.h5
-    expect "parts that overlap" 0 'more than one part' merge p3-1 whole p3-2 p3-3 -o over.h5
-    [ -z "$python" ] || check "overlaps: the whole" same_results whole/results.h5 over.h5
-    expect "another job" 3 'different jobs' merge p3-1 a -o no.h5
+    check_same "then it is the whole" whole/results.h5 full.h5
+    expect "parts that overlap" 0 '@overlapping-parts' merge p3-1 whole p3-2 p3-3 -o over.h5
+    check_same "overlaps: the whole" whole/results.h5 over.h5
+    expect "another job" 3 '@different-jobs' merge p3-1 a -o no.h5
     run run -c quick.yaml -o reseeded --shard 2/3 --seed 9 --quiet
-    expect "the same job with other seeds" 3 'other seeds|different jobs' merge p3-1 reseeded -o no.h5
+    expect "the same job with other seeds" 3 '@other-seeds|@different-jobs' merge p3-1 reseeded -o no.h5
     mkdir -p empty
-    expect "a folder without results" 3 'has not ended' merge p3-1 empty -o no.h5
+    expect "a folder without results" 3 '@unfinished' merge p3-1 empty -o no.h5
     expect "no output" 2 '-o' merge p3-1
     check "refused merges leave nothing" test ! -e no.h5
     if [ -n "$python" ]; then
         spoiled p2-1/results.h5 lies.h5 "put('n_dot', ok[0], 1)"
-        expect "parts that contradict each other" 3 'other values' merge lies.h5 whole -o no.h5
+        expect "parts that contradict each other" 3 '@other-values' merge lies.h5 whole -o no.h5
     fi
     for i in 0/3 4/3 1 a/b 1/0 1/2x; do
         expect "--shard $i" 2 'i/n' run -c quick.yaml -o no --shard $i
@@ -262,7 +209,7 @@ test_shards() {
         cp "$root/docs/guide/ci/parallel.sh" .
         PATH="$(dirname "$hardneg"):$PATH" PARTS=4 JOBS=2 bash parallel.sh quick.yaml byparallel >out 2>err
         check "docs/guide/ci/parallel.sh" test $? = 0
-        [ -z "$python" ] || check "GNU parallel: the same" same_results whole/results.h5 byparallel/results.h5
+        check_same "GNU parallel: the same" whole/results.h5 byparallel/results.h5
     fi
     test_slurm
 }
@@ -299,7 +246,7 @@ END
     (cd slurm && PATH="$PWD/bin:$(dirname "$hardneg"):$PATH" bash -eu commands >../out 2>../err)
     check "docs/guide/ci/slurm.sh with a stand-in for Slurm" test $? = 0
     check "a Slurm array of 3 has 3 parts" test "$(find slurm/parts -name "part[0-9]*" | wc -l)" = 3
-    [ -z "$python" ] || check "Slurm: the same" same_results whole/results.h5 slurm/parts/results.h5
+    check_same "Slurm: the same" whole/results.h5 slurm/parts/results.h5
 }
 
 # Cells of studies and their tables: in parts as in one piece, and compared like the others. The file
@@ -321,19 +268,19 @@ test_studies() {
             parts=("st$n-$i" "${parts[@]}")
         done
         expect "studies: merge of $n" 0 '36 of 36 cells' merge "${parts[@]}" -o "st$n.h5"
-        [ -z "$python" ] || check "studies: merge of $n: the tables of one run" same_results st/results.h5 "st$n.h5"
+        check_same "studies: merge of $n: the tables of one run" st/results.h5 "st$n.h5"
     done
-    expect "studies: parts that overlap" 0 'more than one part' merge st2-1 st st2-2 -o st-over.h5
-    [ -z "$python" ] || check "studies: overlaps: the whole" same_results st/results.h5 st-over.h5
-    expect "studies: a missing part" 4 '23 of 36 cells are missing' merge st2-2 -o st-gap.h5
-    expect "studies: which is partial" 1 'cells of BASE missing' compare st st-gap.h5
+    expect "studies: parts that overlap" 0 '@overlapping-parts' merge st2-1 st st2-2 -o st-over.h5
+    check_same "studies: overlaps: the whole" st/results.h5 st-over.h5
+    expect "studies: a missing part" 4 '23 of 36 @cells-missing' merge st2-2 -o st-gap.h5
+    expect "studies: which is partial" 1 '@base-cells-missing' compare st st-gap.h5
     expect "studies: compare" 0 '^PASS: 36 cells.*no difference' compare st st2.h5
     OPENBLAS_CORETYPE=PRESCOTT expect "studies: the generic kernel" 0 '' run -c studies.yaml -o st-generic --quiet
     expect "studies: no difference that counts" 0 '^PASS: 36 cells' compare st st-generic \
         --gate counters:=0 --gate quality:=0
     expect "studies: --dry-run" 0 '23 of 36 cells' run -c studies.yaml --dry-run --shard 1/2
     check "studies: --dry-run keeps to the part" test "$(grep -c ' study ' out)" = 18 -a "$(grep -c one.h5 out)" = 0
-    [ -n "$python" ] || { skip "spoiled studies" "no python3-h5py"; return; }
+    with_python "spoiled studies" || return
     for study in prop1 prop2 prop3 random_assignments staleness purity heatmap global_histogram; do
         expect "export $study" 0 "^study_row,dataset,step" export st --csv --table $study
         check "export $study: all rows" "$python" -c "import csv, h5py, sys
@@ -363,7 +310,7 @@ c = json.load(open('out'))['changes']; assert len(c) == 1 and c[0]['base'] is c[
     expect "is taken from the part where it did not" 0 '' merge spoiled.h5 st -o mended.h5
     check "and the whole is whole" same_results st/results.h5 mended.h5
     studied prop1 measured '+= 1e-4'
-    expect "parts with other rows of a study" 3 'other values' merge spoiled.h5 st -o no.h5
+    expect "parts with other rows of a study" 3 '@other-values' merge spoiled.h5 st -o no.h5
 }
 
 # Interrupted while nobody reads what it has to say: that, and not that the disk is full.
@@ -403,7 +350,7 @@ test_closed_pipe() {
         "$hardneg" $what >/dev/full 2>err
         rc=$?
         check "a full disk: $what: code 74 ($rc)" test $rc = 74
-        check "a full disk: $what: says so" grep -q 'disk full' err
+        check "a full disk: $what: says so" grep -q '@disk-full' err
     done
 }
 
@@ -420,7 +367,7 @@ test_export() {
     expect "export" 0 '^cell_key,run_key' export whole --csv
     expect "export: an unknown table" 2 'there are runs' export whole --csv --table runns
     expect "export: a missing file" 3 'none' export none.h5 --csv
-    [ -n "$python" ] || { skip "export" "no python3"; return; }
+    with_python "export" || return
     for table in runs timing snapshots attrition; do
         expect "export $table" 0 '' export a --csv --table $table -o t.csv
         check "export $table: all values" "$python" -c "import csv, h5py, math, sys
@@ -437,10 +384,10 @@ for n in names:
 
 test_ab() {
     expect "ab" 0 '^PASS' ab "$hardneg" "$hardneg" -c quick.yaml --rounds 2 -q --gate counters:=0
-    expect "ab: one round gates no times" 0 '[0-9]+ of [0-9]+ have fewer than 5 rounds' \
+    expect "ab: one round gates no times" 0 '[0-9]+ of [0-9]+ @few-rounds' \
         ab "$hardneg" "$hardneg" -c quick.yaml --rounds 1 -q --set batches=300
-    expect "ab: a program that fails" 2 'ended with code 1' ab "$hardneg" /bin/false -c quick.yaml --rounds 1 -q
-    expect "ab: no program" 2 'cannot be started' ab "$hardneg" ./none -c quick.yaml --rounds 1 -q
+    expect "ab: a program that fails" 2 '@program-failed 1' ab "$hardneg" /bin/false -c quick.yaml --rounds 1 -q
+    expect "ab: no program" 2 '@program-missing' ab "$hardneg" ./none -c quick.yaml --rounds 1 -q
     expect "ab: no job" 2 'job' ab "$hardneg" "$hardneg"
     expect "ab: a job that is wrong" 2 'none\.yaml' ab "$hardneg" "$hardneg" -c none.yaml --rounds 1 -q
     cat >other.sh <<'END'
@@ -455,7 +402,7 @@ END
 test_doctor() {
     expect "doctor" 0 'BLAS kernels' doctor --no-noise
     check "doctor: clock, pages, counters" grep -cqE 'clock|huge pages|instructions' out
-    [ -n "$python" ] || { skip "doctor --json" "no python3"; return; }
+    with_python "doctor --json" || return
     run doctor --rounds 1 --json
     check "doctor --json" "$python" -c "import json
 d = json.load(open('out')); assert d['noise_floor'] >= 0 and len(d['checks']) > 10"
@@ -468,7 +415,7 @@ assert (np.all(v > 0) and said == 'counted') if state == 'ok' else (np.all(np.is
 
 test_batches() {
     expect "--save-batches" 0 '' run -c quick.yaml -o saved --quiet --save-batches
-    [ -n "$python" ] || { skip "saved batches" "no python3-h5py"; return; }
+    with_python "saved batches" || return
     check "saved batches: all items of an epoch" "$python" -c "import h5py, numpy as np
 f = h5py.File('saved/results.h5'); r = f['runs']; o = f['order']
 runs, splits, index = o['run_splits'][:], o['splits'][:], o['index'][:]
@@ -489,7 +436,7 @@ for i, s in enumerate(r['status'].asstr()[:]):
     check "merge: the same batches" same_results saved/results.h5 sm.h5
 }
 
-# The workflow file is YAML and names commands and options that there are.
+# The workflow files are YAML; this project's own has a job for each thing that `make` can check.
 test_ci_files() {
     [ -n "$python" ] && "$python" -c 'import yaml' 2>/dev/null || { skip "docs/guide/ci" "no python3-yaml"; return; }
     check "docs/guide/ci/github-actions.yml is a workflow" "$python" -c "import yaml
@@ -497,14 +444,17 @@ w = yaml.safe_load(open('$root/docs/guide/ci/github-actions.yml'))
 steps = [s for j in w['jobs'].values() for s in j['steps']]
 assert any('hardneg compare' in s.get('run', '') for s in steps)
 assert all('uses' in s or 'run' in s for s in steps)"
+    check ".github/workflows/ci.yml is a workflow" "$python" -c "import yaml
+jobs = yaml.safe_load(open('$root/.github/workflows/ci.yml'))['jobs']
+assert set(jobs) == {'test', 'lint', 'sanitizers'}, set(jobs)
+assert [m['compiler'] for m in jobs['test']['strategy']['matrix']['include']] == ['gcc', 'clang']
+assert jobs['sanitizers']['strategy']['matrix']['sanitizer'] == ['asan', 'tsan']
+assert all(j['container'] == 'debian:bookworm' for j in jobs.values())
+assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in jobs.values())"
     check "docs/guide/ci/slurm.sh is a script" bash -n "$root/docs/guide/ci/slurm.sh"
     check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
 
-for t in test_baseline make_results test_compare test_times test_reports test_damaged test_shards \
-    test_studies test_closed_pipe test_rerun test_export test_ab test_batches test_doctor test_ci_files; do
-    if [ -n "${2:-}" ] && [[ $t != *$2* ]] && [ $t != make_results ]; then continue; fi
-    $t
-done
-echo "regress: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_reports test_damaged test_shards \
+    test_studies test_closed_pipe test_rerun test_export test_ab test_batches test_doctor test_ci_files
+finish

@@ -1,56 +1,32 @@
 #!/usr/bin/env bash
 # Tests of `hardneg reproduce`: `tests/reproduce.sh PROGRAM`, on the committed small series.
-set -u
-hardneg=$(realpath "$1")
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-reproduce-XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+source "$(dirname "$0")/lib.sh"
+begin reproduce "$1"
 mkdir data
 cp "$here"/../datasets/cifar10-mini.h5 data/
-passed=0 failed=0 skipped=0 rc=0
+reproduce() { run reproduce "$@"; } # ARGUMENT...
 
-check() { # NAME CONDITION...
-    local name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "  FAILED $name: not so: $*"
-        sed 's/^/    stderr: /' err | head -n 5
-    fi
-}
-run() { # ARGUMENT...
-    timeout -k 5 300 "$hardneg" reproduce "$@" >out 2>err </dev/null
-    rc=$?
-}
-is() { [ "$rc" = "$1" ]; }
-says() { grep -qE -- "$1" out; }
-complains() { grep -qE -- "$1" err; }
-clean() { ! grep -qE 'HDF5-DIAG|Sanitizer|\(null\)|runtime error' err out; }
-
-run --list --data data
+reproduce --list --data data
 check "--list ends well" is 0
 check "--list names snapshot rows" says '^bs-fig4 +snapshots .* nothing$'
 check "--list names training rows" says '^bs-table3 +training .*needs the folder tudataset/MUTAG'
 check "--list names what cannot be had" says '^gc-table1 .*UniXcoder'
 check "--list says what the data lack" says '^ns-ring .*needs a snapshot file with labels, raw features'
 check "--list leaves nothing" test ! -e results
-run --list --json --data data
+reproduce --list --json --data data
 check "--list --json" says '"id": "hc-mass"'
-run --list --data nowhere
+reproduce --list --data nowhere
 check "a missing folder" is 2
 check "a missing folder is named" complains 'data nowhere: cannot be opened'
 
-run bs-fig44 --data data
+reproduce bs-fig44 --data data
 check "a wrong identifier" is 2
-check "the nearest name" complains "unknown identifier 'bs-fig44' \(did you mean 'bs-fig4'\?\)"
-run
+check "the nearest name" complains "@unknown-identifier 'bs-fig44' \(@did-you-mean 'bs-fig4'\?\)"
+reproduce
 check "nothing asked for" is 2
-run bs-fig4 --quick --full
+reproduce bs-fig4 --quick --full
 check "quick and full" is 2
-run bs-fig4 --data "$here/cli.sh" -o r0
+reproduce bs-fig4 --data "$here/cli.sh" -o r0
 check "a file that is no snapshot" is 3
 
 # A claim of one's own on a small job; everything else from the same cells.
@@ -94,31 +70,31 @@ entries:
         of: {table: costs, column: cost_g, rows: {sampler: gcbs}}
         than: {value: 3600}
 YAML
-run mine --claims own.yaml --data data -o r1 --quick --term none
+reproduce mine --claims own.yaml --data data -o r1 --quick --term none
 check "a claim that fails is no failure" is 0
 check "holds" says '^  holds +the kNN graph is above'
 check "fails" says '^  fails +and below it'
-check "not tested, with the column" says "column 'no_such' is missing from table 'runs'"
+check "not tested, with the column" says "column 'no_such' @column-missing 'runs'"
 check "the identifier's verdict" says 'verdict: fails'
-check "no library's own messages" clean
+check "no library's own messages" readable
 for file in results.h5 ids/mine.h5 jobs/bs-fig7.yaml; do
     check "left: $file" test -s "r1/$file"
 done
 before=$(find r1/cells -name '*.h5' -newer own.yaml | wc -l)
 touch mark
-run mine --claims own.yaml --data data/cifar10-mini.h5 -o r1 --quick --term none --json
+reproduce mine --claims own.yaml --data data/cifar10-mini.h5 -o r1 --quick --term none --json
 check "again" is 0
 check "JSON" says '"verdict": "fails"'
 check "nothing ran again" test "$(find r1/cells -name '*.h5' -newer mark | wc -l)" = 0
 check "cells were there" test "$before" = 6
-run lost --claims own.yaml --data data -o r3 --term none
-check "a job that is not there" says "not tested; there is no job 'no-such-job'"
-run timed --claims own.yaml -o r3 --term none
+reproduce lost --claims own.yaml --data data -o r3 --term none
+check "a job that is not there" says "not tested; @job-missing 'no-such-job'"
+reproduce timed --claims own.yaml -o r3 --term none
 check "costs" is 0
 check "costs are judged" says '^  holds +a build takes less than an hour'
 check "costs are kept" test "$(find r3/cells -name '*.h5' | wc -l)" = 3
 touch mark
-run timed --claims own.yaml -o r3 --term none
+reproduce timed --claims own.yaml -o r3 --term none
 check "costs again" says 'verdict: holds'
 check "nothing timed again" test "$(find r3/cells -name '*.h5' -newer mark | wc -l)" = 0
 if type gnuplot >/dev/null 2>&1; then
@@ -127,19 +103,18 @@ if type gnuplot >/dev/null 2>&1; then
     check "costs alone are drawn" is 0
     check "with their size" grep -q 'small: gcbs, N=300' drawn/bs-table5.tsv
 else
-    skipped=$((skipped + 1))
-    echo "  skipped: a figure of costs: gnuplot is not there (gnuplot-nox)"
+    skip "a figure of costs" "gnuplot is not there (gnuplot-nox)"
 fi
-run mine --claims own.yaml --results r1/ids/mine.h5
+reproduce mine --claims own.yaml --results r1/ids/mine.h5
 check "results that are there" says 'verdict: fails'
-run mine --claims own.yaml --results "$here/cli.sh"
+reproduce mine --claims own.yaml --results "$here/cli.sh"
 check "results that are none" is 3
 echo 'paper: [' >bad.yaml
-run mine --claims bad.yaml
+reproduce mine --claims bad.yaml
 check "a bad claim file" is 2
 check "its place" complains 'bad.yaml:'
 
-run ns-ring bs-table3 gc-table1 --data data -o r2 --term none
+reproduce ns-ring bs-table3 gc-table1 --data data -o r2 --term none
 check "not tested is no failure" is 0
 check "data missing" says 'not tested; needs a snapshot file with labels, raw features'
 check "training missing" says 'not tested; needs the folder tudataset/MUTAG below --data data'
@@ -184,7 +159,7 @@ YAML
 mutag=${HN_SHARED:-$here/../../shared}/datasets/tudataset/MUTAG
 if [ -r "$mutag/MUTAG_A.txt" ]; then
     mkdir -p sets && ln -s "$(realpath "$mutag")" sets/MUTAG # not where the job looks for it
-    run small --claims small.yaml --data sets -o r4 --seeds 2 --term none
+    reproduce small --claims small.yaml --data sets -o r4 --seeds 2 --term none
     check "a small training" is 0
     check "judged" says '^  holds +either is above chance'
     check "a claim on a training fails" says '^  fails +kNN far above Uniform'
@@ -194,7 +169,7 @@ if [ -r "$mutag/MUTAG_A.txt" ]; then
     check "the untrained row" says '^untrained encoder +2 '
     check "one file a run" test "$(find r4/cells -name '*.h5' | wc -l)" = 4
     touch mark
-    run small --claims small.yaml --data sets -o r4 --seeds 2
+    reproduce small --claims small.yaml --data sets -o r4 --seeds 2
     check "trained again" test "$(find r4/cells -name '*.h5' -newer mark | wc -l)" = 0
     if type gnuplot >/dev/null 2>&1; then
         check "accuracies under the name of the identifier" test -s r4/figures/small.svg
@@ -204,16 +179,14 @@ if [ -r "$mutag/MUTAG_A.txt" ]; then
         check "with the title of the identifier" grep -q 'small: two samplers on MUTAG' r4/index.html
         check "and a link from its claims" grep -q '<a href="#small">' r4/index.html
     fi
-    run small --claims small.yaml --results r4/results.h5
+    reproduce small --claims small.yaml --results r4/results.h5
     check "trainings that are there" says '^  holds +either is above chance'
     "$hardneg" plot r4/results.h5 --figure gc-fig7 --figure hc-fig5 -o plots --term svg >out 2>err
     rc=$?
     check "figures of the two" is 0
     check "with same-label pairs" grep -q 'same label' plots/hc-fig5.svg
 else
-    skipped=$((skipped + 1))
-    echo "  skipped: a small training: $mutag is not there"
+    skip "a small training" "$mutag is not there"
 fi
 
-echo "reproduce: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs the suites of a build, two at a time: `tests/run.sh BUILD suites` the unit tests, `all` the command
-# line and the results file as well. One line per suite, what failed in full, and the totals at the end.
+# Runs the tests of a build, two at a time, the long ones first: `tests/run.sh BUILD WHAT`. WHAT: `check` the unit
+# suites that take less than some seconds, `suites` all unit suites, `all` the command line as well. One line per
+# suite with the seconds it took and those of processors, what failed in full, and the totals at the end.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BUILD=$1
 what=$2
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-run-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-export scratch
+export scratch BUILD
 
 # Two suites at a time share the processors: threads that wait must not spin.
 export OMP_WAIT_POLICY=passive
@@ -15,11 +16,27 @@ export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1:${ASAN_OPTIO
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}"
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 
-# Runs a command that ends with "<suite>: N passed, N failed, N skipped"; leaves the counts in a file.
+# The long ones, longest first: scripts of the command line, and unit suites that `check` leaves out.
+scripts="cli regress faults train reproduce torture guides install"
+long="run_memory estimate run figures report images store probe image_tasks topk snapshot_bad study_run training"
+
+# The command of a suite.
+command_of() {
+    case $1 in
+    train) echo "tests/cli_train.sh $BUILD/hardneg" ;;
+    torture) echo "tests/torture.sh $BUILD/hardneg 10" ;;
+    guides | install) echo "tests/$1.sh $BUILD" ;;
+    cli | regress | faults | reproduce) echo "tests/$1.sh $BUILD/hardneg" ;;
+    *) find "$BUILD/tests" -name "test_$1" -type f ;;
+    esac
+}
+# Runs a suite, which ends with "<suite>: N passed, N failed, N skipped"; leaves the counts in a file.
 run_suite() {
-    local name=$1 log="$scratch/$1.log" rc=0 begin=$SECONDS summary
-    shift
-    timeout -k 10 "${SUITE_SECONDS:-600}" "$@" >"$log" 2>&1 </dev/null || rc=$?
+    local name=$1 log="$scratch/$1.log" rc=0 begin=$SECONDS summary cpu
+    TIMEFORMAT='%U %S'
+    # shellcheck disable=SC2046 # words are wanted
+    { time timeout -k 10 "${SUITE_SECONDS:-600}" $(command_of "$name") >"$log" 2>&1 </dev/null; } 2>"$log.time" || rc=$?
+    cpu=$(awk 'END { printf "%.0f", $1 + $2 }' "$log.time")
     summary=$(grep -E '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
     read -r passed failed skipped < <(tr -c '0-9\n' ' ' <<<"${summary##*: }")
     if [ -z "$summary" ] || { [ "$rc" != 0 ] && [ "$failed" = 0 ]; }; then
@@ -27,27 +44,25 @@ run_suite() {
         failed=$((${failed:-0} + 1))
     fi
     echo "${passed:-0} $failed ${skipped:-0}" >"$scratch/$name.counts"
-    printf '  %-14s %4d passed, %d failed, %d skipped  (%d s)\n' \
-        "$name" "${passed:-0}" "$failed" "${skipped:-0}" $((SECONDS - begin))
+    printf '  %-16s %4d passed, %d failed, %d skipped  (%d s, %s s of a processor)\n' \
+        "$name" "${passed:-0}" "$failed" "${skipped:-0}" $((SECONDS - begin)) "$cpu"
     if [ "$failed" -gt 0 ]; then sed 's/^/    | /' "$log"; else grep 'skipped: ' "$log"; fi
     return 0
 }
-export -f run_suite
+export -f run_suite command_of
 
-find tests -name 'test_*.c' | sort | while IFS= read -r suite; do
-    name=${suite%.c}
-    printf '%s\0%s\0' "$(basename "${name/test_/}")" "$BUILD/$name"
-done | xargs -0 -r -n 2 -P 2 bash -c 'run_suite "$@"' run
+names() { # each word once, in order
+    tr ' ' '\n' | awk 'NF && !seen[$0]++'
+}
+units=$(find tests -name 'test_*.c' | sed 's,.*/test_,,; s,\.c$,,' | sort | tr '\n' ' ')
+case $what in
+check) chosen=$(names <<<"$units" | grep -vxF -f <(names <<<"$long")) ;;
+suites) chosen=$(names <<<"$long $units") ;;
+all) chosen=$(names <<<"$scripts $long $units") ;;
+*) echo "tests/run.sh: check, suites or all, not '$what'" >&2; exit 2 ;;
+esac
+xargs -r -n 1 -P 2 bash -c 'run_suite "$@"' run <<<"$chosen"
 
-if [ "$what" = all ]; then
-    run_suite cli tests/cli.sh "$BUILD/hardneg"
-    run_suite install tests/install.sh "$BUILD"
-    run_suite regress tests/regress.sh "$BUILD/hardneg"
-    run_suite reproduce tests/reproduce.sh "$BUILD/hardneg"
-    run_suite train tests/cli_train.sh "$BUILD/hardneg"
-    run_suite torture tests/torture.sh "$BUILD/hardneg" 10
-    run_suite faults tests/faults.sh "$BUILD/hardneg"
-fi
 cat "$scratch"/*.counts 2>/dev/null | awk '
     { passed += $1; failed += $2; skipped += $3 }
     END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped

@@ -22,8 +22,8 @@ int hn_test_main(int argc, char **argv, const char *suite, const struct hn_test 
 // Ends a test that cannot run here; `why` is printed and the test counts as skipped, not as passed.
 void hn_test_skip(const char *why);
 
-// For tests over a registry: the entry that the assertions from here on are about. Where one of them
-// fails, its name is printed.
+// For tests over a registry: the entry that the assertions from here on are about. Where one of
+// them fails, its name is printed.
 void hn_test_entry(const char *name);
 
 // HN_OK, or a failed assertion that prints the recorded message.

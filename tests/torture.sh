@@ -6,43 +6,17 @@
 # very file that it was before: name, inode, time of change, contents. When a run gets through, it says that it
 # ran what was missing and no more, its results are those of an undisturbed run, and no temporary file is left.
 # In the end the same with SIGINT, which has to give exit code 130.
-set -u
-hardneg=$(realpath "$1")
+source "$(dirname "$0")/lib.sh"
+begin torture "$1"
 kills=${2:-200}
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/hardneg-torture-XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export OMP_WAIT_POLICY=passive
 RANDOM=${TORTURE_SEED:-1}
-python=/usr/bin/python3
-"$python" -c 'import h5py' 2>/dev/null || python=
 strace -qq -f -e trace=rename -e inject=rename:signal=KILL:when=99 true 2>/dev/null && tracing=yes || tracing=
 command -v gnuplot >/dev/null && figures='[bs-fig4]' || figures=none
-passed=0 failed=0 skipped=0
-
-pass() { passed=$((passed + 1)); }
-fail() { # WHAT
-    failed=$((failed + 1))
-    echo "  FAILED $1"
-    head -n 5 "$work/err" | sed 's/^/    stderr: /'
-}
-check() { # NAME CONDITION...
-    local name=$1
-    shift
-    if "$@"; then pass; else fail "$name: not so: $*"; fi
-}
-skip() { # NAME WHY
-    skipped=$((skipped + 1))
-    echo "    skipped: $1: $2"
-}
 # The finished cells of a folder: name, inode and time of change; and their contents.
 cells_of() {
     (cd "$1/cells" 2>/dev/null && ls | grep -q 'h5$' && stat -c '%n %i %y' ./*.h5 && sha256sum ./*.h5) | sort
 }
 count() { grep -c '^\./' "$1"; } # FILE: cells in what cells_of() has written
-left_over() { find "$1" \( -name '*tmp*' -o -name '.drawing*' -o -name '.writable' \) | head -n 3; }
-clean() { [ -z "$(left_over "$1")" ]; }
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 random() { drawn=$(((RANDOM * 32768 + RANDOM) % $1)); } # below N, in $drawn: a subshell would draw on its own
 
@@ -68,7 +42,7 @@ whole_ms=$(($(milliseconds) - begin))
 cells_of whole >after
 cells=$(count after)
 pictures=$(find whole/figures -name '*.svg' 2>/dev/null | wc -l)
-check "the undisturbed run leaves nothing behind" clean whole
+check "the undisturbed run leaves nothing behind" none_temporary whole
 whole_calls=
 if [ -n "$tracing" ]; then
     strace --seccomp-bpf -qq -f -c -o calls -e trace=fsync,rename "$hardneg" run -c job.yaml -o counted --threads 1 --quiet 2>err
@@ -77,13 +51,11 @@ fi
 
 # Starts the run in $1 and ends it with signal $2 after a random part of the time that a whole run takes.
 after_a_while() { # FOLDER SIGNAL
-    env --default-signal=INT "$hardneg" run -c job.yaml -o "$1" --threads 1 >out 2>err </dev/null &
-    local pid=$! ms
+    start run -c job.yaml -o "$1" --threads 1
     random "$whole_ms"
-    ms=$drawn
-    sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
-    kill -s "$2" "$pid" 2>/dev/null
-    wait "$pid" 2>/dev/null
+    sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"
+    stop $! "$2"
+    return $rc
 }
 # The same with SIGKILL as one of its calls of fsync or rename is entered.
 at_a_call() { # FOLDER
@@ -100,7 +72,6 @@ at_a_call() { # FOLDER
 }
 # That every cell of file $1 is in file $2 as it was.
 kept() { [ -z "$(comm -23 "$1" "$2")" ]; }
-same_results() { "$python" "$here/same_results.py" whole/results.h5 "$1/results.h5" 2>err; }
 said() { sed -n 's/.* cells (\([0-9]*\) run, \([0-9]*\) were there).*/\1 \2/p' err; } # "RUN THERE"
 # Looks at what a run that got through has left: it ran what file `before` lacks and no more.
 finished() { # FOLDER
@@ -108,9 +79,9 @@ finished() { # FOLDER
     there=$(count before)
     check "what was missing is run and no more" test "$(said)" = "$((cells - there)) $there"
     check "no cell is missing" test "$(count after)" = "$cells"
-    check "nothing is left behind" clean "$1"
+    check "nothing is left behind" none_temporary "$1"
     check "all figures are drawn" test "$(find "$1/figures" -name '*.svg' 2>/dev/null | wc -l)" = "$pictures"
-    if [ -n "$python" ]; then check "the results are those of an undisturbed run" same_results "$1"; fi
+    check_same "the results are those of an undisturbed run" whole/results.h5 "$1/results.h5"
 }
 # One start of the run in $1, by command $2..., with a look at the cells before and after.
 attempt() { # FOLDER COMMAND...
@@ -154,7 +125,7 @@ while [ $n -lt $interrupts ] && [ $rounds -lt $((10 * interrupts)) ]; do
     if [ $rc != 0 ]; then
         n=$((n + 1))
         check "SIGINT: exit code 130" test $rc = 130
-        if [ -d $folder ]; then check "SIGINT: no temporary file" clean $folder; fi
+        if [ -d $folder ]; then check "SIGINT: no temporary file" none_temporary $folder; fi
         attempt $folder go $folder
         check "after SIGINT the run gets through" test $rc = 0
     fi
@@ -163,6 +134,5 @@ while [ $n -lt $interrupts ] && [ $rounds -lt $((10 * interrupts)) ]; do
 done
 check "the run was interrupted" test $n = $interrupts
 [ -n "$tracing" ] || skip "kills at a call" "strace is missing or may not trace here"
-[ -n "$python" ] || skip "same results" "no python3-h5py"
-echo "torture: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+with_python "same results"
+finish

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The guides of docs/ hold what they promise: `tests/guides.sh BUILD`. The example of each guide and the line that
+# it adds to a registry are compiled (tests/guides.py) and linked before the library, into the program and into the
+# suites whose tests loop over a registry (tests called every_...). Compiler and libraries come from the
+# Makefile, in COMPILE and LINK.
+source "$(dirname "$0")/lib.sh"
+build=$(realpath "$1")
+begin guides "$build/hardneg"
+cd "$root" || exit 1
+read -r -a compile <<<"$COMPILE"
+read -r -a link <<<"$LINK"
+common=("$build"/obj/tests/{test,fixture,skeleton_sampler}.o)
+library=$build/libhardneg.a
+
+objects=() doubles=() entries=() replaced=()
+compile_file() { # OBJECT FILE FLAG...
+    local object=$1 file=$2
+    shift 2
+    mkdir -p "${object%/*}"
+    "${compile[@]}" -I"$work/src" -Werror "$@" -c -o "$object" "$file"
+}
+compile_example() { # ENTRY FILE...
+    local file source
+    entries+=("$1")
+    shift
+    for file in "$@"; do
+        source=$work/src/$file
+        [ -e "$source" ] || source=$file
+        [[ " ${replaced[*]} " != *" $file "* ]] || continue
+        replaced+=("$file")
+        compile_file "$work/obj/${file%.c}.o" "$source" || return 1
+        objects+=("$work/obj/${file%.c}.o")
+        [[ $file == training/net/* ]] || continue
+        compile_file "$work/obj64/${file%.c}.o" "$source" -DHN_REAL_DOUBLE || return 1
+        doubles+=("$work/obj64/${file%.c}.o")
+    done
+}
+link_suite() { # SUITE: with the examples; gradients are tested in double precision, as in the Makefile
+    local parts=("$build/obj/tests/$1.o" "${common[@]}" "${objects[@]}") object
+    if [[ $1 == training/* ]]; then
+        parts=("$build/obj64/tests/$1.o" "${doubles[@]}" "${common[@]}")
+        for object in "$build"/obj64/training/net/*.o; do
+            [ -e "$work/${object#"$build"/}" ] || parts+=("$object")
+        done
+    fi
+    "${compile[@]}" -o "$work/${1##*/}" "${parts[@]}" "$library" "${link[@]}"
+}
+run_suite() { # SUITE: counts its tests
+    local name=${1##*/} total more
+    check "$name: links" link_suite "$1"
+    "$work/$name" every >"$work/out" 2>"$work/err" </dev/null
+    rc=$?
+    total=$(tail -n 1 "$work/out")
+    read -r more _ < <(tr -c '0-9\n' ' ' <<<"${total#*: }")
+    if [ $rc = 0 ] && [ "${more:-0}" -gt 0 ]; then passed=$((passed + more)); else
+        fail "$name with the examples of the guides" "status $rc"
+        cat "$work/err"
+    fi
+}
+
+tests/guides.py "$work/src" >"$work/examples"
+check "every guide has an example and a line" test $? = 0
+while read -r -a words; do
+    check "the example ${words[0]} compiles" compile_example "${words[@]}"
+done <"$work/examples"
+check "there are examples" test ${#entries[@]} -ge 3
+for name in samplers/test_samplers samplers/test_sampler_misuse metrics/test_measure metrics/studies/test_every_study plots/test_figures \
+    training/test_gradients harness/job/test_job; do
+    run_suite "$name"
+done
+
+# The program with the examples: it lists, runs and draws them.
+check "the program links" "${compile[@]}" -o "$work/hardneg" "$build/obj/harness/cli/main.o" "${objects[@]}" "$library" "${link[@]}"
+hardneg=$work/hardneg
+cd "$work" || exit 1
+for kind in samplers metrics figures; do "$hardneg" list $kind; done >listed 2>err
+for entry in "${entries[@]}"; do
+    [ "$entry" = softsign ] || check "$entry is listed" grep -q "^$entry: " listed
+done
+expect "synth" 0 '' synth -o s.h5 --n 60 --dim 8 --classes 3 --steps 2 --views 1 --quiet
+printf '%s\n' 'version: 1' 'snapshots: s.h5' 'samplers: [uniform, window]' 'batch_size: 8' 'epochs: 1' \
+    'metrics: [coverage, variety, classes]' 'figures: [coverage]' >job.yaml
+expect "a job of the examples" 0 '' run -c job.yaml -o out-of-examples --quiet
+expect "the metric's column" 0 'classes_mean' export out-of-examples --csv
+expect "the study's table" 0 '^study_row,dataset,step,class,items' export out-of-examples --csv --table classes
+! command -v gnuplot >/dev/null || check "the figure is drawn" test -s out-of-examples/figures/coverage.svg
+finish
