@@ -7,13 +7,14 @@
 #include "harness/cli/bench_training.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
+#include "harness/job/job.h"
 #include "metrics/global.h"
+#include "results/records.h"
 #include "samplers/gcbs_pairs.h"
 #include "samplers/sampler.h"
 
 #include <gsl/gsl_randist.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -110,6 +111,19 @@ struct bench {
     struct hn_bench_training *training;
 };
 
+enum { FULL, HALF };         // X Y^T or X X^T
+enum { INDEPENDENT, DEALT }; // candidates of a proximity graph
+enum { NO_ROWS, ROWS, VIEWS, TRAINING };
+
+struct measured;
+struct kernel {
+    const char *group, *name;
+    int needs;       // embeddings: of the above
+    double argument; // of the above; alpha of a walk, temperature of a loss, a recipe of training
+    enum hn_code (*run)(struct hn_context *ctx, struct bench *b, const struct kernel *k,
+                        struct measured *out);
+};
+
 // Seconds of one repetition, and the seconds that the ceiling would take (NaN: no ceiling applies).
 struct measured {
     double seconds, ideal;
@@ -165,123 +179,54 @@ static enum hn_code make_items(struct hn_context *ctx, struct bench *b, bool vie
     return HN_OK;
 }
 
+static double seconds_since(int64_t begun) { return (double)(hn_wall_ns() - begun) * 1e-9; }
+
 static double flop_seconds(const struct bench *b, int64_t dots) {
     return 2.0 * (double)b->shape.dim * (double)dots / (b->gflops * 1e9);
 }
 
-static enum hn_code run_sgemm(struct hn_context *ctx, struct bench *b, double argument,
+// Given as the time of one N x N product at the rate of one product per thread.
+static enum hn_code run_sgemm(struct hn_context *ctx, struct bench *b, const struct kernel *k,
                               struct measured *out) {
-    (void)argument;
+    (void)k;
     double gflops;
     if (hn_host_sgemm(ctx, b->shape.dim, 1, &gflops))
         return ctx->code;
-    // Given as the time of one N x N product at that rate.
-    int64_t dots = b->shape.n * b->shape.n;
-    out->seconds = flop_seconds(b, dots) * b->gflops / gflops;
-    out->ideal = flop_seconds(b, dots);
+    out->ideal = flop_seconds(b, b->shape.n * b->shape.n);
+    out->seconds = out->ideal * b->gflops / gflops;
     return HN_OK;
 }
 
-static enum hn_code run_knn(struct hn_context *ctx, struct bench *b, double argument,
+static enum hn_code run_knn(struct hn_context *ctx, struct bench *b, const struct kernel *k,
                             struct measured *out) {
-    (void)argument;
+    (void)k;
     struct hn_topk topk = {.k = b->shape.K, .skip_self = true, .ids_only = true};
     struct hn_sweep sweep = {.x = b->items.x, .y = b->items.x};
     hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
     int64_t begun = hn_wall_ns();
     enum hn_code code = hn_sweep_run(ctx, &sweep);
-    out->seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    out->seconds = seconds_since(begun);
     out->ideal = flop_seconds(b, sweep.n_dot);
     hn_topk_free(ctx, &topk);
     return code;
 }
 
-static enum hn_code run_loss(struct hn_context *ctx, struct bench *b, double argument,
+static enum hn_code run_loss(struct hn_context *ctx, struct bench *b, const struct kernel *k,
                              struct measured *out) {
     struct hn_global global;
     int64_t dots;
     int64_t begun = hn_wall_ns();
-    if (hn_global_compute(ctx, &b->items, argument, &global, &dots))
+    if (hn_global_compute(ctx, &b->items, k->argument, &global, &dots))
         return ctx->code;
-    out->seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    out->seconds = seconds_since(begun);
     out->ideal = flop_seconds(b, dots);
     hn_global_free(ctx, &global);
     return HN_OK;
 }
 
-// Opens a sampler with options written as "M=1000 K=100" and builds it, timed.
-static enum hn_code build_sampler(struct hn_context *ctx, struct bench *b, const char *name,
-                                  const char *const *option, void *params,
-                                  struct hn_sampler *sampler, double *seconds) {
-    const struct hn_sampler_type *type = hn_sampler_find(name);
-    for (; option[0]; option += 2)
-        if (hn_options_set(ctx, type->options, params, option[0], option[1]))
-            return ctx->code;
-    struct hn_sampler_plan plan = {.n = b->shape.n,
-                                   .batch_size = (int32_t)b->shape.batch,
-                                   .has_positive = true,
-                                   .has_labels = true};
-    if (type->check && type->check(ctx, params, &plan))
-        return ctx->code;
-    if (hn_sampler_open(ctx, type, params, b->shape.n, (int32_t)hn_min(b->shape.batch, b->shape.n),
-                        1, sampler))
-        return ctx->code;
-    int64_t begun = hn_wall_ns();
-    if (hn_sampler_build(ctx, sampler, &b->items, 0)) {
-        hn_sampler_close(ctx, sampler);
-        return ctx->code;
-    }
-    *seconds = (double)(hn_wall_ns() - begun) * 1e-9;
-    return HN_OK;
-}
-
-// A sampler's parameters at their defaults, for the length of one call of `use`.
-static enum hn_code with_params(struct hn_context *ctx, struct bench *b, const char *name,
-                                const char *const *option, double argument,
-                                enum hn_code (*use)(struct hn_context *, struct bench *,
-                                                    struct hn_sampler *, double, struct measured *),
-                                struct measured *out) {
-    const struct hn_sampler_type *type = hn_sampler_find(name);
-    void *params = hn_zalloc(ctx, (int64_t)type->params_size, 1);
-    if (!params)
-        return ctx->code;
-    enum hn_code code = hn_options_init(ctx, type->options, params);
-    struct hn_sampler sampler;
-    if (code == HN_OK) {
-        code = build_sampler(ctx, b, name, option, params, &sampler, &out->seconds);
-        if (code == HN_OK) {
-            code = use(ctx, b, &sampler, argument, out);
-            hn_sampler_close(ctx, &sampler);
-        }
-        hn_options_free(ctx, type->options, params);
-    }
-    hn_free(ctx, params);
-    return code;
-}
-
-// Candidates lie anywhere: the ceiling is reading every candidate's row once from memory.
-static enum hn_code judge_proximity(struct hn_context *ctx, struct bench *b,
-                                    struct hn_sampler *sampler, double argument,
-                                    struct measured *out) {
-    (void)ctx;
-    (void)argument;
-    out->ideal = (double)sampler->build.dot * (double)b->shape.dim * 4.0 / (b->gbs * 1e9);
-    return HN_OK;
-}
-
-static enum hn_code judge_gcbs(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
-                               double argument, struct measured *out) {
-    (void)ctx;
-    (void)sampler;
-    (void)argument;
-    out->ideal = flop_seconds(b, b->shape.n * b->shape.n);
-    return HN_OK;
-}
-
-// Per batch, of a whole epoch; the epoch before warms up.
-static enum hn_code draw_walks(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
-                               double argument, struct measured *out) {
-    (void)argument;
+// Seconds per batch, of a whole epoch; the epoch before warms up.
+static enum hn_code draw_epochs(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
+                                double *seconds) {
     int64_t room = hn_batches_per_epoch(b->shape.n, sampler->batch_size), count;
     struct hn_batches batches = {.batch_size = sampler->batch_size};
     batches.ids = hn_alloc(ctx, room * batches.batch_size, sizeof *batches.ids);
@@ -294,56 +239,78 @@ static enum hn_code draw_walks(struct hn_context *ctx, struct bench *b, struct h
         batches.count = (int32_t)hn_min(count, room);
         int64_t begun = hn_wall_ns();
         code = hn_sampler_next(ctx, sampler, &batches);
-        out->seconds = (double)(hn_wall_ns() - begun) * 1e-9 / batches.count;
+        *seconds = seconds_since(begun) / batches.count;
     }
-    out->ideal = NAN;
     hn_free(ctx, batches.ids);
     hn_free(ctx, batches.size);
     return code;
 }
 
-// A tile's products are one matrix product: the ceiling is that of products.
-static enum hn_code judge_dealt(struct hn_context *ctx, struct bench *b, struct hn_sampler *sampler,
-                                double argument, struct measured *out) {
-    (void)ctx;
-    (void)argument;
-    out->ideal = flop_seconds(b, sampler->build.dot);
+// Builds a sampler, written as in a job file, and draws its batches if that is what is timed.
+// dots: the inner products of the build.
+static enum hn_code run_sampler(struct hn_context *ctx, struct bench *b, const char *text,
+                                bool draws, double *seconds, int64_t *dots) {
+    struct hn_job_sampler chosen = {0};
+    struct hn_sampler sampler = {0};
+    struct hn_sampler_plan plan = {.n = b->shape.n,
+                                   .batch_size = (int32_t)b->shape.batch,
+                                   .has_positive = true,
+                                   .has_labels = true};
+    int32_t batch_size = (int32_t)hn_min(b->shape.batch, b->shape.n);
+    enum hn_code code = hn_job_parse_sampler(ctx, text, &chosen);
+    if (code == HN_OK && chosen.type->check)
+        code = chosen.type->check(ctx, chosen.params, &plan);
+    if (code == HN_OK)
+        code = hn_sampler_open(ctx, chosen.type, chosen.params, plan.n, batch_size, 1, &sampler);
+    int64_t begun = hn_wall_ns();
+    if (code == HN_OK)
+        code = hn_sampler_build(ctx, &sampler, &b->items, 0);
+    *seconds = seconds_since(begun);
+    *dots = sampler.build.dot;
+    if (code == HN_OK && draws)
+        code = draw_epochs(ctx, b, &sampler, seconds);
+    hn_sampler_close(ctx, &sampler);
+    hn_job_sampler_free(ctx, &chosen);
+    return code;
+}
+
+// Candidates dealt in tiles are matrix products; independent ones lie anywhere, and the ceiling is
+// reading each of their rows from memory once.
+static enum hn_code run_graph(struct hn_context *ctx, struct bench *b, const struct kernel *k,
+                              struct measured *out) {
+    char text[256];
+    int64_t dots;
+    bool dealt = k->argument == DEALT;
+    snprintf(text, sizeof text, "{batchsampler: {M: %" PRId64 ", K: %" PRId64 ", candidates: %s}}",
+             b->shape.M, b->shape.K, dealt ? "dealt" : "independent");
+    if (run_sampler(ctx, b, text, false, &out->seconds, &dots))
+        return ctx->code;
+    out->ideal =
+        dealt ? flop_seconds(b, dots) : (double)dots * (double)b->shape.dim * 4.0 / (b->gbs * 1e9);
     return HN_OK;
 }
 
-// A proximity graph (alpha = 0), or walks on one that is made by the quicker way.
-static enum hn_code run_graph(struct hn_context *ctx, struct bench *b, bool dealt, double alpha,
-                              struct measured *out) {
-    char M[32], K[32], a[32];
-    snprintf(M, sizeof M, "%" PRId64, b->shape.M);
-    snprintf(K, sizeof K, "%" PRId64, b->shape.K);
-    hn_real_text(alpha, a, sizeof a);
-    const char *const option[] = {
-        "M", M,   "K", K, "candidates", dealt ? "dealt" : "independent", alpha > 0 ? "alpha" : NULL,
-        a,   NULL};
-    return with_params(ctx, b, "batchsampler", option, alpha,
-                       alpha > 0 ? draw_walks
-                       : dealt   ? judge_dealt
-                                 : judge_proximity,
-                       out);
-}
-
-static enum hn_code run_independent(struct hn_context *ctx, struct bench *b, double argument,
-                                    struct measured *out) {
-    return run_graph(ctx, b, false, argument, out);
-}
-
-static enum hn_code run_dealt(struct hn_context *ctx, struct bench *b, double argument,
-                              struct measured *out) {
-    return run_graph(ctx, b, true, argument, out);
-}
-
-static enum hn_code run_gcbs(struct hn_context *ctx, struct bench *b, double argument,
+// Walks, on a graph that is made in the quicker way: no ceiling.
+static enum hn_code run_walk(struct hn_context *ctx, struct bench *b, const struct kernel *k,
                              struct measured *out) {
-    char keep[32];
-    snprintf(keep, sizeof keep, "%" PRId64, hn_min(b->shape.keep, b->shape.n - 1));
-    const char *const option[] = {"keep", keep, NULL};
-    return with_params(ctx, b, "gcbs", option, argument, judge_gcbs, out);
+    char text[256];
+    int64_t dots;
+    out->ideal = NAN;
+    snprintf(text, sizeof text,
+             "{batchsampler: {M: %" PRId64 ", K: %" PRId64 ", candidates: dealt, alpha: %g}}",
+             b->shape.M, b->shape.K, k->argument);
+    return run_sampler(ctx, b, text, true, &out->seconds, &dots);
+}
+
+static enum hn_code run_gcbs(struct hn_context *ctx, struct bench *b, const struct kernel *k,
+                             struct measured *out) {
+    (void)k;
+    char text[64];
+    int64_t dots;
+    snprintf(text, sizeof text, "{gcbs: {keep: %" PRId64 "}}",
+             hn_min(b->shape.keep, b->shape.n - 1));
+    out->ideal = flop_seconds(b, b->shape.n * b->shape.n);
+    return run_sampler(ctx, b, text, false, &out->seconds, &dots);
 }
 
 // Everything that sinks collect but histograms, or nothing.
@@ -366,7 +333,7 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct bench *b,
     }
     int64_t begun = hn_wall_ns();
     enum hn_code code = hn_sweep_run(ctx, &sweep);
-    *seconds = (double)(hn_wall_ns() - begun) * 1e-9;
+    *seconds = seconds_since(begun);
     hn_topk_free(ctx, &topk);
     hn_lse_free(ctx, &lse);
     hn_extrema_free(ctx, &extrema);
@@ -375,25 +342,26 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct bench *b,
 }
 
 // The sweep with no sink at all: what is left to win or lose over the library's product.
-static enum hn_code run_product(struct hn_context *ctx, struct bench *b, double half,
+static enum hn_code run_product(struct hn_context *ctx, struct bench *b, const struct kernel *k,
                                 struct measured *out) {
     int64_t n = b->shape.n;
-    out->ideal = flop_seconds(b, half > 0 ? n * (n + 1) / 2 : n * n);
-    return sweep_seconds(ctx, b, half > 0, false, &out->seconds);
+    out->ideal = flop_seconds(b, k->argument == HALF ? n * (n + 1) / 2 : n * n);
+    return sweep_seconds(ctx, b, k->argument == HALF, false, &out->seconds);
 }
 
 // All sinks together; the ceiling is the same sweep without any, run just before.
-static enum hn_code run_sinks(struct hn_context *ctx, struct bench *b, double half,
+static enum hn_code run_sinks(struct hn_context *ctx, struct bench *b, const struct kernel *k,
                               struct measured *out) {
-    enum hn_code code = sweep_seconds(ctx, b, half > 0, false, &out->ideal);
-    return code ? code : sweep_seconds(ctx, b, half > 0, true, &out->seconds);
+    bool half = k->argument == HALF;
+    enum hn_code code = sweep_seconds(ctx, b, half, false, &out->ideal);
+    return code ? code : sweep_seconds(ctx, b, half, true, &out->seconds);
 }
 
 // A step of training, or an epoch; the ceiling is that of its products.
-static enum hn_code run_training(struct hn_context *ctx, struct bench *b, double recipe,
+static enum hn_code run_training(struct hn_context *ctx, struct bench *b, const struct kernel *k,
                                  struct measured *out) {
     struct hn_bench_step step;
-    if (hn_bench_training(ctx, (enum hn_bench_recipe)recipe, &b->training, &step))
+    if (hn_bench_training(ctx, (enum hn_bench_recipe)k->argument, &b->training, &step))
         return ctx->code;
     b->shape = (struct shape){step.n, step.dim, 0, 0, step.batch_size, 0};
     out->seconds = step.seconds;
@@ -401,26 +369,19 @@ static enum hn_code run_training(struct hn_context *ctx, struct bench *b, double
     return HN_OK;
 }
 
-enum { NO_ROWS, ROWS, VIEWS, TRAINING };
-static const struct kernel {
-    const char *group, *name;
-    int needs;       // embeddings
-    double argument; // alpha of a walk (0: the graph itself), temperature of a loss, 1: X X^T
-    enum hn_code (*run)(struct hn_context *ctx, struct bench *b, double argument,
-                        struct measured *out);
-} kernels[] = {
+static const struct kernel kernels[] = {
     {"sgemm", "sgemm", NO_ROWS, 0, run_sgemm},
-    {"product", "product", VIEWS, 0, run_product},
-    {"product", "product-half", VIEWS, 1, run_product},
+    {"product", "product", VIEWS, FULL, run_product},
+    {"product", "product-half", VIEWS, HALF, run_product},
     {"knn", "knn", ROWS, 0, run_knn},
-    {"proximity", "proximity-independent", ROWS, 0, run_independent},
-    {"proximity", "proximity-dealt", ROWS, 0, run_dealt},
-    {"walk", "walk-0.1", ROWS, 0.1, run_dealt},
-    {"walk", "walk-0.7", ROWS, 0.7, run_dealt},
+    {"proximity", "proximity-independent", ROWS, INDEPENDENT, run_graph},
+    {"proximity", "proximity-dealt", ROWS, DEALT, run_graph},
+    {"walk", "walk-0.1", ROWS, 0.1, run_walk},
+    {"walk", "walk-0.7", ROWS, 0.7, run_walk},
     {"gcbs", "gcbs", VIEWS, 0, run_gcbs},
     {"loss", "loss", VIEWS, 0.5, run_loss},
-    {"sinks", "sinks", VIEWS, 0, run_sinks},
-    {"sinks", "sinks-half", VIEWS, 1, run_sinks},
+    {"sinks", "sinks", VIEWS, FULL, run_sinks},
+    {"sinks", "sinks-half", VIEWS, HALF, run_sinks},
     {"train", "train-views", TRAINING, HN_BENCH_VIEWS, run_training},
     {"train", "train-cnn", TRAINING, HN_BENCH_CNN, run_training},
     {"train", "train-node", TRAINING, HN_BENCH_NODE, run_training},
@@ -464,32 +425,44 @@ static const struct goal series[] = {
 };
 enum { SERIES = sizeof series / sizeof series[0] };
 
-static void print_row(const struct kernel *k, const struct bench *b, const double *sorted,
-                      double median, double share) {
-    printf("%-22s %8" PRId64 " %5" PRId64 " %9.0f %7.1f %11.6f %11.6f %11.6f ", k->name, b->shape.n,
-           b->shape.dim, b->gflops, b->gbs, median, sorted[0], sorted[b->p->reps - 1]);
-    if (isnan(share))
-        printf("%8s", "-");
-    else
-        printf("%7.1f%%", 100 * share);
-    printf(" %9.3f\n", 1e6 * median / (double)b->shape.n);
-    fflush(stdout); // the next row may take minutes
-}
+static const struct hn_record_column bench_columns[] = {
+    {"name", "kernel", .width = -22},
+    {"n", "n", .width = 8},
+    {"dim", "dim", .width = 5},
+    {"ceiling.sgemm_gflops", "GFLOP/s", .width = 8},
+    {"ceiling.read_gbs", "GB/s", .width = 6, .digits = 1},
+    {"seconds.median", "median s", .width = 10, .digits = 6},
+    {"seconds.min", "least s", .width = 10, .digits = 6},
+    {"seconds.max", "most s", .width = 10, .digits = 6},
+    {"share_of_limit", "of best", .width = 7, .digits = 1, .scale = 100, .unit = "%"},
+    {"us_per_item", "us/item", .width = 8, .digits = 3},
+    {.heading = NULL},
+};
 
 static json_t *row_json(struct hn_context *ctx, const struct kernel *k, const struct bench *b,
                         const double *all, const double *sorted, double median, double share) {
     json_t *list = json_array();
     for (int64_t r = 0; r < b->p->reps; r++)
         json_array_append_new(list, json_real(all[r]));
-    json_t *row = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:{s:f, s:f}}", "name",
-        k->name, "n", (json_int_t)b->shape.n, "dim", (json_int_t)b->shape.dim, "M",
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:{s:f, s:f}, s:o, s:f}",
+        "name", k->name, "n", (json_int_t)b->shape.n, "dim", (json_int_t)b->shape.dim, "M",
         (json_int_t)b->shape.M, "K", (json_int_t)b->shape.K, "batch", (json_int_t)b->shape.batch,
         "keep", (json_int_t)b->shape.keep, "threads", ctx->threads, "seconds", "median", median,
         "min", sorted[0], "max", sorted[b->p->reps - 1], "all", list, "ceiling", "sgemm_gflops",
-        b->gflops, "read_gbs", b->gbs);
-    json_object_set_new(row, "share_of_limit", isnan(share) ? json_null() : json_real(share));
-    return row;
+        b->gflops, "read_gbs", b->gbs, "share_of_limit", hn_json_real(share), "us_per_item",
+        1e6 * median / (double)b->shape.n);
+}
+
+// Prints a row when it is measured, since the next may take minutes, or keeps it for the document.
+static void put_row(json_t *row, json_t *rows) {
+    if (rows) {
+        json_array_append_new(rows, row);
+        return;
+    }
+    hn_record_print(bench_columns, row, stdout);
+    fflush(stdout);
+    json_decref(row);
 }
 
 static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, struct bench *b,
@@ -508,7 +481,7 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, s
     for (int64_t r = -b->p->warmup; r < reps && code == HN_OK; r++) {
         code = hn_check_stop(ctx);
         if (code == HN_OK)
-            code = k->run(ctx, b, k->argument, &m);
+            code = k->run(ctx, b, k, &m);
         if (r >= 0) {
             all[r] = m.seconds;
             share[r] = m.ideal / m.seconds;
@@ -518,10 +491,7 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct kernel *k, s
         memcpy(sorted, all, (size_t)reps * sizeof *all);
         double median = hn_median(sorted, reps);
         double reached = isnan(share[0]) ? NAN : hn_median(share, reps);
-        if (rows)
-            json_array_append_new(rows, row_json(ctx, k, b, all, sorted, median, reached));
-        else
-            print_row(k, b, sorted, median, reached);
+        put_row(row_json(ctx, k, b, all, sorted, median, reached), rows);
     }
     hn_free(ctx, all);
     return code;
@@ -556,13 +526,8 @@ static enum hn_code check_names(struct hn_context *ctx, int n_args, const char *
         names[2 * i + 4] = kernels[i].name;
     }
     for (int i = 0; i < n_args; i++) {
-        bool known = false;
-        for (int j = 0; j < NAMES; j++)
-            known |= strcmp(args[i], names[j]) == 0;
-        const char *near = hn_suggest(args[i], names, NAMES);
-        if (!known)
-            return hn_fail(ctx, HN_USAGE, "unknown kernel '%s'%s%s%s", args[i],
-                           near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+        if (hn_name_find(ctx, "kernel", args[i], names, NAMES, "") < 0)
+            return ctx->code;
         if (n_args > 1 && (strcmp(args[i], "table") == 0 || strcmp(args[i], "linear") == 0))
             return hn_fail(ctx, HN_USAGE,
                            "'%s' has rows and sizes of its own: give it alone, without %s", args[i],
@@ -572,10 +537,10 @@ static enum hn_code check_names(struct hn_context *ctx, int n_args, const char *
 }
 
 static void print_head(const struct hn_context *ctx) {
-    printf("%s kernels, %s scans, %d threads; best = what the ceiling measured just before would "
-           "take\n%-22s %8s %5s %9s %7s %11s %11s %11s %8s %9s\n",
-           hn_blas_core(), hn_simd_best()->name, ctx->threads, "kernel", "n", "dim", "GFLOP/s",
-           "GB/s", "median s", "least s", "most s", "of best", "us/item");
+    printf("%s kernels, %s scans, %d threads; best = the time at the ceiling, measured just "
+           "before\n",
+           hn_blas_core(), hn_simd_best()->name, ctx->threads);
+    hn_record_print(bench_columns, NULL, stdout);
 }
 
 static enum hn_code run_goals(struct hn_context *ctx, struct bench *b, const struct goal *goal,
@@ -617,12 +582,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
         ctx->threads = (int)b.p->threads;
     json_t *rows = common->json ? json_array() : NULL;
     enum hn_code code = run_kernels(ctx, &b, n_args, args, rows);
-    if (code == HN_OK && rows) {
-        json_t *document = json_pack("{s:O}", "kernels", rows);
-        json_dumpf(document, stdout, JSON_INDENT(2));
-        printf("\n");
-        json_decref(document);
-    }
+    if (code == HN_OK && rows)
+        code = hn_json_print(ctx, json_pack("{s:O}", "kernels", rows), stdout);
     json_decref(rows);
     free_items(ctx, &b);
     hn_bench_training_free(ctx, b.training);
@@ -655,7 +616,6 @@ const struct hn_command hn_cmd_bench = {
     .options = bench_options,
     .params_size = sizeof(struct bench_params),
     .json = true,
-    .min_args = 0,
     .max_args = 8,
     .run = run,
 };

@@ -74,21 +74,6 @@ static const struct hn_option compare_options[] = {
     {.name = NULL},
 };
 
-// A results file, or that of a run's folder; the path is owned by the caller.
-static char *results_path(struct hn_context *ctx, const char *path) {
-    struct stat about;
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return hn_format(ctx, "%s/results.h5", path);
-    return hn_strdup(ctx, path);
-}
-
-static enum hn_code read_side(struct hn_context *ctx, const char *path, struct hn_results *out) {
-    char *file = results_path(ctx, path);
-    enum hn_code code = file ? hn_results_read(ctx, file, out) : HN_MEMORY;
-    hn_free(ctx, file);
-    return code;
-}
-
 // Opens a report for writing, lets `put` fill it, and closes it.
 static enum hn_code write_report(struct hn_context *ctx, const char *path, const char *mode,
                                  const struct hn_comparison *c,
@@ -141,9 +126,9 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_common
                                          .n_gates = p->gate.count,
                                          .floor = p->floor / 100,
                                          .allow_missing = p->allow_missing};
-    enum hn_code code = read_side(ctx, args[1], &now);
+    enum hn_code code = hn_results_open(ctx, args[1], &now);
     if (code == HN_OK)
-        code = read_side(ctx, args[0], &base);
+        code = hn_results_open(ctx, args[0], &base);
     if (code == HN_OK)
         code = hn_compare(ctx, &base, 1, &now, 1, &options, &c);
     if (code == HN_OK)
@@ -225,7 +210,6 @@ const struct hn_command hn_cmd_compare = {
     .options = compare_options,
     .params_size = sizeof(struct compare_params),
     .json = true,
-    .min_args = 0,
     .max_args = 2,
     .run = run,
 };

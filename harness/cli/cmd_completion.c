@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-static const struct hn_option completion_options[] = {{.name = NULL}};
-
 // Words that a command takes as arguments, where they are not files.
 static const char *argument_words(const char *command) {
     if (strcmp(command, "list") == 0)
@@ -111,8 +109,7 @@ const struct hn_command hn_cmd_completion = {
     .summary = "print the completion of a shell",
     .details = "`make install` puts both in place; without it:\n\n"
                "    source <(hardneg completion bash)",
-    .options = completion_options,
-    .params_size = 0,
+    .options = hn_no_options,
     .min_args = 1,
     .max_args = 1,
     .run = run,

@@ -1,13 +1,12 @@
 // `hardneg doctor`: what the machine has, and what to do about what it lacks.
-#include "core/stats.h"
+#include "core/slowdown.h"
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"
 #include "harness/host/doctor.h"
 #include "harness/host/host.h"
-#include "results/compare.h"
+#include "results/records.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,13 +163,11 @@ static enum hn_code print_json(struct hn_context *ctx, const struct hn_checkup *
                                               state[check->state], "text", check->text, "advice",
                                               check->advice));
     }
-    json_t *all = json_pack("{s:s, s:i, s:o, s:o}", "schema", "hardneg-doctor", "schema_version", 1,
-                            "noise_floor", isnan(c->noise) ? json_null() : json_real(c->noise),
-                            "checks", list);
-    bool good = all && (json_dumpf(all, stdout, JSON_INDENT(2)) == 0 || ferror(stdout));
-    printf("\n");
-    json_decref(all);
-    return good ? HN_OK : hn_fail(ctx, HN_INTERNAL, "the JSON document could not be made");
+    return hn_json_print(ctx,
+                         json_pack("{s:s, s:i, s:o, s:o}", "schema", "hardneg-doctor",
+                                   "schema_version", 1, "noise_floor", hn_json_real(c->noise),
+                                   "checks", list),
+                         stdout);
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
@@ -209,7 +206,5 @@ const struct hn_command hn_cmd_doctor = {
     .options = doctor_options,
     .params_size = sizeof(struct doctor_params),
     .json = true,
-    .min_args = 0,
-    .max_args = 0,
     .run = run,
 };

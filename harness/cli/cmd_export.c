@@ -1,5 +1,4 @@
 // `hardneg export`: a table of a results file as CSV (RFC 4180).
-#include "core/options/option.h"
 #include "harness/cli/command.h"
 #include "results/rows.h"
 
@@ -7,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct export_params {
     char *table, *output;
@@ -115,16 +113,12 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
     (void)n_args;
     const struct export_params *p = params;
     struct hn_results r = {0};
-    struct stat about;
-    bool folder = stat(args[0], &about) == 0 && S_ISDIR(about.st_mode);
-    char *file = folder ? hn_format(ctx, "%s/results.h5", args[0]) : hn_strdup(ctx, args[0]);
-    enum hn_code code = file ? hn_results_read(ctx, file, &r) : HN_MEMORY;
+    enum hn_code code = hn_results_open(ctx, args[0], &r);
     if (code == HN_OK) {
         const struct hn_table *t = find_table(&r, p->table);
         code = t ? write_table(ctx, t, p->output) : no_table(ctx, &r, args[0], p->table);
     }
     hn_results_free(ctx, &r);
-    hn_free(ctx, file);
     return code;
 }
 
@@ -142,7 +136,6 @@ const struct hn_command hn_cmd_export = {
                "  hardneg export results.h5 --csv --table timing | head",
     .options = export_options,
     .params_size = sizeof(struct export_params),
-    .json = false,
     .min_args = 1,
     .max_args = 1,
     .run = run,

@@ -1,14 +1,9 @@
 // `hardneg info`: what a snapshot file holds.
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
-
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
+#include "results/records.h"
 
 enum { NAMES_SHOWN = 12, STEPS_SHOWN = 16 };
-
-static const struct hn_option info_options[] = {{.name = NULL}};
 
 static void print_text(const char *name, const char *text) {
     if (text[0])
@@ -95,19 +90,6 @@ static json_t *describe(const struct hn_snapshot_info *i) {
         "split", i->has_split, "graph", i->has_graph, "features", i->has_features);
 }
 
-static enum hn_code print_json(struct hn_context *ctx, const struct hn_snapshot_info *info) {
-    json_t *all = describe(info);
-    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-    json_decref(all);
-    // A path that is not UTF-8 cannot be said in JSON.
-    if (!text)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be described in JSON; is its name UTF-8?",
-                       info->path);
-    printf("%s\n", text);
-    free(text);
-    return HN_OK;
-}
-
 static enum hn_code run_info(struct hn_context *ctx, const struct hn_common *common, void *params,
                              int n_args, const char **args) {
     struct hn_snapshot *s;
@@ -117,7 +99,7 @@ static enum hn_code run_info(struct hn_context *ctx, const struct hn_common *com
     if (code != HN_OK)
         return code;
     if (common->json)
-        code = print_json(ctx, hn_snapshot_info(s));
+        code = hn_json_print(ctx, describe(hn_snapshot_info(s)), stdout);
     else
         print_table(hn_snapshot_info(s));
     hn_snapshot_close(ctx, s);
@@ -132,8 +114,7 @@ const struct hn_command hn_cmd_info = {
         "Checks structure, labels, steps and graph, but not the values of the embeddings: that\n"
         "is what `hardneg validate` does.\n\n"
         "    hardneg info cifar10.h5 --json",
-    .options = info_options,
-    .params_size = 1,
+    .options = hn_no_options,
     .json = true,
     .min_args = 1,
     .max_args = 1,

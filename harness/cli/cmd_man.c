@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-static const struct hn_option man_options[] = {{.name = NULL}};
-
 // Text for roff: a backslash, a hyphen and a line that begins with a dot or a quote mean
 // themselves.
 static void put(const char *text, size_t length) {
@@ -82,7 +80,7 @@ static void put_command(const struct hn_command *command) {
 }
 
 static void put_common(void) {
-    const struct hn_command none = {.options = man_options, .json = true};
+    const struct hn_command none = {.options = hn_no_options, .json = true};
     struct hn_option table[HN_COMMAND_OPTIONS];
     hn_command_options(&none, 0, table);
     puts(".SH OPTIONS OF EVERY COMMAND");
@@ -143,9 +141,6 @@ const struct hn_command hn_cmd_man = {
     .usage = "hardneg man",
     .summary = "print the manual page, in roff",
     .details = "`make install` puts it in place.\n\n    hardneg man | man -l -",
-    .options = man_options,
-    .params_size = 0,
-    .min_args = 0,
-    .max_args = 0,
+    .options = hn_no_options,
     .run = run,
 };

@@ -22,12 +22,11 @@ static const struct hn_option merge_options[] = {
 
 static enum hn_code read_part(struct hn_context *ctx, const char *path, struct hn_results *out) {
     struct stat about;
-    bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-    char *file = folder ? hn_format(ctx, "%s/results.h5", path) : hn_strdup(ctx, path);
+    char *file = hn_results_path(ctx, path);
     if (!file)
         return ctx->code;
     enum hn_code code;
-    if (folder && stat(file, &about) != 0)
+    if (strcmp(file, path) != 0 && stat(file, &about) != 0)
         code = hn_fail(ctx, HN_DATA,
                        "%s: has no results.h5: that part has not ended; give its command again, "
                        "finished cells are kept",
@@ -35,19 +34,6 @@ static enum hn_code read_part(struct hn_context *ctx, const char *path, struct h
     else
         code = hn_results_read(ctx, file, out);
     hn_free(ctx, file);
-    return code;
-}
-
-static enum hn_code set_argv(struct hn_context *ctx, const struct hn_common *common,
-                             struct hn_results *out) {
-    char *line = hn_strdup(ctx, "hardneg");
-    for (int i = 1; line && i < common->argc; i++) {
-        char *longer = hn_format(ctx, "%s %s", line, common->argv[i]);
-        hn_free(ctx, line);
-        line = longer;
-    }
-    enum hn_code code = line ? hn_results_set(ctx, out, "argv", line) : HN_MEMORY;
-    hn_free(ctx, line);
     return code;
 }
 
@@ -77,7 +63,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
     if (code == HN_OK)
         code = hn_merge(ctx, part, args, n_args, &out, &summary);
     if (code == HN_OK)
-        code = set_argv(ctx, common, &out);
+        code = hn_command_describe(ctx, common, &out);
     if (code == HN_OK)
         code = hn_results_write(ctx, &out, p->output);
     if (code == HN_OK) {
@@ -111,7 +97,6 @@ const struct hn_command hn_cmd_merge = {
         "  hardneg merge part1 part2 part3 -o results.h5",
     .options = merge_options,
     .params_size = sizeof(struct merge_params),
-    .json = false,
     .min_args = 1,
     .max_args = 4096,
     .run = run,

@@ -40,24 +40,13 @@ static const struct hn_option plot_options[] = {
      .metavar = "FILE"},
     {.name = NULL}};
 
-// The results file and the output folder that belong to the argument, both owned by the caller.
-static enum hn_code find_paths(struct hn_context *ctx, const char *results, const char *output,
-                               char **file, char **folder) {
-    struct stat about;
-    bool directory = stat(results, &about) == 0 && S_ISDIR(about.st_mode);
-    const char *slash = strrchr(results, '/');
-    *folder = NULL;
-    *file = directory ? hn_format(ctx, "%s/results.h5", results) : hn_strdup(ctx, results);
-    if (!*file)
-        return hn_failure(ctx);
+// The folder for figures: as asked for, or beside the results file. Owned by the caller.
+static char *find_folder(struct hn_context *ctx, const char *file, const char *output) {
+    const char *slash = strrchr(file, '/');
     if (output)
-        *folder = hn_strdup(ctx, output);
-    else if (directory)
-        *folder = hn_format(ctx, "%s/figures", results);
-    else
-        *folder = slash ? hn_format(ctx, "%.*s/figures", (int)(slash - results), results)
-                        : hn_strdup(ctx, "figures");
-    return *folder ? HN_OK : hn_failure(ctx);
+        return hn_strdup(ctx, output);
+    return slash ? hn_format(ctx, "%.*s/figures", (int)(slash - file), file)
+                 : hn_strdup(ctx, "figures");
 }
 
 // Makes the folder and those above it.
@@ -76,14 +65,15 @@ static enum hn_code make_folder(struct hn_context *ctx, char *path) {
                    strerror(errno));
 }
 
-static enum hn_code unknown_figure(struct hn_context *ctx, const char *id) {
+static enum hn_code find_figure(struct hn_context *ctx, const char *id,
+                                const struct hn_figure **out) {
     const char *names[64];
     int64_t n = 0;
-    for (const struct hn_figure *const *f = hn_figures; *f && n < 64; f++)
-        names[n++] = (*f)->id;
-    const char *near = hn_suggest(id, names, n);
-    return hn_fail(ctx, HN_USAGE, "there is no figure '%s'%s%s%s: hardneg list figures names them",
-                   id, near ? ", did you mean '" : "", near ? near : "", near ? "'" : "");
+    for (; hn_figures[n] && n < 64; n++)
+        names[n] = hn_figures[n]->id;
+    int64_t found = hn_name_find(ctx, "figure", id, names, n, "; hardneg list figures names them");
+    *out = found < 0 ? NULL : hn_figures[found];
+    return found < 0 ? ctx->code : HN_OK;
 }
 
 struct plotting {
@@ -104,11 +94,12 @@ static enum hn_code draw(const struct plotting *p, const struct hn_figure *figur
 }
 
 static enum hn_code draw_named(const struct plotting *p) {
+    const struct hn_figure *figure;
     for (int64_t i = 0; i < p->params->figure.count; i++)
-        if (!hn_figure_find(p->params->figure.item[i]))
-            return unknown_figure(p->ctx, p->params->figure.item[i]);
+        if (find_figure(p->ctx, p->params->figure.item[i], &figure))
+            return p->ctx->code;
     for (int64_t i = 0; i < p->params->figure.count; i++) {
-        const struct hn_figure *figure = hn_figure_find(p->params->figure.item[i]);
+        figure = hn_figure_find(p->params->figure.item[i]);
         enum hn_code code = draw(p, figure);
         // It was asked for by name, so that its absence is an error.
         if (code == HN_NOT_APPLICABLE)
@@ -141,10 +132,9 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_common *com
     (void)n_args;
     struct plot_params *own = params;
     struct hn_results results = {0};
-    char *file = NULL, *folder = NULL;
-    enum hn_code code = find_paths(ctx, args[0], own->output, &file, &folder);
-    if (code == HN_OK)
-        code = hn_results_read(ctx, file, &results);
+    char *file = hn_results_path(ctx, args[0]);
+    char *folder = file ? find_folder(ctx, file, own->output) : NULL;
+    enum hn_code code = folder ? hn_results_read(ctx, file, &results) : ctx->code;
     if (code == HN_OK)
         code = make_folder(ctx, folder);
     if (code == HN_OK) {
@@ -174,7 +164,6 @@ const struct hn_command hn_cmd_plot = {
                "  hardneg plot results.h5 --figure bs-fig4 --term dumb\n",
     .options = plot_options,
     .params_size = sizeof(struct plot_params),
-    .json = false,
     .min_args = 1,
     .max_args = 1,
     .run = plot_run,

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct report_params {
@@ -47,13 +46,7 @@ static char *page_name(struct hn_context *ctx, const char *file) {
 
 static enum hn_code find_paths(struct hn_context *ctx, const char *argument, const char *output,
                                struct paths *p) {
-    struct stat about;
-    bool directory = stat(argument, &about) == 0 && S_ISDIR(about.st_mode);
-    size_t length = strlen(argument);
-    while (directory && length > 1 && argument[length - 1] == '/')
-        length--;
-    p->file = directory ? hn_format(ctx, "%.*s/results.h5", (int)length, argument)
-                        : hn_strdup(ctx, argument);
+    p->file = hn_results_path(ctx, argument);
     if (!p->file)
         return ctx->code;
     int folder = (int)(hn_base_name(p->file) - p->file);
@@ -120,7 +113,6 @@ const struct hn_command hn_cmd_report = {
         "  hardneg report results/demo -o index.html\n",
     .options = report_options,
     .params_size = sizeof(struct report_params),
-    .json = false,
     .min_args = 1,
     .max_args = 1,
     .run = report_run,

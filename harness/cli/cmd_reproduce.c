@@ -7,10 +7,10 @@
 #include "plots/page/figure.h"
 #include "plots/page/paper.h"
 #include "results/cell_file.h"
+#include "results/records.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -158,9 +158,8 @@ static enum hn_code unknown_id(struct hn_context *ctx, const struct work *w, con
     for (int64_t b = 0; b < w->books; b++)
         for (int64_t i = 0; i < w->book[b].entries && n < ENTRIES_MAX; i++)
             names[n++] = w->book[b].entry[i].id;
-    const char *near = hn_suggest(id, names, n);
-    return hn_fail(ctx, HN_USAGE, "unknown identifier '%.60s'%s%s%s; --list shows all %" PRId64, id,
-                   near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", n);
+    (void)hn_name_find(ctx, "identifier", id, names, n, "; --list shows all");
+    return hn_failure(ctx);
 }
 
 static void add_entry(struct work *w, const struct hn_claim_entry *entry) {
@@ -201,32 +200,30 @@ static enum hn_code choose(struct hn_context *ctx, struct work *w, int n_args, c
 
 // --list
 
+static const struct hn_record_column list_columns[] = {
+    {"id", "id", .width = -13},
+    {"kind", "from", .width = -9},
+    {"source", "source", .width = -32},
+    {"missing", "missing", .width = -7, .empty = "nothing"},
+    {.heading = NULL},
+};
+
 static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
-    json_t *rows = w->common->json ? json_array() : NULL;
+    json_t *rows = json_array();
     char why[HN_MESSAGE_MAX];
     enum hn_code code = HN_OK;
-    if (!rows)
-        printf("%-13s %-9s %-32s %s\n", "id", "from", "source", "missing");
     for (int64_t i = 0; i < w->entries && !code; i++) {
         const struct hn_claim_entry *e = w->entry[i];
         code = hn_reproduce_missing(ctx, &w->rep, e, why);
-        if (rows)
-            json_array_append_new(rows,
-                                  json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id,
-                                            "paper", e->paper, "title", e->title, "source",
-                                            e->source, "kind", hn_claim_kinds[e->kind], "claims",
-                                            (json_int_t)e->claims, "missing", why));
-        else
-            printf("%-13s %-9s %-32s %s\n", e->id,
-                   e->kind == HN_KIND_LISTED ? "-" : hn_claim_kinds[e->kind], e->source,
-                   *why ? why : "nothing");
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id,
+                                              "paper", e->paper, "title", e->title, "source",
+                                              e->source, "kind", hn_claim_kinds[e->kind], "claims",
+                                              (json_int_t)e->claims, "missing", why));
     }
-    if (rows && code == HN_OK) {
-        json_t *document = json_pack("{s:O}", "entries", rows);
-        json_dumpf(document, stdout, JSON_INDENT(2));
-        printf("\n");
-        json_decref(document);
-    }
+    if (code == HN_OK && w->common->json)
+        code = hn_json_print(ctx, json_pack("{s:O}", "entries", rows), stdout);
+    else if (code == HN_OK)
+        hn_records_print(list_columns, rows, stdout);
     json_decref(rows);
     return code;
 }
@@ -289,9 +286,8 @@ static enum hn_code merge(struct hn_context *ctx, struct work *w, const struct h
 
 static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct hn_results *r,
                                   const char *format, const char *id) {
-    char *argv = hn_command_line(ctx, w->common);
-    char *path = argv ? hn_format(ctx, format, w->rep.folder, id) : NULL;
-    enum hn_code code = path ? hn_results_set(ctx, r, "argv", argv) : HN_MEMORY;
+    char *path = hn_format(ctx, format, w->rep.folder, id);
+    enum hn_code code = path ? hn_command_describe(ctx, w->common, r) : ctx->code;
     if (code == HN_OK)
         code = hn_results_set(ctx, r, "status", "complete");
     for (int64_t i = 0; i < w->rep.env.n_env && !code; i++)
@@ -299,7 +295,6 @@ static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct
     if (code == HN_OK)
         code = hn_results_write(ctx, r, path);
     hn_free(ctx, path);
-    hn_free(ctx, argv);
     return code;
 }
 
@@ -389,19 +384,16 @@ static enum hn_code finish(struct hn_context *ctx, struct work *w) {
     return write_results(ctx, w, &w->all, "%s/results.h5", "");
 }
 
-static void tell(const struct work *w) {
+static enum hn_code tell(struct hn_context *ctx, const struct work *w) {
     if (!w->common->json) {
         if (w->outcomes > 1)
             hn_claims_print_summary(w->outcome, w->outcomes);
-        return;
+        return HN_OK;
     }
     json_t *rows = json_array();
     for (int64_t i = 0; i < w->outcomes; i++)
         json_array_append_new(rows, hn_claims_json(&w->outcome[i]));
-    json_t *document = json_pack("{s:o}", "entries", rows);
-    json_dumpf(document, stdout, JSON_INDENT(2));
-    printf("\n");
-    json_decref(document);
+    return hn_json_print(ctx, json_pack("{s:o}", "entries", rows), stdout);
 }
 
 static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
@@ -418,12 +410,11 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
         code = reproduce(ctx, w, w->entry[i], w->p->results ? &given : NULL);
     if (code == HN_OK && !w->p->results)
         code = finish(ctx, w);
-    if (code == HN_OK) {
-        tell(w);
-        if (!w->p->results && !w->common->quiet)
-            fprintf(stderr, "%s/results.h5: %" PRId64 " cells and the claims\n", w->rep.folder,
-                    w->keys);
-    }
+    if (code == HN_OK)
+        code = tell(ctx, w);
+    if (code == HN_OK && !w->p->results && !w->common->quiet)
+        fprintf(stderr, "%s/results.h5: %" PRId64 " cells and the claims\n", w->rep.folder,
+                w->keys);
     hn_results_free(ctx, &given);
     return code;
 }
@@ -497,7 +488,6 @@ const struct hn_command hn_cmd_reproduce = {
     .options = reproduce_options,
     .params_size = sizeof(struct reproduce_params),
     .json = true,
-    .min_args = 0,
     .max_args = 256,
     .run = run,
 };

@@ -34,6 +34,4 @@ const struct hn_command hn_cmd_synth = {
         "    hardneg synth -o clusters.h5 --n 10000 --classes 10 --steps 5",
     .options = hn_synth_options,
     .params_size = sizeof(struct hn_synth),
-    .min_args = 0,
-    .max_args = 0,
     .run = run_synth};

@@ -1,12 +1,9 @@
 // `hardneg validate`: is a snapshot file what it claims to be?
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
+#include "results/records.h"
 
-#include <jansson.h>
 #include <limits.h>
-#include <stdlib.h>
-
-static const struct hn_option validate_options[] = {{.name = NULL}};
 
 static const char *views_text(const struct hn_snapshot_info *info) {
     if (info->has_view1 && info->has_view2)
@@ -76,16 +73,14 @@ static enum hn_code run_validate(struct hn_context *ctx, const struct hn_common 
     (void)params;
     if (!common->json)
         return validate_all(ctx, common->quiet, n_args, args, NULL);
-    json_t *files = json_array(), *all = json_pack("{s:O}", "files", files);
+    json_t *files = json_array();
     enum hn_code code = validate_all(ctx, true, n_args, args, files);
-    char *text =
-        all && json_array_size(files) == (size_t)n_args ? json_dumps(all, JSON_INDENT(2)) : NULL;
-    if (text)
-        printf("%s\n", text);
-    else if (code != HN_INTERRUPTED)
-        code = hn_fail(ctx, HN_DATA, "a file name or a message is no UTF-8, which JSON has to be");
-    free(text);
-    json_decref(all);
+    bool all = json_array_size(files) == (size_t)n_args; // a record that is not UTF-8 is left out
+    if (all || code != HN_INTERRUPTED) {
+        enum hn_code printed =
+            hn_json_print(ctx, all ? json_pack("{s:O}", "files", files) : NULL, stdout);
+        code = printed ? printed : code;
+    }
     json_decref(files);
     return code;
 }
@@ -100,8 +95,7 @@ const struct hn_command hn_cmd_validate = {
         "not finite or is zero, a label count, a wrong rank, steps that do not increase, an index\n"
         "out of range, values that differ from those once written by this program.\n\n"
         "    hardneg validate cifar10.h5",
-    .options = validate_options,
-    .params_size = 1,
+    .options = hn_no_options,
     .json = true,
     .min_args = 1,
     .max_args = INT_MAX,

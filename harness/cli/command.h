@@ -3,6 +3,8 @@
 #define HN_HARNESS_CLI_COMMAND_H
 
 #include "core/options/option.h"
+#include "results/store.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -45,9 +47,21 @@ struct hn_command {
         .offset = offsetof(type, seed), .help = "replace the job's seeds by this one"              \
     }
 
+extern const struct hn_option hn_no_options[];
+
 // All commands, NULL-terminated: the program, its manual page and the completion read this list.
 extern const struct hn_command *const hn_commands[];
-const char *hn_command_nearest(const char *word); // the name that was meant, or NULL
+const struct hn_command *hn_command_find(struct hn_context *ctx, const char *word); // as below
+
+// The index of a word in names[n]; -1 (HN_USAGE) with "unknown WHAT 'WORD'", the name that was
+// probably meant, and a hint where all of them are found.
+int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
+                     const char *const *names, int64_t n, const char *hint);
+
+// A results file, or that of the folder of a run; the path is owned by the caller.
+HN_MUST_USE char *hn_results_path(struct hn_context *ctx, const char *argument);
+HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *argument,
+                                         struct hn_results *out);
 
 // The options of a command, ended by a NULL name: its own, and those that every command has, whose
 // fields are those of a struct hn_common that lies `shift` bytes behind the command's parameters.
@@ -55,8 +69,11 @@ enum { HN_COMMAND_OPTIONS = 64 };
 void hn_command_options(const struct hn_command *command, size_t shift,
                         struct hn_option table[HN_COMMAND_OPTIONS]);
 
-// The full command line, for provenance; owned by the caller, NULL if memory is short.
+// The full command line, for provenance, owned by the caller; and the same put into results, as
+// attribute argv.
 HN_MUST_USE char *hn_command_line(struct hn_context *ctx, const struct hn_common *common);
+HN_MUST_USE enum hn_code hn_command_describe(struct hn_context *ctx, const struct hn_common *common,
+                                             struct hn_results *results);
 
 // What the exit codes mean, ended by a NULL meaning.
 struct hn_exit {

@@ -2,6 +2,7 @@
 #include "harness/cli/command.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 const struct hn_command *const hn_commands[] = {
     &hn_cmd_run,       &hn_cmd_plot,     &hn_cmd_list,   &hn_cmd_info,       &hn_cmd_synth,
@@ -24,6 +25,8 @@ const struct hn_exit hn_exits[] = {
     {141, "standard output was closed (SIGPIPE), as by | head"},
     {0, NULL},
 };
+
+const struct hn_option hn_no_options[] = {{.name = NULL}};
 
 static const struct hn_option common_options[] = {
     {.name = "quiet",
@@ -68,12 +71,42 @@ void hn_command_options(const struct hn_command *command, size_t shift,
     table[n] = (struct hn_option){.name = NULL};
 }
 
-const char *hn_command_nearest(const char *word) {
-    const char *names[sizeof hn_commands / sizeof hn_commands[0]];
-    int n = 0;
-    for (; hn_commands[n]; n++)
-        names[n] = hn_commands[n]->name;
-    return hn_suggest(word, names, n);
+int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
+                     const char *const *names, int64_t n, const char *hint) {
+    for (int64_t i = 0; i < n; i++)
+        if (strcmp(word, names[i]) == 0)
+            return i;
+    const char *near = hn_suggest(word, names, n);
+    (void)hn_fail(ctx, HN_USAGE, "unknown %s '%.60s'%s%s%s%s", what, word,
+                  near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", hint);
+    return -1;
+}
+
+const struct hn_command *hn_command_find(struct hn_context *ctx, const char *word) {
+    enum { COMMANDS = sizeof hn_commands / sizeof hn_commands[0] - 1 };
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = hn_commands[i]->name;
+    int64_t found =
+        hn_name_find(ctx, "command", word, names, COMMANDS, "; `hardneg --help` lists them");
+    return found < 0 ? NULL : hn_commands[found];
+}
+
+char *hn_results_path(struct hn_context *ctx, const char *argument) {
+    struct stat about;
+    size_t length = strlen(argument);
+    if (stat(argument, &about) != 0 || !S_ISDIR(about.st_mode))
+        return hn_strdup(ctx, argument);
+    while (length > 1 && argument[length - 1] == '/')
+        length--;
+    return hn_format(ctx, "%.*s/results.h5", (int)length, argument);
+}
+
+enum hn_code hn_results_open(struct hn_context *ctx, const char *argument, struct hn_results *out) {
+    char *path = hn_results_path(ctx, argument);
+    enum hn_code code = path ? hn_results_read(ctx, path, out) : ctx->code;
+    hn_free(ctx, path);
+    return code;
 }
 
 char *hn_command_line(struct hn_context *ctx, const struct hn_common *common) {
@@ -84,4 +117,12 @@ char *hn_command_line(struct hn_context *ctx, const struct hn_common *common) {
         line = longer;
     }
     return line;
+}
+
+enum hn_code hn_command_describe(struct hn_context *ctx, const struct hn_common *common,
+                                 struct hn_results *results) {
+    char *line = hn_command_line(ctx, common);
+    enum hn_code code = line ? hn_results_set(ctx, results, "argv", line) : ctx->code;
+    hn_free(ctx, line);
+    return code;
 }

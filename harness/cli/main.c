@@ -150,15 +150,6 @@ done:;
     return abandoned ? end_abandoned() : status;
 }
 
-static int unknown_command(const char *word) {
-    const char *near = hn_command_nearest(word);
-    fprintf(stderr, "hardneg: unknown command '%s'", word);
-    if (near)
-        fprintf(stderr, " (did you mean '%s'?)", near);
-    fprintf(stderr, "; `hardneg --help` lists them\n");
-    return HN_USAGE;
-}
-
 int main(int argc, char **argv) {
     hn_blas_cure(argv);
     hn_blas_single_thread();
@@ -183,8 +174,9 @@ int main(int argc, char **argv) {
         int status = report(&ctx, argv[1], finish_output(&ctx, &abandoned));
         return abandoned ? end_abandoned() : status;
     }
-    for (const struct hn_command *const *c = hn_commands; *c; c++)
-        if (strcmp(argv[1], (*c)->name) == 0)
-            return run_command(&ctx, *c, argc, argv);
-    return unknown_command(argv[1]);
+    const struct hn_command *command = hn_command_find(&ctx, argv[1]);
+    if (command)
+        return run_command(&ctx, command, argc, argv);
+    fprintf(stderr, "hardneg: %s\n", ctx.message);
+    return HN_USAGE;
 }

@@ -1,0 +1,129 @@
+#include "results/records.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL = 1024, COLUMNS_MAX = 32 };
+
+static const json_t *find(const json_t *record, const char *key) {
+    const char *dot = strchr(key, '.');
+    if (!dot)
+        return json_object_get(record, key);
+    char outer[64];
+    snprintf(outer, sizeof outer, "%.*s", (int)(dot - key), key);
+    return json_object_get(json_object_get(record, outer), dot + 1);
+}
+
+// record: NULL for the heading.
+static void cell_text(const struct hn_record_column *c, const json_t *record, char text[CELL]) {
+    const json_t *value = record ? find(record, c->key) : NULL;
+    const char *unit = c->unit ? c->unit : "";
+    if (!value)
+        snprintf(text, CELL, "%s", record ? "" : c->heading);
+    else if (json_is_string(value) && json_string_length(value) == 0)
+        snprintf(text, CELL, "%s", c->empty ? c->empty : "");
+    else if (json_is_string(value))
+        snprintf(text, CELL, "%s", json_string_value(value));
+    else if (json_is_integer(value))
+        snprintf(text, CELL, "%lld%s", (long long)json_integer_value(value), unit);
+    else if (json_is_real(value))
+        snprintf(text, CELL, "%.*f%s", c->digits,
+                 json_real_value(value) * (c->scale != 0 ? c->scale : 1), unit);
+    else
+        snprintf(text, CELL, "-");
+}
+
+static void print_line(const struct hn_record_column *column, const int *width,
+                       const json_t *record, FILE *out) {
+    char text[CELL];
+    int owed = 0; // spaces: none are left at the end of a line
+    for (int c = 0; column[c].heading; c++) {
+        cell_text(&column[c], record, text);
+        int length = (int)strlen(text), pad = (int)hn_max(width[c] - length, 0);
+        bool left = column[c].width < 0;
+        if (length > 0) {
+            fprintf(out, "%*s%s", owed + (left ? 0 : pad), "", text);
+            owed = 0;
+        } else if (!left)
+            owed += pad;
+        owed += (left ? pad : 0) + 2;
+    }
+    fputc('\n', out);
+}
+
+static int least_widths(const struct hn_record_column *column, int width[COLUMNS_MAX]) {
+    int n = 0;
+    for (; column[n].heading && n < COLUMNS_MAX; n++)
+        width[n] = abs(column[n].width);
+    return n;
+}
+
+void hn_record_print(const struct hn_record_column *column, const json_t *record, FILE *out) {
+    int width[COLUMNS_MAX];
+    (void)least_widths(column, width);
+    print_line(column, width, record, out);
+}
+
+void hn_records_print(const struct hn_record_column *column, const json_t *records, FILE *out) {
+    int width[COLUMNS_MAX], n = least_widths(column, width);
+    size_t rows = json_array_size(records);
+    char text[CELL];
+    for (size_t row = 0; row <= rows; row++) // the headings come last, as NULL
+        for (int c = 0; c < n; c++) {
+            cell_text(&column[c], json_array_get(records, row), text);
+            width[c] = (int)hn_max(width[c], (int64_t)strlen(text));
+        }
+    print_line(column, width, NULL, out);
+    for (size_t row = 0; row < rows; row++)
+        print_line(column, width, json_array_get(records, row), out);
+}
+
+void hn_markdown_put(FILE *out, const char *text) {
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+        if (*s < ' ' || *s == 0x7F)
+            fputc(' ', out);
+        else if (strchr("<>&@#", *s))
+            fprintf(out, "&#%d;", *s);
+        else if (strchr("\\`*_{}[]()!|~", *s))
+            fprintf(out, "\\%c", *s);
+        else
+            fputc(*s, out);
+    }
+}
+
+void hn_records_markdown(const struct hn_record_column *column, const json_t *records, FILE *out) {
+    char text[CELL];
+    for (const struct hn_record_column *c = column; c->heading; c++)
+        fprintf(out, *c->heading ? "| %s " : "| ", c->heading);
+    fputs("|\n", out);
+    for (const struct hn_record_column *c = column; c->heading; c++)
+        fputs(c->width < 0 ? "| --- " : "| ---: ", out);
+    fputs("|\n", out);
+    for (size_t row = 0; row < json_array_size(records); row++) {
+        for (const struct hn_record_column *c = column; c->heading; c++) {
+            cell_text(c, json_array_get(records, row), text);
+            fputs("| ", out);
+            hn_markdown_put(out, text);
+            fputc(' ', out);
+        }
+        fputs("|\n", out);
+    }
+}
+
+json_t *hn_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+json_t *hn_json_text(const char *text) {
+    json_t *string = json_string(text);
+    return string ? string : json_string("?");
+}
+
+enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out) {
+    bool good = document && (json_dumpf(document, out, JSON_INDENT(2)) == 0 || ferror(out));
+    json_decref(document);
+    if (!good)
+        return hn_fail(ctx, HN_DATA,
+                       "no JSON: a file name or another text is not UTF-8, or memory is short");
+    fputc('\n', out);
+    return HN_OK;
+}

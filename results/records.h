@@ -1,0 +1,38 @@
+// Records for people and for programs: JSON objects, printed as a document, as an aligned table or
+// as a table of Markdown. One list of columns serves both tables.
+#ifndef HN_RESULTS_RECORDS_H
+#define HN_RESULTS_RECORDS_H
+
+#include "core/context.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+struct hn_record_column {
+    const char *key;     // of the value in a record; "seconds.min": of an object in it
+    const char *heading; // NULL ends a list of columns
+    int width;           // least width, as in printf: negative is left-aligned
+    int digits;          // of a real number, behind the point
+    double scale;        // a real number is multiplied by it; 0 = 1
+    const char *unit;    // behind a number; NULL = none
+    const char *empty;   // for an empty text; NULL = nothing
+};
+
+// Headings and all records of an array; columns are as wide as what they hold. null is printed as
+// "-", a value that a record lacks as nothing.
+void hn_records_print(const struct hn_record_column *column, const json_t *records, FILE *out);
+void hn_records_markdown(const struct hn_record_column *column, const json_t *records, FILE *out);
+// One line of such a table, columns as wide as they say, for records that are printed when they are
+// measured. NULL: the headings.
+void hn_record_print(const struct hn_record_column *column, const json_t *record, FILE *out);
+// A text in which nothing is markup.
+void hn_markdown_put(FILE *out, const char *text);
+
+// Values: null for what is not finite, "?" for what is not UTF-8.
+json_t *hn_json_real(double value);
+json_t *hn_json_text(const char *text);
+// Prints a document, which it takes over, and a newline. HN_DATA: there is none (NULL), since a
+// text is not UTF-8 or memory is short. Whether `out` could be written is for its owner to see.
+HN_MUST_USE enum hn_code hn_json_print(struct hn_context *ctx, json_t *document, FILE *out);
+
+#endif
