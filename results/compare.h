@@ -113,16 +113,11 @@ HN_MUST_USE enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn
                                          const char *metric, struct hn_time_samples *out);
 void hn_time_samples_free(struct hn_context *ctx, struct hn_time_samples *s);
 
-// Reports (compare_report.c). The table and the summary go by ->line; all end with the verdict.
+// Output formats, each in a file of its own name.
 void hn_compare_print(const struct hn_comparison *c, FILE *out);
 void hn_compare_markdown(const struct hn_comparison *c, FILE *out);
 void hn_compare_junit(const struct hn_comparison *c, FILE *out);
 HN_MUST_USE enum hn_code hn_compare_json(struct hn_context *ctx, const struct hn_comparison *c,
                                          FILE *out);
-// The gate of a line as text: "exact", "to 1e-06", "+0.002", "not gated".
-void hn_compare_rule(const struct hn_comparison *c, const struct hn_compare_line *line, char *text,
-                     size_t size);
-// "+1.2 %" of a change, or the difference where the value was 0.
-void hn_compare_amount(double from, double to, char *text, size_t size);
 
 #endif

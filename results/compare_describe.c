@@ -1,0 +1,164 @@
+#include "results/compare_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size) {
+    if (!line->gated)
+        snprintf(text, size, "not gated");
+    else if (line->gate)
+        snprintf(text, size, "%s", strchr(line->gate->text, ':') + 1);
+    else if (line->kind == HN_VALUE_QUALITY)
+        snprintf(text, size, "to %g", line->binned ? hn_compare_binned : hn_compare_relative);
+    else
+        snprintf(text, size, "exact");
+}
+
+void hn_compare_amount(double from, double to, char *text, size_t size) {
+    if (isnan(to))
+        snprintf(text, size, "no value");
+    else if (fabs(from) > 0)
+        snprintf(text, size, "%+.4g %%", 100 * (to - from) / fabs(from));
+    else
+        snprintf(text, size, "%+.6g", to - from);
+}
+
+bool hn_compare_has_amount(const struct hn_compare_line *line) {
+    return strcmp(line->table, "hist") != 0 && !line->text;
+}
+
+void hn_compare_label(const struct hn_comparison *c, const char *table, int64_t row,
+                      char text[HN_COMPARE_LABEL]) {
+    const struct hn_table *cells = hn_compare_cells(c, table);
+    text[0] = '\0';
+    if (row >= 0 && row < cells->rows)
+        hn_row_label(cells, row, text, HN_COMPARE_LABEL);
+}
+
+void hn_compare_describe(const struct hn_comparison *c, const struct hn_compare_line *line,
+                         char text[HN_COMPARE_TEXT]) {
+    char amount[64], label[HN_COMPARE_LABEL];
+    hn_compare_label(c, line->table, line->base_row, label);
+    if (hn_compare_has_amount(line)) {
+        hn_compare_amount(line->from, line->to, amount, sizeof amount);
+        snprintf(text, HN_COMPARE_TEXT, "%s (%.9g -> %.9g) %s", amount, line->from, line->to,
+                 label);
+    } else
+        snprintf(text, HN_COMPARE_TEXT, "differs: %s", label);
+}
+
+static double percent(double ratio) { return 100 * (ratio - 1); }
+
+void hn_compare_describe_time(const struct hn_comparison *c, const struct hn_compare_time *t,
+                              char text[HN_COMPARE_TEXT]) {
+    char label[HN_COMPARE_LABEL], interval[64] = "";
+    hn_compare_label(c, "runs", t->base_row, label);
+    if (!isnan(t->ratio.lo))
+        snprintf(interval, sizeof interval, " [%+.1f, %+.1f]", percent(t->ratio.lo),
+                 percent(t->ratio.hi));
+    snprintf(text, HN_COMPARE_TEXT, "%+.1f %%%s (%.3g s -> %.3g s) %s", percent(t->ratio.mean),
+             interval, t->from, t->to, label);
+}
+
+struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which) {
+    struct hn_compare_cost sum = {.metric = which == 0 ? "cost_s" : "cost_g"};
+    for (int64_t i = 0; i < c->n_times; i++) {
+        const struct hn_compare_time *one = &c->time[i];
+        if (strcmp(one->metric, sum.metric) != 0)
+            continue;
+        sum.cells++;
+        sum.tested += one->tested;
+        sum.slower += one->verdict.slower;
+        bool worse = !sum.worst || (one->verdict.slower && !sum.worst->verdict.slower) ||
+                     (one->verdict.slower == sum.worst->verdict.slower &&
+                      one->ratio.mean > sum.worst->ratio.mean);
+        if (worse)
+            sum.worst = one;
+    }
+    return sum;
+}
+
+// Why nothing, or not all, of a metric's times were tested.
+static void describe_untested(const struct hn_comparison *c, const struct hn_compare_cost *t,
+                              char *text, size_t size) {
+    text[0] = '\0';
+    if (!c->comparable)
+        snprintf(text, size, "shown, not gated: %s", c->why_not);
+    else if (t->tested == 0 && !t->worst->gated)
+        snprintf(text, size, "shown: no gate was given for it");
+    else if (t->tested < t->cells)
+        snprintf(text, size, "%" PRId64 " of %" PRId64 " have fewer than %d %s",
+                 t->cells - t->tested, t->cells, HN_COMPARE_FEWEST,
+                 c->rounds ? "rounds and are not gated: raise --rounds"
+                           : "repetitions and are not gated: set timing.reps");
+}
+
+const struct hn_record_column hn_compare_columns[] = {
+    {"metric", "metric", .width = -20},
+    {"gate", "gate", .width = -12},
+    {"values", "values", .width = 6},
+    {"differ", "differ", .width = 7},
+    {"mark", "", .width = -4},
+    {"change", "worst change, and where", .width = -1},
+    {.heading = NULL},
+};
+
+static json_t *row(const char *metric, const char *gate, int64_t values, int64_t differ,
+                   bool failed, bool gated, const char *change, const char *note) {
+    return json_pack("{s:o, s:s, s:I, s:I, s:s, s:o, s:o}", "metric", hn_json_text(metric), "gate",
+                     gate, "values", (json_int_t)values, "differ", (json_int_t)differ, "mark",
+                     failed  ? "FAIL"
+                     : gated ? "ok"
+                             : "-",
+                     "change", hn_json_text(change), "note", hn_json_text(note));
+}
+
+// Whether a column has a row of its own.
+static bool shown(const struct hn_compare_line *line) {
+    bool machine = line->kind == HN_VALUE_MACHINE && !line->gate; // differs from run to run
+    bool asked = line->gate && strcmp(line->gate->metric, line->name) == 0;
+    return (line->differ > 0 && !machine) || (asked && line->compared > 0);
+}
+
+json_t *hn_compare_rows(const struct hn_comparison *c) {
+    json_t *rows = json_array();
+    char name[128], rule[64], text[HN_COMPARE_TEXT], note[HN_COMPARE_TEXT];
+    for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++) {
+        if (!shown(line))
+            continue;
+        bool own = strcmp(line->table, "runs") == 0; // columns of /runs go by their own name
+        snprintf(name, sizeof name, "%s%s%s", own ? "" : line->table, own ? "" : ".", line->name);
+        hn_compare_rule(line, rule, sizeof rule);
+        text[0] = '\0';
+        if (line->differ > 0)
+            hn_compare_describe(c, line, text);
+        json_array_append_new(rows, row(name, rule, line->compared, line->differ, line->failed > 0,
+                                        line->gated, text, ""));
+    }
+    for (int which = 0; which < HN_COMPARE_COSTS; which++) {
+        struct hn_compare_cost t = hn_compare_cost(c, which);
+        if (t.cells == 0)
+            continue;
+        snprintf(rule, sizeof rule, t.tested ? "+%.3g %%" : "not gated", 100 * t.worst->least);
+        hn_compare_describe_time(c, t.worst, text);
+        describe_untested(c, &t, note, sizeof note);
+        json_array_append_new(
+            rows, row(t.metric, rule, t.cells, t.slower, t.slower > 0, t.tested > 0, text, note));
+    }
+    return rows;
+}
+
+int64_t hn_compare_same(const struct hn_comparison *c) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < c->n_lines; i++)
+        n += c->line[i].differ == 0 && !shown(&c->line[i]) && c->line[i].compared > 0;
+    return n;
+}
+
+void hn_compare_print_missing(const struct hn_comparison *c, FILE *out) {
+    if (c->only_base > 0)
+        fprintf(out, "%" PRId64 " cells of BASE are not in NEW\n", c->only_base);
+    if (c->only_now > 0)
+        fprintf(out, "%" PRId64 " cells of NEW are not in BASE\n", c->only_now);
+}

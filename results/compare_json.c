@@ -1,0 +1,87 @@
+// A comparison as a JSON document (docs/compare.md).
+#include "results/compare_private.h"
+
+static const char *const ends[] = {"pass", "fail", "nothing"};
+
+static json_t *file_json(const struct hn_results *r) {
+    json_t *file = json_object();
+    static const char *const env[] = {"tool_version", "git_commit", "machine_class", "threads",
+                                      "sgemm_gflops"};
+    static const char *const root[] = {"created", "status", "config_sha256"};
+    for (int i = 0; i < 3; i++)
+        json_object_set_new(file, root[i], hn_json_text(hn_results_get(r, root[i])));
+    for (int i = 0; i < 5; i++)
+        json_object_set_new(file, env[i], hn_json_text(hn_results_get_env(r, env[i])));
+    return file;
+}
+
+// Texts and histograms have none.
+static json_t *amount(const struct hn_compare_line *line, double value) {
+    return hn_compare_has_amount(line) ? hn_json_real(value) : json_null();
+}
+
+static json_t *line_json(const struct hn_comparison *c, const struct hn_compare_line *line) {
+    char rule[64], label[HN_COMPARE_LABEL];
+    hn_compare_rule(line, rule, sizeof rule);
+    json_t *j = json_pack("{s:o, s:o, s:s, s:b, s:I, s:I, s:I}", "table", hn_json_text(line->table),
+                          "name", hn_json_text(line->name), "gate", rule, "gated", line->gated,
+                          "compared", (json_int_t)line->compared, "differ",
+                          (json_int_t)line->differ, "failed", (json_int_t)line->failed);
+    if (line->differ == 0)
+        return j;
+    hn_compare_label(c, line->table, line->base_row, label);
+    json_object_set_new(j, "worst",
+                        json_pack("{s:o, s:o, s:o}", "cell", hn_json_text(label), "base",
+                                  amount(line, line->from), "new", amount(line, line->to)));
+    return j;
+}
+
+static json_t *change_json(const struct hn_comparison *c, const struct hn_compare_change *change) {
+    const struct hn_compare_line *line = &c->line[change->line];
+    char label[HN_COMPARE_LABEL];
+    hn_compare_label(c, line->table, change->base_row, label);
+    const char *key = hn_table_text(hn_compare_cells(c, line->table), change->base_row, "cell_key");
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "table", hn_json_text(line->table),
+                     "name", hn_json_text(line->name), "cell", hn_json_text(label), "cell_key",
+                     hn_json_text(key), "base", amount(line, change->from), "new",
+                     amount(line, change->to), "failed", change->failed);
+}
+
+static json_t *time_json(const struct hn_comparison *c, const struct hn_compare_time *t) {
+    char label[HN_COMPARE_LABEL];
+    hn_compare_label(c, "runs", t->base_row, label);
+    const char *key = hn_table_text(&c->base->runs, t->base_row, "cell_key");
+    return json_pack(
+        "{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b}", "name",
+        t->metric, "cell", hn_json_text(label), "cell_key", hn_json_text(key), "base_samples",
+        (json_int_t)t->n_base, "new_samples", (json_int_t)t->n_now, "base", hn_json_real(t->from),
+        "new", hn_json_real(t->to), "ratio", hn_json_real(t->ratio.mean), "ratio_lo",
+        hn_json_real(t->ratio.lo), "ratio_hi", hn_json_real(t->ratio.hi), "least",
+        hn_json_real(t->least), "p", hn_json_real(t->verdict.p), "p_holm",
+        hn_json_real(t->verdict.holm), "tested", t->tested, "slower", t->verdict.slower, "faster",
+        t->verdict.faster);
+}
+
+enum hn_code hn_compare_json(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
+    json_t *lines = json_array(), *changes = json_array(), *times = json_array();
+    for (int64_t i = 0; i < c->n_lines; i++)
+        if (c->line[i].compared > 0)
+            json_array_append_new(lines, line_json(c, &c->line[i]));
+    for (int64_t i = 0; i < c->n_changes; i++)
+        json_array_append_new(changes, change_json(c, &c->change[i]));
+    for (int64_t i = 0; i < c->n_times; i++)
+        json_array_append_new(times, time_json(c, &c->time[i]));
+    json_t *all = json_pack(
+        "{s:s, s:i, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I}, s:{s:I, s:I, s:I}, s:o, s:o, "
+        "s:{s:b, s:o, s:o, s:f, s:I, s:I, s:o}}",
+        "schema", "hardneg-compare", "schema_version", 1, "verdict", ends[c->end], "message",
+        hn_json_text(c->verdict), "base", file_json(c->base), "new", file_json(c->now), "cells",
+        "matched", (json_int_t)c->matched, "only_base", (json_int_t)c->only_base, "only_new",
+        (json_int_t)c->only_now, "values", "compared", (json_int_t)c->values, "differ",
+        (json_int_t)c->differ, "failed", (json_int_t)c->failed, "columns", lines, "changes",
+        changes, "times", "comparable", c->comparable, "why_not",
+        c->comparable ? json_null() : hn_json_text(c->why_not), "noise", hn_json_real(c->floor),
+        "alpha", hn_compare_alpha, "tested", (json_int_t)c->times_tested, "slower",
+        (json_int_t)c->times_failed, "of", times);
+    return hn_json_print(ctx, all, out);
+}

@@ -1,0 +1,75 @@
+// A comparison as a JUnit report: a test case for each column that was compared, each cost, and the
+// verdict.
+#include "results/compare_private.h"
+
+#include <string.h>
+
+// Text of an attribute. XML has no way to write most control characters.
+static void put_attribute(FILE *out, const char *name, const char *text) {
+    fprintf(out, " %s=\"", name);
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+        if (*s < ' ' || *s == 0x7F)
+            fputc(' ', out);
+        else if (strchr("<>&\"'", *s))
+            fprintf(out, "&#%d;", *s);
+        else
+            fputc(*s < 0x80 ? *s : '?', out);
+    }
+    fputc('"', out);
+}
+
+struct tally {
+    FILE *out; // NULL: only counted, since the head of the report says how many there are
+    int64_t tests, failures, skipped;
+};
+
+// failure: NULL where it passed.
+static void put_case(struct tally *t, const char *table, const char *name, const char *failure,
+                     bool gated) {
+    t->tests++;
+    t->failures += failure != NULL;
+    t->skipped += !failure && !gated;
+    if (!t->out)
+        return;
+    char class[128];
+    snprintf(class, sizeof class, "hardneg.%s", table);
+    fputs("  <testcase", t->out);
+    put_attribute(t->out, "classname", class);
+    put_attribute(t->out, "name", name);
+    fputs(">", t->out);
+    if (failure || !gated) {
+        fputs(failure ? "<failure" : "<skipped", t->out);
+        put_attribute(t->out, "message", failure ? failure : "not gated");
+        fputs("/>", t->out);
+    }
+    fputs("</testcase>\n", t->out);
+}
+
+static void put_cases(const struct hn_comparison *c, struct tally *t) {
+    char text[HN_COMPARE_TEXT];
+    put_case(t, "compare", "verdict", c->end == HN_COMPARE_PASS ? NULL : c->verdict, true);
+    for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++) {
+        if (line->compared == 0)
+            continue;
+        hn_compare_describe(c, line, text);
+        put_case(t, line->table, line->name, line->failed ? text : NULL, line->gated);
+    }
+    for (int which = 0; which < HN_COMPARE_COSTS; which++) {
+        struct hn_compare_cost cost = hn_compare_cost(c, which);
+        if (cost.cells == 0)
+            continue;
+        hn_compare_describe_time(c, cost.worst, text);
+        put_case(t, "runs", cost.metric, cost.slower ? text : NULL, cost.tested > 0);
+    }
+}
+
+void hn_compare_junit(const struct hn_comparison *c, FILE *out) {
+    struct tally count = {0}, written = {.out = out};
+    put_cases(c, &count);
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hardneg compare\" "
+            "tests=\"%lld\" failures=\"%lld\" errors=\"0\" skipped=\"%lld\">\n",
+            (long long)count.tests, (long long)count.failures, (long long)count.skipped);
+    put_cases(c, &written);
+    fputs("</testsuite>\n", out);
+}

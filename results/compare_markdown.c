@@ -1,0 +1,27 @@
+// A comparison as Markdown, for the summary of a CI job. Nothing that a file holds is markup in it.
+#include "results/compare_private.h"
+
+#include <inttypes.h>
+
+void hn_compare_markdown(const struct hn_comparison *c, FILE *out) {
+    static const char *const mark[] = {"&#9989;", "&#10060;", "&#9888;&#65039;"};
+    json_t *rows = hn_compare_rows(c);
+    fprintf(out, "### %s hardneg compare\n\n", mark[c->end]);
+    hn_markdown_put(out, c->verdict);
+    fputs("\n\n", out);
+    hn_records_markdown(hn_compare_columns, rows, out);
+    json_decref(rows);
+    fprintf(out, "\n%" PRId64 " columns without a difference.", hn_compare_same(c));
+    if (c->comparable)
+        fprintf(out, " Noise of the host: %.1f %%.", 100 * c->floor);
+    else {
+        fputs(" Times are not gated: ", out);
+        hn_markdown_put(out, c->why_not);
+        fputc('.', out);
+    }
+    fputc('\n', out);
+    if (c->only_base + c->only_now > 0) {
+        fputc('\n', out);
+        hn_compare_print_missing(c, out);
+    }
+}

@@ -1,0 +1,41 @@
+// What the output formats of `compare` share (compare_describe.c).
+#ifndef HN_RESULTS_COMPARE_PRIVATE_H
+#define HN_RESULTS_COMPARE_PRIVATE_H
+
+#include "results/compare.h"
+#include "results/records.h"
+
+enum { HN_COMPARE_LABEL = 320, HN_COMPARE_TEXT = HN_COMPARE_LABEL + 128, HN_COMPARE_COSTS = 2 };
+
+// All cells of one cost.
+struct hn_compare_cost {
+    const char *metric;
+    int64_t cells, tested, slower;
+    const struct hn_compare_time *worst; // of those that are slower, else of all; NULL: no cells
+};
+struct hn_compare_cost hn_compare_cost(const struct hn_comparison *c, int which);
+
+// The gate of a line as text: "exact", "to 1e-06", "+0.002", "not gated".
+void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size);
+// "+1.2 %" of a change, or the difference where the value was 0.
+void hn_compare_amount(double from, double to, char *text, size_t size);
+// Whether a line's change is a number: texts and histograms differ or not.
+bool hn_compare_has_amount(const struct hn_compare_line *line);
+// The cell of a row of a table of BASE; "" if there is none.
+void hn_compare_label(const struct hn_comparison *c, const char *table, int64_t row,
+                      char text[HN_COMPARE_LABEL]);
+// "+10.2 % (0.098 -> 0.108) CELL", and of a time with its interval.
+void hn_compare_describe(const struct hn_comparison *c, const struct hn_compare_line *line,
+                         char text[HN_COMPARE_TEXT]);
+void hn_compare_describe_time(const struct hn_comparison *c, const struct hn_compare_time *t,
+                              char text[HN_COMPARE_TEXT]);
+
+// The rows of the table, columns that differ or are gated by name and then costs: records with the
+// keys of hn_compare_columns, and `note` where times are not all tested. Owned by the caller.
+json_t *hn_compare_rows(const struct hn_comparison *c);
+extern const struct hn_record_column hn_compare_columns[];
+// Columns that were compared, do not differ and have no row.
+int64_t hn_compare_same(const struct hn_comparison *c);
+void hn_compare_print_missing(const struct hn_comparison *c, FILE *out);
+
+#endif
