@@ -12,32 +12,15 @@ struct ab_params {
 };
 
 static const struct hn_option ab_options[] = {
-    {.name = "config",
-     .letter = 'c',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "JOB",
-     .offset = offsetof(struct ab_params, job),
-     .help = "the job file (YAML), short: it is run twice a round"},
-    {.name = "rounds",
-     .kind = HN_OPTION_INT,
-     .metavar = "N",
-     .initial = "11",
-     .min = 1,
-     .max = 1000,
-     .offset = offsetof(struct ab_params, rounds),
-     .help = "how often each program runs; fewer than 5 gate no times"},
-    {.name = "set",
-     .kind = HN_OPTION_LIST,
-     .metavar = "KEY=VALUE",
-     .offset = offsetof(struct ab_params, set),
-     .help = "replace a value of the job, for both"},
-    {.name = "gate",
-     .kind = HN_OPTION_LIST,
-     .metavar = "METRIC:LIMIT",
-     .offset = offsetof(struct ab_params, gate),
-     .help = "as in hardneg compare"},
-    HN_OPTION_THREADS(struct ab_params, ""),
-    {.name = NULL},
+    {HN_CONFIG_OPTION(struct ab_params, "the job file (YAML), short: it is run twice a round")},
+    {HN_INT_OPTION(struct ab_params, rounds, "rounds", "11", 1, 1000,
+                   "how often each program runs; fewer than 5 gate no times"),
+     .metavar = "N"},
+    {HN_SET_OPTION(struct ab_params, "replace a value of the job, for both")},
+    {HN_LIST_OPTION(struct ab_params, gate, "gate", "as in hardneg compare"),
+     .metavar = "METRIC:LIMIT"},
+    {HN_THREADS_OPTION(struct ab_params, "")},
+    {0},
 };
 
 static enum hn_code compare(struct hn_context *ctx, const struct hn_common *common,
@@ -96,14 +79,10 @@ const struct hn_command hn_cmd_ab = {
     .name = "ab",
     .usage = "hardneg ab OLD NEW -c JOB [options]",
     .summary = "two programs on one job, in turn: is the new one slower, does it give the same?",
-    .details =
-        "Runs OLD and NEW in turn, so that a slow spell of the machine falls on both, and compares "
-        "as\n"
-        "`hardneg compare` does. The samples of a time are the medians of the rounds: what differs "
-        "from\n"
-        "process to process is part of the noise.\n"
-        "\n"
-        "  hardneg ab /tmp/main/hardneg build/hardneg -c harness/jobs/smoke.yaml --rounds 21",
+    .details = "Runs OLD and NEW in turn, so that a slow spell of the machine falls on both, and "
+               "compares as `hardneg compare` does. The samples of a time are the medians of the "
+               "rounds: what differs from process to process is part of the noise.",
+    .examples = "hardneg ab /tmp/main/hardneg build/hardneg -c harness/jobs/smoke.yaml --rounds 21",
     .options = ab_options,
     .params_size = sizeof(struct ab_params),
     .json = true,

@@ -23,78 +23,27 @@ struct bench_params {
 };
 
 static const struct hn_option bench_options[] = {
-    {.name = "n",
-     .kind = HN_OPTION_INT,
-     .metavar = "N",
-     .initial = "10000",
-     .min = 2,
-     .max = 100000000,
-     .offset = offsetof(struct bench_params, n),
-     .help = "items"},
-    {.name = "dim",
-     .kind = HN_OPTION_INT,
-     .metavar = "D",
-     .initial = "128",
-     .min = 1,
-     .max = 65536,
-     .offset = offsetof(struct bench_params, dim),
-     .help = "dimensions"},
-    {.name = "M",
-     .kind = HN_OPTION_INT,
-     .metavar = "M",
-     .initial = "1000",
-     .min = 1,
-     .max = 1000000,
-     .offset = offsetof(struct bench_params, M),
-     .help = "candidates of the proximity graph"},
-    {.name = "K",
-     .kind = HN_OPTION_INT,
-     .metavar = "K",
-     .initial = "100",
-     .min = 1,
-     .max = 1000000,
-     .offset = offsetof(struct bench_params, K),
-     .help = "neighbours kept"},
-    {.name = "batch",
-     .kind = HN_OPTION_INT,
-     .metavar = "B",
-     .initial = "256",
-     .min = 2,
-     .max = 1000000,
-     .offset = offsetof(struct bench_params, batch),
-     .help = "batch size of walks"},
-    {.name = "keep",
-     .kind = HN_OPTION_INT,
-     .metavar = "k",
-     .initial = "512",
-     .min = 1,
-     .max = 1000000,
-     .offset = offsetof(struct bench_params, keep),
-     .help = "GCBS: mean entries kept per row"},
-    {.name = "reps",
-     .kind = HN_OPTION_INT,
-     .metavar = "R",
-     .initial = "5",
-     .min = 1,
-     .max = 10000,
-     .offset = offsetof(struct bench_params, reps),
-     .help = "repetitions"},
-    {.name = "warmup",
-     .kind = HN_OPTION_INT,
-     .metavar = "W",
-     .initial = "1",
-     .min = 0,
-     .max = 1000,
-     .offset = offsetof(struct bench_params, warmup),
-     .help = "repetitions before that are not counted"},
-    {.name = "threads",
-     .kind = HN_OPTION_INT,
-     .metavar = "T",
-     .min = 1,
-     .max = 4096,
-     .offset = offsetof(struct bench_params, threads),
-     .help = "threads (default: all there are)"},
-    {.name = NULL},
+    {HN_INT_OPTION(struct bench_params, n, "n", "10000", 2, 100000000, "items"), .metavar = "N"},
+    {HN_INT_OPTION(struct bench_params, dim, "dim", "128", 1, 65536, "dimensions"), .metavar = "D"},
+    {HN_INT_OPTION(struct bench_params, M, "M", "1000", 1, 1000000,
+                   "candidates of the proximity graph"),
+     .metavar = "M"},
+    {HN_INT_OPTION(struct bench_params, K, "K", "100", 1, 1000000, "neighbours kept"),
+     .metavar = "K"},
+    {HN_INT_OPTION(struct bench_params, batch, "batch", "256", 2, 1000000, "batch size of walks"),
+     .metavar = "B"},
+    {HN_INT_OPTION(struct bench_params, keep, "keep", "512", 1, 1000000,
+                   "GCBS: mean entries kept per row"),
+     .metavar = "k"},
+    {HN_INT_OPTION(struct bench_params, reps, "reps", "5", 1, 10000, "repetitions"),
+     .metavar = "R"},
+    {HN_INT_OPTION(struct bench_params, warmup, "warmup", "1", 0, 1000,
+                   "repetitions before that are not counted"),
+     .metavar = "W"},
+    {HN_INT_OPTION(struct bench_params, threads, "threads", NULL, 1, 4096,
+                   "threads (default: all there are)"),
+     .metavar = "T"},
+    {0},
 };
 
 // Sizes of one row.
@@ -598,21 +547,15 @@ const struct hn_command hn_cmd_bench = {
     .summary = "how fast the heavy parts are here, as shares of what the machine can do",
     .details =
         "Times each kernel on random unit rows with warm-up and repetition. Beside it stands what "
-        "the\n"
-        "machine could do, measured just before: matrix products at this dimension, reading "
-        "memory,\n"
-        "and the share of it that was reached. `sinks` is everything a sweep collects besides\n"
-        "histograms, as a share of the same sweep without (`sinks-half`: X X^T). A walk is given "
-        "per\n"
-        "batch and has no ceiling. `table` runs the rows of docs/notes/performance.md at their own "
-        "sizes,\n"
-        "up to 1,281,167 items: some minutes and 5 GiB. `linear` runs the proximity graph at "
-        "three\n"
-        "sizes: its time per item is to be the same. `train` (not part of `all`) is a step of\n"
-        "training on one thread, on made-up data of the recipes' shapes (`train-node`: an epoch),\n"
-        "beside what its matrix products would take.\n"
-        "\n"
-        "example: hardneg bench knn loss --n 20000 --dim 768 --json",
+        "the machine could do, measured just before: matrix products at this dimension, reading "
+        "memory, and the share of it that was reached. `sinks` is everything a sweep collects "
+        "besides histograms, as a share of the same sweep without (`sinks-half`: X X^T). A walk is "
+        "given per batch and has no ceiling. `table` runs the rows of docs/notes/performance.md at "
+        "their own sizes, up to 1,281,167 items: some minutes and 5 GiB. `linear` runs the "
+        "proximity graph at three sizes: its time per item is to be the same. `train` (not part of "
+        "`all`) is a step of training on one thread, on made-up data of the recipes' shapes "
+        "(`train-node`: an epoch), beside what its matrix products would take.",
+    .examples = "hardneg bench knn loss --n 20000 --dim 768 --json",
     .options = bench_options,
     .params_size = sizeof(struct bench_params),
     .json = true,

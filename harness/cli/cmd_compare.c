@@ -21,57 +21,31 @@ struct compare_params {
 static const char *const baseline_choices[] = {"fail", "ok", NULL};
 
 static const struct hn_option compare_options[] = {
-    {.name = "gate",
-     .kind = HN_OPTION_LIST,
-     .metavar = "METRIC:LIMIT",
-     .offset = offsetof(struct compare_params, gate),
-     .help = "hold this and nothing else, may be repeated, e.g. n_dot:0%, fn_ratio:+0.002, "
-             "cost_s:5%"},
-    {.name = "if-no-baseline",
-     .kind = HN_OPTION_CHOICE,
-     .metavar = "WHAT",
-     .initial = "fail",
-     .choices = baseline_choices,
-     .offset = offsetof(struct compare_params, if_no_baseline),
-     .help = "what a BASE that is not there means (fail: exit code 5)"},
-    {.name = "allow-missing",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct compare_params, allow_missing),
-     .help = "cells of BASE that NEW lacks do not fail"},
-    {.name = "noise-floor",
-     .kind = HN_OPTION_REAL,
-     .metavar = "PERCENT",
-     .initial = "0",
-     .max = 1000,
-     .offset = offsetof(struct compare_params, floor),
-     .help = "noise of this host's times, as hardneg doctor measures it"},
-    {.name = "markdown",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "FILE",
-     .offset = offsetof(struct compare_params, markdown),
-     .help = "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY"},
-    {.name = "junit",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "FILE",
-     .offset = offsetof(struct compare_params, junit),
-     .help = "write a JUnit report"},
-    {.name = "history",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "DIR",
-     .offset = offsetof(struct compare_params, history),
-     .help = "draw a metric over the results files in DIR and in its folders"},
-    {.name = "metric",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "NAME",
-     .offset = offsetof(struct compare_params, metric),
-     .help = "metric of --history (default: that of the first gate, else cost_s)"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "DIR",
-     .offset = offsetof(struct compare_params, output),
-     .help = "folder for the drawing of --history (default: that of the results)"},
-    {.name = NULL},
+    {HN_LIST_OPTION(struct compare_params, gate, "gate",
+                    "hold this and nothing else, e.g. n_dot:0%, fn_ratio:+0.002, cost_s:5%"),
+     .metavar = "METRIC:LIMIT"},
+    {HN_CHOICE_OPTION(struct compare_params, if_no_baseline, "if-no-baseline", "fail",
+                      baseline_choices, "what a BASE that is not there means (fail: exit code 5)"),
+     .metavar = "WHAT"},
+    {HN_BOOL_OPTION(struct compare_params, allow_missing, "allow-missing", NULL,
+                    "cells of BASE that NEW lacks do not fail")},
+    {HN_REAL_OPTION(struct compare_params, floor, "noise-floor", "0", 0, 1000,
+                    "noise of this host's times, as hardneg doctor measures it"),
+     .metavar = "PERCENT"},
+    {HN_TEXT_OPTION(struct compare_params, markdown, "markdown",
+                    "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY"),
+     .metavar = "FILE"},
+    {HN_TEXT_OPTION(struct compare_params, junit, "junit", "write a JUnit report"),
+     .metavar = "FILE"},
+    {HN_TEXT_OPTION(struct compare_params, history, "history",
+                    "draw a metric over the results files in DIR and in its folders"),
+     .metavar = "DIR"},
+    {HN_TEXT_OPTION(struct compare_params, metric, "metric",
+                    "metric of --history (default: that of the first gate, else cost_s)"),
+     .metavar = "NAME"},
+    {HN_OUTPUT_OPTION(struct compare_params, "DIR",
+                      "folder for the drawing of --history (default: that of the results)")},
+    {0},
 };
 
 // Opens a report for writing, lets `put` fill it, and closes it.
@@ -191,22 +165,17 @@ const struct hn_command hn_cmd_compare = {
     .summary = "hold results against earlier ones: a table, a verdict, an exit code",
     .details =
         "BASE and NEW are results files or folders of runs. Cells are matched by data, parameters "
-        "and\n"
-        "seed. Without --gate everything is held: ids, counters and histograms exactly, floats to "
-        "1e-6,\n"
-        "times by a test that is corrected for their number, beyond 5 % and the noise of the host, "
-        "where\n"
-        "both files are of one kind of machine. With --gate only what is named: METRIC is a "
-        "column, or\n"
-        "counters, quality or times; LIMIT is [+|-|=]NUMBER[%]. Without a sign a value may get "
-        "worse by\n"
-        "NUMBER (the column says which way is worse), + and - limit rises and falls, = both, % is "
-        "of BASE.\n"
-        "Exit code 1: a gate failed; 5: nothing comparable; not counted as a pass.\n"
-        "\n"
-        "  hardneg compare results/baseline.h5 results/smoke\n"
-        "  hardneg compare base.h5 new.h5 --gate n_dot:0% --gate fn_ratio:+0.002 --gate cost_s:5%\n"
-        "  hardneg compare --history results/nightly --metric cost_g",
+        "and seed. Without --gate everything is held: ids, counters and histograms exactly, floats "
+        "to 1e-6, times by a test that is corrected for their number, beyond 5 % and the noise of "
+        "the host, where both files are of one kind of machine. With --gate only what is named: "
+        "METRIC is a column, or counters, quality or times; LIMIT is [+|-|=]NUMBER[%]. Without a "
+        "sign a value may get worse by NUMBER (the column says which way is worse), + and - limit "
+        "rises and falls, = both, % is of BASE. Exit code 1: a gate failed; 5: nothing comparable; "
+        "not counted as a pass.",
+    .examples =
+        "hardneg compare results/baseline.h5 results/smoke\n"
+        "hardneg compare base.h5 new.h5 --gate n_dot:0% --gate fn_ratio:+0.002 --gate cost_s:5%\n"
+        "hardneg compare --history results/nightly --metric cost_g",
     .options = compare_options,
     .params_size = sizeof(struct compare_params),
     .json = true,

@@ -107,8 +107,8 @@ const struct hn_command hn_cmd_completion = {
     .name = "completion",
     .usage = "hardneg completion bash|zsh",
     .summary = "print the completion of a shell",
-    .details = "`make install` puts both in place; without it:\n\n"
-               "    source <(hardneg completion bash)",
+    .details = "`make install` puts both in place; without it:",
+    .examples = "source <(hardneg completion bash)",
     .options = hn_no_options,
     .min_args = 1,
     .max_args = 1,

@@ -18,20 +18,13 @@ struct doctor_params {
 };
 
 static const struct hn_option doctor_options[] = {
-    {.name = "rounds",
-     .kind = HN_OPTION_INT,
-     .metavar = "N",
-     .initial = "3",
-     .min = 1,
-     .max = 100,
-     .offset = offsetof(struct doctor_params, rounds),
-     .help = "rounds of two runs for the noise of the host"},
-    {.name = "no-noise",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct doctor_params, no_noise),
-     .help = "leave the noise out, which takes some seconds"},
-    HN_OPTION_THREADS(struct doctor_params, ""),
-    {.name = NULL},
+    {HN_INT_OPTION(struct doctor_params, rounds, "rounds", "3", 1, 100,
+                   "rounds of two runs for the noise of the host"),
+     .metavar = "N"},
+    {HN_BOOL_OPTION(struct doctor_params, no_noise, "no-noise", NULL,
+                    "leave the noise out, which takes some seconds")},
+    {HN_THREADS_OPTION(struct doctor_params, "")},
+    {0},
 };
 
 // A short job of what is timed in practice: a matrix sweep, a random gather, a walk, a shuffle.
@@ -194,15 +187,13 @@ const struct hn_command hn_cmd_doctor = {
     .name = "doctor",
     .usage = "hardneg doctor [options]",
     .summary = "what this machine has, how noisy its times are, and what to do about it",
-    .details = "Looks at the processor, the BLAS kernels, threads and their limits, clock, memory "
-               "pages and\n"
-               "counters, measures the rates of matrix products and of reading memory, and runs "
-               "itself against\n"
-               "itself on a short job: times that differ less than that say nothing.\n"
-               "\n"
-               "  hardneg doctor\n"
-               "  hardneg compare base.h5 new.h5 --noise-floor $(hardneg doctor --json | jq "
-               "'.noise_floor * 100')",
+    .details =
+        "Looks at the processor, the BLAS kernels, threads and their limits, clock, memory pages "
+        "and counters, measures the rates of matrix products and of reading memory, and runs "
+        "itself against itself on a short job: times that differ less than that say nothing.",
+    .examples = "hardneg doctor\n"
+                "hardneg compare base.h5 new.h5 --noise-floor $(hardneg doctor --json | jq "
+                "'.noise_floor * 100')",
     .options = doctor_options,
     .params_size = sizeof(struct doctor_params),
     .json = true,

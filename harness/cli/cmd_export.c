@@ -13,23 +13,13 @@ struct export_params {
 };
 
 static const struct hn_option export_options[] = {
-    {.name = "csv",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct export_params, csv),
-     .help = "comma-separated values (the only format so far, and the default)"},
-    {.name = "table",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "NAME",
-     .initial = "runs",
-     .offset = offsetof(struct export_params, table),
-     .help = "runs, timing, snapshots, or any other table of the file"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "FILE",
-     .offset = offsetof(struct export_params, output),
-     .help = "file to write (default: standard output)"},
-    {.name = NULL},
+    {HN_BOOL_OPTION(struct export_params, csv, "csv", NULL,
+                    "comma-separated values (the only format so far, and the default)")},
+    {HN_TEXT_OPTION(struct export_params, table, "table",
+                    "runs, timing, snapshots, or any other table of the file"),
+     .metavar = "NAME", .initial = "runs"},
+    {HN_OUTPUT_OPTION(struct export_params, "FILE", "file to write (default: standard output)")},
+    {0},
 };
 
 static void put_text(FILE *out, const char *text) {
@@ -127,13 +117,10 @@ const struct hn_command hn_cmd_export = {
     .usage = "hardneg export RESULTS --csv [--table NAME] [-o FILE]",
     .summary = "write a table of a results file as CSV",
     .details = "RESULTS is a results file or the folder of a run. One line per row, with a line of "
-               "names first,\n"
-               "as RFC 4180 has it; numbers in the shortest form that reads back equal, nothing "
-               "where none\n"
-               "applies.\n"
-               "\n"
-               "  hardneg export results/demo --csv -o runs.csv\n"
-               "  hardneg export results.h5 --csv --table timing | head",
+               "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
+               "equal, nothing where none applies.",
+    .examples = "hardneg export results/demo --csv -o runs.csv\n"
+                "hardneg export results.h5 --csv --table timing | head",
     .options = export_options,
     .params_size = sizeof(struct export_params),
     .min_args = 1,

@@ -83,19 +83,14 @@ const struct hn_command hn_cmd_import = {
         "-o FILE\n"
         "       hardneg import --linqs DIR -o FILE",
     .summary = "make a snapshot of your own embeddings, or append a step to one",
-    .details =
-        "Embeddings are rows of floats, labels one integer per row, both as saved by numpy.save. "
-        "Rows\n"
-        "may also come as .fvecs or .bvecs, or in HDF5 as ann-benchmarks has them; without labels, "
-        "their\n"
-        "items are unlabelled. A file that exists gets one more step: items and labels must be the "
-        "same,\n"
-        "and the step must come after its last. The file is replaced only when everything has "
-        "been\n"
-        "written.\n\n"
-        "    hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
-        "    hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
-        "    hardneg import --linqs datasets/cora -o cora.h5",
+    .details = "Embeddings are rows of floats, labels one integer per row, both as saved by "
+               "numpy.save. Rows may also come as .fvecs or .bvecs, or in HDF5 as ann-benchmarks "
+               "has them; without labels, their items are unlabelled. A file that exists gets one "
+               "more step: items and labels must be the same, and the step must come after its "
+               "last. The file is replaced only when everything has been written.",
+    .examples = "hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
+                "hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
+                "hardneg import --linqs datasets/cora -o cora.h5",
     .options = import_options,
     .params_size = sizeof(struct hn_import),
     .min_args = 0,

@@ -110,10 +110,9 @@ const struct hn_command hn_cmd_info = {
     .name = "info",
     .usage = "hardneg info FILE [--json]",
     .summary = "show what a snapshot file holds",
-    .details =
-        "Checks structure, labels, steps and graph, but not the values of the embeddings: that\n"
-        "is what `hardneg validate` does.\n\n"
-        "    hardneg info cifar10.h5 --json",
+    .details = "Checks structure, labels, steps and graph, but not the values of the embeddings: "
+               "that is what `hardneg validate` does.",
+    .examples = "hardneg info cifar10.h5 --json",
     .options = hn_no_options,
     .json = true,
     .min_args = 1,

@@ -2,14 +2,12 @@
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 
-#include <string.h>
-
 // Text for roff: a backslash, a hyphen and a line that begins with a dot or a quote mean
 // themselves.
-static void put(const char *text, size_t length) {
+static void put_text(const char *text) {
     bool line_start = true;
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
+    for (; *text; text++) {
+        char c = *text;
         if (line_start && (c == '.' || c == '\''))
             fputs("\\&", stdout);
         if (c == '\\')
@@ -20,30 +18,6 @@ static void put(const char *text, size_t length) {
             putchar(c);
         line_start = c == '\n';
     }
-}
-
-static void put_text(const char *text) { put(text, strlen(text)); }
-
-// Lines that begin with a space or with "hardneg " are examples and keep their breaks; the others
-// flow.
-static void put_details(const char *text) {
-    bool literal = false;
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        bool example = *text == ' ' || strncmp(text, "hardneg ", 8) == 0;
-        if (length > 0 && example != literal) {
-            puts(example ? ".IP\n.nf" : ".fi\n.PP");
-            literal = example;
-        }
-        if (length == 0)
-            puts(".PP");
-        put(text, length);
-        if (length > 0)
-            putchar('\n');
-        text += length + (text[length] == '\n');
-    }
-    if (literal)
-        puts(".fi");
 }
 
 static void put_option(const struct hn_option *o) {
@@ -74,7 +48,13 @@ static void put_command(const struct hn_command *command) {
     puts("\n.PP");
     put_usage(command->usage);
     puts(".PP");
-    put_details(command->details);
+    put_text(command->details);
+    puts("");
+    if (command->examples) {
+        puts(".IP\n.nf");
+        put_text(command->examples);
+        puts("\n.fi");
+    }
     for (const struct hn_option *o = command->options; o->name; o++)
         put_option(o);
 }
@@ -140,7 +120,8 @@ const struct hn_command hn_cmd_man = {
     .name = "man",
     .usage = "hardneg man",
     .summary = "print the manual page, in roff",
-    .details = "`make install` puts it in place.\n\n    hardneg man | man -l -",
+    .details = "`make install` puts it in place.",
+    .examples = "hardneg man | man -l -",
     .options = hn_no_options,
     .run = run,
 };

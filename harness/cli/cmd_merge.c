@@ -11,13 +11,8 @@ struct merge_params {
 };
 
 static const struct hn_option merge_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "FILE",
-     .offset = offsetof(struct merge_params, output),
-     .help = "the merged results file"},
-    {.name = NULL},
+    {HN_OUTPUT_OPTION(struct merge_params, "FILE", "the merged results file")},
+    {0},
 };
 
 static enum hn_code read_part(struct hn_context *ctx, const char *path, struct hn_results *out) {
@@ -88,13 +83,10 @@ const struct hn_command hn_cmd_merge = {
     .summary = "join the results of a job that was run in parts (run --shard i/n)",
     .details =
         "Gives the tables of one run, in its order, whatever the parts were. Parts of other jobs "
-        "are\n"
-        "refused; cells that several parts hold must agree; cells that none holds are named (exit "
-        "code 4,\n"
-        "and the merged file is partial: run the missing parts, and merge again).\n"
-        "\n"
-        "  for i in 1 2 3; do hardneg run -c job.yaml -o part$i --shard $i/3; done\n"
-        "  hardneg merge part1 part2 part3 -o results.h5",
+        "are refused; cells that several parts hold must agree; cells that none holds are named "
+        "(exit code 4, and the merged file is partial: run the missing parts, and merge again).",
+    .examples = "for i in 1 2 3; do hardneg run -c job.yaml -o part$i --shard $i/3; done\n"
+                "hardneg merge part1 part2 part3 -o results.h5",
     .options = merge_options,
     .params_size = sizeof(struct merge_params),
     .min_args = 1,

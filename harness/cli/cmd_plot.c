@@ -15,30 +15,18 @@ struct plot_params {
 static const char *const terms[] = {"svg", "pdf", "png", "dumb", NULL};
 
 static const struct hn_option plot_options[] = {
-    {.name = "figure",
-     .kind = HN_OPTION_LIST,
-     .offset = offsetof(struct plot_params, figure),
-     .help = "figure to draw (default: all that the results allow)",
+    {HN_LIST_OPTION(struct plot_params, figure, "figure",
+                    "figure to draw (default: all that the results allow)"),
      .metavar = "ID"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = HN_OPTION_TEXT,
-     .offset = offsetof(struct plot_params, output),
-     .help = "folder for the figures (default: figures beside the results)",
-     .metavar = "DIR"},
-    {.name = "term",
-     .kind = HN_OPTION_CHOICE,
-     .offset = offsetof(struct plot_params, term),
-     .initial = "svg",
-     .choices = terms,
-     .help = "format of the figures; dumb draws on the terminal",
+    {HN_OUTPUT_OPTION(struct plot_params, "DIR",
+                      "folder for the figures (default: figures beside the results)")},
+    {HN_CHOICE_OPTION(struct plot_params, term, "term", "svg", terms,
+                      "format of the figures; dumb draws on the terminal"),
      .metavar = "TERM"},
-    {.name = "style",
-     .kind = HN_OPTION_TEXT,
-     .offset = offsetof(struct plot_params, style),
-     .help = "gnuplot commands that change the theme",
+    {HN_TEXT_OPTION(struct plot_params, style, "style", "gnuplot commands that change the theme"),
      .metavar = "FILE"},
-    {.name = NULL}};
+    {0},
+};
 
 // The folder for figures: as asked for, or beside the results file. Owned by the caller.
 static char *find_folder(struct hn_context *ctx, const char *file, const char *output) {
@@ -153,15 +141,12 @@ const struct hn_command hn_cmd_plot = {
         "hardneg plot RESULTS [--figure ID]... [-o DIR] [--term svg|pdf|png|dumb] [--style FILE]",
     .summary = "draw figures from a results file or a run directory",
     .details = "RESULTS is a results file or the directory of a run. Every figure leaves its data "
-               "(ID.tsv), a\n"
-               "gnuplot script that draws it again (ID.gp) and the picture; the paths of the "
-               "pictures are\n"
-               "printed. Without --figure, every figure is drawn that the results allow; what is "
-               "left out is\n"
-               "named with the reason. A file given by --style is loaded after the theme.\n"
-               "\n"
-               "  hardneg plot results/demo --term pdf\n"
-               "  hardneg plot results.h5 --figure bs-fig4 --term dumb\n",
+               "(ID.tsv), a gnuplot script that draws it again (ID.gp) and the picture; the paths "
+               "of the pictures are printed. Without --figure, every figure is drawn that the "
+               "results allow; what is left out is named with the reason. A file given by --style "
+               "is loaded after the theme.",
+    .examples = "hardneg plot results/demo --term pdf\n"
+                "hardneg plot results.h5 --figure bs-fig4 --term dumb",
     .options = plot_options,
     .params_size = sizeof(struct plot_params),
     .min_args = 1,

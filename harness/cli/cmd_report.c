@@ -13,13 +13,10 @@ struct report_params {
 };
 
 static const struct hn_option report_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = HN_OPTION_TEXT,
-     .offset = offsetof(struct report_params, output),
-     .help = "the page (default: index.html beside the results)",
-     .metavar = "FILE"},
-    {.name = NULL}};
+    {HN_OUTPUT_OPTION(struct report_params, "FILE",
+                      "the page (default: index.html beside the results)")},
+    {0},
+};
 
 struct paths {
     char *file, *page, *scratch, *ids, *name;
@@ -103,14 +100,11 @@ const struct hn_command hn_cmd_report = {
     .name = "report",
     .usage = "hardneg report RESULTS [-o FILE]",
     .summary = "one self-contained page: what was run, samplers, claims, figures, provenance",
-    .details =
-        "RESULTS is a results file or the directory of a run. The page needs no network: figures "
-        "are\n"
-        "part of it. Figures that the results do not allow are named with the reason. Where the\n"
-        "results come from `hardneg reproduce`, every figure is drawn from its own cells and the\n"
-        "claims stand in the page with their verdicts.\n"
-        "\n"
-        "  hardneg report results/demo -o index.html\n",
+    .details = "RESULTS is a results file or the directory of a run. The page needs no network: "
+               "figures are part of it. Figures that the results do not allow are named with the "
+               "reason. Where the results come from `hardneg reproduce`, every figure is drawn "
+               "from its own cells and the claims stand in the page with their verdicts.",
+    .examples = "hardneg report results/demo -o index.html",
     .options = report_options,
     .params_size = sizeof(struct report_params),
     .min_args = 1,

@@ -26,67 +26,37 @@ struct reproduce_params {
 static const char *const terms[] = {"svg", "pdf", "png", "none", NULL};
 
 static const struct hn_option reproduce_options[] = {
-    {.name = "all",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct reproduce_params, all),
-     .help = "everything that snapshots can show"},
-    {.name = "training",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct reproduce_params, training),
-     .help = "everything that needs training runs"},
-    {.name = "list",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct reproduce_params, list),
-     .help = "list the identifiers and what is missing for each; runs nothing"},
-    {.name = "data",
-     .letter = 'd',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "DIR",
-     .initial = "datasets",
-     .offset = offsetof(struct reproduce_params, data),
-     .help = "folder of snapshots, or one snapshot; for trainings: of data sets"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "DIR",
-     .initial = "results/reproduce",
-     .offset = offsetof(struct reproduce_params, output),
-     .help = "folder of the run; what is there already is not run again"},
-    {.name = "results",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "FILE",
-     .offset = offsetof(struct reproduce_params, results),
-     .help = "judge these results instead of running anything"},
-    {.name = "quick",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct reproduce_params, quick),
-     .help = "3 seeds of 40 batches, and small trainings"},
-    {.name = "full",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct reproduce_params, full),
-     .help = "10 seeds of 300 batches (20 of trainings), and costs at all the papers' sizes"},
-    {.name = "seeds",
-     .kind = HN_OPTION_INT,
-     .metavar = "N",
-     .min = 1,
-     .max = 100,
-     .offset = offsetof(struct reproduce_params, seeds),
-     .help = "seeds 1 to N (default: 5)"},
-    {.name = "claims",
-     .kind = HN_OPTION_LIST,
-     .metavar = "FILE",
-     .offset = offsetof(struct reproduce_params, claims),
-     .help = "a claim file of your own, beside the papers' (docs/reference/claims.md)"},
-    {.name = "term",
-     .kind = HN_OPTION_CHOICE,
-     .metavar = "T",
-     .initial = "svg",
-     .choices = terms,
-     .offset = offsetof(struct reproduce_params, term),
-     .help = "format of the figures"},
-    HN_OPTION_THREADS(struct reproduce_params, ""),
-    HN_OPTION_WORKERS(struct reproduce_params, "trainings"),
-    {.name = NULL},
+    {HN_BOOL_OPTION(struct reproduce_params, all, "all", NULL,
+                    "everything that snapshots can show")},
+    {HN_BOOL_OPTION(struct reproduce_params, training, "training", NULL,
+                    "everything that needs training runs")},
+    {HN_BOOL_OPTION(struct reproduce_params, list, "list", NULL,
+                    "list the identifiers and what is missing for each; runs nothing")},
+    {HN_TEXT_OPTION(struct reproduce_params, data, "data",
+                    "folder of snapshots, or one snapshot; for trainings: of data sets"),
+     .letter = 'd', .metavar = "DIR", .initial = "datasets"},
+    {HN_OUTPUT_OPTION(struct reproduce_params, "DIR",
+                      "folder of the run; what is there already is not run again"),
+     .initial = "results/reproduce"},
+    {HN_TEXT_OPTION(struct reproduce_params, results, "results",
+                    "judge these results instead of running anything"),
+     .metavar = "FILE"},
+    {HN_BOOL_OPTION(struct reproduce_params, quick, "quick", NULL,
+                    "3 seeds of 40 batches, and small trainings")},
+    {HN_BOOL_OPTION(
+        struct reproduce_params, full, "full", NULL,
+        "10 seeds of 300 batches (20 of trainings), and costs at all the papers' sizes")},
+    {HN_INT_OPTION(struct reproduce_params, seeds, "seeds", NULL, 1, 100,
+                   "seeds 1 to N (default: 5)"),
+     .metavar = "N"},
+    {HN_LIST_OPTION(struct reproduce_params, claims, "claims",
+                    "a claim file of your own, beside the papers' (docs/reference/claims.md)"),
+     .metavar = "FILE"},
+    {HN_CHOICE_OPTION(struct reproduce_params, term, "term", "svg", terms, "format of the figures"),
+     .metavar = "T"},
+    {HN_THREADS_OPTION(struct reproduce_params, "")},
+    {HN_WORKERS_OPTION(struct reproduce_params, "trainings")},
+    {0},
 };
 
 enum { BOOKS_MAX = 32, ENTRIES_MAX = 512 };
@@ -471,20 +441,13 @@ const struct hn_command hn_cmd_reproduce = {
     .summary = "figures, tables and claims of the papers, measured here, with verdicts",
     .details =
         "Runs what a figure or table of a paper needs on your snapshots, and judges what the paper "
-        "claims\n"
-        "of it: holds (the 95 % interval lies wholly on the claimed side), fails (wholly on the "
-        "other),\n"
-        "inconclusive (with the number of seeds that would settle it), or not tested (and what is "
-        "missing).\n"
-        "The program exits with 0 when a claim fails. Leaves in DIR: results.h5 with the "
-        "claims, "
-        "ids/\n"
-        "(one results file for each identifier), figures/, jobs/ and cells/; given again, the same "
-        "command\n"
-        "goes on where it stopped.\n"
-        "\n"
-        "example: hardneg reproduce bs-fig4 gc-fig3 --data snapshots -o results/reproduce\n"
-        "         hardneg reproduce --list",
+        "claims of it: holds (the 95 % interval lies wholly on the claimed side), fails (wholly on "
+        "the other), inconclusive (with the number of seeds that would settle it), or not tested "
+        "(and what is missing). The program exits with 0 when a claim fails. Leaves in DIR: "
+        "results.h5 with the claims, ids/ (one results file for each identifier), figures/, jobs/ "
+        "and cells/; given again, the same command goes on where it stopped.",
+    .examples = "hardneg reproduce bs-fig4 gc-fig3 --data snapshots -o results/reproduce\n"
+                "hardneg reproduce --list",
     .options = reproduce_options,
     .params_size = sizeof(struct reproduce_params),
     .json = true,

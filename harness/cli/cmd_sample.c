@@ -20,53 +20,24 @@ struct sample_params {
     int64_t step, batch, epochs, seed, threads;
 };
 
-#define FIELD(member) offsetof(struct sample_params, member)
-
 static const struct hn_option sample_options[] = {
-    {.name = "sampler",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "SAMPLER",
-     .offset = FIELD(sampler),
-     .help = "as in a job file: knn, or '{batchsampler: {M: 500}}'"},
-    {.name = "step",
-     .letter = 's',
-     .kind = HN_OPTION_INT,
-     .metavar = "STEP",
-     .max = INFINITY,
-     .offset = FIELD(step),
-     .help = "step of the series to sample from (default: the last)"},
-    {.name = "batch",
-     .letter = 'b',
-     .kind = HN_OPTION_INT,
-     .metavar = "B",
-     .initial = "256",
-     .min = 2,
-     .max = INT32_MAX,
-     .offset = FIELD(batch),
-     .help = "items of a batch"},
-    {.name = "epochs",
-     .kind = HN_OPTION_INT,
-     .metavar = "E",
-     .initial = "1",
-     .min = 1,
-     .max = 1000000,
-     .offset = FIELD(epochs),
-     .help = "epochs, one after the other in the file"},
-    {.name = "seed",
-     .kind = HN_OPTION_INT,
-     .metavar = "S",
-     .initial = "1",
-     .max = INFINITY,
-     .offset = FIELD(seed),
-     .help = "seed of the sampler"},
-    HN_OPTION_THREADS(struct sample_params, "; the file does not depend on them"),
-    {.name = "output",
-     .letter = 'o',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "FILE",
-     .offset = FIELD(output),
-     .help = "the file of batches (.npy)"},
-    {.name = NULL}};
+    {HN_TEXT_OPTION(struct sample_params, sampler, "sampler",
+                    "as in a job file: knn, or '{batchsampler: {M: 500}}'"),
+     .metavar = "SAMPLER"},
+    {HN_INT_OPTION(struct sample_params, step, "step", NULL, 0, INFINITY,
+                   "step of the series to sample from (default: the last)"),
+     .letter = 's', .metavar = "STEP"},
+    {HN_INT_OPTION(struct sample_params, batch, "batch", "256", 2, INT32_MAX, "items of a batch"),
+     .letter = 'b', .metavar = "B"},
+    {HN_INT_OPTION(struct sample_params, epochs, "epochs", "1", 1, 1000000,
+                   "epochs, one after the other in the file"),
+     .metavar = "E"},
+    {HN_INT_OPTION(struct sample_params, seed, "seed", "1", 0, INFINITY, "seed of the sampler"),
+     .metavar = "S"},
+    {HN_THREADS_OPTION(struct sample_params, "; the file does not depend on them")},
+    {HN_OUTPUT_OPTION(struct sample_params, "FILE", "the file of batches (.npy)")},
+    {0},
+};
 
 // Everything that is open while batches are drawn.
 struct work {
@@ -226,12 +197,11 @@ const struct hn_command hn_cmd_sample = {
     .usage = "hardneg sample SNAPSHOT --sampler SAMPLER [--step S] [--batch B] [--epochs E] "
              "[--seed S] -o FILE",
     .summary = "write the batches of a sampler, for your own training",
-    .details =
-        "The file is an array of NumPy, int64 [batches, B], of places in the snapshot (0-based),\n"
-        "a batch in each row; short batches, which may end an epoch, are filled up with -1. The\n"
-        "sampler is built on the step itself, whatever its option t says. The same seed gives the\n"
-        "same file for any number of threads.\n\n"
-        "    hardneg sample mine.h5 --sampler '{batchsampler: {M: 500, K: 300}}' -o order.npy",
+    .details = "The file is an array of NumPy, int64 [batches, B], of places in the snapshot "
+               "(0-based), a batch in each row; short batches, which may end an epoch, are filled "
+               "up with -1. The sampler is built on the step itself, whatever its option t says. "
+               "The same seed gives the same file for any number of threads.",
+    .examples = "hardneg sample mine.h5 --sampler '{batchsampler: {M: 500, K: 300}}' -o order.npy",
     .options = sample_options,
     .params_size = sizeof(struct sample_params),
     .min_args = 1,

@@ -27,11 +27,10 @@ const struct hn_command hn_cmd_synth = {
     .name = "synth",
     .usage = "hardneg synth -o FILE [--n N] [--dim D] [--classes C] [--steps S] [--views 1|2]",
     .summary = "write a synthetic series of labelled embeddings",
-    .details =
-        "Clusters on the sphere, in groups that lie close together so that hard negatives exist,\n"
-        "which tighten over the steps as classes do in training. The same options and seed give\n"
-        "the same values for any number of threads.\n\n"
-        "    hardneg synth -o clusters.h5 --n 10000 --classes 10 --steps 5",
+    .details = "Clusters on the sphere, in groups that lie close together so that hard negatives "
+               "exist, which tighten over the steps as classes do in training. The same options "
+               "and seed give the same values for any number of threads.",
+    .examples = "hardneg synth -o clusters.h5 --n 10000 --classes 10 --steps 5",
     .options = hn_synth_options,
     .params_size = sizeof(struct hn_synth),
     .run = run_synth};

@@ -17,57 +17,29 @@ struct train_params {
 };
 
 static const struct hn_option train_options[] = {
-    {.name = "config",
-     .letter = 'c',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "JOB",
-     .offset = offsetof(struct train_params, job),
-     .help = "the job file (YAML), with a task"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = HN_OPTION_TEXT,
-     .metavar = "DIR",
-     .offset = offsetof(struct train_params, output),
-     .help = "folder of results, checkpoints and snapshots"},
-    {.name = "data",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "DIR",
-     .offset = offsetof(struct train_params, data),
-     .help = "folder that data sets are looked for in (default: that of the job file)"},
-    {.name = "cache",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "DIR",
-     .offset = offsetof(struct train_params, cache),
-     .help = "folder for what is made once from the data (default: that of -o)"},
-    {.name = "set",
-     .kind = HN_OPTION_LIST,
-     .metavar = "KEY=VALUE",
-     .offset = offsetof(struct train_params, set),
-     .help = "replace a value of the job, e.g. --set steps=20"},
-    {.name = "dry-run",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct train_params, dry_run),
-     .letter = 'n',
-     .help = "list the runs and stop"},
-    {.name = "again",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct train_params, again),
-     .help = "run again what failed before"},
-    {.name = "filter",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "RE",
-     .offset = offsetof(struct train_params, filter),
-     .help = "only runs whose line in --dry-run matches this regular expression"},
-    {.name = "shard",
-     .kind = HN_OPTION_TEXT,
-     .metavar = "i/n",
-     .offset = offsetof(struct train_params, shard),
-     .help = "only part i of n of the job, i from 1; hardneg merge joins the parts"},
-    HN_OPTION_THREADS(struct train_params, "; results do not depend on them"),
-    HN_OPTION_WORKERS(struct train_params, "runs"),
-    HN_OPTION_MEMORY(struct train_params, ""),
-    HN_OPTION_JOB_SEED(struct train_params),
-    {.name = NULL},
+    {HN_CONFIG_OPTION(struct train_params, "the job file (YAML), with a task")},
+    {HN_OUTPUT_OPTION(struct train_params, "DIR", "folder of results, checkpoints and snapshots")},
+    {HN_TEXT_OPTION(struct train_params, data, "data",
+                    "folder that data sets are looked for in (default: that of the job file)"),
+     .metavar = "DIR"},
+    {HN_TEXT_OPTION(struct train_params, cache, "cache",
+                    "folder for what is made once from the data (default: that of -o)"),
+     .metavar = "DIR"},
+    {HN_SET_OPTION(struct train_params, "replace a value of the job, e.g. --set steps=20")},
+    {HN_BOOL_OPTION(struct train_params, dry_run, "dry-run", NULL, "list the runs and stop"),
+     .letter = 'n'},
+    {HN_BOOL_OPTION(struct train_params, again, "again", NULL, "run again what failed before")},
+    {HN_TEXT_OPTION(struct train_params, filter, "filter",
+                    "only runs whose line in --dry-run matches this regular expression"),
+     .metavar = "RE"},
+    {HN_TEXT_OPTION(struct train_params, shard, "shard",
+                    "only part i of n of the job, i from 1; hardneg merge joins the parts"),
+     .metavar = "i/n"},
+    {HN_THREADS_OPTION(struct train_params, "; results do not depend on them")},
+    {HN_WORKERS_OPTION(struct train_params, "runs")},
+    {HN_MEMORY_OPTION(struct train_params, "")},
+    {HN_JOB_SEED_OPTION(struct train_params)},
+    {0},
 };
 
 static int64_t list_runs(const struct hn_runner *run) {
@@ -201,17 +173,13 @@ const struct hn_command hn_cmd_train = {
     .usage = "hardneg train -c JOB -o DIR [options]",
     .summary = "train encoders with a sampler in the loop, into results.h5 and snapshots",
     .details =
-        "Runs every point of the job's grid (tasks, losses, weightings, temperatures, batch "
-        "sizes,\n"
-        "samplers, seeds) and prints accuracies, with the untrained encoder and differences "
-        "paired\n"
-        "by seed. A run that was interrupted goes on, bit for bit, when the same command is given\n"
+        "Runs every point of the job's grid (tasks, losses, weightings, temperatures, batch sizes, "
+        "samplers, seeds) and prints accuracies, with the untrained encoder and differences paired "
+        "by seed. A run that was interrupted goes on, bit for bit, when the same command is given "
         "again. Runs train side by side, one for each thread: --workers 1 gives every run the "
-        "whole\n"
-        "machine, for costs. Leaves in DIR: results.h5 (/runs, /training), cells/ (one file per "
-        "run), and in\n"
-        "runs/ the snapshot series that the job asks for (series.h5).\n\n"
-        "    hardneg train -c harness/jobs/train-cora.yaml --data datasets -o results/cora",
+        "whole machine, for costs. Leaves in DIR: results.h5 (/runs, /training), cells/ (one file "
+        "per run), and in runs/ the snapshot series that the job asks for (series.h5).",
+    .examples = "hardneg train -c harness/jobs/train-cora.yaml --data datasets -o results/cora",
     .options = train_options,
     .params_size = sizeof(struct train_params),
     .min_args = 0,

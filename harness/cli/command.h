@@ -19,7 +19,8 @@ struct hn_command {
     const char *name;
     const char *usage;               // "hardneg run -c JOB [-o DIR] ..."
     const char *summary;             // one line
-    const char *details;             // a paragraph or two for --help, with an example
+    const char *details;             // a paragraph for --help
+    const char *examples;            // what to type, one on a line; NULL = none
     const struct hn_option *options; // own options, never NULL
     size_t params_size;
     bool json;              // takes --json
@@ -31,23 +32,29 @@ struct hn_command {
 };
 
 // Options that several commands have, at a field of their parameters; `more` is joined to the help.
-#define HN_OPTION_THREADS(type, more)                                                              \
-    {                                                                                              \
-        .name = "threads", .kind = HN_OPTION_INT, .metavar = "N", .min = 1, .max = 4096,           \
-        .offset = offsetof(type, threads), .help = "threads (default: all there are)" more         \
-    }
-#define HN_OPTION_MEMORY(type, more)                                                               \
-    {                                                                                              \
-        .name = "memory", .kind = HN_OPTION_SIZE, .metavar = "SIZE", .max = INFINITY,              \
-        .offset = offsetof(type, memory), .help = "most memory for data, e.g. 4GiB" more           \
-    }
-#define HN_OPTION_JOB_SEED(type)                                                                   \
-    {                                                                                              \
-        .name = "seed", .kind = HN_OPTION_INT, .metavar = "S", .max = INFINITY,                    \
-        .offset = offsetof(type, seed), .help = "replace the job's seeds by this one"              \
-    }
+#define HN_THREADS_OPTION(type, more)                                                              \
+    HN_INT_OPTION(type, threads, "threads", NULL, 1, 4096,                                         \
+                  "threads (default: all there are)" more),                                        \
+        .metavar = "N"
+#define HN_MEMORY_OPTION(type, more)                                                               \
+    HN_SIZE_OPTION(type, memory, "memory", NULL, 0, INFINITY,                                      \
+                   "most memory for data, e.g. 4GiB" more),                                        \
+        .metavar = "SIZE"
+#define HN_JOB_SEED_OPTION(type)                                                                   \
+    HN_INT_OPTION(type, seed, "seed", NULL, 0, INFINITY, "replace the job's seeds by this one"),   \
+        .metavar = "S"
+#define HN_WORKERS_OPTION(type, what)                                                              \
+    HN_INT_OPTION(type, workers, "workers", NULL, 1, HN_PROCESSES_MAX,                             \
+                  what " trained at the same time, which share the threads; with 1 each is alone " \
+                       "(default: one for each thread that has 2 GiB of memory)"),                 \
+        .metavar = "N"
+#define HN_CONFIG_OPTION(type, help)                                                               \
+    HN_TEXT_OPTION(type, job, "config", help), .letter = 'c', .metavar = "JOB"
+#define HN_OUTPUT_OPTION(type, value, help)                                                        \
+    HN_TEXT_OPTION(type, output, "output", help), .letter = 'o', .metavar = value
+#define HN_SET_OPTION(type, help) HN_LIST_OPTION(type, set, "set", help), .metavar = "KEY=VALUE"
 
-extern const struct hn_option hn_no_options[];
+extern const struct hn_option hn_no_options[]; // of commands that have none of their own
 
 // All commands, NULL-terminated: the program, its manual page and the completion read this list.
 extern const struct hn_command *const hn_commands[];

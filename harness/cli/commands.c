@@ -26,33 +26,19 @@ const struct hn_exit hn_exits[] = {
     {0, NULL},
 };
 
-const struct hn_option hn_no_options[] = {{.name = NULL}};
+const struct hn_option hn_no_options[] = {
+    {0},
+};
 
 static const struct hn_option common_options[] = {
-    {.name = "quiet",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, quiet),
-     .letter = 'q',
-     .help = "say nothing but errors"},
-    {.name = "verbose",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, verbose),
-     .letter = 'v',
-     .help = "say more"},
-    {.name = "help",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, help),
-     .letter = 'h',
-     .help = "show this help"},
-    {.name = "version",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, version),
-     .help = "show the version"},
-    {.name = "json",
-     .kind = HN_OPTION_BOOL,
-     .offset = offsetof(struct hn_common, json),
-     .help = "print one JSON document on standard output"},
-    {.name = NULL},
+    {HN_BOOL_OPTION(struct hn_common, quiet, "quiet", NULL, "say nothing but errors"),
+     .letter = 'q'},
+    {HN_BOOL_OPTION(struct hn_common, verbose, "verbose", NULL, "say more"), .letter = 'v'},
+    {HN_BOOL_OPTION(struct hn_common, help, "help", NULL, "show this help"), .letter = 'h'},
+    {HN_BOOL_OPTION(struct hn_common, version, "version", NULL, "show the version")},
+    {HN_BOOL_OPTION(struct hn_common, json, "json", NULL,
+                    "print one JSON document on standard output")},
+    {0},
 };
 enum { COMMON = sizeof common_options / sizeof common_options[0] - 1 };
 

@@ -8,15 +8,6 @@
 
 enum { HN_PROCESSES_MAX = 256 };
 
-// The option of commands that train.
-#define HN_OPTION_WORKERS(type, what)                                                              \
-    {                                                                                              \
-        .name = "workers", .kind = HN_OPTION_INT, .metavar = "N", .min = 1,                        \
-        .max = HN_PROCESSES_MAX, .offset = offsetof(type, workers),                                \
-        .help = what " trained at the same time, which share the threads; with 1 each is alone "   \
-                     "(default: one for each thread that has 2 GiB of memory)"                     \
-    }
-
 struct hn_process; // what a worker tells of itself
 
 struct hn_processes {
