@@ -111,10 +111,9 @@ static enum hn_code add_rates(struct hn_context *ctx, struct hn_checkup *c) {
     double gflops, gbs;
     if (hn_host_sgemm(ctx, 128, 5, &gflops) || hn_host_read(ctx, 5, &gbs))
         return ctx->code;
-    hn_checkup_add(c, "sgemm", HN_CHECK_FINE, NULL,
-                   "%.4g GFLOP/s on %d threads (inner dimension 128)", gflops, ctx->threads);
-    hn_checkup_add(c, "memory read", HN_CHECK_FINE, NULL, "%.3g GB/s on %d threads", gbs,
+    hn_checkup_add(c, "sgemm", NULL, "%.4g GFLOP/s on %d threads (inner dimension 128)", gflops,
                    ctx->threads);
+    hn_checkup_add(c, "memory read", NULL, "%.3g GB/s on %d threads", gbs, ctx->threads);
     return HN_OK;
 }
 
@@ -124,7 +123,7 @@ static enum hn_code add_noise(struct hn_context *ctx, const struct doctor_params
     if (measure_noise(ctx, p, &noise))
         return ctx->code;
     c->noise = noise;
-    hn_checkup_add(c, "noise floor", noise > 0.1 ? HN_CHECK_ADVICE : HN_CHECK_FINE,
+    hn_checkup_add(c, "noise floor",
                    noise > 0.1
                        ? "times of single runs can show larger slowdowns only: gate counters, "
                          "and times with hardneg ab, or free the machine"
@@ -133,7 +132,7 @@ static enum hn_code add_noise(struct hn_context *ctx, const struct doctor_params
                    "runs)",
                    100 * noise, (long long)(2 * p->rounds));
     if (noise > 0)
-        hn_checkup_add(c, "for compare", HN_CHECK_FINE, NULL, "--noise-floor %.1f", 100 * noise);
+        hn_checkup_add(c, "for compare", NULL, "--noise-floor %.1f", 100 * noise);
     return HN_OK;
 }
 

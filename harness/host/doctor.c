@@ -10,55 +10,46 @@
 #include <string.h>
 #include <unistd.h>
 
-void hn_checkup_add(struct hn_checkup *c, const char *name, enum hn_check_state state,
-                    const char *advice, const char *fmt, ...) {
-    if (c->n == (int)(sizeof c->check / sizeof c->check[0]))
-        return;
-    struct hn_check *check = &c->check[c->n++];
+struct hn_check *hn_checkup_add(struct hn_checkup *c, const char *name, const char *advice,
+                                const char *fmt, ...) {
+    enum { CHECKS = sizeof c->check / sizeof c->check[0] };
+    struct hn_check *check = &c->check[c->n < CHECKS ? c->n++ : CHECKS - 1];
     va_list args;
     va_start(args, fmt);
     vsnprintf(check->text, sizeof check->text, fmt, args);
     va_end(args);
     snprintf(check->name, sizeof check->name, "%s", name);
     snprintf(check->advice, sizeof check->advice, "%s", advice ? advice : "");
-    check->state = state;
+    check->state = advice ? HN_CHECK_ADVICE : HN_CHECK_FINE;
+    return check;
 }
 
-// The first line of a file; "" if it cannot be read.
-static void read_line(const char *path, char *text, int size) {
-    text[0] = '\0';
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return;
-    if (!fgets(text, size, file))
-        text[0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    fclose(file);
+static void first_line(const char *path, char *text, size_t size) {
+    hn_host_file_value(path, "", "", text, size);
 }
 
 static void add_blas(struct hn_checkup *c) {
     const char *better = hn_blas_better_core(hn_blas_core());
     const char *set = getenv("OPENBLAS_CORETYPE");
-    char advice[160] = "";
+    char advice[160];
     if (better)
         snprintf(advice, sizeof advice,
                  "%s would be faster: unset OPENBLAS_CORETYPE, or set it to it", better);
-    hn_checkup_add(c, "BLAS kernels", better ? HN_CHECK_ADVICE : HN_CHECK_FINE, advice, "%s%s%s%s",
-                   hn_blas_core(), set ? " (OPENBLAS_CORETYPE=" : "", set ? set : "",
-                   set ? ")" : "");
-    hn_checkup_add(c, "BLAS library", HN_CHECK_FINE, NULL, "%.200s", hn_blas_config());
+    hn_checkup_add(c, "BLAS kernels", better ? advice : NULL, "%s%s%s%s", hn_blas_core(),
+                   set ? " (OPENBLAS_CORETYPE=" : "", set ? set : "", set ? ")" : "");
+    hn_checkup_add(c, "BLAS library", NULL, "%.200s", hn_blas_config());
 }
 
 // Processors that the control group grants, 0 = no limit or unknown; versions 2 and 1.
 static double group_quota(void) {
     char line[128];
     long long quota, period;
-    read_line("/sys/fs/cgroup/cpu.max", line, sizeof line);
+    first_line("/sys/fs/cgroup/cpu.max", line, sizeof line);
     if (sscanf(line, "%lld %lld", &quota, &period) == 2 && period > 0)
         return (double)quota / (double)period;
-    read_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", line, sizeof line);
+    first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", line, sizeof line);
     quota = atoll(line);
-    read_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", line, sizeof line);
+    first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", line, sizeof line);
     period = atoll(line);
     return quota > 0 && period > 0 ? (double)quota / (double)period : 0;
 }
@@ -67,18 +58,18 @@ static void add_threads(struct hn_checkup *c, int threads) {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     double quota = group_quota(), load[1] = {0};
     bool many = threads > online || (quota > 0 && threads > quota + 0.01);
-    hn_checkup_add(c, "threads", many ? HN_CHECK_ADVICE : HN_CHECK_FINE,
+    hn_checkup_add(c, "threads",
                    many ? "more threads than processors only wait: --threads, or OMP_NUM_THREADS"
                         : NULL,
                    "%d of %ld processors", threads, online);
     if (quota > 0)
-        hn_checkup_add(c, "group's quota", HN_CHECK_FINE, NULL, "%.2f processors", quota);
+        hn_checkup_add(c, "group's quota", NULL, "%.2f processors", quota);
     else
-        hn_checkup_add(c, "group's quota", HN_CHECK_FINE, NULL, "none");
+        hn_checkup_add(c, "group's quota", NULL, "none");
     if (getloadavg(load, 1) == 1) {
         bool busy = load[0] > 0.5 * (double)online;
-        hn_checkup_add(c, "load", busy ? HN_CHECK_ADVICE : HN_CHECK_FINE,
-                       busy ? "others are at work here: times of now mean little" : NULL,
+        hn_checkup_add(c, "load",
+                       busy ? "other programs run: times measured now mean little" : NULL,
                        "%.2f in the last minute", load[0]);
     }
 }
@@ -86,33 +77,33 @@ static void add_threads(struct hn_checkup *c, int threads) {
 static void add_memory(struct hn_checkup *c) {
     char line[128];
     double gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30);
-    read_line("/sys/fs/cgroup/memory.max", line, sizeof line);
+    first_line("/sys/fs/cgroup/memory.max", line, sizeof line);
     if (!*line)
-        read_line("/sys/fs/cgroup/memory/memory.limit_in_bytes", line, sizeof line);
+        first_line("/sys/fs/cgroup/memory/memory.limit_in_bytes", line, sizeof line);
     double limit = atof(line) / (1 << 30);
     if (limit > 0 && limit < gib)
-        hn_checkup_add(c, "memory", HN_CHECK_ADVICE,
+        hn_checkup_add(c, "memory",
                        "set limits.memory of jobs below that: what exceeds it is killed",
                        "%.1f GiB, of which the control group grants %.1f GiB", gib, limit);
     else
-        hn_checkup_add(c, "memory", HN_CHECK_FINE, NULL, "%.1f GiB", gib);
-    read_line("/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line);
+        hn_checkup_add(c, "memory", NULL, "%.1f GiB", gib);
+    first_line("/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line);
     const char *chosen = strchr(line, '[');
     bool never = chosen && strncmp(chosen, "[never]", 7) == 0;
-    hn_checkup_add(c, "huge pages",
-                   !*line  ? HN_CHECK_ABSENT
-                   : never ? HN_CHECK_ADVICE
-                           : HN_CHECK_FINE,
-                   never ? "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root): "
-                           "random reads of large embeddings are faster"
-                         : NULL,
-                   "%s", *line ? line : "unknown");
+    struct hn_check *pages =
+        hn_checkup_add(c, "huge pages",
+                       never ? "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as "
+                               "root): random reads of large embeddings are faster"
+                             : NULL,
+                       "%s", *line ? line : "unknown");
+    if (!*line)
+        pages->state = HN_CHECK_ABSENT;
 }
 
 static void add_clock(struct hn_checkup *c) {
     char line[128];
-    read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
-              sizeof line);
+    first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
+               sizeof line);
     bool slow = *line && strcmp(line, "tsc") != 0 && strcmp(line, "kvm-clock") != 0 &&
                 strcmp(line, "arch_sys_counter") != 0;
     int64_t begun = hn_wall_ns(), calls = 0, now;
@@ -121,44 +112,38 @@ static void add_clock(struct hn_checkup *c) {
         calls++;
     } while (now - begun < 1000000);
     hn_checkup_add(
-        c, "clock", slow ? HN_CHECK_ADVICE : HN_CHECK_FINE,
+        c, "clock",
         slow ? "a slow clock source (tsc is the fast one): short phases are overstated" : NULL,
         "%s, %.0f ns a reading", *line ? line : "unknown", (double)(now - begun) / (double)calls);
-    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line);
+    first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line);
     bool saving = *line && strcmp(line, "performance") != 0;
-    hn_checkup_add(c, "frequency",
-                   !*line   ? HN_CHECK_ABSENT
-                   : saving ? HN_CHECK_ADVICE
-                            : HN_CHECK_FINE,
-                   saving ? "cpupower frequency-set -g performance (as root) makes times steadier"
-                          : NULL,
-                   "%s", *line ? line : "governor unknown (a virtual machine?)");
+    struct hn_check *frequency = hn_checkup_add(
+        c, "frequency",
+        saving ? "cpupower frequency-set -g performance (as root) makes times steadier" : NULL,
+        "%s", *line ? line : "governor unknown (a virtual machine?)");
+    if (!*line)
+        frequency->state = HN_CHECK_ABSENT;
 }
 
 static void add_counters(struct hn_checkup *c) {
     struct hn_instructions counter;
     hn_instructions_open(&counter);
     bool counts = counter.file >= 0;
-    hn_checkup_add(c, "instructions", counts ? HN_CHECK_FINE : HN_CHECK_ABSENT,
-                   counts ? NULL
-                          : "counts of work (n_dot, n_draw ...) gate without it; "
-                            "docs/guide/ci/README.md shows callgrind instead",
-                   "%s", counts ? "counted per phase (perf_event_open)" : counter.why);
+    struct hn_check *instructions =
+        hn_checkup_add(c, "instructions",
+                       counts ? NULL
+                              : "counts of work (n_dot, n_draw ...) gate without it; "
+                                "docs/guide/ci/README.md shows callgrind instead",
+                       "%s", counts ? "counted per phase (perf_event_open)" : counter.why);
+    if (!counts)
+        instructions->state = HN_CHECK_ABSENT;
     hn_instructions_close(&counter);
 }
 
 void hn_checkup_host(struct hn_checkup *c, int threads) {
-    char model[128] = "unknown", line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
-            snprintf(model, sizeof model, "%.120s", strchr(line, ':') + 2);
-            model[strcspn(model, "\n")] = '\0';
-            break;
-        }
-    if (file)
-        fclose(file);
-    hn_checkup_add(c, "processor", HN_CHECK_FINE, NULL, "%s", model);
+    char model[128];
+    hn_host_processor(model, sizeof model);
+    hn_checkup_add(c, "processor", NULL, "%s", model);
     add_threads(c, threads);
     add_memory(c);
     add_blas(c);

@@ -12,14 +12,14 @@ struct hn_check {
 };
 
 struct hn_checkup {
-    struct hn_check check[32];
+    struct hn_check check[32]; // as many as are ever added
     int n;
     double noise; // measured A against A, a share; NaN: not measured
 };
 
-// advice: NULL = none. What does not fit is dropped.
-void hn_checkup_add(struct hn_checkup *c, const char *name, enum hn_check_state state,
-                    const char *advice, const char *fmt, ...) HN_PRINTF(5, 6);
+// advice: NULL = none, and the state is fine. Returns the check, whose state may be changed.
+struct hn_check *hn_checkup_add(struct hn_checkup *c, const char *name, const char *advice,
+                                const char *fmt, ...) HN_PRINTF(4, 5);
 
 // Processor, BLAS, threads, limits of the control group, clock, frequency, pages, counters.
 void hn_checkup_host(struct hn_checkup *c, int threads);

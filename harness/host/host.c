@@ -60,35 +60,31 @@ static void put(struct env *env, const char *name, const char *fmt, ...) {
         env->code = hn_results_set_env(env->ctx, env->results, name, text);
 }
 
-// The rest of the first line of `path` that begins with `key`, after `separators`; "" if there is
-// none.
-static void file_value(const char *path, const char *key, const char *separators, char *text,
-                       size_t size) {
-    text[0] = '\0';
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return;
+void hn_host_file_value(const char *path, const char *key, const char *separators, char *text,
+                        size_t size) {
     char line[TEXT_MAX];
     size_t length = strlen(key);
-    while (fgets(line, sizeof line, file)) {
-        if (strncmp(line, key, length) != 0 || !strchr(separators, line[length]))
+    FILE *file = fopen(path, "r");
+    text[0] = '\0';
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, key, length) != 0 || (*key && !strchr(separators, line[length])))
             continue;
-        char *value = line + length + strspn(line + length, separators);
-        value[strcspn(value, "\"\n")] = '\0';
-        snprintf(text, size, "%s", value);
+        const char *value = line + length + strspn(line + length, separators);
+        snprintf(text, size, "%.*s", (int)strcspn(value, "\"\n"), value);
         break;
     }
-    fclose(file);
+    if (file)
+        fclose(file);
 }
 
-static void cpu_model(char *text, size_t size) {
-    file_value("/proc/cpuinfo", "model name", "\t :", text, size);
+void hn_host_processor(char *text, size_t size) {
+    hn_host_file_value("/proc/cpuinfo", "model name", "\t :", text, size);
     if (text[0])
         return;
     // Other architectures give no name, only numbers.
     char part[64];
     struct utsname system;
-    file_value("/proc/cpuinfo", "CPU part", "\t :", part, sizeof part);
+    hn_host_file_value("/proc/cpuinfo", "CPU part", "\t :", part, sizeof part);
     uname(&system);
     snprintf(text, size, "%s%s%s", system.machine, part[0] ? " " : "", part);
 }
@@ -132,8 +128,8 @@ static void put_machine(struct env *env) {
     int64_t n_cpu = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     uname(&system);
-    file_value("/etc/os-release", "PRETTY_NAME", "=\"", text, sizeof text);
-    cpu_model(model, sizeof model);
+    hn_host_file_value("/etc/os-release", "PRETTY_NAME", "=\"", text, sizeof text);
+    hn_host_processor(model, sizeof model);
     put(env, "os", "%s", text[0] ? text : system.sysname);
     put(env, "kernel", "%s %s", system.sysname, system.release);
     put(env, "cpu_model", "%s", model);

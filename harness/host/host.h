@@ -27,4 +27,11 @@ HN_MUST_USE enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *
 int hn_host_machine_class(const char *cpu_model, int64_t n_cpu, const char *blas_core, char *buffer,
                           size_t size);
 
+// What the kernel says: the rest of the first line of a file that begins with `key` ("": the first
+// line), after `separators`; "" if there is none.
+void hn_host_file_value(const char *path, const char *key, const char *separators, char *text,
+                        size_t size);
+// The processor's name; where /proc gives none, the architecture and part.
+void hn_host_processor(char *text, size_t size);
+
 #endif

@@ -1,26 +1,25 @@
 #include "harness/host/instructions.h"
+#include "harness/host/host.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static void explain(struct hn_instructions *c, int reason) {
-    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
-    int level = 0;
-    bool known = file && fscanf(file, "%d", &level) == 1;
-    if (file)
-        fclose(file);
+    char level[16];
+    hn_host_file_value("/proc/sys/kernel/perf_event_paranoid", "", "", level, sizeof level);
     const char *text = reason == ENOENT || reason == EOPNOTSUPP || reason == ENODEV
                            ? "the processor's counters are not there (a virtual machine?)"
                        : reason == ENOSYS ? "the kernel, or the container, does not have it"
                                           : strerror(reason);
-    if ((reason == EACCES || reason == EPERM) && known && level > 2)
+    if ((reason == EACCES || reason == EPERM) && atoi(level) > 2)
         snprintf(c->why, sizeof c->why,
-                 "perf_event_open: not allowed: kernel.perf_event_paranoid is %d, 2 is enough",
+                 "perf_event_open: not allowed: kernel.perf_event_paranoid is %s, 2 is enough",
                  level);
     else
         snprintf(c->why, sizeof c->why, "perf_event_open: %s", text);

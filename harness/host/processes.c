@@ -3,6 +3,7 @@
 // they share; they end with it, even if it is killed.
 #include "harness/host/processes.h"
 #include "core/shared.h"
+#include "harness/host/host.h"
 #include "harness/host/progress.h"
 
 #include <errno.h>
@@ -47,15 +48,10 @@ struct pool {
 
 // Bytes that programs may still take without others being moved out; INT64_MAX if unknown.
 static int64_t memory_left(void) {
-    FILE *file = fopen("/proc/meminfo", "r");
-    char line[128];
-    int64_t kib = INT64_MAX >> 10;
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %" SCNd64, &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return kib << 10;
+    char text[64];
+    int64_t kib;
+    hn_host_file_value("/proc/meminfo", "MemAvailable", ": ", text, sizeof text);
+    return sscanf(text, "%" SCNd64, &kib) == 1 ? kib << 10 : INT64_MAX;
 }
 
 int hn_processes_fit(const struct hn_context *ctx, int64_t items, int wanted) {
