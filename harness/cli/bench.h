@@ -1,0 +1,42 @@
+// The kernels of `hardneg bench`: what is timed, on what, and the time at the machine's ceiling.
+#ifndef HN_HARNESS_CLI_BENCH_H
+#define HN_HARNESS_CLI_BENCH_H
+
+#include "datasets/items.h"
+#include "harness/cli/bench_training.h"
+
+// Sizes of one row.
+struct hn_bench_shape {
+    int64_t n, dim, M, K, batch, keep;
+};
+
+// What the kernels work on.
+struct hn_bench {
+    struct hn_bench_shape shape;
+    struct hn_items items; // of that shape; views and labels where they are wanted
+    double gflops, gbs;    // the ceilings, measured just before
+    struct hn_bench_training *training;
+};
+
+// One repetition; ideal: seconds at the ceiling, NaN where there is none.
+struct hn_bench_time {
+    double seconds, ideal;
+};
+
+enum hn_bench_needs { HN_BENCH_NO_ROWS, HN_BENCH_ROWS, HN_BENCH_VIEWS_TOO, HN_BENCH_TRAINING };
+
+struct hn_bench_kernel {
+    const char *group, *name;
+    enum hn_bench_needs needs;
+    double argument; // X Y^T or X X^T, kind of candidates, alpha, temperature, recipe: by `run`
+    enum hn_code (*run)(struct hn_context *ctx, struct hn_bench *b, const struct hn_bench_kernel *k,
+                        struct hn_bench_time *out);
+};
+extern const struct hn_bench_kernel hn_bench_kernels[]; // ended by a NULL name
+
+// Makes b->items of b->shape, as a kernel needs them, unless they are there.
+HN_MUST_USE enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b,
+                                        enum hn_bench_needs needs);
+void hn_bench_items_free(struct hn_context *ctx, struct hn_bench *b);
+
+#endif
