@@ -1,5 +1,6 @@
 // `hardneg reproduce`: figures, tables and claims of the papers, by their identifiers.
 #include "harness/cli/command.h"
+#include "harness/cli/summary.h"
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/reproduce/reproduce.h"

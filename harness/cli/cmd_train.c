@@ -1,6 +1,7 @@
 // `hardneg train`: encoders trained with a sampler in the loop, runs side by side, each kept when
 // it is done.
 #include "harness/cli/command.h"
+#include "harness/cli/summary.h"
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/run/runner.h"

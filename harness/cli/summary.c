@@ -1,25 +1,14 @@
 #include "harness/cli/summary.h"
 #include "core/options/option.h"
 #include "metrics/weighting.h"
+#include "results/records.h"
 #include "samplers/sampler.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static double column(const struct hn_results *r, int64_t row, const char *name) {
-    return hn_table_real(&r->runs, row, name);
-}
-
-// A number in a field of the summary; a dash where it does not apply.
-static void print_number(double value, int decimals, const char *unit, int width) {
-    char text[64] = "-";
-    if (value == value)
-        snprintf(text, sizeof text, "%.*f%s", decimals, value, unit);
-    printf(" %*s", width, text);
-}
-
-// Appends a word, as far as there is room.
+// Appends a word; what does not fit is cut.
 static void add_word(char *text, size_t size, const char *name, const char *value) {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s%s", used ? " " : "", name, value);
@@ -60,29 +49,51 @@ static void short_params(const struct hn_results *r, int64_t row, char *text, si
     add_options(r, row, weighting->options, text, size);
 }
 
-void hn_print_summary(const struct hn_results *r) {
-    enum { MOST = 60 };
-    printf("%-7s %-16s %-24s %8s %5s %8s %7s %8s %11s %11s\n", "step", "sampler", "options",
-           "fn_ratio", "+-", "cos_mean", "gap", "coverage", "cost_s", "cost_g");
-    for (int64_t i = 0; i < r->runs.rows && i < MOST; i++) {
-        const char *status = hn_table_text(&r->runs, i, "status");
-        char options[64];
-        short_params(r, i, options, sizeof options);
-        printf("%-7.0f %-16s %-24s", column(r, i, "step"), hn_table_text(&r->runs, i, "sampler"),
-               options);
-        if (strcmp(status, "ok") != 0) {
-            printf(" %s: %s\n", status, hn_table_text(&r->runs, i, "error"));
-            continue;
-        }
-        print_number(column(r, i, "fn_ratio"), 4, "", 7);
-        print_number((column(r, i, "fn_ratio_hi") - column(r, i, "fn_ratio_lo")) / 2, 4, "", 6);
-        print_number(column(r, i, "cos_mean"), 4, "", 8);
-        print_number(column(r, i, "gap"), 4, "", 7);
-        print_number(column(r, i, "coverage"), 3, "", 8);
-        print_number(column(r, i, "cost_s") * 1e6, 1, " us", 11);
-        print_number(column(r, i, "cost_g") * 1e3, 1, " ms", 11);
-        printf("\n");
+static const struct hn_record_column columns[] = {
+    {"step", "step", .width = -5},
+    {"sampler", "sampler", .width = -16},
+    {"options", "options", .width = -20},
+    {"fn_ratio", "fn_ratio", .digits = 4},
+    {"half", "+-", .digits = 4},
+    {"cos_mean", "cos_mean", .digits = 4},
+    {"gap", "gap", .digits = 4},
+    {"coverage", "coverage", .digits = 3},
+    {"cost_s", "cost_s", .digits = 1, .scale = 1e6, .unit = " us"},
+    {"cost_g", "cost_g", .digits = 1, .scale = 1e3, .unit = " ms"},
+    {"error", "", .width = -1},
+    {.heading = NULL},
+};
+
+static json_t *row_json(const struct hn_results *r, int64_t row) {
+    static const char *const measured[] = {"fn_ratio", "cos_mean", "gap",
+                                           "coverage", "cost_s",   "cost_g"};
+    const struct hn_table *t = &r->runs;
+    const char *status = hn_table_text(t, row, "status");
+    char options[64];
+    short_params(r, row, options, sizeof options);
+    json_t *json =
+        json_pack("{s:I, s:s, s:o}", "step", (json_int_t)hn_table_real(t, row, "step"), "sampler",
+                  hn_table_text(t, row, "sampler"), "options", hn_json_text(options));
+    if (strcmp(status, "ok") != 0) {
+        char error[256];
+        snprintf(error, sizeof error, "%s: %s", status, hn_table_text(t, row, "error"));
+        json_object_set_new(json, "error", hn_json_text(error));
+        return json;
     }
-    if (r->runs.rows > MOST)
-        printf("... and %" PRId64 " more rows in the results file\n", r->runs.rows - MOST);
+    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
+        json_object_set_new(json, measured[i], hn_json_real(hn_table_real(t, row, measured[i])));
+    double half = hn_table_real(t, row, "fn_ratio_hi") - hn_table_real(t, row, "fn_ratio_lo");
+    json_object_set_new(json, "half", hn_json_real(half / 2));
+    return json;
+}
+
+void hn_print_summary(const struct hn_results *r) {
+    enum { ROWS_MAX = 60 };
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < hn_min(r->runs.rows, ROWS_MAX); i++)
+        json_array_append_new(rows, row_json(r, i));
+    hn_records_print(columns, rows, stdout);
+    json_decref(rows);
+    if (r->runs.rows > ROWS_MAX)
+        printf("... and %" PRId64 " more rows in the results file\n", r->runs.rows - ROWS_MAX);
 }

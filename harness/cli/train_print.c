@@ -1,122 +1,129 @@
 // What is said of trainings at their end: accuracies by setting, paired by seed, and what drawing
 // and building cost of a step (BS table 5, GC table 5).
-#include "harness/run/train.h"
+#include "harness/cli/summary.h"
 #include "plots/page/trained.h"
+#include "results/records.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { NAME = 48 };
+enum { NAME = 48, COLUMNS_MAX = 24, FEATURES = -3 };
 
-static void print_moments(struct hn_moments m, bool percent) {
-    double scale = percent ? 100 : 1;
-    int digits = percent ? 2 : 3;
+static const struct hn_record_column name_column = {"name", "mean +- deviation over seeds",
+                                                    .width = -NAME};
+static const struct hn_record_column seeds_column = {"seeds", "seeds", .width = 5};
+
+// "78.10 +- 0.99"; shares in percent.
+static json_t *moments(struct hn_moments m, bool share) {
+    char text[64];
+    double scale = share ? 100 : 1;
+    int digits = share ? 2 : 3;
     if (isnan(m.mean))
-        printf(" %8s", "-");
-    else
-        printf(" %8.*f", digits, scale * m.mean);
+        return json_null();
     if (isnan(m.deviation))
-        printf("  %6s", "");
+        snprintf(text, sizeof text, "%.*f", digits, scale * m.mean);
     else
-        printf(" +-%5.*f", digits, scale * m.deviation);
+        snprintf(text, sizeof text, "%.*f +- %.*f", digits, scale * m.mean, digits,
+                 scale * m.deviation);
+    return json_string(text);
+}
+
+static json_t *new_row(const struct hn_trained *t, const char *name, int64_t setting) {
+    return json_pack("{s:o, s:I}", "name", hn_json_text(name), "seeds",
+                     (json_int_t)hn_trained_seeds(t, setting));
 }
 
 // Columns are those in which the base has values: results of several tasks have those of all.
-static void print_values(const struct hn_trained *t, int64_t setting, int64_t base, int64_t step) {
+// step FEATURES: of the frozen features that the encoders stand on.
+static json_t *values_row(const struct hn_trained *t, const char *name, int64_t setting,
+                          int64_t base, int64_t step) {
+    json_t *row = new_row(t, name, setting);
     for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
         const char *column = t->table->column[c].name;
-        print_moments(hn_trained_at(t, setting, column, step), hn_trained_is_share(column));
+        struct hn_moments m = step == FEATURES ? hn_trained_features(t, base, column)
+                                               : hn_trained_at(t, setting, column, step);
+        json_object_set_new(row, column, moments(m, hn_trained_is_share(column)));
     }
-}
-
-// What the encoders of a setting stand on, if that is frozen.
-static void print_features(const struct hn_trained *t, int64_t base) {
-    if (!hn_trained_has_features(t, base))
-        return;
-    printf("%-*s %5" PRId64, NAME, "frozen features alone", hn_trained_seeds(t, base));
-    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
-        const char *column = t->table->column[c].name;
-        print_moments(hn_trained_features(t, base, column), hn_trained_is_share(column));
-    }
-    printf("\n");
+    return row;
 }
 
 // Difference of the first column to the base, over seeds that both have.
-static void print_difference(const struct hn_trained *t, int64_t setting, int64_t base) {
+static void add_difference(const struct hn_trained *t, int64_t setting, int64_t base, json_t *row) {
     const char *column = hn_trained_column(t, base);
     struct hn_difference d = hn_trained_difference(t, setting, base, column);
     double scale = hn_trained_is_share(column) ? 100 : 1;
+    char text[96];
     if (isnan(d.mean))
         return;
-    printf("  %+7.2f", scale * d.mean);
+    int used = snprintf(text, sizeof text, "%+.2f", scale * d.mean);
     if (!isnan(d.p))
-        printf(" se %.2f, p %.3f", scale * d.error, d.p);
+        snprintf(text + used, sizeof text - (size_t)used, " se %.2f, p %.3f", scale * d.error, d.p);
+    json_object_set_new(row, "difference", json_string(text));
 }
 
-static void print_name(const struct hn_trained *t, int64_t setting) {
-    char name[NAME + 1];
-    hn_trained_label(t, setting, name, sizeof name);
-    printf("%-*s %5" PRId64, NAME, name, hn_trained_seeds(t, setting));
+static bool has_base(const struct hn_trained *t, int64_t setting, int64_t base) {
+    return setting == base || t->setting[setting].base == base;
 }
 
 static void print_accuracies(const struct hn_trained *t, int64_t base) {
-    char title[160];
-    hn_trained_title(t, base, title, sizeof title);
-    printf("\n%s\n%-*s %5s", title, NAME, "mean +- deviation over seeds", "seeds");
-    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c))
-        printf(" %16s", t->table->column[c].name);
-    printf("  paired difference of %s\n", hn_trained_column(t, base));
-    printf("%-*s %5" PRId64, NAME, "untrained encoder", hn_trained_seeds(t, base));
-    print_values(t, base, base, 0);
-    printf("\n");
-    print_features(t, base);
-    for (int64_t k = base; k < t->settings; k++) {
-        if (k != base && t->setting[k].base != base)
-            continue;
-        print_name(t, k);
-        print_values(t, k, base, HN_LAST_STEP);
-        if (k != base)
-            print_difference(t, k, base);
-        printf("\n");
+    struct hn_record_column columns[COLUMNS_MAX + 4] = {name_column, seeds_column};
+    char title[160], name[NAME + 1], difference[96];
+    int n = 2;
+    for (int c = hn_trained_next(t, base, -1); c >= 0 && n < COLUMNS_MAX;
+         c = hn_trained_next(t, base, c)) {
+        const char *column = t->table->column[c].name;
+        columns[n++] = (struct hn_record_column){column, column, .width = 14};
     }
-}
-
-static void print_cost(const struct hn_trained *t, int64_t setting, const char *column,
-                       double scale, int digits) {
-    double mean = hn_trained_cost(t, setting, column).mean;
-    if (isnan(mean))
-        printf(" %10s", "-");
-    else
-        printf(" %10.*f", digits, scale * mean);
+    snprintf(difference, sizeof difference, "paired difference of %s", hn_trained_column(t, base));
+    columns[n] = (struct hn_record_column){"difference", difference, .width = -1};
+    json_t *rows = json_array();
+    json_array_append_new(rows, values_row(t, "untrained encoder", base, base, 0));
+    if (hn_trained_has_features(t, base))
+        json_array_append_new(rows, values_row(t, "frozen features alone", base, base, FEATURES));
+    for (int64_t k = base; k < t->settings; k++) {
+        if (!has_base(t, k, base))
+            continue;
+        hn_trained_label(t, k, name, sizeof name);
+        json_t *row = values_row(t, name, k, base, HN_LAST_STEP);
+        if (k != base)
+            add_difference(t, k, base, row);
+        json_array_append_new(rows, row);
+    }
+    hn_trained_title(t, base, title, sizeof title);
+    printf("\n%s\n", title);
+    hn_records_print(columns, rows, stdout);
+    json_decref(rows);
 }
 
 // Times are means over steps and seeds; shares are of a step with all its costs.
 static void print_costs(const struct hn_trained *t, int64_t base) {
-    static const struct {
-        const char *column, *title;
-        double scale;
-        int digits;
-    } shown[] = {{"cost_t", "Cost_T ms", 1e3, 3},          {"cost_s", "Cost_S ms", 1e3, 3},
-                 {"cost_g_over_t", "Cost_G/t ms", 1e3, 3}, {"share_s", "Cost_S %", 100, 2},
-                 {"share_g", "Cost_G/t %", 100, 2},        {"share_e", "embed %", 100, 2},
-                 {"flops_per_step", "GFLOP", 1e-9, 3},     {"share_of_floor", "floor %", 100, 1}};
-    enum { SHOWN = sizeof shown / sizeof shown[0] };
-    printf("\n%-*s %5s", NAME, "costs of a step", "seeds");
-    for (int c = 0; c < SHOWN; c++)
-        printf(" %*s", c == 2 ? 11 : 10, shown[c].title);
-    printf("\n");
+    static const struct hn_record_column columns[] = {
+        {"name", "costs of a step", .width = -NAME},
+        {"seeds", "seeds", .width = 5},
+        {"cost_t", "Cost_T ms", .scale = 1e3, .digits = 3},
+        {"cost_s", "Cost_S ms", .scale = 1e3, .digits = 3},
+        {"cost_g_over_t", "Cost_G/t ms", .scale = 1e3, .digits = 3},
+        {"share_s", "Cost_S %", .scale = 100, .digits = 2},
+        {"share_g", "Cost_G/t %", .scale = 100, .digits = 2},
+        {"share_e", "embed %", .scale = 100, .digits = 2},
+        {"flops_per_step", "GFLOP", .scale = 1e-9, .digits = 3},
+        {"share_of_floor", "floor %", .scale = 100, .digits = 1},
+        {.heading = NULL}};
+    json_t *rows = json_array();
     for (int64_t k = base; k < t->settings; k++) {
-        if (k != base && t->setting[k].base != base)
+        char name[NAME + 1];
+        if (!has_base(t, k, base))
             continue;
-        print_name(t, k);
-        for (int c = 0; c < SHOWN; c++) {
-            printf("%s", c == 2 ? " " : "");
-            print_cost(t, k, shown[c].column, shown[c].scale, shown[c].digits);
-        }
-        printf("\n");
+        hn_trained_label(t, k, name, sizeof name);
+        json_t *row = new_row(t, name, k);
+        for (int c = 2; columns[c].heading; c++)
+            json_object_set_new(row, columns[c].key,
+                                hn_json_real(hn_trained_cost(t, k, columns[c].key).mean));
+        json_array_append_new(rows, row);
     }
+    printf("\n");
+    hn_records_print(columns, rows, stdout);
+    json_decref(rows);
 }
 
 static void print_failures(const struct hn_results *r) {

@@ -44,8 +44,4 @@ struct hn_train_state {
     double sgemm_gflops;            // of this machine at these threads, 0 = not measured
 };
 
-// Prints tables of accuracies: a row per setting, mean and deviation over seeds at the end, the
-// paired difference to the first sampler with its standard error, and the untrained encoder.
-HN_MUST_USE enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *results);
-
 #endif
