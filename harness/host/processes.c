@@ -1,6 +1,6 @@
 // Workers take the next item from a counter that all of them share, so that none waits for another.
-// They do not hear the signals of a terminal: this process does, and tells them through the memory
-// they share; they end with it, even if it is killed.
+// They ignore the signals of a terminal: this process handles them and sets a flag in shared
+// memory. Workers end with this process, even if it is killed.
 #include "harness/host/processes.h"
 #include "core/shared.h"
 #include "harness/host/host.h"

@@ -1,6 +1,6 @@
-// Items of work that hang on nothing of each other, done side by side by processes forked from this
-// one: trainings of small encoders leave most of a machine idle, whatever threads each of them
-// gets. Processes, not threads: each has a context, a memory account and libraries of its own.
+// Independent items of work, done side by side by processes forked from this one: trainings of
+// small encoders leave most of a machine idle, whatever threads each of them gets. Processes, not
+// threads: each has a context, a memory account and libraries of its own.
 #ifndef HN_HARNESS_HOST_PROCESSES_H
 #define HN_HARNESS_HOST_PROCESSES_H
 
@@ -16,8 +16,8 @@ struct hn_processes {
     bool quiet;
     const char *unit; // "runs"
     // Called in a worker, in the order of the items, with its share of the threads and of the
-    // memory limit. HN_MEMORY leaves the item to the caller, who may have the memory for it alone;
-    // any other failure ends all workers.
+    // memory limit. HN_MEMORY leaves the item to the caller, for which the memory may suffice; any
+    // other failure ends all workers.
     enum hn_code (*work)(struct hn_context *ctx, void *data, int64_t item, struct hn_process *self);
     // Called in this process: the item's name, for the progress line, and that it is done (may be
     // NULL).
