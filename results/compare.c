@@ -13,70 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, const char *name,
-                                      enum hn_value_kind kind) {
-    const char *group = hn_value_group(kind);
-    const struct hn_gate *named = NULL, *grouped = NULL;
-    for (int64_t i = 0; i < options->n_gates; i++) {
-        const struct hn_gate *gate = &options->gate[i];
-        if (name && strcmp(gate->metric, name) == 0)
-            named = gate;
-        else if (group && strcmp(gate->metric, group) == 0)
-            grouped = gate;
-    }
-    return named ? named : grouped;
-}
-
-// --- gates against the columns that there are ---
-
-static bool is_group(const char *metric) {
-    for (int kind = HN_VALUE_NAME; kind <= HN_VALUE_MACHINE; kind++) {
-        const char *group = hn_value_group((enum hn_value_kind)kind);
-        if (group && strcmp(metric, group) == 0)
-            return true;
-    }
-    return false;
-}
-
-static enum hn_code unknown_metric(struct hn_context *ctx, const struct hn_results *r,
-                                   const struct hn_gate *gate) {
-    const struct hn_table *table[] = {&r->runs, hn_results_table(r, "snapshots")};
-    const char *names[1024] = {"counters", "quality", "times"};
-    int64_t n = 3;
-    for (int t = 0; t < 2; t++)
-        for (int c = 0; table[t] && c < table[t]->n_columns && n < 1024; c++)
-            names[n++] = table[t]->column[c].name;
-    const char *near = hn_suggest(gate->metric, names, n);
-    return hn_fail(ctx, HN_USAGE,
-                   "--gate %.100s: BASE has no column %s%s%s%s; hardneg list metrics names them, "
-                   "and counters, quality and times stand for all of a kind",
-                   gate->text, gate->metric, near ? " (did you mean '" : "", near ? near : "",
-                   near ? "'?)" : "");
-}
-
-static enum hn_code check_gates(struct hn_context *ctx, const struct hn_results *base,
-                                const struct hn_compare_options *options) {
-    const struct hn_table *table[] = {&base->runs, hn_results_table(base, "snapshots")};
-    for (int64_t i = 0; i < options->n_gates; i++) {
-        const struct hn_gate *gate = &options->gate[i];
-        bool found = is_group(gate->metric);
-        if (strcmp(gate->metric, "times") == 0 && (!gate->percent || gate->side > HN_GATE_RISE))
-            return hn_fail(ctx, HN_USAGE, "--gate %s: times are gated in percent, e.g. times:5%%",
-                           gate->text);
-        for (int t = 0; t < 2; t++) {
-            int c = table[t] ? hn_table_find(table[t], gate->metric) : -1;
-            if (c < 0)
-                continue;
-            found = true;
-            if (hn_gate_check(ctx, gate, &table[t]->column[c]))
-                return ctx->code;
-        }
-        if (!found)
-            return unknown_metric(ctx, base, gate);
-    }
-    return HN_OK;
-}
-
 // --- lines ---
 
 struct work {
@@ -436,103 +372,6 @@ static enum hn_code compare_orders(struct work *w) {
     return HN_OK;
 }
 
-// --- the end ---
-
-// A gate that was given and matched nothing, which fails the comparison unless only times could not
-// be compared between these machines and other gates matched. NULL: none.
-static const struct hn_gate *idle_gate(const struct hn_comparison *c,
-                                       const struct hn_compare_options *options) {
-    for (int64_t g = 0; g < options->n_gates; g++) {
-        const struct hn_gate *gate = &options->gate[g];
-        bool worked = false,
-             of_time = strcmp(gate->metric, "times") == 0 || strncmp(gate->metric, "cost_", 5) == 0;
-        for (int64_t i = 0; i < c->n_lines; i++)
-            worked |= c->line[i].gate == gate && c->line[i].compared > 0;
-        worked |= of_time && (c->times_tested > 0 || (!c->comparable && c->values > 0));
-        // A gate may be overruled in every column by later ones.
-        bool overruled = false;
-        for (int64_t o = g + 1; o < options->n_gates; o++)
-            overruled |= strcmp(options->gate[o].metric, gate->metric) == 0;
-        if (!worked && !overruled)
-            return gate;
-    }
-    return NULL;
-}
-
-// Whether anything at all was held by a gate.
-static bool held_any(const struct hn_comparison *c) {
-    for (int64_t i = 0; i < c->n_lines; i++)
-        if (c->line[i].gated && c->line[i].compared > 0 && strcmp(c->line[i].name, "status") != 0)
-            return true;
-    return c->times_tested > 0;
-}
-
-static void say_failed(struct hn_comparison *c, bool missing) {
-    size_t used = (size_t)snprintf(c->verdict, sizeof c->verdict, "FAIL:");
-    const char *between = " ";
-    int shown = 0, more = 0;
-    for (int64_t i = 0; i < c->n_lines; i++) {
-        if (c->line[i].failed == 0)
-            continue;
-        if (shown++ < 4)
-            used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
-                                     "%s%.60s in %" PRId64 " of %" PRId64, between, c->line[i].name,
-                                     c->line[i].failed, c->line[i].compared);
-        else
-            more++;
-        between = ", ";
-    }
-    if (more > 0)
-        used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
-                                 " and %d more columns", more);
-    if (c->times_failed > 0) {
-        used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
-                                 "%s%" PRId64 " of %" PRId64 " times slower", between,
-                                 c->times_failed, c->times_tested);
-        between = ", ";
-    }
-    if (missing)
-        (void)snprintf(c->verdict + used, sizeof c->verdict - used,
-                       "%s%" PRId64 " cells of BASE missing in NEW", between, c->only_base);
-}
-
-static void say_passed(struct hn_comparison *c) {
-    size_t used = (size_t)snprintf(
-        c->verdict, sizeof c->verdict, "PASS: %" PRId64 " cells, %" PRId64 " values, %s",
-        c->matched, c->values, c->differ ? "differences within the gates" : "no difference");
-    if (c->times_tested > 0)
-        (void)snprintf(c->verdict + used, sizeof c->verdict - used,
-                       "; %" PRId64 " times, none slower", c->times_tested);
-    else
-        (void)snprintf(c->verdict + used, sizeof c->verdict - used, "; times not gated");
-}
-
-static void conclude(struct hn_comparison *c, const struct hn_compare_options *options) {
-    const struct hn_gate *idle = idle_gate(c, options);
-    bool missing = c->only_base > 0 && !options->allow_missing;
-    if (c->matched > 0 && (c->failed > 0 || c->times_failed > 0 || missing)) {
-        c->end = HN_COMPARE_FAIL;
-        say_failed(c, missing);
-    } else if (c->matched == 0 || idle || !held_any(c)) {
-        c->end = HN_COMPARE_NOTHING;
-        if (c->matched == 0)
-            snprintf(
-                c->verdict, sizeof c->verdict,
-                "NOTHING COMPARABLE: no cell of the one file is in the other (data, parameters "
-                "and seed must agree)");
-        else if (idle)
-            snprintf(c->verdict, sizeof c->verdict,
-                     "NOTHING COMPARABLE: gate %.100s held nothing%s%.200s", idle->text,
-                     c->comparable ? "" : ": ", c->comparable ? "" : c->why_not);
-        else
-            snprintf(c->verdict, sizeof c->verdict, "NOTHING COMPARABLE: no value to hold%s%.200s",
-                     c->comparable ? "" : "; times: ", c->comparable ? "" : c->why_not);
-    } else {
-        c->end = HN_COMPARE_PASS;
-        say_passed(c);
-    }
-}
-
 static enum hn_code match_cells(struct work *w) {
     struct hn_comparison *c = w->out;
     struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
@@ -580,15 +419,15 @@ static enum hn_code compare_values(struct work *w) {
 enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
                         const struct hn_results *now, int64_t n_now,
                         const struct hn_compare_options *options, struct hn_comparison *out) {
-    *out = (struct hn_comparison){.base = base, .now = now};
+    *out = (struct hn_comparison){.base = base, .now = now, .is_default = options->is_default};
     struct work w = {ctx, options, out};
-    enum hn_code code = check_gates(ctx, base, options);
+    enum hn_code code = hn_compare_check_gates(ctx, base, options);
     if (code == HN_OK)
         code = compare_values(&w);
     if (code == HN_OK)
         code = hn_compare_times(ctx, base, n_base, now, n_now, options, out);
     if (code == HN_OK)
-        conclude(out, options);
+        hn_compare_conclude(out, options);
     else
         hn_comparison_free(ctx, out);
     return code;

@@ -24,6 +24,7 @@ struct hn_compare_options {
     double floor; // of the host's noise as the user gave it, a share; 0: only what is measured
     bool allow_missing; // cells of BASE that NEW lacks do not fail
     bool rounds; // files are rounds: a time has one sample of each, its median, be it only one
+    hn_row_default *is_default; // for labels of cells; NULL: all options are shown
 };
 
 // All values of one column of one table, or of one array.
@@ -62,6 +63,7 @@ enum hn_compare_end { HN_COMPARE_PASS, HN_COMPARE_FAIL, HN_COMPARE_NOTHING };
 
 struct hn_comparison {
     const struct hn_results *base, *now;
+    hn_row_default *is_default;
     struct hn_row_match runs, snapshots, studies;
     int64_t matched, only_base, only_now; // cells of all three
     struct hn_compare_line *line;
@@ -101,6 +103,13 @@ HN_MUST_USE enum hn_code hn_compare_times(struct hn_context *ctx, const struct h
 // its group. name: NULL where gates do not go by it (they name columns of /runs and /snapshots).
 const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, const char *name,
                                       enum hn_value_kind kind);
+
+// HN_USAGE for a gate that names no column of BASE, or cannot hold the one it names.
+HN_MUST_USE enum hn_code hn_compare_check_gates(struct hn_context *ctx,
+                                                const struct hn_results *base,
+                                                const struct hn_compare_options *options);
+// Fills ->end and ->verdict from what was counted.
+void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_options *options);
 
 // Samples of one cost of every row of /runs, in seconds: value[start[row] .. start[row + 1]).
 struct hn_time_samples {

@@ -33,7 +33,7 @@ void hn_compare_label(const struct hn_comparison *c, const char *table, int64_t 
     const struct hn_table *cells = hn_compare_cells(c, table);
     text[0] = '\0';
     if (row >= 0 && row < cells->rows)
-        hn_row_label(cells, row, text, HN_COMPARE_LABEL);
+        hn_row_label(cells, row, c->is_default, text, HN_COMPARE_LABEL);
 }
 
 void hn_compare_describe(const struct hn_comparison *c, const struct hn_compare_line *line,

@@ -66,7 +66,7 @@ static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r
     for (enum kind kind = RUN; kind < KINDS; kind++) {
         const struct hn_table *cells = cells_of(r, kind);
         for (int64_t i = 0; code == HN_OK && cells && i < cells->rows; i++) {
-            hn_row_label(cells, i, label, sizeof label);
+            hn_row_label(cells, i, NULL, label, sizeof label);
             if (!goes_on(cells, kind, i))
                 code = plan_row(ctx, out, hn_table_text(cells, i, "run_key"), label);
         }

@@ -1,6 +1,4 @@
 #include "results/rows.h"
-#include "core/options/option.h"
-#include "samplers/sampler.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -129,8 +127,8 @@ const struct hn_row_owner *hn_row_owner(const struct hn_table *t) {
 }
 
 // Appends the options of "K=50, M=200" that are not at their defaults.
-static void add_options(const struct hn_sampler_type *type, const char *params, char *text,
-                        size_t size) {
+static void add_options(hn_row_default *is_default, const char *sampler, const char *params,
+                        char *text, size_t size) {
     size_t used = strlen(text);
     const char *between = "";
     for (const char *part = params; *part;) {
@@ -139,10 +137,8 @@ static void add_options(const struct hn_sampler_type *type, const char *params, 
         char name[64] = "";
         if (equals && equals - part < (int64_t)sizeof name)
             memcpy(name, part, (size_t)(equals - part));
-        const struct hn_option *option = type ? hn_options_find(type->options, name) : NULL;
         size_t value = equals ? length - (size_t)(equals + 1 - part) : 0;
-        bool usual = option && option->initial && strlen(option->initial) == value &&
-                     strncmp(option->initial, equals + 1, value) == 0;
+        bool usual = is_default && equals && is_default(sampler, name, equals + 1, value);
         if (!usual && used < size) {
             used +=
                 (size_t)snprintf(text + used, size - used, "%s%.*s", between, (int)length, part);
@@ -153,7 +149,8 @@ static void add_options(const struct hn_sampler_type *type, const char *params, 
     }
 }
 
-void hn_row_label(const struct hn_table *t, int64_t row, char *text, size_t size) {
+void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default, char *text,
+                  size_t size) {
     const char *loss = hn_table_text(t, row, "loss"),
                *weighting = hn_table_text(t, row, "weighting");
     char kind[192] = "without a sampler", extra[96] = "", options[128] = "";
@@ -164,7 +161,7 @@ void hn_row_label(const struct hn_table *t, int64_t row, char *text, size_t size
                  hn_table_text(t, row, "study"), hn_table_text(t, row, "params"));
         return;
     }
-    add_options(hn_sampler_find(sampler), hn_table_text(t, row, "params"), options, sizeof options);
+    add_options(is_default, sampler, hn_table_text(t, row, "params"), options, sizeof options);
     if (hn_table_find(t, "sampler") >= 0)
         snprintf(kind, sizeof kind, "%.50s%s%s%s B=%.0f", sampler, *options ? " {" : "", options,
                  *options ? "}" : "", hn_table_real(t, row, "batch_size"));

@@ -38,6 +38,11 @@ const struct hn_row_owner *hn_row_owner(const struct hn_table *t); // NULL: its 
 
 // "cifar10.h5 step 400 knn {} B=64 tau=0.5 seed 1": a row of /runs, of /snapshots or of
 // /tables/studies, for people.
-void hn_row_label(const struct hn_table *t, int64_t row, char *text, size_t size);
+// is_default: whether an option of a sampler has that value (of `length` bytes) by default, and is
+// left out; NULL: all are shown.
+typedef bool hn_row_default(const char *sampler, const char *option, const char *value,
+                            size_t length);
+void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default, char *text,
+                  size_t size);
 
 #endif

@@ -166,3 +166,11 @@ void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct 
         memcpy(hn_batch_ids(out, b), order + first, (size_t)out->size[b] * sizeof *order);
     }
 }
+
+bool hn_sampler_is_default(const char *sampler, const char *option, const char *value,
+                           size_t length) {
+    const struct hn_sampler_type *type = hn_sampler_find(sampler);
+    const struct hn_option *o = type ? hn_options_find(type->options, option) : NULL;
+    return o && o->initial && strlen(o->initial) == length &&
+           strncmp(o->initial, value, length) == 0;
+}

@@ -2,6 +2,7 @@
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"
 #include "results/compare.h"
+#include "samplers/sampler.h"
 
 #include <string.h>
 
@@ -26,7 +27,10 @@ static const struct hn_option ab_options[] = {
 static enum hn_code compare(struct hn_context *ctx, const struct hn_common *common,
                             const struct ab_params *p, const struct hn_alternate *r,
                             const struct hn_gate *gate) {
-    struct hn_compare_options options = {.gate = gate, .n_gates = p->gate.count, .rounds = true};
+    struct hn_compare_options options = {.gate = gate,
+                                         .n_gates = p->gate.count,
+                                         .rounds = true,
+                                         .is_default = hn_sampler_is_default};
     struct hn_comparison c = {0};
     if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c))
         return ctx->code;

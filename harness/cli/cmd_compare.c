@@ -3,6 +3,7 @@
 #include "plots/page/figure.h"
 #include "results/compare.h"
 #include "results/history.h"
+#include "samplers/sampler.h"
 
 #include <errno.h>
 #include <math.h>
@@ -97,6 +98,7 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_common
     struct hn_results base = {0}, now = {0};
     struct hn_comparison c = {0};
     struct hn_compare_options options = {.gate = gate,
+                                         .is_default = hn_sampler_is_default,
                                          .n_gates = p->gate.count,
                                          .floor = p->floor / 100,
                                          .allow_missing = p->allow_missing};
