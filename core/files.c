@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,4 +251,29 @@ void hn_temporary_sweep_for(const char *path) {
     int used = snprintf(prefix, sizeof prefix, "%s%s", hn_base_name(path), infix);
     if (folder_of(path, folder) && used > 0 && used < (int)sizeof prefix)
         hn_temporary_sweep(folder, prefix);
+}
+
+char *hn_scratch_make(struct hn_context *ctx) {
+    const char *base = getenv("TMPDIR");
+    char *folder = hn_format(ctx, "%s/hardneg-XXXXXX", base && *base ? base : "/tmp");
+    if (folder && !mkdtemp(folder)) {
+        (void)hn_fail(ctx, HN_IO, "%s: no folder can be made there: %s", folder, strerror(errno));
+        hn_free(ctx, folder);
+        return NULL;
+    }
+    return folder;
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk) {
+    (void)about;
+    (void)kind;
+    (void)walk;
+    (void)remove(path);
+    return 0;
+}
+
+void hn_scratch_remove(struct hn_context *ctx, char *folder) {
+    if (folder)
+        (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    hn_free(ctx, folder);
 }

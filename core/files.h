@@ -46,4 +46,8 @@ void hn_temporary_sweep(const char *folder, const char *prefix);
 // The same for what stands beside `path` and was to become it.
 void hn_temporary_sweep_for(const char *path);
 
+// A new folder below $TMPDIR or /tmp, and its removal with all in it.
+HN_MUST_USE char *hn_scratch_make(struct hn_context *ctx);
+void hn_scratch_remove(struct hn_context *ctx, char *folder); // NULL is fine
+
 #endif

@@ -1,4 +1,5 @@
 // `hardneg doctor`: what the machine has, and what to do about what it lacks.
+#include "core/files.h"
 #include "core/slowdown.h"
 #include "core/sweep/blas.h"
 #include "harness/cli/command.h"

@@ -296,8 +296,8 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
     run.explain = p->explain;
     run.shard = part.shard;
     run.shards = part.shards;
-    ctx->memory.limit = limit;
     char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
+    ctx->memory.limit = limit;
     run.folder = folder;
     enum hn_code code = folder ? HN_OK : ctx->code;
     if (code == HN_OK)

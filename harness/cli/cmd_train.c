@@ -43,7 +43,7 @@ static const struct hn_option train_options[] = {
     {0},
 };
 
-static int64_t list_runs(const struct hn_runner *run) {
+static void list_runs(const struct hn_runner *run) {
     int64_t shown = 0;
     for (int64_t i = 0; i < run->n; i++) {
         char label[HN_ITEM_LABEL];
@@ -53,7 +53,10 @@ static int64_t list_runs(const struct hn_runner *run) {
         printf("%s\n", label);
         shown++;
     }
-    return shown;
+    if (shown == run->n)
+        fprintf(stderr, "%" PRId64 " runs\n", shown);
+    else
+        fprintf(stderr, "%" PRId64 " of %" PRId64 " runs\n", shown, run->n);
 }
 
 // One sentence for data that are missing, before anything is made; runs whose data are there, but
@@ -126,7 +129,7 @@ static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_common 
     if (!p->dry_run)
         code = execute(ctx, common, p, job, run);
     else
-        fprintf(stderr, "%" PRId64 " of %" PRId64 " runs\n", list_runs(run), plan.n);
+        list_runs(run);
     hn_train_plan_free(ctx, &plan);
     return code;
 }

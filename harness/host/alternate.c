@@ -1,8 +1,8 @@
 #include "harness/host/alternate.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -12,31 +12,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-char *hn_scratch_make(struct hn_context *ctx) {
-    const char *base = getenv("TMPDIR");
-    char *folder = hn_format(ctx, "%s/hardneg-XXXXXX", base && *base ? base : "/tmp");
-    if (folder && !mkdtemp(folder)) {
-        (void)hn_fail(ctx, HN_IO, "%s: no folder can be made there: %s", folder, strerror(errno));
-        hn_free(ctx, folder);
-        return NULL;
-    }
-    return folder;
-}
-
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk) {
-    (void)about;
-    (void)kind;
-    (void)walk;
-    (void)remove(path);
-    return 0;
-}
-
-void hn_scratch_remove(struct hn_context *ctx, char *folder) {
-    if (folder)
-        (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    hn_free(ctx, folder);
-}
 
 int hn_alternate_spawn(const char *program, char *const *argv, const char *errors) {
     posix_spawn_file_actions_t actions;

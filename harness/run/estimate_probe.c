@@ -1,13 +1,12 @@
 // Trying the cells of a job on a file of few items.
+#include "core/files.h"
 #include "datasets/synth.h"
 #include "harness/run/cache.h"
 #include "harness/run/estimate_private.h"
 #include "results/cell_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     SMALL = 6000,         // files up to here are tried themselves
@@ -27,7 +26,7 @@ struct trial {
     const struct hn_plan_step *step;
     struct hn_cell_state state;
     const struct hn_items *items;
-    char folder[PATH_ROOM], path[PATH_ROOM + 32];
+    char *folder, path[PATH_ROOM + 32];
     char *snapshot;
     int place; // of this size
     bool last;
@@ -163,8 +162,6 @@ static enum hn_code open_trial(struct hn_context *ctx, struct trial *t) {
 static void close_trial(struct hn_context *ctx, struct trial *t) {
     hn_cell_cache_close(ctx, t->state.cache);
     hn_plan_free(ctx, &t->small);
-    if (t->out->sizes > 1)
-        unlink(t->path);
     t->state.cache = NULL;
 }
 
@@ -229,7 +226,6 @@ static enum hn_code try_step(struct hn_context *ctx, struct trial *t) {
 static enum hn_code time_store(struct hn_context *ctx, const struct trial *t,
                                const struct hn_results *results, double *seconds) {
     struct hn_results again = {0};
-    char path[PATH_ROOM + 32];
     int64_t begin = hn_wall_ns();
     enum hn_code code = hn_cell_files_prepare(ctx, t->folder);
     if (code == HN_OK)
@@ -238,8 +234,6 @@ static enum hn_code time_store(struct hn_context *ctx, const struct trial *t,
         code = hn_cell_file_read(ctx, t->folder, "trial", &again);
     *seconds = seconds_since(begin);
     hn_results_free(ctx, &again);
-    snprintf(path, sizeof path, "%s/cells/trial.h5", t->folder);
-    unlink(path);
     return code;
 }
 
@@ -476,17 +470,9 @@ static enum hn_code try_sizes(struct hn_context *ctx, struct trial *t) {
     return code;
 }
 
-static void remove_folder(const char *folder) {
-    char cells[PATH_ROOM + 32];
-    snprintf(cells, sizeof cells, "%s/cells", folder);
-    rmdir(cells);
-    rmdir(folder);
-}
-
 enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, int64_t data,
                            struct hn_probe_file *out) {
     const struct hn_job *job = plan->job;
-    const char *folder = getenv("TMPDIR");
     struct trial t = {.plan = plan, .data = data, .out = out};
     *out = (struct hn_probe_file){.few = FEW};
     if (job->batches)
@@ -497,16 +483,14 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
     out->weight = hn_zalloc(ctx, job->n_losses * job->n_weightings, sizeof *out->weight);
     if (!out->probe || !out->study || !out->weight)
         return ctx->code;
-    snprintf(t.folder, sizeof t.folder, "%s/hardneg-trial-XXXXXX",
-             folder && *folder ? folder : "/tmp");
-    if (!mkdtemp(t.folder))
-        return hn_fail(ctx, HN_IO, "%s: no folder can be made there for trying the job: set TMPDIR",
-                       t.folder);
+    t.folder = hn_scratch_make(ctx);
+    if (!t.folder)
+        return hn_fail_in(ctx, "trying the job");
     const struct hn_notes said = ctx->notes;
     ctx->notes.to = NULL; // said when the job was planned
     enum hn_code code = try_sizes(ctx, &t);
     ctx->notes = said;
-    remove_folder(t.folder);
+    hn_scratch_remove(ctx, t.folder);
     return code;
 }
 
@@ -514,7 +498,5 @@ void hn_probe_file_free(struct hn_context *ctx, struct hn_probe_file *file) {
     hn_free(ctx, file->probe);
     hn_free(ctx, file->study);
     hn_free(ctx, file->weight);
-    file->probe = NULL;
-    file->study = NULL;
-    file->weight = NULL;
+    *file = (struct hn_probe_file){0};
 }
