@@ -65,7 +65,7 @@ while read -r -a words; do
 done <"$work/examples"
 check "there are examples" test ${#entries[@]} -ge 3
 for name in samplers/test_samplers samplers/test_sampler_misuse metrics/test_measure metrics/studies/test_every_study plots/test_figures \
-    training/test_gradients harness/job/test_job; do
+    training/test_gradients harness/job/test_job_errors; do
     run_suite "$name"
 done
 
