@@ -20,7 +20,7 @@ enum hn_field_kind {
 };
 
 // How lists and grids are written in the resolved text.
-enum hn_layout {
+enum hn_list_style {
     HN_FLOW,     // seeds: [1, 2]
     HN_FLOW_ONE, // the same, but one item without brackets
     HN_BLOCK     // an item a line
@@ -32,7 +32,7 @@ struct hn_field {
     // values are, for messages ("file names"); NULL = as the kind says.
     struct hn_option option;
     bool required;
-    enum hn_layout layout;
+    enum hn_list_style layout;
     size_t count;     // LIST, GROUPS, GRID: offset of the number of items, int64_t
     const char *none; // LIST: the word for an empty one ("all" steps); NULL = it cannot be empty
     const struct hn_fields *of;         // GROUP, GROUPS
