@@ -7,7 +7,7 @@
 #include "harness/job/list.h"
 
 struct hn_fields;
-struct hn_text;
+struct hn_yaml_text;
 
 enum hn_field_kind {
     HN_FIELD_VALUE, // one value, of the option's kind
@@ -41,7 +41,7 @@ struct hn_field {
     // and has no default. Optional but for `read`; `write` serves every kind.
     enum hn_code (*read)(struct hn_context *ctx, const struct hn_yaml *value, void *out);
     void (*free)(struct hn_context *ctx, void *out);
-    void (*write)(struct hn_text *t, const void *in);
+    void (*write)(struct hn_yaml_text *t, const void *in);
 };
 
 struct hn_fields {

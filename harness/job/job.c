@@ -124,23 +124,23 @@ static void free_metrics(struct hn_context *ctx, void *out) {
     hn_free(ctx, job->snapshot_metric);
 }
 
-static void write_metrics(struct hn_text *t, const void *in) {
+static void write_metrics(struct hn_yaml_text *t, const void *in) {
     const struct hn_job *job = in;
     const char *comma = "metrics: [";
     for (int64_t i = 0; i < job->n_metrics; i++, comma = ", ") {
-        hn_text_put(t, comma);
-        hn_text_name(t, job->metric[i]->name);
+        hn_yaml_text_put(t, comma);
+        hn_yaml_text_name(t, job->metric[i]->name);
     }
     for (int64_t i = 0; i < job->n_snapshot_metrics; i++, comma = ", ") {
-        hn_text_put(t, comma);
-        hn_text_name(t, job->snapshot_metric[i]->name);
+        hn_yaml_text_put(t, comma);
+        hn_yaml_text_name(t, job->snapshot_metric[i]->name);
     }
     for (int64_t i = 0; i < job->n_studies; i++, comma = ", ") {
         const struct hn_job_study *s = &job->study[i];
-        hn_text_put(t, comma);
-        hn_text_point(t, &hn_study_registry, &(struct hn_point){s->type, s->params, s->text});
+        hn_yaml_text_put(t, comma);
+        hn_yaml_text_point(t, &hn_study_registry, &(struct hn_point){s->type, s->params, s->text});
     }
-    hn_text_put(t, "]\n");
+    hn_yaml_text_put(t, "]\n");
 }
 
 // The key `figures`: all, none, or names. Without it no figures are drawn: gnuplot is needed only
@@ -168,15 +168,15 @@ static void free_figures(struct hn_context *ctx, void *out) {
     hn_list_free(ctx, &figure_option, &list);
 }
 
-static void write_figures(struct hn_text *t, const void *in) {
+static void write_figures(struct hn_yaml_text *t, const void *in) {
     const struct hn_job *job = in;
-    hn_text_put(t, "figures: ");
-    hn_text_put(t, job->figures_all ? "all" : job->n_figures ? "[" : "none");
+    hn_yaml_text_put(t, "figures: ");
+    hn_yaml_text_put(t, job->figures_all ? "all" : job->n_figures ? "[" : "none");
     for (int64_t i = 0; i < job->n_figures; i++) {
-        hn_text_put(t, i ? ", " : "");
-        hn_text_name(t, job->figure[i]);
+        hn_yaml_text_put(t, i ? ", " : "");
+        hn_yaml_text_name(t, job->figure[i]);
     }
-    hn_text_put(t, job->n_figures ? "]\n" : "\n");
+    hn_yaml_text_put(t, job->n_figures ? "]\n" : "\n");
 }
 
 static enum hn_code check_figures(struct hn_context *ctx, const struct hn_yaml *value,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-static void put_bytes(struct hn_text *t, const char *bytes, int64_t n) {
+static void put_bytes(struct hn_yaml_text *t, const char *bytes, int64_t n) {
     if (t->failed)
         return;
     if (t->used + n + 1 > t->capacity) {
@@ -24,7 +24,9 @@ static void put_bytes(struct hn_text *t, const char *bytes, int64_t n) {
     t->data[t->used] = '\0';
 }
 
-void hn_text_put(struct hn_text *t, const char *text) { put_bytes(t, text, (int64_t)strlen(text)); }
+void hn_yaml_text_put(struct hn_yaml_text *t, const char *text) {
+    put_bytes(t, text, (int64_t)strlen(text));
+}
 
 // What any reader of YAML takes for this very text: a word that is no number, null or truth value.
 static bool is_bare(const char *text) {
@@ -56,8 +58,8 @@ static bool is_printable(unsigned point) {
     return point != 0x2028 && point != 0x2029 && point != 0xFEFF && (point & 0xFFFE) != 0xFFFE;
 }
 
-static void put_quoted(struct hn_text *t, const char *text) {
-    hn_text_put(t, "\"");
+static void put_quoted(struct hn_yaml_text *t, const char *text) {
+    hn_yaml_text_put(t, "\"");
     for (int bytes; *text; text += bytes) {
         unsigned point;
         char escape[16];
@@ -70,31 +72,31 @@ static void put_quoted(struct hn_text *t, const char *text) {
             snprintf(escape, sizeof escape, "\\%c", (char)point);
         else
             snprintf(escape, sizeof escape, "\\U%08X", point);
-        hn_text_put(t, escape);
+        hn_yaml_text_put(t, escape);
     }
-    hn_text_put(t, "\"");
+    hn_yaml_text_put(t, "\"");
 }
 
-void hn_text_name(struct hn_text *t, const char *name) {
+void hn_yaml_text_name(struct hn_yaml_text *t, const char *name) {
     if (is_bare(name))
-        hn_text_put(t, name);
+        hn_yaml_text_put(t, name);
     else
         put_quoted(t, name);
 }
 
 // A number or a truth value stands as it is; a text where a reader takes it for that.
-static void put_value(struct hn_text *t, enum hn_option_kind kind, const char *value) {
+static void put_value(struct hn_yaml_text *t, enum hn_option_kind kind, const char *value) {
     bool schedule = kind == HN_OPTION_SCHEDULE, text = kind == HN_OPTION_TEXT;
     if (t->quoted ? text || schedule : schedule && strchr(value, '~'))
         put_quoted(t, value);
     else if (!t->quoted && (text || kind == HN_OPTION_CHOICE))
-        hn_text_name(t, value);
+        hn_yaml_text_name(t, value);
     else
-        hn_text_put(t, value);
+        hn_yaml_text_put(t, value);
 }
 
 // The value of an option, behind `before` and its name; false if it is unset.
-static bool put_option(struct hn_text *t, const char *before, const struct hn_option *option,
+static bool put_option(struct hn_yaml_text *t, const char *before, const struct hn_option *option,
                        const void *params) {
     int length = hn_option_text(option, params, NULL, 0);
     if (length <= 0)
@@ -104,41 +106,41 @@ static bool put_option(struct hn_text *t, const char *before, const struct hn_op
     if (!value)
         return true;
     hn_option_text(option, params, value, (size_t)length + 1);
-    hn_text_put(t, before);
+    hn_yaml_text_put(t, before);
     if (t->quoted)
-        hn_text_put(t, option->name);
+        hn_yaml_text_put(t, option->name);
     else
-        hn_text_name(t, option->name);
-    hn_text_put(t, ": ");
+        hn_yaml_text_name(t, option->name);
+    hn_yaml_text_put(t, ": ");
     put_value(t, option->kind, value);
     hn_free(t->ctx, value);
     return true;
 }
 
 // "knn: {}", "batchsampler: {K: 100, M: 500}": all options that are set, in the order of the table.
-static void put_point(struct hn_text *t, const struct hn_registry_entry *entry,
+static void put_point(struct hn_yaml_text *t, const struct hn_registry_entry *entry,
                       const void *params) {
     const char *comma = "";
     if (t->quoted)
         put_quoted(t, entry->name);
     else
-        hn_text_name(t, entry->name);
-    hn_text_put(t, ": {");
+        hn_yaml_text_name(t, entry->name);
+    hn_yaml_text_put(t, ": {");
     for (const struct hn_option *o = entry->options; o->name; o++)
         comma = put_option(t, comma, o, params) ? ", " : comma;
-    hn_text_put(t, "}");
+    hn_yaml_text_put(t, "}");
 }
 
-void hn_text_point(struct hn_text *t, const struct hn_registry *registry,
-                   const struct hn_point *point) {
+void hn_yaml_text_point(struct hn_yaml_text *t, const struct hn_registry *registry,
+                        const struct hn_point *point) {
     struct hn_registry_entry entry = hn_registry_entry_of(registry, point->type);
-    hn_text_put(t, "{");
+    hn_yaml_text_put(t, "{");
     put_point(t, &entry, point->params);
-    hn_text_put(t, "}");
+    hn_yaml_text_put(t, "}");
 }
 
 // An item of a list or a point of a grid.
-static void put_item(struct hn_text *t, const struct hn_field *f, const char *at) {
+static void put_item(struct hn_yaml_text *t, const struct hn_field *f, const char *at) {
     if (f->kind == HN_FIELD_GRID) {
         struct hn_point point;
         memcpy(&point, at, sizeof point);
@@ -146,9 +148,9 @@ static void put_item(struct hn_text *t, const struct hn_field *f, const char *at
         if (f->layout == HN_BLOCK)
             put_point(t, &entry, point.params);
         else if (*point.text)
-            hn_text_point(t, f->registry, &point);
+            hn_yaml_text_point(t, f->registry, &point);
         else
-            hn_text_name(t, entry.name);
+            hn_yaml_text_name(t, entry.name);
         return;
     }
     if (f->registry) {
@@ -156,7 +158,7 @@ static void put_item(struct hn_text *t, const struct hn_field *f, const char *at
         int number;
         memcpy(&number, at, sizeof number);
         if (f->registry->entry(number, &entry))
-            hn_text_name(t, entry.name);
+            hn_yaml_text_name(t, entry.name);
         return;
     }
     char number[64];
@@ -168,11 +170,11 @@ static void put_item(struct hn_text *t, const struct hn_field *f, const char *at
         put_quoted(t, text);
     } else {
         hn_option_text(&alone, at, number, sizeof number);
-        hn_text_put(t, number);
+        hn_yaml_text_put(t, number);
     }
 }
 
-static void put_items(struct hn_text *t, const struct hn_field *f, const char *base) {
+static void put_items(struct hn_yaml_text *t, const struct hn_field *f, const char *base) {
     const char *item;
     int64_t n;
     size_t step = f->kind == HN_FIELD_GRID ? sizeof(struct hn_point)
@@ -181,30 +183,30 @@ static void put_items(struct hn_text *t, const struct hn_field *f, const char *b
     memcpy(&item, base + f->option.offset, sizeof item);
     memcpy(&n, base + f->count, sizeof n);
     bool block = f->layout == HN_BLOCK, brackets = !block && (f->layout == HN_FLOW || n > 1);
-    hn_text_put(t, f->option.name);
-    hn_text_put(t, block ? ":" : ": ");
+    hn_yaml_text_put(t, f->option.name);
+    hn_yaml_text_put(t, block ? ":" : ": ");
     if (n == 0 && f->none) {
-        hn_text_put(t, f->none);
+        hn_yaml_text_put(t, f->none);
         brackets = false;
     }
-    hn_text_put(t, brackets ? "[" : "");
+    hn_yaml_text_put(t, brackets ? "[" : "");
     for (int64_t i = 0; i < n; i++, item += step) {
-        hn_text_put(t, block ? "\n  - " : i ? ", " : "");
+        hn_yaml_text_put(t, block ? "\n  - " : i ? ", " : "");
         put_item(t, f, item);
     }
-    hn_text_put(t, brackets ? "]\n" : "\n");
+    hn_yaml_text_put(t, brackets ? "]\n" : "\n");
 }
 
-static void put_group(struct hn_text *t, const struct hn_field *f, const char *base) {
+static void put_group(struct hn_yaml_text *t, const struct hn_field *f, const char *base) {
     const char *comma = "";
-    hn_text_put(t, f->option.name);
-    hn_text_put(t, ": {");
+    hn_yaml_text_put(t, f->option.name);
+    hn_yaml_text_put(t, ": {");
     for (const struct hn_field *inner = f->of->field; inner->option.name; inner++)
         comma = put_option(t, comma, &inner->option, base + f->option.offset) ? ", " : comma;
-    hn_text_put(t, "}\n");
+    hn_yaml_text_put(t, "}\n");
 }
 
-static void put_field(struct hn_text *t, const struct hn_field *f, const void *base) {
+static void put_field(struct hn_yaml_text *t, const struct hn_field *f, const void *base) {
     if (f->write)
         f->write(t, base);
     else if (f->kind == HN_FIELD_LIST || f->kind == HN_FIELD_GRID)
@@ -212,12 +214,12 @@ static void put_field(struct hn_text *t, const struct hn_field *f, const void *b
     else if (f->kind == HN_FIELD_GROUP)
         put_group(t, f, base);
     else if (f->kind == HN_FIELD_VALUE && put_option(t, "", &f->option, base))
-        hn_text_put(t, "\n");
+        hn_yaml_text_put(t, "\n");
 }
 
 enum hn_code hn_fields_text(struct hn_context *ctx, const struct hn_fields *table, const void *in,
                             bool quoted, char **out) {
-    struct hn_text t = {.ctx = ctx, .quoted = quoted};
+    struct hn_yaml_text t = {.ctx = ctx, .quoted = quoted};
     for (const struct hn_field *f = table->field; f->option.name; f++)
         put_field(&t, f, in);
     if (t.failed)

@@ -6,17 +6,17 @@
 #include "harness/job/grid.h"
 
 // Text that grows. After a failed allocation nothing is added, and there will be no text.
-struct hn_text {
+struct hn_yaml_text {
     struct hn_context *ctx;
     char *data;
     int64_t used, capacity;
     bool failed, quoted; // quoted: names of entries and texts always stand in quotes
 };
-void hn_text_put(struct hn_text *t, const char *text);
-void hn_text_name(struct hn_text *t, const char *name); // in quotes where YAML wants them
+void hn_yaml_text_put(struct hn_yaml_text *t, const char *text);
+void hn_yaml_text_name(struct hn_yaml_text *t, const char *name); // in quotes where YAML wants them
 // "{batchsampler: {K: 100, M: 500}}"
-void hn_text_point(struct hn_text *t, const struct hn_registry *registry,
-                   const struct hn_point *point);
+void hn_yaml_text_point(struct hn_yaml_text *t, const struct hn_registry *registry,
+                        const struct hn_point *point);
 
 // What was read as YAML, with every default: read again it gives the same, and the same text. Owned
 // by the caller. quoted: names of entries and texts always stand in quotes.
