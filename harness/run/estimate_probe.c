@@ -330,11 +330,6 @@ static enum hn_code run_once(struct hn_context *ctx, struct trial *t, const stru
     return HN_OK;
 }
 
-static double late_epoch(const struct hn_table *timing, double first) {
-    double later = phase(timing, "epoch", 1, false);
-    return later > 0 ? later : first;
-}
-
 static void keep_times(const struct trial *t, const struct run *few, const struct run *many,
                        int64_t more, struct hn_probe *p) {
     const struct hn_table *timing = &many->results.timing;
@@ -345,7 +340,7 @@ static void keep_times(const struct trial *t, const struct run *few, const struc
         epochs += strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0;
     double all = phase(timing, "epoch", 0, false) * (double)epochs;
     p->first_epoch = all - later * (double)hn_max(0, epochs - 1);
-    p->epoch = late_epoch(timing, p->first_epoch);
+    p->epoch = later > 0 ? later : p->first_epoch;
     p->next = phase(timing, "next", 0, true);
     p->measure =
         more > 0 ? (many->rest - few->rest) / (double)more : few->rest / (double)t->out->few;
