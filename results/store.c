@@ -211,25 +211,37 @@ struct hn_table *hn_results_add_table(struct hn_context *ctx, struct hn_results 
     return &longer[r->n_tables++];
 }
 
+struct hn_table *hn_results_need_table(struct hn_context *ctx, struct hn_results *r,
+                                       const char *name, const struct hn_column *column, int n) {
+    struct hn_table *t = find_table(r, name);
+    if (t)
+        return t;
+    t = hn_results_add_table(ctx, r);
+    return t && !hn_table_init(ctx, t, name) && !hn_table_add_columns(ctx, t, column, n) ? t : NULL;
+}
+
+enum hn_code hn_results_add_row(struct hn_context *ctx, struct hn_results *r, const char *name,
+                                const struct hn_described *cell, int n) {
+    struct hn_column column[HN_DESCRIBED_MAX];
+    struct hn_value value[HN_DESCRIBED_MAX + 1] = {{NULL}};
+    for (int i = 0; i < n; i++) {
+        column[i] = cell[i].column;
+        value[i] = cell[i].value;
+    }
+    struct hn_table *t = hn_results_need_table(ctx, r, name, column, n);
+    if (!t || hn_table_add_row(ctx, t))
+        return ctx->code;
+    return hn_table_set(ctx, t, t->rows - 1, value);
+}
+
 const struct hn_table *hn_results_table(const struct hn_results *r, const char *name) {
     return strcmp(name, "runs") == 0 ? &r->runs : find_table(r, name);
 }
 
 static enum hn_code append_named(struct hn_context *ctx, struct hn_results *to,
                                  const struct hn_table *from, struct shifts shifts) {
-    struct hn_table *table = find_table(to, from->name);
-    if (!table) {
-        struct hn_table *longer = hn_resize(ctx, to->table, to->n_tables + 1, sizeof *longer);
-        if (!longer)
-            return ctx->code;
-        to->table = longer;
-        table = &longer[to->n_tables];
-        memset(table, 0, sizeof *table);
-        if (hn_table_init(ctx, table, from->name))
-            return ctx->code;
-        to->n_tables++;
-    }
-    return append_table(ctx, table, from, shifts);
+    struct hn_table *table = hn_results_need_table(ctx, to, from->name, NULL, 0);
+    return table ? append_table(ctx, table, from, shifts) : ctx->code;
 }
 
 enum hn_code hn_results_append(struct hn_context *ctx, struct hn_results *to,

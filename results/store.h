@@ -45,6 +45,20 @@ const char *hn_results_get(const struct hn_results *r, const char *name);     //
 const char *hn_results_get_env(const struct hn_results *r, const char *name); // "" if absent
 // A further table, zeroed and counted; NULL with the message recorded.
 struct hn_table *hn_results_add_table(struct hn_context *ctx, struct hn_results *r);
+// The further table of that name, made with these columns if it is not there; NULL with the message
+// recorded.
+struct hn_table *hn_results_need_table(struct hn_context *ctx, struct hn_results *r,
+                                       const char *name, const struct hn_column *column, int n);
+// A cell with the description of its column.
+struct hn_described {
+    struct hn_column column;
+    struct hn_value value;
+};
+enum { HN_DESCRIBED_MAX = 24 };
+// Appends a row of n <= HN_DESCRIBED_MAX cells to the further table of that name.
+HN_MUST_USE enum hn_code hn_results_add_row(struct hn_context *ctx, struct hn_results *r,
+                                            const char *name, const struct hn_described *cell,
+                                            int n);
 // "runs", or the name of a further table; NULL: there is none.
 const struct hn_table *hn_results_table(const struct hn_results *r, const char *name);
 // Appends the rows, timings, histograms, batches and tables of `from`; columns `run` (a row of

@@ -1,5 +1,5 @@
 // Outcomes of claims as tables of a results file, as text and as JSON.
-#include "harness/reproduce/reproduce.h"
+#include "harness/claims/claims.h"
 #include "plots/page/paper.h"
 
 #include <inttypes.h>
@@ -8,111 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT(name, long_name)                                                                      \
-    { name, HN_COLUMN_TEXT, "", long_name, HN_NEITHER }
-#define INT(name, long_name)                                                                       \
-    { name, HN_COLUMN_INT, "1", long_name, HN_NEITHER }
-#define REAL(name, long_name)                                                                      \
-    { name, HN_COLUMN_REAL, "1", long_name, HN_NEITHER }
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct hn_column id_columns[] = {
-    TEXT("id", "identifier of the figure or table"),
-    TEXT("paper", "short name of the paper"),
-    TEXT("title", "what it shows"),
-    TEXT("source", "figures and tables of the papers"),
-    TEXT("kind", "snapshots, training or listed"),
-    TEXT("verdict", "holds, fails, inconclusive or not tested"),
-    TEXT("reason", "what the verdict rests on"),
-    INT("claims", "claims"),
-    INT("holding", "claims that hold"),
-    INT("failing", "claims that fail"),
-};
-static const struct hn_column claim_columns[] = {
-    TEXT("id", "identifier of the figure or table"),
-    TEXT("claim", "short name of the claim"),
-    TEXT("statement", "the claim"),
-    TEXT("statistic", "column, or expression of columns"),
-    TEXT("test", "how it is compared"),
-    TEXT("verdict", "holds, fails, inconclusive or not tested"),
-    TEXT("reason", "what the verdict rests on"),
-    TEXT("at", "the comparison that decided"),
-    REAL("left", "mean of the first side there"),
-    REAL("right", "mean of the second side there"),
-    REAL("own", "difference there"),
-    REAL("own_lo", "lower end of its 95 % interval"),
-    REAL("own_hi", "upper end of its 95 % interval"),
-    INT("replicates", "seeds"),
-    INT("parts", "comparisons"),
-    INT("parts_holding", "comparisons that hold"),
-    INT("parts_failing", "comparisons that fail"),
-    INT("needed", "seeds that would settle it; 0 none, -1 more than 100000"),
-    TEXT("paper", "the published value"),
-    TEXT("paper_table", "where it is published"),
-};
-static const struct hn_column part_columns[] = {
-    TEXT("id", "identifier of the figure or table"),
-    TEXT("claim", "short name of the claim"),
-    TEXT("dataset", "snapshot file"),
-    TEXT("at", "step, setting or pair of settings"),
-    INT("step", "training step of the embeddings, -1 = none"),
-    REAL("left", "mean of the first side"),
-    REAL("right", "mean of the second side"),
-    REAL("difference", "mean difference"),
-    REAL("lo", "lower end of its 95 % interval"),
-    REAL("hi", "upper end of its 95 % interval"),
-    TEXT("verdict", "holds, fails or inconclusive"),
-    INT("replicates", "seeds"),
-    REAL("se", "standard error of the difference"),
-    REAL("p", "paired t-test of no difference, two-sided"),
-};
-static const struct hn_column level_columns[] = {
-    TEXT("id", "identifier of the figure or table"),
-    TEXT("what", "which number"),
-    TEXT("dataset", "snapshot file"),
-    TEXT("at", "step and setting"),
-    REAL("own", "measured"),
-    REAL("own_lo", "lower end of its 95 % interval"),
-    REAL("own_hi", "upper end of its 95 % interval"),
-    TEXT("unit", "unit"),
-    REAL("paper", "published"),
-    TEXT("paper_table", "where it is published"),
-};
-
-// One cell to set; the kind is that of the column.
-struct value {
-    const char *name;
-    const char *text;
-    double real;
-    int64_t count;
-};
-
-// A new row of the table `name`, which is made if it is not there.
-static enum hn_code add_row(struct hn_context *ctx, struct hn_results *r, const char *name,
-                            const struct hn_column *columns, size_t n_columns,
-                            const struct value *value) {
-    struct hn_table *t = hn_reproduce_table(ctx, r, name, columns, (int)n_columns);
-    if (!t)
-        return ctx->code;
-    if (hn_table_add_row(ctx, t))
-        return ctx->code;
-    int64_t row = t->rows - 1;
-    enum hn_code code = HN_OK;
-    for (size_t i = 0; i < n_columns && !code; i++)
-        code = columns[i].kind == HN_COLUMN_TEXT
-                   ? hn_table_set_text(ctx, t, row, columns[i].name, value[i].text)
-               : columns[i].kind == HN_COLUMN_REAL
-                   ? hn_table_set_real(ctx, t, row, columns[i].name, value[i].real)
-                   : hn_table_set_int(ctx, t, row, columns[i].name, value[i].count);
-    return code;
-}
-
-#define T(s)                                                                                       \
-    { .text = (s) }
-#define R(v)                                                                                       \
-    { .real = (v) }
-#define I(v)                                                                                       \
-    { .count = (v) }
+#define TEXT(name, what, text)                                                                     \
+    { {name, HN_COLUMN_TEXT, "", what, HN_NEITHER}, HN_TEXT_VALUE(name, text) }
+#define INT(name, what, n)                                                                         \
+    { {name, HN_COLUMN_INT, "1", what, HN_NEITHER}, HN_INT_VALUE(name, n) }
+#define REAL(name, what, x)                                                                        \
+    { {name, HN_COLUMN_REAL, "1", what, HN_NEITHER}, HN_REAL_VALUE(name, x) }
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 static int64_t count(const struct hn_claim_outcome *o, enum hn_verdict verdict) {
     int64_t n = 0;
@@ -124,17 +26,18 @@ static int64_t count(const struct hn_claim_outcome *o, enum hn_verdict verdict) 
 static enum hn_code store_id(struct hn_context *ctx, const struct hn_claim_outcome *o,
                              struct hn_results *r) {
     const struct hn_claim_entry *e = o->entry;
-    const struct value value[COUNT(id_columns)] = {T(e->id),
-                                                   T(e->paper),
-                                                   T(e->title),
-                                                   T(e->source),
-                                                   T(hn_claim_kinds[e->kind]),
-                                                   T(hn_verdicts[o->verdict]),
-                                                   T(o->reason),
-                                                   I(e->claims),
-                                                   I(count(o, HN_HOLDS)),
-                                                   I(count(o, HN_FAILS))};
-    return add_row(ctx, r, "claim_ids", id_columns, COUNT(id_columns), value);
+    const struct hn_described cell[] = {
+        TEXT("id", "identifier of the figure or table", e->id),
+        TEXT("paper", "short name of the paper", e->paper),
+        TEXT("title", "what it shows", e->title),
+        TEXT("source", "figures and tables of the papers", e->source),
+        TEXT("kind", "snapshots, training or listed", hn_claim_kinds[e->kind]),
+        TEXT("verdict", "holds, fails, inconclusive or not tested", hn_verdicts[o->verdict]),
+        TEXT("reason", "what the verdict rests on", o->reason),
+        INT("claims", "claims", e->claims),
+        INT("holding", "claims that hold", count(o, HN_HOLDS)),
+        INT("failing", "claims that fail", count(o, HN_FAILS))};
+    return hn_results_add_row(ctx, r, "claim_ids", cell, COUNT(cell));
 }
 
 // "fn_ratio" or "pos_prob - pos_prob_global".
@@ -170,27 +73,28 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
     snprintf(at, sizeof at, "%s%s%s", p->dataset, *p->dataset && *p->at ? ", " : "", p->at);
     statistic(&c->of, column, sizeof column);
     published(o->entry, &c->published, &number, paper, sizeof paper);
-    const struct value value[COUNT(claim_columns)] = {T(o->entry->id),
-                                                      T(c->name),
-                                                      T(c->statement),
-                                                      T(column),
-                                                      T(hn_claim_tests[c->test]),
-                                                      T(hn_verdicts[result->verdict]),
-                                                      T(result->reason),
-                                                      T(at),
-                                                      R(p->left),
-                                                      R(p->right),
-                                                      R(p->difference),
-                                                      R(p->lo),
-                                                      R(p->hi),
-                                                      I(p->replicates),
-                                                      I(result->compared),
-                                                      I(result->holding),
-                                                      I(result->failing),
-                                                      I(result->needed),
-                                                      T(paper),
-                                                      T(number.table)};
-    return add_row(ctx, r, "claims", claim_columns, COUNT(claim_columns), value);
+    const struct hn_described cell[] = {
+        TEXT("id", "identifier of the figure or table", o->entry->id),
+        TEXT("claim", "short name of the claim", c->name),
+        TEXT("statement", "the claim", c->statement),
+        TEXT("statistic", "column, or expression of columns", column),
+        TEXT("test", "how it is compared", hn_claim_tests[c->test]),
+        TEXT("verdict", "holds, fails, inconclusive or not tested", hn_verdicts[result->verdict]),
+        TEXT("reason", "what the verdict rests on", result->reason),
+        TEXT("at", "the comparison that decided", at),
+        REAL("left", "mean of the first side there", p->left),
+        REAL("right", "mean of the second side there", p->right),
+        REAL("own", "difference there", p->difference),
+        REAL("own_lo", "lower end of its 95 % interval", p->lo),
+        REAL("own_hi", "upper end of its 95 % interval", p->hi),
+        INT("replicates", "seeds", p->replicates),
+        INT("parts", "comparisons", result->compared),
+        INT("parts_holding", "comparisons that hold", result->holding),
+        INT("parts_failing", "comparisons that fail", result->failing),
+        INT("needed", "seeds that would settle it; 0 none, -1 more than 100000", result->needed),
+        TEXT("paper", "the published value", paper),
+        TEXT("paper_table", "where it is published", number.table)};
+    return hn_results_add_row(ctx, r, "claims", cell, COUNT(cell));
 }
 
 static enum hn_code store_parts(struct hn_context *ctx, const struct hn_claim_outcome *o, int64_t i,
@@ -198,21 +102,22 @@ static enum hn_code store_parts(struct hn_context *ctx, const struct hn_claim_ou
     const struct hn_claim_result *result = &o->claim[i];
     for (int64_t k = 0; k < result->parts; k++) {
         const struct hn_claim_part *p = &result->part[k];
-        const struct value value[COUNT(part_columns)] = {T(o->entry->id),
-                                                         T(o->entry->claim[i].name),
-                                                         T(p->dataset),
-                                                         T(p->at),
-                                                         I(p->step),
-                                                         R(p->left),
-                                                         R(p->right),
-                                                         R(p->difference),
-                                                         R(p->lo),
-                                                         R(p->hi),
-                                                         T(hn_verdicts[p->verdict]),
-                                                         I(p->replicates),
-                                                         R(p->error),
-                                                         R(p->p)};
-        if (add_row(ctx, r, "claim_parts", part_columns, COUNT(part_columns), value))
+        const struct hn_described cell[] = {
+            TEXT("id", "identifier of the figure or table", o->entry->id),
+            TEXT("claim", "short name of the claim", o->entry->claim[i].name),
+            TEXT("dataset", "snapshot file", p->dataset),
+            TEXT("at", "step, setting or pair of settings", p->at),
+            INT("step", "training step of the embeddings, -1 = none", p->step),
+            REAL("left", "mean of the first side", p->left),
+            REAL("right", "mean of the second side", p->right),
+            REAL("difference", "mean difference", p->difference),
+            REAL("lo", "lower end of its 95 % interval", p->lo),
+            REAL("hi", "upper end of its 95 % interval", p->hi),
+            TEXT("verdict", "holds, fails or inconclusive", hn_verdicts[p->verdict]),
+            INT("replicates", "seeds", p->replicates),
+            REAL("se", "standard error of the difference", p->error),
+            REAL("p", "paired t-test of no difference, two-sided", p->p)};
+        if (hn_results_add_row(ctx, r, "claim_parts", cell, COUNT(cell)))
             return ctx->code;
     }
     return HN_OK;
@@ -226,10 +131,18 @@ static enum hn_code store_level(struct hn_context *ctx, const struct hn_claim_ou
     published(o->entry, &l->published, &number, paper, sizeof paper);
     for (int64_t k = 0; k < o->level[i].parts; k++) {
         const struct hn_claim_part *p = &o->level[i].part[k];
-        const struct value value[COUNT(level_columns)] = {
-            T(o->entry->id), T(l->what), T(p->dataset), T(p->at),        R(p->difference),
-            R(p->lo),        R(p->hi),   T(l->unit),    R(number.value), T(number.table)};
-        if (add_row(ctx, r, "claim_levels", level_columns, COUNT(level_columns), value))
+        const struct hn_described cell[] = {
+            TEXT("id", "identifier of the figure or table", o->entry->id),
+            TEXT("what", "which number", l->what),
+            TEXT("dataset", "snapshot file", p->dataset),
+            TEXT("at", "step and setting", p->at),
+            REAL("own", "measured", p->difference),
+            REAL("own_lo", "lower end of its 95 % interval", p->lo),
+            REAL("own_hi", "upper end of its 95 % interval", p->hi),
+            TEXT("unit", "unit", l->unit),
+            REAL("paper", "published", number.value),
+            TEXT("paper_table", "where it is published", number.table)};
+        if (hn_results_add_row(ctx, r, "claim_levels", cell, COUNT(cell)))
             return ctx->code;
     }
     return HN_OK;

@@ -238,7 +238,7 @@ static enum hn_code add_datasets(struct hn_context *ctx, struct work *w,
     if (!from)
         return HN_OK;
     struct hn_table *to =
-        hn_reproduce_table(ctx, &w->all, "datasets", from->column, from->n_columns);
+        hn_results_need_table(ctx, &w->all, "datasets", from->column, from->n_columns);
     if (!to)
         return ctx->code;
     for (int64_t row = 0; row < to->rows; row++)

@@ -379,51 +379,26 @@ static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
     return HN_OK;
 }
 
-struct hn_table *hn_reproduce_table(struct hn_context *ctx, struct hn_results *r, const char *name,
-                                    const struct hn_column *columns, int n_columns) {
-    for (int64_t i = 0; i < r->n_tables; i++)
-        if (strcmp(r->table[i].name, name) == 0)
-            return &r->table[i];
-    struct hn_table *more = hn_resize(ctx, r->table, r->n_tables + 1, sizeof *more);
-    if (!more)
-        return NULL;
-    r->table = more;
-    struct hn_table *t = &more[r->n_tables];
-    if (hn_table_init(ctx, t, name))
-        return NULL;
-    r->n_tables++;
-    for (int i = 0; i < n_columns; i++)
-        if (hn_table_add_column(ctx, t, &columns[i]))
-            return NULL;
-    return t;
-}
-
 static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduce_data *data,
                                 struct hn_results *out) {
-    static const struct hn_column columns[] = {
-        {"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER},
-        {"items", HN_COLUMN_INT, "items", "items", HN_NEITHER},
-        {"dims", HN_COLUMN_INT, "1", "dimensions of the embeddings", HN_NEITHER},
-        {"classes", HN_COLUMN_INT, "1", "distinct labels", HN_NEITHER},
-        {"steps", HN_COLUMN_INT, "1", "steps of the series", HN_NEITHER},
-        {"fn_expected", HN_COLUMN_REAL, "1", "share of same-label pairs among all labelled pairs",
-         HN_NEITHER}};
-    struct hn_table *t = hn_reproduce_table(ctx, out, "datasets", columns,
-                                            (int)(sizeof columns / sizeof columns[0]));
-    if (!t)
-        return ctx->code;
-    for (int64_t row = 0; row < t->rows; row++)
+    const struct hn_described cell[] = {
+        {{"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER},
+         HN_TEXT_VALUE("dataset", data->name)},
+        {{"items", HN_COLUMN_INT, "items", "items", HN_NEITHER}, HN_INT_VALUE("items", data->n)},
+        {{"dims", HN_COLUMN_INT, "1", "dimensions of the embeddings", HN_NEITHER},
+         HN_INT_VALUE("dims", data->d)},
+        {{"classes", HN_COLUMN_INT, "1", "distinct labels", HN_NEITHER},
+         HN_INT_VALUE("classes", data->classes)},
+        {{"steps", HN_COLUMN_INT, "1", "steps of the series", HN_NEITHER},
+         HN_INT_VALUE("steps", data->steps)},
+        {{"fn_expected", HN_COLUMN_REAL, "1", "share of same-label pairs among all labelled pairs",
+          HN_NEITHER},
+         HN_REAL_VALUE("fn_expected", data->fn_expected)}};
+    const struct hn_table *t = hn_results_table(out, "datasets");
+    for (int64_t row = 0; t && row < t->rows; row++)
         if (strcmp(hn_table_text(t, row, "dataset"), data->name) == 0)
             return HN_OK;
-    int64_t row = t->rows;
-    if (hn_table_add_row(ctx, t) || hn_table_set_text(ctx, t, row, "dataset", data->name) ||
-        hn_table_set_int(ctx, t, row, "items", data->n) ||
-        hn_table_set_int(ctx, t, row, "dims", data->d) ||
-        hn_table_set_int(ctx, t, row, "classes", data->classes) ||
-        hn_table_set_int(ctx, t, row, "steps", data->steps) ||
-        hn_table_set_real(ctx, t, row, "fn_expected", data->fn_expected))
-        return ctx->code;
-    return HN_OK;
+    return hn_results_add_row(ctx, out, "datasets", cell, (int)(sizeof cell / sizeof cell[0]));
 }
 
 // What ends one entry, and what ends everything.

@@ -72,9 +72,5 @@ HN_MUST_USE char *hn_reproduce_job(struct hn_context *ctx, const struct hn_repro
 HN_MUST_USE enum hn_code hn_reproduce_cost(struct hn_context *ctx, const struct hn_reproduce *rep,
                                            const struct hn_claim_cost *cost,
                                            struct hn_results *out);
-// The table of that name of `r`, made with these columns if it is not there; NULL with the message
-// recorded.
-struct hn_table *hn_reproduce_table(struct hn_context *ctx, struct hn_results *r, const char *name,
-                                    const struct hn_column *columns, int n_columns);
 
 #endif

@@ -119,41 +119,32 @@ static void key_of(const struct hn_reproduce *r, const struct hn_claim_cost *c, 
     hn_digest_end(&digest, key);
 }
 
+#define TEXT(name, what, text)                                                                     \
+    { {name, HN_COLUMN_TEXT, "", what, HN_NEITHER}, HN_TEXT_VALUE(name, text) }
+#define COUNT(name, units, what, n)                                                                \
+    { {name, HN_COLUMN_INT, units, what, HN_NEITHER}, HN_INT_VALUE(name, (int64_t)(n)) }
+#define SECONDS(name, what, s)                                                                     \
+    { {name, HN_COLUMN_REAL, "s", what, HN_SMALLER}, HN_REAL_VALUE(name, s) }
+
 static enum hn_code store(struct hn_context *ctx, const struct hn_claim_cost *c,
                           const struct hn_job_sampler *s, const char *key, int64_t rep,
                           const struct measured *m, struct hn_results *out) {
-    static const struct hn_column columns[] = {
-        {"run_key", HN_COLUMN_TEXT, "", "hash of the setting and the machine's class", HN_NEITHER},
-        {"name", HN_COLUMN_TEXT, "", "setting", HN_NEITHER},
-        {"sampler", HN_COLUMN_TEXT, "", "sampler", HN_NEITHER},
-        {"params", HN_COLUMN_TEXT, "", "all options of the sampler", HN_NEITHER},
-        {"items", HN_COLUMN_INT, "items", "items", HN_NEITHER},
-        {"dims", HN_COLUMN_INT, "1", "dimensions", HN_NEITHER},
-        {"batch_size", HN_COLUMN_INT, "items", "batch size", HN_NEITHER},
-        {"entries", HN_COLUMN_TEXT, "", "law of the entries of the rows", HN_NEITHER},
-        {"seed", HN_COLUMN_INT, "1", "repetition", HN_NEITHER},
-        {"cost_g", HN_COLUMN_REAL, "s", "building the sampler", HN_SMALLER},
-        {"cost_s", HN_COLUMN_REAL, "s", "drawing one batch", HN_SMALLER},
-        {"cost_epoch", HN_COLUMN_REAL, "s", "beginning another epoch", HN_SMALLER},
-        {"cpu_g", HN_COLUMN_REAL, "s", "processor time of the build, all threads", HN_SMALLER},
-        {"cpu_epoch", HN_COLUMN_REAL, "s", "processor time of beginning another epoch",
-         HN_SMALLER}};
-    struct hn_table *t =
-        hn_reproduce_table(ctx, out, "costs", columns, (int)(sizeof columns / sizeof columns[0]));
-    if (!t || hn_table_add_row(ctx, t) || hn_table_set_text(ctx, t, 0, "run_key", key) ||
-        hn_table_set_text(ctx, t, 0, "name", c->name) ||
-        hn_table_set_text(ctx, t, 0, "sampler", s->type->name) ||
-        hn_table_set_text(ctx, t, 0, "params", s->text) ||
-        hn_table_set_int(ctx, t, 0, "items", (int64_t)c->items) ||
-        hn_table_set_int(ctx, t, 0, "dims", (int64_t)c->dims) ||
-        hn_table_set_int(ctx, t, 0, "batch_size", (int64_t)c->batch) ||
-        hn_table_set_text(ctx, t, 0, "entries", c->entries) ||
-        hn_table_set_int(ctx, t, 0, "seed", rep) ||
-        hn_table_set_real(ctx, t, 0, "cost_g", m->cost_g) ||
-        hn_table_set_real(ctx, t, 0, "cost_s", m->cost_s) ||
-        hn_table_set_real(ctx, t, 0, "cost_epoch", m->cost_epoch) ||
-        hn_table_set_real(ctx, t, 0, "cpu_g", m->cpu_g) ||
-        hn_table_set_real(ctx, t, 0, "cpu_epoch", m->cpu_epoch))
+    const struct hn_described cell[] = {
+        TEXT("run_key", "hash of the setting and the machine's class", key),
+        TEXT("name", "setting", c->name),
+        TEXT("sampler", "sampler", s->type->name),
+        TEXT("params", "all options of the sampler", s->text),
+        COUNT("items", "items", "items", c->items),
+        COUNT("dims", "1", "dimensions", c->dims),
+        COUNT("batch_size", "items", "batch size", c->batch),
+        TEXT("entries", "law of the entries of the rows", c->entries),
+        COUNT("seed", "1", "repetition", rep),
+        SECONDS("cost_g", "building the sampler", m->cost_g),
+        SECONDS("cost_s", "drawing one batch", m->cost_s),
+        SECONDS("cost_epoch", "beginning another epoch", m->cost_epoch),
+        SECONDS("cpu_g", "processor time of the build, all threads", m->cpu_g),
+        SECONDS("cpu_epoch", "processor time of beginning another epoch", m->cpu_epoch)};
+    if (hn_results_add_row(ctx, out, "costs", cell, (int)(sizeof cell / sizeof cell[0])))
         return ctx->code;
     return hn_results_set(ctx, out, "run_key", key);
 }
