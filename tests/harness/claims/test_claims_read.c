@@ -1,0 +1,210 @@
+// Claim files: malformed ones, and the papers' own with their published numbers.
+#include "harness/claims/claims.h"
+#include "harness/run/train.h"
+#include "plots/page/paper.h"
+#include "tests/fixture.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct hn_context ctx;
+
+static void refuse(const char *text, const char *place_and_part) {
+    struct hn_claim_book book;
+    HN_CHECK_FAILS(&ctx, hn_claims_read(&ctx, "c.yaml", text, &book), HN_USAGE, place_and_part);
+    CU_ASSERT_PTR_NULL(book.root);
+}
+
+#define ENTRY "paper: T\nentries:\n  - id: a\n    title: t\n    source: s\n"
+#define CLAIM ENTRY "    claims:\n      - {name: n, statement: s, "
+
+static void test_malformed(void) {
+    refuse("", "c.yaml:1:1: the claim file is empty");
+    refuse(ENTRY "    jobs: [{job: x, set: [a=1, b, a=1]}]\n",
+           "c.yaml:6:35: 'a=1' is given twice in 'set'");
+    refuse("[1]", "a claim file is a mapping");
+    refuse("paper: T\n", "c.yaml:1:1: the required key 'entries' is missing");
+    refuse("paper: T\nentrys: []\n", "c.yaml:2:1: unknown key 'entrys' (did you mean 'entries'?)");
+    refuse("paper: T\nentries: 3\n", "'entries' wants a list");
+    refuse("paper: T\nentries: [{id: a}]\n", "c.yaml:2:11: the required key 'title' is missing");
+    refuse(ENTRY "  - {id: a, title: t, source: s}\n", "two entries are called 'a'");
+    refuse(ENTRY "    kind: snapshot\n", "c.yaml:6:11: option 'kind': 'snapshot' is not snapshots, "
+                                         "training or listed (did you mean 'snapshots'?)");
+    refuse(ENTRY "    kind: listed\n", "says what is 'missing'");
+    refuse(ENTRY "    jobs: [{labels: true}]\n", "c.yaml:6:12: the required key 'job' is missing");
+    refuse(ENTRY "    jobs: [{job: x, labels: maybe}]\n",
+           "c.yaml:6:29: option 'labels': 'maybe' is not true");
+    refuse(ENTRY "    jobs: [{job: x, steps: two}]\n",
+           "c.yaml:6:28: option 'steps': 'two' is not a number");
+    refuse(ENTRY "    costs: [{name: x, sampler: s, items: 1, dims: 2, batch: 2}]\n",
+           "out of range");
+    refuse(CLAIM "test: over, of: {column: x}}\n",
+           "c.yaml:7:39: option 'test': 'over' is not above, ");
+    refuse(CLAIM "test: above, of: {column: x}}\n", "test 'above' wants 'than'");
+    refuse(CLAIM "test: above, of: {rows: {}}, than: {value: 1}}\n", "'of' names no 'column'");
+    refuse(CLAIM "test: rises, of: {column: x}}\n", "test 'rises' wants 'along'");
+    refuse(CLAIM "test: equal, of: {column: x}, than: {value: 1}}\n", "wants a 'margin'");
+    refuse(CLAIM "test: slope, along: M, margin: 1, of: {column: x}, than: {column: y}}\n",
+           "wants a value");
+    refuse(CLAIM "test: above, of: {column: a + b + c}, than: {value: 1}}\n", "'column' is");
+    refuse(CLAIM "test: above, of: {column: a ^ b}, than: {value: 1}}\n", "'column' is");
+    refuse(CLAIM "test: above, of: {column: a + x * b}, than: {value: 1}}\n", "'column' is");
+    refuse(CLAIM "test: above, of: {column: x, rows: {M: []}}, than: {value: 1}}\n",
+           "c.yaml:7:72: 'M' is empty");
+    refuse(CLAIM "test: above, of: {column: x, rows: {M: {a: 1}}}, than: {value: 1}}\n",
+           "'M' wants a value or a list");
+    refuse(CLAIM "test: above, of: {column: x}, than: {value: \"1\"}}\n", "'value' wants a number");
+    refuse(CLAIM "test: above, of: x, than: {value: 1}}\n",
+           "c.yaml:7:50: 'of' wants a mapping, not a text");
+    refuse(CLAIM "test: above\n", "c.yaml:");
+}
+
+// --- The papers' own files ---
+
+static void check_published(const char *id, const struct hn_claim_published *p) {
+    struct hn_published number;
+    if (!p->series)
+        return;
+    bool found = hn_paper_number(id, p->series, p->x, &number);
+    if (!found)
+        fprintf(stderr, "    %s: no published number '%s', '%s'\n", id, p->series, p->x);
+    CU_ASSERT(found);
+    CU_ASSERT(isfinite(number.value));
+}
+
+static void check_entry(const struct hn_claim_entry *e) {
+    for (int64_t i = 0; i < e->jobs; i++) {
+        char name[128], path[192];
+        struct hn_job job;
+        struct hn_train_job training;
+        snprintf(name, sizeof name, "jobs/%s.yaml", e->job[i].job);
+        snprintf(path, sizeof path, "harness/jobs/reproduce/%s.yaml", e->job[i].job);
+        CU_ASSERT_PTR_NOT_NULL(hn_paper_text(name));
+        if (e->kind == HN_KIND_TRAINING) {
+            struct hn_text_list set = {(char **)e->job[i].set, e->job[i].n_set};
+            struct hn_text_list quick = {(char **)e->job[i].quick, e->job[i].n_quick};
+            HN_CHECK(&ctx, hn_train_job_read(&ctx, path, &set, &training));
+            hn_train_job_free(&ctx, &training);
+            HN_CHECK(&ctx, hn_train_job_read(&ctx, path, &quick, &training));
+            hn_train_job_free(&ctx, &training);
+            CU_ASSERT(e->job[i].n_data > 0);
+            continue;
+        }
+        HN_CHECK(&ctx, hn_job_read(&ctx, path, NULL, NULL, &job));
+        hn_job_free(&ctx, &job);
+    }
+    for (int64_t i = 0; i < e->costs; i++) {
+        struct hn_job_sampler sampler;
+        HN_CHECK(&ctx, hn_job_parse_sampler(&ctx, e->cost[i].sampler, &sampler));
+        hn_job_sampler_free(&ctx, &sampler);
+    }
+    for (int64_t i = 0; i < e->claims; i++)
+        check_published(e->id, &e->claim[i].published);
+    for (int64_t i = 0; i < e->levels; i++)
+        check_published(e->id, &e->level[i].published);
+    if (e->kind == HN_KIND_SNAPSHOTS)
+        CU_ASSERT(e->jobs + e->costs > 0);
+    if (e->kind == HN_KIND_TRAINING)
+        CU_ASSERT(e->claims > 0 || (e->statement && e->missing));
+}
+
+// Every identifier in back quotes that begins a row of FIGURES.md is an entry.
+static void check_figures(const char *ids) {
+    char path[512], line[4096];
+    const char *file = hn_fixture_shared("FIGURES.md", path, sizeof path);
+    FILE *figures = file ? fopen(file, "r") : NULL;
+    if (!figures)
+        return;
+    int rows = 0;
+    while (fgets(line, sizeof line, figures)) {
+        char *end = strchr(line + 1, '|');
+        if (strncmp(line, "| `", 3) != 0 || !end)
+            continue;
+        *end = '\0';
+        strtok(line, "`");
+        for (char *id = strtok(NULL, "`"); id; strtok(NULL, "`"), id = strtok(NULL, "`")) {
+            char wanted[64];
+            if (strlen(id) < 3)
+                break;
+            snprintf(wanted, sizeof wanted, " %.50s ", id);
+            if (!strstr(ids, wanted))
+                fprintf(stderr, "    FIGURES.md has '%s', the claims have not\n", id);
+            CU_ASSERT_PTR_NOT_NULL(strstr(ids, wanted));
+            rows++;
+        }
+    }
+    fclose(figures);
+    CU_ASSERT(rows > 40);
+}
+
+static void test_papers(void) {
+    char ids[8192] = " ";
+    const char *name;
+    for (int64_t i = 0; (name = hn_paper_name(i)) != NULL; i++) {
+        struct hn_claim_book book;
+        size_t length = strlen(name);
+        if (strchr(name, '/') || strcmp(name + length - 5, ".yaml") != 0)
+            continue;
+        HN_CHECK(&ctx, hn_claims_read(&ctx, name, hn_paper_text(name), &book));
+        for (int64_t k = 0; k < book.entries; k++) {
+            char wanted[64];
+            snprintf(wanted, sizeof wanted, " %.50s ", book.entry[k].id);
+            CU_ASSERT_PTR_NULL(strstr(ids, wanted)); // no identifier twice
+            strcat(ids, wanted + 1);
+            check_entry(&book.entry[k]);
+        }
+        hn_claims_free(&ctx, &book);
+    }
+    check_figures(ids);
+}
+
+static void test_numbers(void) {
+    struct hn_published number;
+    CU_ASSERT(hn_paper_number("bs-table3", "GraphCL BatchSampler", "MUTAG", &number));
+    CU_ASSERT_EQUAL(number.value, 87.78);
+    CU_ASSERT_EQUAL(number.deviation, 0.93);
+    CU_ASSERT_STRING_EQUAL(number.unit, "percent");
+    CU_ASSERT_STRING_EQUAL(number.table, "BS table 3");
+    CU_ASSERT(hn_paper_number("gc-table11", "1 A40", "500000", &number));
+    CU_ASSERT_EQUAL(number.value, 322.52);
+    CU_ASSERT(isnan(number.deviation));
+    CU_ASSERT(!hn_paper_number("gc-table11", "1 A4", "500000", &number));
+    CU_ASSERT(!hn_paper_number("gc-table11", "series", "y", &number));
+    CU_ASSERT(!hn_paper_number("no-such", "a", "b", &number));
+    // Every row of every table: six fields, a number in the third.
+    const char *name;
+    int64_t rows = 0;
+    for (int64_t i = 0; (name = hn_paper_name(i)) != NULL; i++) {
+        if (!strstr(name, ".tsv"))
+            continue;
+        bool header = true;
+        for (const char *line = hn_paper_text(name); *line; line = strchr(line, '\n') + 1) {
+            int tabs = 0;
+            const char *value = line;
+            for (const char *c = line; *c != '\n'; c++) {
+                tabs += *c == '\t';
+                value = tabs == 2 && c[0] == '\t' ? c + 1 : value;
+            }
+            if (*line == '#')
+                continue;
+            CU_ASSERT_EQUAL(tabs, 5);
+            CU_ASSERT(header || strspn(value, "-.0123456789") == strcspn(value, "\t"));
+            header = false;
+            rows++;
+        }
+    }
+    CU_ASSERT(rows > 500);
+}
+
+static const struct hn_test tests[] = {
+    {"malformed files", test_malformed},
+    {"the papers' files", test_papers},
+    {"published numbers", test_numbers},
+};
+
+int main(int argc, char **argv) {
+    hn_context_init(&ctx, 1);
+    return hn_test_main(argc, argv, "claims_read", tests, (int)(sizeof tests / sizeof tests[0]));
+}
