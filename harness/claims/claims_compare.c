@@ -12,6 +12,14 @@
 
 static const double level = 0.95;
 
+// Replicates of one part.
+struct pairs {
+    double *value;      // [n] what the part's interval is of
+    double left, right; // sums of the two sides
+    int64_t n, capacity, step;
+    const struct hn_sample *one, *other; // the first of each side; other NULL for a constant
+};
+
 // What is being judged.
 struct judge {
     struct hn_context *ctx;
@@ -20,13 +28,7 @@ struct judge {
     int as; // enum hn_claim_as
     struct hn_claim_result *out;
     int64_t capacity;
-};
-
-// Replicates of one part.
-struct pairs {
-    double *left, *right, *value; // [n]
-    int64_t n;
-    const struct hn_sample *one, *other; // the first of each side; other NULL for a constant
+    struct pairs pairs; // of the part that is being made
 };
 
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why) {
@@ -58,13 +60,6 @@ static double combine(int as, double left, double right) {
     }
 }
 
-static double mean_of(const double *value, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += value[i];
-    return sum / (double)n;
-}
-
 // Half of a 95 % interval that comes with the columns (over batches of the one seed).
 static double own_half(const struct hn_sample *s) { return s ? (s->hi - s->lo) / 2 : 0; }
 
@@ -84,9 +79,9 @@ static void single(struct hn_claim_part *part, const struct pairs *p, bool exact
 static void fill_part(struct judge *j, struct hn_claim_part *part, const struct pairs *p) {
     struct hn_interval d = hn_mean_interval(p->value, 1, p->n, level);
     snprintf(part->dataset, sizeof part->dataset, "%s", p->one->dataset);
-    part->step = p->one->step;
-    part->left = mean_of(p->left, p->n);
-    part->right = mean_of(p->right, p->n);
+    part->step = p->step;
+    part->left = p->left / (double)p->n;
+    part->right = p->right / (double)p->n;
     part->difference = d.mean;
     part->lo = d.lo;
     part->hi = d.hi;
@@ -97,18 +92,44 @@ static void fill_part(struct judge *j, struct hn_claim_part *part, const struct 
         single(part, p, j->claim->exact);
 }
 
-static void free_pairs(struct hn_context *ctx, struct pairs *p) {
-    hn_free(ctx, p->left);
-    *p = (struct pairs){.n = 0};
+// Joins what names a part: "step 400, M 500 against uniform".
+static void name_part(struct hn_claim_part *part, const char *group, const char *left,
+                      const char *right) {
+    const char *against = !*right ? "" : *group || *left ? " against " : "against ";
+    snprintf(part->at, sizeof part->at, "%.60s%s%.60s%s%.60s", group, *group && *left ? ", " : "",
+             left, against, right);
 }
 
-static enum hn_code make_pairs(struct hn_context *ctx, int64_t most, struct pairs *p) {
-    *p = (struct pairs){.n = 0};
-    p->left = hn_alloc(ctx, 3 * hn_max(most, 1), sizeof *p->left);
-    if (!p->left)
-        return ctx->code;
-    p->right = p->left + most;
-    p->value = p->right + most;
+// No pairs yet, and room for so many.
+static enum hn_code begin_pairs(struct judge *j, int64_t most) {
+    struct pairs *p = &j->pairs;
+    *p = (struct pairs){.value = p->value, .capacity = p->capacity};
+    return hn_grow(j->ctx, &p->value, &p->capacity, hn_max(most, 1), sizeof *p->value);
+}
+
+static void push_pair(struct judge *j, const struct hn_sample *one, const struct hn_sample *other,
+                      double right) {
+    struct pairs *p = &j->pairs;
+    p->left += one->value;
+    p->right += right;
+    p->value[p->n] = combine(j->as, one->value, right);
+    if (p->n++ > 0)
+        return;
+    p->one = one;
+    p->other = other;
+    p->step = one->step;
+}
+
+// Makes a part of the pairs, if there are any.
+static enum hn_code end_pairs(struct judge *j, const char *left, const char *right) {
+    const struct pairs *p = &j->pairs;
+    if (p->n == 0 || j->out->verdict == HN_NOT_TESTED)
+        return HN_OK;
+    struct hn_claim_part *part = add_part(j);
+    if (!part)
+        return j->ctx->code;
+    fill_part(j, part, p);
+    name_part(part, p->one->group, left, right);
     return HN_OK;
 }
 
@@ -127,17 +148,6 @@ static const struct hn_sample *partner(const struct hn_claim_samples *s,
     return found;
 }
 
-static void push_pair(const struct judge *j, struct pairs *p, const struct hn_sample *one,
-                      const struct hn_sample *other, double right) {
-    p->left[p->n] = one->value;
-    p->right[p->n] = right;
-    p->value[p->n] = combine(j->as, one->value, right);
-    if (p->n++ == 0) {
-        p->one = one;
-        p->other = other;
-    }
-}
-
 static bool same_group(const struct hn_sample *a, const struct hn_sample *b) {
     return strcmp(a->group, b->group) == 0 && strcmp(a->dataset, b->dataset) == 0;
 }
@@ -150,6 +160,15 @@ static bool first_of_group(const struct hn_claim_samples *s, int64_t i) {
     return true;
 }
 
+// Does a sample of the group that begins at `at` have the replicate of sample i before it?
+static bool repeated(const struct hn_claim_samples *s, int64_t at, int64_t i) {
+    for (int64_t k = at; k < i; k++)
+        if (same_group(&s->sample[k], &s->sample[i]) &&
+            s->sample[k].replicate == s->sample[i].replicate)
+            return true;
+    return false;
+}
+
 static enum hn_code ambiguous(struct judge *j, const struct hn_sample *s) {
     char why[480];
     snprintf(why, sizeof why,
@@ -159,34 +178,20 @@ static enum hn_code ambiguous(struct judge *j, const struct hn_sample *s) {
     return not_tested(j, why);
 }
 
-// Joins what names a part: "step 400, M 500 against uniform".
-static void name_part(struct hn_claim_part *part, const char *group, const char *left,
-                      const char *right) {
-    snprintf(part->at, sizeof part->at, "%.60s%s%.60s%s%.60s", group, *group && *left ? ", " : "",
-             left,
-             !*right           ? ""
-             : *group || *left ? " against "
-                               : "against ",
-             right);
-}
-
 // The replicates of the group that begins with sample `at`, each with its partner.
 static enum hn_code pair_group(struct judge *j, const struct hn_claim_samples *a,
-                               const struct hn_claim_samples *b, int64_t at, struct pairs *p) {
-    const struct hn_claim_side *than = &j->claim->than;
+                               const struct hn_claim_samples *b, int64_t at) {
+    double constant = j->claim->than.given ? j->claim->than.value : NAN;
     for (int64_t i = at; i < a->n; i++) {
-        const struct hn_sample *one = &a->sample[i], *other = NULL;
-        bool several = false;
+        const struct hn_sample *one = &a->sample[i];
         if (!same_group(one, &a->sample[at]))
             continue;
-        for (int64_t k = at; k < i && a->replicated; k++)
-            several |= same_group(&a->sample[k], one) && a->sample[k].replicate == one->replicate;
-        if (b)
-            other = partner(b, one, &several);
-        if (several || (!a->replicated && p->n > 0))
+        bool several = a->replicated ? repeated(a, at, i) : j->pairs.n > 0;
+        const struct hn_sample *other = b ? partner(b, one, &several) : NULL;
+        if (several)
             return ambiguous(j, one);
         if (other || !b)
-            push_pair(j, p, one, other, b ? other->value : than->given ? than->value : NAN);
+            push_pair(j, one, other, b ? other->value : constant);
     }
     return HN_OK;
 }
@@ -246,7 +251,7 @@ static double steps_to(const struct curve *c, double target) {
 }
 
 static enum hn_code compare_curves(struct judge *j, const struct hn_claim_samples *a,
-                                   const struct hn_claim_samples *b, int64_t at, struct pairs *p) {
+                                   const struct hn_claim_samples *b, int64_t at) {
     for (int64_t i = at; i < a->n; i++) {
         const struct hn_sample *one = &a->sample[i];
         const struct curve left = {a, one->match, one->replicate};
@@ -259,8 +264,9 @@ static enum hn_code compare_curves(struct judge *j, const struct hn_claim_sample
         double other = steps_to(&right, target);
         if (isnan(steps.value) || isnan(other))
             return ambiguous(j, one);
-        push_pair(j, p, &steps, NULL, other);
-        p->one = &a->sample[at];
+        push_pair(j, &steps, NULL, other);
+        j->pairs.one = &a->sample[at];
+        j->pairs.step = -1;
     }
     return HN_OK;
 }
@@ -270,29 +276,13 @@ static enum hn_code compare_curves(struct judge *j, const struct hn_claim_sample
 static enum hn_code compare(struct judge *j, const struct hn_claim_samples *a,
                             const struct hn_claim_samples *b, bool curves, const char *left,
                             const char *right) {
-    struct pairs p;
-    if (make_pairs(j->ctx, a->n, &p))
-        return j->ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; i < a->n && !code && j->out->verdict != HN_NOT_TESTED; i++) {
-        if (!first_of_group(a, i))
-            continue;
-        p.n = 0;
-        code = curves ? compare_curves(j, a, b, i, &p) : pair_group(j, a, b, i, &p);
-        if (code || p.n == 0 || j->out->verdict == HN_NOT_TESTED)
-            continue;
-        struct hn_claim_part *part = add_part(j);
-        if (!part) {
-            code = j->ctx->code;
-            break;
-        }
-        fill_part(j, part, &p);
-        if (curves)
-            part->step = -1;
-        name_part(part, a->sample[i].group, left, right);
-    }
-    free_pairs(j->ctx, &p);
-    return code;
+    for (int64_t i = 0; i < a->n && j->out->verdict != HN_NOT_TESTED; i++)
+        if (first_of_group(a, i) &&
+            (begin_pairs(j, a->n) ||
+             (curves ? compare_curves(j, a, b, i) : pair_group(j, a, b, i)) ||
+             end_pairs(j, left, right)))
+            return j->ctx->code;
+    return HN_OK;
 }
 
 // Every combination of the one side against every combination of the other.
@@ -352,42 +342,30 @@ static int64_t places(const struct hn_claim_samples *s, int64_t at, double *valu
 // From one place to the next: the later value against the earlier, paired by replicate.
 static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s, int64_t at,
                                double from, double to) {
-    struct pairs p;
-    if (make_pairs(j->ctx, s->n, &p))
+    if (begin_pairs(j, s->n))
         return j->ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t i = at; i < s->n && !code; i++) {
-        const struct hn_sample *one = &s->sample[i];
-        int64_t partners = 0;
+    for (int64_t i = at; i < s->n; i++) {
+        const struct hn_sample *one = &s->sample[i], *other = NULL;
         if (!same_group(one, &s->sample[at]) || one->along != to)
             continue;
-        for (int64_t k = at; k < s->n && !code; k++) {
-            const struct hn_sample *other = &s->sample[k];
-            if (!same_group(one, other) || other->along != from ||
-                other->replicate != one->replicate)
+        for (int64_t k = at; k < s->n; k++) {
+            const struct hn_sample *c = &s->sample[k];
+            if (!same_group(one, c) || c->along != from || c->replicate != one->replicate)
                 continue;
-            if (partners++ > 0)
-                code = ambiguous(j, one);
-            else
-                push_pair(j, &p, one, other, other->value);
+            if (other)
+                return ambiguous(j, one);
+            other = c;
         }
+        if (other)
+            push_pair(j, one, other, other->value);
     }
-    struct hn_claim_part *part = NULL;
-    if (code == HN_OK && p.n > 0 && j->out->verdict != HN_NOT_TESTED) {
-        part = add_part(j);
-        code = part ? HN_OK : j->ctx->code;
-    }
-    if (part) {
-        char name[96], low[32], high[32];
-        hn_real_text(from, low, sizeof low);
-        hn_real_text(to, high, sizeof high);
-        snprintf(name, sizeof name, "%s %s to %s", j->claim->along, low, high);
-        fill_part(j, part, &p);
-        part->step = strcmp(j->claim->along, "step") == 0 ? (int64_t)to : part->step;
-        name_part(part, s->sample[at].group, name, "");
-    }
-    free_pairs(j->ctx, &p);
-    return code;
+    char name[96], low[32], high[32];
+    hn_real_text(from, low, sizeof low);
+    hn_real_text(to, high, sizeof high);
+    snprintf(name, sizeof name, "%s %s to %s", j->claim->along, low, high);
+    if (strcmp(j->claim->along, "step") == 0)
+        j->pairs.step = (int64_t)to;
+    return end_pairs(j, name, "");
 }
 
 static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *s, double *value) {
@@ -429,35 +407,25 @@ static double slope_of(const struct hn_claim_samples *s, int64_t at, int64_t rep
 }
 
 static enum hn_code judge_slopes(struct judge *j, const struct hn_claim_samples *s) {
-    struct pairs p;
-    if (make_pairs(j->ctx, s->n, &p))
-        return j->ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; i < s->n && !code; i++) {
+    for (int64_t i = 0; i < s->n; i++) {
         if (!first_of_group(s, i))
             continue;
-        p.n = 0;
+        if (begin_pairs(j, s->n))
+            return j->ctx->code;
         for (int64_t k = i; k < s->n; k++) {
-            bool seen = !same_group(&s->sample[k], &s->sample[i]);
-            for (int64_t l = i; l < k && !seen; l++)
-                seen = same_group(&s->sample[l], &s->sample[i]) &&
-                       s->sample[l].replicate == s->sample[k].replicate;
             struct hn_sample one = s->sample[k];
-            one.value = seen ? NAN : slope_of(s, i, one.replicate);
-            if (!isnan(one.value))
-                push_pair(j, &p, &one, NULL, j->claim->than.value);
-            if (p.n == 1)
-                p.one = &s->sample[i];
+            bool fits = same_group(&one, &s->sample[i]) && !repeated(s, i, k);
+            one.value = fits ? slope_of(s, i, one.replicate) : NAN;
+            if (isnan(one.value))
+                continue;
+            push_pair(j, &one, NULL, j->claim->than.value);
+            j->pairs.one = &s->sample[i];
+            j->pairs.step = s->sample[i].step;
         }
-        struct hn_claim_part *part = p.n > 0 ? add_part(j) : NULL;
-        if (part) {
-            fill_part(j, part, &p);
-            name_part(part, s->sample[i].group, "", "");
-        }
-        code = p.n > 0 && !part ? j->ctx->code : HN_OK;
+        if (end_pairs(j, "", ""))
+            return j->ctx->code;
     }
-    free_pairs(j->ctx, &p);
-    return code || j->out->parts ? code : not_tested(j, "no replicate has two places to fit");
+    return j->out->parts ? HN_OK : not_tested(j, "no replicate has two places to fit");
 }
 
 static enum hn_code judge_series(struct judge *j) {
@@ -543,6 +511,7 @@ enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r
     enum hn_code code = claim->test == HN_TEST_BOUND ? judge_bound(&j)
                         : claim->along               ? judge_series(&j)
                                                      : judge_pairs(&j);
+    hn_free(ctx, j.pairs.value);
     if (code)
         hn_claim_result_free(ctx, out);
     return code;
