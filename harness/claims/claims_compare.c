@@ -7,7 +7,6 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double level = 0.95;
@@ -37,27 +36,21 @@ enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why) {
     return HN_OK;
 }
 
-static enum hn_code not_tested(struct judge *j, const char *why) {
-    return hn_claim_not_tested(j->out, why);
-}
-
 // A new part, zeroed; NULL with the message recorded.
 static struct hn_claim_part *add_part(struct judge *j) {
     struct hn_claim_result *out = j->out;
     if (hn_grow(j->ctx, &out->part, &j->capacity, out->parts + 1, sizeof *out->part))
         return NULL;
     struct hn_claim_part *part = &out->part[out->parts++];
-    *part = (struct hn_claim_part){.step = -1, .needed = 0};
+    *part = (struct hn_claim_part){.step = -1};
     return part;
 }
 
 static double combine(int as, double left, double right) {
-    switch (as) {
-    case HN_AS_VALUE: return left;
-    case HN_AS_RATIO: return left / right;
-    case HN_AS_REDUCTION: return 1 - left / right;
-    default: return left - right;
-    }
+    return as == HN_AS_VALUE       ? left
+           : as == HN_AS_RATIO     ? left / right
+           : as == HN_AS_REDUCTION ? 1 - left / right
+                                   : left - right;
 }
 
 // Half of a 95 % interval that comes with the columns (over batches of the one seed).
@@ -65,14 +58,10 @@ static double own_half(const struct hn_sample *s) { return s ? (s->hi - s->lo) /
 
 // One seed: the intervals over batches of both sides, taken as independent.
 static void single(struct hn_claim_part *part, const struct pairs *p, bool exact) {
+    double half = exact ? 0 : hypot(own_half(p->one), own_half(p->other));
     part->batches = !exact;
-    part->lo = part->hi = part->difference;
-    part->deviation = 0;
-    if (exact)
-        return;
-    double half = hypot(own_half(p->one), own_half(p->other));
-    part->lo -= half;
-    part->hi += half;
+    part->lo = part->difference - half;
+    part->hi = part->difference + half;
     part->deviation = half / gsl_cdf_ugaussian_Pinv(0.5 + level / 2);
 }
 
@@ -175,7 +164,7 @@ static enum hn_code ambiguous(struct judge *j, const struct hn_sample *s) {
              "several rows of %s, %s have the same seed: the results hold more settings than the "
              "claim tells apart",
              s->dataset, *s->group ? s->group : "one group");
-    return not_tested(j, why);
+    return hn_claim_not_tested(j->out, why);
 }
 
 // The replicates of the group that begins with sample `at`, each with its partner.
@@ -300,7 +289,7 @@ static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t 
     if (code == HN_OK && rows)
         code = hn_claim_collect(j->ctx, &two, &b);
     if (code == HN_OK && (lacks(&a) || (rows && lacks(&b))))
-        code = not_tested(j, lacks(&a) ? a.why : b.why);
+        code = hn_claim_not_tested(j->out, lacks(&a) ? a.why : b.why);
     else if (code == HN_OK)
         code = compare(j, &a, rows || curves ? &b : NULL, curves, left, right);
     hn_samples_free(j->ctx, &a);
@@ -310,33 +299,25 @@ static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t 
 
 static enum hn_code judge_pairs(struct judge *j) {
     int64_t lefts = hn_side_members(&j->claim->of), rights = hn_side_members(&j->claim->than);
-    for (int64_t a = 0; a < lefts; a++)
-        for (int64_t b = 0; b < rights; b++)
-            if (judge_members(j, a, b))
-                return j->ctx->code;
-            else if (j->out->verdict == HN_NOT_TESTED)
-                return HN_OK;
-    if (j->out->parts == 0)
-        return not_tested(j, "the two sides have no data set, step and seed in common");
+    for (int64_t m = 0; m < lefts * rights && j->out->verdict != HN_NOT_TESTED; m++)
+        if (judge_members(j, m / rights, m % rights))
+            return j->ctx->code;
+    if (j->out->parts == 0 && j->out->verdict != HN_NOT_TESTED)
+        return hn_claim_not_tested(j->out,
+                                   "the two sides have no data set, step and seed in common");
     return HN_OK;
 }
 
-static int by_number(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// The values of `along` in the group of sample `at`, sorted, each once.
-static int64_t places(const struct hn_claim_samples *s, int64_t at, double *value) {
-    int64_t n = 0, kept = 0;
-    for (int64_t i = at; i < s->n; i++)
-        if (same_group(&s->sample[i], &s->sample[at]))
-            value[n++] = s->sample[i].along;
-    qsort(value, (size_t)n, sizeof *value, by_number);
-    for (int64_t i = 0; i < n; i++)
-        if (kept == 0 || value[i] != value[kept - 1])
-            value[kept++] = value[i];
-    return kept;
+// The value of `along` that follows `after` in the group of sample `at`: the least if that is NaN;
+// NaN if there is none.
+static double next_place(const struct hn_claim_samples *s, int64_t at, double after) {
+    double next = NAN;
+    for (int64_t i = at; i < s->n; i++) {
+        double place = s->sample[i].along;
+        if (same_group(&s->sample[i], &s->sample[at]) && !(place <= after) && !(place >= next))
+            next = place;
+    }
+    return next;
 }
 
 // From one place to the next: the later value against the earlier, paired by replicate.
@@ -368,24 +349,22 @@ static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s
     return end_pairs(j, name, "");
 }
 
-static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *s, double *value) {
+static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *s) {
     for (int64_t i = 0; i < s->n; i++) {
         if (!first_of_group(s, i))
             continue;
-        int64_t n = places(s, i, value);
-        if (j->claim->ends && n > 1) {
-            value[1] = value[n - 1];
-            n = 2;
-        }
-        for (int64_t k = 1; k < n && j->out->verdict != HN_NOT_TESTED; k++)
-            if (judge_rise(j, s, i, value[k - 1], value[k]))
+        double from = next_place(s, i, NAN), to = next_place(s, i, from);
+        for (double next = to; j->claim->ends && !isnan(next); next = next_place(s, i, next))
+            to = next;
+        for (; !isnan(to) && j->out->verdict != HN_NOT_TESTED; to = next_place(s, i, from = to))
+            if (judge_rise(j, s, i, from, to))
                 return j->ctx->code;
     }
     if (j->out->parts > 0 || j->out->verdict == HN_NOT_TESTED)
         return HN_OK;
     char why[160];
     snprintf(why, sizeof why, "the results have a single value of '%.60s'", j->claim->along);
-    return not_tested(j, why);
+    return hn_claim_not_tested(j->out, why);
 }
 
 // Least-squares slope of log value over log along, of one replicate of a group; NaN if impossible.
@@ -425,7 +404,8 @@ static enum hn_code judge_slopes(struct judge *j, const struct hn_claim_samples 
         if (end_pairs(j, "", ""))
             return j->ctx->code;
     }
-    return j->out->parts ? HN_OK : not_tested(j, "no replicate has two places to fit");
+    return j->out->parts ? HN_OK
+                         : hn_claim_not_tested(j->out, "no replicate has two places to fit");
 }
 
 static enum hn_code judge_series(struct judge *j) {
@@ -439,20 +419,16 @@ static enum hn_code judge_series(struct judge *j) {
         if (hn_claim_collect(j->ctx, &what, &s))
             return j->ctx->code;
         int64_t before = j->out->parts;
-        double *value = hn_alloc(j->ctx, hn_max(s.n, 2), sizeof *value);
-        if (!value)
-            code = j->ctx->code;
-        else if (lacks(&s))
-            code = not_tested(j, s.why);
+        if (lacks(&s))
+            code = hn_claim_not_tested(j->out, s.why);
         else
-            code = c->test == HN_TEST_SLOPE ? judge_slopes(j, &s) : judge_along(j, &s, value);
+            code = c->test == HN_TEST_SLOPE ? judge_slopes(j, &s) : judge_along(j, &s);
         char label[HN_CLAIM_AT], at[HN_CLAIM_AT];
         hn_side_label(&c->of, m, label, sizeof label);
         for (int64_t i = before; *label && i < j->out->parts; i++) {
             snprintf(at, sizeof at, "%s", j->out->part[i].at);
             name_part(&j->out->part[i], at, label, "");
         }
-        hn_free(j->ctx, value);
         hn_samples_free(j->ctx, &s);
     }
     return code;
@@ -472,7 +448,7 @@ static enum hn_code judge_bound(struct judge *j) {
         if (hn_claim_collect(j->ctx, &what, &s))
             return j->ctx->code;
         if ((s.n == 0 && m == 0) || s.failed > 0)
-            not_tested(j, s.why);
+            hn_claim_not_tested(j->out, s.why);
         for (int64_t i = 0; i < s.n; i++) {
             const struct hn_sample *one = &s.sample[i];
             double right = isnan(than->value) ? one->beside : than->value;
