@@ -70,47 +70,34 @@ static void list_distinct(const struct hn_table *t, const char *column, const ch
 }
 
 static void put_list(FILE *html, const struct distinct *d) {
-    for (int i = 0; i < d->n; i++) {
-        fputs(i ? ", " : "", html);
-        hn_html_text(html, d->text[i]);
-    }
-    if (d->more)
-        fputs(" …", html);
+    for (int i = 0; i < d->n; i++)
+        hn_html(html, i ? ", %s" : "%s", d->text[i]);
+    fputs(d->more ? " …" : "", html);
 }
 
 static void put_row(FILE *html, const char *name, const char *value) {
-    if (!*value)
-        return;
-    fputs("<tr><th scope=row>", html);
-    hn_html_text(html, name);
-    fputs("</th><td class=wrap>", html);
-    hn_html_text(html, value);
-    fputs("</td></tr>\n", html);
+    if (*value)
+        hn_html(html, "<tr><th scope=row>%s</th><td class=wrap>%s</td></tr>\n", name, value);
 }
 
 static void put_head(const struct writer *w) {
     FILE *html = w->html;
-    fputs("<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-          "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
-          "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
-          "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
-          "<link rel=icon href=\"data:,\">\n<title>",
-          html);
-    hn_html_text(html, w->report->name);
-    fprintf(html,
-            " - hardneg report</title>\n<style>\n%s</style>\n</head>\n<body>\n"
-            "<a class=skip href=\"#main\">Skip to the content</a>\n<header>\n<h1>",
-            hn_report_css);
-    hn_html_text(html, w->report->name);
-    fputs("</h1>\n<p class=lead>Mini-batch and negative samplers compared by <b>hardneg</b>", html);
-    const char *created = hn_results_get(w->results, "created");
-    if (*created) {
-        fputs(", run ", html);
-        hn_html_text(html, created);
-    }
-    fputs(".</p>\n<nav aria-label=Contents><ul>\n<li><a href=\"#run\">What was run</a></li>\n"
-          "<li><a href=\"#samplers\">Samplers</a></li>\n",
-          html);
+    const char *name = w->report->name, *created = hn_results_get(w->results, "created");
+    hn_html(html,
+            "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+            "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
+            "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
+            "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+            "<link rel=icon href=\"data:,\">\n<title>%s - hardneg report</title>\n<style>\n",
+            name);
+    fputs(hn_report_css, html);
+    hn_html(html,
+            "</style>\n</head>\n<body>\n<a class=skip href=\"#main\">Skip to the content</a>\n"
+            "<header>\n<h1>%s</h1>\n<p class=lead>Mini-batch and negative samplers compared by "
+            "<b>hardneg</b>%s%s.</p>\n<nav aria-label=Contents><ul>\n"
+            "<li><a href=\"#run\">What was run</a></li>\n"
+            "<li><a href=\"#samplers\">Samplers</a></li>\n",
+            name, *created ? ", run " : "", created);
     if (is_training(w))
         fputs("<li><a href=\"#training\">Training</a></li>\n", html);
     if (hn_results_table(w->results, "claims") || hn_results_table(w->results, "claim_ids"))
@@ -129,42 +116,34 @@ static int64_t count_status(const struct hn_table *runs, const char *status) {
     return n;
 }
 
-static double dataset_number(const struct hn_results *r, const char *dataset, const char *column) {
-    const struct hn_table *t = hn_results_table(r, "datasets");
-    for (int64_t row = 0; t && row < t->rows; row++)
-        if (strcmp(hn_table_text(t, row, "dataset"), dataset) == 0)
-            return hn_table_real(t, row, column);
+static double items_of(const struct hn_table *datasets, const char *dataset) {
+    for (int64_t row = 0; row < datasets->rows; row++)
+        if (strcmp(hn_table_text(datasets, row, "dataset"), dataset) == 0)
+            return hn_table_real(datasets, row, "items");
     return NAN;
 }
 
 static void put_datasets(const struct writer *w) {
     struct distinct names, steps, sums;
     FILE *html = w->html;
-    const struct hn_table *runs = &w->results->runs;
+    const struct hn_table *runs = &w->results->runs,
+                          *sized = hn_results_table(w->results, "datasets");
     list_distinct(runs, "dataset", NULL, &names);
-    bool sized = hn_results_table(w->results, "datasets") != NULL;
     fprintf(html,
             "<div class=scroll><table><thead><tr><th scope=col>%s</th>%s<th "
             "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
             is_training(w) ? "Data" : "Snapshots", sized ? "<th scope=col class=n>Items</th>" : "");
     for (int i = 0; i < names.n; i++) {
-        double items = dataset_number(w->results, names.text[i], "items");
         list_distinct(runs, "step", names.text[i], &steps);
         list_distinct(runs, "dataset_sha256", names.text[i], &sums);
-        fputs("<tr><th scope=row class=wrap>", html);
-        hn_html_text(html, names.text[i]);
-        fputs("</th>", html);
-        if (sized && isnan(items))
-            fputs("<td class=n>–</td>", html);
-        else if (sized)
-            fprintf(html, "<td class=n>%.0f</td>", items);
+        hn_html(html, "<tr><th scope=row class=wrap>%s</th>", names.text[i]);
+        double items = sized ? items_of(sized, names.text[i]) : NAN;
+        if (sized)
+            fprintf(html, isnan(items) ? "<td class=n>–</td>" : "<td class=n>%.0f</td>", items);
         fputs("<td class=wrap>", html);
         put_list(html, &steps);
-        fputs("</td><td><code>", html);
-        if (sums.n > 0)
-            sums.text[0][16] = '\0';
-        hn_html_text(html, sums.n > 0 ? sums.text[0] : "");
-        fputs("</code></td></tr>\n", html);
+        sums.text[0][sums.n > 0 ? 16 : 0] = '\0';
+        hn_html(html, "</td><td><code>%s</code></td></tr>\n", sums.text[0]);
     }
     fputs("</tbody></table></div>\n", html);
 }
@@ -199,13 +178,9 @@ static void put_failures(const struct writer *w) {
             continue;
         if (listed++ == 0)
             fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", w->html);
-        fputs("<li>", w->html);
-        hn_html_text(w->html, hn_table_text(runs, row, "sampler"));
-        fprintf(w->html, ", step %.0f (", hn_table_real(runs, row, "step"));
-        hn_html_text(w->html, status);
-        fputs("): ", w->html);
-        hn_html_text(w->html, hn_table_text(runs, row, "error"));
-        fputs("</li>\n", w->html);
+        hn_html(w->html, "<li>%s", hn_table_text(runs, row, "sampler"));
+        fprintf(w->html, ", step %.0f", hn_table_real(runs, row, "step"));
+        hn_html(w->html, " (%s): %s</li>\n", status, hn_table_text(runs, row, "error"));
     }
     if (listed)
         fputs("</ul></details>\n", w->html);
@@ -227,20 +202,12 @@ static void put_run(const struct writer *w) {
     fputs("</section>\n", w->html);
 }
 
-static bool scratch_path(const struct writer *w, const char *id, const char *end, char path[4096]) {
-    return snprintf(path, 4096, "%s/%s.%s", w->report->scratch, id, end) < 4096;
-}
-
-static void drop_file(const struct writer *w, const char *id, const char *end) {
-    char path[4096];
-    if (scratch_path(w, id, end, path))
-        (void)unlink(path);
-}
-
 // A file in the scratch folder, removed once read; NULL if it is not there or too large. Owned.
 static char *take_file(const struct writer *w, const char *id, const char *end, int64_t most) {
     char path[4096], *text = NULL;
-    FILE *f = scratch_path(w, id, end, path) ? fopen(path, "r") : NULL;
+    if (snprintf(path, sizeof path, "%s/%s.%s", w->report->scratch, id, end) >= (int)sizeof path)
+        return NULL;
+    FILE *f = fopen(path, "r");
     if (f && fseek(f, 0, SEEK_END) == 0) {
         int64_t size = ftell(f);
         if (size >= 0 && size <= most && fseek(f, 0, SEEK_SET) == 0)
@@ -252,8 +219,14 @@ static char *take_file(const struct writer *w, const char *id, const char *end, 
     }
     if (f)
         fclose(f);
-    drop_file(w, id, end);
+    (void)unlink(path);
     return text;
+}
+
+static void drop_file(const struct writer *w, const char *id, const char *end) {
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/%s.%s", w->report->scratch, id, end) < (int)sizeof path)
+        (void)unlink(path);
 }
 
 static void put_base64(FILE *html, const char *text) {
@@ -296,22 +269,13 @@ struct entry {
 
 static void put_caption(const struct writer *w, const struct hn_figure *f, const struct entry *e) {
     FILE *html = w->html;
-    fprintf(html, "<figcaption><h3>%s: ", f->id);
-    if (e) {
-        hn_html_text(html, e->title);
-        fputs(", ", html);
-    }
-    fprintf(html, "%s</h3>\n<p>", f->title);
-    hn_html_text(html, f->caption);
-    fputs("</p>\n", html);
+    hn_html(html, "<figcaption><h3>%s: %s%s", f->id, e ? e->title : "", e ? ", " : "");
+    fputs(f->title, html);
+    hn_html(html, "</h3>\n<p>%s</p>\n", f->caption);
     put_verdicts(w, e ? e->id : f->id);
-    fputs("<p class=soft>", html);
     const char *source = e ? e->source : f->source;
-    if (*source && strcmp(source, "none") != 0) {
-        fputs("After ", html);
-        hn_html_text(html, source);
-        fputs(". ", html);
-    }
+    bool known = *source && strcmp(source, "none") != 0;
+    hn_html(html, known ? "<p class=soft>After %s. " : "<p class=soft>", source);
 }
 
 // The numbers are left out if they are many.
@@ -324,7 +288,7 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
     enum hn_code code = w->ctx->code;
     if (!svg && code == HN_OK)
         code = hn_fail(w->ctx, HN_IO, "%s/%s.svg cannot be read", w->report->scratch, f->id);
-    fprintf(html, "<figure id=\"%s\">\n<div class=plot role=region tabindex=0 aria-label=\"%s\">",
+    hn_html(html, "<figure id=\"%s\">\n<div class=plot role=region tabindex=0 aria-label=\"%s\">",
             f->id, f->id);
     if (code == HN_OK)
         hn_html_svg(html, svg, f->id, f->title);
@@ -427,11 +391,8 @@ static enum hn_code put_figures(struct writer *w) {
     if (all && all->n > 0)
         fputs("<details><summary>Figures that this file does not give, and why</summary>\n<ul>\n",
               w->html);
-    for (int i = 0; all && i < all->n; i++) {
-        fprintf(w->html, "<li><b>%s</b>: ", all->left[i].id);
-        hn_html_text(w->html, all->left[i].reason);
-        fputs("</li>\n", w->html);
-    }
+    for (int i = 0; all && i < all->n; i++)
+        hn_html(w->html, "<li><b>%s</b>: %s</li>\n", all->left[i].id, all->left[i].reason);
     fputs(all && all->n > 0 ? "</ul></details>\n</section>\n" : "</section>\n", w->html);
     hn_free(w->ctx, all);
     return code;
@@ -454,25 +415,22 @@ static void put_again(const struct writer *w) {
     const char *argv = hn_results_get(w->results, "argv"),
                *config = hn_results_get(w->results, "config");
     fputs("<section aria-labelledby=again><h2 id=again>How to do it again</h2>\n", w->html);
-    if (*argv) {
-        fputs("<p>The command that left these results:</p>\n<pre tabindex=0><code>", w->html);
-        hn_html_text(w->html, argv);
-        fputs("</code></pre>\n", w->html);
-    }
+    if (*argv)
+        hn_html(w->html,
+                "<p>The command that left these results:</p>\n"
+                "<pre tabindex=0><code>%s</code></pre>\n",
+                argv);
     fputs("<p>Everything but times and memory comes out the same, bit for bit on one machine, for "
           "any number of threads. ",
           w->html);
-    if (*config) {
-        fputs("Saved as <code>job.yaml</code>, the job below, with every default, does it again: "
-              "<code>hardneg ",
-              w->html);
-        fputs(is_training(w) ? "train" : "run", w->html);
-        fputs(" -c job.yaml -o again</code>; paths in it are relative to that "
-              "file.</p>\n<details><summary>The job</summary>\n<pre tabindex=0><code>",
-              w->html);
-        hn_html_text(w->html, config);
-        fputs("</code></pre></details>\n", w->html);
-    } else
+    if (*config)
+        hn_html(w->html,
+                "Saved as <code>job.yaml</code>, the job below, with every default, does it again: "
+                "<code>hardneg %s -c job.yaml -o again</code>; paths in it are relative to that "
+                "file.</p>\n<details><summary>The job</summary>\n"
+                "<pre tabindex=0><code>%s</code></pre></details>\n",
+                is_training(w) ? "train" : "run", config);
+    else
         fputs("</p>\n", w->html);
     fputs("</section>\n", w->html);
 }

@@ -19,6 +19,28 @@ HN_MUST_USE enum hn_code hn_report_write(struct hn_context *ctx, const struct hn
 
 // Text of HTML and of its attributes in quotes, from any bytes; what is no UTF-8 becomes U+FFFD.
 void hn_html_text(FILE *html, const char *text);
+// HTML with such a text for every %s; there is nothing else to fill in, and %% is a per cent sign.
+void hn_html(FILE *html, const char *format, ...) HN_PRINTF(2, 3);
+
+// A number in a cell of a table: a dash for NaN, which sorts last.
+struct hn_html_number {
+    double value, lo, hi; // lo, hi: for `more` of the column, left out if one is NaN
+};
+
+// A column of a table. `row` is what the table passes for each of its rows.
+struct hn_html_column {
+    const char *title, *help;  // with the unit; help is shown over it, NULL = none
+    const char *from;          // column of the results
+    const char *format, *more; // of the value (NULL = a time) and of lo and hi (NULL = not shown)
+    double scale;              // of all three; 0 = 1
+    struct hn_html_number (*number)(const struct hn_html_column *column, const void *row);
+    void (*put)(FILE *html, const struct hn_html_column *column, const void *row); // no number
+};
+// Formats of a value with its deviation or half of its interval.
+#define HN_HTML_PLUS_MINUS(format) format, " <small>±&#8239;" format "</small>"
+// The headings and the beginning of the body; the first `sorted` ones are buttons that sort.
+void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted);
+void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row);
 // An SVG file of gnuplot as part of a page: ids get a prefix, so that figures do not share them,
 // colours are written in one way, so that style sheets can name them.
 void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);

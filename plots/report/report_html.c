@@ -1,6 +1,8 @@
-// HTML out of texts and of gnuplot's SVG.
+// HTML out of texts, of numbers in tables and of gnuplot's SVG.
 #include "plots/report/report.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +19,69 @@ void hn_html_text(FILE *html, const char *text) {
             fputc(*s < ' ' && *s != '\n' && *s != '\t' ? ' ' : *s, html);
         s += n > 0 ? n : 1;
     }
+}
+
+void hn_html(FILE *html, const char *format, ...) {
+    va_list texts;
+    va_start(texts, format);
+    for (const char *at = format; *at; at++)
+        if (*at != '%')
+            fputc(*at, html);
+        else if (*++at == 's')
+            hn_html_text(html, va_arg(texts, const char *));
+        else
+            fputc('%', html);
+    va_end(texts);
+}
+
+static void put_time(FILE *html, double seconds) {
+    static const struct {
+        double least, scale;
+        const char *unit;
+    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "µs"}, {0, 1e9, "ns"}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (seconds >= units[i].least) {
+            fprintf(html, "%.3g %s", seconds * units[i].scale, units[i].unit);
+            return;
+        }
+}
+
+static void put_number(FILE *html, const struct hn_html_column *c, struct hn_html_number n) {
+    double scale = c->scale > 0 ? c->scale : 1;
+    if (isnan(n.value)) {
+        fputs("<td class=n data-v=\"\">–</td>", html);
+        return;
+    }
+    fprintf(html, "<td class=n data-v=\"%.9g\">", n.value);
+    if (c->format)
+        fprintf(html, c->format, scale * n.value);
+    else
+        put_time(html, n.value);
+    if (c->more && !isnan(n.lo) && !isnan(n.hi))
+        fprintf(html, c->more, scale * n.lo, scale * n.hi);
+    fputs("</td>", html);
+}
+
+void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {
+    fputs("<thead><tr>", html);
+    for (const struct hn_html_column *c = column; c < column + n; c++) {
+        fputs(c->number ? "<th scope=col class=n" : "<th scope=col", html);
+        if (c->help)
+            hn_html(html, " title=\"%s\"", c->help);
+        hn_html(html, c < column + sorted ? "><button type=button>%s</button></th>" : ">%s</th>",
+                c->title);
+    }
+    fputs("</tr></thead>\n<tbody>\n", html);
+}
+
+void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row) {
+    fputs("<tr>", html);
+    for (const struct hn_html_column *c = column; c < column + n; c++)
+        if (c->number)
+            put_number(html, c, c->number(c, row));
+        else
+            c->put(html, c, row);
+    fputs("</tr>\n", html);
 }
 
 static bool starts(const char *text, const char *with) {
@@ -54,10 +119,9 @@ static const char *copy_head(FILE *html, const char *svg, const char *title) {
         return NULL;
     fprintf(html,
             "<svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
-            "style=\"max-width:%.0fpx\" role=\"img\" aria-label=\"",
+            "style=\"max-width:%.0fpx\" role=\"img\"",
             width, height, width, height, width * 1.25);
-    hn_html_text(html, title);
-    fputs("\">", html);
+    hn_html(html, " aria-label=\"%s\">", title);
     return end + 1;
 }
 

@@ -8,63 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-struct shown {
-    const char *column, *title, *help;
-    double scale;
-    const char *format; // NULL = a time
-    int better;         // -1 smaller, 1 larger, 0 neither
-};
-
-static const struct shown columns[] = {
-    {"fn_ratio", "False negatives (%)", "share of labelled pairs in a batch with the same label",
-     100, "%.2f", -1},
-    {"cos_mean", "Mean cosine", "mean cosine of in-batch negatives", 1, "%.4f", 0},
-    {"cos_p99", "99th percentile cosine", "99th percentile of the cosines of in-batch negatives", 1,
-     "%.3f", 0},
-    {"hard_true_mean", "Hardest true neg.",
-     "cosine of the hardest true negative, mean over anchors", 1, "%.4f", 1},
-    {"gap", "Gap (nat)", "global minus training loss", 1, "%.3f", -1},
-    {"pos_prob", "Positive prob.", "softmax probability of the positive in the batch", 1, "%.4f",
-     0},
-    {"coverage", "Coverage (%)", "distinct items of the first epoch", 100, "%.1f", 1},
-    {"cost_s", "Cost_S", "drawing a batch, median", 1, NULL, -1},
-    {"cost_g", "Cost_G", "building on new embeddings, median", 1, NULL, -1},
-    {"n_dot", "Inner products", "of build and batches; the same number on every machine", 1, "%.3g",
-     -1},
-};
-
-enum { COLUMNS = sizeof columns / sizeof columns[0], MOST_AT_ONCE = 40 }; // the rest: by scrolling
-
-static void put_time(FILE *html, double seconds) {
-    static const struct {
-        double least, scale;
-        const char *unit;
-    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "µs"}, {0, 1e9, "ns"}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (seconds >= units[i].least) {
-            fprintf(html, "%.3g %s", seconds * units[i].scale, units[i].unit);
-            return;
-        }
-}
-
-static void put_cell(FILE *html, const struct shown *c, struct hn_mean m) {
-    if (isnan(m.mean)) {
-        fputs("<td class=n data-v=\"\">–</td>", html);
-        return;
-    }
-    fprintf(html, "<td class=n data-v=\"%.9g\">", m.mean);
-    if (!c->format)
-        put_time(html, m.mean);
-    else
-        fprintf(html, c->format, c->scale * m.mean);
-    if (c->format && !isnan(m.half) && strcmp(c->column, "n_dot") != 0) {
-        fputs(" <small>±&#8239;", html);
-        fprintf(html, c->format, c->scale * m.half);
-        fputs("</small>", html);
-    }
-    fputs("</td>", html);
-}
-
 // A table: a data set at a temperature.
 struct block {
     const struct hn_groups *groups;
@@ -82,74 +25,103 @@ static struct hn_mean last_mean(const struct block *b, int setting, const char *
     return where.step < 0 ? none : hn_groups_mean(b->groups, where, column);
 }
 
-static void put_heads(FILE *html, const bool *has) {
-    fputs("<thead><tr><th scope=col><button type=button>Sampler</button></th>"
-          "<th scope=col><button type=button>Options</button></th>",
-          html);
-    for (int c = 0; c < COLUMNS; c++)
-        if (has[c]) {
-            fputs("<th scope=col class=n title=\"", html);
-            hn_html_text(html, columns[c].help);
-            fprintf(html, "%s\"><button type=button>%s</button></th>",
-                    columns[c].better < 0   ? "; smaller is better"
-                    : columns[c].better > 0 ? "; larger is better"
-                                            : "",
-                    columns[c].title);
-        }
-    fputs("</tr></thead>\n<tbody>\n", html);
+struct row {
+    const struct block *block;
+    int setting;
+};
+
+static void put_sampler(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    (void)c;
+    hn_html(html, "<th scope=row>%s</th>", row->block->groups->setting[row->setting].sampler);
 }
 
-static void put_setting(FILE *html, const struct block *b, int s, const bool *has) {
-    const struct hn_setting *setting = &b->groups->setting[s];
+static void put_options(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    const struct hn_setting *setting = &row->block->groups->setting[row->setting];
     size_t n = strlen(setting->sampler);
     bool named = strncmp(setting->label, setting->sampler, n) == 0;
-    const char *options = setting->label + (named ? n + (setting->label[n] == ' ') : 0);
-    fputs("<tr><th scope=row>", html);
-    hn_html_text(html, setting->sampler);
-    fputs("</th><td class=options title=\"", html);
-    hn_html_text(html, setting->params);
-    fputs("\">", html);
-    hn_html_text(html, options);
-    fputs("</td>", html);
-    for (int c = 0; c < COLUMNS; c++)
-        if (has[c])
-            put_cell(html, &columns[c], last_mean(b, s, columns[c].column));
-    fputs("</tr>\n", html);
+    (void)c;
+    hn_html(html, "<td class=options title=\"%s\">%s</td>", setting->params,
+            setting->label + (named ? n + (setting->label[n] == ' ') : 0));
+}
+
+static struct hn_html_number measured(const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    struct hn_mean m = last_mean(row->block, row->setting, c->from);
+    return (struct hn_html_number){m.mean, m.half};
+}
+
+#define PLUS_MINUS HN_HTML_PLUS_MINUS
+static const struct hn_html_column samplers[] = {
+    {"Sampler", .put = put_sampler},
+    {"Options", .put = put_options},
+    {"False negatives (%)",
+     "share of labelled pairs in a batch with the same label; smaller is better", "fn_ratio",
+     PLUS_MINUS("%.2f"), 100, measured},
+    {"Mean cosine", "mean cosine of in-batch negatives", "cos_mean", PLUS_MINUS("%.4f"), 1,
+     measured},
+    {"99th percentile cosine", "99th percentile of the cosines of in-batch negatives", "cos_p99",
+     PLUS_MINUS("%.3f"), 1, measured},
+    {"Hardest true neg.",
+     "cosine of the hardest true negative, mean over anchors; larger is better", "hard_true_mean",
+     PLUS_MINUS("%.4f"), 1, measured},
+    {"Gap (nat)", "global minus training loss; smaller is better", "gap", PLUS_MINUS("%.3f"), 1,
+     measured},
+    {"Positive prob.", "softmax probability of the positive in the batch", "pos_prob",
+     PLUS_MINUS("%.4f"), 1, measured},
+    {"Coverage (%)", "distinct items of the first epoch; larger is better", "coverage",
+     PLUS_MINUS("%.1f"), 100, measured},
+    {"Cost_S", "drawing a batch, median; smaller is better", "cost_s", .number = measured},
+    {"Cost_G", "building on new embeddings, median; smaller is better", "cost_g",
+     .number = measured},
+    {"Inner products", "of build and batches; the same number on every machine; smaller is better",
+     "n_dot", "%.3g", .number = measured}};
+
+enum {
+    COLUMNS = sizeof samplers / sizeof samplers[0],
+    MOST_AT_ONCE = 40
+}; // the rest: by scrolling
+
+// Whether any setting has a value. Trainings do not count inner products: a column of noughts says
+// nothing.
+static bool is_measured(const struct block *b, const struct hn_html_column *c) {
+    for (int s = 0; s < b->groups->settings && c->from; s++) {
+        double mean = last_mean(b, s, c->from).mean;
+        if (!isnan(mean) && !(mean == 0 && strcmp(c->from, "n_dot") == 0))
+            return true;
+    }
+    return !c->from;
 }
 
 static void put_block(FILE *html, const struct block *b) {
     const struct hn_groups *g = b->groups;
-    bool has[COLUMNS] = {false};
+    struct hn_html_column column[COLUMNS];
     char title[HN_TITLE_SIZE];
     int64_t last = -1;
-    int rows = 0;
+    int rows = 0, n = 0;
     for (int s = 0; s < g->settings; s++) {
         int64_t step = last_step(b, s);
         last = step > last ? step : last;
         rows += step >= 0;
-        for (int c = 0; c < COLUMNS; c++) {
-            double mean = last_mean(b, s, columns[c].column).mean;
-            // Trainings do not count inner products: a column of noughts says nothing.
-            bool uncounted = strcmp(columns[c].column, "n_dot") == 0 && mean == 0;
-            has[c] |= !isnan(mean) && !uncounted;
-        }
     }
     if (rows == 0)
         return;
+    for (int c = 0; c < COLUMNS; c++)
+        if (is_measured(b, &samplers[c]))
+            column[n++] = samplers[c];
     hn_dataset_title(g->dataset[b->dataset], title, sizeof title);
-    fprintf(html,
-            "<div class=\"scroll%s\" role=region tabindex=0 aria-label=\"Samplers\">"
-            "<table class=sortable><caption>",
+    fprintf(html, "<div class=\"scroll%s\" role=region tabindex=0 aria-label=\"Samplers\">",
             rows > MOST_AT_ONCE ? " long" : "");
-    hn_html_text(html, title);
+    hn_html(html, "<table class=sortable><caption>%s", title);
     fprintf(html, ", step %" PRId64, g->step[last]);
     if (g->temperatures > 1)
         fprintf(html, ", temperature %g", g->temperature[b->temperature]);
     fputs("; ± is half of a 95&#8239;% interval. A click on a heading sorts.</caption>\n", html);
-    put_heads(html, has);
+    hn_html_heads(html, column, n, n);
     for (int s = 0; s < g->settings; s++)
         if (last_step(b, s) >= 0)
-            put_setting(html, b, s, has);
+            hn_html_row(html, column, n, &(struct row){b, s});
     fputs("</tbody></table></div>\n", html);
 }
 
@@ -175,45 +147,14 @@ enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct h
 
 // Claims.
 
-static void put_verdict(FILE *html, const char *verdict) {
-    const char *class = strcmp(verdict, "holds") == 0          ? "holds"
-                        : strcmp(verdict, "fails") == 0        ? "fails"
-                        : strcmp(verdict, "inconclusive") == 0 ? "inconclusive"
-                                                               : "soft";
-    fprintf(html, "<td class=\"verdict %s\">", class);
-    hn_html_text(html, verdict);
-    fputs("</td>", html);
-}
+struct claim {
+    const struct hn_report *report;
+    const struct hn_table *table;
+    int64_t row;
+};
 
-static void put_text(FILE *html, const char *class, const char *text) {
-    fprintf(html, "<td class=%s>", class);
-    hn_html_text(html, text);
-    fputs("</td>", html);
-}
-
-static void put_own(FILE *html, const struct hn_table *t, int64_t row) {
-    double own = hn_table_real(t, row, "own"), lo = hn_table_real(t, row, "own_lo"),
-           hi = hn_table_real(t, row, "own_hi");
-    if (isnan(own)) {
-        fputs("<td class=n data-v=\"\">–</td>", html);
-        return;
-    }
-    fprintf(html, "<td class=n data-v=\"%.9g\">%.4g", own, own);
-    if (!isnan(lo) && !isnan(hi))
-        fprintf(html, "<br><small>%.4g to %.4g</small>", lo, hi);
-    fputs("</td>", html);
-}
-
-static void put_counts(FILE *html, const struct hn_table *t) {
-    static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
-    fputs("<p>", html);
-    for (int v = 0; v < 4; v++) {
-        int n = 0;
-        for (int64_t row = 0; row < t->rows; row++)
-            n += strcmp(hn_table_text(t, row, "verdict"), verdicts[v]) == 0;
-        fprintf(html, "%s<b>%d</b> %s", v ? ", " : "", n, verdicts[v]);
-    }
-    fprintf(html, ", of %" PRId64 " claims.</p>\n", t->rows);
+static const char *cell(const struct claim *claim, const char *column) {
+    return hn_table_text(claim->table, claim->row, column);
 }
 
 // Whether the page has a figure of that name: one of its own, or a general one of its trainings.
@@ -228,65 +169,81 @@ static bool is_shown(const struct hn_report *report, const char *id) {
     return n > 0 && n < (int)sizeof path && access(path, R_OK) == 0;
 }
 
-static void put_claims(FILE *html, const struct hn_report *report, const struct hn_table *t) {
-    fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
-          "<table class=\"sortable claims\"><caption>Own value: the difference or slope that is "
-          "judged, with "
-          "its 95&#8239;% interval.</caption>\n<thead><tr><th scope=col>"
-          "<button type=button>Figure</button></th><th scope=col>"
-          "<button type=button>Claim</button></th><th scope=col>"
-          "<button type=button>Verdict</button></th><th scope=col class=n>"
-          "<button type=button>Own value</button></th><th scope=col>Paper</th>"
-          "<th scope=col>Why, and where</th></tr></thead>\n<tbody>\n",
-          html);
-    for (int64_t row = 0; row < t->rows; row++) {
-        const char *id = hn_table_text(t, row, "id");
-        bool drawn = is_shown(report, id);
-        fputs("<tr><th scope=row>", html);
-        if (drawn) {
-            fputs("<a href=\"#", html);
-            hn_html_text(html, id);
-            fputs("\">", html);
-        }
-        hn_html_text(html, id);
-        fputs(drawn ? "</a></th>" : "</th>", html);
-        put_text(html, "wrap", hn_table_text(t, row, "statement"));
-        put_verdict(html, hn_table_text(t, row, "verdict"));
-        put_own(html, t, row);
-        fputs("<td>", html);
-        hn_html_text(html, hn_table_text(t, row, "paper"));
-        fputs("<br><small>", html);
-        hn_html_text(html, hn_table_text(t, row, "paper_table"));
-        fputs("</small></td><td class=wrap>", html);
-        hn_html_text(html, hn_table_text(t, row, "reason"));
-        fputs("<br><small>", html);
-        hn_html_text(html, hn_table_text(t, row, "at"));
-        fputs("</small></td></tr>\n", html);
-    }
-    fputs("</tbody></table></div>\n", html);
+static void put_id(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct claim *claim = of;
+    const char *id = cell(claim, c->from);
+    if (is_shown(claim->report, id))
+        hn_html(html, "<th scope=row><a href=\"#%s\">%s</a></th>", id, id);
+    else
+        hn_html(html, "<th scope=row>%s</th>", id);
 }
 
-static void put_levels(FILE *html, const struct hn_table *t) {
-    fputs("<details><summary>Levels beside the paper's, as context</summary>\n<div class=scroll>"
-          "<table><thead><tr><th scope=col>Figure</th><th scope=col>What</th><th scope=col "
-          "class=n>Own</th><th scope=col class=n>Paper</th><th scope=col>Unit</th><th "
-          "scope=col>Where</th></tr></thead>\n<tbody>\n",
-          html);
-    for (int64_t row = 0; row < t->rows; row++) {
-        double paper = hn_table_real(t, row, "paper");
-        fputs("<tr>", html);
-        put_text(html, "wrap", hn_table_text(t, row, "id"));
-        put_text(html, "wrap", hn_table_text(t, row, "what"));
-        put_own(html, t, row);
-        if (isnan(paper))
-            fputs("<td class=n>–</td>", html);
-        else
-            fprintf(html, "<td class=n>%.4g</td>", paper);
-        put_text(html, "wrap", hn_table_text(t, row, "unit"));
-        put_text(html, "wrap", hn_table_text(t, row, "paper_table"));
-        fputs("</tr>\n", html);
+static void put_verdict(FILE *html, const struct hn_html_column *c, const void *of) {
+    const char *verdict = cell(of, c->from);
+    bool known = strcmp(verdict, "holds") == 0 || strcmp(verdict, "fails") == 0 ||
+                 strcmp(verdict, "inconclusive") == 0;
+    hn_html(html, "<td class=\"verdict %s\">%s</td>", known ? verdict : "soft", verdict);
+}
+
+static void put_text(FILE *html, const struct hn_html_column *c, const void *of) {
+    hn_html(html, "<td class=wrap>%s</td>", cell(of, c->from));
+}
+
+static void put_paper(FILE *html, const struct hn_html_column *c, const void *of) {
+    hn_html(html, "<td>%s<br><small>%s</small></td>", cell(of, c->from), cell(of, "paper_table"));
+}
+
+static void put_reason(FILE *html, const struct hn_html_column *c, const void *of) {
+    hn_html(html, "<td class=wrap>%s<br><small>%s</small></td>", cell(of, c->from), cell(of, "at"));
+}
+
+static struct hn_html_number real(const struct hn_html_column *c, const void *of) {
+    const struct claim *claim = of;
+    char lo[32], hi[32];
+    snprintf(lo, sizeof lo, "%s_lo", c->from);
+    snprintf(hi, sizeof hi, "%s_hi", c->from);
+    return (struct hn_html_number){hn_table_real(claim->table, claim->row, c->from),
+                                   hn_table_real(claim->table, claim->row, lo),
+                                   hn_table_real(claim->table, claim->row, hi)};
+}
+
+enum { SORTED_CLAIMS = 4, CLAIMS = 6, LEVELS = 6 };
+#define INTERVAL "<br><small>%.4g to %.4g</small>"
+
+static const struct hn_html_column claim_columns[CLAIMS] = {
+    {"Figure", .from = "id", .put = put_id},
+    {"Claim", .from = "statement", .put = put_text},
+    {"Verdict", .from = "verdict", .put = put_verdict},
+    {"Own value", NULL, "own", "%.4g", INTERVAL, 1, real},
+    {"Paper", .from = "paper", .put = put_paper},
+    {"Why, and where", .from = "reason", .put = put_reason}};
+
+static const struct hn_html_column level_columns[LEVELS] = {
+    {"Figure", .from = "id", .put = put_text},
+    {"What", .from = "what", .put = put_text},
+    {"Own", NULL, "own", "%.4g", INTERVAL, 1, real},
+    {"Paper", NULL, "paper", "%.4g", .number = real},
+    {"Unit", .from = "unit", .put = put_text},
+    {"Where", .from = "paper_table", .put = put_text}};
+
+// How many claims have each verdict, in words.
+static void put_counts(FILE *html, const struct hn_table *t) {
+    static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
+    fputs("<p>", html);
+    for (int v = 0; v < 4; v++) {
+        int n = 0;
+        for (int64_t row = 0; row < t->rows; row++)
+            n += strcmp(hn_table_text(t, row, "verdict"), verdicts[v]) == 0;
+        fprintf(html, "%s<b>%d</b> %s", v ? ", " : "", n, verdicts[v]);
     }
-    fputs("</tbody></table></div></details>\n", html);
+    fprintf(html, ", of %" PRId64 " claims.</p>\n", t->rows);
+}
+
+static void put_rows(FILE *html, const struct hn_html_column *column, int n,
+                     const struct hn_report *report, const struct hn_table *t) {
+    for (int64_t row = 0; row < t->rows; row++)
+        hn_html_row(html, column, n, &(struct claim){report, t, row});
+    fputs("</tbody></table></div>", html);
 }
 
 // What has no claim that could be tested: listed with the reason.
@@ -298,13 +255,8 @@ static void put_untested(FILE *html, const struct hn_table *t) {
         if (!any)
             fputs("<details><summary>Not tested, and what that would need</summary>\n<ul>\n", html);
         any = true;
-        fputs("<li><b>", html);
-        hn_html_text(html, hn_table_text(t, row, "id"));
-        fputs("</b> ", html);
-        hn_html_text(html, hn_table_text(t, row, "title"));
-        fputs(": ", html);
-        hn_html_text(html, hn_table_text(t, row, "reason"));
-        fputs("</li>\n", html);
+        hn_html(html, "<li><b>%s</b> %s: %s</li>\n", hn_table_text(t, row, "id"),
+                hn_table_text(t, row, "title"), hn_table_text(t, row, "reason"));
     }
     if (any)
         fputs("</ul></details>\n", html);
@@ -323,10 +275,22 @@ void hn_html_claims(FILE *html, const struct hn_report *report) {
           html);
     if (claims && claims->rows > 0) {
         put_counts(html, claims);
-        put_claims(html, report, claims);
+        fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
+              "<table class=\"sortable claims\"><caption>Own value: the difference or slope that "
+              "is judged, with its 95&#8239;% interval.</caption>\n",
+              html);
+        hn_html_heads(html, claim_columns, CLAIMS, SORTED_CLAIMS);
+        put_rows(html, claim_columns, CLAIMS, report, claims);
+        fputs("\n", html);
     }
-    if (levels && levels->rows > 0)
-        put_levels(html, levels);
+    if (levels && levels->rows > 0) {
+        fputs("<details><summary>Levels beside the paper's, as context</summary>\n"
+              "<div class=scroll><table>",
+              html);
+        hn_html_heads(html, level_columns, LEVELS, 0);
+        put_rows(html, level_columns, LEVELS, report, levels);
+        fputs("</details>\n", html);
+    }
     if (ids)
         put_untested(html, ids);
     fputs("</section>\n", html);

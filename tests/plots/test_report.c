@@ -302,6 +302,11 @@ static void texts(void) {
     CU_ASSERT_STRING_EQUAL(out, "&#60;a&#62;&#38;&#34;&#39; \xC3\xA9\xEF\xBF\xBD");
     memset(out, 0, sizeof out);
     f = fmemopen(out, sizeof out, "w");
+    hn_html(f, "<b>%s</b> 5%% %s", "a<b", "%s");
+    fclose(f);
+    CU_ASSERT_STRING_EQUAL(out, "<b>a&#60;b</b> 5% %s");
+    memset(out, 0, sizeof out);
+    f = fmemopen(out, sizeof out, "w");
     hn_html_svg(f,
                 "<?xml?><svg width=\"10\" viewBox=\"0 0 10 5\"\n>"
                 "<title>Gnuplot</title><g fill=\"x\">\n</g>\n"
