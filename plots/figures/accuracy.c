@@ -77,18 +77,13 @@ static void collect(struct table *t, int64_t first) {
     qsort(t->row, (size_t)t->rows, sizeof t->row[0], by_accuracy);
 }
 
+static const char *sampler_of(const void *table, int64_t setting) {
+    return text(table, setting, "sampler");
+}
+
 // A colour for each sampler, in the order of the file; black is for the untrained.
 static int line_of(const struct table *t, const struct row *row) {
-    int line = 1;
-    for (int64_t k = 0; k < row->setting; k++) {
-        bool first = strcmp(text(t, k, "sampler"), text(t, row->setting, "sampler")) != 0;
-        if (!first)
-            return line_of(t, &(struct row){.setting = k});
-        for (int64_t j = 0; j < k && first; j++)
-            first = strcmp(text(t, j, "sampler"), text(t, k, "sampler")) != 0;
-        line += first;
-    }
-    return (line - 1) % SAMPLERS + 1;
+    return hn_names_before(t, sampler_of, row->setting) % SAMPLERS + 1;
 }
 
 static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct table *t) {

@@ -45,17 +45,12 @@ static int collect(const struct hn_groups *g, int dataset, struct point *point) 
     return n;
 }
 
+static const char *sampler_of(const void *groups, int64_t setting) {
+    return ((const struct hn_groups *)groups)->setting[setting].sampler;
+}
+
 static int sampler_line(const struct hn_groups *g, int setting) {
-    int line = 1;
-    for (int i = 0; i < g->settings; i++) {
-        bool first = true;
-        for (int j = 0; j < i && first; j++)
-            first = strcmp(g->setting[j].sampler, g->setting[i].sampler) != 0;
-        if (strcmp(g->setting[i].sampler, g->setting[setting].sampler) == 0)
-            return (line - 1) % (2 * HN_THEME_LINES) + 1;
-        line += first;
-    }
-    return line;
+    return hn_names_before(g, sampler_of, setting) % (2 * HN_THEME_LINES) + 1;
 }
 
 // Cost as a share of the dearest, by its logarithm over six decades.
@@ -79,14 +74,6 @@ static void draw_discs(struct hn_page *page, struct hn_panel *panel, const struc
     }
 }
 
-// The options of a setting, or the sampler where it has none to tell.
-static const char *name_of(const struct hn_setting *setting) {
-    size_t length = strlen(setting->sampler);
-    bool prefix =
-        strncmp(setting->label, setting->sampler, length) == 0 && setting->label[length] == ' ';
-    return setting->label + (prefix ? length + 1 : 0);
-}
-
 // The front's words first: those of the others give way.
 static void draw_front(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
                        const struct point *point, int n) {
@@ -100,7 +87,8 @@ static void draw_front(struct hn_page *page, struct hn_panel *panel, const struc
                 hn_series_add(front, p->false_negatives, p->hardness);
             if (p->front || n <= MOST_NAMED)
                 hn_panel_mark(panel, p->false_negatives, p->hardness,
-                              name_of(&g->setting[p->setting]), sampler_line(g, p->setting));
+                              hn_setting_options(&g->setting[p->setting]),
+                              sampler_line(g, p->setting));
         }
     if (n > MOST_NAMED)
         hn_page_note(page, "Of %d settings those on the front are named.", n);

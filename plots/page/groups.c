@@ -68,13 +68,7 @@ static int find_setting(struct hn_groups *g, const struct hn_setting *wanted, in
     return g->settings++;
 }
 
-// One option of canonical parameters "K=100, M=500": text[0 .. length).
-struct option {
-    const char *text;
-    size_t length;
-};
-
-static bool next_option(const char **rest, struct option *o) {
+bool hn_option_next(const char **rest, struct hn_option_part *o) {
     if (!**rest)
         return false;
     const char *end = strstr(*rest, ", ");
@@ -84,18 +78,18 @@ static bool next_option(const char **rest, struct option *o) {
     return true;
 }
 
-static bool has_option(const char *params, struct option wanted) {
-    struct option o;
-    while (next_option(&params, &o))
+bool hn_option_has(const char *params, struct hn_option_part wanted) {
+    struct hn_option_part o;
+    while (hn_option_next(&params, &o))
         if (o.length == wanted.length && memcmp(o.text, wanted.text, o.length) == 0)
             return true;
     return false;
 }
 
 bool hn_option_value(const char *params, const char *option, char *value, size_t size) {
-    struct option o;
+    struct hn_option_part o;
     size_t length = strlen(option);
-    while (next_option(&params, &o))
+    while (hn_option_next(&params, &o))
         if (o.length > length && o.text[length] == '=' && memcmp(o.text, option, length) == 0) {
             snprintf(value, size, "%.*s", (int)(o.length - length - 1), o.text + length + 1);
             return true;
@@ -126,7 +120,7 @@ int hn_groups_values(const struct hn_groups *g, const char *option) {
 
 // Whether an option tells this setting from others of its sampler: another has another value, and
 // this is no word ("walk=rwr") that most of them have.
-static bool tells(const struct hn_groups *g, const struct hn_setting *s, struct option o) {
+static bool tells(const struct hn_groups *g, const struct hn_setting *s, struct hn_option_part o) {
     int all = 0, same = 0;
     const char *value = memchr(o.text, '=', o.length);
     bool word =
@@ -134,7 +128,7 @@ static bool tells(const struct hn_groups *g, const struct hn_setting *s, struct 
     for (int i = 0; i < g->settings; i++)
         if (strcmp(g->setting[i].sampler, s->sampler) == 0) {
             all++;
-            same += has_option(g->setting[i].params, o);
+            same += hn_option_has(g->setting[i].params, o);
         }
     return same < all && !(word && 2 * same > all);
 }
@@ -152,7 +146,7 @@ static void add_text(char label[HN_LABEL_SIZE], const char *text, size_t length)
 // The sampler is named unless all settings are of one and differ in options.
 static void make_label(const struct hn_groups *g, struct hn_setting *s) {
     const char *rest = s->params, *joint = " ";
-    struct option o;
+    struct hn_option_part o;
     bool sizes_differ = false, samplers_differ = g->settings == 1;
     for (int i = 0; i < g->settings; i++) {
         sizes_differ |= g->setting[i].batch_size != s->batch_size;
@@ -162,7 +156,7 @@ static void make_label(const struct hn_groups *g, struct hn_setting *s) {
         add_text(s->label, s->sampler, strlen(s->sampler));
     else
         joint = "";
-    while (next_option(&rest, &o))
+    while (hn_option_next(&rest, &o))
         if (tells(g, s, o)) {
             add_text(s->label, joint, strlen(joint));
             add_text(s->label, o.text, o.length);
@@ -175,6 +169,12 @@ static void make_label(const struct hn_groups *g, struct hn_setting *s) {
     }
     if (!*s->label)
         add_text(s->label, s->sampler, strlen(s->sampler));
+}
+
+const char *hn_setting_options(const struct hn_setting *s) {
+    size_t length = strlen(s->sampler);
+    bool prefix = strncmp(s->label, s->sampler, length) == 0 && s->label[length] == ' ';
+    return s->label + (prefix ? length + 1 : 0);
 }
 
 // Fills `step` with the steps of the rows that are kept, each once, increasing.
@@ -337,6 +337,17 @@ double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, co
     for (where.setting = 0; isnan(mean) && where.setting < g->settings; where.setting++)
         mean = hn_groups_mean(g, where, name).mean;
     return mean;
+}
+
+int hn_names_before(const void *of, const char *(*name)(const void *of, int64_t i), int64_t i) {
+    int n = 0;
+    for (int64_t k = 0; strcmp(name(of, k), name(of, i)) != 0; k++) {
+        int64_t first = 0;
+        while (strcmp(name(of, first), name(of, k)) != 0)
+            first++;
+        n += first == k;
+    }
+    return n;
 }
 
 int hn_distinct(const struct hn_table *t, const char *column, double *value, int most) {

@@ -14,6 +14,9 @@ struct hn_setting {
     char label[HN_LABEL_SIZE]; // the sampler, and the options in which its settings differ
 };
 
+// The label without the sampler, unless it is all of it.
+const char *hn_setting_options(const struct hn_setting *s);
+
 struct hn_groups {
     const char *dataset[HN_MOST_PANELS]; // in the order of the file, like settings and temperatures
     double temperature[HN_MOST_PANELS];
@@ -66,10 +69,23 @@ int hn_groups_rows(const struct hn_groups *g, struct hn_where where, const char 
 
 // How many values of an option the settings have; settings without it do not count.
 int hn_groups_values(const struct hn_groups *g, const char *option);
+// One option of canonical parameters "K=100, M=500": text[0 .. length).
+struct hn_option_part {
+    const char *text;
+    size_t length;
+};
+// The next one of `rest`, which moves on; false at the end.
+bool hn_option_next(const char **rest, struct hn_option_part *o);
+// Whether it is among the parameters, with the same value.
+bool hn_option_has(const char *params, struct hn_option_part wanted);
 // The value of an option in canonical parameters "K=100, M=500"; false if it is not there.
 bool hn_option_value(const char *params, const char *option, char *value, size_t size);
 // Its number, NaN if it is none ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
+
+// How many different names there are before the first one that is that of `i`: what colours of
+// samplers are chosen by.
+int hn_names_before(const void *of, const char *(*name)(const void *of, int64_t i), int64_t i);
 
 // The different numbers of a column, increasing, `most` of them at most; returns how many.
 int hn_distinct(const struct hn_table *t, const char *column, double *value, int most);

@@ -1,4 +1,5 @@
 #include "plots/page/trained.h"
+#include "plots/page/groups.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -228,26 +229,16 @@ double hn_moments_half(struct hn_moments m) {
                    : NAN;
 }
 
-// Whether "name=value" is among the options of a text, which are joined by ", ".
-static bool has_option(const char *params, const char *option, size_t length) {
-    for (const char *at = params; *at; at += strcspn(at, ",")) {
-        at += strspn(at, ", ");
-        if (strncmp(at, option, length) == 0 && (at[length] == ',' || !at[length]))
-            return true;
-    }
-    return false;
-}
-
 // The options of `params` that `other` does not have likewise.
 static void add_differences(char *label, size_t size, const char *params, const char *other) {
-    for (const char *at = params; *at;) {
-        at += strspn(at, ", ");
-        size_t length = strcspn(at, ","), used = strlen(label);
-        bool there = strstr(label, " ") && has_option(strchr(label, ' ') + 1, at, length);
-        if (length > 0 && !there && !has_option(other, at, length) && used + length + 3 < size)
+    struct hn_option_part o;
+    while (hn_option_next(&params, &o)) {
+        const char *own = strchr(label, ' ');
+        bool there = own && hn_option_has(own + 1, o);
+        size_t used = strlen(label);
+        if (!there && !hn_option_has(other, o) && used + o.length + 3 < size)
             snprintf(label + used, size - used, "%s%.*s", strchr(label, '=') ? ", " : " ",
-                     (int)length, at);
-        at += length;
+                     (int)o.length, o.text);
     }
 }
 

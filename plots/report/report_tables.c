@@ -39,11 +39,10 @@ static void put_sampler(FILE *html, const struct hn_html_column *c, const void *
 static void put_options(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     const struct hn_setting *setting = &row->block->groups->setting[row->setting];
-    size_t n = strlen(setting->sampler);
-    bool named = strncmp(setting->label, setting->sampler, n) == 0;
+    const char *options = hn_setting_options(setting);
     (void)c;
     hn_html(html, "<td class=options title=\"%s\">%s</td>", setting->params,
-            setting->label + (named ? n + (setting->label[n] == ' ') : 0));
+            strcmp(options, setting->sampler) == 0 ? "" : options);
 }
 
 static struct hn_html_number measured(const struct hn_html_column *c, const void *of) {
