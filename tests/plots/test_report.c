@@ -186,25 +186,23 @@ static void many_settings(void) {
 
 static void add_claims(struct hn_results *r) {
     static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
-    struct hn_table *t = hn_resize(&ctx, r->table, r->n_tables + 2, sizeof *t);
-    if (!t)
+    if (!hn_results_add_table(&ctx, r) || !hn_results_add_table(&ctx, r))
         abort();
-    r->table = t;
-    figures_table(&ctx, &t[r->n_tables], "claims",
-                  "id claim statement verdict reason at paper paper_table", "own own_lo own_hi");
-    figures_table(&ctx, &t[r->n_tables + 1], "claim_ids", "id title verdict reason", "claims");
+    struct hn_table *claim = &r->table[r->n_tables - 2], *ids = claim + 1;
+    figures_table(&ctx, claim, "claims", "id claim statement verdict reason at paper paper_table",
+                  "own own_lo own_hi");
+    figures_table(&ctx, ids, "claim_ids", "id title verdict reason", "claims");
     for (int i = 0; i < 4; i++) {
-        figures_row(&ctx, &t[r->n_tables]);
-        figures_text(&ctx, &t[r->n_tables], "id", i ? "bs-fig4" : "no-figure");
-        figures_text(&ctx, &t[r->n_tables], "statement", "kNN above <uniform>");
-        figures_text(&ctx, &t[r->n_tables], "verdict", verdicts[i]);
-        figures_reals(&ctx, &t[r->n_tables], "own 0.125 own_lo 0.1 own_hi 0.15");
-        figures_row(&ctx, &t[r->n_tables + 1]);
-        figures_text(&ctx, &t[r->n_tables + 1], "id", "bs-table9");
-        figures_text(&ctx, &t[r->n_tables + 1], "verdict", verdicts[i]);
-        figures_text(&ctx, &t[r->n_tables + 1], "reason", "needs ImageNet");
+        figures_row(&ctx, claim);
+        figures_text(&ctx, claim, "id", i ? "bs-fig4" : "no-figure");
+        figures_text(&ctx, claim, "statement", "kNN above <uniform>");
+        figures_text(&ctx, claim, "verdict", verdicts[i]);
+        figures_reals(&ctx, claim, "own 0.125 own_lo 0.1 own_hi 0.15");
+        figures_row(&ctx, ids);
+        figures_text(&ctx, ids, "id", "bs-table9");
+        figures_text(&ctx, ids, "verdict", verdicts[i]);
+        figures_text(&ctx, ids, "reason", "needs ImageNet");
     }
-    r->n_tables += 2;
 }
 
 static void claims(void) {
