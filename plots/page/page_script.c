@@ -359,6 +359,20 @@ static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, i
     plot_panel(g, gp, tsv, p, false);
 }
 
+// A label of the key, cut to what the width of the page holds: gnuplot warns of longer ones.
+static void write_key_title(const struct hn_layout *g, FILE *gp, const char *label) {
+    char text[256];
+    int most = (int)((g->width - 1.0) / HN_LETTER), letters = 0; // less the sample of the line
+    size_t at = 0;
+    while (label[at] && letters < most && at < sizeof text - 8) {
+        int n = hn_utf8_length((const unsigned char *)label + at);
+        at += n > 0 ? (size_t)n : 1;
+        letters++;
+    }
+    snprintf(text, sizeof text, "%.*s%s", (int)at, label, label[at] ? "..." : "");
+    write_title(gp, text);
+}
+
 // The key of the page is a plot of nothing over all of it. This comes last, since it takes frame
 // and tics away.
 static void script_key(const struct hn_layout *g, FILE *gp) {
@@ -378,7 +392,7 @@ static void script_key(const struct hn_layout *g, FILE *gp) {
         const struct form *form = &forms[k->entry[i]->look];
         fputs(", \\\n    keyentry ", gp);
         write_style(gp, k->entry[i], form->key ? form->key : form->with);
-        write_title(gp, k->entry[i]->label);
+        write_key_title(g, gp, k->entry[i]->label);
     }
     fputc('\n', gp);
 }

@@ -51,7 +51,7 @@ static const char *oracle(void) {
         if (hn_fixture_run("/usr/bin/python3 -c 'import sklearn' 2>/dev/null", out, sizeof out))
             hn_test_skip("scikit-learn is not installed");
     }
-    snprintf(found, sizeof found, "%s '%s/../oracle_probe.py'", interpreter, dirname(here));
+    snprintf(found, sizeof found, "%s '%s/oracle_probe.py'", interpreter, dirname(here));
     return found;
 }
 

@@ -277,7 +277,7 @@ static void test_steps(void) {
     write_file(folder, "value", task.weights.value, (size_t)task.weights.n * sizeof(float));
     write_steps(t, &task, &images, folder);
     write_embeddings(&t->ctx, &task, &images, folder);
-    snprintf(command, sizeof command, "%s '%s/../oracle_training.py' '%s' %d %d", numpy,
+    snprintf(command, sizeof command, "%s '%s/oracle_training.py' '%s' %d %d", numpy,
              dirname(here), folder, (int)task.d, STEPS);
     int status = hn_fixture_run(command, out, sizeof out);
     if (status || getenv("HN_SHOW"))

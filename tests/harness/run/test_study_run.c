@@ -67,7 +67,7 @@ static void test_bad_jobs(void) {
     fails(&b, SHORT "metrics: [{prop1: {K: [3, 3]}}]\n", "4:27: 3 is given twice in 'K'");
     fails(&b, SHORT "metrics: [{prop1: {K: []}}]\n", "4:23: 'K' is empty");
     fails(&b, SHORT "metrics: [{prop2: {alpha: 1.5}}]\n", "4:27: ");
-    fails(&b, SHORT "metrics: [prop1, {prop1: {K: 100}}]\n", "4:18: prop1 {K=100");
+    fails(&b, SHORT "metrics: [prop1, {prop1: {K: 100}}]\n", "4:19: prop1 {K=100");
     fails(&b, SHORT "metrics: [prop3, prop3]\n", "4:18: prop3 {anchors=1000} is given twice");
     fails(&b, SHORT "metrics: [{prop1: {}, prop2: {}}]\n", "4:23: a study is a name or a mapping");
     fails(&b, SHORT "metrics: [{prop1: 3}]\n", "4:19: the options of prop1 are a mapping");
@@ -86,7 +86,7 @@ static void test_too_many(void) {
     for (int i = 3; i < 1100; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", %d", i);
     snprintf(text + strlen(text), sizeof text - strlen(text), "]}}]\n");
-    fails(&b, text, "4:11: the studies have more than 1000 points");
+    fails(&b, text, "4:20: the studies have more than 1000 points");
     tear_down(&b);
 }
 
