@@ -1,4 +1,4 @@
-// A comparison as a JSON document (docs/compare.md).
+// A comparison as a JSON document (docs/reference/compare.md).
 #include "results/compare_private.h"
 
 static const char *const ends[] = {"pass", "fail", "nothing"};

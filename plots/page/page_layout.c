@@ -109,7 +109,7 @@ static double left_room(const struct hn_layout *g, int p) {
         size_t n = hn_letters(panel->y.tic[i].text);
         longest = n > longest ? n : longest;
     }
-    return 0.14 + 1.08 * HN_LETTER * (double)longest;
+    return 0.14 + 1.08 * HN_LETTER * (double)(longest < HN_ROW_LETTERS ? longest : HN_ROW_LETTERS);
 }
 
 static bool any_title(const struct hn_page *page) {

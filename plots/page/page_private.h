@@ -7,6 +7,7 @@
 
 // About the width of a letter of a label, in every terminal.
 #define HN_LETTER 0.062
+enum { HN_ROW_LETTERS = 54 }; // labels of rows are cut there, so that panels keep their room
 
 enum { HN_KEY_MOST = 24 };
 

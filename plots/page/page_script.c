@@ -40,6 +40,17 @@ static void log_tics(FILE *gp, char name, struct hn_range r, int most) {
     fputs(")\n", gp);
 }
 
+// A label of at most so many letters: longer ones end in dots.
+static void cut_label(const char *label, int most, char text[HN_LABEL_SIZE + 4]) {
+    size_t at = 0;
+    bool whole = hn_letters(label) <= (size_t)hn_max(most, 4);
+    for (int letters = 0; label[at] && (whole || letters < most - 3); letters++) {
+        int n = hn_utf8_length((const unsigned char *)label + at);
+        at += n > 0 ? (size_t)n : 1;
+    }
+    snprintf(text, HN_LABEL_SIZE + 4, "%.*s%s", (int)at, label, whole ? "" : "...");
+}
+
 // Along x, a label that would run into the one before it is left out; its tic stays.
 static void own_tics(FILE *gp, char name, const struct hn_axis *axis, struct hn_range r,
                      double inches) {
@@ -51,7 +62,9 @@ static void own_tics(FILE *gp, char name, const struct hn_axis *axis, struct hn_
         half = axis->slanted ? 0 : half;
         bool fits = inches > 0 && (name == 'y' || at - half > end + 0.04);
         fputs(i ? ", " : "", gp);
-        hn_gp_string(gp, fits ? axis->tic[i].text : "");
+        char text[HN_LABEL_SIZE + 4];
+        cut_label(axis->tic[i].text, name == 'y' ? HN_ROW_LETTERS : HN_LABEL_SIZE, text);
+        hn_gp_string(gp, fits ? text : "");
         fprintf(gp, " %.9g", axis->tic[i].at);
         end = fits ? at + half : end;
     }
@@ -359,24 +372,13 @@ static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, i
     plot_panel(g, gp, tsv, p, false);
 }
 
-// A label of the key, cut to what the width of the page holds: gnuplot warns of longer ones.
-static void write_key_title(const struct hn_layout *g, FILE *gp, const char *label) {
-    char text[256];
-    int most = (int)((g->width - 1.0) / HN_LETTER), letters = 0; // less the sample of the line
-    size_t at = 0;
-    while (label[at] && letters < most && at < sizeof text - 8) {
-        int n = hn_utf8_length((const unsigned char *)label + at);
-        at += n > 0 ? (size_t)n : 1;
-        letters++;
-    }
-    snprintf(text, sizeof text, "%.*s%s", (int)at, label, label[at] ? "..." : "");
-    write_title(gp, text);
-}
-
 // The key of the page is a plot of nothing over all of it. This comes last, since it takes frame
 // and tics away.
 static void script_key(const struct hn_layout *g, FILE *gp) {
     const struct hn_key *k = &g->key;
+    // gnuplot takes a letter to be .0875 inches wide, and warns of titles that do not fit.
+    int most = (int)(g->width / 0.0875 - 1.6);
+    char text[HN_LABEL_SIZE + 4];
     if (k->entries == 0)
         return;
     fputs("unset border; unset tics; unset grid; unset label; unset object; unset arrow; unset "
@@ -392,7 +394,8 @@ static void script_key(const struct hn_layout *g, FILE *gp) {
         const struct form *form = &forms[k->entry[i]->look];
         fputs(", \\\n    keyentry ", gp);
         write_style(gp, k->entry[i], form->key ? form->key : form->with);
-        write_key_title(g, gp, k->entry[i]->label);
+        cut_label(k->entry[i]->label, most, text);
+        write_title(gp, text);
     }
     fputc('\n', gp);
 }
