@@ -23,21 +23,40 @@ void hn_h5_quiet(void) {
     (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
+static herr_t close_one(hid_t id) {
+    switch (H5Iget_type(id)) {
+    case H5I_FILE: return H5Fclose(id);
+    case H5I_GROUP: return H5Gclose(id);
+    case H5I_DATASET: return H5Dclose(id);
+    case H5I_DATATYPE: return H5Tclose(id);
+    case H5I_DATASPACE: return H5Sclose(id);
+    case H5I_ATTR: return H5Aclose(id);
+    default: return H5Pclose(id);
+    }
+}
+
+bool hn_h5_close_all(const hid_t *id, size_t n) {
+    bool good = true;
+    for (size_t i = 0; i < n; i++)
+        good &= id[i] < 0 || close_one(id[i]) >= 0;
+    return good;
+}
+
+hid_t hn_h5_keep(hid_t id, bool good) {
+    if (!good)
+        hn_h5_close(id);
+    return good ? id : H5I_INVALID_HID;
+}
+
 // Creates scalar attribute `name`, replacing one of that name, and writes `value`.
 static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const char *name,
                                   hid_t type, const void *value) {
-    bool good = false;
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute = H5I_INVALID_HID;
-    if (H5Aexists(object, name) > 0 && H5Adelete(object, name) < 0)
-        goto done;
-    attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-done:
-    if (attribute >= 0 && H5Aclose(attribute) < 0)
-        good = false;
-    if (space >= 0)
-        (void)H5Sclose(space);
+    hid_t space = H5Screate(H5S_SCALAR), attribute = H5I_INVALID_HID;
+    if (H5Aexists(object, name) <= 0 || H5Adelete(object, name) >= 0)
+        attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    good &= hn_h5_close(attribute);
+    hn_h5_close(space);
     return good ? HN_OK : hn_fail(ctx, HN_IO, "attribute %s could not be written", name);
 }
 
@@ -83,10 +102,7 @@ struct attribute {
 };
 
 static void attribute_close(struct attribute *a) {
-    if (a->type >= 0)
-        (void)H5Tclose(a->type);
-    if (a->id >= 0)
-        (void)H5Aclose(a->id);
+    hn_h5_close(a->type, a->id);
     a->id = a->type = H5I_INVALID_HID;
 }
 
@@ -95,10 +111,9 @@ static bool attribute_open(hid_t object, const char *name, struct attribute *a) 
     if (H5Aexists(object, name) <= 0)
         return false;
     a->id = H5Aopen(object, name, H5P_DEFAULT);
-    hid_t space = a->id >= 0 ? H5Aget_space(a->id) : H5I_INVALID_HID;
-    bool one = space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
-    if (space >= 0)
-        (void)H5Sclose(space);
+    hid_t space = H5Aget_space(a->id);
+    bool one = H5Sget_simple_extent_npoints(space) == 1;
+    hn_h5_close(space);
     if (one)
         a->type = H5Aget_type(a->id);
     if (a->type >= 0)
@@ -190,16 +205,10 @@ double hn_h5_get_real(hid_t object, const char *name, double fallback) {
 // none.
 static hid_t access_list(bool newest) {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    if (list < 0)
-        return list;
-    if (H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) < 0 ||
-        H5Pset_libver_bounds(list, newest ? H5F_LIBVER_LATEST : H5F_LIBVER_V18, H5F_LIBVER_LATEST) <
-            0 ||
-        H5Pset_file_locking(list, true, true) < 0) {
-        (void)H5Pclose(list);
-        return H5I_INVALID_HID;
-    }
-    return list;
+    H5F_libver_t oldest = newest ? H5F_LIBVER_LATEST : H5F_LIBVER_V18;
+    return hn_h5_keep(list, H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0 &&
+                                H5Pset_libver_bounds(list, oldest, H5F_LIBVER_LATEST) >= 0 &&
+                                H5Pset_file_locking(list, true, true) >= 0);
 }
 
 static enum hn_code check_readable(struct hn_context *ctx, const char *path) {
@@ -231,7 +240,7 @@ enum hn_code hn_h5_open(struct hn_context *ctx, const char *path, hid_t *file) {
                        "%s: HDF5 cannot open it: truncated, damaged, or being written by another "
                        "program; make or copy it again",
                        path);
-    (void)H5Pclose(list);
+    hn_h5_close(list);
     return code;
 }
 
@@ -239,10 +248,9 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
     (void)info;
     (void)data;
     hid_t id = H5Aopen(object, name, H5P_DEFAULT);
-    hid_t type = id >= 0 ? H5Aget_type(id) : H5I_INVALID_HID;
-    hid_t space = id >= 0 ? H5Aget_space(id) : H5I_INVALID_HID;
-    int64_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
-    size_t size = type >= 0 ? H5Tget_size(type) : 0;
+    hid_t type = H5Aget_type(id), space = H5Aget_space(id);
+    int64_t count = H5Sget_simple_extent_npoints(space);
+    size_t size = H5Tget_size(type);
     if (count > 0 && count <= TEXT_MAX && size > 0 && size <= (size_t)(TEXT_MAX / count)) {
         void *value = calloc((size_t)count, size);
         if (value)
@@ -324,23 +332,19 @@ static hid_t create_file(const char *name, bool newest) {
         H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0 &&
         H5Pset_obj_track_times(creation, false) >= 0)
         file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access);
-    if (creation >= 0)
-        (void)H5Pclose(creation);
-    if (access >= 0)
-        (void)H5Pclose(access);
+    hn_h5_close(creation, access);
     return file;
 }
 
-static enum hn_code create(struct hn_context *ctx, const char *path, bool newest, hid_t *file,
-                           char **temporary) {
-    *file = H5I_INVALID_HID;
-    *temporary = NULL;
+enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, bool small, hid_t *file,
+                          char **temporary) {
     int fd;
+    *file = H5I_INVALID_HID;
     *temporary = hn_temporary_file(ctx, path, &fd);
     if (!*temporary)
         return ctx->code;
     (void)close(fd);
-    *file = create_file(*temporary, newest);
+    *file = create_file(*temporary, small);
     if (*file >= 0)
         return HN_OK;
     (void)unlink(*temporary);
@@ -349,17 +353,8 @@ static enum hn_code create(struct hn_context *ctx, const char *path, bool newest
     return hn_fail(ctx, HN_IO, "%s: HDF5 cannot create the file; is the disk full?", path);
 }
 
-enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file, char **temporary) {
-    return create(ctx, path, false, file, temporary);
-}
-
-enum hn_code hn_h5_create_small(struct hn_context *ctx, const char *path, hid_t *file,
-                                char **temporary) {
-    return create(ctx, path, true, file, temporary);
-}
-
-static enum hn_code commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path,
-                           bool sealed) {
+enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path,
+                          bool sealed) {
     enum hn_code code = HN_OK;
     bool flushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
     bool closed = H5Fclose(file) >= 0;
@@ -375,18 +370,8 @@ static enum hn_code commit(struct hn_context *ctx, hid_t file, char *temporary, 
     return code;
 }
 
-enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary, const char *path) {
-    return commit(ctx, file, temporary, path, false);
-}
-
-enum hn_code hn_h5_commit_sealed(struct hn_context *ctx, hid_t file, char *temporary,
-                                 const char *path) {
-    return commit(ctx, file, temporary, path, true);
-}
-
 void hn_h5_discard(struct hn_context *ctx, hid_t file, char *temporary) {
-    if (file >= 0)
-        (void)H5Fclose(file);
+    hn_h5_close(file);
     if (temporary)
         (void)unlink(temporary);
     hn_free(ctx, temporary);

@@ -8,6 +8,12 @@
 
 // Turns off the library's own printing of errors and its clean-up at exit; call first in main().
 void hn_h5_quiet(void);
+// Closes identifiers of any kind, in their order; negative ones are fine. False if one failed.
+bool hn_h5_close_all(const hid_t *id, size_t n);
+#define hn_h5_close(...)                                                                           \
+    hn_h5_close_all((const hid_t[]){__VA_ARGS__}, sizeof((hid_t[]){__VA_ARGS__}) / sizeof(hid_t))
+// The identifier if all is good; else closes it and returns a negative one.
+hid_t hn_h5_keep(hid_t id, bool good);
 // Scalar variable-length UTF-8 string attribute.
 HN_MUST_USE enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name,
                                         const char *text);
@@ -40,19 +46,15 @@ HN_MUST_USE enum hn_code hn_h5_probe(struct hn_context *ctx, const char *path);
 HN_MUST_USE enum hn_code hn_h5_try(struct hn_context *ctx, const char *path,
                                    void (*look)(const char *path, void *data), void *data);
 // Creates a file beside `path` under a temporary name (returned, owned by the caller), with link
-// creation order kept. HN_USAGE if the folder is missing or not writable.
-HN_MUST_USE enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, hid_t *file,
-                                      char **temporary);
-// The same in the newest format of the library, which spends the fewest bytes on small arrays.
-HN_MUST_USE enum hn_code hn_h5_create_small(struct hn_context *ctx, const char *path, hid_t *file,
-                                            char **temporary);
+// creation order kept. small: in the newest format of the library, which spends the fewest bytes on
+// small arrays. HN_USAGE if the folder is missing or not writable.
+HN_MUST_USE enum hn_code hn_h5_create(struct hn_context *ctx, const char *path, bool small,
+                                      hid_t *file, char **temporary);
 // Flushes and closes the file, syncs it, renames it to `path`, syncs the folder. Frees temporary.
-// On failure the temporary file is removed (HN_IO).
+// sealed: with a checksum behind the end of the file (core/checksum.h). On failure the temporary
+// file is removed (HN_IO).
 HN_MUST_USE enum hn_code hn_h5_commit(struct hn_context *ctx, hid_t file, char *temporary,
-                                      const char *path);
-// The same with a checksum behind the end of the file (core/checksum.h).
-HN_MUST_USE enum hn_code hn_h5_commit_sealed(struct hn_context *ctx, hid_t file, char *temporary,
-                                             const char *path);
+                                      const char *path, bool sealed);
 // Closes and removes an unfinished file. Frees temporary (NULL is fine).
 void hn_h5_discard(struct hn_context *ctx, hid_t file, char *temporary);
 

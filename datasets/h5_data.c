@@ -27,15 +27,14 @@ enum hn_h5_link hn_h5_find(hid_t parent, const char *path) {
 
 static void look_at_shape(struct hn_h5_data *data) {
     hid_t space = H5Dget_space(data->id);
-    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : 0;
+    int rank = H5Sget_simple_extent_ndims(space);
     bool fits = rank >= 1 && rank <= HN_H5_RANK_MAX;
     for (int i = 0; i < HN_H5_RANK_MAX; i++)
         data->dim[i] = fits;
     if (fits && H5Sget_simple_extent_dims(space, data->dim, NULL) < 0)
         rank = 0;
     data->rank = rank > 0 ? rank : 0;
-    if (space >= 0)
-        (void)H5Sclose(space);
+    hn_h5_close(space);
 }
 
 static enum hn_h5_fault look_at_filters(hid_t list, struct hn_h5_data *data) {
@@ -69,7 +68,7 @@ static enum hn_h5_fault look_at_storage(struct hn_h5_data *data) {
         data->chunk[i] = 1;
     data->chunked = layout == H5D_CHUNKED && data->rank <= HN_H5_RANK_MAX &&
                     H5Pget_chunk(list, data->rank, data->chunk) == data->rank;
-    (void)H5Pclose(list);
+    hn_h5_close(list);
     data->stored = (int64_t)H5Dget_storage_size(data->id);
     return fault;
 }
@@ -102,10 +101,7 @@ enum hn_h5_fault hn_h5_data_open(hid_t parent, const char *path, struct hn_h5_da
 }
 
 void hn_h5_data_close(struct hn_h5_data *data) {
-    if (data->type >= 0)
-        (void)H5Tclose(data->type);
-    if (data->id >= 0)
-        (void)H5Oclose(data->id);
+    hn_h5_close(data->type, data->id);
     data->id = data->type = H5I_INVALID_HID;
 }
 
@@ -191,8 +187,7 @@ static enum hn_code read_variable(struct hn_context *ctx, const struct hn_h5_dat
         code = ctx->code == HN_MEMORY ? HN_MEMORY : fail_read(ctx);
     for (int64_t i = 0; code == HN_OK && i < n; i++)
         code = sink.put(sink.user, i, text[i] ? text[i] : "");
-    if (list >= 0)
-        (void)H5Pclose(list);
+    hn_h5_close(list);
     pool_free(&pool);
     hn_free(ctx, text);
     return code;

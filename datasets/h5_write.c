@@ -7,21 +7,13 @@
 hid_t hn_h5_transfer_list(void) {
     enum { CONVERTED_AT_ONCE = 16384 }; // bytes
     hid_t list = H5Pcreate(H5P_DATASET_XFER);
-    if (list >= 0 && H5Pset_buffer(list, CONVERTED_AT_ONCE, NULL, NULL) < 0) {
-        (void)H5Pclose(list);
-        return H5I_INVALID_HID;
-    }
-    return list;
+    return hn_h5_keep(list, H5Pset_buffer(list, CONVERTED_AT_ONCE, NULL, NULL) >= 0);
 }
 
 hid_t hn_h5_text_type(void) {
     hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 &&
-        (H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
-        (void)H5Tclose(type);
-        return H5I_INVALID_HID;
-    }
-    return type;
+    return hn_h5_keep(type, H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+                                H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
 }
 
 hid_t hn_h5_write_group(hid_t parent, const char *path) {
@@ -30,8 +22,7 @@ hid_t hn_h5_write_group(hid_t parent, const char *path) {
         H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0 &&
         H5Pset_obj_track_times(list, false) >= 0)
         group = H5Gcreate2(parent, path, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (list >= 0)
-        (void)H5Pclose(list);
+    hn_h5_close(list);
     return group;
 }
 
@@ -42,10 +33,7 @@ static hid_t creation_list(const struct hn_h5_array *a) {
         good = H5Pset_chunk(list, a->rank, a->chunk) >= 0;
     if (good && a->chunk[0] > 0 && a->deflate > 0)
         good = H5Pset_shuffle(list) >= 0 && H5Pset_deflate(list, (unsigned)a->deflate) >= 0;
-    if (good || list < 0)
-        return list;
-    (void)H5Pclose(list);
-    return H5I_INVALID_HID;
+    return hn_h5_keep(list, good);
 }
 
 hid_t hn_h5_write_array(hid_t parent, const struct hn_h5_array *a) {
@@ -54,42 +42,23 @@ hid_t hn_h5_write_array(hid_t parent, const struct hn_h5_array *a) {
     most[0] = H5S_UNLIMITED;
     hid_t space = H5Screate_simple(a->rank, a->dim, a->grows ? most : NULL);
     hid_t list = creation_list(a);
-    hid_t set = H5I_INVALID_HID;
-    if (space >= 0 && list >= 0)
-        set = H5Dcreate2(parent, a->name, a->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (set >= 0 && a->data &&
-        H5Dwrite(set, a->memory, H5S_ALL, H5S_ALL, a->transfer, a->data) < 0) {
-        (void)H5Dclose(set);
-        set = H5I_INVALID_HID;
-    }
-    if (space >= 0)
-        (void)H5Sclose(space);
-    if (list >= 0)
-        (void)H5Pclose(list);
-    return set;
+    hid_t set = H5Dcreate2(parent, a->name, a->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    bool good = !a->data || H5Dwrite(set, a->memory, H5S_ALL, H5S_ALL, a->transfer, a->data) >= 0;
+    hn_h5_close(space, list);
+    return hn_h5_keep(set, good);
 }
 
 hid_t hn_h5_write_scale(hid_t parent, const struct hn_h5_array *a, const char *name) {
     hid_t set = hn_h5_write_array(parent, a);
-    if (set >= 0 && H5DSset_scale(set, name) < 0) {
-        (void)H5Dclose(set);
-        return H5I_INVALID_HID;
-    }
-    return set;
+    return hn_h5_keep(set, H5DSset_scale(set, name) >= 0);
 }
 
 bool hn_h5_write_texts(hid_t object, const char *name, const char *const *text, int64_t n) {
     hsize_t count = (hsize_t)n;
     hid_t type = hn_h5_text_type(), space = H5Screate_simple(1, &count, NULL);
-    hid_t attribute = H5I_INVALID_HID;
-    if (type >= 0 && space >= 0)
-        attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     bool good = attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
-    if (attribute >= 0 && H5Aclose(attribute) < 0)
-        good = false;
-    if (space >= 0)
-        (void)H5Sclose(space);
-    if (type >= 0)
-        (void)H5Tclose(type);
+    good &= hn_h5_close(attribute);
+    hn_h5_close(space, type);
     return good;
 }

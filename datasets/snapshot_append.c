@@ -5,8 +5,6 @@
 static int deflate_level(hid_t data) {
     int level = 0;
     hid_t list = H5Dget_create_plist(data);
-    if (list < 0)
-        return 0;
     int filters = H5Pget_nfilters(list);
     for (int i = 0; i < filters; i++) {
         unsigned flags, value = 0;
@@ -16,7 +14,7 @@ static int deflate_level(hid_t data) {
         if (filter == H5Z_FILTER_DEFLATE && n_values >= 1)
             level = (int)(value < 9 ? value : 9);
     }
-    (void)H5Pclose(list);
+    hn_h5_close(list);
     return level;
 }
 
@@ -45,8 +43,7 @@ static enum hn_code copy_others(struct hn_context *ctx, const struct hn_snapshot
             code = hn_snapshot_fail_write(ctx, w);
         hn_data_close(&data);
     }
-    if (list >= 0)
-        (void)H5Pclose(list);
+    hn_h5_close(list);
     return code;
 }
 

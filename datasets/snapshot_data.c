@@ -14,19 +14,14 @@ static enum hn_code fail_data(struct hn_context *ctx, const struct hn_snapshot *
 
 hid_t hn_data_half_type(H5T_order_t order) {
     hid_t type = H5Tcopy(order == H5T_ORDER_BE ? H5T_IEEE_F32BE : H5T_IEEE_F32LE);
-    if (type >= 0 && (H5Tset_fields(type, 15, 10, 5, 0, 10) < 0 || H5Tset_size(type, 2) < 0 ||
-                      H5Tset_ebias(type, 15) < 0)) {
-        (void)H5Tclose(type);
-        return H5I_INVALID_HID;
-    }
-    return type;
+    return hn_h5_keep(type, H5Tset_fields(type, 15, 10, 5, 0, 10) >= 0 &&
+                                H5Tset_size(type, 2) >= 0 && H5Tset_ebias(type, 15) >= 0);
 }
 
 static bool is_half(hid_t type, H5T_order_t order) {
     hid_t half = hn_data_half_type(order);
-    bool same = half >= 0 && H5Tequal(type, half) > 0;
-    if (half >= 0)
-        (void)H5Tclose(half);
+    bool same = H5Tequal(type, half) > 0;
+    hn_h5_close(half);
     return same;
 }
 
@@ -151,8 +146,7 @@ enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s, c
 }
 
 void hn_data_close(struct hn_data *data) {
-    if (data->id >= 0)
-        (void)H5Dclose(data->id);
+    hn_h5_close(data->id);
     data->id = H5I_INVALID_HID;
 }
 
@@ -169,10 +163,7 @@ static enum hn_code read_slab(struct hn_context *ctx, const struct hn_snapshot *
                 H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start + shift, NULL, count + shift,
                                     NULL) >= 0 &&
                 H5Dread(data->id, type, in_memory, in_file, H5P_DEFAULT, out) >= 0;
-    if (in_memory >= 0)
-        (void)H5Sclose(in_memory);
-    if (in_file >= 0)
-        (void)H5Sclose(in_file);
+    hn_h5_close(in_memory, in_file);
     return good ? HN_OK
                 : fail_data(
                       ctx, s, data->path,
@@ -238,8 +229,7 @@ enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct hn_snapshot 
         return read_slab(ctx, s, data, at, H5T_NATIVE_FLOAT, out);
     hid_t type = H5Dget_type(data->id);
     enum hn_code code = read_slab(ctx, s, data, at, type, halves);
-    if (type >= 0)
-        (void)H5Tclose(type);
+    hn_h5_close(type);
     if (code != HN_OK)
         return code;
     int64_t n = count * data->cols;

@@ -267,28 +267,17 @@ static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hi
 
 static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot *s) {
     hid_t labels = H5Dopen2(s->file, "/labels", H5P_DEFAULT);
-    if (labels < 0 || H5Aexists(labels, "label_names") <= 0) {
-        if (labels >= 0)
-            (void)H5Dclose(labels);
-        return HN_OK;
-    }
-    hid_t attribute = H5Aopen(labels, "label_names", H5P_DEFAULT);
-    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
-    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : H5I_INVALID_HID;
-    enum hn_code code;
-    if (type < 0 || space < 0)
+    bool named = H5Aexists(labels, "label_names") > 0;
+    hid_t attribute = named ? H5Aopen(labels, "label_names", H5P_DEFAULT) : H5I_INVALID_HID;
+    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    enum hn_code code = HN_OK;
+    if (named && (type < 0 || space < 0))
         code = hn_fail(ctx, HN_DATA,
                        "%s: attribute label_names of /labels cannot be read; the file is damaged",
                        s->path);
-    else
+    else if (named)
         code = read_names(ctx, s, attribute, type, space);
-    if (space >= 0)
-        (void)H5Sclose(space);
-    if (type >= 0)
-        (void)H5Tclose(type);
-    if (attribute >= 0)
-        (void)H5Aclose(attribute);
-    (void)H5Dclose(labels);
+    hn_h5_close(space, type, attribute, labels);
     return code;
 }
 
@@ -470,8 +459,7 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
         return;
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         hn_data_close(&s->series[i]);
-    if (s->file >= 0)
-        (void)H5Fclose(s->file);
+    hn_h5_close(s->file);
     char *const text[] = {s->path,    s->title,   s->source,       s->license,
                           s->encoder, s->created, s->tool_version, s->stored_sha256};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)

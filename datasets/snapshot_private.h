@@ -89,7 +89,8 @@ struct hn_sparse_rows {
     int64_t cols;
 };
 HN_MUST_USE enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
-                                               const struct hn_sparse_rows *rows, struct hn_graph *out);
+                                               const struct hn_sparse_rows *rows,
+                                               struct hn_graph *out);
 // A file in work.
 struct hn_snapshot_writer {
     hid_t file;

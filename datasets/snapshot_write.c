@@ -103,8 +103,7 @@ static enum hn_code write_of_samples(struct hn_context *ctx, const struct hn_sna
     bool good = data >= 0 && H5DSattach_scale(data, sample, 0) >= 0;
     if (good && names && names->label_name && names->n_label_names > 0)
         good = hn_h5_write_texts(data, "label_names", names->label_name, names->n_label_names);
-    if (data >= 0)
-        (void)H5Dclose(data);
+    hn_h5_close(data);
     return good ? HN_OK : hn_snapshot_fail_write(ctx, w);
 }
 
@@ -129,7 +128,7 @@ static bool write_arrays(hid_t file, const struct hn_h5_array *a, int n) {
 
 static bool make_group(hid_t file, const char *path) {
     hid_t group = hn_h5_write_group(file, path);
-    return group >= 0 && H5Gclose(group) >= 0;
+    return group >= 0 && hn_h5_close(group);
 }
 
 static bool write_graph(hid_t file, const struct hn_graph *g, int compress) {
@@ -205,8 +204,7 @@ static enum hn_code make_series(struct hn_context *ctx, struct hn_snapshot_write
         for (unsigned axis = 0; axis < 3 && good; axis++)
             good = H5DSattach_scale(w->series[which], scale[axis], axis) >= 0;
     }
-    if (a.type >= 0)
-        (void)H5Tclose(a.type);
+    hn_h5_close(a.type);
     return good ? HN_OK : hn_snapshot_fail_write(ctx, w);
 }
 
@@ -241,9 +239,7 @@ static enum hn_code write_head(struct hn_context *ctx, struct hn_snapshot_writer
         code = write_labels(ctx, w, spec, scale[1]);
     if (code == HN_OK)
         code = write_extras(ctx, w, spec);
-    for (int i = 1; i < 3; i++)
-        if (scale[i] >= 0)
-            (void)H5Dclose(scale[i]);
+    hn_h5_close(scale[1], scale[2]);
     return code == HN_OK ? make_room(ctx, w) : code;
 }
 
@@ -265,7 +261,7 @@ enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
                                      .last = -1};
     w->path = hn_strdup(ctx, path);
     hn_temporary_sweep_for(path);
-    code = w->path ? hn_h5_create(ctx, path, &w->file, &w->temporary) : ctx->code;
+    code = w->path ? hn_h5_create(ctx, path, false, &w->file, &w->temporary) : ctx->code;
     if (code == HN_OK)
         code = write_head(ctx, w, spec);
     if (code == HN_OK)
@@ -318,10 +314,7 @@ static bool write_slab(const struct hn_snapshot_writer *w, hid_t data, hid_t typ
     bool good = in_file >= 0 && in_memory >= 0 &&
                 H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
                 H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, rows) >= 0;
-    if (in_memory >= 0)
-        (void)H5Sclose(in_memory);
-    if (in_file >= 0)
-        (void)H5Sclose(in_file);
+    hn_h5_close(in_memory, in_file);
     return good;
 }
 
@@ -381,13 +374,8 @@ enum hn_code hn_snapshot_write_step(struct hn_context *ctx, struct hn_snapshot_w
 }
 
 static void close_data(struct hn_snapshot_writer *w) {
-    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-        if (w->series[which] >= 0)
-            (void)H5Dclose(w->series[which]);
-    if (w->step >= 0)
-        (void)H5Dclose(w->step);
-    if (w->row_type >= 0)
-        (void)H5Tclose(w->row_type);
+    hn_h5_close_all(w->series, HN_SNAPSHOT_SERIES);
+    hn_h5_close(w->step, w->row_type);
 }
 
 static void free_writer(struct hn_context *ctx, struct hn_snapshot_writer *w) {
@@ -415,7 +403,7 @@ enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_wr
     if (code == HN_OK)
         code = write_digest(ctx, w);
     if (code == HN_OK)
-        code = hn_h5_commit(ctx, w->file, w->temporary, w->path);
+        code = hn_h5_commit(ctx, w->file, w->temporary, w->path, false);
     else
         hn_h5_discard(ctx, w->file, w->temporary);
     free_writer(ctx, w);

@@ -22,12 +22,9 @@ static size_t cell_size(const struct hn_table *t, int c) {
 
 static hid_t text_member(size_t size) {
     hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
-                      H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
-        (void)H5Tclose(type);
-        return H5I_INVALID_HID;
-    }
-    return type;
+    return hn_h5_keep(type, H5Tset_size(type, size) >= 0 &&
+                                H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+                                H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
 }
 
 // The type of the records in memory, or of the same layout in the file.
@@ -43,15 +40,11 @@ static hid_t record_type(const struct hn_table *t, bool in_file) {
                        : kind == HN_COLUMN_REAL ? (in_file ? H5T_IEEE_F64LE : H5T_NATIVE_DOUBLE)
                                                 : (in_file ? H5T_STD_I64LE : H5T_NATIVE_INT64);
         good = member >= 0 && H5Tinsert(type, t->column[c].name, at, member) >= 0;
-        if (kind == HN_COLUMN_TEXT && member >= 0)
-            (void)H5Tclose(member);
+        if (kind == HN_COLUMN_TEXT)
+            hn_h5_close(member);
         at += cell_size(t, c);
     }
-    if (type >= 0 && !good) {
-        (void)H5Tclose(type);
-        return H5I_INVALID_HID;
-    }
-    return type;
+    return hn_h5_keep(type, good);
 }
 
 static void fill_records(const struct hn_table *t, size_t size, char *record) {
@@ -101,7 +94,7 @@ static enum hn_code write_about(struct hn_context *ctx, hid_t parent, const char
     hn_free(ctx, path);
     if (set < 0)
         return hn_fail(ctx, HN_IO, "writing %s failed: is the disk full?", name);
-    (void)H5Dclose(set);
+    hn_h5_close(set);
     return HN_OK;
 }
 
@@ -128,12 +121,7 @@ enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *nam
         code = hn_fail(ctx, HN_IO, "writing %s failed: is the disk full?", name);
     if (code == HN_OK)
         code = write_about(ctx, parent, name, about);
-    if (set >= 0)
-        (void)H5Dclose(set);
-    if (memory >= 0)
-        (void)H5Tclose(memory);
-    if (stored >= 0)
-        (void)H5Tclose(stored);
+    hn_h5_close(set, memory, stored);
     hn_free(ctx, about);
     hn_free(ctx, record);
     return code;
@@ -191,10 +179,7 @@ static enum hn_code read_member(const struct hn_store_reader *r, const struct hn
         else
             memcpy(&t->cells[c].count[row], one, sizeof(int64_t));
     }
-    if (type >= 0)
-        (void)H5Tclose(type);
-    if (own >= 0)
-        (void)H5Tclose(own);
+    hn_h5_close(type, own);
     hn_free(r->ctx, one);
     hn_free(r->ctx, all);
     return code;

@@ -130,7 +130,7 @@ static enum hn_code read_histogram(const struct hn_store_reader *r, struct hn_re
     }
     if (code == HN_OK && !(out->bin_lo < out->bin_hi))
         code = read_edges(r, group, out);
-    (void)H5Gclose(group);
+    hn_h5_close(group);
     return code;
 }
 
@@ -179,7 +179,7 @@ static enum hn_code read_batches(const struct hn_store_reader *r, struct hn_resu
         code = hn_store_bad(r, "batch", "row_splits", "does not rise from 0");
     if (code == HN_OK)
         code = read_batch_values(r, group, out);
-    (void)H5Gclose(group);
+    hn_h5_close(group);
     return code;
 }
 
@@ -220,7 +220,7 @@ static enum hn_code read_order(const struct hn_store_reader *r, struct hn_result
     if (group < 0)
         return HN_OK;
     enum hn_code code = read_saved(r, group, out);
-    (void)H5Gclose(group);
+    hn_h5_close(group);
     return code;
 }
 
@@ -228,12 +228,9 @@ static enum hn_code read_order(const struct hn_store_reader *r, struct hn_result
 static char *attribute_text(const struct hn_store_reader *r, hid_t object, const char *name) {
     char number[64];
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
-    bool real = type >= 0 && H5Tget_class(type) == H5T_FLOAT;
-    if (type >= 0)
-        (void)H5Tclose(type);
-    if (attribute >= 0)
-        (void)H5Aclose(attribute);
+    hid_t type = H5Aget_type(attribute);
+    bool real = H5Tget_class(type) == H5T_FLOAT;
+    hn_h5_close(type, attribute);
     if (!real)
         return hn_h5_get_text(r->ctx, object, name, "");
     (void)hn_real_text(hn_h5_get_real(object, name, NAN), number, sizeof number);
@@ -276,7 +273,7 @@ static enum hn_code read_env(const struct hn_store_reader *r, struct hn_results 
     if (group < 0)
         return HN_OK;
     enum hn_code code = read_attributes(r, group, hn_results_set_env, out);
-    (void)H5Gclose(group);
+    hn_h5_close(group);
     return code;
 }
 
@@ -311,7 +308,7 @@ static enum hn_code open_results(struct hn_context *ctx, const char *path,
                             : hn_fail(ctx, HN_DATA, "%s: has no size: " HN_STORE_MEND, path);
     if (code == HN_OK)
         return HN_OK;
-    (void)H5Fclose(r->file);
+    hn_h5_close(r->file);
     return code;
 }
 
@@ -328,7 +325,7 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
         hn_store_read_tables(&r, out) || read_histogram(&r, out) || read_batches(&r, out) ||
         read_order(&r, out))
         code = ctx->code;
-    (void)H5Fclose(r.file);
+    hn_h5_close(r.file);
     if (code)
         hn_results_free(ctx, out);
     return code;
@@ -357,6 +354,6 @@ bool hn_results_probe(struct hn_context *ctx, const char *path) {
     char *key = hn_h5_get_text(ctx, r.file, "run_key", "");
     bool good = key && *key;
     hn_free(ctx, key);
-    (void)H5Fclose(r.file);
+    hn_h5_close(r.file);
     return good;
 }

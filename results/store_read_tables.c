@@ -102,10 +102,9 @@ static enum hn_code link_count(const struct hn_store_reader *r, hid_t group, con
     H5G_info_t about;
     unsigned flags = 0;
     hid_t list = H5Gget_create_plist(group);
-    if (list < 0 || H5Pget_link_creation_order(list, &flags) < 0)
+    if (H5Pget_link_creation_order(list, &flags) < 0)
         flags = 0;
-    if (list >= 0)
-        (void)H5Pclose(list);
+    hn_h5_close(list);
     *order = flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
     if (H5Gget_info(group, &about) < 0)
         return hn_store_bad(r, name, "", "cannot be read");
@@ -147,7 +146,7 @@ enum hn_code hn_store_read_table(const struct hn_store_reader *r, hid_t parent, 
         if (code == HN_OK)
             code = read_column(r, group, t, column);
     }
-    (void)H5Gclose(group);
+    hn_h5_close(group);
     return code;
 }
 
@@ -184,6 +183,6 @@ enum hn_code hn_store_read_tables(const struct hn_store_reader *r, struct hn_res
         if (code == HN_OK)
             code = read_named(r, folder, name, out);
     }
-    (void)H5Gclose(folder);
+    hn_h5_close(folder);
     return code;
 }

@@ -22,20 +22,31 @@ enum {
 struct writer {
     struct hn_context *ctx;
     const char *path;
-    hid_t file, text; // text: variable-length UTF-8
-    hid_t transfer;   // how texts are written
-    bool small;       // a cell file: records, no scales, no descriptions of arrays
+    bool small;        // a cell file: records, no scales, no descriptions of arrays
+    enum hn_code code; // of the first failure: nothing is written after it
+    hid_t file;
+    hid_t text;     // variable-length UTF-8
+    hid_t transfer; // how texts are written
 };
 
-static enum hn_code failed(const struct writer *w, const char *name) {
-    return hn_fail(w->ctx, HN_IO, "%s: writing %s failed: is the disk full?", w->path, name);
+// Records the failure unless there was one before; a negative identifier.
+static hid_t failed(struct writer *w, const char *name) {
+    if (!w->code)
+        w->code = hn_fail(w->ctx, HN_IO, "%s: writing %s failed: is the disk full?", w->path, name);
+    return H5I_INVALID_HID;
 }
 
-static hid_t create_group(const struct writer *w, hid_t parent, const char *name) {
-    hid_t group = hn_h5_write_group(parent, name);
-    if (group < 0)
-        (void)failed(w, name);
-    return group;
+// Array of n elements; NULL after a failure, which this may be.
+static void *room(struct writer *w, int64_t n, size_t size) {
+    void *array = w->code ? NULL : hn_alloc(w->ctx, n, size);
+    if (!array && !w->code)
+        w->code = w->ctx->code;
+    return array;
+}
+
+static hid_t create_group(struct writer *w, hid_t parent, const char *name) {
+    hid_t group = w->code ? H5I_INVALID_HID : hn_h5_write_group(parent, name);
+    return group >= 0 ? group : failed(w, name);
 }
 
 // Large arrays of numbers are compressed; text is not, its bytes stand elsewhere in the file.
@@ -55,38 +66,37 @@ static struct hn_h5_array laid_out(const struct writer *w, const struct hn_h5_ar
     return a;
 }
 
-// Creates and fills a dataset; negative on failure, with the message recorded.
-static hid_t write_array(const struct writer *w, hid_t parent, const struct hn_h5_array *array) {
+// Creates and fills a dataset, which may be the scale of an axis; negative after a failure.
+static hid_t write_array(struct writer *w, hid_t parent, const struct hn_h5_array *array,
+                         bool scale) {
+    if (w->code)
+        return H5I_INVALID_HID;
     const struct hn_h5_array a = laid_out(w, array);
-    hid_t set = hn_h5_write_array(parent, &a);
-    if (set < 0)
-        (void)failed(w, a.name);
-    return set;
+    hid_t set = scale ? hn_h5_write_scale(parent, &a, a.name) : hn_h5_write_array(parent, &a);
+    return set >= 0 ? set : failed(w, a.name);
 }
 
-static enum hn_code describe(const struct writer *w, hid_t set, const struct hn_column *column) {
+static void describe(struct writer *w, hid_t set, const struct hn_column *column) {
     static const char *const direction[] = {
         [HN_SMALLER] = "smaller", [HN_NEITHER] = "none", [HN_LARGER] = "larger"};
+    if (w->small || w->code)
+        return;
     if (hn_h5_set_text(w->ctx, set, "units", column->units) ||
         hn_h5_set_text(w->ctx, set, "long_name", column->long_name) ||
         hn_h5_set_text(w->ctx, set, "direction", direction[column->direction]) ||
         (column->role && hn_h5_set_text(w->ctx, set, "role", hn_role_name(column->role))))
-        return hn_fail_in(w->ctx, "%s: %s", w->path, column->name);
-    return HN_OK;
+        w->code = hn_fail_in(w->ctx, "%s: %s", w->path, column->name);
 }
 
 // Describes a dataset, puts scales on its axes and closes it.
-static enum hn_code finish(const struct writer *w, hid_t set, const struct hn_column *column,
-                           const hid_t *scale, unsigned axes) {
-    if (set < 0)
-        return w->ctx->code;
-    enum hn_code code = w->small ? HN_OK : describe(w, set, column);
-    for (unsigned axis = 0; !w->small && code == HN_OK && axis < axes; axis++)
+static void finish(struct writer *w, hid_t set, const struct hn_column *column, const hid_t *scale,
+                   unsigned axes) {
+    describe(w, set, column);
+    for (unsigned axis = 0; !w->small && !w->code && axis < axes; axis++)
         if (H5DSattach_scale(set, scale[axis], axis) < 0)
-            code = failed(w, column->name);
-    if (H5Dclose(set) < 0 && code == HN_OK)
-        code = failed(w, column->name);
-    return code;
+            failed(w, column->name);
+    if (!hn_h5_close(set))
+        failed(w, column->name);
 }
 
 static struct hn_h5_array array_of(const struct writer *w, const struct hn_column *column,
@@ -104,39 +114,31 @@ static struct hn_h5_array array_of(const struct writer *w, const struct hn_colum
 }
 
 // data[n] along the axis of a scale.
-static enum hn_code write_values(const struct writer *w, hid_t group,
-                                 const struct hn_column *column, int64_t n, const void *data,
-                                 hid_t scale) {
+static void write_values(struct writer *w, hid_t group, const struct hn_column *column, int64_t n,
+                         const void *data, hid_t scale) {
     const struct hn_h5_array a = array_of(w, column, n, data);
-    return finish(w, write_array(w, group, &a), column, &scale, 1);
+    finish(w, write_array(w, group, &a, false), column, &scale, 1);
 }
 
-// data[n] as the scale of an axis, open; negative on failure.
-static hid_t write_scale(const struct writer *w, hid_t group, const struct hn_column *column,
-                         int64_t n, const void *data) {
-    const struct hn_h5_array plain = array_of(w, column, n, data), a = laid_out(w, &plain);
-    if (w->small)
-        return write_array(w, group, &plain);
-    hid_t set = hn_h5_write_scale(group, &a, a.name);
-    if (set < 0)
-        (void)failed(w, a.name);
-    else if (describe(w, set, column)) {
-        (void)H5Dclose(set);
-        set = H5I_INVALID_HID;
-    }
+// data[n] as the scale of an axis, open; negative after a failure.
+static hid_t write_scale(struct writer *w, hid_t group, const struct hn_column *column, int64_t n,
+                         const void *data) {
+    const struct hn_h5_array a = array_of(w, column, n, data);
+    hid_t set = write_array(w, group, &a, !w->small);
+    describe(w, set, column);
     return set;
 }
 
-static hid_t write_splits(const struct writer *w, hid_t group, const char *name,
-                          const char *long_name, int64_t n, const int64_t *data) {
+static hid_t write_splits(struct writer *w, hid_t group, const char *name, const char *long_name,
+                          int64_t n, const int64_t *data) {
     const struct hn_column column = {name, HN_COLUMN_INT, "1", long_name, HN_NEITHER};
     return write_scale(w, group, &column, n, data);
 }
 
 // A scale that counts from 0 within each range [start[i], start[i + 1]), i < n.
-static hid_t write_numbers(const struct writer *w, hid_t group, const char *name,
-                           const char *long_name, int64_t n, const int64_t *start) {
-    int64_t *number = hn_alloc(w->ctx, start[n], sizeof *number);
+static hid_t write_numbers(struct writer *w, hid_t group, const char *name, const char *long_name,
+                           int64_t n, const int64_t *start) {
+    int64_t *number = room(w, start[n], sizeof *number);
     if (!number)
         return H5I_INVALID_HID;
     for (int64_t i = 0; i < n; i++)
@@ -147,29 +149,24 @@ static hid_t write_numbers(const struct writer *w, hid_t group, const char *name
     return set;
 }
 
-static enum hn_code write_column(const struct writer *w, hid_t group, const struct hn_table *t,
-                                 int c, hid_t row) {
+static void write_column(struct writer *w, hid_t group, const struct hn_table *t, int c,
+                         hid_t row) {
     const struct hn_column *column = &t->column[c];
-    if (strcmp(column->name, HN_STORE_ROW) == 0 || strchr(column->name, '/'))
-        return hn_fail(w->ctx, HN_INTERNAL, "table %s: a column cannot be called %s", t->name,
-                       column->name);
-    return write_values(w, group, column, t->rows, t->cells[c].text, row);
+    if (!w->code && (strcmp(column->name, HN_STORE_ROW) == 0 || strchr(column->name, '/')))
+        w->code = hn_fail(w->ctx, HN_INTERNAL, "table %s: a column cannot be called %s", t->name,
+                          column->name);
+    write_values(w, group, column, t->rows, t->cells[c].text, row);
 }
 
 // Writes the table into a group of its name and returns its row scale, open.
-static hid_t write_table(const struct writer *w, hid_t parent, const char *name,
+static hid_t write_table(struct writer *w, hid_t parent, const char *name,
                          const struct hn_table *t) {
     const int64_t rows[] = {0, t->rows};
     hid_t group = create_group(w, parent, name);
-    if (group < 0)
-        return group;
     hid_t row = write_numbers(w, group, HN_STORE_ROW, "row of this table", 1, rows);
-    for (int c = 0; row >= 0 && c < t->n_columns; c++)
-        if (write_column(w, group, t, c, row)) {
-            (void)H5Dclose(row);
-            row = H5I_INVALID_HID;
-        }
-    (void)H5Gclose(group);
+    for (int c = 0; c < t->n_columns; c++)
+        write_column(w, group, t, c, row);
+    hn_h5_close(group);
     return row;
 }
 
@@ -177,38 +174,35 @@ static bool packs(const struct writer *w, const struct hn_table *t) {
     return w->small && t->n_columns > 0;
 }
 
-static enum hn_code write_plain_table(const struct writer *w, hid_t parent, const char *name,
-                                      const struct hn_table *t) {
-    if (packs(w, t))
-        return hn_store_pack(w->ctx, parent, name, t) ? hn_fail_in(w->ctx, "%s", w->path) : HN_OK;
-    hid_t row = write_table(w, parent, name, t);
-    if (row < 0)
-        return w->ctx->code;
-    return H5Dclose(row) >= 0 ? HN_OK : failed(w, name);
+static void write_plain_table(struct writer *w, hid_t parent, const char *name,
+                              const struct hn_table *t) {
+    if (w->code)
+        return;
+    if (packs(w, t)) {
+        if (hn_store_pack(w->ctx, parent, name, t))
+            w->code = hn_fail_in(w->ctx, "%s", w->path);
+    } else if (!hn_h5_close(write_table(w, parent, name, t)))
+        failed(w, name);
 }
 
-static enum hn_code write_tables(const struct writer *w, const struct hn_results *r) {
+static void write_tables(struct writer *w, const struct hn_results *r) {
     hid_t folder = H5I_INVALID_HID;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; code == HN_OK && i < r->n_tables; i++) {
+    for (int64_t i = 0; !w->code && i < r->n_tables; i++) {
         const struct hn_table *t = &r->table[i];
         bool at_root = hn_store_at_root(t->name);
-        if (!at_root && folder < 0 && (folder = create_group(w, w->file, "tables")) < 0)
-            code = w->ctx->code;
-        else if (strchr(t->name, '/'))
-            code = hn_fail(w->ctx, HN_INTERNAL, "a table cannot be called %s", t->name);
-        else
-            code = write_plain_table(w, at_root ? w->file : folder, t->name, t);
+        if (!at_root && folder < 0)
+            folder = create_group(w, w->file, "tables");
+        if (!w->code && strchr(t->name, '/'))
+            w->code = hn_fail(w->ctx, HN_INTERNAL, "a table cannot be called %s", t->name);
+        write_plain_table(w, at_root ? w->file : folder, t->name, t);
     }
-    if (folder >= 0)
-        (void)H5Gclose(folder);
-    return code;
+    hn_h5_close(folder);
 }
 
 // A scale of n points, the first at bin `first` of the histogram (0.5: the middle of bin 0).
-static hid_t write_points(const struct writer *w, hid_t group, const struct hn_results *r,
+static hid_t write_points(struct writer *w, hid_t group, const struct hn_results *r,
                           const struct hn_column *column, int64_t n, double first) {
-    double *point = hn_alloc(w->ctx, n, sizeof *point);
+    double *point = room(w, n, sizeof *point);
     if (!point)
         return H5I_INVALID_HID;
     for (int64_t b = 0; b < n; b++)
@@ -216,12 +210,6 @@ static hid_t write_points(const struct writer *w, hid_t group, const struct hn_r
     hid_t set = write_scale(w, group, column, n, point);
     hn_free(w->ctx, point);
     return set;
-}
-
-static void close_all(const hid_t *set, int n) {
-    for (int i = 0; i < n; i++)
-        if (set[i] >= 0)
-            (void)H5Dclose(set[i]);
 }
 
 static const char *const kind_name[HN_PAIR_KINDS] = {[HN_PAIR_POSITIVE] = "positive",
@@ -235,103 +223,77 @@ static const struct hn_column histogram_column[] = {
     {"bin", HN_COLUMN_REAL, "1", "middle of the bin of cosine", HN_NEITHER},
     {"counts", HN_COLUMN_INT, "pairs", "pairs of a cell's batches by cosine", HN_NEITHER}};
 
-static enum hn_code write_histogram(const struct writer *w, const struct hn_results *r, hid_t row) {
-    if (r->kinds == 0)
-        return HN_OK;
-    if (r->kinds != HN_PAIR_KINDS || r->bins < 1)
-        return hn_fail(w->ctx, HN_INTERNAL, "a histogram of %" PRId64 " kinds of %" PRId64 " bins",
-                       r->kinds, r->bins);
-    hid_t group = create_group(w, w->file, "hist");
-    if (group < 0)
-        return w->ctx->code;
-    const struct hn_column *column = histogram_column;
-    hid_t kind = H5I_INVALID_HID, edge = kind, bin = kind;
-    enum hn_code code = HN_OK;
-    if (w->small) {
-        if (hn_h5_set_real(w->ctx, group, "bin_lo", r->bin_lo) ||
-            hn_h5_set_real(w->ctx, group, "bin_hi", r->bin_hi))
-            code = hn_fail_in(w->ctx, "%s", w->path);
-    } else if ((kind = write_scale(w, group, &column[0], HN_PAIR_KINDS, kind_name)) < 0 ||
-               (edge = write_points(w, group, r, &column[1], r->bins + 1, 0)) < 0 ||
-               (bin = write_points(w, group, r, &column[2], r->bins, 0.5)) < 0)
-        code = w->ctx->code;
-    if (code == HN_OK) {
-        const hid_t scale[3] = {row, kind, bin};
-        const struct hn_h5_array a = {
-            .name = "counts",
-            .type = H5T_STD_U64LE,
-            .memory = H5T_NATIVE_UINT64,
-            .rank = 3,
-            .dim = {(hsize_t)r->runs.rows, HN_PAIR_KINDS, (hsize_t)r->bins},
-            .data = r->histogram};
-        code = finish(w, write_array(w, group, &a), &column[3], scale, 3);
+static void write_histogram(struct writer *w, const struct hn_results *r, hid_t row) {
+    if (r->kinds == 0 || w->code)
+        return;
+    if (r->kinds != HN_PAIR_KINDS || r->bins < 1) {
+        w->code =
+            hn_fail(w->ctx, HN_INTERNAL, "a histogram of %" PRId64 " kinds of %" PRId64 " bins",
+                    r->kinds, r->bins);
+        return;
     }
-    close_all((const hid_t[]){kind, edge, bin}, 3);
-    (void)H5Gclose(group);
-    return code;
+    const struct hn_column *column = histogram_column;
+    hid_t group = create_group(w, w->file, "hist"), kind = H5I_INVALID_HID, edge = kind, bin = kind;
+    if (!w->small) {
+        kind = write_scale(w, group, &column[0], HN_PAIR_KINDS, kind_name);
+        edge = write_points(w, group, r, &column[1], r->bins + 1, 0);
+        bin = write_points(w, group, r, &column[2], r->bins, 0.5);
+    } else if (!w->code && (hn_h5_set_real(w->ctx, group, "bin_lo", r->bin_lo) ||
+                            hn_h5_set_real(w->ctx, group, "bin_hi", r->bin_hi)))
+        w->code = hn_fail_in(w->ctx, "%s", w->path);
+    const hid_t scale[3] = {row, kind, bin};
+    const struct hn_h5_array a = {.name = "counts",
+                                  .type = H5T_STD_U64LE,
+                                  .memory = H5T_NATIVE_UINT64,
+                                  .rank = 3,
+                                  .dim = {(hsize_t)r->runs.rows, HN_PAIR_KINDS, (hsize_t)r->bins},
+                                  .data = r->histogram};
+    finish(w, write_array(w, group, &a, false), &column[3], scale, 3);
+    hn_h5_close(kind, edge, bin, group);
 }
 
-static enum hn_code write_batches(const struct writer *w, const struct hn_results *r) {
+static void write_batches(struct writer *w, const struct hn_results *r) {
     static const struct hn_column fn = {"fn_ratio", HN_COLUMN_REAL, "1",
                                         "false-negative ratio of a batch", HN_SMALLER};
     static const struct hn_column cosine = {"cos_mean", HN_COLUMN_REAL, "1",
                                             "mean cosine of the pairs of a batch", HN_LARGER};
     if (!r->batch_start)
-        return HN_OK;
-    hid_t group = create_group(w, w->file, "batch");
-    if (group < 0)
-        return w->ctx->code;
+        return;
     int64_t rows = r->runs.rows, all = r->batch_start[rows];
+    hid_t group = create_group(w, w->file, "batch");
     hid_t splits = write_splits(w, group, "row_splits",
                                 "batches of run r stand at [row_splits[r], row_splits[r + 1])",
                                 rows + 1, r->batch_start);
-    hid_t number = splits < 0
-                       ? splits
-                       : write_numbers(w, group, "batch", "number of the batch within its run",
-                                       rows, r->batch_start);
-    enum hn_code code = number < 0 ? w->ctx->code : HN_OK;
-    if (code == HN_OK)
-        code = write_values(w, group, &fn, all, r->batch_fn_ratio, number);
-    if (code == HN_OK)
-        code = write_values(w, group, &cosine, all, r->batch_cos_mean, number);
-    close_all((const hid_t[]){splits, number}, 2);
-    (void)H5Gclose(group);
-    return code;
+    hid_t number = write_numbers(w, group, "batch", "number of the batch within its run", rows,
+                                 r->batch_start);
+    write_values(w, group, &fn, all, r->batch_fn_ratio, number);
+    write_values(w, group, &cosine, all, r->batch_cos_mean, number);
+    hn_h5_close(splits, number, group);
 }
 
-static enum hn_code write_order(const struct writer *w, const struct hn_results *r) {
+static void write_order(struct writer *w, const struct hn_results *r) {
     static const struct hn_column column = {
         "index", HN_COLUMN_INT, "1", "items of the batches, places in the snapshot", HN_NEITHER};
     if (!r->order_run)
-        return HN_OK;
-    hid_t group = create_group(w, w->file, "order");
-    if (group < 0)
-        return w->ctx->code;
+        return;
     int64_t rows = r->runs.rows, batches = r->order_run[rows];
-    hsize_t n_ids = (hsize_t)r->order_split[batches];
     const struct hn_h5_array ids = {.name = "index",
                                     .type = H5T_STD_I32LE,
                                     .memory = H5T_NATIVE_INT32,
                                     .rank = 1,
-                                    .dim = {n_ids, 1, 1},
+                                    .dim = {(hsize_t)r->order_split[batches], 1, 1},
                                     .data = r->order_id};
+    hid_t group = create_group(w, w->file, "order");
     hid_t runs = write_splits(w, group, "run_splits",
                               "batches of run r stand at [run_splits[r], run_splits[r + 1])",
                               rows + 1, r->order_run);
-    hid_t splits = runs < 0 ? runs
-                            : write_splits(w, group, "splits",
-                                           "items of batch b stand at [splits[b], splits[b + 1])",
-                                           batches + 1, r->order_split);
-    hid_t place = splits < 0
-                      ? splits
-                      : write_numbers(w, group, "place", "place of the item within its batch",
-                                      batches, r->order_split);
-    enum hn_code code = place < 0 ? w->ctx->code : HN_OK;
-    if (code == HN_OK)
-        code = finish(w, write_array(w, group, &ids), &column, &place, 1);
-    close_all((const hid_t[]){runs, splits, place}, 3);
-    (void)H5Gclose(group);
-    return code;
+    hid_t splits =
+        write_splits(w, group, "splits", "items of batch b stand at [splits[b], splits[b + 1])",
+                     batches + 1, r->order_split);
+    hid_t place = write_numbers(w, group, "place", "place of the item within its batch", batches,
+                                r->order_split);
+    finish(w, write_array(w, group, &ids, false), &column, &place, 1);
+    hn_h5_close(runs, splits, place, group);
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -378,92 +340,68 @@ static int by_name(const void *a, const void *b) {
 }
 
 // Writes attributes in order of their names.
-static enum hn_code write_pairs(const struct writer *w, hid_t object,
-                                const struct hn_text_pair *pair, int64_t n, bool env) {
-    const struct hn_text_pair **order = hn_alloc(w->ctx, n, sizeof *order);
+static void write_pairs(struct writer *w, hid_t object, const struct hn_text_pair *pair, int64_t n,
+                        bool env) {
+    const struct hn_text_pair **order = room(w, n, sizeof *order);
     if (!order)
-        return w->ctx->code;
+        return;
     for (int64_t i = 0; i < n; i++)
         order[i] = &pair[i];
     qsort(order, (size_t)n, sizeof *order, by_name);
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; code == HN_OK && i < n; i++)
-        code = env ? write_env_value(w, object, order[i])
-                   : set_text(w, object, order[i]->name, order[i]->value);
+    for (int64_t i = 0; !w->code && i < n; i++)
+        if (env ? write_env_value(w, object, order[i])
+                : set_text(w, object, order[i]->name, order[i]->value))
+            w->code = hn_fail_in(w->ctx, "%s", w->path);
     hn_free(w->ctx, order);
-    return code ? hn_fail_in(w->ctx, "%s", w->path) : HN_OK;
 }
 
-static enum hn_code write_root(const struct writer *w, const struct hn_results *r) {
+static void write_root(struct writer *w, const struct hn_results *r) {
     if (set_text(w, w->file, "schema", HN_STORE_SCHEMA) ||
         hn_h5_set_int(w->ctx, w->file, "schema_version", HN_STORE_VERSION))
-        return hn_fail_in(w->ctx, "%s", w->path);
-    if (write_pairs(w, w->file, r->attribute, r->n_attributes, false))
-        return w->ctx->code;
+        w->code = hn_fail_in(w->ctx, "%s", w->path);
+    write_pairs(w, w->file, r->attribute, r->n_attributes, false);
     hid_t group = create_group(w, w->file, "env");
-    if (group < 0)
-        return w->ctx->code;
-    enum hn_code code = write_pairs(w, group, r->env, r->n_env, true);
-    (void)H5Gclose(group);
-    return code;
+    write_pairs(w, group, r->env, r->n_env, true);
+    hn_h5_close(group);
 }
 
-static enum hn_code write_all(const struct writer *w, const struct hn_results *r) {
-    if (write_root(w, r))
-        return w->ctx->code;
-    hid_t row = H5I_INVALID_HID, about = w->small ? create_group(w, w->file, "columns") : 0;
-    enum hn_code code = about < 0 ? w->ctx->code : HN_OK;
-    if (about > 0)
-        (void)H5Gclose(about);
-    if (code)
-        return code;
+static void write_all(struct writer *w, const struct hn_results *r) {
+    hid_t row = H5I_INVALID_HID;
+    write_root(w, r);
+    if (w->small)
+        hn_h5_close(create_group(w, w->file, "columns"));
     if (packs(w, &r->runs))
-        code = write_plain_table(w, w->file, "runs", &r->runs);
-    else if ((row = write_table(w, w->file, "runs", &r->runs)) < 0)
-        code = w->ctx->code;
-    if (code == HN_OK && r->n_tables > 0)
-        code = write_tables(w, r);
-    if (code == HN_OK)
-        code = write_histogram(w, r, row);
-    if (code == HN_OK)
-        code = write_batches(w, r);
-    if (code == HN_OK)
-        code = write_order(w, r);
-    if (code == HN_OK && r->timing.n_columns > 0)
-        code = write_plain_table(w, w->file, "timing", &r->timing);
-    if (row >= 0 && H5Dclose(row) < 0 && code == HN_OK)
-        code = failed(w, "runs");
-    return code;
-}
-
-static enum hn_code make_lists(struct writer *w) {
-    w->text = hn_h5_text_type();
-    if (w->text < 0)
-        return hn_fail(w->ctx, HN_INTERNAL, "HDF5 has no string type");
-    w->transfer = hn_h5_transfer_list();
-    if (w->transfer < 0)
-        return hn_fail(w->ctx, HN_INTERNAL, "HDF5 cannot make a property list");
-    return HN_OK;
+        write_plain_table(w, w->file, "runs", &r->runs);
+    else
+        row = write_table(w, w->file, "runs", &r->runs);
+    write_tables(w, r);
+    write_histogram(w, r, row);
+    write_batches(w, r);
+    write_order(w, r);
+    if (r->timing.n_columns > 0)
+        write_plain_table(w, w->file, "timing", &r->timing);
+    if (!hn_h5_close(row))
+        failed(w, "runs");
 }
 
 static enum hn_code write_file(struct hn_context *ctx, const struct hn_results *r, const char *path,
                                bool small) {
-    struct writer w = {ctx, path, H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID, small};
+    struct writer w = {.ctx = ctx, .path = path, .small = small};
     char *temporary;
-    if (small ? hn_h5_create_small(ctx, path, &w.file, &temporary)
-              : hn_h5_create(ctx, path, &w.file, &temporary))
+    if (hn_h5_create(ctx, path, small, &w.file, &temporary))
         return ctx->code;
-    enum hn_code code = make_lists(&w);
-    if (code == HN_OK)
-        code = write_all(&w, r);
-    if (w.text >= 0)
-        (void)H5Tclose(w.text);
-    if (w.transfer >= 0)
-        (void)H5Pclose(w.transfer);
-    if (code == HN_OK)
-        return hn_h5_commit_sealed(ctx, w.file, temporary, path);
+    w.text = hn_h5_text_type();
+    w.transfer = hn_h5_transfer_list();
+    if (w.text < 0 || w.transfer < 0)
+        w.code = hn_fail(ctx, HN_INTERNAL, "HDF5 %s",
+                         w.text < 0 ? "has no string type" : "cannot make a property list");
+    else
+        write_all(&w, r);
+    hn_h5_close(w.text, w.transfer);
+    if (!w.code)
+        return hn_h5_commit(ctx, w.file, temporary, path, true);
     hn_h5_discard(ctx, w.file, temporary);
-    return code;
+    return w.code;
 }
 
 enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,

@@ -399,7 +399,7 @@ static void test_h5_attributes(void) {
     const char *path = in_folder("attributes.h5");
     hid_t file, space = H5Screate(H5S_SCALAR), fixed = H5Tcopy(H5T_C_S1);
     char *temporary, *text;
-    HN_CHECK(&ctx, hn_h5_create(&ctx, path, &file, &temporary));
+    HN_CHECK(&ctx, hn_h5_create(&ctx, path, false, &file, &temporary));
     HN_CHECK(&ctx, hn_h5_set_text(&ctx, file, "text", "old"));
     HN_CHECK(&ctx, hn_h5_set_text(&ctx, file, "text", "größer"));
     HN_CHECK(&ctx, hn_h5_set_text(&ctx, file, "nothing", ""));
@@ -414,7 +414,7 @@ static void test_h5_attributes(void) {
     H5Tclose(fixed);
     H5Sclose(space);
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
-    HN_CHECK(&ctx, hn_h5_commit(&ctx, file, temporary, path));
+    HN_CHECK(&ctx, hn_h5_commit(&ctx, file, temporary, path, false));
     HN_CHECK(&ctx, hn_h5_open(&ctx, path, &file));
     static const char *const want[][2] = {
         {"text", "größer"}, {"nothing", ""},    {"fixed", "abc"},       {"flag", "1"},
