@@ -10,6 +10,18 @@ static const char *kind_name(enum hn_column_kind kind) {
     return kind == HN_COLUMN_TEXT ? "text" : kind == HN_COLUMN_REAL ? "real numbers" : "counts";
 }
 
+static const char *const directions[] = {
+    [HN_SMALLER] = "smaller", [HN_NEITHER] = "none", [HN_LARGER] = "larger"};
+
+const char *hn_direction_name(enum hn_direction direction) { return directions[direction]; }
+
+enum hn_direction hn_direction_find(const char *name) {
+    for (int direction = HN_SMALLER; direction <= HN_LARGER; direction++)
+        if (strcmp(name, directions[direction]) == 0)
+            return (enum hn_direction)direction;
+    return HN_NEITHER;
+}
+
 static const char *const roles[HN_ROLES] = {
     [HN_ROLE_AUTO] = "",           [HN_ROLE_IDENTITY] = "identity", [HN_ROLE_SETTING] = "setting",
     [HN_ROLE_COUNTER] = "counter", [HN_ROLE_QUALITY] = "quality",   [HN_ROLE_BINNED] = "binned",
@@ -46,7 +58,7 @@ static void cut_columns(struct hn_context *ctx, struct hn_table *t, int count) {
         int c = --t->n_columns;
         for (int64_t row = 0; t->column[c].kind == HN_COLUMN_TEXT && row < t->rows; row++)
             free_text(ctx, t->cells[c].text[row]);
-        hn_free(ctx, t->cells[c].text); // whichever member: all are pointers to the cells
+        hn_free(ctx, t->cells[c].any);
         free_column_names(ctx, &t->column[c]);
     }
 }
@@ -84,22 +96,6 @@ static void blank(enum hn_column_kind kind, union hn_cells cells, int64_t from, 
     }
 }
 
-// Cells of every kind live in memory of any type.
-static void put_cells(union hn_cells *cells, enum hn_column_kind kind, void *memory) {
-    if (kind == HN_COLUMN_TEXT)
-        cells->text = memory;
-    else if (kind == HN_COLUMN_REAL)
-        cells->real = memory;
-    else
-        cells->count = memory;
-}
-
-static void *get_cells(union hn_cells cells, enum hn_column_kind kind) {
-    return kind == HN_COLUMN_TEXT   ? (void *)cells.text
-           : kind == HN_COLUMN_REAL ? (void *)cells.real
-                                    : (void *)cells.count;
-}
-
 static enum hn_code widen(struct hn_context *ctx, struct hn_table *t) {
     struct hn_column *column = hn_resize(ctx, t->column, t->n_columns + 1, sizeof *column);
     if (!column)
@@ -117,9 +113,8 @@ enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_table *t,
     if (hn_table_find(t, column->name) >= 0)
         return hn_fail(ctx, HN_INTERNAL, "table '%s' has a column '%s' already", t->name,
                        column->name);
-    enum hn_code code = widen(ctx, t);
-    if (code != HN_OK)
-        return code;
+    if (widen(ctx, t))
+        return ctx->code;
     struct hn_column own = {
         .kind = column->kind, .direction = column->direction, .role = column->role};
     if (own.role == HN_ROLE_AUTO)
@@ -133,7 +128,7 @@ enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_table *t,
         return ctx->code;
     }
     t->column[t->n_columns] = own;
-    put_cells(&t->cells[t->n_columns], own.kind, cells);
+    t->cells[t->n_columns].any = cells;
     blank(own.kind, t->cells[t->n_columns], 0, t->rows);
     t->n_columns++;
     return HN_OK;
@@ -149,27 +144,26 @@ static enum hn_code reserve(struct hn_context *ctx, struct hn_table *t, int64_t 
     int64_t capacity = hn_max(hn_max(wanted, doubled), 8);
     for (int c = 0; c < t->n_columns; c++) {
         enum hn_column_kind kind = t->column[c].kind;
-        void *cells = hn_resize(ctx, get_cells(t->cells[c], kind), capacity, cell_size(kind));
+        void *cells = hn_resize(ctx, t->cells[c].any, capacity, cell_size(kind));
         if (!cells)
             return ctx->code; // columns that have grown keep their room
-        put_cells(&t->cells[c], kind, cells);
+        t->cells[c].any = cells;
     }
     t->capacity = capacity;
     return HN_OK;
 }
 
-static enum hn_code add_rows(struct hn_context *ctx, struct hn_table *t, int64_t extra) {
-    enum hn_code code = reserve(ctx, t, extra);
-    if (code != HN_OK)
-        return code;
+enum hn_code hn_table_add_rows(struct hn_context *ctx, struct hn_table *t, int64_t n) {
+    if (reserve(ctx, t, n))
+        return ctx->code;
     for (int c = 0; c < t->n_columns; c++)
-        blank(t->column[c].kind, t->cells[c], t->rows, t->rows + extra);
-    t->rows += extra;
+        blank(t->column[c].kind, t->cells[c], t->rows, t->rows + n);
+    t->rows += n;
     return HN_OK;
 }
 
 enum hn_code hn_table_add_row(struct hn_context *ctx, struct hn_table *t) {
-    return add_rows(ctx, t, 1);
+    return hn_table_add_rows(ctx, t, 1);
 }
 
 int hn_table_find(const struct hn_table *t, const char *name) {
@@ -239,26 +233,22 @@ static enum hn_code join_columns(struct hn_context *ctx, struct hn_table *to,
                            from->column[c].name, kind_name(to->column[at].kind), to->name,
                            kind_name(from->column[c].kind), from->name);
     }
-    for (int c = 0; c < from->n_columns; c++) {
-        if (hn_table_find(to, from->column[c].name) >= 0)
-            continue;
-        enum hn_code code = hn_table_add_column(ctx, to, &from->column[c]);
-        if (code != HN_OK)
-            return code;
-    }
+    for (int c = 0; c < from->n_columns; c++)
+        if (hn_table_find(to, from->column[c].name) < 0 &&
+            hn_table_add_column(ctx, to, &from->column[c]))
+            return ctx->code;
     return HN_OK;
 }
 
+// row[n]: of `from`; NULL: its first n.
 static enum hn_code copy_cells(struct hn_context *ctx, enum hn_column_kind kind, union hn_cells to,
-                               int64_t at, union hn_cells from, int64_t count) {
-    if (kind == HN_COLUMN_REAL)
-        memcpy(to.real + at, from.real, (size_t)count * sizeof *to.real);
-    if (kind == HN_COLUMN_INT)
-        memcpy(to.count + at, from.count, (size_t)count * sizeof *to.count);
-    for (int64_t row = 0; kind == HN_COLUMN_TEXT && row < count; row++) {
-        enum hn_code code = put_text(ctx, &to.text[at + row], from.text[row]);
-        if (code != HN_OK)
-            return code;
+                               int64_t at, union hn_cells from, const int64_t *row, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = row ? row[i] : i;
+        if (kind != HN_COLUMN_TEXT) // numbers of either kind
+            memcpy(&to.count[at + i], &from.count[k], sizeof *to.count);
+        else if (put_text(ctx, &to.text[at + i], from.text[k]))
+            return ctx->code;
     }
     return HN_OK;
 }
@@ -283,22 +273,32 @@ enum hn_code hn_table_set(struct hn_context *ctx, struct hn_table *t, int64_t ro
     return code;
 }
 
-enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table *to,
-                             const struct hn_table *from) {
+enum hn_code hn_table_put(struct hn_context *ctx, struct hn_table *t,
+                          const struct hn_value *value) {
+    return hn_table_add_row(ctx, t) ? ctx->code : hn_table_set(ctx, t, t->rows - 1, value);
+}
+
+enum hn_code hn_table_append_rows(struct hn_context *ctx, struct hn_table *to,
+                                  const struct hn_table *from, const int64_t *row, int64_t n) {
     int columns = to->n_columns;
-    int64_t rows = to->rows, extra = from->rows;
+    int64_t rows = to->rows;
     enum hn_code code = join_columns(ctx, to, from);
     if (code == HN_OK)
-        code = add_rows(ctx, to, extra);
+        code = hn_table_add_rows(ctx, to, n);
     for (int c = 0; code == HN_OK && c < from->n_columns; c++) {
         int at = hn_table_find(to, from->column[c].name);
-        code = copy_cells(ctx, to->column[at].kind, to->cells[at], rows, from->cells[c], extra);
+        code = copy_cells(ctx, to->column[at].kind, to->cells[at], rows, from->cells[c], row, n);
     }
     if (code != HN_OK) {
         cut_rows(ctx, to, rows);
         cut_columns(ctx, to, columns);
     }
     return code;
+}
+
+enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table *to,
+                             const struct hn_table *from) {
+    return hn_table_append_rows(ctx, to, from, NULL, from->rows);
 }
 
 const char *hn_table_text(const struct hn_table *t, int64_t row, const char *name) {

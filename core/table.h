@@ -46,9 +46,13 @@ struct hn_table {
         char **text;
         double *real;
         int64_t *count;
+        void *any;
     } * cells; // [n_columns]
 };
 
+// "smaller", "none", "larger"; HN_NEITHER for a name that is none.
+const char *hn_direction_name(enum hn_direction direction);
+enum hn_direction hn_direction_find(const char *name);
 // "identity", "counter" ...; HN_ROLE_AUTO for a name that is none.
 const char *hn_role_name(enum hn_role role);
 enum hn_role hn_role_find(const char *name);
@@ -75,8 +79,9 @@ HN_MUST_USE enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_t
 HN_MUST_USE enum hn_code hn_table_add_columns(struct hn_context *ctx, struct hn_table *t,
                                               const struct hn_column *column, int n);
 void hn_table_free(struct hn_context *ctx, struct hn_table *t); // t may be zeroed
-// Appends a row of "", NaN and 0; its number is t->rows - 1.
+// Appends a row, or n of them, of "", NaN and 0; the number of the last is t->rows - 1.
 HN_MUST_USE enum hn_code hn_table_add_row(struct hn_context *ctx, struct hn_table *t);
+HN_MUST_USE enum hn_code hn_table_add_rows(struct hn_context *ctx, struct hn_table *t, int64_t n);
 // Index of a column, or -1.
 int hn_table_find(const struct hn_table *t, const char *name);
 // Sets a cell by column name; HN_INTERNAL if there is no such column or it is of another kind.
@@ -89,11 +94,16 @@ HN_MUST_USE enum hn_code hn_table_set_int(struct hn_context *ctx, struct hn_tabl
 // Sets the cells of a row that the list names, as the three above do.
 HN_MUST_USE enum hn_code hn_table_set(struct hn_context *ctx, struct hn_table *t, int64_t row,
                                       const struct hn_value *value);
-// Appends all rows of `from`, matching columns by name; columns that `to` lacks are added (filled
-// with
-// "", NaN or 0 for its earlier rows).
+// Appends a row with these values, as hn_table_set() does.
+HN_MUST_USE enum hn_code hn_table_put(struct hn_context *ctx, struct hn_table *t,
+                                      const struct hn_value *value);
+// Appends all rows of `from`, or its rows row[n], matching columns by name; columns that `to` lacks
+// are added (filled with "", NaN or 0 for its earlier rows).
 HN_MUST_USE enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table *to,
                                          const struct hn_table *from);
+HN_MUST_USE enum hn_code hn_table_append_rows(struct hn_context *ctx, struct hn_table *to,
+                                              const struct hn_table *from, const int64_t *row,
+                                              int64_t n);
 // Cells for readers: "" or NaN if there is no such column.
 const char *hn_table_text(const struct hn_table *t, int64_t row, const char *name);
 double hn_table_real(const struct hn_table *t, int64_t row, const char *name); // INT is converted

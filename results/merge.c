@@ -12,30 +12,21 @@
 static const char plan_name[] = "plan";
 enum { NAMED = 5 }; // missing cells that are named
 
-static enum hn_code begin_plan(struct hn_context *ctx, struct hn_table *t) {
-    static const struct hn_column column[] = {
-        {"run_key", HN_COLUMN_TEXT, "", "key of a cell of the job", HN_NEITHER},
-        {"label", HN_COLUMN_TEXT, "", "the cell, for people", HN_NEITHER}};
-    return hn_table_init(ctx, t, plan_name) ? ctx->code : hn_table_add_columns(ctx, t, column, 2);
-}
+static const struct hn_column plan_column[] = {
+    {"run_key", HN_COLUMN_TEXT, "", "key of a cell of the job", HN_NEITHER},
+    {"label", HN_COLUMN_TEXT, "", "the cell, for people", HN_NEITHER}};
 
 static enum hn_code plan_row(struct hn_context *ctx, struct hn_table *t, const char *key,
                              const char *label) {
-    int64_t row = t->rows;
     const struct hn_value value[] = {
         HN_TEXT_VALUE("run_key", key), HN_TEXT_VALUE("label", label), {NULL}};
-    return hn_table_add_row(ctx, t) ? ctx->code : hn_table_set(ctx, t, row, value);
+    return hn_table_put(ctx, t, value);
 }
 
 enum hn_code hn_merge_plan_row(struct hn_context *ctx, struct hn_results *results,
                                const char *run_key, const char *label) {
-    struct hn_table *t = NULL;
-    for (int64_t i = 0; i < results->n_tables; i++)
-        if (strcmp(results->table[i].name, plan_name) == 0)
-            t = &results->table[i];
-    if (!t && (!(t = hn_results_add_table(ctx, results)) || begin_plan(ctx, t)))
-        return ctx->code;
-    return plan_row(ctx, t, run_key, label);
+    struct hn_table *t = hn_results_need_table(ctx, results, plan_name, plan_column, 2);
+    return t ? plan_row(ctx, t, run_key, label) : ctx->code;
 }
 
 // Kinds of cells, numbered as hn_row_owners[]. Those of /snapshots have a row for each temperature.
@@ -58,12 +49,11 @@ static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r
                               struct hn_table *out) {
     const struct hn_table *given = hn_results_table(r, plan_name);
     char label[512];
-    *out = (struct hn_table){0};
-    if (given)
-        return hn_table_init(ctx, out, plan_name) || hn_table_append(ctx, out, given) ? ctx->code
-                                                                                      : HN_OK;
-    enum hn_code code = begin_plan(ctx, out);
-    for (enum kind kind = RUN; kind < KINDS; kind++) {
+    enum hn_code code = hn_table_init(ctx, out, plan_name);
+    if (code == HN_OK)
+        code = given ? hn_table_append(ctx, out, given)
+                     : hn_table_add_columns(ctx, out, plan_column, 2);
+    for (enum kind kind = RUN; !given && kind < KINDS; kind++) {
         const struct hn_table *cells = cells_of(r, kind);
         for (int64_t i = 0; code == HN_OK && cells && i < cells->rows; i++) {
             hn_row_label(cells, i, NULL, label, sizeof label);
@@ -149,10 +139,6 @@ static void free_index(struct hn_context *ctx, const struct hn_results *r, struc
     hn_free(ctx, x->table);
 }
 
-static bool belongs_to(const struct hn_table *t, enum kind kind) {
-    return hn_row_owner(t) == &hn_row_owners[kind];
-}
-
 static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *r,
                                struct index *x) {
     x->table = hn_zalloc(ctx, r->n_tables, sizeof *x->table);
@@ -174,28 +160,15 @@ static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *
 static enum hn_code copy_rows(struct hn_context *ctx, struct hn_table *to,
                               const struct hn_table *from, const int64_t *row, int64_t n,
                               const char *owner, int64_t number) {
+    int64_t at = to->rows;
     if (!from->name) // results in memory need not have every table
         return HN_OK;
-    if (!to->name && hn_table_init(ctx, to, from->name))
+    if ((!to->name && hn_table_init(ctx, to, from->name)) ||
+        hn_table_append_rows(ctx, to, from, row, n))
         return ctx->code;
-    for (int c = to->n_columns; c < from->n_columns; c++)
-        if (hn_table_add_column(ctx, to, &from->column[c]))
-            return ctx->code;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = to->rows;
-        if (hn_table_add_row(ctx, to))
-            return ctx->code;
-        for (int c = 0; c < from->n_columns; c++) {
-            const char *name = from->column[c].name;
-            if (from->column[c].kind == HN_COLUMN_REAL)
-                to->cells[c].real[at] = from->cells[c].real[row[i]];
-            else if (from->column[c].kind == HN_COLUMN_INT)
-                to->cells[c].count[at] =
-                    owner && strcmp(name, owner) == 0 ? number : from->cells[c].count[row[i]];
-            else if (hn_table_set_text(ctx, to, at, name, hn_table_text(from, row[i], name)))
-                return ctx->code;
-        }
-    }
+    int c = owner ? hn_table_find(to, owner) : -1;
+    for (; c >= 0 && at < to->rows; at++)
+        to->cells[c].count[at] = number;
     return HN_OK;
 }
 
@@ -209,12 +182,7 @@ static enum hn_code copy_owned(struct hn_context *ctx, const struct hn_results *
     int64_t n = index->start[owner + 1] - index->start[owner];
     if (n == 0 && !even_empty)
         return HN_OK;
-    struct hn_table *to = NULL;
-    for (int64_t i = 0; i < piece->n_tables; i++)
-        if (strcmp(piece->table[i].name, from->name) == 0)
-            to = &piece->table[i];
-    if (!to)
-        to = hn_results_add_table(ctx, piece);
+    struct hn_table *to = hn_results_need_table(ctx, piece, from->name, NULL, 0);
     if (!to)
         return ctx->code;
     return copy_rows(ctx, to, from, index->row + index->start[owner], n, hn_row_owner(from)->column,
@@ -260,59 +228,31 @@ static enum hn_code copy_arrays(struct hn_context *ctx, const struct hn_results 
     return HN_OK;
 }
 
-// One row of /runs with all that belongs to it, as results of their own.
-static enum hn_code cut_run(struct hn_context *ctx, const struct hn_results *r,
-                            const struct index *x, int64_t row, struct hn_results *piece) {
-    int64_t first = x->timing.start[row], n = x->timing.start[row + 1] - first;
-    if (copy_arrays(ctx, r, row, piece) ||
-        copy_rows(ctx, &piece->runs, &r->runs, &row, 1, NULL, 0) ||
-        copy_rows(ctx, &piece->timing, &r->timing, x->timing.row + first, n, "run", 0))
+// A cell with all that belongs to it, as results of its own: a row of /runs, the rows of a step in
+// /snapshots from `first` on, or a row of /tables/studies. As in the file of such a cell, the
+// columns of /runs come along in any case, and the table of a study where it has no rows.
+static enum hn_code cut_cell(struct hn_context *ctx, const struct hn_results *r,
+                             const struct index *x, enum kind kind, int64_t first,
+                             struct hn_results *piece) {
+    const struct hn_table *cells = cells_of(r, kind);
+    const char *study = kind == STUDY ? hn_table_text(cells, first, "study") : "";
+    const int64_t *timing = kind == RUN ? x->timing.start + first : NULL;
+    if ((kind == RUN && copy_arrays(ctx, r, first, piece)) ||
+        copy_rows(ctx, &piece->runs, &r->runs, &first, kind == RUN, NULL, 0) ||
+        copy_rows(ctx, &piece->timing, &r->timing, timing ? x->timing.row + timing[0] : NULL,
+                  timing ? timing[1] - timing[0] : 0, "run", 0) ||
+        (kind != RUN && !hn_results_need_table(ctx, piece, cells->name, NULL, 0)))
         return ctx->code;
-    for (int64_t i = 0; i < r->n_tables; i++)
-        if (belongs_to(&r->table[i], RUN) && copy_owned(ctx, r, x, i, row, 0, false, piece))
-            return ctx->code;
-    return HN_OK;
-}
-
-// The rows of one step in /snapshots, with all that belongs to them. The columns of /runs come
-// along, as they do in the file of such a cell.
-static enum hn_code cut_step(struct hn_context *ctx, const struct hn_results *r,
-                             const struct index *x, int64_t first, struct hn_results *piece) {
-    const struct hn_table *steps = cells_of(r, STEP);
-    if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
-        copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
-        return ctx->code;
-    struct hn_table *to = hn_results_add_table(ctx, piece);
-    if (!to)
-        return ctx->code;
-    for (int64_t row = first; row == first || (row < steps->rows && goes_on(steps, STEP, row));
+    for (int64_t row = first; row == first || (row < cells->rows && goes_on(cells, kind, row));
          row++) {
-        if (copy_rows(ctx, &piece->table[0], steps, &row, 1, NULL, 0))
+        if (kind != RUN && copy_rows(ctx, &piece->table[0], cells, &row, 1, NULL, 0))
             return ctx->code;
         for (int64_t i = 0; i < r->n_tables; i++)
-            if (belongs_to(&r->table[i], STEP) &&
-                copy_owned(ctx, r, x, i, row, row - first, false, piece))
+            if (hn_row_owner(&r->table[i]) == &hn_row_owners[kind] &&
+                copy_owned(ctx, r, x, i, row, row - first, strcmp(r->table[i].name, study) == 0,
+                           piece))
                 return ctx->code;
     }
-    return HN_OK;
-}
-
-// One row of /tables/studies with all rows that belong to it. The study's own table comes along
-// even where it has none: so it does in the file of such a cell.
-static enum hn_code cut_study(struct hn_context *ctx, const struct hn_results *r,
-                              const struct index *x, int64_t row, struct hn_results *piece) {
-    const struct hn_table *studies = cells_of(r, STUDY);
-    const char *own = hn_table_text(studies, row, "study");
-    if (copy_rows(ctx, &piece->runs, &r->runs, NULL, 0, NULL, 0) ||
-        copy_rows(ctx, &piece->timing, &r->timing, NULL, 0, NULL, 0))
-        return ctx->code;
-    struct hn_table *to = hn_results_add_table(ctx, piece);
-    if (!to || copy_rows(ctx, to, studies, &row, 1, NULL, 0))
-        return ctx->code;
-    for (int64_t i = 0; i < r->n_tables; i++)
-        if (belongs_to(&r->table[i], STUDY) &&
-            copy_owned(ctx, r, x, i, row, 0, strcmp(r->table[i].name, own) == 0, piece))
-            return ctx->code;
     return HN_OK;
 }
 
@@ -321,10 +261,7 @@ static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results 
                                 struct hn_results *out) {
     struct hn_results piece = {0};
     const struct hn_results *r = &part[cell->part];
-    enum hn_code (*const cut[KINDS])(struct hn_context *, const struct hn_results *,
-                                     const struct index *, int64_t,
-                                     struct hn_results *) = {cut_run, cut_step, cut_study};
-    enum hn_code code = cut[cell->kind](ctx, r, &x[cell->part], cell->row, &piece);
+    enum hn_code code = cut_cell(ctx, r, &x[cell->part], cell->kind, cell->row, &piece);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &piece);
     hn_results_free(ctx, &piece);
@@ -432,10 +369,8 @@ static enum hn_code describe(struct hn_context *ctx, const struct hn_results *pa
         return ctx->code;
     if (!summary->missing)
         return HN_OK;
-    struct hn_table *t = hn_results_add_table(ctx, out);
-    if (!t || hn_table_init(ctx, t, plan_name) || hn_table_append(ctx, t, plan))
-        return ctx->code;
-    return HN_OK;
+    struct hn_table *t = hn_results_need_table(ctx, out, plan_name, NULL, 0);
+    return t ? hn_table_append(ctx, t, plan) : ctx->code;
 }
 
 enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,

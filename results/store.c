@@ -229,9 +229,7 @@ enum hn_code hn_results_add_row(struct hn_context *ctx, struct hn_results *r, co
         value[i] = cell[i].value;
     }
     struct hn_table *t = hn_results_need_table(ctx, r, name, column, n);
-    if (!t || hn_table_add_row(ctx, t))
-        return ctx->code;
-    return hn_table_set(ctx, t, t->rows - 1, value);
+    return t ? hn_table_put(ctx, t, value) : ctx->code;
 }
 
 const struct hn_table *hn_results_table(const struct hn_results *r, const char *name) {

@@ -8,8 +8,6 @@
 
 enum { MOST_COLUMNS = 4096 };
 
-static const char *const direction_name[] = {"smaller", "none", "larger"};
-
 // Bytes of the cells of a column: texts have the length of the longest.
 static size_t cell_size(const struct hn_table *t, int c) {
     size_t size = 1;
@@ -68,7 +66,7 @@ static char *describe(struct hn_context *ctx, const struct hn_table *t) {
     for (int c = 0; c < t->n_columns && all; c++) {
         const struct hn_column *column = &t->column[c];
         char *longer = hn_format(ctx, "%s%s\t%s\t%s\t%s\n", all, column->units, column->long_name,
-                                 direction_name[column->direction],
+                                 hn_direction_name(column->direction),
                                  column->role ? hn_role_name(column->role) : "");
         hn_free(ctx, all);
         all = longer;
@@ -130,26 +128,15 @@ enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *nam
 // Adds member m of the records as a column, described by the next line of *about.
 static enum hn_code add_member(const struct hn_store_reader *r, hid_t type, unsigned m,
                                char **about, struct hn_table *t) {
-    char *line = strsep(about, "\n"), *word[4];
-    for (int i = 0; i < 4; i++)
+    char *line = strsep(about, "\n"), *word[HN_STORE_ABOUT];
+    for (int i = 0; i < HN_STORE_ABOUT; i++)
         word[i] = line ? strsep(&line, "\t") : NULL;
     char *name = H5Tget_member_name(type, m);
     H5T_class_t class = H5Tget_member_class(type, m);
-    struct hn_column column = {.name = name, .units = word[0], .long_name = word[1]};
-    column.kind = class == H5T_STRING  ? HN_COLUMN_TEXT
-                  : class == H5T_FLOAT ? HN_COLUMN_REAL
-                                       : HN_COLUMN_INT;
-    column.direction = HN_NEITHER;
-    enum hn_code code = HN_OK;
-    if (!name || !word[3] || (column.kind == HN_COLUMN_INT && class != H5T_INTEGER))
-        code = hn_store_bad(r, t->name, "", "has members that are no columns");
-    for (int i = 0; i < 3 && code == HN_OK; i++)
-        if (strcmp(word[2], direction_name[i]) == 0)
-            column.direction = (enum hn_direction)i;
-    if (code == HN_OK) {
-        column.role = *word[3] ? hn_role_find(word[3]) : hn_store_old_role(t->name, &column);
-        code = hn_table_add_column(r->ctx, t, &column);
-    }
+    bool column = class == H5T_STRING || class == H5T_FLOAT || class == H5T_INTEGER;
+    enum hn_code code = name && word[HN_STORE_ABOUT - 1] && column
+                            ? hn_store_add_column(r, t, name, class, word)
+                            : hn_store_bad(r, t->name, "", "has members that are no columns");
     if (name)
         (void)H5free_memory(name);
     return code;
@@ -214,8 +201,8 @@ static enum hn_code read_records(const struct hn_store_reader *r, const struct h
     char *rest = about;
     for (int m = 0; m < members && code == HN_OK; m++)
         code = add_member(r, s->type, (unsigned)m, &rest, t);
-    for (int64_t row = 0; row < (int64_t)s->dim[0] && code == HN_OK; row++)
-        code = hn_table_add_row(r->ctx, t);
+    if (code == HN_OK)
+        code = hn_table_add_rows(r->ctx, t, (int64_t)s->dim[0]);
     for (int c = 0; c < t->n_columns && code == HN_OK; c++)
         code = read_member(r, s, c, t);
     hn_free(r->ctx, about);

@@ -55,6 +55,12 @@ enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *nam
                            const struct hn_table *t);
 enum hn_code hn_store_unpack(const struct hn_store_reader *r, hid_t parent, const char *name,
                              struct hn_table *t);
+// Adds a column as a file describes it: by the class of its values, and by its units, long name,
+// direction and role ("" in files from before there were roles).
+enum { HN_STORE_ABOUT = 4 };
+enum hn_code hn_store_add_column(const struct hn_store_reader *r, struct hn_table *t,
+                                 const char *name, H5T_class_t class,
+                                 char *const about[HN_STORE_ABOUT]);
 // The further tables of a file.
 enum hn_code hn_store_read_tables(const struct hn_store_reader *r, struct hn_results *out);
 

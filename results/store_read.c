@@ -53,41 +53,44 @@ enum hn_code hn_store_check_length(const struct hn_store_reader *r, const char *
                : hn_store_bad(r, group, name, "has the wrong length");
 }
 
-// Reads n numbers of the given class into out[n].
-static enum hn_code read_numbers(const struct hn_store_reader *r, hid_t parent, const char *group,
-                                 const char *name, hid_t memory, int64_t n, void *out) {
+// The n numbers of a dataset, of type `memory`. Owned by the caller; NULL with the message
+// recorded.
+static void *read_numbers(const struct hn_store_reader *r, hid_t parent, const char *group,
+                          const char *name, hid_t memory, int64_t n) {
     struct hn_h5_data s;
+    void *out = NULL;
     if (hn_store_open_data(r, parent, group, name, &s))
-        return r->ctx->code;
+        return NULL;
     enum hn_code code = hn_store_check_length(r, group, name, &s, n);
     if (code == HN_OK && s.class != H5Tget_class(memory))
         code = hn_store_bad(r, group, name, "is of the wrong type");
-    if (code == HN_OK && H5Dread(s.id, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)
-        code = hn_store_bad(r, group, name, "cannot be read");
+    if (code == HN_OK)
+        out = hn_alloc(r->ctx, n, H5Tget_size(memory));
+    if (out && H5Dread(s.id, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) {
+        hn_store_bad(r, group, name, "cannot be read");
+        hn_free(r->ctx, out);
+        out = NULL;
+    }
     hn_h5_data_close(&s);
-    return code;
+    return out;
 }
 
 // Edges must be those of equal bins: only the ends are kept.
 static enum hn_code read_edges(const struct hn_store_reader *r, hid_t group,
                                struct hn_results *out) {
     int64_t n = out->bins + 1;
-    double *edge = hn_alloc(r->ctx, n, sizeof *edge);
+    double *edge = read_numbers(r, group, "hist", "bin_edge", H5T_NATIVE_DOUBLE, n);
     if (!edge)
         return r->ctx->code;
-    enum hn_code code = read_numbers(r, group, "hist", "bin_edge", H5T_NATIVE_DOUBLE, n, edge);
-    if (code == HN_OK) {
-        out->bin_lo = edge[0];
-        out->bin_hi = edge[out->bins];
-        double width = (out->bin_hi - out->bin_lo) / (double)out->bins;
-        bool equal = width > 0 && isfinite(width);
-        for (int64_t b = 0; equal && b < n; b++)
-            equal = fabs(edge[b] - (out->bin_lo + width * (double)b)) < 1e-6 * width;
-        if (!equal)
-            code = hn_store_bad(r, "hist", "bin_edge", "does not bound bins of equal width");
-    }
+    out->bin_lo = edge[0];
+    out->bin_hi = edge[out->bins];
+    double width = (out->bin_hi - out->bin_lo) / (double)out->bins;
+    bool equal = width > 0 && isfinite(width);
+    for (int64_t b = 0; equal && b < n; b++)
+        equal = fabs(edge[b] - (out->bin_lo + width * (double)b)) < 1e-6 * width;
     hn_free(r->ctx, edge);
-    return code;
+    return equal ? HN_OK
+                 : hn_store_bad(r, "hist", "bin_edge", "does not bound bins of equal width");
 }
 
 static enum hn_code read_counts(const struct hn_store_reader *r, hid_t group,
@@ -117,111 +120,50 @@ static enum hn_code read_counts(const struct hn_store_reader *r, hid_t group,
     return code;
 }
 
-static enum hn_code read_histogram(const struct hn_store_reader *r, struct hn_results *out) {
-    hid_t group;
-    if (hn_store_open_group(r, r->file, "hist", false, &group))
+static enum hn_code read_histogram(const struct hn_store_reader *r, hid_t group,
+                                   struct hn_results *out) {
+    if (read_counts(r, group, out))
         return r->ctx->code;
-    if (group < 0)
-        return HN_OK;
-    enum hn_code code = read_counts(r, group, out);
-    if (code == HN_OK && hn_h5_find(group, "bin_edge") == HN_H5_NONE) { // a cell file
+    if (hn_h5_find(group, "bin_edge") == HN_H5_NONE) { // a cell file
         out->bin_lo = hn_h5_get_real(group, "bin_lo", NAN);
         out->bin_hi = hn_h5_get_real(group, "bin_hi", NAN);
     }
-    if (code == HN_OK && !(out->bin_lo < out->bin_hi))
-        code = read_edges(r, group, out);
-    hn_h5_close(group);
-    return code;
+    return out->bin_lo < out->bin_hi ? HN_OK : read_edges(r, group, out);
 }
 
-// Length of a dataset of one dimension that the file can hold.
-static enum hn_code get_length(const struct hn_store_reader *r, hid_t group, const char *where,
-                               const char *name, int64_t *length) {
-    struct hn_h5_data s;
-    if (hn_store_open_data(r, group, where, name, &s))
+// A dataset of n + 1 splits, which rise from 0.
+static enum hn_code read_splits(const struct hn_store_reader *r, hid_t group, const char *where,
+                                const char *name, int64_t n, int64_t **split) {
+    int64_t length;
+    if (!hn_add(n, 1, &length))
+        return hn_store_bad(r, where, name, "has the wrong length");
+    *split = read_numbers(r, group, where, name, H5T_NATIVE_INT64, length);
+    if (!*split)
         return r->ctx->code;
-    *length = (int64_t)s.dim[0];
-    hn_h5_data_close(&s);
-    return HN_OK;
+    return hn_store_rises(*split, n) ? HN_OK : hn_store_bad(r, where, name, "does not rise from 0");
 }
 
-static enum hn_code read_batch_values(const struct hn_store_reader *r, hid_t group,
-                                      struct hn_results *out) {
-    int64_t n = 0;
-    if (get_length(r, group, "batch", "fn_ratio", &n))
+static enum hn_code read_batches(const struct hn_store_reader *r, hid_t group,
+                                 struct hn_results *out) {
+    if (read_splits(r, group, "batch", "row_splits", out->runs.rows, &out->batch_start))
         return r->ctx->code;
-    if (n != out->batch_start[out->runs.rows])
-        return hn_store_bad(r, "batch", "fn_ratio", "has the wrong length");
-    out->batch_fn_ratio = hn_alloc(r->ctx, n, sizeof *out->batch_fn_ratio);
-    out->batch_cos_mean = hn_alloc(r->ctx, n, sizeof *out->batch_cos_mean);
-    if (!out->batch_fn_ratio || !out->batch_cos_mean)
-        return r->ctx->code;
-    if (read_numbers(r, group, "batch", "fn_ratio", H5T_NATIVE_DOUBLE, n, out->batch_fn_ratio) ||
-        read_numbers(r, group, "batch", "cos_mean", H5T_NATIVE_DOUBLE, n, out->batch_cos_mean))
-        return r->ctx->code;
-    return HN_OK;
+    int64_t n = out->batch_start[out->runs.rows];
+    out->batch_fn_ratio = read_numbers(r, group, "batch", "fn_ratio", H5T_NATIVE_DOUBLE, n);
+    if (out->batch_fn_ratio)
+        out->batch_cos_mean = read_numbers(r, group, "batch", "cos_mean", H5T_NATIVE_DOUBLE, n);
+    return out->batch_cos_mean ? HN_OK : r->ctx->code;
 }
 
-static enum hn_code read_batches(const struct hn_store_reader *r, struct hn_results *out) {
-    hid_t group;
-    if (hn_store_open_group(r, r->file, "batch", false, &group))
-        return r->ctx->code;
-    if (group < 0)
-        return HN_OK;
-    int64_t n = out->runs.rows + 1;
-    enum hn_code code = HN_OK;
-    out->batch_start = hn_zalloc(r->ctx, n, sizeof *out->batch_start);
-    if (!out->batch_start)
-        code = r->ctx->code;
-    if (code == HN_OK)
-        code = read_numbers(r, group, "batch", "row_splits", H5T_NATIVE_INT64, n, out->batch_start);
-    if (code == HN_OK && !hn_store_rises(out->batch_start, out->runs.rows))
-        code = hn_store_bad(r, "batch", "row_splits", "does not rise from 0");
-    if (code == HN_OK)
-        code = read_batch_values(r, group, out);
-    hn_h5_close(group);
-    return code;
-}
-
-// A dataset of n + 1 splits, which rise from 0: allocates and reads it.
-static enum hn_code read_splits(const struct hn_store_reader *r, hid_t group, const char *name,
-                                int64_t n, int64_t **split) {
-    int64_t length = n + 1;
-    *split = hn_alloc(r->ctx, length, sizeof **split);
-    if (!*split || read_numbers(r, group, "order", name, H5T_NATIVE_INT64, length, *split))
-        return r->ctx->code;
-    return hn_store_rises(*split, n) ? HN_OK
-                                     : hn_store_bad(r, "order", name, "does not rise from 0");
-}
-
-static enum hn_code read_saved(const struct hn_store_reader *r, hid_t group,
+static enum hn_code read_order(const struct hn_store_reader *r, hid_t group,
                                struct hn_results *out) {
-    int64_t splits = 0, ids = 0;
-    if (read_splits(r, group, "run_splits", out->runs.rows, &out->order_run) ||
-        get_length(r, group, "order", "splits", &splits) ||
-        get_length(r, group, "order", "index", &ids))
+    if (read_splits(r, group, "order", "run_splits", out->runs.rows, &out->order_run))
         return r->ctx->code;
-    if (splits - 1 != out->order_run[out->runs.rows])
-        return hn_store_bad(r, "order", "splits", "has the wrong length");
-    if (read_splits(r, group, "splits", splits - 1, &out->order_split))
+    int64_t batches = out->order_run[out->runs.rows];
+    if (read_splits(r, group, "order", "splits", batches, &out->order_split))
         return r->ctx->code;
-    if (ids != out->order_split[splits - 1])
-        return hn_store_bad(r, "order", "index", "has the wrong length");
-    out->order_id = hn_alloc(r->ctx, ids, sizeof *out->order_id);
-    return out->order_id
-               ? read_numbers(r, group, "order", "index", H5T_NATIVE_INT32, ids, out->order_id)
-               : r->ctx->code;
-}
-
-static enum hn_code read_order(const struct hn_store_reader *r, struct hn_results *out) {
-    hid_t group;
-    if (hn_store_open_group(r, r->file, "order", false, &group))
-        return r->ctx->code;
-    if (group < 0)
-        return HN_OK;
-    enum hn_code code = read_saved(r, group, out);
-    hn_h5_close(group);
-    return code;
+    int64_t ids = out->order_split[batches];
+    out->order_id = read_numbers(r, group, "order", "index", H5T_NATIVE_INT32, ids);
+    return out->order_id ? HN_OK : r->ctx->code;
 }
 
 // Text of an attribute: numbers in their shortest form. NULL: out of memory.
@@ -266,14 +208,27 @@ static enum hn_code read_attributes(const struct hn_store_reader *r, hid_t objec
     return HN_OK;
 }
 
-static enum hn_code read_env(const struct hn_store_reader *r, struct hn_results *out) {
-    hid_t group;
-    if (hn_store_open_group(r, r->file, "env", false, &group))
-        return r->ctx->code;
-    if (group < 0)
-        return HN_OK;
-    enum hn_code code = read_attributes(r, group, hn_results_set_env, out);
-    hn_h5_close(group);
+static enum hn_code read_env(const struct hn_store_reader *r, hid_t group, struct hn_results *out) {
+    return read_attributes(r, group, hn_results_set_env, out);
+}
+
+// The groups that a file may have besides its tables.
+static enum hn_code read_groups(const struct hn_store_reader *r, struct hn_results *out) {
+    static const struct {
+        const char *name;
+        enum hn_code (*read)(const struct hn_store_reader *r, hid_t group, struct hn_results *out);
+    } part[] = {{"env", read_env},
+                {"hist", read_histogram},
+                {"batch", read_batches},
+                {"order", read_order}};
+    enum hn_code code = HN_OK;
+    for (size_t i = 0; code == HN_OK && i < sizeof part / sizeof *part; i++) {
+        hid_t group;
+        code = hn_store_open_group(r, r->file, part[i].name, false, &group);
+        if (code == HN_OK && group >= 0)
+            code = part[i].read(r, group, out);
+        hn_h5_close(group);
+    }
     return code;
 }
 
@@ -317,18 +272,16 @@ enum hn_code hn_results_read_own(struct hn_context *ctx, const char *path, struc
     memset(out, 0, sizeof *out);
     if (open_results(ctx, path, &r))
         return ctx->code;
-    enum hn_code code = HN_OK;
     // The rows of /runs are what the arrays are checked against.
-    if (read_attributes(&r, r.file, hn_results_set, out) || read_env(&r, out) ||
-        hn_store_read_table(&r, r.file, "runs", true, &out->runs) ||
-        hn_store_read_table(&r, r.file, "timing", false, &out->timing) ||
-        hn_store_read_tables(&r, out) || read_histogram(&r, out) || read_batches(&r, out) ||
-        read_order(&r, out))
-        code = ctx->code;
+    bool good = !read_attributes(&r, r.file, hn_results_set, out) &&
+                !hn_store_read_table(&r, r.file, "runs", true, &out->runs) &&
+                !hn_store_read_table(&r, r.file, "timing", false, &out->timing) &&
+                !hn_store_read_tables(&r, out) && !read_groups(&r, out);
     hn_h5_close(r.file);
-    if (code)
-        hn_results_free(ctx, out);
-    return code;
+    if (good)
+        return HN_OK;
+    hn_results_free(ctx, out);
+    return ctx->code;
 }
 
 // What a process of its own does first: all that the reader does. Errors are left for the reader to

@@ -77,13 +77,11 @@ static hid_t write_array(struct writer *w, hid_t parent, const struct hn_h5_arra
 }
 
 static void describe(struct writer *w, hid_t set, const struct hn_column *column) {
-    static const char *const direction[] = {
-        [HN_SMALLER] = "smaller", [HN_NEITHER] = "none", [HN_LARGER] = "larger"};
     if (w->small || w->code)
         return;
     if (hn_h5_set_text(w->ctx, set, "units", column->units) ||
         hn_h5_set_text(w->ctx, set, "long_name", column->long_name) ||
-        hn_h5_set_text(w->ctx, set, "direction", direction[column->direction]) ||
+        hn_h5_set_text(w->ctx, set, "direction", hn_direction_name(column->direction)) ||
         (column->role && hn_h5_set_text(w->ctx, set, "role", hn_role_name(column->role))))
         w->code = hn_fail_in(w->ctx, "%s: %s", w->path, column->name);
 }

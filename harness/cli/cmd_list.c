@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-static const char *const direction_names[] = {"smaller", "none", "larger"};
 static const char *const kind_names[] = {"int",      "real", "bool", "choice",
                                          "schedule", "text", "list", "size"};
 
@@ -46,7 +45,7 @@ static json_t *columns(const struct hn_column *column, int n) {
     for (const struct hn_column *c = column; c < column + n; c++)
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", c->name, "units",
                                               c->units, "long_name", c->long_name, "direction",
-                                              direction_names[c->direction]));
+                                              hn_direction_name(c->direction)));
     return list;
 }
 
