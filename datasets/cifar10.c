@@ -1,29 +1,13 @@
 #include "datasets/cifar10.h"
+#include "datasets/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { RECORD = 1 + HN_CIFAR10_BYTES, BATCHES_MAX = 64, NAMES_BYTES_MAX = 4096 };
 static const int64_t bytes_max = (int64_t)1 << 30;
-static const char remedy[] =
-    "unpack cifar-10-binary.tar.gz and give the folder cifar-10-batches-bin";
-
-static enum hn_code open_file(struct hn_context *ctx, const char *path, int64_t most, FILE **file,
-                              int64_t *bytes) {
-    struct stat about;
-    *file = fopen(path, "rb");
-    if (!*file)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; %s", path, strerror(errno), remedy);
-    if (fstat(fileno(*file), &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= most) {
-        *bytes = about.st_size;
-        return HN_OK;
-    }
-    (void)fclose(*file);
-    return hn_fail(ctx, HN_DATA, "%s: is not a file of at most %lld bytes; %s", path,
-                   (long long)most, remedy);
-}
+#define REMEDY "unpack cifar-10-binary.tar.gz and give the folder cifar-10-batches-bin"
 
 static enum hn_code read_record(struct hn_context *ctx, const char *path, FILE *file,
                                 int64_t record, int32_t *label, uint8_t *image) {
@@ -43,11 +27,12 @@ static enum hn_code read_record(struct hn_context *ctx, const char *path, FILE *
 // Appends the records of one file behind the `*n` there are.
 static enum hn_code append(struct hn_context *ctx, const char *path, struct hn_cifar10 *out,
                            int64_t *n) {
-    FILE *file;
-    int64_t bytes = 0, records;
-    if (open_file(ctx, path, bytes_max, &file, &bytes))
+    int64_t bytes;
+    FILE *file = hn_input_open(ctx, path, bytes_max, "a file of at most 1073741824 bytes; " REMEDY,
+                               REMEDY, &bytes);
+    if (!file)
         return ctx->code;
-    records = bytes / RECORD;
+    int64_t records = bytes / RECORD;
     enum hn_code code = HN_OK;
     if (bytes == 0 || bytes % RECORD)
         code = hn_fail(ctx, HN_DATA,
@@ -114,26 +99,16 @@ static enum hn_code split_names(struct hn_context *ctx, const char *path, struct
 }
 
 static enum hn_code read_names(struct hn_context *ctx, const char *folder, struct hn_cifar10 *out) {
-    struct stat about;
-    FILE *file;
-    int64_t bytes = 0;
+    bool there;
+    int64_t bytes;
+    enum hn_code code = hn_text_there(ctx, folder, "batches.meta", ".txt", &there);
+    if (code || !there)
+        return code;
     char *path = hn_format(ctx, "%s/batches.meta.txt", folder);
-    if (!path)
-        return ctx->code;
-    enum hn_code code = HN_OK;
-    if (stat(path, &about) == 0) {
-        code = open_file(ctx, path, NAMES_BYTES_MAX, &file, &bytes);
-        if (code == HN_OK) {
-            out->names_text = hn_zalloc(ctx, bytes + 1, 1);
-            if (!out->names_text)
-                code = ctx->code;
-            else if (fread(out->names_text, 1, (size_t)bytes, file) != (size_t)bytes)
-                code = hn_fail(ctx, HN_DATA, "%s: cannot be read", path);
-            (void)fclose(file);
-        }
-        if (code == HN_OK)
-            code = split_names(ctx, path, out);
-    }
+    if (path)
+        out->names_text = hn_input_text(ctx, path, NAMES_BYTES_MAX,
+                                        "a file of at most 4096 bytes; " REMEDY, REMEDY, &bytes);
+    code = out->names_text ? split_names(ctx, path, out) : ctx->code;
     hn_free(ctx, path);
     return code;
 }

@@ -2,9 +2,9 @@
 #include "datasets/linqs.h"
 #include "datasets/npy.h"
 #include "datasets/snapshot.h"
+#include "datasets/text.h"
 #include "datasets/vecs.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,35 +156,16 @@ static enum hn_code read_labels(struct hn_context *ctx, const struct hn_import *
     return code;
 }
 
-// The whole of a small text file, ended by 0.
-static enum hn_code read_text(struct hn_context *ctx, const char *path, char **text) {
-    struct stat about;
-    if (stat(path, &about) != 0)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path,
-                       strerror(errno));
-    if (!S_ISREG(about.st_mode) || about.st_size > NAMES_BYTES_MAX)
-        return hn_fail(ctx, HN_DATA, "%s: is not a text file of at most %d bytes", path,
-                       NAMES_BYTES_MAX);
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path,
-                       strerror(errno));
-    *text = hn_zalloc(ctx, about.st_size + 1, 1);
-    enum hn_code code = *text ? HN_OK : ctx->code;
-    if (*text && fread(*text, 1, (size_t)about.st_size, file) != (size_t)about.st_size)
-        code = hn_fail(ctx, HN_DATA, "%s: cannot be read", path);
-    (void)fclose(file);
-    return code;
-}
-
 static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o,
                                struct input *in) {
-    int64_t lines = 1;
+    int64_t lines = 1, bytes;
     if (!o->label_names)
         return HN_OK;
-    enum hn_code code = read_text(ctx, o->label_names, &in->names_text);
-    if (code != HN_OK)
-        return code;
+    in->names_text =
+        hn_input_text(ctx, o->label_names, NAMES_BYTES_MAX, "a text file of at most 16777216 bytes",
+                      "check the path", &bytes);
+    if (!in->names_text)
+        return ctx->code;
     for (const char *c = in->names_text; *c; c++)
         lines += *c == '\n';
     in->name = hn_alloc(ctx, lines, sizeof *in->name);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { FEATURES_MAX = 1 << 20 };
 
@@ -88,37 +87,9 @@ static enum hn_code read_features(struct hn_context *ctx, const char *folder,
     return code;
 }
 
-static enum hn_code read_ends(struct hn_context *ctx, struct hn_text *r, int64_t n, int32_t *from,
-                              int32_t *to) {
-    int64_t u, v;
-    if (hn_text_number(ctx, r, "first node", 0, n - 1, &u) ||
-        hn_text_number(ctx, r, "second node", 0, n - 1, &v) || hn_text_end(ctx, r))
-        return ctx->code;
-    *from = (int32_t)u;
-    *to = (int32_t)v;
-    return HN_OK;
-}
-
 static enum hn_code read_edges(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
-    struct hn_text r;
-    int32_t *from = NULL, *to = NULL;
-    int64_t edges = 0;
-    enum hn_code code = hn_text_open(ctx, folder, out->name, ".edges", &r);
-    if (!code && (!(from = hn_alloc(ctx, r.lines, sizeof *from)) ||
-                  !(to = hn_alloc(ctx, r.lines, sizeof *to))))
-        code = hn_failure(ctx);
-    while (!code && hn_text_line(&r)) {
-        if (*r.word == '#')
-            continue;
-        code = read_ends(ctx, &r, out->n, from + edges, to + edges);
-        edges++;
-    }
-    if (!code)
-        code = hn_graph_symmetric(ctx, out->n, edges, from, to, &out->graph);
-    hn_free(ctx, from);
-    hn_free(ctx, to);
-    hn_text_close(ctx, &r);
-    return code;
+    const struct hn_edge_rules rules = {.n = out->n, .comments = true};
+    return hn_text_edges(ctx, folder, out->name, ".edges", &rules, &out->graph);
 }
 
 static enum hn_code read_part(struct hn_context *ctx, struct hn_text *r, struct hn_linqs *out) {
@@ -136,16 +107,12 @@ static enum hn_code read_part(struct hn_context *ctx, struct hn_text *r, struct 
 }
 
 static enum hn_code read_split(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
-    struct stat about;
-    char *path = hn_format(ctx, "%s/%s.split", folder, out->name);
-    if (!path)
-        return ctx->code;
-    bool there = stat(path, &about) == 0;
-    hn_free(ctx, path);
-    if (!there)
-        return HN_OK;
     struct hn_text r;
-    enum hn_code code = hn_text_open(ctx, folder, out->name, ".split", &r);
+    bool there;
+    enum hn_code code = hn_text_there(ctx, folder, out->name, ".split", &there);
+    if (code || !there)
+        return code;
+    code = hn_text_open(ctx, folder, out->name, ".split", &r);
     if (!code && !(out->split = hn_alloc(ctx, out->n, sizeof *out->split)))
         code = ctx->code;
     if (!code)
@@ -159,16 +126,11 @@ static enum hn_code read_split(struct hn_context *ctx, const char *folder, struc
 
 enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
     memset(out, 0, sizeof *out);
-    enum hn_code code = hn_text_find(ctx, folder, ".features", &out->name);
-    if (!code)
-        code = read_features(ctx, folder, out);
-    if (!code)
-        code = read_edges(ctx, folder, out);
-    if (!code)
-        code = read_split(ctx, folder, out);
-    if (code)
-        hn_linqs_free(ctx, out);
-    return code;
+    if (!hn_text_find(ctx, folder, ".features", &out->name) && !read_features(ctx, folder, out) &&
+        !read_edges(ctx, folder, out) && !read_split(ctx, folder, out))
+        return HN_OK;
+    hn_linqs_free(ctx, out);
+    return ctx->code;
 }
 
 void hn_linqs_free(struct hn_context *ctx, struct hn_linqs *in) {

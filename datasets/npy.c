@@ -2,14 +2,11 @@
 // Python dictionary (descr, fortran_order, shape), padding, then the values.
 #include "datasets/npy.h"
 #include "datasets/half.h"
+#include "datasets/text.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { PREFIX = 8, HEADER_MAX = 1 << 16, VALUES_AT_ONCE = 1 << 18, TEXT_MAX = 16 };
 
@@ -240,39 +237,20 @@ static enum hn_code read_values(struct hn_context *ctx, const struct reader *r, 
     return code;
 }
 
-static enum hn_code open_file(struct hn_context *ctx, struct reader *r) {
-    struct stat about;
-    int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe must not block
-    if (fd < 0)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", r->path,
-                       strerror(errno));
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        (void)close(fd);
-        return bad(ctx, r, "is not a regular file; give a .npy file");
-    }
-    r->size = about.st_size;
-    r->file = fdopen(fd, "rb");
-    if (r->file)
-        return HN_OK;
-    (void)close(fd);
-    return hn_fail(ctx, HN_MEMORY, "%s: out of memory", r->path);
-}
-
 enum hn_code hn_npy_read(struct hn_context *ctx, const char *path, struct hn_npy *out) {
     struct reader r = {.path = path};
     memset(out, 0, sizeof *out);
-    enum hn_code code = open_file(ctx, &r);
-    if (code != HN_OK)
-        return code;
-    code = read_header(ctx, &r, out);
-    if (code == HN_OK)
-        code = check_size(ctx, &r, out);
-    if (code == HN_OK)
-        code = read_values(ctx, &r, out);
+    r.file = hn_input_open(ctx, path, INT64_MAX, "a regular file; give a .npy file",
+                           "check the path", &r.size);
+    if (!r.file)
+        return ctx->code;
+    bool good =
+        !read_header(ctx, &r, out) && !check_size(ctx, &r, out) && !read_values(ctx, &r, out);
     (void)fclose(r.file);
-    if (code != HN_OK)
-        hn_npy_free(ctx, out);
-    return code;
+    if (good)
+        return HN_OK;
+    hn_npy_free(ctx, out);
+    return ctx->code;
 }
 
 void hn_npy_free(struct hn_context *ctx, struct hn_npy *a) {

@@ -46,7 +46,7 @@ void hn_items_free(struct hn_context *ctx, struct hn_items *items); // zeroed is
 // /view1, /view2, /positive, /split, /graph/*, /features* that is present, its path, shape and its
 // values as little-endian int64 (integers) or float32 (floats: float16 and float64 are converted).
 // Not over attributes. Computed from the values in the file; text[HN_DIGEST_TEXT].
-HN_MUST_USE enum hn_code hn_snapshot_digest(struct hn_context *ctx, struct hn_snapshot *s,
+HN_MUST_USE enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot *s,
                                             char *text);
 
 // The same; HN_DATA if this program wrote the file and it holds other values now (text is set).

@@ -21,25 +21,21 @@ static int deflate_level(hid_t data) {
 // Copies what is neither series nor label. Scales of the other file are not scales of this one.
 static enum hn_code copy_others(struct hn_context *ctx, const struct hn_snapshot_writer *w,
                                 const struct hn_snapshot *s) {
-    static const char *const path[] = {
-        "/positive",         "/graph/indptr",        "/graph/indices",
-        "/features",         "/features_csr/indptr", "/features_csr/indices",
-        "/features_csr/data"};
-    static const enum hn_data_kind kind[] = {HN_DATA_INTEGERS, HN_DATA_INTEGERS, HN_DATA_INTEGERS,
-                                             HN_DATA_FLOATS,   HN_DATA_INTEGERS, HN_DATA_INTEGERS,
-                                             HN_DATA_FLOATS};
     hid_t list = H5Pcreate(H5P_LINK_CREATE);
     enum hn_code code = HN_OK;
     if (list < 0 || H5Pset_create_intermediate_group(list, 1) < 0)
         code = hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
-    for (size_t i = 0; i < sizeof path / sizeof *path && code == HN_OK; i++) {
+    for (int i = 0; i < HN_SNAPSHOT_PARTS && code == HN_OK; i++) {
+        const char *path = hn_snapshot_part[i].path;
         struct hn_data data;
-        code = hn_data_open(ctx, s, path[i], kind[i], &data);
+        if (!hn_snapshot_part[i].copied)
+            continue;
+        code = hn_data_open(ctx, s, path, hn_snapshot_part[i].kind, &data);
         if (code != HN_OK || data.id < 0)
             continue;
-        if (H5Ocopy(s->file, path[i], w->file, path[i], H5P_DEFAULT, list) < 0 ||
-            (H5Aexists_by_name(w->file, path[i], "DIMENSION_LIST", H5P_DEFAULT) > 0 &&
-             H5Adelete_by_name(w->file, path[i], "DIMENSION_LIST", H5P_DEFAULT) < 0))
+        if (H5Ocopy(s->file, path, w->file, path, H5P_DEFAULT, list) < 0 ||
+            (H5Aexists_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) > 0 &&
+             H5Adelete_by_name(w->file, path, "DIMENSION_LIST", H5P_DEFAULT) < 0))
             code = hn_snapshot_fail_write(ctx, w);
         hn_data_close(&data);
     }

@@ -12,6 +12,12 @@ static enum hn_code fail_data(struct hn_context *ctx, const struct hn_snapshot *
     return hn_fail(ctx, HN_DATA, "%s: data set %s %s", s->path, path, text);
 }
 
+enum hn_code hn_data_fail_length(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 const struct hn_data *data, int64_t wanted, const char *what) {
+    return hn_fail(ctx, HN_DATA, "%s: data set %s has %lld values for %lld %s; they must agree",
+                   s->path, data->path, (long long)data->rows, (long long)wanted, what);
+}
+
 hid_t hn_data_half_type(H5T_order_t order) {
     hid_t type = H5Tcopy(order == H5T_ORDER_BE ? H5T_IEEE_F32BE : H5T_IEEE_F32LE);
     return hn_h5_keep(type, H5Tset_fields(type, 15, 10, 5, 0, 10) >= 0 &&
@@ -133,10 +139,9 @@ enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_snapshot *s, c
     if (fault != HN_H5_GOOD)
         return fail_open(ctx, s, path, &stored, fault);
     enum hn_code code = check_type(ctx, s, &stored, out);
-    if (code == HN_OK)
-        code = check_extent(ctx, s, &stored, out);
-    if (code == HN_OK)
-        code = check_storage(ctx, s, &stored, out);
+    if (code == HN_OK &&
+        (check_extent(ctx, s, &stored, out) || check_storage(ctx, s, &stored, out)))
+        code = ctx->code;
     if (code == HN_OK) {
         out->id = stored.id;
         stored.id = H5I_INVALID_HID;
@@ -170,12 +175,6 @@ static enum hn_code read_slab(struct hn_context *ctx, const struct hn_snapshot *
                       "cannot be read; the file is truncated or damaged, make or copy it again");
 }
 
-enum hn_code hn_data_read_integers(struct hn_context *ctx, const struct hn_snapshot *s,
-                                   const struct hn_data *data, int64_t first, int64_t count,
-                                   int64_t *out) {
-    return read_slab(ctx, s, data, (const int64_t[]){0, first, count}, H5T_NATIVE_INT64, out);
-}
-
 // Puts value[count] into out[first ...] of `width` bytes each; returns the place of the first value
 // out of range, or -1.
 static int64_t put_checked(const int64_t *value, int64_t first, int64_t count,
@@ -203,7 +202,7 @@ enum hn_code hn_data_read_checked(struct hn_context *ctx, const struct hn_snapsh
     enum hn_code code = HN_OK;
     for (int64_t first = 0; first < data->rows && code == HN_OK; first += block) {
         int64_t count = hn_min(block, data->rows - first);
-        code = hn_data_read_integers(ctx, s, data, first, count, value);
+        code = hn_data_read_rows(ctx, s, data, 0, first, count, NULL, value);
         int64_t bad = code == HN_OK ? put_checked(value, first, count, range, out) : -1;
         if (bad >= 0)
             code = hn_fail(
@@ -223,8 +222,10 @@ static void swap_bytes(uint16_t *half, int64_t n) {
 
 enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
                                const struct hn_data *data, int64_t index, int64_t first,
-                               int64_t count, uint16_t *halves, float *out) {
+                               int64_t count, uint16_t *halves, void *out) {
     const int64_t at[] = {index, first, count};
+    if (data->kind == HN_DATA_INTEGERS)
+        return read_slab(ctx, s, data, at, H5T_NATIVE_INT64, out);
     if (data->type != HN_FLOAT16)
         return read_slab(ctx, s, data, at, H5T_NATIVE_FLOAT, out);
     hid_t type = H5Dget_type(data->id);
@@ -243,7 +244,7 @@ enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data, 
                             uint16_t **halves) {
     *halves = NULL;
     int64_t n;
-    if (data->type != HN_FLOAT16)
+    if (data->kind == HN_DATA_INTEGERS || data->type != HN_FLOAT16)
         return HN_OK;
     if (!hn_mul(rows, data->cols, &n))
         return hn_fail(ctx, HN_MEMORY, "a size overflows: %lld rows", (long long)rows);

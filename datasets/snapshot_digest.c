@@ -29,44 +29,26 @@ static void add_head(struct hn_digest *digest, const struct hn_data *data) {
     add_integers(digest, head, 4);
 }
 
-static enum hn_code digest_integers(struct hn_context *ctx, const struct hn_snapshot *s,
-                                    const struct hn_data *data, struct hn_digest *digest) {
-    int64_t *value = hn_alloc(ctx, data->block, sizeof *value);
-    if (!value)
-        return ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t first = 0; first < data->rows && code == HN_OK; first += data->block) {
-        int64_t count = hn_min(data->block, data->rows - first);
-        code = hn_data_read_integers(ctx, s, data, first, count, value);
-        if (code == HN_OK)
-            add_integers(digest, value, count);
-    }
-    hn_free(ctx, value);
-    return code;
-}
-
-static enum hn_code digest_step(struct hn_context *ctx, const struct hn_snapshot *s,
-                                const struct hn_data *data, int64_t index, void *const room[2],
-                                struct hn_digest *digest) {
-    enum hn_code code = hn_check_stop(ctx);
-    for (int64_t first = 0; first < data->rows && code == HN_OK; first += data->block) {
-        int64_t count = hn_min(data->block, data->rows - first);
-        code = hn_data_read_rows(ctx, s, data, index, first, count, room[0], room[1]);
-        if (code == HN_OK)
-            add_floats(digest, room[1], count * data->cols);
-    }
-    return code;
-}
-
-static enum hn_code digest_floats(struct hn_context *ctx, const struct hn_snapshot *s,
+static enum hn_code digest_values(struct hn_context *ctx, const struct hn_snapshot *s,
                                   const struct hn_data *data, struct hn_digest *digest) {
+    bool integers = data->kind == HN_DATA_INTEGERS;
     uint16_t *halves;
     enum hn_code code = hn_data_halves(ctx, data, data->block, &halves);
-    float *value = NULL;
-    if (code == HN_OK && !(value = hn_alloc(ctx, data->block * data->cols, sizeof *value)))
+    void *value = NULL;
+    if (code == HN_OK && !(value = hn_alloc(ctx, data->block * data->cols,
+                                            integers ? sizeof(int64_t) : sizeof(float))))
         code = ctx->code;
-    for (int64_t i = 0; i < data->steps && code == HN_OK; i++)
-        code = digest_step(ctx, s, data, i, (void *const[]){halves, value}, digest);
+    for (int64_t i = 0; i < data->steps && code == HN_OK; i++) {
+        code = hn_check_stop(ctx);
+        for (int64_t first = 0; first < data->rows && code == HN_OK; first += data->block) {
+            int64_t count = hn_min(data->block, data->rows - first);
+            code = hn_data_read_rows(ctx, s, data, i, first, count, halves, value);
+            if (code == HN_OK && integers)
+                add_integers(digest, value, count);
+            else if (code == HN_OK)
+                add_floats(digest, value, count * data->cols);
+        }
+    }
     hn_free(ctx, value);
     hn_free(ctx, halves);
     return code;
@@ -80,42 +62,35 @@ static enum hn_code digest_data(struct hn_context *ctx, const struct hn_snapshot
     if (code != HN_OK || data.id < 0)
         return code;
     add_head(digest, &data);
-    code = kind == HN_DATA_INTEGERS ? digest_integers(ctx, s, &data, digest)
-                                    : digest_floats(ctx, s, &data, digest);
+    code = digest_values(ctx, s, &data, digest);
     hn_data_close(&data);
     return code;
 }
 
-enum hn_code hn_snapshot_digest_file(struct hn_context *ctx, const struct hn_snapshot *s,
-                                     char *text) {
-    static const struct {
-        const char *path;
-        enum hn_data_kind kind;
-    } content[] = {{"/step", HN_DATA_INTEGERS},
-                   {"/labels", HN_DATA_INTEGERS},
-                   {"/embeddings", HN_DATA_FLOATS},
-                   {"/train", HN_DATA_FLOATS},
-                   {"/view1", HN_DATA_FLOATS},
-                   {"/view2", HN_DATA_FLOATS},
-                   {"/positive", HN_DATA_INTEGERS},
-                   {"/split", HN_DATA_INTEGERS},
-                   {"/graph/indptr", HN_DATA_INTEGERS},
-                   {"/graph/indices", HN_DATA_INTEGERS},
-                   {"/features", HN_DATA_FLOATS},
-                   {"/features_csr/indptr", HN_DATA_INTEGERS},
-                   {"/features_csr/indices", HN_DATA_INTEGERS},
-                   {"/features_csr/data", HN_DATA_FLOATS}};
+const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS] = {
+    {"/step", HN_DATA_INTEGERS, false},
+    {"/labels", HN_DATA_INTEGERS, false},
+    {"/embeddings", HN_DATA_FLOATS, false},
+    {"/train", HN_DATA_FLOATS, false},
+    {"/view1", HN_DATA_FLOATS, false},
+    {"/view2", HN_DATA_FLOATS, false},
+    {"/positive", HN_DATA_INTEGERS, true},
+    {"/split", HN_DATA_INTEGERS, false},
+    {"/graph/indptr", HN_DATA_INTEGERS, true},
+    {"/graph/indices", HN_DATA_INTEGERS, true},
+    {"/features", HN_DATA_FLOATS, true},
+    {"/features_csr/indptr", HN_DATA_INTEGERS, true},
+    {"/features_csr/indices", HN_DATA_INTEGERS, true},
+    {"/features_csr/data", HN_DATA_FLOATS, true}};
+
+// Of the snapshot only file and path are read.
+enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot *s, char *text) {
     struct hn_digest digest;
     hn_digest_begin(&digest);
-    for (size_t i = 0; i < sizeof content / sizeof *content; i++) {
-        enum hn_code code = digest_data(ctx, s, content[i].path, content[i].kind, &digest);
-        if (code != HN_OK)
-            return code;
-    }
+    for (const struct hn_snapshot_part *part = hn_snapshot_part;
+         part < hn_snapshot_part + HN_SNAPSHOT_PARTS; part++)
+        if (digest_data(ctx, s, part->path, part->kind, &digest))
+            return ctx->code;
     hn_digest_end(&digest, text);
     return HN_OK;
-}
-
-enum hn_code hn_snapshot_digest(struct hn_context *ctx, struct hn_snapshot *s, char *text) {
-    return hn_snapshot_digest_file(ctx, s, text);
 }

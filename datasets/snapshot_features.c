@@ -22,12 +22,6 @@ static enum hn_code fail_row(struct hn_context *ctx, const struct hn_snapshot *s
                    s->path, path, (long long)row);
 }
 
-static enum hn_code fail_length(struct hn_context *ctx, const struct hn_snapshot *s,
-                                const struct hn_data *data, int64_t wanted, const char *what) {
-    return hn_fail(ctx, HN_DATA, "%s: data set %s has %lld values for %lld %s; they must agree",
-                   s->path, data->path, (long long)data->rows, (long long)wanted, what);
-}
-
 static enum hn_code read_values(struct hn_context *ctx, const struct hn_snapshot *s,
                                 const struct hn_data *data, float **out) {
     int64_t values;
@@ -49,7 +43,7 @@ static enum hn_code read_dense(struct hn_context *ctx, struct hn_snapshot *s) {
                     "%s: data set /features has the wrong rank: %d; it must be [items, features]",
                     s->path, data.rank);
     else if (data.rows != n)
-        code = fail_length(ctx, s, &data, n, "items");
+        code = hn_data_fail_length(ctx, s, &data, n, "items");
     else
         code = read_values(ctx, s, &data, &s->feature_value);
     hn_data_close(&data);
@@ -75,7 +69,7 @@ static enum hn_code read_sparse_values(struct hn_context *ctx, struct hn_snapsho
         return s->feature_value ? HN_OK : ctx->code;
     }
     if (data.rows != entries || data.rank != 1)
-        code = fail_length(ctx, s, &data, entries, "indices");
+        code = hn_data_fail_length(ctx, s, &data, entries, "indices");
     else
         code = read_values(ctx, s, &data, &s->feature_value);
     hn_data_close(&data);

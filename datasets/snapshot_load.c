@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-char *hn_snapshot_place(struct hn_context *ctx, const struct hn_snapshot *s, int which,
-                        int64_t index) {
-    return hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
-                     s->series[which].path, (long long)s->step[index], (long long)index + 1);
-}
-
 static enum hn_code check_index(struct hn_context *ctx, const struct hn_snapshot *s, int which,
                                 int64_t index) {
     if (which < 0 || which >= HN_SNAPSHOT_SERIES || s->series[which].id < 0)
@@ -25,18 +19,24 @@ enum hn_code hn_snapshot_read_raw(struct hn_context *ctx, struct hn_snapshot *s,
     return code == HN_OK ? hn_data_read_step(ctx, s, &s->series[which], index, x) : code;
 }
 
+enum hn_code hn_snapshot_read_unit(struct hn_context *ctx, struct hn_snapshot *s, int which,
+                                   int64_t index, float *x) {
+    if (hn_check_stop(ctx) || hn_snapshot_read_raw(ctx, s, which, index, x))
+        return ctx->code;
+    char *place = hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
+                            s->series[which].path, (long long)s->step[index], (long long)index + 1);
+    enum hn_code code = place ? hn_normalize_rows(ctx, x, s->info.n, s->info.d, place) : ctx->code;
+    hn_free(ctx, place);
+    return code;
+}
+
 static enum hn_code load_rows(struct hn_context *ctx, struct hn_snapshot *s, int which,
                               int64_t index, struct hn_matrix *out) {
     int64_t n = s->info.n, d = s->info.d; // below 2^31 and 2^20: the product fits
-    enum hn_code code = hn_check_stop(ctx);
-    if (code != HN_OK)
-        return code;
     float *x = hn_alloc(ctx, n * d, sizeof *x);
-    char *place = x ? hn_snapshot_place(ctx, s, which, index) : NULL;
-    code = place ? hn_snapshot_read_raw(ctx, s, which, index, x) : ctx->code;
-    if (code == HN_OK)
-        code = hn_normalize_rows(ctx, x, n, d, place);
-    hn_free(ctx, place);
+    if (!x)
+        return ctx->code;
+    enum hn_code code = hn_snapshot_read_unit(ctx, s, which, index, x);
     if (code != HN_OK)
         hn_free(ctx, x);
     else

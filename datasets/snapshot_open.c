@@ -43,22 +43,21 @@ static enum hn_code read_text(struct hn_context *ctx, hid_t object, const char *
 }
 
 static enum hn_code read_attributes(struct hn_context *ctx, struct hn_snapshot *s) {
+    struct hn_snapshot_info *info = &s->info;
     const struct {
-        const char *name;
-        char **text;
-        const char **shown;
-    } wanted[] = {{"title", &s->title, &s->info.title},
-                  {"source", &s->source, &s->info.source},
-                  {"license", &s->license, &s->info.license},
-                  {"encoder", &s->encoder, &s->info.encoder},
-                  {"created", &s->created, &s->info.created},
-                  {"tool_version", &s->tool_version, &s->info.tool_version},
-                  {"content_sha256", &s->stored_sha256, &s->info.stored_sha256}};
+        const char *name, **text;
+    } wanted[] = {{"title", &info->title},
+                  {"source", &info->source},
+                  {"license", &info->license},
+                  {"encoder", &info->encoder},
+                  {"created", &info->created},
+                  {"tool_version", &info->tool_version},
+                  {"content_sha256", &info->stored_sha256}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        enum hn_code code = read_text(ctx, s->file, wanted[i].name, wanted[i].text);
-        if (code != HN_OK)
-            return code;
-        *wanted[i].shown = *wanted[i].text;
+        char *text;
+        if (read_text(ctx, s->file, wanted[i].name, &text))
+            return ctx->code;
+        *wanted[i].text = text;
     }
     s->info.normalized = hn_h5_get_int(s->file, "normalized", 0) != 0;
     return HN_OK;
@@ -136,14 +135,6 @@ static enum hn_code open_series(struct hn_context *ctx, struct hn_snapshot *s, b
     return HN_OK;
 }
 
-static enum hn_code check_length(struct hn_context *ctx, const struct hn_snapshot *s,
-                                 const struct hn_data *data, int64_t wanted, const char *what) {
-    if (data->rows == wanted)
-        return HN_OK;
-    return hn_fail(ctx, HN_DATA, "%s: data set %s has %lld values for %lld %s; they must agree",
-                   s->path, data->path, (long long)data->rows, (long long)wanted, what);
-}
-
 // Reads the integers of `path` into *out, of range.width bytes each: `n` of them, one per `what`.
 // *out stays NULL where the file has no such data set.
 struct column {
@@ -159,8 +150,9 @@ static enum hn_code read_column(struct hn_context *ctx, const struct hn_snapshot
     enum hn_code code = hn_data_open(ctx, s, column->path, HN_DATA_INTEGERS, &data);
     if (code != HN_OK || data.id < 0)
         return code;
-    code = check_length(ctx, s, &data, column->n, column->what);
-    if (code == HN_OK && !(*out = hn_alloc(ctx, column->n, column->range.width)))
+    if (data.rows != column->n)
+        code = hn_data_fail_length(ctx, s, &data, column->n, column->what);
+    else if (!(*out = hn_alloc(ctx, column->n, column->range.width)))
         code = ctx->code;
     if (code == HN_OK)
         code = hn_data_read_checked(ctx, s, &data, column->range, *out);
@@ -395,23 +387,13 @@ static enum hn_code read_graph(struct hn_context *ctx, struct hn_snapshot *s) {
 
 static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s) {
     bool bare;
-    enum hn_code code = check_schema(ctx, s, &bare);
-    if (code == HN_OK)
-        code = read_attributes(ctx, s);
-    if (code == HN_OK)
-        code = open_series(ctx, s, bare);
-    if (code == HN_OK)
-        code = read_steps(ctx, s, bare);
-    if (code == HN_OK)
-        code = read_labels(ctx, s, bare);
-    if (code != HN_OK || bare)
-        return code;
-    code = read_split(ctx, s);
-    if (code == HN_OK)
-        code = read_partners(ctx, s);
-    if (code == HN_OK)
-        code = read_graph(ctx, s);
-    return code == HN_OK ? hn_snapshot_read_features(ctx, s) : code;
+    if (check_schema(ctx, s, &bare) || read_attributes(ctx, s) || open_series(ctx, s, bare) ||
+        read_steps(ctx, s, bare) || read_labels(ctx, s, bare))
+        return ctx->code;
+    if (!bare && (read_split(ctx, s) || read_partners(ctx, s) || read_graph(ctx, s) ||
+                  hn_snapshot_read_features(ctx, s)))
+        return ctx->code;
+    return HN_OK;
 }
 
 static enum hn_code open_file(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
@@ -460,10 +442,12 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         hn_data_close(&s->series[i]);
     hn_h5_close(s->file);
-    char *const text[] = {s->path,    s->title,   s->source,       s->license,
-                          s->encoder, s->created, s->tool_version, s->stored_sha256};
+    const struct hn_snapshot_info *info = &s->info;
+    const char *const text[] = {
+        s->path,       info->title,   info->source,       info->license,
+        info->encoder, info->created, info->tool_version, info->stored_sha256};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-        hn_free(ctx, text[i]);
+        hn_free(ctx, (char *)text[i]);
     for (int64_t i = 0; i < s->n_names; i++)
         hn_free(ctx, s->label_name[i]);
     hn_free(ctx, s->label_name);

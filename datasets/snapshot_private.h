@@ -26,9 +26,9 @@ struct hn_data {
 };
 
 struct hn_snapshot {
-    struct hn_snapshot_info info; // its texts and arrays are the ones below
+    struct hn_snapshot_info info; // owns its texts; its arrays are the ones below
     hid_t file;
-    char *path, *title, *source, *license, *encoder, *created, *tool_version, *stored_sha256;
+    char *path;
     struct hn_data series[HN_SNAPSHOT_SERIES]; // embeddings (or train), view1, view2
     int64_t *step;                             // [steps]
     int32_t *labels;                           // [n]
@@ -50,10 +50,6 @@ HN_MUST_USE enum hn_code hn_data_open(struct hn_context *ctx, const struct hn_sn
                                       struct hn_data *out);
 void hn_data_close(struct hn_data *data); // of an absent one is fine
 
-// out[count] values of a data set of rank 1 from `first` on.
-HN_MUST_USE enum hn_code hn_data_read_integers(struct hn_context *ctx, const struct hn_snapshot *s,
-                                               const struct hn_data *data, int64_t first,
-                                               int64_t count, int64_t *out);
 // All values of a data set of rank 1, each in [lo, hi], into integers of `width` bytes (1, 4 or 8).
 // HN_DATA names the first value out of range.
 struct hn_data_range {
@@ -63,11 +59,11 @@ struct hn_data_range {
 HN_MUST_USE enum hn_code hn_data_read_checked(struct hn_context *ctx, const struct hn_snapshot *s,
                                               const struct hn_data *data,
                                               struct hn_data_range range, void *out);
-// out[count x cols]: rows from `first` on of step `index`. halves[count x cols] is room for float16
-// data sets, NULL for others.
+// out[count x cols]: rows from `first` on of step `index`, as float, or int64_t of integers.
+// halves[count x cols] is room for float16 data sets, NULL for others.
 HN_MUST_USE enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
                                            const struct hn_data *data, int64_t index, int64_t first,
-                                           int64_t count, uint16_t *halves, float *out);
+                                           int64_t count, uint16_t *halves, void *out);
 // out[rows x cols]: all rows of step `index`.
 HN_MUST_USE enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot *s,
                                            const struct hn_data *data, int64_t index, float *out);
@@ -78,10 +74,19 @@ hid_t hn_data_half_type(H5T_order_t order);
 HN_MUST_USE enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data,
                                         int64_t rows, uint16_t **halves);
 
-// As hn_snapshot_digest(), of which only s->file and s->path need to be set.
-HN_MUST_USE enum hn_code hn_snapshot_digest_file(struct hn_context *ctx,
-                                                 const struct hn_snapshot *s, char *text);
+// What a snapshot can hold, in the order in which it is digested. copied: as it is, where a file is
+// begun from another one.
+struct hn_snapshot_part {
+    const char *path;
+    enum hn_data_kind kind;
+    bool copied;
+};
+enum { HN_SNAPSHOT_PARTS = 14 };
+extern const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS];
 
+// HN_DATA: a data set has not as many rows as there are of `what`.
+enum hn_code hn_data_fail_length(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 const struct hn_data *data, int64_t wanted, const char *what);
 // The compressed rows at two paths, with columns below `cols`; out->start stays NULL where the file
 // has none. HN_DATA: only one of the two, starts that decrease, columns out of range.
 struct hn_sparse_rows {
@@ -109,8 +114,8 @@ enum hn_code hn_snapshot_fail_write(struct hn_context *ctx, const struct hn_snap
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);
 
-// "<file>: data set <path>, step <step> (place <index + 1> in the series)"; owned by the caller.
-HN_MUST_USE char *hn_snapshot_place(struct hn_context *ctx, const struct hn_snapshot *s, int which,
-                                    int64_t index);
+// x[n x d]: unit rows of a series (0, 1, 2) at step number `index`.
+HN_MUST_USE enum hn_code hn_snapshot_read_unit(struct hn_context *ctx, struct hn_snapshot *s,
+                                               int which, int64_t index, float *x);
 
 #endif

@@ -4,30 +4,16 @@
 
 #include <string.h>
 
-static enum hn_code validate_step(struct hn_context *ctx, struct hn_snapshot *s, int which,
-                                  int64_t index, float *x) {
-    enum hn_code code = hn_check_stop(ctx);
-    if (code != HN_OK)
-        return code;
-    char *place = hn_snapshot_place(ctx, s, which, index);
-    if (!place)
-        return ctx->code;
-    code = hn_snapshot_read_raw(ctx, s, which, index, x);
-    if (code == HN_OK)
-        code = hn_normalize_rows(ctx, x, s->info.n, s->info.d, place);
-    hn_free(ctx, place);
-    return code;
-}
-
 // Only files of this program: others may define the digest otherwise.
 enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, struct hn_snapshot *s, char *text) {
     enum hn_code code = hn_snapshot_digest(ctx, s, text);
-    if (code == HN_OK && s->stored_sha256[0] && strncmp(s->tool_version, "hardneg ", 8) == 0 &&
-        strcmp(text, s->stored_sha256) != 0)
+    if (code == HN_OK && s->info.stored_sha256[0] &&
+        strncmp(s->info.tool_version, "hardneg ", 8) == 0 &&
+        strcmp(text, s->info.stored_sha256) != 0)
         code = hn_fail(ctx, HN_DATA,
                        "%s: the values are not those that were written: SHA-256 %s, attribute "
                        "content_sha256 %.64s; make or copy the file again",
-                       s->path, text, s->stored_sha256);
+                       s->path, text, s->info.stored_sha256);
     return code;
 }
 
@@ -38,8 +24,9 @@ enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s)
     enum hn_code code = HN_OK;
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
         for (int64_t i = 0; i < s->info.steps && s->series[which].id >= 0 && code == HN_OK; i++)
-            code = validate_step(ctx, s, which, i, x);
+            code = hn_snapshot_read_unit(ctx, s, which, i, x);
     hn_free(ctx, x);
     char text[HN_DIGEST_TEXT];
-    return code == HN_OK && s->stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text) : code;
+    return code == HN_OK && s->info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text)
+                                                     : code;
 }

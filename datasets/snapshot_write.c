@@ -231,14 +231,9 @@ static enum hn_code write_head(struct hn_context *ctx, struct hn_snapshot_writer
     enum hn_code code = write_attributes(ctx, w->file, spec);
     if (code == HN_OK && (w->step = hn_h5_write_scale(w->file, &step, "step")) < 0)
         code = hn_snapshot_fail_write(ctx, w);
-    if (code == HN_OK)
-        code = write_scales(ctx, w, spec, scale);
-    if (code == HN_OK)
-        code = make_series(ctx, w, spec, scale);
-    if (code == HN_OK)
-        code = write_labels(ctx, w, spec, scale[1]);
-    if (code == HN_OK)
-        code = write_extras(ctx, w, spec);
+    if (code == HN_OK && (write_scales(ctx, w, spec, scale) || make_series(ctx, w, spec, scale) ||
+                          write_labels(ctx, w, spec, scale[1]) || write_extras(ctx, w, spec)))
+        code = ctx->code;
     hn_h5_close(scale[1], scale[2]);
     return code == HN_OK ? make_room(ctx, w) : code;
 }
@@ -391,7 +386,7 @@ static enum hn_code write_digest(struct hn_context *ctx, const struct hn_snapsho
     const struct hn_snapshot s = {.file = w->file, .path = w->path};
     if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
         return hn_snapshot_fail_write(ctx, w);
-    enum hn_code code = hn_snapshot_digest_file(ctx, &s, text);
+    enum hn_code code = hn_snapshot_digest(ctx, &s, text);
     return code == HN_OK ? hn_h5_set_text(ctx, w->file, "content_sha256", text) : code;
 }
 

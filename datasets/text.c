@@ -2,11 +2,12 @@
 #include "core/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const int64_t bytes_max = (int64_t)1 << 30;
 static const char blanks[] = " \t,";
@@ -15,29 +16,50 @@ enum hn_code hn_text_fail(struct hn_context *ctx, const struct hn_text *t, const
     return hn_fail(ctx, HN_DATA, "%s: line %lld: %s", t->path, (long long)t->number, what);
 }
 
-static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {
+FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t most, const char *what,
+                    const char *remedy, int64_t *bytes) {
     struct stat about;
-    FILE *file = fopen(t->path, "rb");
-    if (!file)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", t->path,
-                       strerror(errno));
-    enum hn_code code = HN_OK;
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > bytes_max)
-        code = hn_fail(ctx, HN_DATA, "%s: is not a text file of at most 1 GiB", t->path);
-    else if (!(t->text = hn_zalloc(ctx, about.st_size + 1, 1)))
-        code = ctx->code;
-    else if (fread(t->text, 1, (size_t)about.st_size, file) != (size_t)about.st_size)
-        code = hn_fail(ctx, HN_DATA, "%s: cannot be read", t->path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe must not block
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (!file) {
+        (void)hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; %s", path, strerror(errno), remedy);
+        if (fd >= 0)
+            (void)close(fd);
+        return NULL;
+    }
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= most) {
+        *bytes = about.st_size;
+        return file;
+    }
+    (void)hn_fail(ctx, HN_DATA, "%s: is not %s", path, what);
     (void)fclose(file);
-    if (code)
-        return code;
-    if (strlen(t->text) != (size_t)about.st_size)
+    return NULL;
+}
+
+char *hn_input_text(struct hn_context *ctx, const char *path, int64_t most, const char *what,
+                    const char *remedy, int64_t *bytes) {
+    FILE *file = hn_input_open(ctx, path, most, what, remedy, bytes);
+    char *text = file ? hn_zalloc(ctx, *bytes + 1, 1) : NULL;
+    if (text && fread(text, 1, (size_t)*bytes, file) != (size_t)*bytes) {
+        (void)hn_fail(ctx, HN_DATA, "%s: cannot be read", path);
+        hn_free(ctx, text);
+        text = NULL;
+    }
+    if (file)
+        (void)fclose(file);
+    return text;
+}
+
+static enum hn_code load(struct hn_context *ctx, struct hn_text *t) {
+    t->rest = t->text = hn_input_text(ctx, t->path, bytes_max, "a text file of at most 1 GiB",
+                                      "check the path", &t->bytes);
+    if (!t->text)
+        return ctx->code;
+    if (strlen(t->text) != (size_t)t->bytes)
         return hn_fail(ctx, HN_DATA, "%s: holds a zero byte; it is no text file", t->path);
-    t->bytes = about.st_size;
     t->lines = 1;
     for (const char *c = t->text; *c; c++)
         t->lines += *c == '\n';
-    t->rest = t->text;
     return HN_OK;
 }
 
@@ -94,6 +116,50 @@ enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *t, const cha
 
 enum hn_code hn_text_end(struct hn_context *ctx, struct hn_text *t) {
     return *t->word ? hn_text_fail(ctx, t, "there is more than the line should hold") : HN_OK;
+}
+
+static enum hn_code read_ends(struct hn_context *ctx, struct hn_text *t,
+                              const struct hn_edge_rules *rules, int32_t *from, int32_t *to) {
+    int64_t u, v, last = rules->first + rules->n - 1;
+    if (hn_text_number(ctx, t, "first node", rules->first, last, &u) ||
+        hn_text_number(ctx, t, "second node", rules->first, last, &v) || hn_text_end(ctx, t))
+        return ctx->code;
+    *from = (int32_t)(u - rules->first);
+    *to = (int32_t)(v - rules->first);
+    return rules->check ? rules->check(ctx, t, rules->data, *from, *to) : HN_OK;
+}
+
+enum hn_code hn_text_edges(struct hn_context *ctx, const char *folder, const char *name,
+                           const char *ending, const struct hn_edge_rules *rules,
+                           struct hn_graph *out) {
+    struct hn_text t;
+    int32_t *from = NULL, *to = NULL;
+    int64_t edges = 0;
+    enum hn_code code = hn_text_open(ctx, folder, name, ending, &t);
+    if (!code && (!(from = hn_alloc(ctx, t.lines, sizeof *from)) ||
+                  !(to = hn_alloc(ctx, t.lines, sizeof *to))))
+        code = hn_failure(ctx);
+    while (!code && hn_text_line(&t)) {
+        if (rules->comments && *t.word == '#')
+            continue;
+        code = read_ends(ctx, &t, rules, from + edges, to + edges);
+        edges++;
+    }
+    if (!code)
+        code = hn_graph_symmetric(ctx, rules->n, edges, from, to, out);
+    hn_free(ctx, from);
+    hn_free(ctx, to);
+    hn_text_close(ctx, &t);
+    return code;
+}
+
+enum hn_code hn_text_there(struct hn_context *ctx, const char *folder, const char *name,
+                           const char *ending, bool *there) {
+    struct stat about;
+    char *path = hn_format(ctx, "%s/%s%s", folder, name, ending);
+    *there = path && stat(path, &about) == 0;
+    hn_free(ctx, path);
+    return path ? HN_OK : ctx->code;
 }
 
 enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char *ending,

@@ -3,7 +3,17 @@
 #ifndef HN_DATASETS_TEXT_H
 #define HN_DATASETS_TEXT_H
 
-#include "core/context.h"
+#include "core/graph.h"
+
+#include <stdio.h>
+
+// Opens a regular file of at most `most` bytes and says how many it has. HN_DATA, for which NULL is
+// returned: "cannot be opened: ...; <remedy>", "is not <what>".
+HN_MUST_USE FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t most,
+                                const char *what, const char *remedy, int64_t *bytes);
+// The whole of such a file, ended by 0 and owned by the caller; NULL likewise.
+HN_MUST_USE char *hn_input_text(struct hn_context *ctx, const char *path, int64_t most,
+                                const char *what, const char *remedy, int64_t *bytes);
 
 // A file in memory. Owned: hn_text_close().
 struct hn_text {
@@ -32,6 +42,22 @@ HN_MUST_USE enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *
 // HN_DATA if the line holds more.
 HN_MUST_USE enum hn_code hn_text_end(struct hn_context *ctx, struct hn_text *t);
 
+// A file of edges, a line with two nodes each, as a graph of n nodes with both directions.
+struct hn_edge_rules {
+    int64_t first, n; // number of the first node in the file; nodes
+    bool comments;    // lines that begin with '#' are left out
+    // Optional: whether the edge of the line in work, of nodes counted from 0, may be.
+    enum hn_code (*check)(struct hn_context *ctx, const struct hn_text *t, const void *data,
+                          int64_t from, int64_t to);
+    const void *data;
+};
+HN_MUST_USE enum hn_code hn_text_edges(struct hn_context *ctx, const char *folder, const char *name,
+                                       const char *ending, const struct hn_edge_rules *rules,
+                                       struct hn_graph *out);
+
+// Whether there is such a file.
+HN_MUST_USE enum hn_code hn_text_there(struct hn_context *ctx, const char *folder, const char *name,
+                                       const char *ending, bool *there);
 // NAME of the one file NAME<ending> of the folder. Owned by the caller.
 HN_MUST_USE enum hn_code hn_text_find(struct hn_context *ctx, const char *folder,
                                       const char *ending, char **name);

@@ -1,9 +1,8 @@
 #include "datasets/vecs.h"
+#include "datasets/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { LENGTH_BYTES = 4, DIM_MAX = 1 << 20 };
 
@@ -39,37 +38,33 @@ static enum hn_code read_row(struct hn_context *ctx, const char *path, FILE *fil
 }
 
 // Rows and their length by the first one and the size of the file.
-static enum hn_code measure(struct hn_context *ctx, const char *path, FILE *file, int64_t width,
-                            int64_t *n, int64_t *d) {
-    struct stat about;
+static enum hn_code measure(struct hn_context *ctx, const char *path, FILE *file, int64_t bytes,
+                            int64_t width, int64_t *n, int64_t *d) {
     uint8_t first[LENGTH_BYTES];
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
-        return hn_fail(ctx, HN_DATA, "%s: is not a file", path);
     if (fread(first, 1, LENGTH_BYTES, file) != LENGTH_BYTES || fseek(file, 0, SEEK_SET) != 0)
         return hn_fail(ctx, HN_DATA, "%s: is too short to hold a row", path);
     *d = little_endian(first);
     if (*d < 1 || *d > DIM_MAX)
         return hn_fail(ctx, HN_DATA, "%s: row 0 says it has %lld values; 1 to %d are read", path,
                        (long long)*d, DIM_MAX);
-    *n = about.st_size / (LENGTH_BYTES + *d * width);
-    if (about.st_size % (LENGTH_BYTES + *d * width))
+    *n = bytes / (LENGTH_BYTES + *d * width);
+    if (bytes % (LENGTH_BYTES + *d * width))
         return hn_fail(ctx, HN_DATA,
                        "%s: row %lld is cut short: %lld bytes are no whole number of rows of %lld "
                        "values",
-                       path, (long long)*n, (long long)about.st_size, (long long)*d);
+                       path, (long long)*n, (long long)bytes, (long long)*d);
     return HN_OK;
 }
 
 enum hn_code hn_vecs_read(struct hn_context *ctx, const char *path, float **x, int64_t *n,
                           int64_t *d) {
-    int64_t width = ends_in(path, ".bvecs") ? 1 : 4;
+    int64_t width = ends_in(path, ".bvecs") ? 1 : 4, bytes;
     uint8_t *row = NULL;
     *x = NULL;
-    FILE *file = fopen(path, "rb");
+    FILE *file = hn_input_open(ctx, path, INT64_MAX, "a file", "check the path", &bytes);
     if (!file)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; check the path", path,
-                       strerror(errno));
-    enum hn_code code = measure(ctx, path, file, width, n, d);
+        return ctx->code;
+    enum hn_code code = measure(ctx, path, file, bytes, width, n, d);
     if (code == HN_OK && (!(*x = hn_alloc(ctx, *n * *d, sizeof **x)) ||
                           !(row = hn_alloc(ctx, LENGTH_BYTES + *d * width, 1))))
         code = ctx->code;
