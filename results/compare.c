@@ -26,19 +26,18 @@ static int64_t add_line(struct work *w, const char *table, const struct hn_colum
     struct hn_comparison *c = w->out;
     if (hn_grow(w->ctx, &c->line, &c->line_capacity, c->n_lines + 1, sizeof *c->line))
         return -1;
-    enum hn_value_kind kind = hn_value_kind(column);
     bool by_name = strcmp(table, "runs") == 0 || strcmp(table, "snapshots") == 0;
-    const struct hn_gate *gate = hn_compare_gate(w->options, by_name ? column->name : NULL, kind);
+    const struct hn_gate *gate =
+        hn_compare_gate(w->options, by_name ? column->name : NULL, column->role);
     bool status = strcmp(column->name, "status") == 0;
-    bool held = kind == HN_VALUE_COUNTER || kind == HN_VALUE_QUALITY;
+    bool held = hn_gate_group(column->role) && column->role != HN_ROLE_TIME;
     c->line[c->n_lines] =
         (struct hn_compare_line){.table = table,
                                  .name = column->name,
-                                 .kind = kind,
+                                 .role = column->role,
                                  .direction = column->direction,
                                  .gate = gate,
                                  .gated = gate || status || (held && w->options->n_gates == 0),
-                                 .binned = column->role == HN_ROLE_BINNED,
                                  .text = column->kind == HN_COLUMN_TEXT,
                                  .base_row = -1,
                                  .now_row = -1};
@@ -71,7 +70,7 @@ static enum hn_code differs(struct work *w, const struct hn_compare_change *chan
     bool lost = isnan(change->to);
     line->differ++;
     line->failed += change->failed;
-    w->out->differ += line->kind != HN_VALUE_MACHINE || line->gate;
+    w->out->differ += !hn_gate_by_name(line->role) || line->gate;
     w->out->failed += change->failed;
     bool first = line->base_row < 0, first_failed = change->failed && line->failed == 1;
     if (first || first_failed || lost ||
@@ -98,9 +97,9 @@ static enum hn_code compare_numbers(struct work *w, struct place at, double from
         return HN_OK;
     line->compared++;
     w->out->values++;
-    bool exact = line->kind == HN_VALUE_COUNTER;
+    bool exact = line->role == HN_ROLE_COUNTER;
     double tolerance = exact ? 0
-                       : line->binned
+                       : line->role == HN_ROLE_BINNED
                            ? hn_compare_binned
                            : hn_compare_relative * fmax(fabs(from), fabs(to)) + hn_compare_absolute;
     bool same = !isnan(to) && !(from < to || from > to); // infinities have no difference
@@ -160,8 +159,8 @@ static enum hn_code open_columns(struct work *w, const char *name, const struct 
                                  const struct hn_table *now, struct columns *out) {
     *out = (struct columns){.base = base, .now = now, .first_line = w->out->n_lines};
     for (int c = 0; c < base->n_columns && out->n < 512; c++) {
-        enum hn_value_kind kind = hn_value_kind(&base->column[c]);
-        if (kind == HN_VALUE_NAME || kind == HN_VALUE_TIME)
+        enum hn_role role = base->column[c].role;
+        if (role == HN_ROLE_IDENTITY || role == HN_ROLE_SETTING || role == HN_ROLE_TIME)
             continue;
         out->column[out->n] = c;
         out->other[out->n++] = hn_table_find(now, base->column[c].name);

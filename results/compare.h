@@ -30,11 +30,10 @@ struct hn_compare_options {
 // All values of one column of one table, or of one array.
 struct hn_compare_line {
     const char *table, *name; // borrowed from BASE
-    enum hn_value_kind kind;
+    enum hn_role role;
     enum hn_direction direction;
     const struct hn_gate *gate; // NULL: none was given for it
-    bool gated, binned;         // binned: read off a histogram
-    bool text;                  // it can only be equal or not
+    bool gated, text;           // text: it can only be equal or not
     int64_t compared, differ, failed;
     // The change that is worst (or largest, where nothing fails): rows of hn_compare_cells().
     double worst, from, to; // worst: how much worse, relative to `from` where that is not 0
@@ -99,10 +98,10 @@ HN_MUST_USE enum hn_code hn_compare_times(struct hn_context *ctx, const struct h
                                           int64_t n_base, const struct hn_results *now,
                                           int64_t n_now, const struct hn_compare_options *options,
                                           struct hn_comparison *out);
-// The gate for a column of that kind, or NULL: the last one that names it, else the last that names
+// The gate for a column of that role, or NULL: the last one that names it, else the last that names
 // its group. name: NULL where gates do not go by it (they name columns of /runs and /snapshots).
 const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, const char *name,
-                                      enum hn_value_kind kind);
+                                      enum hn_role role);
 
 // HN_USAGE for a gate that names no column of BASE, or cannot hold the one it names.
 HN_MUST_USE enum hn_code hn_compare_check_gates(struct hn_context *ctx,

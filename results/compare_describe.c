@@ -9,8 +9,9 @@ void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size
         snprintf(text, size, "not gated");
     else if (line->gate)
         snprintf(text, size, "%s", strchr(line->gate->text, ':') + 1);
-    else if (line->kind == HN_VALUE_QUALITY)
-        snprintf(text, size, "to %g", line->binned ? hn_compare_binned : hn_compare_relative);
+    else if (line->role == HN_ROLE_BINNED || line->role == HN_ROLE_QUALITY)
+        snprintf(text, size, "to %g",
+                 line->role == HN_ROLE_BINNED ? hn_compare_binned : hn_compare_relative);
     else
         snprintf(text, size, "exact");
 }
@@ -116,7 +117,7 @@ static json_t *row(const char *metric, const char *gate, int64_t values, int64_t
 
 // Whether a column has a row of its own.
 static bool shown(const struct hn_compare_line *line) {
-    bool machine = line->kind == HN_VALUE_MACHINE && !line->gate; // differs from run to run
+    bool machine = hn_gate_by_name(line->role) && !line->gate; // differs from run to run
     bool asked = line->gate && strcmp(line->gate->metric, line->name) == 0;
     return (line->differ > 0 && !machine) || (asked && line->compared > 0);
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, const char *name,
-                                      enum hn_value_kind kind) {
-    const char *group = hn_value_group(kind);
+                                      enum hn_role role) {
+    const char *group = hn_gate_group(role);
     const struct hn_gate *named = NULL, *grouped = NULL;
     for (int64_t i = 0; i < options->n_gates; i++) {
         const struct hn_gate *gate = &options->gate[i];
@@ -22,8 +22,8 @@ const struct hn_gate *hn_compare_gate(const struct hn_compare_options *options, 
 }
 
 static bool is_group(const char *metric) {
-    for (int kind = HN_VALUE_NAME; kind <= HN_VALUE_MACHINE; kind++) {
-        const char *group = hn_value_group((enum hn_value_kind)kind);
+    for (int role = 0; role < HN_ROLES; role++) {
+        const char *group = hn_gate_group((enum hn_role)role);
         if (group && strcmp(metric, group) == 0)
             return true;
     }

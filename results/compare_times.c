@@ -242,7 +242,7 @@ static void set_gates(const struct hn_comparison *c, const struct hn_compare_opt
                       struct hn_compare_time *time, struct hn_time_pair *pair) {
     const struct hn_column *column = column_of(&c->base->runs, time->metric);
     const struct hn_gate *gate =
-        column ? hn_compare_gate(options, column->name, hn_value_kind(column)) : NULL;
+        column ? hn_compare_gate(options, column->name, column->role) : NULL;
     bool enough = time->n_base >= HN_COMPARE_FEWEST && time->n_now >= HN_COMPARE_FEWEST;
     time->gated = c->comparable && (gate || options->n_gates == 0);
     time->tested = time->gated && enough;

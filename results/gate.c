@@ -4,25 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum hn_value_kind hn_value_kind(const struct hn_column *column) {
-    switch (column->role) {
-    case HN_ROLE_IDENTITY:
-    case HN_ROLE_SETTING: return HN_VALUE_NAME;
-    case HN_ROLE_COUNTER: return HN_VALUE_COUNTER;
-    case HN_ROLE_TIME: return HN_VALUE_TIME;
-    case HN_ROLE_MACHINE:
-    case HN_ROLE_DERIVED: return HN_VALUE_MACHINE;
-    default: return HN_VALUE_QUALITY;
-    }
-}
-
-const char *hn_value_group(enum hn_value_kind kind) {
-    switch (kind) {
-    case HN_VALUE_COUNTER: return "counters";
-    case HN_VALUE_QUALITY: return "quality";
-    case HN_VALUE_TIME: return "times";
-    default: return NULL;
-    }
+const char *hn_gate_group(enum hn_role role) {
+    static const char *const groups[HN_ROLES] = {[HN_ROLE_COUNTER] = "counters",
+                                                 [HN_ROLE_QUALITY] = "quality",
+                                                 [HN_ROLE_BINNED] = "quality",
+                                                 [HN_ROLE_TIME] = "times"};
+    return groups[role];
 }
 
 static enum hn_code no_gate(struct hn_context *ctx, const char *text, const char *what) {
@@ -69,8 +56,8 @@ static enum hn_code forbids_better(struct hn_context *ctx, const struct hn_gate 
 
 enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
                            const struct hn_column *column) {
-    enum hn_value_kind kind = hn_value_kind(column);
-    if (kind == HN_VALUE_NAME || column->kind == HN_COLUMN_TEXT)
+    bool named = column->role == HN_ROLE_IDENTITY || column->role == HN_ROLE_SETTING;
+    if (named || column->kind == HN_COLUMN_TEXT)
         return hn_fail(ctx, HN_USAGE, "--gate %s: %s names what was run and is no measurement",
                        gate->text, column->name);
     if (column->role == HN_ROLE_DERIVED)
@@ -78,7 +65,7 @@ enum hn_code hn_gate_check(struct hn_context *ctx, const struct hn_gate *gate,
                        "--gate %s: %s is derived from cost_g and has no samples of "
                        "its own; gate cost_g",
                        gate->text, column->name);
-    if (kind == HN_VALUE_TIME && (!gate->percent || gate->side > HN_GATE_RISE))
+    if (column->role == HN_ROLE_TIME && (!gate->percent || gate->side > HN_GATE_RISE))
         return hn_fail(ctx, HN_USAGE,
                        "--gate %s: a time is gated by the least slowdown that counts, in percent, "
                        "e.g. %s:5%%",

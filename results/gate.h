@@ -23,17 +23,12 @@ struct hn_gate {
     enum hn_gate_side side;
 };
 
-// How the values of a column are compared.
-enum hn_value_kind {
-    HN_VALUE_NAME,    // names the cell, or describes the run: not at all
-    HN_VALUE_COUNTER, // exactly
-    HN_VALUE_QUALITY, // to the tolerance of floats
-    HN_VALUE_TIME,    // cost_s and cost_g, by their samples in /timing
-    HN_VALUE_MACHINE  // depends on the machine and has no samples: shown, gated by name alone
-};
-enum hn_value_kind hn_value_kind(const struct hn_column *column);
-// "counters", "quality", "times", or NULL.
-const char *hn_value_group(enum hn_value_kind kind);
+// The group of the columns of a role: "counters", "quality", "times", or NULL.
+const char *hn_gate_group(enum hn_role role);
+// Whether values depend on the machine and have no samples: shown, gated by name alone.
+static inline bool hn_gate_by_name(enum hn_role role) {
+    return role == HN_ROLE_MACHINE || role == HN_ROLE_DERIVED;
+}
 
 // HN_USAGE, with the grammar, for an invalid text. Whether the metric exists is not checked.
 HN_MUST_USE enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text,

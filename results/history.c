@@ -33,7 +33,7 @@ struct history {
     struct hn_context *ctx;
     const char *metric;
     char units[32];
-    enum hn_value_kind kind;
+    enum hn_role role;
     struct past *past;
     int64_t n_past, n_used;
     struct point *point;
@@ -129,7 +129,7 @@ static enum hn_code take_points(struct history *h, const struct hn_results *r, i
     copy_text(past->commit, 8, hn_results_get_env(r, "git_commit"));
     copy_text(past->machine, sizeof past->machine, hn_results_get_env(r, "machine_class"));
     copy_text(h->units, sizeof h->units, r->runs.column[c].units);
-    h->kind = hn_value_kind(&r->runs.column[c]);
+    h->role = r->runs.column[c].role;
     past->used = true;
     for (int64_t row = 0; row < r->runs.rows; row++) {
         double value = hn_table_real(&r->runs, row, h->metric);
@@ -170,7 +170,7 @@ static int64_t newest(const struct history *h) {
 // What depends on the machine is drawn for machines of the newest file's kind.
 static void leave_machines_out(struct history *h) {
     int64_t last = newest(h);
-    bool machine = h->kind == HN_VALUE_TIME || h->kind == HN_VALUE_MACHINE;
+    bool machine = h->role == HN_ROLE_TIME || hn_gate_by_name(h->role);
     h->n_used = 0;
     for (int64_t i = 0; i < h->n_past; i++) {
         struct past *past = &h->past[i];
