@@ -24,7 +24,7 @@ static const struct hn_option ab_options[] = {
     {0},
 };
 
-static enum hn_code compare(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code compare(struct hn_context *ctx, const struct hn_call *call,
                             const struct ab_params *p, const struct hn_alternate *r,
                             const struct hn_gate *gate) {
     struct hn_compare_options options = {.gate = gate,
@@ -35,7 +35,7 @@ static enum hn_code compare(struct hn_context *ctx, const struct hn_common *comm
     if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c))
         return ctx->code;
     enum hn_code code = HN_OK;
-    if (common->json)
+    if (call->json)
         code = hn_compare_json(ctx, &c, stdout);
     else
         hn_compare_print(&c, stdout);
@@ -46,10 +46,8 @@ static enum hn_code compare(struct hn_context *ctx, const struct hn_common *comm
     return code;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    const struct ab_params *p = params;
-    (void)n_args;
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    const struct ab_params *p = call->params;
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
     const char *set[24] = {"figures=none"}; // a --set of the user comes later and wins
@@ -57,14 +55,14 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
         return hn_fail(ctx, HN_USAGE, "--set: more than 20 of them");
     for (int64_t i = 0; i < p->set.count; i++)
         set[i + 1] = p->set.item[i];
-    struct hn_alternate_spec spec = {.old = args[0],
-                                     .new = args[1],
+    struct hn_alternate_spec spec = {.old = call->args[0],
+                                     .new = call->args[1],
                                      .job = p->job,
                                      .set = set,
                                      .n_set = p->set.count + 1,
                                      .rounds = p->rounds,
-                                     .threads = p->threads == INT64_MIN ? 0 : p->threads,
-                                     .quiet = common->quiet};
+                                     .threads = hn_given(p->threads, 0),
+                                     .quiet = call->quiet};
     struct hn_alternate rounds = {0};
     struct hn_gate *gate = hn_alloc(ctx, p->gate.count, sizeof *gate);
     enum hn_code code = gate ? HN_OK : HN_MEMORY;
@@ -73,7 +71,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
     if (code == HN_OK)
         code = hn_alternate_run(ctx, &spec, &rounds);
     if (code == HN_OK)
-        code = compare(ctx, common, p, &rounds, gate);
+        code = compare(ctx, call, p, &rounds, gate);
     hn_alternate_free(ctx, &rounds);
     hn_free(ctx, gate);
     return code;

@@ -210,12 +210,10 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_ar
     return HN_OK;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    struct work w = {.p = params, .rows = common->json ? json_array() : NULL};
-    enum hn_code code = check_names(ctx, n_args, args);
-    if (w.p->threads != INT64_MIN)
-        ctx->threads = (int)w.p->threads;
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    struct work w = {.p = call->params, .rows = call->json ? json_array() : NULL};
+    enum hn_code code = check_names(ctx, call->n_args, call->args);
+    ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     if (code == HN_OK && !w.rows) {
         printf("%s kernels, %s scans, %d threads; best = the time at the ceiling, measured just "
                "before\n",
@@ -223,7 +221,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
         hn_record_print(bench_columns, NULL, stdout);
     }
     if (code == HN_OK)
-        code = run_kernels(ctx, &w, n_args, args);
+        code = run_kernels(ctx, &w, call->n_args, call->args);
     if (code == HN_OK && w.rows)
         code = hn_json_print(ctx, json_pack("{s:O}", "kernels", w.rows), stdout);
     json_decref(w.rows);

@@ -65,12 +65,12 @@ static enum hn_code write_report(struct hn_context *ctx, const char *path, const
     return HN_OK;
 }
 
-static enum hn_code report(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code report(struct hn_context *ctx, const struct hn_call *call,
                            const struct compare_params *p, const struct hn_comparison *c) {
     enum hn_code code = HN_OK;
-    if (common->json)
+    if (call->json)
         code = hn_compare_json(ctx, c, stdout);
-    else if (!common->quiet)
+    else if (!call->quiet)
         hn_compare_print(c, stdout);
     if (code == HN_OK)
         code = write_report(ctx, p->markdown, "a", c, hn_compare_markdown);
@@ -92,7 +92,7 @@ static enum hn_code parse_gates(struct hn_context *ctx, const struct compare_par
     return HN_OK;
 }
 
-static enum hn_code compare_files(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *call,
                                   const struct compare_params *p, const char **args,
                                   const struct hn_gate *gate) {
     struct hn_results base = {0}, now = {0};
@@ -108,7 +108,7 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_common
     if (code == HN_OK)
         code = hn_compare(ctx, &base, 1, &now, 1, &options, &c);
     if (code == HN_OK)
-        code = report(ctx, common, p, &c);
+        code = report(ctx, call, p, &c);
     hn_comparison_free(ctx, &c);
     hn_results_free(ctx, &base);
     hn_results_free(ctx, &now);
@@ -116,21 +116,21 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_common
 }
 
 // A baseline that is not there yet, as on the first run of a new project.
-static enum hn_code no_baseline(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code no_baseline(struct hn_context *ctx, const struct hn_call *call,
                                 const struct compare_params *p, const char *path) {
     if (p->if_no_baseline == 0)
         return hn_fail(ctx, HN_NOTHING,
                        "%s: no baseline: nothing was compared (--if-no-baseline=ok lets that pass)",
                        path);
-    if (common->json)
+    if (call->json)
         printf("{\n  \"schema\": \"hardneg-compare\",\n  \"schema_version\": 1,\n"
                "  \"verdict\": \"nothing\",\n  \"message\": \"no baseline\"\n}\n");
-    else if (!common->quiet)
+    else if (!call->quiet)
         printf("NOTHING COMPARED: there is no baseline yet\n");
     return HN_OK;
 }
 
-static enum hn_code draw_history(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *call,
                                  const struct compare_params *p, const struct hn_gate *gate) {
     const char *metric = p->metric ? p->metric : p->gate.count > 0 ? gate[0].metric : "cost_s";
     const char *output = p->output ? p->output : p->history;
@@ -138,25 +138,24 @@ static enum hn_code draw_history(struct hn_context *ctx, const struct hn_common 
     if (hn_history_collect(ctx, p->history, metric, &past))
         return ctx->code;
     enum hn_code code = hn_figure_draw(ctx, &hn_history, &past, output, "svg", NULL);
-    if (code == HN_OK && !common->quiet)
+    if (code == HN_OK && !call->quiet)
         fprintf(stderr, "%s/%s.svg\n", output, hn_history.id);
     hn_results_free(ctx, &past);
     return code;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    const struct compare_params *p = params;
-    if (n_args == 1 || (n_args == 0 && !p->history))
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    const struct compare_params *p = call->params;
+    if (call->n_args == 1 || (call->n_args == 0 && !p->history))
         return hn_fail(ctx, HN_USAGE, "give two results files, BASE and NEW, or --history DIR");
     struct hn_gate *gate = hn_alloc(ctx, p->gate.count, sizeof *gate);
     enum hn_code code = gate ? parse_gates(ctx, p, gate) : HN_MEMORY;
     // The drawing comes first: a failed gate is when one wants to see it.
     if (code == HN_OK && p->history)
-        code = draw_history(ctx, common, p, gate);
-    if (code == HN_OK && n_args == 2)
-        code = access(args[0], F_OK) != 0 ? no_baseline(ctx, common, p, args[0])
-                                          : compare_files(ctx, common, p, args, gate);
+        code = draw_history(ctx, call, p, gate);
+    if (code == HN_OK && call->n_args == 2)
+        code = access(call->args[0], F_OK) != 0 ? no_baseline(ctx, call, p, call->args[0])
+                                                : compare_files(ctx, call, p, call->args, gate);
     hn_free(ctx, gate);
     return code;
 }

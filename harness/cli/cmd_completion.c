@@ -91,15 +91,13 @@ static void print_zsh(void) {
           stdout);
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    (void)common, (void)params, (void)n_args;
-    if (strcmp(args[0], "bash") == 0)
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    if (strcmp(call->args[0], "bash") == 0)
         print_bash();
-    else if (strcmp(args[0], "zsh") == 0)
+    else if (strcmp(call->args[0], "zsh") == 0)
         print_zsh();
     else
-        return hn_fail(ctx, HN_USAGE, "unknown shell '%s': bash or zsh", args[0]);
+        return hn_fail(ctx, HN_USAGE, "unknown shell '%s': bash or zsh", call->args[0]);
     return HN_OK;
 }
 

@@ -163,21 +163,17 @@ static enum hn_code print_json(struct hn_context *ctx, const struct hn_checkup *
                          stdout);
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    const struct doctor_params *p = params;
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    const struct doctor_params *p = call->params;
     struct hn_checkup c = {.noise = NAN};
-    (void)n_args;
-    (void)args;
-    if (p->threads != INT64_MIN)
-        ctx->threads = (int)p->threads;
+    ctx->threads = (int)hn_given(p->threads, ctx->threads);
     hn_checkup_host(&c, ctx->threads);
     enum hn_code code = add_rates(ctx, &c);
     if (code == HN_OK && !p->no_noise)
         code = add_noise(ctx, p, &c);
     if (code)
         return code;
-    if (common->json)
+    if (call->json)
         return print_json(ctx, &c);
     print_checkup(&c);
     return HN_OK;

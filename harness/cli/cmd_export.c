@@ -97,16 +97,13 @@ static enum hn_code write_table(struct hn_context *ctx, const struct hn_table *t
     return HN_OK;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    (void)common;
-    (void)n_args;
-    const struct export_params *p = params;
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    const struct export_params *p = call->params;
     struct hn_results r = {0};
-    enum hn_code code = hn_results_open(ctx, args[0], &r);
+    enum hn_code code = hn_results_open(ctx, call->args[0], &r);
     if (code == HN_OK) {
         const struct hn_table *t = find_table(&r, p->table);
-        code = t ? write_table(ctx, t, p->output) : no_table(ctx, &r, args[0], p->table);
+        code = t ? write_table(ctx, t, p->output) : no_table(ctx, &r, call->args[0], p->table);
     }
     hn_results_free(ctx, &r);
     return code;

@@ -59,20 +59,17 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_import
     return HN_OK;
 }
 
-static enum hn_code run_import(struct hn_context *ctx, const struct hn_common *common, void *params,
-                               int n_args, const char **args) {
-    const struct hn_import *o = params;
+static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *call) {
+    const struct hn_import *o = call->params;
     int64_t n, d;
-    (void)n_args;
-    (void)args;
     if (check_options(ctx, o))
         return ctx->code;
     char *version = hn_format(ctx, "hardneg %s", hn_version);
     enum hn_code code = version ? hn_import(ctx, o, version, &n, &d) : ctx->code;
     hn_free(ctx, version);
-    if (code == HN_OK && !common->quiet)
+    if (code == HN_OK && !call->quiet)
         fprintf(stderr, "%s: step %lld, %lld items, %lld dims\n", o->output,
-                o->step == INT64_MIN ? 0LL : (long long)o->step, (long long)n, (long long)d);
+                (long long)hn_given(o->step, 0), (long long)n, (long long)d);
     return code;
 }
 
@@ -93,6 +90,4 @@ const struct hn_command hn_cmd_import = {
                 "hardneg import --linqs datasets/cora -o cora.h5",
     .options = import_options,
     .params_size = sizeof(struct hn_import),
-    .min_args = 0,
-    .max_args = 0,
     .run = run_import};

@@ -90,15 +90,12 @@ static json_t *describe(const struct hn_snapshot_info *i) {
         "split", i->has_split, "graph", i->has_graph, "features", i->has_features);
 }
 
-static enum hn_code run_info(struct hn_context *ctx, const struct hn_common *common, void *params,
-                             int n_args, const char **args) {
+static enum hn_code run_info(struct hn_context *ctx, const struct hn_call *call) {
     struct hn_snapshot *s;
-    (void)params;
-    (void)n_args;
-    enum hn_code code = hn_snapshot_open(ctx, args[0], &s);
+    enum hn_code code = hn_snapshot_open(ctx, call->args[0], &s);
     if (code != HN_OK)
         return code;
-    if (common->json)
+    if (call->json)
         code = hn_json_print(ctx, describe(hn_snapshot_info(s)), stdout);
     else
         print_table(hn_snapshot_info(s));

@@ -161,15 +161,13 @@ static void print_entry(const json_t *e) {
     }
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const char *names[LISTS];
     bool wanted[LISTS] = {false};
-    (void)params;
     for (int k = 0; k < LISTS; k++)
         names[k] = lists[k].name;
-    for (int i = 0; i < n_args; i++) {
-        int64_t k = hn_name_find(ctx, "list", args[i], names, LISTS,
+    for (int i = 0; i < call->n_args; i++) {
+        int64_t k = hn_name_find(ctx, "list", call->args[i], names, LISTS,
                                  ": samplers, losses, weightings, metrics or figures");
         if (k < 0)
             return ctx->code;
@@ -177,9 +175,9 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, 
     }
     json_t *all = json_object();
     for (int k = 0; k < LISTS; k++)
-        if (wanted[k] || n_args == 0)
+        if (wanted[k] || call->n_args == 0)
             json_object_set_new(all, lists[k].name, lists[k].entries());
-    if (common->json)
+    if (call->json)
         return hn_json_print(ctx, all, stdout);
     const char *name;
     json_t *entries;

@@ -95,9 +95,8 @@ static void put_environment(void) {
     }
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    (void)ctx, (void)common, (void)params, (void)n_args, (void)args;
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    (void)ctx, (void)call;
     printf(".TH HARDNEG 1 \"\" \"hardneg %s\" \"User Commands\"\n", hn_version);
     puts(".SH NAME\nhardneg \\- a yardstick for mini\\-batch and negative samplers in contrastive "
          "learning");

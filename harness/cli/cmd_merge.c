@@ -44,33 +44,32 @@ static enum hn_code end(struct hn_context *ctx, const struct hn_merge_summary *s
     return HN_OK;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    const struct merge_params *p = params;
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    const struct merge_params *p = call->params;
     struct hn_results out = {0};
     struct hn_merge_summary summary = {0};
     if (!p->output)
         return hn_fail(ctx, HN_USAGE, "no output: give the merged file with -o results.h5");
-    struct hn_results *part = hn_zalloc(ctx, n_args, sizeof *part);
+    struct hn_results *part = hn_zalloc(ctx, call->n_args, sizeof *part);
     enum hn_code code = part ? HN_OK : HN_MEMORY;
-    for (int i = 0; code == HN_OK && i < n_args; i++)
-        code = read_part(ctx, args[i], &part[i]);
+    for (int i = 0; code == HN_OK && i < call->n_args; i++)
+        code = read_part(ctx, call->args[i], &part[i]);
     if (code == HN_OK)
-        code = hn_merge(ctx, part, args, n_args, &out, &summary);
+        code = hn_merge(ctx, part, call->args, call->n_args, &out, &summary);
     if (code == HN_OK)
-        code = hn_command_describe(ctx, common, &out);
+        code = hn_results_set(ctx, &out, "argv", call->line);
     if (code == HN_OK)
         code = hn_results_write(ctx, &out, p->output);
     if (code == HN_OK) {
         if (summary.repeated)
             hn_note(ctx, "%" PRId64 " cells are in more than one part: the first is taken",
                     summary.repeated);
-        if (!common->quiet)
+        if (!call->quiet)
             fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " cells from %d parts\n", p->output,
-                    summary.cells - summary.missing, summary.cells, n_args);
+                    summary.cells - summary.missing, summary.cells, call->n_args);
         code = end(ctx, &summary);
     }
-    for (int i = 0; part && i < n_args; i++)
+    for (int i = 0; part && i < call->n_args; i++)
         hn_results_free(ctx, &part[i]);
     hn_free(ctx, part);
     hn_results_free(ctx, &out);

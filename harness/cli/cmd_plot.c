@@ -66,7 +66,7 @@ static enum hn_code find_figure(struct hn_context *ctx, const char *id,
 
 struct plotting {
     struct hn_context *ctx;
-    const struct hn_common *common;
+    const struct hn_call *call;
     const struct plot_params *params;
     const struct hn_results *results;
     const char *folder;
@@ -76,7 +76,7 @@ static enum hn_code draw(const struct plotting *p, const struct hn_figure *figur
     const char *term = terms[p->params->term];
     enum hn_code code =
         hn_figure_draw(p->ctx, figure, p->results, p->folder, term, p->params->style);
-    if (code == HN_OK && strcmp(term, "dumb") != 0 && !p->common->quiet)
+    if (code == HN_OK && strcmp(term, "dumb") != 0 && !p->call->quiet)
         printf("%s/%s.%s\n", p->folder, figure->id, term);
     return code;
 }
@@ -115,18 +115,16 @@ static enum hn_code draw_all(const struct plotting *p, const char *file) {
                    file);
 }
 
-static enum hn_code plot_run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                             int n_args, const char **args) {
-    (void)n_args;
-    struct plot_params *own = params;
+static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call) {
+    struct plot_params *own = call->params;
     struct hn_results results = {0};
-    char *file = hn_results_path(ctx, args[0]);
+    char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? find_folder(ctx, file, own->output) : NULL;
     enum hn_code code = folder ? hn_results_read(ctx, file, &results) : ctx->code;
     if (code == HN_OK)
         code = make_folder(ctx, folder);
     if (code == HN_OK) {
-        struct plotting p = {ctx, common, own, &results, folder};
+        struct plotting p = {ctx, call, own, &results, folder};
         code = own->figure.count > 0 ? draw_named(&p) : draw_all(&p, file);
     }
     hn_results_free(ctx, &results);

@@ -78,18 +78,16 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *
     return hn_file_commit(ctx, &html) ? ctx->code : hn_fail(ctx, code, "%s", complaint);
 }
 
-static enum hn_code report_run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                               int n_args, const char **args) {
-    (void)n_args;
-    struct report_params *own = params;
+static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *call) {
+    struct report_params *own = call->params;
     struct hn_results results = {0};
     struct paths paths = {0};
-    enum hn_code code = find_paths(ctx, args[0], own->output, &paths);
+    enum hn_code code = find_paths(ctx, call->args[0], own->output, &paths);
     if (code == HN_OK)
         code = hn_results_read(ctx, paths.file, &results);
     if (code == HN_OK)
         code = write_page(ctx, &results, &paths);
-    if (code == HN_OK && !common->quiet)
+    if (code == HN_OK && !call->quiet)
         printf("%s\n", paths.page);
     hn_results_free(ctx, &results);
     free_paths(ctx, &paths);

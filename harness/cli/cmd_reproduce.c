@@ -64,7 +64,7 @@ enum { BOOKS_MAX = 32, ENTRIES_MAX = 512 };
 
 // Everything that is open while the command runs.
 struct work {
-    const struct hn_common *common;
+    const struct hn_call *call;
     const struct reproduce_params *p;
     struct hn_claim_book book[BOOKS_MAX];
     int64_t books;
@@ -191,7 +191,7 @@ static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
                                               e->source, "kind", hn_claim_kinds[e->kind], "claims",
                                               (json_int_t)e->claims, "missing", why));
     }
-    if (code == HN_OK && w->common->json)
+    if (code == HN_OK && w->call->json)
         code = hn_json_print(ctx, json_pack("{s:O}", "entries", rows), stdout);
     else if (code == HN_OK)
         hn_records_print(list_columns, rows, stdout);
@@ -258,7 +258,7 @@ static enum hn_code merge(struct hn_context *ctx, struct work *w, const struct h
 static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct hn_results *r,
                                   const char *format, const char *id) {
     char *path = hn_format(ctx, format, w->rep.folder, id);
-    enum hn_code code = path ? hn_command_describe(ctx, w->common, r) : ctx->code;
+    enum hn_code code = path ? hn_results_set(ctx, r, "argv", w->call->line) : ctx->code;
     if (code == HN_OK)
         code = hn_results_set(ctx, r, "status", "complete");
     for (int64_t i = 0; i < w->rep.env.n_env && !code; i++)
@@ -335,10 +335,10 @@ static enum hn_code reproduce(struct hn_context *ctx, struct work *w,
         code = hn_claims_judge(ctx, entry, given ? given : &r, why, outcome);
     if (code == HN_OK) {
         w->outcomes++;
-        if (!w->common->json)
+        if (!w->call->json)
             hn_claims_print(outcome);
         const struct hn_results *judged = given ? given : &r;
-        if (!w->common->json && entry->kind == HN_KIND_TRAINING && judged->runs.rows > 0 && !*why)
+        if (!w->call->json && entry->kind == HN_KIND_TRAINING && judged->runs.rows > 0 && !*why)
             code = print_training(ctx, judged);
         fflush(stdout);
         if (!given && code == HN_OK)
@@ -356,7 +356,7 @@ static enum hn_code finish(struct hn_context *ctx, struct work *w) {
 }
 
 static enum hn_code tell(struct hn_context *ctx, const struct work *w) {
-    if (!w->common->json) {
+    if (!w->call->json) {
         if (w->outcomes > 1)
             hn_claims_print_summary(w->outcome, w->outcomes);
         return HN_OK;
@@ -383,7 +383,7 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
         code = finish(ctx, w);
     if (code == HN_OK)
         code = tell(ctx, w);
-    if (code == HN_OK && !w->p->results && !w->common->quiet)
+    if (code == HN_OK && !w->p->results && !w->call->quiet)
         fprintf(stderr, "%s/results.h5: %" PRId64 " cells and the claims\n", w->rep.folder,
                 w->keys);
     hn_results_free(ctx, &given);
@@ -403,31 +403,29 @@ static void close_work(struct hn_context *ctx, struct work *w) {
     hn_free(ctx, w->outcome);
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    const struct reproduce_params *p = params;
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    const struct reproduce_params *p = call->params;
     if (p->quick && p->full)
         return hn_fail(ctx, HN_USAGE, "--quick and --full exclude each other: give one");
-    if (p->threads != INT64_MIN)
-        ctx->threads = (int)p->threads;
+    ctx->threads = (int)hn_given(p->threads, ctx->threads);
     struct work *w = hn_zalloc(ctx, 1, sizeof *w);
     if (!w)
         return ctx->code;
-    w->common = common;
+    w->call = call;
     w->p = p;
     w->rep = (struct hn_reproduce){.folder = p->output,
                                    .data = p->data,
                                    .effort = p->quick  ? HN_EFFORT_QUICK
                                              : p->full ? HN_EFFORT_FULL
                                                        : HN_EFFORT_USUAL,
-                                   .seeds = p->seeds == INT64_MIN ? 0 : p->seeds,
-                                   .workers = p->workers == INT64_MIN ? 0 : (int)p->workers,
+                                   .seeds = hn_given(p->seeds, 0),
+                                   .workers = (int)hn_given(p->workers, 0),
                                    .term = strcmp(terms[p->term], "none") ? terms[p->term] : NULL,
-                                   .quiet = common->quiet,
-                                   .verbose = common->verbose};
+                                   .quiet = call->quiet,
+                                   .verbose = call->verbose};
     enum hn_code code = read_books(ctx, w);
     if (code == HN_OK)
-        code = choose(ctx, w, n_args, args);
+        code = choose(ctx, w, call->n_args, call->args);
     if (code == HN_OK)
         code = p->list ? list_entries(ctx, w) : reproduce_all(ctx, w);
     close_work(ctx, w);

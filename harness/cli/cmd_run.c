@@ -200,25 +200,23 @@ static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *jo
     return worst;
 }
 
-static enum hn_code finish(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct run_params *p, const struct hn_job *job,
                            const struct hn_runner *run, struct hn_run_summary *summary,
                            struct hn_results *env) {
     struct hn_results results = {0};
     bool figures = run->shards == 0 && (job->figures_all || job->n_figures > 0);
-    char *argv = hn_command_line(ctx, common);
-    const struct hn_run_record record = {argv, job->resolved, job->resolved_sha256, env};
-    enum hn_code code = argv ? hn_run_store(ctx, run, &record, &results, summary) : ctx->code;
-    if (code == HN_OK && !common->quiet)
+    const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256, env};
+    enum hn_code code = hn_run_store(ctx, run, &record, &results, summary);
+    if (code == HN_OK && !call->quiet)
         hn_print_summary(&results);
     if (code == HN_OK && figures) // partial results are not plotted
         code = draw_figures(ctx, job, &results, run->folder, term_choices[p->term]);
-    if (code == HN_OK && !common->quiet)
+    if (code == HN_OK && !call->quiet)
         fprintf(stderr,
                 "%s/results.h5: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n",
                 run->folder, summary->wanted, summary->ran, summary->present,
                 figures ? ", figures beside it in figures/" : "");
-    hn_free(ctx, argv);
     hn_results_free(ctx, &results);
     if (code == HN_OK && summary->failed)
         return hn_fail(ctx, HN_PARTIAL,
@@ -244,7 +242,7 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
     return code;
 }
 
-static enum hn_code execute(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
                             const struct run_params *p, const struct hn_plan *plan,
                             struct hn_runner *run) {
     struct hn_results env = {0};
@@ -271,12 +269,12 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_common *comm
     if (code == HN_OK)
         code = write_job(ctx, plan->job, run->folder);
     if (code == HN_OK)
-        code = finish(ctx, common, p, plan->job, run, &summary, &env);
+        code = finish(ctx, call, p, plan->job, run, &summary, &env);
     hn_results_free(ctx, &env);
     return code;
 }
 
-static enum hn_code planned(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
                             const struct run_params *p, const struct hn_job *job,
                             const regex_t *filter) {
     struct hn_plan plan;
@@ -292,7 +290,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
     struct hn_runner run = hn_plan_runner(&plan);
     run.rerun = (enum hn_rerun)p->rerun;
     run.filter = filter;
-    run.quiet = common->quiet;
+    run.quiet = call->quiet;
     run.explain = p->explain;
     run.shard = part.shard;
     run.shards = part.shards;
@@ -303,33 +301,30 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_common *comm
     if (code == HN_OK)
         code = p->dry_run ? list_cells(ctx, &plan, &run) : check_memory(ctx, &plan, &run);
     if (code == HN_OK && !p->dry_run)
-        code = execute(ctx, common, p, &plan, &run);
+        code = execute(ctx, call, p, &plan, &run);
     hn_free(ctx, folder);
     hn_plan_free(ctx, &plan);
     return code;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args) {
-    struct run_params *p = params;
-    if (!p->job && n_args == 0)
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    struct run_params *p = call->params;
+    if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
-    const char *path = p->job ? p->job : args[0];
-    if (p->threads != INT64_MIN)
-        ctx->threads = (int)p->threads;
+    ctx->threads = (int)hn_given(p->threads, ctx->threads);
     regex_t filter;
     if (p->filter && hn_run_parse_filter(ctx, p->filter, &filter))
         return ctx->code;
     hn_instructions_open(&p->instructions);
     struct hn_job job;
-    enum hn_code code = hn_job_read(ctx, path, &p->set, hn_figure_id, &job);
+    enum hn_code code = hn_job_read(ctx, p->job, &p->set, hn_figure_id, &job);
     if (code == HN_OK) {
         if (p->seed != INT64_MIN) {
             job.seed[0] = p->seed;
             job.n_seeds = 1;
         }
         job.save_batches = p->save_batches;
-        code = planned(ctx, common, p, &job, p->filter ? &filter : NULL);
+        code = planned(ctx, call, p, &job, p->filter ? &filter : NULL);
         hn_job_free(ctx, &job);
     }
     hn_instructions_close(&p->instructions);
@@ -349,7 +344,5 @@ const struct hn_command hn_cmd_run = {
     .examples = "hardneg run -c harness/jobs/smoke.yaml -o results/smoke --set batches=20",
     .options = run_options,
     .params_size = sizeof(struct run_params),
-    .min_args = 0,
-    .max_args = 0,
     .run = run,
 };

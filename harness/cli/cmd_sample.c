@@ -171,22 +171,19 @@ static void close_all(struct hn_context *ctx, struct work *w) {
     hn_free(ctx, w->order);
 }
 
-static enum hn_code run_sample(struct hn_context *ctx, const struct hn_common *common, void *params,
-                               int n_args, const char **args) {
-    struct work w = {.p = params};
-    (void)n_args;
+static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *call) {
+    struct work w = {.p = call->params};
     if (check_params(ctx, w.p))
         return ctx->code;
-    if (w.p->threads != INT64_MIN)
-        ctx->threads = (int)w.p->threads;
-    enum hn_code code = open_all(ctx, &w, args[0]);
+    ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
+    enum hn_code code = open_all(ctx, &w, call->args[0]);
     if (!code)
         code = draw_all(ctx, &w);
     if (!code) {
         const int64_t shape[] = {w.batches, w.p->batch};
         code = hn_npy_write(ctx, &w.file, 2, shape, w.order);
     }
-    if (!code && !common->quiet)
+    if (!code && !call->quiet)
         print_summary(&w);
     close_all(ctx, &w);
     return code;

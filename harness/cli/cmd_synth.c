@@ -4,11 +4,8 @@
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 
-static enum hn_code run_synth(struct hn_context *ctx, const struct hn_common *common, void *params,
-                              int n_args, const char **args) {
-    struct hn_synth *options = params;
-    (void)n_args;
-    (void)args;
+static enum hn_code run_synth(struct hn_context *ctx, const struct hn_call *call) {
+    struct hn_synth *options = call->params;
     char *version = hn_format(ctx, "hardneg %s", hn_version);
     if (!version)
         return ctx->code;
@@ -16,7 +13,7 @@ static enum hn_code run_synth(struct hn_context *ctx, const struct hn_common *co
     enum hn_code code = hn_synth_write(ctx, options);
     options->tool_version = NULL;
     hn_free(ctx, version);
-    if (code == HN_OK && !common->quiet)
+    if (code == HN_OK && !call->quiet)
         fprintf(stderr, "%s: %lld items, %lld dims, %lld steps, %lld classes\n", options->output,
                 (long long)options->n, (long long)options->dim, (long long)options->steps,
                 (long long)options->classes);

@@ -70,22 +70,20 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_train_job
     return HN_OK;
 }
 
-static enum hn_code finish(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct hn_train_job *job, const struct hn_runner *run,
                            struct hn_run_summary *summary) {
     struct hn_results all = {0}, env = {0};
-    char *argv = hn_command_line(ctx, common);
-    const struct hn_run_record record = {argv, job->resolved, job->resolved_sha256, &env};
-    enum hn_code code = argv ? hn_host_describe(ctx, &env, true) : ctx->code;
+    const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256, &env};
+    enum hn_code code = hn_host_describe(ctx, &env, true);
     if (!code)
         code = hn_run_store(ctx, run, &record, &all, summary);
-    if (!code && !common->quiet)
+    if (!code && !call->quiet)
         code = hn_train_print(ctx, &all);
-    if (!code && !common->quiet)
+    if (!code && !call->quiet)
         fprintf(stderr,
                 "%s/results.h5: %" PRId64 " runs (%" PRId64 " trained, %" PRId64 " were there)\n",
                 run->folder, summary->wanted, summary->ran, summary->present);
-    hn_free(ctx, argv);
     hn_results_free(ctx, &all);
     hn_results_free(ctx, &env);
     if (!code && summary->failed)
@@ -95,7 +93,7 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_common *commo
     return code;
 }
 
-static enum hn_code execute(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
                             const struct train_params *p, const struct hn_train_job *job,
                             struct hn_runner *run) {
     struct hn_untrained untrained = {0};
@@ -103,17 +101,17 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_common *comm
         .data = p->data, .cache = p->cache, .untrained = &untrained, .calibrate = true};
     struct hn_run_summary summary;
     run->state = &state;
-    run->processes = hn_processes_fit(ctx, run->n, p->workers == INT64_MIN ? 0 : (int)p->workers);
+    run->processes = hn_processes_fit(ctx, run->n, (int)hn_given(p->workers, 0));
     enum hn_code code = hn_untrained_open(ctx, run->n, &untrained);
     if (!code)
         code = hn_run_items(ctx, run, &summary);
     if (!code)
-        code = finish(ctx, common, job, run, &summary);
+        code = finish(ctx, call, job, run, &summary);
     hn_untrained_close(&untrained);
     return code;
 }
 
-static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_common *common,
+static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *call,
                                  const struct train_params *p, struct hn_train_job *job,
                                  struct hn_runner *run) {
     struct hn_train_plan plan;
@@ -127,24 +125,21 @@ static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_common 
     run->item = plan.item;
     run->n = run->places = plan.n;
     if (!p->dry_run)
-        code = execute(ctx, common, p, job, run);
+        code = execute(ctx, call, p, job, run);
     else
         list_runs(run);
     hn_train_plan_free(ctx, &plan);
     return code;
 }
 
-static enum hn_code run_train(struct hn_context *ctx, const struct hn_common *common, void *params,
-                              int n_args, const char **args) {
-    struct train_params *p = params;
+static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call) {
+    struct train_params *p = call->params;
     struct hn_train_job job;
-    (void)n_args, (void)args;
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
     if (!p->output && !p->dry_run)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name a folder with -o DIR");
-    if (p->threads != INT64_MIN)
-        ctx->threads = (int)p->threads;
+    ctx->threads = (int)hn_given(p->threads, ctx->threads);
     ctx->memory.limit = p->memory;
     if (hn_train_job_read(ctx, p->job, &p->set, &job))
         return ctx->code;
@@ -157,14 +152,14 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_common *co
                             .unit = "runs",
                             .folder = p->output,
                             .rerun = p->again ? HN_RERUN_FAILED : HN_RERUN_MISSING,
-                            .quiet = common->quiet,
-                            .verbose = common->verbose};
+                            .quiet = call->quiet,
+                            .verbose = call->verbose};
     enum hn_code code = hn_run_parse_shard(ctx, p->shard, &run);
     if (!code && p->filter)
         code = hn_run_parse_filter(ctx, p->filter, &filter);
     if (!code) {
         run.filter = p->filter ? &filter : NULL;
-        code = plan_and_run(ctx, common, p, &job, &run);
+        code = plan_and_run(ctx, call, p, &job, &run);
         if (p->filter)
             regfree(&filter);
     }
@@ -186,7 +181,5 @@ const struct hn_command hn_cmd_train = {
     .examples = "hardneg train -c harness/jobs/train-cora.yaml --data datasets -o results/cora",
     .options = train_options,
     .params_size = sizeof(struct train_params),
-    .min_args = 0,
-    .max_args = 0,
     .run = run_train,
 };

@@ -68,14 +68,13 @@ static enum hn_code validate_all(struct hn_context *ctx, bool quiet, int n, cons
     return first;
 }
 
-static enum hn_code run_validate(struct hn_context *ctx, const struct hn_common *common,
-                                 void *params, int n_args, const char **args) {
-    (void)params;
-    if (!common->json)
-        return validate_all(ctx, common->quiet, n_args, args, NULL);
+static enum hn_code run_validate(struct hn_context *ctx, const struct hn_call *call) {
+    if (!call->json)
+        return validate_all(ctx, call->quiet, call->n_args, call->args, NULL);
     json_t *files = json_array();
-    enum hn_code code = validate_all(ctx, true, n_args, args, files);
-    bool all = json_array_size(files) == (size_t)n_args; // a record that is not UTF-8 is left out
+    enum hn_code code = validate_all(ctx, true, call->n_args, call->args, files);
+    bool all =
+        json_array_size(files) == (size_t)call->n_args; // a record that is not UTF-8 is left out
     if (all || code != HN_INTERRUPTED) {
         enum hn_code printed =
             hn_json_print(ctx, all ? json_pack("{s:O}", "files", files) : NULL, stdout);

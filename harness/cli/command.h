@@ -8,11 +8,13 @@
 #include <math.h>
 #include <stdio.h>
 
-// Options that every command has (--help, --version, --quiet, --verbose, --json where `json`).
-struct hn_common {
+// One call of a command: the options that every command has (--json where `json`), and the rest.
+struct hn_call {
     bool quiet, verbose, json, help, version;
-    int argc; // the full command line, for provenance
-    char **argv;
+    int n_args;
+    char *line;        // the full command line, for provenance
+    const char **args; // [n_args] positional arguments
+    void *params;      // of the command, filled from its options
 };
 
 struct hn_command {
@@ -25,11 +27,14 @@ struct hn_command {
     size_t params_size;
     bool json;              // takes --json
     int min_args, max_args; // positional arguments
-    // params are filled from options; args[n_args] are the positional arguments. Data go to stdout,
-    // everything else to stderr. Errors are recorded in ctx, main prints them.
-    enum hn_code (*run)(struct hn_context *ctx, const struct hn_common *common, void *params,
-                        int n_args, const char **args);
+    // Data go to stdout, everything else to stderr. Errors are recorded in ctx, main prints them.
+    enum hn_code (*run)(struct hn_context *ctx, const struct hn_call *call);
 };
+
+// The value of an option without a default, or what holds where it is not given.
+static inline int64_t hn_given(int64_t value, int64_t otherwise) {
+    return value == INT64_MIN ? otherwise : value;
+}
 
 // Options that several commands have, at a field of their parameters; `more` is joined to the help.
 #define HN_THREADS_OPTION(type, more)                                                              \
@@ -71,16 +76,10 @@ HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *arg
                                          struct hn_results *out);
 
 // The options of a command, ended by a NULL name: its own, and those that every command has, whose
-// fields are those of a struct hn_common that lies `shift` bytes behind the command's parameters.
+// fields are those of a struct hn_call that lies `shift` bytes behind the command's parameters.
 enum { HN_COMMAND_OPTIONS = 64 };
 void hn_command_options(const struct hn_command *command, size_t shift,
                         struct hn_option table[HN_COMMAND_OPTIONS]);
-
-// The full command line, for provenance, owned by the caller; and the same put into results, as
-// attribute argv.
-HN_MUST_USE char *hn_command_line(struct hn_context *ctx, const struct hn_common *common);
-HN_MUST_USE enum hn_code hn_command_describe(struct hn_context *ctx, const struct hn_common *common,
-                                             struct hn_results *results);
 
 // What the exit codes mean, ended by a NULL meaning.
 struct hn_exit {

@@ -31,12 +31,11 @@ const struct hn_option hn_no_options[] = {
 };
 
 static const struct hn_option common_options[] = {
-    {HN_BOOL_OPTION(struct hn_common, quiet, "quiet", NULL, "say nothing but errors"),
-     .letter = 'q'},
-    {HN_BOOL_OPTION(struct hn_common, verbose, "verbose", NULL, "say more"), .letter = 'v'},
-    {HN_BOOL_OPTION(struct hn_common, help, "help", NULL, "show this help"), .letter = 'h'},
-    {HN_BOOL_OPTION(struct hn_common, version, "version", NULL, "show the version")},
-    {HN_BOOL_OPTION(struct hn_common, json, "json", NULL,
+    {HN_BOOL_OPTION(struct hn_call, quiet, "quiet", NULL, "say nothing but errors"), .letter = 'q'},
+    {HN_BOOL_OPTION(struct hn_call, verbose, "verbose", NULL, "say more"), .letter = 'v'},
+    {HN_BOOL_OPTION(struct hn_call, help, "help", NULL, "show this help"), .letter = 'h'},
+    {HN_BOOL_OPTION(struct hn_call, version, "version", NULL, "show the version")},
+    {HN_BOOL_OPTION(struct hn_call, json, "json", NULL,
                     "print one JSON document on standard output")},
     {0},
 };
@@ -92,23 +91,5 @@ enum hn_code hn_results_open(struct hn_context *ctx, const char *argument, struc
     char *path = hn_results_path(ctx, argument);
     enum hn_code code = path ? hn_results_read(ctx, path, out) : ctx->code;
     hn_free(ctx, path);
-    return code;
-}
-
-char *hn_command_line(struct hn_context *ctx, const struct hn_common *common) {
-    char *line = hn_strdup(ctx, "");
-    for (int i = 0; line && i < common->argc; i++) {
-        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", common->argv[i]);
-        hn_free(ctx, line);
-        line = longer;
-    }
-    return line;
-}
-
-enum hn_code hn_command_describe(struct hn_context *ctx, const struct hn_common *common,
-                                 struct hn_results *results) {
-    char *line = hn_command_line(ctx, common);
-    enum hn_code code = line ? hn_results_set(ctx, results, "argv", line) : ctx->code;
-    hn_free(ctx, line);
     return code;
 }

@@ -110,8 +110,8 @@ static void print_help(const struct hn_command *command, const struct hn_option 
 }
 
 static void print_note(void *data, const char *text) {
-    const struct hn_common *common = data;
-    if (!common->quiet)
+    const struct hn_call *call = data;
+    if (!call->quiet)
         fprintf(stderr, "note: %s\n", text);
 }
 
@@ -121,11 +121,22 @@ static int report(struct hn_context *ctx, const char *command, enum hn_code code
     return hn_exit_code(code);
 }
 
-static enum hn_code check_args(struct hn_context *ctx, const struct hn_command *command, int n) {
-    if (n >= command->min_args && n <= command->max_args)
-        return HN_OK;
+static enum hn_code run_checked(struct hn_context *ctx, const struct hn_command *command,
+                                const struct hn_call *call) {
+    if (call->n_args >= command->min_args && call->n_args <= command->max_args)
+        return command->run(ctx, call);
     return hn_fail(ctx, HN_USAGE, "%s argument; usage: %s",
-                   n < command->min_args ? "missing" : "unexpected", command->usage);
+                   call->n_args < command->min_args ? "missing" : "unexpected", command->usage);
+}
+
+static char *command_line(struct hn_context *ctx, int argc, char **argv) {
+    char *line = hn_strdup(ctx, "");
+    for (int i = 0; line && i < argc; i++) {
+        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", argv[i]);
+        hn_free(ctx, line);
+        line = longer;
+    }
+    return line;
 }
 
 static int run_command(struct hn_context *ctx, const struct hn_command *command, int argc,
@@ -133,37 +144,35 @@ static int run_command(struct hn_context *ctx, const struct hn_command *command,
     size_t shift = (command->params_size + 63) & ~(size_t)63;
     struct hn_option table[HN_COMMAND_OPTIONS];
     hn_command_options(command, shift, table);
-    char *params = hn_zalloc(ctx, (int64_t)(shift + sizeof(struct hn_common)), 1);
+    char *params = hn_zalloc(ctx, (int64_t)(shift + sizeof(struct hn_call)), 1);
     const char **args = hn_zalloc(ctx, argc, sizeof *args);
+    char *line = command_line(ctx, argc, argv);
     enum hn_code code = HN_MEMORY;
     bool ready = false, abandoned = false;
-    if (!params || !args || hn_options_init(ctx, table, params))
+    if (!params || !args || !line || hn_options_init(ctx, table, params))
         goto done;
     ready = true;
-    int n_args = 0;
-    struct hn_common *common = (struct hn_common *)(void *)(params + shift);
-    code = hn_options_argv(ctx, table, params, argc - 1, argv + 1, args, &n_args);
-    common->argc = argc;
-    common->argv = argv;
-    ctx->notes = (struct hn_notes){print_note, common};
-    if (common->help || common->version) {
-        if (common->help)
-            print_help(command, table);
-        else
-            printf("hardneg %s\n", hn_version);
-        code = finish_output(ctx, &abandoned);
-        goto done;
-    }
-    if (code == HN_OK)
-        code = check_args(ctx, command, n_args);
-    if (code == HN_OK)
-        code = command->run(ctx, common, params, n_args, args);
-    if (code == HN_OK)
+    struct hn_call *call = (struct hn_call *)(void *)(params + shift);
+    call->args = args;
+    call->line = line;
+    call->params = params;
+    ctx->notes = (struct hn_notes){print_note, call};
+    code = hn_options_argv(ctx, table, params, argc - 1, argv + 1, args, &call->n_args);
+    if (call->help || call->version)
+        code = HN_OK;
+    if (call->help)
+        print_help(command, table);
+    else if (call->version)
+        printf("hardneg %s\n", hn_version);
+    else if (!code)
+        code = run_checked(ctx, command, call);
+    if (!code)
         code = finish_output(ctx, &abandoned);
 done:;
     int status = report(ctx, command->name, code);
     if (ready)
         hn_options_free(ctx, table, params);
+    hn_free(ctx, line);
     hn_free(ctx, args);
     hn_free(ctx, params);
     return abandoned ? end_abandoned() : status;

@@ -345,18 +345,19 @@ static void styles(void) {
 static enum hn_code plot(const char *const *args) {
     char *argv[16] = {(char *)"plot"};
     const char *positional[16];
-    int argc = 1, n = 0;
+    int argc = 1;
     while (args[argc - 1]) {
         argv[argc] = (char *)args[argc - 1];
         argc++;
     }
-    struct hn_common common = {.quiet = true, .argc = argc, .argv = argv};
     void *params = hn_zalloc(&ctx, 1, hn_cmd_plot.params_size);
+    struct hn_call call = {.quiet = true, .args = positional, .params = params};
     enum hn_code code = hn_options_init(&ctx, hn_cmd_plot.options, params);
     if (code == HN_OK)
-        code = hn_options_argv(&ctx, hn_cmd_plot.options, params, argc, argv, positional, &n);
+        code = hn_options_argv(&ctx, hn_cmd_plot.options, params, argc, argv, positional,
+                               &call.n_args);
     if (code == HN_OK)
-        code = hn_cmd_plot.run(&ctx, &common, params, n, positional);
+        code = hn_cmd_plot.run(&ctx, &call);
     hn_options_free(&ctx, hn_cmd_plot.options, params);
     hn_free(&ctx, params);
     return code;

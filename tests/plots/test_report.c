@@ -68,9 +68,9 @@ static int files_in_folder(void) {
 
 static enum hn_code report(const char *results, const char *page) {
     char *params = (char *)page; // its only option
-    struct hn_common common = {.quiet = true};
+    struct hn_call call = {.quiet = true, .n_args = 1, .args = &results, .params = &params};
     CU_ASSERT_EQUAL(hn_cmd_report.params_size, sizeof params);
-    return hn_cmd_report.run(&ctx, &common, &params, 1, (const char *[]){results});
+    return hn_cmd_report.run(&ctx, &call);
 }
 
 static int figures_in_list(void) {

@@ -21,7 +21,7 @@ static struct hn_context ctx;
 static enum hn_code run(const struct hn_command *command, const char *const *words) {
     char text[ARGS][PATH], *argv[ARGS + 1] = {NULL};
     const char *positional[ARGS];
-    int argc = 0, n_positional = 0;
+    int argc = 0;
     for (argv[argc++] = (char *)command->name; words[argc - 1] && argc < ARGS; argc++) {
         const char *word = words[argc - 1];
         snprintf(text[argc], PATH, "%s%s", word[0] == '@' ? folder : "", word + (word[0] == '@'));
@@ -29,15 +29,15 @@ static enum hn_code run(const struct hn_command *command, const char *const *wor
     }
     int64_t live = ctx.memory.live;
     void *params = hn_zalloc(&ctx, 1, command->params_size);
-    const struct hn_common common = {.quiet = true};
+    struct hn_call call = {.quiet = true, .args = positional, .params = params};
     if (!params)
         return HN_MEMORY;
     enum hn_code code = hn_options_init(&ctx, command->options, params);
     if (code == HN_OK) {
         code =
-            hn_options_argv(&ctx, command->options, params, argc, argv, positional, &n_positional);
+            hn_options_argv(&ctx, command->options, params, argc, argv, positional, &call.n_args);
         if (code == HN_OK)
-            code = command->run(&ctx, &common, params, n_positional, positional);
+            code = command->run(&ctx, &call);
         hn_options_free(&ctx, command->options, params);
     }
     hn_free(&ctx, params);
