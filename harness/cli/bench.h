@@ -3,7 +3,6 @@
 #define HN_HARNESS_CLI_BENCH_H
 
 #include "datasets/items.h"
-#include "harness/cli/bench_training.h"
 
 // Sizes of one row.
 struct hn_bench_shape {
@@ -13,9 +12,9 @@ struct hn_bench_shape {
 // What the kernels work on.
 struct hn_bench {
     struct hn_bench_shape shape;
-    struct hn_items items; // of that shape; views and labels where they are wanted
-    double gflops, gbs;    // the ceilings, measured just before
-    struct hn_bench_training *training;
+    struct hn_items items;              // of that shape; views and labels where they are wanted
+    double gflops, gbs;                 // the ceilings, measured just before
+    struct hn_bench_training *training; // a task that is open: kept from one repetition to the next
 };
 
 // One repetition; ideal: seconds at the ceiling, NaN where there is none.
@@ -38,5 +37,15 @@ extern const struct hn_bench_kernel hn_bench_kernels[]; // ended by a NULL name
 HN_MUST_USE enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b,
                                         enum hn_bench_needs needs);
 void hn_bench_items_free(struct hn_context *ctx, struct hn_bench *b);
+
+// A step of training by one of these recipes (the kernel's argument), mean over a few; of NODE an
+// epoch: forward, loss, backward and update on ctx->threads threads, and the time of its matrix
+// products at the ceiling. Sets b->shape. The first call with a recipe writes its data into a
+// temporary folder, opens the task and warms up.
+enum hn_bench_recipe { HN_BENCH_VIEWS, HN_BENCH_CNN, HN_BENCH_NODE, HN_BENCH_GRAPH };
+HN_MUST_USE enum hn_code hn_bench_training(struct hn_context *ctx, struct hn_bench *b,
+                                           const struct hn_bench_kernel *k,
+                                           struct hn_bench_time *out);
+void hn_bench_training_free(struct hn_context *ctx, struct hn_bench_training *kept); // NULL is fine
 
 #endif

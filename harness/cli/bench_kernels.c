@@ -1,41 +1,20 @@
-#include "core/random.h"
 #include "core/sweep/sinks.h"
 #include "harness/cli/bench.h"
 #include "harness/host/host.h"
-#include "harness/job/job.h"
+#include "harness/run/timed.h"
 #include "metrics/global.h"
 #include "samplers/gcbs_pairs.h"
-#include "samplers/sampler.h"
 
-#include <gsl/gsl_randist.h>
 #include <inttypes.h>
 #include <math.h>
 
 enum { FULL, HALF };         // X Y^T or X X^T
 enum { INDEPENDENT, DEALT }; // candidates of a proximity graph
 
-// Rows in random directions: each from its own stream, so that any number of threads gives the
-// same.
-static void fill_rows(int threads, float *x, int64_t n, int64_t d, int64_t which) {
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        struct hn_stream stream;
-        hn_stream_open(&stream, 1, "bench.rows", which, 0, i);
-        gsl_rng rng = hn_stream_gsl(&stream);
-        for (int64_t k = 0; k < d; k++)
-            x[i * d + k] = (float)gsl_ran_gaussian_ziggurat(&rng, 1.0);
-    }
-}
-
 static enum hn_code make_rows(struct hn_context *ctx, const struct hn_bench_shape *shape,
                               int64_t which, struct hn_matrix *out) {
-    int64_t n = shape->n, d = shape->dim, size;
-    float *x = hn_mul(n, d, &size) ? hn_alloc(ctx, size, sizeof *x) : NULL;
-    if (!x)
-        return hn_fail(ctx, HN_MEMORY, "no memory for %" PRId64 " x %" PRId64 " embeddings", n, d);
-    *out = (struct hn_matrix){x, n, d, d};
-    fill_rows(ctx->threads, x, n, d, which);
-    return hn_normalize_rows(ctx, x, n, d, "bench");
+    const struct hn_random_rows rows = {shape->n, shape->dim, false, 1, "bench.rows", which};
+    return hn_random_rows(ctx, &rows, out);
 }
 
 void hn_bench_items_free(struct hn_context *ctx, struct hn_bench *b) {
@@ -65,8 +44,6 @@ enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b, enum hn_
     return HN_OK;
 }
 
-static double seconds_since(int64_t begun) { return (double)(hn_wall_ns() - begun) * 1e-9; }
-
 static double flop_seconds(const struct hn_bench *b, int64_t dots) {
     return 2.0 * (double)b->shape.dim * (double)dots / (b->gflops * 1e9);
 }
@@ -91,7 +68,7 @@ static enum hn_code run_knn(struct hn_context *ctx, struct hn_bench *b,
     hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
     int64_t begun = hn_wall_ns();
     enum hn_code code = hn_sweep_run(ctx, &sweep);
-    out->seconds = seconds_since(begun);
+    out->seconds = hn_seconds_since(begun);
     out->ideal = flop_seconds(b, sweep.n_dot);
     hn_topk_free(ctx, &topk);
     return code;
@@ -104,58 +81,26 @@ static enum hn_code run_loss(struct hn_context *ctx, struct hn_bench *b,
     int64_t begun = hn_wall_ns();
     if (hn_global_compute(ctx, &b->items, k->argument, &global, &dots))
         return ctx->code;
-    out->seconds = seconds_since(begun);
+    out->seconds = hn_seconds_since(begun);
     out->ideal = flop_seconds(b, dots);
     hn_global_free(ctx, &global);
     return HN_OK;
 }
 
-// Seconds per batch, of a whole epoch; the epoch before warms up.
-static enum hn_code draw_epochs(struct hn_context *ctx, struct hn_bench *b,
-                                struct hn_sampler *sampler, double *seconds) {
-    int64_t room = hn_batches_per_epoch(b->shape.n, sampler->batch_size), count;
-    struct hn_batches batches = {.batch_size = sampler->batch_size};
-    batches.ids = hn_alloc(ctx, room * batches.batch_size, sizeof *batches.ids);
-    batches.size = batches.ids ? hn_alloc(ctx, room, sizeof *batches.size) : NULL;
-    enum hn_code code = batches.size ? HN_OK : HN_MEMORY;
-    for (int epoch = 0; epoch < 2 && code == HN_OK; epoch++) {
-        code = hn_sampler_epoch(ctx, sampler, &b->items, epoch, &count);
-        if (code != HN_OK)
-            break;
-        batches.count = (int32_t)hn_min(count, room);
-        int64_t begun = hn_wall_ns();
-        code = hn_sampler_next(ctx, sampler, &batches);
-        *seconds = seconds_since(begun) / batches.count;
-    }
-    hn_free(ctx, batches.ids);
-    hn_free(ctx, batches.size);
-    return code;
-}
-
-// Builds a sampler, written as in a job file, and draws its batches if that is what is timed.
-// dots: the inner products of the build.
+// Builds a sampler, written as in a job file, and draws its batches if that is what is timed: of a
+// whole epoch, of which the one before warms up.
 static enum hn_code run_sampler(struct hn_context *ctx, struct hn_bench *b, const char *text,
-                                bool draws, double *seconds, int64_t *dots) {
+                                bool draws, struct hn_timed *timed) {
     struct hn_job_sampler chosen = {0};
-    struct hn_sampler sampler = {0};
-    struct hn_sampler_plan plan = {.n = b->shape.n,
-                                   .batch_size = (int32_t)b->shape.batch,
-                                   .has_positive = true,
-                                   .has_labels = true};
-    int32_t batch_size = (int32_t)hn_min(b->shape.batch, b->shape.n);
+    int64_t batch_size = hn_min(b->shape.batch, b->shape.n);
+    *timed = (struct hn_timed){.sampler = &chosen,
+                               .batch_size = (int32_t)batch_size,
+                               .seed = 1,
+                               .batches = draws ? INT32_MAX : 0,
+                               .warm_up = true};
     enum hn_code code = hn_job_parse_sampler(ctx, text, &chosen);
-    if (code == HN_OK && chosen.type->check)
-        code = chosen.type->check(ctx, chosen.params, &plan);
     if (code == HN_OK)
-        code = hn_sampler_open(ctx, chosen.type, chosen.params, plan.n, batch_size, 1, &sampler);
-    int64_t begun = hn_wall_ns();
-    if (code == HN_OK)
-        code = hn_sampler_build(ctx, &sampler, &b->items, 0);
-    *seconds = seconds_since(begun);
-    *dots = sampler.build.dot;
-    if (code == HN_OK && draws)
-        code = draw_epochs(ctx, b, &sampler, seconds);
-    hn_sampler_close(ctx, &sampler);
+        code = hn_time_sampler(ctx, &b->items, timed);
     hn_job_sampler_free(ctx, &chosen);
     return code;
 }
@@ -165,14 +110,15 @@ static enum hn_code run_sampler(struct hn_context *ctx, struct hn_bench *b, cons
 static enum hn_code run_graph(struct hn_context *ctx, struct hn_bench *b,
                               const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     char text[256];
-    int64_t dots;
+    struct hn_timed timed;
     bool dealt = k->argument == DEALT;
     snprintf(text, sizeof text, "{batchsampler: {M: %" PRId64 ", K: %" PRId64 ", candidates: %s}}",
              b->shape.M, b->shape.K, dealt ? "dealt" : "independent");
-    if (run_sampler(ctx, b, text, false, &out->seconds, &dots))
+    if (run_sampler(ctx, b, text, false, &timed))
         return ctx->code;
-    out->ideal =
-        dealt ? flop_seconds(b, dots) : (double)dots * (double)b->shape.dim * 4.0 / (b->gbs * 1e9);
+    double bytes = (double)timed.build_dots * (double)b->shape.dim * 4.0;
+    out->seconds = timed.build;
+    out->ideal = dealt ? flop_seconds(b, timed.build_dots) : bytes / (b->gbs * 1e9);
     return HN_OK;
 }
 
@@ -180,23 +126,27 @@ static enum hn_code run_graph(struct hn_context *ctx, struct hn_bench *b,
 static enum hn_code run_walk(struct hn_context *ctx, struct hn_bench *b,
                              const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     char text[256];
-    int64_t dots;
+    struct hn_timed timed;
     out->ideal = NAN;
     snprintf(text, sizeof text,
              "{batchsampler: {M: %" PRId64 ", K: %" PRId64 ", candidates: dealt, alpha: %g}}",
              b->shape.M, b->shape.K, k->argument);
-    return run_sampler(ctx, b, text, true, &out->seconds, &dots);
+    enum hn_code code = run_sampler(ctx, b, text, true, &timed);
+    out->seconds = timed.batch;
+    return code;
 }
 
 static enum hn_code run_gcbs(struct hn_context *ctx, struct hn_bench *b,
                              const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     (void)k;
     char text[64];
-    int64_t dots;
+    struct hn_timed timed;
     snprintf(text, sizeof text, "{gcbs: {keep: %" PRId64 "}}",
              hn_min(b->shape.keep, b->shape.n - 1));
     out->ideal = flop_seconds(b, b->shape.n * b->shape.n);
-    return run_sampler(ctx, b, text, false, &out->seconds, &dots);
+    enum hn_code code = run_sampler(ctx, b, text, false, &timed);
+    out->seconds = timed.build;
+    return code;
 }
 
 // Everything that sinks collect but histograms, or nothing.
@@ -219,7 +169,7 @@ static enum hn_code sweep_seconds(struct hn_context *ctx, const struct hn_bench 
     }
     int64_t begun = hn_wall_ns();
     enum hn_code code = hn_sweep_run(ctx, &sweep);
-    *seconds = seconds_since(begun);
+    *seconds = hn_seconds_since(begun);
     hn_topk_free(ctx, &topk);
     hn_lse_free(ctx, &lse);
     hn_extrema_free(ctx, &extrema);
@@ -243,18 +193,6 @@ static enum hn_code run_sinks(struct hn_context *ctx, struct hn_bench *b,
     return code ? code : sweep_seconds(ctx, b, half, true, &out->seconds);
 }
 
-// A step of training, or an epoch; the ceiling is that of its products.
-static enum hn_code run_training(struct hn_context *ctx, struct hn_bench *b,
-                                 const struct hn_bench_kernel *k, struct hn_bench_time *out) {
-    struct hn_bench_step step;
-    if (hn_bench_training(ctx, (enum hn_bench_recipe)k->argument, &b->training, &step))
-        return ctx->code;
-    b->shape = (struct hn_bench_shape){step.n, step.dim, 0, 0, step.batch_size, 0};
-    out->seconds = step.seconds;
-    out->ideal = step.flops / (b->gflops * 1e9);
-    return HN_OK;
-}
-
 const struct hn_bench_kernel hn_bench_kernels[] = {
     {"sgemm", "sgemm", HN_BENCH_NO_ROWS, 0, run_sgemm},
     {"product", "product", HN_BENCH_VIEWS_TOO, FULL, run_product},
@@ -268,9 +206,9 @@ const struct hn_bench_kernel hn_bench_kernels[] = {
     {"loss", "loss", HN_BENCH_VIEWS_TOO, 0.5, run_loss},
     {"sinks", "sinks", HN_BENCH_VIEWS_TOO, FULL, run_sinks},
     {"sinks", "sinks-half", HN_BENCH_VIEWS_TOO, HALF, run_sinks},
-    {"train", "train-views", HN_BENCH_TRAINING, HN_BENCH_VIEWS, run_training},
-    {"train", "train-cnn", HN_BENCH_TRAINING, HN_BENCH_CNN, run_training},
-    {"train", "train-node", HN_BENCH_TRAINING, HN_BENCH_NODE, run_training},
-    {"train", "train-graph", HN_BENCH_TRAINING, HN_BENCH_GRAPH, run_training},
+    {"train", "train-views", HN_BENCH_TRAINING, HN_BENCH_VIEWS, hn_bench_training},
+    {"train", "train-cnn", HN_BENCH_TRAINING, HN_BENCH_CNN, hn_bench_training},
+    {"train", "train-node", HN_BENCH_TRAINING, HN_BENCH_NODE, hn_bench_training},
+    {"train", "train-graph", HN_BENCH_TRAINING, HN_BENCH_GRAPH, hn_bench_training},
     {.name = NULL},
 };

@@ -1,20 +1,17 @@
 // Steps of training for `hardneg bench`: the tasks themselves, on files of made-up data that have
 // the shapes of the recipes: CIFAR-10's images (noise, 600 of them: more than a batch), Cora's
 // nodes, features and links, 1,000 graphs of the mean size of IMDB-BINARY's.
-#include "harness/cli/bench_training.h"
 #include "core/files.h"
 #include "core/random.h"
+#include "harness/cli/bench.h"
 #include "training/net/optimiser.h"
 #include "training/tasks/task.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { IMAGE_FILES = 5, IMAGES = 120, TEST_IMAGES = 20, IMAGE_BYTES = 3072 };
 enum { NODES = 2708, FEATURES = 1433, WORDS = 18, LINKS = 5278, NODE_CLASSES = 7 };
@@ -165,13 +162,10 @@ static enum hn_code write_file(struct hn_context *ctx, const char *folder,
 }
 
 static enum hn_code write_data(struct hn_context *ctx, struct hn_bench_training *b) {
-    const char *tmp = getenv("TMPDIR");
-    char *path = hn_format(ctx, "%s/hardneg-bench", tmp && *tmp ? tmp : "/tmp");
-    b->folder = path ? hn_temporary_folder(ctx, path) : NULL;
-    hn_free(ctx, path);
+    int64_t number = 0;
+    b->folder = hn_scratch_make(ctx);
     if (!b->folder)
         return ctx->code;
-    int64_t number = 0;
     for (const struct data_file *f = recipes[b->recipe].file; f->name; f++)
         if (write_file(ctx, b->folder, f, number++))
             return ctx->code;
@@ -243,8 +237,10 @@ static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe reci
     return one_step(ctx, b);
 }
 
-enum hn_code hn_bench_training(struct hn_context *ctx, enum hn_bench_recipe recipe,
-                               struct hn_bench_training **kept, struct hn_bench_step *out) {
+enum hn_code hn_bench_training(struct hn_context *ctx, struct hn_bench *bench,
+                               const struct hn_bench_kernel *k, struct hn_bench_time *out) {
+    enum hn_bench_recipe recipe = (enum hn_bench_recipe)k->argument;
+    struct hn_bench_training **kept = &bench->training;
     if ((!*kept || (*kept)->recipe != recipe) && open_bench(ctx, recipe, kept))
         return ctx->code;
     struct hn_bench_training *b = *kept;
@@ -255,24 +251,11 @@ enum hn_code hn_bench_training(struct hn_context *ctx, enum hn_bench_recipe reci
     for (int i = 0; i < steps; i++)
         if (one_step(ctx, b))
             return ctx->code;
-    *out = (struct hn_bench_step){.seconds = (double)(hn_wall_ns() - begun) * 1e-9 / steps,
-                                  .flops = (double)(b->task.flops - flops) / steps,
-                                  .n = b->task.n,
-                                  .dim = b->task.d,
-                                  .batch_size = b->task.batch_size};
+    out->seconds = (double)(hn_wall_ns() - begun) * 1e-9 / steps;
+    out->ideal = (double)(b->task.flops - flops) / steps / (bench->gflops * 1e9);
+    bench->shape =
+        (struct hn_bench_shape){.n = b->task.n, .dim = b->task.d, .batch = b->task.batch_size};
     return HN_OK;
-}
-
-static void remove_files(const char *path) {
-    DIR *folder = opendir(path);
-    char name[4096];
-    // cppcheck-suppress readdirCalled ; no other thread reads this folder
-    for (struct dirent *e = NULL; folder && (e = readdir(folder)) != NULL;)
-        if (e->d_name[0] != '.' && snprintf(name, sizeof name, "%s/%s", path, e->d_name) > 0)
-            (void)unlink(name); // best effort
-    if (folder)
-        closedir(folder);
-    (void)rmdir(path);
 }
 
 void hn_bench_training_free(struct hn_context *ctx, struct hn_bench_training *b) {
@@ -282,10 +265,8 @@ void hn_bench_training_free(struct hn_context *ctx, struct hn_bench_training *b)
         hn_task_close(ctx, &b->task);
     if (b->params)
         hn_options_free(ctx, hn_task_find(recipes[b->recipe].task)->options, b->params);
-    if (b->folder)
-        remove_files(b->folder);
+    hn_scratch_remove(ctx, b->folder);
     hn_free(ctx, b->params);
-    hn_free(ctx, b->folder);
     hn_free(ctx, b->m);
     hn_free(ctx, b->v);
     hn_free(ctx, b->id);
