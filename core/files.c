@@ -146,6 +146,14 @@ enum hn_code hn_file_end(struct hn_context *ctx, struct hn_new_file *file, enum 
     return code;
 }
 
+enum hn_code hn_file_write_text(struct hn_context *ctx, const char *path, const char *text) {
+    struct hn_new_file file;
+    if (hn_file_begin(ctx, path, &file))
+        return ctx->code;
+    (void)fputs(text, file.out); // an error shows in the commit
+    return hn_file_commit(ctx, &file);
+}
+
 void hn_file_abort(struct hn_context *ctx, struct hn_new_file *file) {
     if (file->out)
         (void)fclose(file->out);

@@ -25,6 +25,9 @@ HN_MUST_USE enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_fi
 // Commits it if `code` is HN_OK, else removes it; the code of either.
 HN_MUST_USE enum hn_code hn_file_end(struct hn_context *ctx, struct hn_new_file *file,
                                      enum hn_code code);
+// The same for a file that holds this text.
+HN_MUST_USE enum hn_code hn_file_write_text(struct hn_context *ctx, const char *path,
+                                            const char *text);
 void hn_file_abort(struct hn_context *ctx,
                    struct hn_new_file *file); // a zeroed or ended one is fine
 

@@ -54,6 +54,12 @@ struct hn_described {
     struct hn_column column;
     struct hn_value value;
 };
+#define HN_TEXT_CELL(name, what, text)                                                             \
+    { {name, HN_COLUMN_TEXT, "", what, HN_NEITHER}, HN_TEXT_VALUE(name, text) }
+#define HN_INT_CELL(name, units, what, n)                                                          \
+    { {name, HN_COLUMN_INT, units, what, HN_NEITHER}, HN_INT_VALUE(name, (int64_t)(n)) }
+#define HN_REAL_CELL(name, units, what, better, x)                                                 \
+    { {name, HN_COLUMN_REAL, units, what, better}, HN_REAL_VALUE(name, x) }
 enum { HN_DESCRIBED_MAX = 24 };
 // Appends a row of n <= HN_DESCRIBED_MAX cells to the further table of that name.
 HN_MUST_USE enum hn_code hn_results_add_row(struct hn_context *ctx, struct hn_results *r,

@@ -8,12 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT(name, what, text)                                                                     \
-    { {name, HN_COLUMN_TEXT, "", what, HN_NEITHER}, HN_TEXT_VALUE(name, text) }
-#define INT(name, what, n)                                                                         \
-    { {name, HN_COLUMN_INT, "1", what, HN_NEITHER}, HN_INT_VALUE(name, n) }
-#define REAL(name, what, x)                                                                        \
-    { {name, HN_COLUMN_REAL, "1", what, HN_NEITHER}, HN_REAL_VALUE(name, x) }
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 static int64_t count(const struct hn_claim_outcome *o, enum hn_verdict verdict) {
@@ -27,16 +21,17 @@ static enum hn_code store_id(struct hn_context *ctx, const struct hn_claim_outco
                              struct hn_results *r) {
     const struct hn_claim_entry *e = o->entry;
     const struct hn_described cell[] = {
-        TEXT("id", "identifier of the figure or table", e->id),
-        TEXT("paper", "short name of the paper", e->paper),
-        TEXT("title", "what it shows", e->title),
-        TEXT("source", "figures and tables of the papers", e->source),
-        TEXT("kind", "snapshots, training or listed", hn_claim_kinds[e->kind]),
-        TEXT("verdict", "holds, fails, inconclusive or not tested", hn_verdicts[o->verdict]),
-        TEXT("reason", "what the verdict rests on", o->reason),
-        INT("claims", "claims", e->claims),
-        INT("holding", "claims that hold", count(o, HN_HOLDS)),
-        INT("failing", "claims that fail", count(o, HN_FAILS))};
+        HN_TEXT_CELL("id", "identifier of the figure or table", e->id),
+        HN_TEXT_CELL("paper", "short name of the paper", e->paper),
+        HN_TEXT_CELL("title", "what it shows", e->title),
+        HN_TEXT_CELL("source", "figures and tables of the papers", e->source),
+        HN_TEXT_CELL("kind", "snapshots, training or listed", hn_claim_kinds[e->kind]),
+        HN_TEXT_CELL("verdict", "holds, fails, inconclusive or not tested",
+                     hn_verdicts[o->verdict]),
+        HN_TEXT_CELL("reason", "what the verdict rests on", o->reason),
+        HN_INT_CELL("claims", "1", "claims", e->claims),
+        HN_INT_CELL("holding", "1", "claims that hold", count(o, HN_HOLDS)),
+        HN_INT_CELL("failing", "1", "claims that fail", count(o, HN_FAILS))};
     return hn_results_add_row(ctx, r, "claim_ids", cell, COUNT(cell));
 }
 
@@ -74,26 +69,28 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
     statistic(&c->of, column, sizeof column);
     published(o->entry, &c->published, &number, paper, sizeof paper);
     const struct hn_described cell[] = {
-        TEXT("id", "identifier of the figure or table", o->entry->id),
-        TEXT("claim", "short name of the claim", c->name),
-        TEXT("statement", "the claim", c->statement),
-        TEXT("statistic", "column, or expression of columns", column),
-        TEXT("test", "how it is compared", hn_claim_tests[c->test]),
-        TEXT("verdict", "holds, fails, inconclusive or not tested", hn_verdicts[result->verdict]),
-        TEXT("reason", "what the verdict rests on", result->reason),
-        TEXT("at", "the comparison that decided", at),
-        REAL("left", "mean of the first side there", p->left),
-        REAL("right", "mean of the second side there", p->right),
-        REAL("own", "difference there", p->difference),
-        REAL("own_lo", "lower end of its 95 % interval", p->lo),
-        REAL("own_hi", "upper end of its 95 % interval", p->hi),
-        INT("replicates", "seeds", p->replicates),
-        INT("parts", "comparisons", result->compared),
-        INT("parts_holding", "comparisons that hold", result->holding),
-        INT("parts_failing", "comparisons that fail", result->failing),
-        INT("needed", "seeds that would settle it; 0 none, -1 more than 100000", result->needed),
-        TEXT("paper", "the published value", paper),
-        TEXT("paper_table", "where it is published", number.table)};
+        HN_TEXT_CELL("id", "identifier of the figure or table", o->entry->id),
+        HN_TEXT_CELL("claim", "short name of the claim", c->name),
+        HN_TEXT_CELL("statement", "the claim", c->statement),
+        HN_TEXT_CELL("statistic", "column, or expression of columns", column),
+        HN_TEXT_CELL("test", "how it is compared", hn_claim_tests[c->test]),
+        HN_TEXT_CELL("verdict", "holds, fails, inconclusive or not tested",
+                     hn_verdicts[result->verdict]),
+        HN_TEXT_CELL("reason", "what the verdict rests on", result->reason),
+        HN_TEXT_CELL("at", "the comparison that decided", at),
+        HN_REAL_CELL("left", "1", "mean of the first side there", HN_NEITHER, p->left),
+        HN_REAL_CELL("right", "1", "mean of the second side there", HN_NEITHER, p->right),
+        HN_REAL_CELL("own", "1", "difference there", HN_NEITHER, p->difference),
+        HN_REAL_CELL("own_lo", "1", "lower end of its 95 % interval", HN_NEITHER, p->lo),
+        HN_REAL_CELL("own_hi", "1", "upper end of its 95 % interval", HN_NEITHER, p->hi),
+        HN_INT_CELL("replicates", "1", "seeds", p->replicates),
+        HN_INT_CELL("parts", "1", "comparisons", result->compared),
+        HN_INT_CELL("parts_holding", "1", "comparisons that hold", result->holding),
+        HN_INT_CELL("parts_failing", "1", "comparisons that fail", result->failing),
+        HN_INT_CELL("needed", "1", "seeds that would settle it; 0 none, -1 more than 100000",
+                    result->needed),
+        HN_TEXT_CELL("paper", "the published value", paper),
+        HN_TEXT_CELL("paper_table", "where it is published", number.table)};
     return hn_results_add_row(ctx, r, "claims", cell, COUNT(cell));
 }
 
@@ -103,20 +100,20 @@ static enum hn_code store_parts(struct hn_context *ctx, const struct hn_claim_ou
     for (int64_t k = 0; k < result->parts; k++) {
         const struct hn_claim_part *p = &result->part[k];
         const struct hn_described cell[] = {
-            TEXT("id", "identifier of the figure or table", o->entry->id),
-            TEXT("claim", "short name of the claim", o->entry->claim[i].name),
-            TEXT("dataset", "snapshot file", p->dataset),
-            TEXT("at", "step, setting or pair of settings", p->at),
-            INT("step", "training step of the embeddings, -1 = none", p->step),
-            REAL("left", "mean of the first side", p->left),
-            REAL("right", "mean of the second side", p->right),
-            REAL("difference", "mean difference", p->difference),
-            REAL("lo", "lower end of its 95 % interval", p->lo),
-            REAL("hi", "upper end of its 95 % interval", p->hi),
-            TEXT("verdict", "holds, fails or inconclusive", hn_verdicts[p->verdict]),
-            INT("replicates", "seeds", p->replicates),
-            REAL("se", "standard error of the difference", p->error),
-            REAL("p", "paired t-test of no difference, two-sided", p->p)};
+            HN_TEXT_CELL("id", "identifier of the figure or table", o->entry->id),
+            HN_TEXT_CELL("claim", "short name of the claim", o->entry->claim[i].name),
+            HN_TEXT_CELL("dataset", "snapshot file", p->dataset),
+            HN_TEXT_CELL("at", "step, setting or pair of settings", p->at),
+            HN_INT_CELL("step", "1", "training step of the embeddings, -1 = none", p->step),
+            HN_REAL_CELL("left", "1", "mean of the first side", HN_NEITHER, p->left),
+            HN_REAL_CELL("right", "1", "mean of the second side", HN_NEITHER, p->right),
+            HN_REAL_CELL("difference", "1", "mean difference", HN_NEITHER, p->difference),
+            HN_REAL_CELL("lo", "1", "lower end of its 95 % interval", HN_NEITHER, p->lo),
+            HN_REAL_CELL("hi", "1", "upper end of its 95 % interval", HN_NEITHER, p->hi),
+            HN_TEXT_CELL("verdict", "holds, fails or inconclusive", hn_verdicts[p->verdict]),
+            HN_INT_CELL("replicates", "1", "seeds", p->replicates),
+            HN_REAL_CELL("se", "1", "standard error of the difference", HN_NEITHER, p->error),
+            HN_REAL_CELL("p", "1", "paired t-test of no difference, two-sided", HN_NEITHER, p->p)};
         if (hn_results_add_row(ctx, r, "claim_parts", cell, COUNT(cell)))
             return ctx->code;
     }
@@ -132,16 +129,16 @@ static enum hn_code store_level(struct hn_context *ctx, const struct hn_claim_ou
     for (int64_t k = 0; k < o->level[i].parts; k++) {
         const struct hn_claim_part *p = &o->level[i].part[k];
         const struct hn_described cell[] = {
-            TEXT("id", "identifier of the figure or table", o->entry->id),
-            TEXT("what", "which number", l->what),
-            TEXT("dataset", "snapshot file", p->dataset),
-            TEXT("at", "step and setting", p->at),
-            REAL("own", "measured", p->difference),
-            REAL("own_lo", "lower end of its 95 % interval", p->lo),
-            REAL("own_hi", "upper end of its 95 % interval", p->hi),
-            TEXT("unit", "unit", l->unit),
-            REAL("paper", "published", number.value),
-            TEXT("paper_table", "where it is published", number.table)};
+            HN_TEXT_CELL("id", "identifier of the figure or table", o->entry->id),
+            HN_TEXT_CELL("what", "which number", l->what),
+            HN_TEXT_CELL("dataset", "snapshot file", p->dataset),
+            HN_TEXT_CELL("at", "step and setting", p->at),
+            HN_REAL_CELL("own", "1", "measured", HN_NEITHER, p->difference),
+            HN_REAL_CELL("own_lo", "1", "lower end of its 95 % interval", HN_NEITHER, p->lo),
+            HN_REAL_CELL("own_hi", "1", "upper end of its 95 % interval", HN_NEITHER, p->hi),
+            HN_TEXT_CELL("unit", "unit", l->unit),
+            HN_REAL_CELL("paper", "1", "published", HN_NEITHER, number.value),
+            HN_TEXT_CELL("paper_table", "where it is published", number.table)};
         if (hn_results_add_row(ctx, r, "claim_levels", cell, COUNT(cell)))
             return ctx->code;
     }

@@ -34,14 +34,6 @@ static const char job_text[] =
     "metrics: [fn_ratio]\ntiming: {reps: 21, warmup: 2, interleave: true}\n"
     "samplers: [uniform, knn, batchsampler: {M: 100, K: 40}, gcbs]\n";
 
-static enum hn_code write_text(struct hn_context *ctx, const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    bool good = file && fputs(text, file) >= 0;
-    if (file && fclose(file) != 0)
-        good = false;
-    return good ? HN_OK : hn_fail(ctx, HN_IO, "%s: cannot be written", path);
-}
-
 // How much the medians of a cost differ between two runs of the same program: |ratio - 1| of every
 // pair of runs, cell and cost.
 static enum hn_code pair_noise(struct hn_context *ctx, const struct hn_results *a,
@@ -84,7 +76,7 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct doctor_pa
     char *job = folder ? hn_format(ctx, "%s/job.yaml", folder) : NULL;
     char *data = job ? hn_format(ctx, "%s/s.h5", folder) : NULL;
     char *errors = data ? hn_format(ctx, "%s/err", folder) : NULL;
-    enum hn_code code = errors ? write_text(ctx, job, job_text) : ctx->code;
+    enum hn_code code = errors ? hn_file_write_text(ctx, job, job_text) : ctx->code;
     char *synth[] = {program, "synth",     "-o", data,     "--n", "1000",    "--dim",
                      "64",    "--classes", "10", "--seed", "1",   "--quiet", NULL};
     struct hn_alternate rounds = {0};

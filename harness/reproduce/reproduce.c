@@ -238,13 +238,6 @@ enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *r
     return HN_OK;
 }
 
-static enum hn_code write_text(struct hn_context *ctx, const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    bool good = file && fputs(text, file) >= 0;
-    good = file && fclose(file) == 0 && good;
-    return good ? HN_OK : hn_fail(ctx, HN_USAGE, "%s cannot be written: %s", path, strerror(errno));
-}
-
 // Path of a job: a file, or one of the program's own, which is written below the folder, so that
 // `hardneg run` takes it too. NULL with the message recorded.
 char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, const char *job) {
@@ -264,7 +257,7 @@ char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, c
     char *path = folder ? hn_format(ctx, "%s/%s", rep->folder, name) : NULL;
     if (path)
         mkdir(folder, 0777); // a failure shows when the file is opened
-    if (path && write_text(ctx, path, text)) {
+    if (path && hn_file_write_text(ctx, path, text)) {
         hn_free(ctx, path);
         path = NULL;
     }
@@ -274,21 +267,28 @@ char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, c
 
 enum { OVERRIDES = 4 };
 
-static int64_t seeds_of(const struct hn_reproduce *rep) {
-    static const int64_t seeds[] = {
-        [HN_EFFORT_USUAL] = 5, [HN_EFFORT_QUICK] = 3, [HN_EFFORT_FULL] = 10};
-    return rep->seeds > 0 ? rep->seeds : seeds[rep->effort];
+int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim_job *job,
+                           int64_t full) {
+    const double seeds[] = {[HN_EFFORT_USUAL] = job->seeds > 0 ? job->seeds : 5,
+                            [HN_EFFORT_QUICK] = job->quick_seeds > 0 ? job->quick_seeds : 3,
+                            [HN_EFFORT_FULL] =
+                                job->full_seeds > 0 ? job->full_seeds : (double)full};
+    return rep->seeds > 0 ? rep->seeds : (int64_t)seeds[rep->effort];
+}
+
+char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n) {
+    char list[1024] = "";
+    size_t used = 0;
+    for (int64_t s = first; s < first + n && used < sizeof list; s++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId64,
+                                 s > first ? ", " : "", s);
+    return hn_format(ctx, "seeds=[%s]", list);
 }
 
 // Overrides of the job: the snapshot, the seeds, the step, and how many batches.
 static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce *rep,
                               const struct hn_claim_job *job, const struct hn_reproduce_data *data,
                               int64_t first, int64_t seeds, char *item[OVERRIDES]) {
-    char list[512] = "";
-    size_t used = 0;
-    for (int64_t s = first; s < first + seeds && used < sizeof list; s++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId64,
-                                 s > first ? ", " : "", s);
     char quoted[2 * 4096], *to = quoted;
     for (const char *c = data->path; *c && to < quoted + sizeof quoted - 3; c++) {
         if (*c == '"' || *c == '\\')
@@ -297,7 +297,7 @@ static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce 
     }
     *to = '\0';
     item[0] = hn_format(ctx, "snapshots=[\"%s\"]", quoted);
-    item[1] = hn_format(ctx, "seeds=[%s]", list);
+    item[1] = hn_reproduce_seed_list(ctx, first, seeds);
     int64_t n = 2, wanted = 2;
     if (job->last_step && ++wanted)
         item[n++] = hn_format(ctx, "steps=[%" PRId64 "]", data->last_step);
@@ -368,7 +368,7 @@ static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
 static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
                             const struct hn_claim_job *job, const struct hn_reproduce_data *data,
                             struct hn_results *out) {
-    int64_t seeds = seeds_of(rep);
+    int64_t seeds = hn_reproduce_seeds(rep, job, 10);
     if (calibrate(ctx, rep))
         return ctx->code;
     if (!job->each_seed)
@@ -382,27 +382,19 @@ static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
 static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduce_data *data,
                                 struct hn_results *out) {
     const struct hn_described cell[] = {
-        {{"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER},
-         HN_TEXT_VALUE("dataset", data->name)},
-        {{"items", HN_COLUMN_INT, "items", "items", HN_NEITHER}, HN_INT_VALUE("items", data->n)},
-        {{"dims", HN_COLUMN_INT, "1", "dimensions of the embeddings", HN_NEITHER},
-         HN_INT_VALUE("dims", data->d)},
-        {{"classes", HN_COLUMN_INT, "1", "distinct labels", HN_NEITHER},
-         HN_INT_VALUE("classes", data->classes)},
-        {{"steps", HN_COLUMN_INT, "1", "steps of the series", HN_NEITHER},
-         HN_INT_VALUE("steps", data->steps)},
-        {{"fn_expected", HN_COLUMN_REAL, "1", "share of same-label pairs among all labelled pairs",
-          HN_NEITHER},
-         HN_REAL_VALUE("fn_expected", data->fn_expected)}};
+        HN_TEXT_CELL("dataset", "snapshot file", data->name),
+        HN_INT_CELL("items", "items", "items", data->n),
+        HN_INT_CELL("dims", "1", "dimensions of the embeddings", data->d),
+        HN_INT_CELL("classes", "1", "distinct labels", data->classes),
+        HN_INT_CELL("steps", "1", "steps of the series", data->steps),
+        HN_REAL_CELL("fn_expected", "1", "share of same-label pairs among all labelled pairs",
+                     HN_NEITHER, data->fn_expected)};
     const struct hn_table *t = hn_results_table(out, "datasets");
     for (int64_t row = 0; t && row < t->rows; row++)
         if (strcmp(hn_table_text(t, row, "dataset"), data->name) == 0)
             return HN_OK;
     return hn_results_add_row(ctx, out, "datasets", cell, (int)(sizeof cell / sizeof cell[0]));
 }
-
-// What ends one entry, and what ends everything.
-static bool ends_entry(enum hn_code code) { return code == HN_USAGE || code == HN_DATA; }
 
 // One job of an entry on the data that it needs.
 static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
@@ -418,38 +410,23 @@ static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
     return code ? code : add_dataset(ctx, data, out);
 }
 
-static enum hn_code trained(struct hn_context *ctx, enum hn_code code, struct hn_results *out,
-                            char *why) {
-    if (ends_entry(code)) {
-        snprintf(why, HN_MESSAGE_MAX, "%s", ctx->message);
-        code = HN_OK;
-    }
-    if (code)
-        hn_results_free(ctx, out);
-    return code;
-}
-
 enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
                               const struct hn_claim_entry *entry, struct hn_results *out,
                               char *why) {
     memset(out, 0, sizeof *out);
-    enum hn_code code = hn_reproduce_missing(ctx, rep, entry, why);
-    if (code == HN_OK && entry->kind == HN_KIND_TRAINING && !entry->missing) {
-        code = calibrate(ctx, rep); // what the costs were measured on
-        if (code == HN_OK)
-            code = hn_reproduce_train(ctx, rep, entry, out, why);
-        return trained(ctx, code, out, why);
-    }
-    for (int64_t i = 0; i < entry->jobs && !code && !*why; i++) {
+    bool trains = entry->kind == HN_KIND_TRAINING && !entry->missing;
+    // Costs are of this machine: those of trainings, and the keys of others hold its class.
+    if (hn_reproduce_missing(ctx, rep, entry, why) ||
+        ((trains || entry->costs > 0) && calibrate(ctx, rep)))
+        return ctx->code;
+    enum hn_code code = trains ? hn_reproduce_train(ctx, rep, entry, out, why) : HN_OK;
+    for (int64_t i = 0; i < entry->jobs && !trains && !code && !*why; i++)
         code = run_wanted(ctx, rep, &entry->job[i], out, why);
-        if (ends_entry(code)) {
-            snprintf(why, HN_MESSAGE_MAX, "%s", ctx->message);
-            code = HN_OK;
-        }
+    if (code == HN_USAGE || code == HN_DATA) { // the end of this entry, not of everything
+        snprintf(why, HN_MESSAGE_MAX, "%s", ctx->message);
+        code = HN_OK;
     }
-    if (entry->costs > 0 && code == HN_OK)
-        code = calibrate(ctx, rep); // the keys of costs hold the machine's class
-    for (int64_t i = 0; i < entry->costs && !code && !*why; i++)
+    for (int64_t i = 0; i < entry->costs && !trains && !code && !*why; i++)
         if (!entry->cost[i].full || rep->effort == HN_EFFORT_FULL)
             code = hn_reproduce_cost(ctx, rep, &entry->cost[i], out);
     if (code)

@@ -62,6 +62,11 @@ HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_re
 HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                                 const struct hn_claim_entry *const *entry,
                                                 int64_t n);
+// How many seeds: as asked for, or as the job says for the effort; `full`: unless it says.
+int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim_job *job,
+                           int64_t full);
+// "seeds=[1, 2, 3]", an override of a job; owned.
+HN_MUST_USE char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n);
 // Path of a job: a file, or one of the program's own, which is written below the folder. Owned;
 // NULL with the message recorded.
 HN_MUST_USE char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep,

@@ -39,30 +39,25 @@ static void key_of(const struct hn_reproduce *r, const struct hn_claim_cost *c, 
     hn_digest_end(&digest, key);
 }
 
-#define TEXT(name, what, text)                                                                     \
-    { {name, HN_COLUMN_TEXT, "", what, HN_NEITHER}, HN_TEXT_VALUE(name, text) }
-#define COUNT(name, units, what, n)                                                                \
-    { {name, HN_COLUMN_INT, units, what, HN_NEITHER}, HN_INT_VALUE(name, (int64_t)(n)) }
-#define SECONDS(name, what, s)                                                                     \
-    { {name, HN_COLUMN_REAL, "s", what, HN_SMALLER}, HN_REAL_VALUE(name, s) }
-
 static enum hn_code store(struct hn_context *ctx, const struct hn_claim_cost *c,
                           const struct hn_timed *t, const char *key, struct hn_results *out) {
     const struct hn_described cell[] = {
-        TEXT("run_key", "hash of the setting and the machine's class", key),
-        TEXT("name", "setting", c->name),
-        TEXT("sampler", "sampler", t->sampler->type->name),
-        TEXT("params", "all options of the sampler", t->sampler->text),
-        COUNT("items", "items", "items", c->items),
-        COUNT("dims", "1", "dimensions", c->dims),
-        COUNT("batch_size", "items", "batch size", c->batch),
-        TEXT("entries", "law of the entries of the rows", c->entries),
-        COUNT("seed", "1", "repetition", t->seed),
-        SECONDS("cost_g", "building the sampler", t->build),
-        SECONDS("cost_s", "drawing one batch", t->batch),
-        SECONDS("cost_epoch", "beginning another epoch", t->epoch),
-        SECONDS("cpu_g", "processor time of the build, all threads", t->build_cpu),
-        SECONDS("cpu_epoch", "processor time of beginning another epoch", t->epoch_cpu)};
+        HN_TEXT_CELL("run_key", "hash of the setting and the machine's class", key),
+        HN_TEXT_CELL("name", "setting", c->name),
+        HN_TEXT_CELL("sampler", "sampler", t->sampler->type->name),
+        HN_TEXT_CELL("params", "all options of the sampler", t->sampler->text),
+        HN_INT_CELL("items", "items", "items", c->items),
+        HN_INT_CELL("dims", "1", "dimensions", c->dims),
+        HN_INT_CELL("batch_size", "items", "batch size", c->batch),
+        HN_TEXT_CELL("entries", "law of the entries of the rows", c->entries),
+        HN_INT_CELL("seed", "1", "repetition", t->seed),
+        HN_REAL_CELL("cost_g", "s", "building the sampler", HN_SMALLER, t->build),
+        HN_REAL_CELL("cost_s", "s", "drawing one batch", HN_SMALLER, t->batch),
+        HN_REAL_CELL("cost_epoch", "s", "beginning another epoch", HN_SMALLER, t->epoch),
+        HN_REAL_CELL("cpu_g", "s", "processor time of the build, all threads", HN_SMALLER,
+                     t->build_cpu),
+        HN_REAL_CELL("cpu_epoch", "s", "processor time of beginning another epoch", HN_SMALLER,
+                     t->epoch_cpu)};
     if (hn_results_add_row(ctx, out, "costs", cell, (int)(sizeof cell / sizeof cell[0])))
         return ctx->code;
     return hn_results_set(ctx, out, "run_key", key);

@@ -67,15 +67,7 @@ static enum hn_code link_data(struct hn_context *ctx, const struct hn_reproduce 
     return code;
 }
 
-static int64_t seeds_of(const struct hn_reproduce *rep, const struct hn_claim_job *job) {
-    double seeds = rep->effort == HN_EFFORT_QUICK  ? (job->quick_seeds > 0 ? job->quick_seeds : 3)
-                   : rep->effort == HN_EFFORT_FULL ? (job->full_seeds > 0 ? job->full_seeds : 20)
-                   : job->seeds > 0                ? job->seeds
-                                                   : 5;
-    return rep->seeds > 0 ? rep->seeds : (int64_t)seeds;
-}
-
-enum { OVERRIDES_MAX = 32, SEEDS_TEXT = 1024 };
+enum { OVERRIDES_MAX = 32 };
 
 static void add_all(struct hn_text_list *list, const char **text, int64_t n) {
     for (int64_t i = 0; i < n && list->count < OVERRIDES_MAX - 1; i++)
@@ -84,21 +76,19 @@ static void add_all(struct hn_text_list *list, const char **text, int64_t n) {
 
 static enum hn_code read_job(struct hn_context *ctx, const struct hn_reproduce *rep,
                              const struct hn_claim_job *job, struct hn_train_job *out) {
-    char *item[OVERRIDES_MAX], seeds[SEEDS_TEXT] = "seeds=[";
+    char *item[OVERRIDES_MAX];
     struct hn_text_list set = {item, 0};
-    size_t used = strlen(seeds);
-    for (int64_t s = 1, n = seeds_of(rep, job); s <= n && used < sizeof seeds; s++)
-        used += (size_t)snprintf(seeds + used, sizeof seeds - used, "%" PRId64 "%s", s,
-                                 s < n ? ", " : "]");
     add_all(&set, job->set, job->n_set);
     if (rep->effort == HN_EFFORT_QUICK)
         add_all(&set, job->quick, job->n_quick);
     if (rep->effort == HN_EFFORT_FULL)
         add_all(&set, job->full, job->n_full);
+    char *seeds = hn_reproduce_seed_list(ctx, 1, hn_reproduce_seeds(rep, job, 20));
     item[set.count++] = seeds;
-    char *path = hn_reproduce_job(ctx, rep, job->job);
+    char *path = seeds ? hn_reproduce_job(ctx, rep, job->job) : NULL;
     enum hn_code code = path ? hn_train_job_read(ctx, path, &set, out) : ctx->code;
     hn_free(ctx, path);
+    hn_free(ctx, seeds);
     return code;
 }
 
