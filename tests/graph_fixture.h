@@ -3,57 +3,18 @@
 #define HN_TESTS_GRAPH_FIXTURE_H
 
 #include "tests/fixture.h"
-#include "tests/test.h"
+#include "tests/task_data.h"
 #include "training/tasks/task.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { GRAPHS = 14, NODES = 11 };
 static char folder[256];
 
-// Graph g: a ring of NODES nodes with chords that g decides; node labels of three kinds. Graph 1 is
-// graph 0 with its nodes in another order.
-static inline int32_t place(int g, int i) { return g == 1 ? (i * 4 + 3) % NODES : i; }
-
-static inline void put(const char *name, const char *text) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    CU_ASSERT(fputs(text, f) >= 0);
-    CU_ASSERT_EQUAL(fclose(f), 0);
-}
-
-static inline void put_graphs(bool labels) {
-    static char edges[GRAPHS * NODES * 40], nodes[GRAPHS * NODES * 4], kinds[GRAPHS * NODES * 4];
-    static char classes[GRAPHS * 4], folds[GRAPHS * 4];
-    char *e = edges, *n = nodes, *k = kinds, *c = classes, *f = folds;
-    for (int g = 0; g < GRAPHS; g++) {
-        int shape = g == 1 ? 0 : g, kind[NODES];
-        for (int i = 0; i < NODES; i++) {
-            int from = g * NODES + place(g, i) + 1;
-            e += sprintf(e, "%d, %d\n", from, g * NODES + place(g, (i + 1) % NODES) + 1);
-            if ((i * (shape + 2)) % 5 < 2)
-                e += sprintf(e, "%d, %d\n", from,
-                             g * NODES + place(g, (i + 2 + shape % 3) % NODES) + 1);
-            kind[place(g, i)] = (i * i + shape) % 3;
-        }
-        for (int i = 0; i < NODES; i++) {
-            n += sprintf(n, "%d\n", g + 1);
-            k += sprintf(k, "%d\n", kind[i]);
-        }
-        c += sprintf(c, "%d\n", shape % 2);
-        f += sprintf(f, "%d\n", g % 7 + 1);
-    }
+static inline void make_graphs(bool labels) {
     hn_fixture_folder(folder, sizeof folder);
-    put("G_A.txt", edges);
-    put("G_graph_indicator.txt", nodes);
-    put("G_graph_labels.txt", classes);
-    put("G_folds.txt", folds);
-    if (labels)
-        put("G_node_labels.txt", kinds);
+    put_graphs(folder, labels);
 }
 
 // A task on these graphs, and its parameters.

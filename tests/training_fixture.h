@@ -2,8 +2,7 @@
 #ifndef HN_TESTS_TRAINING_FIXTURE_H
 #define HN_TESTS_TRAINING_FIXTURE_H
 
-#include "core/random.h"
-#include "tests/test.h"
+#include "tests/task_data.h"
 #include "training/loop.h"
 
 #include <dirent.h>
@@ -14,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NODES = 60, FEATURES = 30, CLASSES = 3, PARAMS = 256 };
+enum { NODES = DOCUMENTS, PARAMS = 256 };
 
 static char root[64]; // of this process, made by the first test that needs it
 
@@ -36,38 +35,9 @@ static inline void remove_folder(const char *path) {
 static inline void clean_up(void) { remove_folder(root); }
 
 static inline FILE *open_part(const char *end) {
-    char path[128];
-    snprintf(path, sizeof path, "%s/small/small.%s", root, end);
-    FILE *file = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    return file;
-}
-
-// Documents of three classes: features mostly of their class's third, links mostly within it.
-static inline void write_data(void) {
-    struct hn_stream s;
-    hn_stream_open(&s, 1, "test.training", 0, 0, 0);
-    FILE *f = open_part("features");
-    fprintf(f, "# features=%d\n", FEATURES);
-    for (int i = 0; i < NODES; i++) {
-        fprintf(f, "%d %d", i, i % CLASSES);
-        for (int j = 0; j < FEATURES; j++)
-            if (hn_stream_uniform(&s) < (j % CLASSES == i % CLASSES ? 0.5 : 0.1) ||
-                j == i % FEATURES)
-                fprintf(f, " %d", j);
-        fprintf(f, "\n");
-    }
-    fclose(f);
-    f = open_part("edges");
-    for (int i = 0; i < NODES; i++)
-        for (int j = i + 1; j < NODES; j++)
-            if (hn_stream_uniform(&s) < (i % CLASSES == j % CLASSES ? 0.2 : 0.02))
-                fprintf(f, "%d %d\n", i, j);
-    fclose(f);
-    f = open_part("split");
-    for (int i = 0; i < NODES; i++)
-        fprintf(f, "%d %s\n", i, i < 20 ? "train" : i < 30 ? "val" : "test");
-    fclose(f);
+    char name[64];
+    snprintf(name, sizeof name, "small/small.%s", end);
+    return open_data(root, name);
 }
 
 static inline void prepare(void) {
@@ -80,7 +50,7 @@ static inline void prepare(void) {
     atexit(clean_up);
     snprintf(small, sizeof small, "%s/small", root);
     mkdir(small, 0777);
-    write_data();
+    put_documents(small);
 }
 
 // A run of the node task; params of task and sampler are set by "name=value" lists.

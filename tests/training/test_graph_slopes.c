@@ -11,7 +11,7 @@ static void test_slopes(void) {
     struct hn_context ctx;
     struct opened o;
     hn_context_init(&ctx, 1);
-    put_graphs(true);
+    make_graphs(true);
     HN_CHECK(&ctx, open_task(&ctx, folder, 7, &o));
     struct hn_weights *w = &o.task.weights;
     CU_ASSERT(isfinite(loss_of(&ctx, &o.task)));

@@ -12,7 +12,7 @@ static void test_embeddings(void) {
     static float z[GRAPHS * 24], again[GRAPHS * 24];
     hn_context_init(&ctx, 2);
     for (int labels = 0; labels < 2; labels++) {
-        put_graphs(labels);
+        make_graphs(labels);
         HN_CHECK(&ctx, open_task(&ctx, folder, 0, &o));
         HN_CHECK(&ctx, open_task(&ctx, folder, 4, &small));
         CU_ASSERT(o.task.n == GRAPHS && o.task.d == 24 && o.task.batch_size == GRAPHS);
@@ -42,7 +42,7 @@ static void test_embeddings(void) {
 static void test_threads(void) {
     struct hn_context ctx;
     struct opened one, many;
-    put_graphs(true);
+    make_graphs(true);
     hn_context_init(&ctx, 1);
     HN_CHECK(&ctx, open_task(&ctx, folder, 7, &one));
     double loss = loss_of(&ctx, &one.task);
@@ -64,7 +64,7 @@ static void test_evaluates(void) {
     static float z[GRAPHS * 24];
     double value[8];
     hn_context_init(&ctx, 1);
-    put_graphs(true);
+    make_graphs(true);
     HN_CHECK(&ctx, open_task(&ctx, folder, 7, &o));
     HN_CHECK(&ctx, o.task.type->embed(&ctx, &o.task, 0, 0, GRAPHS, z));
     HN_CHECK(&ctx, o.task.type->evaluate(&ctx, &o.task, 0, z, value));
@@ -92,7 +92,7 @@ static void test_allocations_may_fail(void) {
     enum hn_code code;
     int64_t points = 0;
     hn_context_init(&ctx, 1);
-    put_graphs(true);
+    make_graphs(true);
     do {
         ctx.memory.calls = 0;
         ctx.memory.fail_at = ++points;

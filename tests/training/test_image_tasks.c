@@ -1,10 +1,8 @@
 // The tasks of images on a few made-up pictures: the same bits for any number of threads and after
 // an interruption, an encoder that learns to tell colours apart, and steps as NumPy takes them.
-#include "core/random.h"
-#include "datasets/cifar10.h"
 #include "datasets/snapshot.h"
 #include "tests/numpy_oracle.h"
-#include "tests/test.h"
+#include "tests/task_data.h"
 #include "training/images/augment.h"
 #include "training/loop.h"
 
@@ -15,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TRAIN = 96, TEST = 40, PARAMS = 256 };
+enum { TRAIN = PICTURES, PARAMS = 256 };
 static char root[64];
 
 static void clean_up(void) {
@@ -25,25 +23,6 @@ static void clean_up(void) {
         fprintf(stderr, "    %s could not be removed\n", root);
 }
 
-// Pictures of four classes, each with a colour of its own under noise.
-static void write_images(const char *name, int n, int64_t index) {
-    char path[128];
-    struct hn_stream s;
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    FILE *file = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    hn_stream_open(&s, 1, "test.images", 0, 0, index);
-    for (int i = 0; i < n; i++) {
-        unsigned char record[1 + HN_CIFAR10_BYTES] = {(unsigned char)(i % 4)};
-        for (int k = 0; k < HN_CIFAR10_BYTES; k++) {
-            int bright = i % 4 == 3 ? 128 : k / 1024 == i % 4 ? 190 : 60;
-            record[1 + k] = (unsigned char)(bright + (int)hn_stream_below(&s, 60));
-        }
-        CU_ASSERT_EQUAL(fwrite(record, sizeof record, 1, file), 1);
-    }
-    fclose(file);
-}
-
 static void prepare(void) {
     if (*root)
         return;
@@ -51,8 +30,7 @@ static void prepare(void) {
     snprintf(root, sizeof root, "%.40s/hardneg-im-XXXXXX", tmp && strlen(tmp) < 41 ? tmp : "/tmp");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(root));
     atexit(clean_up);
-    write_images("data_batch_1.bin", TRAIN, 0);
-    write_images("test_batch.bin", TEST, 1);
+    put_pictures(root);
 }
 
 struct trial {
@@ -277,8 +255,8 @@ static void test_steps(void) {
     write_file(folder, "value", task.weights.value, (size_t)task.weights.n * sizeof(float));
     write_steps(t, &task, &images, folder);
     write_embeddings(&t->ctx, &task, &images, folder);
-    snprintf(command, sizeof command, "%s '%s/oracle_training.py' '%s' %d %d", numpy,
-             dirname(here), folder, (int)task.d, STEPS);
+    snprintf(command, sizeof command, "%s '%s/oracle_training.py' '%s' %d %d", numpy, dirname(here),
+             folder, (int)task.d, STEPS);
     int status = hn_fixture_run(command, out, sizeof out);
     if (status || getenv("HN_SHOW"))
         fprintf(stderr, "%s", out);

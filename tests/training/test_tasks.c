@@ -1,5 +1,5 @@
-// The list of tasks: every one declares its data and what it fills; data are found by what is
-// declared, here and by `reproduce`.
+// Data of tasks: their digest, and that they are found by what tasks declare, here and by
+// `reproduce`.
 #include "harness/reproduce/reproduce_train.h"
 #include "tests/training_fixture.h"
 
@@ -28,39 +28,6 @@ static void test_data_digest(void) {
     snprintf(to, sizeof to, "%s/small/small.extra.edges", root);
     unlink(to);
     close_trial(t);
-}
-
-// Every entry of the list is complete; a failure names it.
-static void check_task(const struct hn_task_type *t) {
-    const struct hn_task_data *data = t->data;
-    const struct hn_option *option = hn_options_find(t->options, "data");
-    int files = 0;
-    for (; data && data->files[files];)
-        files++;
-    bool text = t->summary && *t->summary && t->source && *t->source && t->note;
-    bool hooks = t->open && t->init && t->step && t->embed && t->evaluate;
-    bool declared = data && data->folder && data->origin && strstr(data->origin, "https://") &&
-                    data->items && data->required > 0 && data->required <= files &&
-                    hn_task_data_find(data->folder) == data;
-    bool columns = t->n_columns > 0 && t->n_columns <= HN_UNTRAINED_VALUES && t->objectives > 0;
-    if (!text || !hooks || !declared || !columns || !option || option->kind != HN_OPTION_TEXT ||
-        hn_task_find(t->name) != t)
-        fprintf(stderr, "    task %s\n", t->name);
-    CU_ASSERT(text);
-    CU_ASSERT(hooks);
-    CU_ASSERT(declared);
-    CU_ASSERT(columns);
-    CU_ASSERT(option && option->kind == HN_OPTION_TEXT);
-    CU_ASSERT_PTR_EQUAL(hn_task_find(t->name), t);
-}
-
-static void test_list(void) {
-    int tasks = 0;
-    for (; hn_tasks[tasks]; tasks++)
-        check_task(hn_tasks[tasks]);
-    CU_ASSERT(tasks >= 4);
-    CU_ASSERT_PTR_NULL(hn_task_find("no such task"));
-    CU_ASSERT_PTR_NULL(hn_task_data_find("no such data"));
 }
 
 // A task that is in no list, with files of its own: their lack is said in its words.
@@ -168,8 +135,9 @@ static void test_reproduced(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"data digest", test_data_digest}, {"list", test_list},
-    {"declared", test_declared},       {"located", test_located},
+    {"data digest", test_data_digest},
+    {"declared", test_declared},
+    {"located", test_located},
     {"reproduced", test_reproduced},
 };
 HN_TEST_MAIN("tasks", tests)

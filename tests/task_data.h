@@ -1,0 +1,130 @@
+// Small data for tests of tasks, in the files that tasks declare: documents, pictures, graphs.
+#ifndef HN_TESTS_TASK_DATA_H
+#define HN_TESTS_TASK_DATA_H
+
+#include "core/random.h"
+#include "datasets/cifar10.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DOCUMENTS = 60, FEATURES = 30, CLASSES = 3 };
+enum { PICTURES = 96, TEST_PICTURES = 40, COLOURS = 4 };
+enum { GRAPHS = 14, GRAPH_NODES = 11 };
+
+static inline FILE *open_data(const char *folder, const char *name) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    return file;
+}
+
+// Documents of three classes: features mostly of their class's third, links mostly within it.
+static inline void put_documents(const char *folder) {
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "test.training", 0, 0, 0);
+    FILE *f = open_data(folder, "small.features");
+    fprintf(f, "# features=%d\n", FEATURES);
+    for (int i = 0; i < DOCUMENTS; i++) {
+        fprintf(f, "%d %d", i, i % CLASSES);
+        for (int j = 0; j < FEATURES; j++)
+            if (hn_stream_uniform(&s) < (j % CLASSES == i % CLASSES ? 0.5 : 0.1) ||
+                j == i % FEATURES)
+                fprintf(f, " %d", j);
+        fprintf(f, "\n");
+    }
+    fclose(f);
+    f = open_data(folder, "small.edges");
+    for (int i = 0; i < DOCUMENTS; i++)
+        for (int j = i + 1; j < DOCUMENTS; j++)
+            if (hn_stream_uniform(&s) < (i % CLASSES == j % CLASSES ? 0.2 : 0.02))
+                fprintf(f, "%d %d\n", i, j);
+    fclose(f);
+    f = open_data(folder, "small.split");
+    for (int i = 0; i < DOCUMENTS; i++)
+        fprintf(f, "%d %s\n", i, i < 20 ? "train" : i < 30 ? "val" : "test");
+    fclose(f);
+}
+
+// Pictures of four classes, each with a colour of its own under noise.
+static inline void put_records(const char *folder, const char *name, int n, int64_t index) {
+    struct hn_stream s;
+    FILE *file = open_data(folder, name);
+    hn_stream_open(&s, 1, "test.images", 0, 0, index);
+    for (int i = 0; i < n; i++) {
+        unsigned char record[1 + HN_CIFAR10_BYTES] = {(unsigned char)(i % COLOURS)};
+        for (int k = 0; k < HN_CIFAR10_BYTES; k++) {
+            int bright = i % COLOURS == 3 ? 128 : k / 1024 == i % COLOURS ? 190 : 60;
+            record[1 + k] = (unsigned char)(bright + (int)hn_stream_below(&s, 60));
+        }
+        CU_ASSERT_EQUAL(fwrite(record, sizeof record, 1, file), 1);
+    }
+    fclose(file);
+}
+
+static inline void put_pictures(const char *folder) {
+    put_records(folder, "data_batch_1.bin", PICTURES, 0);
+    put_records(folder, "test_batch.bin", TEST_PICTURES, 1);
+}
+
+static inline void put_text(const char *folder, const char *name, const char *text) {
+    FILE *f = open_data(folder, name);
+    CU_ASSERT(fputs(text, f) >= 0);
+    CU_ASSERT_EQUAL(fclose(f), 0);
+}
+
+// Graph g: a ring of nodes with chords that g decides; node labels of three kinds. Graph 1 is
+// graph 0 with its nodes in another order.
+static inline int32_t graph_node(int g, int i) { return g == 1 ? (i * 4 + 3) % GRAPH_NODES : i; }
+
+static inline void put_graphs(const char *folder, bool labels) {
+    enum { N = GRAPH_NODES };
+    static char edges[GRAPHS * N * 40], nodes[GRAPHS * N * 4], kinds[GRAPHS * N * 4];
+    static char classes[GRAPHS * 4], folds[GRAPHS * 4];
+    char *e = edges, *n = nodes, *k = kinds, *c = classes, *f = folds;
+    for (int g = 0; g < GRAPHS; g++) {
+        int shape = g == 1 ? 0 : g, kind[N];
+        for (int i = 0; i < N; i++) {
+            int from = g * N + graph_node(g, i) + 1;
+            e += sprintf(e, "%d, %d\n", from, g * N + graph_node(g, (i + 1) % N) + 1);
+            if ((i * (shape + 2)) % 5 < 2)
+                e += sprintf(e, "%d, %d\n", from,
+                             g * N + graph_node(g, (i + 2 + shape % 3) % N) + 1);
+            kind[graph_node(g, i)] = (i * i + shape) % 3;
+        }
+        for (int i = 0; i < N; i++) {
+            n += sprintf(n, "%d\n", g + 1);
+            k += sprintf(k, "%d\n", kind[i]);
+        }
+        c += sprintf(c, "%d\n", shape % 2);
+        f += sprintf(f, "%d\n", g % 7 + 1);
+    }
+    put_text(folder, "G_A.txt", edges);
+    put_text(folder, "G_graph_indicator.txt", nodes);
+    put_text(folder, "G_graph_labels.txt", classes);
+    put_text(folder, "G_folds.txt", folds);
+    if (labels)
+        put_text(folder, "G_node_labels.txt", kinds);
+}
+
+static inline void put_labelled_graphs(const char *folder) { put_graphs(folder, true); }
+
+// The data for tasks that declare this folder; false if there are none.
+static inline bool put_task_data(const char *declared, const char *folder) {
+    static const struct {
+        const char *declared;
+        void (*put)(const char *folder);
+    } kinds[] = {{"cora", put_documents},
+                 {"cifar10", put_pictures},
+                 {"tudataset/MUTAG", put_labelled_graphs}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].declared, declared) == 0) {
+            kinds[i].put(folder);
+            return true;
+        }
+    return false;
+}
+
+#endif
