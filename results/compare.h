@@ -121,11 +121,26 @@ HN_MUST_USE enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn
                                          const char *metric, struct hn_time_samples *out);
 void hn_time_samples_free(struct hn_context *ctx, struct hn_time_samples *s);
 
-// Output formats, each in a file of its own name.
-void hn_compare_print(const struct hn_comparison *c, FILE *out);
-void hn_compare_markdown(const struct hn_comparison *c, FILE *out);
-void hn_compare_junit(const struct hn_comparison *c, FILE *out);
-HN_MUST_USE enum hn_code hn_compare_json(struct hn_context *ctx, const struct hn_comparison *c,
-                                         FILE *out);
+// An output format: one constant hn_compare_<name> at the end of its file, and its name in a list.
+struct hn_compare_format {
+    const char *name;
+    const char *mode; // of fopen(): "w", or "a" for what is added to a file
+    // Whether `out` could be written is for the caller to see.
+    enum hn_code (*print)(struct hn_context *ctx, const struct hn_comparison *c, FILE *out);
+};
+// Formats that are written to a file: each is an option of `hardneg compare`, --NAME FILE. A new
+// one is one file and one line here.
+#define HN_COMPARE_REPORTS(X)                                                                      \
+    X(markdown)                                                                                    \
+    X(junit)
+// All of them: text and JSON are for standard output.
+#define HN_COMPARE_FORMATS(X)                                                                      \
+    X(text)                                                                                        \
+    X(json)                                                                                        \
+    HN_COMPARE_REPORTS(X)
+
+#define HN_COMPARE_DECLARE(name) extern const struct hn_compare_format hn_compare_##name;
+HN_COMPARE_FORMATS(HN_COMPARE_DECLARE)
+extern const struct hn_compare_format *const hn_compare_formats[]; // NULL-terminated
 
 #endif

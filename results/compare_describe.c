@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#define LIST(name) &hn_compare_##name,
+const struct hn_compare_format *const hn_compare_formats[] = {HN_COMPARE_FORMATS(LIST) NULL};
+
 void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size) {
     if (!line->gated)
         snprintf(text, size, "not gated");

@@ -62,7 +62,7 @@ static json_t *time_json(const struct hn_comparison *c, const struct hn_compare_
         t->verdict.faster);
 }
 
-enum hn_code hn_compare_json(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
+static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
     json_t *lines = json_array(), *changes = json_array(), *times = json_array();
     for (int64_t i = 0; i < c->n_lines; i++)
         if (c->line[i].compared > 0)
@@ -85,3 +85,9 @@ enum hn_code hn_compare_json(struct hn_context *ctx, const struct hn_comparison 
         (json_int_t)c->times_failed, "of", times);
     return hn_json_print(ctx, all, out);
 }
+
+const struct hn_compare_format hn_compare_json = {
+    .name = "json",
+    .mode = "w",
+    .print = print,
+};

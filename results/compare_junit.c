@@ -63,7 +63,8 @@ static void put_cases(const struct hn_comparison *c, struct tally *t) {
     }
 }
 
-void hn_compare_junit(const struct hn_comparison *c, FILE *out) {
+static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
+    (void)ctx;
     struct tally count = {0}, written = {.out = out};
     put_cases(c, &count);
     fprintf(out,
@@ -72,4 +73,11 @@ void hn_compare_junit(const struct hn_comparison *c, FILE *out) {
             (long long)count.tests, (long long)count.failures, (long long)count.skipped);
     put_cases(c, &written);
     fputs("</testsuite>\n", out);
+    return HN_OK;
 }
+
+const struct hn_compare_format hn_compare_junit = {
+    .name = "junit",
+    .mode = "w",
+    .print = print,
+};

@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 
-void hn_compare_markdown(const struct hn_comparison *c, FILE *out) {
+static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
+    (void)ctx;
     static const char *const mark[] = {"&#9989;", "&#10060;", "&#9888;&#65039;"};
     json_t *rows = hn_compare_rows(c);
     fprintf(out, "### %s hardneg compare\n\n", mark[c->end]);
@@ -24,4 +25,11 @@ void hn_compare_markdown(const struct hn_comparison *c, FILE *out) {
         fputc('\n', out);
         hn_compare_print_missing(c, out);
     }
+    return HN_OK;
 }
+
+const struct hn_compare_format hn_compare_markdown = {
+    .name = "markdown",
+    .mode = "a",
+    .print = print,
+};

@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 
-void hn_compare_print(const struct hn_comparison *c, FILE *out) {
+static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
+    (void)ctx;
     json_t *rows = hn_compare_rows(c);
     hn_records_print(hn_compare_columns, rows, out);
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -22,4 +23,11 @@ void hn_compare_print(const struct hn_comparison *c, FILE *out) {
         fprintf(out, "%" PRId64 " columns without a difference\n", hn_compare_same(c));
     hn_compare_print_missing(c, out);
     fprintf(out, "%s\n", c->verdict);
+    return HN_OK;
 }
+
+const struct hn_compare_format hn_compare_text = {
+    .name = "text",
+    .mode = "w",
+    .print = print,
+};

@@ -1,5 +1,6 @@
 #include "results/records.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,9 @@ static void cell_text(const struct hn_record_column *c, const json_t *record, ch
                  json_real_value(value) * (c->scale != 0 ? c->scale : 1), unit);
     else
         snprintf(text, CELL, "-");
+    for (; *text; text++)
+        if (iscntrl((unsigned char)*text))
+            *text = ' ';
 }
 
 static void print_line(const struct hn_record_column *column, const int *width,
@@ -81,7 +85,7 @@ void hn_records_print(const struct hn_record_column *column, const json_t *recor
 
 void hn_markdown_put(FILE *out, const char *text) {
     for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-        if (*s < ' ' || *s == 0x7F)
+        if (iscntrl(*s))
             fputc(' ', out);
         else if (strchr("<>&@#", *s))
             fprintf(out, "&#%d;", *s);

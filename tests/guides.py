@@ -20,12 +20,15 @@ def with_line(text, line, name, where):
 
 
 def users(header, name):
-    """The C files that read a list which stands in a header."""
+    """The C files that read a list which stands in a header, or a longer list of that header which holds it."""
     if header.endswith(".c"):
         return [header]
-    room = pathlib.Path(header).parent
-    found = [str(file) for file in sorted(room.glob("*.c")) if re.search(rf"\b{name}\(", file.read_text())]
-    return found or sys.exit(f"{header}: no file of {room} reads {name}")
+    longer = re.findall(rf"^#define (\w+)\(X\) *\\\n(?:.*\\\n)* +{name}\(X\)", pathlib.Path(header).read_text(), re.M)
+    read = re.compile(rf"\b({'|'.join([name, *longer])})\(")
+    rooms = {line.split(":")[0] for line in pathlib.Path("tests/modules.txt").read_text().splitlines() if line[0] != "#"}
+    files = sorted(file for room in rooms for file in pathlib.Path(room).glob("*.c"))
+    found = [str(file) for file in files if read.search(file.read_text())]
+    return found or sys.exit(f"{header}: no file reads {name}")
 
 
 def main():

@@ -34,11 +34,7 @@ static enum hn_code compare(struct hn_context *ctx, const struct hn_call *call,
     struct hn_comparison c = {0};
     if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c))
         return ctx->code;
-    enum hn_code code = HN_OK;
-    if (call->json)
-        code = hn_compare_json(ctx, &c, stdout);
-    else
-        hn_compare_print(&c, stdout);
+    enum hn_code code = (call->json ? hn_compare_json : hn_compare_text).print(ctx, &c, stdout);
     if (code == HN_OK && c.end != HN_COMPARE_PASS)
         code = hn_fail(ctx, c.end == HN_COMPARE_FAIL ? HN_GATE : HN_NOTHING, "%s",
                        strchr(c.verdict, ':') + 2);

@@ -11,9 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NUMBER(format) REPORT_##format,
+enum { HN_COMPARE_REPORTS(NUMBER) REPORTS };
+#define ADDRESS(format) &hn_compare_##format,
+static const struct hn_compare_format *const reports[REPORTS] = {HN_COMPARE_REPORTS(ADDRESS)};
+
 struct compare_params {
     struct hn_text_list gate;
-    char *markdown, *junit, *history, *metric, *output;
+    char *report[REPORTS]; // files
+    char *history, *metric, *output;
     double floor;
     int if_no_baseline;
     bool allow_missing;
@@ -21,6 +27,10 @@ struct compare_params {
 
 static const char *const baseline_choices[] = {"fail", "ok", NULL};
 
+#define REPORT_OPTION(format)                                                                      \
+    {HN_TEXT_OPTION(struct compare_params, report[REPORT_##format], #format,                       \
+                    "also write the comparison as " #format),                                      \
+     .metavar = "FILE"},
 static const struct hn_option compare_options[] = {
     {HN_LIST_OPTION(struct compare_params, gate, "gate",
                     "hold this and nothing else, e.g. n_dot:0%, fn_ratio:+0.002, cost_s:5%"),
@@ -33,11 +43,6 @@ static const struct hn_option compare_options[] = {
     {HN_REAL_OPTION(struct compare_params, floor, "noise-floor", "0", 0, 1000,
                     "noise of this host's times, as hardneg doctor measures it"),
      .metavar = "PERCENT"},
-    {HN_TEXT_OPTION(struct compare_params, markdown, "markdown",
-                    "append a summary in Markdown, e.g. to $GITHUB_STEP_SUMMARY"),
-     .metavar = "FILE"},
-    {HN_TEXT_OPTION(struct compare_params, junit, "junit", "write a JUnit report"),
-     .metavar = "FILE"},
     {HN_TEXT_OPTION(struct compare_params, history, "history",
                     "draw a metric over the results files in DIR and in its folders"),
      .metavar = "DIR"},
@@ -46,36 +51,29 @@ static const struct hn_option compare_options[] = {
      .metavar = "NAME"},
     {HN_OUTPUT_OPTION(struct compare_params, "DIR",
                       "folder for the drawing of --history (default: that of the results)")},
-    {0},
-};
+    HN_COMPARE_REPORTS(REPORT_OPTION){0}};
 
-// Opens a report for writing, lets `put` fill it, and closes it.
-static enum hn_code write_report(struct hn_context *ctx, const char *path, const char *mode,
-                                 const struct hn_comparison *c,
-                                 void (*put)(const struct hn_comparison *, FILE *)) {
-    if (!path)
-        return HN_OK;
-    FILE *file = fopen(path, mode);
+static enum hn_code write_report(struct hn_context *ctx, const char *path,
+                                 const struct hn_compare_format *format,
+                                 const struct hn_comparison *c) {
+    FILE *file = fopen(path, format->mode);
     if (!file)
         return hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s", path, strerror(errno));
-    put(c, file);
+    enum hn_code code = format->print(ctx, c, file);
     bool bad = ferror(file) != 0;
     if (fclose(file) != 0 || bad)
         return hn_fail(ctx, HN_IO, "%s: writing failed: is the disk full?", path);
-    return HN_OK;
+    return code;
 }
 
 static enum hn_code report(struct hn_context *ctx, const struct hn_call *call,
                            const struct compare_params *p, const struct hn_comparison *c) {
     enum hn_code code = HN_OK;
-    if (call->json)
-        code = hn_compare_json(ctx, c, stdout);
-    else if (!call->quiet)
-        hn_compare_print(c, stdout);
-    if (code == HN_OK)
-        code = write_report(ctx, p->markdown, "a", c, hn_compare_markdown);
-    if (code == HN_OK)
-        code = write_report(ctx, p->junit, "w", c, hn_compare_junit);
+    if (call->json || !call->quiet)
+        code = (call->json ? hn_compare_json : hn_compare_text).print(ctx, c, stdout);
+    for (int i = 0; i < REPORTS && code == HN_OK; i++)
+        if (p->report[i])
+            code = write_report(ctx, p->report[i], reports[i], c);
     if (code)
         return code;
     if (c->end == HN_COMPARE_PASS)
@@ -171,7 +169,8 @@ const struct hn_command hn_cmd_compare = {
         "the host, where both files are of one kind of machine. With --gate only what is named: "
         "METRIC is a column, or counters, quality or times; LIMIT is [+|-|=]NUMBER[%]. Without a "
         "sign a value may get worse by NUMBER (the column says which way is worse), + and - limit "
-        "rises and falls, = both, % is of BASE. Exit code 1: a gate failed; 5: nothing comparable; "
+        "rises and falls, = both, % is of BASE. --markdown appends to FILE, e.g. to "
+        "$GITHUB_STEP_SUMMARY. Exit code 1: a gate failed; 5: nothing comparable; "
         "not counted as a pass.",
     .examples =
         "hardneg compare results/baseline.h5 results/smoke\n"
