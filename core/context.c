@@ -128,6 +128,33 @@ static void ask_for_huge_pages(char *block, size_t size) {
 #endif
 }
 
+// Before the memory of every allocation, in ALIGNMENT bytes.
+struct block {
+    int64_t total;                // bytes, these included
+    struct block *owned;          // the first of those that belong to it
+    struct block *next, **linked; // of those of its owner; the pointer that points here, or NULL
+};
+_Static_assert(sizeof(struct block) <= ALIGNMENT, "the header of an allocation");
+
+static struct block *block_of(void *p) { return (struct block *)(void *)((char *)p - ALIGNMENT); }
+
+static void link_block(struct block *b, struct block **to) {
+    b->next = *to;
+    b->linked = to;
+    if (b->next)
+        b->next->linked = &b->next;
+    *to = b;
+}
+
+static void unlink_block(struct block *b) {
+    if (!b->linked)
+        return;
+    *b->linked = b->next;
+    if (b->next)
+        b->next->linked = b->linked;
+    b->linked = NULL;
+}
+
 void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
     int64_t total = charged_size(ctx, count, size, 0);
     if (total < 0)
@@ -139,7 +166,9 @@ void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
     }
     if (total >= HUGE_PAGE)
         ask_for_huge_pages(block, (size_t)total);
-    memcpy(block, &total, sizeof total);
+    struct block *b = memcpy(block, &(struct block){.total = total}, sizeof *b);
+    if (ctx->memory.owner)
+        link_block(b, &block_of(ctx->memory.owner)->owned);
     charge(&ctx->memory, total);
     return block + ALIGNMENT;
 }
@@ -149,18 +178,21 @@ void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size) {
     return p ? memset(p, 0, (size_t)count * size) : NULL;
 }
 
-static int64_t block_size(const void *p) {
-    int64_t total;
-    memcpy(&total, (const char *)p - ALIGNMENT, sizeof total);
-    return total;
+void *hn_own(struct hn_context *ctx, void *owner) {
+    void *before = ctx->memory.owner;
+    ctx->memory.owner = owner;
+    return before;
 }
 
 void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size) {
     void *p = hn_alloc(ctx, count, size);
     if (!p || !old)
         return p;
-    int64_t kept = hn_min(block_size(old) - ALIGNMENT, block_size(p) - ALIGNMENT);
-    memcpy(p, old, (size_t)kept);
+    struct block *from = block_of(old), *to = block_of(p);
+    memcpy(p, old, (size_t)(hn_min(from->total, to->total) - ALIGNMENT));
+    unlink_block(to);
+    if (from->linked) // it stays with its owner
+        link_block(to, from->linked);
     hn_free(ctx, old);
     return p;
 }
@@ -185,8 +217,12 @@ enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity, int
 void hn_free(struct hn_context *ctx, void *p) {
     if (!p)
         return;
-    charge(&ctx->memory, -block_size(p));
-    free((char *)p - ALIGNMENT);
+    struct block *b = block_of(p);
+    while (b->owned)
+        hn_free(ctx, (char *)b->owned + ALIGNMENT);
+    unlink_block(b);
+    charge(&ctx->memory, -b->total);
+    free(b);
 }
 
 char *hn_strdup(struct hn_context *ctx, const char *text) {

@@ -38,6 +38,7 @@ struct hn_memory {
     _Atomic int64_t calls;
     int64_t limit;   // bytes, 0 = none
     int64_t fail_at; // 0 = never
+    void *owner;     // of what is allocated now; NULL = none
     bool lean;       // take the way that needs least memory, where there is a quicker one
 };
 
@@ -100,6 +101,9 @@ HN_MUST_USE void *hn_resize(struct hn_context *ctx, void *old, int64_t count, si
 HN_MUST_USE enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity,
                                  int64_t wanted, size_t size);
 void hn_free(struct hn_context *ctx, void *p); // p may be NULL
+// From here on allocations belong to `owner`, one of this context's (NULL: to none), and are given
+// back with it unless they were before. Returns the owner so far, which is to be put back.
+HN_MUST_USE void *hn_own(struct hn_context *ctx, void *owner);
 HN_MUST_USE char *hn_strdup(struct hn_context *ctx, const char *text);
 HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 

@@ -253,7 +253,40 @@ static void test_cholesky(void) {
     }
 }
 
+// Allocations go with their owner, unless they went before.
+static void test_owner(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    char *one = hn_alloc(&ctx, 1, 1), *free_one = hn_alloc(&ctx, 1, 1);
+    CU_ASSERT_PTR_NULL(hn_own(&ctx, one));
+    char *two = hn_alloc(&ctx, 10, 1), *three = hn_zalloc(&ctx, 10, 1);
+    CU_ASSERT_PTR_EQUAL(hn_own(&ctx, two), one); // an owner may have one itself
+    char *inner = hn_strdup(&ctx, "inner");
+    CU_ASSERT_FATAL(one && two && three && inner && free_one);
+    CU_ASSERT_PTR_EQUAL(hn_own(&ctx, NULL), two);
+    two[0] = 'x';
+    three = hn_resize(&ctx, three, 5000, 1); // remains with its owner
+    free_one = hn_resize(&ctx, free_one, 3000, 1);
+    CU_ASSERT_FATAL(three && free_one);
+    CU_ASSERT_PTR_NULL(hn_own(&ctx, one));
+    char *four = hn_alloc(&ctx, 7, 1);
+    free_one = hn_resize(&ctx, free_one, 4000, 1); // and without
+    CU_ASSERT_PTR_EQUAL(hn_own(&ctx, NULL), one);
+    int64_t live = ctx.memory.live;
+    hn_free(&ctx, four);
+    CU_ASSERT(ctx.memory.live < live);
+    live = ctx.memory.live;
+    ctx.memory.fail_at = ctx.memory.calls + 1;
+    CU_ASSERT_PTR_NULL(hn_resize(&ctx, three, 9000, 1));
+    CU_ASSERT_EQUAL(ctx.memory.live, live);
+    hn_free(&ctx, one);
+    CU_ASSERT(ctx.memory.live > 0 && ctx.memory.live < live);
+    hn_free(&ctx, free_one);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
+    {"owner", test_owner},
     {"memory is counted", test_memory_is_counted},
     {"memory refuses", test_memory_refuses},
     {"zeroed and kept", test_zeroed_and_kept},
