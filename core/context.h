@@ -103,7 +103,7 @@ HN_MUST_USE enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *c
 void hn_free(struct hn_context *ctx, void *p); // p may be NULL
 // From here on allocations belong to `owner`, one of this context's (NULL: to none), and are given
 // back with it unless they were before. Returns the owner so far, which is to be put back.
-HN_MUST_USE void *hn_own(struct hn_context *ctx, void *owner);
+void *hn_own(struct hn_context *ctx, void *owner);
 HN_MUST_USE char *hn_strdup(struct hn_context *ctx, const char *text);
 HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 

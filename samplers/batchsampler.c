@@ -290,17 +290,6 @@ static void report(const struct hn_sampler *self, double *values) {
     values[1] = most;
 }
 
-static void close_walks(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    drop_graph(ctx, state);
-    for (int i = 0; i < state->threads; i++)
-        hn_walk_scratch_free(ctx, &state->scratch[i]);
-    hn_free(ctx, state->scratch);
-    hn_free(ctx, state->in_degree);
-    hn_free(ctx, state->seen);
-    hn_free(ctx, state->ids);
-}
-
 static const char *const graphs[] = {"proximity", "knn", NULL};
 static const char *const candidates[] = {"independent", "dealt", "reference", NULL};
 static const char *const walks[] = {"rwr", "rw", "bfs", "dfs", NULL};
@@ -371,5 +360,4 @@ const struct hn_sampler_type hn_batchsampler_sampler = {
     .next = next,
     .graph = graph,
     .report = report,
-    .close = close_walks,
 };

@@ -217,15 +217,6 @@ static void report(const struct hn_sampler *self, double *values) {
     values[4] = f->in_blocks;
 }
 
-static void close_gcbs(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    hn_threshold_free(ctx, &state->threshold);
-    hn_graph_free(ctx, &state->graph);
-    hn_free(ctx, state->order);
-    hn_free(ctx, state->item);
-    hn_free(ctx, state->place);
-}
-
 static const char *const methods[] = {"exact", "reference", NULL};
 static const char *const roots[] = {"min-degree", "george-liu", NULL}; // as enum hn_root
 
@@ -270,5 +261,4 @@ const struct hn_sampler_type hn_gcbs_sampler = {
     .next = next,
     .graph = graph,
     .report = report,
-    .close = close_gcbs,
 };

@@ -204,14 +204,6 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     return HN_OK;
 }
 
-static void close_hard_negative(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    hn_knn_lists_free(ctx, &state->nearest);
-    hn_free(ctx, state->order);
-    hn_free(ctx, state->marks);
-    hn_free(ctx, state->best);
-}
-
 static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, l, "l", "1", 1, INT32_MAX, "hard negatives of each anchor")},
     {0}};
@@ -232,5 +224,4 @@ const struct hn_sampler_type hn_hard_negative_sampler = {
     .rebuild = rebuild,
     .epoch = epoch,
     .next = next,
-    .close = close_hard_negative,
 };

@@ -114,16 +114,6 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     return HN_OK;
 }
 
-static void close_hops(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    for (int t = 0; state->scratch && t < state->threads; t++) {
-        hn_free(ctx, state->scratch[t].reached);
-        hn_free(ctx, state->scratch[t].marks);
-    }
-    hn_free(ctx, state->scratch);
-    hn_free(ctx, state->order);
-}
-
 static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, l, "l", "2", 1, INT32_MAX, "hops from the anchor, exactly")},
     {0}};
@@ -142,5 +132,4 @@ const struct hn_sampler_type hn_hops_sampler = {
     .epoch = epoch,
     .next = next,
     .room = room,
-    .close = close_hops,
 };

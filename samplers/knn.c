@@ -119,13 +119,6 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     return HN_OK;
 }
 
-static void close_knn(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    hn_free(ctx, state->candidate);
-    hn_free(ctx, state->score);
-    hn_free(ctx, state->query);
-}
-
 static const struct hn_option options[] = {{0}};
 
 const struct hn_sampler_type hn_knn_sampler = {
@@ -139,5 +132,4 @@ const struct hn_sampler_type hn_knn_sampler = {
     .rebuild = rebuild,
     .epoch = epoch,
     .next = next,
-    .close = close_knn,
 };

@@ -235,13 +235,6 @@ static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
     return HN_OK;
 }
 
-static void close_mined(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    hn_knn_lists_free(ctx, &state->near);
-    hn_free(ctx, state->kept);
-    hn_free(ctx, state->order);
-}
-
 static const char *const takes[] = {"top", "draw", NULL};
 static const char *const words[] = {"all", NULL};
 
@@ -279,5 +272,4 @@ const struct hn_sampler_type hn_mined_sampler = {
     .next = next,
     .room = room,
     .table = table,
-    .close = close_mined,
 };

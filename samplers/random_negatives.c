@@ -87,12 +87,6 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     return HN_OK;
 }
 
-static void close_random(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    hn_free(ctx, state->order);
-    hn_free(ctx, state->marks);
-}
-
 static const char *const words[] = {"all", NULL};
 static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, n, "n", "255", 1, INT32_MAX,
@@ -114,5 +108,4 @@ const struct hn_sampler_type hn_random_negatives_sampler = {
     .epoch = epoch,
     .next = next,
     .room = room,
-    .close = close_random,
 };

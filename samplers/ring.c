@@ -343,20 +343,6 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     return HN_OK;
 }
 
-static void close_ring(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    for (int t = 0; state->scratch && t < state->threads; t++) {
-        struct scratch *s = &state->scratch[t];
-        free_rows(ctx, s);
-        hn_free(ctx, s->cosine);
-        hn_free(ctx, s->sorted);
-        hn_free(ctx, s->near);
-        hn_free(ctx, s->below);
-    }
-    hn_free(ctx, state->scratch);
-    hn_free(ctx, state->order);
-}
-
 static const char *const spaces[] = {"features", "embeddings", NULL};
 static const char *const words[] = {"all", NULL};
 static const struct hn_option options[] = {
@@ -386,5 +372,4 @@ const struct hn_sampler_type hn_ring_sampler = {
     .epoch = epoch,
     .next = next,
     .room = room,
-    .close = close_ring,
 };

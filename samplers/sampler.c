@@ -51,11 +51,12 @@ enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_typ
     self->state = hn_zalloc(ctx, 1, type->state_size);
     if (!self->state)
         return ctx->code;
-    if (type->open && type->open(ctx, self, n)) {
+    void *outer = hn_own(ctx, self->state);
+    enum hn_code code = type->open ? type->open(ctx, self, n) : HN_OK;
+    hn_own(ctx, outer);
+    if (code)
         hn_sampler_close(ctx, self);
-        return ctx->code;
-    }
-    return HN_OK;
+    return code;
 }
 
 // Passes of planning and sweeping until the sampler asks for no more.
@@ -82,9 +83,11 @@ enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
     self->batches = 0;
     self->stream_step = stream_step;
     self->build = (struct hn_work){0};
+    void *outer = hn_own(ctx, self->state);
     enum hn_code code = self->type->plan ? sweep_for(ctx, self, items) : HN_OK;
     if (!code && self->type->rebuild)
         code = self->type->rebuild(ctx, self, items);
+    hn_own(ctx, outer);
     self->built = code == HN_OK;
     return code;
 }
@@ -97,7 +100,9 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
     self->step = items->step;
     self->epoch = epoch;
     self->batches = 0;
+    void *outer = hn_own(ctx, self->state);
     enum hn_code code = self->type->epoch(ctx, self, items, epoch, batches);
+    hn_own(ctx, outer);
     if (!code)
         self->batches = *batches;
     return code;
@@ -134,10 +139,6 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
 }
 
 void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self) {
-    if (!self->state)
-        return;
-    if (self->type->close)
-        self->type->close(ctx, self);
     hn_free(ctx, self->state);
     self->state = NULL;
     self->built = false;

@@ -97,7 +97,8 @@ struct hn_sampler_type {
     // Optional. What a build keeps of n items, where that grows neither with n nor with its square:
     // a number that its memory grows with. For estimates.
     double (*entries)(const void *params, int64_t n);
-    // Optional. Allocates what lives as long as the sampler.
+    // Optional. Allocates what lives as long as the sampler. Whatever open, plan, rebuild and epoch
+    // allocate belongs to the state and is given back with it; a build frees what it replaces.
     enum hn_code (*open)(struct hn_context *ctx, struct hn_sampler *self, int64_t n);
     // Optional. Asks for a sweep that `rebuild` needs: sets sweep->x and y and adds sinks (which
     // live in the state). Called with pass = 0, 1, ... after the sweep of the pass before; adding
@@ -128,8 +129,6 @@ struct hn_sampler_type {
     const struct hn_graph *(*graph)(const struct hn_sampler *self);
     // Optional. Fills values[i] for reports[i].
     void (*report)(const struct hn_sampler *self, double *values);
-    // Optional. Frees what the state owns; also called after a failed open or rebuild.
-    void (*close)(struct hn_context *ctx, struct hn_sampler *self);
 };
 
 // All samplers, NULL-terminated.

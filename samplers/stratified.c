@@ -329,21 +329,6 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     return HN_OK;
 }
 
-static void close_stratified(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    hn_free(ctx, state->score);
-    hn_free(ctx, state->nearest);
-    hn_free(ctx, state->similarity);
-    hn_free(ctx, state->centroid);
-    hn_free(ctx, state->sum);
-    hn_free(ctx, state->cluster);
-    hn_free(ctx, state->start);
-    hn_free(ctx, state->member);
-    hn_free(ctx, state->marks);
-    hn_free(ctx, state->order);
-    hn_free(ctx, state->taken);
-}
-
 static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, clusters, "clusters", NULL, 1, INT32_MAX,
                    "k-means clusters (default: the batch size, one item of each per batch)")},
@@ -366,5 +351,4 @@ const struct hn_sampler_type hn_stratified_sampler = {
     .rebuild = rebuild,
     .epoch = epoch,
     .next = next,
-    .close = close_stratified,
 };

@@ -60,10 +60,6 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     return HN_OK;
 }
 
-static void close_uniform(struct hn_context *ctx, struct hn_sampler *self) {
-    hn_free(ctx, ((struct state *)self->state)->order);
-}
-
 static const char *const draws[] = {"shuffle", "iid", NULL};
 static const struct hn_option options[] = {
     {HN_CHOICE_OPTION(
@@ -83,5 +79,4 @@ const struct hn_sampler_type hn_uniform_sampler = {
     .open = open_uniform,
     .epoch = epoch,
     .next = next,
-    .close = close_uniform,
 };

@@ -45,7 +45,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
 
 // Optional. Allocates what lives as long as the sampler: nothing may be allocated in `next`, which
-// is timed. After a failure `close` is called, so that nothing has to be undone here.
+// is timed. It belongs to the state, so that nothing has to be freed here or after a failure.
 static enum hn_code open_chain(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     state->marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *state->marks);
@@ -147,14 +147,6 @@ static void report(const struct hn_sampler *self, double *values) {
     values[0] = (double)mutual / (double)self->n;
 }
 
-// Optional. Frees what the state owns, in whatever condition it is: frees take NULL.
-static void close_chain(struct hn_context *ctx, struct hn_sampler *self) {
-    struct state *state = self->state;
-    hn_topk_free(ctx, &state->top);
-    hn_graph_free(ctx, &state->graph);
-    hn_free(ctx, state->marks);
-}
-
 // The options: the command line, job files, help, stored columns and tests come from this table.
 static const char *const starts[] = {"random", "sequential", NULL};
 static const struct hn_option options[] = {
@@ -195,5 +187,4 @@ const struct hn_sampler_type hn_skeleton_sampler = {
     .next = next,
     .graph = graph,
     .report = report,
-    .close = close_chain,
 };
