@@ -14,7 +14,7 @@ static size_t cell_size(const struct hn_table *t, int c) {
     if (t->column[c].kind != HN_COLUMN_TEXT)
         return sizeof(int64_t);
     for (int64_t row = 0; row < t->rows; row++)
-        size = strlen(t->cells[c].text[row]) > size ? strlen(t->cells[c].text[row]) : size;
+        size = hn_max((int64_t)strlen(t->cells[c].text[row]), (int64_t)size);
     return size;
 }
 
@@ -25,39 +25,35 @@ static hid_t text_member(size_t size) {
                                 H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
 }
 
-// The type of the records in memory, or of the same layout in the file.
-static hid_t record_type(const struct hn_table *t, bool in_file) {
+// The type of the records in memory, or of the same layout in the file: bytes[c] for column c. Both
+// are the same on a machine that is little-endian, so that HDF5 converts nothing.
+static hid_t record_type(const struct hn_table *t, const size_t *bytes, bool in_file) {
     size_t size = 0, at = 0;
     for (int c = 0; c < t->n_columns; c++)
-        size += cell_size(t, c);
+        size += bytes[c];
     hid_t type = H5Tcreate(H5T_COMPOUND, size);
     bool good = type >= 0;
-    for (int c = 0; c < t->n_columns && good; c++) {
+    for (int c = 0; c < t->n_columns && good; at += bytes[c++]) {
         enum hn_column_kind kind = t->column[c].kind;
-        hid_t member = kind == HN_COLUMN_TEXT   ? text_member(cell_size(t, c))
+        hid_t member = kind == HN_COLUMN_TEXT   ? text_member(bytes[c])
                        : kind == HN_COLUMN_REAL ? (in_file ? H5T_IEEE_F64LE : H5T_NATIVE_DOUBLE)
                                                 : (in_file ? H5T_STD_I64LE : H5T_NATIVE_INT64);
         good = member >= 0 && H5Tinsert(type, t->column[c].name, at, member) >= 0;
         if (kind == HN_COLUMN_TEXT)
             hn_h5_close(member);
-        at += cell_size(t, c);
     }
     return hn_h5_keep(type, good);
 }
 
-static void fill_records(const struct hn_table *t, size_t size, char *record) {
-    size_t at = 0;
-    for (int c = 0; c < t->n_columns; c++) {
-        size_t bytes = cell_size(t, c);
+static void fill_records(const struct hn_table *t, const size_t *bytes, size_t size, char *record) {
+    for (int c = 0; c < t->n_columns; record += bytes[c++])
         for (int64_t row = 0; row < t->rows; row++) {
-            char *cell = record + (size_t)row * size + at;
+            char *cell = record + (size_t)row * size;
             if (t->column[c].kind == HN_COLUMN_TEXT)
                 memcpy(cell, t->cells[c].text[row], strlen(t->cells[c].text[row]));
             else // of either kind of number
                 memcpy(cell, &t->cells[c].count[row], sizeof(int64_t));
         }
-        at += bytes;
-    }
 }
 
 // "units\tlong name\tdirection\trole\n" of every column. Owned by the caller.
@@ -98,15 +94,18 @@ static enum hn_code write_about(struct hn_context *ctx, hid_t parent, const char
 
 enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *name,
                            const struct hn_table *t) {
+    size_t *bytes = hn_alloc(ctx, hn_max(t->n_columns, 1), sizeof *bytes);
+    for (int c = 0; bytes && c < t->n_columns; c++)
+        bytes[c] = cell_size(t, c);
     hid_t set = H5I_INVALID_HID;
-    hid_t stored = t->n_columns > 0 ? record_type(t, true) : H5I_INVALID_HID;
-    hid_t memory = stored >= 0 ? record_type(t, false) : stored;
+    hid_t stored = bytes && t->n_columns > 0 ? record_type(t, bytes, true) : H5I_INVALID_HID;
+    hid_t memory = stored >= 0 ? record_type(t, bytes, false) : stored;
     size_t size = memory >= 0 ? H5Tget_size(memory) : 0;
     char *record = hn_zalloc(ctx, hn_max(t->rows, 1), size + 1);
-    char *about = record ? describe(ctx, t) : NULL;
+    char *about = bytes && record ? describe(ctx, t) : NULL;
     enum hn_code code = about ? HN_OK : ctx->code;
     if (code == HN_OK && size > 0) {
-        fill_records(t, size, record);
+        fill_records(t, bytes, size, record);
         const struct hn_h5_array a = {.name = name,
                                       .type = stored,
                                       .memory = memory,
@@ -122,53 +121,62 @@ enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *nam
     hn_h5_close(set, memory, stored);
     hn_free(ctx, about);
     hn_free(ctx, record);
+    hn_free(ctx, bytes);
     return code;
 }
 
-// Adds member m of the records as a column, described by the next line of *about.
+// Adds member m of the records as a column, described by the next line of *about; *bytes is the
+// length of its cells.
 static enum hn_code add_member(const struct hn_store_reader *r, hid_t type, unsigned m,
-                               char **about, struct hn_table *t) {
+                               char **about, struct hn_table *t, size_t *bytes) {
     char *line = strsep(about, "\n"), *word[HN_STORE_ABOUT];
     for (int i = 0; i < HN_STORE_ABOUT; i++)
         word[i] = line ? strsep(&line, "\t") : NULL;
     char *name = H5Tget_member_name(type, m);
     H5T_class_t class = H5Tget_member_class(type, m);
-    bool column = class == H5T_STRING || class == H5T_FLOAT || class == H5T_INTEGER;
+    hid_t member = H5Tget_member_type(type, m);
+    bool text = class == H5T_STRING && member >= 0 && H5Tis_variable_str(member) == 0;
+    bool column = text || class == H5T_FLOAT || class == H5T_INTEGER;
+    *bytes = text ? H5Tget_size(member) : sizeof(int64_t);
     enum hn_code code = name && word[HN_STORE_ABOUT - 1] && column
                             ? hn_store_add_column(r, t, name, class, word)
                             : hn_store_bad(r, t->name, "", "has members that are no columns");
+    hn_h5_close(member);
     if (name)
         (void)H5free_memory(name);
     return code;
 }
 
-// Reads member m alone into its column.
-static enum hn_code read_member(const struct hn_store_reader *r, const struct hn_h5_data *s, int c,
-                                struct hn_table *t) {
-    bool text = t->column[c].kind == HN_COLUMN_TEXT;
-    hid_t own = H5Tget_member_type(s->type, (unsigned)c);
-    int64_t size = text && own >= 0 ? (int64_t)H5Tget_size(own) : (int64_t)sizeof(int64_t), bytes;
-    hid_t member = text                                  ? own
-                   : t->column[c].kind == HN_COLUMN_REAL ? H5T_NATIVE_DOUBLE
-                                                         : H5T_NATIVE_INT64;
-    hid_t type = own >= 0 && H5Tis_variable_str(own) <= 0 ? H5Tcreate(H5T_COMPOUND, (size_t)size)
-                                                          : H5I_INVALID_HID;
-    char *all = hn_mul(size, t->rows, &bytes) ? hn_alloc(r->ctx, bytes, 1) : NULL;
-    char *one = all ? hn_zalloc(r->ctx, size + 1, 1) : NULL;
-    enum hn_code code = one ? HN_OK : HN_MEMORY;
-    if (code == HN_OK && (type < 0 || H5Tinsert(type, t->column[c].name, 0, member) < 0 ||
-                          H5Dread(s->id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) < 0))
-        code = hn_store_bad(r, t->name, t->column[c].name, "cannot be read");
-    for (int64_t row = 0; row < t->rows && code == HN_OK; row++) {
-        memcpy(one, all + row * size, (size_t)size);
-        if (text)
-            code = hn_table_set_text(r->ctx, t, row, t->column[c].name, one);
+// Puts the cells of column c, the first of them at `record`, into the table.
+static enum hn_code take_column(const struct hn_store_reader *r, const char *record, size_t size,
+                                int c, size_t bytes, struct hn_table *t) {
+    char *text = hn_zalloc(r->ctx, (int64_t)bytes + 1, 1); // records have texts without an end
+    enum hn_code code = text ? HN_OK : HN_MEMORY;
+    for (int64_t row = 0; row < t->rows && code == HN_OK; row++, record += size)
+        if (t->column[c].kind == HN_COLUMN_TEXT)
+            code =
+                hn_table_set_text(r->ctx, t, row, t->column[c].name, memcpy(text, record, bytes));
         else
-            memcpy(&t->cells[c].count[row], one, sizeof(int64_t));
-    }
-    hn_h5_close(type, own);
-    hn_free(r->ctx, one);
-    hn_free(r->ctx, all);
+            memcpy(&t->cells[c].count[row], record, sizeof(int64_t));
+    hn_free(r->ctx, text);
+    return code;
+}
+
+// Reads all records at once: HDF5 keeps a conversion for every pair of types that differ.
+static enum hn_code take_records(const struct hn_store_reader *r, const struct hn_h5_data *s,
+                                 const size_t *bytes, struct hn_table *t) {
+    int64_t all;
+    hid_t type = record_type(t, bytes, false);
+    size_t size = type >= 0 ? H5Tget_size(type) : 0, at = 0;
+    char *record = hn_mul((int64_t)size, t->rows, &all) ? hn_alloc(r->ctx, all, 1) : NULL;
+    enum hn_code code = record ? HN_OK : HN_MEMORY;
+    if (code == HN_OK &&
+        (type < 0 || H5Dread(s->id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, record) < 0))
+        code = hn_store_bad(r, t->name, "", "cannot be read");
+    for (int c = 0; c < t->n_columns && code == HN_OK; at += bytes[c++])
+        code = take_column(r, record + at, size, c, bytes[c], t);
+    hn_h5_close(type);
+    hn_free(r->ctx, record);
     return code;
 }
 
@@ -197,14 +205,16 @@ static enum hn_code read_records(const struct hn_store_reader *r, const struct h
     if (members < 1 || members > MOST_COLUMNS || s->rank != 1)
         return hn_store_bad(r, t->name, "", "is not a group of this file");
     char *about = NULL;
-    enum hn_code code = read_about(r, t->name, &about);
+    size_t *bytes = hn_alloc(r->ctx, members, sizeof *bytes);
+    enum hn_code code = bytes ? read_about(r, t->name, &about) : HN_MEMORY;
     char *rest = about;
     for (int m = 0; m < members && code == HN_OK; m++)
-        code = add_member(r, s->type, (unsigned)m, &rest, t);
+        code = add_member(r, s->type, (unsigned)m, &rest, t, &bytes[m]);
     if (code == HN_OK)
         code = hn_table_add_rows(r->ctx, t, (int64_t)s->dim[0]);
-    for (int c = 0; c < t->n_columns && code == HN_OK; c++)
-        code = read_member(r, s, c, t);
+    if (code == HN_OK)
+        code = take_records(r, s, bytes, t);
+    hn_free(r->ctx, bytes);
     hn_free(r->ctx, about);
     return code;
 }
