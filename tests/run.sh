@@ -46,7 +46,7 @@ run_suite() {
     echo "${passed:-0} $failed ${skipped:-0}" >"$scratch/$name.counts"
     printf '  %-16s %4d passed, %d failed, %d skipped  (%d s, %s s of a processor)\n' \
         "$name" "${passed:-0}" "$failed" "${skipped:-0}" $((SECONDS - begin)) "$cpu"
-    if [ "$failed" -gt 0 ]; then sed 's/^/    | /' "$log"; else grep 'skipped: ' "$log"; fi
+    if [ "$failed" -gt 0 ]; then sed "s/^/    $name | /" "$log" | tee "$scratch/$name.failed"; else grep 'skipped: ' "$log"; fi
     return 0
 }
 export -f run_suite command_of
@@ -63,6 +63,8 @@ all) chosen=$(names <<<"$scripts $long $units") ;;
 esac
 xargs -r -n 1 -P 2 bash -c 'run_suite "$@"' run <<<"$chosen"
 
+# What failed once more, the ends: the last lines of a long log tell.
+find "$scratch" -name '*.failed' -exec sh -c 'grep -B 2 -A 12 "FAIL" "$1" || cat "$1"' - {} \; | tail -n 60
 cat "$scratch"/*.counts 2>/dev/null | awk '
     { passed += $1; failed += $2; skipped += $3 }
     END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
