@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME = 48, COLUMNS_MAX = 24, FEATURES = -3 };
+enum { NAME = 48, FEATURES = -3 };
 
 static const struct hn_record_column name_column = {"name", "mean +- deviation over seeds",
                                                     .width = -NAME};
@@ -65,12 +65,16 @@ static bool has_base(const struct hn_trained *t, int64_t setting, int64_t base) 
     return setting == base || t->setting[setting].base == base;
 }
 
-static void print_accuracies(const struct hn_trained *t, int64_t base) {
-    struct hn_record_column columns[COLUMNS_MAX + 4] = {name_column, seeds_column};
+static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_trained *t,
+                                     int64_t base) {
+    struct hn_record_column *columns = hn_zalloc(ctx, t->table->n_columns + 4, sizeof *columns);
     char title[160], name[NAME + 1], difference[96];
     int n = 2;
-    for (int c = hn_trained_next(t, base, -1); c >= 0 && n < COLUMNS_MAX;
-         c = hn_trained_next(t, base, c)) {
+    if (!columns)
+        return ctx->code;
+    columns[0] = name_column;
+    columns[1] = seeds_column;
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
         const char *column = t->table->column[c].name;
         columns[n++] = (struct hn_record_column){column, column, .width = 14};
     }
@@ -93,6 +97,8 @@ static void print_accuracies(const struct hn_trained *t, int64_t base) {
     printf("\n%s\n", title);
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
+    hn_free(ctx, columns);
+    return HN_OK;
 }
 
 // Times are means over steps and seeds; shares are of a step with all its costs.
@@ -140,7 +146,7 @@ enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) 
     enum hn_code code = hn_trained_open(ctx, r, &t);
     for (int64_t k = 0; !code && k < t.settings; k++)
         if (t.setting[k].base < 0) {
-            print_accuracies(&t, k);
+            code = print_accuracies(ctx, &t, k);
             print_costs(&t, k);
         }
     if (!code || code == HN_NOT_APPLICABLE)

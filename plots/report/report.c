@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <nettle/base64.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,8 @@ struct writer {
     const struct hn_report *report;
     const struct hn_results *results;
     FILE *html;
+    FILE *left_out;       // a list item for each figure that cannot be drawn
+    int of_entries;       // figures drawn of identifiers that have none of their own
     enum hn_code gnuplot; // of the first figure that failed
     char complaint[HN_MESSAGE_MAX];
 };
@@ -109,13 +112,6 @@ static void put_head(const struct writer *w) {
           html);
 }
 
-static int64_t count_status(const struct hn_table *runs, const char *status) {
-    int64_t n = 0;
-    for (int64_t row = 0; row < runs->rows; row++)
-        n += strcmp(hn_table_text(runs, row, "status"), status) == 0;
-    return n;
-}
-
 static double items_of(const struct hn_table *datasets, const char *dataset) {
     for (int64_t row = 0; row < datasets->rows; row++)
         if (strcmp(hn_table_text(datasets, row, "dataset"), dataset) == 0)
@@ -192,8 +188,9 @@ static void put_run(const struct writer *w) {
             "<section aria-labelledby=run><h2 id=run>What was run</h2>\n<p>%" PRId64
             " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
             " not applicable. A cell is one %s, with one seed.</p>\n",
-            runs->rows, count_status(runs, "ok"), count_status(runs, "failed"),
-            count_status(runs, "not_applicable"),
+            runs->rows, hn_html_count(runs, "status", "ok", NULL),
+            hn_html_count(runs, "status", "failed", NULL),
+            hn_html_count(runs, "status", "not_applicable", NULL),
             is_training(w) ? "training of a task with one sampler and weighting"
                            : "sampler with its options on one step of one file");
     put_datasets(w);
@@ -230,33 +227,25 @@ static void drop_file(const struct writer *w, const char *id, const char *end) {
 }
 
 static void put_base64(FILE *html, const char *text) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *s = (const unsigned char *)text;
-    size_t left = strlen(text);
-    for (; left > 0; s += left < 3 ? left : 3, left -= left < 3 ? left : 3) {
-        unsigned block = (unsigned)s[0] << 16 | (left > 1 ? (unsigned)s[1] << 8 : 0) |
-                         (left > 2 ? (unsigned)s[2] : 0);
-        fputc(digits[block >> 18], html);
-        fputc(digits[block >> 12 & 63], html);
-        fputc(left > 1 ? digits[block >> 6 & 63] : '=', html);
-        fputc(left > 2 ? digits[block & 63] : '=', html);
+    enum { PIECE = 48 }; // a multiple of 3, so that only the last one is padded
+    char coded[BASE64_ENCODE_RAW_LENGTH(PIECE)];
+    for (size_t left = strlen(text), n; left > 0; left -= n, text += n) {
+        n = left < PIECE ? left : PIECE;
+        base64_encode_raw(coded, n, (const uint8_t *)text);
+        fwrite(coded, 1, BASE64_ENCODE_RAW_LENGTH(n), html);
     }
 }
 
 // "Claims: 5 hold, 1 fails" beside a figure that has any.
 static void put_verdicts(const struct writer *w, const char *id) {
-    static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
     const struct hn_table *t = hn_results_table(w->results, "claims");
     const char *joint = "<p><a href=\"#claims\">Claims</a>: ";
-    for (int v = 0; v < 4; v++) {
-        int n = 0;
-        for (int64_t row = 0; t && row < t->rows; row++)
-            n += strcmp(hn_table_text(t, row, "id"), id) == 0 &&
-                 strcmp(hn_table_text(t, row, "verdict"), verdicts[v]) == 0;
+    for (int v = 0; t && v < HN_HTML_VERDICTS; v++) {
+        int64_t n = hn_html_count(t, "verdict", hn_html_verdicts[v], id);
         if (n == 0)
             continue;
-        fprintf(w->html, "%s%d <span class=\"verdict %s\">%s</span>", joint, n,
-                v < 3 ? verdicts[v] : "soft", verdicts[v]);
+        fprintf(w->html, "%s%" PRId64 " <span class=\"verdict %s\">%s</span>", joint, n,
+                v < 3 ? hn_html_verdicts[v] : "soft", hn_html_verdicts[v]);
         joint = ", ";
     }
     fputs(*joint == ',' ? "</p>\n" : "", w->html);
@@ -326,23 +315,13 @@ static enum hn_code draw(struct writer *w, const struct hn_figure *f, const char
     return code;
 }
 
-struct left_out {
-    char id[HN_FIGURE_NAME], reason[HN_MESSAGE_MAX];
-};
-
-struct figures {
-    struct left_out left[64];
-    int n, entries; // entries: figures of identifiers that have none of their own
-};
-
 // One figure, or why there is none; fails only where the page cannot go on.
-static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, const struct entry *e,
-                               struct figures *all) {
+static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, const struct entry *e) {
     enum hn_code code = draw(w, f, e ? e->id : f->id, e != NULL);
     if (code == HN_OK)
         code = put_figure(w, f, e);
     if (code == HN_OK) {
-        all->entries += e != NULL;
+        w->of_entries += e != NULL;
         return HN_OK;
     }
     drop_file(w, f->id, "tsv");
@@ -353,16 +332,13 @@ static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, cons
         w->gnuplot = code;
         snprintf(w->complaint, sizeof w->complaint, "%s", w->ctx->message);
     }
-    if (all->n < 64 && !(e && code == HN_NOT_APPLICABLE)) {
-        struct left_out *left = &all->left[all->n++];
-        snprintf(left->id, sizeof left->id, "%s", f->id);
-        snprintf(left->reason, sizeof left->reason, "%s", w->ctx->message);
-    }
+    if (!e || code != HN_NOT_APPLICABLE)
+        hn_html(w->left_out, "<li><b>%s</b>: %s</li>\n", f->id, w->ctx->message);
     return HN_OK;
 }
 
 // Accuracies, and curves where there are any, of every identifier of trainings.
-static enum hn_code put_trainings(struct writer *w, struct figures *all) {
+static enum hn_code put_trainings(struct writer *w) {
     const struct hn_table *ids = hn_results_table(w->results, "claim_ids");
     struct hn_figure figure;
     char name[HN_FIGURE_NAME];
@@ -373,28 +349,32 @@ static enum hn_code put_trainings(struct writer *w, struct figures *all) {
         if (!training || hn_figure_find(e.id))
             continue;
         for (int i = 0; hn_figure_of_training(i, e.id, name, &figure); i++)
-            if (try_figure(w, &figure, &e, all))
+            if (try_figure(w, &figure, &e))
                 return w->ctx->code;
     }
     return HN_OK;
 }
 
 static enum hn_code put_figures(struct writer *w) {
-    struct figures *all = hn_zalloc(w->ctx, 1, sizeof *all);
-    enum hn_code code = all ? HN_OK : w->ctx->code;
+    char *left_out = NULL;
+    size_t size = 0;
+    w->left_out = open_memstream(&left_out, &size);
+    if (!w->left_out)
+        return hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
     fputs("<section aria-labelledby=figures><h2 id=figures>Figures</h2>\n", w->html);
-    if (code == HN_OK)
-        code = put_trainings(w, all);
+    enum hn_code code = put_trainings(w);
     for (const struct hn_figure *const *f = hn_figures; *f && !code; f++)
-        if (*f != &hn_accuracy || all->entries == 0)
-            code = try_figure(w, *f, NULL, all);
-    if (all && all->n > 0)
-        fputs("<details><summary>Figures that this file does not give, and why</summary>\n<ul>\n",
-              w->html);
-    for (int i = 0; all && i < all->n; i++)
-        hn_html(w->html, "<li><b>%s</b>: %s</li>\n", all->left[i].id, all->left[i].reason);
-    fputs(all && all->n > 0 ? "</ul></details>\n</section>\n" : "</section>\n", w->html);
-    hn_free(w->ctx, all);
+        if (*f != &hn_accuracy || w->of_entries == 0)
+            code = try_figure(w, *f, NULL);
+    if (fclose(w->left_out) != 0 && !code)
+        code = hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
+    if (size > 0)
+        fprintf(w->html,
+                "<details><summary>Figures that this file does not give, and why</summary>\n"
+                "<ul>\n%s</ul></details>\n",
+                left_out);
+    fputs("</section>\n", w->html);
+    free(left_out);
     return code;
 }
 
@@ -436,7 +416,7 @@ static void put_again(const struct writer *w) {
 }
 
 enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report, FILE *html) {
-    struct writer w = {ctx, report, report->results, html, HN_OK, ""};
+    struct writer w = {.ctx = ctx, .report = report, .results = report->results, .html = html};
     put_head(&w);
     put_run(&w);
     fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", html);

@@ -41,6 +41,12 @@ struct hn_html_column {
 // The headings and the beginning of the body; the first `sorted` ones are buttons that sort.
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted);
 void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row);
+// Rows with that text in a column, and with that id unless it is NULL.
+int64_t hn_html_count(const struct hn_table *t, const char *column, const char *text,
+                      const char *id);
+// "holds", "fails", "inconclusive", "not tested".
+enum { HN_HTML_VERDICTS = 4 };
+extern const char *const hn_html_verdicts[HN_HTML_VERDICTS];
 // An SVG file of gnuplot as part of a page: ids get a prefix, so that figures do not share them,
 // colours are written in one way, so that style sheets can name them.
 void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);

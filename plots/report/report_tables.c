@@ -225,16 +225,23 @@ static const struct hn_html_column level_columns[LEVELS] = {
     {"Unit", .from = "unit", .put = put_text},
     {"Where", .from = "paper_table", .put = put_text}};
 
+const char *const hn_html_verdicts[HN_HTML_VERDICTS] = {"holds", "fails", "inconclusive",
+                                                        "not tested"};
+
+int64_t hn_html_count(const struct hn_table *t, const char *column, const char *text,
+                      const char *id) {
+    int64_t n = 0;
+    for (int64_t row = 0; row < t->rows; row++)
+        n += strcmp(hn_table_text(t, row, column), text) == 0 &&
+             (!id || strcmp(hn_table_text(t, row, "id"), id) == 0);
+    return n;
+}
+
 // How many claims have each verdict, in words.
 static void put_counts(FILE *html, const struct hn_table *t) {
-    static const char *const verdicts[] = {"holds", "fails", "inconclusive", "not tested"};
-    fputs("<p>", html);
-    for (int v = 0; v < 4; v++) {
-        int n = 0;
-        for (int64_t row = 0; row < t->rows; row++)
-            n += strcmp(hn_table_text(t, row, "verdict"), verdicts[v]) == 0;
-        fprintf(html, "%s<b>%d</b> %s", v ? ", " : "", n, verdicts[v]);
-    }
+    for (int v = 0; v < HN_HTML_VERDICTS; v++)
+        fprintf(html, "%s<b>%" PRId64 "</b> %s", v ? ", " : "<p>",
+                hn_html_count(t, "verdict", hn_html_verdicts[v], NULL), hn_html_verdicts[v]);
     fprintf(html, ", of %" PRId64 " claims.</p>\n", t->rows);
 }
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { TITLE = 160, LABEL = 96, MOST_COLUMNS = 64 };
+enum { TITLE = 160, LABEL = 96 };
 
 struct row {
     const struct hn_trained *t;
@@ -83,30 +83,36 @@ static void put_rows(FILE *html, const struct hn_html_column *column, int n,
 }
 
 // The columns that the task has at its last evaluation, and the difference in the first of them.
-static void put_accuracies(FILE *html, const struct hn_trained *t, int64_t base) {
-    struct hn_html_column column[MOST_COLUMNS + 4] = {SETTING, SEEDS};
-    char title[MOST_COLUMNS + 2][LABEL], name[LABEL], minus[2 * LABEL];
+static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const struct hn_trained *t,
+                                   int64_t base) {
+    int n = 0;
     const char *first = hn_trained_column(t, base);
-    int n = 2;
-    for (int c = hn_trained_next(t, base, -1); c >= 0 && n < MOST_COLUMNS + 2;
-         c = hn_trained_next(t, base, c), n++) {
+    char name[LABEL], minus[2 * LABEL],
+        (*title)[LABEL] = hn_alloc(ctx, t->table->n_columns, sizeof *title);
+    struct hn_html_column *column = hn_alloc(ctx, t->table->n_columns + 4, sizeof *column);
+    if (!title || !column)
+        goto done;
+    column[n++] = (struct hn_html_column)SETTING;
+    column[n++] = (struct hn_html_column)SEEDS;
+    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c), n++) {
         const struct hn_column *of = &t->table->column[c];
+        char *named = title[c];
+        bool share = hn_trained_is_share(of->name);
+        snprintf(named, LABEL, "%s%s", of->name, share ? " (%)" : "");
         column[n] = (struct hn_html_column){
-            title[n], of->long_name, of->name, HN_HTML_PLUS_MINUS("%.3f"), 1, accuracy};
-        if (hn_trained_is_share(of->name))
+            named, of->long_name, of->name, HN_HTML_PLUS_MINUS("%.3f"), 1, accuracy};
+        if (share)
             column[n] = (struct hn_html_column){
-                title[n], of->long_name, of->name, HN_HTML_PLUS_MINUS("%.2f"), 100, accuracy};
-        snprintf(title[n], LABEL, "%s%s", of->name, column[n].scale > 1 ? " (%)" : "");
+                named, of->long_name, of->name, HN_HTML_PLUS_MINUS("%.2f"), 100, accuracy};
     }
     hn_trained_label(t, base, name, sizeof name);
     snprintf(minus, sizeof minus, "%s minus %s", first, name);
-    column[n++] = (struct hn_html_column){minus,
-                                          NULL,
-                                          first,
-                                          "%+.2f",
-                                          " <small>se %.2f</small>",
-                                          hn_trained_is_share(first) ? 100 : 1,
-                                          difference};
+    column[n++] = (struct hn_html_column){.title = minus,
+                                          .from = first,
+                                          .format = "%+.2f",
+                                          .more = " <small>se %.2f</small>",
+                                          .scale = hn_trained_is_share(first) ? 100 : 1,
+                                          .number = difference};
     column[n++] = (struct hn_html_column){"p", NULL, first, "%.3f", .number = p_value};
     put_heads(html, column, n, t, base,
               "last evaluation, mean ± deviation over seeds. Differences are paired by seed, with "
@@ -115,6 +121,10 @@ static void put_accuracies(FILE *html, const struct hn_trained *t, int64_t base)
     if (hn_trained_has_features(t, base))
         hn_html_row(html, column, n, &(struct row){t, base, base, FEATURES});
     put_rows(html, column, n, t, base);
+done:
+    hn_free(ctx, title);
+    hn_free(ctx, column);
+    return n > 0 ? HN_OK : ctx->code;
 }
 
 static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
@@ -142,17 +152,17 @@ static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
 enum hn_code hn_html_training(FILE *html, struct hn_context *ctx, const struct hn_results *r) {
     struct hn_trained t;
     enum hn_code code = hn_trained_open(ctx, r, &t);
-    if (!code) {
-        fputs("<section aria-labelledby=training><h2 id=training>Training</h2>\n", html);
-        for (int64_t k = 0; k < t.settings; k++)
-            if (t.setting[k].base < 0)
-                put_accuracies(html, &t, k);
-        fputs("<h3>Costs</h3>\n", html);
-        for (int64_t k = 0; k < t.settings; k++)
-            if (t.setting[k].base < 0)
-                put_costs(html, &t, k);
-        fputs("</section>\n", html);
-    }
+    if (code)
+        return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
+    fputs("<section aria-labelledby=training><h2 id=training>Training</h2>\n", html);
+    for (int64_t k = 0; k < t.settings && !code; k++)
+        if (t.setting[k].base < 0)
+            code = put_accuracies(html, ctx, &t, k);
+    fputs("<h3>Costs</h3>\n", html);
+    for (int64_t k = 0; k < t.settings; k++)
+        if (t.setting[k].base < 0)
+            put_costs(html, &t, k);
+    fputs("</section>\n", html);
     hn_trained_free(ctx, &t);
-    return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
+    return code;
 }

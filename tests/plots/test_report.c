@@ -316,10 +316,66 @@ static void texts(void) {
     CU_ASSERT(!strstr(out, "<g") && !strstr(out, "Gnuplot"));
 }
 
+// A training with 80 columns of its own: each has its heading, and memory may end anywhere.
+static void many_columns(void) {
+    enum { OWN = 80 };
+    static const struct hn_column run_columns[] = {
+        {"task", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+        {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER},
+        {"temperature", HN_COLUMN_REAL, "1", "", HN_NEITHER},
+        {"batch_size", HN_COLUMN_REAL, "1", "", HN_NEITHER}};
+    char own[OWN][8], heading[64], *page = NULL;
+    size_t size;
+    struct hn_column column[OWN + 4] = {{"run", HN_COLUMN_INT, "1", "", HN_NEITHER},
+                                        {"step", HN_COLUMN_INT, "1", "", HN_NEITHER},
+                                        {"learning_rate", HN_COLUMN_REAL, "1", "", HN_NEITHER}};
+    begin();
+    for (int i = 0; i < OWN; i++) {
+        snprintf(own[i], sizeof own[i], "own%d", i);
+        column[3 + i] = (struct hn_column){own[i], HN_COLUMN_REAL, "1", "", HN_LARGER};
+    }
+    column[OWN + 3] = (struct hn_column){"cost_t", HN_COLUMN_REAL, "s", "", HN_SMALLER};
+    struct hn_results r = {0};
+    HN_CHECK(&ctx, hn_table_init(&ctx, &r.runs, "runs"));
+    HN_CHECK(&ctx, hn_table_add_columns(&ctx, &r.runs, run_columns, 4));
+    HN_CHECK(&ctx, hn_table_add_row(&ctx, &r.runs));
+    HN_CHECK(&ctx, hn_table_set(&ctx, &r.runs, 0,
+                                (const struct hn_value[]){HN_TEXT_VALUE("task", "x"),
+                                                          HN_TEXT_VALUE("status", "ok"),
+                                                          HN_REAL_VALUE("temperature", 1),
+                                                          HN_REAL_VALUE("batch_size", 8),
+                                                          {.column = NULL}}));
+    struct hn_table *t = hn_results_need_table(&ctx, &r, "training", column, OWN + 4);
+    CU_ASSERT_FATAL(t != NULL);
+    HN_CHECK(&ctx, hn_table_add_row(&ctx, t));
+    for (int i = 0; i < OWN; i++)
+        HN_CHECK(&ctx, hn_table_set_real(&ctx, t, 0, own[i], i));
+    FILE *out = open_memstream(&page, &size);
+    HN_CHECK(&ctx, hn_html_training(out, &ctx, &r));
+    fclose(out);
+    for (int i = 0; i < OWN; i++) {
+        snprintf(heading, sizeof heading, ">%.7s</button></th>", own[i]);
+        CU_ASSERT_EQUAL(count(page, heading), 1);
+    }
+    enum hn_code code = HN_MEMORY;
+    for (int64_t calls = 1; code == HN_MEMORY; calls++) {
+        out = fopen("/dev/null", "w");
+        ctx.memory.fail_at = ctx.memory.calls + calls;
+        code = hn_html_training(out, &ctx, &r);
+        fclose(out);
+    }
+    ctx.memory.fail_at = 0;
+    CU_ASSERT_EQUAL(code, HN_OK);
+    free(page);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
 static const struct hn_test tests[] = {
     {"whole_page", whole_page},
     {"hostile_texts", hostile_texts},
     {"many_settings", many_settings},
+    {"many_columns", many_columns},
     {"claims", claims},
     {"own_results_of_a_figure", own_results_of_a_figure},
     {"wrong_input", wrong_input},
