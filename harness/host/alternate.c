@@ -19,15 +19,12 @@ int hn_alternate_spawn(const char *program, char *const *argv, const char *error
     int status;
     if (posix_spawn_file_actions_init(&actions))
         return -1;
-    int failed = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!failed)
-        failed =
-            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!failed)
-        failed = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors,
-                                                  O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (!failed)
-        failed = posix_spawnp(&child, program, &actions, NULL, argv, environ);
+    bool failed =
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) ||
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) ||
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors,
+                                         O_WRONLY | O_CREAT | O_TRUNC, 0600) ||
+        posix_spawnp(&child, program, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed)
         return -1;
@@ -55,16 +52,11 @@ enum { ARGS = 64 };
 
 static enum hn_code run_one(struct hn_context *ctx, const struct hn_alternate_spec *spec,
                             const char *program, const char *folder, struct hn_results *out) {
-    char *argv[ARGS], threads[32], errors[4096], path[4096], why[512];
-    int n = 0;
+    char *argv[ARGS] = {(char *)program, "run",    "-c", (char *)spec->job, "-o",
+                        (char *)folder,  "--quiet"};
+    char threads[32], errors[4096], path[4096], why[512];
+    int n = 7;
     snprintf(threads, sizeof threads, "%" PRId64, spec->threads);
-    argv[n++] = (char *)program;
-    argv[n++] = "run";
-    argv[n++] = "-c";
-    argv[n++] = (char *)spec->job;
-    argv[n++] = "-o";
-    argv[n++] = (char *)folder;
-    argv[n++] = "--quiet";
     for (int64_t i = 0; i < spec->n_set && n < ARGS - 5; i++) {
         argv[n++] = "--set";
         argv[n++] = (char *)spec->set[i];
@@ -73,7 +65,6 @@ static enum hn_code run_one(struct hn_context *ctx, const struct hn_alternate_sp
         argv[n++] = "--threads";
         argv[n++] = threads;
     }
-    argv[n] = NULL;
     if (snprintf(errors, sizeof errors, "%s.err", folder) >= (int)sizeof errors ||
         snprintf(path, sizeof path, "%s/results.h5", folder) >= (int)sizeof path)
         return hn_fail(ctx, HN_USAGE, "%s: the path is too long", folder);

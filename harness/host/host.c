@@ -181,8 +181,12 @@ struct load {
     double *sum;          // [threads], so that nothing read is optimised away
 };
 
-// Work per second: the median of reps, each long enough to be timed well.
-static double measure_rate(const struct load *load, int reps, double *rate) {
+// 10^9 of work per second: the median of reps, each long enough to be timed well.
+static enum hn_code measure_rate(struct hn_context *ctx, const struct load *load, int reps,
+                                 double *giga) {
+    double *rate = hn_alloc(ctx, reps, sizeof *rate);
+    if (!rate)
+        return ctx->code;
     load->run(load, 1); // touches every page and starts the threads
     int64_t begin = hn_wall_ns();
     load->run(load, 1);
@@ -193,7 +197,9 @@ static double measure_rate(const struct load *load, int reps, double *rate) {
         double work = load->run(load, rounds);
         rate[i] = work / ((double)hn_max(hn_wall_ns() - begin, 1) * 1e-9);
     }
-    return hn_median(rate, reps);
+    *giga = hn_median(rate, reps) * 1e-9;
+    hn_free(ctx, rate);
+    return HN_OK;
 }
 
 static double run_sgemm(const struct load *load, int64_t rounds) {
@@ -212,29 +218,22 @@ static double run_sgemm(const struct load *load, int64_t rounds) {
 
 enum hn_code hn_host_sgemm(struct hn_context *ctx, int64_t d, int reps, double *gflops) {
     struct load load = {.run = run_sgemm, .threads = ctx->threads, .d = d};
-    int64_t panels;
-    double *rate = NULL;
-    enum hn_code code = HN_MEMORY;
-    if (reps < 1 || d < 1 || !hn_mul((int64_t)ctx->threads * TILE, d, &panels))
+    int64_t panels, all;
+    if (reps < 1 || d < 1 || !hn_mul((int64_t)ctx->threads * TILE, d, &panels) ||
+        !hn_mul((int64_t)ctx->threads * TILE, 2 * d + TILE, &all))
         return hn_fail(ctx, HN_INTERNAL, "sgemm calibration: d = %lld, reps = %d", (long long)d,
                        reps);
-    load.a = hn_alloc(ctx, panels, sizeof(float));
-    load.b = hn_alloc(ctx, panels, sizeof(float));
-    load.c = hn_alloc(ctx, (int64_t)ctx->threads * TILE * TILE, sizeof(float));
-    rate = hn_alloc(ctx, reps, sizeof *rate);
-    if (!load.a || !load.b || !load.c || !rate)
-        goto done;
+    load.a = hn_alloc(ctx, all, sizeof(float));
+    if (!load.a)
+        return ctx->code;
+    load.b = load.a + panels;
+    load.c = load.b + panels;
     for (int64_t i = 0; i < panels; i++) {
         load.a[i] = (float)(i % 17 - 8) / 8.0F;
         load.b[i] = (float)(i % 13 - 6) / 6.0F;
     }
-    *gflops = measure_rate(&load, reps, rate) * 1e-9;
-    code = HN_OK;
-done:
+    enum hn_code code = measure_rate(ctx, &load, reps, gflops);
     hn_free(ctx, load.a);
-    hn_free(ctx, load.b);
-    hn_free(ctx, load.c);
-    hn_free(ctx, rate);
     return code;
 }
 
@@ -275,25 +274,20 @@ static void forget_peak_memory(void) {
 
 enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *gbs) {
     struct load load = {.run = run_read, .threads = ctx->threads};
-    enum hn_code code = HN_MEMORY;
     if (reps < 1)
         return hn_fail(ctx, HN_INTERNAL, "memory calibration: reps = %d", reps);
     load.bytes = read_bytes(ctx->threads);
-    double *memory = hn_zalloc(ctx, load.threads * load.bytes, 1);
-    double *rate = hn_alloc(ctx, reps, sizeof *rate);
+    int64_t n = load.threads * load.bytes / (int64_t)sizeof(double);
+    double *memory = hn_alloc(ctx, n + load.threads, sizeof *memory);
+    if (!memory)
+        return ctx->code;
     load.memory = memory;
-    load.sum = hn_zalloc(ctx, load.threads, sizeof *load.sum);
-    if (!memory || !rate || !load.sum)
-        goto done;
+    load.sum = memory + n;
     // Written once: pages never written share one page of zeros, which stays in the cache.
-    for (int64_t i = 0; i < load.threads * load.bytes / 8; i++)
+    for (int64_t i = 0; i < n; i++)
         memory[i] = 1.0;
-    *gbs = measure_rate(&load, reps, rate) * 1e-9;
-    code = HN_OK;
-done:
+    enum hn_code code = measure_rate(ctx, &load, reps, gbs);
     hn_free(ctx, memory);
-    hn_free(ctx, rate);
-    hn_free(ctx, load.sum);
     forget_peak_memory();
     return code;
 }

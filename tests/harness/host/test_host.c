@@ -105,15 +105,12 @@ static void failing_memory(void) {
         hn_results_free(&ctx, &r);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
     }
-    for (int64_t k = 1; k <= 4; k++) {
+    for (int64_t k = 1; k <= 2; k++) { // the data, the rates
         double rate;
         hn_context_init(&ctx, 1);
         ctx.memory.fail_at = k;
         CU_ASSERT_EQUAL(hn_host_sgemm(&ctx, 16, 1, &rate), HN_MEMORY);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
-    }
-    for (int64_t k = 1; k <= 3; k++) {
-        double rate;
         hn_context_init(&ctx, 1);
         ctx.memory.fail_at = k;
         CU_ASSERT_EQUAL(hn_host_read(&ctx, 1, &rate), HN_MEMORY);
