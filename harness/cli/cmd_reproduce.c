@@ -68,9 +68,10 @@ struct work {
     const struct reproduce_params *p;
     struct hn_claim_book book[BOOKS_MAX];
     int64_t books;
-    char *text[BOOKS_MAX]; // of the user's files
-    const struct hn_claim_entry *entry[ENTRIES_MAX];
-    int64_t entries;
+    char *text[BOOKS_MAX];                           // of the user's files
+    const struct hn_claim_entry *known[ENTRIES_MAX]; // of all books
+    const struct hn_claim_entry *entry[ENTRIES_MAX]; // asked for
+    int64_t n_known, entries;
     struct hn_reproduce rep;
     struct hn_results all; // every cell once, and the claims
     char (*key)[65];       // [keys] of the cells in `all`
@@ -102,7 +103,9 @@ static enum hn_code add_book(struct hn_context *ctx, struct work *w, const char 
         return hn_fail(ctx, HN_USAGE, "more than %d claim files", BOOKS_MAX);
     if (hn_claims_read(ctx, name, text, &w->book[w->books]))
         return ctx->code;
-    w->books++;
+    const struct hn_claim_book *book = &w->book[w->books++];
+    for (int64_t i = 0; i < book->entries && w->n_known < ENTRIES_MAX; i++)
+        w->known[w->n_known++] = &book->entry[i];
     return HN_OK;
 }
 
@@ -123,16 +126,6 @@ static enum hn_code read_books(struct hn_context *ctx, struct work *w) {
 
 // Which entries.
 
-static enum hn_code unknown_id(struct hn_context *ctx, const struct work *w, const char *id) {
-    const char *names[ENTRIES_MAX];
-    int64_t n = 0;
-    for (int64_t b = 0; b < w->books; b++)
-        for (int64_t i = 0; i < w->book[b].entries && n < ENTRIES_MAX; i++)
-            names[n++] = w->book[b].entry[i].id;
-    (void)hn_name_find(ctx, "identifier", id, names, n, "; --list shows all");
-    return hn_failure(ctx);
-}
-
 static void add_entry(struct work *w, const struct hn_claim_entry *entry) {
     for (int64_t i = 0; i < w->entries; i++)
         if (w->entry[i] == entry)
@@ -145,22 +138,22 @@ static bool asked_by_kind(const struct reproduce_params *p, const struct hn_clai
     return (p->all && e->kind == HN_KIND_SNAPSHOTS) || (p->training && e->kind == HN_KIND_TRAINING);
 }
 
-static enum hn_code choose(struct hn_context *ctx, struct work *w, int n_args, const char **args) {
-    bool everything = w->p->list && n_args == 0 && !w->p->all && !w->p->training;
-    for (int64_t b = 0; b < w->books; b++)
-        for (int64_t i = 0; i < w->book[b].entries; i++)
-            if (everything || asked_by_kind(w->p, &w->book[b].entry[i]))
-                add_entry(w, &w->book[b].entry[i]);
-    for (int a = 0; a < n_args; a++) {
-        bool found = false;
-        for (int64_t b = 0; b < w->books; b++)
-            for (int64_t i = 0; i < w->book[b].entries; i++)
-                if (strcmp(w->book[b].entry[i].id, args[a]) == 0) {
-                    add_entry(w, &w->book[b].entry[i]);
-                    found = true;
-                }
-        if (!found)
-            return unknown_id(ctx, w, args[a]);
+static enum hn_code choose(struct hn_context *ctx, struct work *w) {
+    const struct hn_call *call = w->call;
+    bool everything = w->p->list && call->n_args == 0 && !w->p->all && !w->p->training;
+    const char *ids[ENTRIES_MAX];
+    for (int64_t i = 0; i < w->n_known; i++) {
+        ids[i] = w->known[i]->id;
+        if (everything || asked_by_kind(w->p, w->known[i]))
+            add_entry(w, w->known[i]);
+    }
+    for (int a = 0; a < call->n_args; a++) {
+        if (hn_name_find(ctx, "identifier", call->args[a], ids, w->n_known, "; --list shows all") <
+            0)
+            return ctx->code;
+        for (int64_t i = 0; i < w->n_known; i++)
+            if (strcmp(ids[i], call->args[a]) == 0)
+                add_entry(w, w->known[i]);
     }
     if (w->entries == 0)
         return hn_fail(ctx, HN_USAGE,
@@ -425,7 +418,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                                    .verbose = call->verbose};
     enum hn_code code = read_books(ctx, w);
     if (code == HN_OK)
-        code = choose(ctx, w, call->n_args, call->args);
+        code = choose(ctx, w);
     if (code == HN_OK)
         code = p->list ? list_entries(ctx, w) : reproduce_all(ctx, w);
     close_work(ctx, w);

@@ -4,7 +4,6 @@
 #include "core/files.h"
 
 #include "datasets/import.h"
-#include "datasets/snapshot.h"
 #include "harness/host/host.h"
 #include "harness/run/cells.h"
 #include "plots/page/figure.h"
@@ -44,13 +43,14 @@ static int by_label(const void *a, const void *b) {
 // sum_c n_c (n_c - 1) / (L (L - 1)) over L labelled items; NaN below two.
 static enum hn_code expected_ratio(struct hn_context *ctx, struct hn_snapshot *s,
                                    struct hn_reproduce_data *data) {
-    int32_t *label = hn_alloc(ctx, data->n, sizeof *label);
+    int64_t n = data->info.n;
+    int32_t *label = hn_alloc(ctx, n, sizeof *label);
     if (!label)
         return ctx->code;
-    memcpy(label, hn_snapshot_labels(s), (size_t)data->n * sizeof *label);
-    qsort(label, (size_t)data->n, sizeof *label, by_label);
+    memcpy(label, hn_snapshot_labels(s), (size_t)n * sizeof *label);
+    qsort(label, (size_t)n, sizeof *label, by_label);
     double same = 0, labelled = 0, run = 0;
-    for (int64_t i = 0; i < data->n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         run = i > 0 && label[i] == label[i - 1] ? run + 1 : 0;
         if (label[i] < 0)
             continue;
@@ -60,20 +60,6 @@ static enum hn_code expected_ratio(struct hn_context *ctx, struct hn_snapshot *s
     data->fn_expected = labelled > 1 ? same / (labelled * (labelled - 1)) : NAN;
     hn_free(ctx, label);
     return HN_OK;
-}
-
-static enum hn_code describe(struct hn_context *ctx, struct hn_snapshot *s,
-                             struct hn_reproduce_data *data) {
-    const struct hn_snapshot_info *info = hn_snapshot_info(s);
-    data->n = info->n;
-    data->d = info->d;
-    data->steps = info->steps;
-    data->last_step = info->step[info->steps - 1];
-    data->classes = info->classes;
-    data->unlabelled = info->unlabelled;
-    data->views = info->has_view2 || info->has_positive;
-    data->features = info->has_features;
-    return expected_ratio(ctx, s, data);
 }
 
 // Adds a file; a file of another kind is skipped with a note.
@@ -95,10 +81,13 @@ static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, c
     rep->file = more;
     struct hn_reproduce_data *data = &more[rep->files];
     char *real = realpath(path, NULL);
+    const struct hn_snapshot_info *info = hn_snapshot_info(s);
     *data = (struct hn_reproduce_data){.path = hn_strdup(ctx, real ? real : path),
-                                       .name = hn_strdup(ctx, hn_base_name(path))};
+                                       .name = hn_strdup(ctx, hn_base_name(path)),
+                                       .info = *info,
+                                       .last_step = info->step[info->steps - 1]};
     free(real);
-    code = data->path && data->name ? describe(ctx, s, data) : ctx->code;
+    code = data->path && data->name ? expected_ratio(ctx, s, data) : ctx->code;
     hn_snapshot_close(ctx, s);
     if (code)
         free_data(ctx, data);
@@ -151,7 +140,7 @@ static enum hn_code find_graph(struct hn_context *ctx, struct hn_reproduce *rep)
 
 static bool has_features(const struct hn_reproduce *rep) {
     for (int64_t i = 0; i < rep->files; i++)
-        if (rep->file[i].features)
+        if (rep->file[i].info.has_features)
             return true;
     return false;
 }
@@ -185,10 +174,11 @@ static enum hn_code scan(struct hn_context *ctx, struct hn_reproduce *rep) {
     return S_ISDIR(about.st_mode) ? scan_folder(ctx, rep) : add_file(ctx, rep, rep->data, true);
 }
 
-static bool fits(const struct hn_reproduce_data *data, const struct hn_claim_job *job) {
-    return (!job->labels || data->n - data->unlabelled > 1) && (!job->views || data->views) &&
-           (!job->features || data->features) && (double)data->steps >= job->steps &&
-           (double)data->n >= job->items && (job->features || !data->features);
+static bool fits(const struct hn_snapshot_info *info, const struct hn_claim_job *job) {
+    bool views = info->has_view2 || info->has_positive;
+    return (!job->labels || info->n - info->unlabelled > 1) && (!job->views || views) &&
+           (double)info->steps >= job->steps && (double)info->n >= job->items &&
+           job->features == info->has_features;
 }
 
 static const struct hn_reproduce_data *pick(const struct hn_reproduce *rep,
@@ -196,9 +186,9 @@ static const struct hn_reproduce_data *pick(const struct hn_reproduce *rep,
     const struct hn_reproduce_data *best = NULL;
     for (int64_t i = 0; i < rep->files; i++) {
         const struct hn_reproduce_data *data = &rep->file[i];
-        int64_t now = job->prefer ? data->steps : data->n;
-        int64_t then = best ? job->prefer ? best->steps : best->n : -1;
-        if (fits(data, job) && now > then)
+        int64_t now = job->prefer ? data->info.steps : data->info.n;
+        int64_t then = best ? job->prefer ? best->info.steps : best->info.n : -1;
+        if (fits(&data->info, job) && now > then)
             best = data;
     }
     return best;
@@ -383,10 +373,10 @@ static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduc
                                 struct hn_results *out) {
     const struct hn_described cell[] = {
         HN_TEXT_CELL("dataset", "snapshot file", data->name),
-        HN_INT_CELL("items", "items", "items", data->n),
-        HN_INT_CELL("dims", "1", "dimensions of the embeddings", data->d),
-        HN_INT_CELL("classes", "1", "distinct labels", data->classes),
-        HN_INT_CELL("steps", "1", "steps of the series", data->steps),
+        HN_INT_CELL("items", "items", "items", data->info.n),
+        HN_INT_CELL("dims", "1", "dimensions of the embeddings", data->info.d),
+        HN_INT_CELL("classes", "1", "distinct labels", data->info.classes),
+        HN_INT_CELL("steps", "1", "steps of the series", data->info.steps),
         HN_REAL_CELL("fn_expected", "1", "share of same-label pairs among all labelled pairs",
                      HN_NEITHER, data->fn_expected)};
     const struct hn_table *t = hn_results_table(out, "datasets");

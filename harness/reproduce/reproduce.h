@@ -2,6 +2,7 @@
 #ifndef HN_HARNESS_REPRODUCE_REPRODUCE_H
 #define HN_HARNESS_REPRODUCE_REPRODUCE_H
 
+#include "datasets/snapshot.h"
 #include "harness/claims/claims.h"
 #include "training/tasks/untrained.h"
 
@@ -9,10 +10,10 @@ enum hn_effort { HN_EFFORT_USUAL, HN_EFFORT_QUICK, HN_EFFORT_FULL };
 
 // A snapshot file that was found.
 struct hn_reproduce_data {
-    char *path, *name; // absolute; without its folder
-    int64_t n, d, steps, last_step, classes, unlabelled;
+    char *path, *name;            // absolute; without its folder
+    struct hn_snapshot_info info; // its numbers; what it points to is gone
+    int64_t last_step;
     double fn_expected; // share of same-label pairs among labelled ones
-    bool views, features;
 };
 
 struct hn_reproduce {

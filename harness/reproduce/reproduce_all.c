@@ -1,7 +1,6 @@
 // All trainings that entries of the claim files want, side by side.
 #include "harness/host/processes.h"
 #include "harness/reproduce/reproduce_train.h"
-#include "harness/run/runner.h"
 
 #include <string.h>
 
@@ -92,16 +91,9 @@ static void drop_alone(struct all_runs *all) {
 static enum hn_code train_listed(struct hn_context *ctx, struct all_runs *all) {
     struct hn_reproduce *rep = all->rep;
     struct hn_train_state state = {.data = all->data, .untrained = &rep->untrained};
-    const struct hn_runner run = {.item = all->item,
-                                  .n = all->runs,
-                                  .state = &state,
-                                  .rows = HN_ROWS_TRAININGS,
-                                  .unit = "runs",
-                                  .folder = rep->folder,
-                                  .rerun = HN_RERUN_FAILED,
-                                  .processes = hn_processes_fit(ctx, all->runs, rep->workers),
-                                  .quiet = rep->quiet};
+    struct hn_runner run = hn_reproduce_runner(rep, all->item, all->runs, &state);
     struct hn_run_summary summary;
+    run.processes = hn_processes_fit(ctx, all->runs, rep->workers);
     if (run.processes <= 1)
         return HN_OK;
     rep->trained = true;

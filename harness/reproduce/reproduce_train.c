@@ -2,7 +2,6 @@
 // that is not there yet is trained.
 #include "harness/reproduce/reproduce_train.h"
 #include "core/files.h"
-#include "harness/run/runner.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -112,6 +111,18 @@ enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_repro
     return *data ? HN_OK : ctx->code;
 }
 
+struct hn_runner hn_reproduce_runner(const struct hn_reproduce *rep, const struct hn_item *item,
+                                     int64_t n, struct hn_train_state *state) {
+    return (struct hn_runner){.item = item,
+                              .n = n,
+                              .state = state,
+                              .rows = HN_ROWS_TRAININGS,
+                              .unit = "runs",
+                              .folder = rep->folder,
+                              .rerun = rep->trained ? HN_RERUN_MISSING : HN_RERUN_FAILED,
+                              .quiet = rep->quiet};
+}
+
 // *why: of the first run that failed.
 static void say_failed(const struct hn_runner *run, const struct hn_results *r, char *why) {
     for (int64_t i = 0; i < r->runs.rows && !*why; i++) {
@@ -128,14 +139,7 @@ static void say_failed(const struct hn_runner *run, const struct hn_results *r, 
 static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep, const char *data,
                              const struct hn_train_plan *plan, struct hn_results *out, char *why) {
     struct hn_train_state state = {.data = data, .untrained = &rep->untrained};
-    const struct hn_runner run = {.item = plan->item,
-                                  .n = plan->n,
-                                  .state = &state,
-                                  .rows = HN_ROWS_TRAININGS,
-                                  .unit = "runs",
-                                  .folder = rep->folder,
-                                  .rerun = rep->trained ? HN_RERUN_MISSING : HN_RERUN_FAILED,
-                                  .quiet = rep->quiet};
+    const struct hn_runner run = hn_reproduce_runner(rep, plan->item, plan->n, &state);
     struct hn_run_summary summary;
     struct hn_results all;
     enum hn_code code = hn_run_items(ctx, &run, &summary);

@@ -3,6 +3,7 @@
 #define HN_HARNESS_REPRODUCE_REPRODUCE_TRAIN_H
 
 #include "harness/reproduce/reproduce.h"
+#include "harness/run/runner.h"
 #include "harness/run/train.h"
 
 // *why (size HN_MESSAGE_MAX, "" before): what the data lack for a job, if anything.
@@ -15,5 +16,8 @@ HN_MUST_USE enum hn_code hn_reproduce_job_open(struct hn_context *ctx,
                                                const struct hn_reproduce *rep,
                                                const struct hn_claim_job *job,
                                                struct hn_train_job *out, char **data);
+// A runner over runs of trainings: those that failed are tried again, once.
+struct hn_runner hn_reproduce_runner(const struct hn_reproduce *rep, const struct hn_item *item,
+                                     int64_t n, struct hn_train_state *state);
 
 #endif
