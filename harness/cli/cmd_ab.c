@@ -4,8 +4,6 @@
 #include "results/compare.h"
 #include "samplers/sampler.h"
 
-#include <string.h>
-
 struct ab_params {
     char *job;
     struct hn_text_list set, gate;
@@ -32,14 +30,10 @@ static enum hn_code compare(struct hn_context *ctx, const struct hn_call *call,
                                          .rounds = true,
                                          .is_default = hn_sampler_is_default};
     struct hn_comparison c = {0};
-    if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c))
+    if (hn_compare(ctx, r->base, r->n, r->now, r->n, &options, &c) ||
+        (call->json ? hn_compare_json : hn_compare_text).print(ctx, &c, stdout))
         return ctx->code;
-    enum hn_code code = (call->json ? hn_compare_json : hn_compare_text).print(ctx, &c, stdout);
-    if (code == HN_OK && c.end != HN_COMPARE_PASS)
-        code = hn_fail(ctx, c.end == HN_COMPARE_FAIL ? HN_GATE : HN_NOTHING, "%s",
-                       strchr(c.verdict, ':') + 2);
-    hn_comparison_free(ctx, &c);
-    return code;
+    return hn_comparison_end(ctx, &c);
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
@@ -60,17 +54,10 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                                      .threads = hn_given(p->threads, 0),
                                      .quiet = call->quiet};
     struct hn_alternate rounds = {0};
-    struct hn_gate *gate = hn_alloc(ctx, p->gate.count, sizeof *gate);
-    enum hn_code code = gate ? HN_OK : HN_MEMORY;
-    for (int64_t i = 0; code == HN_OK && i < p->gate.count; i++)
-        code = hn_gate_parse(ctx, p->gate.item[i], &gate[i]);
-    if (code == HN_OK)
-        code = hn_alternate_run(ctx, &spec, &rounds);
-    if (code == HN_OK)
-        code = compare(ctx, call, p, &rounds, gate);
-    hn_alternate_free(ctx, &rounds);
-    hn_free(ctx, gate);
-    return code;
+    const struct hn_gate *gate = hn_gates_given(ctx, &p->gate);
+    if (!gate || hn_alternate_run(ctx, &spec, &rounds))
+        return ctx->code;
+    return compare(ctx, call, p, &rounds, gate);
 }
 
 const struct hn_command hn_cmd_ab = {

@@ -68,31 +68,17 @@ static enum hn_code write_report(struct hn_context *ctx, const char *path,
 
 static enum hn_code report(struct hn_context *ctx, const struct hn_call *call,
                            const struct compare_params *p, const struct hn_comparison *c) {
-    enum hn_code code = HN_OK;
-    if (call->json || !call->quiet)
-        code = (call->json ? hn_compare_json : hn_compare_text).print(ctx, c, stdout);
-    for (int i = 0; i < REPORTS && code == HN_OK; i++)
-        if (p->report[i])
-            code = write_report(ctx, p->report[i], reports[i], c);
-    if (code)
-        return code;
-    if (c->end == HN_COMPARE_PASS)
-        return HN_OK;
-    enum hn_code end = c->end == HN_COMPARE_FAIL ? HN_GATE : HN_NOTHING;
-    return hn_fail(ctx, end, "%s", strchr(c->verdict, ':') + 2);
-}
-
-static enum hn_code parse_gates(struct hn_context *ctx, const struct compare_params *p,
-                                struct hn_gate *gate) {
-    for (int64_t i = 0; i < p->gate.count; i++)
-        if (hn_gate_parse(ctx, p->gate.item[i], &gate[i]))
+    const struct hn_compare_format *format = call->json ? &hn_compare_json : &hn_compare_text;
+    if ((call->json || !call->quiet) && format->print(ctx, c, stdout))
+        return ctx->code;
+    for (int i = 0; i < REPORTS; i++)
+        if (p->report[i] && write_report(ctx, p->report[i], reports[i], c))
             return ctx->code;
-    return HN_OK;
+    return hn_comparison_end(ctx, c);
 }
 
 static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *call,
-                                  const struct compare_params *p, const char **args,
-                                  const struct hn_gate *gate) {
+                                  const struct compare_params *p, const struct hn_gate *gate) {
     struct hn_results base = {0}, now = {0};
     struct hn_comparison c = {0};
     struct hn_compare_options options = {.gate = gate,
@@ -100,17 +86,10 @@ static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *
                                          .n_gates = p->gate.count,
                                          .floor = p->floor / 100,
                                          .allow_missing = p->allow_missing};
-    enum hn_code code = hn_results_open(ctx, args[1], &now);
-    if (code == HN_OK)
-        code = hn_results_open(ctx, args[0], &base);
-    if (code == HN_OK)
-        code = hn_compare(ctx, &base, 1, &now, 1, &options, &c);
-    if (code == HN_OK)
-        code = report(ctx, call, p, &c);
-    hn_comparison_free(ctx, &c);
-    hn_results_free(ctx, &base);
-    hn_results_free(ctx, &now);
-    return code;
+    if (hn_results_open(ctx, call->args[1], &now) || hn_results_open(ctx, call->args[0], &base) ||
+        hn_compare(ctx, &base, 1, &now, 1, &options, &c))
+        return ctx->code;
+    return report(ctx, call, p, &c);
 }
 
 // A baseline that is not there yet, as on the first run of a new project.
@@ -133,29 +112,26 @@ static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *c
     const char *metric = p->metric ? p->metric : p->gate.count > 0 ? gate[0].metric : "cost_s";
     const char *output = p->output ? p->output : p->history;
     struct hn_results past;
-    if (hn_history_collect(ctx, p->history, metric, &past))
+    if (hn_history_collect(ctx, p->history, metric, &past) ||
+        hn_figure_draw(ctx, &hn_history, &past, output, "svg", NULL))
         return ctx->code;
-    enum hn_code code = hn_figure_draw(ctx, &hn_history, &past, output, "svg", NULL);
-    if (code == HN_OK && !call->quiet)
+    if (!call->quiet)
         fprintf(stderr, "%s/%s.svg\n", output, hn_history.id);
-    hn_results_free(ctx, &past);
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct compare_params *p = call->params;
     if (call->n_args == 1 || (call->n_args == 0 && !p->history))
         return hn_fail(ctx, HN_USAGE, "give two results files, BASE and NEW, or --history DIR");
-    struct hn_gate *gate = hn_alloc(ctx, p->gate.count, sizeof *gate);
-    enum hn_code code = gate ? parse_gates(ctx, p, gate) : HN_MEMORY;
+    const struct hn_gate *gate = hn_gates_given(ctx, &p->gate);
     // The drawing comes first: a failed gate is when one wants to see it.
-    if (code == HN_OK && p->history)
-        code = draw_history(ctx, call, p, gate);
-    if (code == HN_OK && call->n_args == 2)
-        code = access(call->args[0], F_OK) != 0 ? no_baseline(ctx, call, p, call->args[0])
-                                                : compare_files(ctx, call, p, call->args, gate);
-    hn_free(ctx, gate);
-    return code;
+    if (!gate || (p->history && draw_history(ctx, call, p, gate)))
+        return ctx->code;
+    if (call->n_args < 2)
+        return HN_OK;
+    return access(call->args[0], F_OK) != 0 ? no_baseline(ctx, call, p, call->args[0])
+                                            : compare_files(ctx, call, p, gate);
 }
 
 const struct hn_command hn_cmd_compare = {

@@ -100,13 +100,10 @@ static enum hn_code write_table(struct hn_context *ctx, const struct hn_table *t
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct export_params *p = call->params;
     struct hn_results r = {0};
-    enum hn_code code = hn_results_open(ctx, call->args[0], &r);
-    if (code == HN_OK) {
-        const struct hn_table *t = find_table(&r, p->table);
-        code = t ? write_table(ctx, t, p->output) : no_table(ctx, &r, call->args[0], p->table);
-    }
-    hn_results_free(ctx, &r);
-    return code;
+    if (hn_results_open(ctx, call->args[0], &r))
+        return ctx->code;
+    const struct hn_table *t = find_table(&r, p->table);
+    return t ? write_table(ctx, t, p->output) : no_table(ctx, &r, call->args[0], p->table);
 }
 
 const struct hn_command hn_cmd_export = {

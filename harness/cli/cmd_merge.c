@@ -20,16 +20,12 @@ static enum hn_code read_part(struct hn_context *ctx, const char *path, struct h
     char *file = hn_results_path(ctx, path);
     if (!file)
         return ctx->code;
-    enum hn_code code;
     if (strcmp(file, path) != 0 && stat(file, &about) != 0)
-        code = hn_fail(ctx, HN_DATA,
+        return hn_fail(ctx, HN_DATA,
                        "%s: has no results.h5: that part has not ended; give its command again, "
                        "finished cells are kept",
                        path);
-    else
-        code = hn_results_read(ctx, file, out);
-    hn_free(ctx, file);
-    return code;
+    return hn_results_read(ctx, file, out);
 }
 
 static enum hn_code end(struct hn_context *ctx, const struct hn_merge_summary *s) {
@@ -51,29 +47,21 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     if (!p->output)
         return hn_fail(ctx, HN_USAGE, "no output: give the merged file with -o results.h5");
     struct hn_results *part = hn_zalloc(ctx, call->n_args, sizeof *part);
-    enum hn_code code = part ? HN_OK : HN_MEMORY;
-    for (int i = 0; code == HN_OK && i < call->n_args; i++)
-        code = read_part(ctx, call->args[i], &part[i]);
-    if (code == HN_OK)
-        code = hn_merge(ctx, part, call->args, call->n_args, &out, &summary);
-    if (code == HN_OK)
-        code = hn_results_set(ctx, &out, "argv", call->line);
-    if (code == HN_OK)
-        code = hn_results_write(ctx, &out, p->output);
-    if (code == HN_OK) {
-        if (summary.repeated)
-            hn_note(ctx, "%" PRId64 " cells are in more than one part: the first is taken",
-                    summary.repeated);
-        if (!call->quiet)
-            fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " cells from %d parts\n", p->output,
-                    summary.cells - summary.missing, summary.cells, call->n_args);
-        code = end(ctx, &summary);
-    }
-    for (int i = 0; part && i < call->n_args; i++)
-        hn_results_free(ctx, &part[i]);
-    hn_free(ctx, part);
-    hn_results_free(ctx, &out);
-    return code;
+    if (!part)
+        return ctx->code;
+    for (int i = 0; i < call->n_args; i++)
+        if (read_part(ctx, call->args[i], &part[i]))
+            return ctx->code;
+    if (hn_merge(ctx, part, call->args, call->n_args, &out, &summary) ||
+        hn_results_set(ctx, &out, "argv", call->line) || hn_results_write(ctx, &out, p->output))
+        return ctx->code;
+    if (summary.repeated)
+        hn_note(ctx, "%" PRId64 " cells are in more than one part: the first is taken",
+                summary.repeated);
+    if (!call->quiet)
+        fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " cells from %d parts\n", p->output,
+                summary.cells - summary.missing, summary.cells, call->n_args);
+    return end(ctx, &summary);
 }
 
 const struct hn_command hn_cmd_merge = {

@@ -120,17 +120,10 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
     struct hn_results results = {0};
     char *file = hn_results_path(ctx, call->args[0]);
     char *folder = file ? find_folder(ctx, file, own->output) : NULL;
-    enum hn_code code = folder ? hn_results_read(ctx, file, &results) : ctx->code;
-    if (code == HN_OK)
-        code = make_folder(ctx, folder);
-    if (code == HN_OK) {
-        struct plotting p = {ctx, call, own, &results, folder};
-        code = own->figure.count > 0 ? draw_named(&p) : draw_all(&p, file);
-    }
-    hn_results_free(ctx, &results);
-    hn_free(ctx, file);
-    hn_free(ctx, folder);
-    return code;
+    if (!folder || hn_results_read(ctx, file, &results) || make_folder(ctx, folder))
+        return ctx->code;
+    const struct plotting p = {ctx, call, own, &results, folder};
+    return own->figure.count > 0 ? draw_named(&p) : draw_all(&p, file);
 }
 
 const struct hn_command hn_cmd_plot = {

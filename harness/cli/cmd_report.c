@@ -22,12 +22,6 @@ struct paths {
     char *file, *page, *scratch, *ids, *name;
 };
 
-static void free_paths(struct hn_context *ctx, struct paths *p) {
-    char *const all[] = {p->file, p->page, p->scratch, p->ids, p->name};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        hn_free(ctx, all[i]);
-}
-
 // The name of a page is that of the run's directory, or of a file that lies in none.
 static char *page_name(struct hn_context *ctx, const char *file) {
     const char *name = hn_base_name(file);
@@ -82,16 +76,12 @@ static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *cal
     struct report_params *own = call->params;
     struct hn_results results = {0};
     struct paths paths = {0};
-    enum hn_code code = find_paths(ctx, call->args[0], own->output, &paths);
-    if (code == HN_OK)
-        code = hn_results_read(ctx, paths.file, &results);
-    if (code == HN_OK)
-        code = write_page(ctx, &results, &paths);
-    if (code == HN_OK && !call->quiet)
+    if (find_paths(ctx, call->args[0], own->output, &paths) ||
+        hn_results_read(ctx, paths.file, &results) || write_page(ctx, &results, &paths))
+        return ctx->code;
+    if (!call->quiet)
         printf("%s\n", paths.page);
-    hn_results_free(ctx, &results);
-    free_paths(ctx, &paths);
-    return code;
+    return HN_OK;
 }
 
 const struct hn_command hn_cmd_report = {

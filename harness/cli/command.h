@@ -28,8 +28,11 @@ struct hn_command {
     bool json;              // takes --json
     int min_args, max_args; // positional arguments
     // Data go to stdout, everything else to stderr. Errors are recorded in ctx, main prints them.
+    // Memory that it allocates is given back after it; files and processes are its own to close.
     enum hn_code (*run)(struct hn_context *ctx, const struct hn_call *call);
 };
+HN_MUST_USE enum hn_code hn_command_run(struct hn_context *ctx, const struct hn_command *command,
+                                        const struct hn_call *call);
 
 // The value of an option without a default, or what holds where it is not given.
 static inline int64_t hn_given(int64_t value, int64_t otherwise) {
@@ -74,6 +77,12 @@ int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
 HN_MUST_USE char *hn_results_path(struct hn_context *ctx, const char *argument);
 HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *argument,
                                          struct hn_results *out);
+
+// Gates as given, owned by the caller (NULL: one is wrong), and the end of a comparison: HN_OK,
+// HN_GATE or HN_NOTHING.
+HN_MUST_USE struct hn_gate *hn_gates_given(struct hn_context *ctx, const struct hn_text_list *list);
+struct hn_comparison;
+HN_MUST_USE enum hn_code hn_comparison_end(struct hn_context *ctx, const struct hn_comparison *c);
 
 // The options of a command, ended by a NULL name: its own, and those that every command has, whose
 // fields are those of a struct hn_call that lies `shift` bytes behind the command's parameters.

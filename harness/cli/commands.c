@@ -1,5 +1,6 @@
 // The commands of the program, and what all of them share.
 #include "harness/cli/command.h"
+#include "results/compare.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +57,18 @@ void hn_command_options(const struct hn_command *command, size_t shift,
     table[n] = (struct hn_option){.name = NULL};
 }
 
+enum hn_code hn_command_run(struct hn_context *ctx, const struct hn_command *command,
+                            const struct hn_call *call) {
+    void *owner = hn_alloc(ctx, 0, 1);
+    if (!owner)
+        return ctx->code;
+    void *before = hn_own(ctx, owner);
+    enum hn_code code = command->run(ctx, call);
+    (void)hn_own(ctx, before);
+    hn_free(ctx, owner);
+    return code;
+}
+
 int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,
                      const char *const *names, int64_t n, const char *hint) {
     for (int64_t i = 0; i < n; i++)
@@ -89,7 +102,20 @@ char *hn_results_path(struct hn_context *ctx, const char *argument) {
 
 enum hn_code hn_results_open(struct hn_context *ctx, const char *argument, struct hn_results *out) {
     char *path = hn_results_path(ctx, argument);
-    enum hn_code code = path ? hn_results_read(ctx, path, out) : ctx->code;
-    hn_free(ctx, path);
-    return code;
+    return path ? hn_results_read(ctx, path, out) : ctx->code;
+}
+
+struct hn_gate *hn_gates_given(struct hn_context *ctx, const struct hn_text_list *list) {
+    struct hn_gate *gate = hn_alloc(ctx, list->count, sizeof *gate);
+    for (int64_t i = 0; gate && i < list->count; i++)
+        if (hn_gate_parse(ctx, list->item[i], &gate[i]))
+            return NULL;
+    return gate;
+}
+
+enum hn_code hn_comparison_end(struct hn_context *ctx, const struct hn_comparison *c) {
+    if (c->end == HN_COMPARE_PASS)
+        return HN_OK;
+    return hn_fail(ctx, c->end == HN_COMPARE_FAIL ? HN_GATE : HN_NOTHING, "%s",
+                   strchr(c->verdict, ':') + 2);
 }

@@ -124,7 +124,7 @@ static int report(struct hn_context *ctx, const char *command, enum hn_code code
 static enum hn_code run_checked(struct hn_context *ctx, const struct hn_command *command,
                                 const struct hn_call *call) {
     if (call->n_args >= command->min_args && call->n_args <= command->max_args)
-        return command->run(ctx, call);
+        return hn_command_run(ctx, command, call);
     return hn_fail(ctx, HN_USAGE, "%s argument; usage: %s",
                    call->n_args < command->min_args ? "missing" : "unexpected", command->usage);
 }

@@ -357,7 +357,7 @@ static enum hn_code plot(const char *const *args) {
         code = hn_options_argv(&ctx, hn_cmd_plot.options, params, argc, argv, positional,
                                &call.n_args);
     if (code == HN_OK)
-        code = hn_cmd_plot.run(&ctx, &call);
+        code = hn_command_run(&ctx, &hn_cmd_plot, &call);
     hn_options_free(&ctx, hn_cmd_plot.options, params);
     hn_free(&ctx, params);
     return code;

@@ -70,7 +70,7 @@ static enum hn_code report(const char *results, const char *page) {
     char *params = (char *)page; // its only option
     struct hn_call call = {.quiet = true, .n_args = 1, .args = &results, .params = &params};
     CU_ASSERT_EQUAL(hn_cmd_report.params_size, sizeof params);
-    return hn_cmd_report.run(&ctx, &call);
+    return hn_command_run(&ctx, &hn_cmd_report, &call);
 }
 
 static int figures_in_list(void) {

@@ -37,7 +37,7 @@ static enum hn_code run(const struct hn_command *command, const char *const *wor
         code =
             hn_options_argv(&ctx, command->options, params, argc, argv, positional, &call.n_args);
         if (code == HN_OK)
-            code = command->run(&ctx, &call);
+            code = hn_command_run(&ctx, command, &call);
         hn_options_free(&ctx, command->options, params);
     }
     hn_free(&ctx, params);
