@@ -1,6 +1,5 @@
 // Sparse graphs in compressed rows: building and measuring them.
 #include "core/graph.h"
-#include <stdlib.h>
 #include <string.h>
 
 static enum hn_code check_nodes(struct hn_context *ctx, int64_t n) {
@@ -13,10 +12,9 @@ static enum hn_code check_nodes(struct hn_context *ctx, int64_t n) {
 enum hn_code hn_graph_around(struct hn_context *ctx, int64_t n, int64_t degree, bool weighted,
                              int32_t **target, struct hn_graph *out) {
     *out = (struct hn_graph){.n = n};
-    enum hn_code code = check_nodes(ctx, n);
-    if (code != HN_OK)
-        return code;
     int64_t edges;
+    if (check_nodes(ctx, n))
+        return ctx->code;
     if (degree < 0 || !hn_mul(n, degree, &edges))
         return hn_fail(ctx, HN_INTERNAL, "a graph of degree %lld", (long long)degree);
     out->start = hn_alloc(ctx, n + 1, sizeof *out->start);
@@ -197,14 +195,11 @@ enum hn_code hn_graph_symmetric(struct hn_context *ctx, int64_t n, int64_t m, co
     int64_t *next = NULL;
     int32_t *entry = NULL;
     *out = (struct hn_graph){.n = n};
-    enum hn_code code = check_nodes(ctx, n);
-    if (code == HN_OK)
-        code = check_edges(ctx, n, m, from, to);
-    if (code != HN_OK)
-        return code;
+    if (check_nodes(ctx, n) || check_edges(ctx, n, m, from, to))
+        return ctx->code;
     if (in_order(m, from, to))
         return symmetric_in_order(ctx, m, from, to, out);
-    code = HN_MEMORY;
+    enum hn_code code = HN_MEMORY;
     if (!(out->start = hn_alloc(ctx, n + 1, sizeof *out->start)))
         goto done;
     count_rows(out, m, from, to);
@@ -222,41 +217,5 @@ done:
     hn_free(ctx, next);
     if (code != HN_OK)
         hn_graph_free(ctx, out);
-    return code;
-}
-
-// place[order[k]] = k, and order is checked to be a permutation.
-static enum hn_code invert(struct hn_context *ctx, int64_t n, const int32_t *order,
-                           int32_t *place) {
-    memset(place, -1, (size_t)n * sizeof *place);
-    for (int64_t k = 0; k < n; k++) {
-        if (order[k] < 0 || order[k] >= n || place[order[k]] >= 0)
-            return hn_fail(ctx, HN_INTERNAL, "place %lld of an order of %lld nodes holds %d",
-                           (long long)k, (long long)n, order[k]);
-        place[order[k]] = (int32_t)k;
-    }
-    return HN_OK;
-}
-
-enum hn_code hn_graph_bandwidth(struct hn_context *ctx, const struct hn_graph *g,
-                                const int32_t *order, int64_t *bandwidth) {
-    int32_t *place = NULL;
-    enum hn_code code = HN_OK;
-    if (order) {
-        if (!(place = hn_alloc(ctx, g->n, sizeof *place)))
-            return ctx->code;
-        code = invert(ctx, g->n, order, place);
-    }
-    int64_t widest = 0, n = code == HN_OK ? g->n : 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(max : widest)
-    for (int64_t v = 0; v < n; v++)
-        for (int64_t e = g->start[v]; e < g->start[v + 1]; e++) {
-            int64_t u = g->target[e];
-            int64_t width = place ? (int64_t)place[v] - place[u] : v - u;
-            widest = hn_max(widest, llabs(width));
-        }
-    hn_free(ctx, place);
-    if (code == HN_OK)
-        *bandwidth = widest;
     return code;
 }

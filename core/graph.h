@@ -37,16 +37,10 @@ enum hn_root {
 
 // Cuthill-McKee order of a symmetric graph: order[k] is the node at place k. Components follow each
 // other in the order in which their roots are found; children of a node come by ascending degree,
-// then ascending index. reverse: the whole order is reversed (Chan and George 1980).
+// then ascending index, as if node item[k] had index k (item[n]: a permutation; NULL: every node
+// its own). reverse: the whole order is reversed (Chan and George 1980).
 HN_MUST_USE enum hn_code hn_graph_cuthill_mckee(struct hn_context *ctx, const struct hn_graph *g,
-                                                enum hn_root root, bool reverse, int32_t *order);
-// The same as if node item[k] had index k (item[n]: a permutation), without making that graph:
-// where degrees are equal, what comes first in item comes first.
-HN_MUST_USE enum hn_code hn_graph_cuthill_mckee_as(struct hn_context *ctx, const struct hn_graph *g,
-                                                   const int32_t *item, enum hn_root root,
-                                                   bool reverse, int32_t *order);
-// max |place(u) - place(v)| over edges, with place the inverse of order[n] (NULL = identity).
-HN_MUST_USE enum hn_code hn_graph_bandwidth(struct hn_context *ctx, const struct hn_graph *g,
-                                            const int32_t *order, int64_t *bandwidth);
+                                                const int32_t *item, enum hn_root root,
+                                                bool reverse, int32_t *order);
 
 #endif

@@ -129,9 +129,9 @@ static void finish(struct search *s, bool reverse) {
     }
 }
 
-enum hn_code hn_graph_cuthill_mckee_as(struct hn_context *ctx, const struct hn_graph *g,
-                                       const int32_t *item, enum hn_root root, bool reverse,
-                                       int32_t *order) {
+enum hn_code hn_graph_cuthill_mckee(struct hn_context *ctx, const struct hn_graph *g,
+                                    const int32_t *item, enum hn_root root, bool reverse,
+                                    int32_t *order) {
     struct search s = {.g = g, .item = item, .order = order};
     enum hn_code code = HN_MEMORY;
     int64_t *count = hn_alloc(ctx, g->n + 2, sizeof *count);
@@ -152,9 +152,4 @@ done:
     hn_free(ctx, s.rank);
     hn_free(ctx, s.seen);
     return code;
-}
-
-enum hn_code hn_graph_cuthill_mckee(struct hn_context *ctx, const struct hn_graph *g,
-                                    enum hn_root root, bool reverse, int32_t *order) {
-    return hn_graph_cuthill_mckee_as(ctx, g, NULL, root, reverse, order);
 }

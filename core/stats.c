@@ -76,27 +76,6 @@ struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t
     return interval(mean, deviation / sqrt((double)n), n, level);
 }
 
-// The bin found is the one that holds the ceil(q n)-th smallest value, the quantile by the inverse
-// of the distribution function; within it the counts are taken as spread evenly.
-double hn_binned_quantile(const uint64_t *count, int64_t bins, double lo, double hi, double q) {
-    uint64_t total = 0, below = 0;
-    for (int64_t b = 0; b < bins; b++)
-        total += count[b];
-    if (total == 0 || !(q >= 0 && q <= 1))
-        return NAN;
-    double place = q * (double)total, width = (hi - lo) / (double)bins;
-    int64_t last = 0;
-    for (int64_t b = 0; b < bins; b++) {
-        if (count[b] == 0)
-            continue;
-        last = b;
-        if (place <= (double)(below + count[b]))
-            return lo + width * ((double)b + (place - (double)below) / (double)count[b]);
-        below += count[b];
-    }
-    return lo + width * (double)(last + 1);
-}
-
 double hn_median(double *value, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         if (isnan(value[i]))

@@ -19,9 +19,6 @@ struct hn_interval hn_ratio_interval(const double *num, const double *den, int64
 // Mean with Student interval.
 struct hn_interval hn_mean_interval(const double *value, int64_t stride, int64_t n, double level);
 
-// Quantile q of counts in equal bins on [lo, hi], linear inside a bin: error at most one bin width.
-// NaN without counts.
-double hn_binned_quantile(const uint64_t *count, int64_t bins, double lo, double hi, double q);
 // Bin of v among `bins` equal bins on [-1, 1]; values outside go to the end bins.
 static inline int64_t hn_cosine_bin(float v, int64_t bins) {
     double place = ((double)v + 1.0) * 0.5 * (double)bins;

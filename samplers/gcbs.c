@@ -99,7 +99,7 @@ static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler 
     struct state *state = self->state;
     if (params->relabel)
         draw_numbers(self, epoch);
-    if (hn_graph_cuthill_mckee_as(ctx, &state->graph, params->relabel ? state->item : NULL,
+    if (hn_graph_cuthill_mckee(ctx, &state->graph, params->relabel ? state->item : NULL,
                                   (enum hn_root)params->root, params->reverse, state->order))
         return ctx->code;
     state->ordered = epoch;

@@ -28,41 +28,44 @@ void hn_panels_pack(const struct hn_matrix *x, int64_t row0, int64_t rows, float
 #define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) static
 #define AVX2 __attribute__((target("avx2,fma"))) static
 
-#define ROWS_1(DO) DO(0)
-#define ROWS_5(DO) DO(0) DO(1) DO(2) DO(3) DO(4)
-#define ROWS_6(DO) ROWS_5(DO) DO(5)
-#define ROWS_10(DO) ROWS_6(DO) DO(6) DO(7) DO(8) DO(9)
-#define ROWS_11(DO) ROWS_10(DO) DO(10)
+#define ROWS_1(DO, BITS) DO(0, BITS)
+#define ROWS_5(DO, BITS) DO(0, BITS) DO(1, BITS) DO(2, BITS) DO(3, BITS) DO(4, BITS)
+#define ROWS_6(DO, BITS) ROWS_5(DO, BITS) DO(5, BITS)
+#define ROWS_10(DO, BITS) ROWS_6(DO, BITS) DO(6, BITS) DO(7, BITS) DO(8, BITS) DO(9, BITS)
+#define ROWS_11(DO, BITS) ROWS_10(DO, BITS) DO(10, BITS)
 
-// c[rows x 32] from the first rows of panel a and all of panel b. more: to what c has.
-#define BLOCK_512(name, ROWS)                                                                      \
-    AVX512 void name(const float *a, const float *b, int64_t d, float *c, int64_t stride,          \
+// c[rows x two vectors of BITS] from the first rows of panel a and as many columns of panel b.
+// more: to what c has.
+#define BLOCK(TARGET, BITS, name, ROWS)                                                            \
+    TARGET void name(const float *a, const float *b, int64_t d, float *c, int64_t stride,          \
                      bool more) {                                                                  \
-        ROWS(START_512)                                                                            \
+        ROWS(START, BITS)                                                                          \
         for (int64_t k = 0; k < d; k++, a += HN_PANEL, b += HN_PANEL) {                            \
-            const __m512 b0 = _mm512_load_ps(b), b1 = _mm512_load_ps(b + 16);                      \
-            ROWS(STEP_512)                                                                         \
+            const __m##BITS b0 = _mm##BITS##_load_ps(b),                                           \
+                            b1 = _mm##BITS##_load_ps(b + (BITS) / 32);                             \
+            ROWS(STEP, BITS)                                                                       \
         }                                                                                          \
         if (more) {                                                                                \
-            ROWS(ADD_512)                                                                          \
+            ROWS(ADD, BITS)                                                                        \
         }                                                                                          \
-        ROWS(STORE_512)                                                                            \
+        ROWS(STORE, BITS)                                                                          \
     }
-#define START_512(i) __m512 left##i = _mm512_setzero_ps(), right##i = _mm512_setzero_ps();
-#define STEP_512(i)                                                                                \
-    const __m512 x##i = _mm512_set1_ps(a[i]);                                                      \
-    left##i = _mm512_fmadd_ps(x##i, b0, left##i);                                                  \
-    right##i = _mm512_fmadd_ps(x##i, b1, right##i);
-#define ADD_512(i)                                                                                 \
-    left##i = _mm512_add_ps(_mm512_loadu_ps(c + (i)*stride), left##i);                             \
-    right##i = _mm512_add_ps(_mm512_loadu_ps(c + (i)*stride + 16), right##i);
-#define STORE_512(i)                                                                               \
-    _mm512_storeu_ps(c + (i)*stride, left##i);                                                     \
-    _mm512_storeu_ps(c + (i)*stride + 16, right##i);
+#define START(i, BITS)                                                                             \
+    __m##BITS left##i = _mm##BITS##_setzero_ps(), right##i = _mm##BITS##_setzero_ps();
+#define STEP(i, BITS)                                                                              \
+    const __m##BITS x##i = _mm##BITS##_set1_ps(a[i]);                                              \
+    left##i = _mm##BITS##_fmadd_ps(x##i, b0, left##i);                                             \
+    right##i = _mm##BITS##_fmadd_ps(x##i, b1, right##i);
+#define ADD(i, BITS)                                                                               \
+    left##i = _mm##BITS##_add_ps(_mm##BITS##_loadu_ps(c + (i)*stride), left##i);                   \
+    right##i = _mm##BITS##_add_ps(_mm##BITS##_loadu_ps(c + (i)*stride + (BITS) / 32), right##i);
+#define STORE(i, BITS)                                                                             \
+    _mm##BITS##_storeu_ps(c + (i)*stride, left##i);                                                \
+    _mm##BITS##_storeu_ps(c + (i)*stride + (BITS) / 32, right##i);
 
-BLOCK_512(eleven_rows, ROWS_11)
-BLOCK_512(ten_rows, ROWS_10)
-BLOCK_512(one_row_512, ROWS_1)
+BLOCK(AVX512, 512, eleven_rows, ROWS_11)
+BLOCK(AVX512, 512, ten_rows, ROWS_10)
+BLOCK(AVX512, 512, one_row_512, ROWS_1)
 
 #define CHAINS(rows, at)                                                                           \
     for (int64_t k = 0; k < d; k += HN_CHAIN)                                                      \
@@ -80,35 +83,10 @@ AVX512 void row_avx512(const float *a, const float *b, int64_t d, float *c) {
     CHAINS(one_row_512, 0);
 }
 
-// c[rows x 16], from half of panel b.
-#define BLOCK_256(name, ROWS)                                                                      \
-    AVX2 void name(const float *a, const float *b, int64_t d, float *c, int64_t stride,            \
-                   bool more) {                                                                    \
-        ROWS(START_256)                                                                            \
-        for (int64_t k = 0; k < d; k++, a += HN_PANEL, b += HN_PANEL) {                            \
-            const __m256 b0 = _mm256_load_ps(b), b1 = _mm256_load_ps(b + 8);                       \
-            ROWS(STEP_256)                                                                         \
-        }                                                                                          \
-        if (more) {                                                                                \
-            ROWS(ADD_256)                                                                          \
-        }                                                                                          \
-        ROWS(STORE_256)                                                                            \
-    }
-#define START_256(i) __m256 left##i = _mm256_setzero_ps(), right##i = _mm256_setzero_ps();
-#define STEP_256(i)                                                                                \
-    const __m256 x##i = _mm256_set1_ps(a[i]);                                                      \
-    left##i = _mm256_fmadd_ps(x##i, b0, left##i);                                                  \
-    right##i = _mm256_fmadd_ps(x##i, b1, right##i);
-#define ADD_256(i)                                                                                 \
-    left##i = _mm256_add_ps(_mm256_loadu_ps(c + (i)*stride), left##i);                             \
-    right##i = _mm256_add_ps(_mm256_loadu_ps(c + (i)*stride + 8), right##i);
-#define STORE_256(i)                                                                               \
-    _mm256_storeu_ps(c + (i)*stride, left##i);                                                     \
-    _mm256_storeu_ps(c + (i)*stride + 8, right##i);
-
-BLOCK_256(six_rows, ROWS_6)
-BLOCK_256(five_rows, ROWS_5)
-BLOCK_256(one_row_256, ROWS_1)
+// Half of panel b at a time.
+BLOCK(AVX2, 256, six_rows, ROWS_6)
+BLOCK(AVX2, 256, five_rows, ROWS_5)
+BLOCK(AVX2, 256, one_row_256, ROWS_1)
 
 AVX2 void square_avx2(const float *a, const float *b, int64_t d, float *c, int64_t stride) {
     for (int64_t k = 0; k < d; k += HN_CHAIN, a += HN_CHAIN * HN_PANEL, b += HN_CHAIN * HN_PANEL)

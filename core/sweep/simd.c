@@ -151,20 +151,7 @@ static void dot_exact_4(const float *x, const float *const y[4], int64_t d, doub
         out[i] = hn_dot_exact(x, y[i], d);
 }
 
-static const struct hn_simd portable = {
-    .name = "portable",
-    .filter = filter,
-    .filter_each = filter_each,
-    .collect = collect,
-    .widen = widen,
-    .widen_each = widen_each,
-    .powers = powers,
-    .powers_each = powers_each,
-    .powers_both = powers_both,
-    .count = count,
-    .rank = rank_values,
-    .dot_exact_4 = dot_exact_4,
-};
+static const struct hn_simd portable = HN_SIMD_TABLE("portable");
 
 static bool runs_avx2(void) {
 #if HN_SCAN_X86
@@ -197,11 +184,8 @@ const struct hn_simd *hn_simd_path(int path) {
 }
 
 const struct hn_simd *hn_simd_best(void) {
-#if HN_SCAN_X86
-    if (runs_avx512())
-        return &hn_simd_avx512;
-    if (runs_avx2())
-        return &hn_simd_avx2;
-#endif
-    return &portable;
+    const struct hn_simd *best = NULL;
+    for (int path = HN_SCAN_PATHS - 1; !best; path--)
+        best = hn_simd_path(path);
+    return best;
 }

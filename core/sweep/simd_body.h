@@ -336,19 +336,6 @@ SCAN static void dot_exact_4(const float *x, const float *const y[4], int64_t d,
     }
 }
 
-const struct hn_simd SCAN_TABLE = {
-    .name = SCAN_NAME,
-    .filter = filter,
-    .filter_each = filter_each,
-    .collect = collect,
-    .widen = widen,
-    .widen_each = widen_each,
-    .powers = powers,
-    .powers_each = powers_each,
-    .powers_both = powers_both,
-    .count = count,
-    .rank = rank_values,
-    .dot_exact_4 = dot_exact_4,
-};
+const struct hn_simd SCAN_TABLE = HN_SIMD_TABLE(SCAN_NAME);
 
 #endif

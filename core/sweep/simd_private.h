@@ -23,4 +23,13 @@ extern const struct hn_simd hn_simd_avx512;
 #define HN_POWER_5 0.0013399931255602927
 #define HN_POWER_6 0.00015345812935346084
 
+// The table of a path whose scans have these names.
+#define HN_SIMD_TABLE(name_)                                                                       \
+    {                                                                                              \
+        .name = (name_), .filter = filter, .filter_each = filter_each, .collect = collect,         \
+        .widen = widen, .widen_each = widen_each, .powers = powers, .powers_each = powers_each,    \
+        .powers_both = powers_both, .count = count, .rank = rank_values,                           \
+        .dot_exact_4 = dot_exact_4                                                                 \
+    }
+
 #endif

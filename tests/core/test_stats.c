@@ -224,46 +224,6 @@ static void test_coverage_exact(void) {
     CU_ASSERT_DOUBLE_EQUAL(coverage(draw_rare, 0.1, BATCHES), exact, 3 * sigma);
 }
 
-// --- quantiles of counts ---
-
-// The error is at most one bin width against the ceil(q n)-th smallest value.
-static void test_binned_quantile(void) {
-    enum { N = 999, BINS = 40 };
-    struct hn_stream s;
-    hn_stream_open(&s, 3, "test.stats", 0, 0, 0);
-    for (int trial = 0; trial < 30; trial++) {
-        double v[N];
-        uint64_t count[BINS] = {0};
-        for (int i = 0; i < N; i++) {
-            v[i] = (float)(2 * pow(hn_stream_uniform(&s), 1 + trial) - 1); // gaps for late trials
-            count[hn_cosine_bin((float)v[i], BINS)]++;
-        }
-        gsl_sort(v, 1, N);
-        double before = -1;
-        for (int k = 0; k <= 100; k++) {
-            double q = k / 100.0, got = hn_binned_quantile(count, BINS, -1, 1, q);
-            int rank = (int)ceil(q * N);
-            CU_ASSERT(fabs(got - v[rank > 0 ? rank - 1 : 0]) <= 2.0 / BINS + 1e-12);
-            CU_ASSERT(got >= before); // rises with q
-            before = got;
-        }
-    }
-}
-
-static void test_binned_quantile_by_hand(void) {
-    const uint64_t count[4] = {0, 2, 0, 6}, none[4] = {0}, huge[2] = {1ULL << 60, 1ULL << 60};
-    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 0), 1);
-    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 0.125), 1.5);
-    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 0.25), 2);
-    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 0.625), 3.5);
-    CU_ASSERT_EQUAL(hn_binned_quantile(count, 4, 0, 4, 1), 4);
-    CU_ASSERT_EQUAL(hn_binned_quantile(huge, 2, -1, 1, 0.75), 0.5);
-    CU_ASSERT(isnan(hn_binned_quantile(none, 4, 0, 4, 0.5)));
-    CU_ASSERT(isnan(hn_binned_quantile(count, 0, 0, 4, 0.5)));
-    CU_ASSERT(isnan(hn_binned_quantile(count, 4, 0, 4, NAN)));
-    CU_ASSERT(isnan(hn_binned_quantile(count, 4, 0, 4, 1.01)));
-}
-
 static void test_cosine_bin(void) {
     CU_ASSERT_EQUAL(hn_cosine_bin(-1, 200), 0);
     CU_ASSERT_EQUAL(hn_cosine_bin(1, 200), 199);
@@ -284,8 +244,6 @@ static const struct hn_test tests[] = {
     {"interval, missing values", test_interval_missing},
     {"coverage", test_coverage},
     {"coverage, exact", test_coverage_exact},
-    {"binned quantile", test_binned_quantile},
-    {"binned quantile by hand", test_binned_quantile_by_hand},
     {"cosine bin", test_cosine_bin},
 };
 

@@ -42,7 +42,7 @@ static void compare_order(struct hn_context *ctx, const struct sampled *s, enum 
     for (int32_t i = 0; i < N; i++)
         number[item[i]] = i;
     struct hn_graph g = renumbered(ctx, gcbs()->graph(&s->sampler), number);
-    HN_CHECK(ctx, hn_graph_cuthill_mckee(ctx, &g, root, reverse, expected));
+    HN_CHECK(ctx, hn_graph_cuthill_mckee(ctx, &g, NULL, root, reverse, expected));
     flatten(s, order);
     for (int32_t i = 0; i < N; i++)
         expected[i] = item[expected[i]];
