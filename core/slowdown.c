@@ -13,7 +13,7 @@
 
 enum { RESAMPLES = 1000 };
 
-static enum hn_code median_of(struct hn_context *ctx, struct hn_samples s, double *median) {
+enum hn_code hn_sample_median(struct hn_context *ctx, struct hn_samples s, double *median) {
     double *copy = hn_alloc(ctx, s.n, sizeof *copy);
     if (!copy)
         return ctx->code;
@@ -28,7 +28,7 @@ static enum hn_code judge(struct hn_context *ctx, const struct hn_time_pair *pai
                           struct hn_time_verdict *v, double *faster) {
     double base = NAN, now = NAN;
     *v = (struct hn_time_verdict){.ratio = NAN, .p = NAN, .holm = NAN};
-    if (median_of(ctx, pair->base, &base) || median_of(ctx, pair->now, &now) ||
+    if (hn_sample_median(ctx, pair->base, &base) || hn_sample_median(ctx, pair->now, &now) ||
         hn_mann_whitney(ctx, pair->base, pair->now, &v->p) ||
         hn_mann_whitney(ctx, pair->now, pair->base, faster))
         return ctx->code;
@@ -45,10 +45,8 @@ enum hn_code hn_time_gate(struct hn_context *ctx, const struct hn_time_pair *pai
         code = judge(ctx, &pair[i], &verdict[i], &faster[i]);
         slower[i] = verdict[i].p;
     }
-    if (code == HN_OK)
-        code = hn_holm(ctx, slower, n);
-    if (code == HN_OK)
-        code = hn_holm(ctx, faster, n);
+    if (code == HN_OK && (hn_holm(ctx, slower, n) || hn_holm(ctx, faster, n)))
+        code = ctx->code;
     for (int64_t i = 0; code == HN_OK && i < n; i++) {
         struct hn_time_verdict *v = &verdict[i];
         v->holm = slower[i];
@@ -71,7 +69,7 @@ enum hn_code hn_median_ratio(struct hn_context *ctx, struct hn_samples base, str
                              double level, int64_t index, struct hn_interval *out) {
     double from = NAN, to = NAN;
     *out = (struct hn_interval){NAN, NAN, NAN};
-    if (median_of(ctx, base, &from) || median_of(ctx, now, &to))
+    if (hn_sample_median(ctx, base, &from) || hn_sample_median(ctx, now, &to))
         return ctx->code;
     out->mean = from > 0 ? to / from : NAN;
     if (base.n < 2 || now.n < 2 || base.n > INT32_MAX || now.n > INT32_MAX || isnan(out->mean))

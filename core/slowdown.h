@@ -17,6 +17,10 @@ struct hn_time_verdict {
     bool faster;    // the mirror image, for the report; no gate goes by it
 };
 
+// Median of a sample, which stays as it is; NaN of an empty one.
+HN_MUST_USE enum hn_code hn_sample_median(struct hn_context *ctx, struct hn_samples s,
+                                          double *median);
+
 // Judges a family of pairs; verdict[n]. alpha: chance of any false alarm in the family. Pairs with
 // a sample that is empty or holds NaN have NaN and no verdict.
 HN_MUST_USE enum hn_code hn_time_gate(struct hn_context *ctx, const struct hn_time_pair *pair,

@@ -119,10 +119,8 @@ enum hn_code hn_cifar10_read(struct hn_context *ctx, const char *folder, struct 
     enum hn_code code = HN_OK;
     for (int k = 1; code == HN_OK && there && k <= BATCHES_MAX; k++)
         code = append_batch(ctx, folder, k, out, &there);
-    if (code == HN_OK)
-        code = append_test(ctx, folder, out);
-    if (code == HN_OK)
-        code = read_names(ctx, folder, out);
+    if (code == HN_OK && (append_test(ctx, folder, out) || read_names(ctx, folder, out)))
+        code = ctx->code;
     if (code)
         hn_cifar10_free(ctx, out);
     return code;

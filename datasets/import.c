@@ -210,22 +210,16 @@ static enum hn_code read_linqs(struct hn_context *ctx, const char *folder, struc
 
 static enum hn_code read_input(struct hn_context *ctx, const struct hn_import *o,
                                struct input *in) {
-    enum hn_code code;
-    if (o->linqs) {
-        code = read_linqs(ctx, o->linqs, in);
-        return code == HN_OK ? read_names(ctx, o, in) : code;
-    }
-    if (is_hdf5(o->embeddings))
-        code = read_bare(ctx, o->embeddings, in);
-    else
-        code = read_rows(ctx, o->embeddings, &in->x, &in->n, &in->d);
-    if (code == HN_OK)
-        code = read_view(ctx, o->view1, o, in, &in->view1);
-    if (code == HN_OK)
-        code = read_view(ctx, o->view2, o, in, &in->view2);
-    if (code == HN_OK)
-        code = read_labels(ctx, o, in);
-    return code == HN_OK ? read_names(ctx, o, in) : code;
+    if (o->linqs)
+        return read_linqs(ctx, o->linqs, in) || read_names(ctx, o, in) ? ctx->code : HN_OK;
+    if (is_hdf5(o->embeddings) ? read_bare(ctx, o->embeddings, in)
+                               : read_rows(ctx, o->embeddings, &in->x, &in->n, &in->d))
+        return ctx->code;
+    if (read_view(ctx, o->view1, o, in, &in->view1) ||
+        read_view(ctx, o->view2, o, in, &in->view2) || read_labels(ctx, o, in) ||
+        read_names(ctx, o, in))
+        return ctx->code;
+    return HN_OK;
 }
 
 // Are all rows of unit length, up to the rounding of float16?
@@ -337,11 +331,9 @@ static enum hn_code write_output(struct hn_context *ctx, const struct hn_import 
 enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o, const char *tool_version,
                        int64_t *n, int64_t *d) {
     struct input in = {0};
-    enum hn_code code = read_input(ctx, o, &in);
-    if (code == HN_OK)
-        code = write_output(ctx, o, &in, tool_version);
+    bool good = !read_input(ctx, o, &in) && !write_output(ctx, o, &in, tool_version);
     *n = in.n;
     *d = in.d;
     free_input(ctx, &in);
-    return code;
+    return good ? HN_OK : ctx->code;
 }

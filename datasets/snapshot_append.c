@@ -108,12 +108,9 @@ enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *pa
                                           .type = type,
                                           .compress = deflate_level(s->series[0].id)};
     struct hn_snapshot_writer *w = NULL;
-    if (code == HN_OK)
-        code = hn_snapshot_write_begin(ctx, path, &spec, &w);
-    if (code == HN_OK)
-        code = copy_others(ctx, w, s);
-    if (code == HN_OK)
-        code = copy_steps(ctx, w, s);
+    if (code == HN_OK && (hn_snapshot_write_begin(ctx, path, &spec, &w) || copy_others(ctx, w, s) ||
+                          copy_steps(ctx, w, s)))
+        code = ctx->code;
     if (code == HN_OK)
         *out = w;
     else

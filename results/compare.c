@@ -267,31 +267,38 @@ static enum hn_code compare_further(struct work *w, const struct hn_table *base,
 
 // --- arrays ---
 
-static enum hn_code compare_histograms(struct work *w) {
-    static const struct hn_column counts = {"counts", HN_COLUMN_INT, "pairs",
-                                            "",       HN_NEITHER,    HN_ROLE_COUNTER};
+// A line for arrays of runs that are ok on both sides: equal in full, or not.
+static enum hn_code compare_arrays(struct work *w, const char *table,
+                                   const struct hn_column *column,
+                                   bool (*equal)(const struct hn_results *a, int64_t row_a,
+                                                 const struct hn_results *b, int64_t row_b)) {
     const struct hn_comparison *c = w->out;
-    const struct hn_results *a = c->base, *b = c->now;
-    if (a->kinds == 0)
-        return HN_OK;
-    int64_t line = add_line(w, "hist", &counts);
+    int64_t line = add_line(w, table, column);
     if (line < 0)
         return w->ctx->code;
-    bool same = a->kinds == b->kinds && a->bins == b->bins && fabs(a->bin_lo - b->bin_lo) < 1e-9 &&
-                fabs(a->bin_hi - b->bin_hi) < 1e-9;
-    size_t size = (size_t)(a->kinds * a->bins);
     for (int64_t i = 0; i < c->runs.n; i++) {
         struct hn_row_pair row = c->runs.pair[i];
         struct place at = {line, row.base, row.now};
-        if (!is_ok(&a->runs, row.base) || !is_ok(&b->runs, row.now))
-            continue;
-        bool equal =
-            same && memcmp(a->histogram + (size_t)row.base * size,
-                           b->histogram + (size_t)row.now * size, size * sizeof *a->histogram) == 0;
-        if (compare_texts(w, at, equal))
+        if (is_ok(&c->base->runs, row.base) && is_ok(&c->now->runs, row.now) &&
+            compare_texts(w, at, equal(c->base, row.base, c->now, row.now)))
             return w->ctx->code;
     }
     return HN_OK;
+}
+
+static bool same_histogram(const struct hn_results *a, int64_t row_a, const struct hn_results *b,
+                           int64_t row_b) {
+    int64_t size = a->kinds * a->bins;
+    return a->kinds == b->kinds && a->bins == b->bins && fabs(a->bin_lo - b->bin_lo) < 1e-9 &&
+           fabs(a->bin_hi - b->bin_hi) < 1e-9 &&
+           memcmp(a->histogram + row_a * size, b->histogram + row_b * size,
+                  (size_t)size * sizeof *a->histogram) == 0;
+}
+
+static enum hn_code compare_histograms(struct work *w) {
+    static const struct hn_column counts = {"counts", HN_COLUMN_INT, "pairs",
+                                            "",       HN_NEITHER,    HN_ROLE_COUNTER};
+    return w->out->base->kinds ? compare_arrays(w, "hist", &counts, same_histogram) : HN_OK;
 }
 
 static enum hn_code compare_batches_of(struct work *w, struct hn_row_pair row, int64_t line) {
@@ -302,16 +309,15 @@ static enum hn_code compare_batches_of(struct work *w, struct hn_row_pair row, i
     struct place at = {line, row.base, row.now};
     if (n > 0 && compare_numbers(w, at, (double)n, (double)m, (double)(m - n)))
         return w->ctx->code;
-    for (int64_t i = 0; n == m && i < n; i++) {
-        at.line = line + 1;
-        if (compare_numbers(w, at, a->batch_fn_ratio[first + i], b->batch_fn_ratio[other + i],
-                            b->batch_fn_ratio[other + i] - a->batch_fn_ratio[first + i]))
-            return w->ctx->code;
-        at.line = line + 2;
-        if (compare_numbers(w, at, a->batch_cos_mean[first + i], b->batch_cos_mean[other + i],
-                            b->batch_cos_mean[other + i] - a->batch_cos_mean[first + i]))
-            return w->ctx->code;
-    }
+    const double *const from[] = {a->batch_fn_ratio, a->batch_cos_mean};
+    const double *const to[] = {b->batch_fn_ratio, b->batch_cos_mean};
+    for (int64_t i = 0; n == m && i < n; i++)
+        for (int k = 0; k < 2; k++) {
+            double was = from[k][first + i], is = to[k][other + i];
+            at.line = line + 1 + k;
+            if (compare_numbers(w, at, was, is, is - was))
+                return w->ctx->code;
+        }
     return HN_OK;
 }
 
@@ -355,20 +361,8 @@ static bool same_order(const struct hn_results *a, int64_t row_a, const struct h
 static enum hn_code compare_orders(struct work *w) {
     static const struct hn_column index = {"index", HN_COLUMN_TEXT, "",
                                            "",      HN_NEITHER,     HN_ROLE_COUNTER};
-    const struct hn_comparison *c = w->out;
-    if (!c->base->order_run || !c->now->order_run)
-        return HN_OK;
-    int64_t line = add_line(w, "order", &index);
-    if (line < 0)
-        return w->ctx->code;
-    for (int64_t i = 0; i < c->runs.n; i++) {
-        struct hn_row_pair row = c->runs.pair[i];
-        struct place at = {line, row.base, row.now};
-        if (is_ok(&c->base->runs, row.base) && is_ok(&c->now->runs, row.now) &&
-            compare_texts(w, at, same_order(c->base, row.base, c->now, row.now)))
-            return w->ctx->code;
-    }
-    return HN_OK;
+    bool both = w->out->base->order_run && w->out->now->order_run;
+    return both ? compare_arrays(w, "order", &index, same_order) : HN_OK;
 }
 
 static enum hn_code match_cells(struct work *w) {
@@ -420,16 +414,13 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
                         const struct hn_compare_options *options, struct hn_comparison *out) {
     *out = (struct hn_comparison){.base = base, .now = now, .is_default = options->is_default};
     struct work w = {ctx, options, out};
-    enum hn_code code = hn_compare_check_gates(ctx, base, options);
-    if (code == HN_OK)
-        code = compare_values(&w);
-    if (code == HN_OK)
-        code = hn_compare_times(ctx, base, n_base, now, n_now, options, out);
-    if (code == HN_OK)
-        hn_compare_conclude(out, options);
-    else
+    if (hn_compare_check_gates(ctx, base, options) || compare_values(&w) ||
+        hn_compare_times(ctx, base, n_base, now, n_now, options, out)) {
         hn_comparison_free(ctx, out);
-    return code;
+        return ctx->code;
+    }
+    hn_compare_conclude(out, options);
+    return HN_OK;
 }
 
 const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table) {

@@ -98,44 +98,47 @@ static bool held_any(const struct hn_comparison *c) {
     return c->times_tested > 0;
 }
 
+// Puts a text behind the verdict so far.
+static HN_PRINTF(2, 3) void say(struct hn_comparison *c, const char *fmt, ...) {
+    size_t used = strlen(c->verdict);
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(c->verdict + used, sizeof c->verdict - used, fmt, args);
+    va_end(args);
+}
+
 static void say_failed(struct hn_comparison *c, bool missing) {
-    size_t used = (size_t)snprintf(c->verdict, sizeof c->verdict, "FAIL:");
     const char *between = " ";
     int shown = 0, more = 0;
+    say(c, "FAIL:");
     for (int64_t i = 0; i < c->n_lines; i++) {
         if (c->line[i].failed == 0)
             continue;
         if (shown++ < 4)
-            used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
-                                     "%s%.60s in %" PRId64 " of %" PRId64, between, c->line[i].name,
-                                     c->line[i].failed, c->line[i].compared);
+            say(c, "%s%.60s in %" PRId64 " of %" PRId64, between, c->line[i].name,
+                c->line[i].failed, c->line[i].compared);
         else
             more++;
         between = ", ";
     }
     if (more > 0)
-        used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
-                                 " and %d more columns", more);
+        say(c, " and %d more columns", more);
     if (c->times_failed > 0) {
-        used += (size_t)snprintf(c->verdict + used, sizeof c->verdict - used,
-                                 "%s%" PRId64 " of %" PRId64 " times slower", between,
-                                 c->times_failed, c->times_tested);
+        say(c, "%s%" PRId64 " of %" PRId64 " times slower", between, c->times_failed,
+            c->times_tested);
         between = ", ";
     }
     if (missing)
-        (void)snprintf(c->verdict + used, sizeof c->verdict - used,
-                       "%s%" PRId64 " cells of BASE missing in NEW", between, c->only_base);
+        say(c, "%s%" PRId64 " cells of BASE missing in NEW", between, c->only_base);
 }
 
 static void say_passed(struct hn_comparison *c) {
-    size_t used = (size_t)snprintf(
-        c->verdict, sizeof c->verdict, "PASS: %" PRId64 " cells, %" PRId64 " values, %s",
-        c->matched, c->values, c->differ ? "differences within the gates" : "no difference");
+    say(c, "PASS: %" PRId64 " cells, %" PRId64 " values, %s", c->matched, c->values,
+        c->differ ? "differences within the gates" : "no difference");
     if (c->times_tested > 0)
-        (void)snprintf(c->verdict + used, sizeof c->verdict - used,
-                       "; %" PRId64 " times, none slower", c->times_tested);
+        say(c, "; %" PRId64 " times, none slower", c->times_tested);
     else
-        (void)snprintf(c->verdict + used, sizeof c->verdict - used, "; times not gated");
+        say(c, "; times not gated");
 }
 
 void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_options *options) {
@@ -147,17 +150,14 @@ void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_option
     } else if (c->matched == 0 || idle || !held_any(c)) {
         c->end = HN_COMPARE_NOTHING;
         if (c->matched == 0)
-            snprintf(
-                c->verdict, sizeof c->verdict,
-                "NOTHING COMPARABLE: no cell of the one file is in the other (data, parameters "
-                "and seed must agree)");
+            say(c, "NOTHING COMPARABLE: no cell of the one file is in the other (data, parameters "
+                   "and seed must agree)");
         else if (idle)
-            snprintf(c->verdict, sizeof c->verdict,
-                     "NOTHING COMPARABLE: gate %.100s held nothing%s%.200s", idle->text,
-                     c->comparable ? "" : ": ", c->comparable ? "" : c->why_not);
+            say(c, "NOTHING COMPARABLE: gate %.100s held nothing%s%.200s", idle->text,
+                c->comparable ? "" : ": ", c->comparable ? "" : c->why_not);
         else
-            snprintf(c->verdict, sizeof c->verdict, "NOTHING COMPARABLE: no value to hold%s%.200s",
-                     c->comparable ? "" : "; times: ", c->comparable ? "" : c->why_not);
+            say(c, "NOTHING COMPARABLE: no value to hold%s%.200s",
+                c->comparable ? "" : "; times: ", c->comparable ? "" : c->why_not);
     } else {
         c->end = HN_COMPARE_PASS;
         say_passed(c);

@@ -226,16 +226,6 @@ static void collect(const struct hn_comparison *c, const char *metric, struct si
     }
 }
 
-static enum hn_code median_of(struct hn_context *ctx, struct hn_samples s, double *median) {
-    double *copy = hn_alloc(ctx, s.n, sizeof *copy);
-    if (!copy)
-        return ctx->code;
-    memcpy(copy, s.value, (size_t)s.n * sizeof *copy);
-    *median = hn_median(copy, s.n);
-    hn_free(ctx, copy);
-    return HN_OK;
-}
-
 // Which of the costs are gated, and from which slowdown on. Costs that are not gated are
 // left out of the family, where they would only reduce the power of the test.
 static void set_gates(const struct hn_comparison *c, const struct hn_compare_options *options,
@@ -268,11 +258,10 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
         if (t->tested)
             t->verdict = verdict[k++];
         c->times_failed += t->verdict.slower;
-        code = hn_median_ratio(ctx, pair[i].base, pair[i].now, 0.95, i, &t->ratio);
-        if (code == HN_OK)
-            code = median_of(ctx, pair[i].base, &t->from);
-        if (code == HN_OK)
-            code = median_of(ctx, pair[i].now, &t->to);
+        if (hn_median_ratio(ctx, pair[i].base, pair[i].now, 0.95, i, &t->ratio) ||
+            hn_sample_median(ctx, pair[i].base, &t->from) ||
+            hn_sample_median(ctx, pair[i].now, &t->to))
+            code = ctx->code;
     }
     hn_free(ctx, family);
     hn_free(ctx, verdict);

@@ -228,24 +228,19 @@ static double mean_of(const struct history *h, int64_t file, const char *sampler
     return count ? sum / (double)count : NAN;
 }
 
-static enum hn_code add_row(struct history *h, struct hn_table *t, const struct past *past,
-                            const char *sampler, double value) {
-    struct hn_context *ctx = h->ctx;
-    int64_t row = t->rows;
-    if (hn_table_add_row(ctx, t) || hn_table_set_text(ctx, t, row, "created", past->created) ||
-        hn_table_set_text(ctx, t, row, "commit", past->commit) ||
-        hn_table_set_text(ctx, t, row, "sampler", sampler) ||
-        hn_table_set_real(ctx, t, row, "value", value))
-        return ctx->code;
-    return HN_OK;
-}
-
 // All files of one sampler, in the order of time.
 static enum hn_code add_sampler(struct history *h, struct hn_table *t, const int64_t *order,
                                 const char *sampler) {
-    for (int64_t i = 0; i < h->n_used; i++)
-        if (add_row(h, t, &h->past[order[i]], sampler, mean_of(h, order[i], sampler)))
+    for (int64_t i = 0; i < h->n_used; i++) {
+        const struct past *past = &h->past[order[i]];
+        const struct hn_value value[] = {HN_TEXT_VALUE("created", past->created),
+                                         HN_TEXT_VALUE("commit", past->commit),
+                                         HN_TEXT_VALUE("sampler", sampler),
+                                         HN_REAL_VALUE("value", mean_of(h, order[i], sampler)),
+                                         {NULL}};
+        if (hn_table_put(h->ctx, t, value))
             return h->ctx->code;
+    }
     return HN_OK;
 }
 
@@ -256,8 +251,8 @@ static enum hn_code fill_table(struct history *h, struct hn_table *t) {
                                               {"value", HN_COLUMN_REAL, "", "", HN_NEITHER}};
     int64_t *order = hn_alloc(h->ctx, h->n_used, sizeof *order), n = 0;
     enum hn_code code = order ? hn_table_init(h->ctx, t, "runs") : HN_MEMORY;
-    for (int i = 0; code == HN_OK && i < 4; i++)
-        code = hn_table_add_column(h->ctx, t, &column[i]);
+    if (code == HN_OK)
+        code = hn_table_add_columns(h->ctx, t, column, 4);
     for (int64_t i = 0; code == HN_OK && i < h->n_past; i++)
         if (h->past[i].used)
             order[n++] = i;
@@ -283,14 +278,11 @@ static enum hn_code fill(struct history *h, struct hn_results *out) {
                        h->n_used, cells, h->metric);
     char count[64];
     snprintf(count, sizeof count, "%" PRId64, cells);
-    enum hn_code code = fill_table(h, &out->runs);
-    if (code == HN_OK)
-        code = hn_results_set(h->ctx, out, "metric", h->metric);
-    if (code == HN_OK)
-        code = hn_results_set(h->ctx, out, "units", h->units);
-    if (code == HN_OK)
-        code = hn_results_set(h->ctx, out, "cells", count);
-    return code;
+    if (fill_table(h, &out->runs) || hn_results_set(h->ctx, out, "metric", h->metric) ||
+        hn_results_set(h->ctx, out, "units", h->units) ||
+        hn_results_set(h->ctx, out, "cells", count))
+        return h->ctx->code;
+    return HN_OK;
 }
 
 enum hn_code hn_history_collect(struct hn_context *ctx, const char *folder, const char *metric,

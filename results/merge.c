@@ -382,10 +382,9 @@ enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
     enum hn_code code = read_plan(ctx, &part[0], &plan);
     if (!x)
         code = ctx->code;
-    if (code == HN_OK)
-        code = check_plans(ctx, part, name, n, &plan);
-    if (code == HN_OK)
-        code = check_overlaps(ctx, part, name, n);
+    if (code == HN_OK &&
+        (check_plans(ctx, part, name, n, &plan) || check_overlaps(ctx, part, name, n)))
+        code = ctx->code;
     for (int64_t i = 0; code == HN_OK && i < n; i++)
         code = make_index(ctx, &part[i], &x[i]);
     if (code == HN_OK)
