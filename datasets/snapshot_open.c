@@ -404,17 +404,16 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path, struct h
     s->file = H5I_INVALID_HID;
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         s->series[i].id = H5I_INVALID_HID;
-    enum hn_code code = hn_h5_open(ctx, path, &s->file);
-    if (code == HN_OK && !(s->path = hn_strdup(ctx, path)))
-        code = ctx->code;
-    s->info.path = s->path;
-    if (code == HN_OK)
-        code = read_structure(ctx, s);
-    if (code == HN_OK)
+    void *outer = hn_own(ctx, s);
+    s->info.path = s->path = hn_strdup(ctx, path);
+    bool good = s->path && !hn_h5_open(ctx, path, &s->file) && !read_structure(ctx, s);
+    hn_own(ctx, outer);
+    if (good) {
         *out = s;
-    else
-        hn_snapshot_close(ctx, s);
-    return code;
+        return HN_OK;
+    }
+    hn_snapshot_close(ctx, s);
+    return ctx->code;
 }
 
 // What a process of its own does first. Whether HDF5 breaks down on a damaged file can depend on
@@ -442,24 +441,6 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         hn_data_close(&s->series[i]);
     hn_h5_close(s->file);
-    const struct hn_snapshot_info *info = &s->info;
-    const char *const text[] = {
-        s->path,       info->title,   info->source,       info->license,
-        info->encoder, info->created, info->tool_version, info->stored_sha256};
-    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-        hn_free(ctx, (char *)text[i]);
-    for (int64_t i = 0; i < s->n_names; i++)
-        hn_free(ctx, s->label_name[i]);
-    hn_free(ctx, s->label_name);
-    hn_free(ctx, s->step);
-    hn_free(ctx, s->labels);
-    hn_free(ctx, s->split);
-    hn_free(ctx, s->partner);
-    hn_free(ctx, s->graph.start);
-    hn_free(ctx, s->graph.target);
-    hn_free(ctx, s->feature_rows.start);
-    hn_free(ctx, s->feature_rows.target);
-    hn_free(ctx, s->feature_value);
     hn_free(ctx, s);
 }
 

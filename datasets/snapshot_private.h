@@ -25,8 +25,8 @@ struct hn_data {
     bool swapped;            // float16 in the byte order that is not the machine's
 };
 
-struct hn_snapshot {
-    struct hn_snapshot_info info; // owns its texts; its arrays are the ones below
+struct hn_snapshot { // texts and arrays belong to it
+    struct hn_snapshot_info info;
     hid_t file;
     char *path;
     struct hn_data series[HN_SNAPSHOT_SERIES]; // embeddings (or train), view1, view2
@@ -96,7 +96,7 @@ struct hn_sparse_rows {
 HN_MUST_USE enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snapshot *s,
                                                const struct hn_sparse_rows *rows,
                                                struct hn_graph *out);
-// A file in work.
+// A file in work; texts and arrays belong to it.
 struct hn_snapshot_writer {
     hid_t file;
     char *temporary, *path;

@@ -254,11 +254,13 @@ enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
                                      .n = spec->n,
                                      .d = spec->d,
                                      .last = -1};
+    void *outer = hn_own(ctx, w);
     w->path = hn_strdup(ctx, path);
     hn_temporary_sweep_for(path);
     code = w->path ? hn_h5_create(ctx, path, false, &w->file, &w->temporary) : ctx->code;
     if (code == HN_OK)
         code = write_head(ctx, w, spec);
+    hn_own(ctx, outer);
     if (code == HN_OK)
         *out = w;
     else
@@ -373,13 +375,6 @@ static void close_data(struct hn_snapshot_writer *w) {
     hn_h5_close(w->step, w->row_type);
 }
 
-static void free_writer(struct hn_context *ctx, struct hn_snapshot_writer *w) {
-    hn_free(ctx, w->halves);
-    hn_free(ctx, w->rounded);
-    hn_free(ctx, w->path);
-    hn_free(ctx, w);
-}
-
 // The digest is of what is in the file, so it is read back.
 static enum hn_code write_digest(struct hn_context *ctx, const struct hn_snapshot_writer *w) {
     char text[HN_DIGEST_TEXT];
@@ -401,7 +396,7 @@ enum hn_code hn_snapshot_write_end(struct hn_context *ctx, struct hn_snapshot_wr
         code = hn_h5_commit(ctx, w->file, w->temporary, w->path, false);
     else
         hn_h5_discard(ctx, w->file, w->temporary);
-    free_writer(ctx, w);
+    hn_free(ctx, w);
     return code;
 }
 
@@ -410,5 +405,5 @@ void hn_snapshot_write_abort(struct hn_context *ctx, struct hn_snapshot_writer *
         return;
     close_data(w);
     hn_h5_discard(ctx, w->file, w->temporary);
-    free_writer(ctx, w);
+    hn_free(ctx, w);
 }

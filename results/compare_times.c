@@ -116,19 +116,6 @@ struct side {
     bool medians; // one sample a file
 };
 
-static void close_side(struct hn_context *ctx, struct side *s) {
-    for (int64_t i = 0; i < s->n; i++) {
-        if (s->file)
-            hn_time_samples_free(ctx, &s->file[i]);
-        if (s->owned)
-            hn_free(ctx, s->owned[i]);
-    }
-    hn_free(ctx, s->file);
-    hn_free(ctx, s->owned);
-    hn_free(ctx, s->median);
-    *s = (struct side){0};
-}
-
 // Where the rows of file 0 stand in file i, -1 where they do not.
 static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r, int64_t i,
                               struct side *s) {
@@ -158,8 +145,6 @@ static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r
         if (code == HN_OK && medians)
             code = find_rows(ctx, r, i, s);
     }
-    if (code)
-        close_side(ctx, s);
     return code;
 }
 
@@ -288,10 +273,15 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     struct side before[METRICS] = {{0}}, after[METRICS] = {{0}};
     int64_t most = METRICS * out->runs.n;
     bool medians = out->rounds = options->rounds || n_base > 1 || n_now > 1;
-    struct hn_time_pair *pair = hn_alloc(ctx, most, sizeof *pair);
-    double *room = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *room);
     out->time = hn_zalloc(ctx, most, sizeof *out->time);
-    enum hn_code code = pair && room && out->time ? HN_OK : HN_MEMORY;
+    struct hn_time_pair *pair = hn_alloc(ctx, most, sizeof *pair);
+    if (!out->time || !pair) {
+        hn_free(ctx, pair);
+        return ctx->code;
+    }
+    void *outer = hn_own(ctx, pair); // it owns all that this takes to compare
+    double *room = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *room);
+    enum hn_code code = room ? HN_OK : ctx->code;
     for (int m = 0; code == HN_OK && m < METRICS; m++) {
         code = open_side(ctx, base, n_base, medians, metric[m], &before[m]);
         if (code == HN_OK)
@@ -302,11 +292,7 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     }
     if (code == HN_OK)
         code = gate_all(ctx, out, options, pair);
-    for (int m = 0; m < METRICS; m++) {
-        close_side(ctx, &before[m]);
-        close_side(ctx, &after[m]);
-    }
+    hn_own(ctx, outer);
     hn_free(ctx, pair);
-    hn_free(ctx, room);
     return code;
 }

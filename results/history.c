@@ -40,17 +40,6 @@ struct history {
     int64_t n_points, point_capacity;
 };
 
-static void free_history(struct history *h) {
-    for (int64_t i = 0; i < h->n_past; i++)
-        hn_free(h->ctx, h->past[i].path);
-    for (int64_t i = 0; i < h->n_points; i++) {
-        hn_free(h->ctx, h->point[i].key);
-        hn_free(h->ctx, h->point[i].sampler);
-    }
-    hn_free(h->ctx, h->past);
-    hn_free(h->ctx, h->point);
-}
-
 static enum hn_code add_path(struct history *h, char *path) {
     struct stat about;
     if (!path)
@@ -101,7 +90,7 @@ static enum hn_code add_point(struct history *h, const struct hn_table *runs, in
     struct point *p = &h->point[h->n_points];
     *p = (struct point){hn_strdup(h->ctx, hn_table_text(runs, row, "cell_key")),
                         hn_strdup(h->ctx, hn_table_text(runs, row, "sampler")), file, value};
-    h->n_points++; // counted at once, so that it is freed in any case
+    h->n_points++;
     return p->key && p->sampler ? HN_OK : h->ctx->code;
 }
 
@@ -289,15 +278,20 @@ enum hn_code hn_history_collect(struct hn_context *ctx, const char *folder, cons
                                 struct hn_results *out) {
     struct history h = {.ctx = ctx, .metric = metric};
     *out = (struct hn_results){0};
+    void *all = hn_alloc(ctx, 0, 1); // owns what the history holds
+    if (!all)
+        return ctx->code;
+    void *outer = hn_own(ctx, all);
     enum hn_code code = find_files(&h, folder);
     if (code == HN_OK)
         code = read_files(&h);
+    hn_own(ctx, outer);
     if (code == HN_OK) {
         leave_machines_out(&h);
         code = fill(&h, out);
     }
     if (code)
         hn_results_free(ctx, out);
-    free_history(&h);
+    hn_free(ctx, all);
     return code;
 }

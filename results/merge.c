@@ -132,13 +132,6 @@ struct index {
     struct hn_row_index timing, *table; // table[n_tables]
 };
 
-static void free_index(struct hn_context *ctx, const struct hn_results *r, struct index *x) {
-    hn_row_index_free(ctx, &x->timing);
-    for (int64_t i = 0; x->table && i < r->n_tables; i++)
-        hn_row_index_free(ctx, &x->table[i]);
-    hn_free(ctx, x->table);
-}
-
 static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *r,
                                struct index *x) {
     x->table = hn_zalloc(ctx, r->n_tables, sizeof *x->table);
@@ -385,15 +378,15 @@ enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
     if (code == HN_OK &&
         (check_plans(ctx, part, name, n, &plan) || check_overlaps(ctx, part, name, n)))
         code = ctx->code;
+    void *outer = hn_own(ctx, x);
     for (int64_t i = 0; code == HN_OK && i < n; i++)
         code = make_index(ctx, &part[i], &x[i]);
+    hn_own(ctx, outer);
     if (code == HN_OK)
         code = append_all(ctx, part, n, &plan, x, out, summary);
     summary->cells = plan.rows;
     if (code == HN_OK)
         code = describe(ctx, part, n, &plan, summary, out);
-    for (int64_t i = 0; x && i < n; i++)
-        free_index(ctx, &part[i], &x[i]);
     hn_free(ctx, x);
     hn_table_free(ctx, &plan);
     return code;

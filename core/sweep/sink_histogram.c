@@ -9,7 +9,7 @@
 enum { BINS_MOST = 1 << 20, GROUP = 64, LINE = 8 };
 
 // Every thread counts for itself: integers add up to the same in any order.
-struct work {
+struct work {              // its arrays belong to it
     uint64_t *count;       // [threads x stride]
     int64_t stride;        // HN_REL_COUNT x bins, rounded up to whole cache lines
     int32_t *unknown;      // [block] labels of columns without any
@@ -38,13 +38,13 @@ static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
     h->count = hn_zalloc(ctx, HN_REL_COUNT * h->bins, sizeof *h->count);
     if (!h->count)
         return HN_MEMORY;
+    void *outer = hn_own(ctx, work);
     work->unknown = hn_alloc(ctx, shape->block, sizeof *work->unknown);
-    if (!work->unknown)
-        return HN_MEMORY;
-    for (int64_t j = 0; j < shape->block; j++)
+    for (int64_t j = 0; work->unknown && j < shape->block; j++)
         work->unknown[j] = -1;
     work->count = hn_zalloc(ctx, work->threads * work->stride, sizeof *work->count);
-    return work->count ? HN_OK : HN_MEMORY;
+    hn_own(ctx, outer);
+    return work->unknown && work->count ? HN_OK : HN_MEMORY;
 }
 
 // Place of s in the table of counts, as hn_cosine_bin() has it; clamped before the conversion,
@@ -157,12 +157,7 @@ static enum hn_code histogram_end(struct hn_context *ctx, void *self) {
 }
 
 void hn_sweep_histogram_free(struct hn_context *ctx, struct hn_sweep_histogram *h) {
-    struct work *work = h->work;
-    if (work) {
-        hn_free(ctx, work->count);
-        hn_free(ctx, work->unknown);
-    }
-    hn_free(ctx, work);
+    hn_free(ctx, h->work);
     hn_free(ctx, h->count);
     h->work = NULL;
     h->count = NULL;

@@ -26,7 +26,7 @@ enum {
     FETCH_ROWS = 128 // strips between are likely to find the ends of columns still near
 };
 
-struct work {
+struct work { // its arrays belong to it
     struct hn_matrix x, y;
     const struct hn_packed *x_packed, *y_packed;
     double bound;
@@ -54,19 +54,20 @@ static bool allocate(struct hn_context *ctx, struct hn_topk *t, struct work *wor
         return false;
     }
     if (!(t->id = hn_alloc(ctx, kept, sizeof *t->id)) ||
-        (!t->ids_only && !(t->score = hn_alloc(ctx, kept, sizeof *t->score))) ||
-        !(work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) ||
-        !(work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) ||
-        !(work->score = hn_alloc(ctx, candidates, sizeof *work->score)) ||
-        !(work->id = hn_alloc(ctx, candidates, sizeof *work->id)) ||
-        !(work->place = hn_alloc(ctx, work->threads * work->stride, sizeof *work->place)) ||
-        !(work->again = hn_alloc(ctx, work->threads * work->whole, sizeof *work->again)) ||
-        !(work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch)))
+        (!t->ids_only && !(t->score = hn_alloc(ctx, kept, sizeof *t->score))))
         return false;
-    for (int i = 0; i < work->threads; i++)
-        if (hn_select_scratch_open(ctx, work->pitch, &work->scratch[i]))
-            return false;
-    return true;
+    void *outer = hn_own(ctx, work);
+    bool good = (work->threshold = hn_alloc(ctx, t->rows, sizeof *work->threshold)) &&
+                (work->used = hn_zalloc(ctx, t->rows, sizeof *work->used)) &&
+                (work->score = hn_alloc(ctx, candidates, sizeof *work->score)) &&
+                (work->id = hn_alloc(ctx, candidates, sizeof *work->id)) &&
+                (work->place = hn_alloc(ctx, work->threads * work->stride, sizeof *work->place)) &&
+                (work->again = hn_alloc(ctx, work->threads * work->whole, sizeof *work->again)) &&
+                (work->scratch = hn_zalloc(ctx, work->threads, sizeof *work->scratch));
+    for (int i = 0; good && i < work->threads; i++)
+        good = !hn_select_scratch_open(ctx, work->pitch, &work->scratch[i]);
+    hn_own(ctx, outer);
+    return good;
 }
 
 // Where the candidates of a row are.
@@ -284,23 +285,6 @@ static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
     }
 }
 
-static void free_work(struct hn_context *ctx, struct hn_topk *t) {
-    struct work *work = t->work;
-    if (work) {
-        hn_free(ctx, work->threshold);
-        hn_free(ctx, work->used);
-        hn_free(ctx, work->score);
-        hn_free(ctx, work->id);
-        hn_free(ctx, work->place);
-        hn_free(ctx, work->again);
-        for (int i = 0; work->scratch && i < work->threads; i++)
-            hn_select_scratch_free(ctx, &work->scratch[i]);
-        hn_free(ctx, work->scratch);
-    }
-    hn_free(ctx, work);
-    t->work = NULL;
-}
-
 static void topk_done(void *self, int64_t row0, int64_t rows, int thread) {
     const struct hn_topk *t = self;
     for (int64_t row = row0; row < row0 + rows; row++)
@@ -314,12 +298,14 @@ static enum hn_code topk_end(struct hn_context *ctx, void *self) {
 #pragma omp parallel for num_threads(work->threads) schedule(dynamic, 64)
     for (int64_t row = 0; row < left; row++)
         finish_row(t, row, omp_get_thread_num());
-    free_work(ctx, t);
+    hn_free(ctx, t->work);
+    t->work = NULL;
     return HN_OK;
 }
 
 void hn_topk_free(struct hn_context *ctx, struct hn_topk *t) {
-    free_work(ctx, t);
+    hn_free(ctx, t->work);
+    t->work = NULL;
     hn_free(ctx, t->id);
     hn_free(ctx, t->score);
     t->id = NULL;

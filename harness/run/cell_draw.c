@@ -29,10 +29,6 @@ static struct hn_stamp since(const struct hn_cell_work *w, struct hn_stamp begun
 
 static enum hn_code add_sample(struct hn_context *ctx, struct hn_cell_work *w, const char *phase,
                                int64_t rep, int64_t batches, struct hn_stamp took) {
-    struct hn_table *t = &w->out->timing;
-    if (hn_table_add_row(ctx, t))
-        return ctx->code;
-    int64_t row = t->rows - 1;
     const struct hn_value value[] = {
         HN_INT_VALUE("run", 0),
         HN_TEXT_VALUE("phase", phase),
@@ -45,7 +41,7 @@ static enum hn_code add_sample(struct hn_context *ctx, struct hn_cell_work *w, c
         HN_REAL_VALUE("instructions", took.instructions),
         HN_INT_VALUE("shared", w->shared && strcmp(phase, "build") == 0),
         {NULL}};
-    return hn_table_set(ctx, t, row, value);
+    return hn_table_put(ctx, &w->out->timing, value);
 }
 
 static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *w) {

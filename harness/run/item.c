@@ -6,8 +6,6 @@
 enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
                              const char *dataset, const char *sha256, int64_t step,
                              struct hn_table *t) {
-    if (hn_table_add_row(ctx, t))
-        return ctx->code;
     const struct hn_value value[] = {HN_TEXT_VALUE("cell_key", item->cell_key),
                                      HN_TEXT_VALUE("run_key", item->run_key),
                                      HN_TEXT_VALUE("dataset", dataset),
@@ -16,7 +14,7 @@ enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
                                      HN_TEXT_VALUE("tool_version", hn_version),
                                      HN_TEXT_VALUE("status", "ok"),
                                      {NULL}};
-    return hn_table_set(ctx, t, t->rows - 1, value);
+    return hn_table_put(ctx, t, value);
 }
 
 enum hn_code hn_item_add_tables(struct hn_context *ctx, struct hn_results *out, int n) {
