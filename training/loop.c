@@ -42,17 +42,6 @@ enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type
     return hn_table_add_columns(ctx, table, last_columns, LAST);
 }
 
-static void close_loop(struct hn_context *ctx, struct hn_loop *loop) {
-    hn_draw_close(ctx, &loop->draw);
-    hn_task_close(ctx, &loop->task);
-    hn_free(ctx, loop->m);
-    hn_free(ctx, loop->v);
-    hn_free(ctx, loop->z);
-    hn_free(ctx, loop->z1);
-    hn_free(ctx, loop->row);
-    hn_free(ctx, loop->running);
-}
-
 static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec) {
     const struct hn_task_type *task = spec->task;
     enum hn_objective objective = spec->setting.loss.objective;
@@ -103,7 +92,9 @@ static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *
     loop->z = hn_alloc(ctx, size, sizeof *loop->z);
     loop->z1 = hn_alloc(ctx, stored ? task->batch_size * task->d : 0, sizeof *loop->z1);
     loop->running = hn_alloc(ctx, spec->expect ? task->weights.n_running : 0, sizeof(hn_real));
-    return loop->m && loop->v && loop->z && loop->z1 && loop->running ? HN_OK : ctx->code;
+    loop->row = hn_alloc(ctx, 0, sizeof *loop->row);
+    bool good = loop->m && loop->v && loop->z && loop->z1 && loop->running && loop->row;
+    return good ? HN_OK : ctx->code;
 }
 
 static double per(double sum, int64_t n) { return n > 0 ? sum / (double)n : NAN; }
@@ -315,8 +306,10 @@ static void sum_up(const struct hn_run_times *sum, struct hn_run_times *mean) {
 enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,
                       const struct hn_run_watch *watch, struct hn_table *table,
                       struct hn_run_times *times) {
-    struct hn_loop loop;
-    enum hn_code code = open_loop(ctx, spec, &loop);
+    struct hn_loop loop = {.times = {0}};
+    void *memory = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, memory);
+    enum hn_code code = memory ? open_loop(ctx, spec, &loop) : HN_MEMORY;
+    hn_own(ctx, outer);
     if (!code)
         code = run(ctx, &loop, watch);
     if (!code && spec->cosines)
@@ -329,6 +322,7 @@ enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,
         code = fill_table(ctx, &loop, table);
     if (times)
         sum_up(&loop.times, times);
-    close_loop(ctx, &loop);
+    hn_task_close(ctx, &loop.task);
+    hn_free(ctx, memory);
     return code;
 }

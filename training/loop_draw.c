@@ -59,19 +59,6 @@ enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
     return HN_OK;
 }
 
-void hn_draw_close(struct hn_context *ctx, struct hn_draw *d) {
-    hn_sampler_close(ctx, &d->sampler);
-    hn_sampler_close(ctx, &d->uniform);
-    hn_free(ctx, d->ids);
-    hn_free(ctx, d->negatives);
-    hn_free(ctx, d->negative);
-    hn_free(ctx, d->place);
-    hn_free(ctx, d->start);
-    hn_free(ctx, d->built);
-    hn_free(ctx, d->stored);
-    memset(d, 0, sizeof *d);
-}
-
 static struct hn_sampler *current(struct hn_draw *d) {
     return d->at.sampled ? &d->sampler : &d->uniform;
 }

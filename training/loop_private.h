@@ -51,7 +51,6 @@ struct hn_loop {
 };
 
 HN_MUST_USE enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop);
-void hn_draw_close(struct hn_context *ctx, struct hn_draw *draw);
 // The batch of loop->step: builds and begins epochs as needed. *ids [*n] and lists are valid until
 // the next call.
 HN_MUST_USE enum hn_code hn_draw_batch(struct hn_context *ctx, struct hn_loop *loop,

@@ -115,9 +115,10 @@ static bool get_rows(struct hn_context *ctx, FILE *file, struct hn_digest *diges
     int64_t rows = 0, row = loop->columns * (int64_t)sizeof *loop->row;
     if (!get(file, digest, &rows, sizeof rows) || rows < 0 || rows > left / row)
         return false;
-    loop->row = hn_alloc(ctx, rows * loop->columns, sizeof *loop->row);
-    loop->rows = loop->row_capacity = loop->row ? rows : 0;
-    return loop->row && get(file, digest, loop->row, (size_t)(rows * row));
+    if (hn_grow(ctx, &loop->row, &loop->row_capacity, rows, (size_t)row))
+        return false;
+    loop->rows = rows;
+    return get(file, digest, loop->row, (size_t)(rows * row));
 }
 
 static bool read_all(struct hn_context *ctx, FILE *file, struct hn_loop *loop, int64_t size) {

@@ -186,6 +186,15 @@ static int reached(const struct hn_graph_view *v) {
     return count;
 }
 
+// A view that is given back with its set.
+static enum hn_code open_view(struct hn_context *ctx, const struct hn_tudataset *t,
+                              struct hn_graph_view *v) {
+    void *outer = hn_own(ctx, t->start);
+    enum hn_code code = hn_graph_view_open(ctx, t, v);
+    hn_own(ctx, outer);
+    return code;
+}
+
 static void test_augment(void) {
     enum { NODES = 23, EDGES = 46, TIMES = 3000 };
     struct hn_context ctx;
@@ -195,7 +204,7 @@ static void test_augment(void) {
     hn_context_init(&ctx, 1);
     put_ring(NODES, 5);
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
-    HN_CHECK(&ctx, hn_graph_view_open(&ctx, &t, &v));
+    HN_CHECK(&ctx, open_view(&ctx, &t, &v));
     for (int k = 0; k < TIMES; k++) {
         struct hn_stream s;
         hn_stream_open(&s, 1, "test.graph", 0, 0, k);
@@ -238,7 +247,6 @@ static void test_augment(void) {
         CU_ASSERT_DOUBLE_EQUAL(masked[i], p, 4 * sqrt(p * (1 - p) / TIMES));
         CU_ASSERT_DOUBLE_EQUAL(cut[i], q, 4 * sqrt(q * (1 - q) / TIMES));
     }
-    hn_graph_view_free(&ctx, &v);
     hn_tudataset_free(&ctx, &t);
     hn_fixture_remove(folder);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -253,7 +261,7 @@ static void test_augment_limits(void) {
     hn_context_init(&ctx, 1);
     put_all();
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
-    HN_CHECK(&ctx, hn_graph_view_open(&ctx, &t, &v));
+    HN_CHECK(&ctx, open_view(&ctx, &t, &v));
     for (int change = HN_GRAPH_DROP; change <= HN_GRAPH_SAME; change++)
         for (int64_t g = 0; g < t.graphs; g++) {
             struct hn_stream s;
@@ -270,17 +278,15 @@ static void test_augment_limits(void) {
     }
     for (int k = 0; k < 4; k++)
         CU_ASSERT_DOUBLE_EQUAL(count[k], 1000, 3 * sqrt(4000 * 0.25 * 0.75));
-    hn_graph_view_free(&ctx, &v);
     hn_tudataset_free(&ctx, &t);
     hn_fixture_remove(folder);
     put_ring(5, 2); // complete: an edge goes, none can come
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
-    HN_CHECK(&ctx, hn_graph_view_open(&ctx, &t, &v));
+    HN_CHECK(&ctx, open_view(&ctx, &t, &v));
     struct hn_stream s;
     hn_stream_open(&s, 1, "test.graph", 0, 0, 0);
     hn_graph_augment(&t, 0, HN_GRAPH_PERTURB, &s, &v);
     CU_ASSERT(v.n == 5 && v.edges == 8);
-    hn_graph_view_free(&ctx, &v);
     hn_tudataset_free(&ctx, &t);
     hn_fixture_remove(folder);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -299,9 +305,7 @@ static void test_allocations_may_fail(void) {
         ctx.memory.fail_at = ++points;
         code = hn_tudataset_read(&ctx, folder, &t);
         if (code == HN_OK) {
-            code = hn_graph_view_open(&ctx, &t, &v);
-            if (code == HN_OK)
-                hn_graph_view_free(&ctx, &v);
+            code = open_view(&ctx, &t, &v);
             hn_tudataset_free(&ctx, &t);
         }
         CU_ASSERT(code == HN_OK || code == HN_MEMORY);

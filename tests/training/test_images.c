@@ -38,8 +38,7 @@ static const char *oracle(const char *module) {
     for (int k = 0; k < 2; k++) {
         snprintf(command, sizeof command, "%s -c 'import %s' 2>/dev/null", candidate[k], module);
         if (hn_fixture_run(command, out, sizeof out) == 0) {
-            snprintf(found, sizeof found, "%s '%s/oracle_images.py'", candidate[k],
-                     dirname(here));
+            snprintf(found, sizeof found, "%s '%s/oracle_images.py'", candidate[k], dirname(here));
             return found;
         }
     }

@@ -125,7 +125,6 @@ HN_MUST_USE enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *
 // 16), U(-a, a) with a = sqrt(6 / (fan in + fan out)); or by the fan in alone, a = 1 / sqrt(fan
 // in), as in PyTorch's layers, with which recipes A and B were measured.
 HN_MUST_USE enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *weights);
-void hn_weights_free(struct hn_context *ctx, struct hn_weights *weights);
 void hn_net_init(const struct hn_net *net, struct hn_weights *weights, uint64_t seed);
 
 // Activations of a pass of up to `capacity` rows through `net`.
@@ -140,7 +139,6 @@ struct hn_tape {
 // backward: whether gradients will be asked for; without, passes take less memory.
 HN_MUST_USE enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net,
                                       int64_t rows, bool backward, struct hn_tape *tape);
-void hn_tape_free(struct hn_context *ctx, struct hn_tape *tape); // zeroed is fine
 
 // y[rows x net->out], owned by the tape, valid until its next pass. Output of
 // layer i: tape->y[i].

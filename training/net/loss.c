@@ -45,21 +45,9 @@ enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, i
     work->gradient = hn_alloc(ctx, pairs ? rows : 0, sizeof *work->gradient);
     work->positive = hn_alloc(ctx, 2 * n, sizeof *work->positive);
     work->value = hn_alloc(ctx, 2 * n, sizeof *work->value);
-    if (work->score && work->compact && work->both && work->gradient && work->positive &&
-        work->value)
-        return HN_OK;
-    hn_loss_free(ctx, work);
-    return HN_MEMORY;
-}
-
-void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work) {
-    hn_free(ctx, work->score);
-    hn_free(ctx, work->compact);
-    hn_free(ctx, work->both);
-    hn_free(ctx, work->gradient);
-    hn_free(ctx, work->positive);
-    hn_free(ctx, work->value);
-    *work = (struct hn_loss_work){0};
+    bool good = work->score && work->compact && work->both && work->gradient && work->positive &&
+                work->value;
+    return good ? HN_OK : HN_MEMORY;
 }
 
 // One batch under way.

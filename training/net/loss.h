@@ -61,7 +61,6 @@ struct hn_loss_work {
 HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective,
                                       int64_t n, int64_t keys, int64_t d,
                                       struct hn_loss_work *work);
-void hn_loss_free(struct hn_context *ctx, struct hn_loss_work *work); // zeroed is fine
 
 // z1, dz1 [n x d], z2, dz2 [n x d] ([keys x d] with lists): unit rows; dz1, dz2 are overwritten.
 // lists: only with OTHER_VIEW, or NULL. Anchors without a negative have loss 0 and no gradient.

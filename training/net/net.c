@@ -49,17 +49,7 @@ enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *w) {
     w->value = hn_zalloc(ctx, w->n, sizeof *w->value);
     w->grad = hn_zalloc(ctx, w->n, sizeof *w->grad);
     w->running = hn_zalloc(ctx, w->n_running, sizeof *w->running);
-    if (w->value && w->grad && w->running)
-        return HN_OK;
-    hn_weights_free(ctx, w);
-    return HN_MEMORY;
-}
-
-void hn_weights_free(struct hn_context *ctx, struct hn_weights *w) {
-    hn_free(ctx, w->value);
-    hn_free(ctx, w->grad);
-    hn_free(ctx, w->running);
-    *w = (struct hn_weights){0};
+    return w->value && w->grad && w->running ? HN_OK : HN_MEMORY;
 }
 
 static void draw_weights(const struct hn_layer *layer, uint64_t seed, hn_real *w) {
@@ -117,20 +107,7 @@ enum hn_code hn_tape_open(struct hn_context *ctx, const struct hn_net *net, int6
         tape->delta[i] = hn_alloc(ctx, rows * widest(net), sizeof *tape->delta[i]);
         code = tape->delta[i] ? HN_OK : HN_MEMORY;
     }
-    if (code)
-        hn_tape_free(ctx, tape);
     return code;
-}
-
-void hn_tape_free(struct hn_context *ctx, struct hn_tape *tape) {
-    for (int i = 0; i < HN_NET_LAYERS; i++) {
-        hn_free(ctx, tape->y[i]);
-        hn_free(ctx, tape->keep[i]);
-    }
-    hn_free(ctx, tape->work);
-    hn_free(ctx, tape->delta[0]);
-    hn_free(ctx, tape->delta[1]);
-    *tape = (struct hn_tape){0};
 }
 
 static struct hn_layer_run run_of(const struct hn_net *net, int i, struct hn_weights *w,

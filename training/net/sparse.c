@@ -11,17 +11,7 @@ enum hn_code hn_sparse_open(struct hn_context *ctx, int64_t rows, int64_t cols, 
     out->start = hn_zalloc(ctx, rows + 1, sizeof *out->start);
     out->index = hn_alloc(ctx, capacity, sizeof *out->index);
     out->value = hn_alloc(ctx, capacity, sizeof *out->value);
-    if (out->start && out->index && out->value)
-        return HN_OK;
-    hn_sparse_free(ctx, out);
-    return HN_MEMORY;
-}
-
-void hn_sparse_free(struct hn_context *ctx, struct hn_sparse *s) {
-    hn_free(ctx, s->start);
-    hn_free(ctx, s->index);
-    hn_free(ctx, s->value);
-    *s = (struct hn_sparse){0};
+    return out->start && out->index && out->value ? HN_OK : HN_MEMORY;
 }
 
 // Entries of a row of `to` come by ascending row of `from`: its columns ascend as well.

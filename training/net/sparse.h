@@ -15,7 +15,6 @@ struct hn_sparse {
 
 HN_MUST_USE enum hn_code hn_sparse_open(struct hn_context *ctx, int64_t rows, int64_t cols,
                                         int64_t capacity, struct hn_sparse *out);
-void hn_sparse_free(struct hn_context *ctx, struct hn_sparse *s); // zeroed is fine
 // to = from^T; `to` is open, of cols x rows, with capacity for all entries. Allocates nothing.
 void hn_sparse_transpose(const struct hn_sparse *from, struct hn_sparse *to);
 // y[rows x n] (row stride ldy) = s x[cols x n] (row stride ldx), or += if `add`. Every row is a sum

@@ -125,14 +125,6 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
                                                            : hn_image_open(ctx, task, &s->net);
 }
 
-static void close_task(struct hn_context *ctx, struct hn_task *task) {
-    struct state *s = task->state;
-    hn_cifar10_free(ctx, &s->data);
-    hn_image_free(ctx, &s->net);
-    hn_free(ctx, s->order);
-    hn_free(ctx, s->label);
-}
-
 static const struct hn_option options[] = {
     {HN_TEXT_OPTION(struct params, data, "data", "folder of CIFAR-10's binary files")},
     {HN_INT_OPTION(struct params, n, "n", "50000", 2, 1e9, "training images")},
@@ -159,5 +151,4 @@ const struct hn_task_type hn_cnn_task = {
     .step = step,
     .embed = hn_image_embed,
     .evaluate = hn_image_evaluate,
-    .close = close_task,
 };

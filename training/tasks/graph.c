@@ -342,31 +342,6 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     return code;
 }
 
-static void close_view(struct hn_context *ctx, struct view *view) {
-    hn_graph_view_free(ctx, &view->one);
-    hn_sparse_free(ctx, &view->adjacent);
-    hn_free(ctx, view->segment);
-    hn_free(ctx, view->x);
-    hn_free(ctx, view->vector);
-    hn_free(ctx, view->dvector);
-    hn_free(ctx, view->dz);
-    hn_free(ctx, view->dh);
-    hn_free(ctx, view->dx);
-    for (int l = 0; l < LAYERS_MAX; l++)
-        hn_tape_free(ctx, &view->tape[l]);
-    hn_tape_free(ctx, &view->head);
-}
-
-static void close_graph(struct hn_context *ctx, struct hn_task *task) {
-    struct state *s = task->state;
-    close_view(ctx, &s->view[0]);
-    close_view(ctx, &s->view[1]);
-    hn_loss_free(ctx, &s->loss);
-    hn_free(ctx, s->all);
-    hn_free(ctx, s->fold);
-    hn_tudataset_free(ctx, &s->data);
-}
-
 static const struct hn_option options[] = {
     {HN_TEXT_OPTION(struct params, data, "data",
                     "folder of NAME_A.txt, NAME_graph_indicator.txt, NAME_graph_labels.txt ...")},
@@ -416,5 +391,4 @@ const struct hn_task_type hn_graph_task = {
     .step = step,
     .embed = embed,
     .evaluate = evaluate,
-    .close = close_graph,
 };

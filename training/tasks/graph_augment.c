@@ -19,20 +19,7 @@ enum hn_code hn_graph_view_open(struct hn_context *ctx, const struct hn_tudatase
                 (out->to = hn_alloc(ctx, edges, sizeof *out->to)) &&
                 (out->order = hn_alloc(ctx, nodes, sizeof *out->order)) &&
                 (out->place = hn_alloc(ctx, nodes, sizeof *out->place));
-    if (good)
-        return HN_OK;
-    hn_graph_view_free(ctx, out);
-    return ctx->code;
-}
-
-void hn_graph_view_free(struct hn_context *ctx, struct hn_graph_view *view) {
-    hn_free(ctx, view->node);
-    hn_free(ctx, view->masked);
-    hn_free(ctx, view->from);
-    hn_free(ctx, view->to);
-    hn_free(ctx, view->order);
-    hn_free(ctx, view->place);
-    memset(view, 0, sizeof *view);
+    return good ? HN_OK : ctx->code;
 }
 
 enum hn_graph_change hn_graph_change_draw(struct hn_stream *stream, bool features) {

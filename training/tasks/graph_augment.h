@@ -13,8 +13,7 @@ enum hn_graph_change {
     HN_GRAPH_SAME      // the graph as it is
 };
 
-// A changed graph. Owned: hn_graph_view_free(). It is reused for one graph of its set after the
-// other.
+// A changed graph. It is reused for one graph of its set after the other.
 struct hn_graph_view {
     int32_t n;       // nodes kept, at least one
     int32_t *node;   // [n] of the set, ascending
@@ -25,7 +24,6 @@ struct hn_graph_view {
 };
 HN_MUST_USE enum hn_code hn_graph_view_open(struct hn_context *ctx, const struct hn_tudataset *set,
                                             struct hn_graph_view *out);
-void hn_graph_view_free(struct hn_context *ctx, struct hn_graph_view *view); // zeroed is fine
 
 // One of the changes, each as likely; MASK only if `features`.
 enum hn_graph_change hn_graph_change_draw(struct hn_stream *stream, bool features);

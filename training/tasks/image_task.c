@@ -48,16 +48,6 @@ enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct 
     return hn_loss_open(ctx, task->setting.loss.objective, b, b, task->d, &net->loss);
 }
 
-void hn_image_free(struct hn_context *ctx, struct hn_image_net *net) {
-    hn_tape_free(ctx, &net->tape);
-    hn_tape_free(ctx, &net->wide);
-    hn_loss_free(ctx, &net->loss);
-    hn_free(ctx, net->split);
-    hn_free(ctx, net->x);
-    hn_free(ctx, net->dz);
-    hn_free(ctx, net->h);
-}
-
 void hn_image_init(struct hn_task *task) {
     const struct hn_image_net *net = task->state;
     hn_net_init(&net->encoder, &task->weights, task->setting.seed);

@@ -46,7 +46,6 @@ struct hn_image_net {
 // After the encoder is built and the sizes of the task are set: allocates, and sets the split.
 HN_MUST_USE enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task,
                                        struct hn_image_net *net);
-void hn_image_free(struct hn_context *ctx, struct hn_image_net *net); // zeroed is fine
 // A task's step once net->x holds the first views of the batch, then the second ones: both go
 // through batch norm together.
 void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn_task_batch *batch,

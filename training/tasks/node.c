@@ -365,29 +365,6 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     return hn_evaluate(ctx, &e, "probe_acc", &value[PROBE]);
 }
 
-static void close_view(struct hn_context *ctx, struct view *view) {
-    hn_node_view_free(ctx, &view->of);
-    hn_tape_free(ctx, &view->tape);
-    hn_tape_free(ctx, &view->unit);
-    hn_tape_free(ctx, &view->head);
-    hn_free(ctx, view->draw);
-    hn_free(ctx, view->dz);
-    hn_free(ctx, view->part);
-    hn_free(ctx, view->dpart);
-}
-
-static void close_node(struct hn_context *ctx, struct hn_task *task) {
-    struct state *s = task->state;
-    hn_linqs_free(ctx, &s->data);
-    hn_node_edges_free(ctx, &s->edges);
-    hn_free(ctx, s->unit);
-    hn_free(ctx, s->train_label);
-    hn_free(ctx, s->views);
-    close_view(ctx, &s->view[0]);
-    close_view(ctx, &s->view[1]);
-    hn_loss_free(ctx, &s->loss);
-}
-
 static const char *const encoders[] = {"mean", "gcn", "mlp", NULL};
 static const struct hn_option options[] = {
     {HN_TEXT_OPTION(struct params, data, "data",
@@ -445,5 +422,4 @@ const struct hn_task_type hn_node_task = {
     .step = step,
     .embed = embed,
     .evaluate = evaluate,
-    .close = close_node,
 };

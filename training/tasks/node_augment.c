@@ -33,13 +33,6 @@ enum hn_code hn_node_edges_open(struct hn_context *ctx, const struct hn_linqs *d
     return out->inverse && out->kept ? HN_OK : ctx->code;
 }
 
-void hn_node_edges_free(struct hn_context *ctx, struct hn_node_edges *e) {
-    hn_free(ctx, e->edge);
-    hn_free(ctx, e->kept);
-    hn_free(ctx, e->inverse);
-    *e = (struct hn_node_edges){0};
-}
-
 enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_linqs *data,
                                struct hn_node_view *out) {
     int64_t n = data->n, entries = data->start[n], edges = hn_graph_edges(&data->graph) + n;
@@ -48,13 +41,6 @@ enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_linqs *da
         hn_sparse_open(ctx, n, n, edges, &out->mean))
         return ctx->code;
     return hn_sparse_open(ctx, n, n, edges, &out->mean_t);
-}
-
-void hn_node_view_free(struct hn_context *ctx, struct hn_node_view *view) {
-    hn_sparse_free(ctx, &view->input);
-    hn_sparse_free(ctx, &view->input_t);
-    hn_sparse_free(ctx, &view->mean);
-    hn_sparse_free(ctx, &view->mean_t);
 }
 
 // Ahat of the edges that are kept, and its transpose.

@@ -12,8 +12,7 @@
 
 enum hn_node_norm { HN_NODE_MEAN, HN_NODE_GCN, HN_NODE_MLP }; // MLP: without Ahat
 
-// The undirected edges of a graph, and scratch for the views of one thread. Owned:
-// hn_node_edges_free().
+// The undirected edges of a graph, and scratch for the views of one thread.
 struct hn_node_edges {
     const struct hn_linqs *data; // borrowed
     int64_t edges;
@@ -23,15 +22,13 @@ struct hn_node_edges {
 };
 HN_MUST_USE enum hn_code hn_node_edges_open(struct hn_context *ctx, const struct hn_linqs *data,
                                             struct hn_node_edges *out);
-void hn_node_edges_free(struct hn_context *ctx, struct hn_node_edges *e); // zeroed is fine
 
-// Features X [n x p] and Ahat [n x n] of a view, and their transposes. Owned: hn_node_view_free().
+// Features X [n x p] and Ahat [n x n] of a view, and their transposes.
 struct hn_node_view {
     struct hn_sparse input, input_t, mean, mean_t;
 };
 HN_MUST_USE enum hn_code hn_node_view_open(struct hn_context *ctx, const struct hn_linqs *data,
                                            struct hn_node_view *out);
-void hn_node_view_free(struct hn_context *ctx, struct hn_node_view *view); // zeroed is fine
 
 // Draws a view. Where both rates are 0 it is the graph as it is, and the stream is not used.
 void hn_node_augment(struct hn_node_edges *e, enum hn_node_norm norm, double drop_edge,

@@ -29,9 +29,11 @@ enum hn_code hn_task_open(struct hn_context *ctx, const struct hn_task_type *typ
     *task = (struct hn_task){.type = type, .params = params, .setting = *setting};
     task->state = hn_zalloc(ctx, 1, type->state_size);
     task->path = hn_task_path(ctx, type, params, setting);
+    void *outer = hn_own(ctx, task->state);
     enum hn_code code = task->state && task->path ? type->open(ctx, task) : hn_failure(ctx);
     if (!code)
         code = hn_weights_open(ctx, &task->weights);
+    hn_own(ctx, outer);
     if (!code)
         type->init(task);
     else
@@ -46,7 +48,6 @@ struct hn_workers hn_task_workers(const struct hn_context *ctx, struct hn_task *
 void hn_task_close(struct hn_context *ctx, struct hn_task *task) {
     if (task->state && task->type->close)
         task->type->close(ctx, task);
-    hn_weights_free(ctx, &task->weights);
     hn_free(ctx, task->path);
     hn_free(ctx, task->state);
     *task = (struct hn_task){0};

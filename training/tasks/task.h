@@ -41,7 +41,7 @@ struct hn_task {
     const struct hn_graph *graph;       // of the n items, for `hops`; NULL: none
     const struct hn_features *features; // of the n items, for `ring`; NULL: none
     _Atomic int64_t flops;              // of the matrix products of steps so far
-    struct hn_weights weights;          // the task's networks are built on it; the loop frees it
+    struct hn_weights weights;          // the task's networks are built on it
 };
 
 // One step: a batch of ids, and the negatives of each anchor where the sampler gives them.
@@ -80,7 +80,7 @@ struct hn_task_type {
     bool lists;          // whether it takes negatives per anchor
 
     // Required. Reads data, sets the fields of the task, builds networks on task->weights (not
-    // allocated yet: hn_weights_open() follows).
+    // allocated yet: hn_weights_open() follows). What it allocates is given back with the state.
     enum hn_code (*open)(struct hn_context *ctx, struct hn_task *task);
     // Required. First parameters by setting.seed (hn_net_init of every network).
     void (*init)(struct hn_task *task);
@@ -96,7 +96,7 @@ struct hn_task_type {
     // evaluation-mode embeddings of now.
     enum hn_code (*evaluate)(struct hn_context *ctx, struct hn_task *task, int64_t step,
                              const float *z, double *value);
-    // Optional. Frees what the state owns; also called after a failed open.
+    // Optional. Gives back what is no memory (files, maps); also called after a failed open.
     void (*close)(struct hn_context *ctx, struct hn_task *task);
 };
 

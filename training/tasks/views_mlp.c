@@ -108,7 +108,6 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
 static void close_task(struct hn_context *ctx, struct hn_task *task) {
     struct state *s = task->state;
     hn_views_free(ctx, &s->data);
-    hn_image_free(ctx, &s->net);
 }
 
 static const struct hn_option options[] = {
