@@ -198,7 +198,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
             draw_table(page, &t, k);
     page->columns = 2;
     page->share_y = true;
-    hn_trained_free(ctx, &t);
     return hn_page_finish(page, "no training has an accuracy");
 }
 
@@ -217,13 +216,11 @@ const struct hn_figure hn_accuracy = {
     .page = draw};
 
 // Accuracies over training, of all settings.
-static enum hn_code draw_steps(struct hn_context *ctx, const struct hn_results *r,
-                               struct hn_page *page) {
-    const struct hn_training_curves curves = {.least = 1, .least_steps = 3, .untrained = true};
-    if (hn_draw_training(page, r, &curves))
-        return ctx->code;
-    return hn_page_finish(page, "trainings were evaluated before and after alone");
-}
+static const struct hn_training_curves steps = {
+    .least = 1,
+    .least_steps = 3,
+    .untrained = true,
+    .nothing = "trainings were evaluated before and after alone"};
 
 const struct hn_figure hn_accuracy_steps = {
     .id = "accuracy-steps",
@@ -233,4 +230,4 @@ const struct hn_figure hn_accuracy_steps = {
     .source = "none",
     .table = "training",
     .columns = columns,
-    .page = draw_steps};
+    .training = &steps};

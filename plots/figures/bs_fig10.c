@@ -58,11 +58,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     for (int64_t i = 0; i < shown; i++)
         draw_step(page, &g, hn_shown_step(&g, i, shown));
     page->share_x = true;
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "the histograms of the file are empty");
 }
-
-static const char *const columns[] = {"dataset", "step", "sampler", "params", NULL};
 
 const struct hn_figure hn_bs_fig10 = {
     .id = "bs-fig10",
@@ -70,6 +67,6 @@ const struct hn_figure hn_bs_fig10 = {
     .caption = "Densities in uniform batches; the overlap is the area under both curves, from all "
                "pairs. The smaller it is, the better the encoder tells items apart.",
     .source = "BatchSampler (KDD 2023), figure 10",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params"),
     .needs_histogram = true,
     .page = draw};

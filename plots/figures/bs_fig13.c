@@ -8,14 +8,8 @@ static bool keep(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "weighting"), "none") == 0;
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    const struct hn_training_curves curves = {.keep = keep, .least = 1, .untrained = true};
-    if (hn_draw_training(page, r, &curves))
-        return ctx->code;
-    return hn_page_finish(page, "no training without a weighting");
-}
-
-static const char *const columns[] = {"run", "step", "loss", "learning_rate", "cost_t", NULL};
+static const struct hn_training_curves curves = {
+    .keep = keep, .least = 1, .untrained = true, .nothing = "no training without a weighting"};
 
 const struct hn_figure hn_bs_fig13 = {
     .id = "bs-fig13",
@@ -25,5 +19,5 @@ const struct hn_figure hn_bs_fig13 = {
                "Samplers whose bands overlap are not told apart by these seeds.",
     .source = "BatchSampler (KDD 2023), figure 13",
     .table = "training",
-    .columns = columns,
-    .page = draw};
+    .columns = HN_COLUMNS("run", "step", "loss", "learning_rate", "cost_t"),
+    .training = &curves};

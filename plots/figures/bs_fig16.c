@@ -106,9 +106,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "the table of purities is empty");
 }
 
-static const char *const columns[] = {"dataset", "step",   "graph",  "K",         "item", "rank_lo",
-                                      "rank_hi", "purity", "chance", "purity_lo", NULL};
-
 const struct hn_figure hn_bs_fig16 = {
     .id = "bs-fig16",
     .title = "labels of an item's neighbours as the graph is rebuilt",
@@ -117,5 +114,6 @@ const struct hn_figure hn_bs_fig16 = {
         "95 % intervals over items; the rule is the share that chance gives.",
     .source = "BatchSampler (KDD 2023), figure 16",
     .table = "purity",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "graph", "K", "item", "rank_lo", "rank_hi", "purity",
+                          "chance", "purity_lo"),
     .page = draw};

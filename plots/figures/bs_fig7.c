@@ -33,11 +33,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         hn_draw_over_steps(page, &g, &hn_curve_fn, 1, true);
         add_published(page, (double)(g.steps - 1));
     }
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "the runs have one kind of graph alone");
 }
-
-static const char *const columns[] = {"dataset", "step", "sampler", "params", "fn_ratio", NULL};
 
 const struct hn_figure hn_bs_fig7 = {
     .id = "bs-fig7",
@@ -46,5 +43,5 @@ const struct hn_figure hn_bs_fig7 = {
                "batches. Random candidates keep near duplicates of an item out of its "
                "neighbours; crosses are the levels that the paper states for its encoder.",
     .source = "BatchSampler (KDD 2023), figure 7",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio"),
     .page = draw};

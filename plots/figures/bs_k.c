@@ -1,21 +1,12 @@
 // BatchSampler (KDD 2023), figure 12: hardness and false negatives by the number of neighbours K
 #include "plots/page/curves.h"
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
-    const struct hn_curve_value measure[] = {hn_curve_cos, hn_curve_fn};
-    const struct hn_option_curves sweep = {.option = "K",
-                                           .title = "neighbours K",
-                                           .rule = "uniform",
-                                           .measure = measure,
-                                           .n = sizeof measure / sizeof measure[0],
-                                           .log = false,
-                                           .choice = {.keep = hn_keep_walks_and_uniform}};
-    return hn_draw_sweep(page, r, &sweep);
-}
+static const struct hn_option_curves sweep = {.option = "K",
+                                              .title = "neighbours K",
+                                              .rule = "uniform",
+                                              .measure = {&hn_curve_cos, &hn_curve_fn},
 
-static const char *const columns[] = {"dataset",  "step",     "sampler", "params",
-                                      "fn_ratio", "cos_mean", NULL};
+                                              .choice = {.keep = hn_keep_walks_and_uniform}};
 
 const struct hn_figure hn_bs_k = {
     .id = "bs-K",
@@ -24,5 +15,5 @@ const struct hn_figure hn_bs_k = {
                "per training step; the rule is uniform sampling at the last step. The K best of M "
                "candidates are the nearest share K / M of all items.",
     .source = "BatchSampler (KDD 2023), figure 12",
-    .columns = columns,
-    .page = draw};
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
+    .sweep = &sweep};

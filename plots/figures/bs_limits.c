@@ -26,12 +26,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         any |= strcmp(g.setting[i].sampler, "batchsampler") == 0;
     if (any)
         hn_draw_over_steps(page, &g, measure, 2, false);
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has M = 1 or alpha = 1");
 }
-
-static const char *const columns[] = {"dataset",  "step",     "sampler", "params",
-                                      "fn_ratio", "cos_mean", NULL};
 
 const struct hn_figure hn_bs_limits = {
     .id = "bs-limits",
@@ -40,5 +36,5 @@ const struct hn_figure hn_bs_limits = {
         "Where a limit holds, its curve covers that of the sampler it is to become, in false "
         "negatives (left) and hardness (right); bands are 95 % intervals.",
     .source = "BatchSampler (KDD 2023), section 4.3",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .page = draw};

@@ -71,10 +71,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "the table of proposition 1 has no row by similarity");
 }
 
-static const char *const columns[] = {"dataset",  "step",    "by",          "M",
-                                      "K",        "s",       "measured",    "exact",
-                                      "binomial", "claimed", "measured_lo", NULL};
-
 const struct hn_figure hn_bs_prop1 = {
     .id = "bs-prop1",
     .title = "proposition 1: neighbours above a similarity, bound against measured",
@@ -83,5 +79,6 @@ const struct hn_figure hn_bs_prop1 = {
         "triangles lie below the measured marks (with 95 % intervals).",
     .source = "BatchSampler (KDD 2023), proposition 1",
     .table = "prop1",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "by", "M", "K", "s", "measured", "exact", "binomial",
+                          "claimed", "measured_lo"),
     .page = draw};

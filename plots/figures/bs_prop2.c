@@ -61,9 +61,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "the table of proposition 2 is empty");
 }
 
-static const char *const columns[] = {
-    "dataset", "step", "alpha", "bound", "escape_mean", "escape_max", "escape_by_degree", NULL};
-
 const struct hn_figure hn_bs_prop2 = {
     .id = "bs-prop2",
     .title = "proposition 2: how much of a walk escapes, against its bound",
@@ -72,5 +69,6 @@ const struct hn_figure hn_bs_prop2 = {
         "black line the bound does not hold.",
     .source = "BatchSampler (KDD 2023), proposition 2",
     .table = "prop2",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "alpha", "bound", "escape_mean", "escape_max",
+                          "escape_by_degree"),
     .page = draw};

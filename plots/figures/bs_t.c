@@ -74,9 +74,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "the table of stale graphs is empty");
 }
 
-static const char *const columns[] = {"dataset",  "step",          "build_step", "cos_mean",
-                                      "fn_ratio", "graph_overlap", NULL};
-
 const struct hn_figure hn_bs_t = {
     .id = "bs-t",
     .title = "what walks on a graph find as it ages",
@@ -86,5 +83,5 @@ const struct hn_figure hn_bs_t = {
         "lose hardness with age; right: the share of a fresh graph's edges that it holds.",
     .source = "BatchSampler (KDD 2023), table 12",
     .table = "staleness",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "build_step", "cos_mean", "fn_ratio", "graph_overlap"),
     .page = draw};

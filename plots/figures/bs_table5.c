@@ -95,7 +95,6 @@ static enum hn_code collect_runs(struct hn_context *ctx, struct rows *rows,
             share_of(row->value[SAMPLING], isnan(spread) ? 0 : spread, row->value[TRAINING]);
     }
     rows->more = g.more_settings;
-    hn_groups_free(ctx, &g);
     return HN_OK;
 }
 
@@ -161,11 +160,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "no run has a cost");
 }
 
-static const char *const columns[] = {"dataset", "step",   "sampler",       "params",
-                                      "cost_s",  "cost_g", "cost_g_over_t", NULL};
-static const char *const cost_columns[] = {"name",   "sampler", "params", "items",
-                                           "cost_s", "cost_g",  NULL};
-
 const struct hn_figure hn_bs_table5 = {
     .id = "bs-table5",
     .title = "what samplers cost: per batch, per build, per training step",
@@ -174,7 +168,8 @@ const struct hn_figure hn_bs_table5 = {
                "Crosses: the paper's, on a V100, with what its training step takes. Costs are on "
                "logarithmic axes; the sampler's share is of a step with all three.",
     .source = "BatchSampler (KDD 2023), table 5",
-    .columns = columns,
+    .columns =
+        HN_COLUMNS("dataset", "step", "sampler", "params", "cost_s", "cost_g", "cost_g_over_t"),
     .or_table = "costs",
-    .or_columns = cost_columns,
+    .or_columns = HN_COLUMNS("name", "sampler", "params", "items", "cost_s", "cost_g"),
     .page = draw};

@@ -40,12 +40,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     if (g.steps > 1)
         draw_step(page, &g, g.steps - 1);
     page->share_x = page->share_y = true;
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has a gap");
 }
-
-static const char *const columns[] = {"dataset", "step",     "sampler",  "params",
-                                      "gap",     "bound_36", "bound_37", NULL};
 
 const struct hn_figure hn_gc_bounds = {
     .id = "gc-bounds",
@@ -54,5 +50,5 @@ const struct hn_figure hn_gc_bounds = {
         "For every sampler, at the first and the last step: the measured gap and the two upper "
         "bounds. A bound left of its gap would refute the theorem; smaller is better.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), theorems 3.6 and 3.7",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "gap", "bound_36", "bound_37"),
     .page = draw};

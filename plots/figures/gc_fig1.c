@@ -67,9 +67,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "the table of the heat map is empty");
 }
 
-static const char *const columns[] = {"study_row", "dataset",   "step",         "order", "cell_row",
-                                      "cell_col",  "top_share", "blocks_share", NULL};
-
 const struct hn_figure hn_gc_fig1 = {
     .id = "gc-fig1",
     .title = "where the large similarities stand: as given, in random and in GCBS order",
@@ -78,5 +75,6 @@ const struct hn_figure hn_gc_fig1 = {
                "are batches; GCBS gathers them there. One seed.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 1",
     .table = "heatmap",
-    .columns = columns,
+    .columns = HN_COLUMNS("study_row", "dataset", "step", "order", "cell_row", "cell_col",
+                          "top_share", "blocks_share"),
     .page = draw};

@@ -74,13 +74,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         for (int t = 0; t < g.temperatures; t++)
             draw_place(page, &g, (struct hn_where){d, t, 0, 0});
     hn_page_left_out(page, &g);
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has a global loss");
 }
-
-static const char *const columns[] = {"dataset",     "step",        "sampler",
-                                      "params",      "temperature", "loss_train",
-                                      "loss_global", "gap",         NULL};
 
 const struct hn_figure hn_gc_fig3 = {
     .id = "gc-fig3",
@@ -89,5 +84,6 @@ const struct hn_figure hn_gc_fig3 = {
         "Black: the loss over all items. Marked: the loss over the batches of a sampler; its "
         "distance from the black line is the gap, and smaller is better.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 3",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "temperature", "loss_train",
+                          "loss_global", "gap"),
     .page = draw};

@@ -79,12 +79,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
             if (has_rows(&g, t, d, temperature))
                 draw_place(page, &g, t, d, temperature);
     page->columns = 2;
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has random assignments beside it");
 }
-
-static const char *const columns[] = {"dataset",   "step",    "temperature",
-                                      "loss_mean", "loss_sd", NULL};
 
 const struct hn_figure hn_gc_fig4 = {
     .id = "gc-fig4",
@@ -94,5 +90,5 @@ const struct hn_figure hn_gc_fig4 = {
                "the paper finds GCBS above 20.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 4",
     .table = "random_assignments",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "temperature", "loss_mean", "loss_sd"),
     .page = draw};

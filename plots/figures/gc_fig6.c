@@ -37,12 +37,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         for (int temperature = 0; temperature < g.temperatures; temperature++)
             draw_place(page, &g, d, temperature);
     hn_page_left_out(page, &g);
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has a probability of the positive");
 }
-
-static const char *const columns[] = {"dataset",     "step",     "sampler",         "params",
-                                      "temperature", "pos_prob", "pos_prob_global", NULL};
 
 const struct hn_figure hn_gc_fig6 = {
     .id = "gc-fig6",
@@ -52,5 +48,6 @@ const struct hn_figure hn_gc_fig6 = {
         "all keys (black). The nearer a sampler is to black, the better its batches stand "
         "for the whole; logarithmic, with 95 % intervals over seeds.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 6",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "temperature", "pos_prob",
+                          "pos_prob_global"),
     .page = draw};

@@ -10,15 +10,13 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     if (!measured)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
                        "no training measured its loss ahead: give the job expected_loss: true");
-    const struct hn_training_curves curves = {
-        .column = "loss", .unit = "nat", .least = 1, .beside = "loss_expected"};
-    if (hn_draw_training(page, r, &curves))
-        return ctx->code;
-    return hn_page_finish(page, "no training has a loss");
+    const struct hn_training_curves curves = {.column = "loss",
+                                              .unit = "nat",
+                                              .least = 1,
+                                              .beside = "loss_expected",
+                                              .nothing = "no training has a loss"};
+    return hn_draw_training(page, r, &curves);
 }
-
-static const char *const columns[] = {"run",           "step",   "loss", "loss_expected",
-                                      "learning_rate", "cost_t", NULL};
 
 const struct hn_figure hn_gc_fig7 = {
     .id = "gc-fig7",
@@ -29,5 +27,5 @@ const struct hn_figure hn_gc_fig7 = {
                "easier by the time they are trained on.",
     .source = "Global Contrastive Batch Sampling (ICML 2023), figure 7",
     .table = "training",
-    .columns = columns,
+    .columns = HN_COLUMNS("run", "step", "loss", "loss_expected", "learning_rate", "cost_t"),
     .page = draw};

@@ -80,8 +80,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "the table of costs is empty");
 }
 
-static const char *const columns[] = {"sampler", "entries", "items", "cost_g", "cost_epoch", NULL};
-
 const struct hn_figure hn_gc_table11 = {
     .id = "gc-table11",
     .title = "run time of GCBS against the number of items",
@@ -91,5 +89,5 @@ const struct hn_figure hn_gc_table11 = {
         "over all pairs, which finds quantile and threshold, and the ordering take of it.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), tables 11 and 12",
     .table = "costs",
-    .columns = columns,
+    .columns = HN_COLUMNS("sampler", "entries", "items", "cost_g", "cost_epoch"),
     .page = draw};

@@ -7,14 +7,11 @@ static bool keep(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "sampler"), "uniform") == 0;
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    const struct hn_training_curves curves = {.keep = keep, .least = 2, .untrained = true};
-    if (hn_draw_training(page, r, &curves))
-        return ctx->code;
-    return hn_page_finish(page, "no two weightings were trained on uniform batches");
-}
-
-static const char *const columns[] = {"run", "step", "loss", "learning_rate", "cost_t", NULL};
+static const struct hn_training_curves curves = {
+    .keep = keep,
+    .least = 2,
+    .untrained = true,
+    .nothing = "no two weightings were trained on uniform batches"};
 
 const struct hn_figure hn_hc_fig11 = {
     .id = "hc-fig11",
@@ -24,5 +21,5 @@ const struct hn_figure hn_hc_fig11 = {
         "95 % intervals of the mean, from three seeds on. The rule is the untrained encoder.",
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), figure 11",
     .table = "training",
-    .columns = columns,
-    .page = draw};
+    .columns = HN_COLUMNS("run", "step", "loss", "learning_rate", "cost_t"),
+    .training = &curves};

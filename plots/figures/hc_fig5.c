@@ -78,11 +78,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
             draw_setting(page, &t, k, &p);
     }
     page->share_x = page->share_y = true;
-    hn_trained_free(ctx, &t);
     return hn_page_finish(page, "no training measured its cosines: give the job cosines: true");
 }
-
-static const char *const columns[] = {"run", "step", "kind", "bin_lo", "bin_hi", "count", NULL};
 
 const struct hn_figure hn_hc_fig5 = {
     .id = "hc-fig5",
@@ -92,5 +89,5 @@ const struct hn_figure hn_hc_fig5 = {
                "label are told from others.",
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), figures 5 and 8 to 10",
     .table = "cosines",
-    .columns = columns,
+    .columns = HN_COLUMNS("run", "step", "kind", "bin_lo", "bin_hi", "count"),
     .page = draw};

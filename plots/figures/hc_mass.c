@@ -82,12 +82,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
         hn_page_note(page, "Only the first 3 settings are drawn.");
     page->columns = g.settings;
     page->no_end_labels = true;
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has weights");
 }
-
-static const char *const columns[] = {"dataset",  "step",    "sampler",      "params", "beta",
-                                      "tau_plus", "fn_mass", "fn_loss_mass", NULL};
 
 const struct hn_figure hn_hc_mass = {
     .id = "hc-mass",
@@ -96,5 +92,6 @@ const struct hn_figure hn_hc_mass = {
         "At the last step, by sampler. Above: weights on same-label pairs grow with beta. Below: "
         "their share of the loss's negatives, which debiasing lowers.",
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), sections 6.1 and 6.2",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "beta", "tau_plus", "fn_mass",
+                          "fn_loss_mass"),
     .page = draw};

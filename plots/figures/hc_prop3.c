@@ -48,9 +48,6 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "the table of proposition 3 is empty");
 }
 
-static const char *const columns[] = {"dataset", "step",     "temperature", "beta",
-                                      "ratio",   "ratio_lo", NULL};
-
 const struct hn_figure hn_hc_prop3 = {
     .id = "hc-prop3",
     .title = "proposition 3: hard negatives by weight approach the worst case",
@@ -59,5 +56,5 @@ const struct hn_figure hn_hc_prop3 = {
         "share of its largest value; mean over anchors, with 95 % intervals.",
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), proposition 3",
     .table = "prop3",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "temperature", "beta", "ratio", "ratio_lo"),
     .page = draw};

@@ -60,14 +60,12 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     return hn_page_finish(page, "no file has a value");
 }
 
-static const char *const columns[] = {"created", "commit", "sampler", "value", NULL};
-
 const struct hn_figure hn_history = {
     .id = "history",
     .title = "A metric over past results",
     .caption = "Each mark is a results file, in the order of their times; each line a sampler, the "
                "mean over the cells that all files have.",
     .source = "hardneg compare --history",
-    .columns = columns,
+    .columns = HN_COLUMNS("created", "commit", "sampler", "value"),
     .page = draw,
 };

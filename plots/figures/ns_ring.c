@@ -50,12 +50,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     if (g.settings > 1)
         for (int i = 0; i < 2; i++)
             draw_measure(page, &g, &measure[i]);
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "the runs have one ring alone");
 }
-
-static const char *const columns[] = {"dataset",  "step",     "sampler", "params",
-                                      "fn_ratio", "cos_mean", NULL};
 
 const struct hn_figure hn_ns_ring = {
     .id = "ns-ring",
@@ -64,5 +60,5 @@ const struct hn_figure hn_ns_ring = {
         "Each mark stands at the middle of its ring; 100 is the item nearest to the anchor. By "
         "cosine of raw features or of embeddings, with 95 % intervals over batches.",
     .source = "Hafidi et al., negative sampling strategies, section 3.2",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .page = draw};

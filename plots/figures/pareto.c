@@ -111,13 +111,8 @@ static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, str
     }
     page->width = g.datasets == 1 ? 5.6 : 0;
     hn_page_left_out(page, &g);
-    hn_groups_free(ctx, &g);
     return hn_page_finish(page, "no run has labels");
 }
-
-static const char *const columns[] = {"dataset", "step",          "sampler",
-                                      "params",  "fn_ratio",      "hard_true_mean",
-                                      "cost_s",  "cost_g_over_t", NULL};
 
 const struct hn_figure hn_pareto = {
     .id = "pareto",
@@ -127,5 +122,6 @@ const struct hn_figure hn_pareto = {
         "per step (logarithmic). On the staircase are the settings that no other beats in "
         "both.",
     .source = "none",
-    .columns = columns,
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
+                          "cost_s", "cost_g_over_t"),
     .page = draw};

@@ -1,14 +1,8 @@
 // No paper: the loss that training went down.
 #include "plots/page/training_curves.h"
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    const struct hn_training_curves curves = {.column = "loss", .unit = "nat", .least = 1};
-    if (hn_draw_training(page, r, &curves))
-        return ctx->code;
-    return hn_page_finish(page, "no training has a loss");
-}
-
-static const char *const columns[] = {"run", "step", "loss", "learning_rate", "cost_t", NULL};
+static const struct hn_training_curves curves = {
+    .column = "loss", .unit = "nat", .least = 1, .nothing = "no training has a loss"};
 
 const struct hn_figure hn_train_loss = {
     .id = "train-loss",
@@ -18,5 +12,5 @@ const struct hn_figure hn_train_loss = {
                "of samplers say how training went, not which is better.",
     .source = "none",
     .table = "training",
-    .columns = columns,
-    .page = draw};
+    .columns = HN_COLUMNS("run", "step", "loss", "learning_rate", "cost_t"),
+    .training = &curves};

@@ -269,18 +269,20 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
     struct hn_groups g;
     struct sorted s;
     struct hn_choice choice = sweep->choice;
+    int measures = 0;
+    while (measures < HN_SWEEP_MEASURES && sweep->measure[measures])
+        measures++;
     choice.most_settings = HN_MOST_SETTINGS;
     if (hn_groups_make(ctx, r, choice, &g))
         return ctx->code;
     sort_out(&s, &g, sweep);
     for (int d = 0; d < g.datasets && s.drawn > 0; d++)
-        for (int m = 0; m < sweep->n; m++)
-            draw_measure(page, &s, d, &sweep->measure[m]);
+        for (int m = 0; m < measures; m++)
+            draw_measure(page, &s, d, sweep->measure[m]);
     if (s.drawn > 0 && sweep->paper)
         draw_published(page, sweep);
-    int across = sweep->n + (sweep->paper && g.datasets == 1);
+    int across = measures + (sweep->paper && g.datasets == 1);
     page->columns = across > 3 ? 2 : across;
-    hn_groups_free(ctx, &g);
     char reason[128];
     snprintf(reason, sizeof reason, "the runs have no two values of %s with all else the same",
              sweep->option);

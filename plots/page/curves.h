@@ -25,13 +25,13 @@ void hn_draw_over_steps(struct hn_page *page, const struct hn_groups *g,
 // A measure over a parameter: a curve per step where all else is the same, else a curve per
 // sampler and other options at the last step. Settings without a number for it stand beside as
 // rules, if they are of sampler `rule`.
+enum { HN_SWEEP_MEASURES = 3 };
 struct hn_option_curves {
     const char *option; // of the sampler's parameters, or "batch_size"
     const char *title;  // of its axis
     const char *rule;   // sampler whose mean at the last step is a rule; NULL = none
-    const struct hn_curve_value *measure;
-    int n;
-    bool log; // axis of the parameter
+    const struct hn_curve_value *measure[HN_SWEEP_MEASURES]; // NULL: no more
+    bool log;                                                // axis of the parameter
     struct hn_choice choice;
     const char *paper; // id of published values to show in a panel beside; NULL = none
     const char *paper_series, *paper_title;

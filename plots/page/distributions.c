@@ -163,6 +163,5 @@ enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results
         varied && hn_groups_values(&g, varied) < 2
             ? hn_fail(page->ctx, HN_NOT_APPLICABLE, "the runs have one value of %s alone", varied)
             : draw_groups(page, &g);
-    hn_groups_free(page->ctx, &g);
     return code ? code : hn_page_finish(page, "the histograms of the file are empty");
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 struct hn_page;
+struct hn_option_curves;
+struct hn_training_curves;
 
 struct hn_figure {
     const char *id; // "bs-fig4"
@@ -19,10 +21,16 @@ struct hn_figure {
     const char *or_table;
     const char *const *or_columns;
     bool needs_histogram;
-    // Fills a page (plots/page/page.h) and ends with hn_page_finish(): HN_NOT_APPLICABLE, with the
-    // reason, if the results hold nothing to draw.
+    // What is drawn, one of three: curves over an option (plots/page/curves.h), curves of trainings
+    // (plots/page/training_curves.h), or what a function fills a page with (plots/page/page.h). It
+    // ends with hn_page_finish(): HN_NOT_APPLICABLE, with the reason, if the results hold nothing
+    // to draw. What it allocates is given back with the page.
+    const struct hn_option_curves *sweep;
+    const struct hn_training_curves *training;
     enum hn_code (*page)(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page);
 };
+
+#define HN_COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 extern const struct hn_figure *const hn_figures[]; // NULL-terminated
 const struct hn_figure *hn_figure_find(const char *id);

@@ -10,22 +10,6 @@ void hn_page_begin(struct hn_context *ctx, struct hn_page *page) {
     page->spare_series.page = page;
 }
 
-void hn_page_free(struct hn_page *page) {
-    struct hn_context *ctx = page->ctx;
-    for (int p = 0; p < HN_PAGE_PANELS + 1; p++) {
-        struct hn_panel *panel = p < HN_PAGE_PANELS ? &page->panel[p] : &page->spare_panel;
-        for (int s = 0; s < panel->n_series; s++) {
-            hn_free(ctx, panel->series[s]->datum);
-            hn_free(ctx, panel->series[s]);
-        }
-        if (panel->x.tic)
-            hn_free(ctx, panel->x.tic);
-        if (panel->y.tic)
-            hn_free(ctx, panel->y.tic);
-    }
-    *page = (struct hn_page){.ctx = ctx};
-}
-
 void hn_page_note(struct hn_page *page, const char *fmt, ...) {
     va_list args;
     size_t used = strlen(page->note);
@@ -85,7 +69,6 @@ enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
             page->panel[p] = page->panel[kept];
             page->panel[kept++] = moved;
         }
-    // Those behind keep their allocations for hn_page_free().
     page->panels = kept;
     for (int p = 0; p < kept; p++)
         for (int s = 0; s < page->panel[p].n_series; s++) {

@@ -96,7 +96,6 @@ struct hn_page {
 };
 
 void hn_page_begin(struct hn_context *ctx, struct hn_page *page);
-void hn_page_free(struct hn_page *page);
 // Adds to what is left out, in a sentence.
 void hn_page_note(struct hn_page *page, const char *fmt, ...) HN_PRINTF(2, 3);
 // Adds data sets, temperatures and settings that the groups leave out.

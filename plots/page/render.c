@@ -2,7 +2,9 @@
 // made in a scratch folder inside the output folder and renamed, so that no half-drawn figure is
 // left.
 #include "core/files.h"
+#include "plots/page/curves.h"
 #include "plots/page/page_private.h"
+#include "plots/page/training_curves.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,18 +119,16 @@ static enum hn_code read_style(struct drawing *d, const char *path) {
     FILE *f = fopen(path, "r");
     if (!f)
         return hn_fail(d->ctx, HN_USAGE, "style %s cannot be read: %s", path, strerror(errno));
-    enum hn_code code = HN_OK;
     d->style = hn_alloc(d->ctx, STYLE_MAX + 1, 1);
-    if (!d->style)
-        code = d->ctx->code;
-    else {
-        size_t n = fread(d->style, 1, STYLE_MAX, f);
-        d->style[n] = '\0';
-        if (ferror(f) || n == STYLE_MAX || strlen(d->style) != n)
-            code = hn_fail(d->ctx, HN_USAGE, "style %s is no file of gnuplot commands", path);
-    }
+    size_t n = d->style ? fread(d->style, 1, STYLE_MAX, f) : 0;
+    bool bad = ferror(f) || n == STYLE_MAX;
     fclose(f);
-    return code;
+    if (!d->style)
+        return d->ctx->code;
+    d->style[n] = '\0';
+    return bad || strlen(d->style) != n
+               ? hn_fail(d->ctx, HN_USAGE, "style %s is no file of gnuplot commands", path)
+               : HN_OK;
 }
 
 static int text_width(void) {
@@ -186,11 +186,11 @@ static void write_data(const struct drawing *d, FILE *tsv) {
 }
 
 static enum hn_code build_page(struct drawing *d) {
-    d->page = hn_alloc(d->ctx, 1, sizeof *d->page);
-    if (!d->page)
-        return d->ctx->code;
     hn_page_begin(d->ctx, d->page);
-    enum hn_code code = d->figure->page(d->ctx, d->results, d->page);
+    const struct hn_figure *f = d->figure;
+    enum hn_code code = f->sweep      ? hn_draw_sweep(d->page, d->results, f->sweep)
+                        : f->training ? hn_draw_training(d->page, d->results, f->training)
+                                      : f->page(d->ctx, d->results, d->page);
     if (code == HN_OK)
         hn_page_size(d->page, &d->size);
     if (code == HN_OK && *d->page->note)
@@ -208,18 +208,14 @@ static enum hn_code write_file(struct drawing *d, const char *end, bool script) 
     if (!path)
         return d->ctx->code;
     FILE *f = fopen(path, "w");
-    enum hn_code code = HN_OK;
     if (!f)
-        code = hn_fail(d->ctx, HN_IO, "%s: cannot be written: %s", path, strerror(errno));
-    else {
-        (script ? write_script : write_data)(d, f);
-        bool bad = ferror(f) != 0;
-        if (fclose(f) != 0 || bad)
-            code = hn_fail(d->ctx, HN_IO, "%s/%s.%s: writing failed: is the disk full?", d->dir,
-                           d->figure->id, end);
-    }
-    hn_free(d->ctx, path);
-    return code;
+        return hn_fail(d->ctx, HN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    (script ? write_script : write_data)(d, f);
+    bool bad = ferror(f) != 0;
+    return fclose(f) != 0 || bad
+               ? hn_fail(d->ctx, HN_IO, "%s/%s.%s: writing failed: is the disk full?", d->dir,
+                         d->figure->id, end)
+               : HN_OK;
 }
 
 // Variables that change gnuplot's defaults.
@@ -302,36 +298,27 @@ static enum hn_code draw(const struct drawing *d) {
     int status = 0;
     char *errors = hn_format(d->ctx, "%s/stderr", d->scratch);
     char **environment = errors ? clean_environment(d->ctx) : NULL;
-    enum hn_code code = HN_OK;
     if (!environment)
-        code = d->ctx->code;
-    else {
-        int failed = run_gnuplot(d, environment, "stderr", &status);
-        read_complaint(errors, complaint, sizeof complaint);
-        if (failed)
-            code = hn_fail(
-                d->ctx, HN_GNUPLOT,
-                "gnuplot cannot be started (%s): install it (gnuplot-nox); the script %s.gp "
-                "and its data are in %s",
-                strerror(failed), id, d->dir);
-        else if (status != 0 || complaint[0])
-            code = hn_fail(d->ctx, HN_GNUPLOT, "gnuplot failed on %s/%s.gp: %s", d->dir, id,
-                           complaint[0] ? complaint : "it ended with an error");
-        (void)unlink(errors);
-    }
-    hn_free(d->ctx, errors);
-    hn_free(d->ctx, environment);
-    return code;
+        return d->ctx->code;
+    int failed = run_gnuplot(d, environment, "stderr", &status);
+    read_complaint(errors, complaint, sizeof complaint);
+    (void)unlink(errors);
+    if (failed)
+        return hn_fail(d->ctx, HN_GNUPLOT,
+                       "gnuplot cannot be started (%s): install it (gnuplot-nox); the script "
+                       "%s.gp and its data are in %s",
+                       strerror(failed), id, d->dir);
+    if (status != 0 || complaint[0])
+        return hn_fail(d->ctx, HN_GNUPLOT, "gnuplot failed on %s/%s.gp: %s", d->dir, id,
+                       complaint[0] ? complaint : "it ended with an error");
+    return HN_OK;
 }
 
 // Renames <id>.<end> from the scratch folder to its place; false if there is none or it fails.
 static bool publish(const struct drawing *d, const char *end) {
     char *from = join(d->ctx, d->scratch, d->figure->id, end);
     char *to = from ? join(d->ctx, d->dir, d->figure->id, end) : NULL;
-    bool good = to && rename(from, to) == 0;
-    hn_free(d->ctx, from);
-    hn_free(d->ctx, to);
-    return good;
+    return to && rename(from, to) == 0;
 }
 
 static enum hn_code draw_in_scratch(struct drawing *d) {
@@ -358,6 +345,21 @@ static void remove_scratch(const struct drawing *d) {
     (void)rmdir(d->scratch);
 }
 
+static enum hn_code draw_figure(struct drawing *d, const char *style) {
+    if ((style && read_style(d, style)) || build_page(d))
+        return d->ctx->code;
+    char *name = hn_format(d->ctx, "%s/.drawing", d->dir);
+    if (!name)
+        return d->ctx->code;
+    hn_temporary_sweep_for(name);
+    d->scratch = hn_temporary_folder(d->ctx, name);
+    if (!d->scratch)
+        return d->ctx->code;
+    enum hn_code code = draw_in_scratch(d);
+    remove_scratch(d);
+    return code;
+}
+
 enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figure,
                             const struct hn_results *r, const char *dir, const char *term,
                             const char *style) {
@@ -365,26 +367,12 @@ enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figu
     if (!known_term(term))
         return hn_fail(ctx, HN_USAGE, "figures come as svg, pdf, png or dumb, not as %s", term);
     enum hn_code code = check_columns(&d);
-    if (code == HN_OK && style)
-        code = read_style(&d, style);
-    if (code == HN_OK)
-        code = build_page(&d);
-    char *name = code == HN_OK ? hn_format(ctx, "%s/.drawing", dir) : NULL;
-    if (name) {
-        hn_temporary_sweep_for(name);
-        d.scratch = hn_temporary_folder(ctx, name);
-    }
-    if (code == HN_OK && !d.scratch)
-        code = ctx->code;
-    if (code == HN_OK) {
-        code = draw_in_scratch(&d);
-        remove_scratch(&d);
-    }
-    if (d.page)
-        hn_page_free(d.page);
+    d.page = code ? NULL : hn_alloc(ctx, 1, sizeof *d.page);
+    if (!d.page)
+        return code ? code : ctx->code;
+    void *outer = hn_own(ctx, d.page);
+    code = draw_figure(&d, style);
+    hn_own(ctx, outer);
     hn_free(ctx, d.page);
-    hn_free(ctx, name);
-    hn_free(ctx, d.style);
-    hn_free(ctx, d.scratch);
     return code;
 }

@@ -108,6 +108,5 @@ enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
     }
     if (problems > HN_MOST_PANELS)
         hn_page_note(page, "The first %d tasks are drawn.", HN_MOST_PANELS);
-    hn_trained_free(page->ctx, &t);
-    return HN_OK;
+    return hn_page_finish(page, curves->nothing);
 }

@@ -11,12 +11,13 @@ struct hn_training_curves {
     bool (*keep)(const struct hn_table *runs, int64_t row); // of a setting's first run; NULL: all
     int least, least_steps;                                 // settings, steps that a panel needs
     bool untrained;                                         // the level of step 0 as a rule
+    const char *nothing;                                    // said where there is nothing to draw
     const char *beside; // a second column, as dotted lines of the same colours; NULL: none
 };
 
 // "kNN accuracy of z (%)"; unit may be NULL.
 void hn_training_axis(const char *column, const char *unit, char *title, size_t size);
-// Adds the panels; HN_NOT_APPLICABLE where the file has no training.
+// Fills and finishes a page; HN_NOT_APPLICABLE where the file has no training.
 HN_MUST_USE enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,
                                           const struct hn_training_curves *curves);
 
