@@ -190,7 +190,11 @@ static enum hn_code find_cells(struct hn_context *ctx, struct hn_table *t, int64
 
 static enum hn_code put_text(struct hn_context *ctx, char **cell, const char *text) {
     char *copy = (char *)no_text;
-    if (text[0] != '\0' && !(copy = hn_strdup(ctx, text)))
+    void *outer = hn_own(ctx, NULL); // texts belong to the table, as its cells do
+    if (text[0] != '\0')
+        copy = hn_strdup(ctx, text);
+    hn_own(ctx, outer);
+    if (!copy)
         return ctx->code;
     free_text(ctx, *cell);
     *cell = copy;

@@ -235,13 +235,6 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
     return code;
 }
 
-static void close_state(struct hn_context *ctx, void *self) {
-    struct state *s = self;
-    hn_free(ctx, s->visits);
-    hn_free(ctx, s->start);
-    hn_free(ctx, s->item);
-}
-
 const struct hn_metric_type hn_metric_coverage = {
     .name = "coverage",
     .family = "coverage",
@@ -255,5 +248,4 @@ const struct hn_metric_type hn_metric_coverage = {
     .batch = batch,
     .visit = visit,
     .finish = finish,
-    .close = close_state,
 };

@@ -166,11 +166,6 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
     return HN_OK;
 }
 
-static void close_state(struct hn_context *ctx, void *self) {
-    struct state *s = self;
-    hn_free(ctx, s->sum);
-}
-
 const struct hn_metric_type hn_metric_gap = {
     .name = "gap",
     .family = "gap",
@@ -184,5 +179,4 @@ const struct hn_metric_type hn_metric_gap = {
     .open = open_state,
     .batch = batch,
     .finish = finish,
-    .close = close_state,
 };

@@ -169,13 +169,6 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
     return HN_OK;
 }
 
-static void close_state(struct hn_context *ctx, void *self) {
-    struct state *s = self;
-    hn_free(ctx, s->count);
-    hn_free(ctx, s->pending);
-    hn_free(ctx, s->total);
-}
-
 const struct hn_metric_type hn_metric_hardness = {
     .name = "hardness",
     .family = "hardness",
@@ -189,5 +182,4 @@ const struct hn_metric_type hn_metric_hardness = {
     .open = open_state,
     .batch = batch,
     .finish = finish,
-    .close = close_state,
 };

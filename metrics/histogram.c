@@ -78,11 +78,6 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
     return HN_OK;
 }
 
-static void close_state(struct hn_context *ctx, void *self) {
-    struct state *s = self;
-    hn_free(ctx, s->count);
-}
-
 const struct hn_metric_type hn_metric_histogram = {
     .name = "histogram",
     .family = "histogram",
@@ -92,5 +87,4 @@ const struct hn_metric_type hn_metric_histogram = {
     .open = open_state,
     .batch = batch,
     .finish = finish,
-    .close = close_state,
 };

@@ -112,24 +112,6 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measu
     return all ? HN_OK : ctx->code;
 }
 
-static void free_workspace(struct hn_context *ctx, struct workspace *w) {
-    hn_free(ctx, w->row[0]);
-    hn_free(ctx, w->row[1]);
-    hn_free(ctx, w->cosine);
-    hn_free(ctx, w->score);
-    hn_free(ctx, w->score_t);
-    hn_free(ctx, w->same[0]);
-    hn_free(ctx, w->same[1]);
-    hn_free(ctx, w->id);
-    hn_free(ctx, w->times);
-    hn_free(ctx, w->label);
-    hn_free(ctx, w->place);
-    hn_free(ctx, w->negative);
-    hn_free(ctx, w->negative_label);
-    hn_free(ctx, w->start);
-    hn_free(ctx, w->positive);
-}
-
 static enum hn_code open_slot(struct hn_context *ctx, struct hn_measure *m,
                               const struct hn_metric_type *type, struct slot *slot) {
     slot->type = type;
@@ -174,7 +156,9 @@ enum hn_code hn_measure_begin(struct hn_context *ctx, const struct hn_measure_sp
     m->same[1] = views && m->env.loss == HN_LOSS_NTXENT;
     // No more threads than batches: each has a workspace.
     m->env.threads = (int)hn_max(1, hn_min(spec->env.threads, spec->env.batches));
+    void *outer = hn_own(ctx, m);
     code = open_all(ctx, spec, m);
+    hn_own(ctx, outer);
     if (code)
         hn_measure_close(ctx, m);
     else
@@ -471,22 +455,7 @@ enum hn_code hn_measure_finish(struct hn_context *ctx, struct hn_measure *m, dou
     return code;
 }
 
-void hn_measure_close(struct hn_context *ctx, struct hn_measure *m) {
-    if (!m)
-        return;
-    for (int i = 0; i < m->n_slots; i++) {
-        struct slot *slot = &m->slot[i];
-        if (slot->state && slot->type->close)
-            slot->type->close(ctx, slot->state);
-        hn_free(ctx, slot->state);
-        hn_free(ctx, slot->record);
-    }
-    for (int t = 0; m->work && t < m->env.threads; t++)
-        free_workspace(ctx, &m->work[t]);
-    hn_free(ctx, m->work);
-    hn_free(ctx, m->slot);
-    hn_free(ctx, m);
-}
+void hn_measure_close(struct hn_context *ctx, struct hn_measure *m) { hn_free(ctx, m); }
 
 void hn_cell_arrays_free(struct hn_context *ctx, struct hn_cell_arrays *arrays) {
     hn_free(ctx, arrays->histogram);

@@ -99,7 +99,8 @@ struct hn_metric_type {
     int record_size; // doubles per batch
     size_t state_size;
 
-    // Optional. Allocates per-thread scratch (env->threads of it) in the zeroed state.
+    // Optional. Allocates per-thread scratch (env->threads of it) in the zeroed state, which is
+    // given back with it.
     enum hn_code (*open)(struct hn_context *ctx, void *state, const struct hn_metric_env *env);
     // Required. Maps a batch to record[record_size] (zeroed before). Called in parallel: may write
     // only the record and scratch of `thread`, and there only what does not depend on the order
@@ -114,8 +115,6 @@ struct hn_metric_type {
     enum hn_code (*finish)(struct hn_context *ctx, void *state, const struct hn_metric_env *env,
                            const double *record, int64_t batches, double *value,
                            struct hn_cell_arrays *arrays);
-    // Optional. Frees what the state owns; also after a failed open.
-    void (*close)(struct hn_context *ctx, void *state);
 };
 
 extern const struct hn_metric_type *const hn_metrics[]; // NULL-terminated

@@ -6,21 +6,21 @@
 #include <string.h>
 
 // The lists: job files, `hardneg list` and the tests read them. A new entry is a line here.
-#define METRICS(X)                                                                             \
-    X(fn_ratio)                                                                                \
-    X(histogram)                                                                               \
-    X(hardness)                                                                                \
-    X(coverage)                                                                                \
-    X(gap)                                                                                     \
+#define METRICS(X)                                                                                 \
+    X(fn_ratio)                                                                                    \
+    X(histogram)                                                                                   \
+    X(hardness)                                                                                    \
+    X(coverage)                                                                                    \
+    X(gap)                                                                                         \
     X(loss)
 
-#define SNAPSHOT_METRICS(X)                                                                    \
-    X(alignment)                                                                               \
-    X(uniformity)                                                                              \
-    X(overlap_view)                                                                            \
-    X(overlap_label)                                                                           \
-    X(global_loss)                                                                             \
-    X(knn_acc)                                                                                 \
+#define SNAPSHOT_METRICS(X)                                                                        \
+    X(alignment)                                                                                   \
+    X(uniformity)                                                                                  \
+    X(overlap_view)                                                                                \
+    X(overlap_label)                                                                               \
+    X(global_loss)                                                                                 \
+    X(knn_acc)                                                                                     \
     X(probe_acc)
 
 #define DECLARE(name) extern const struct hn_metric_type hn_metric_##name;

@@ -65,7 +65,7 @@ static inline enum hn_code studied_run(struct hn_context *ctx, const char *name,
     if (!code)
         code = hn_study_table(ctx, type, table);
     if (!code)
-        code = type->run(ctx, params, env, table);
+        code = hn_study_run(ctx, type, params, env, table);
     hn_options_free(ctx, type->options, params);
     hn_free(ctx, params);
     return code;

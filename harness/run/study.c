@@ -35,9 +35,13 @@ static enum hn_code load(struct hn_context *ctx, void *self, int64_t number,
             continue;
         for (int64_t j = 0; j < s->plan->n_steps; j++)
             before += is_earlier(s, j) && step[j].step_index < step[i].step_index;
-        if (before == number)
-            return hn_cache_items(ctx, s->plan, s->cell->data, step[i].step_index, 1, s->cache,
-                                  items);
+        if (before != number)
+            continue;
+        void *outer = hn_own(ctx, NULL); // the cache outlives the study
+        enum hn_code code =
+            hn_cache_items(ctx, s->plan, s->cell->data, step[i].step_index, 1, s->cache, items);
+        hn_own(ctx, outer);
+        return code;
     }
     return hn_fail(ctx, HN_INTERNAL, "a study asks for a step that is not there");
 }
@@ -130,7 +134,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
                                      .series = &series};
     struct hn_table *table = &out->table[1];
     if (check_needs(ctx, plan, cell) || set_note(ctx, study, items->n, &out->table[0]) ||
-        study->type->run(ctx, study->params, &study_env, table))
+        hn_study_run(ctx, study->type, study->params, &study_env, table))
         return ctx->code;
     for (int64_t r = 0; r < table->rows; r++)
         if (hn_table_set_text(ctx, table, r, "dataset", plan->data[cell->data].name) ||

@@ -222,15 +222,7 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     w.partial = hn_alloc(ctx, STRIPES * w.chunk, sizeof *w.partial);
     w.loss = hn_alloc(ctx, w.count, sizeof *w.loss);
     bool taken = w.order && w.first && w.score && w.positive && w.table && w.partial && w.loss;
-    enum hn_code code = taken ? measure(ctx, &w, table) : HN_MEMORY;
-    hn_free(ctx, w.order);
-    hn_free(ctx, w.first);
-    hn_free(ctx, w.score);
-    hn_free(ctx, w.positive);
-    hn_free(ctx, w.table);
-    hn_free(ctx, w.partial);
-    hn_free(ctx, w.loss);
-    return code;
+    return taken ? measure(ctx, &w, table) : HN_MEMORY;
 }
 
 static const struct hn_option options[] = {

@@ -60,34 +60,22 @@ static enum hn_code take_memory(struct hn_context *ctx, struct work *w) {
     return taken ? HN_OK : HN_MEMORY;
 }
 
-static void free_work(struct hn_context *ctx, struct work *w) {
-    for (int o = 0; o < ORDERS; o++) {
-        hn_free(ctx, w->cell[o]);
-        hn_free(ctx, w->block[o]);
-    }
-    hn_free(ctx, w->order);
-    hn_free(ctx, w->sum);
-    hn_free(ctx, w->top);
-    hn_free(ctx, w->inside);
-}
-
 // The smallest bin edge that no more than a share 1 - quantile of all entries reach.
 static enum hn_code find_threshold(struct hn_context *ctx, struct work *w) {
     struct hn_sweep sweep = {.x = w->x, .y = w->y};
     struct hn_sweep_histogram h = {.bins = BINS, .skip_self = true, .exact = true};
     hn_sweep_add(&sweep, &hn_histogram_sink, &h, HN_SIDE_ROWS);
-    enum hn_code code = hn_sweep_run(ctx, &sweep);
-    if (code == HN_OK) {
-        const uint64_t *count = h.count + (int64_t)HN_REL_UNKNOWN * BINS;
-        double wanted = (1 - w->params->quantile) * (double)w->n * (double)(w->n - 1);
-        uint64_t reached = 0;
-        int64_t bin = BINS;
-        while (bin > 0 && (double)(reached + count[bin - 1]) <= wanted)
-            reached += count[--bin];
-        w->threshold = (float)(-1 + 2 * (double)bin / BINS);
-    }
+    if (hn_sweep_run(ctx, &sweep))
+        return ctx->code;
+    const uint64_t *count = h.count + (int64_t)HN_REL_UNKNOWN * BINS;
+    double wanted = (1 - w->params->quantile) * (double)w->n * (double)(w->n - 1);
+    uint64_t reached = 0;
+    int64_t bin = BINS;
+    while (bin > 0 && (double)(reached + count[bin - 1]) <= wanted)
+        reached += count[--bin];
+    w->threshold = (float)(-1 + 2 * (double)bin / BINS);
     hn_sweep_histogram_free(ctx, &h);
-    return code;
+    return HN_OK;
 }
 
 static void place_items(struct work *w, int o) {
@@ -106,28 +94,23 @@ static enum hn_code order_gcbs(struct hn_context *ctx, struct work *w) {
     void *params = hn_zalloc(ctx, 1, type->params_size);
     if (!params)
         return ctx->code;
-    enum hn_code code = hn_options_init(ctx, type->options, params);
-    if (code == HN_OK) {
-        hn_real_text(w->params->quantile, text, sizeof text);
-        code = hn_options_set(ctx, type->options, params, "quantile", text);
-        if (code == HN_OK)
-            code = hn_sampler_open(ctx, type, params, w->n, w->batch_size,
-                                   (uint64_t)w->env->seed[0], &sampler);
-        if (code == HN_OK)
-            code = hn_sampler_build(ctx, &sampler, w->env->items, w->env->items->step);
-        if (code == HN_OK)
-            code = hn_sampler_epoch(ctx, &sampler, w->env->items, 0, &batches);
-        // A partition: every batch but the last is full, so that the ids lie end to end.
-        for (int64_t b = 0; code == HN_OK && b < batches; b++) {
-            int32_t size, *ids = w->order + b * w->batch_size;
-            struct hn_batches out = {b, 1, w->batch_size, &size, ids, 0, NULL, NULL};
-            code = hn_sampler_next(ctx, &sampler, &out);
-        }
-        hn_sampler_close(ctx, &sampler);
-        hn_options_free(ctx, type->options, params);
+    hn_real_text(w->params->quantile, text, sizeof text);
+    if (hn_options_init(ctx, type->options, params) ||
+        hn_options_set(ctx, type->options, params, "quantile", text) ||
+        hn_sampler_open(ctx, type, params, w->n, w->batch_size, (uint64_t)w->env->seed[0],
+                        &sampler) ||
+        hn_sampler_build(ctx, &sampler, w->env->items, w->env->items->step) ||
+        hn_sampler_epoch(ctx, &sampler, w->env->items, 0, &batches))
+        return ctx->code;
+    // A partition: every batch but the last is full, so that the ids lie end to end.
+    for (int64_t b = 0; b < batches; b++) {
+        int32_t size, *ids = w->order + b * w->batch_size;
+        struct hn_batches out = {b, 1, w->batch_size, &size, ids, 0, NULL, NULL};
+        if (hn_sampler_next(ctx, &sampler, &out))
+            return ctx->code;
     }
-    hn_free(ctx, params);
-    return code;
+    hn_sampler_close(ctx, &sampler); // before the large sweep
+    return HN_OK;
 }
 
 static enum hn_code order_all(struct hn_context *ctx, struct work *w) {
@@ -227,8 +210,6 @@ static enum hn_code add_orders(struct hn_context *ctx, const struct work *w,
     enum hn_code code = sum && top ? HN_OK : HN_MEMORY;
     for (int o = 0; code == HN_OK && o < ORDERS; o++)
         code = add_rows(ctx, w, o, sum, top, table);
-    hn_free(ctx, sum);
-    hn_free(ctx, top);
     return code;
 }
 
@@ -245,17 +226,10 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
                      .batch_size = (int32_t)env->batch_size[0]};
     struct hn_sweep sweep = {.x = w.x, .y = w.y};
     hn_sweep_add(&sweep, &shrink_sink, &w, HN_SIDE_ROWS);
-    enum hn_code code = take_memory(ctx, &w);
-    if (code == HN_OK)
-        code = find_threshold(ctx, &w);
-    if (code == HN_OK)
-        code = order_all(ctx, &w);
-    if (code == HN_OK)
-        code = hn_sweep_run(ctx, &sweep);
-    if (code == HN_OK)
-        code = add_orders(ctx, &w, table);
-    free_work(ctx, &w);
-    return code;
+    if (take_memory(ctx, &w) || find_threshold(ctx, &w) || order_all(ctx, &w) ||
+        hn_sweep_run(ctx, &sweep))
+        return ctx->code;
+    return add_orders(ctx, &w, table);
 }
 
 static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {

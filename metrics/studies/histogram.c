@@ -33,9 +33,7 @@ static enum hn_code add_positives(struct hn_context *ctx, const struct hn_items 
         double s = hn_dot_exact(hn_row(&items->x1, i), hn_row(&items->x2, i), items->d);
         count[hn_cosine_bin((float)s, bins)]++;
     }
-    enum hn_code code = add_rows(ctx, "positive", count, bins, table);
-    hn_free(ctx, count);
-    return code;
+    return add_rows(ctx, "positive", count, bins, table);
 }
 
 static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_study_env *env,
@@ -59,7 +57,6 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
                                                    [HN_REL_UNKNOWN] = "unlabelled"};
     for (int r = 0; code == HN_OK && r < HN_REL_COUNT; r++)
         code = add_rows(ctx, kind[r], histogram.count + r * bins, bins, table);
-    hn_sweep_histogram_free(ctx, &histogram);
     return code;
 }
 

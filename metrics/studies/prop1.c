@@ -107,15 +107,6 @@ struct work {
     double *exact, *binomial, *claimed; // [n] by S, NaN = not computed yet
 };
 
-static void free_work(struct hn_context *ctx, struct work *w) {
-    hn_free(ctx, w->grid);
-    hn_free(ctx, w->worst);
-    hn_free(ctx, w->count);
-    hn_free(ctx, w->exact);
-    hn_free(ctx, w->binomial);
-    hn_free(ctx, w->claimed);
-}
-
 static enum hn_code take_memory(struct hn_context *ctx, struct work *w) {
     int64_t n = w->items->n, cells;
     if (!hn_mul(n, w->thresholds, &cells))
@@ -274,19 +265,13 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
                      .points = (int)params->points,
                      .graphs = (int)params->graphs,
                      .thresholds = (int)(params->points + params->graphs)};
-    enum hn_code code = take_memory(ctx, &w);
-    for (int t = 0; code == HN_OK && t < w.points; t++)
+    if (take_memory(ctx, &w))
+        return ctx->code;
+    for (int t = 0; t < w.points; t++)
         w.grid[t] = (2.0 * t - (w.points - 1)) / (w.points - 1);
-    if (code == HN_OK)
-        code = build_all(ctx, &w, env->seed[0]);
-    if (code == HN_OK)
-        code = count_above(ctx, &w);
-    if (code == HN_OK)
-        code = by_similarity(ctx, &w, table);
-    if (code == HN_OK)
-        code = by_rank(ctx, &w, table);
-    free_work(ctx, &w);
-    return code;
+    if (build_all(ctx, &w, env->seed[0]) || count_above(ctx, &w) || by_similarity(ctx, &w, table))
+        return ctx->code;
+    return by_rank(ctx, &w, table);
 }
 
 static const struct hn_option options[] = {

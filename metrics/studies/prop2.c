@@ -63,15 +63,16 @@ static enum hn_code build(struct hn_context *ctx, struct work *w) {
         return ctx->code;
     int64_t edges = hn_graph_edges(&directed);
     int32_t *from = hn_alloc(ctx, edges, sizeof *from);
-    enum hn_code code = from ? HN_OK : HN_MEMORY;
-    for (int64_t v = 0; code == HN_OK && v < w->n; v++)
+    if (!from)
+        return ctx->code;
+    for (int64_t v = 0; v < w->n; v++)
         for (int64_t e = directed.start[v]; e < directed.start[v + 1]; e++)
             from[e] = (int32_t)v;
-    if (code == HN_OK)
-        code = hn_graph_symmetric(ctx, w->n, edges, from, directed.target, &w->graph);
+    if (hn_graph_symmetric(ctx, w->n, edges, from, directed.target, &w->graph))
+        return ctx->code;
     hn_free(ctx, from);
     hn_graph_free(ctx, &directed);
-    return code;
+    return HN_OK;
 }
 
 // One turn of h = alpha f + (1 - alpha) (h + mean of h over the neighbours) / 2; the change. Every
@@ -277,16 +278,16 @@ static enum hn_code judge_around(struct hn_context *ctx, struct work *w, int32_t
 static enum hn_code judge_sweeps(struct hn_context *ctx, struct work *w, struct hn_table *table) {
     int32_t *start = hn_alloc(ctx, w->n, sizeof *start);
     struct hn_stream stream;
-    enum hn_code code = start ? HN_OK : HN_MEMORY;
-    for (int32_t v = 0; start && v < (int32_t)w->n; v++)
+    if (!start)
+        return ctx->code;
+    for (int32_t v = 0; v < (int32_t)w->n; v++)
         start[v] = v;
     hn_stream_open(&stream, (uint64_t)w->env->seed[0], "prop2.sweep", w->env->items->step, 0, 0);
-    if (start)
-        hn_stream_shuffle(&stream, start, w->n);
-    for (int64_t i = 0; code == HN_OK && i < hn_min(w->params->sweeps, w->n); i++)
-        code = judge_around(ctx, w, start[i], table);
-    hn_free(ctx, start);
-    return code;
+    hn_stream_shuffle(&stream, start, w->n);
+    for (int64_t i = 0; i < hn_min(w->params->sweeps, w->n); i++)
+        if (judge_around(ctx, w, start[i], table))
+            return ctx->code;
+    return HN_OK;
 }
 
 static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_study_env *env,
@@ -298,20 +299,10 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     w.rank = hn_alloc(ctx, n, sizeof *w.rank);
     w.order = hn_alloc(ctx, n, sizeof *w.order);
     w.inside = hn_alloc(ctx, n, sizeof *w.inside);
-    enum hn_code code = HN_MEMORY;
-    if (w.now && w.next && w.rank && w.order && w.inside)
-        code = build(ctx, &w);
-    if (code == HN_OK)
-        code = judge_classes(ctx, &w, table);
-    if (code == HN_OK)
-        code = judge_sweeps(ctx, &w, table);
-    hn_graph_free(ctx, &w.graph);
-    hn_free(ctx, w.now);
-    hn_free(ctx, w.next);
-    hn_free(ctx, w.rank);
-    hn_free(ctx, w.order);
-    hn_free(ctx, w.inside);
-    return code;
+    if (!w.now || !w.next || !w.rank || !w.order || !w.inside || build(ctx, &w) ||
+        judge_classes(ctx, &w, table))
+        return ctx->code;
+    return judge_sweeps(ctx, &w, table);
 }
 
 static const struct hn_option options[] = {

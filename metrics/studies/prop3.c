@@ -164,22 +164,14 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     hn_stream_open(&stream, (uint64_t)env->seed[0], "prop3.anchors", env->items->step, 0, 0);
     hn_stream_shuffle(&stream, w.anchor, found);
     w.anchors = params->anchors ? hn_min(found, params->anchors) : found;
-    enum hn_code code = HN_OK;
     if (!hn_mul(w.anchors, BETAS * VALUES, &room))
-        code = hn_fail(ctx, HN_MEMORY, "prop3: too many anchors");
-    else if (found == 0)
-        code = hn_fail(ctx, HN_NOT_APPLICABLE, "prop3 needs labels of two classes at least");
-    else {
-        w.cosine = hn_alloc(ctx, ctx->threads * n, sizeof *w.cosine);
-        w.value = hn_alloc(ctx, room, sizeof *w.value);
-        w.max = hn_alloc(ctx, w.anchors, sizeof *w.max);
-        code = w.cosine && w.value && w.max ? measure(ctx, &w, table) : HN_MEMORY;
-    }
-    hn_free(ctx, w.anchor);
-    hn_free(ctx, w.cosine);
-    hn_free(ctx, w.value);
-    hn_free(ctx, w.max);
-    return code;
+        return hn_fail(ctx, HN_MEMORY, "prop3: too many anchors");
+    if (found == 0)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "prop3 needs labels of two classes at least");
+    w.cosine = hn_alloc(ctx, ctx->threads * n, sizeof *w.cosine);
+    w.value = hn_alloc(ctx, room, sizeof *w.value);
+    w.max = hn_alloc(ctx, w.anchors, sizeof *w.max);
+    return w.cosine && w.value && w.max ? measure(ctx, &w, table) : HN_MEMORY;
 }
 
 static const char *const all[] = {"all", NULL};

@@ -136,14 +136,9 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     struct work w = {.params = p, .env = env, .m = graph.m, .k = graph.k};
     w.same = hn_alloc(ctx, n, sizeof *w.same);
     w.pairs = hn_alloc(ctx, n, sizeof *w.pairs);
-    enum hn_code code = w.same && w.pairs ? find_chance(ctx, &w) : HN_MEMORY;
-    if (code == HN_OK)
-        code = judge(ctx, &w, false, table);
-    if (code == HN_OK)
-        code = judge(ctx, &w, true, table);
-    hn_free(ctx, w.same);
-    hn_free(ctx, w.pairs);
-    return code;
+    if (!w.same || !w.pairs || find_chance(ctx, &w) || judge(ctx, &w, false, table))
+        return ctx->code;
+    return judge(ctx, &w, true, table);
 }
 
 static enum hn_code check(struct hn_context *ctx, const void *p, int64_t n) {

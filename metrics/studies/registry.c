@@ -3,14 +3,14 @@
 #include <string.h>
 
 // The list: job files, `hardneg list` and the tests read it. A new study is a line here.
-#define STUDIES(X)                                                                             \
-    X(random_assignments)                                                                      \
-    X(prop1)                                                                                   \
-    X(prop2)                                                                                   \
-    X(prop3)                                                                                   \
-    X(staleness)                                                                               \
-    X(purity)                                                                                  \
-    X(heatmap)                                                                                 \
+#define STUDIES(X)                                                                                 \
+    X(random_assignments)                                                                          \
+    X(prop1)                                                                                       \
+    X(prop2)                                                                                       \
+    X(prop3)                                                                                       \
+    X(staleness)                                                                                   \
+    X(purity)                                                                                      \
+    X(heatmap)                                                                                     \
     X(global_histogram)
 
 #define DECLARE(name) extern const struct hn_study_type hn_study_##name;

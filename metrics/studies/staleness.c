@@ -179,18 +179,10 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
         w.metric[m] = hn_metric_find(metric_names[m]);
     w.sampler_params = hn_zalloc(ctx, 1, w.type->params_size);
     w.value = hn_alloc(ctx, hn_measure_columns(w.metric, METRICS), sizeof *w.value);
-    enum hn_code code = w.sampler_params && w.value
-                            ? hn_options_init(ctx, w.type->options, w.sampler_params)
-                            : HN_MEMORY;
-    if (code == HN_OK) {
-        code = set_options(ctx, &w);
-        if (code == HN_OK)
-            code = judge_all(ctx, &w, table);
-        hn_options_free(ctx, w.type->options, w.sampler_params);
-    }
-    hn_free(ctx, w.sampler_params);
-    hn_free(ctx, w.value);
-    return code;
+    if (!w.sampler_params || !w.value || hn_options_init(ctx, w.type->options, w.sampler_params) ||
+        set_options(ctx, &w))
+        return ctx->code;
+    return judge_all(ctx, &w, table);
 }
 
 static const struct hn_option options[] = {

@@ -7,20 +7,29 @@
 static const struct hn_column common[] = {
     {"study_row", HN_COLUMN_INT, "1", "row of /tables/studies", HN_NEITHER, HN_ROLE_IDENTITY},
     {"dataset", HN_COLUMN_TEXT, "", "snapshot file", HN_NEITHER, HN_ROLE_IDENTITY},
-    {"step", HN_COLUMN_INT, "optimizer_step", "training step of the embeddings", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"step", HN_COLUMN_INT, "optimizer_step", "training step of the embeddings", HN_NEITHER,
+     HN_ROLE_IDENTITY},
 };
 
 enum hn_code hn_study_table(struct hn_context *ctx, const struct hn_study_type *type,
                             struct hn_table *out) {
-    if (hn_table_init(ctx, out, type->name))
+    if (hn_table_init(ctx, out, type->name) ||
+        hn_table_add_columns(ctx, out, common, sizeof common / sizeof common[0]))
         return ctx->code;
-    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-        if (hn_table_add_column(ctx, out, &common[i]))
-            return ctx->code;
-    for (int i = 0; i < type->n_columns; i++)
-        if (hn_table_add_column(ctx, out, &type->columns[i]))
-            return ctx->code;
-    return HN_OK;
+    return hn_table_add_columns(ctx, out, type->columns, type->n_columns);
+}
+
+enum hn_code hn_study_run(struct hn_context *ctx, const struct hn_study_type *type,
+                          const void *params, const struct hn_study_env *env,
+                          struct hn_table *table) {
+    void *memory = hn_alloc(ctx, 0, 1);
+    if (!memory)
+        return ctx->code;
+    void *outer = hn_own(ctx, memory);
+    enum hn_code code = type->run(ctx, params, env, table);
+    hn_own(ctx, outer);
+    hn_free(ctx, memory);
+    return code;
 }
 
 static enum hn_code set(struct hn_context *ctx, struct hn_table *table, int64_t row,

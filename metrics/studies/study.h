@@ -48,7 +48,7 @@ struct hn_study_type {
     // Optional. Planning: HN_USAGE for parameters that do not fit, notes for those taken otherwise.
     enum hn_code (*check)(struct hn_context *ctx, const void *params, int64_t n);
     // Required. Appends rows to `table`, which has the columns. Bit-identical for any number of
-    // threads.
+    // threads. What it allocates is given back behind it.
     enum hn_code (*run)(struct hn_context *ctx, const void *params, const struct hn_study_env *env,
                         struct hn_table *table);
 };
@@ -59,6 +59,11 @@ const struct hn_study_type *hn_study_find(const char *name);
 // The table of a study, without rows: study_row, dataset, step, then its own columns.
 HN_MUST_USE enum hn_code hn_study_table(struct hn_context *ctx, const struct hn_study_type *type,
                                         struct hn_table *out);
+
+// type->run().
+HN_MUST_USE enum hn_code hn_study_run(struct hn_context *ctx, const struct hn_study_type *type,
+                                      const void *params, const struct hn_study_env *env,
+                                      struct hn_table *table);
 
 // For studies. A row of numbers: value[n] into the columns named, INT ones rounded. Columns that
 // are not named keep NaN, 0 or "".

@@ -315,7 +315,9 @@ static void last_bits_do_not_break_bounds(void) {
                                 .batches = 1};
     void *state = hn_zalloc(&ctx, 1, gap->state_size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
+    hn_own(&ctx, state);
     HN_CHECK(&ctx, gap->open(&ctx, state, &env));
+    hn_own(&ctx, NULL);
     for (int sign = -1; sign <= 1; sign += 2) {
         float score[N * N];
         for (int k = 0; k < N * N; k++)
@@ -330,7 +332,6 @@ static void last_bits_do_not_break_bounds(void) {
             CU_ASSERT(value[place_in_gap("bound_37")] >= g);
         }
     }
-    gap->close(&ctx, state);
     hn_free(&ctx, state);
     hn_global_free(&ctx, &global);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
