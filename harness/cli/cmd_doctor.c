@@ -65,18 +65,17 @@ static enum hn_code judge_noise(struct hn_context *ctx, const struct hn_alternat
     return code;
 }
 
-// A against A: this program on a synthetic file, run again and again.
+// A against A: this program on a synthetic file in the folder, run again and again.
 static enum hn_code measure_noise(struct hn_context *ctx, const struct doctor_params *p,
-                                  double *noise) {
+                                  const char *folder, double *noise) {
     char program[4096] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
         return hn_fail(ctx, HN_INTERNAL, "/proc/self/exe cannot be read");
-    char *folder = hn_scratch_make(ctx);
-    char *job = folder ? hn_format(ctx, "%s/job.yaml", folder) : NULL;
-    char *data = job ? hn_format(ctx, "%s/s.h5", folder) : NULL;
-    char *errors = data ? hn_format(ctx, "%s/err", folder) : NULL;
-    enum hn_code code = errors ? hn_file_write_text(ctx, job, job_text) : ctx->code;
+    char *job = hn_format(ctx, "%s/job.yaml", folder), *data = hn_format(ctx, "%s/s.h5", folder);
+    char *errors = hn_format(ctx, "%s/err", folder);
+    if (!job || !data || !errors || hn_file_write_text(ctx, job, job_text))
+        return ctx->code;
     char *synth[] = {program, "synth",     "-o", data,     "--n", "1000",    "--dim",
                      "64",    "--classes", "10", "--seed", "1",   "--quiet", NULL};
     struct hn_alternate rounds = {0};
@@ -86,18 +85,11 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct doctor_pa
                                      .rounds = p->rounds,
                                      .threads = ctx->threads,
                                      .quiet = true};
-    if (code == HN_OK && hn_alternate_spawn(program, synth, errors) != 0)
-        code = hn_fail(ctx, HN_INTERNAL, "the synthetic file for the noise could not be made");
-    if (code == HN_OK)
-        code = hn_alternate_run(ctx, &spec, &rounds);
-    if (code == HN_OK)
-        code = judge_noise(ctx, &rounds, noise);
-    hn_alternate_free(ctx, &rounds);
-    hn_free(ctx, errors);
-    hn_free(ctx, data);
-    hn_free(ctx, job);
-    hn_scratch_remove(ctx, folder);
-    return code;
+    if (hn_alternate_spawn(program, synth, errors) != 0)
+        return hn_fail(ctx, HN_INTERNAL, "the synthetic file for the noise could not be made");
+    if (hn_alternate_run(ctx, &spec, &rounds))
+        return ctx->code;
+    return judge_noise(ctx, &rounds, noise);
 }
 
 static enum hn_code add_rates(struct hn_context *ctx, struct hn_checkup *c) {
@@ -113,8 +105,11 @@ static enum hn_code add_rates(struct hn_context *ctx, struct hn_checkup *c) {
 static enum hn_code add_noise(struct hn_context *ctx, const struct doctor_params *p,
                               struct hn_checkup *c) {
     double noise = NAN;
-    if (measure_noise(ctx, p, &noise))
-        return ctx->code;
+    char *folder = hn_scratch_make(ctx);
+    enum hn_code code = folder ? measure_noise(ctx, p, folder, &noise) : ctx->code;
+    hn_scratch_remove(ctx, folder);
+    if (code)
+        return code;
     c->noise = noise;
     hn_checkup_add(c, "noise floor",
                    noise > 0.1

@@ -251,15 +251,13 @@ static enum hn_code merge(struct hn_context *ctx, struct work *w, const struct h
 static enum hn_code write_results(struct hn_context *ctx, struct work *w, struct hn_results *r,
                                   const char *format, const char *id) {
     char *path = hn_format(ctx, format, w->rep.folder, id);
-    enum hn_code code = path ? hn_results_set(ctx, r, "argv", w->call->line) : ctx->code;
-    if (code == HN_OK)
-        code = hn_results_set(ctx, r, "status", "complete");
-    for (int64_t i = 0; i < w->rep.env.n_env && !code; i++)
-        code = hn_results_set_env(ctx, r, w->rep.env.env[i].name, w->rep.env.env[i].value);
-    if (code == HN_OK)
-        code = hn_results_write(ctx, r, path);
-    hn_free(ctx, path);
-    return code;
+    if (!path || hn_results_set(ctx, r, "argv", w->call->line) ||
+        hn_results_set(ctx, r, "status", "complete"))
+        return ctx->code;
+    for (int64_t i = 0; i < w->rep.env.n_env; i++)
+        if (hn_results_set_env(ctx, r, w->rep.env.env[i].name, w->rep.env.env[i].value))
+            return ctx->code;
+    return hn_results_write(ctx, r, path);
 }
 
 // A figure that cannot be drawn takes no verdict away.
@@ -272,7 +270,6 @@ static void draw_one(struct hn_context *ctx, const struct work *w, const struct 
     enum hn_code code = hn_figure_draw(ctx, figure, r, folder, w->rep.term, NULL);
     if (code && (must || code != HN_NOT_APPLICABLE))
         hn_note(ctx, "figure %s is left out: %s", figure->id, ctx->message);
-    hn_free(ctx, folder);
 }
 
 // A training without a figure of its own gets the general ones under its name.
@@ -293,17 +290,15 @@ static void draw(struct hn_context *ctx, const struct work *w, const struct hn_c
 static enum hn_code keep(struct hn_context *ctx, struct work *w,
                          const struct hn_claim_outcome *outcome, struct hn_results *r) {
     char *folder = hn_format(ctx, "%s/ids", w->rep.folder);
-    enum hn_code code = folder ? merge(ctx, w, r) : HN_MEMORY;
-    if (code == HN_OK)
-        code = hn_claims_store(ctx, outcome, r);
-    if (code == HN_OK && (r->runs.rows > 0 || hn_results_table(r, "costs"))) {
-        mkdir(folder, 0777); // a failure shows when the file is written
-        code = write_results(ctx, w, r, "%s/ids/%s.h5", outcome->entry->id);
-        if (code == HN_OK)
-            draw(ctx, w, outcome->entry, r);
-    }
-    hn_free(ctx, folder);
-    return code;
+    if (!folder || merge(ctx, w, r) || hn_claims_store(ctx, outcome, r))
+        return ctx->code;
+    if (r->runs.rows == 0 && !hn_results_table(r, "costs"))
+        return HN_OK;
+    mkdir(folder, 0777); // a failure shows when the file is written
+    if (write_results(ctx, w, r, "%s/ids/%s.h5", outcome->entry->id))
+        return ctx->code;
+    draw(ctx, w, outcome->entry, r);
+    return HN_OK;
 }
 
 // Every setting of a training, the untrained encoder among them.
@@ -362,38 +357,22 @@ static enum hn_code tell(struct hn_context *ctx, const struct work *w) {
 
 static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
     struct hn_results given = {0};
-    if (w->p->results && hn_results_read(ctx, w->p->results, &given))
+    bool measures = !w->p->results;
+    if (!measures && hn_results_read(ctx, w->p->results, &given))
         return ctx->code;
     w->outcome = hn_zalloc(ctx, w->entries, sizeof *w->outcome);
-    enum hn_code code = w->outcome ? HN_OK : HN_MEMORY;
-    if (code == HN_OK && !w->p->results)
-        code = hn_cell_files_prepare(ctx, w->rep.folder);
-    if (code == HN_OK && !w->p->results)
-        code = hn_reproduce_train_all(ctx, &w->rep, w->entry, w->entries);
-    for (int64_t i = 0; i < w->entries && !code; i++)
-        code = reproduce(ctx, w, w->entry[i], w->p->results ? &given : NULL);
-    if (code == HN_OK && !w->p->results)
-        code = finish(ctx, w);
-    if (code == HN_OK)
-        code = tell(ctx, w);
-    if (code == HN_OK && !w->p->results && !w->call->quiet)
+    if (!w->outcome || (measures && (hn_cell_files_prepare(ctx, w->rep.folder) ||
+                                     hn_reproduce_train_all(ctx, &w->rep, w->entry, w->entries))))
+        return ctx->code;
+    for (int64_t i = 0; i < w->entries; i++)
+        if (reproduce(ctx, w, w->entry[i], measures ? NULL : &given))
+            return ctx->code;
+    if ((measures && finish(ctx, w)) || tell(ctx, w))
+        return ctx->code;
+    if (measures && !w->call->quiet)
         fprintf(stderr, "%s/results.h5: %" PRId64 " cells and the claims\n", w->rep.folder,
                 w->keys);
-    hn_results_free(ctx, &given);
-    return code;
-}
-
-static void close_work(struct hn_context *ctx, struct work *w) {
-    for (int64_t i = 0; i < w->outcomes; i++)
-        hn_claim_outcome_free(ctx, &w->outcome[i]);
-    for (int64_t i = 0; i < w->books; i++)
-        hn_claims_free(ctx, &w->book[i]);
-    for (int i = 0; i < BOOKS_MAX; i++)
-        hn_free(ctx, w->text[i]);
-    hn_reproduce_free(ctx, &w->rep);
-    hn_results_free(ctx, &w->all);
-    hn_free(ctx, w->key);
-    hn_free(ctx, w->outcome);
+    return HN_OK;
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
@@ -421,8 +400,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         code = choose(ctx, w);
     if (code == HN_OK)
         code = p->list ? list_entries(ctx, w) : reproduce_all(ctx, w);
-    close_work(ctx, w);
-    hn_free(ctx, w);
+    hn_untrained_close(&w->rep.untrained);
     return code;
 }
 

@@ -191,13 +191,12 @@ static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *jo
     if (!figures)
         return ctx->code;
     mkdir(figures, 0777); // a failure shows when the first file is written
-    enum hn_code worst = HN_OK;
-    if (job->figures_all)
-        worst = draw_all(ctx, r, figures, term);
-    for (int64_t i = 0; i < job->n_figures && !worst; i++)
-        worst = hn_figure_draw(ctx, hn_figure_find(job->figure[i]), r, figures, term, NULL);
-    hn_free(ctx, figures);
-    return worst;
+    if (job->figures_all && draw_all(ctx, r, figures, term))
+        return ctx->code;
+    for (int64_t i = 0; i < job->n_figures; i++)
+        if (hn_figure_draw(ctx, hn_figure_find(job->figure[i]), r, figures, term, NULL))
+            return ctx->code;
+    return HN_OK;
 }
 
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
@@ -207,39 +206,33 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
     struct hn_results results = {0};
     bool figures = run->shards == 0 && (job->figures_all || job->n_figures > 0);
     const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256, env};
-    enum hn_code code = hn_run_store(ctx, run, &record, &results, summary);
-    if (code == HN_OK && !call->quiet)
+    if (hn_run_store(ctx, run, &record, &results, summary))
+        return ctx->code;
+    if (!call->quiet)
         hn_print_summary(&results);
-    if (code == HN_OK && figures) // partial results are not plotted
-        code = draw_figures(ctx, job, &results, run->folder, term_choices[p->term]);
-    if (code == HN_OK && !call->quiet)
+    if (figures && draw_figures(ctx, job, &results, run->folder, term_choices[p->term]))
+        return ctx->code; // partial results are not plotted
+    if (!call->quiet)
         fprintf(stderr,
                 "%s/results.h5: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n",
                 run->folder, summary->wanted, summary->ran, summary->present,
                 figures ? ", figures beside it in figures/" : "");
-    hn_results_free(ctx, &results);
-    if (code == HN_OK && summary->failed)
-        return hn_fail(ctx, HN_PARTIAL,
-                       "%" PRId64 " cells failed; column `error` of the results says why",
-                       summary->failed);
-    return code;
+    if (!summary->failed)
+        return HN_OK;
+    return hn_fail(ctx, HN_PARTIAL,
+                   "%" PRId64 " cells failed; column `error` of the results says why",
+                   summary->failed);
 }
 
 // Whole or not at all, as the results are.
 static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
                               const char *folder) {
-    struct hn_new_file file;
     char *path = hn_format(ctx, "%s/job.yaml", folder);
-    enum hn_code code = path ? hn_file_begin(ctx, path, &file) : ctx->code;
-    if (!code) {
-        fprintf(file.out,
-                "# Every default of %s filled in; its relative paths are against the folder of "
-                "that file.\n%s",
-                job->path, job->resolved);
-        code = hn_file_commit(ctx, &file);
-    }
-    hn_free(ctx, path);
-    return code;
+    char *text = hn_format(ctx,
+                           "# Every default of %s filled in; its relative paths are against the "
+                           "folder of that file.\n%s",
+                           job->path, job->resolved);
+    return path && text ? hn_file_write_text(ctx, path, text) : ctx->code;
 }
 
 static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
@@ -259,19 +252,13 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     ctx->memory.limit = 0;
     enum hn_code code = hn_host_describe(ctx, &env, true);
     ctx->memory.limit = limit;
-    if (code == HN_OK)
-        code = hn_results_set_env(ctx, &env, "instructions",
-                                  p->instructions.file >= 0 ? "counted" : p->instructions.why);
-    if (code == HN_OK) {
-        state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
-        code = hn_plan_run(ctx, plan, run, &state, &summary);
-    }
-    if (code == HN_OK)
-        code = write_job(ctx, plan->job, run->folder);
-    if (code == HN_OK)
-        code = finish(ctx, call, p, plan->job, run, &summary, &env);
-    hn_results_free(ctx, &env);
-    return code;
+    if (code || hn_results_set_env(ctx, &env, "instructions",
+                                   p->instructions.file >= 0 ? "counted" : p->instructions.why))
+        return ctx->code;
+    state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
+    if (hn_plan_run(ctx, plan, run, &state, &summary) || write_job(ctx, plan->job, run->folder))
+        return ctx->code;
+    return finish(ctx, call, p, plan->job, run, &summary, &env);
 }
 
 static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
@@ -302,7 +289,6 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
         code = p->dry_run ? list_cells(ctx, &plan, &run) : check_memory(ctx, &plan, &run);
     if (code == HN_OK && !p->dry_run)
         code = execute(ctx, call, p, &plan, &run);
-    hn_free(ctx, folder);
     hn_plan_free(ctx, &plan);
     return code;
 }

@@ -146,12 +146,12 @@ static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
         return ctx->code;
     b.size = hn_alloc(ctx, CHUNK, sizeof *b.size);
     b.ids = hn_alloc(ctx, w->p->batch, CHUNK * sizeof *b.ids);
-    enum hn_code code = b.size && b.ids ? HN_OK : ctx->code;
-    for (int64_t epoch = 0; !code && epoch < w->p->epochs; epoch++)
-        code = draw_epoch(ctx, w, epoch, &b);
-    hn_free(ctx, b.size);
-    hn_free(ctx, b.ids);
-    return code;
+    if (!b.size || !b.ids)
+        return ctx->code;
+    for (int64_t epoch = 0; epoch < w->p->epochs; epoch++)
+        if (draw_epoch(ctx, w, epoch, &b))
+            return ctx->code;
+    return HN_OK;
 }
 
 static void print_summary(const struct work *w) {
@@ -160,15 +160,6 @@ static void print_summary(const struct work *w) {
         fprintf(stderr, " (%" PRId64 " short, padded with -1)", w->short_batches);
     fprintf(stderr, ", %" PRId64 " epoch%s, %s {%s} at step %" PRId64 "\n", w->p->epochs,
             w->p->epochs == 1 ? "" : "s", w->chosen.type->name, w->chosen.text, w->items.step);
-}
-
-static void close_all(struct hn_context *ctx, struct work *w) {
-    hn_file_abort(ctx, &w->file);
-    hn_sampler_close(ctx, &w->sampler);
-    hn_items_free(ctx, &w->items);
-    hn_snapshot_close(ctx, w->snapshot);
-    hn_job_sampler_free(ctx, &w->chosen);
-    hn_free(ctx, w->order);
 }
 
 static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *call) {
@@ -185,7 +176,8 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *cal
     }
     if (!code && !call->quiet)
         print_summary(&w);
-    close_all(ctx, &w);
+    hn_file_abort(ctx, &w.file);
+    hn_snapshot_close(ctx, w.snapshot);
     return code;
 }
 

@@ -75,22 +75,18 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            struct hn_run_summary *summary) {
     struct hn_results all = {0}, env = {0};
     const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256, &env};
-    enum hn_code code = hn_host_describe(ctx, &env, true);
-    if (!code)
-        code = hn_run_store(ctx, run, &record, &all, summary);
-    if (!code && !call->quiet)
-        code = hn_train_print(ctx, &all);
-    if (!code && !call->quiet)
+    if (hn_host_describe(ctx, &env, true) || hn_run_store(ctx, run, &record, &all, summary) ||
+        (!call->quiet && hn_train_print(ctx, &all)))
+        return ctx->code;
+    if (!call->quiet)
         fprintf(stderr,
                 "%s/results.h5: %" PRId64 " runs (%" PRId64 " trained, %" PRId64 " were there)\n",
                 run->folder, summary->wanted, summary->ran, summary->present);
-    hn_results_free(ctx, &all);
-    hn_results_free(ctx, &env);
-    if (!code && summary->failed)
-        return hn_fail(ctx, HN_PARTIAL,
-                       "%" PRId64 " runs failed; column `error` of the results says why",
-                       summary->failed);
-    return code;
+    if (!summary->failed)
+        return HN_OK;
+    return hn_fail(ctx, HN_PARTIAL,
+                   "%" PRId64 " runs failed; column `error` of the results says why",
+                   summary->failed);
 }
 
 static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
@@ -115,21 +111,16 @@ static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *c
                                  const struct train_params *p, struct hn_train_job *job,
                                  struct hn_runner *run) {
     struct hn_train_plan plan;
-    enum hn_code code = p->dry_run ? HN_OK : check_data(ctx, job, p->data);
-    if (!code && !p->dry_run)
-        code = hn_train_job_digest(ctx, p->data, job);
-    if (!code)
-        code = hn_train_plan_make(ctx, job, &plan);
-    if (code)
-        return code;
+    if ((!p->dry_run &&
+         (check_data(ctx, job, p->data) || hn_train_job_digest(ctx, p->data, job))) ||
+        hn_train_plan_make(ctx, job, &plan))
+        return ctx->code;
     run->item = plan.item;
     run->n = run->places = plan.n;
     if (!p->dry_run)
-        code = execute(ctx, call, p, job, run);
-    else
-        list_runs(run);
-    hn_train_plan_free(ctx, &plan);
-    return code;
+        return execute(ctx, call, p, job, run);
+    list_runs(run);
+    return HN_OK;
 }
 
 static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call) {
@@ -163,7 +154,6 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call
         if (p->filter)
             regfree(&filter);
     }
-    hn_train_job_free(ctx, &job);
     return code;
 }
 

@@ -23,18 +23,6 @@ static void free_data(struct hn_context *ctx, struct hn_reproduce_data *data) {
     hn_free(ctx, data->name);
 }
 
-void hn_reproduce_free(struct hn_context *ctx, struct hn_reproduce *rep) {
-    for (int64_t i = 0; i < rep->files; i++)
-        free_data(ctx, &rep->file[i]);
-    hn_free(ctx, rep->file);
-    hn_free(ctx, rep->graph);
-    hn_results_free(ctx, &rep->env);
-    hn_untrained_close(&rep->untrained);
-    rep->file = NULL;
-    rep->graph = NULL;
-    rep->files = 0;
-}
-
 static int by_label(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);

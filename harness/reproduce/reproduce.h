@@ -31,7 +31,7 @@ struct hn_reproduce {
     bool scanned, described;
     struct hn_results env; // of this machine, calibrated
     double sgemm_gflops;
-    struct hn_untrained untrained; // of all trainings
+    struct hn_untrained untrained; // of all trainings; to be closed by the caller
     bool trained;                  // by hn_reproduce_train_all(): what failed there has failed
 };
 
@@ -41,7 +41,6 @@ struct hn_reproduce {
 HN_MUST_USE enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
                                           const struct hn_claim_entry *entry,
                                           struct hn_results *out, char *why);
-void hn_reproduce_free(struct hn_context *ctx, struct hn_reproduce *rep);
 // What the data lack for an entry, without running anything: "" if they are there.
 HN_MUST_USE enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
                                               const struct hn_claim_entry *entry, char *why);
