@@ -65,12 +65,12 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *cal
     if (check_options(ctx, o))
         return ctx->code;
     char *version = hn_format(ctx, "hardneg %s", hn_version);
-    enum hn_code code = version ? hn_import(ctx, o, version, &n, &d) : ctx->code;
-    hn_free(ctx, version);
-    if (code == HN_OK && !call->quiet)
+    if (!version || hn_import(ctx, o, version, &n, &d))
+        return ctx->code;
+    if (!call->quiet)
         fprintf(stderr, "%s: step %lld, %lld items, %lld dims\n", o->output,
                 (long long)hn_given(o->step, 0), (long long)n, (long long)d);
-    return code;
+    return HN_OK;
 }
 
 const struct hn_command hn_cmd_import = {

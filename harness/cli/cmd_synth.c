@@ -6,18 +6,14 @@
 
 static enum hn_code run_synth(struct hn_context *ctx, const struct hn_call *call) {
     struct hn_synth *options = call->params;
-    char *version = hn_format(ctx, "hardneg %s", hn_version);
-    if (!version)
+    options->tool_version = hn_format(ctx, "hardneg %s", hn_version);
+    if (!options->tool_version || hn_synth_write(ctx, options))
         return ctx->code;
-    options->tool_version = version;
-    enum hn_code code = hn_synth_write(ctx, options);
-    options->tool_version = NULL;
-    hn_free(ctx, version);
-    if (code == HN_OK && !call->quiet)
+    if (!call->quiet)
         fprintf(stderr, "%s: %lld items, %lld dims, %lld steps, %lld classes\n", options->output,
                 (long long)options->n, (long long)options->dim, (long long)options->steps,
                 (long long)options->classes);
-    return code;
+    return HN_OK;
 }
 
 const struct hn_command hn_cmd_synth = {
