@@ -135,42 +135,40 @@ static enum hn_code open_series(struct hn_context *ctx, struct hn_snapshot *s, b
     return HN_OK;
 }
 
-// Reads the integers of `path` into *out, of range.width bytes each: `n` of them, one per `what`.
-// *out stays NULL where the file has no such data set.
+// Integers of `path`, of range.width bytes each: `n` of them, one per `what`.
 struct column {
     const char *path, *what;
     int64_t n;
     struct hn_data_range range;
 };
 
+// array: address of the pointer to the integers, which becomes NULL where the file has no such data
+// set.
 static enum hn_code read_column(struct hn_context *ctx, const struct hn_snapshot *s,
-                                const struct column *column, void **out) {
+                                const struct column *column, void *array) {
     struct hn_data data;
-    *out = NULL;
+    void *value = NULL;
     enum hn_code code = hn_data_open(ctx, s, column->path, HN_DATA_INTEGERS, &data);
-    if (code != HN_OK || data.id < 0)
-        return code;
-    if (data.rows != column->n)
+    bool there = code == HN_OK && data.id >= 0;
+    if (there && data.rows != column->n)
         code = hn_data_fail_length(ctx, s, &data, column->n, column->what);
-    else if (!(*out = hn_alloc(ctx, column->n, column->range.width)))
+    else if (there && !(value = hn_alloc(ctx, column->n, column->range.width)))
         code = ctx->code;
-    if (code == HN_OK)
-        code = hn_data_read_checked(ctx, s, &data, column->range, *out);
+    memcpy(array, &value, sizeof value);
+    if (there && code == HN_OK)
+        code = hn_data_read_checked(ctx, s, &data, column->range, value);
     hn_data_close(&data);
     return code;
 }
 
 static enum hn_code read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
     const struct column column = {"/step", "steps", s->info.steps, {0, INT64_MAX, sizeof(int64_t)}};
-    void *step = NULL;
-    enum hn_code code = bare ? HN_OK : read_column(ctx, s, &column, &step);
-    s->step = step;
-    if (code != HN_OK)
-        return code;
-    if (!step && s->series[0].rank == 3 && s->info.steps > 1)
+    if (!bare && read_column(ctx, s, &column, &s->step))
+        return ctx->code;
+    if (!s->step && s->series[0].rank == 3 && s->info.steps > 1)
         return hn_fail(ctx, HN_DATA, "%s: there is no data set /step for %lld steps; add it",
                        s->path, (long long)s->info.steps);
-    if (!step && !(s->step = hn_zalloc(ctx, 1, sizeof *s->step)))
+    if (!s->step && !(s->step = hn_zalloc(ctx, 1, sizeof *s->step)))
         return ctx->code;
     for (int64_t i = 1; i < s->info.steps; i++)
         if (s->step[i] <= s->step[i - 1])
@@ -275,19 +273,14 @@ static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot 
 
 static enum hn_code read_labels(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
     const struct column column = {"/labels", "items", s->info.n, {-1, INT32_MAX, sizeof(int32_t)}};
-    void *labels;
-    enum hn_code code = read_column(ctx, s, &column, &labels);
-    s->labels = labels;
-    if (code != HN_OK)
-        return code;
-    if (!labels && !bare)
+    if (read_column(ctx, s, &column, &s->labels))
+        return ctx->code;
+    if (!s->labels && !bare)
         return hn_fail(
             ctx, HN_DATA,
             "%s: there is no data set /labels; add it, with -1 for items without a label", s->path);
-    if (labels) {
-        code = read_label_names(ctx, s);
-        return code == HN_OK ? count_classes(ctx, s) : code;
-    }
+    if (s->labels)
+        return read_label_names(ctx, s) ? ctx->code : count_classes(ctx, s);
     s->labels = hn_alloc(ctx, s->info.n, sizeof *s->labels);
     if (!s->labels)
         return ctx->code;
@@ -298,10 +291,8 @@ static enum hn_code read_labels(struct hn_context *ctx, struct hn_snapshot *s, b
 
 static enum hn_code read_split(struct hn_context *ctx, struct hn_snapshot *s) {
     const struct column column = {"/split", "items", s->info.n, {-1, 2, sizeof(int8_t)}};
-    void *split;
-    enum hn_code code = read_column(ctx, s, &column, &split);
-    s->split = split;
-    s->info.has_split = split != NULL;
+    enum hn_code code = read_column(ctx, s, &column, &s->split);
+    s->info.has_split = s->split != NULL;
     return code;
 }
 
@@ -310,11 +301,10 @@ static enum hn_code read_split(struct hn_context *ctx, struct hn_snapshot *s) {
 static enum hn_code read_partners(struct hn_context *ctx, struct hn_snapshot *s) {
     int64_t n = s->info.n, alone = 0;
     const struct column column = {"/positive", "items", n, {-1, n - 1, sizeof(int32_t)}};
-    void *partner;
-    enum hn_code code = read_column(ctx, s, &column, &partner);
-    s->partner = partner;
-    if (code != HN_OK || !partner)
-        return code;
+    if (read_column(ctx, s, &column, &s->partner))
+        return ctx->code;
+    if (!s->partner)
+        return HN_OK;
     s->info.has_positive = true;
     for (int64_t i = 0; i < n; i++) {
         if (s->partner[i] == i)
@@ -362,18 +352,15 @@ enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snaps
         rows->indptr, "items and one", s->info.n + 1, {0, edges, sizeof(int64_t)}};
     const struct column targets = {
         rows->indices, "edges", edges, {0, rows->cols - 1, sizeof(int32_t)}};
-    void *start = NULL, *target = NULL;
-    code = read_column(ctx, s, &starts, &start);
-    out->start = start;
-    if (code == HN_OK && has_indices != (start != NULL))
+    code = read_column(ctx, s, &starts, &out->start);
+    if (code == HN_OK && has_indices != (out->start != NULL))
         code = hn_fail(ctx, HN_DATA, "%s: one of %s and %s is missing; store both", s->path,
                        rows->indptr, rows->indices);
-    if (code != HN_OK || !start)
+    if (code != HN_OK || !out->start)
         return code;
     code = check_starts(ctx, s, rows->indptr, out->start, s->info.n, edges);
     if (code == HN_OK)
-        code = read_column(ctx, s, &targets, &target);
-    out->target = target;
+        code = read_column(ctx, s, &targets, &out->target);
     out->n = s->info.n;
     return code;
 }

@@ -121,33 +121,21 @@ static bool write_arrays(hid_t file, const struct hn_h5_array *a, int n) {
     bool good = true;
     for (int i = 0; i < n && good; i++) {
         hid_t data = hn_h5_write_array(file, &a[i]);
-        good = data >= 0 && H5Dclose(data) >= 0;
+        good = data >= 0 && hn_h5_close(data);
     }
     return good;
 }
 
-static bool make_group(hid_t file, const char *path) {
-    hid_t group = hn_h5_write_group(file, path);
-    return group >= 0 && hn_h5_close(group);
-}
-
-static bool write_graph(hid_t file, const struct hn_graph *g, int compress) {
+// Compressed rows as a group; value: NULL for a graph.
+static bool write_sparse(hid_t file, const char *path, int64_t n, const int64_t *start,
+                         const int32_t *index, const float *value, int compress) {
     const struct hn_h5_array a[] = {
-        column("/graph/indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, g->n + 1, g->start, compress),
-        column("/graph/indices", H5T_STD_I32LE, H5T_NATIVE_INT32, hn_graph_edges(g), g->target,
-               compress)};
-    return make_group(file, "/graph") && write_arrays(file, a, 2);
-}
-
-static bool write_sparse(hid_t file, const struct hn_features *f, int compress) {
-    int64_t entries = f->start[f->n];
-    const struct hn_h5_array a[] = {column("/features_csr/indptr", H5T_STD_I64LE, H5T_NATIVE_INT64,
-                                           f->n + 1, f->start, compress),
-                                    column("/features_csr/indices", H5T_STD_I32LE, H5T_NATIVE_INT32,
-                                           entries, f->index, compress),
-                                    column("/features_csr/data", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT,
-                                           entries, f->value, compress)};
-    return make_group(file, "/features_csr") && write_arrays(file, a, 3);
+        column("indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, n + 1, start, compress),
+        column("indices", H5T_STD_I32LE, H5T_NATIVE_INT32, start[n], index, compress),
+        column("data", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, start[n], value, compress)};
+    hid_t group = hn_h5_write_group(file, path);
+    bool good = group >= 0 && write_arrays(group, a, value ? 3 : 2);
+    return hn_h5_close(group) && good;
 }
 
 // Rows that follow each other without gaps.
@@ -164,10 +152,14 @@ static bool write_dense(hid_t file, const struct hn_features *f, int compress) {
 
 static enum hn_code write_extras(struct hn_context *ctx, const struct hn_snapshot_writer *w,
                                  const struct hn_snapshot_spec *spec) {
-    bool good = !spec->graph || write_graph(w->file, spec->graph, spec->compress);
-    if (good && spec->features)
-        good = spec->features->dense.data ? write_dense(w->file, spec->features, spec->compress)
-                                          : write_sparse(w->file, spec->features, spec->compress);
+    const struct hn_graph *g = spec->graph;
+    const struct hn_features *f = spec->features;
+    bool good =
+        !g || write_sparse(w->file, "/graph", g->n, g->start, g->target, NULL, spec->compress);
+    if (good && f)
+        good = f->dense.data ? write_dense(w->file, f, spec->compress)
+                             : write_sparse(w->file, "/features_csr", f->n, f->start, f->index,
+                                            f->value, spec->compress);
     return good ? HN_OK : hn_snapshot_fail_write(ctx, w);
 }
 

@@ -114,26 +114,25 @@ static enum hn_code read_edges(struct hn_context *ctx, const char *folder,
     return hn_text_edges(ctx, folder, out->name, "_A.txt", &rules, &out->edges);
 }
 
-static enum hn_code read_labels(struct hn_context *ctx, const char *folder,
-                                struct hn_tudataset *out) {
-    const struct column column = {"_graph_labels.txt", "label", INT64_MIN, INT64_MAX, out->graphs};
-    int64_t *value;
-    enum hn_code code = read_column(ctx, out, folder, &column, &value);
+// Labels, numbered from 0; *value: those in the file.
+static enum hn_code read_labels(struct hn_context *ctx, const struct hn_tudataset *set,
+                                const char *folder, const char *ending, int64_t wanted,
+                                int32_t **label, int64_t **value, int32_t *distinct) {
+    const struct column column = {ending, "label", INT64_MIN, INT64_MAX, wanted};
+    int64_t *each;
+    enum hn_code code = read_column(ctx, set, folder, &column, &each);
     if (code == HN_OK)
-        code = number(ctx, value, out->graphs, &out->label, &out->label_value, &out->classes);
-    hn_free(ctx, value);
+        code = number(ctx, each, wanted, label, value, distinct);
+    hn_free(ctx, each);
     return code;
 }
 
 static enum hn_code read_node_labels(struct hn_context *ctx, const char *folder,
                                      struct hn_tudataset *out) {
-    const struct column column = {"_node_labels.txt", "label", INT64_MIN, INT64_MAX, out->nodes};
-    int64_t *value, *sorted = NULL;
-    enum hn_code code = read_column(ctx, out, folder, &column, &value);
-    if (code == HN_OK)
-        code = number(ctx, value, out->nodes, &out->node_label, &sorted, &out->node_labels);
+    int64_t *value = NULL;
+    enum hn_code code = read_labels(ctx, out, folder, "_node_labels.txt", out->nodes,
+                                    &out->node_label, &value, &out->node_labels);
     hn_free(ctx, value);
-    hn_free(ctx, sorted);
     return code;
 }
 
@@ -157,7 +156,9 @@ enum hn_code hn_tudataset_read(struct hn_context *ctx, const char *folder,
     memset(out, 0, sizeof *out);
     bool node_labels = false, folds = false;
     if (!hn_text_find(ctx, folder, "_A.txt", &out->name) && !read_indicator(ctx, folder, out) &&
-        !read_edges(ctx, folder, out) && !read_labels(ctx, folder, out) &&
+        !read_edges(ctx, folder, out) &&
+        !read_labels(ctx, out, folder, "_graph_labels.txt", out->graphs, &out->label,
+                     &out->label_value, &out->classes) &&
         !hn_text_there(ctx, folder, out->name, "_node_labels.txt", &node_labels) &&
         !(node_labels && read_node_labels(ctx, folder, out)) &&
         !hn_text_there(ctx, folder, out->name, "_folds.txt", &folds) &&

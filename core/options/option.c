@@ -159,34 +159,31 @@ static enum hn_code wrong_type(struct hn_context *ctx, const struct hn_option *o
                    wanted);
 }
 
-static enum hn_code set_int(struct hn_context *ctx, const struct hn_option *option, int64_t *out,
-                            const char *text) {
-    bool size = option->kind == HN_OPTION_SIZE;
-    int64_t v = 0;
-    if (!size && option->choices && strcmp(text, option->choices[0]) == 0) {
-        *out = 0;
+// INT, SIZE or REAL.
+static enum hn_code set_number(struct hn_context *ctx, const struct hn_option *option, void *out,
+                               const char *text) {
+    bool size = option->kind == HN_OPTION_SIZE, real = option->kind == HN_OPTION_REAL;
+    int64_t whole = 0;
+    double number = 0;
+    if (!size && !real && option->choices && strcmp(text, option->choices[0]) == 0) {
+        *(int64_t *)out = 0;
         return HN_OK;
     }
-    enum reading reading = size ? read_size(text, &v) : read_whole(text, &v);
+    enum reading reading = real   ? read_real(text, &number)
+                           : size ? read_size(text, &whole)
+                                  : read_whole(text, &whole);
     if (reading == READ_BAD)
         return wrong_type(ctx, option, text,
-                          size ? "a number of bytes such as 1000000, 512MiB or 4GiB"
-                               : "a whole number");
-    if (reading == READ_TOO_LARGE || !in_range(option, (long double)v))
+                          real   ? "a number"
+                          : size ? "a number of bytes such as 1000000, 512MiB or 4GiB"
+                                 : "a whole number");
+    if (reading == READ_TOO_LARGE ||
+        !in_range(option, real ? (long double)number : (long double)whole))
         return out_of_range(ctx, option, text);
-    *out = v;
-    return HN_OK;
-}
-
-static enum hn_code set_real(struct hn_context *ctx, const struct hn_option *option, double *out,
-                             const char *text) {
-    double v = 0;
-    enum reading reading = read_real(text, &v);
-    if (reading == READ_BAD)
-        return wrong_type(ctx, option, text, "a number");
-    if (reading == READ_TOO_LARGE || !in_range(option, (long double)v))
-        return out_of_range(ctx, option, text);
-    *out = v;
+    if (real)
+        *(double *)out = number;
+    else
+        *(int64_t *)out = whole;
     return HN_OK;
 }
 
@@ -262,8 +259,8 @@ enum hn_code hn_option_set(struct hn_context *ctx, const struct hn_option *optio
     void *out = field(option, params);
     switch (option->kind) {
     case HN_OPTION_INT:
-    case HN_OPTION_SIZE: return set_int(ctx, option, out, text);
-    case HN_OPTION_REAL: return set_real(ctx, option, out, text);
+    case HN_OPTION_SIZE:
+    case HN_OPTION_REAL: return set_number(ctx, option, out, text);
     case HN_OPTION_BOOL: return set_bool(ctx, option, out, text);
     case HN_OPTION_CHOICE: return set_choice(ctx, option, out, text);
     case HN_OPTION_SCHEDULE: return set_schedule(ctx, option, out, text);
