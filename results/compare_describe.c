@@ -19,7 +19,8 @@ void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size
         snprintf(text, size, "exact");
 }
 
-void hn_compare_amount(double from, double to, char *text, size_t size) {
+// "+1.2 %" of a change, or the difference where the value was 0.
+static void amount_text(double from, double to, char *text, size_t size) {
     if (isnan(to))
         snprintf(text, size, "no value");
     else if (fabs(from) > 0)
@@ -45,7 +46,7 @@ void hn_compare_describe(const struct hn_comparison *c, const struct hn_compare_
     char amount[64], label[HN_COMPARE_LABEL];
     hn_compare_label(c, line->table, line->base_row, label);
     if (hn_compare_has_amount(line)) {
-        hn_compare_amount(line->from, line->to, amount, sizeof amount);
+        amount_text(line->from, line->to, amount, sizeof amount);
         snprintf(text, HN_COMPARE_TEXT, "%s (%.9g -> %.9g) %s", amount, line->from, line->to,
                  label);
     } else

@@ -8,6 +8,7 @@
 #include "core/sweep/select.h"
 #include "core/sweep/simd.h"
 
+#include <gsl/gsl_heapsort.h>
 #include <math.h>
 #include <string.h>
 
@@ -41,24 +42,11 @@ static void insertion_sort(struct hn_scored *c, int64_t n) {
     }
 }
 
-static void sift(struct hn_scored *c, int64_t i, int64_t n) {
-    for (int64_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && before(&c[child], &c[child + 1]))
-            child++;
-        if (!before(&c[i], &c[child]))
-            return;
-        swap(&c[i], &c[child]);
-    }
-}
+static int compare(const void *a, const void *b) { return before(b, a) - before(a, b); }
 
 // The way out when pivots keep falling badly.
 static void heap_sort(struct hn_scored *c, int64_t n) {
-    for (int64_t i = n / 2 - 1; i >= 0; i--)
-        sift(c, i, n);
-    for (int64_t i = n - 1; i > 0; i--) {
-        swap(&c[0], &c[i]);
-        sift(c, 0, i);
-    }
+    gsl_heapsort(c, (size_t)n, sizeof *c, compare);
 }
 
 // Hoare's partition by the median of three, n >= 3: returns m in [1, n) such that no entry of
