@@ -55,27 +55,15 @@ static enum hn_code append(struct hn_context *ctx, const char *path, struct hn_c
     return code;
 }
 
-// data_batch_<number>.bin; a batch after the first may be absent, which ends them.
-static enum hn_code append_batch(struct hn_context *ctx, const char *folder, int number,
-                                 struct hn_cifar10 *out, bool *there) {
+// The records of a file of the folder, which need not be there unless it is required.
+static enum hn_code append_file(struct hn_context *ctx, const char *folder, const char *name,
+                                bool required, struct hn_cifar10 *out, int64_t *n, bool *there) {
     struct stat about;
-    char *path = hn_format(ctx, "%s/data_batch_%d.bin", folder, number);
+    char *path = hn_format(ctx, "%s/%s", folder, name);
     if (!path)
         return ctx->code;
-    *there = number == 1 || stat(path, &about) == 0;
-    enum hn_code code = *there ? append(ctx, path, out, &out->n) : HN_OK;
-    hn_free(ctx, path);
-    return code;
-}
-
-static enum hn_code append_test(struct hn_context *ctx, const char *folder,
-                                struct hn_cifar10 *out) {
-    int64_t all = out->n;
-    char *path = hn_format(ctx, "%s/test_batch.bin", folder);
-    if (!path)
-        return ctx->code;
-    enum hn_code code = append(ctx, path, out, &all);
-    out->test = all - out->n;
+    *there = required || stat(path, &about) == 0;
+    enum hn_code code = *there ? append(ctx, path, out, n) : HN_OK;
     hn_free(ctx, path);
     return code;
 }
@@ -117,10 +105,17 @@ enum hn_code hn_cifar10_read(struct hn_context *ctx, const char *folder, struct 
     bool there = true;
     memset(out, 0, sizeof *out);
     enum hn_code code = HN_OK;
-    for (int k = 1; code == HN_OK && there && k <= BATCHES_MAX; k++)
-        code = append_batch(ctx, folder, k, out, &there);
-    if (code == HN_OK && (append_test(ctx, folder, out) || read_names(ctx, folder, out)))
+    for (int k = 1; code == HN_OK && there && k <= BATCHES_MAX;
+         k++) { // the first absent one ends them
+        char name[32];
+        (void)snprintf(name, sizeof name, "data_batch_%d.bin", k);
+        code = append_file(ctx, folder, name, k == 1, out, &out->n, &there);
+    }
+    int64_t all = out->n;
+    if (code == HN_OK && (append_file(ctx, folder, "test_batch.bin", true, out, &all, &there) ||
+                          read_names(ctx, folder, out)))
         code = ctx->code;
+    out->test = all - out->n;
     if (code)
         hn_cifar10_free(ctx, out);
     return code;

@@ -25,16 +25,6 @@ struct input {
     struct hn_linqs linqs; // n = 0: none
 };
 
-static void free_input(struct hn_context *ctx, struct input *in) {
-    hn_free(ctx, in->x);
-    hn_free(ctx, in->view1);
-    hn_free(ctx, in->view2);
-    hn_free(ctx, in->labels);
-    hn_free(ctx, in->name);
-    hn_free(ctx, in->names_text);
-    hn_linqs_free(ctx, &in->linqs);
-}
-
 // Rows of floats: x is owned by the caller.
 static enum hn_code read_rows(struct hn_context *ctx, const char *path, float **x, int64_t *n,
                               int64_t *d) {
@@ -331,9 +321,14 @@ static enum hn_code write_output(struct hn_context *ctx, const struct hn_import 
 enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o, const char *tool_version,
                        int64_t *n, int64_t *d) {
     struct input in = {0};
+    void *all = hn_alloc(ctx, 0, 1); // owns what is read
+    if (!all)
+        return ctx->code;
+    void *outer = hn_own(ctx, all);
     bool good = !read_input(ctx, o, &in) && !write_output(ctx, o, &in, tool_version);
     *n = in.n;
     *d = in.d;
-    free_input(ctx, &in);
+    hn_own(ctx, outer);
+    hn_free(ctx, all);
     return good ? HN_OK : ctx->code;
 }

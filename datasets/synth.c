@@ -242,22 +242,16 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_synth 
 
 enum hn_code hn_synth_write(struct hn_context *ctx, const struct hn_synth *options) {
     struct series s = {.options = options};
-    enum hn_code code = check_options(ctx, options);
-    if (code == HN_OK)
-        code = make_room(ctx, &s);
+    void *all = hn_alloc(ctx, 0, 1); // owns the series
+    if (!all)
+        return ctx->code;
+    void *outer = hn_own(ctx, all);
+    enum hn_code code = check_options(ctx, options) || make_room(ctx, &s) ? ctx->code : HN_OK;
     if (code == HN_OK) {
         make_labels(&s);
-        code = make_means(ctx, &s);
+        code = make_means(ctx, &s) || write_series(ctx, &s) ? ctx->code : HN_OK;
     }
-    if (code == HN_OK)
-        code = write_series(ctx, &s);
-    hn_free(ctx, s.view2);
-    hn_free(ctx, s.view1);
-    hn_free(ctx, s.x);
-    for (int64_t c = 0; s.name && c < options->classes; c++)
-        hn_free(ctx, s.name[c]);
-    hn_free(ctx, s.name);
-    hn_free(ctx, s.mean);
-    hn_free(ctx, s.label);
+    hn_own(ctx, outer);
+    hn_free(ctx, all);
     return code;
 }

@@ -111,17 +111,6 @@ bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cel
            bsearch(&cell_key, list->key, (size_t)list->n, sizeof *list->key, by_text) != NULL;
 }
 
-static enum hn_code list_add(struct hn_context *ctx, struct hn_cell_file_list *list,
-                             const char *key) {
-    if (hn_grow(ctx, &list->key, &list->capacity, list->n + 1, sizeof *list->key))
-        return ctx->code;
-    char *copy = hn_strdup(ctx, key);
-    if (!copy)
-        return ctx->code;
-    list->key[list->n++] = copy;
-    return HN_OK;
-}
-
 // Reads cells/<name>; an incomplete cell file is ignored.
 static enum hn_code list_file(struct hn_context *ctx, const char *cells, const char *name,
                               struct hn_cell_file_list *list) {
@@ -131,10 +120,14 @@ static enum hn_code list_file(struct hn_context *ctx, const char *cells, const c
     struct hn_results shard = {0};
     char *path = hn_format(ctx, "%s/%s", cells, name);
     enum hn_code code = path ? hn_results_read_own(ctx, path, &shard) : HN_MEMORY;
-    if (code == HN_OK)
-        code = list_add(ctx, list, hn_cell_file_text(&shard, "cell_key"));
-    else if (code == HN_DATA)
+    if (code == HN_DATA)
         code = HN_OK;
+    else if (code == HN_OK &&
+             (hn_grow(ctx, &list->key, &list->capacity, list->n + 1, sizeof *list->key) ||
+              !(list->key[list->n] = hn_strdup(ctx, hn_cell_file_text(&shard, "cell_key")))))
+        code = ctx->code;
+    else if (code == HN_OK)
+        list->n++;
     hn_results_free(ctx, &shard);
     hn_free(ctx, path);
     return code;

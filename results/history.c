@@ -44,14 +44,10 @@ static enum hn_code add_path(struct history *h, char *path) {
     struct stat about;
     if (!path)
         return h->ctx->code;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-        hn_free(h->ctx, path);
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return HN_OK;
-    }
-    if (h->n_past == MOST_FILES) {
-        hn_free(h->ctx, path);
+    if (h->n_past == MOST_FILES)
         return hn_fail(h->ctx, HN_USAGE, "--history: more than %d results files", MOST_FILES);
-    }
     h->past[h->n_past] = (struct past){.path = path};
     struct tm tm;
     if (gmtime_r(&about.st_mtime, &tm)) // until the file says itself

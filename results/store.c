@@ -132,20 +132,6 @@ static enum hn_code append_histogram(struct hn_context *ctx, struct hn_results *
     return HN_OK;
 }
 
-static enum hn_code append_batch_values(struct hn_context *ctx, struct hn_results *to,
-                                        const struct hn_results *from, int64_t old, int64_t all) {
-    int64_t capacity = to->batch_capacity;
-    if (hn_grow(ctx, &to->batch_fn_ratio, &capacity, all, sizeof *to->batch_fn_ratio) ||
-        hn_grow(ctx, &to->batch_cos_mean, &to->batch_capacity, all, sizeof *to->batch_cos_mean))
-        return ctx->code;
-    if (all > old) {
-        size_t bytes = (size_t)(all - old) * sizeof(double);
-        memcpy(to->batch_fn_ratio + old, from->batch_fn_ratio, bytes);
-        memcpy(to->batch_cos_mean + old, from->batch_cos_mean, bytes);
-    }
-    return HN_OK;
-}
-
 // Rows without batches (a file that keeps none) get an empty range.
 static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to,
                                    const struct hn_results *from) {
@@ -154,12 +140,17 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
     int64_t first = to->batch_start ? to->runs.rows + 1 : 0; // first place of `to` not filled
     int64_t old = to->batch_start ? to->batch_start[to->runs.rows] : 0;
     int64_t added = from->batch_start ? from->batch_start[from->runs.rows] : 0;
-    int64_t rows, all;
+    int64_t rows, all, capacity = to->batch_capacity;
     if (!hn_add(to->runs.rows, from->runs.rows, &rows) || !hn_add(old, added, &all))
         return hn_fail(ctx, HN_MEMORY, "merged batches are too many");
     if (hn_grow(ctx, &to->batch_start, &to->start_capacity, rows + 1, sizeof *to->batch_start) ||
-        append_batch_values(ctx, to, from, old, all))
+        hn_grow(ctx, &to->batch_fn_ratio, &capacity, all, sizeof *to->batch_fn_ratio) ||
+        hn_grow(ctx, &to->batch_cos_mean, &to->batch_capacity, all, sizeof *to->batch_cos_mean))
         return ctx->code;
+    if (added > 0) {
+        memcpy(to->batch_fn_ratio + old, from->batch_fn_ratio, (size_t)added * sizeof(double));
+        memcpy(to->batch_cos_mean + old, from->batch_cos_mean, (size_t)added * sizeof(double));
+    }
     for (int64_t r = first; r <= to->runs.rows; r++)
         to->batch_start[r] = 0;
     for (int64_t r = 1; r <= from->runs.rows; r++)
