@@ -41,15 +41,6 @@ struct fit {
     int kept, newest;
 };
 
-static void fit_free(struct hn_context *ctx, struct fit *f) {
-    void *const owned[] = {f->weight,    f->bias,     f->score, f->part_gradient,
-                           f->part_bias, f->gradient, f->trial, f->trial_gradient,
-                           f->direction, f->s,        f->y,     f->scaled};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        hn_free(ctx, owned[i]);
-    hn_preconditioner_free(ctx, &f->scale);
-}
-
 static enum hn_code fit_open(struct hn_context *ctx, struct fit *f) {
     int64_t n = f->data->x.rows, features, all;
     f->d = f->data->x.cols;
@@ -58,22 +49,27 @@ static enum hn_code fit_open(struct hn_context *ctx, struct fit *f) {
     if (!hn_mul(f->classes, f->d, &features) || !hn_mul(features, PARTS, &all) ||
         !hn_mul(f->classes, f->d + 1, &f->size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
+    f->weight = hn_alloc(ctx, features, sizeof *f->weight); // owns the rest
+    if (!f->weight)
+        return ctx->code;
+    void *outer = hn_own(ctx, f->weight);
+    bool good = true;
     double **const vector[] = {&f->gradient, &f->trial, &f->trial_gradient, &f->direction,
                                &f->scaled};
-    for (int i = 0; i < 5; i++)
-        if (!(*vector[i] = hn_zalloc(ctx, f->size, sizeof(double))))
-            return ctx->code;
-    bool good = (f->weight = hn_alloc(ctx, features, sizeof *f->weight)) &&
-                (f->bias = hn_alloc(ctx, f->classes, sizeof *f->bias)) &&
-                (f->score = hn_alloc(ctx, f->parts * BLOCK * f->classes, sizeof *f->score)) &&
-                (f->part_gradient = hn_alloc(ctx, f->parts * features, sizeof(float))) &&
-                (f->part_bias = hn_alloc(ctx, f->parts * f->classes, sizeof(double))) &&
-                (f->s = hn_alloc(ctx, MEMORY * f->size, sizeof *f->s)) &&
-                (f->y = hn_alloc(ctx, MEMORY * f->size, sizeof *f->y));
+    for (int i = 0; i < 5 && good; i++)
+        good = (*vector[i] = hn_zalloc(ctx, f->size, sizeof(double)));
+    good = good && (f->bias = hn_alloc(ctx, f->classes, sizeof *f->bias)) &&
+           (f->score = hn_alloc(ctx, f->parts * BLOCK * f->classes, sizeof *f->score)) &&
+           (f->part_gradient = hn_alloc(ctx, f->parts * features, sizeof(float))) &&
+           (f->part_bias = hn_alloc(ctx, f->parts * f->classes, sizeof(double))) &&
+           (f->s = hn_alloc(ctx, MEMORY * f->size, sizeof *f->s)) &&
+           (f->y = hn_alloc(ctx, MEMORY * f->size, sizeof *f->y));
     double share = 1.0 / f->classes;
-    return good ? hn_preconditioner_open(ctx, &f->data->x, share * (1 - share), f->penalty,
-                                         &f->scale)
-                : ctx->code;
+    enum hn_code code =
+        good ? hn_preconditioner_open(ctx, &f->data->x, share * (1 - share), f->penalty, &f->scale)
+             : ctx->code;
+    hn_own(ctx, outer);
+    return code;
 }
 
 // Turns the scores of a row into probabilities minus the label's one; the row's loss.
@@ -297,7 +293,7 @@ enum hn_code hn_logistic_fit(struct hn_context *ctx, const struct hn_labelled *d
     f.point = model->weight;
     if (code == HN_OK)
         code = descend(ctx, &f, tolerance > 0 ? tolerance : default_tolerance, model);
-    fit_free(ctx, &f);
+    hn_free(ctx, f.weight);
     return code;
 }
 

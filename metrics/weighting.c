@@ -30,13 +30,6 @@ const struct hn_loss_type hn_losses[] = {
     {.name = NULL},
 };
 
-int hn_loss_find(const char *name) {
-    for (int i = 0; hn_losses[i].name; i++)
-        if (strcmp(hn_losses[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 const char *hn_ambiguous_loss(const char *name) {
     return strcasecmp(name, "dcl") ? NULL
                                    : "'dcl' means debiased to some (Chuang et al.) and decoupled "

@@ -11,7 +11,6 @@ struct hn_loss_type {
     const char *source;  // paper and place
 };
 extern const struct hn_loss_type hn_losses[]; // by enum hn_loss; ends with a NULL name
-int hn_loss_find(const char *name);           // -1 if unknown
 
 // Every weighting is a point of one family. With pos = exp(s+ / tau), neg_j = exp(s_j / tau) and n
 // negatives of an anchor:

@@ -65,23 +65,6 @@ struct build {
     int threads;
 };
 
-static void build_free(struct hn_context *ctx, struct build *b) {
-    for (int i = 0; b->scratch && i < b->threads; i++) {
-        struct scratch *s = &b->scratch[i];
-        hn_free(ctx, s->marks);
-        hn_free(ctx, s->self);
-        hn_free(ctx, s->rows);
-        hn_free(ctx, s->panel);
-        hn_free(ctx, s->score);
-        hn_select_scratch_free(ctx, &s->select);
-    }
-    hn_free(ctx, b->scratch);
-    hn_free(ctx, b->deck.item);
-    hn_free(ctx, b->deck.marks);
-    hn_free(ctx, b->order);
-    hn_free(ctx, b->pool);
-}
-
 static bool scratch_open(struct hn_context *ctx, const struct build *b, struct scratch *s) {
     int64_t d = b->x->cols, block = hn_min(BLOCK, b->spec->tile);
     return (s->marks = hn_zalloc(ctx, hn_bitset_words(b->x->rows), sizeof *s->marks)) &&
@@ -100,17 +83,19 @@ static enum hn_code build_open(struct hn_context *ctx, struct build *b) {
     b->stride = (m + 1 + LINE - 1) / LINE * LINE;
     b->deck.n = n;
     b->deck.dealt = n;
-    b->order = hn_alloc(ctx, n, sizeof *b->order);
+    b->order = hn_alloc(ctx, n, sizeof *b->order); // owns the rest
+    if (!b->order)
+        return ctx->code;
+    void *outer = hn_own(ctx, b->order);
     b->pool = hn_alloc(ctx, m + 1, GROUP * sizeof *b->pool);
     b->deck.item = hn_alloc(ctx, n, sizeof *b->deck.item);
     b->deck.marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *b->deck.marks);
     b->scratch = hn_zalloc(ctx, b->threads, sizeof *b->scratch);
-    if (!b->order || !b->pool || !b->deck.item || !b->deck.marks || !b->scratch)
-        return ctx->code;
-    for (int i = 0; i < b->threads; i++)
-        if (!scratch_open(ctx, b, &b->scratch[i]))
-            return ctx->code;
-    return HN_OK;
+    bool good = b->pool && b->deck.item && b->deck.marks && b->scratch;
+    for (int i = 0; i < b->threads && good; i++)
+        good = scratch_open(ctx, b, &b->scratch[i]);
+    hn_own(ctx, outer);
+    return good ? HN_OK : ctx->code;
 }
 
 static void shuffle_tiles(struct build *b) {
@@ -272,7 +257,7 @@ enum hn_code hn_proximity_dealt(struct hn_context *ctx, const struct hn_matrix *
         code = build_tiles(ctx, &build);
     if (!code)
         count_work(&build, work);
-    build_free(ctx, &build);
+    hn_free(ctx, build.order);
     if (code)
         hn_graph_free(ctx, out);
     else if (spec->weighted)

@@ -67,18 +67,19 @@ static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
     work->chunks = words_for(p->room, shape, work->cell) / filled + shape->threads + 1;
     p->chunks = p->room_close / HN_CLOSE_CHUNK + shape->threads + 1;
     int64_t places = shape->block + HN_SCAN_SLACK;
-    if (!(work->pool = hn_alloc(ctx, work->chunks, CHUNK * sizeof *work->pool)) ||
-        !(work->used = hn_zalloc(ctx, work->chunks, sizeof *work->used)) ||
-        !(p->pool = hn_alloc(ctx, p->chunks, HN_CLOSE_CHUNK * sizeof *p->pool)) ||
-        !(p->used = hn_zalloc(ctx, p->chunks, sizeof *p->used)) ||
-        !(work->place = hn_alloc(ctx, 2 * shape->threads * places, sizeof *work->place)) ||
-        !(work->writer = hn_zalloc(ctx, shape->threads, sizeof *work->writer)))
-        return HN_MEMORY;
-    for (int k = 0; k < shape->threads; k++) {
+    void *outer = hn_own(ctx, work);
+    bool good = (work->pool = hn_alloc(ctx, work->chunks, CHUNK * sizeof *work->pool)) &&
+                (work->used = hn_zalloc(ctx, work->chunks, sizeof *work->used)) &&
+                (p->pool = hn_alloc(ctx, p->chunks, HN_CLOSE_CHUNK * sizeof *p->pool)) &&
+                (p->used = hn_zalloc(ctx, p->chunks, sizeof *p->used)) &&
+                (work->place = hn_alloc(ctx, 2 * shape->threads * places, sizeof *work->place)) &&
+                (work->writer = hn_zalloc(ctx, shape->threads, sizeof *work->writer));
+    hn_own(ctx, outer);
+    for (int k = 0; k < shape->threads && good; k++) {
         work->writer[k].place = work->place + 2 * k * places;
         work->writer[k].near = work->writer[k].place + places;
     }
-    return HN_OK;
+    return good ? HN_OK : HN_MEMORY;
 }
 
 static void close_segment(struct writer *w) {
@@ -248,16 +249,7 @@ static enum hn_code pairs_end(struct hn_context *ctx, void *self) {
 }
 
 void hn_close_pairs_free(struct hn_context *ctx, struct hn_close_pairs *p) {
-    struct work *work = p->work;
-    if (work) {
-        hn_free(ctx, work->pool);
-        hn_free(ctx, work->used);
-        hn_free(ctx, work->place);
-        hn_free(ctx, work->writer);
-    }
-    hn_free(ctx, work);
-    hn_free(ctx, p->pool);
-    hn_free(ctx, p->used);
+    hn_free(ctx, p->work); // and what belongs to it
     *p = (struct hn_close_pairs){0};
 }
 

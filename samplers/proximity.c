@@ -30,29 +30,23 @@ struct scratch {
     struct hn_scored *scored; // [m]
 };
 
-static void scratch_free(struct hn_context *ctx, struct scratch *s, int threads) {
-    for (int i = 0; s && i < threads; i++) {
-        hn_free(ctx, s[i].marks);
-        hn_free(ctx, s[i].candidate);
-        hn_free(ctx, s[i].scored);
-    }
-    hn_free(ctx, s);
-}
-
 static struct scratch *scratch_new(struct hn_context *ctx, int64_t n, int64_t m, int threads) {
     struct scratch *s = hn_zalloc(ctx, threads, sizeof *s);
     if (!s)
         return NULL;
-    for (int i = 0; i < threads; i++) {
+    bool good = true;
+    void *outer = hn_own(ctx, s);
+    for (int i = 0; i < threads && good; i++) {
         s[i].marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s[i].marks);
         s[i].candidate = hn_alloc(ctx, m, sizeof *s[i].candidate);
         s[i].scored = hn_alloc(ctx, m, sizeof *s[i].scored);
-        if (!s[i].marks || !s[i].candidate || !s[i].scored) {
-            scratch_free(ctx, s, threads);
-            return NULL;
-        }
+        good = s[i].marks && s[i].candidate && s[i].scored;
     }
-    return s;
+    hn_own(ctx, outer);
+    if (good)
+        return s;
+    hn_free(ctx, s);
+    return NULL;
 }
 
 void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t v, uint64_t *marks,
@@ -138,7 +132,7 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
                               out->target + out->start[v]);
         code = hn_check_stop(ctx);
     }
-    scratch_free(ctx, scratch, ctx->threads);
+    hn_free(ctx, scratch);
     work->dot += products;
     work->draw += products;
     work->bytes += products * g->x->cols * (int64_t)sizeof(float);

@@ -428,8 +428,3 @@ void hn_walk_run_many(const struct hn_walk *walk, int count, const int32_t *star
     for (int i = 0; i < count; i++)
         clear_marks(&walker[i].p);
 }
-
-void hn_walk_run(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
-                 struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally) {
-    hn_walk_run_many(walk, 1, &start, stream, s, ids, tally);
-}

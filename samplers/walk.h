@@ -47,15 +47,11 @@ void hn_walk_scratch_free(struct hn_context *ctx, struct hn_walk_scratch *s); //
 // Running sums for law `weight`: sum[edges of g].
 void hn_walk_cumulate(const struct hn_graph *g, double *sum, int threads);
 
-// A walk from `start`: ids[batch_size] gets distinct items in the order in which they are first
-// visited, start first. A walk of HN_WALK_RESTART with alpha = 1 as written never leaves its start;
-// then its limit for alpha to 1 is taken. Adds to *tally. Thread-safe with a scratch and stream per
-// thread.
-void hn_walk_run(const struct hn_walk *walk, int32_t start, struct hn_stream *stream,
-                 struct hn_walk_scratch *s, int32_t *ids, struct hn_walk_tally *tally);
-
-// Up to HN_WALKS walks from start[count], each with its stream, to ids[count x batch_size]: the
-// same as one after the other. Those with restart take turns, so that none waits for memory.
+// Up to HN_WALKS walks from start[count], each with its stream, to ids[count x batch_size]:
+// distinct items in the order in which they are first visited, start first; the same as one walk
+// after the other. Those with restart take turns, so that none waits for memory; as written they
+// never leave their start with alpha = 1: then their limit for alpha to 1 is taken. Adds to *tally.
+// Thread-safe with a scratch and streams per thread.
 void hn_walk_run_many(const struct hn_walk *walk, int count, const int32_t *start,
                       struct hn_stream *stream, struct hn_walk_scratch *s, int32_t *ids,
                       struct hn_walk_tally *tally);

@@ -252,10 +252,11 @@ static void numpy_agrees(void) {
 
 static void registries_are_sound(void) {
     for (int i = 0; hn_losses[i].name; i++) {
-        CU_ASSERT_EQUAL(hn_loss_find(hn_losses[i].name), i);
+        CU_ASSERT(strcmp(hn_losses[i].name, "dcl") != 0);
+        for (int j = 0; j < i; j++)
+            CU_ASSERT(strcmp(hn_losses[i].name, hn_losses[j].name) != 0);
         CU_ASSERT(hn_losses[i].summary && hn_losses[i].source);
     }
-    CU_ASSERT_EQUAL(hn_loss_find("dcl"), -1);
     CU_ASSERT_PTR_NULL(hn_weighting_find("dcl"));
     CU_ASSERT_PTR_NOT_NULL(hn_ambiguous_loss("DCL"));
     CU_ASSERT_PTR_NULL(hn_ambiguous_loss("hcl"));

@@ -81,7 +81,8 @@ static void test_sampler(void) {
             struct hn_stream stream;
             int32_t ids[16];
             hn_stream_open(&stream, 4, "batchsampler.walk", items.step, 0, b);
-            hn_walk_run(&walk, hn_sampler_start(&s.sampler, b), &stream, &scratch, ids, &tally);
+            hn_walk_run_many(&walk, 1, &(int32_t){hn_sampler_start(&s.sampler, b)}, &stream,
+                             &scratch, ids, &tally);
             CU_ASSERT_EQUAL(memcmp(ids, sampled_batch(&s, b), sizeof ids), 0);
         }
         CU_ASSERT_EQUAL(s.sampler.sampling.step, tally.step);
@@ -157,7 +158,7 @@ static void check_unseen(struct hn_context *ctx, const struct hn_items *items, i
         CU_ASSERT_FATAL(count < n);
         CU_ASSERT_FALSE(seen[batch[0]]);
         hn_stream_open(&stream, 4, "batchsampler.walk", items->step, epoch, b);
-        hn_walk_run(&walk, batch[0], &stream, &scratch, ids, &tally);
+        hn_walk_run_many(&walk, 1, &(int32_t){batch[0]}, &stream, &scratch, ids, &tally);
         CU_ASSERT_EQUAL(memcmp(ids, batch, (size_t)batch_size * sizeof *ids), 0);
         for (int32_t i = 0; i < batch_size; i++) {
             count += !seen[batch[i]];

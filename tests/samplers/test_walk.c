@@ -151,7 +151,7 @@ static void run_walks(const struct hn_walk *walk, int u, uint64_t seed, struct s
         int32_t ids[MOST];
         int code = 0;
         hn_stream_open(&stream, seed, "test.walk", 0, 0, i);
-        hn_walk_run(walk, u, &stream, &scratch, ids, &tally);
+        hn_walk_run_many(walk, 1, &(int32_t){u}, &stream, &scratch, ids, &tally);
         CU_ASSERT_EQUAL_FATAL(ids[0], u);
         CU_ASSERT_EQUAL(tally.stalls, 0);
         for (int k = 1; k < walk->batch_size; k++)
@@ -245,7 +245,7 @@ static int64_t walk_once(struct hn_context *ctx, const struct hn_graph *g, enum 
     struct hn_stream stream;
     HN_CHECK(ctx, hn_walk_scratch_open(ctx, g->n, kind, false, &scratch));
     hn_stream_open(&stream, 95, "test.once", 0, 0, number);
-    hn_walk_run(&walk, start, &stream, &scratch, ids, &tally);
+    hn_walk_run_many(&walk, 1, &(int32_t){start}, &stream, &scratch, ids, &tally);
     for (int64_t i = 0; i < hn_bitset_words(g->n); i++)
         CU_ASSERT_EQUAL(scratch.collected[i], 0);
     hn_walk_scratch_free(ctx, &scratch);
@@ -325,7 +325,7 @@ static void test_limit_levels(void) {
         struct hn_stream stream;
         int32_t ids[6];
         hn_stream_open(&stream, 98, "test.levels", 0, 0, i);
-        hn_walk_run(&walk, 0, &stream, &scratch, ids, &tally);
+        hn_walk_run_many(&walk, 1, &(int32_t){0}, &stream, &scratch, ids, &tally);
         CU_ASSERT_FATAL(ids[0] == 0 && ids[1] + ids[2] == 3 && ids[1] * ids[2] == 2);
         CU_ASSERT_FATAL(ids[3] >= 3 && ids[3] <= 5);
         swapped += ids[1] == 2;
@@ -363,7 +363,7 @@ static void check_stalls(struct hn_context *ctx, double alpha) {
         int32_t ids[B];
         unsigned seen = 0;
         hn_stream_open(&stream, 97, "test.stalls", 0, 0, i);
-        hn_walk_run(&walk, 0, &stream, &scratch, ids, &tally);
+        hn_walk_run_many(&walk, 1, &(int32_t){0}, &stream, &scratch, ids, &tally);
         for (int k = 0; k < B; k++)
             seen |= 1U << ids[k];
         CU_ASSERT_EQUAL_FATAL(__builtin_popcount(seen), B);
@@ -407,7 +407,7 @@ static void test_dead_ends(void) {
         unsigned seen = 0;
         HN_CHECK(&ctx, hn_walk_scratch_open(&ctx, 5, kind[a], alphas[a] >= 1, &scratch));
         hn_stream_open(&stream, 1, "test.dead", 0, 0, a);
-        hn_walk_run(&walk, 3, &stream, &scratch, ids, &tally);
+        hn_walk_run_many(&walk, 1, &(int32_t){3}, &stream, &scratch, ids, &tally);
         for (int k = 0; k < 5; k++)
             seen |= 1U << ids[k];
         CU_ASSERT_EQUAL(seen, 31);

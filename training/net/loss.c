@@ -21,13 +21,6 @@ const struct hn_objective_type hn_objectives[] = {
     {.name = NULL},
 };
 
-int hn_objective_find(const char *name) {
-    for (int i = 0; hn_objectives[i].name; i++)
-        if (strcmp(hn_objectives[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 // Anchors scored at once: their gradients stay in the second-level cache until they are used.
 enum { BLOCK = 256 };
 

@@ -30,7 +30,6 @@ struct hn_objective_type {
     const char *source;  // paper and place
 };
 extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
-int hn_objective_find(const char *name);               // -1 if unknown
 
 struct hn_loss_spec {
     enum hn_objective objective; // one of the first three here
