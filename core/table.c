@@ -188,9 +188,10 @@ static enum hn_code find_cells(struct hn_context *ctx, struct hn_table *t, int64
     return HN_OK;
 }
 
-static enum hn_code put_text(struct hn_context *ctx, char **cell, const char *text) {
+static enum hn_code put_text(struct hn_context *ctx, const struct hn_table *t, char **cell,
+                             const char *text) {
     char *copy = (char *)no_text;
-    void *outer = hn_own(ctx, NULL); // texts belong to the table, as its cells do
+    void *outer = hn_own(ctx, t->name); // texts belong to the table, as its cells do
     if (text[0] != '\0')
         copy = hn_strdup(ctx, text);
     hn_own(ctx, outer);
@@ -205,7 +206,7 @@ enum hn_code hn_table_set_text(struct hn_context *ctx, struct hn_table *t, int64
                                const char *name, const char *text) {
     union hn_cells cells;
     enum hn_code code = find_cells(ctx, t, row, name, HN_COLUMN_TEXT, &cells);
-    return code == HN_OK ? put_text(ctx, &cells.text[row], text) : code;
+    return code == HN_OK ? put_text(ctx, t, &cells.text[row], text) : code;
 }
 
 enum hn_code hn_table_set_real(struct hn_context *ctx, struct hn_table *t, int64_t row,
@@ -245,13 +246,14 @@ static enum hn_code join_columns(struct hn_context *ctx, struct hn_table *to,
 }
 
 // row[n]: of `from`; NULL: its first n.
-static enum hn_code copy_cells(struct hn_context *ctx, enum hn_column_kind kind, union hn_cells to,
-                               int64_t at, union hn_cells from, const int64_t *row, int64_t n) {
+static enum hn_code copy_cells(struct hn_context *ctx, const struct hn_table *t,
+                               enum hn_column_kind kind, union hn_cells to, int64_t at,
+                               union hn_cells from, const int64_t *row, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         int64_t k = row ? row[i] : i;
         if (kind != HN_COLUMN_TEXT) // numbers of either kind
             memcpy(&to.count[at + i], &from.count[k], sizeof *to.count);
-        else if (put_text(ctx, &to.text[at + i], from.text[k]))
+        else if (put_text(ctx, t, &to.text[at + i], from.text[k]))
             return ctx->code;
     }
     return HN_OK;
@@ -291,7 +293,8 @@ enum hn_code hn_table_append_rows(struct hn_context *ctx, struct hn_table *to,
         code = hn_table_add_rows(ctx, to, n);
     for (int c = 0; code == HN_OK && c < from->n_columns; c++) {
         int at = hn_table_find(to, from->column[c].name);
-        code = copy_cells(ctx, to->column[at].kind, to->cells[at], rows, from->cells[c], row, n);
+        code =
+            copy_cells(ctx, to, to->column[at].kind, to->cells[at], rows, from->cells[c], row, n);
     }
     if (code != HN_OK) {
         cut_rows(ctx, to, rows);
