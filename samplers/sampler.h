@@ -92,7 +92,7 @@ struct hn_sampler_type {
     enum hn_code (*check)(struct hn_context *ctx, const void *params,
                           const struct hn_sampler_plan *plan);
     // Optional. Rebuild interval in steps (t): batches at step s use embeddings of the latest
-    // snapshot at or before floor(s / t) t. NULL or 0: always fresh.
+    // snapshot at or before floor(s / t) t that is less than t steps old. NULL or 0: always fresh.
     int64_t (*interval)(const void *params);
     // Optional. What a build keeps of n items, where that grows neither with n nor with its square:
     // a number that its memory grows with. For estimates.

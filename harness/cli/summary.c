@@ -58,6 +58,7 @@ static const struct hn_record_column columns[] = {
     {"cos_mean", "cos_mean", .digits = 4},
     {"gap", "gap", .digits = 4},
     {"coverage", "coverage", .digits = 3},
+    {"graph_age", "age", .digits = 0},
     {"cost_s", "cost_s", .digits = 1, .scale = 1e6, .unit = " us"},
     {"cost_g", "cost_g", .digits = 1, .scale = 1e3, .unit = " ms"},
     {"error", "", .width = -1},
@@ -65,8 +66,8 @@ static const struct hn_record_column columns[] = {
 };
 
 static json_t *row_json(const struct hn_results *r, int64_t row) {
-    static const char *const measured[] = {"fn_ratio", "cos_mean", "gap",
-                                           "coverage", "cost_s",   "cost_g"};
+    static const char *const measured[] = {"fn_ratio",  "cos_mean", "gap",   "coverage",
+                                           "graph_age", "cost_s",   "cost_g"};
     const struct hn_table *t = &r->runs;
     const char *status = hn_table_text(t, row, "status");
     char options[64];
@@ -87,12 +88,24 @@ static json_t *row_json(const struct hn_results *r, int64_t row) {
     return json;
 }
 
+// The columns without the age of graphs where every graph is of its own step.
+static void choose_columns(const json_t *rows, struct hn_record_column *chosen) {
+    bool aged = false;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        aged |= json_real_value(json_object_get(json_array_get(rows, i), "graph_age")) > 0;
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+        if (aged || !columns[c].key || strcmp(columns[c].key, "graph_age") != 0)
+            *chosen++ = columns[c];
+}
+
 void hn_print_summary(const struct hn_results *r) {
     enum { ROWS_MAX = 60 };
     json_t *rows = json_array();
     for (int64_t i = 0; i < hn_min(r->runs.rows, ROWS_MAX); i++)
         json_array_append_new(rows, row_json(r, i));
-    hn_records_print(columns, rows, stdout);
+    struct hn_record_column chosen[sizeof columns / sizeof columns[0]];
+    choose_columns(rows, chosen);
+    hn_records_print(chosen, rows, stdout);
     json_decref(rows);
     if (r->runs.rows > ROWS_MAX)
         printf("... and %" PRId64 " more rows in the results file\n", r->runs.rows - ROWS_MAX);

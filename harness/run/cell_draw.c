@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Batches per call of `next`: enough for all threads, few enough to stay in cache.
@@ -175,6 +176,16 @@ static enum hn_code store_table(struct hn_context *ctx, struct hn_cell_work *w) 
     return s->type->table(ctx, s, table);
 }
 
+// A graph that is not of the step that is judged is named in the note.
+static enum hn_code note_age(struct hn_context *ctx, struct hn_cell_work *w) {
+    if (w->items == w->build_items || !w->sampler.type->rebuild)
+        return HN_OK;
+    char text[96];
+    snprintf(text, sizeof text, "built on step %" PRId64 ", %" PRId64 " steps older",
+             w->build_items->step, w->items->step - w->build_items->step);
+    return hn_cell_add_note(ctx, &w->out->runs, text);
+}
+
 static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w) {
     const struct hn_sampler *s = &w->sampler;
     struct hn_table *runs = &w->out->runs;
@@ -196,7 +207,7 @@ static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w
         {NULL}};
     if (hn_table_set(ctx, runs, 0, value))
         return ctx->code;
-    if (store_lists(ctx, w) || store_table(ctx, w))
+    if (note_age(ctx, w) || store_lists(ctx, w) || store_table(ctx, w))
         return ctx->code;
     if (!s->type->report)
         return HN_OK;

@@ -91,15 +91,47 @@ static enum hn_code check_steps(struct hn_context *ctx, const struct hn_job *job
     return HN_OK;
 }
 
-// Latest snapshot at or before floor(s / t) t.
+// Latest snapshot at or before floor(s / t) t that is less than t steps old, as a graph in training
+// always is; without one, s itself.
 static int64_t build_place(const struct hn_snapshot_info *info, int64_t step_index, int64_t t) {
-    if (t <= 0)
-        return step_index;
-    int64_t rebuilt = info->step[step_index] / t * t;
-    int64_t place = step_index;
-    while (place > 0 && info->step[place] > rebuilt)
-        place--;
-    return place;
+    int64_t step = info->step[step_index];
+    for (int64_t i = step_index; t > 0 && i >= 0 && step - info->step[i] < t; i--)
+        if (info->step[i] <= step / t * t)
+            return i;
+    return step_index;
+}
+
+static int64_t interval_of(const struct hn_job_sampler *s) {
+    return s->type->interval ? s->type->interval(s->params) : 0;
+}
+
+static int64_t steps_wanted(const struct hn_job *job, const struct hn_snapshot_info *info) {
+    return job->step ? job->n_steps : info->steps;
+}
+
+// Place in the series of the n-th step that the job wants.
+static int64_t place_wanted(const struct hn_job *job, const struct hn_snapshot_info *info,
+                            int64_t n) {
+    return job->step ? find_step(info, job->step[n]) : n;
+}
+
+// Says once for a file and a sampler that its graphs are not all of the step that is judged.
+static void note_ages(struct hn_context *ctx, const struct hn_job *job,
+                      const struct hn_plan_data *data, const struct hn_job_sampler *sampler) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(data->snapshot);
+    int64_t t = interval_of(sampler), steps = steps_wanted(job, info), older = 0, oldest = 0;
+    for (int64_t i = 0; i < steps; i++) {
+        int64_t place = place_wanted(job, info, i);
+        int64_t age = info->step[place] - info->step[build_place(info, place, t)];
+        older += age > 0;
+        oldest = hn_max(oldest, age);
+    }
+    if (older)
+        hn_note(ctx,
+                "%s {%s} on %s: graphs of %" PRId64 " of %" PRId64
+                " steps are built on an earlier snapshot, up to %" PRId64
+                " steps older (t: 1 builds each on its own)",
+                sampler->type->name, sampler->text, data->name, older, steps, oldest);
 }
 
 static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
@@ -209,7 +241,7 @@ static void lay_samplers(struct hn_plan *plan, const struct hn_cell *model) {
     const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[model->data].snapshot);
     for (int64_t s = 0; s < job->n_samplers; s++) {
         const struct hn_job_sampler *sampler = &job->sampler[s];
-        int64_t t = sampler->type->interval ? sampler->type->interval(sampler->params) : 0;
+        int64_t t = interval_of(sampler);
         for (int64_t b = 0; b < job->n_batch_sizes; b++)
             for (int64_t r = 0; r < job->n_seeds; r++) {
                 struct hn_cell *cell = &plan->cell[plan->n_cells++];
@@ -238,10 +270,6 @@ static void lay_group(struct hn_plan *plan, int32_t data, int64_t step_index, do
         }
 }
 
-static int64_t steps_wanted(const struct hn_job *job, const struct hn_snapshot_info *info) {
-    return job->step ? job->n_steps : info->steps;
-}
-
 static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
     const struct hn_job *job = plan->job;
     int64_t steps = 0, total;
@@ -258,10 +286,12 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
         return ctx->code;
     for (int32_t i = 0; i < plan->n_data; i++) {
         const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[i].snapshot);
+        for (int64_t s = 0; s < job->n_samplers; s++)
+            note_ages(ctx, job, &plan->data[i], &job->sampler[s]);
         for (int64_t s = 0; s < steps_wanted(job, info); s++) {
             struct hn_plan_step *step = &plan->step[plan->n_steps++];
             step->data = i;
-            step->step_index = job->step ? find_step(info, job->step[s]) : s;
+            step->step_index = place_wanted(job, info, s);
             step->first_cell = plan->n_cells;
             make_step_keys(plan, step);
             for (int64_t t = 0; t < job->n_temperatures; t++)

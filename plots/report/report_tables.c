@@ -71,6 +71,8 @@ static const struct hn_html_column samplers[] = {
      PLUS_MINUS("%.4f"), 1, measured},
     {"Coverage (%)", "distinct items of the first epoch; larger is better", "coverage",
      PLUS_MINUS("%.1f"), 100, measured},
+    {"Graph's age", "steps since the embeddings that the graph was built on", "graph_age",
+     .number = measured},
     {"Cost_S", "drawing a batch, median; smaller is better", "cost_s", .number = measured},
     {"Cost_G", "building on new embeddings, median; smaller is better", "cost_g",
      .number = measured},
@@ -82,12 +84,14 @@ enum {
     MOST_AT_ONCE = 40
 }; // the rest: by scrolling
 
-// Whether any setting has a value. Trainings do not count inner products: a column of noughts says
-// nothing.
+// Whether any setting has a value. Trainings do not count inner products, and most graphs are
+// fresh: a column of noughts says nothing.
 static bool is_measured(const struct block *b, const struct hn_html_column *c) {
+    bool zero_counts =
+        c->from && strcmp(c->from, "n_dot") != 0 && strcmp(c->from, "graph_age") != 0;
     for (int s = 0; s < b->groups->settings && c->from; s++) {
         double mean = last_mean(b, s, c->from).mean;
-        if (!isnan(mean) && !(mean == 0 && strcmp(c->from, "n_dot") == 0))
+        if (!isnan(mean) && (mean != 0 || zero_counts))
             return true;
     }
     return !c->from;
