@@ -60,8 +60,14 @@ struct hn_claim_published {
     const char *series, *x;
 };
 
+// Whose a claim is. The paper's alone decide the verdict of an entry; an identity is proved, so
+// that its failure is a mistake of this program; ours are questions that no paper answers.
+enum hn_claim_owner { HN_CLAIM_OF_PAPER, HN_CLAIM_IDENTITY, HN_CLAIM_OURS };
+extern const char *const hn_claim_owners[]; // "claim", "identity", "ours"
+
 struct hn_claim {
     const char *name, *statement, *along;
+    int owner; // enum hn_claim_owner
     int test, steps;
     int ends;   // rises, falls: 1 = only from the first to the last, not between neighbours
     bool exact; // a number without spread: one value is enough
@@ -137,12 +143,14 @@ enum { HN_CLAIM_AT = 200 };
 // One comparison of a claim.
 struct hn_claim_part {
     char dataset[96], at[HN_CLAIM_AT];
-    int64_t step;               // -1: none
-    double left, right;         // means over replicates
-    double difference, lo, hi;  // 95 %
-    double fail_hi, fail_lo;    // corrected for the number of parts
-    double error, p;            // standard error; paired t-test of no difference, two-sided
-    double deviation, room;     // over replicates; distance to the nearest edge of the claimed side
+    int64_t step;              // -1: none
+    double left, right;        // means over replicates
+    double difference, lo, hi; // 95 %
+    double fail_hi, fail_lo;   // corrected for the number of parts
+    double error, p;           // standard error; paired t-test of no difference, two-sided
+    double margin;             // how far apart is equal; 0 for a test of direction
+    double p_holds, p_fails; // one-sided, that the claimed side, or the other, is not the true one
+    double deviation, room;  // over replicates; distance to the nearest edge of the claimed side
     int64_t replicates, needed; // needed: 0 none, -1 more than can be drawn
     bool batches;               // the interval is over batches of one seed
     enum hn_verdict verdict;
@@ -155,6 +163,8 @@ struct hn_claim_result {
     int64_t parts, decided;     // decided: the part that decided, -1 none
     int64_t compared, holding, failing;
     int64_t needed;
+    // Of all parts together: by intersection and union, and by Bonferroni. 1 if it is not tested.
+    double p_holds, p_fails;
 };
 
 // Judges a claim on results. Missing tables, columns and rows are verdicts (`not tested`, the
@@ -172,18 +182,27 @@ void hn_claim_result_free(struct hn_context *ctx, struct hn_claim_result *result
 struct hn_claim_outcome {
     const struct hn_claim_entry *entry; // borrowed
     enum hn_verdict verdict;
+    enum hn_verdict corrected; // among all entries of a report: hn_claims_correct()
+    double p;                  // of the verdict: 1 if inconclusive, NaN if not tested
+    int64_t claims, holding, failing, broken; // the paper's; identities that fail
     char reason[512];
     struct hn_claim_result *claim; // [entry->claims]
     struct hn_claim_result *level; // [entry->levels]
 };
 
 // Judges every claim of an entry on results. why: if not "", why it could not be measured, so that
-// no claim is tested (r may be NULL then). The verdict of an entry: fails if a claim fails, else
-// not tested if one is not, else inconclusive if one is, else holds; not tested without claims.
+// no claim is tested (r may be NULL then). The verdict of an entry, by the paper's claims: fails if
+// one fails, else not tested if one is not, else inconclusive if one is, else holds; not tested
+// without such claims.
 HN_MUST_USE enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry *entry,
                                          const struct hn_results *r, const char *why,
                                          struct hn_claim_outcome *out);
 void hn_claim_outcome_free(struct hn_context *ctx, struct hn_claim_outcome *out); // zeroed is fine
+
+// The verdicts of a report corrected together, by Holm's procedure at 2.5 % over the entries that
+// are tested: what does not stand it is inconclusive.
+HN_MUST_USE enum hn_code hn_claims_correct(struct hn_context *ctx, struct hn_claim_outcome *outcome,
+                                           int64_t n);
 
 // Appends the outcome to the tables claim_ids, claims, claim_parts and claim_levels of `r`.
 HN_MUST_USE enum hn_code hn_claims_store(struct hn_context *ctx,

@@ -14,6 +14,10 @@
 //                 if their mean and deviation stayed.
 //   not tested    a table, column, row or second seed is missing.
 // A bound is compared in every row and has no spread: it fails by one row.
+//
+// Every verdict has a p-value, that of the test which gave it: for holds the largest of the parts'
+// one-sided ones, for fails the smallest times their number. Those of a report are corrected
+// together by Holm's procedure (1979).
 #include "harness/claims/claims_private.h"
 
 #include <gsl/gsl_cdf.h>
@@ -42,13 +46,26 @@ static int64_t seeds_needed(double room, double deviation) {
     return seeds;
 }
 
+// Standard errors from the mean to the end of an interval that leaves `tail` on either side.
+static double errors_to(const struct hn_claim_part *part, double tail) {
+    return part->batches || part->replicates < 2
+               ? gsl_cdf_ugaussian_Qinv(tail)
+               : gsl_cdf_tdist_Qinv(tail, (double)(part->replicates - 1));
+}
+
 // The interval at level 1 - 0.05 / m from the one at 95 %.
 static double widened(const struct hn_claim_part *part, int64_t m) {
-    double tail = (1 - level) / (double)m / 2;
-    if (part->batches || part->replicates < 2)
-        return gsl_cdf_ugaussian_Qinv(tail) / gsl_cdf_ugaussian_Pinv(0.5 + level / 2);
-    double df = (double)(part->replicates - 1);
-    return gsl_cdf_tdist_Qinv(tail, df) / gsl_cdf_tdist_Pinv(0.5 + level / 2, df);
+    return errors_to(part, (1 - level) / (double)m / 2) / errors_to(part, (1 - level) / 2);
+}
+
+// Probability of a mean at least `inside` away if the truth is at the edge; half: of the interval.
+static double one_sided(const struct hn_claim_part *part, double inside, double half) {
+    if (half == 0)
+        return inside > 0 ? 0 : 1;
+    double errors = inside / half * errors_to(part, (1 - level) / 2);
+    return part->batches || part->replicates < 2
+               ? gsl_cdf_ugaussian_Q(errors)
+               : gsl_cdf_tdist_Q(errors, (double)(part->replicates - 1));
 }
 
 // Half the width of equality in this part; negative for a test of direction.
@@ -71,6 +88,9 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
     part->fail_lo = part->difference - wide;
     part->fail_hi = part->difference + wide;
     part->room = inside;
+    part->margin = equal ? margin : 0;
+    part->p_holds = one_sided(part, inside, half);
+    part->p_fails = half == 0 ? inside <= 0 ? 0 : 1 : one_sided(part, -inside, half);
     if (inside > half)
         part->verdict = HN_HOLDS;
     else if (inside < -wide || (half == 0 && inside <= 0))
@@ -110,11 +130,13 @@ static void say_numbers(const struct hn_claim *c, const struct hn_claim_part *pa
     else
         add_text(text, size, "%.4g against %.4g, difference %.3g [%.3g, %.3g]", part->left,
                  part->right, part->difference, part->lo, part->hi);
+    if (part->margin > 0)
+        add_text(text, size, ", equal within %.2g", part->margin);
     if (part->batches)
         add_text(text, size, " over batches of one seed");
     else if (part->replicates > 1)
         add_text(text, size, " over %" PRId64 " seeds", part->replicates);
-    if (!part->batches && part->error > 0 && c->test != HN_TEST_SLOPE)
+    if (!part->batches && part->error > 0 && !(part->margin > 0))
         add_text(text, size, ", se %.2g, p %.2g", part->error, part->p);
 }
 
@@ -160,19 +182,30 @@ static void need_more(struct hn_claim_result *out, int64_t needed) {
         out->needed = needed;
 }
 
+static void add_p(struct hn_claim_result *out, const struct hn_claim_part *part) {
+    out->p_holds = fmax(out->p_holds, part->p_holds);
+    out->p_fails = fmin(out->p_fails, fmin(1, part->p_fails * (double)out->parts));
+}
+
 static enum hn_code conclude(const struct hn_claim *c, struct hn_claim_result *out) {
+    out->p_holds = out->p_fails = 1;
     if (out->verdict == HN_NOT_TESTED)
         return HN_OK;
-    if (c->test != HN_TEST_BOUND) {
+    if (c->test == HN_TEST_BOUND) {
+        out->p_holds = out->failing > 0;
+        out->p_fails = !out->failing;
+    } else {
         if (spread_missing(out))
             return hn_claim_not_tested(out,
                                        "a single seed has no spread here: give more (--seeds)");
         out->compared = out->parts;
+        out->p_holds = 0;
         for (int64_t i = 0; i < out->parts; i++) {
             judge_part(c, &out->part[i], out->parts);
             out->holding += out->part[i].verdict == HN_HOLDS;
             out->failing += out->part[i].verdict == HN_FAILS;
             need_more(out, out->part[i].needed);
+            add_p(out, &out->part[i]);
         }
     }
     out->verdict = out->failing > 0                ? HN_FAILS
@@ -206,13 +239,62 @@ enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r
     return HN_OK;
 }
 
+static bool of_paper(const struct hn_claim_outcome *o, int64_t i) {
+    return o->entry->claim[i].owner == HN_CLAIM_OF_PAPER;
+}
+
 static enum hn_verdict worst(const struct hn_claim_outcome *o) {
     static const enum hn_verdict order[] = {HN_FAILS, HN_NOT_TESTED, HN_INCONCLUSIVE};
     for (size_t w = 0; w < sizeof order / sizeof order[0]; w++)
         for (int64_t i = 0; i < o->entry->claims; i++)
-            if (o->claim[i].verdict == order[w])
+            if (of_paper(o, i) && o->claim[i].verdict == order[w])
                 return order[w];
-    return o->entry->claims > 0 ? HN_HOLDS : HN_NOT_TESTED;
+    return o->claims > 0 ? HN_HOLDS : HN_NOT_TESTED;
+}
+
+static void count_claims(struct hn_claim_outcome *o) {
+    for (int64_t i = 0; i < o->entry->claims; i++) {
+        o->claims += of_paper(o, i);
+        o->holding += of_paper(o, i) && o->claim[i].verdict == HN_HOLDS;
+        o->failing += of_paper(o, i) && o->claim[i].verdict == HN_FAILS;
+        o->broken +=
+            o->entry->claim[i].owner == HN_CLAIM_IDENTITY && o->claim[i].verdict == HN_FAILS;
+    }
+}
+
+// All claims have to hold; one that fails is enough, of as many as there are.
+static double p_of(const struct hn_claim_outcome *o) {
+    double holds = 0, fails = 1;
+    for (int64_t i = 0; i < o->entry->claims; i++)
+        if (of_paper(o, i)) {
+            holds = fmax(holds, o->claim[i].p_holds);
+            fails = fmin(fails, o->claim[i].p_fails * (double)o->claims);
+        }
+    return o->verdict == HN_HOLDS ? holds : o->verdict == HN_FAILS ? fails : 1;
+}
+
+static int by_p(const void *a, const void *b) {
+    const struct hn_claim_outcome *const *x = a, *const *y = b;
+    return ((*x)->p > (*y)->p) - ((*x)->p < (*y)->p);
+}
+
+enum hn_code hn_claims_correct(struct hn_context *ctx, struct hn_claim_outcome *outcome,
+                               int64_t n) {
+    struct hn_claim_outcome **order = hn_alloc(ctx, hn_max(n, 1), sizeof *order);
+    int64_t tested = 0;
+    if (!order)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        if (outcome[i].verdict != HN_NOT_TESTED)
+            order[tested++] = &outcome[i];
+    qsort(order, (size_t)tested, sizeof *order, by_p);
+    bool stands = true;
+    for (int64_t i = 0; i < tested; i++) {
+        stands = stands && order[i]->p * (double)(tested - i) <= (1 - level) / 2;
+        order[i]->corrected = stands ? order[i]->verdict : HN_INCONCLUSIVE;
+    }
+    hn_free(ctx, order);
+    return HN_OK;
 }
 
 // What the verdict rests on: the first claim that has it, or how many hold.
@@ -221,12 +303,15 @@ static void reason_of(struct hn_claim_outcome *o, const char *why) {
     const struct hn_claim *first = NULL;
     const char *text = "";
     for (int64_t i = 0; i < o->entry->claims; i++)
-        if (o->claim[i].verdict == o->verdict) {
+        if (of_paper(o, i) && o->claim[i].verdict == o->verdict) {
             text = count == 0 ? o->claim[i].reason : text;
             first = count++ == 0 ? &o->entry->claim[i] : first;
         }
     if (*why || !first)
-        snprintf(o->reason, sizeof o->reason, "%s", *why ? why : "no paper claims anything of it");
+        snprintf(o->reason, sizeof o->reason, "%s",
+                 *why                   ? why
+                 : o->entry->claims > 0 ? "only identities and questions of ours"
+                                        : "no paper claims anything of it");
     else if (o->verdict == HN_HOLDS && count > 1)
         snprintf(o->reason, sizeof o->reason, "all %" PRId64 " claims hold", count);
     else
@@ -241,6 +326,7 @@ static enum hn_code judge_all(struct hn_context *ctx, const struct hn_results *r
         if (*why) {
             result->verdict = HN_NOT_TESTED;
             result->decided = -1;
+            result->p_holds = result->p_fails = 1;
             snprintf(result->reason, sizeof result->reason, "%s", why);
         } else if (hn_claim_judge(ctx, r, &entry->claim[i], result)) {
             return ctx->code;
@@ -264,7 +350,9 @@ enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry
         hn_claim_outcome_free(ctx, out);
         return ctx->code;
     }
-    out->verdict = worst(out);
+    count_claims(out);
+    out->corrected = out->verdict = worst(out);
+    out->p = out->verdict == HN_NOT_TESTED ? NAN : p_of(out);
     reason_of(out, why);
     return HN_OK;
 }

@@ -12,6 +12,7 @@ const char *const hn_verdicts[] = {"holds", "fails", "inconclusive", "not tested
 const char *const hn_claim_tests[] = {"above", "below",  "equal", "rises", "falls",
                                       "bound", "sooner", "slope", NULL};
 const char *const hn_claim_kinds[] = {"snapshots", "training", "listed", NULL};
+const char *const hn_claim_owners[] = {"claim", "identity", "ours", NULL};
 static const char *const step_names[] = {"all", "trained", "first", "last", "start", "end", NULL};
 static const char *const as_names[] = {"value", "difference", "ratio", "reduction", NULL};
 static const char *const by_names[] = {"neighbours", "ends", NULL};
@@ -191,6 +192,7 @@ static const struct hn_field claim_fields[] = {
     TEXT(struct hn_claim, statement, true),
     {.required = true,
      .option = {HN_CHOICE_OPTION(struct hn_claim, test, "test", NULL, hn_claim_tests, NULL)}},
+    CHOICE(struct hn_claim, owner, "kind", NULL, hn_claim_owners),
     CHOICE(struct hn_claim, steps, "steps", NULL, step_names),
     CHOICE(struct hn_claim, ends, "by", NULL, by_names),
     TEXT(struct hn_claim, along, false),

@@ -10,13 +10,6 @@
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
-static int64_t count(const struct hn_claim_outcome *o, enum hn_verdict verdict) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < o->entry->claims; i++)
-        n += o->claim[i].verdict == verdict;
-    return n;
-}
-
 static enum hn_code store_id(struct hn_context *ctx, const struct hn_claim_outcome *o,
                              struct hn_results *r) {
     const struct hn_claim_entry *e = o->entry;
@@ -28,10 +21,14 @@ static enum hn_code store_id(struct hn_context *ctx, const struct hn_claim_outco
         HN_TEXT_CELL("kind", "snapshots, training or listed", hn_claim_kinds[e->kind]),
         HN_TEXT_CELL("verdict", "holds, fails, inconclusive or not tested",
                      hn_verdicts[o->verdict]),
+        HN_TEXT_CELL("corrected", "the same, all entries of the report corrected together (Holm)",
+                     hn_verdicts[o->corrected]),
+        HN_REAL_CELL("p", "1", "of the verdict, one-sided; 1 if inconclusive", HN_NEITHER, o->p),
         HN_TEXT_CELL("reason", "what the verdict rests on", o->reason),
-        HN_INT_CELL("claims", "1", "claims", e->claims),
-        HN_INT_CELL("holding", "1", "claims that hold", count(o, HN_HOLDS)),
-        HN_INT_CELL("failing", "1", "claims that fail", count(o, HN_FAILS))};
+        HN_INT_CELL("claims", "1", "claims of the paper", o->claims),
+        HN_INT_CELL("holding", "1", "claims of the paper that hold", o->holding),
+        HN_INT_CELL("failing", "1", "claims of the paper that fail", o->failing),
+        HN_INT_CELL("broken", "1", "identities that fail: mistakes of this program", o->broken)};
     return hn_results_add_row(ctx, r, "claim_ids", cell, COUNT(cell));
 }
 
@@ -72,6 +69,7 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
         HN_TEXT_CELL("id", "identifier of the figure or table", o->entry->id),
         HN_TEXT_CELL("claim", "short name of the claim", c->name),
         HN_TEXT_CELL("statement", "the claim", c->statement),
+        HN_TEXT_CELL("kind", "claim (of the paper), identity or ours", hn_claim_owners[c->owner]),
         HN_TEXT_CELL("statistic", "column, or expression of columns", column),
         HN_TEXT_CELL("test", "how it is compared", hn_claim_tests[c->test]),
         HN_TEXT_CELL("verdict", "holds, fails, inconclusive or not tested",
@@ -83,12 +81,18 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
         HN_REAL_CELL("own", "1", "difference there", HN_NEITHER, p->difference),
         HN_REAL_CELL("own_lo", "1", "lower end of its 95 % interval", HN_NEITHER, p->lo),
         HN_REAL_CELL("own_hi", "1", "upper end of its 95 % interval", HN_NEITHER, p->hi),
+        HN_REAL_CELL("margin", "1", "how far apart is equal there; 0 for a direction", HN_NEITHER,
+                     p->margin),
         HN_INT_CELL("replicates", "1", "seeds", p->replicates),
         HN_INT_CELL("parts", "1", "comparisons", result->compared),
         HN_INT_CELL("parts_holding", "1", "comparisons that hold", result->holding),
         HN_INT_CELL("parts_failing", "1", "comparisons that fail", result->failing),
         HN_INT_CELL("needed", "1", "seeds that would settle it; 0 none, -1 more than 100000",
                     result->needed),
+        HN_REAL_CELL("p_holds", "1", "one-sided, largest of the comparisons", HN_NEITHER,
+                     result->p_holds),
+        HN_REAL_CELL("p_fails", "1", "one-sided, smallest of them times their number", HN_NEITHER,
+                     result->p_fails),
         HN_TEXT_CELL("paper", "the published value", paper),
         HN_TEXT_CELL("paper_table", "where it is published", number.table)};
     return hn_results_add_row(ctx, r, "claims", cell, COUNT(cell));
@@ -206,7 +210,12 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
         const struct hn_claim_result *result = &o->claim[i];
         char paper[64];
         struct hn_published number;
-        printf("  %-13s%s\n", hn_verdicts[result->verdict], e->claim[i].statement);
+        int owner = e->claim[i].owner;
+        printf("  %-13s%s%s\n", hn_verdicts[result->verdict],
+               owner == HN_CLAIM_IDENTITY ? "identity: "
+               : owner == HN_CLAIM_OURS   ? "ours: "
+                                          : "",
+               e->claim[i].statement);
         if (strcmp(result->reason, o->reason) != 0)
             print_wrapped(result->reason, 15, 85);
         if (published(e, &e->claim[i].published, &number, paper, sizeof paper))
@@ -215,27 +224,34 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
     for (int64_t i = 0; i < e->levels; i++)
         print_level(o, i);
     printf("  verdict: %s", hn_verdicts[o->verdict]);
-    if (o->verdict == HN_NOT_TESTED || e->claims == 0)
+    if (o->verdict == HN_NOT_TESTED)
         printf("; %s", o->reason);
+    if (o->broken > 0)
+        printf("; an identity fails: a mistake of this program, please report it");
     printf("\n\n");
 }
 
+static void print_totals(const char *what, const int64_t *total) {
+    for (int v = 0; v <= HN_NOT_TESTED; v++)
+        printf("%s%" PRId64 " %s", v ? ", " : what, total[v], hn_verdicts[v]);
+    printf("\n");
+}
+
 void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) {
-    int64_t total[HN_NOT_TESTED + 1] = {0};
-    printf("%-13s %-12s %6s  %s\n", "id", "verdict", "claims", "what it rests on");
+    int64_t total[HN_NOT_TESTED + 1] = {0}, corrected[HN_NOT_TESTED + 1] = {0};
+    printf("%-13s %-12s %-12s %6s  %s\n", "id", "verdict", "corrected", "claims",
+           "what it rests on");
     for (int64_t i = 0; i < n; i++) {
         const struct hn_claim_outcome *o = &outcome[i];
         char claims[32];
-        snprintf(claims, sizeof claims, "%" PRId64 "/%" PRId64, count(o, HN_HOLDS),
-                 o->entry->claims);
+        snprintf(claims, sizeof claims, "%" PRId64 "/%" PRId64, o->holding, o->claims);
         total[o->verdict]++;
-        printf("%-13s %-12s %6s  %.120s%s\n", o->entry->id, hn_verdicts[o->verdict], claims,
-               o->reason, strlen(o->reason) > 120 ? " ..." : "");
+        corrected[o->corrected]++;
+        printf("%-13s %-12s %-12s %6s  %.120s%s\n", o->entry->id, hn_verdicts[o->verdict],
+               hn_verdicts[o->corrected], claims, o->reason, strlen(o->reason) > 120 ? " ..." : "");
     }
-    printf("\n");
-    for (int v = 0; v <= HN_NOT_TESTED; v++)
-        printf("%s%" PRId64 " %s", v ? ", " : "", total[v], hn_verdicts[v]);
-    printf("\n");
+    print_totals("\n", total);
+    print_totals("corrected together (Holm): ", corrected);
 }
 
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
@@ -265,11 +281,13 @@ static json_t *claim_json(const struct hn_claim_outcome *o, int64_t i) {
     json_t *parts = json_array();
     for (int64_t k = 0; k < result->parts; k++)
         json_array_append_new(parts, part_json(&result->part[k]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o}", "name", c->name,
-                     "statement", c->statement, "statistic", column, "test",
-                     hn_claim_tests[c->test], "verdict", hn_verdicts[result->verdict], "reason",
-                     result->reason, "comparisons", (json_int_t)result->compared, "holding",
-                     (json_int_t)result->holding, "needed", (json_int_t)result->needed, "published",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o}",
+                     "name", c->name, "statement", c->statement, "kind", hn_claim_owners[c->owner],
+                     "p_holds", real(result->p_holds), "p_fails", real(result->p_fails),
+                     "statistic", column, "test", hn_claim_tests[c->test], "verdict",
+                     hn_verdicts[result->verdict], "reason", result->reason, "comparisons",
+                     (json_int_t)result->compared, "holding", (json_int_t)result->holding, "needed",
+                     (json_int_t)result->needed, "published",
                      published_json(o->entry, &c->published), "parts", parts);
 }
 
@@ -293,8 +311,9 @@ struct json_t *hn_claims_json(const struct hn_claim_outcome *o) {
         json_array_append_new(claims, claim_json(o, i));
     for (int64_t i = 0; i < e->levels; i++)
         json_array_append_new(levels, level_json(o, i));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "id", e->id, "paper",
-                     e->paper, "title", e->title, "source", e->source, "kind",
-                     hn_claim_kinds[e->kind], "verdict", hn_verdicts[o->verdict], "reason",
-                     o->reason, "claims", claims, "levels", levels);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "id", e->id,
+                     "paper", e->paper, "title", e->title, "source", e->source, "kind",
+                     hn_claim_kinds[e->kind], "verdict", hn_verdicts[o->verdict], "corrected",
+                     hn_verdicts[o->corrected], "p", real(o->p), "reason", o->reason, "claims",
+                     claims, "levels", levels);
 }

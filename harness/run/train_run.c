@@ -156,6 +156,7 @@ static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t
         HN_REAL_VALUE("cost_g", t->cost_g),
         HN_REAL_VALUE("cost_g_over_t", t->steps > 0 ? t->cost_g * per_step : NAN),
         HN_REAL_VALUE("cost_e", t->cost_e),
+        HN_REAL_VALUE("cost_step", step),
         HN_REAL_VALUE("share_s", t->cost_s / step),
         HN_REAL_VALUE("share_g", build / step),
         HN_REAL_VALUE("share_e", embed / step),

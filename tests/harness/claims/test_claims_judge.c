@@ -1,134 +1,6 @@
-// Claims: every verdict from made-up results with known answers, its error rates by simulation,
-// what is missing, and the outcomes of entries.
-#include "core/random.h"
-#include "core/stats.h"
-#include "harness/claims/claims.h"
-#include "tests/test.h"
-
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_randist.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static struct hn_context ctx;
-
-static void must(enum hn_code code) {
-    if (code != HN_OK) {
-        fprintf(stderr, "    %s\n", ctx.message);
-        abort();
-    }
-}
-
-// --- Results made up row by row ---
-
-static const struct hn_column run_columns[] = {
-    {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER}, {"step", HN_COLUMN_INT, "1", "", HN_NEITHER},
-    {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER}, {"M", HN_COLUMN_REAL, "1", "", HN_NEITHER},
-    {"alpha", HN_COLUMN_TEXT, "", "", HN_NEITHER},   {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER},
-    {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER},  {"error", HN_COLUMN_TEXT, "", "", HN_NEITHER},
-    {"fn", HN_COLUMN_REAL, "1", "", HN_NEITHER},     {"fn_lo", HN_COLUMN_REAL, "1", "", HN_NEITHER},
-    {"fn_hi", HN_COLUMN_REAL, "1", "", HN_NEITHER},  {"gap", HN_COLUMN_REAL, "1", "", HN_NEITHER},
-};
-
-static struct hn_results begin(void) {
-    struct hn_results r = {.n_env = 0};
-    must(hn_table_init(&ctx, &r.runs, "runs"));
-    must(
-        hn_table_add_columns(&ctx, &r.runs, run_columns, sizeof run_columns / sizeof *run_columns));
-    return r;
-}
-
-struct row {
-    int step;
-    const char *sampler;
-    double M;
-    const char *alpha;
-    int seed;
-    double fn;
-};
-
-static int64_t put(struct hn_results *r, struct row row) {
-    struct hn_table *t = &r->runs;
-    int64_t at = t->rows;
-    must(hn_table_add_row(&ctx, t));
-    must(hn_table_set(&ctx, t, at,
-                      (struct hn_value[]){HN_TEXT_VALUE("dataset", "d.h5"),
-                                          HN_INT_VALUE("step", row.step),
-                                          HN_TEXT_VALUE("sampler", row.sampler),
-                                          HN_REAL_VALUE("M", row.M),
-                                          HN_TEXT_VALUE("alpha", row.alpha ? row.alpha : ""),
-                                          HN_INT_VALUE("seed", row.seed),
-                                          HN_TEXT_VALUE("status", "ok"),
-                                          HN_REAL_VALUE("fn", row.fn),
-                                          {NULL}}));
-    return at;
-}
-
-// One sampler: a value for each seed, from seed 1.
-static void put_seeds(struct hn_results *r, int step, const char *sampler, const double *fn,
-                      int n) {
-    for (int i = 0; i < n; i++)
-        put(r, (struct row){step, sampler, NAN, NULL, i + 1, fn[i]});
-}
-
-static struct hn_table *put_table(struct hn_results *r, const char *name,
-                                  const struct hn_column *column, int n) {
-    struct hn_table *t = hn_results_need_table(&ctx, r, name, column, n);
-    if (!t)
-        abort();
-    return t;
-}
-
-// --- Judging a claim that is written as in a file ---
-
-#define ENTRY "paper: T\nentries:\n  - id: a\n    title: t\n    source: s\n"
-#define CLAIM ENTRY "    claims:\n      - {name: n, statement: s, "
-
-struct judged {
-    struct hn_claim_book book;
-    struct hn_claim_result result;
-};
-
-static struct judged judge(const struct hn_results *r, const char *claim) {
-    struct judged j;
-    char text[2048];
-    snprintf(text, sizeof text, CLAIM "%s}\n", claim);
-    HN_CHECK(&ctx, hn_claims_read(&ctx, "t.yaml", text, &j.book));
-    HN_CHECK(&ctx, hn_claim_judge(&ctx, r, &j.book.entry[0].claim[0], &j.result));
-    return j;
-}
-
-static void drop(struct judged *j) {
-    hn_claim_result_free(&ctx, &j->result);
-    hn_claims_free(&ctx, &j->book);
-}
-
-static enum hn_verdict verdict_of(const struct hn_results *r, const char *claim, char *why) {
-    struct judged j = judge(r, claim);
-    enum hn_verdict verdict = j.result.verdict;
-    if (why)
-        snprintf(why, 512, "%s", j.result.reason);
-    drop(&j);
-    return verdict;
-}
-
-static void expect(const struct hn_results *r, const char *claim, enum hn_verdict wanted,
-                   const char *part) {
-    char why[512];
-    enum hn_verdict got = verdict_of(r, claim, why);
-    if (got != wanted || !strstr(why, part))
-        fprintf(stderr, "    %s\n    gave %s: %s (wanted %s: %s)\n", claim, hn_verdicts[got], why,
-                hn_verdicts[wanted], part);
-    CU_ASSERT_EQUAL(got, wanted);
-    CU_ASSERT_PTR_NOT_NULL(strstr(why, part));
-}
-
-#define KNN_ABOVE                                                                                  \
-    "test: above, of: {column: fn, rows: {sampler: knn}}, than: {rows: {sampler: uniform}}"
-#define KNN_BELOW                                                                                  \
-    "test: below, of: {column: fn, rows: {sampler: knn}}, than: {rows: {sampler: uniform}}"
+// Claims: every verdict from made-up results with known answers, its error rates by simulation, and
+// what is missing.
+#include "tests/claims_fixture.h"
 
 // Paired differences .20, .22, .24: mean .22, deviation .02, 95 % half-width 4.302653 .02/sqrt(3).
 static void test_holds_and_fails(void) {
@@ -414,51 +286,6 @@ static void test_memory(void) {
     hn_results_free(&ctx, &r);
 }
 
-// --- Outcomes of entries ---
-
-static void test_outcome(void) {
-    static const char text[] =
-        ENTRY "    claims:\n"
-              "      - {name: up, statement: s, " KNN_ABOVE "}\n"
-              "      - {name: down, statement: s, " KNN_BELOW "}\n"
-              "    levels:\n"
-              "      - {what: cut, as: reduction, scale: 100, of: {column: fn, rows: {sampler: "
-              "uniform}}, than: {rows: {sampler: knn}}}\n"
-              "  - {id: b, title: t, source: s}\n";
-    struct hn_results r = begin(), kept = {.n_env = 0};
-    struct hn_claim_book book;
-    struct hn_claim_outcome o;
-    put_seeds(&r, 0, "knn", (double[]){.30, .33, .36}, 3);
-    put_seeds(&r, 0, "uniform", (double[]){.15, .165, .18}, 3);
-    HN_CHECK(&ctx, hn_claims_read(&ctx, "c.yaml", text, &book));
-    HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[0], &r, "", &o));
-    CU_ASSERT_EQUAL(o.verdict, HN_FAILS);
-    CU_ASSERT_PTR_NOT_NULL(strstr(o.reason, "down: "));
-    CU_ASSERT_EQUAL_FATAL(o.level[0].parts, 1);
-    CU_ASSERT_DOUBLE_EQUAL(o.level[0].part[0].difference, 50, 1e-9);
-    HN_CHECK(&ctx, hn_claims_store(&ctx, &o, &kept));
-    const struct hn_table *claims = hn_results_table(&kept, "claims");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(claims);
-    CU_ASSERT_EQUAL(claims->rows, 2);
-    CU_ASSERT_STRING_EQUAL(hn_table_text(claims, 0, "verdict"), "holds");
-    CU_ASSERT_STRING_EQUAL(hn_table_text(claims, 1, "verdict"), "fails");
-    CU_ASSERT_EQUAL(hn_results_table(&kept, "claim_parts")->rows, 2);
-    CU_ASSERT_EQUAL(hn_results_table(&kept, "claim_levels")->rows, 1);
-    CU_ASSERT_STRING_EQUAL(hn_table_text(hn_results_table(&kept, "claim_ids"), 0, "verdict"),
-                           "fails");
-    hn_claim_outcome_free(&ctx, &o);
-    HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[0], NULL, "no such data", &o));
-    CU_ASSERT_EQUAL(o.verdict, HN_NOT_TESTED);
-    CU_ASSERT_STRING_EQUAL(o.reason, "no such data");
-    hn_claim_outcome_free(&ctx, &o);
-    HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[1], &r, "", &o));
-    CU_ASSERT_EQUAL(o.verdict, HN_NOT_TESTED);
-    hn_claim_outcome_free(&ctx, &o);
-    hn_claims_free(&ctx, &book);
-    hn_results_free(&ctx, &kept);
-    hn_results_free(&ctx, &r);
-}
-
 static const struct hn_test tests[] = {
     {"holds and fails", test_holds_and_fails},
     {"pairs by seed", test_pairs_by_seed},
@@ -473,7 +300,6 @@ static const struct hn_test tests[] = {
     {"keys into other tables", test_linked},
     {"error rates", test_error_rates},
     {"no memory", test_memory},
-    {"outcomes", test_outcome},
 };
 
 int main(int argc, char **argv) {
