@@ -220,8 +220,13 @@ static enum hn_code conclude(const struct hn_claim *c, struct hn_claim_result *o
 
 enum hn_code hn_claim_judge(struct hn_context *ctx, const struct hn_results *r,
                             const struct hn_claim *claim, struct hn_claim_result *out) {
-    enum hn_code code = hn_claim_compare(ctx, r, claim, HN_AS_DIFFERENCE, out);
-    return code ? code : conclude(claim, out);
+    if (hn_claim_compare(ctx, r, claim, HN_AS_DIFFERENCE, out) || conclude(claim, out))
+        return ctx->code;
+    if (hn_claim_assay(ctx, r, claim, out)) {
+        hn_claim_result_free(ctx, out);
+        return ctx->code;
+    }
+    return HN_OK;
 }
 
 enum hn_code hn_claim_measure(struct hn_context *ctx, const struct hn_results *r,

@@ -46,6 +46,10 @@ void hn_samples_free(struct hn_context *ctx, struct hn_claim_samples *s);
 HN_MUST_USE enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r,
                                           const struct hn_claim *claim, int as,
                                           struct hn_claim_result *out);
+// Where the claim compares accuracies after training, and training does not beat no training: makes
+// a verdict inconclusive.
+HN_MUST_USE enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
+                                        const struct hn_claim *claim, struct hn_claim_result *out);
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why); // HN_OK
 
 #endif

@@ -192,6 +192,19 @@ static void put_text(FILE *html, const struct hn_html_column *c, const void *of)
     hn_html(html, "<td class=wrap>%s</td>", cell(of, c->from));
 }
 
+// "identity" or "ours", where a claim is not the paper's; files without kinds have the paper's
+// alone.
+static const char *not_papers(const struct hn_table *t, int64_t row) {
+    const char *kind = hn_table_text(t, row, "kind");
+    return strcmp(kind, "claim") == 0 ? "" : kind;
+}
+
+static void put_statement(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct claim *claim = of;
+    const char *kind = not_papers(claim->table, claim->row);
+    hn_html(html, "<td class=wrap>%s%s%s</td>", kind, *kind ? ": " : "", cell(of, c->from));
+}
+
 static void put_paper(FILE *html, const struct hn_html_column *c, const void *of) {
     hn_html(html, "<td>%s<br><small>%s</small></td>", cell(of, c->from), cell(of, "paper_table"));
 }
@@ -215,7 +228,7 @@ enum { SORTED_CLAIMS = 4, CLAIMS = 6, LEVELS = 6 };
 
 static const struct hn_html_column claim_columns[CLAIMS] = {
     {"Figure", .from = "id", .put = put_id},
-    {"Claim", .from = "statement", .put = put_text},
+    {"Claim", .from = "statement", .put = put_statement},
     {"Verdict", .from = "verdict", .put = put_verdict},
     {"Own value", NULL, "own", "%.4g", INTERVAL, 1, real},
     {"Paper", .from = "paper", .put = put_paper},
@@ -241,12 +254,23 @@ int64_t hn_html_count(const struct hn_table *t, const char *column, const char *
     return n;
 }
 
-// How many claims have each verdict, in words.
+// How many claims of the papers have each verdict, in words.
 static void put_counts(FILE *html, const struct hn_table *t) {
+    int64_t count[HN_HTML_VERDICTS] = {0}, papers = 0;
+    for (int64_t row = 0; row < t->rows; row++) {
+        bool counts = !*not_papers(t, row);
+        papers += counts;
+        for (int v = 0; v < HN_HTML_VERDICTS; v++)
+            count[v] +=
+                counts && strcmp(hn_table_text(t, row, "verdict"), hn_html_verdicts[v]) == 0;
+    }
     for (int v = 0; v < HN_HTML_VERDICTS; v++)
-        fprintf(html, "%s<b>%" PRId64 "</b> %s", v ? ", " : "<p>",
-                hn_html_count(t, "verdict", hn_html_verdicts[v], NULL), hn_html_verdicts[v]);
-    fprintf(html, ", of %" PRId64 " claims.</p>\n", t->rows);
+        fprintf(html, "%s<b>%" PRId64 "</b> %s", v ? ", " : "<p>", count[v], hn_html_verdicts[v]);
+    fprintf(html, ", of %" PRId64 " claims of the papers.", papers);
+    if (papers < t->rows)
+        fprintf(html, " Besides: %" PRId64 " identities, which are proved, and questions of ours.",
+                t->rows - papers);
+    fputs("</p>\n", html);
 }
 
 static void put_rows(FILE *html, const struct hn_html_column *column, int n,

@@ -1,7 +1,9 @@
 // Claims on trainings, from made-up tables /runs and /training with known answers.
+#include "core/random.h"
 #include "harness/claims/claims.h"
 #include "tests/test.h"
 
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,10 +199,72 @@ static void test_refused(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "'sooner' wants rows"));
 }
 
+// Training that does nothing: whatever the samplers show, the verdict is that nothing can be shown.
+static void test_insensitive(void) {
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 3; seed++) {
+        double noise = .01 * (seed - 2);
+        put(&r, "walk", "K=10", seed, 100, (double[]){.50, .50 + .1 + .001 * seed}, 2);
+        put(&r, "uniform", "draw=shuffle", seed, 100, (double[]){.50, .50 + noise}, 2);
+    }
+    expect(&r, "test: above, steps: end, " WALK ", than: {rows: {sampler: uniform}}",
+           HN_INCONCLUSIVE, .602, .50, "assay insensitive: at d training does not beat");
+    expect(&r, "test: below, steps: end, " WALK ", than: {rows: {sampler: uniform}}",
+           HN_INCONCLUSIVE, .602, .50, "assay insensitive");
+    // Trained against untrained is what the assay is: it judges for itself.
+    expect(&r, "test: above, steps: end, " WALK ", than: {steps: start, rows: {sampler: walk}}",
+           HN_HOLDS, .602, .50, "");
+    hn_results_free(&ctx, &r);
+}
+
+static void set_accuracies(struct hn_results *r, gsl_rng *rng, double trained) {
+    for (int64_t row = 0; row < r->table->rows; row++) {
+        bool end = hn_table_real(r->table, row, "step") > 0;
+        double mean = end ? trained : 0;
+        must(hn_table_set_real(&ctx, r->table, row, "acc", mean + gsl_ran_gaussian(rng, 1)));
+    }
+}
+
+// Simulated: of comparisons on an encoder that training does not better at most 2.5 % are said to
+// be sensitive; where it does, by much, all are.
+static void test_insensitive_rate(void) {
+    enum { TRIALS = 1000 };
+    static const double trained[] = {0, 40};
+    struct hn_stream stream;
+    hn_stream_open(&stream, 1, "test.assay", 0, 0, 0);
+    gsl_rng rng = hn_stream_gsl(&stream);
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 4; seed++) {
+        put(&r, "walk", "K=10", seed, 100, (double[]){0, 0}, 2);
+        put(&r, "uniform", "draw=shuffle", seed, 100, (double[]){0, 0}, 2);
+    }
+    for (int t = 0; t < 2; t++) {
+        int sensitive = 0;
+        for (int i = 0; i < TRIALS; i++) {
+            struct hn_claim_result out;
+            set_accuracies(&r, &rng, trained[t]);
+            judge(&r, "test: above, steps: end, " WALK ", than: {rows: {sampler: uniform}}", &out);
+            sensitive += !strstr(out.reason, "insensitive");
+            hn_claim_result_free(&ctx, &out);
+        }
+        if (t == 0)
+            CU_ASSERT(sensitive <= TRIALS * .025 + 3 * sqrt(TRIALS * .025 * .975));
+        if (t == 1)
+            CU_ASSERT_EQUAL(sensitive, TRIALS);
+    }
+    hn_results_free(&ctx, &r);
+}
+
 static const struct hn_test tests[] = {
-    {"a run's own ends", test_ends}, {"options by name", test_options},
-    {"sooner", test_sooner},         {"a loss and its estimate", test_expected},
+    {"a run's own ends", test_ends},
+    {"options by name", test_options},
+    {"sooner", test_sooner},
+    {"a loss and its estimate", test_expected},
     {"refused", test_refused},
+    {"assay insensitive", test_insensitive},
+    {"how often it is insensitive", test_insensitive_rate},
 };
 
 int main(int argc, char **argv) {

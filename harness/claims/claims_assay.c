@@ -1,0 +1,89 @@
+// Whether a comparison of accuracies could have shown anything: in every data set some of the
+// settings that are compared with must be more accurate trained than untrained. Where none is, no
+// sampler can be told from another by accuracy, whatever the numbers are.
+#include "harness/claims/claims_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EACH_MAX = 8 };
+static const double error = 0.025; // one-sided, for a data set
+
+static bool is_accuracy(const struct hn_claim_side *side) {
+    size_t n = strlen(side->column);
+    return n >= 3 && strcmp(side->column + n - 3, "acc") == 0 && !side->with &&
+           strcmp(side->table, "training") == 0;
+}
+
+// Accuracies at the end of training against each other.
+static bool applies(const struct hn_claim *c) {
+    bool ends = c->steps == HN_STEPS_END || c->test == HN_TEST_SOONER;
+    return ends && is_accuracy(&c->of) && c->of.steps < 0 && c->than.steps < 0 &&
+           c->test != HN_TEST_BOUND;
+}
+
+static bool is_uniform(const struct hn_claim_side *side) {
+    for (int64_t i = 0; i < side->filters; i++)
+        if (strcmp(side->filter[i].column, "sampler") == 0 && side->filter[i].values == 1)
+            return strcmp(side->filter[i].value[0], "uniform") == 0;
+    return false;
+}
+
+// Whether some setting of the part's data set is better than untrained, corrected for how many
+// there are; *best: the one that comes nearest.
+static bool is_sensitive(const struct hn_claim_result *assay, const char *dataset,
+                         const struct hn_claim_part **best) {
+    int64_t settings = 0;
+    *best = NULL;
+    for (int64_t i = 0; i < assay->parts; i++)
+        if (strcmp(assay->part[i].dataset, dataset) == 0) {
+            settings++;
+            if (!*best || assay->part[i].p_holds < (*best)->p_holds)
+                *best = &assay->part[i];
+        }
+    return (*best)->p_holds * (double)settings <= error;
+}
+
+static void say(const struct hn_claim_part *p, struct hn_claim_result *out) {
+    out->verdict = HN_INCONCLUSIVE;
+    out->needed = p->needed;
+    out->p_holds = out->p_fails = 1;
+    snprintf(out->reason, sizeof out->reason,
+             "assay insensitive: at %s training does not beat no training: %.4g against %.4g, "
+             "difference %.3g [%.3g, %.3g] over %lld seeds",
+             p->dataset, p->left, p->right, p->difference, p->lo, p->hi, (long long)p->replicates);
+}
+
+enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
+                            const struct hn_claim *claim, struct hn_claim_result *out) {
+    if (out->verdict == HN_NOT_TESTED || !applies(claim))
+        return HN_OK;
+    bool other = claim->than.given && isnan(claim->than.value) && !is_uniform(&claim->of);
+    const char *each[EACH_MAX];
+    int64_t n_each = hn_min(claim->n_each, EACH_MAX - 1);
+    for (int64_t i = 0; i < n_each; i++)
+        each[i] = claim->each[i];
+    if (claim->along)
+        each[n_each++] = claim->along;
+    struct hn_claim trained = {.test = HN_TEST_ABOVE,
+                               .steps = HN_STEPS_END,
+                               .of = other ? claim->than : claim->of,
+                               .each = each,
+                               .n_each = n_each};
+    trained.than = trained.of;
+    trained.than.given = true;
+    trained.than.steps = HN_STEPS_START;
+    struct hn_claim_result assay;
+    if (hn_claim_judge(ctx, r, &trained, &assay))
+        return ctx->code;
+    const struct hn_claim_part *best;
+    bool measured = assay.verdict != HN_NOT_TESTED;
+    for (int64_t i = 0; measured && i < assay.parts; i++)
+        if (!is_sensitive(&assay, assay.part[i].dataset, &best)) {
+            say(best, out);
+            break;
+        }
+    hn_claim_result_free(ctx, &assay);
+    return HN_OK;
+}
