@@ -138,7 +138,9 @@ _Static_assert(sizeof(struct block) <= ALIGNMENT, "the header of an allocation")
 
 static struct block *block_of(void *p) { return (struct block *)(void *)((char *)p - ALIGNMENT); }
 
-static void link_block(struct block *b, struct block **to) {
+// Puts a block where *to is, in front of what stands there. Threads may allocate for one owner at
+// the same time: whoever changes a list is alone.
+static void put_block(struct block *b, struct block **to) {
     b->next = *to;
     b->linked = to;
     if (b->next)
@@ -147,12 +149,13 @@ static void link_block(struct block *b, struct block **to) {
 }
 
 static void unlink_block(struct block *b) {
-    if (!b->linked)
-        return;
-    *b->linked = b->next;
-    if (b->next)
-        b->next->linked = b->linked;
-    b->linked = NULL;
+#pragma omp critical(hn_blocks)
+    if (b->linked) {
+        *b->linked = b->next;
+        if (b->next)
+            b->next->linked = b->linked;
+        b->linked = NULL;
+    }
 }
 
 void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
@@ -168,7 +171,8 @@ void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
         ask_for_huge_pages(block, (size_t)total);
     struct block *b = memcpy(block, &(struct block){.total = total}, sizeof *b);
     if (ctx->memory.owner)
-        link_block(b, &block_of(ctx->memory.owner)->owned);
+#pragma omp critical(hn_blocks)
+        put_block(b, &block_of(ctx->memory.owner)->owned);
     charge(&ctx->memory, total);
     return block + ALIGNMENT;
 }
@@ -191,8 +195,9 @@ void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size) {
     struct block *from = block_of(old), *to = block_of(p);
     memcpy(p, old, (size_t)(hn_min(from->total, to->total) - ALIGNMENT));
     unlink_block(to);
+#pragma omp critical(hn_blocks)
     if (from->linked) // it stays with its owner
-        link_block(to, from->linked);
+        put_block(to, from->linked);
     hn_free(ctx, old);
     return p;
 }
@@ -215,14 +220,20 @@ enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity, int
 }
 
 void hn_free(struct hn_context *ctx, void *p) {
-    if (!p)
-        return;
-    struct block *b = block_of(p);
-    while (b->owned)
-        hn_free(ctx, (char *)b->owned + ALIGNMENT);
-    unlink_block(b);
-    charge(&ctx->memory, -b->total);
-    free(b);
+    struct block *waiting = p ? block_of(p) : NULL; // to be freed, by `next`
+    if (waiting) {
+        unlink_block(waiting);
+        waiting->next = NULL;
+    }
+    while (waiting) {
+        struct block *b = waiting, **end = &b->owned;
+        while (*end)
+            end = &(*end)->next;
+        *end = b->next;
+        waiting = b->owned;
+        charge(&ctx->memory, -b->total);
+        free(b);
+    }
 }
 
 char *hn_strdup(struct hn_context *ctx, const char *text) {

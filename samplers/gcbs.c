@@ -100,7 +100,7 @@ static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler 
     if (params->relabel)
         draw_numbers(self, epoch);
     if (hn_graph_cuthill_mckee(ctx, &state->graph, params->relabel ? state->item : NULL,
-                                  (enum hn_root)params->root, params->reverse, state->order))
+                               (enum hn_root)params->root, params->reverse, state->order))
         return ctx->code;
     state->ordered = epoch;
     work->draw += params->relabel ? self->n - 1 : 0;
