@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME = 48, FEATURES = -3 };
+enum { NAME = 48 };
 
 static const struct hn_record_column name_column = {"name", "mean +- deviation over seeds",
                                                     .width = -NAME};
@@ -28,21 +28,21 @@ static json_t *moments(struct hn_moments m, bool share) {
     return json_string(text);
 }
 
-static json_t *new_row(const struct hn_trained *t, const char *name, int64_t setting) {
+static json_t *new_row(const struct hn_trained *t, const struct hn_trained_row *row) {
+    char name[NAME + 1];
+    snprintf(name, sizeof name, "%.*s", NAME, row->name);
     return json_pack("{s:o, s:I}", "name", hn_json_text(name), "seeds",
-                     (json_int_t)hn_trained_seeds(t, setting));
+                     (json_int_t)hn_trained_seeds(t, row->setting));
 }
 
 // Columns are those in which the base has values: results of several tasks have those of all.
-// step FEATURES: of the frozen features that the encoders stand on.
-static json_t *values_row(const struct hn_trained *t, const char *name, int64_t setting,
-                          int64_t base, int64_t step) {
-    json_t *row = new_row(t, name, setting);
-    for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c)) {
+static json_t *values_row(const struct hn_trained *t, const struct hn_trained_row *of) {
+    json_t *row = new_row(t, of);
+    for (int c = hn_trained_next(t, of->base, -1); c >= 0; c = hn_trained_next(t, of->base, c)) {
         const char *column = t->table->column[c].name;
-        struct hn_moments m = step == FEATURES ? hn_trained_features(t, base, column)
-                                               : hn_trained_at(t, setting, column, step);
-        json_object_set_new(row, column, moments(m, hn_trained_is_share(column)));
+        json_object_set_new(
+            row, column,
+            moments(hn_trained_at(t, of->setting, column, of->step), hn_trained_is_share(column)));
     }
     return row;
 }
@@ -61,14 +61,11 @@ static void add_difference(const struct hn_trained *t, int64_t setting, int64_t 
     json_object_set_new(row, "difference", json_string(text));
 }
 
-static bool has_base(const struct hn_trained *t, int64_t setting, int64_t base) {
-    return setting == base || t->setting[setting].base == base;
-}
-
 static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_trained *t,
                                      int64_t base) {
     struct hn_record_column *columns = hn_zalloc(ctx, t->table->n_columns + 4, sizeof *columns);
-    char title[160], name[NAME + 1], difference[96];
+    struct hn_trained_row row = {.base = base, .setting = -1};
+    char title[160], difference[96];
     int n = 2;
     if (!columns)
         return ctx->code;
@@ -81,17 +78,11 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
     snprintf(difference, sizeof difference, "paired difference of %s", hn_trained_column(t, base));
     columns[n] = (struct hn_record_column){"difference", difference, .width = -1};
     json_t *rows = json_array();
-    json_array_append_new(rows, values_row(t, "untrained encoder", base, base, 0));
-    if (hn_trained_has_features(t, base))
-        json_array_append_new(rows, values_row(t, "frozen features alone", base, base, FEATURES));
-    for (int64_t k = base; k < t->settings; k++) {
-        if (!has_base(t, k, base))
-            continue;
-        hn_trained_label(t, k, name, sizeof name);
-        json_t *row = values_row(t, name, k, base, HN_LAST_STEP);
-        if (k != base)
-            add_difference(t, k, base, row);
-        json_array_append_new(rows, row);
+    while (hn_trained_next_row(t, &row)) {
+        json_t *values = values_row(t, &row);
+        if (row.setting != base)
+            add_difference(t, row.setting, base, values);
+        json_array_append_new(rows, values);
     }
     hn_trained_title(t, base, title, sizeof title);
     printf("\n%s\n", title);
@@ -115,16 +106,14 @@ static void print_costs(const struct hn_trained *t, int64_t base) {
         {"flops_per_step", "GFLOP", .scale = 1e-9, .digits = 3},
         {"share_of_floor", "floor %", .scale = 100, .digits = 1},
         {.heading = NULL}};
+    struct hn_trained_row of = {base, base, HN_FEATURES, ""};
     json_t *rows = json_array();
-    for (int64_t k = base; k < t->settings; k++) {
-        char name[NAME + 1];
-        if (!has_base(t, k, base))
-            continue;
-        hn_trained_label(t, k, name, sizeof name);
-        json_t *row = new_row(t, name, k);
+    while (hn_trained_next_row(t, &of)) {
+        json_t *row = new_row(t, &of);
         for (int c = 2; columns[c].heading; c++)
-            json_object_set_new(row, columns[c].key,
-                                hn_json_real(hn_trained_cost(t, k, columns[c].key).mean));
+            json_object_set_new(
+                row, columns[c].key,
+                hn_json_real(hn_trained_at(t, of.setting, columns[c].key, HN_OF_RUNS).mean));
         json_array_append_new(rows, row);
     }
     printf("\n");

@@ -69,11 +69,10 @@ enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
     if (!out->table)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "no training: results of `hardneg train` have one");
     out->first = hn_table_find(out->table, "learning_rate") + 1;
-    out->columns = hn_table_find(out->table, "cost_t") - out->first;
     out->setting = hn_alloc(ctx, r->runs.rows, sizeof *out->setting);
     out->room = hn_alloc(ctx, r->runs.rows, sizeof *out->room);
     enum hn_code code = out->setting && out->room ? HN_OK : ctx->code;
-    if (!code && (out->first < 1 || out->columns < 1))
+    if (!code && (out->first < 1 || hn_table_find(out->table, "cost_t") <= out->first))
         code = hn_fail(ctx, HN_DATA,
                        "table training has no column between learning_rate and "
                        "cost_t: write it again with `hardneg train`");
@@ -111,14 +110,19 @@ static struct hn_moments moments_of(const double *v, int64_t n) {
 
 // A run's value at a step, NaN without.
 static double value_of(const struct hn_trained *t, int64_t run, const char *column, int64_t step) {
+    char name[64];
     double value = NAN, last = -1;
+    if (step == HN_OF_RUNS)
+        return number(t->results, run, column);
+    snprintf(name, sizeof name, "%s%s", step == HN_FEATURES ? "features_" : "", column);
+    step = step == HN_FEATURES ? HN_UNTRAINED : step;
     for (int64_t i = 0; i < t->table->rows; i++) {
         double at = hn_table_real(t->table, i, "step");
         bool wanted = step == HN_LAST_STEP ? at >= last : at == (double)step;
         if (!wanted || hn_table_real(t->table, i, "run") != (double)run)
             continue;
         last = at;
-        value = hn_table_real(t->table, i, column);
+        value = hn_table_real(t->table, i, name);
     }
     return value;
 }
@@ -164,26 +168,11 @@ const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
     return t->table->column[first < 0 ? t->first : first].name;
 }
 
-struct hn_moments hn_trained_features(const struct hn_trained *t, int64_t setting,
-                                      const char *column) {
-    char name[64];
-    snprintf(name, sizeof name, "features_%s", column);
-    return hn_trained_at(t, setting, name, 0);
-}
-
-bool hn_trained_has_features(const struct hn_trained *t, int64_t setting) {
+static bool has_features(const struct hn_trained *t, int64_t setting) {
     bool has = false;
     for (int c = hn_trained_next(t, setting, -1); c >= 0; c = hn_trained_next(t, setting, c))
-        has = hn_trained_features(t, setting, t->table->column[c].name).n > 0 || has;
+        has = hn_trained_at(t, setting, t->table->column[c].name, HN_FEATURES).n > 0 || has;
     return has;
-}
-
-struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < t->results->runs.rows; i++)
-        if (hn_trained_is_of(t, i, setting))
-            t->room[n++] = number(t->results, i, column);
-    return moments_of(t->room, n);
 }
 
 int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting) {
@@ -262,6 +251,32 @@ void hn_trained_label(const struct hn_trained *t, int64_t setting, char *label, 
         size_t used = strlen(label);
         snprintf(label + used, size - used, "%s%s", kind ? " + " : "", part);
     }
+}
+
+bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t base) {
+    return setting == base || t->setting[setting].base == base;
+}
+
+bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row) {
+    const char *name = "untrained encoder";
+    if (row->setting < 0) {
+        row->setting = row->base;
+        row->step = HN_UNTRAINED;
+    } else if (row->step == HN_UNTRAINED && has_features(t, row->base)) {
+        row->step = HN_FEATURES;
+        name = "frozen features alone";
+    } else {
+        row->setting += row->step == HN_LAST_STEP;
+        row->step = HN_LAST_STEP;
+        while (row->setting < t->settings && !hn_trained_is_beside(t, row->setting, row->base))
+            row->setting++;
+        if (row->setting == t->settings)
+            return false;
+        hn_trained_label(t, row->setting, row->name, sizeof row->name);
+        return true;
+    }
+    snprintf(row->name, sizeof row->name, "%s", name);
+    return true;
 }
 
 // The options of its task that others have otherwise: those with the same text in column `among`.

@@ -16,13 +16,15 @@ struct hn_trained_setting {
 struct hn_trained {
     const struct hn_results *results; // borrowed
     const struct hn_table *table;     // /training
-    int first, columns;               // of the task's own columns in it; the first one decides
+    int first;                        // of the task's own columns in it
     struct hn_trained_setting *setting;
     int64_t settings;
     double *room; // [runs]
 };
 
-enum { HN_LAST_STEP = -1 };
+// A step of the loop, or: the untrained encoder; the last evaluation of each run; the frozen
+// features that an encoder stands on (columns features_<name>); none, for columns of /runs.
+enum { HN_UNTRAINED, HN_LAST_STEP = -1, HN_FEATURES = -2, HN_OF_RUNS = -3 };
 
 struct hn_moments {
     int64_t n;
@@ -37,8 +39,7 @@ void hn_trained_free(struct hn_context *ctx, struct hn_trained *t); // zeroed is
 // Whether a row of /runs is one of the setting's.
 bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting);
 int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting);
-// Over seeds: a column of /training at a step (HN_LAST_STEP: the last evaluation of each run; 0:
-// the untrained encoder), a column of /runs.
+// A column at a step, over seeds.
 struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
                                 int64_t step);
 // The values behind hn_trained_at(), in the order of the file, NaN where a run has none; borrowed
@@ -50,12 +51,6 @@ int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const cha
 int hn_trained_next(const struct hn_trained *t, int64_t setting, int column);
 // The first, by name; the table's first if none has a value.
 const char *hn_trained_column(const struct hn_trained *t, int64_t setting);
-// Column `column` of the frozen features that the setting's encoder stands on; n = 0: none.
-struct hn_moments hn_trained_features(const struct hn_trained *t, int64_t setting,
-                                      const char *column);
-// Whether the setting has any of those.
-bool hn_trained_has_features(const struct hn_trained *t, int64_t setting);
-struct hn_moments hn_trained_cost(const struct hn_trained *t, int64_t setting, const char *column);
 // At the last evaluation, setting minus base over the seeds that both have; its standard error and
 // the p value of a paired t test, NaN below two seeds.
 struct hn_difference {
@@ -64,6 +59,15 @@ struct hn_difference {
 };
 struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t setting,
                                            int64_t base, const char *column);
+// Whether the setting is the base or is compared with it.
+bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t base);
+// The rows of a table of accuracies, one after the other: the base before training, its frozen
+// features if it has any, the settings beside it.
+struct hn_trained_row {
+    int64_t base, setting, step; // begin with setting -1; with step HN_FEATURES: settings alone
+    char name[96];
+};
+bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);
 // Columns <name>_acc are shares, shown in per cent.
 bool hn_trained_is_share(const char *column);
 // Half of the 95 % interval of a mean, NaN below three values.

@@ -15,9 +15,8 @@ struct steps {
 
 static bool is_drawn(const struct hn_trained *t, int64_t base, int64_t k,
                      const struct hn_training_curves *curves) {
-    if (k != base && t->setting[k].base != base)
-        return false;
-    return !curves->keep || curves->keep(&t->results->runs, t->setting[k].run);
+    return hn_trained_is_beside(t, k, base) &&
+           (!curves->keep || curves->keep(&t->results->runs, t->setting[k].run));
 }
 
 void hn_training_axis(const char *column, const char *unit, char *title, size_t size) {

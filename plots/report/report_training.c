@@ -9,38 +9,32 @@ enum { TITLE = 160, LABEL = 96 };
 
 struct row {
     const struct hn_trained *t;
-    int64_t base, setting;
-    enum { TRAINED, UNTRAINED, FEATURES } kind; // the last two: of the base
+    struct hn_trained_row of;
 };
 
 static void put_setting(FILE *html, const struct hn_html_column *c, const void *of) {
-    static const char *const names[] = {NULL, "untrained encoder", "frozen features alone"};
     const struct row *row = of;
-    char label[LABEL];
     (void)c;
-    hn_trained_label(row->t, row->setting, label, sizeof label);
-    hn_html(html, "<th scope=row>%s</th>", row->kind ? names[row->kind] : label);
+    hn_html(html, "<th scope=row>%s</th>", row->of.name);
 }
 
 static struct hn_html_number seeds(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     (void)c;
-    return (struct hn_html_number){(double)hn_trained_seeds(row->t, row->setting)};
+    return (struct hn_html_number){(double)hn_trained_seeds(row->t, row->of.setting)};
 }
 
 // Of one of the task's columns.
 static struct hn_html_number accuracy(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
-    struct hn_moments m = row->kind == FEATURES ? hn_trained_features(row->t, row->base, c->from)
-                                                : hn_trained_at(row->t, row->setting, c->from,
-                                                                row->kind ? 0 : HN_LAST_STEP);
+    struct hn_moments m = hn_trained_at(row->t, row->of.setting, c->from, row->of.step);
     return (struct hn_html_number){m.mean, m.deviation};
 }
 
 static struct hn_difference compare(const struct row *row, const char *column) {
-    if (row->kind || row->setting == row->base)
+    if (row->of.setting == row->of.base)
         return (struct hn_difference){.mean = NAN, .p = NAN};
-    return hn_trained_difference(row->t, row->setting, row->base, column);
+    return hn_trained_difference(row->t, row->of.setting, row->of.base, column);
 }
 
 static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
@@ -54,7 +48,8 @@ static struct hn_html_number p_value(const struct hn_html_column *c, const void 
 
 static struct hn_html_number cost(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
-    return (struct hn_html_number){hn_trained_cost(row->t, row->setting, c->from).mean};
+    return (struct hn_html_number){
+        hn_trained_at(row->t, row->of.setting, c->from, HN_OF_RUNS).mean};
 }
 
 #define SETTING                                                                                    \
@@ -62,23 +57,18 @@ static struct hn_html_number cost(const struct hn_html_column *c, const void *of
 #define SEEDS                                                                                      \
     { "Seeds", .format = "%.0f", .number = seeds }
 
-static void put_heads(FILE *html, const struct hn_html_column *column, int n,
-                      const struct hn_trained *t, int64_t base, const char *caption) {
+// The table of `row`'s base, from the row behind that one on.
+static void put_table(FILE *html, const struct hn_html_column *column, int n, struct row row,
+                      const char *caption) {
     char title[TITLE];
-    hn_trained_title(t, base, title, sizeof title);
+    hn_trained_title(row.t, row.of.base, title, sizeof title);
     hn_html(html,
             "<div class=scroll role=region tabindex=0 aria-label=\"Training\">"
             "<table class=sortable><caption>%s: %s</caption>\n",
             title, caption);
     hn_html_heads(html, column, n, n);
-}
-
-// The settings that are compared with the base.
-static void put_rows(FILE *html, const struct hn_html_column *column, int n,
-                     const struct hn_trained *t, int64_t base) {
-    for (int64_t k = base; k < t->settings; k++)
-        if (k == base || t->setting[k].base == base)
-            hn_html_row(html, column, n, &(struct row){t, base, k, TRAINED});
+    while (hn_trained_next_row(row.t, &row.of))
+        hn_html_row(html, column, n, &row);
     fputs("</tbody></table></div>\n", html);
 }
 
@@ -114,13 +104,9 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
                                           .scale = hn_trained_is_share(first) ? 100 : 1,
                                           .number = difference};
     column[n++] = (struct hn_html_column){"p", NULL, first, "%.3f", .number = p_value};
-    put_heads(html, column, n, t, base,
+    put_table(html, column, n, (struct row){t, {.base = base, .setting = -1}},
               "last evaluation, mean ± deviation over seeds. Differences are paired by seed, with "
               "standard error and p of a paired t test.");
-    hn_html_row(html, column, n, &(struct row){t, base, base, UNTRAINED});
-    if (hn_trained_has_features(t, base))
-        hn_html_row(html, column, n, &(struct row){t, base, base, FEATURES});
-    put_rows(html, column, n, t, base);
 done:
     hn_free(ctx, title);
     hn_free(ctx, column);
@@ -145,8 +131,8 @@ static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
          "what the products would take at the measured sgemm rate, as a share of Cost_T",
          "share_of_floor", "%.1f", NULL, 100, cost}};
     enum { COLUMNS = sizeof columns / sizeof columns[0] };
-    put_heads(html, columns, COLUMNS, t, base, "what a step costs, means over steps and seeds.");
-    put_rows(html, columns, COLUMNS, t, base);
+    put_table(html, columns, COLUMNS, (struct row){t, {base, base, HN_FEATURES, ""}},
+              "what a step costs, means over steps and seeds.");
 }
 
 enum hn_code hn_html_training(FILE *html, struct hn_context *ctx, const struct hn_results *r) {
