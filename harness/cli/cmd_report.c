@@ -3,10 +3,7 @@
 #include "harness/cli/command.h"
 #include "plots/report/report.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct report_params {
     char *output;
@@ -19,7 +16,7 @@ static const struct hn_option report_options[] = {
 };
 
 struct paths {
-    char *file, *page, *scratch, *ids, *name;
+    char *file, *page, *ids, *name;
 };
 
 // The name of a page is that of the run's directory, or of a file that lies in none.
@@ -44,10 +41,7 @@ static enum hn_code find_paths(struct hn_context *ctx, const char *argument, con
     p->page = output ? hn_strdup(ctx, output) : hn_format(ctx, "%.*sindex.html", folder, p->file);
     p->ids = hn_format(ctx, "%.*sids", folder, p->file);
     p->name = page_name(ctx, p->file);
-    if (!p->page || !p->ids || !p->name)
-        return ctx->code;
-    p->scratch = hn_format(ctx, "%s.figures-XXXXXX", p->page);
-    return p->scratch ? HN_OK : ctx->code;
+    return p->page && p->ids && p->name ? HN_OK : ctx->code;
 }
 
 // The page is kept if figures are missing because gnuplot is, otherwise only if it is complete.
@@ -56,15 +50,10 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *
     struct hn_new_file html;
     if (hn_file_begin(ctx, p->page, &html))
         return ctx->code;
-    if (!mkdtemp(p->scratch)) {
-        int error = errno;
-        hn_file_abort(ctx, &html);
-        return hn_fail(ctx, HN_USAGE, "%s: figures cannot be drawn beside it: %s", p->page,
-                       strerror(error));
-    }
-    struct hn_report report = {results, p->name, p->ids, p->scratch};
-    enum hn_code code = hn_report_write(ctx, &report, html.out);
-    (void)rmdir(p->scratch);
+    char *scratch = hn_temporary_folder(ctx, p->page);
+    struct hn_report report = {results, p->name, p->ids, scratch};
+    enum hn_code code = scratch ? hn_report_write(ctx, &report, html.out) : ctx->code;
+    hn_scratch_remove(ctx, scratch);
     if (code != HN_GNUPLOT)
         return hn_file_end(ctx, &html, code);
     char complaint[HN_MESSAGE_MAX];

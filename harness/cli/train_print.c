@@ -88,7 +88,6 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
     printf("\n%s\n", title);
     hn_records_print(columns, rows, stdout);
     json_decref(rows);
-    hn_free(ctx, columns);
     return HN_OK;
 }
 
@@ -140,6 +139,5 @@ enum hn_code hn_train_print(struct hn_context *ctx, const struct hn_results *r) 
         }
     if (!code || code == HN_NOT_APPLICABLE)
         print_failures(r);
-    hn_trained_free(ctx, &t);
     return code == HN_NOT_APPLICABLE ? HN_OK : code;
 }

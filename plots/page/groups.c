@@ -218,10 +218,8 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     choice.most_settings = choice.most_settings ? choice.most_settings : HN_THEME_LINES;
     int64_t room = r->runs.rows < choice.most_settings ? r->runs.rows : choice.most_settings;
     out->setting = hn_alloc(ctx, room, sizeof *out->setting);
-    if (!out->step || !out->place || !out->setting) {
-        hn_groups_free(ctx, out);
+    if (!out->step || !out->place || !out->setting)
         return ctx->code;
-    }
     for (int64_t row = 0; row < r->runs.rows; row++)
         place_row(out, row, choice);
     for (int i = 0; i < out->settings; i++)
@@ -229,20 +227,12 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     collect_steps(out);
     if (out->steps > 0)
         return HN_OK;
-    hn_groups_free(ctx, out);
     if (choice.keep)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has the settings it shows");
     if (choice.wanted)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has a value in column %s",
                        choice.wanted);
     return hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no finished run");
-}
-
-void hn_groups_free(struct hn_context *ctx, struct hn_groups *g) {
-    hn_free(ctx, g->step);
-    hn_free(ctx, g->place);
-    hn_free(ctx, g->setting);
-    *g = (struct hn_groups){0};
 }
 
 static bool is_there(const struct hn_place *p, struct hn_where w) {

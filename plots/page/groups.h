@@ -40,10 +40,9 @@ struct hn_choice {
     int most_settings; // kept at most, figures up to HN_MOST_SETTINGS; 0 = HN_THEME_LINES
 };
 
-// HN_NOT_APPLICABLE if no row is left.
+// HN_NOT_APPLICABLE if no row is left. What it allocates belongs to the owner.
 HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                                         struct hn_choice choice, struct hn_groups *out);
-void hn_groups_free(struct hn_context *ctx, struct hn_groups *g); // zeroed is fine
 
 // The mean of a column over rows of one place: seeds, which stand for draws of batches from the
 // same snapshot. Weightings of the same batches count once: the first with a value. half:

@@ -40,44 +40,38 @@ size_t hn_letters(const char *text) {
 
 double hn_disc_size(double size) { return 0.35 + 1.5 * sqrt(size); }
 
-static bool has_data(const struct hn_panel *panel) {
+// own: published values alone make no figure.
+static bool has_data(const struct hn_panel *panel, bool own) {
     for (int s = 0; s < panel->n_series; s++)
-        if (panel->series[s]->n > 0 && panel->series[s]->look != HN_LOOK_RULE)
+        if (panel->series[s]->n > 0 && panel->series[s]->look != HN_LOOK_RULE &&
+            !(own && panel->series[s]->look == HN_LOOK_PAPER))
             return true;
-    return false;
-}
-
-// Published values alone make no figure.
-static bool has_own(const struct hn_page *page) {
-    for (int p = 0; p < page->panels; p++)
-        for (int s = 0; s < page->panel[p].n_series; s++) {
-            const struct hn_series *series = page->panel[p].series[s];
-            if (series->n > 0 && series->look != HN_LOOK_RULE && series->look != HN_LOOK_PAPER)
-                return true;
-        }
     return false;
 }
 
 // Panels without data are taken out, and series are numbered as they stand in the .tsv.
 enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     int kept = 0, index = 0;
-    if (page->panels > 0 && !has_data(&page->panel[page->panels - 1]))
+    bool own = false;
+    if (page->panels > 0 && !has_data(&page->panel[page->panels - 1], false))
         page->tall_last = false;
     for (int p = 0; p < page->panels; p++)
-        if (has_data(&page->panel[p])) {
+        if (has_data(&page->panel[p], false)) {
             struct hn_panel moved = page->panel[p];
             page->panel[p] = page->panel[kept];
             page->panel[kept++] = moved;
         }
     page->panels = kept;
-    for (int p = 0; p < kept; p++)
+    for (int p = 0; p < kept; p++) {
+        own |= has_data(&page->panel[p], true);
         for (int s = 0; s < page->panel[p].n_series; s++) {
             struct hn_series *series = page->panel[p].series[s];
             series->index = series->n > 0 ? index++ : -1;
         }
+    }
     if (page->code)
         return page->code;
-    return has_own(page) ? HN_OK : hn_fail(page->ctx, HN_NOT_APPLICABLE, "%s", reason);
+    return own ? HN_OK : hn_fail(page->ctx, HN_NOT_APPLICABLE, "%s", reason);
 }
 
 struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const char *x,

@@ -302,7 +302,6 @@ static enum hn_code draw(const struct drawing *d) {
         return d->ctx->code;
     int failed = run_gnuplot(d, environment, "stderr", &status);
     read_complaint(errors, complaint, sizeof complaint);
-    (void)unlink(errors);
     if (failed)
         return hn_fail(d->ctx, HN_GNUPLOT,
                        "gnuplot cannot be started (%s): install it (gnuplot-nox); the script "
@@ -334,17 +333,6 @@ static enum hn_code draw_in_scratch(struct drawing *d) {
                    strerror(errno));
 }
 
-static void remove_scratch(const struct drawing *d) {
-    const char *const ends[] = {"tsv", "gp", d->term};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        char path[4096];
-        int n = snprintf(path, sizeof path, "%s/%s.%s", d->scratch, d->figure->id, ends[i]);
-        if (n > 0 && n < (int)sizeof path)
-            (void)unlink(path);
-    }
-    (void)rmdir(d->scratch);
-}
-
 static enum hn_code draw_figure(struct drawing *d, const char *style) {
     if ((style && read_style(d, style)) || build_page(d))
         return d->ctx->code;
@@ -356,7 +344,7 @@ static enum hn_code draw_figure(struct drawing *d, const char *style) {
     if (!d->scratch)
         return d->ctx->code;
     enum hn_code code = draw_in_scratch(d);
-    remove_scratch(d);
+    hn_scratch_remove(d->ctx, d->scratch);
     return code;
 }
 

@@ -71,24 +71,14 @@ enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
     out->first = hn_table_find(out->table, "learning_rate") + 1;
     out->setting = hn_alloc(ctx, r->runs.rows, sizeof *out->setting);
     out->room = hn_alloc(ctx, r->runs.rows, sizeof *out->room);
-    enum hn_code code = out->setting && out->room ? HN_OK : ctx->code;
-    if (!code && (out->first < 1 || hn_table_find(out->table, "cost_t") <= out->first))
-        code = hn_fail(ctx, HN_DATA,
+    if (!out->setting || !out->room)
+        return ctx->code;
+    if (out->first < 1 || hn_table_find(out->table, "cost_t") <= out->first)
+        return hn_fail(ctx, HN_DATA,
                        "table training has no column between learning_rate and "
                        "cost_t: write it again with `hardneg train`");
-    if (!code)
-        find_settings(out);
-    if (!code && out->settings == 0)
-        code = hn_fail(ctx, HN_NOT_APPLICABLE, "no training is finished");
-    if (code)
-        hn_trained_free(ctx, out);
-    return code;
-}
-
-void hn_trained_free(struct hn_context *ctx, struct hn_trained *t) {
-    hn_free(ctx, t->setting);
-    hn_free(ctx, t->room);
-    *t = (struct hn_trained){.settings = 0};
+    find_settings(out);
+    return out->settings > 0 ? HN_OK : hn_fail(ctx, HN_NOT_APPLICABLE, "no training is finished");
 }
 
 static struct hn_moments moments_of(const double *v, int64_t n) {

@@ -31,10 +31,9 @@ struct hn_moments {
     double mean, deviation; // deviation NaN below two values
 };
 
-// HN_NOT_APPLICABLE if the file has no finished training.
+// HN_NOT_APPLICABLE if the file has no finished training. What it allocates belongs to the owner.
 HN_MUST_USE enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
                                          struct hn_trained *out);
-void hn_trained_free(struct hn_context *ctx, struct hn_trained *t); // zeroed is fine
 
 // Whether a row of /runs is one of the setting's.
 bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting);

@@ -24,7 +24,7 @@ __asm__(".section .rodata\n"
 
 enum { MOST_LISTED = 32, MOST_SVG = 1 << 26, MOST_TSV = 1 << 18 };
 
-struct writer {
+struct writer { // it owns what is allocated for the page
     struct hn_context *ctx;
     const struct hn_report *report;
     const struct hn_results *results;
@@ -199,31 +199,20 @@ static void put_run(const struct writer *w) {
     fputs("</section>\n", w->html);
 }
 
-// A file in the scratch folder, removed once read; NULL if it is not there or too large. Owned.
-static char *take_file(const struct writer *w, const char *id, const char *end, int64_t most) {
-    char path[4096], *text = NULL;
-    if (snprintf(path, sizeof path, "%s/%s.%s", w->report->scratch, id, end) >= (int)sizeof path)
-        return NULL;
-    FILE *f = fopen(path, "r");
+// A file in the scratch folder; NULL if it is not there or too large.
+static char *read_file(const struct writer *w, const char *id, const char *end, int64_t most) {
+    char *path = hn_format(w->ctx, "%s/%s.%s", w->report->scratch, id, end), *text = NULL;
+    FILE *f = path ? fopen(path, "r") : NULL;
     if (f && fseek(f, 0, SEEK_END) == 0) {
         int64_t size = ftell(f);
         if (size >= 0 && size <= most && fseek(f, 0, SEEK_SET) == 0)
             text = hn_zalloc(w->ctx, size + 1, 1);
-        if (text && fread(text, 1, (size_t)size, f) != (size_t)size) {
-            hn_free(w->ctx, text);
+        if (text && fread(text, 1, (size_t)size, f) != (size_t)size)
             text = NULL;
-        }
     }
     if (f)
         fclose(f);
-    (void)unlink(path);
     return text;
-}
-
-static void drop_file(const struct writer *w, const char *id, const char *end) {
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/%s.%s", w->report->scratch, id, end) < (int)sizeof path)
-        (void)unlink(path);
 }
 
 static void put_base64(FILE *html, const char *text) {
@@ -272,8 +261,7 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
                                const struct entry *e) {
     FILE *html = w->html;
     w->ctx->code = HN_OK;
-    char *svg = take_file(w, f->id, "svg", MOST_SVG), *tsv = take_file(w, f->id, "tsv", MOST_TSV);
-    drop_file(w, f->id, "gp");
+    char *svg = read_file(w, f->id, "svg", MOST_SVG), *tsv = read_file(w, f->id, "tsv", MOST_TSV);
     enum hn_code code = w->ctx->code;
     if (!svg && code == HN_OK)
         code = hn_fail(w->ctx, HN_IO, "%s/%s.svg cannot be read", w->report->scratch, f->id);
@@ -292,8 +280,6 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
         fputs("\">The numbers</a>", html);
     }
     fputs("</p></figcaption>\n</figure>\n", html);
-    hn_free(w->ctx, svg);
-    hn_free(w->ctx, tsv);
     return code;
 }
 
@@ -311,7 +297,6 @@ static enum hn_code draw(struct writer *w, const struct hn_figure *f, const char
     if (code == HN_OK)
         code = hn_figure_draw(ctx, f, there ? &own : w->results, w->report->scratch, "svg", NULL);
     hn_results_free(ctx, &own);
-    hn_free(ctx, path);
     return code;
 }
 
@@ -324,8 +309,6 @@ static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, cons
         w->of_entries += e != NULL;
         return HN_OK;
     }
-    drop_file(w, f->id, "tsv");
-    drop_file(w, f->id, "gp");
     if (code != HN_NOT_APPLICABLE && code != HN_DATA && code != HN_GNUPLOT)
         return code;
     if (code == HN_GNUPLOT && !w->gnuplot) {
@@ -415,24 +398,35 @@ static void put_again(const struct writer *w) {
     fputs("</section>\n", w->html);
 }
 
-enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report, FILE *html) {
-    struct writer w = {.ctx = ctx, .report = report, .results = report->results, .html = html};
-    put_head(&w);
-    put_run(&w);
-    fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", html);
-    if (hn_html_samplers(html, ctx, w.results))
-        return ctx->code;
-    fputs("</section>\n", html);
-    if (hn_html_training(html, ctx, w.results))
-        return ctx->code;
-    hn_html_claims(html, report);
-    if (put_figures(&w))
-        return ctx->code;
-    put_provenance(&w);
-    put_again(&w);
-    fprintf(html,
+static enum hn_code write_page(struct writer *w) {
+    put_head(w);
+    put_run(w);
+    fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", w->html);
+    if (hn_html_samplers(w->html, w->ctx, w->results))
+        return w->ctx->code;
+    fputs("</section>\n", w->html);
+    if (hn_html_training(w->html, w->ctx, w->results))
+        return w->ctx->code;
+    hn_html_claims(w->html, w->report);
+    if (put_figures(w))
+        return w->ctx->code;
+    put_provenance(w);
+    put_again(w);
+    fprintf(w->html,
             "</main>\n<footer>Written by hardneg; this page needs no network.</footer>\n"
             "<script>\n%s</script>\n</body>\n</html>\n",
             hn_report_js);
-    return w.gnuplot ? hn_fail(ctx, w.gnuplot, "%s", w.complaint) : HN_OK;
+    return w->gnuplot ? hn_fail(w->ctx, w->gnuplot, "%s", w->complaint) : HN_OK;
+}
+
+enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report, FILE *html) {
+    struct writer *w = hn_alloc(ctx, 1, sizeof *w);
+    if (!w)
+        return ctx->code;
+    *w = (struct writer){.ctx = ctx, .report = report, .results = report->results, .html = html};
+    void *outer = hn_own(ctx, w);
+    enum hn_code code = write_page(w);
+    hn_own(ctx, outer);
+    hn_free(ctx, w);
+    return code;
 }

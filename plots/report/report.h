@@ -10,7 +10,7 @@ struct hn_report {
     const char *name;    // of the results, as it is shown
     const char *ids;     // folder of <id>.h5, results of one figure each, taken where they exist;
                          // NULL = none
-    const char *scratch; // folder in which figures are drawn; it is left empty
+    const char *scratch; // folder in which figures are drawn, the caller's to remove
 };
 
 // Writes the page. HN_GNUPLOT: gnuplot is missing or failed; the page is whole but for figures.

@@ -144,7 +144,6 @@ enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct h
                 "<p class=soft>The first %d data sets and temperatures; results.h5 holds "
                 "all.</p>\n",
                 HN_MOST_PANELS);
-    hn_groups_free(ctx, &g);
     return HN_OK;
 }
 

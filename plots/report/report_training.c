@@ -81,7 +81,7 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
         (*title)[LABEL] = hn_alloc(ctx, t->table->n_columns, sizeof *title);
     struct hn_html_column *column = hn_alloc(ctx, t->table->n_columns + 4, sizeof *column);
     if (!title || !column)
-        goto done;
+        return ctx->code;
     column[n++] = (struct hn_html_column)SETTING;
     column[n++] = (struct hn_html_column)SEEDS;
     for (int c = hn_trained_next(t, base, -1); c >= 0; c = hn_trained_next(t, base, c), n++) {
@@ -107,10 +107,7 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
     put_table(html, column, n, (struct row){t, {.base = base, .setting = -1}},
               "last evaluation, mean ± deviation over seeds. Differences are paired by seed, with "
               "standard error and p of a paired t test.");
-done:
-    hn_free(ctx, title);
-    hn_free(ctx, column);
-    return n > 0 ? HN_OK : ctx->code;
+    return HN_OK;
 }
 
 static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
@@ -149,6 +146,5 @@ enum hn_code hn_html_training(FILE *html, struct hn_context *ctx, const struct h
         if (t.setting[k].base < 0)
             put_costs(html, &t, k);
     fputs("</section>\n", html);
-    hn_trained_free(ctx, &t);
     return code;
 }

@@ -350,6 +350,8 @@ static void many_columns(void) {
     HN_CHECK(&ctx, hn_table_add_row(&ctx, t));
     for (int i = 0; i < OWN; i++)
         HN_CHECK(&ctx, hn_table_set_real(&ctx, t, 0, own[i], i));
+    void *owner = hn_alloc(&ctx, 0, 1);
+    hn_own(&ctx, owner);
     FILE *out = open_memstream(&page, &size);
     HN_CHECK(&ctx, hn_html_training(out, &ctx, &r));
     fclose(out);
@@ -367,6 +369,8 @@ static void many_columns(void) {
     ctx.memory.fail_at = 0;
     CU_ASSERT_EQUAL(code, HN_OK);
     free(page);
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
     hn_results_free(&ctx, &r);
     end();
 }
