@@ -198,6 +198,10 @@ void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size) {
 #pragma omp critical(hn_blocks)
     if (from->linked) // it stays with its owner
         put_block(to, from->linked);
+    to->owned = from->owned; // and keeps what belongs to it
+    from->owned = NULL;
+    if (to->owned)
+        to->owned->linked = &to->owned;
     hn_free(ctx, old);
     return p;
 }

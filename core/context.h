@@ -93,7 +93,8 @@ int hn_usable_threads(void);
 // (HN_MEMORY). count = 0 gives a valid pointer. Not to be called inside a parallel region.
 HN_MUST_USE void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size);  // not zeroed
 HN_MUST_USE void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size); // zeroed
-// Keeps the old contents up to the smaller size; on failure `old` stays valid.
+// Keeps the old contents up to the smaller size, and what belongs to it; on failure `old` stays
+// valid.
 HN_MUST_USE void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size);
 // Resizes an array for at least `wanted` elements, at least doubling it, so that many appends cost
 // linear time: array is the address of the pointer to its elements, of `size` bytes each, and

@@ -45,7 +45,7 @@ struct hn_claim_filter {
 struct hn_claim_side {
     bool given;
     char *table;  // "runs", "snapshots", or a name below /tables
-    char *column; // value = factor x (column op times x with); owned
+    char *column; // value = factor x (column op times x with)
     char *with;   // within the text of column; NULL = one column
     char op;      // '+', '-', '*', '/'
     double times;
@@ -125,7 +125,7 @@ struct hn_claim_entry {
     int64_t jobs, costs, claims, levels;
 };
 
-// All entries of a claim file, which own their texts; columns of filters borrow from the tree.
+// All entries of a claim file; they belong to the tree.
 struct hn_claim_book {
     struct hn_yaml *root;
     const char *paper;

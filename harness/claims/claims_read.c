@@ -59,9 +59,6 @@ static const char *const prefer_names[] = {"items", "steps", NULL};
         }                                                                                          \
     }
 
-static const struct hn_option filter_option = {
-    .name = "rows", .kind = HN_OPTION_TEXT, .metavar = "a value or a list of values"};
-
 static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows, void *out) {
     struct hn_claim_side *side = out;
     if (!rows)
@@ -73,9 +70,10 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows
         return ctx->code;
     for (const struct hn_yaml *key = rows->first; key; key = key->next->next) {
         struct hn_claim_filter *f = &side->filter[side->filters++];
-        struct hn_option option = filter_option;
+        const struct hn_option option = {
+            .name = key->text, .kind = HN_OPTION_TEXT, .metavar = "a value or a list of values"};
         struct hn_list list;
-        option.name = f->column = key->text;
+        f->column = key->text;
         enum hn_code code = hn_list_read(ctx, &option, NULL, key->next, &list);
         memcpy(&f->value, &list.item, sizeof list.item);
         f->values = list.count;
@@ -85,23 +83,13 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows
     return HN_OK;
 }
 
-static void free_rows(struct hn_context *ctx, void *out) {
-    struct hn_claim_side *side = out;
-    for (int64_t i = 0; i < side->filters; i++) {
-        struct hn_list list = {.count = side->filter[i].values};
-        memcpy(&list.item, &side->filter[i].value, sizeof list.item);
-        hn_list_free(ctx, &filter_option, &list);
-    }
-    hn_free(ctx, side->filter);
-}
-
 static const struct hn_field side_fields[] = {
     TEXT(struct hn_claim_side, table, false),
     TEXT(struct hn_claim_side, column, false),
     REAL(struct hn_claim_side, factor, "1"),
     REAL(struct hn_claim_side, value, NULL),
     CHOICE(struct hn_claim_side, steps, "steps", NULL, step_names),
-    {.kind = HN_FIELD_OWN, .option = {.name = "rows"}, .read = read_rows, .free = free_rows},
+    {.kind = HN_FIELD_OWN, .option = {.name = "rows"}, .read = read_rows},
     {0}};
 static const struct hn_fields side_table = {side_fields, .size = sizeof(struct hn_claim_side)};
 
@@ -323,15 +311,16 @@ enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char
     *out = (struct hn_claim_book){.root = NULL};
     enum hn_code code =
         hn_yaml_read_text(ctx, "claim file", name, text, (int64_t)strlen(text), &out->root);
+    void *outer = hn_own(ctx, out->root);
     if (code == HN_OK)
         code = hn_fields_read(ctx, &book_table, out->root, out);
+    hn_own(ctx, outer);
     if (code)
         hn_claims_free(ctx, out);
     return code;
 }
 
 void hn_claims_free(struct hn_context *ctx, struct hn_claim_book *book) {
-    hn_fields_free(ctx, &book_table, book);
     hn_yaml_free(ctx, book->root);
     *book = (struct hn_claim_book){.root = NULL};
 }

@@ -91,17 +91,17 @@ static enum hn_code run_loss(struct hn_context *ctx, struct hn_bench *b,
 // whole epoch, of which the one before warms up.
 static enum hn_code run_sampler(struct hn_context *ctx, struct hn_bench *b, const char *text,
                                 bool draws, struct hn_timed *timed) {
-    struct hn_job_sampler chosen = {0};
+    struct hn_job_sampler *chosen;
     int64_t batch_size = hn_min(b->shape.batch, b->shape.n);
-    *timed = (struct hn_timed){.sampler = &chosen,
+    if (hn_job_parse_sampler(ctx, text, &chosen))
+        return ctx->code;
+    *timed = (struct hn_timed){.sampler = chosen,
                                .batch_size = (int32_t)batch_size,
                                .seed = 1,
                                .batches = draws ? INT32_MAX : 0,
                                .warm_up = true};
-    enum hn_code code = hn_job_parse_sampler(ctx, text, &chosen);
-    if (code == HN_OK)
-        code = hn_time_sampler(ctx, &b->items, timed);
-    hn_job_sampler_free(ctx, &chosen);
+    enum hn_code code = hn_time_sampler(ctx, &b->items, timed);
+    hn_free(ctx, chosen);
     return code;
 }
 

@@ -42,7 +42,7 @@ static const struct hn_option sample_options[] = {
 // Everything that is open while batches are drawn.
 struct work {
     const struct sample_params *p;
-    struct hn_job_sampler chosen;
+    struct hn_job_sampler *chosen;
     struct hn_snapshot *snapshot;
     struct hn_items items;
     struct hn_sampler sampler;
@@ -62,7 +62,7 @@ static enum hn_code check_params(struct hn_context *ctx, const struct sample_par
 // Whether sampler, file and batch size fit each other.
 static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
     const struct hn_snapshot_info *info = hn_snapshot_info(w->snapshot);
-    const struct hn_sampler_type *type = w->chosen.type;
+    const struct hn_sampler_type *type = w->chosen->type;
     const char *missing = hn_plan_missing(info, type);
     if (w->p->batch > info->n)
         return hn_fail(ctx, HN_DATA,
@@ -74,8 +74,8 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
                        "%s: has no %s, which %s needs: add it, or take another sampler", info->path,
                        missing, type->name);
     struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)w->p->batch);
-    if (type->check && type->check(ctx, w->chosen.params, &plan))
-        return hn_fail_in(ctx, "%s {%s} on %s", type->name, w->chosen.text, info->path);
+    if (type->check && type->check(ctx, w->chosen->params, &plan))
+        return hn_fail_in(ctx, "%s {%s} on %s", type->name, w->chosen->text, info->path);
     return HN_OK;
 }
 
@@ -135,12 +135,12 @@ static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t e
 
 static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
     struct hn_batches b = {.batch_size = (int32_t)w->p->batch};
-    if (w->chosen.type->flags & HN_SAMPLER_PER_ANCHOR)
+    if (w->chosen->type->flags & HN_SAMPLER_PER_ANCHOR)
         return hn_fail(ctx, HN_USAGE,
                        "%s gives negatives per anchor, not batches: an order of items cannot hold "
                        "them",
-                       w->chosen.type->name);
-    if (hn_sampler_open(ctx, w->chosen.type, w->chosen.params, w->items.n, b.batch_size,
+                       w->chosen->type->name);
+    if (hn_sampler_open(ctx, w->chosen->type, w->chosen->params, w->items.n, b.batch_size,
                         (uint64_t)w->p->seed, &w->sampler) ||
         hn_sampler_build(ctx, &w->sampler, &w->items, w->items.step))
         return ctx->code;
@@ -159,7 +159,7 @@ static void print_summary(const struct work *w) {
     if (w->short_batches > 0)
         fprintf(stderr, " (%" PRId64 " short, padded with -1)", w->short_batches);
     fprintf(stderr, ", %" PRId64 " epoch%s, %s {%s} at step %" PRId64 "\n", w->p->epochs,
-            w->p->epochs == 1 ? "" : "s", w->chosen.type->name, w->chosen.text, w->items.step);
+            w->p->epochs == 1 ? "" : "s", w->chosen->type->name, w->chosen->text, w->items.step);
 }
 
 static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *call) {

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-// Owned texts stand in fields of type char * and const char *: copied, never cast.
-static char *text_at(const void *at) {
-    char *text;
-    memcpy(&text, at, sizeof text);
-    return text;
-}
-
 // The array of a field and the number of its items.
 static struct hn_list get_list(const struct hn_field *f, const char *base) {
     struct hn_list list;
@@ -149,31 +142,4 @@ enum hn_code hn_fields_read(struct hn_context *ctx, const struct hn_fields *tabl
     if (table->max && check_size(ctx, table, map, out))
         return ctx->code;
     return table->check ? table->check(ctx, map, out) : HN_OK;
-}
-
-static void free_field(struct hn_context *ctx, const struct hn_field *f, char *base) {
-    const bool array =
-        f->kind == HN_FIELD_LIST || f->kind == HN_FIELD_GRID || f->kind == HN_FIELD_GROUPS;
-    struct hn_list list = {NULL, 0};
-    if (array)
-        list = get_list(f, base);
-    if (f->kind == HN_FIELD_VALUE && f->option.kind == HN_OPTION_TEXT)
-        hn_free(ctx, text_at(base + f->option.offset));
-    else if (f->kind == HN_FIELD_GROUP)
-        hn_fields_free(ctx, f->of, base + f->option.offset);
-    else if (f->kind == HN_FIELD_LIST)
-        hn_list_free(ctx, &f->option, &list);
-    else if (f->kind == HN_FIELD_GRID)
-        hn_grid_free(ctx, f->registry, &list);
-    else if (f->kind == HN_FIELD_OWN && f->free)
-        f->free(ctx, base);
-    for (int64_t i = 0; f->kind == HN_FIELD_GROUPS && i < list.count; i++)
-        hn_fields_free(ctx, f->of, list.item + (size_t)i * f->of->size);
-    if (f->kind == HN_FIELD_GROUPS)
-        hn_free(ctx, list.item);
-}
-
-void hn_fields_free(struct hn_context *ctx, const struct hn_fields *table, void *out) {
-    for (const struct hn_field *f = table->field; f->option.name; f++)
-        free_field(ctx, f, out);
 }

@@ -10,13 +10,13 @@ struct hn_fields;
 struct hn_yaml_text;
 
 enum hn_field_kind {
-    HN_FIELD_VALUE, // one value, of the option's kind
-    HN_FIELD_LIST,  // one value or several different ones: an array of the kind's type, owned; with
-                    // a registry, of names: an array of int, the numbers of its entries
-    HN_FIELD_GROUP, // a mapping: the struct at the offset
-    HN_FIELD_GROUPS, // a list of mappings: an array of structs, owned
-    HN_FIELD_GRID,   // entries of a registry with their options: an array of points, owned
-    HN_FIELD_OWN     // read, written and freed by functions of its own
+    HN_FIELD_VALUE,  // one value, of the option's kind
+    HN_FIELD_LIST,   // one value or several different ones: an array of the kind's type; with a
+                     // registry, of names: an array of int, the numbers of its entries
+    HN_FIELD_GROUP,  // a mapping: the struct at the offset
+    HN_FIELD_GROUPS, // a list of mappings: an array of structs
+    HN_FIELD_GRID,   // entries of a registry with their options: an array of points
+    HN_FIELD_OWN     // read and written by functions of its own
 };
 
 // How lists and grids are written in the resolved text.
@@ -40,7 +40,6 @@ struct hn_field {
     // OWN. `in` and `out` are the struct that the table describes; value: NULL if the key is absent
     // and has no default. Optional but for `read`; `write` serves every kind.
     enum hn_code (*read)(struct hn_context *ctx, const struct hn_yaml *value, void *out);
-    void (*free)(struct hn_context *ctx, void *out);
     void (*write)(struct hn_yaml_text *t, const void *in);
 };
 
@@ -76,9 +75,9 @@ struct hn_fields {
     .option = {.name = (name_), .offset = offsetof(type, field)}
 
 // Reads a mapping, in the order of the table, into `out` (zeroed). map: NULL = nothing is given.
-// HN_USAGE with the place of what is wrong. The caller frees `out`, also after a failure.
+// HN_USAGE with the place of what is wrong. What is allocated belongs to the owner of now
+// (hn_own()), also after a failure.
 HN_MUST_USE enum hn_code hn_fields_read(struct hn_context *ctx, const struct hn_fields *table,
                                         const struct hn_yaml *map, void *out);
-void hn_fields_free(struct hn_context *ctx, const struct hn_fields *table, void *out);
 
 #endif

@@ -58,7 +58,7 @@ static enum hn_code read_axis(struct hn_context *ctx, const struct hn_registry *
     if (!axis->option)
         return fail_option(ctx, &item->entry, key);
     enum hn_code code = hn_list_read(ctx, axis->option, NULL, key->next, &values);
-    hn_list_free(ctx, axis->option, &values);
+    hn_free(ctx, values.item);
     if (code || hn_yaml_items(ctx, axis->option->name, key->next, &axis->first, &axis->count))
         return ctx->code;
     item->axes++;
@@ -114,16 +114,13 @@ static enum hn_code fill_point(struct hn_context *ctx, const struct hn_registry 
 }
 
 static enum hn_code add_point(struct hn_context *ctx, struct grid *grid, const struct item *item) {
-    struct hn_point point = {.type = item->entry.type,
-                             .params = hn_zalloc(ctx, 1, item->entry.params_size)};
-    if (!point.params || hn_options_init(ctx, item->entry.options, point.params)) {
-        hn_free(ctx, point.params);
+    struct hn_point *point = &grid->point[grid->n];
+    *point = (struct hn_point){.type = item->entry.type,
+                               .params = hn_zalloc(ctx, 1, item->entry.params_size)};
+    grid->name[grid->n++] = item->name;
+    if (!point->params || hn_options_init(ctx, item->entry.options, point->params))
         return ctx->code;
-    }
-    enum hn_code code = fill_point(ctx, grid->registry, item, &point);
-    grid->name[grid->n] = item->name;
-    grid->point[grid->n++] = point; // freed with the grid, also after a failure
-    return code;
+    return fill_point(ctx, grid->registry, item, point);
 }
 
 // The points of an item: loops over its axes from `i` on.
@@ -151,7 +148,9 @@ static enum hn_code add_item(struct hn_context *ctx, struct grid *grid,
         grid->point = point ? point : grid->point;
         const struct hn_yaml **name = point ? hn_resize(ctx, grid->name, n, sizeof *name) : NULL;
         grid->name = name ? name : grid->name;
+        void *outer = hn_own(ctx, grid->point);
         code = name ? expand(ctx, grid, &item, 0) : ctx->code;
+        hn_own(ctx, outer);
     }
     hn_free(ctx, item.axis);
     return code;
@@ -216,23 +215,4 @@ enum hn_code hn_grid_read(struct hn_context *ctx, const struct hn_registry *regi
     hn_free(ctx, grid.name);
     *out = (struct hn_list){(char *)grid.point, grid.n};
     return code;
-}
-
-void hn_point_free(struct hn_context *ctx, const struct hn_option *options,
-                   struct hn_point *point) {
-    if (point->params)
-        hn_options_free(ctx, options, point->params);
-    hn_free(ctx, point->params);
-    hn_free(ctx, point->text);
-}
-
-void hn_grid_free(struct hn_context *ctx, const struct hn_registry *registry,
-                  struct hn_list *list) {
-    for (int64_t i = 0; i < list->count; i++) {
-        struct hn_point point;
-        memcpy(&point, list->item + (size_t)i * sizeof point, sizeof point);
-        hn_point_free(ctx, hn_registry_entry_of(registry, point.type).options, &point);
-    }
-    hn_free(ctx, list->item);
-    *list = (struct hn_list){NULL, 0};
 }

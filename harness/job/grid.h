@@ -8,16 +8,14 @@
 // The layout of a point, whatever its type is a type of (struct hn_job_sampler and the like).
 struct hn_point {
     const void *type;
-    void *params; // owned
-    char *text;   // canonical parameters, owned
+    void *params;
+    char *text; // canonical parameters
 };
 
 // Expands a list of entries into points, none of them twice. others: items that name no entry are
-// skipped. The caller frees `out`, also after a failure.
+// skipped. The caller frees the array, to which its points belong, also after a failure.
 HN_MUST_USE enum hn_code hn_grid_read(struct hn_context *ctx, const struct hn_registry *registry,
                                       const struct hn_yaml *value, bool others,
                                       struct hn_list *out);
-void hn_grid_free(struct hn_context *ctx, const struct hn_registry *registry, struct hn_list *list);
-void hn_point_free(struct hn_context *ctx, const struct hn_option *options, struct hn_point *point);
 
 #endif

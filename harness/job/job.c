@@ -1,6 +1,5 @@
 // The keys of a job file. 2^53: what a double, and so JSON, holds exactly.
 #include "harness/job/job.h"
-#include "core/digest.h"
 #include "core/files.h"
 #include "harness/job/resolve.h"
 
@@ -115,15 +114,6 @@ static enum hn_code read_metrics(struct hn_context *ctx, const struct hn_yaml *v
     return read_studies(ctx, value, job);
 }
 
-static void free_metrics(struct hn_context *ctx, void *out) {
-    struct hn_job *job = out;
-    struct hn_list studies = {.count = job->n_studies};
-    memcpy(&studies.item, &job->study, sizeof studies.item);
-    hn_grid_free(ctx, &hn_study_registry, &studies);
-    hn_free(ctx, job->metric);
-    hn_free(ctx, job->snapshot_metric);
-}
-
 static void write_metrics(struct hn_yaml_text *t, const void *in) {
     const struct hn_job *job = in;
     const char *comma = "metrics: [";
@@ -159,13 +149,6 @@ static enum hn_code read_figures(struct hn_context *ctx, const struct hn_yaml *v
     memcpy(&job->figure, &list.item, sizeof list.item);
     job->n_figures = list.count;
     return code;
-}
-
-static void free_figures(struct hn_context *ctx, void *out) {
-    struct hn_job *job = out;
-    struct hn_list list = {.count = job->n_figures};
-    memcpy(&list.item, &job->figure, sizeof list.item);
-    hn_list_free(ctx, &figure_option, &list);
 }
 
 static void write_figures(struct hn_yaml_text *t, const void *in) {
@@ -245,14 +228,12 @@ static const struct hn_field job_fields[] = {
     {.kind = HN_FIELD_OWN,
      .option = {.name = "metrics", .initial = "all"},
      .read = read_metrics,
-     .free = free_metrics,
      .write = write_metrics},
     {HN_GROUP_FIELD(struct hn_job, timing, "timing", timing)},
     {.kind = HN_FIELD_GROUP, .of = &limits, .option = {.name = "limits"}},
     {.kind = HN_FIELD_OWN,
      .option = {.name = "figures", .initial = "none"},
      .read = read_figures,
-     .free = free_figures,
      .write = write_figures},
     {0}};
 static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_job), .check = check,
@@ -265,14 +246,15 @@ static char *from_folder_of(struct hn_context *ctx, const char *file, const char
 }
 
 static enum hn_code find_snapshots(struct hn_context *ctx, const char *path, struct hn_job *job) {
-    job->path = hn_strdup(ctx, path);
     job->snapshot = hn_zalloc(ctx, job->n_snapshots, sizeof *job->snapshot);
-    for (int64_t i = 0; job->path && job->snapshot && i < job->n_snapshots; i++) {
+    if (!job->snapshot)
+        return ctx->code;
+    for (int64_t i = 0; i < job->n_snapshots; i++) {
         job->snapshot[i] = from_folder_of(ctx, path, job->snapshot_written[i]);
         if (!job->snapshot[i])
             return ctx->code;
     }
-    return job->path && job->snapshot ? HN_OK : ctx->code;
+    return HN_OK;
 }
 
 // `batches` and `epochs` say the same thing: the override of one replaces the other in the file,
@@ -284,17 +266,6 @@ static void drop_counterpart(struct hn_context *ctx, struct hn_yaml *root) {
         hn_yaml_remove(ctx, root, batches->origin.lines ? "batches" : "epochs");
 }
 
-static char *sha256_of(struct hn_context *ctx, const char *resolved) {
-    struct hn_digest digest;
-    char *text = hn_alloc(ctx, HN_DIGEST_TEXT, 1);
-    if (!text)
-        return NULL;
-    hn_digest_begin(&digest);
-    hn_digest_add(&digest, resolved, strlen(resolved));
-    hn_digest_end(&digest, text);
-    return text;
-}
-
 static enum hn_code read_job(struct hn_context *ctx, struct hn_yaml *root, const char *path,
                              const char *(*figure)(int64_t i), struct hn_job *job) {
     drop_counterpart(ctx, root);
@@ -304,17 +275,24 @@ static enum hn_code read_job(struct hn_context *ctx, struct hn_yaml *root, const
         return ctx->code;
     job->batches = hn_max(job->batches, 0); // unset: the other one counts
     job->epochs = hn_max(job->epochs, 0);
-    job->resolved_sha256 = sha256_of(ctx, job->resolved);
-    return job->resolved_sha256 ? HN_OK : ctx->code;
+    struct hn_digest digest;
+    hn_digest_begin(&digest);
+    hn_digest_add(&digest, job->resolved, strlen(job->resolved));
+    hn_digest_end(&digest, job->resolved_sha256);
+    return HN_OK;
 }
 
 enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct hn_text_list *set,
                          const char *(*figure)(int64_t i), struct hn_job *out) {
     struct hn_yaml *root;
-    memset(out, 0, sizeof *out);
+    *out = (struct hn_job){.path = hn_strdup(ctx, path)};
+    if (!out->path)
+        return ctx->code;
+    void *outer = hn_own(ctx, out->path);
     enum hn_code code = hn_yaml_read(ctx, "job file", path, set, &root);
     if (!code)
         code = read_job(ctx, root, path, figure, out);
+    hn_own(ctx, outer);
     hn_yaml_free(ctx, root);
     if (code) {
         hn_job_free(ctx, out);
@@ -324,28 +302,15 @@ enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct 
 }
 
 void hn_job_free(struct hn_context *ctx, struct hn_job *job) {
-    for (int64_t i = 0; job->snapshot && i < job->n_snapshots; i++)
-        hn_free(ctx, job->snapshot[i]);
-    hn_free(ctx, job->snapshot);
-    hn_fields_free(ctx, &fields, job);
     hn_free(ctx, job->path);
-    hn_free(ctx, job->resolved);
-    hn_free(ctx, job->resolved_sha256);
-    memset(job, 0, sizeof *job);
-}
-
-void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s) {
-    if (s->type)
-        hn_point_free(ctx, s->type->options, &(struct hn_point){s->type, s->params, s->text});
-    memset(s, 0, sizeof *s);
+    *job = (struct hn_job){.path = NULL};
 }
 
 enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
-                                  struct hn_job_sampler *out) {
+                                  struct hn_job_sampler **out) {
     struct hn_yaml_origin origin = {"sampler ", text, false};
     struct hn_list list = {NULL, 0};
     struct hn_yaml *root;
-    memset(out, 0, sizeof *out);
     enum hn_code code = hn_yaml_parse(ctx, text, (int64_t)strlen(text), origin, &root);
     if (!code && !root)
         code = hn_fail(ctx, HN_USAGE, "sampler: a name is missing");
@@ -354,13 +319,12 @@ enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
     if (!code && list.count != 1)
         code =
             hn_yaml_fail(ctx, root, "one sampler is wanted, these are %lld", (long long)list.count);
-    if (!code) {
-        memcpy(out, list.item, sizeof *out);
-        list.count = 0; // moved
-    } else {
-        hn_yaml_clean_message(ctx);
-    }
-    hn_grid_free(ctx, &hn_sampler_registry, &list);
     hn_yaml_free(ctx, root);
+    if (code) {
+        hn_yaml_clean_message(ctx);
+        hn_free(ctx, list.item);
+        list.item = NULL;
+    }
+    memcpy(out, &list.item, sizeof *out);
     return code;
 }

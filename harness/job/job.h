@@ -2,6 +2,7 @@
 #ifndef HN_HARNESS_JOB_JOB_H
 #define HN_HARNESS_JOB_JOB_H
 
+#include "core/digest.h"
 #include "core/options/option.h"
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
@@ -11,8 +12,8 @@
 // Points of grids: entries of registries with parameters filled from their option tables.
 struct hn_job_sampler {
     const struct hn_sampler_type *type;
-    void *params; // owned
-    char *text;   // canonical parameters ("K=100, M=500"), owned
+    void *params;
+    char *text; // canonical parameters ("K=100, M=500")
 };
 struct hn_job_weighting {
     const struct hn_weighting_type *type;
@@ -31,7 +32,7 @@ struct hn_job_timing {
 };
 
 struct hn_job {
-    char *path;      // of the job file
+    char *path;      // of the job file; owns all the rest
     int64_t version; // of its layout
     char **snapshot; // paths to open (relative ones against the job file's folder)
     char *
@@ -69,7 +70,7 @@ struct hn_job {
     bool save_batches; // of the command line, not of the file: keep the ids of all batches
     char *resolved; // the job as resolved, YAML, with every default: goes into results. Read as a
                     // job file it gives the same job and the same text.
-    char *resolved_sha256; // of the bytes of `resolved`
+    char resolved_sha256[HN_DIGEST_TEXT]; // of the bytes of `resolved`
 };
 
 // Reads a job file and applies overrides "key=value" (YAML values, dotted keys: "timing.reps=3",
@@ -83,9 +84,8 @@ HN_MUST_USE enum hn_code hn_job_read(struct hn_context *ctx, const char *path,
 void hn_job_free(struct hn_context *ctx, struct hn_job *job); // zeroed is fine
 
 // Parses one sampler written as in a job file, as YAML ("knn", "{batchsampler: {M: 500}}").
-// HN_USAGE for lists that stand for more than one point.
+// HN_USAGE for lists that stand for more than one point. *out: to be freed; NULL after a failure.
 HN_MUST_USE enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
-                                              struct hn_job_sampler *out);
-void hn_job_sampler_free(struct hn_context *ctx, struct hn_job_sampler *s); // zeroed is fine
+                                              struct hn_job_sampler **out);
 
 #endif

@@ -122,8 +122,11 @@ enum hn_code hn_list_read(struct hn_context *ctx, const struct hn_option *option
         return ctx->code;
     for (; out->count < n; item = item->next) {
         char *at = out->item + (size_t)out->count * step;
-        if (read_item(ctx, option, names, item, at))
-            return ctx->code;
+        void *outer = hn_own(ctx, out->item);
+        enum hn_code code = read_item(ctx, option, names, item, at);
+        hn_own(ctx, outer);
+        if (code)
+            return code;
         out->count++;
         const char *quote = names || option->kind == HN_OPTION_TEXT ? "'" : "";
         for (const char *other = out->item; other < at; other += step)
@@ -132,11 +135,4 @@ enum hn_code hn_list_read(struct hn_context *ctx, const struct hn_option *option
                                     hn_yaml_clip(item->text), item->text, quote, option->name);
     }
     return HN_OK;
-}
-
-void hn_list_free(struct hn_context *ctx, const struct hn_option *option, struct hn_list *list) {
-    for (int64_t i = 0; option->kind == HN_OPTION_TEXT && i < list->count; i++)
-        hn_free(ctx, text_at(list->item + (size_t)i * sizeof(char *)));
-    hn_free(ctx, list->item);
-    *list = (struct hn_list){NULL, 0};
 }

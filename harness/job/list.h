@@ -31,8 +31,8 @@ HN_MUST_USE enum hn_code hn_registry_find(struct hn_context *ctx,
 // The entry of that type.
 struct hn_registry_entry hn_registry_entry_of(const struct hn_registry *registry, const void *type);
 
-// A list of values of an option's kind, or of names of a registry. The caller frees `out`, also
-// after a failure.
+// A list of values of an option's kind, or of names of a registry. The caller frees the array, to
+// which its texts belong, also after a failure.
 struct hn_list {
     char *item; // [count] of hn_list_step() bytes
     int64_t count;
@@ -40,7 +40,6 @@ struct hn_list {
 HN_MUST_USE enum hn_code hn_list_read(struct hn_context *ctx, const struct hn_option *option,
                                       const struct hn_registry *names, const struct hn_yaml *value,
                                       struct hn_list *out);
-void hn_list_free(struct hn_context *ctx, const struct hn_option *option, struct hn_list *list);
 size_t hn_list_step(const struct hn_option *option);
 
 // Value of a key of a mapping, or NULL.

@@ -98,9 +98,8 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_yaml *root,
                              struct hn_train_job *job) {
     const char *slash = strrchr(path, '/');
     struct hn_digest digest;
-    job->path = hn_strdup(ctx, path);
     job->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - path) : 0, path);
-    if (!job->path || !job->folder || hn_fields_read(ctx, &fields, root, job) ||
+    if (!job->folder || hn_fields_read(ctx, &fields, root, job) ||
         hn_fields_text(ctx, &fields, job, true, &job->resolved))
         return hn_failure(ctx);
     hn_digest_begin(&digest);
@@ -112,10 +111,14 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_yaml *root,
 enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
                                const struct hn_text_list *set, struct hn_train_job *out) {
     struct hn_yaml *root;
-    *out = (struct hn_train_job){.n_tasks = 0};
+    *out = (struct hn_train_job){.path = hn_strdup(ctx, path)};
+    if (!out->path)
+        return ctx->code;
+    void *outer = hn_own(ctx, out->path);
     enum hn_code code = hn_yaml_read(ctx, "job file", path, set, &root);
     if (!code)
         code = read_job(ctx, root, path, out);
+    hn_own(ctx, outer);
     hn_yaml_free(ctx, root);
     if (code) {
         hn_train_job_free(ctx, out);
@@ -127,7 +130,9 @@ enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
 enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
                                  struct hn_train_job *job) {
     const struct hn_task_setting setting = {.folder = job->folder, .data = data};
+    void *outer = hn_own(ctx, job->path);
     job->data_sha256 = hn_zalloc(ctx, job->n_tasks, sizeof *job->data_sha256);
+    hn_own(ctx, outer);
     if (!job->data_sha256)
         return ctx->code;
     for (int64_t i = 0; i < job->n_tasks; i++) {
@@ -146,10 +151,6 @@ enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
 }
 
 void hn_train_job_free(struct hn_context *ctx, struct hn_train_job *job) {
-    hn_fields_free(ctx, &fields, job);
-    hn_free(ctx, job->data_sha256);
     hn_free(ctx, job->path);
-    hn_free(ctx, job->folder);
-    hn_free(ctx, job->resolved);
     *job = (struct hn_train_job){.n_tasks = 0};
 }

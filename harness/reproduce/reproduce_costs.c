@@ -108,12 +108,12 @@ static enum hn_code one_rep(struct hn_context *ctx, const struct hn_reproduce *r
 
 enum hn_code hn_reproduce_cost(struct hn_context *ctx, const struct hn_reproduce *r,
                                const struct hn_claim_cost *c, struct hn_results *out) {
-    struct hn_job_sampler sampler;
+    struct hn_job_sampler *sampler;
     if (hn_cell_files_prepare(ctx, r->folder) || hn_job_parse_sampler(ctx, c->sampler, &sampler))
         return ctx->code;
     enum hn_code code = HN_OK;
     for (int64_t rep = 1; rep <= (int64_t)c->reps && !code; rep++)
-        code = one_rep(ctx, r, c, &sampler, rep, out);
-    hn_job_sampler_free(ctx, &sampler);
+        code = one_rep(ctx, r, c, sampler, rep, out);
+    hn_free(ctx, sampler);
     return code;
 }

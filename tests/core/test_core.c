@@ -265,9 +265,12 @@ static void test_owner(void) {
     CU_ASSERT_FATAL(one && two && three && inner && free_one);
     CU_ASSERT_PTR_EQUAL(hn_own(&ctx, NULL), two);
     two[0] = 'x';
+    int64_t before = ctx.memory.live;
+    two = hn_resize(&ctx, two, 20, 1); // keeps what belongs to it
+    CU_ASSERT_EQUAL(ctx.memory.live, before);
     three = hn_resize(&ctx, three, 5000, 1); // remains with its owner
     free_one = hn_resize(&ctx, free_one, 3000, 1);
-    CU_ASSERT_FATAL(three && free_one);
+    CU_ASSERT_FATAL(two && three && free_one);
     CU_ASSERT_PTR_NULL(hn_own(&ctx, one));
     char *four = hn_alloc(&ctx, 7, 1);
     free_one = hn_resize(&ctx, free_one, 4000, 1); // and without

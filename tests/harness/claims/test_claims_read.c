@@ -96,9 +96,9 @@ static void check_entry(const struct hn_claim_entry *e) {
         hn_job_free(&ctx, &job);
     }
     for (int64_t i = 0; i < e->costs; i++) {
-        struct hn_job_sampler sampler;
+        struct hn_job_sampler *sampler;
         HN_CHECK(&ctx, hn_job_parse_sampler(&ctx, e->cost[i].sampler, &sampler));
-        hn_job_sampler_free(&ctx, &sampler);
+        hn_free(&ctx, sampler);
     }
     for (int64_t i = 0; i < e->claims; i++)
         check_published(e->id, &e->claim[i].published);

@@ -314,23 +314,22 @@ static void test_overrides(void) {
 
 static void test_parse_sampler(void) {
     struct bench b;
-    struct hn_job_sampler s;
+    struct hn_job_sampler *s;
     set_up(&b);
     HN_CHECK(&b.ctx, hn_job_parse_sampler(&b.ctx, "knn", &s));
-    CU_ASSERT_STRING_EQUAL(s.type->name, "knn");
-    CU_ASSERT_STRING_EQUAL(s.text, "");
-    hn_job_sampler_free(&b.ctx, &s);
+    CU_ASSERT_STRING_EQUAL(s->type->name, "knn");
+    CU_ASSERT_STRING_EQUAL(s->text, "");
+    hn_free(&b.ctx, s);
     HN_CHECK(&b.ctx, hn_job_parse_sampler(&b.ctx, "{batchsampler: {M: 500, K: 7}}", &s));
-    CU_ASSERT_STRING_EQUAL(s.type->name, "batchsampler");
-    CU_ASSERT_PTR_NOT_NULL(strstr(s.text, "K=7, M=500"));
-    hn_job_sampler_free(&b.ctx, &s);
+    CU_ASSERT_STRING_EQUAL(s->type->name, "batchsampler");
+    CU_ASSERT_PTR_NOT_NULL(strstr(s->text, "K=7, M=500"));
+    hn_free(&b.ctx, s);
     HN_CHECK(&b.ctx, hn_job_parse_sampler(&b.ctx, "uniform: {draw: iid}", &s));
-    CU_ASSERT_STRING_EQUAL(s.text, "draw=iid");
-    hn_job_sampler_free(&b.ctx, &s);
+    CU_ASSERT_STRING_EQUAL(s->text, "draw=iid");
+    hn_free(&b.ctx, s);
     HN_CHECK(&b.ctx, hn_job_parse_sampler(&b.ctx, "null", &s));
-    CU_ASSERT_STRING_EQUAL(s.type->name, "null");
-    hn_job_sampler_free(&b.ctx, &s);
-    hn_job_sampler_free(&b.ctx, &s); // empty is fine
+    CU_ASSERT_STRING_EQUAL(s->type->name, "null");
+    hn_free(&b.ctx, s);
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "", &s), HN_USAGE, "a name is missing");
     HN_CHECK_FAILS(&b.ctx, hn_job_parse_sampler(&b.ctx, "knm", &s), HN_USAGE,
                    "sampler knm: unknown sampler 'knm' (did you mean 'knn'?)");

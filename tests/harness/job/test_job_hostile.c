@@ -131,7 +131,7 @@ static void test_mutations(void) {
 static void test_failing_allocations(void) {
     struct bench b;
     struct hn_job job;
-    struct hn_job_sampler s;
+    struct hn_job_sampler *s;
     enum hn_code code = HN_MEMORY;
     set_up(&b);
     for (int64_t k = 1; code == HN_MEMORY; k++) {
@@ -155,7 +155,7 @@ static void test_failing_allocations(void) {
     }
     b.ctx.memory.fail_at = 0;
     HN_CHECK(&b.ctx, code);
-    hn_job_sampler_free(&b.ctx, &s);
+    hn_free(&b.ctx, s);
     tear_down(&b);
 }
 
