@@ -186,7 +186,7 @@ struct hn_claim_outcome {
     double p;                  // of the verdict: 1 if inconclusive, NaN if not tested
     int64_t claims, holding, failing, broken; // the paper's; identities that fail
     char reason[512];
-    struct hn_claim_result *claim; // [entry->claims]
+    struct hn_claim_result *claim; // [entry->claims]; owns all the rest
     struct hn_claim_result *level; // [entry->levels]
 };
 

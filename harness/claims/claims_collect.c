@@ -418,7 +418,7 @@ static void say_why(struct gather *g) {
 
 enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *what,
                               struct hn_claim_samples *out) {
-    memset(out, 0, sizeof *out);
+    *out = (struct hn_claim_samples){.sample = out->sample, .capacity = out->capacity};
     struct gather g = {.ctx = ctx, .what = what, .out = out};
     g.table = hn_results_table(what->results, what->side->table);
     g.lo = g.hi = g.along = g.beside = no_view;
@@ -430,17 +430,10 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
         return HN_OK;
     find_spans(&g);
     for (int64_t row = 0; row < g.table->rows; row++)
-        if (passes(&g, row) && add_sample(&g, row)) {
-            hn_samples_free(ctx, out);
+        if (passes(&g, row) && add_sample(&g, row))
             return ctx->code;
-        }
     out->failed = g.failed;
     if (out->n == 0 || g.failed > 0)
         say_why(&g);
     return HN_OK;
-}
-
-void hn_samples_free(struct hn_context *ctx, struct hn_claim_samples *s) {
-    hn_free(ctx, s->sample);
-    memset(s, 0, sizeof *s);
 }

@@ -27,7 +27,8 @@ struct judge {
     int as; // enum hn_claim_as
     struct hn_claim_result *out;
     int64_t capacity;
-    struct pairs pairs; // of the part that is being made
+    struct hn_claim_samples left, right; // of the combinations that are compared
+    struct pairs pairs;                  // of the part that is being made
 };
 
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why) {
@@ -278,23 +279,18 @@ static enum hn_code compare(struct judge *j, const struct hn_claim_samples *a,
 static enum hn_code judge_members(struct judge *j, int64_t left_member, int64_t right_member) {
     const struct hn_claim *c = j->claim;
     bool rows = c->than.given && isnan(c->than.value), curves = c->test == HN_TEST_SOONER;
-    struct hn_claim_samples a = {0}, b = {0};
+    struct hn_claim_samples *a = &j->left, *b = &j->right;
     char left[HN_CLAIM_AT], right[HN_CLAIM_AT];
     struct hn_collect one = collect_of(j, &c->of, rows ? &c->than : NULL, left_member);
     struct hn_collect two = collect_of(j, &c->than, &c->of, right_member);
     one.along = two.along = curves ? "step" : NULL;
     hn_side_label(&c->of, left_member, left, sizeof left);
     hn_side_label(&c->than, right_member, right, sizeof right);
-    enum hn_code code = hn_claim_collect(j->ctx, &one, &a);
-    if (code == HN_OK && rows)
-        code = hn_claim_collect(j->ctx, &two, &b);
-    if (code == HN_OK && (lacks(&a) || (rows && lacks(&b))))
-        code = hn_claim_not_tested(j->out, lacks(&a) ? a.why : b.why);
-    else if (code == HN_OK)
-        code = compare(j, &a, rows || curves ? &b : NULL, curves, left, right);
-    hn_samples_free(j->ctx, &a);
-    hn_samples_free(j->ctx, &b);
-    return code;
+    if (hn_claim_collect(j->ctx, &one, a) || (rows && hn_claim_collect(j->ctx, &two, b)))
+        return j->ctx->code;
+    if (lacks(a) || (rows && lacks(b)))
+        return hn_claim_not_tested(j->out, lacks(a) ? a->why : b->why);
+    return compare(j, a, rows || curves ? b : NULL, curves, left, right);
 }
 
 static enum hn_code judge_pairs(struct judge *j) {
@@ -411,27 +407,25 @@ static enum hn_code judge_slopes(struct judge *j, const struct hn_claim_samples 
 static enum hn_code judge_series(struct judge *j) {
     const struct hn_claim *c = j->claim;
     int64_t members = hn_side_members(&c->of);
-    enum hn_code code = HN_OK;
-    for (int64_t m = 0; m < members && !code && j->out->verdict != HN_NOT_TESTED; m++) {
-        struct hn_claim_samples s;
+    for (int64_t m = 0; m < members && j->out->verdict != HN_NOT_TESTED; m++) {
+        const struct hn_claim_samples *s = &j->left;
         struct hn_collect what = collect_of(j, &c->of, NULL, m);
         what.along = c->along;
-        if (hn_claim_collect(j->ctx, &what, &s))
+        if (hn_claim_collect(j->ctx, &what, &j->left))
             return j->ctx->code;
         int64_t before = j->out->parts;
-        if (lacks(&s))
-            code = hn_claim_not_tested(j->out, s.why);
-        else
-            code = c->test == HN_TEST_SLOPE ? judge_slopes(j, &s) : judge_along(j, &s);
+        if (lacks(s))
+            return hn_claim_not_tested(j->out, s->why);
+        if (c->test == HN_TEST_SLOPE ? judge_slopes(j, s) : judge_along(j, s))
+            return j->ctx->code;
         char label[HN_CLAIM_AT], at[HN_CLAIM_AT];
         hn_side_label(&c->of, m, label, sizeof label);
         for (int64_t i = before; *label && i < j->out->parts; i++) {
             snprintf(at, sizeof at, "%s", j->out->part[i].at);
             name_part(&j->out->part[i], at, label, "");
         }
-        hn_samples_free(j->ctx, &s);
     }
-    return code;
+    return HN_OK;
 }
 
 // Every row for itself; the part that is kept is the one with the least room.
@@ -442,15 +436,15 @@ static enum hn_code judge_bound(struct judge *j) {
     const struct hn_claim_side *than = &c->than;
     double least = INFINITY;
     for (int64_t m = 0; m < members; m++) {
-        struct hn_claim_samples s;
+        const struct hn_claim_samples *s = &j->left;
         struct hn_collect what = collect_of(j, &c->of, NULL, m);
         what.beside = isnan(than->value) ? than : NULL;
-        if (hn_claim_collect(j->ctx, &what, &s))
+        if (hn_claim_collect(j->ctx, &what, &j->left))
             return j->ctx->code;
-        if ((s.n == 0 && m == 0) || s.failed > 0)
-            hn_claim_not_tested(j->out, s.why);
-        for (int64_t i = 0; i < s.n; i++) {
-            const struct hn_sample *one = &s.sample[i];
+        if ((s->n == 0 && m == 0) || s->failed > 0)
+            hn_claim_not_tested(j->out, s->why);
+        for (int64_t i = 0; i < s->n; i++) {
+            const struct hn_sample *one = &s->sample[i];
             double right = isnan(than->value) ? one->beside : than->value;
             double room = one->value - right + c->tolerance * fmax(fabs(one->value), fabs(right));
             out->compared++;
@@ -461,10 +455,8 @@ static enum hn_code judge_bound(struct judge *j) {
             least = room;
             out->parts = 0;
             struct hn_claim_part *part = add_part(j);
-            if (!part) {
-                hn_samples_free(j->ctx, &s);
+            if (!part)
                 return j->ctx->code;
-            }
             snprintf(part->dataset, sizeof part->dataset, "%s", one->dataset);
             name_part(part, one->group, "", "");
             part->step = one->step;
@@ -474,7 +466,6 @@ static enum hn_code judge_bound(struct judge *j) {
             part->replicates = 1;
             part->verdict = room >= 0 ? HN_HOLDS : HN_FAILS;
         }
-        hn_samples_free(j->ctx, &s);
     }
     return HN_OK;
 }
@@ -488,6 +479,8 @@ enum hn_code hn_claim_compare(struct hn_context *ctx, const struct hn_results *r
                         : claim->along               ? judge_series(&j)
                                                      : judge_pairs(&j);
     hn_free(ctx, j.pairs.value);
+    hn_free(ctx, j.left.sample);
+    hn_free(ctx, j.right.sample);
     if (code)
         hn_claim_result_free(ctx, out);
     return code;

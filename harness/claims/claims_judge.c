@@ -337,6 +337,9 @@ static enum hn_code judge_all(struct hn_context *ctx, const struct hn_results *r
             return ctx->code;
         }
     }
+    out->level = hn_zalloc(ctx, entry->levels, sizeof *out->level);
+    if (!out->level)
+        return ctx->code;
     for (int64_t i = 0; i < entry->levels; i++) {
         out->level[i].verdict = HN_NOT_TESTED;
         if (!*why && hn_claim_measure(ctx, r, &entry->level[i], &out->level[i]))
@@ -348,12 +351,16 @@ static enum hn_code judge_all(struct hn_context *ctx, const struct hn_results *r
 enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry *entry,
                              const struct hn_results *r, const char *why,
                              struct hn_claim_outcome *out) {
-    *out = (struct hn_claim_outcome){.entry = entry};
-    out->claim = hn_zalloc(ctx, entry->claims, sizeof *out->claim);
-    out->level = hn_zalloc(ctx, entry->levels, sizeof *out->level);
-    if (!out->claim || !out->level || judge_all(ctx, r, why, out)) {
-        hn_claim_outcome_free(ctx, out);
+    *out = (struct hn_claim_outcome){.entry = entry,
+                                     .claim = hn_zalloc(ctx, entry->claims, sizeof *out->claim)};
+    if (!out->claim)
         return ctx->code;
+    void *outer = hn_own(ctx, out->claim);
+    enum hn_code code = judge_all(ctx, r, why, out);
+    hn_own(ctx, outer);
+    if (code) {
+        hn_claim_outcome_free(ctx, out);
+        return code;
     }
     count_claims(out);
     out->corrected = out->verdict = worst(out);
@@ -363,11 +370,6 @@ enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry
 }
 
 void hn_claim_outcome_free(struct hn_context *ctx, struct hn_claim_outcome *out) {
-    for (int64_t i = 0; out->claim && i < out->entry->claims; i++)
-        hn_claim_result_free(ctx, &out->claim[i]);
-    for (int64_t i = 0; out->level && i < out->entry->levels; i++)
-        hn_claim_result_free(ctx, &out->level[i]);
     hn_free(ctx, out->claim);
-    hn_free(ctx, out->level);
     *out = (struct hn_claim_outcome){.entry = NULL};
 }

@@ -37,9 +37,9 @@ struct hn_collect {
 int64_t hn_side_members(const struct hn_claim_side *side);
 // "sampler knn" or "M 500": the values in which the combinations differ, or "".
 void hn_side_label(const struct hn_claim_side *side, int64_t member, char *text, size_t size);
+// The array of `out` is used again; the caller frees it.
 HN_MUST_USE enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *what,
                                           struct hn_claim_samples *out);
-void hn_samples_free(struct hn_context *ctx, struct hn_claim_samples *s);
 
 // Fills the parts of a claim, without verdicts (those of a bound have theirs), or makes it
 // `not tested` with the reason. as: what a part's difference is.

@@ -264,11 +264,10 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work 
     char why[HN_MESSAGE_MAX];
     int columns = hn_measure_columns(job->metric, (int)job->n_metrics);
     double *value = hn_alloc(ctx, columns, sizeof *value);
-    enum hn_code code = value ? draw_all(ctx, w, b, &spec, &measure) : HN_MEMORY;
-    if (code == HN_OK)
-        code = hn_measure_finish(ctx, measure, value, &arrays, why);
-    if (code == HN_OK)
-        code = store_metrics(ctx, w, value, &arrays, why);
+    bool done = value && !draw_all(ctx, w, b, &spec, &measure) &&
+                !hn_measure_finish(ctx, measure, value, &arrays, why) &&
+                !store_metrics(ctx, w, value, &arrays, why);
+    enum hn_code code = done ? HN_OK : ctx->code;
     hn_cell_arrays_free(ctx, &arrays);
     hn_measure_close(ctx, measure);
     hn_free(ctx, value);

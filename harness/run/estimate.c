@@ -290,17 +290,20 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
         (struct hn_estimate){.live = atomic_load(&ctx->memory.live), .resident = resident_bytes()};
     ctx->memory.limit = 0;
     out->item = hn_zalloc(ctx, plan->n_items, sizeof *out->item);
+    if (!out->item)
+        return ctx->code;
+    void *outer = hn_own(ctx, out->item);
     out->read = hn_zalloc(ctx, plan->n_steps, sizeof *out->read);
     out->held = hn_zalloc(ctx, plan->n_items, sizeof *out->held);
-    enum hn_code code = out->item && out->read && out->held ? HN_OK : ctx->code;
+    enum hn_code code = out->read && out->held ? HN_OK : ctx->code;
     for (int64_t i = 0; i < plan->n_data && !code; i++) {
         struct hn_probe_file file;
         code = hn_probe_file(ctx, plan, i, &file);
         struct asked asked = {plan, &file, hn_snapshot_info(plan->data[i].snapshot), NULL};
         if (code == HN_OK)
             fill_data(ctx, &asked, i, out);
-        hn_probe_file_free(ctx, &file);
     }
+    hn_own(ctx, outer);
     if (code == HN_OK)
         add_results(plan, out);
     ctx->memory.limit = limit;
@@ -312,8 +315,6 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
 
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e) {
     hn_free(ctx, e->item);
-    hn_free(ctx, e->read);
-    hn_free(ctx, e->held);
     *e = (struct hn_estimate){0};
 }
 

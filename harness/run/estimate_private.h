@@ -49,8 +49,8 @@ struct hn_probe_file {
     int64_t step_bytes[HN_PROBE_SIZES];   // its peak
 };
 
+// What it allocates belongs to the owner of now.
 HN_MUST_USE enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan,
                                        int64_t data, struct hn_probe_file *out);
-void hn_probe_file_free(struct hn_context *ctx, struct hn_probe_file *file);
 
 #endif

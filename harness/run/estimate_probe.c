@@ -192,13 +192,12 @@ static enum hn_code try_reading(struct hn_context *ctx, struct trial *t) {
     out->load = seconds_since(begin);
     int64_t live = mark(ctx);
     begin = hn_wall_ns();
-    enum hn_code code = HN_OK;
-    if (needs_global(t))
-        code = hn_cache_global(ctx, &t->small, &t->small.cell[t->step->first_cell], t->items,
-                               t->state.cache, &global);
+    if (needs_global(t) && hn_cache_global(ctx, &t->small, &t->small.cell[t->step->first_cell],
+                                           t->items, t->state.cache, &global))
+        return ctx->code;
     out->global[t->place] = seconds_since(begin);
     out->global_bytes[t->place] = peak_above(ctx, live);
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code try_item(struct hn_context *ctx, struct trial *t,
@@ -227,14 +226,13 @@ static enum hn_code time_store(struct hn_context *ctx, const struct trial *t,
                                const struct hn_results *results, double *seconds) {
     struct hn_results again = {0};
     int64_t begin = hn_wall_ns();
-    enum hn_code code = hn_cell_files_prepare(ctx, t->folder);
-    if (code == HN_OK)
-        code = hn_cell_file_write(ctx, t->folder, "trial", results);
-    if (code == HN_OK)
-        code = hn_cell_file_read(ctx, t->folder, "trial", &again);
+    if (hn_cell_files_prepare(ctx, t->folder) ||
+        hn_cell_file_write(ctx, t->folder, "trial", results) ||
+        hn_cell_file_read(ctx, t->folder, "trial", &again))
+        return ctx->code;
     *seconds = seconds_since(begin);
     hn_results_free(ctx, &again);
-    return code;
+    return HN_OK;
 }
 
 // What a study holds is mostly a long table, which was given more room than it took.
@@ -373,29 +371,30 @@ static const struct run *quicker(const struct run *a, const struct run *b) {
     return a->rest < b->rest ? a : b;
 }
 
+// run[3]: a short one and, where there are more batches, two longer ones.
+static enum hn_code time_cell(struct hn_context *ctx, struct trial *t, const struct hn_cell *cell,
+                              int64_t many, struct run *run, struct hn_probe *p) {
+    int64_t more = t->last ? many - t->out->few : 0;
+    if (run_once(ctx, t, cell, t->out->few, run))
+        return ctx->code;
+    keep_counters(t, cell, run, p);
+    if (!p->known || !p->applies)
+        return HN_OK;
+    if (try_build(ctx, t, cell, p) || (more > 0 && (run_once(ctx, t, cell, many, &run[1]) ||
+                                                    run_once(ctx, t, cell, many, &run[2]))))
+        return ctx->code;
+    if (!t->last)
+        return HN_OK;
+    keep_times(t, run, more > 0 ? quicker(&run[1], &run[2]) : run, more, p);
+    return t->out->store > 0 ? HN_OK : time_store(ctx, t, &run->results, &t->out->store);
+}
+
 static enum hn_code try_cell(struct hn_context *ctx, struct trial *t, const struct hn_cell *cell,
                              int64_t many, struct hn_probe *p) {
-    struct run few = {0}, longer = {0}, again = {0};
-    int64_t more = t->last ? many - t->out->few : 0;
-    enum hn_code code = run_once(ctx, t, cell, t->out->few, &few);
-    if (code)
-        goto done;
-    keep_counters(t, cell, &few, p);
-    if (!p->known || !p->applies)
-        goto done;
-    code = try_build(ctx, t, cell, p);
-    if (code == HN_OK && more > 0)
-        code = run_once(ctx, t, cell, many, &longer);
-    if (code == HN_OK && more > 0)
-        code = run_once(ctx, t, cell, many, &again);
-    if (code == HN_OK && t->last)
-        keep_times(t, &few, more > 0 ? quicker(&longer, &again) : &few, more, p);
-    if (code == HN_OK && t->last && t->out->store <= 0)
-        code = time_store(ctx, t, &few.results, &t->out->store);
-done:
-    hn_results_free(ctx, &few.results);
-    hn_results_free(ctx, &longer.results);
-    hn_results_free(ctx, &again.results);
+    struct run run[3] = {0};
+    enum hn_code code = time_cell(ctx, t, cell, many, run, p);
+    for (int i = 0; i < 3; i++)
+        hn_results_free(ctx, &run[i].results);
     return code;
 }
 
@@ -451,15 +450,9 @@ static enum hn_code try_sizes(struct hn_context *ctx, struct trial *t) {
     enum hn_code code = HN_OK;
     for (t->place = 0; t->place < t->out->sizes && !code; t->place++) {
         t->last = t->place == t->out->sizes - 1;
-        code = open_trial(ctx, t);
-        if (code == HN_OK)
-            code = try_reading(ctx, t);
-        if (code == HN_OK)
-            code = try_step(ctx, t);
-        if (code == HN_OK)
-            code = try_studies(ctx, t);
-        if (code == HN_OK)
-            code = try_cells(ctx, t);
+        if (open_trial(ctx, t) || try_reading(ctx, t) || try_step(ctx, t) || try_studies(ctx, t) ||
+            try_cells(ctx, t))
+            code = ctx->code;
         close_trial(ctx, t);
     }
     return code;
@@ -487,11 +480,4 @@ enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, i
     ctx->notes = said;
     hn_scratch_remove(ctx, t.folder);
     return code;
-}
-
-void hn_probe_file_free(struct hn_context *ctx, struct hn_probe_file *file) {
-    hn_free(ctx, file->probe);
-    hn_free(ctx, file->study);
-    hn_free(ctx, file->weight);
-    *file = (struct hn_probe_file){0};
 }

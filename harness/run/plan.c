@@ -31,9 +31,6 @@ const char *hn_plan_missing(const struct hn_snapshot_info *info,
 
 static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
     const struct hn_job *job = plan->job;
-    plan->data = hn_zalloc(ctx, job->n_snapshots, sizeof *plan->data);
-    if (!plan->data)
-        return ctx->code;
     plan->n_data = job->n_snapshots;
     for (int64_t i = 0; i < plan->n_data; i++) {
         struct hn_plan_data *data = &plan->data[i];
@@ -362,22 +359,25 @@ static enum hn_code lay_items(struct hn_context *ctx, struct hn_plan *plan) {
     return HN_OK;
 }
 
-enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job, struct hn_plan *out) {
-    memset(out, 0, sizeof *out);
-    out->job = job;
-    enum hn_code code = open_data(ctx, out);
-    for (int64_t i = 0; code == HN_OK && i < out->n_data; i++) {
-        const struct hn_snapshot_info *info = hn_snapshot_info(out->data[i].snapshot);
-        code = check_steps(ctx, job, info);
-        if (code == HN_OK)
-            code = check_data(ctx, job, info);
+static enum hn_code make_plan(struct hn_context *ctx, struct hn_plan *plan) {
+    if (open_data(ctx, plan))
+        return ctx->code;
+    for (int64_t i = 0; i < plan->n_data; i++) {
+        const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[i].snapshot);
+        if (check_steps(ctx, plan->job, info) || check_data(ctx, plan->job, info))
+            return ctx->code;
     }
-    if (code == HN_OK)
-        code = lay_cells(ctx, out);
-    if (code == HN_OK)
-        code = lay_studies(ctx, out);
-    if (code == HN_OK)
-        code = lay_items(ctx, out);
+    return lay_cells(ctx, plan) || lay_studies(ctx, plan) ? ctx->code : lay_items(ctx, plan);
+}
+
+enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_job *job, struct hn_plan *out) {
+    *out =
+        (struct hn_plan){.job = job, .data = hn_zalloc(ctx, job->n_snapshots, sizeof *out->data)};
+    if (!out->data)
+        return ctx->code;
+    void *outer = hn_own(ctx, out->data);
+    enum hn_code code = make_plan(ctx, out);
+    hn_own(ctx, outer);
     if (code)
         hn_plan_free(ctx, out);
     return code;
@@ -387,10 +387,5 @@ void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan) {
     for (int64_t i = 0; plan->data && i < plan->n_data; i++)
         hn_snapshot_close(ctx, plan->data[i].snapshot);
     hn_free(ctx, plan->data);
-    hn_free(ctx, plan->cell);
-    hn_free(ctx, plan->step);
-    hn_free(ctx, plan->study);
-    hn_free(ctx, plan->item);
-    hn_free(ctx, plan->turn);
     memset(plan, 0, sizeof *plan);
 }

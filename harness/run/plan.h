@@ -50,8 +50,8 @@ struct hn_plan_study {
 };
 
 struct hn_plan {
-    const struct hn_job *job; // borrowed
-    struct hn_plan_data *data;
+    const struct hn_job *job;  // borrowed
+    struct hn_plan_data *data; // owns all the rest
     int64_t n_data;
     struct hn_plan_step *step; // by data, step
     int64_t n_steps;

@@ -223,20 +223,19 @@ enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
                           struct hn_run_summary *summary) {
     *summary = (struct hn_run_summary){0};
     struct work w = {.ctx = ctx, .run = run, .summary = summary};
-    enum hn_code code = hn_cell_files_prepare(ctx, run->folder);
+    enum hn_code code = HN_OK;
     w.todo = hn_alloc(ctx, run->n, sizeof *w.todo);
     w.pending.item = hn_alloc(ctx, run->n, sizeof *w.pending.item);
     w.pending.results = hn_zalloc(ctx, run->n, sizeof *w.pending.results);
-    if (code == HN_OK && (!w.todo || !w.pending.item || !w.pending.results))
+    if (!w.todo || !w.pending.item || !w.pending.results ||
+        hn_cell_files_prepare(ctx, run->folder) ||
+        (run->rerun == HN_RERUN_STALE && hn_cell_file_list_read(ctx, run->folder, &w.earlier)) ||
+        choose(&w))
         code = ctx->code;
-    if (code == HN_OK && run->rerun == HN_RERUN_STALE)
-        code = hn_cell_file_list_read(ctx, run->folder, &w.earlier);
-    if (code == HN_OK)
-        code = choose(&w);
-    if (code == HN_OK && summary->wanted == 0 && run->filter)
+    else if (summary->wanted == 0 && run->filter)
         code = hn_fail(ctx, HN_USAGE, "--filter matches none of the %s: --dry-run lists them",
                        run->unit);
-    if (code == HN_OK)
+    else
         code = run_all(&w);
     if (w.pending.results)
         free_pending(&w);
@@ -254,20 +253,17 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
     struct hn_results cell = {0};
     char label[HN_ITEM_LABEL];
     bool present = true, failed;
-    enum hn_code code = HN_OK;
     item->kind->label(item, label, sizeof label);
-    if (!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE)
-        code = hn_cell_file_state(ctx, run->folder, item->run_key, &present, &failed);
-    if (code == HN_OK && !present) {
-        summary->missing++;
+    if ((!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE) &&
+        hn_cell_file_state(ctx, run->folder, item->run_key, &present, &failed))
+        return ctx->code;
+    summary->missing += !present;
+    if (!present)
         return HN_OK;
-    }
-    if (code == HN_OK)
-        code = hn_cell_file_read(ctx, run->folder, item->run_key, &cell);
+    enum hn_code code = hn_cell_file_read(ctx, run->folder, item->run_key, &cell);
     if (code == HN_OK)
         code = hn_results_append(ctx, out, &cell);
-    if (code == HN_OK)
-        summary->failed += strcmp(hn_cell_file_text(&cell, "status"), "failed") == 0;
+    summary->failed += !code && strcmp(hn_cell_file_text(&cell, "status"), "failed") == 0;
     hn_results_free(ctx, &cell);
     return code;
 }
@@ -276,9 +272,9 @@ enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
                             struct hn_results *out, struct hn_run_summary *summary) {
     memset(out, 0, sizeof *out);
     summary->failed = summary->missing = 0;
-    enum hn_code code = hn_rows_table(ctx, run->rows, &out->runs);
-    if (code == HN_OK)
-        code = hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing);
+    bool tables = !hn_rows_table(ctx, run->rows, &out->runs) &&
+                  !hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing);
+    enum hn_code code = tables ? HN_OK : ctx->code;
     for (int64_t i = 0; i < run->n && code == HN_OK; i++)
         code = append(ctx, run, &run->item[i], out, summary);
     if (code)
@@ -288,13 +284,13 @@ enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
 
 static enum hn_code add_plan(struct hn_context *ctx, const struct hn_runner *run,
                              struct hn_results *results) {
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
+    for (int64_t i = 0; i < run->n; i++) {
         char label[HN_ITEM_LABEL];
         run->item[i].kind->label(&run->item[i], label, sizeof label);
-        code = hn_merge_plan_row(ctx, results, run->item[i].run_key, label);
+        if (hn_merge_plan_row(ctx, results, run->item[i].run_key, label))
+            return ctx->code;
     }
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code describe(struct hn_context *ctx, const struct hn_run_record *record,
@@ -323,12 +319,11 @@ enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
                           struct hn_run_summary *summary) {
     if (hn_run_collect(ctx, run, out, summary))
         return ctx->code;
+    if (describe(ctx, record, summary->missing == 0, out) ||
+        (summary->missing > 0 && add_plan(ctx, run, out)))
+        return ctx->code;
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
-    enum hn_code code = path ? describe(ctx, record, summary->missing == 0, out) : ctx->code;
-    if (code == HN_OK && summary->missing > 0)
-        code = add_plan(ctx, run, out);
-    if (code == HN_OK)
-        code = hn_results_write(ctx, out, path);
+    enum hn_code code = path ? hn_results_write(ctx, out, path) : ctx->code;
     hn_free(ctx, path);
     return code;
 }
