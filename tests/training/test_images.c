@@ -168,6 +168,8 @@ static void test_patches(void) {
     struct hn_image_source images = source();
     char folder[256], arguments[512];
     hn_context_init(&ctx, 2);
+    void *owner = hn_alloc(&ctx, 0, 1);
+    hn_own(&ctx, owner);
     HN_CHECK(&ctx, hn_patches_fit(&ctx, &images, 1, &p));
     HN_CHECK(&ctx, hn_patches_run(&ctx, &p, &images, raw));
     HN_CHECK(&ctx, hn_patches_fit_projection(&ctx, &images, KEEP, &p));
@@ -184,7 +186,8 @@ static void test_patches(void) {
     snprintf(arguments, sizeof arguments, "project '%s' %d", folder, KEEP);
     run_oracle("numpy", arguments);
     hn_fixture_remove(folder);
-    hn_patches_free(&ctx, &p);
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 

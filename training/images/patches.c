@@ -143,11 +143,3 @@ enum hn_code hn_patches_run(struct hn_context *ctx, const struct hn_patches *p,
     hn_free(ctx, scratch);
     return code;
 }
-
-void hn_patches_free(struct hn_context *ctx, struct hn_patches *p) {
-    hn_free(ctx, p->filter);
-    hn_free(ctx, p->bias);
-    hn_free(ctx, p->mean);
-    hn_free(ctx, p->project);
-    memset(p, 0, sizeof *p);
-}

@@ -24,7 +24,7 @@ struct hn_image_source {
     int64_t n;
 };
 
-// Owned: hn_patches_free().
+// Its arrays belong to the owner.
 struct hn_patches {
     float *filter;  // [HN_PATCH_FILTERS x HN_PATCH_DIM] rows of zero mean: response to a patch x is
                     // filter . x / (deviation of x + 0.1) + bias
@@ -48,6 +48,5 @@ HN_MUST_USE enum hn_code hn_patches_fit_projection(struct hn_context *ctx,
 // values for any number of threads. HN_INTERRUPTED.
 HN_MUST_USE enum hn_code hn_patches_run(struct hn_context *ctx, const struct hn_patches *p,
                                         const struct hn_image_source *images, float *out);
-void hn_patches_free(struct hn_context *ctx, struct hn_patches *p); // zeroed is fine
 
 #endif

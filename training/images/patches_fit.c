@@ -88,8 +88,6 @@ static enum hn_code fit_zca(struct hn_context *ctx, struct fit *f) {
                 sum += vector[k * DIM + a] * vector[k * DIM + b] / sqrt(value[k] + zca_floor);
             f->zca[a * DIM + b] = sum;
         }
-    hn_free(ctx, vector);
-    hn_free(ctx, moment);
     return code;
 }
 
@@ -188,48 +186,37 @@ static void set_filters(const struct fit *f, struct hn_patches *out) {
     }
 }
 
-static enum hn_code open_fit(struct hn_context *ctx, struct fit **out, struct hn_patches *p) {
-    memset(p, 0, sizeof *p);
-    struct fit *f = *out = hn_zalloc(ctx, 1, sizeof *f);
-    bool good = f && (p->filter = hn_alloc(ctx, FILTERS * DIM, sizeof *p->filter)) &&
-                (p->bias = hn_alloc(ctx, FILTERS, sizeof *p->bias)) &&
-                (f->patch = hn_alloc(ctx, (int64_t)PATCHES * DIM, sizeof *f->patch)) &&
+static enum hn_code fit_filters(struct hn_context *ctx, const struct hn_image_source *images,
+                                uint64_t seed, struct fit *f, struct hn_patches *out) {
+    bool good = (f->patch = hn_alloc(ctx, (int64_t)PATCHES * DIM, sizeof *f->patch)) &&
                 (f->centroid = hn_alloc(ctx, FILTERS * DIM, sizeof *f->centroid)) &&
                 (f->sum = hn_alloc(ctx, FILTERS * DIM, sizeof *f->sum)) &&
                 (f->score = hn_alloc(ctx, (int64_t)PATCHES * FILTERS, sizeof *f->score)) &&
                 (f->own = hn_alloc(ctx, PATCHES, sizeof *f->own));
-    return good ? HN_OK : ctx->code;
-}
-
-static void close_fit(struct hn_context *ctx, struct fit *f) {
-    if (!f)
-        return;
-    hn_free(ctx, f->patch);
-    hn_free(ctx, f->centroid);
-    hn_free(ctx, f->sum);
-    hn_free(ctx, f->score);
-    hn_free(ctx, f->own);
-    hn_free(ctx, f);
+    if (!good)
+        return ctx->code;
+    draw_patches(ctx, images, seed, f);
+    if (fit_zca(ctx, f))
+        return ctx->code;
+    whiten(ctx, f);
+    out->objective = cluster(ctx, seed, f);
+    set_filters(f, out);
+    return HN_OK;
 }
 
 enum hn_code hn_patches_fit(struct hn_context *ctx, const struct hn_image_source *images,
                             uint64_t seed, struct hn_patches *out) {
-    struct fit *f;
     if (images->n < 1)
         return hn_fail(ctx, HN_DATA, "there are no images to fit the front end to");
-    enum hn_code code = open_fit(ctx, &f, out);
-    if (code == HN_OK) {
-        draw_patches(ctx, images, seed, f);
-        code = fit_zca(ctx, f);
-    }
-    if (code == HN_OK) {
-        whiten(ctx, f);
-        out->objective = cluster(ctx, seed, f);
-        set_filters(f, out);
-    }
-    close_fit(ctx, f);
-    if (code != HN_OK)
-        hn_patches_free(ctx, out);
+    struct fit *f = hn_zalloc(ctx, 1, sizeof *f);
+    *out = (struct hn_patches){.filter = hn_alloc(ctx, FILTERS * DIM, sizeof *out->filter),
+                               .bias = hn_alloc(ctx, FILTERS, sizeof *out->bias)};
+    if (!f || !out->filter || !out->bias)
+        return ctx->code;
+    void *outer = hn_own(ctx, f);
+    enum hn_code code = fit_filters(ctx, images, seed, f, out);
+    hn_own(ctx, outer);
+    hn_free(ctx, f);
     return code;
 }
 
@@ -317,36 +304,38 @@ static void set_projection(const struct moments *m, int64_t n, struct hn_patches
                                             : 0);
 }
 
+static enum hn_code fit_axes(struct hn_context *ctx, const struct hn_image_source *images,
+                             int64_t keep, struct moments *m, struct hn_patches *p) {
+    const int64_t square = (int64_t)FEATURES * FEATURES;
+    struct hn_patches raw = *p;
+    raw.keep = 0;
+    bool good = (m->feature = hn_alloc(ctx, (int64_t)SLICE * FEATURES, sizeof *m->feature)) &&
+                (m->product = hn_alloc(ctx, square, sizeof *m->product)) &&
+                (m->moment = hn_zalloc(ctx, square, sizeof *m->moment)) &&
+                (m->vector = hn_alloc(ctx, keep * FEATURES, sizeof *m->vector));
+    if (!good || collect(ctx, images, &raw, m))
+        return ctx->code;
+    correlate(m, images->n);
+    if (hn_eigen_top(ctx, m->moment, FEATURES, keep, m->value, m->vector))
+        return ctx->code;
+    p->keep = keep;
+    set_projection(m, images->n, p);
+    return HN_OK;
+}
+
 enum hn_code hn_patches_fit_projection(struct hn_context *ctx, const struct hn_image_source *images,
                                        int64_t keep, struct hn_patches *p) {
-    const int64_t square = (int64_t)FEATURES * FEATURES;
     if (keep < 1 || keep > FEATURES || images->n < 2)
         return hn_fail(ctx, HN_USAGE, "%lld dimensions cannot be kept of %d, from %lld images",
                        (long long)keep, FEATURES, (long long)images->n);
-    struct hn_patches raw = *p;
-    raw.keep = 0;
     struct moments *m = hn_zalloc(ctx, 1, sizeof *m);
-    bool good = m && (m->feature = hn_alloc(ctx, (int64_t)SLICE * FEATURES, sizeof *m->feature)) &&
-                (m->product = hn_alloc(ctx, square, sizeof *m->product)) &&
-                (m->moment = hn_zalloc(ctx, square, sizeof *m->moment)) &&
-                (m->vector = hn_alloc(ctx, keep * FEATURES, sizeof *m->vector)) &&
-                (p->mean = hn_alloc(ctx, FEATURES, sizeof *p->mean)) &&
-                (p->project = hn_alloc(ctx, keep * FEATURES, sizeof *p->project));
-    enum hn_code code = good ? collect(ctx, images, &raw, m) : ctx->code;
-    if (code == HN_OK) {
-        correlate(m, images->n);
-        code = hn_eigen_top(ctx, m->moment, FEATURES, keep, m->value, m->vector);
-    }
-    if (code == HN_OK) {
-        p->keep = keep;
-        set_projection(m, images->n, p);
-    }
-    if (m) {
-        hn_free(ctx, m->feature);
-        hn_free(ctx, m->product);
-        hn_free(ctx, m->moment);
-        hn_free(ctx, m->vector);
-    }
+    p->mean = hn_alloc(ctx, FEATURES, sizeof *p->mean);
+    p->project = hn_alloc(ctx, keep * FEATURES, sizeof *p->project);
+    if (!m || !p->mean || !p->project)
+        return ctx->code;
+    void *outer = hn_own(ctx, m);
+    enum hn_code code = fit_axes(ctx, images, keep, m, p);
+    hn_own(ctx, outer);
     hn_free(ctx, m);
     return code;
 }

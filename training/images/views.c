@@ -121,7 +121,6 @@ static enum hn_code write_features(struct hn_context *ctx, const struct hn_patch
         left -= some.n;
         *first += some.n;
     }
-    hn_free(ctx, part);
     return code;
 }
 
@@ -143,16 +142,19 @@ static enum hn_code write_body(struct hn_context *ctx, const struct hn_views_spe
         code = write_features(ctx, &p, &clean, &album.first, file);
     for (int64_t i = 0; code == HN_OK && i < clean.n; i++)
         code = write_all(ctx, file, &data->label[order[i]], sizeof *data->label);
-    hn_patches_free(ctx, &p);
     return code;
 }
 
 static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spec *spec,
                                const struct hn_cifar10 *data, const char *header, FILE *file) {
     int32_t *order = hn_image_order(ctx, data, spec->n, spec->seed, "views.order");
-    enum hn_code code = order ? write_all(ctx, file, header, HEADER) : ctx->code;
+    if (!order)
+        return ctx->code;
+    void *outer = hn_own(ctx, order);
+    enum hn_code code = write_all(ctx, file, header, HEADER);
     if (code == HN_OK)
         code = write_body(ctx, spec, data, order, file);
+    hn_own(ctx, outer);
     hn_free(ctx, order);
     return code;
 }
@@ -194,6 +196,7 @@ static enum hn_code wait_turn(struct hn_context *ctx, const char *lock, int *hel
     while (*held >= 0 && flock(*held, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         if (hn_check_stop(ctx)) {
             (void)close(*held);
+            *held = -1;
             return ctx->code;
         }
         (void)nanosleep(&pause, NULL);
@@ -216,8 +219,6 @@ static void point(const struct hn_views_spec *spec, struct hn_views *out) {
     out->view = (const float *)((const char *)out->map + HEADER);
     out->clean = out->view + out->n * out->v * out->p;
     out->label = (const int32_t *)(out->clean + (out->n + out->test) * out->p);
-    out->n_label_names = out->data.n_label_names;
-    memcpy(out->label_name, out->data.label_name, sizeof out->label_name);
 }
 
 static enum hn_code find_file(struct hn_context *ctx, const struct hn_views_spec *spec,
@@ -235,19 +236,14 @@ static enum hn_code find_file(struct hn_context *ctx, const struct hn_views_spec
                        spec->cache, strerror(errno));
     char *lock = hn_format(ctx, "%s.lock", out->path);
     int held = -1;
-    if (!lock || wait_turn(ctx, lock, &held)) {
-        hn_free(ctx, lock);
-        return ctx->code;
-    }
-    bool there = map_file(out->path, header, out); // another made it meanwhile
-    enum hn_code code = there ? HN_OK : make_file(ctx, spec, &out->data, header, out->path);
+    enum hn_code code = lock ? wait_turn(ctx, lock, &held) : ctx->code;
+    if (code == HN_OK && !map_file(out->path, header, out)) // another may have made it meanwhile
+        code = make_file(ctx, spec, &out->data, header, out->path);
     end_turn(lock, held);
     hn_free(ctx, lock);
-    if (there || code)
-        return code;
-    return map_file(out->path, header, out)
-               ? HN_OK
-               : hn_fail(ctx, HN_IO, "%s: was written but cannot be mapped", out->path);
+    if (code == HN_OK && !out->map && !map_file(out->path, header, out))
+        code = hn_fail(ctx, HN_IO, "%s: was written but cannot be mapped", out->path);
+    return code;
 }
 
 enum hn_code hn_views_open(struct hn_context *ctx, const struct hn_views_spec *spec,

@@ -22,13 +22,11 @@ struct hn_views_spec {
 // Owned: hn_views_free(). Arrays are mapped and must not be written to.
 struct hn_views {
     int64_t n, test, v, p;
-    const float *view;    // [n x v x p]
-    const float *clean;   // [(n + test) x p] training images first
-    const int32_t *label; // [n + test]
-    const char *label_name[HN_CIFAR10_CLASSES];
-    int64_t n_label_names; // 10 or 0
-    char *path;            // of the cached file
-    struct hn_cifar10 data;
+    const float *view;      // [n x v x p]
+    const float *clean;     // [(n + test) x p] training images first
+    const int32_t *label;   // [n + test]
+    char *path;             // of the cached file
+    struct hn_cifar10 data; // without its images
     void *map;
     size_t bytes;
 };

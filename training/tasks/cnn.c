@@ -6,20 +6,12 @@
 //
 // 257,952 parameters. Both views of a batch go through batch norm together (2 B rows).
 #include "core/random.h"
-#include "datasets/cifar10.h"
 #include "training/images/augment.h"
 #include "training/tasks/image_task.h"
 
 #include <string.h>
 
 enum { PIXELS = HN_CIFAR10_BYTES, SIDE = HN_CIFAR10_SIDE, ROWS = 256, HIDDEN_LAYER = 9 };
-
-struct params {
-    char *data;
-    int64_t n, out, data_seed;
-    bool probe;
-    double probe_c;
-};
 
 struct state {
     struct hn_image_net net; // first
@@ -29,7 +21,7 @@ struct state {
 };
 
 static enum hn_code open_images(struct hn_context *ctx, struct hn_task *task) {
-    const struct params *p = task->params;
+    const struct hn_image_params *p = task->params;
     struct state *s = task->state;
     if (hn_cifar10_read(ctx, task->path, &s->data))
         return ctx->code;
@@ -45,8 +37,6 @@ static enum hn_code open_images(struct hn_context *ctx, struct hn_task *task) {
     for (int64_t i = 0; i < task->n_all; i++)
         s->label[i] = s->data.label[s->order[i]];
     task->label = s->label;
-    task->label_name = s->data.n_label_names ? s->data.label_name : NULL;
-    task->n_label_names = s->data.n_label_names;
     return HN_OK;
 }
 
@@ -104,7 +94,7 @@ static const hn_real *load(struct hn_context *ctx, struct hn_task *task, int vie
 }
 
 static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
-    const struct params *p = task->params;
+    const struct hn_image_params *p = task->params;
     struct state *s = task->state;
     struct hn_net *net = &s->net.encoder;
     struct hn_weights *w = &task->weights;
@@ -118,20 +108,20 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     s->net.hidden = net->out;
     s->net.hidden_layer = HIDDEN_LAYER;
     s->net.rows = ROWS;
-    s->net.probe = p->probe;
-    s->net.probe_c = p->probe_c;
     s->net.load = load;
-    return hn_net_add_head(ctx, net, w, 256, p->out, true) ? ctx->code
-                                                           : hn_image_open(ctx, task, &s->net);
+    return hn_net_add_head(ctx, net, w, 256, p->out, true)
+               ? ctx->code
+               : hn_image_open(ctx, task, &s->net, &s->data);
 }
 
 static const struct hn_option options[] = {
-    {HN_TEXT_OPTION(struct params, data, "data", "folder of CIFAR-10's binary files")},
-    {HN_INT_OPTION(struct params, n, "n", "50000", 2, 1e9, "training images")},
-    {HN_INT_OPTION(struct params, out, "out", "128", 2, 65536, "columns of the embedding z")},
-    {HN_INT_OPTION(struct params, data_seed, "data_seed", "1", 0, 0x1p53,
+    {HN_TEXT_OPTION(struct hn_image_params, data, "data", "folder of CIFAR-10's binary files")},
+    {HN_INT_OPTION(struct hn_image_params, n, "n", "50000", 2, 1e9, "training images")},
+    {HN_INT_OPTION(struct hn_image_params, out, "out", "128", 2, 65536,
+                   "columns of the embedding z")},
+    {HN_INT_OPTION(struct hn_image_params, data_seed, "data_seed", "1", 0, 0x1p53,
                    "seed of the choice of images")},
-    HN_IMAGE_PROBE_OPTIONS(struct params),
+    HN_IMAGE_PROBE_OPTIONS,
     {.name = NULL}};
 
 const struct hn_task_type hn_cnn_task = {
@@ -140,7 +130,7 @@ const struct hn_task_type hn_cnn_task = {
     .source = "BS 5.2, GC 7 and HC 5.1 on CIFAR-10, made small",
     .note = "three convolutions instead of a ResNet",
     .options = options,
-    .params_size = sizeof(struct params),
+    .params_size = sizeof(struct hn_image_params),
     .state_size = sizeof(struct state),
     .data = &hn_image_data,
     .columns = hn_image_columns,

@@ -32,7 +32,8 @@ const struct hn_task_data hn_image_data = {
               "from https://www.cs.toronto.edu/~kriz/cifar.html",
 };
 
-enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net) {
+enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
+                           const struct hn_cifar10 *data) {
     int64_t b = task->batch_size, rows = net->rows;
     net->split = hn_alloc(ctx, task->n_all, sizeof *net->split);
     net->x = hn_alloc(ctx, hn_max(2 * b, rows), net->encoder.in * (int64_t)sizeof *net->x);
@@ -45,6 +46,8 @@ enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct 
     for (int64_t i = 0; i < task->n_all; i++)
         net->split[i] = i < task->n ? 0 : 2; // training, test
     task->split = net->split;
+    task->label_name = data->n_label_names ? data->label_name : NULL;
+    task->n_label_names = data->n_label_names;
     return hn_loss_open(ctx, task->setting.loss.objective, b, b, task->d, &net->loss);
 }
 
@@ -90,17 +93,17 @@ enum hn_code hn_image_embed(struct hn_context *ctx, struct hn_task *task, int vi
 
 static enum hn_code evaluate_rows(struct hn_context *ctx, const struct hn_task *task,
                                   const float *rows, int64_t d, bool probe, double *value) {
-    const struct hn_image_net *net = task->state;
+    const struct hn_image_params *p = task->params;
     const struct hn_evaluation e = {.n = task->n_all,
                                     .d = d,
                                     .z = rows,
                                     .label = task->label,
                                     .split = task->split,
                                     .seed = task->setting.seed,
-                                    .probe_c = probe ? net->probe_c : 0,
+                                    .probe_c = probe ? p->probe_c : 0,
                                     // linear evaluation takes features as they are (SimCLR)
                                     .keep_lengths = probe};
-    if (probe && !net->probe)
+    if (probe && !p->probe)
         return HN_OK;
     return hn_evaluate(ctx, &e, probe ? "probe_acc" : "knn_acc", value);
 }

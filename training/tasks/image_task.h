@@ -3,6 +3,7 @@
 #ifndef HN_TRAINING_TASKS_IMAGE_TASK_H
 #define HN_TRAINING_TASKS_IMAGE_TASK_H
 
+#include "datasets/cifar10.h"
 #include "training/tasks/task.h"
 
 // The last two are of tasks whose encoder reads frozen features, at step 0: the features alone.
@@ -11,12 +12,18 @@ extern const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COL
 
 extern const struct hn_task_data hn_image_data; // CIFAR-10
 
-// The options of the fields `probe` and `probe_c` of a task's params.
-#define HN_IMAGE_PROBE_OPTIONS(params)                                                             \
-    {HN_BOOL_OPTION(params, probe, "probe", "true",                                                \
+// What the params of such a task begin with, and the options of the probe.
+struct hn_image_params {
+    char *data;
+    int64_t n, out, data_seed;
+    bool probe;     // whether a linear probe is fitted to h
+    double probe_c; // its C; 0: chosen by validation
+};
+#define HN_IMAGE_PROBE_OPTIONS                                                                     \
+    {HN_BOOL_OPTION(struct hn_image_params, probe, "probe", "true",                                \
                     "fit a linear probe on h, its lengths kept, at every evaluation")},            \
     {                                                                                              \
-        HN_REAL_OPTION(params, probe_c, "probe_c", "0", 0, 1e9,                                    \
+        HN_REAL_OPTION(struct hn_image_params, probe_c, "probe_c", "0", 0, 1e9,                    \
                        "C of that probe (0: the best of 1, 10 and 100 by validation; 1e6: "        \
                        "without a penalty to speak of)")                                           \
     }
@@ -27,8 +34,6 @@ struct hn_image_net {
     int hidden_layer; // whose output is h
     int64_t hidden;   // its columns
     int64_t rows;     // embedded at once
-    bool probe;       // whether a linear probe is fitted to h
-    double probe_c;   // its C; 0: chosen by validation
     // Inputs of the encoder for `rows` items: clean (view 0), or in augmented view 1 or 2, drawn by
     // step. Blocks come in ascending order. They may lie in x.
     const hn_real *(*load)(struct hn_context *ctx, struct hn_task *task, int view, int64_t step,
@@ -43,9 +48,10 @@ struct hn_image_net {
     int8_t *split; // [task->n_all]
 };
 
-// After the encoder is built and the sizes of the task are set: allocates, and sets the split.
+// After the encoder is built and the sizes of the task are set: allocates, and sets the split and
+// the names of labels, of `data`.
 HN_MUST_USE enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task,
-                                       struct hn_image_net *net);
+                                       struct hn_image_net *net, const struct hn_cifar10 *data);
 // A task's step once net->x holds the first views of the batch, then the second ones: both go
 // through batch norm together.
 void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn_task_batch *batch,

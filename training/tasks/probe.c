@@ -54,13 +54,6 @@ struct work {
     int64_t jobs;
 };
 
-static void work_free(struct hn_context *ctx, struct work *w) {
-    void *const owned[] = {w->z,    w->square, w->node,       w->by_class, w->train,
-                           w->test, w->inner,  w->part_label, w->row,      w->y};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        hn_free(ctx, owned[i]);
-}
-
 static void order_by_class(struct work *w) {
     const int32_t *label = w->probe->label;
     int32_t largest = 0, at = 0;
@@ -254,14 +247,17 @@ static void summarise(struct hn_svm_probe *probe) {
 
 enum hn_code hn_svm_probe_run(struct hn_context *ctx, struct hn_svm_probe *probe) {
     struct work w = {.probe = probe, .n = probe->x.rows};
-    if (check(ctx, probe))
+    void *owner = check(ctx, probe) ? NULL : hn_alloc(ctx, 0, 1);
+    if (!owner)
         return ctx->code;
     (void)pthread_once(&silenced, silence);
+    void *outer = hn_own(ctx, owner);
     enum hn_code code = work_open(ctx, &w);
     for (int f = 0; code == HN_OK && f < probe->folds; f++)
         code = run_fold(ctx, &w, f);
     if (code == HN_OK)
         summarise(probe);
-    work_free(ctx, &w);
+    hn_own(ctx, outer);
+    hn_free(ctx, owner);
     return code;
 }

@@ -16,10 +16,9 @@
 enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's place in the encoder; rows embedded at once
 
 struct params {
-    char *data;
-    int64_t n, views, dim, hidden, out, data_seed;
-    bool batch_norm, probe;
-    double probe_c;
+    struct hn_image_params image; // first
+    int64_t views, dim, hidden;
+    bool batch_norm;
 };
 
 struct state {
@@ -82,27 +81,24 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     const struct hn_views *v = &s->data;
     struct hn_views_spec spec = {.data = task->path,
                                  .cache = task->setting.cache ? task->setting.cache : ".",
-                                 .n = p->n,
+                                 .n = p->image.n,
                                  .views = p->views,
                                  .dim = p->dim,
-                                 .seed = (uint64_t)p->data_seed};
+                                 .seed = (uint64_t)p->image.data_seed};
     if (hn_views_open(ctx, &spec, &s->data) ||
-        hn_task_set_items(ctx, task, v->n, v->n + v->test, p->out))
+        hn_task_set_items(ctx, task, v->n, v->n + v->test, p->image.out))
         return ctx->code;
     hn_net_begin(&s->net.encoder, v->p);
-    if (hn_net_add_head(ctx, &s->net.encoder, &task->weights, p->hidden, p->out, p->batch_norm))
+    if (hn_net_add_head(ctx, &s->net.encoder, &task->weights, p->hidden, p->image.out,
+                        p->batch_norm))
         return ctx->code;
     task->label = v->label;
-    task->label_name = v->n_label_names ? v->label_name : NULL;
-    task->n_label_names = v->n_label_names;
     s->net.hidden = p->hidden;
     s->net.hidden_layer = p->batch_norm ? HIDDEN_LAYER : HIDDEN_LAYER - 1;
     s->net.rows = ROWS;
-    s->net.probe = p->probe;
-    s->net.probe_c = p->probe_c;
     s->net.load = load;
     s->net.features = v->clean;
-    return hn_image_open(ctx, task, &s->net);
+    return hn_image_open(ctx, task, &s->net, &v->data);
 }
 
 static void close_task(struct hn_context *ctx, struct hn_task *task) {
@@ -111,17 +107,18 @@ static void close_task(struct hn_context *ctx, struct hn_task *task) {
 }
 
 static const struct hn_option options[] = {
-    {HN_TEXT_OPTION(struct params, data, "data", "folder of CIFAR-10's binary files")},
-    {HN_INT_OPTION(struct params, n, "n", "10000", 2, 1e9, "training images")},
+    {HN_TEXT_OPTION(struct hn_image_params, data, "data", "folder of CIFAR-10's binary files")},
+    {HN_INT_OPTION(struct hn_image_params, n, "n", "10000", 2, 1e9, "training images")},
     {HN_INT_OPTION(struct params, views, "views", "14", 1, 1000,
                    "augmented views cached of each image")},
     {HN_INT_OPTION(struct params, dim, "dim", "512", 1, 2048, "features kept of a view")},
     {HN_INT_OPTION(struct params, hidden, "hidden", "512", 1, 65536, "columns of h")},
-    {HN_INT_OPTION(struct params, out, "out", "128", 2, 65536, "columns of the embedding z")},
-    {HN_INT_OPTION(struct params, data_seed, "data_seed", "1", 0, 0x1p53,
+    {HN_INT_OPTION(struct hn_image_params, out, "out", "128", 2, 65536,
+                   "columns of the embedding z")},
+    {HN_INT_OPTION(struct hn_image_params, data_seed, "data_seed", "1", 0, 0x1p53,
                    "seed of patches, views and the choice of images")},
     {HN_BOOL_OPTION(struct params, batch_norm, "batch_norm", "true", "batch norm before h")},
-    HN_IMAGE_PROBE_OPTIONS(struct params),
+    HN_IMAGE_PROBE_OPTIONS,
     {.name = NULL}};
 
 const struct hn_task_type hn_views_task = {
