@@ -157,7 +157,6 @@ static enum hn_code write_file(struct hn_context *ctx, const char *folder,
         good = fclose(file) == 0 && good;
     if (!code && !good)
         code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
-    hn_free(ctx, path);
     return code;
 }
 
@@ -231,8 +230,13 @@ static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe reci
     if (!b)
         return ctx->code;
     b->recipe = recipe;
-    if (write_data(ctx, b) || open_task(ctx, b))
-        return ctx->code;
+    void *outer = hn_own(ctx, b);
+    enum hn_code code = write_data(ctx, b);
+    if (!code)
+        code = open_task(ctx, b);
+    hn_own(ctx, outer);
+    if (code)
+        return code;
     shuffle(b);
     return one_step(ctx, b);
 }
@@ -263,12 +267,6 @@ void hn_bench_training_free(struct hn_context *ctx, struct hn_bench_training *b)
         return;
     if (b->open)
         hn_task_close(ctx, &b->task);
-    if (b->params)
-        hn_options_free(ctx, hn_task_find(recipes[b->recipe].task)->options, b->params);
     hn_scratch_remove(ctx, b->folder);
-    hn_free(ctx, b->params);
-    hn_free(ctx, b->m);
-    hn_free(ctx, b->v);
-    hn_free(ctx, b->id);
     hn_free(ctx, b);
 }

@@ -147,7 +147,6 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct hn_bench_ker
         double reached = isnan(share[0]) ? NAN : hn_median(share, reps);
         put_row(w, row_json(ctx, k, w, all, sorted, reached));
     }
-    hn_free(ctx, all);
     return code;
 }
 
@@ -225,7 +224,6 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     if (code == HN_OK && w.rows)
         code = hn_json_print(ctx, json_pack("{s:O}", "kernels", w.rows), stdout);
     json_decref(w.rows);
-    hn_bench_items_free(ctx, &w.bench);
     hn_bench_training_free(ctx, w.bench.training);
     return code;
 }

@@ -130,38 +130,35 @@ static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimat
                    need, limit, total->largest, total->bytes / (1 << 20) + 1);
 }
 
-static enum hn_code list_cells(struct hn_context *ctx, const struct hn_plan *plan,
-                               const struct hn_runner *run) {
+// How many there are.
+static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *run,
+                          const struct hn_estimate *estimate,
+                          const struct hn_estimate_total *total) {
     int64_t shown = 0;
-    struct hn_estimate estimate = {0};
-    struct hn_estimate_total total = {.bytes = 0};
-    if (foresee(ctx, plan, run, &estimate, &total)) {
-        hn_estimate_free(ctx, &estimate);
-        return ctx->code;
-    }
     for (int64_t i = 0; i < plan->n_items; i++) {
         char label[HN_ITEM_LABEL];
         plan->item[i].kind->label(&plan->item[i], label, sizeof label);
         if (!hn_run_wants(run, &plan->item[i], label))
             continue;
-        print_line(label, &estimate.item[i]);
+        print_line(label, &estimate->item[i]);
         shown++;
     }
-    print_total(&estimate, &total, shown, plan->n_items);
-    hn_estimate_free(ctx, &estimate);
-    return shown || !run->filter ? judge_memory(ctx, &total)
-                                 : hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
+    print_total(estimate, total, shown, plan->n_items);
+    return shown;
 }
 
 // A job that does not fit its limit is refused before anything is computed.
 static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
-                                 const struct hn_runner *run) {
+                                 const struct hn_runner *run, bool list) {
     struct hn_estimate estimate = {0};
     struct hn_estimate_total total = {.bytes = 0};
-    if (!ctx->memory.limit)
+    if (!ctx->memory.limit && !list)
         return HN_OK;
     enum hn_code code = foresee(ctx, plan, run, &estimate, &total);
+    bool none = !code && list && list_cells(plan, run, &estimate, &total) == 0;
     hn_estimate_free(ctx, &estimate);
+    if (none && run->filter)
+        return hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
     return code ? code : judge_memory(ctx, &total);
 }
 
@@ -286,7 +283,7 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     run.folder = folder;
     enum hn_code code = folder ? HN_OK : ctx->code;
     if (code == HN_OK)
-        code = p->dry_run ? list_cells(ctx, &plan, &run) : check_memory(ctx, &plan, &run);
+        code = check_memory(ctx, &plan, &run, p->dry_run);
     if (code == HN_OK && !p->dry_run)
         code = execute(ctx, call, p, &plan, &run);
     hn_plan_free(ctx, &plan);
@@ -311,7 +308,6 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         }
         job.save_batches = p->save_batches;
         code = planned(ctx, call, p, &job, p->filter ? &filter : NULL);
-        hn_job_free(ctx, &job);
     }
     hn_instructions_close(&p->instructions);
     if (p->filter)
