@@ -18,11 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void free_data(struct hn_context *ctx, struct hn_reproduce_data *data) {
-    hn_free(ctx, data->path);
-    hn_free(ctx, data->name);
-}
-
 static int by_label(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
@@ -61,27 +56,20 @@ static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, c
     }
     if (code)
         return code;
-    struct hn_reproduce_data *more = hn_resize(ctx, rep->file, rep->files + 1, sizeof *more);
-    if (!more) {
-        hn_snapshot_close(ctx, s);
-        return ctx->code;
-    }
-    rep->file = more;
-    struct hn_reproduce_data *data = &more[rep->files];
     char *real = realpath(path, NULL);
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
-    *data = (struct hn_reproduce_data){.path = hn_strdup(ctx, real ? real : path),
-                                       .name = hn_strdup(ctx, hn_base_name(path)),
-                                       .info = *info,
-                                       .last_step = info->step[info->steps - 1]};
+    struct hn_reproduce_data data = {.path = hn_strdup(ctx, real ? real : path),
+                                     .name = hn_strdup(ctx, hn_base_name(path)),
+                                     .info = *info,
+                                     .last_step = info->step[info->steps - 1]};
     free(real);
-    code = data->path && data->name ? expected_ratio(ctx, s, data) : ctx->code;
+    bool kept = data.path && data.name && !expected_ratio(ctx, s, &data) &&
+                !hn_grow(ctx, &rep->file, &rep->file_capacity, rep->files + 1, sizeof data);
     hn_snapshot_close(ctx, s);
-    if (code)
-        free_data(ctx, data);
-    else
-        rep->files++;
-    return code;
+    if (!kept)
+        return ctx->code;
+    rep->file[rep->files++] = data;
+    return HN_OK;
 }
 
 static int wants_file(const struct dirent *entry) {
@@ -93,22 +81,18 @@ static int wants_file(const struct dirent *entry) {
 static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *rep) {
     char *output = hn_format(ctx, "%s/data/cora.h5", rep->folder);
     char *version = hn_format(ctx, "hardneg %s", hn_version);
-    enum hn_code code = output && version ? HN_OK : HN_MEMORY;
-    if (code == HN_OK && access(output, R_OK) != 0) {
+    char *data = hn_format(ctx, "%s/data", rep->folder);
+    if (!output || !version || !data)
+        return ctx->code;
+    if (access(output, R_OK) != 0) {
         const struct hn_import import = {
             .linqs = rep->graph, .output = output, .step = INT64_MIN, .type = HN_FLOAT32};
         int64_t n, d;
-        char *data = hn_format(ctx, "%s/data", rep->folder);
-        if (data)
-            mkdir(data, 0777); // a failure shows when the file is written
-        hn_free(ctx, data);
-        code = hn_import(ctx, &import, version, &n, &d);
+        mkdir(data, 0777); // a failure shows when the file is written
+        if (hn_import(ctx, &import, version, &n, &d))
+            return ctx->code;
     }
-    if (code == HN_OK)
-        code = add_file(ctx, rep, output, true);
-    hn_free(ctx, version);
-    hn_free(ctx, output);
-    return code;
+    return add_file(ctx, rep, output, true);
 }
 
 static enum hn_code find_graph(struct hn_context *ctx, struct hn_reproduce *rep) {
@@ -116,12 +100,9 @@ static enum hn_code find_graph(struct hn_context *ctx, struct hn_reproduce *rep)
     for (size_t i = 0; i < sizeof places / sizeof places[0] && !rep->graph; i++) {
         char *folder = hn_format(ctx, "%s%s", rep->data, places[i]);
         char *file = folder ? hn_format(ctx, "%s/cora.features", folder) : NULL;
-        bool found = file && access(file, R_OK) == 0;
-        hn_free(ctx, found ? NULL : folder);
-        rep->graph = found ? folder : NULL;
-        hn_free(ctx, file);
         if (!file)
             return ctx->code;
+        rep->graph = access(file, R_OK) == 0 ? folder : NULL;
     }
     return HN_OK;
 }
@@ -143,7 +124,6 @@ static enum hn_code scan_folder(struct hn_context *ctx, struct hn_reproduce *rep
         char *path = code ? NULL : hn_format(ctx, "%s/%s", rep->data, entry[i]->d_name);
         if (!code)
             code = path ? add_file(ctx, rep, path, false) : ctx->code;
-        hn_free(ctx, path);
         free(entry[i]);
     }
     free(entry);
@@ -235,12 +215,7 @@ char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep, c
     char *path = folder ? hn_format(ctx, "%s/%s", rep->folder, name) : NULL;
     if (path)
         mkdir(folder, 0777); // a failure shows when the file is opened
-    if (path && hn_file_write_text(ctx, path, text)) {
-        hn_free(ctx, path);
-        path = NULL;
-    }
-    hn_free(ctx, folder);
-    return path;
+    return path && !hn_file_write_text(ctx, path, text) ? path : NULL;
 }
 
 enum { OVERRIDES = 4 };
@@ -266,7 +241,7 @@ char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n) {
 // Overrides of the job: the snapshot, the seeds, the step, and how many batches.
 static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce *rep,
                               const struct hn_claim_job *job, const struct hn_reproduce_data *data,
-                              int64_t first, int64_t seeds, char *item[OVERRIDES]) {
+                              int64_t first, int64_t seeds, struct hn_text_list *set) {
     char quoted[2 * 4096], *to = quoted;
     for (const char *c = data->path; *c && to < quoted + sizeof quoted - 3; c++) {
         if (*c == '"' || *c == '\\')
@@ -274,15 +249,15 @@ static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce 
         *to++ = *c;
     }
     *to = '\0';
-    item[0] = hn_format(ctx, "snapshots=[\"%s\"]", quoted);
-    item[1] = hn_reproduce_seed_list(ctx, first, seeds);
-    int64_t n = 2, wanted = 2;
-    if (job->last_step && ++wanted)
-        item[n++] = hn_format(ctx, "steps=[%" PRId64 "]", data->last_step);
-    if (rep->effort != HN_EFFORT_USUAL && ++wanted)
-        item[n++] = hn_format(ctx, "batches=%d", rep->effort == HN_EFFORT_FULL ? 300 : 40);
-    for (int64_t i = 0; i < wanted; i++)
-        if (!item[i])
+    set->item[set->count++] = hn_format(ctx, "snapshots=[\"%s\"]", quoted);
+    set->item[set->count++] = hn_reproduce_seed_list(ctx, first, seeds);
+    if (job->last_step)
+        set->item[set->count++] = hn_format(ctx, "steps=[%" PRId64 "]", data->last_step);
+    if (rep->effort != HN_EFFORT_USUAL)
+        set->item[set->count++] =
+            hn_format(ctx, "batches=%d", rep->effort == HN_EFFORT_FULL ? 300 : 40);
+    for (int64_t i = 0; i < set->count; i++)
+        if (!set->item[i])
             return ctx->code;
     return HN_OK;
 }
@@ -322,23 +297,15 @@ static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep,
 static enum hn_code run_seeds(struct hn_context *ctx, struct hn_reproduce *rep,
                               const struct hn_claim_job *job, const struct hn_reproduce_data *data,
                               int64_t first, int64_t seeds, struct hn_results *out) {
-    char *item[OVERRIDES] = {NULL};
+    char *item[OVERRIDES];
+    struct hn_text_list set = {item, 0};
     struct hn_job read;
     char *path = hn_reproduce_job(ctx, rep, job->job);
-    enum hn_code code = path ? overrides(ctx, rep, job, data, first, seeds, item) : ctx->code;
-    if (code == HN_OK) {
-        struct hn_text_list set = {item, OVERRIDES};
-        while (!item[set.count - 1])
-            set.count--;
-        code = hn_job_read(ctx, path, &set, hn_figure_id, &read);
-    }
-    if (code == HN_OK) {
-        code = run_plan(ctx, rep, &read, out);
-        hn_job_free(ctx, &read);
-    }
-    for (int i = 0; i < OVERRIDES; i++)
-        hn_free(ctx, item[i]);
-    hn_free(ctx, path);
+    if (!path || overrides(ctx, rep, job, data, first, seeds, &set) ||
+        hn_job_read(ctx, path, &set, hn_figure_id, &read))
+        return ctx->code;
+    enum hn_code code = run_plan(ctx, rep, &read, out);
+    hn_job_free(ctx, &read);
     return code;
 }
 

@@ -1,4 +1,5 @@
-// Runs what the entries of the claim files need, and judges them (`hardneg reproduce`).
+// Runs what the entries of the claim files need, and judges them (`hardneg reproduce`). What stays
+// allocated belongs to the owner of now (hn_own()): the command.
 #ifndef HN_HARNESS_REPRODUCE_REPRODUCE_H
 #define HN_HARNESS_REPRODUCE_REPRODUCE_H
 
@@ -26,7 +27,7 @@ struct hn_reproduce {
     bool quiet, verbose;
     // Filled by the functions below.
     struct hn_reproduce_data *file; // [files]
-    int64_t files;
+    int64_t files, file_capacity;
     char *graph; // folder of cora.features near the data, NULL = none
     bool scanned, described;
     struct hn_results env; // of this machine, calibrated
@@ -65,10 +66,10 @@ HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct h
 // How many seeds: as asked for, or as the job says for the effort; `full`: unless it says.
 int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim_job *job,
                            int64_t full);
-// "seeds=[1, 2, 3]", an override of a job; owned.
+// "seeds=[1, 2, 3]", an override of a job.
 HN_MUST_USE char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n);
-// Path of a job: a file, or one of the program's own, which is written below the folder. Owned;
-// NULL with the message recorded.
+// Path of a job: a file, or one of the program's own, which is written below the folder. NULL
+// with the message recorded.
 HN_MUST_USE char *hn_reproduce_job(struct hn_context *ctx, const struct hn_reproduce *rep,
                                    const char *job);
 

@@ -38,14 +38,10 @@ static bool judges_costs(const struct hn_claim_entry *entry) {
 static enum hn_code add_runs(struct hn_context *ctx, struct all_runs *all,
                              const struct hn_train_plan *plan, bool alone) {
     int64_t most = all->runs + plan->n;
-    struct hn_item *item = hn_resize(ctx, all->item, most, sizeof *item);
-    if (!item)
+    struct hn_item *item = all->item = hn_resize(ctx, all->item, most, sizeof *item);
+    bool *flag = all->alone = hn_resize(ctx, all->alone, most, sizeof *flag);
+    if (!item || !flag)
         return ctx->code;
-    all->item = item;
-    bool *flag = hn_resize(ctx, all->alone, most, sizeof *flag);
-    if (!flag)
-        return ctx->code;
-    all->alone = flag;
     for (int64_t i = 0; i < plan->n; i++) {
         int64_t same = 0;
         while (same < all->runs && strcmp(item[same].run_key, plan->item[i].run_key) != 0)
@@ -67,25 +63,29 @@ static enum hn_code add_job(struct hn_context *ctx, struct all_runs *all,
     if (j == JOBS_MAX)
         return HN_OK;
     enum hn_code code = hn_reproduce_job_missing(ctx, all->rep, job, missing);
-    char *data = NULL;
     if (!code && !*missing)
-        code = hn_reproduce_job_open(ctx, all->rep, job, &all->job[j], &data);
+        code = hn_reproduce_job_open(ctx, all->rep, job, &all->job[j], &all->data);
     if (code || *missing)
         return code == HN_MEMORY || code == HN_INTERRUPTED ? code : HN_OK;
-    hn_free(ctx, all->data);
-    all->data = data;
     code = hn_train_plan_make(ctx, &all->job[j], &all->plan[j]);
     all->jobs++;
     return code ? code : add_runs(ctx, all, &all->plan[j], alone);
 }
 
 // Runs whose costs are judged are left to their entries.
-static void drop_alone(struct all_runs *all) {
+static enum hn_code list_runs(struct hn_context *ctx, struct all_runs *all,
+                              const struct hn_claim_entry *const *entry, int64_t n) {
     int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < entry[i]->jobs; j++)
+            if (entry[i]->kind == HN_KIND_TRAINING && !entry[i]->missing &&
+                add_job(ctx, all, &entry[i]->job[j], judges_costs(entry[i])))
+                return ctx->code;
     for (int64_t i = 0; i < all->runs; i++)
         if (!all->alone[i])
             all->item[kept++] = all->item[i];
     all->runs = kept;
+    return HN_OK;
 }
 
 static enum hn_code train_listed(struct hn_context *ctx, struct all_runs *all) {
@@ -103,27 +103,14 @@ static enum hn_code train_listed(struct hn_context *ctx, struct all_runs *all) {
 enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                     const struct hn_claim_entry *const *entry, int64_t n) {
     struct all_runs *all = hn_zalloc(ctx, 1, sizeof *all);
-    if (!all || hn_untrained_open(ctx, UNTRAINED_ROOM, &rep->untrained)) {
-        hn_free(ctx, all);
+    if (!all || hn_untrained_open(ctx, UNTRAINED_ROOM, &rep->untrained))
         return ctx->code;
-    }
     all->rep = rep;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < entry[i]->jobs && !code; j++)
-            if (entry[i]->kind == HN_KIND_TRAINING && !entry[i]->missing)
-                code = add_job(ctx, all, &entry[i]->job[j], judges_costs(entry[i]));
-    if (!code) {
-        drop_alone(all);
+    void *outer = hn_own(ctx, all);
+    enum hn_code code = list_runs(ctx, all, entry, n);
+    hn_own(ctx, outer);
+    if (!code)
         code = train_listed(ctx, all);
-    }
-    for (int64_t j = 0; j < all->jobs; j++) {
-        hn_train_plan_free(ctx, &all->plan[j]);
-        hn_train_job_free(ctx, &all->job[j]);
-    }
-    hn_free(ctx, all->data);
-    hn_free(ctx, all->item);
-    hn_free(ctx, all->alone);
     hn_free(ctx, all);
     return code;
 }

@@ -49,20 +49,21 @@ static enum hn_code link_data(struct hn_context *ctx, const struct hn_reproduce 
         return ctx->code;
     char *real = found ? realpath(found, NULL) : NULL;
     char *link = hn_format(ctx, "%s/data/%s", rep->folder, wanted);
-    enum hn_code code = link ? HN_OK : hn_failure(ctx);
-    for (char *c = link ? link + strlen(rep->folder) + 1 : NULL; c && *c; c++)
+    if (!link || !real) {
+        free(real);
+        return link ? hn_fail(ctx, HN_DATA, "--data %s: %s is no longer there", rep->data, wanted)
+                    : ctx->code;
+    }
+    for (char *c = link + strlen(rep->folder) + 1; *c; c++)
         if (*c == '/') { // a failure shows when the link is made
             *c = '\0';
             mkdir(link, 0777);
             *c = '/';
         }
-    if (!code && !real)
-        code = hn_fail(ctx, HN_DATA, "--data %s: %s is no longer there", rep->data, wanted);
-    if (!code && ((unlink(link) && errno != ENOENT) || symlink(real, link)))
+    enum hn_code code = HN_OK;
+    if ((unlink(link) && errno != ENOENT) || symlink(real, link))
         code = hn_fail(ctx, HN_USAGE, "%s cannot be made: %s", link, strerror(errno));
     free(real);
-    hn_free(ctx, link);
-    hn_free(ctx, found);
     return code;
 }
 
@@ -85,30 +86,21 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_reproduce *
     char *seeds = hn_reproduce_seed_list(ctx, 1, hn_reproduce_seeds(rep, job, 20));
     item[set.count++] = seeds;
     char *path = seeds ? hn_reproduce_job(ctx, rep, job->job) : NULL;
-    enum hn_code code = path ? hn_train_job_read(ctx, path, &set, out) : ctx->code;
-    hn_free(ctx, path);
-    hn_free(ctx, seeds);
-    return code;
+    return path ? hn_train_job_read(ctx, path, &set, out) : ctx->code;
 }
 
 enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_reproduce *rep,
                                    const struct hn_claim_job *job, struct hn_train_job *out,
                                    char **data) {
-    *data = NULL;
     for (int64_t i = 0; i < job->n_data; i++)
         if (link_data(ctx, rep, job->data[i]))
             return ctx->code;
     char *runs = hn_format(ctx, "%s/runs", rep->folder);
-    if (!runs)
+    *data = hn_format(ctx, "%s/data", rep->folder);
+    if (!runs || !*data)
         return ctx->code;
     mkdir(runs, 0777); // a failure shows when a run's folder is made
-    hn_free(ctx, runs);
-    if (read_job(ctx, rep, job, out))
-        return ctx->code;
-    *data = hn_format(ctx, "%s/data", rep->folder);
-    if (!*data)
-        hn_train_job_free(ctx, out);
-    return *data ? HN_OK : ctx->code;
+    return read_job(ctx, rep, job, out);
 }
 
 struct hn_runner hn_reproduce_runner(const struct hn_reproduce *rep, const struct hn_item *item,
@@ -158,15 +150,13 @@ static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
     struct hn_train_job read;
     struct hn_train_plan plan = {0};
     char *data;
-    enum hn_code code = hn_reproduce_job_open(ctx, rep, job, &read, &data);
-    if (code == HN_OK) {
-        code = hn_train_plan_make(ctx, &read, &plan);
-        if (code == HN_OK)
-            code = run_plan(ctx, rep, data, &plan, out, why);
-        hn_train_plan_free(ctx, &plan);
-        hn_train_job_free(ctx, &read);
-    }
-    hn_free(ctx, data);
+    if (hn_reproduce_job_open(ctx, rep, job, &read, &data))
+        return ctx->code;
+    enum hn_code code = hn_train_plan_make(ctx, &read, &plan);
+    if (code == HN_OK)
+        code = run_plan(ctx, rep, data, &plan, out, why);
+    hn_train_plan_free(ctx, &plan);
+    hn_train_job_free(ctx, &read);
     return code;
 }
 
