@@ -11,8 +11,9 @@ enum {
     TILE_ROWS = 544     // of the sweep's largest tile, which small files do not reach
 };
 
-// What merging keeps of the results of a cell: arrays that double as they grow, old beside new.
-static const double merged = 3;
+// What merging keeps of the results of a cell: tables that double as they grow, a column of them
+// old beside new, and one part.
+static const double merged = 2.5;
 
 int64_t hn_bytes_add(int64_t a, int64_t b) {
     int64_t sum;
