@@ -15,6 +15,9 @@ check "--list says what the data lack" says '^ns-ring .*needs a snapshot file wi
 check "--list leaves nothing" test ! -e results
 reproduce --list --json --data data
 check "--list --json" says '"id": "hc-mass"'
+reproduce --list
+check "--list in any folder" is 0
+check "--list says where it looked" complains 'datasets: is not there; --data names'
 reproduce --list --data nowhere
 check "a missing folder" is 2
 check "a missing folder is named" complains 'data nowhere: cannot be opened'

@@ -26,6 +26,8 @@ struct reproduce_params {
 
 static const char *const terms[] = {"svg", "pdf", "png", "none", NULL};
 
+static const char usual_data[] = "datasets";
+
 static const struct hn_option reproduce_options[] = {
     {HN_BOOL_OPTION(struct reproduce_params, all, "all", NULL,
                     "everything that snapshots can show")},
@@ -35,7 +37,7 @@ static const struct hn_option reproduce_options[] = {
                     "list the identifiers and what is missing for each; runs nothing")},
     {HN_TEXT_OPTION(struct reproduce_params, data, "data",
                     "folder of snapshots, or one snapshot; for trainings: of data sets"),
-     .letter = 'd', .metavar = "DIR", .initial = "datasets"},
+     .letter = 'd', .metavar = "DIR", .initial = usual_data},
     {HN_OUTPUT_OPTION(struct reproduce_params, "DIR",
                       "folder of the run; what is there already is not run again"),
      .initial = "results/reproduce"},
@@ -388,6 +390,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     w->p = p;
     w->rep = (struct hn_reproduce){.folder = p->output,
                                    .data = p->data,
+                                   .data_optional = p->list && strcmp(p->data, usual_data) == 0,
                                    .effort = p->quick  ? HN_EFFORT_QUICK
                                              : p->full ? HN_EFFORT_FULL
                                                        : HN_EFFORT_USUAL,

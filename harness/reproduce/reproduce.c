@@ -134,7 +134,13 @@ static enum hn_code scan(struct hn_context *ctx, struct hn_reproduce *rep) {
     struct stat about;
     if (rep->scanned)
         return HN_OK;
-    if (stat(rep->data, &about) != 0)
+    bool there = stat(rep->data, &about) == 0;
+    if (!there && rep->data_optional) {
+        hn_note(ctx, "%s: is not there; --data names a folder of snapshots", rep->data);
+        rep->scanned = true;
+        return HN_OK;
+    }
+    if (!there)
         return hn_fail(ctx, HN_USAGE,
                        "--data %s: cannot be opened: %s; give a folder of snapshots, or a snapshot",
                        rep->data, strerror(errno));

@@ -20,6 +20,7 @@ struct hn_reproduce_data {
 struct hn_reproduce {
     const char *folder; // of the run
     const char *data;   // folder or file of snapshots
+    bool data_optional; // without it there are no snapshots; else it has to be there
     enum hn_effort effort;
     int64_t seeds;    // 1 .. seeds; 0 = as the effort says
     int workers;      // trainings at the same time; 0 = as hn_processes_fit() says

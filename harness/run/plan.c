@@ -112,10 +112,13 @@ static int64_t place_wanted(const struct hn_job *job, const struct hn_snapshot_i
     return job->step ? find_step(info, job->step[n]) : n;
 }
 
-// Says once for a file and a sampler that its graphs are not all of the step that is judged.
+// Says once for a file, a sampler and a t that its graphs are not all of the step that is judged.
 static void note_ages(struct hn_context *ctx, const struct hn_job *job,
                       const struct hn_plan_data *data, const struct hn_job_sampler *sampler) {
     const struct hn_snapshot_info *info = hn_snapshot_info(data->snapshot);
+    for (const struct hn_job_sampler *before = job->sampler; before < sampler; before++)
+        if (before->type == sampler->type && interval_of(before) == interval_of(sampler))
+            return;
     int64_t t = interval_of(sampler), steps = steps_wanted(job, info), older = 0, oldest = 0;
     for (int64_t i = 0; i < steps; i++) {
         int64_t place = place_wanted(job, info, i);
@@ -125,10 +128,10 @@ static void note_ages(struct hn_context *ctx, const struct hn_job *job,
     }
     if (older)
         hn_note(ctx,
-                "%s {%s} on %s: graphs of %" PRId64 " of %" PRId64
+                "%s with t = %" PRId64 " on %s: graphs of %" PRId64 " of %" PRId64
                 " steps are built on an earlier snapshot, up to %" PRId64
                 " steps older (t: 1 builds each on its own)",
-                sampler->type->name, sampler->text, data->name, older, steps, oldest);
+                sampler->type->name, t, data->name, older, steps, oldest);
 }
 
 static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
