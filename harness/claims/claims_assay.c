@@ -16,8 +16,10 @@ static bool is_accuracy(const struct hn_claim_side *side) {
            strcmp(side->table, "training") == 0;
 }
 
-// Accuracies at the end of training against each other.
+// Accuracies at the end of training against each other, and not against a number.
 static bool applies(const struct hn_claim *c) {
+    if (c->than.given && !isnan(c->than.value))
+        return false;
     bool ends = c->steps == HN_STEPS_END || c->test == HN_TEST_SOONER;
     return ends && is_accuracy(&c->of) && c->of.steps < 0 && c->than.steps < 0 &&
            c->test != HN_TEST_BOUND;
@@ -59,7 +61,7 @@ enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
                             const struct hn_claim *claim, struct hn_claim_result *out) {
     if (out->verdict == HN_NOT_TESTED || !applies(claim))
         return HN_OK;
-    bool other = claim->than.given && isnan(claim->than.value) && !is_uniform(&claim->of);
+    bool other = claim->than.given && !is_uniform(&claim->of);
     const char *each[EACH_MAX];
     int64_t n_each = hn_min(claim->n_each, EACH_MAX - 1);
     for (int64_t i = 0; i < n_each; i++)
