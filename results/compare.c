@@ -370,10 +370,11 @@ static enum hn_code match_cells(struct work *w) {
     struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
     const struct hn_table none = {0};
     int64_t repeated = 0;
-    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++) {
+    for (size_t i = 0; i < sizeof match / sizeof *match; i++) {
+        const struct hn_row_owner *o = &hn_row_owners[i];
         const struct hn_table *a = hn_results_table(c->base, o->table);
         const struct hn_table *b = hn_results_table(c->now, o->table);
-        struct hn_row_match *m = match[o - hn_row_owners];
+        struct hn_row_match *m = match[i];
         if (hn_row_match(w->ctx, a ? a : &none, b ? b : &none,
                          m == &c->snapshots ? "temperature" : NULL, m))
             return w->ctx->code;

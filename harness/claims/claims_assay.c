@@ -44,7 +44,7 @@ static bool is_sensitive(const struct hn_claim_result *assay, const char *datase
             if (!*best || assay->part[i].p_holds < (*best)->p_holds)
                 *best = &assay->part[i];
         }
-    return (*best)->p_holds * (double)settings <= error;
+    return !*best || (*best)->p_holds * (double)settings <= error;
 }
 
 static void say(const struct hn_claim_part *p, struct hn_claim_result *out) {

@@ -21,7 +21,7 @@ static const char *const prefer_names[] = {"items", "steps", NULL};
 // Rows of a table of fields: `type` is the struct.
 #define TEXT(type, field, need)                                                                    \
     {                                                                                              \
-        .required = need, .option = {                                                              \
+        .required = (need), .option = {                                                            \
             .name = #field,                                                                        \
             .kind = HN_OPTION_TEXT,                                                                \
             .offset = offsetof(type, field)                                                        \
@@ -49,12 +49,12 @@ static const char *const prefer_names[] = {"items", "steps", NULL};
                       .metavar = "a value or a list of values")                                    \
     }
 #define GROUP(type, field, of, need)                                                               \
-    { HN_GROUP_FIELD(type, field, #field, of), .required = need }
+    { HN_GROUP_FIELD(type, field, #field, of), .required = (need) }
 #define GROUPS(type, field, n, name_, of_, need)                                                   \
     {                                                                                              \
-        .kind = HN_FIELD_GROUPS, .of = &(of_), .count = offsetof(type, n), .required = need,       \
+        .kind = HN_FIELD_GROUPS, .of = &(of_), .count = offsetof(type, n), .required = (need),     \
         .option = {                                                                                \
-            .name = name_,                                                                         \
+            .name = (name_),                                                                       \
             .offset = offsetof(type, field)                                                        \
         }                                                                                          \
     }

@@ -126,7 +126,7 @@ static enum hn_code run_graph(struct hn_context *ctx, struct hn_bench *b,
 static enum hn_code run_walk(struct hn_context *ctx, struct hn_bench *b,
                              const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     char text[256];
-    struct hn_timed timed;
+    struct hn_timed timed = {0};
     out->ideal = NAN;
     snprintf(text, sizeof text,
              "{batchsampler: {M: %" PRId64 ", K: %" PRId64 ", candidates: dealt, alpha: %g}}",
@@ -140,7 +140,7 @@ static enum hn_code run_gcbs(struct hn_context *ctx, struct hn_bench *b,
                              const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     (void)k;
     char text[64];
-    struct hn_timed timed;
+    struct hn_timed timed = {0};
     snprintf(text, sizeof text, "{gcbs: {keep: %" PRId64 "}}",
              hn_min(b->shape.keep, b->shape.n - 1));
     out->ideal = flop_seconds(b, b->shape.n * b->shape.n);

@@ -104,6 +104,7 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     if (!code)
         code = finish(ctx, call, job, run, &summary);
     hn_untrained_close(&untrained);
+    run->state = NULL;
     return code;
 }
 

@@ -7,15 +7,15 @@
 
 #define ENTRY(function, list)                                                                      \
     static bool function(int64_t i, struct hn_registry_entry *out) {                               \
-        if (list[i])                                                                               \
-            *out = (struct hn_registry_entry){list[i]->name, list[i]->options,                     \
-                                              list[i]->params_size, list[i]};                      \
-        return list[i];                                                                            \
+        if ((list)[i])                                                                             \
+            *out = (struct hn_registry_entry){(list)[i]->name, (list)[i]->options,                 \
+                                              (list)[i]->params_size, (list)[i]};                  \
+        return (list)[i];                                                                          \
     }
 #define NAMED_ENTRY(function, list)                                                                \
     static bool function(int64_t i, struct hn_registry_entry *out) {                               \
-        *out = (struct hn_registry_entry){.name = list[i].name, .type = &list[i]};                 \
-        return list[i].name;                                                                       \
+        *out = (struct hn_registry_entry){.name = (list)[i].name, .type = &(list)[i]};             \
+        return (list)[i].name;                                                                     \
     }
 ENTRY(sampler, hn_samplers)
 ENTRY(weighting, hn_weightings)

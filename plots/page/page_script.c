@@ -97,26 +97,26 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
 // How a look is drawn; x_lo and x_hi are the ends of the horizontal axis.
 static const struct form {
     const char *using, *with;
-    enum { AS_LINE, AS_COLOUR, AS_IS } paint;
     const char *words, *key; // width and dash instead of the line's own; in the key, NULL = with
-    bool joined;             // needs two places; one is a point
+    enum { AS_LINE, AS_COLOUR, AS_IS } paint;
+    bool joined; // needs two places; one is a point
 } forms[] = {
-    [HN_LOOK_LINE] = {"1:2", "linespoints", AS_LINE, "", NULL, true},
-    [HN_LOOK_PLAIN] = {"1:2", "lines", AS_LINE, "", NULL, true},
-    [HN_LOOK_THIN] = {"1:2", "lines", AS_LINE, " lw 0.8 dt (1,2)", NULL, true},
-    [HN_LOOK_AREA] = {"1:2", "lines", AS_LINE, "", NULL, true},
-    [HN_LOOK_MARKS] = {"1:2", "points", AS_LINE, "", NULL, false},
-    [HN_LOOK_FAINT] = {"1:2", "points pt 7 ps 0.24 lc rgb hn_faint_", AS_IS, "", NULL, false},
+    [HN_LOOK_LINE] = {"1:2", "linespoints", "", NULL, AS_LINE, true},
+    [HN_LOOK_PLAIN] = {"1:2", "lines", "", NULL, AS_LINE, true},
+    [HN_LOOK_THIN] = {"1:2", "lines", " lw 0.8 dt (1,2)", NULL, AS_LINE, true},
+    [HN_LOOK_AREA] = {"1:2", "lines", "", NULL, AS_LINE, true},
+    [HN_LOOK_MARKS] = {"1:2", "points", "", NULL, AS_LINE, false},
+    [HN_LOOK_FAINT] = {"1:2", "points pt 7 ps 0.24 lc rgb hn_faint_", "", NULL, AS_IS, false},
     [HN_LOOK_BARS] = {"(x_lo):2:(x_lo):1:($2-0.34):($2+0.34)", "boxxyerror fs solid 0.75 noborder",
-                      AS_COLOUR, "", "boxes fs solid 0.75 noborder", false},
-    [HN_LOOK_RULE] = {"(x_lo):2:(x_hi-x_lo):(0)", "vectors nohead", AS_LINE, " lw 1 dt (6,3)",
-                      "lines", false},
-    [HN_LOOK_PAPER] = {"1:2", "points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", AS_IS, "", NULL,
+                      "", "boxes fs solid 0.75 noborder", AS_COLOUR, false},
+    [HN_LOOK_RULE] = {"(x_lo):2:(x_hi-x_lo):(0)", "vectors nohead", " lw 1 dt (6,3)", "lines",
+                      AS_LINE, false},
+    [HN_LOOK_PAPER] = {"1:2", "points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", "", NULL, AS_IS,
                        false},
-    [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points ps variable", AS_COLOUR, "",
-                       "points ps 0.9", false},
-    [HN_LOOK_STAIRS] = {"1:2", "steps", AS_LINE, "", "lines", true},
-    [HN_LOOK_HEAT] = {"1:2:5", "image", AS_IS, "", NULL, false},
+    [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points ps variable", "", "points ps 0.9",
+                       AS_COLOUR, false},
+    [HN_LOOK_STAIRS] = {"1:2", "steps", "", "lines", AS_LINE, true},
+    [HN_LOOK_HEAT] = {"1:2:5", "image", "", NULL, AS_IS, false},
 };
 
 static int linetype(const struct hn_series *s) { return s->line > 0 ? s->line : HN_THEME_LINES; }
