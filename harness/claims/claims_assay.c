@@ -57,22 +57,31 @@ static void say(const struct hn_claim_part *p, struct hn_claim_result *out) {
              p->dataset, p->left, p->right, p->difference, p->lo, p->hi, (long long)p->replicates);
 }
 
+// The columns by which settings differ, so that each is compared with itself untrained alone.
+static int64_t settings_apart(const struct hn_claim *claim, const struct hn_claim_side *side,
+                              const char **each) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < claim->n_each && n < EACH_MAX; i++)
+        each[n++] = claim->each[i];
+    for (int64_t i = 0; i < side->filters && n < EACH_MAX; i++)
+        if (side->filter[i].values > 1)
+            each[n++] = side->filter[i].column;
+    if (claim->along && n < EACH_MAX)
+        each[n++] = claim->along;
+    return n;
+}
+
 enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
                             const struct hn_claim *claim, struct hn_claim_result *out) {
     if (out->verdict == HN_NOT_TESTED || !applies(claim))
         return HN_OK;
     bool other = claim->than.given && !is_uniform(&claim->of);
     const char *each[EACH_MAX];
-    int64_t n_each = hn_min(claim->n_each, EACH_MAX - 1);
-    for (int64_t i = 0; i < n_each; i++)
-        each[i] = claim->each[i];
-    if (claim->along)
-        each[n_each++] = claim->along;
     struct hn_claim trained = {.test = HN_TEST_ABOVE,
                                .steps = HN_STEPS_END,
                                .of = other ? claim->than : claim->of,
-                               .each = each,
-                               .n_each = n_each};
+                               .each = each};
+    trained.n_each = settings_apart(claim, &trained.of, each);
     trained.than = trained.of;
     trained.than.given = true;
     trained.than.steps = HN_STEPS_START;
