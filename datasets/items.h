@@ -28,6 +28,8 @@ struct hn_items {
     const struct hn_graph *graph;       // NULL: none
     const struct hn_features *features; // NULL: none
     int64_t step;                       // optimiser step of the snapshot
+    int64_t index;   // its place in the series, from 0; in a training the step. It names random
+                     // streams, so that labels of steps change no value
     double progress; // step / last step of the series, in [0, 1]; 0 for a one-step file
 };
 

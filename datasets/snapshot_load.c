@@ -81,7 +81,8 @@ enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int
                              .labels = s->labels,
                              .graph = info->has_graph ? &s->graph : NULL,
                              .features = info->has_features ? &s->features : NULL,
-                             .step = s->step[index]};
+                             .step = s->step[index],
+                             .index = index};
     if (info->steps > 1)
         out->progress = (double)s->step[index] / (double)s->step[info->steps - 1];
     code = load_rows(ctx, s, 0, index, &out->x);

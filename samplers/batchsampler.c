@@ -131,7 +131,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     struct hn_proximity spec = {.m = params->m,
                                 .k = params->k,
                                 .seed = self->seed,
-                                .stream_step = self->stream_step,
+                                .built_index = self->built_index,
                                 .weighted = params->law == LAW_WEIGHT,
                                 .tile = params->tile};
     drop_graph(ctx, state);
@@ -163,7 +163,7 @@ static void walk_some(const struct hn_sampler *self, const struct hn_walk *walk,
                       int32_t *ids, struct hn_walk_tally *tally) {
     struct hn_stream stream[HN_WALKS];
     for (int i = 0; i < count; i++)
-        hn_stream_open(&stream[i], self->seed, "batchsampler.walk", self->step, self->epoch,
+        hn_stream_open(&stream[i], self->seed, "batchsampler.walk", self->index, self->epoch,
                        number + i);
     tally->draw += count; // the start items
     hn_walk_run_many(walk, count, start, stream, scratch, ids, tally);
@@ -181,7 +181,7 @@ static void count_work(struct hn_sampler *self, const struct hn_walk_tally *sum)
 static int32_t unseen_start(const struct hn_sampler *self, int64_t number, int64_t left) {
     const struct state *state = self->state;
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "batch.start", self->step, self->epoch, number);
+    hn_stream_open(&stream, self->seed, "batch.start", self->index, self->epoch, number);
     return hn_walk_unmarked(state->seen, hn_stream_below(&stream, (uint32_t)left));
 }
 

@@ -100,11 +100,11 @@ static enum hn_code build_open(struct hn_context *ctx, struct build *b) {
 
 static void shuffle_tiles(struct build *b) {
     struct hn_stream stream;
-    hn_stream_open(&stream, b->spec->seed, "proximity.tiles", b->spec->stream_step, 0, 0);
+    hn_stream_open(&stream, b->spec->seed, "proximity.tiles", b->spec->built_index, 0, 0);
     for (int64_t i = 0; i < b->x->rows; i++)
         b->order[i] = b->deck.item[i] = (int32_t)i;
     hn_stream_shuffle(&stream, b->order, b->x->rows);
-    hn_stream_open(&b->deck.stream, b->spec->seed, "proximity.deal", b->spec->stream_step, 0, 0);
+    hn_stream_open(&b->deck.stream, b->spec->seed, "proximity.deal", b->spec->built_index, 0, 0);
 }
 
 // A random item of item[from .. n) that the pool does not hold yet; its place.

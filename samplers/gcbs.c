@@ -73,7 +73,7 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
                                            .y = views ? items->x2 : items->x,
                                            .quantile = quantile_of(params, items->n),
                                            .seed = self->seed,
-                                           .stream_step = self->stream_step,
+                                           .built_index = self->built_index,
                                            .margin = HN_THRESHOLD_MARGIN,
                                            .given = params->quantile_method == QUANTILE_REFERENCE};
         if (threshold->given &&
@@ -87,7 +87,7 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
 static void draw_numbers(const struct hn_sampler *self, int64_t epoch) {
     struct state *state = self->state;
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "gcbs.relabel", self->stream_step, epoch, 0);
+    hn_stream_open(&stream, self->seed, "gcbs.relabel", self->built_index, epoch, 0);
     for (int64_t k = 0; k < self->n; k++)
         state->item[k] = (int32_t)k;
     hn_stream_shuffle(&stream, state->item, self->n);

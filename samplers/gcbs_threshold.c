@@ -116,7 +116,7 @@ struct groups {
 
 static void permute(const struct hn_threshold *t, int64_t which, int32_t *item) {
     struct hn_stream stream;
-    hn_stream_open(&stream, t->seed, "gcbs.sample", t->stream_step, 0, which);
+    hn_stream_open(&stream, t->seed, "gcbs.sample", t->built_index, 0, which);
     for (int64_t i = 0; i < t->x.rows; i++)
         item[i] = (int32_t)i;
     hn_stream_shuffle(&stream, item, t->x.rows);

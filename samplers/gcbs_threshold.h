@@ -17,8 +17,8 @@ struct hn_threshold {
     struct hn_matrix x, y; // in: [n x d] each; y.data = x.data: one view
     double quantile;       // in: from 0 to 1
     bool given;            // in
-    uint64_t seed;         // in: names the stream of the sample, with stream_step
-    int64_t stream_step;   // in
+    uint64_t seed;         // in: names the stream of the sample, with built_index
+    int64_t built_index;   // in
     double margin;         // in: standard deviations that the sample's guess stays on the safe side
     int64_t capacity;      // in: entries to make room for first, 0 = chosen
     int64_t crowd;         // in: entries to make room for beyond those foreseen, 0 = chosen

@@ -106,7 +106,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     *batches = (self->n + state->anchors - 1) / state->anchors;
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "hard-negative.shuffle", items->step, number, 0);
+    hn_stream_open(&stream, self->seed, "hard-negative.shuffle", items->index, number, 0);
     for (int64_t i = 0; i < self->n; i++)
         state->order[i] = (int32_t)i;
     hn_stream_shuffle(&stream, state->order, self->n);

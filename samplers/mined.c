@@ -173,7 +173,7 @@ static int32_t take(const struct hn_sampler *self, int32_t anchor, int64_t place
         return count;
     }
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "mined.draw", self->step, self->epoch, place);
+    hn_stream_open(&stream, self->seed, "mined.draw", self->index, self->epoch, place);
     // Reservoir sampling (Vitter 1985, algorithm R): no room but that of the result.
     memcpy(negative, candidate, (size_t)count * sizeof *negative);
     for (int32_t k = count; k < kept; k++) {

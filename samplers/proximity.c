@@ -58,7 +58,7 @@ void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t
         return;
     }
     struct hn_stream stream;
-    hn_stream_open(&stream, spec->seed, "proximity.candidates", spec->stream_step, 0, v);
+    hn_stream_open(&stream, spec->seed, "proximity.candidates", spec->built_index, 0, v);
     for (int64_t i = 0; i < m; i++) {
         int32_t j = (int32_t)(others - m + i);
         int32_t t = (int32_t)hn_stream_below(&stream, (uint32_t)j + 1);
@@ -74,7 +74,7 @@ void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t
 
 void hn_proximity_draws(const struct hn_proximity *spec, int64_t n, int32_t v, int32_t *candidate) {
     struct hn_stream stream;
-    hn_stream_open(&stream, spec->seed, "proximity.reference", spec->stream_step, 0, v);
+    hn_stream_open(&stream, spec->seed, "proximity.reference", spec->built_index, 0, v);
     for (int64_t i = 0; i < spec->m; i++)
         candidate[i] = (int32_t)hn_stream_below(&stream, (uint32_t)n);
 }

@@ -9,13 +9,13 @@
 struct hn_proximity {
     int64_t m, k; // candidates and neighbours per item, 1 <= k <= m
     uint64_t seed;
-    int64_t stream_step; // names the streams of the candidates
+    int64_t built_index; // names the streams of the candidates
     bool weighted;       // whether the graph gets weights
     int64_t tile;        // `dealt`: rows that share a pool, at least 1
 };
 
 // `independent` candidates of item v among n: min(m, n - 1) distinct items other than v, from the
-// stream (seed, "proximity.candidates", stream_step, 0, v). With m < n - 1 they are drawn by
+// stream (seed, "proximity.candidates", built_index, 0, v). With m < n - 1 they are drawn by
 // Floyd's algorithm (Bentley and Floyd, CACM 30(9), 1987): for j = n - 1 - m .. n - 2, t uniform on
 // 0 .. j, taken unless it was taken before, j otherwise; t >= v stands for item t + 1. candidate[m]
 // gets them in the order they were drawn; marks[hn_bitset_words(n)] must be clear and is left
@@ -35,7 +35,7 @@ HN_MUST_USE enum hn_code hn_proximity_dealt(struct hn_context *ctx, const struct
                                             struct hn_graph *out);
 
 // `reference` candidates of item v among n: m draws with replacement, v itself among them, from
-// the stream (seed, "proximity.reference", stream_step, 0, v).
+// the stream (seed, "proximity.reference", built_index, 0, v).
 void hn_proximity_draws(const struct hn_proximity *spec, int64_t n, int32_t v, int32_t *candidate);
 
 // The graph with `reference` candidates: similarity is that of the two views side by side where

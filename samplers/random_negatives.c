@@ -53,7 +53,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
 static void draw_others(const struct hn_sampler *self, int32_t anchor, int64_t place, int64_t k,
                         uint64_t *marks, int32_t *negative) {
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "negatives.random", self->step, self->epoch, place);
+    hn_stream_open(&stream, self->seed, "negatives.random", self->index, self->epoch, place);
     int32_t others = (int32_t)self->n - 1;
     for (int64_t i = 0; i < k; i++) {
         int32_t j = (int32_t)(others - k + i),

@@ -281,7 +281,7 @@ static int32_t find_ring(const struct hn_sampler *self, int32_t anchor, int64_t 
                         .others = others,
                         .from = place_of(params->lo, others),
                         .to = place_of(params->hi, others)};
-    hn_stream_open(&ring.stream, self->seed, "ring", self->step, self->epoch, place);
+    hn_stream_open(&ring.stream, self->seed, "ring", self->index, self->epoch, place);
     ring.lots = (uint64_t)hn_stream_word(&ring.stream) << 32;
     ring.lots |= hn_stream_word(&ring.stream);
     memcpy(s->sorted, s->cosine, (size_t)anchor * sizeof *s->sorted);

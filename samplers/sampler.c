@@ -75,13 +75,13 @@ static enum hn_code sweep_for(struct hn_context *ctx, struct hn_sampler *self,
 }
 
 enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
-                              const struct hn_items *items, int64_t stream_step) {
+                              const struct hn_items *items, int64_t built_index) {
     if (items->n != self->n)
         return hn_fail(ctx, HN_INTERNAL, "%s: opened for %lld items, built on %lld",
                        self->type->name, (long long)self->n, (long long)items->n);
     self->built = false;
     self->batches = 0;
-    self->stream_step = stream_step;
+    self->built_index = built_index;
     self->build = (struct hn_work){0};
     void *outer = hn_own(ctx, self->state);
     enum hn_code code = self->type->plan ? sweep_for(ctx, self, items) : HN_OK;
@@ -97,7 +97,7 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
     if (!self->built || items->n != self->n)
         return hn_fail(ctx, HN_INTERNAL, "%s: an epoch before the sampler is built on these items",
                        self->type->name);
-    self->step = items->step;
+    self->index = items->index;
     self->epoch = epoch;
     self->batches = 0;
     void *outer = hn_own(ctx, self->state);
@@ -146,13 +146,13 @@ void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self) {
 
 int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch) {
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "batch.start", self->step, self->epoch, batch);
+    hn_stream_open(&stream, self->seed, "batch.start", self->index, self->epoch, batch);
     return (int32_t)hn_stream_below(&stream, (uint32_t)self->n);
 }
 
 int64_t hn_sampler_anchors(struct hn_sampler *self, int64_t epoch, int32_t *order) {
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "anchors.shuffle", self->step, epoch, 0);
+    hn_stream_open(&stream, self->seed, "anchors.shuffle", self->index, epoch, 0);
     for (int64_t i = 0; i < self->n; i++)
         order[i] = (int32_t)i;
     hn_stream_shuffle(&stream, order, self->n);

@@ -61,9 +61,9 @@ struct hn_sampler {
     int64_t n;          // items
     int32_t batch_size;
     uint64_t seed;
-    bool built;              // a build has succeeded
-    int64_t stream_step;     // names the random streams of rebuild: the step that was built on
-    int64_t step;            // of the items of the current epoch: names the streams of its batches
+    bool built;          // a build has succeeded
+    int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
+    int64_t index;       // of the items of the current epoch: names the streams of its batches
     int64_t epoch, batches;  // the current epoch and its number of batches, 0 = none begun
     struct hn_work build;    // work of the last rebuild
     struct hn_work sampling; // work of epoch and next since open
@@ -157,10 +157,10 @@ HN_MUST_USE enum hn_code hn_sampler_preset(struct hn_context *ctx,
 HN_MUST_USE enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_type *type,
                                          const void *params, int64_t n, int32_t batch_size,
                                          uint64_t seed, struct hn_sampler *self);
-// plan, sweeps and rebuild on the embeddings of `items`; streams are named by stream_step. The
+// plan, sweeps and rebuild on the embeddings of `items`; streams are named by built_index. The
 // embeddings stay borrowed until the next build or close. After a failure only close is allowed.
 HN_MUST_USE enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
-                                          const struct hn_items *items, int64_t stream_step);
+                                          const struct hn_items *items, int64_t built_index);
 // Starts an epoch of an open sampler that has been built; items are those of the current step,
 // which may be later than the one that was built on.
 HN_MUST_USE enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,

@@ -98,7 +98,7 @@ static enum hn_code make_room(struct hn_context *ctx, struct state *state, int64
 static void seed(struct hn_sampler *self, const struct hn_matrix *x) {
     struct state *state = self->state;
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "stratified.seeds", self->stream_step, 0, 0);
+    hn_stream_open(&stream, self->seed, "stratified.seeds", self->built_index, 0, 0);
     int32_t *item = state->member; // not needed before the first assignment
     for (int64_t i = 0; i < self->n; i++) {
         item[i] = (int32_t)i;
@@ -319,7 +319,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
                          .marks = state->marks + thread * hn_bitset_words(self->n),
                          .order = state->order + thread * state->k,
                          .taken = state->taken + thread * state->k};
-        hn_stream_open(&d.stream, self->seed, "stratified.batch", self->step, self->epoch,
+        hn_stream_open(&d.stream, self->seed, "stratified.batch", self->index, self->epoch,
                        out->first + b);
         fill(&d, self->batch_size, hn_batch_ids(out, b));
         out->size[b] = self->batch_size;

@@ -30,7 +30,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     if (!state->order)
         return HN_OK;
     struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "uniform.shuffle", items->step, number, 0);
+    hn_stream_open(&stream, self->seed, "uniform.shuffle", items->index, number, 0);
     for (int64_t i = 0; i < self->n; i++)
         state->order[i] = (int32_t)i;
     hn_stream_shuffle(&stream, state->order, self->n);
@@ -41,7 +41,8 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
 static void draw_independent(struct hn_sampler *self, struct hn_batches *out) {
     for (int32_t b = 0; b < out->count; b++) {
         struct hn_stream stream;
-        hn_stream_open(&stream, self->seed, "uniform.iid", self->step, self->epoch, out->first + b);
+        hn_stream_open(&stream, self->seed, "uniform.iid", self->index, self->epoch,
+                       out->first + b);
         int32_t *ids = hn_batch_ids(out, b);
         for (int32_t i = 0; i < self->batch_size; i++)
             ids[i] = (int32_t)hn_stream_below(&stream, (uint32_t)self->n);

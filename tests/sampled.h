@@ -109,7 +109,7 @@ static inline enum hn_code sampled_open(struct hn_context *ctx, const struct hn_
     if (!code)
         code = hn_sampler_open(ctx, type, s->params, items->n, batch_size, seed, &s->sampler);
     if (!code)
-        code = hn_sampler_build(ctx, &s->sampler, items, items->step);
+        code = hn_sampler_build(ctx, &s->sampler, items, items->index);
     if (!code)
         code = sampled_epoch(ctx, s, items, 0);
     if (code)

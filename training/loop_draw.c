@@ -65,7 +65,7 @@ static struct hn_sampler *current(struct hn_draw *d) {
 
 static void place_items(struct hn_loop *loop, int64_t step) {
     int64_t last = hn_max(loop->spec->adam.steps - 1, 1);
-    loop->draw.items.step = step;
+    loop->draw.items.step = loop->draw.items.index = step;
     loop->draw.items.progress = (double)hn_min(step, last) / (double)last;
 }
 

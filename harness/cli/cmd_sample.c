@@ -142,7 +142,7 @@ static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
                        w->chosen->type->name);
     if (hn_sampler_open(ctx, w->chosen->type, w->chosen->params, w->items.n, b.batch_size,
                         (uint64_t)w->p->seed, &w->sampler) ||
-        hn_sampler_build(ctx, &w->sampler, &w->items, w->items.step))
+        hn_sampler_build(ctx, &w->sampler, &w->items, w->items.index))
         return ctx->code;
     b.size = hn_alloc(ctx, CHUNK, sizeof *b.size);
     b.ids = hn_alloc(ctx, w->p->batch, CHUNK * sizeof *b.ids);

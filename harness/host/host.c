@@ -36,7 +36,7 @@
 int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
 
 const char hn_version[] = "0.1.0";
-const int hn_results_code_version = 8;
+const int hn_results_code_version = 9;
 
 enum { TEXT_MAX = 1024, TILE = 512, CALIBRATION_DIM = 128, CALIBRATION_REPS = 5 };
 

@@ -58,7 +58,7 @@ static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *
                         w->cell->seed, &w->sampler))
         return ctx->code;
     struct hn_stamp begun = begin_timing(w);
-    if (hn_sampler_build(ctx, &w->sampler, w->build_items, w->build_items->step))
+    if (hn_sampler_build(ctx, &w->sampler, w->build_items, w->build_items->index))
         return ctx->code;
     w->build = since(w, begun);
     return add_sample(ctx, w, "build", w->rep, 0, w->build);
@@ -146,7 +146,7 @@ static enum hn_code graph_overlap(struct hn_context *ctx, struct hn_cell_work *w
     if (hn_sampler_open(ctx, type, w->sampler.params, w->items->n, w->cell->batch_size,
                         w->cell->seed, &fresh))
         return ctx->code;
-    enum hn_code code = hn_sampler_build(ctx, &fresh, w->items, w->build_items->step);
+    enum hn_code code = hn_sampler_build(ctx, &fresh, w->items, w->build_items->index);
     if (code == HN_OK)
         code = hn_graph_overlap(ctx, type->graph(&fresh), stale, overlap);
     hn_sampler_close(ctx, &fresh);

@@ -281,7 +281,7 @@ static enum hn_code try_build(struct hn_context *ctx, const struct trial *t,
     if (hn_sampler_open(ctx, sampler->type, sampler->params, t->items->n, cell->batch_size, 1,
                         &open))
         return ctx->code;
-    enum hn_code code = hn_sampler_build(ctx, &open, t->items, t->items->step);
+    enum hn_code code = hn_sampler_build(ctx, &open, t->items, t->items->index);
     p->build_bytes[t->place] = peak_above(ctx, live);
     p->kept_bytes[t->place] = atomic_load(&ctx->memory.live) - live;
     hn_sampler_close(ctx, &open);

@@ -98,7 +98,7 @@ static void draw(const struct hn_context *ctx, struct work *w, int64_t from, int
     for (int64_t a = 0; a < count; a++) {
         int32_t *order = w->order + a * n;
         struct hn_stream stream;
-        hn_stream_open(&stream, seed, "random_assignments", w->env->items->step, 0, from + a);
+        hn_stream_open(&stream, seed, "random_assignments", w->env->items->index, 0, from + a);
         for (int32_t i = 0; i < (int32_t)n; i++)
             order[i] = i;
         hn_stream_shuffle(&stream, order, n);

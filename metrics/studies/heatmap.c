@@ -99,7 +99,7 @@ static enum hn_code order_gcbs(struct hn_context *ctx, struct work *w) {
         hn_options_set(ctx, type->options, params, "quantile", text) ||
         hn_sampler_open(ctx, type, params, w->n, w->batch_size, (uint64_t)w->env->seed[0],
                         &sampler) ||
-        hn_sampler_build(ctx, &sampler, w->env->items, w->env->items->step) ||
+        hn_sampler_build(ctx, &sampler, w->env->items, w->env->items->index) ||
         hn_sampler_epoch(ctx, &sampler, w->env->items, 0, &batches))
         return ctx->code;
     // A partition: every batch but the last is full, so that the ids lie end to end.
@@ -118,7 +118,8 @@ static enum hn_code order_all(struct hn_context *ctx, struct work *w) {
     for (int32_t i = 0; i < (int32_t)w->n; i++)
         w->order[i] = i;
     place_items(w, FILE_ORDER);
-    hn_stream_open(&stream, (uint64_t)w->env->seed[0], "heatmap.random", w->env->items->step, 0, 0);
+    hn_stream_open(&stream, (uint64_t)w->env->seed[0], "heatmap.random", w->env->items->index, 0,
+                   0);
     hn_stream_shuffle(&stream, w->order, w->n);
     place_items(w, RANDOM_ORDER);
     enum hn_code code = order_gcbs(ctx, w);

@@ -127,7 +127,7 @@ static enum hn_code take_memory(struct hn_context *ctx, struct work *w) {
 // The similarity of each item's last neighbour in graph number g.
 static enum hn_code build(struct hn_context *ctx, struct work *w, uint64_t seed, int g) {
     const struct hn_matrix *x = &w->items->x;
-    struct hn_proximity spec = {.m = w->m, .k = w->k, .seed = seed, .stream_step = w->items->step};
+    struct hn_proximity spec = {.m = w->m, .k = w->k, .seed = seed, .built_index = w->items->index};
     struct hn_work counted = {0};
     struct hn_graph graph;
     if (hn_proximity_independent(ctx, x, &spec, &counted, &graph))
@@ -143,7 +143,7 @@ static enum hn_code build(struct hn_context *ctx, struct work *w, uint64_t seed,
 // Every graph has a seed of its own, drawn from a stream of the job's.
 static enum hn_code build_all(struct hn_context *ctx, struct work *w, int64_t seed) {
     struct hn_stream stream;
-    hn_stream_open(&stream, (uint64_t)seed, "prop1.graphs", w->items->step, 0, 0);
+    hn_stream_open(&stream, (uint64_t)seed, "prop1.graphs", w->items->index, 0, 0);
     for (int g = 0; g < w->graphs; g++) {
         uint64_t high = hn_stream_word(&stream);
         if (hn_check_stop(ctx) || build(ctx, w, high << 32 | hn_stream_word(&stream), g))

@@ -56,7 +56,7 @@ static enum hn_code build(struct hn_context *ctx, struct work *w) {
     const struct hn_items *items = w->env->items;
     const struct hn_study_graph graph = hn_study_graph_of(w->params, w->n);
     struct hn_proximity spec = {
-        .m = graph.m, .k = graph.k, .seed = (uint64_t)w->env->seed[0], .stream_step = items->step};
+        .m = graph.m, .k = graph.k, .seed = (uint64_t)w->env->seed[0], .built_index = items->index};
     struct hn_work counted = {0};
     struct hn_graph directed = {0};
     if (hn_proximity_independent(ctx, &items->x, &spec, &counted, &directed))
@@ -282,7 +282,7 @@ static enum hn_code judge_sweeps(struct hn_context *ctx, struct work *w, struct 
         return ctx->code;
     for (int32_t v = 0; v < (int32_t)w->n; v++)
         start[v] = v;
-    hn_stream_open(&stream, (uint64_t)w->env->seed[0], "prop2.sweep", w->env->items->step, 0, 0);
+    hn_stream_open(&stream, (uint64_t)w->env->seed[0], "prop2.sweep", w->env->items->index, 0, 0);
     hn_stream_shuffle(&stream, start, w->n);
     for (int64_t i = 0; i < hn_min(w->params->sweeps, w->n); i++)
         if (judge_around(ctx, w, start[i], table))

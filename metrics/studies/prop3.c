@@ -161,7 +161,7 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
         return ctx->code;
     int64_t found = find_anchors(env->items, w.anchor);
     struct hn_stream stream;
-    hn_stream_open(&stream, (uint64_t)env->seed[0], "prop3.anchors", env->items->step, 0, 0);
+    hn_stream_open(&stream, (uint64_t)env->seed[0], "prop3.anchors", env->items->index, 0, 0);
     hn_stream_shuffle(&stream, w.anchor, found);
     w.anchors = params->anchors ? hn_min(found, params->anchors) : found;
     if (!hn_mul(w.anchors, BETAS * VALUES, &room))

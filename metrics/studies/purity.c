@@ -115,7 +115,7 @@ static enum hn_code judge(struct hn_context *ctx, const struct work *w, bool knn
     struct hn_proximity spec = {.m = w->m,
                                 .k = w->k,
                                 .seed = (uint64_t)w->env->seed[0],
-                                .stream_step = items->step,
+                                .built_index = items->index,
                                 .weighted = true};
     struct hn_work counted = {0};
     struct hn_graph graph = {0};

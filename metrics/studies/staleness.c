@@ -59,7 +59,7 @@ static enum hn_code measure_overlap(struct hn_context *ctx, struct work *w,
     if (hn_sampler_open(ctx, w->type, w->sampler_params, w->build->n, w->batch_size, w->seed,
                         &fresh))
         return ctx->code;
-    enum hn_code code = hn_sampler_build(ctx, &fresh, w->env->items, w->build->step);
+    enum hn_code code = hn_sampler_build(ctx, &fresh, w->env->items, w->build->index);
     if (code == HN_OK)
         code = hn_graph_overlap(ctx, w->type->graph(&fresh), w->type->graph(stale), &w->overlap);
     hn_sampler_close(ctx, &fresh);
@@ -144,7 +144,7 @@ static enum hn_code judge(struct hn_context *ctx, struct work *w, struct hn_tabl
     if (hn_sampler_open(ctx, w->type, w->sampler_params, w->build->n, w->batch_size, w->seed,
                         &sampler))
         return ctx->code;
-    enum hn_code code = hn_sampler_build(ctx, &sampler, w->build, w->build->step);
+    enum hn_code code = hn_sampler_build(ctx, &sampler, w->build, w->build->index);
     if (code == HN_OK && w->build->step != w->env->items->step)
         code = measure_overlap(ctx, w, &sampler);
     if (code == HN_OK)

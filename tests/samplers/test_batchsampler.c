@@ -68,7 +68,7 @@ static void test_sampler(void) {
     for (int i = 0; i < 3; i++) {
         struct sampled s;
         items.progress = progress[i];
-        items.step = 100 * i;
+        items.index = 100 * i;
         HN_CHECK(&ctx, sampled_open(&ctx, batchsampler(), "M=30 K=6 alpha=0.6~0.2 cap=20", &items,
                                     16, 4, &s));
         CU_ASSERT_EQUAL(batchsampler()->interval(s.params), 100);
@@ -80,7 +80,7 @@ static void test_sampler(void) {
         for (int64_t b = 0; b < s.batches; b++) {
             struct hn_stream stream;
             int32_t ids[16];
-            hn_stream_open(&stream, 4, "batchsampler.walk", items.step, 0, b);
+            hn_stream_open(&stream, 4, "batchsampler.walk", items.index, 0, b);
             hn_walk_run_many(&walk, 1, &(int32_t){hn_sampler_start(&s.sampler, b)}, &stream,
                              &scratch, ids, &tally);
             CU_ASSERT_EQUAL(memcmp(ids, sampled_batch(&s, b), sizeof ids), 0);
@@ -157,7 +157,7 @@ static void check_unseen(struct hn_context *ctx, const struct hn_items *items, i
         struct hn_stream stream;
         CU_ASSERT_FATAL(count < n);
         CU_ASSERT_FALSE(seen[batch[0]]);
-        hn_stream_open(&stream, 4, "batchsampler.walk", items->step, epoch, b);
+        hn_stream_open(&stream, 4, "batchsampler.walk", items->index, epoch, b);
         hn_walk_run_many(&walk, 1, &(int32_t){batch[0]}, &stream, &scratch, ids, &tally);
         CU_ASSERT_EQUAL(memcmp(ids, batch, (size_t)batch_size * sizeof *ids), 0);
         for (int32_t i = 0; i < batch_size; i++) {

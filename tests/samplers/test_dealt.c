@@ -32,9 +32,9 @@ static struct naive_deal naive_deal(const struct hn_proximity *spec, int32_t n) 
     CU_ASSERT_FATAL(d.order && d.pool && d.dealt && deck);
     for (int32_t i = 0; i < n; i++)
         d.order[i] = deck[i] = i;
-    hn_stream_open(&stream, spec->seed, "proximity.tiles", spec->stream_step, 0, 0);
+    hn_stream_open(&stream, spec->seed, "proximity.tiles", spec->built_index, 0, 0);
     hn_stream_shuffle(&stream, d.order, n);
-    hn_stream_open(&stream, spec->seed, "proximity.deal", spec->stream_step, 0, 0);
+    hn_stream_open(&stream, spec->seed, "proximity.deal", spec->built_index, 0, 0);
     int32_t top = n;
     for (int32_t t = 0; t < d.tiles; t++) {
         int32_t *pool = d.pool + t * (d.m + 1);
@@ -121,7 +121,7 @@ static void compare_shapes(const struct hn_matrix *x) {
                                     .k = shape[i][1],
                                     .tile = shape[i][2],
                                     .seed = 5,
-                                    .stream_step = i,
+                                    .built_index = i,
                                     .weighted = i % 2};
         compare_graph(x, spec, 1 + i % 3);
     }
@@ -223,7 +223,7 @@ static void check_rank_law(struct hn_context *ctx, const struct hn_matrix *x, co
     static double off_mean[K + 1][BUILDS], off_variance[K + 1][BUILDS];
     double n = (double)x->rows;
     for (int build = 0; build < BUILDS; build++) {
-        struct hn_proximity spec = {.m = M, .k = K, .tile = tile, .seed = 77, .stream_step = build};
+        struct hn_proximity spec = {.m = M, .k = K, .tile = tile, .seed = 77, .built_index = build};
         struct hn_work work = {0};
         struct hn_graph g;
         HN_CHECK(ctx, hn_proximity_dealt(ctx, x, &spec, &work, &g));
@@ -269,7 +269,7 @@ static void test_even_candidates(void) {
     int64_t of_row[N] = {0};
     double squares = 0;
     for (int build = 0; build < BUILDS; build++) {
-        struct hn_proximity spec = {.m = M, .k = M, .tile = TILE, .seed = 3, .stream_step = build};
+        struct hn_proximity spec = {.m = M, .k = M, .tile = TILE, .seed = 3, .built_index = build};
         struct hn_work work = {0};
         struct hn_graph g;
         HN_CHECK(&ctx, hn_proximity_dealt(&ctx, &items.x, &spec, &work, &g));
@@ -315,7 +315,7 @@ static void compare_reference(struct hn_context *ctx, const struct hn_items *ite
                               int64_t k) {
     struct hn_matrix x = hn_has_positive(items) ? side_by_side(items) : items->x;
     double scale = hn_has_positive(items) ? 0.5 : 1;
-    struct hn_proximity spec = {.m = m, .k = k, .seed = 6, .stream_step = 7, .weighted = true};
+    struct hn_proximity spec = {.m = m, .k = k, .seed = 6, .built_index = 7, .weighted = true};
     struct hn_work work = {0};
     struct hn_graph g;
     HN_CHECK(ctx, hn_proximity_reference(ctx, items, &spec, &work, &g));
@@ -375,7 +375,7 @@ static void test_reference_law(void) {
     global_ranks(&items.x, true, rank);
     memset(count, 0, sizeof count);
     for (int build = 0; build < BUILDS; build++) {
-        struct hn_proximity spec = {.m = M, .k = K, .seed = 79, .stream_step = build};
+        struct hn_proximity spec = {.m = M, .k = K, .seed = 79, .built_index = build};
         struct hn_work work = {0};
         struct hn_graph g;
         HN_CHECK(&ctx, hn_proximity_reference(&ctx, &items, &spec, &work, &g));

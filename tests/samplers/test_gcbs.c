@@ -36,7 +36,7 @@ static void compare_order(struct hn_context *ctx, const struct sampled *s, enum 
         item[i] = i;
     if (relabel) {
         struct hn_stream stream;
-        hn_stream_open(&stream, s->sampler.seed, "gcbs.relabel", s->sampler.stream_step, epoch, 0);
+        hn_stream_open(&stream, s->sampler.seed, "gcbs.relabel", s->sampler.built_index, epoch, 0);
         hn_stream_shuffle(&stream, item, N);
     }
     for (int32_t i = 0; i < N; i++)
@@ -54,7 +54,7 @@ static void test_order(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     struct hn_items items = hn_fixture_items(&ctx, N, D, 8, true, 36);
-    items.step = 300;
+    items.index = 300;
     for (int c = 0; c < 8; c++) {
         bool george_liu = c & 1, reverse = c & 2, relabel = c & 4;
         char settings[128];

@@ -48,7 +48,7 @@ static int64_t compare_threshold(const struct hn_matrix *x, const struct hn_matr
                              .y = *y,
                              .quantile = q,
                              .seed = 5,
-                             .stream_step = 100,
+                             .built_index = 100,
                              .margin = margin,
                              .capacity = capacity};
     struct hn_work work = {0};

@@ -4,7 +4,7 @@
 // The candidates of v by the recipe in the header, with a set that is searched from end to end.
 static void naive_candidates(const struct hn_proximity *spec, int32_t n, int32_t v, int32_t *out) {
     struct hn_stream stream;
-    hn_stream_open(&stream, spec->seed, "proximity.candidates", spec->stream_step, 0, v);
+    hn_stream_open(&stream, spec->seed, "proximity.candidates", spec->built_index, 0, v);
     int32_t m = (int32_t)spec->m;
     for (int32_t i = 0; i < m; i++) {
         int32_t j = n - 1 - m + i;
@@ -25,7 +25,7 @@ static void compare_graph(const struct hn_items *items) {
     enum { M = 30, K = 8, MOST_ITEMS = 150 };
     int32_t n = (int32_t)items->n;
     CU_ASSERT_FATAL(n <= MOST_ITEMS);
-    struct hn_proximity spec = {.m = M, .k = K, .seed = 5, .stream_step = 70, .weighted = true};
+    struct hn_proximity spec = {.m = M, .k = K, .seed = 5, .built_index = 70, .weighted = true};
     struct hn_work work = {0};
     struct hn_graph g;
     HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items->x, &spec, &work, &g));
@@ -46,10 +46,10 @@ static void compare_graph(const struct hn_items *items) {
             wrong += g.target[g.start[v] + i] != naive[i];
             wrong += fabs((double)g.weight[g.start[v] + i] - score) > 1e-7;
         }
-        spec.stream_step = 71;
+        spec.built_index = 71;
         hn_proximity_candidates(&spec, n, v, marks, naive);
         changed += memcmp(naive, ids, sizeof ids) != 0;
-        spec.stream_step = 70;
+        spec.built_index = 70;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(changed, n);
@@ -115,7 +115,7 @@ static void test_candidate_law(void) {
     struct hn_proximity spec = {.m = M, .k = 1, .seed = 3};
     int64_t count[N] = {0};
     uint64_t marks[1] = {0};
-    for (spec.stream_step = 0; spec.stream_step < DRAWS; spec.stream_step++) {
+    for (spec.built_index = 0; spec.built_index < DRAWS; spec.built_index++) {
         int32_t ids[M];
         hn_proximity_candidates(&spec, N, V, marks, ids);
         for (int i = 0; i < M; i++)
@@ -149,7 +149,7 @@ static void test_rank_law(void) {
     }
     double sum[K + 1][4] = {0}; // powers of rank minus expected mean
     for (int build = 0; build < BUILDS; build++) {
-        struct hn_proximity spec = {.m = M, .k = K, .seed = 77, .stream_step = build};
+        struct hn_proximity spec = {.m = M, .k = K, .seed = 77, .built_index = build};
         struct hn_work work = {0};
         struct hn_graph g;
         HN_CHECK(&ctx, hn_proximity_independent(&ctx, &items.x, &spec, &work, &g));

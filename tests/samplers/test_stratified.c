@@ -11,7 +11,7 @@ enum { N = 150, D = 8, SEED = 3 };
 static void naive_seeds(const struct hn_items *items, int k, float *centroid) {
     struct hn_stream stream;
     int32_t item[N];
-    hn_stream_open(&stream, SEED, "stratified.seeds", items->step, 0, 0);
+    hn_stream_open(&stream, SEED, "stratified.seeds", items->index, 0, 0);
     for (int32_t i = 0; i < N; i++)
         item[i] = i;
     for (int c = 0; c < k; c++) {

@@ -72,9 +72,9 @@ static void test_steps(void) {
     const char *const draws[] = {"draw=shuffle", "draw=iid"};
     for (int i = 0; i < 2; i++) {
         struct sampled s, later;
-        items.step = 0;
+        items.index = 0;
         HN_CHECK(&ctx, sampled_open(&ctx, uniform(), draws[i], &items, 10, 7, &s));
-        items.step = 50;
+        items.index = 50;
         HN_CHECK(&ctx, sampled_open(&ctx, uniform(), draws[i], &items, 10, 7, &later));
         CU_ASSERT_NOT_EQUAL(memcmp(s.ids, later.ids, 100 * sizeof *s.ids), 0);
         sampled_close(&ctx, &s);

@@ -1,5 +1,5 @@
-// The age of graphs: on any labels of steps a graph is less than t steps old, and is said to be old
-// where it is.
+// Labels of steps: on any of them a graph is less than t steps old, and is said to be old where it
+// is. Where every step has its own graph, labels change no value.
 #include "core/random.h"
 #include "tests/place_fixture.h"
 
@@ -100,8 +100,56 @@ static void test_age_is_said(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// One row's values against another's, to the bit; returns how many were looked at.
+static int compare_rows(const struct hn_table *a, const struct hn_table *b, int64_t row) {
+    int seen = 0;
+    for (int c = 0; c < a->n_columns; c++) {
+        const struct hn_column *column = &a->column[c];
+        CU_ASSERT_STRING_EQUAL_FATAL(column->name, b->column[c].name);
+        if (column->kind == HN_COLUMN_TEXT || column->role < HN_ROLE_COUNTER ||
+            column->role > HN_ROLE_BINNED)
+            continue;
+        if (column->kind == HN_COLUMN_INT)
+            CU_ASSERT_EQUAL(a->cells[c].count[row], b->cells[c].count[row])
+        else
+            CU_ASSERT(memcmp(&a->cells[c].real[row], &b->cells[c].real[row], sizeof(double)) == 0)
+        seen++;
+    }
+    return seen;
+}
+
+// Every kind of sampler, on the same embeddings under other labels: random streams are named by the
+// place of a step in its series.
+static void test_labels_change_no_value(void) {
+    static const char samplers[] =
+        "[uniform: {draw: [shuffle, iid]}, knn, batchsampler: {M: 40, K: 10, alpha: 0.2, t: 1, "
+        "candidates: [independent, dealt, reference]}, gcbs: {quantile: 0.9}, hard-negative, "
+        "stratified, random-negatives: {n: 7}, ring: {space: embeddings}, "
+        "mined: {take: draw, relative_margin: 0.05}]";
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_results first, other;
+    struct hn_run_summary summary;
+    for (int set = 0; set < 4; set++) {
+        int64_t label[STEPS];
+        struct place p = place_of(&ctx, samplers, set, label);
+        HN_CHECK(&ctx, run_place(&ctx, &p, &summary, set == 0 ? &first : &other));
+        hn_fixture_remove(p.folder);
+        if (set == 0)
+            continue;
+        CU_ASSERT_EQUAL_FATAL(first.runs.rows, other.runs.rows);
+        CU_ASSERT_EQUAL_FATAL(first.runs.rows, 12 * STEPS);
+        for (int64_t row = 0; row < first.runs.rows; row++)
+            CU_ASSERT(compare_rows(&first.runs, &other.runs, row) > 20);
+        hn_results_free(&ctx, &other);
+    }
+    hn_results_free(&ctx, &first);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 static const struct hn_test tests[] = {
     {"ages", test_ages},
+    {"labels change no value", test_labels_change_no_value},
     {"age is said", test_age_is_said},
 };
 

@@ -14,7 +14,7 @@ static inline struct studied_series make_series(struct hn_context *ctx, int64_t 
     struct studied_series s = {0};
     for (int i = 0; i < steps; i++) {
         s.step[i] = hn_fixture_items(ctx, n, d, classes, false, 300 + (uint64_t)i);
-        s.step[i].step = 10 * i;
+        s.step[i].step = s.step[i].index = 10 * i;
         s.step[i].progress = steps > 1 ? (double)i / (steps - 1) : 0;
     }
     return s;
@@ -27,7 +27,7 @@ static inline void free_series(struct hn_context *ctx, struct studied_series *s)
 
 static inline struct hn_graph build(struct hn_context *ctx, const struct hn_items *items, int64_t m,
                                     int64_t k, uint64_t seed) {
-    struct hn_proximity spec = {.m = m, .k = k, .seed = seed, .stream_step = items->step};
+    struct hn_proximity spec = {.m = m, .k = k, .seed = seed, .built_index = items->step};
     struct hn_work work = {0};
     struct hn_graph graph;
     HN_CHECK(ctx, hn_proximity_independent(ctx, &items->x, &spec, &work, &graph));

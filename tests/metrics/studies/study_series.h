@@ -15,7 +15,7 @@ static inline struct studied_series make_series(struct hn_context *ctx, int64_t 
     struct studied_series s = {0};
     for (int i = 0; i < steps; i++) {
         s.step[i] = hn_fixture_items(ctx, n, d, classes, views, 100 + (uint64_t)i);
-        s.step[i].step = 10 * i;
+        s.step[i].step = s.step[i].index = 10 * i;
     }
     return s;
 }

@@ -247,7 +247,7 @@ static double naive_cosine(struct hn_context *ctx, const struct hn_items *built,
     CU_ASSERT_PTR_NOT_NULL_FATAL(s.params);
     HN_CHECK(ctx, sampled_params(ctx, type, "M=20 K=4 alpha=0.3~0.1", s.params));
     HN_CHECK(ctx, hn_sampler_open(ctx, type, s.params, built->n, b, seed, &s.sampler));
-    HN_CHECK(ctx, hn_sampler_build(ctx, &s.sampler, built, built->step));
+    HN_CHECK(ctx, hn_sampler_build(ctx, &s.sampler, built, built->index));
     for (int64_t done = 0, epoch = 0; done < 9; epoch++) {
         int64_t batches;
         HN_CHECK(ctx, hn_sampler_epoch(ctx, &s.sampler, judged, epoch, &batches));
