@@ -140,6 +140,10 @@ void hn_claims_free(struct hn_context *ctx, struct hn_claim_book *book); // zero
 
 enum { HN_CLAIM_AT = 200 };
 
+// What the replicates of a comparison are: seeds of a sampler on one encoder, encoders (of a family
+// of snapshots, or trained for the claim), or repetitions without any encoder.
+enum hn_claim_replicates { HN_BY_SEED, HN_BY_ENCODER, HN_BY_TRAINING, HN_BY_REPETITION };
+
 // One comparison of a claim.
 struct hn_claim_part {
     char dataset[96], at[HN_CLAIM_AT];
@@ -152,7 +156,9 @@ struct hn_claim_part {
     double p_holds, p_fails; // one-sided, that the claimed side, or the other, is not the true one
     double deviation, room;  // over replicates; distance to the nearest edge of the claimed side
     int64_t replicates, needed; // needed: 0 none, -1 more than can be drawn
-    bool batches;               // the interval is over batches of one seed
+    enum hn_claim_replicates kind;
+    double detectable; // difference that so many replicates show with probability .9, about
+    bool batches;      // the interval is over batches of one seed
     enum hn_verdict verdict;
 };
 
@@ -185,6 +191,7 @@ struct hn_claim_outcome {
     enum hn_verdict corrected; // among all entries of a report: hn_claims_correct()
     double p;                  // of the verdict: 1 if inconclusive, NaN if not tested
     int64_t claims, holding, failing, broken; // the paper's; identities that fail
+    int64_t encoders, datasets;               // that the paper's claims rest on: fewest, distinct
     char reason[512];
     struct hn_claim_result *claim; // [entry->claims]; owns all the rest
     struct hn_claim_result *level; // [entry->levels]

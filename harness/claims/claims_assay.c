@@ -53,7 +53,7 @@ static void say(const struct hn_claim_part *p, struct hn_claim_result *out) {
     out->p_holds = out->p_fails = 1;
     snprintf(out->reason, sizeof out->reason,
              "assay insensitive: at %s training does not beat no training: %.4g against %.4g, "
-             "difference %.3g [%.3g, %.3g] over %lld seeds",
+             "difference %.3g [%.3g, %.3g] over %lld trained encoders",
              p->dataset, p->left, p->right, p->difference, p->lo, p->hi, (long long)p->replicates);
 }
 

@@ -382,17 +382,18 @@ static enum hn_code add_sample(struct gather *g, int64_t row) {
     if (hn_grow(g->ctx, &out->sample, &out->capacity, out->n + 1, sizeof *out->sample))
         return g->ctx->code;
     struct hn_sample *s = &out->sample[out->n++];
-    double step = real_at(g->table, g->step, row), seed = real_at(g->table, g->seed, row);
+    double step = real_at(g->table, g->step, row);
     double factor = w->side->factor;
     *s = (struct hn_sample){.step = isnan(step) ? -1 : (int64_t)step,
-                            .replicate = isnan(seed) ? 0 : (int64_t)seed,
                             .along = along,
                             .value = value,
                             .beside = beside,
                             .lo = factor * real_at(g->table, g->lo, row),
                             .hi = factor * real_at(g->table, g->hi, row),
                             .batches = real_at(g->table, g->batches, row)};
-    snprintf(s->dataset, sizeof s->dataset, "%s", borrowed_text(g->table, g->dataset, row));
+    hn_sample_replicate(w->results, borrowed_text(g->table, g->dataset, row),
+                        real_at(g->table, g->seed, row), s);
+    out->replicated |= s->kind == HN_BY_ENCODER;
     name_group(g, row, s);
     return HN_OK;
 }
@@ -433,6 +434,8 @@ enum hn_code hn_claim_collect(struct hn_context *ctx, const struct hn_collect *w
         if (passes(&g, row) && add_sample(&g, row))
             return ctx->code;
     out->failed = g.failed;
+    if (!what->rows)
+        hn_samples_average(out);
     if (out->n == 0 || g.failed > 0)
         say_why(&g);
     return HN_OK;

@@ -76,6 +76,7 @@ static void fill_part(struct judge *j, struct hn_claim_part *part, const struct 
     part->lo = d.lo;
     part->hi = d.hi;
     part->replicates = p->n;
+    part->kind = p->one->kind;
     double t = p->n > 1 ? gsl_cdf_tdist_Pinv(0.5 + level / 2, (double)(p->n - 1)) : 1;
     part->deviation = (d.hi - d.lo) / 2 / t * sqrt((double)p->n);
     if (p->n == 1)
@@ -439,6 +440,7 @@ static enum hn_code judge_bound(struct judge *j) {
         const struct hn_claim_samples *s = &j->left;
         struct hn_collect what = collect_of(j, &c->of, NULL, m);
         what.beside = isnan(than->value) ? than : NULL;
+        what.rows = true;
         if (hn_claim_collect(j->ctx, &what, &j->left))
             return j->ctx->code;
         if ((s->n == 0 && m == 0) || s->failed > 0)
@@ -463,7 +465,8 @@ static enum hn_code judge_bound(struct judge *j) {
             part->left = one->value;
             part->right = right;
             part->difference = part->lo = part->hi = one->value - right;
-            part->replicates = 1;
+            part->replicates = hn_samples_encoders(s);
+            part->kind = one->kind;
             part->verdict = room >= 0 ? HN_HOLDS : HN_FAILS;
         }
     }

@@ -53,6 +53,12 @@ static double errors_to(const struct hn_claim_part *part, double tail) {
                : gsl_cdf_tdist_Qinv(tail, (double)(part->replicates - 1));
 }
 
+// Standard errors at which a difference is shown with probability .9, for a paired t-test: the
+// usual sum of two quantiles.
+static double detectable_errors(const struct hn_claim_part *part) {
+    return errors_to(part, (1 - level) / 2) + errors_to(part, 0.1);
+}
+
 // The interval at level 1 - 0.05 / m from the one at 95 %.
 static double widened(const struct hn_claim_part *part, int64_t m) {
     return errors_to(part, (1 - level) / (double)m / 2) / errors_to(part, (1 - level) / 2);
@@ -85,6 +91,7 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
     part->p = part->replicates > 1 ? 2 * gsl_cdf_tdist_Q(fabs(part->difference) / part->error,
                                                          (double)(part->replicates - 1))
                                    : NAN;
+    part->detectable = part->replicates > 1 ? part->error * detectable_errors(part) : NAN;
     part->fail_lo = part->difference - wide;
     part->fail_hi = part->difference + wide;
     part->room = inside;
@@ -120,6 +127,15 @@ static void add_text(char *text, size_t size, const char *format, ...) {
     va_end(args);
 }
 
+// "8 encoders", or "5 seeds on one encoder".
+static void say_replicates(const struct hn_claim_part *part, char *text, size_t size) {
+    static const char *const units[] = {[HN_BY_SEED] = "seeds on one encoder",
+                                        [HN_BY_ENCODER] = "encoders",
+                                        [HN_BY_TRAINING] = "trained encoders",
+                                        [HN_BY_REPETITION] = "repetitions"};
+    add_text(text, size, " over %" PRId64 " %s", part->replicates, units[part->kind]);
+}
+
 static void say_numbers(const struct hn_claim *c, const struct hn_claim_part *part, char *text,
                         size_t size) {
     if (c->test == HN_TEST_SLOPE)
@@ -135,18 +151,22 @@ static void say_numbers(const struct hn_claim *c, const struct hn_claim_part *pa
     if (part->batches)
         add_text(text, size, " over batches of one seed");
     else if (part->replicates > 1)
-        add_text(text, size, " over %" PRId64 " seeds", part->replicates);
+        say_replicates(part, text, size);
     if (!part->batches && part->error > 0 && !(part->margin > 0))
         add_text(text, size, ", se %.2g, p %.2g", part->error, part->p);
 }
 
 static void say_needed(const struct hn_claim_result *out, char *text, size_t size) {
     const struct hn_claim_part *part = &out->part[out->decided];
-    const char *what = part->batches ? "times the batches" : "seeds";
+    const char *what = part->batches                 ? "times the batches"
+                       : part->kind == HN_BY_ENCODER ? "encoders"
+                                                     : "seeds";
     if (out->needed < 0)
         add_text(text, size, "; no number of %s below %d would settle it", what, NEEDED_MAX);
     else
         add_text(text, size, "; about %" PRId64 " %s would settle it", out->needed, what);
+    if (!part->batches && part->detectable > 0)
+        add_text(text, size, ", these show differences from %.2g on", part->detectable);
 }
 
 static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
@@ -267,6 +287,32 @@ static void count_claims(struct hn_claim_outcome *o) {
     }
 }
 
+// Encoders that a comparison rests on.
+static int64_t encoders_of(const struct hn_claim_part *part) {
+    return part->kind == HN_BY_REPETITION ? 0 : part->kind == HN_BY_SEED ? 1 : part->replicates;
+}
+
+static bool seen_before(const struct hn_claim_outcome *o, int64_t claim, int64_t part) {
+    for (int64_t i = 0; i <= claim; i++)
+        for (int64_t k = 0; of_paper(o, i) && k < (i < claim ? o->claim[i].parts : part); k++)
+            if (strcmp(o->claim[i].part[k].dataset, o->claim[claim].part[part].dataset) == 0)
+                return true;
+    return false;
+}
+
+// What the paper's claims rest on: the fewest encoders of a comparison, distinct data sets.
+static void count_rests(struct hn_claim_outcome *o) {
+    o->encoders = INT64_MAX;
+    for (int64_t i = 0; i < o->entry->claims; i++)
+        for (int64_t k = 0; of_paper(o, i) && k < o->claim[i].parts; k++) {
+            const struct hn_claim_part *part = &o->claim[i].part[k];
+            o->encoders = hn_min(o->encoders, encoders_of(part));
+            o->datasets += encoders_of(part) > 0 && !seen_before(o, i, k);
+        }
+    if (o->encoders == INT64_MAX)
+        o->encoders = 0;
+}
+
 // All claims have to hold; one that fails is enough, of as many as there are.
 static double p_of(const struct hn_claim_outcome *o) {
     double holds = 0, fails = 1;
@@ -363,6 +409,7 @@ enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn_claim_entry
         return code;
     }
     count_claims(out);
+    count_rests(out);
     out->corrected = out->verdict = worst(out);
     out->p = out->verdict == HN_NOT_TESTED ? NAN : p_of(out);
     reason_of(out, why);

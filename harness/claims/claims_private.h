@@ -5,10 +5,13 @@
 
 #include "harness/claims/claims.h"
 
-// A value of one side in one group of rows, for one replicate (seed).
+// A value of one side in one group of rows, for one replicate: an encoder, with the mean over the
+// sampler's seeds, where the data are encoders of a family; else a seed.
 struct hn_sample {
     char dataset[96], group[HN_CLAIM_AT], match[HN_CLAIM_AT];
-    int64_t step, replicate;
+    int64_t step, replicate, seed;
+    int64_t averaged; // seeds in the mean
+    enum hn_claim_replicates kind;
     double along, value, lo, hi; // lo, hi: of the column's own interval, NaN without
     double beside;               // the second side in the same row (bound)
     double batches;
@@ -17,10 +20,18 @@ struct hn_sample {
 struct hn_claim_samples {
     struct hn_sample *sample;
     int64_t n, capacity;
-    bool replicated; // the rows have seeds
+    bool replicated; // the rows have seeds, or are of encoders
     int64_t failed;  // rows that were wanted and have no result
     char why[384];   // why there are none
 };
+
+// Fills dataset, seed, replicate and kind of a sample from a row of this snapshot file or data set.
+void hn_sample_replicate(const struct hn_results *r, const char *dataset, double seed,
+                         struct hn_sample *s);
+// Each encoder's samples of one place become their mean over the sampler's seeds.
+void hn_samples_average(struct hn_claim_samples *s);
+// Distinct encoders; 1 for seeds on one encoder.
+int64_t hn_samples_encoders(const struct hn_claim_samples *s);
 
 // What is to be collected: the rows of one combination of the side's filters.
 struct hn_collect {
@@ -28,6 +39,7 @@ struct hn_collect {
     const struct hn_claim_side *side;
     const struct hn_claim_side *other;  // groups are matched by what both tables have; NULL = alone
     const struct hn_claim_side *beside; // evaluated in the same row, NULL = none
+    bool rows;                          // every row for itself: seeds are not averaged
     int64_t member;                     // number of the combination, from 0
     int steps;                          // enum hn_claim_steps
     const char *const *each; // [n_each] columns that name a group, besides data set and step

@@ -28,6 +28,8 @@ static enum hn_code store_id(struct hn_context *ctx, const struct hn_claim_outco
         HN_INT_CELL("claims", "1", "claims of the paper", o->claims),
         HN_INT_CELL("holding", "1", "claims of the paper that hold", o->holding),
         HN_INT_CELL("failing", "1", "claims of the paper that fail", o->failing),
+        HN_INT_CELL("encoders", "1", "that every comparison rests on, at least", o->encoders),
+        HN_INT_CELL("datasets", "1", "data sets that the claims were judged on", o->datasets),
         HN_INT_CELL("broken", "1", "identities that fail: mistakes of this program", o->broken)};
     return hn_results_add_row(ctx, r, "claim_ids", cell, COUNT(cell));
 }
@@ -83,11 +85,11 @@ static enum hn_code store_claim(struct hn_context *ctx, const struct hn_claim_ou
         HN_REAL_CELL("own_hi", "1", "upper end of its 95 % interval", HN_NEITHER, p->hi),
         HN_REAL_CELL("margin", "1", "how far apart is equal there; 0 for a direction", HN_NEITHER,
                      p->margin),
-        HN_INT_CELL("replicates", "1", "seeds", p->replicates),
+        HN_INT_CELL("replicates", "1", "seeds, or encoders of a family", p->replicates),
         HN_INT_CELL("parts", "1", "comparisons", result->compared),
         HN_INT_CELL("parts_holding", "1", "comparisons that hold", result->holding),
         HN_INT_CELL("parts_failing", "1", "comparisons that fail", result->failing),
-        HN_INT_CELL("needed", "1", "seeds that would settle it; 0 none, -1 more than 100000",
+        HN_INT_CELL("needed", "1", "replicates that would settle it; 0 none, -1 more than 100000",
                     result->needed),
         HN_REAL_CELL("p_holds", "1", "one-sided, largest of the comparisons", HN_NEITHER,
                      result->p_holds),
@@ -115,8 +117,10 @@ static enum hn_code store_parts(struct hn_context *ctx, const struct hn_claim_ou
             HN_REAL_CELL("lo", "1", "lower end of its 95 % interval", HN_NEITHER, p->lo),
             HN_REAL_CELL("hi", "1", "upper end of its 95 % interval", HN_NEITHER, p->hi),
             HN_TEXT_CELL("verdict", "holds, fails or inconclusive", hn_verdicts[p->verdict]),
-            HN_INT_CELL("replicates", "1", "seeds", p->replicates),
+            HN_INT_CELL("replicates", "1", "seeds, or encoders of a family", p->replicates),
             HN_REAL_CELL("se", "1", "standard error of the difference", HN_NEITHER, p->error),
+            HN_REAL_CELL("detectable", "1", "difference shown with probability .9, about",
+                         HN_NEITHER, p->detectable),
             HN_REAL_CELL("p", "1", "paired t-test of no difference, two-sided", HN_NEITHER, p->p)};
         if (hn_results_add_row(ctx, r, "claim_parts", cell, COUNT(cell)))
             return ctx->code;
@@ -201,6 +205,17 @@ static void print_level(const struct hn_claim_outcome *o, int64_t i) {
         printf("  %-13s%s: not measured; paper %s (%s)\n", "level", l->what, paper, number.table);
 }
 
+// ", on 8 encoders of 1 data set"; "" where there is no encoder.
+static void rests_on(const struct hn_claim_outcome *o, char *text, size_t size) {
+    *text = '\0';
+    if (o->encoders == 1)
+        snprintf(text, size, ", on one encoder of %s",
+                 o->datasets == 1 ? "one data set" : "each data set");
+    else if (o->encoders > 1)
+        snprintf(text, size, ", on %" PRId64 " encoders of %" PRId64 " data set%s", o->encoders,
+                 o->datasets, o->datasets == 1 ? "" : "s");
+}
+
 void hn_claims_print(const struct hn_claim_outcome *o) {
     const struct hn_claim_entry *e = o->entry;
     printf("%s  %s (%s)\n", e->id, e->title, e->source);
@@ -223,7 +238,9 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
     }
     for (int64_t i = 0; i < e->levels; i++)
         print_level(o, i);
-    printf("  verdict: %s", hn_verdicts[o->verdict]);
+    char rests[64];
+    rests_on(o, rests, sizeof rests);
+    printf("  verdict: %s%s", hn_verdicts[o->verdict], rests);
     if (o->verdict == HN_NOT_TESTED)
         printf("; %s", o->reason);
     if (o->broken > 0)
@@ -239,7 +256,7 @@ static void print_totals(const char *what, const int64_t *total) {
 
 void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) {
     int64_t total[HN_NOT_TESTED + 1] = {0}, corrected[HN_NOT_TESTED + 1] = {0};
-    printf("%-13s %-12s %-12s %6s  %s\n", "id", "verdict", "corrected", "claims",
+    printf("%-13s %-12s %-12s %6s %8s  %s\n", "id", "verdict", "corrected", "claims", "encoders",
            "what it rests on");
     for (int64_t i = 0; i < n; i++) {
         const struct hn_claim_outcome *o = &outcome[i];
@@ -247,8 +264,9 @@ void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) 
         snprintf(claims, sizeof claims, "%" PRId64 "/%" PRId64, o->holding, o->claims);
         total[o->verdict]++;
         corrected[o->corrected]++;
-        printf("%-13s %-12s %-12s %6s  %.120s%s\n", o->entry->id, hn_verdicts[o->verdict],
-               hn_verdicts[o->corrected], claims, o->reason, strlen(o->reason) > 120 ? " ..." : "");
+        printf("%-13s %-12s %-12s %6s %8" PRId64 "  %.120s%s\n", o->entry->id,
+               hn_verdicts[o->verdict], hn_verdicts[o->corrected], claims, o->encoders, o->reason,
+               strlen(o->reason) > 120 ? " ..." : "");
     }
     print_totals("\n", total);
     print_totals("corrected together (Holm): ", corrected);
@@ -257,11 +275,11 @@ void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) 
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 static json_t *part_json(const struct hn_claim_part *p) {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "dataset",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o, s:o}", "dataset",
                      p->dataset, "at", p->at, "left", real(p->left), "right", real(p->right),
                      "difference", real(p->difference), "lo", real(p->lo), "hi", real(p->hi),
                      "verdict", hn_verdicts[p->verdict], "replicates", (json_int_t)p->replicates,
-                     "se", real(p->error), "p", real(p->p));
+                     "se", real(p->error), "p", real(p->p), "detectable", real(p->detectable));
 }
 
 static json_t *published_json(const struct hn_claim_entry *e, const struct hn_claim_published *p) {
@@ -311,9 +329,10 @@ struct json_t *hn_claims_json(const struct hn_claim_outcome *o) {
         json_array_append_new(claims, claim_json(o, i));
     for (int64_t i = 0; i < e->levels; i++)
         json_array_append_new(levels, level_json(o, i));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "id", e->id,
-                     "paper", e->paper, "title", e->title, "source", e->source, "kind",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:o, s:o}", "id",
+                     e->id, "paper", e->paper, "title", e->title, "source", e->source, "kind",
                      hn_claim_kinds[e->kind], "verdict", hn_verdicts[o->verdict], "corrected",
-                     hn_verdicts[o->corrected], "p", real(o->p), "reason", o->reason, "claims",
+                     hn_verdicts[o->corrected], "encoders", (json_int_t)o->encoders, "datasets",
+                     (json_int_t)o->datasets, "p", real(o->p), "reason", o->reason, "claims",
                      claims, "levels", levels);
 }

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 struct reproduce_params {
-    bool all, training, list, quick, full;
+    bool all, training, list, replicates, quick, full;
     char *data, *output, *results;
     struct hn_text_list claims;
     int64_t seeds, threads, workers;
@@ -38,6 +38,9 @@ static const struct hn_option reproduce_options[] = {
     {HN_TEXT_OPTION(struct reproduce_params, data, "data",
                     "folder of snapshots, or one snapshot; for trainings: of data sets"),
      .letter = 'd', .metavar = "DIR", .initial = usual_data},
+    {HN_BOOL_OPTION(struct reproduce_params, replicates, "replicates", NULL,
+                    "the snapshots of --data are encoders trained alike with other seeds: claims "
+                    "are judged over encoders, and the sampler's seeds averaged within each")},
     {HN_OUTPUT_OPTION(struct reproduce_params, "DIR",
                       "folder of the run; what is there already is not run again"),
      .initial = "results/reproduce"},
@@ -226,6 +229,13 @@ static enum hn_code add_cells(struct hn_context *ctx, struct work *w, const stru
     return HN_OK;
 }
 
+static bool known_file(const struct hn_table *t, const char *name) {
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "dataset"), name) == 0)
+            return true;
+    return false;
+}
+
 // Tables that no shard holds are copied.
 static enum hn_code add_datasets(struct hn_context *ctx, struct work *w,
                                  const struct hn_results *r) {
@@ -234,12 +244,11 @@ static enum hn_code add_datasets(struct hn_context *ctx, struct work *w,
         return HN_OK;
     struct hn_table *to =
         hn_results_need_table(ctx, &w->all, "datasets", from->column, from->n_columns);
-    if (!to)
-        return ctx->code;
-    for (int64_t row = 0; row < to->rows; row++)
-        if (strcmp(hn_table_text(to, row, "dataset"), hn_table_text(from, 0, "dataset")) == 0)
-            return HN_OK;
-    return hn_table_append(ctx, to, from);
+    for (int64_t row = 0; to && row < from->rows; row++)
+        if (!known_file(to, hn_table_text(from, row, "dataset")) &&
+            hn_table_append_rows(ctx, to, from, &row, 1))
+            return ctx->code;
+    return to ? HN_OK : ctx->code;
 }
 
 static enum hn_code merge(struct hn_context *ctx, struct work *w, const struct hn_results *r) {
@@ -395,6 +404,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                                              : p->full ? HN_EFFORT_FULL
                                                        : HN_EFFORT_USUAL,
                                    .seeds = hn_given(p->seeds, 0),
+                                   .replicates = p->replicates,
                                    .workers = (int)hn_given(p->workers, 0),
                                    .term = strcmp(terms[p->term], "none") ? terms[p->term] : NULL,
                                    .quiet = call->quiet,

@@ -130,6 +130,33 @@ static enum hn_code scan_folder(struct hn_context *ctx, struct hn_reproduce *rep
     return code ? code : find_graph(ctx, rep);
 }
 
+// Whether two files can be encoders of one family: all that a job sees but the values.
+static bool alike(const struct hn_reproduce_data *a, const struct hn_reproduce_data *b) {
+    const struct hn_snapshot_info *x = &a->info, *y = &b->info;
+    return x->n == y->n && x->d == y->d && x->steps == y->steps && a->last_step == b->last_step &&
+           x->has_features == y->has_features && x->has_view2 == y->has_view2 &&
+           x->has_positive == y->has_positive;
+}
+
+// Numbers the encoders of the folder from 1 on.
+static enum hn_code number_encoders(struct hn_context *ctx, struct hn_reproduce *rep) {
+    if (rep->files < 2)
+        return hn_fail(ctx, HN_USAGE,
+                       "--data %s: --replicates wants a folder of at least two snapshot files, "
+                       "one of each encoder",
+                       rep->data);
+    for (int64_t i = 0; i < rep->files; i++) {
+        rep->file[i].encoder = i + 1;
+        if (!alike(&rep->file[i], &rep->file[0]))
+            return hn_fail(ctx, HN_USAGE,
+                           "--data %s: %s and %s are no replicates: they differ in items, "
+                           "dimensions, steps or contents; keep other files in a folder of their "
+                           "own",
+                           rep->data, rep->file[0].name, rep->file[i].name);
+    }
+    return HN_OK;
+}
+
 static enum hn_code scan(struct hn_context *ctx, struct hn_reproduce *rep) {
     struct stat about;
     if (rep->scanned)
@@ -145,7 +172,9 @@ static enum hn_code scan(struct hn_context *ctx, struct hn_reproduce *rep) {
                        "--data %s: cannot be opened: %s; give a folder of snapshots, or a snapshot",
                        rep->data, strerror(errno));
     rep->scanned = true;
-    return S_ISDIR(about.st_mode) ? scan_folder(ctx, rep) : add_file(ctx, rep, rep->data, true);
+    enum hn_code code =
+        S_ISDIR(about.st_mode) ? scan_folder(ctx, rep) : add_file(ctx, rep, rep->data, true);
+    return code == HN_OK && rep->replicates ? number_encoders(ctx, rep) : code;
 }
 
 static bool fits(const struct hn_snapshot_info *info, const struct hn_claim_job *job) {
@@ -244,18 +273,33 @@ char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n) {
     return hn_format(ctx, "seeds=[%s]", list);
 }
 
-// Overrides of the job: the snapshot, the seeds, the step, and how many batches.
+// A list of the paths in double quotes: of the file, or of all encoders of its family. NULL with
+// the message recorded.
+static char *snapshot_list(struct hn_context *ctx, const struct hn_reproduce *rep,
+                           const struct hn_reproduce_data *data) {
+    char quoted[2 * 4096], *list = hn_format(ctx, "snapshots=[");
+    for (int64_t i = 0; list && i < rep->files; i++) {
+        const struct hn_reproduce_data *file = &rep->file[i];
+        if (file != data && !(file->encoder && data->encoder))
+            continue;
+        char *to = quoted;
+        for (const char *c = file->path; *c && to < quoted + sizeof quoted - 3; c++) {
+            if (*c == '"' || *c == '\\')
+                *to++ = '\\';
+            *to++ = *c;
+        }
+        *to = '\0';
+        list =
+            hn_format(ctx, "%s%s\"%s\"", list, list[strlen(list) - 1] == '[' ? "" : ", ", quoted);
+    }
+    return list ? hn_format(ctx, "%s]", list) : NULL;
+}
+
+// Overrides of the job: the snapshots, the seeds, the step, and how many batches.
 static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce *rep,
                               const struct hn_claim_job *job, const struct hn_reproduce_data *data,
                               int64_t first, int64_t seeds, struct hn_text_list *set) {
-    char quoted[2 * 4096], *to = quoted;
-    for (const char *c = data->path; *c && to < quoted + sizeof quoted - 3; c++) {
-        if (*c == '"' || *c == '\\')
-            *to++ = '\\';
-        *to++ = *c;
-    }
-    *to = '\0';
-    set->item[set->count++] = hn_format(ctx, "snapshots=[\"%s\"]", quoted);
+    set->item[set->count++] = snapshot_list(ctx, rep, data);
     set->item[set->count++] = hn_reproduce_seed_list(ctx, first, seeds);
     if (job->last_step)
         set->item[set->count++] = hn_format(ctx, "steps=[%" PRId64 "]", data->last_step);
@@ -330,10 +374,13 @@ static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
     return HN_OK;
 }
 
-static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduce_data *data,
-                                struct hn_results *out) {
+static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                const struct hn_reproduce_data *data, struct hn_results *out) {
     const struct hn_described cell[] = {
         HN_TEXT_CELL("dataset", "snapshot file", data->name),
+        HN_TEXT_CELL("family", "what the file is an encoder of; empty: one of its own",
+                     data->encoder ? hn_base_name(rep->data) : ""),
+        HN_INT_CELL("encoder", "1", "number of the encoder within its family", data->encoder),
         HN_INT_CELL("items", "items", "items", data->info.n),
         HN_INT_CELL("dims", "1", "dimensions of the embeddings", data->info.d),
         HN_INT_CELL("classes", "1", "distinct labels", data->info.classes),
@@ -347,6 +394,15 @@ static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduc
     return hn_results_add_row(ctx, out, "datasets", cell, (int)(sizeof cell / sizeof cell[0]));
 }
 
+static enum hn_code add_datasets(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                 const struct hn_reproduce_data *data, struct hn_results *out) {
+    for (int64_t i = 0; i < rep->files; i++)
+        if ((&rep->file[i] == data || (data->encoder && rep->file[i].encoder)) &&
+            add_dataset(ctx, rep, &rep->file[i], out))
+            return ctx->code;
+    return HN_OK;
+}
+
 // One job of an entry on the data that it needs.
 static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
                                const struct hn_claim_job *job, struct hn_results *out, char *why) {
@@ -358,7 +414,7 @@ static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
         return HN_OK;
     }
     enum hn_code code = run_job(ctx, rep, job, data, out);
-    return code ? code : add_dataset(ctx, data, out);
+    return code ? code : add_datasets(ctx, rep, data, out);
 }
 
 enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,

@@ -13,8 +13,8 @@ enum hn_effort { HN_EFFORT_USUAL, HN_EFFORT_QUICK, HN_EFFORT_FULL };
 struct hn_reproduce_data {
     char *path, *name;            // absolute; without its folder
     struct hn_snapshot_info info; // its numbers; what it points to is gone
-    int64_t last_step;
-    double fn_expected; // share of same-label pairs among labelled ones
+    int64_t last_step, encoder;   // encoder: number within the family, 0 = none
+    double fn_expected;           // share of same-label pairs among labelled ones
 };
 
 struct hn_reproduce {
@@ -23,6 +23,7 @@ struct hn_reproduce {
     bool data_optional; // without it there are no snapshots; else it has to be there
     enum hn_effort effort;
     int64_t seeds;    // 1 .. seeds; 0 = as the effort says
+    bool replicates;  // the snapshots are encoders of one family, trained alike with other seeds
     int workers;      // trainings at the same time; 0 = as hn_processes_fit() says
     const char *term; // of the figures; NULL = none
     bool quiet, verbose;

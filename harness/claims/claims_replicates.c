@@ -1,0 +1,79 @@
+// What the replicate of a row is: an encoder where its file is one of a family of encoders, trained
+// alike with other seeds (the table `datasets` says so), else a seed.
+#include "harness/claims/claims_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Row of the file in the table of snapshot files, -1 = none.
+static int64_t file_row(const struct hn_table *files, const char *name) {
+    for (int64_t row = 0; files && row < files->rows; row++)
+        if (strcmp(hn_table_text(files, row, "dataset"), name) == 0)
+            return row;
+    return -1;
+}
+
+void hn_sample_replicate(const struct hn_results *r, const char *dataset, double seed,
+                         struct hn_sample *s) {
+    const struct hn_table *files = hn_results_table(r, "datasets");
+    int64_t file = file_row(files, dataset);
+    const char *family = file < 0 ? "" : hn_table_text(files, file, "family");
+    bool trained = file < 0 && hn_results_table(r, "training");
+    s->replicate = s->seed = isnan(seed) ? 0 : (int64_t)seed;
+    s->kind = trained ? HN_BY_TRAINING : HN_BY_SEED;
+    if (*family) {
+        s->kind = HN_BY_ENCODER;
+        s->replicate = (int64_t)hn_table_real(files, file, "encoder");
+    } else if (!*dataset) {
+        s->kind = HN_BY_REPETITION;
+    }
+    snprintf(s->dataset, sizeof s->dataset, "%s", *family ? family : dataset);
+}
+
+static bool same_place(const struct hn_sample *a, const struct hn_sample *b) {
+    return a->replicate == b->replicate && strcmp(a->dataset, b->dataset) == 0 &&
+           strcmp(a->group, b->group) == 0 && strcmp(a->match, b->match) == 0 &&
+           (a->along == b->along || (isnan(a->along) && isnan(b->along)));
+}
+
+// The sample before i that is of the same encoder and place, -1 = none.
+static int64_t place_before(const struct hn_claim_samples *s, int64_t i, bool same_seed) {
+    for (int64_t k = 0; k < i; k++)
+        if (same_place(&s->sample[k], &s->sample[i]) &&
+            (!same_seed || s->sample[k].seed == s->sample[i].seed))
+            return k;
+    return -1;
+}
+
+// Samples that share their seed too are settings that the claim does not tell apart: all stay, and
+// the comparison says so.
+void hn_samples_average(struct hn_claim_samples *s) {
+    for (int64_t i = 0; i < s->n; i++)
+        if (place_before(s, i, true) >= 0)
+            return;
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        s->sample[n] = s->sample[i];
+        s->sample[n].averaged = 1;
+        int64_t first = place_before(s, n, false);
+        if (first < 0) {
+            n++;
+            continue;
+        }
+        struct hn_sample *mean = &s->sample[first];
+        mean->value += (s->sample[n].value - mean->value) / (double)++mean->averaged;
+    }
+    s->n = n;
+}
+
+int64_t hn_samples_encoders(const struct hn_claim_samples *s) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t k = 0;
+        while (k < i && s->sample[k].replicate != s->sample[i].replicate)
+            k++;
+        n += k == i;
+    }
+    return s->n > 0 && s->sample[0].kind != HN_BY_SEED ? n : 1;
+}
