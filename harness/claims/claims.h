@@ -112,12 +112,16 @@ struct hn_claim_cost {
 
 enum hn_claim_kind { HN_KIND_SNAPSHOTS, HN_KIND_TRAINING, HN_KIND_LISTED };
 extern const char *const hn_claim_kinds[];
+enum hn_claim_needs { HN_NEEDS_DATA, HN_NEEDS_CODE }; // why a listed entry cannot be run
 
 struct hn_claim_entry {
-    const char *paper, *id, *title, *source, *missing;
+    const char *paper, *id, *title, *source;
+    const char *missing;   // what a listed entry needs
+    const char *on;        // data that it is measured on, where these are not the paper's
+    const char *as;        // identifier of the entry that shows the same; listed entries
     const char *statement; // where no claim says it
 
-    int kind;
+    int kind, needs;
     struct hn_claim_job *job;
     struct hn_claim_cost *cost;
     struct hn_claim *claim;
@@ -132,6 +136,10 @@ struct hn_claim_book {
     struct hn_claim_entry *entry;
     int64_t entries;
 };
+
+// How far an entry is covered: "covered", "on other data: ...", "needs data: ...", "needs code:
+// ...", "as bs-fig4".
+void hn_claim_coverage(const struct hn_claim_entry *entry, char *text, size_t size);
 
 // HN_USAGE names file, line and column of what is wrong. `out` is empty after a failure.
 HN_MUST_USE enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char *text,

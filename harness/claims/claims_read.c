@@ -15,6 +15,7 @@ const char *const hn_claim_kinds[] = {"snapshots", "training", "listed", NULL};
 const char *const hn_claim_owners[] = {"claim", "identity", "ours", NULL};
 static const char *const step_names[] = {"all", "trained", "first", "last", "start", "end", NULL};
 static const char *const as_names[] = {"value", "difference", "ratio", "reduction", NULL};
+static const char *const needs_names[] = {"data", "code", NULL};
 static const char *const by_names[] = {"neighbours", "ends", NULL};
 static const char *const prefer_names[] = {"items", "steps", NULL};
 
@@ -268,8 +269,9 @@ static const struct hn_fields cost_table = {cost_fields, .size = sizeof(struct h
 
 static enum hn_code check_entry(struct hn_context *ctx, const struct hn_yaml *map, void *out) {
     const struct hn_claim_entry *e = out;
-    if (e->kind == HN_KIND_LISTED && !e->missing)
-        return hn_yaml_fail(ctx, map, "a listed entry says what is 'missing'");
+    if (e->kind == HN_KIND_LISTED && !e->missing == !e->as)
+        return hn_yaml_fail(ctx, map,
+                            "a listed entry says what is 'missing', or is the same 'as' another");
     return HN_OK;
 }
 
@@ -279,6 +281,9 @@ static const struct hn_field entry_fields[] = {
     TEXT(struct hn_claim_entry, source, true),
     CHOICE(struct hn_claim_entry, kind, "kind", NULL, hn_claim_kinds),
     TEXT(struct hn_claim_entry, missing, false),
+    CHOICE(struct hn_claim_entry, needs, "needs", NULL, needs_names),
+    TEXT(struct hn_claim_entry, on, false),
+    TEXT(struct hn_claim_entry, as, false),
     TEXT(struct hn_claim_entry, statement, false),
     GROUPS(struct hn_claim_entry, job, jobs, "jobs", job_table, false),
     GROUPS(struct hn_claim_entry, cost, costs, "costs", cost_table, false),
@@ -287,6 +292,16 @@ static const struct hn_field entry_fields[] = {
     {0}};
 static const struct hn_fields entry_table = {entry_fields, .size = sizeof(struct hn_claim_entry),
                                              .check = check_entry};
+
+void hn_claim_coverage(const struct hn_claim_entry *e, char *text, size_t size) {
+    const char *what = e->as ? e->as : e->missing ? e->missing : e->on;
+    snprintf(text, size, "%s%s",
+             e->as        ? "as "
+             : e->missing ? e->needs == HN_NEEDS_CODE ? "needs code: " : "needs data: "
+             : e->on      ? "on other data: "
+                          : "covered",
+             what ? what : "");
+}
 
 static enum hn_code check_book(struct hn_context *ctx, const struct hn_yaml *map, void *out) {
     struct hn_claim_book *book = out;

@@ -139,6 +139,18 @@ static void add_entry(struct work *w, const struct hn_claim_entry *entry) {
         w->entry[w->entries++] = entry;
 }
 
+// The entry that shows the same, where one only refers to it.
+static enum hn_code add_meant(struct hn_context *ctx, struct work *w,
+                              const struct hn_claim_entry *entry) {
+    for (int64_t i = 0; i < w->n_known; i++)
+        if (strcmp(w->known[i]->id, entry->as ? entry->as : entry->id) == 0) {
+            add_entry(w, w->p->list ? entry : w->known[i]);
+            return HN_OK;
+        }
+    return hn_fail(ctx, HN_USAGE, "%s: is the same as '%s', which no claim file has", entry->id,
+                   entry->as);
+}
+
 static bool asked_by_kind(const struct reproduce_params *p, const struct hn_claim_entry *e) {
     return (p->all && e->kind == HN_KIND_SNAPSHOTS) || (p->training && e->kind == HN_KIND_TRAINING);
 }
@@ -157,8 +169,8 @@ static enum hn_code choose(struct hn_context *ctx, struct work *w) {
             0)
             return ctx->code;
         for (int64_t i = 0; i < w->n_known; i++)
-            if (strcmp(ids[i], call->args[a]) == 0)
-                add_entry(w, w->known[i]);
+            if (strcmp(ids[i], call->args[a]) == 0 && add_meant(ctx, w, w->known[i]))
+                return ctx->code;
     }
     if (w->entries == 0)
         return hn_fail(ctx, HN_USAGE,
@@ -173,21 +185,32 @@ static const struct hn_record_column list_columns[] = {
     {"id", "id", .width = -13},
     {"kind", "from", .width = -9},
     {"source", "source", .width = -32},
-    {"missing", "missing", .width = -7, .empty = "nothing"},
+    {"here", "here", .width = -7},
+    {"coverage", "coverage", .width = -8},
     {.heading = NULL},
 };
 
+// Whether an entry can be run with the data that are here.
+static const char *readiness(const struct hn_claim_entry *e, const char *why) {
+    return e->kind == HN_KIND_LISTED ? "-" : *why ? "lacks data" : "ready";
+}
+
 static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
     json_t *rows = json_array();
-    char why[HN_MESSAGE_MAX];
+    char why[HN_MESSAGE_MAX], coverage[512];
     enum hn_code code = HN_OK;
     for (int64_t i = 0; i < w->entries && !code; i++) {
         const struct hn_claim_entry *e = w->entry[i];
         code = hn_reproduce_missing(ctx, &w->rep, e, why);
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id,
-                                              "paper", e->paper, "title", e->title, "source",
-                                              e->source, "kind", hn_claim_kinds[e->kind], "claims",
-                                              (json_int_t)e->claims, "missing", why));
+        hn_claim_coverage(e, coverage, sizeof coverage);
+        if (*why && !e->missing)
+            snprintf(coverage + strlen(coverage), sizeof coverage - strlen(coverage),
+                     "; here: %.300s", why);
+        json_array_append_new(
+            rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id,
+                            "coverage", coverage, "here", readiness(e, why), "paper", e->paper,
+                            "title", e->title, "source", e->source, "kind", hn_claim_kinds[e->kind],
+                            "claims", (json_int_t)e->claims, "missing", why));
     }
     if (code == HN_OK && w->call->json)
         code = hn_json_print(ctx, json_pack("{s:O}", "entries", rows), stdout);
