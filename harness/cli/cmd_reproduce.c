@@ -18,7 +18,7 @@
 
 struct reproduce_params {
     bool all, training, list, replicates, quick, full;
-    char *data, *output, *results;
+    char *data, *output, *results, *against;
     struct hn_text_list claims;
     int64_t seeds, threads, workers;
     int term;
@@ -46,6 +46,9 @@ static const struct hn_option reproduce_options[] = {
      .initial = "results/reproduce"},
     {HN_TEXT_OPTION(struct reproduce_params, results, "results",
                     "judge these results instead of running anything"),
+     .metavar = "FILE"},
+    {HN_TEXT_OPTION(struct reproduce_params, against, "against",
+                    "earlier results, of one encoder perhaps: say which verdicts changed"),
      .metavar = "FILE"},
     {HN_BOOL_OPTION(struct reproduce_params, quick, "quick", NULL,
                     "3 seeds of 40 batches, and small trainings")},
@@ -377,11 +380,34 @@ static enum hn_code finish(struct hn_context *ctx, struct work *w) {
     return write_results(ctx, w, &w->all, "%s/results.h5", "");
 }
 
+// Verdicts of now beside those of earlier results.
+static enum hn_code tell_changes(struct hn_context *ctx, const struct work *w) {
+    struct hn_results earlier;
+    int64_t known = 0, changed = 0;
+    if (hn_results_read(ctx, w->p->against, &earlier))
+        return ctx->code;
+    const struct hn_table *t = hn_results_table(&earlier, "claim_ids");
+    for (int64_t i = 0; t && i < w->outcomes; i++)
+        for (int64_t row = 0; row < t->rows; row++) {
+            const char *before = hn_table_text(t, row, "verdict"), *id = w->outcome[i].entry->id;
+            const char *now = hn_verdicts[w->outcome[i].verdict];
+            if (strcmp(hn_table_text(t, row, "id"), id) != 0)
+                continue;
+            known++;
+            if (strcmp(before, now) != 0)
+                printf("%s%-13s %-12s -> %s\n", changed++ ? "" : "\n", id, before, now);
+        }
+    printf("%" PRId64 " of %" PRId64 " verdicts differ from those of %s\n", changed, known,
+           w->p->against);
+    hn_results_free(ctx, &earlier);
+    return HN_OK;
+}
+
 static enum hn_code tell(struct hn_context *ctx, const struct work *w) {
     if (!w->call->json) {
         if (w->outcomes > 1)
             hn_claims_print_summary(w->outcome, w->outcomes);
-        return HN_OK;
+        return w->p->against ? tell_changes(ctx, w) : HN_OK;
     }
     json_t *rows = json_array();
     for (int64_t i = 0; i < w->outcomes; i++)

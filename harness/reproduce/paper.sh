@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# From pixels to figures: `harness/reproduce/paper.sh PROGRAM DATA OUTPUT [quick]`, called by `make paper`. Recipe A is trained
-# on CIFAR-10's binary files and leaves a series of snapshots, on which BatchSampler's figures 4 to 7 are reproduced;
-# a report of the training and one of the figures stand at the end. Given again, it goes on where it was broken off.
+# From pixels to verdicts: `harness/reproduce/paper.sh PROGRAM DATA OUTPUT [quick]`, called by `make paper`. Recipe A is
+# trained on CIFAR-10's binary files several times, each time with its own images, patch front end, views and weights;
+# what the papers claim of snapshots is judged over these encoders, and over the first alone. Given again, it goes on
+# where it was broken off. ENCODERS: how many; IDS: identifiers instead of all that snapshots can show.
 set -eu
 program=$1 data=$2 output=$3 size=${4:-full}
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")/.." && pwd)
 
 missing() { # WHAT
     echo "make paper: $1" >&2
@@ -18,28 +19,38 @@ for file in data_batch_1.bin test_batch.bin; do
     [ -r "$data/cifar10/$file" ] || missing "$data/cifar10/$file is not there"
 done
 
-# Only the figures' own steps are kept: the dense ones of the job are for staleness.
-train=(--set 'snapshots={every: 100}')
-reproduce=()
+read -r -a ids <<<"${IDS:---all}"
+encoders=${ENCODERS:-8} images='n: 10000, views: 14, dim: 512' every=200
+train=() reproduce=(--seeds 2) alone=()
 if [ "$size" = quick ]; then
-    train=(--set 'task={views-mlp: {data: cifar10, n: 2000, views: 4, dim: 128}}' --set steps=60 --set evaluate=30
-        --set 'snapshots={every: 30}')
-    reproduce=(--quick)
+    encoders=${ENCODERS:-3} images='n: 2000, views: 4, dim: 128' every=30
+    train=(--set steps=60 --set evaluate=30)
+    reproduce=(--quick --seeds 1) alone=(--quick)
 fi
-echo "1 of 3: training (recipe A)"
-"$program" train -c "$here/jobs/train-series.yaml" --data "$data" -o "$output/train" "${train[@]}"
-"$program" report "$output/train" -o "$output/training.html" --quiet
 
-# The series of the run that these results tell of, not one that an earlier size has left.
-key=$("$program" export "$output/train" --csv |
-    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "run_key") c = i } NR == 2 { print substr($c, 1, 16) }')
-series=$output/train/runs/$key/series.h5
-[ -r "$series" ] || { echo "make paper: $series is not there; the training says why" >&2 && exit 3; }
+# The series lies in a folder that is named after its run; the cache of views is large and done with.
+train_encoder() { # NUMBER
+    local series=$output/encoders/encoder-$1.h5 run=$output/train/$1
+    [ ! -r "$series" ] || return 0
+    "$program" train -c "$here/jobs/train-series.yaml" --data "$data" -o "$run" --set "seeds=[$1]" \
+        --set "task={views-mlp: {data: cifar10, $images, data_seed: $1}}" --set "snapshots={every: $every}" \
+        ${train[@]+"${train[@]}"}
+    mv "$run"/runs/*/series.h5 "$series"
+    rm -rf "$run"/views-*
+}
 
-echo "2 of 3: figures 4 to 7 of BatchSampler, on $series"
-"$program" reproduce bs-fig4 bs-fig5 bs-fig6 bs-fig7 --data "$series" -o "$output/figures" "${reproduce[@]}"
+mkdir -p "$output/encoders"
+echo "1 of 3: $encoders encoders (recipe A)"
+for ((i = 1; i <= encoders; i++)); do train_encoder "$i"; done
 
-echo "3 of 3: report"
-"$program" report "$output/figures" -o "$output/index.html" --quiet
-echo "Training: $output/training.html"
-echo "Figures:  $output/index.html"
+echo "2 of 3: claims on snapshots, on the first encoder alone"
+"$program" reproduce "${ids[@]}" --data "$output/encoders/encoder-1.h5" -o "$output/one" --term none --quiet \
+    ${alone[@]+"${alone[@]}"} >"$output/one.txt"
+
+echo "3 of 3: the same over all encoders"
+"$program" reproduce "${ids[@]}" --replicates --data "$output/encoders" -o "$output/verdicts" \
+    --against "$output/one/results.h5" "${reproduce[@]}" >"$output/verdicts.txt"
+sed -n '/^id  /,$p' "$output/verdicts.txt"
+"$program" report "$output/verdicts" -o "$output/index.html" --quiet
+echo "Verdicts: $output/verdicts.txt, of one encoder $output/one.txt"
+echo "Report:   $output/index.html"
