@@ -8,6 +8,7 @@
     X(prop1)                                                                                       \
     X(prop2)                                                                                       \
     X(prop3)                                                                                       \
+    X(lemmas)                                                                                      \
     X(staleness)                                                                                   \
     X(purity)                                                                                      \
     X(heatmap)                                                                                     \

@@ -271,6 +271,7 @@ static void test_studies(void) {
     static const char *const studies[] = {"prop1: {M: 20, K: 5, graphs: 3}",
                                           "prop2: {M: 20, K: 5, sweeps: 5}",
                                           "prop3",
+                                          "lemmas: {trials: 2}",
                                           "purity: {M: 20, K: 5}",
                                           "heatmap: {size: 8, quantile: 0.9}",
                                           "global_histogram",

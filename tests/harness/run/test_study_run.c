@@ -129,11 +129,12 @@ static const char every_study[] = JOB "[uniform, batchsampler: {M: 20, K: 4, alp
                                       "  - {prop1: {M: [20, 30], K: 4, graphs: 2, points: 9}}\n"
                                       "  - {prop2: {M: 20, K: 4, sweeps: 2}}\n"
                                       "  - prop3\n"
+                                      "  - {lemmas: {trials: 2}}\n"
                                       "  - {staleness: {M: 20, K: 4, batches: 9}}\n"
                                       "  - {purity: {M: 20, K: 4}}\n"
                                       "  - {heatmap: {size: 5}}\n"
                                       "  - {global_histogram: {bins: 10}}\n";
-enum { STUDIES = 9, STEPS = 3 };
+enum { STUDIES = 10, STEPS = 3 };
 
 // Every row of a study's table points to its row of `studies`: same step, study and data.
 static void check_keys(const struct hn_results *r) {

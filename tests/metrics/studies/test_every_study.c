@@ -6,10 +6,15 @@ static const char *small_settings(const char *name) {
     static const struct {
         const char *name, *settings;
     } known[] = {
-        {"random_assignments", "count=40"},  {"prop1", "M=20 K=4 graphs=2 points=4"},
-        {"prop2", "M=20 K=4 sweeps=2"},      {"prop3", "anchors=20"},
-        {"staleness", "M=20 K=4 batches=9"}, {"purity", "M=20 K=4 item=3"},
-        {"heatmap", "size=5 quantile=0.9"},  {"global_histogram", "bins=20"},
+        {"random_assignments", "count=40"},
+        {"prop1", "M=20 K=4 graphs=2 points=4"},
+        {"prop2", "M=20 K=4 sweeps=2"},
+        {"prop3", "anchors=20"},
+        {"staleness", "M=20 K=4 batches=9"},
+        {"purity", "M=20 K=4 item=3"},
+        {"heatmap", "size=5 quantile=0.9"},
+        {"global_histogram", "bins=20"},
+        {"lemmas", "trials=3"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].name, name) == 0)
@@ -51,8 +56,8 @@ static void test_threads(void) {
 }
 
 static bool draws(const char *name) {
-    static const char *const known[] = {"random_assignments", "prop1",  "prop2",  "prop3",
-                                        "staleness",          "purity", "heatmap"};
+    static const char *const known[] = {"random_assignments", "prop1",  "prop2",   "prop3",
+                                        "staleness",          "purity", "heatmap", "lemmas"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i], name) == 0)
             return true;
