@@ -20,45 +20,18 @@ static const char *const by_names[] = {"neighbours", "ends", NULL};
 static const char *const prefer_names[] = {"items", "steps", NULL};
 
 // Rows of a table of fields: `type` is the struct.
-#define TEXT(type, field, need)                                                                    \
-    {                                                                                              \
-        .required = (need), .option = {                                                            \
-            .name = #field,                                                                        \
-            .kind = HN_OPTION_TEXT,                                                                \
-            .offset = offsetof(type, field)                                                        \
-        }                                                                                          \
-    }
-#define REAL(type, field, start)                                                                   \
-    {                                                                                              \
-        .option = { HN_REAL_OPTION(type, field, #field, start, 0, 0, NULL) }                       \
-    }
-#define NEED(type, field)                                                                          \
-    {                                                                                              \
-        .required = true, .option = { HN_REAL_OPTION(type, field, #field, NULL, 0, 0, NULL) }      \
-    }
-#define FLAG(type, field)                                                                          \
-    {                                                                                              \
-        .option = { HN_BOOL_OPTION(type, field, #field, NULL, NULL) }                              \
-    }
+#define TEXT(type, field)                                                                          \
+    .option = {.name = #field, .kind = HN_OPTION_TEXT, .offset = offsetof(type, field)}
+#define REAL(type, field, start) .option = {HN_REAL_OPTION(type, field, #field, start, 0, 0, NULL)}
+#define FLAG(type, field) .option = {HN_BOOL_OPTION(type, field, #field, NULL, NULL)}
 #define CHOICE(type, field, name, start, list)                                                     \
-    {                                                                                              \
-        .option = { HN_CHOICE_OPTION(type, field, name, start, list, NULL) }                       \
-    }
+    .option = {HN_CHOICE_OPTION(type, field, name, start, list, NULL)}
 #define TEXTS(type, field, n)                                                                      \
-    {                                                                                              \
-        HN_LIST_FIELD(HN_OPTION_TEXT, const char *, type, field, n, #field, NULL,                  \
-                      .metavar = "a value or a list of values")                                    \
-    }
-#define GROUP(type, field, of, need)                                                               \
-    { HN_GROUP_FIELD(type, field, #field, of), .required = (need) }
-#define GROUPS(type, field, n, name_, of_, need)                                                   \
-    {                                                                                              \
-        .kind = HN_FIELD_GROUPS, .of = &(of_), .count = offsetof(type, n), .required = (need),     \
-        .option = {                                                                                \
-            .name = (name_),                                                                       \
-            .offset = offsetof(type, field)                                                        \
-        }                                                                                          \
-    }
+    HN_LIST_FIELD(HN_OPTION_TEXT, const char *, type, field, n, #field, NULL,                      \
+                  .metavar = "a value or a list of values")
+#define GROUPS(type, field, n, name_, of_)                                                         \
+    .kind = HN_FIELD_GROUPS, .of = &(of_), .count = offsetof(type, n),                             \
+    .option = {.name = (name_), .offset = offsetof(type, field)}
 
 static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows, void *out) {
     struct hn_claim_side *side = out;
@@ -85,17 +58,19 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_yaml *rows
 }
 
 static const struct hn_field side_fields[] = {
-    TEXT(struct hn_claim_side, table, false),
-    TEXT(struct hn_claim_side, column, false),
-    REAL(struct hn_claim_side, factor, "1"),
-    REAL(struct hn_claim_side, value, NULL),
-    CHOICE(struct hn_claim_side, steps, "steps", NULL, step_names),
+    {TEXT(struct hn_claim_side, table)},
+    {TEXT(struct hn_claim_side, column)},
+    {REAL(struct hn_claim_side, factor, "1")},
+    {REAL(struct hn_claim_side, value, NULL)},
+    {CHOICE(struct hn_claim_side, steps, "steps", NULL, step_names)},
     {.kind = HN_FIELD_OWN, .option = {.name = "rows"}, .read = read_rows},
     {0}};
 static const struct hn_fields side_table = {side_fields, .size = sizeof(struct hn_claim_side)};
 
 static const struct hn_field published_fields[] = {
-    TEXT(struct hn_claim_published, series, true), TEXT(struct hn_claim_published, x, true), {0}};
+    {TEXT(struct hn_claim_published, series), .required = true},
+    {TEXT(struct hn_claim_published, x), .required = true},
+    {0}};
 static const struct hn_fields published_table = {published_fields,
                                                  .size = sizeof(struct hn_claim_published)};
 
@@ -177,22 +152,21 @@ static enum hn_code check_claim(struct hn_context *ctx, const struct hn_yaml *ma
 }
 
 static const struct hn_field claim_fields[] = {
-    TEXT(struct hn_claim, name, true),
-    TEXT(struct hn_claim, statement, true),
-    {.required = true,
-     .option = {HN_CHOICE_OPTION(struct hn_claim, test, "test", NULL, hn_claim_tests, NULL)}},
-    CHOICE(struct hn_claim, owner, "kind", NULL, hn_claim_owners),
-    CHOICE(struct hn_claim, steps, "steps", NULL, step_names),
-    CHOICE(struct hn_claim, ends, "by", NULL, by_names),
-    TEXT(struct hn_claim, along, false),
-    FLAG(struct hn_claim, exact),
-    REAL(struct hn_claim, margin, "0"),
-    REAL(struct hn_claim, within, "0"),
-    REAL(struct hn_claim, tolerance, "0"),
-    GROUP(struct hn_claim, of, side_table, true),
-    GROUP(struct hn_claim, than, side_table, false),
-    TEXTS(struct hn_claim, each, n_each),
-    GROUP(struct hn_claim, published, published_table, false),
+    {TEXT(struct hn_claim, name), .required = true},
+    {TEXT(struct hn_claim, statement), .required = true},
+    {CHOICE(struct hn_claim, test, "test", NULL, hn_claim_tests), .required = true},
+    {CHOICE(struct hn_claim, owner, "kind", NULL, hn_claim_owners)},
+    {CHOICE(struct hn_claim, steps, "steps", NULL, step_names)},
+    {CHOICE(struct hn_claim, ends, "by", NULL, by_names)},
+    {TEXT(struct hn_claim, along)},
+    {FLAG(struct hn_claim, exact)},
+    {REAL(struct hn_claim, margin, "0")},
+    {REAL(struct hn_claim, within, "0")},
+    {REAL(struct hn_claim, tolerance, "0")},
+    {HN_GROUP_FIELD(struct hn_claim, of, "of", side_table), .required = true},
+    {HN_GROUP_FIELD(struct hn_claim, than, "than", side_table)},
+    {TEXTS(struct hn_claim, each, n_each)},
+    {HN_GROUP_FIELD(struct hn_claim, published, "published", published_table)},
     {0}};
 static const struct hn_fields claim_table = {claim_fields, .size = sizeof(struct hn_claim),
                                              .check = check_claim};
@@ -209,37 +183,37 @@ static enum hn_code check_level(struct hn_context *ctx, const struct hn_yaml *ma
 }
 
 static const struct hn_field level_fields[] = {
-    TEXT(struct hn_claim_level, what, true),
-    TEXT(struct hn_claim_level, unit, false),
-    CHOICE(struct hn_claim_level, as, "as", NULL, as_names),
-    CHOICE(struct hn_claim_level, steps, "steps", "last", step_names),
-    FLAG(struct hn_claim_level, exact),
-    REAL(struct hn_claim_level, scale, "1"),
-    GROUP(struct hn_claim_level, of, side_table, true),
-    GROUP(struct hn_claim_level, than, side_table, false),
-    GROUP(struct hn_claim_level, published, published_table, false),
+    {TEXT(struct hn_claim_level, what), .required = true},
+    {TEXT(struct hn_claim_level, unit)},
+    {CHOICE(struct hn_claim_level, as, "as", NULL, as_names)},
+    {CHOICE(struct hn_claim_level, steps, "steps", "last", step_names)},
+    {FLAG(struct hn_claim_level, exact)},
+    {REAL(struct hn_claim_level, scale, "1")},
+    {HN_GROUP_FIELD(struct hn_claim_level, of, "of", side_table), .required = true},
+    {HN_GROUP_FIELD(struct hn_claim_level, than, "than", side_table)},
+    {HN_GROUP_FIELD(struct hn_claim_level, published, "published", published_table)},
     {0}};
 static const struct hn_fields level_table = {level_fields, .size = sizeof(struct hn_claim_level),
                                              .check = check_level};
 
 static const struct hn_field claim_job_fields[] = {
-    TEXT(struct hn_claim_job, job, true),
-    FLAG(struct hn_claim_job, labels),
-    FLAG(struct hn_claim_job, views),
-    FLAG(struct hn_claim_job, features),
-    FLAG(struct hn_claim_job, one_seed),
-    FLAG(struct hn_claim_job, each_seed),
-    FLAG(struct hn_claim_job, last_step),
-    REAL(struct hn_claim_job, steps, "0"),
-    REAL(struct hn_claim_job, items, "0"),
-    CHOICE(struct hn_claim_job, prefer, "prefer", NULL, prefer_names),
-    REAL(struct hn_claim_job, seeds, "0"),
-    REAL(struct hn_claim_job, quick_seeds, "0"),
-    REAL(struct hn_claim_job, full_seeds, "0"),
-    TEXTS(struct hn_claim_job, data, n_data),
-    TEXTS(struct hn_claim_job, set, n_set),
-    TEXTS(struct hn_claim_job, quick, n_quick),
-    TEXTS(struct hn_claim_job, full, n_full),
+    {TEXT(struct hn_claim_job, job), .required = true},
+    {FLAG(struct hn_claim_job, labels)},
+    {FLAG(struct hn_claim_job, views)},
+    {FLAG(struct hn_claim_job, features)},
+    {FLAG(struct hn_claim_job, one_seed)},
+    {FLAG(struct hn_claim_job, each_seed)},
+    {FLAG(struct hn_claim_job, last_step)},
+    {REAL(struct hn_claim_job, steps, "0")},
+    {REAL(struct hn_claim_job, items, "0")},
+    {CHOICE(struct hn_claim_job, prefer, "prefer", NULL, prefer_names)},
+    {REAL(struct hn_claim_job, seeds, "0")},
+    {REAL(struct hn_claim_job, quick_seeds, "0")},
+    {REAL(struct hn_claim_job, full_seeds, "0")},
+    {TEXTS(struct hn_claim_job, data, n_data)},
+    {TEXTS(struct hn_claim_job, set, n_set)},
+    {TEXTS(struct hn_claim_job, quick, n_quick)},
+    {TEXTS(struct hn_claim_job, full, n_full)},
     {0}};
 static const struct hn_fields job_table = {claim_job_fields, .size = sizeof(struct hn_claim_job)};
 
@@ -252,17 +226,17 @@ static enum hn_code check_cost(struct hn_context *ctx, const struct hn_yaml *map
 }
 
 static const struct hn_field cost_fields[] = {
-    TEXT(struct hn_claim_cost, name, true),
-    TEXT(struct hn_claim_cost, sampler, true),
+    {TEXT(struct hn_claim_cost, name), .required = true},
+    {TEXT(struct hn_claim_cost, sampler), .required = true},
     {.option = {.name = "entries",
                 .kind = HN_OPTION_TEXT,
                 .initial = "normal",
                 .offset = offsetof(struct hn_claim_cost, entries)}},
-    NEED(struct hn_claim_cost, items),
-    NEED(struct hn_claim_cost, dims),
-    NEED(struct hn_claim_cost, batch),
-    REAL(struct hn_claim_cost, reps, "3"),
-    FLAG(struct hn_claim_cost, full),
+    {REAL(struct hn_claim_cost, items, NULL), .required = true},
+    {REAL(struct hn_claim_cost, dims, NULL), .required = true},
+    {REAL(struct hn_claim_cost, batch, NULL), .required = true},
+    {REAL(struct hn_claim_cost, reps, "3")},
+    {FLAG(struct hn_claim_cost, full)},
     {0}};
 static const struct hn_fields cost_table = {cost_fields, .size = sizeof(struct hn_claim_cost),
                                             .check = check_cost};
@@ -276,19 +250,19 @@ static enum hn_code check_entry(struct hn_context *ctx, const struct hn_yaml *ma
 }
 
 static const struct hn_field entry_fields[] = {
-    TEXT(struct hn_claim_entry, id, true),
-    TEXT(struct hn_claim_entry, title, true),
-    TEXT(struct hn_claim_entry, source, true),
-    CHOICE(struct hn_claim_entry, kind, "kind", NULL, hn_claim_kinds),
-    TEXT(struct hn_claim_entry, missing, false),
-    CHOICE(struct hn_claim_entry, needs, "needs", NULL, needs_names),
-    TEXT(struct hn_claim_entry, on, false),
-    TEXT(struct hn_claim_entry, as, false),
-    TEXT(struct hn_claim_entry, statement, false),
-    GROUPS(struct hn_claim_entry, job, jobs, "jobs", job_table, false),
-    GROUPS(struct hn_claim_entry, cost, costs, "costs", cost_table, false),
-    GROUPS(struct hn_claim_entry, claim, claims, "claims", claim_table, false),
-    GROUPS(struct hn_claim_entry, level, levels, "levels", level_table, false),
+    {TEXT(struct hn_claim_entry, id), .required = true},
+    {TEXT(struct hn_claim_entry, title), .required = true},
+    {TEXT(struct hn_claim_entry, source), .required = true},
+    {CHOICE(struct hn_claim_entry, kind, "kind", NULL, hn_claim_kinds)},
+    {TEXT(struct hn_claim_entry, missing)},
+    {CHOICE(struct hn_claim_entry, needs, "needs", NULL, needs_names)},
+    {TEXT(struct hn_claim_entry, on)},
+    {TEXT(struct hn_claim_entry, as)},
+    {TEXT(struct hn_claim_entry, statement)},
+    {GROUPS(struct hn_claim_entry, job, jobs, "jobs", job_table)},
+    {GROUPS(struct hn_claim_entry, cost, costs, "costs", cost_table)},
+    {GROUPS(struct hn_claim_entry, claim, claims, "claims", claim_table)},
+    {GROUPS(struct hn_claim_entry, level, levels, "levels", level_table)},
     {0}};
 static const struct hn_fields entry_table = {entry_fields, .size = sizeof(struct hn_claim_entry),
                                              .check = check_entry};
@@ -315,8 +289,8 @@ static enum hn_code check_book(struct hn_context *ctx, const struct hn_yaml *map
 }
 
 static const struct hn_field book_fields[] = {
-    TEXT(struct hn_claim_book, paper, true),
-    GROUPS(struct hn_claim_book, entry, entries, "entries", entry_table, true),
+    {TEXT(struct hn_claim_book, paper), .required = true},
+    {GROUPS(struct hn_claim_book, entry, entries, "entries", entry_table), .required = true},
     {0}};
 static const struct hn_fields book_table = {book_fields, .size = sizeof(struct hn_claim_book),
                                             .check = check_book};

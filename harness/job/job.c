@@ -16,13 +16,11 @@ SAME_LAYOUT(hn_job_weighting);
 SAME_LAYOUT(hn_job_study);
 
 #define TIMING(macro, field, ...)                                                                  \
-    {                                                                                              \
-        .option = { macro(struct hn_job_timing, field, #field, __VA_ARGS__) }                      \
-    }
+    .option = {macro(struct hn_job_timing, field, #field, __VA_ARGS__)}
 static const struct hn_field timing_fields[] = {
-    TIMING(HN_INT_OPTION, reps, "1", 1, 10000, "timed repetitions"),
-    TIMING(HN_INT_OPTION, warmup, "0", 0, 10000, "repetitions before that are not timed"),
-    TIMING(HN_BOOL_OPTION, interleave, "false", "one repetition of each cell in turn"),
+    {TIMING(HN_INT_OPTION, reps, "1", 1, 10000, "timed repetitions")},
+    {TIMING(HN_INT_OPTION, warmup, "0", 0, 10000, "repetitions before that are not timed")},
+    {TIMING(HN_BOOL_OPTION, interleave, "false", "one repetition of each cell in turn")},
     {0}};
 static const struct hn_fields timing = {timing_fields, .size = sizeof(struct hn_job_timing)};
 
@@ -196,12 +194,9 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, vo
     return HN_OK;
 }
 
-#define JOB(macro, field, ...)                                                                     \
-    {                                                                                              \
-        .option = { macro(struct hn_job, field, #field, __VA_ARGS__) }                             \
-    }
+#define JOB(macro, field, ...) .option = {macro(struct hn_job, field, #field, __VA_ARGS__)}
 static const struct hn_field job_fields[] = {
-    JOB(HN_INT_OPTION, version, "1", 1, 1, "version of the job file's layout"),
+    {JOB(HN_INT_OPTION, version, "1", 1, 1, "version of the job file's layout")},
     {HN_LIST_FIELD(HN_OPTION_TEXT, char *, struct hn_job, snapshot_written, n_snapshots,
                    "snapshots", "files, relative to the job file's folder",
                    .metavar = "file names"),
@@ -212,8 +207,8 @@ static const struct hn_field job_fields[] = {
     {HN_INTS_FIELD(struct hn_job, batch_size, n_batch_sizes, "batch_size", "items in a batch",
                    .min = 2, .max = INT32_MAX),
      .required = true},
-    JOB(HN_INT_OPTION, batches, NULL, 1, 1e9, "batches per cell; 300 where there are no epochs"),
-    JOB(HN_INT_OPTION, epochs, NULL, 1, 1e6, "epochs per cell"),
+    {JOB(HN_INT_OPTION, batches, NULL, 1, 1e9, "batches per cell; 300 where there are no epochs")},
+    {JOB(HN_INT_OPTION, epochs, NULL, 1, 1e6, "epochs per cell")},
     {HN_INTS_FIELD(struct hn_job, seed, n_seeds, "seeds", "of the random streams", .initial = "1",
                    .max = 0x1p53)},
     {HN_GRID_FIELD(struct hn_job, sampler, n_samplers, "samplers", hn_sampler_registry, "compared"),

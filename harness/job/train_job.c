@@ -13,30 +13,27 @@ static const char *const embeddings[] = {"fresh", "stored", NULL};
 static const char *const schedules[] = {"constant", "cosine", NULL};
 
 #define ADAM(macro, field, name, ...)                                                              \
-    {                                                                                              \
-        .option = { macro(struct hn_train_schedule, field, name, __VA_ARGS__) }                    \
-    }
+    .option = {macro(struct hn_train_schedule, field, name, __VA_ARGS__)}
 static const struct hn_field adam_fields[] = {
-    ADAM(HN_REAL_OPTION, rate, "rate", "0.001", 1e-12, 1e38, "largest learning rate"),
-    ADAM(HN_REAL_OPTION, decay, "weight_decay", "0", 0, 1e6, "added to the gradient (L2)"),
-    ADAM(HN_REAL_OPTION, beta1, "beta1", "0.9", 0, 0.999999, "of the first moment"),
-    ADAM(HN_REAL_OPTION, beta2, "beta2", "0.999", 0, 0.999999, "of the second moment"),
-    ADAM(HN_REAL_OPTION, epsilon, "epsilon", "1e-08", 1e-30, 1, "beside the root"),
-    ADAM(HN_INT_OPTION, warmup, "warmup", "0", 0, 1e9, "steps of a linear rise"),
-    ADAM(HN_CHOICE_OPTION, schedule, "schedule", "constant", schedules,
-         "of the learning rate after its rise"),
+    {ADAM(HN_REAL_OPTION, rate, "rate", "0.001", 1e-12, 1e38, "largest learning rate")},
+    {ADAM(HN_REAL_OPTION, decay, "weight_decay", "0", 0, 1e6, "added to the gradient (L2)")},
+    {ADAM(HN_REAL_OPTION, beta1, "beta1", "0.9", 0, 0.999999, "of the first moment")},
+    {ADAM(HN_REAL_OPTION, beta2, "beta2", "0.999", 0, 0.999999, "of the second moment")},
+    {ADAM(HN_REAL_OPTION, epsilon, "epsilon", "1e-08", 1e-30, 1, "beside the root")},
+    {ADAM(HN_INT_OPTION, warmup, "warmup", "0", 0, 1e9, "steps of a linear rise")},
+    {ADAM(HN_CHOICE_OPTION, schedule, "schedule", "constant", schedules,
+          "of the learning rate after its rise")},
     {0}};
 static const struct hn_fields adam = {adam_fields, .size = sizeof(struct hn_train_schedule)};
 
 #define SERIES(field, help)                                                                        \
-    {                                                                                              \
-        .option = { HN_INT_OPTION(struct hn_train_series, field, #field, "0", 0, 1e9, help) }      \
-    }
-static const struct hn_field series_fields[] = {SERIES(every, "steps between snapshots; 0: none"),
-                                                SERIES(dense_from, "first step of further ones"),
-                                                SERIES(dense_to, "last step of further ones"),
-                                                SERIES(dense_every, "steps between these; 0: none"),
-                                                {0}};
+    .option = {HN_INT_OPTION(struct hn_train_series, field, #field, "0", 0, 1e9, help)}
+static const struct hn_field series_fields[] = {
+    {SERIES(every, "steps between snapshots; 0: none")},
+    {SERIES(dense_from, "first step of further ones")},
+    {SERIES(dense_to, "last step of further ones")},
+    {SERIES(dense_every, "steps between these; 0: none")},
+    {0}};
 static const struct hn_fields series = {series_fields, .size = sizeof(struct hn_train_series)};
 
 static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, void *out) {
@@ -48,9 +45,7 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, vo
 }
 
 #define NUMBER(macro, field, ...)                                                                  \
-    {                                                                                              \
-        .option = { macro(struct hn_train_job, number.field, #field, __VA_ARGS__) }                \
-    }
+    .option = {macro(struct hn_train_job, number.field, #field, __VA_ARGS__)}
 static const struct hn_field job_fields[] = {
     {HN_GRID_FIELD(struct hn_train_job, task, n_tasks, "task", hn_task_registry, "trained"),
      .required = true, .layout = HN_BLOCK},
@@ -69,25 +64,25 @@ static const struct hn_field job_fields[] = {
      .required = true},
     {HN_INTS_FIELD(struct hn_train_job, seed, n_seeds, "seeds", "of the random streams",
                    .initial = "1", .max = 0x1p53)},
-    NUMBER(HN_INT_OPTION, version, "1", 1, 1, "version of the job file's layout"),
-    NUMBER(HN_INT_OPTION, steps, NULL, 1, 1e9, "steps of the optimiser"),
-    NUMBER(HN_INT_OPTION, epochs, NULL, 1, 1e6, "epochs, instead of steps"),
-    NUMBER(HN_INT_OPTION, uniform_epochs, "0", 0, 1e6,
-           "first epochs, which draw with uniform whatever the sampler"),
-    NUMBER(HN_INT_OPTION, rebuild, "0", 0, 1e9,
-           "steps between rebuilds of the sampler; 0: as it says itself, else once per epoch"),
-    NUMBER(HN_INT_OPTION, evaluate, "0", 0, 1e9,
-           "steps between evaluations; 0: first and last only"),
-    NUMBER(HN_INT_OPTION, checkpoint, "100", 0, 1e9,
-           "steps between checkpoints; 0: none but on an interrupt"),
-    NUMBER(HN_CHOICE_OPTION, positive, "inside", positives,
-           "whether the positive is in the denominator"),
-    NUMBER(HN_CHOICE_OPTION, embeddings, "fresh", embeddings,
-           "what samplers are built on: of now, or as batches left them in training"),
-    NUMBER(HN_BOOL_OPTION, expected_loss, "false",
-           "measure the loss of an epoch's batches before it begins; a step then costs twice"),
-    NUMBER(HN_BOOL_OPTION, cosines, "false",
-           "measure histograms of same-label and different-label cosines"),
+    {NUMBER(HN_INT_OPTION, version, "1", 1, 1, "version of the job file's layout")},
+    {NUMBER(HN_INT_OPTION, steps, NULL, 1, 1e9, "steps of the optimiser")},
+    {NUMBER(HN_INT_OPTION, epochs, NULL, 1, 1e6, "epochs, instead of steps")},
+    {NUMBER(HN_INT_OPTION, uniform_epochs, "0", 0, 1e6,
+            "first epochs, which draw with uniform whatever the sampler")},
+    {NUMBER(HN_INT_OPTION, rebuild, "0", 0, 1e9,
+            "steps between rebuilds of the sampler; 0: as it says itself, else once per epoch")},
+    {NUMBER(HN_INT_OPTION, evaluate, "0", 0, 1e9,
+            "steps between evaluations; 0: first and last only")},
+    {NUMBER(HN_INT_OPTION, checkpoint, "100", 0, 1e9,
+            "steps between checkpoints; 0: none but on an interrupt")},
+    {NUMBER(HN_CHOICE_OPTION, positive, "inside", positives,
+            "whether the positive is in the denominator")},
+    {NUMBER(HN_CHOICE_OPTION, embeddings, "fresh", embeddings,
+            "what samplers are built on: of now, or as batches left them in training")},
+    {NUMBER(HN_BOOL_OPTION, expected_loss, "false",
+            "measure the loss of an epoch's batches before it begins; a step then costs twice")},
+    {NUMBER(HN_BOOL_OPTION, cosines, "false",
+            "measure histograms of same-label and different-label cosines")},
     {HN_GROUP_FIELD(struct hn_train_job, adam, "adam", adam)},
     {HN_GROUP_FIELD(struct hn_train_job, series, "snapshots", series)},
     {0}};

@@ -190,7 +190,7 @@ static enum hn_code try_partitions(struct hn_context *ctx, struct hn_lemmas *w, 
     for (int64_t trial = 0; trial < w->trials && !hn_check_stop(ctx); trial++) {
         double s[2][ITEMS][ITEMS];
         struct hn_stream stream;
-        hn_stream_open(&stream, (uint64_t)w->env->seed[0], "lemmas.scores", w->env->items->step,
+        hn_stream_open(&stream, (uint64_t)w->env->seed[0], "lemmas.scores", w->env->items->index,
                        trial, snapshot);
         if (snapshot)
             snapshot_scores(w->env->items, &stream, s);

@@ -112,8 +112,8 @@ enum hn_code hn_lemmas_clouds(struct hn_context *ctx, struct hn_lemmas *w, struc
         w->n = classes;
         for (int64_t trial = 0; trial < w->trials && !hn_check_stop(ctx); trial++) {
             struct hn_stream stream;
-            hn_stream_open(&stream, (uint64_t)w->env->seed[0], "lemmas.clouds", w->env->items->step,
-                           trial, classes);
+            hn_stream_open(&stream, (uint64_t)w->env->seed[0], "lemmas.clouds",
+                           w->env->items->index, trial, classes);
             draw_points(&stream, &c);
             measure_points(&c);
             judge_cloud(w, &c, 8 * hn_stream_uniform(&stream));
