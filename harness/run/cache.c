@@ -68,6 +68,13 @@ enum hn_code hn_cache_items(struct hn_context *ctx, const struct hn_plan *plan, 
     return HN_OK;
 }
 
+enum hn_code hn_cache_load(struct hn_context *ctx, const struct hn_item *item,
+                           const struct hn_item_env *env) {
+    struct hn_cell_state *state = env->state;
+    return hn_cache_items(ctx, item->plan, item->step->data, item->step->step_index, 0,
+                          state->cache, &state->items);
+}
+
 void hn_cache_put_global(struct hn_context *ctx, struct hn_cell_cache *cache, int32_t data,
                          int64_t index, struct hn_global *global, int n) {
     drop_global(ctx, cache);

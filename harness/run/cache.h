@@ -16,6 +16,9 @@ void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache); /
 HN_MUST_USE enum hn_code hn_cache_items(struct hn_context *ctx, const struct hn_plan *plan,
                                         int32_t data, int64_t index, int slot,
                                         struct hn_cell_cache *cache, const struct hn_items **items);
+// `load` of a plan's items: those of its step, as state->items.
+HN_MUST_USE enum hn_code hn_cache_load(struct hn_context *ctx, const struct hn_item *item,
+                                       const struct hn_item_env *env);
 // The global quantities at one of the job's temperatures, computed for all of them at the first
 // call.
 HN_MUST_USE enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn_plan *plan,

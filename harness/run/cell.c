@@ -33,16 +33,15 @@ static void label(const struct hn_item *item, char *text, size_t size) {
     const struct hn_plan *plan = item->plan;
     const struct hn_cell *cell = item->of;
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
-    const struct hn_plan_data *data = &plan->data[cell->data];
-    const struct hn_job_weighting *weighting = &plan->job->weighting[cell->weighting];
+    const struct hn_job_weighting *weighting = weighting_of(plan, cell);
     char loss[64] = "", weights[256] = ""; // the defaults are left out
     if (cell->loss != HN_LOSS_NTXENT)
         snprintf(loss, sizeof loss, " %s", hn_losses[cell->loss].name);
     if (*weighting->text)
         snprintf(weights, sizeof weights, " %s {%s}", weighting->type->name, weighting->text);
-    snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64, data->name,
-             hn_snapshot_info(data->snapshot)->step[cell->step_index], sampler->type->name,
-             sampler->text, cell->batch_size, cell->temperature, loss, weights, cell->seed);
+    snprintf(text, size, "%s step %" PRId64 " %s {%s} B=%d tau=%g%s%s seed %" PRIu64,
+             hn_plan_data_of(item)->name, item->step->number, sampler->type->name, sampler->text,
+             cell->batch_size, cell->temperature, loss, weights, cell->seed);
 }
 
 static enum hn_code set_options(struct hn_context *ctx, struct hn_table *runs,
@@ -101,7 +100,6 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_cell *cell = item->of;
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     const struct hn_job_weighting *weighting = weighting_of(plan, cell);
-    const struct hn_plan_data *data = &plan->data[cell->data];
     struct hn_table *r = &out->runs;
     const struct hn_value value[] = {HN_TEXT_VALUE("sampler", sampler->type->name),
                                      HN_TEXT_VALUE("params", sampler->text),
@@ -113,9 +111,7 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                                      {NULL}};
     (void)env;
     if (hn_rows_table(ctx, HN_ROWS_RUNS, r) || hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
-        hn_item_add_row(ctx, item, data->name, data->sha256,
-                        hn_snapshot_info(data->snapshot)->step[cell->step_index], r) ||
-        hn_table_set(ctx, r, 0, value) ||
+        hn_plan_add_row(ctx, item, r) || hn_table_set(ctx, r, 0, value) ||
         set_options(ctx, r, sampler->type->options, sampler->params) ||
         set_options(ctx, r, weighting->type->options, weighting->params) ||
         set_plan_note(ctx, plan, cell, r))
@@ -128,7 +124,7 @@ static enum hn_code load(struct hn_context *ctx, const struct hn_item *item,
                          const struct hn_item_env *env) {
     const struct hn_cell *cell = item->of;
     struct hn_cell_state *s = env->state;
-    if (hn_cache_items(ctx, item->plan, cell->data, cell->step_index, 0, s->cache, &s->items))
+    if (hn_cache_load(ctx, item, env))
         return ctx->code;
     s->build_items = s->items;
     if (cell->build_index == cell->step_index)

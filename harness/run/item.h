@@ -9,6 +9,7 @@
 
 struct hn_process;
 struct hn_item_kind;
+struct hn_plan_step;
 
 enum { HN_ITEM_LABEL = 512 };
 
@@ -18,6 +19,7 @@ struct hn_item {
     const void *of;   // of the kind: struct hn_cell, hn_plan_step, hn_plan_study, hn_train_run
     const char *cell_key, *run_key; // borrowed: data, parameters, seed; and the code's version
     int64_t place; // what a part of a job (--shard) goes by: items with one place stay together
+    const struct hn_plan_step *step; // of a plan's item; borrowed
 };
 
 // What running an item takes, besides the item.

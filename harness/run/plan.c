@@ -134,15 +134,28 @@ static void note_ages(struct hn_context *ctx, const struct hn_job *job,
                 sampler->type->name, t, data->name, older, steps, oldest);
 }
 
+// A cell_key begins with what is measured: on which step.
+static void begin_key(const struct hn_plan *plan, const struct hn_plan_step *step, const char *kind,
+                      struct hn_digest *d) {
+    hn_digest_begin(d);
+    hn_digest_add_text(d, kind);
+    hn_digest_add_text(d, plan->data[step->data].sha256);
+    hn_key_add_int(d, step->number);
+}
+
+// Ends a cell_key; its run_key begins with it and the version of the code.
+static void begin_run_key(struct hn_digest *d, char cell_key[HN_DIGEST_TEXT]) {
+    hn_digest_end(d, cell_key);
+    hn_digest_begin(d);
+    hn_digest_add_text(d, cell_key);
+    hn_key_add_int(d, hn_results_code_version);
+}
+
 static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     const struct hn_job *job = plan->job;
     const struct hn_job_sampler *sampler = &job->sampler[cell->sampler];
-    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
     struct hn_digest d;
-    hn_digest_begin(&d);
-    hn_digest_add_text(&d, "hardneg-cell-1");
-    hn_digest_add_text(&d, plan->data[cell->data].sha256);
-    hn_key_add_int(&d, info->step[cell->step_index]);
+    begin_key(plan, &plan->step[cell->step], "hardneg-cell-1", &d);
     hn_digest_add_text(&d, sampler->type->name);
     hn_digest_add_text(&d, sampler->text);
     hn_key_add_int(&d, cell->batch_size);
@@ -155,11 +168,7 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
     if (*weighting->text)
         hn_digest_add_text(&d, weighting->text);
     hn_key_add_int(&d, (int64_t)cell->seed);
-    hn_digest_end(&d, cell->cell_key);
-
-    hn_digest_begin(&d);
-    hn_digest_add_text(&d, cell->cell_key);
-    hn_key_add_int(&d, hn_results_code_version);
+    begin_run_key(&d, cell->cell_key);
     for (int64_t m = 0; m < job->n_metrics; m++)
         hn_digest_add_text(&d, job->metric[m]->name);
     hn_key_add_int(&d, job->timing.reps);
@@ -173,18 +182,11 @@ static void make_keys(const struct hn_plan *plan, struct hn_cell *cell) {
 static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step) {
     const struct hn_job *job = plan->job;
     struct hn_digest d;
-    hn_digest_begin(&d);
-    hn_digest_add_text(&d, "hardneg-snapshot-cell-1");
-    hn_digest_add_text(&d, plan->data[step->data].sha256);
-    hn_key_add_int(&d, hn_snapshot_info(plan->data[step->data].snapshot)->step[step->step_index]);
+    begin_key(plan, step, "hardneg-snapshot-cell-1", &d);
     for (int64_t t = 0; t < job->n_temperatures; t++)
         hn_key_add_real(&d, job->temperature[t]);
     hn_key_add_int(&d, job->seed[0]);
-    hn_digest_end(&d, step->cell_key);
-
-    hn_digest_begin(&d);
-    hn_digest_add_text(&d, step->cell_key);
-    hn_key_add_int(&d, hn_results_code_version);
+    begin_run_key(&d, step->cell_key);
     for (int64_t m = 0; m < job->n_snapshot_metrics; m++)
         hn_digest_add_text(&d, job->snapshot_metric[m]->name);
     hn_digest_end(&d, step->run_key);
@@ -194,12 +196,8 @@ static void make_step_keys(const struct hn_plan *plan, struct hn_plan_step *step
 static void make_study_keys(const struct hn_plan *plan, struct hn_plan_study *cell) {
     const struct hn_job *job = plan->job;
     const struct hn_job_study *study = &job->study[cell->study];
-    const struct hn_snapshot_info *info = hn_snapshot_info(plan->data[cell->data].snapshot);
     struct hn_digest d;
-    hn_digest_begin(&d);
-    hn_digest_add_text(&d, "hardneg-study-cell-1");
-    hn_digest_add_text(&d, plan->data[cell->data].sha256);
-    hn_key_add_int(&d, info->step[plan->step[cell->step].step_index]);
+    begin_key(plan, &plan->step[cell->step], "hardneg-study-cell-1", &d);
     hn_digest_add_text(&d, study->type->name);
     hn_digest_add_text(&d, study->text);
     hn_key_add_ints(&d, job->seed, study->type->uses & HN_STUDY_SEEDS ? job->n_seeds : 1);
@@ -209,11 +207,7 @@ static void make_study_keys(const struct hn_plan *plan, struct hn_plan_study *ce
         hn_key_add_ints(&d, job->step, job->step ? job->n_steps : 0);
     for (int64_t t = 0; study->type->uses & HN_STUDY_TEMPERATURES && t < job->n_temperatures; t++)
         hn_key_add_real(&d, job->temperature[t]);
-    hn_digest_end(&d, cell->cell_key);
-
-    hn_digest_begin(&d);
-    hn_digest_add_text(&d, cell->cell_key);
-    hn_key_add_int(&d, hn_results_code_version);
+    begin_run_key(&d, cell->cell_key);
     hn_digest_end(&d, cell->run_key);
 }
 
@@ -227,7 +221,6 @@ static enum hn_code lay_studies(struct hn_context *ctx, struct hn_plan *plan) {
     for (int64_t i = 0; i < plan->n_steps; i++)
         for (int32_t s = 0; s < (int32_t)plan->job->n_studies; s++) {
             struct hn_plan_study *cell = &plan->study[plan->n_studies++];
-            cell->data = plan->step[i].data;
             cell->study = s;
             cell->step = i;
             make_study_keys(plan, cell);
@@ -292,6 +285,7 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
             struct hn_plan_step *step = &plan->step[plan->n_steps++];
             step->data = i;
             step->step_index = place_wanted(job, info, s);
+            step->number = info->step[step->step_index];
             step->first_cell = plan->n_cells;
             make_step_keys(plan, step);
             for (int64_t t = 0; t < job->n_temperatures; t++)
@@ -302,12 +296,14 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
     return HN_OK;
 }
 
-int64_t hn_plan_step_of(const struct hn_item *item) {
-    if (item->kind == &hn_item_cell)
-        return ((const struct hn_cell *)item->of)->step;
-    if (item->kind == &hn_item_study)
-        return ((const struct hn_plan_study *)item->of)->step;
-    return (const struct hn_plan_step *)item->of - ((const struct hn_plan *)item->plan)->step;
+const struct hn_plan_data *hn_plan_data_of(const struct hn_item *item) {
+    return &((const struct hn_plan *)item->plan)->data[item->step->data];
+}
+
+enum hn_code hn_plan_add_row(struct hn_context *ctx, const struct hn_item *item,
+                             struct hn_table *t) {
+    const struct hn_plan_data *data = hn_plan_data_of(item);
+    return hn_item_add_row(ctx, item, data->name, data->sha256, item->step->number, t);
 }
 
 bool hn_plan_shares(const struct hn_job *job) {
@@ -344,18 +340,16 @@ static enum hn_code lay_items(struct hn_context *ctx, struct hn_plan *plan) {
     if (!plan->item || !plan->turn)
         return ctx->code;
     struct hn_item *item = plan->item;
-    for (int64_t i = 0; i < plan->n_cells; i++) {
-        const struct hn_cell *c = &plan->cell[i];
-        *item++ = (struct hn_item){&hn_item_cell, plan, c, c->cell_key, c->run_key, i};
-    }
-    for (int64_t i = 0; i < steps; i++) {
-        const struct hn_plan_step *s = &plan->step[i];
-        *item++ = (struct hn_item){&hn_item_step, plan, s, s->cell_key, s->run_key, s->first_cell};
-    }
-    for (int64_t i = 0; i < plan->n_studies; i++) {
-        const struct hn_plan_study *s = &plan->study[i];
-        *item++ = (struct hn_item){&hn_item_study, plan,       s,
-                                   s->cell_key,    s->run_key, plan->step[s->step].first_cell};
+    for (struct hn_cell *c = plan->cell; c < plan->cell + plan->n_cells; c++)
+        *item++ = (struct hn_item){
+            &hn_item_cell, plan, c, c->cell_key, c->run_key, c - plan->cell, &plan->step[c->step]};
+    for (struct hn_plan_step *s = plan->step; s < plan->step + steps; s++)
+        *item++ =
+            (struct hn_item){&hn_item_step, plan, s, s->cell_key, s->run_key, s->first_cell, s};
+    for (struct hn_plan_study *s = plan->study; s < plan->study + plan->n_studies; s++) {
+        const struct hn_plan_step *step = &plan->step[s->step];
+        *item++ = (struct hn_item){&hn_item_study,   plan, s, s->cell_key, s->run_key,
+                                   step->first_cell, step};
     }
     plan->n_items = all;
     lay_turns(plan);

@@ -35,7 +35,7 @@ struct hn_cell {
 // them.
 struct hn_plan_step {
     int32_t data;
-    int64_t step_index;
+    int64_t step_index, number; // place in the series, and the training step there
     int64_t first_cell, n_cells;
     char cell_key[HN_DIGEST_TEXT]; // of the cell without a sampler: data, step, temperatures, seed
     char run_key[HN_DIGEST_TEXT];
@@ -43,8 +43,8 @@ struct hn_plan_step {
 
 // A study of one step of one file.
 struct hn_plan_study {
-    int32_t data, study; // index into job->study
-    int64_t step;        // index into plan->step
+    int32_t study; // index into job->study
+    int64_t step;  // index into plan->step
     char cell_key[HN_DIGEST_TEXT];
     char run_key[HN_DIGEST_TEXT];
 };
@@ -76,8 +76,11 @@ void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
 // 1", "cifar10.h5 step 400 without a sampler", "cifar10.h5 step 400 study prop1 {K=100, M=500}".
 extern const struct hn_item_kind hn_item_cell, hn_item_step, hn_item_study;
 
-// The step of a job's item, an index into plan->step.
-int64_t hn_plan_step_of(const struct hn_item *item);
+// The file of a job's item.
+const struct hn_plan_data *hn_plan_data_of(const struct hn_item *item);
+// For its `begin`: hn_item_add_row() with file and step.
+HN_MUST_USE enum hn_code hn_plan_add_row(struct hn_context *ctx, const struct hn_item *item,
+                                         struct hn_table *t);
 
 // Whether cells that differ in temperature, loss or weighting alone draw from one build: they do
 // where the job times no repetitions (timing: {reps: 1, warmup: 0}). Results are the same; the

@@ -5,20 +5,14 @@
 #include <stdio.h>
 
 static void label(const struct hn_item *item, char *text, size_t size) {
-    const struct hn_plan *plan = item->plan;
-    const struct hn_plan_step *step = item->of;
-    const struct hn_plan_data *data = &plan->data[step->data];
-    snprintf(text, size, "%s step %" PRId64 " without a sampler", data->name,
-             hn_snapshot_info(data->snapshot)->step[step->step_index]);
+    snprintf(text, size, "%s step %" PRId64 " without a sampler", hn_plan_data_of(item)->name,
+             item->step->number);
 }
 
 // A table `snapshots` and its rows, and nothing else.
 static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                           const struct hn_item_env *env, struct hn_results *out) {
     const struct hn_plan *plan = item->plan;
-    const struct hn_plan_step *step = item->of;
-    const struct hn_plan_data *data = &plan->data[step->data];
-    int64_t number = hn_snapshot_info(data->snapshot)->step[step->step_index];
     (void)env;
     if (hn_item_add_tables(ctx, out, 1) || hn_rows_table(ctx, HN_ROWS_SNAPSHOTS, out->table))
         return ctx->code;
@@ -26,19 +20,10 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
         const struct hn_value value[] = {HN_REAL_VALUE("temperature", plan->job->temperature[t]),
                                          HN_INT_VALUE("seed", plan->job->seed[0]),
                                          {NULL}};
-        if (hn_item_add_row(ctx, item, data->name, data->sha256, number, out->table) ||
-            hn_table_set(ctx, out->table, t, value))
+        if (hn_plan_add_row(ctx, item, out->table) || hn_table_set(ctx, out->table, t, value))
             return ctx->code;
     }
     return HN_OK;
-}
-
-static enum hn_code load(struct hn_context *ctx, const struct hn_item *item,
-                         const struct hn_item_env *env) {
-    const struct hn_plan_step *step = item->of;
-    struct hn_cell_state *state = env->state;
-    return hn_cache_items(ctx, item->plan, step->data, step->step_index, 0, state->cache,
-                          &state->items);
 }
 
 static enum hn_code fill(struct hn_context *ctx, const struct hn_job *job,
@@ -103,5 +88,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
     return code;
 }
 
-const struct hn_item_kind hn_item_step = {
-    .label = label, .begin = begin, .load = load, .run = run, .own_failure = hn_item_fails_alone};
+const struct hn_item_kind hn_item_step = {.label = label,
+                                          .begin = begin,
+                                          .load = hn_cache_load,
+                                          .run = run,
+                                          .own_failure = hn_item_fails_alone};

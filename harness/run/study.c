@@ -7,14 +7,13 @@
 // The series up to the step of a cell, as far as the job wants its steps.
 struct series {
     const struct hn_plan *plan;
-    const struct hn_plan_study *cell;
+    const struct hn_plan_step *step; // of the cell
     struct hn_cell_cache *cache;
 };
 
 static bool is_earlier(const struct series *s, int64_t step) {
     const struct hn_plan_step *other = &s->plan->step[step];
-    return other->data == s->cell->data &&
-           other->step_index < s->plan->step[s->cell->step].step_index;
+    return other->data == s->step->data && other->step_index < s->step->step_index;
 }
 
 static int64_t count_earlier(const struct series *s) {
@@ -39,7 +38,7 @@ static enum hn_code load(struct hn_context *ctx, void *self, int64_t number,
             continue;
         void *outer = hn_own(ctx, NULL); // the cache outlives the study
         enum hn_code code =
-            hn_cache_items(ctx, s->plan, s->cell->data, step[i].step_index, 1, s->cache, items);
+            hn_cache_items(ctx, s->plan, s->step->data, step[i].step_index, 1, s->cache, items);
         hn_own(ctx, outer);
         return code;
     }
@@ -49,11 +48,9 @@ static enum hn_code load(struct hn_context *ctx, void *self, int64_t number,
 static void label(const struct hn_item *item, char *text, size_t size) {
     const struct hn_plan *plan = item->plan;
     const struct hn_plan_study *cell = item->of;
-    const struct hn_plan_data *data = &plan->data[cell->data];
     const struct hn_job_study *study = &plan->job->study[cell->study];
-    int64_t index = plan->step[cell->step].step_index;
-    snprintf(text, size, "%s step %" PRId64 " study %s {%s}", data->name,
-             hn_snapshot_info(data->snapshot)->step[index], study->type->name, study->text);
+    snprintf(text, size, "%s step %" PRId64 " study %s {%s}", hn_plan_data_of(item)->name,
+             item->step->number, study->type->name, study->text);
 }
 
 // Two tables and nothing else: the row of the cell, and the study's own, without rows.
@@ -61,29 +58,16 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                           const struct hn_item_env *env, struct hn_results *out) {
     const struct hn_plan *plan = item->plan;
     const struct hn_plan_study *cell = item->of;
-    const struct hn_plan_data *data = &plan->data[cell->data];
     const struct hn_job_study *study = &plan->job->study[cell->study];
-    int64_t index = plan->step[cell->step].step_index;
     const struct hn_value value[] = {HN_TEXT_VALUE("study", study->type->name),
                                      HN_TEXT_VALUE("params", study->text),
                                      HN_INT_VALUE("seed", plan->job->seed[0]),
                                      {NULL}};
     (void)env;
     if (hn_item_add_tables(ctx, out, 2) || hn_rows_table(ctx, HN_ROWS_STUDIES, out->table) ||
-        hn_study_table(ctx, study->type, &out->table[1]) ||
-        hn_item_add_row(ctx, item, data->name, data->sha256,
-                        hn_snapshot_info(data->snapshot)->step[index], out->table))
+        hn_study_table(ctx, study->type, &out->table[1]) || hn_plan_add_row(ctx, item, out->table))
         return ctx->code;
     return hn_table_set(ctx, out->table, 0, value);
-}
-
-static enum hn_code load_step(struct hn_context *ctx, const struct hn_item *item,
-                              const struct hn_item_env *env) {
-    const struct hn_plan *plan = item->plan;
-    const struct hn_plan_study *cell = item->of;
-    struct hn_cell_state *state = env->state;
-    return hn_cache_items(ctx, plan, cell->data, plan->step[cell->step].step_index, 0, state->cache,
-                          &state->items);
 }
 
 // What planning noted belongs to the row.
@@ -97,11 +81,9 @@ static enum hn_code set_note(struct hn_context *ctx, const struct hn_job_study *
     return code ? code : hn_table_set_text(ctx, t, 0, "note", note);
 }
 
-static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan *plan,
-                                const struct hn_plan_study *cell) {
-    const struct hn_plan_data *data = &plan->data[cell->data];
+static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan_data *data,
+                                const struct hn_study_type *type) {
     const struct hn_snapshot_info *info = hn_snapshot_info(data->snapshot);
-    const struct hn_study_type *type = plan->job->study[cell->study].type;
     bool positive = info->has_view2 || info->has_positive;
     const char *missing = NULL;
     if (type->needs & HN_METRIC_NEEDS_LABELS && info->unlabelled == info->n)
@@ -121,7 +103,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_job_study *study = &job->study[cell->study];
     const struct hn_cell_state *state = env->state;
     const struct hn_items *items = state->items;
-    struct series series = {plan, cell, state->cache};
+    struct series series = {plan, item->step, state->cache};
     struct hn_study_env study_env = {.items = items,
                                      .temperature = job->temperature,
                                      .n_temperatures = job->n_temperatures,
@@ -133,11 +115,12 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
                                      .load = load,
                                      .series = &series};
     struct hn_table *table = &out->table[1];
-    if (check_needs(ctx, plan, cell) || set_note(ctx, study, items->n, &out->table[0]) ||
+    if (check_needs(ctx, hn_plan_data_of(item), study->type) ||
+        set_note(ctx, study, items->n, &out->table[0]) ||
         hn_study_run(ctx, study->type, study->params, &study_env, table))
         return ctx->code;
     for (int64_t r = 0; r < table->rows; r++)
-        if (hn_table_set_text(ctx, table, r, "dataset", plan->data[cell->data].name) ||
+        if (hn_table_set_text(ctx, table, r, "dataset", hn_plan_data_of(item)->name) ||
             hn_table_set_int(ctx, table, r, "step", items->step))
             return ctx->code;
     return HN_OK;
@@ -145,6 +128,6 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
 
 const struct hn_item_kind hn_item_study = {.label = label,
                                            .begin = begin,
-                                           .load = load_step,
+                                           .load = hn_cache_load,
                                            .run = run,
                                            .own_failure = hn_item_fails_alone};
