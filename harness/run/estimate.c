@@ -175,36 +175,36 @@ static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
     *held = hn_bytes_add(*held, whole_bytes(more * p->held_batch_bytes));
     out->bytes =
         hn_bytes_add(hn_bytes_add(need, items_bytes(a->info)),
-                     hn_bytes_add(at_n(a, a->file->global_bytes), tiles_bytes(ctx, a->file)));
+                     hn_bytes_add(at_n(a, a->file->global.bytes), tiles_bytes(ctx, a->file)));
+}
+
+// What is swept: the items of a step besides, `matrices` of them at a time. times: as often.
+static void estimate_swept(const struct hn_context *ctx, const struct asked *a,
+                           const struct hn_probe_cost *cost, double times, int64_t matrices,
+                           struct hn_estimate_item *out) {
+    const struct hn_probe_file *file = a->file;
+    *out = (struct hn_estimate_item){.known = file->sizes > 0,
+                                     .bytes = hn_bytes_mul(items_bytes(a->info), matrices)};
+    if (!out->known)
+        return;
+    out->seconds = cost->seconds[file->sizes - 1] * times *
+                   grow_swept(file, cost->seconds, (double)a->info->n);
+    out->bytes =
+        hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, cost->bytes), tiles_bytes(ctx, file)));
 }
 
 // What the items of a step share.
 static void estimate_read(const struct hn_context *ctx, const struct asked *a,
                           struct hn_estimate_item *out) {
-    const struct hn_probe_file *file = a->file;
-    int last = file->sizes - 1;
-    double n = (double)a->info->n;
-    *out = (struct hn_estimate_item){.bytes = items_bytes(a->info)};
-    if (file->sizes == 0)
-        return;
-    out->known = true;
-    out->seconds = file->load * n / (double)file->n[last] +
-                   file->global[last] * grow_swept(file, file->global, n);
-    out->bytes =
-        hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, file->global_bytes), tiles_bytes(ctx, file)));
+    estimate_swept(ctx, a, &a->file->global, 1, 1, out);
+    if (out->known)
+        out->seconds += a->file->load * (double)a->info->n / (double)a->file->n[a->file->sizes - 1];
 }
 
 static void estimate_step(const struct hn_context *ctx, const struct asked *a,
                           struct hn_estimate_item *out) {
-    const struct hn_probe_file *file = a->file;
-    double n = (double)a->info->n;
-    *out = (struct hn_estimate_item){.bytes = items_bytes(a->info)};
-    if (file->sizes == 0)
-        return;
-    out->known = true;
-    out->seconds = file->step[file->sizes - 1] * grow_swept(file, file->step, n) + file->store;
-    out->bytes =
-        hn_bytes_add(out->bytes, hn_bytes_add(at_n(a, file->step_bytes), tiles_bytes(ctx, file)));
+    estimate_swept(ctx, a, &a->file->step, 1, 1, out);
+    out->seconds += out->known ? a->file->store : 0;
 }
 
 // Steps of the series up to that of a study.
@@ -231,11 +231,8 @@ static void estimate_study(const struct hn_context *ctx, const struct asked *a,
     if (uses & HN_STUDY_SEEDS)
         times *= (double)a->plan->job->n_seeds;
     *held = whole_bytes((double)p->held_bytes * times);
-    double n = (double)a->info->n;
-    out->seconds =
-        p->seconds[file->sizes - 1] * times * grow_swept(file, p->seconds, n) + p->store * times;
-    out->bytes = hn_bytes_add(hn_bytes_mul(items_bytes(a->info), series > 1 ? 2 : 1),
-                              hn_bytes_add(at_n(a, p->bytes), tiles_bytes(ctx, file)));
+    estimate_swept(ctx, a, &p->cost, times, series > 1 ? 2 : 1, out);
+    out->seconds += p->store * times;
 }
 
 static int64_t resident_bytes(void) {
@@ -273,7 +270,7 @@ static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t dat
         const struct hn_cell *cell = item->kind == &hn_item_cell ? item->of : NULL;
         const struct hn_plan_study *study = item->kind == &hn_item_study ? item->of : NULL;
         a->sampler = cell ? &a->plan->job->sampler[cell->sampler] : NULL;
-        if (a->plan->step[hn_plan_step_of(item)].data != data)
+        if (item->step->data != data)
             continue;
         if (cell)
             estimate_cell(ctx, a, cell, &e->item[i], &e->held[i]);
@@ -342,7 +339,7 @@ enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
         return ctx->code;
     for (int64_t i = 0; i < plan->n_items; i++) {
         const struct hn_item *item = &plan->item[i];
-        int64_t step = hn_plan_step_of(item);
+        int64_t step = item->step - plan->step;
         char label[HN_ITEM_LABEL];
         item->kind->label(item, label, sizeof label);
         if (run && !hn_run_wants(run, item, label))

@@ -24,29 +24,32 @@ struct hn_probe {
     double held_batch_bytes;             // more of them per batch
 };
 
+// What something took at every size, and its peak of memory.
+struct hn_probe_cost {
+    double seconds[HN_PROBE_SIZES];
+    int64_t bytes[HN_PROBE_SIZES];
+};
+
 // A study, tried at every size on the last step of the file.
 struct hn_probe_study {
     bool known;
-    double seconds[HN_PROBE_SIZES];
-    int64_t bytes[HN_PROBE_SIZES]; // its peak
-    int64_t held_bytes;            // its results
-    double store;                  // seconds: these stored and read again
-    int64_t series;                // steps of the series that it could read
+    struct hn_probe_cost cost;
+    int64_t held_bytes; // its results
+    double store;       // seconds: these stored and read again
+    int64_t series;     // steps of the series that it could read
 };
 
 // A file of n items of d dimensions.
 struct hn_probe_file {
     int sizes; // 1: tried on the file itself; 0: not at all, it would take too large a file
     int64_t n[HN_PROBE_SIZES];
-    int64_t few;                          // batches of a short cell
-    struct hn_probe *probe;               // [n_samplers x n_batch_sizes]
-    struct hn_probe_study *study;         // [n_studies] of the job
-    double *weight;                       // [n_losses x n_weightings] measuring, relative
-    double load, store;                   // seconds: a step read, a result stored and read again
-    double global[HN_PROBE_SIZES];        // seconds: the quantities of all pairs of the two views
-    int64_t global_bytes[HN_PROBE_SIZES]; // its peak
-    double step[HN_PROBE_SIZES];          // seconds: what needs no sampler
-    int64_t step_bytes[HN_PROBE_SIZES];   // its peak
+    int64_t few;                  // batches of a short cell
+    struct hn_probe *probe;       // [n_samplers x n_batch_sizes]
+    struct hn_probe_study *study; // [n_studies] of the job
+    double *weight;               // [n_losses x n_weightings] measuring, relative
+    double load, store;           // seconds: a step read, a result stored and read again
+    struct hn_probe_cost global;  // the quantities of all pairs of the two views
+    struct hn_probe_cost step;    // what needs no sampler
 };
 
 // What it allocates belongs to the owner of now.

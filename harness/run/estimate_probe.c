@@ -3,8 +3,10 @@
 #include "datasets/synth.h"
 #include "harness/run/cache.h"
 #include "harness/run/estimate_private.h"
+#include "harness/run/timed.h"
 #include "results/cell_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,17 +35,26 @@ struct trial {
     struct hn_probe_file *out;
 };
 
-static double seconds_since(int64_t begin) { return (double)(hn_wall_ns() - begin) * 1e-9; }
+// When something that is tried began, and what was allocated then.
+struct mark {
+    int64_t begun, live;
+};
 
-// Starts a new peak, and returns what is allocated now.
-static int64_t mark(struct hn_context *ctx) {
+// Starts a new peak.
+static struct mark mark(struct hn_context *ctx) {
     int64_t live = atomic_load(&ctx->memory.live);
     atomic_store(&ctx->memory.peak, live);
-    return live;
+    return (struct mark){hn_wall_ns(), live};
 }
 
-static int64_t peak_above(struct hn_context *ctx, int64_t live) {
-    return atomic_load(&ctx->memory.peak) - live;
+static int64_t peak_above(struct hn_context *ctx, struct mark m) {
+    return atomic_load(&ctx->memory.peak) - m.live;
+}
+
+static void keep_cost(struct hn_context *ctx, const struct trial *t, struct mark m,
+                      struct hn_probe_cost *cost) {
+    cost->seconds[t->place] = hn_seconds_since(m.begun);
+    cost->bytes[t->place] = peak_above(ctx, m);
 }
 
 static void count_note(void *data, const char *text) {
@@ -186,24 +197,22 @@ static bool needs_global(const struct trial *t) {
 static enum hn_code try_reading(struct hn_context *ctx, struct trial *t) {
     struct hn_probe_file *out = t->out;
     const struct hn_global *global;
-    int64_t begin = hn_wall_ns();
+    struct mark begin = mark(ctx);
     if (hn_cache_items(ctx, &t->small, 0, t->step->step_index, 0, t->state.cache, &t->items))
         return ctx->code;
-    out->load = seconds_since(begin);
-    int64_t live = mark(ctx);
-    begin = hn_wall_ns();
+    out->load = hn_seconds_since(begin.begun);
+    begin = mark(ctx);
     if (needs_global(t) && hn_cache_global(ctx, &t->small, &t->small.cell[t->step->first_cell],
                                            t->items, t->state.cache, &global))
         return ctx->code;
-    out->global[t->place] = seconds_since(begin);
-    out->global_bytes[t->place] = peak_above(ctx, live);
+    keep_cost(ctx, t, begin, &out->global);
     return HN_OK;
 }
 
 static enum hn_code try_item(struct hn_context *ctx, struct trial *t,
                              const struct hn_item_kind *kind, const void *of, const char *cell_key,
                              const char *run_key, struct hn_results *out) {
-    const struct hn_item item = {kind, &t->small, of, cell_key, run_key, 0};
+    const struct hn_item item = {kind, &t->small, of, cell_key, run_key, 0, t->step};
     const struct hn_item_env env = {.state = &t->state, .folder = t->folder, .quiet = true};
     return hn_item_run(ctx, &item, &env, out);
 }
@@ -213,11 +222,11 @@ static enum hn_code try_step(struct hn_context *ctx, struct trial *t) {
     struct hn_probe_file *out = t->out;
     if (t->job.n_snapshot_metrics == 0)
         return HN_OK;
-    int64_t live = mark(ctx), begin = hn_wall_ns();
+    struct mark begin = mark(ctx);
     enum hn_code code =
         try_item(ctx, t, &hn_item_step, t->step, t->step->cell_key, t->step->run_key, &results);
-    out->step[t->place] = seconds_since(begin);
-    out->step_bytes[t->place] = hn_bytes_add(peak_above(ctx, live), out->global_bytes[t->place]);
+    keep_cost(ctx, t, begin, &out->step);
+    out->step.bytes[t->place] += out->global.bytes[t->place];
     hn_results_free(ctx, &results);
     return code;
 }
@@ -230,7 +239,7 @@ static enum hn_code time_store(struct hn_context *ctx, const struct trial *t,
         hn_cell_file_write(ctx, t->folder, "trial", results) ||
         hn_cell_file_read(ctx, t->folder, "trial", &again))
         return ctx->code;
-    *seconds = seconds_since(begin);
+    *seconds = hn_seconds_since(begin);
     hn_results_free(ctx, &again);
     return HN_OK;
 }
@@ -243,13 +252,12 @@ static int64_t unused_room(const struct hn_table *table) {
 static enum hn_code try_study(struct hn_context *ctx, struct trial *t,
                               const struct hn_plan_study *cell, struct hn_probe_study *p) {
     struct hn_results results = {0};
-    int64_t live = mark(ctx), begin = hn_wall_ns();
+    struct mark begin = mark(ctx);
     if (try_item(ctx, t, &hn_item_study, cell, cell->cell_key, cell->run_key, &results)) {
         hn_results_free(ctx, &results);
         return ctx->code;
     }
-    p->seconds[t->place] = seconds_since(begin);
-    p->bytes[t->place] = peak_above(ctx, live);
+    keep_cost(ctx, t, begin, &p->cost);
     p->series = t->small.n_steps;
     p->known = strcmp(hn_table_text(&results.table[0], 0, "status"), "failed") != 0;
     int64_t whole = atomic_load(&ctx->memory.live), unused = unused_room(&results.table[1]);
@@ -277,36 +285,35 @@ static enum hn_code try_build(struct hn_context *ctx, const struct trial *t,
                               const struct hn_cell *cell, struct hn_probe *p) {
     const struct hn_job_sampler *sampler = &t->job.sampler[cell->sampler];
     struct hn_sampler open;
-    int64_t live = mark(ctx);
+    struct mark begin = mark(ctx);
     if (hn_sampler_open(ctx, sampler->type, sampler->params, t->items->n, cell->batch_size, 1,
                         &open))
         return ctx->code;
     enum hn_code code = hn_sampler_build(ctx, &open, t->items, t->items->index);
-    p->build_bytes[t->place] = peak_above(ctx, live);
-    p->kept_bytes[t->place] = atomic_load(&ctx->memory.live) - live;
+    p->build_bytes[t->place] = peak_above(ctx, begin);
+    p->kept_bytes[t->place] = atomic_load(&ctx->memory.live) - begin.live;
     hn_sampler_close(ctx, &open);
     return code;
 }
 
-// Seconds of a phase per batch (`units`) or per sample, of the samples from `first` on.
-static double phase(const struct hn_table *timing, const char *name, double first, bool units) {
-    double seconds = 0, count = 0;
-    for (int64_t r = 0; r < timing->rows; r++) {
-        if (strcmp(hn_table_text(timing, r, "phase"), name) != 0 ||
-            hn_table_real(timing, r, "rep") < first)
-            continue;
-        seconds += hn_table_real(timing, r, "wall_ns") * 1e-9;
-        count += units ? hn_table_real(timing, r, "batches") : 1;
-    }
-    return count > 0 ? seconds / count : 0;
+// Samples of a phase (NULL: of all) from repetition `first` on; last: batches of the last of them.
+struct phase {
+    double seconds, samples, batches, last;
+};
+
+static struct phase phase(const struct hn_table *timing, const char *name, double first) {
+    struct phase p = {0};
+    for (int64_t r = 0; r < timing->rows; r++)
+        if ((!name || strcmp(hn_table_text(timing, r, "phase"), name) == 0) &&
+            hn_table_real(timing, r, "rep") >= first) {
+            p.seconds += hn_table_real(timing, r, "wall_ns") * 1e-9;
+            p.samples++;
+            p.batches += p.last = hn_table_real(timing, r, "batches");
+        }
+    return p;
 }
 
-static double sampler_seconds(const struct hn_table *timing) {
-    double seconds = 0;
-    for (int64_t r = 0; r < timing->rows; r++)
-        seconds += hn_table_real(timing, r, "wall_ns") * 1e-9;
-    return seconds;
-}
+static double mean(double seconds, double count) { return count > 0 ? seconds / count : 0; }
 
 // What is left of a run of a cell when the sampler's time is taken away.
 struct run {
@@ -318,33 +325,30 @@ struct run {
 static enum hn_code run_once(struct hn_context *ctx, struct trial *t, const struct hn_cell *cell,
                              int64_t batches, struct run *run) {
     t->job.batches = batches;
-    int64_t live = mark(ctx), begin = hn_wall_ns();
+    struct mark begin = mark(ctx);
     if (try_item(ctx, t, &hn_item_cell, cell, cell->cell_key, cell->run_key, &run->results))
         return ctx->code;
-    double wall = seconds_since(begin);
-    run->rest = wall - sampler_seconds(&run->results.timing);
-    run->bytes = peak_above(ctx, live);
-    run->held = atomic_load(&ctx->memory.live) - live;
+    double wall = hn_seconds_since(begin.begun);
+    run->rest = wall - phase(&run->results.timing, NULL, 0).seconds;
+    run->bytes = peak_above(ctx, begin);
+    run->held = atomic_load(&ctx->memory.live) - begin.live;
     return HN_OK;
 }
 
 static void keep_times(const struct trial *t, const struct run *few, const struct run *many,
                        int64_t more, struct hn_probe *p) {
     const struct hn_table *timing = &many->results.timing;
-    p->build = phase(timing, "build", 0, false);
-    double later = phase(timing, "epoch", 1, false);
-    int64_t epochs = 0;
-    for (int64_t r = 0; r < timing->rows; r++)
-        epochs += strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0;
-    double all = phase(timing, "epoch", 0, false) * (double)epochs;
-    p->first_epoch = all - later * (double)hn_max(0, epochs - 1);
-    p->epoch = later > 0 ? later : p->first_epoch;
-    p->next = phase(timing, "next", 0, true);
+    struct phase build = phase(timing, "build", 0), next = phase(timing, "next", 0);
+    struct phase epochs = phase(timing, "epoch", 0), later = phase(timing, "epoch", 1);
+    p->build = mean(build.seconds, build.samples);
+    p->epoch = mean(later.seconds, later.samples);
+    p->first_epoch = epochs.seconds - p->epoch * fmax(0, epochs.samples - 1);
+    p->epoch = p->epoch > 0 ? p->epoch : p->first_epoch;
+    p->next = mean(next.seconds, next.batches);
     p->measure =
         more > 0 ? (many->rest - few->rest) / (double)more : few->rest / (double)t->out->few;
-    p->measure = p->measure > 0 ? p->measure : 0;
-    p->fixed = few->rest - p->measure * (double)t->out->few;
-    p->fixed = p->fixed > 0 ? p->fixed : 0;
+    p->measure = fmax(p->measure, 0);
+    p->fixed = fmax(few->rest - p->measure * (double)t->out->few, 0);
     p->batch_bytes = more > 0 ? (double)(many->bytes - few->bytes) / (double)more : 0;
     p->held_batch_bytes = more > 0 ? (double)(many->held - few->held) / (double)more : 0;
 }
@@ -359,11 +363,8 @@ static void keep_counters(const struct trial *t, const struct hn_cell *cell, con
     p->edge[t->place] = hn_table_real(runs, 0, "n_edge");
     p->cell_bytes[t->place] = few->bytes;
     p->held_bytes = few->held;
-    const struct hn_table *timing = &few->results.timing;
-    for (int64_t r = 0; r < timing->rows; r++)
-        if (strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0)
-            p->epoch_batches = hn_table_real(timing, r, "batches") /
-                               (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
+    p->epoch_batches = phase(&few->results.timing, "epoch", 0).last /
+                       (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
 }
 
 // Of two runs alike, the one that less came in between.
