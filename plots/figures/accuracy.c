@@ -189,10 +189,10 @@ static void draw_table(struct hn_page *page, const struct hn_trained *trained, i
         hn_page_note(page, "Only the first %d rows are drawn.", MOST_ROWS);
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_trained t;
-    if (hn_trained_open(ctx, r, &t))
-        return ctx->code;
+    if (hn_trained_open(page->ctx, r, &t))
+        return page->ctx->code;
     for (int64_t k = 0; k < t.settings; k++)
         if (is_first(&t, k))
             draw_table(page, &t, k);

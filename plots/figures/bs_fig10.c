@@ -46,12 +46,12 @@ static bool has_positives(const struct hn_results *r) {
     return false;
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     if (!has_positives(r))
-        return hn_fail(ctx, HN_NOT_APPLICABLE, "the snapshots have no second view");
-    if (hn_groups_make(ctx, r, (struct hn_choice){.keep = keep}, &g))
-        return ctx->code;
+        return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the snapshots have no second view");
+    if (hn_groups_make(page->ctx, r, (struct hn_choice){.keep = keep}, &g))
+        return page->ctx->code;
     if (g.datasets > 1)
         hn_page_note(page, "Only the first data set is drawn.");
     int64_t shown = hn_min(g.steps, MOST_STEPS);

@@ -4,25 +4,23 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 enum { MOST_RANGES = 5, MOST_PANELS = 4 };
 
-static bool is_row(const struct hn_table *t, int64_t row, const struct hn_table *like, int64_t of) {
-    return hn_table_real(t, row, "item") < 0 &&
-           strcmp(hn_table_text(t, row, "dataset"), hn_table_text(like, of, "dataset")) == 0 &&
-           strcmp(hn_table_text(t, row, "graph"), hn_table_text(like, of, "graph")) == 0;
+// Columns that tell graphs apart, and ranges of ranks.
+static const char *const of_graph[] = {"dataset", "graph", NULL};
+static const char *const of_range[] = {"dataset", "graph", "rank_lo", "rank_hi", NULL};
+
+// Rows of single items are not drawn.
+static bool is_row(const struct hn_table *t, int64_t row, int64_t like,
+                   const char *const *columns) {
+    return hn_table_real(t, row, "item") < 0 && hn_rows_agree(t, row, like, columns);
 }
 
-static bool same_number(const struct hn_table *t, int64_t a, int64_t b, const char *column) {
-    return fabs(hn_table_real(t, a, column) - hn_table_real(t, b, column)) < 0.5;
-}
-
-// Whether a row is the first of its kind: the columns named are those that tell kinds apart.
-static bool is_first(const struct hn_table *t, int64_t row, bool ranges) {
+// Whether a row is the first of its kind.
+static bool is_first(const struct hn_table *t, int64_t row, const char *const *columns) {
     for (int64_t i = 0; i < row; i++)
-        if (is_row(t, i, t, row) &&
-            (!ranges || (same_number(t, i, row, "rank_lo") && same_number(t, i, row, "rank_hi"))))
+        if (is_row(t, i, row, columns))
             return false;
     return hn_table_real(t, row, "item") < 0;
 }
@@ -45,8 +43,7 @@ static void draw_range(struct hn_page *page, struct hn_panel *panel, const struc
         int64_t next = -1;
         for (int64_t i = 0; i < t->rows; i++) {
             double step = hn_table_real(t, i, "step");
-            if (is_row(t, i, t, of) && same_number(t, i, of, "rank_lo") &&
-                same_number(t, i, of, "rank_hi") && step > last &&
+            if (is_row(t, i, of, of_range) && step > last &&
                 (next < 0 || step < hn_table_real(t, next, "step")))
                 next = i;
         }
@@ -67,7 +64,7 @@ static void draw_graph(struct hn_page *page, const struct hn_table *t, int64_t o
         hn_page_panel(page, title, "training step", "neighbours of the item's label (%)");
     int line = 0;
     for (int64_t i = 0; i < t->rows && line < MOST_RANGES; i++)
-        if (is_row(t, i, t, of) && is_first(t, i, true))
+        if (is_row(t, i, of, of_graph) && is_first(t, i, of_range))
             draw_range(page, panel, t, i, ++line);
     struct hn_series *chance = hn_panel_series(page, panel, "chance", HN_LOOK_RULE, 0);
     hn_series_add(chance, 0, 100 * hn_table_real(t, of, "chance"));
@@ -94,11 +91,10 @@ static void space_steps(struct hn_panel *panel) {
     panel->x.hi = panel->x.n_tics - 0.75;
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "purity");
     for (int64_t row = 0; row < t->rows && page->panels < MOST_PANELS; row++)
-        if (is_first(t, row, false))
+        if (is_first(t, row, of_graph))
             draw_graph(page, t, row);
     for (int p = 0; p < page->panels; p++)
         space_steps(&page->panel[p]);

@@ -3,11 +3,7 @@
 #include "plots/page/curves.h"
 #include "plots/page/distributions.h"
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
-    return hn_draw_distributions(page, r, (struct hn_choice){.keep = hn_keep_proximity_walks},
-                                 "alpha");
-}
+static const struct hn_distributions alphas = {{.keep = hn_keep_proximity_walks}, "alpha"};
 
 const struct hn_figure hn_bs_fig5 = {
     .id = "bs-fig5",
@@ -17,4 +13,4 @@ const struct hn_figure hn_bs_fig5 = {
     .source = "BatchSampler (KDD 2023), figures 5 and 9",
     .columns = hn_distributions_columns,
     .needs_histogram = true,
-    .page = draw};
+    .distributions = &alphas};

@@ -17,10 +17,7 @@ static bool keep(const struct hn_table *runs, int64_t row) {
             (hn_keep_proximity_walks(runs, row) && hn_row_like(runs, row, "alpha", is_other_walk)));
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
-    return hn_draw_distributions(page, r, (struct hn_choice){.keep = keep}, "walk");
-}
+static const struct hn_distributions walks = {{.keep = keep}, "walk"};
 
 const struct hn_figure hn_bs_fig6 = {
     .id = "bs-fig6",
@@ -30,4 +27,4 @@ const struct hn_figure hn_bs_fig6 = {
     .source = "BatchSampler (KDD 2023), figures 6 and 11",
     .columns = hn_distributions_columns,
     .needs_histogram = true,
-    .page = draw};
+    .distributions = &walks};

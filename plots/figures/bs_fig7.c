@@ -25,10 +25,10 @@ static void add_published(struct hn_page *page, double x) {
     }
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "fn_ratio", .keep = keep}, &g))
-        return ctx->code;
+    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "fn_ratio", .keep = keep}, &g))
+        return page->ctx->code;
     if (hn_groups_values(&g, "graph") > 1) {
         hn_draw_over_steps(page, &g, &hn_curve_fn, 1, true);
         add_published(page, (double)(g.steps - 1));

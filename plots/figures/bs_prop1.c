@@ -8,15 +8,10 @@
 
 enum { MOST_STEPS = 6 };
 
-static bool same(const struct hn_table *t, int64_t a, int64_t b, const char *column) {
-    return fabs(hn_table_real(t, a, column) - hn_table_real(t, b, column)) < 1e-9;
-}
-
 // The rows of the first data set's first graph at one step, against similarity.
 static bool belongs(const struct hn_table *t, int64_t row, int64_t first, double step) {
     return strcmp(hn_table_text(t, row, "by"), "similarity") == 0 &&
-           strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, first, "dataset")) == 0 &&
-           same(t, row, first, "M") && same(t, row, first, "K") &&
+           hn_rows_agree(t, row, first, HN_COLUMNS("dataset", "M", "K")) &&
            fabs(hn_table_real(t, row, "step") - step) < 0.5;
 }
 
@@ -57,8 +52,7 @@ static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t fi
     panel->y.hi = 1.05;
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop1");
     int64_t first = 0;
     while (first < t->rows && strcmp(hn_table_text(t, first, "by"), "similarity") != 0)

@@ -50,8 +50,7 @@ static void draw_alpha(struct hn_page *page, const struct hn_table *t, double st
     }
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop2");
     double step[MOST_STEPS], alpha[MOST_ALPHAS];
     int steps = hn_distinct(t, "step", step, MOST_STEPS);

@@ -60,8 +60,7 @@ static void draw_measure(struct hn_page *page, const struct ages *a,
     }
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     static const struct hn_curve_value measure[] = {
         {"cos_mean", "mean in-batch cosine", 1, false},
         {"fn_ratio", "false-negative ratio (%)", 100, true},

@@ -141,13 +141,13 @@ static void draw_cost(struct hn_page *page, const struct rows *rows, int c) {
     add_published(page, panel, rows, c);
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct rows rows = {.n = 0};
     const struct hn_table *t = hn_results_table(r, "costs");
     if (t && t->rows > 0)
         collect_costs(&rows, t);
-    else if (collect_runs(ctx, &rows, r))
-        return ctx->code;
+    else if (collect_runs(page->ctx, &rows, r))
+        return page->ctx->code;
     bool trained = false;
     for (int i = 0; i < rows.n; i++)
         trained |= !isnan(rows.row[i].value[SHARE]);

@@ -28,14 +28,14 @@ static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t s
     }
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
+    const struct hn_choice choice = {
+        .wanted = "gap",
+        .most_settings = 24,
+        .nothing = "no run has a gap: give snapshots with a second view or /positive"};
     struct hn_groups g;
-    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "gap", .most_settings = 24}, &g)) {
-        if (ctx->code != HN_NOT_APPLICABLE)
-            return ctx->code;
-        return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "no run has a gap: give snapshots with a second view or /positive");
-    }
+    if (hn_groups_make(page->ctx, r, choice, &g))
+        return page->ctx->code;
     draw_step(page, &g, 0);
     if (g.steps > 1)
         draw_step(page, &g, g.steps - 1);

@@ -51,8 +51,7 @@ static void draw_order(struct hn_page *page, const struct hn_results *r, int whi
     snprintf(panel->title, sizeof panel->title, "%s", title);
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "heatmap");
     double last = -INFINITY, study = NAN; // of the first data set and its last step, the first seed
     for (int64_t row = 0; row < t->rows; row++)

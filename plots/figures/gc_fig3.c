@@ -60,16 +60,14 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, struct h
         draw_own_global(page, panel, g, where);
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
+    const struct hn_choice choice = {
+        .wanted = "gap",
+        .nothing = "no run has a gap: the loss needs a positive, so give snapshots with a second "
+                   "view or /positive"};
     struct hn_groups g;
-    enum hn_code code = hn_groups_make(ctx, r, (struct hn_choice){.wanted = "gap"}, &g);
-    if (code == HN_NOT_APPLICABLE)
-        return hn_fail(
-            ctx, HN_NOT_APPLICABLE,
-            "no run has a gap: the loss needs a positive, so give snapshots with a second "
-            "view or /positive");
-    if (code)
-        return code;
+    if (hn_groups_make(page->ctx, r, choice, &g))
+        return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)
         for (int t = 0; t < g.temperatures; t++)
             draw_place(page, &g, (struct hn_where){d, t, 0, 0});

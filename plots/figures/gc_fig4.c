@@ -69,11 +69,11 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, const st
     hn_series_add(rule, 0, YARDSTICK);
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     const struct hn_table *t = hn_results_table(r, "random_assignments");
-    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "loss_train"}, &g))
-        return ctx->code;
+    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "loss_train"}, &g))
+        return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)
         for (int temperature = 0; temperature < g.temperatures; temperature++)
             if (has_rows(&g, t, d, temperature))

@@ -25,14 +25,13 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, int d, i
     }
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
+    const struct hn_choice choice = {
+        .wanted = "pos_prob",
+        .nothing = "no run has a positive: give snapshots with a second view or /positive"};
     struct hn_groups g;
-    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "pos_prob"}, &g)) {
-        if (ctx->code != HN_NOT_APPLICABLE)
-            return ctx->code;
-        return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "no run has a positive: give snapshots with a second view or /positive");
-    }
+    if (hn_groups_make(page->ctx, r, choice, &g))
+        return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)
         for (int temperature = 0; temperature < g.temperatures; temperature++)
             draw_place(page, &g, d, temperature);

@@ -2,13 +2,13 @@
 // epoch began.
 #include "plots/page/training_curves.h"
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "training");
     bool measured = false;
     for (int64_t row = 0; t && row < t->rows && !measured; row++)
         measured = hn_table_real(t, row, "loss_expected") > 0;
     if (!measured)
-        return hn_fail(ctx, HN_NOT_APPLICABLE,
+        return hn_fail(page->ctx, HN_NOT_APPLICABLE,
                        "no training measured its loss ahead: give the job expected_loss: true");
     const struct hn_training_curves curves = {.column = "loss",
                                               .unit = "nat",

@@ -65,15 +65,14 @@ static void draw_shares(struct hn_page *page, const struct hn_table *t) {
     snprintf(order->label, sizeof order->label, "ordering");
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_panel *panel = hn_page_panel(page, "", "items N", "build and order (s)");
     panel->x.log = panel->y.log = true;
     const struct hn_series *own = draw_own(page, panel, hn_results_table(r, "costs"));
     if (!own)
         return page->code
                    ? page->code
-                   : hn_fail(ctx, HN_NOT_APPLICABLE, "the table of costs has no run of gcbs");
+                   : hn_fail(page->ctx, HN_NOT_APPLICABLE, "the table of costs has no run of gcbs");
     draw_slope(page, panel, own);
     draw_published(page, panel);
     draw_shares(page, hn_results_table(r, "costs"));

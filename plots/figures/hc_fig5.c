@@ -66,11 +66,11 @@ static void draw_setting(struct hn_page *page, const struct hn_trained *t, int64
     add_density(hn_panel_series(page, panel, "same label", HN_LOOK_AREA, 2), p, 1);
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *cosines = hn_results_table(r, "cosines"); // there, as the type says
     struct hn_trained t;
-    if (hn_trained_open(ctx, r, &t))
-        return ctx->code;
+    if (hn_trained_open(page->ctx, r, &t))
+        return page->ctx->code;
     for (int64_t k = 0; k < t.settings && page->panels < HN_PAGE_PANELS; k++) {
         struct pairs p;
         collect(&t, cosines, k, &p);

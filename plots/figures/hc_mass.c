@@ -69,12 +69,13 @@ static void draw_mass(struct hn_page *page, const struct hn_groups *g, int setti
     }
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
     if (!isfinite(next_value(&r->runs, "beta", 0)))
-        return hn_fail(ctx, HN_NOT_APPLICABLE, "no run is weighted with beta (hcl)");
-    if (hn_groups_make(ctx, r, (struct hn_choice){.wanted = "fn_mass", .most_settings = 3}, &g))
-        return ctx->code;
+        return hn_fail(page->ctx, HN_NOT_APPLICABLE, "no run is weighted with beta (hcl)");
+    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "fn_mass", .most_settings = 3},
+                       &g))
+        return page->ctx->code;
     for (int mass = 0; mass < 2; mass++)
         for (int s = 0; s < g.settings; s++)
             draw_mass(page, &g, s, mass);

@@ -9,9 +9,7 @@
 enum { MOST_CURVES = 6 };
 
 static bool same_curve(const struct hn_table *t, int64_t a, int64_t b) {
-    return fabs(hn_table_real(t, a, "step") - hn_table_real(t, b, "step")) < 0.5 &&
-           fabs(hn_table_real(t, a, "temperature") - hn_table_real(t, b, "temperature")) < 1e-9 &&
-           strcmp(hn_table_text(t, a, "dataset"), hn_table_text(t, b, "dataset")) == 0;
+    return hn_rows_agree(t, a, b, HN_COLUMNS("dataset", "step", "temperature"));
 }
 
 static void draw_curve(struct hn_page *page, struct hn_panel *panel, const struct hn_table *t,
@@ -28,8 +26,7 @@ static void draw_curve(struct hn_page *page, struct hn_panel *panel, const struc
     }
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
-    (void)ctx;
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop3");
     struct hn_panel *panel =
         hn_page_panel(page, "", "concentration beta", "expectation / worst case");

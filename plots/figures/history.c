@@ -33,13 +33,12 @@ static void name_files(struct hn_page *page, struct hn_axis *axis, const struct 
     axis->slanted = true;
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     char title[HN_TITLE_SIZE], axis[HN_TITLE_SIZE];
     const char *units = hn_results_get(r, "units");
     bool plain = !*units || strcmp(units, "1") == 0;
     double least = INFINITY, most = 0;
     int line = 0;
-    (void)ctx;
     snprintf(axis, sizeof axis, "%s%s%s%s", hn_results_get(r, "metric"), plain ? "" : " (",
              plain ? "" : units, plain ? "" : ")");
     snprintf(title, sizeof title, "mean of %s cells", hn_results_get(r, "cells"));

@@ -40,13 +40,13 @@ static void draw_measure(struct hn_page *page, const struct hn_groups *g,
     }
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_curve_value measure[] = {hn_curve_fn,
                                              {"cos_mean", "mean cosine to the anchor", 1, false}};
     struct hn_groups g;
     struct hn_choice choice = {.wanted = "fn_ratio", .keep = keep, .most_settings = 40};
-    if (hn_groups_make(ctx, r, choice, &g))
-        return ctx->code;
+    if (hn_groups_make(page->ctx, r, choice, &g))
+        return page->ctx->code;
     if (g.settings > 1)
         for (int i = 0; i < 2; i++)
             draw_measure(page, &g, &measure[i]);

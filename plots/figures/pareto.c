@@ -94,13 +94,13 @@ static void draw_front(struct hn_page *page, struct hn_panel *panel, const struc
         hn_page_note(page, "Of %d settings those on the front are named.", n);
 }
 
-static enum hn_code draw(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page) {
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct point point[HN_MOST_SETTINGS];
     struct hn_groups g;
     char title[HN_TITLE_SIZE];
     struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_SETTINGS - 2};
-    if (hn_groups_make(ctx, r, choice, &g))
-        return ctx->code;
+    if (hn_groups_make(page->ctx, r, choice, &g))
+        return page->ctx->code;
     for (int d = 0; d < g.datasets; d++) {
         int n = collect(&g, d, point);
         hn_place_title(&g, d, -1, title, sizeof title);

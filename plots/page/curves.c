@@ -44,6 +44,17 @@ bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row) {
            hn_keep_proximity_walks(runs, row);
 }
 
+bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column) {
+    for (; *column; column++) {
+        double x = hn_table_real(t, a, *column), y = hn_table_real(t, b, *column);
+        bool numbers = !isnan(x) || !isnan(y);
+        if (numbers ? !(fabs(x - y) < 1e-9)
+                    : strcmp(hn_table_text(t, a, *column), hn_table_text(t, b, *column)) != 0)
+            return false;
+    }
+    return true;
+}
+
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
                      const char *column) {
     for (int64_t step = g->steps - 1; step >= 0; step--) {

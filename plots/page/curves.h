@@ -48,6 +48,10 @@ bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, co
 bool hn_row_like(const struct hn_table *runs, int64_t row, const char *option,
                  bool (*other)(const struct hn_table *runs, int64_t row));
 
+// Whether rows a and b of any table have the same texts and numbers in these columns
+// (NULL-terminated).
+bool hn_rows_agree(const struct hn_table *t, int64_t a, int64_t b, const char *const *column);
+
 // Setting of a groups' place, at the last step where it has a value in the column; -1 if none.
 int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, int setting,
                      const char *column);

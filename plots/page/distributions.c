@@ -155,13 +155,13 @@ static enum hn_code draw_groups(struct hn_page *page, const struct hn_groups *g)
 }
 
 enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results *r,
-                                   struct hn_choice choice, const char *varied) {
+                                   const struct hn_distributions *what) {
     struct hn_groups g;
-    if (hn_groups_make(page->ctx, r, choice, &g))
+    if (hn_groups_make(page->ctx, r, what->choice, &g))
         return page->ctx->code;
-    enum hn_code code =
-        varied && hn_groups_values(&g, varied) < 2
-            ? hn_fail(page->ctx, HN_NOT_APPLICABLE, "the runs have one value of %s alone", varied)
-            : draw_groups(page, &g);
+    if (what->varied && hn_groups_values(&g, what->varied) < 2)
+        return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the runs have one value of %s alone",
+                       what->varied);
+    enum hn_code code = draw_groups(page, &g);
     return code ? code : hn_page_finish(page, "the histograms of the file are empty");
 }

@@ -18,9 +18,12 @@ void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn
 // Step number i of n that are spread evenly over those of the groups.
 int64_t hn_shown_step(const struct hn_groups *g, int64_t i, int64_t n);
 
-// Fills and finishes a page. varied: an option of which there have to be two values; NULL = none.
-// HN_NOT_APPLICABLE if the results have no pairs of such settings.
+struct hn_distributions {
+    struct hn_choice choice;
+    const char *varied; // an option of which there have to be two values; NULL = none
+};
+// Fills and finishes a page. HN_NOT_APPLICABLE if the results have no pairs of such settings.
 HN_MUST_USE enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results *r,
-                                               struct hn_choice choice, const char *varied);
+                                               const struct hn_distributions *what);
 
 #endif

@@ -9,6 +9,7 @@
 struct hn_page;
 struct hn_option_curves;
 struct hn_training_curves;
+struct hn_distributions;
 
 struct hn_figure {
     const char *id; // "bs-fig4"
@@ -21,13 +22,15 @@ struct hn_figure {
     const char *or_table;
     const char *const *or_columns;
     bool needs_histogram;
-    // What is drawn, one of three: curves over an option (plots/page/curves.h), curves of trainings
-    // (plots/page/training_curves.h), or what a function fills a page with (plots/page/page.h). It
-    // ends with hn_page_finish(): HN_NOT_APPLICABLE, with the reason, if the results hold nothing
-    // to draw. What it allocates is given back with the page.
+    // What is drawn, one of four: curves over an option (plots/page/curves.h), curves of trainings
+    // (plots/page/training_curves.h), densities of cosines (plots/page/distributions.h), or what a
+    // function fills a page with (plots/page/page.h). It ends with hn_page_finish():
+    // HN_NOT_APPLICABLE, with the reason, if the results hold nothing to draw. What it allocates is
+    // given back with the page.
     const struct hn_option_curves *sweep;
     const struct hn_training_curves *training;
-    enum hn_code (*page)(struct hn_context *ctx, const struct hn_results *r, struct hn_page *page);
+    const struct hn_distributions *distributions;
+    enum hn_code (*page)(const struct hn_results *r, struct hn_page *page);
 };
 
 #define HN_COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})

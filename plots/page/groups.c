@@ -227,6 +227,8 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     collect_steps(out);
     if (out->steps > 0)
         return HN_OK;
+    if (choice.nothing)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "%s", choice.nothing);
     if (choice.keep)
         return hn_fail(ctx, HN_NOT_APPLICABLE, "no finished run has the settings it shows");
     if (choice.wanted)

@@ -37,7 +37,8 @@ struct hn_groups {
 struct hn_choice {
     const char *wanted;
     bool (*keep)(const struct hn_table *runs, int64_t row);
-    int most_settings; // kept at most, figures up to HN_MOST_SETTINGS; 0 = HN_THEME_LINES
+    int most_settings;   // kept at most, figures up to HN_MOST_SETTINGS; 0 = HN_THEME_LINES
+    const char *nothing; // said where no row is left; NULL = as wanted and keep suggest
 };
 
 // HN_NOT_APPLICABLE if no row is left. What it allocates belongs to the owner.

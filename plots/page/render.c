@@ -3,6 +3,7 @@
 // left.
 #include "core/files.h"
 #include "plots/page/curves.h"
+#include "plots/page/distributions.h"
 #include "plots/page/page_private.h"
 #include "plots/page/training_curves.h"
 
@@ -190,7 +191,9 @@ static enum hn_code build_page(struct drawing *d) {
     const struct hn_figure *f = d->figure;
     enum hn_code code = f->sweep      ? hn_draw_sweep(d->page, d->results, f->sweep)
                         : f->training ? hn_draw_training(d->page, d->results, f->training)
-                                      : f->page(d->ctx, d->results, d->page);
+                        : f->distributions
+                            ? hn_draw_distributions(d->page, d->results, f->distributions)
+                            : f->page(d->results, d->page);
     if (code == HN_OK)
         hn_page_size(d->page, &d->size);
     if (code == HN_OK && *d->page->note)

@@ -34,26 +34,14 @@ void hn_training_axis(const char *column, const char *unit, char *title, size_t 
     snprintf(title, size, "%s%s%s%s", name, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
 }
 
-static void draw_beside(struct hn_page *page, struct hn_panel *panel, const struct hn_trained *t,
-                        int64_t k, int line, const char *column, const struct steps *steps) {
-    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_THIN, line);
+// As a curve with intervals, or as a thin one without.
+static void draw_setting(struct hn_series *s, const struct hn_trained *t, int64_t k,
+                         const char *column, const struct steps *steps) {
     double scale = hn_trained_is_share(column) ? 100 : 1;
-    for (int i = 0; i < steps->n; i++) {
-        double mean = hn_trained_at(t, k, column, (int64_t)steps->at[i]).mean;
-        if (!isnan(mean))
-            hn_series_add(s, steps->at[i], scale * mean);
-    }
-}
-
-static void draw_setting(struct hn_page *page, struct hn_panel *panel, const struct hn_trained *t,
-                         int64_t k, int line, const char *column, const struct steps *steps) {
-    char label[HN_LABEL_SIZE];
-    double scale = hn_trained_is_share(column) ? 100 : 1;
-    hn_trained_label(t, k, label, sizeof label);
-    struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, line);
     for (int i = 0; i < steps->n; i++) {
         struct hn_moments m = hn_trained_at(t, k, column, (int64_t)steps->at[i]);
-        hn_series_add_interval(s, steps->at[i], scale * m.mean, scale * hn_moments_half(m));
+        double half = s->look == HN_LOOK_THIN ? NAN : hn_moments_half(m);
+        hn_series_add_interval(s, steps->at[i], scale * m.mean, scale * half);
     }
 }
 
@@ -83,9 +71,13 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
     int line = 0;
     for (int64_t k = base; k < t->settings && line < MOST_CURVES; k++)
         if (is_drawn(t, base, k, curves)) {
-            draw_setting(page, panel, t, k, ++line, column, steps);
+            char label[HN_LABEL_SIZE];
+            hn_trained_label(t, k, label, sizeof label);
+            draw_setting(hn_panel_series(page, panel, label, HN_LOOK_LINE, ++line), t, k, column,
+                         steps);
             if (curves->beside)
-                draw_beside(page, panel, t, k, line, curves->beside, steps);
+                draw_setting(hn_panel_series(page, panel, "", HN_LOOK_THIN, line), t, k,
+                             curves->beside, steps);
         }
     if (drawn > MOST_CURVES)
         hn_page_note(page, "The first %d settings are drawn.", MOST_CURVES);
