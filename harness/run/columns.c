@@ -138,38 +138,39 @@ static const struct hn_column timing_columns[] = {
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-// A table in the making, and which of its columns are options.
+// A table in the making, and which of its columns are options. After a failure nothing is added.
 struct columns {
     struct hn_context *ctx;
     struct hn_table *table;
+    enum hn_code code;
     bool option[HN_COLUMNS_MAX];
 };
 
 // owner: who brings the columns, for messages.
-static enum hn_code add(struct columns *c, const char *owner, const struct hn_column *column, int n,
-                        bool option) {
-    for (int i = 0; i < n; i++) {
+static void add(struct columns *c, const char *owner, const struct hn_column *column, int n,
+                bool option) {
+    for (int i = 0; i < n && !c->code; i++) {
         int there = hn_table_find(c->table, column[i].name);
         if (there >= 0 && option && c->option[there] &&
             c->table->column[there].kind == column[i].kind)
             continue; // an option that several have (M of two samplers, say)
-        if (there >= 0)
-            return hn_fail(c->ctx, HN_INTERNAL,
-                           "%s: the name '%s' is taken by another column of /%s (%s): options, "
-                           "reports and metrics share one namespace; rename it",
-                           owner, column[i].name, c->table->name,
-                           c->table->column[there].long_name);
-        if (c->table->n_columns == HN_COLUMNS_MAX)
-            return hn_fail(c->ctx, HN_INTERNAL, "%s: more than %d columns", owner, HN_COLUMNS_MAX);
-        c->option[c->table->n_columns] = option;
-        if (hn_table_add_column(c->ctx, c->table, &column[i]))
-            return c->ctx->code;
+        if (there >= 0) {
+            c->code =
+                hn_fail(c->ctx, HN_INTERNAL,
+                        "%s: the name '%s' is taken by another column of /%s (%s): options, "
+                        "reports and metrics share one namespace; rename it",
+                        owner, column[i].name, c->table->name, c->table->column[there].long_name);
+        } else if (c->table->n_columns == HN_COLUMNS_MAX) {
+            c->code =
+                hn_fail(c->ctx, HN_INTERNAL, "%s: more than %d columns", owner, HN_COLUMNS_MAX);
+        } else {
+            c->option[c->table->n_columns] = option;
+            c->code = hn_table_add_column(c->ctx, c->table, &column[i]);
+        }
     }
-    return HN_OK;
 }
 
-static enum hn_code add_options(struct columns *c, const char *owner,
-                                const struct hn_option *options) {
+static void add_options(struct columns *c, const char *owner, const struct hn_option *options) {
     for (const struct hn_option *o = options; o->name; o++) {
         bool number = o->kind == HN_OPTION_INT || o->kind == HN_OPTION_REAL;
         const struct hn_column column = {.name = o->name,
@@ -178,48 +179,43 @@ static enum hn_code add_options(struct columns *c, const char *owner,
                                          .long_name = o->help,
                                          .direction = HN_NEITHER,
                                          .role = HN_ROLE_SETTING};
-        if (add(c, owner, &column, 1, true))
-            return c->ctx->code;
+        add(c, owner, &column, 1, true);
     }
-    return HN_OK;
 }
 
-static enum hn_code add_runs(struct columns *c, const struct hn_registries *r) {
-    enum hn_code code = add(c, "cells", base_columns, LENGTH(base_columns), false);
-    for (int i = 0; r->sampler[i] && !code; i++)
-        code = add_options(c, r->sampler[i]->name, r->sampler[i]->options);
-    if (!code)
-        code = add(c, "cells", loss_columns, LENGTH(loss_columns), false);
-    for (int i = 0; r->weighting[i] && !code; i++)
-        code = add_options(c, r->weighting[i]->name, r->weighting[i]->options);
-    if (!code)
-        code = add(c, "cells", setting_columns, LENGTH(setting_columns), false);
-    for (int i = 0; r->metric[i] && !code; i++)
-        code = add(c, r->metric[i]->name, r->metric[i]->columns, r->metric[i]->n_columns, false);
-    for (int i = 0; r->sampler[i] && !code; i++)
-        code = add(c, r->sampler[i]->name, r->sampler[i]->reports, r->sampler[i]->n_reports, false);
-    return code ? code : add(c, "cells", cost_columns, LENGTH(cost_columns), false);
+static void add_runs(struct columns *c, const struct hn_registries *r) {
+    add(c, "cells", base_columns, LENGTH(base_columns), false);
+    for (int i = 0; r->sampler[i]; i++)
+        add_options(c, r->sampler[i]->name, r->sampler[i]->options);
+    add(c, "cells", loss_columns, LENGTH(loss_columns), false);
+    for (int i = 0; r->weighting[i]; i++)
+        add_options(c, r->weighting[i]->name, r->weighting[i]->options);
+    add(c, "cells", setting_columns, LENGTH(setting_columns), false);
+    for (int i = 0; r->metric[i]; i++)
+        add(c, r->metric[i]->name, r->metric[i]->columns, r->metric[i]->n_columns, false);
+    for (int i = 0; r->sampler[i]; i++)
+        add(c, r->sampler[i]->name, r->sampler[i]->reports, r->sampler[i]->n_reports, false);
+    add(c, "cells", cost_columns, LENGTH(cost_columns), false);
 }
 
-static enum hn_code add_snapshots(struct columns *c, const struct hn_registries *r) {
-    enum hn_code code = add(c, "steps", snapshot_columns, LENGTH(snapshot_columns), false);
-    for (int i = 0; r->snapshot_metric[i] && !code; i++)
-        code = add(c, r->snapshot_metric[i]->name, r->snapshot_metric[i]->columns,
-                   r->snapshot_metric[i]->n_columns, false);
-    return code;
+static void add_snapshots(struct columns *c, const struct hn_registries *r) {
+    add(c, "steps", snapshot_columns, LENGTH(snapshot_columns), false);
+    for (int i = 0; r->snapshot_metric[i]; i++)
+        add(c, r->snapshot_metric[i]->name, r->snapshot_metric[i]->columns,
+            r->snapshot_metric[i]->n_columns, false);
 }
 
-static enum hn_code add_set(struct columns *c, const struct hn_registries *r, enum hn_rows rows) {
-    switch (rows) {
-    case HN_ROWS_RUNS: return add_runs(c, r);
-    case HN_ROWS_TRAININGS:
-        return add_runs(c, r)
-                   ? c->ctx->code
-                   : add(c, "trainings", training_columns, LENGTH(training_columns), false);
-    case HN_ROWS_SNAPSHOTS: return add_snapshots(c, r);
-    case HN_ROWS_STUDIES: return add(c, "studies", study_columns, LENGTH(study_columns), false);
-    default: return add(c, "timing", timing_columns, LENGTH(timing_columns), false);
-    }
+static void add_set(struct columns *c, const struct hn_registries *r, enum hn_rows rows) {
+    if (rows == HN_ROWS_RUNS || rows == HN_ROWS_TRAININGS)
+        add_runs(c, r);
+    if (rows == HN_ROWS_TRAININGS)
+        add(c, "trainings", training_columns, LENGTH(training_columns), false);
+    else if (rows == HN_ROWS_SNAPSHOTS)
+        add_snapshots(c, r);
+    else if (rows == HN_ROWS_STUDIES)
+        add(c, "studies", study_columns, LENGTH(study_columns), false);
+    else if (rows == HN_ROWS_TIMING)
+        add(c, "timing", timing_columns, LENGTH(timing_columns), false);
 }
 
 static const struct hn_registries all = {hn_samplers, hn_weightings, hn_metrics,
@@ -228,12 +224,11 @@ static const struct hn_registries all = {hn_samplers, hn_weightings, hn_metrics,
 static enum hn_code make(struct hn_context *ctx, const struct hn_registries *r, enum hn_rows rows,
                          struct hn_table *out) {
     static const char *const names[] = {"runs", "runs", "snapshots", "studies", "timing"};
-    struct columns c = {.ctx = ctx, .table = out};
-    if (hn_table_init(ctx, out, names[rows]) || add_set(&c, r, rows)) {
+    struct columns c = {.ctx = ctx, .table = out, .code = hn_table_init(ctx, out, names[rows])};
+    add_set(&c, r, rows);
+    if (c.code)
         hn_table_free(ctx, out);
-        return ctx->code;
-    }
-    return HN_OK;
+    return c.code;
 }
 
 enum hn_code hn_rows_table(struct hn_context *ctx, enum hn_rows rows, struct hn_table *out) {
