@@ -36,7 +36,6 @@ extern const struct hn_bench_kernel hn_bench_kernels[]; // ended by a NULL name
 // Makes b->items of b->shape, as a kernel needs them, unless they are there.
 HN_MUST_USE enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b,
                                         enum hn_bench_needs needs);
-void hn_bench_items_free(struct hn_context *ctx, struct hn_bench *b);
 
 // A step of training by one of these recipes (the kernel's argument), mean over a few; of NODE an
 // epoch: forward, loss, backward and update on ctx->threads threads, and the time of its matrix

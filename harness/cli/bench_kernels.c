@@ -17,7 +17,7 @@ static enum hn_code make_rows(struct hn_context *ctx, const struct hn_bench_shap
     return hn_random_rows(ctx, &rows, out);
 }
 
-void hn_bench_items_free(struct hn_context *ctx, struct hn_bench *b) {
+static void free_items(struct hn_context *ctx, struct hn_bench *b) {
     hn_free(ctx, (float *)b->items.x.data);
     hn_free(ctx, (float *)b->items.x1.data);
     hn_free(ctx, (float *)b->items.x2.data);
@@ -31,7 +31,7 @@ enum hn_code hn_bench_items(struct hn_context *ctx, struct hn_bench *b, enum hn_
     if (needs != HN_BENCH_ROWS && needs != HN_BENCH_VIEWS_TOO)
         return HN_OK;
     if (items->n != shape->n || items->d != shape->dim)
-        hn_bench_items_free(ctx, b);
+        free_items(ctx, b);
     items->n = shape->n;
     items->d = shape->dim;
     if (!items->x.data && make_rows(ctx, shape, 0, &items->x))

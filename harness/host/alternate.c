@@ -92,11 +92,9 @@ static enum hn_code run_round(struct hn_context *ctx, const struct hn_alternate_
         char *folder = hn_format(ctx, "%s/%" PRId64 "-%s", scratch, round, is_new ? "new" : "old");
         if (!folder)
             return ctx->code;
-        enum hn_code code = run_one(ctx, spec, is_new ? spec->new : spec->old, folder,
-                                    is_new ? &out->now[round] : &out->base[round]);
-        hn_free(ctx, folder);
-        if (code)
-            return code;
+        if (run_one(ctx, spec, is_new ? spec->new : spec->old, folder,
+                    is_new ? &out->now[round] : &out->base[round]))
+            return ctx->code;
         if (!spec->quiet)
             fprintf(stderr, "round %" PRId64 " of %" PRId64 ": %s\n", round + 1, spec->rounds,
                     is_new ? "new" : "old");
@@ -114,19 +112,5 @@ enum hn_code hn_alternate_run(struct hn_context *ctx, const struct hn_alternate_
     for (int64_t i = 0; code == HN_OK && i < spec->rounds; i++)
         code = run_round(ctx, spec, scratch, i, out);
     hn_scratch_remove(ctx, scratch);
-    if (code)
-        hn_alternate_free(ctx, out);
     return code;
-}
-
-void hn_alternate_free(struct hn_context *ctx, struct hn_alternate *r) {
-    for (int64_t i = 0; i < r->n; i++) {
-        if (r->base)
-            hn_results_free(ctx, &r->base[i]);
-        if (r->now)
-            hn_results_free(ctx, &r->now[i]);
-    }
-    hn_free(ctx, r->base);
-    hn_free(ctx, r->now);
-    *r = (struct hn_alternate){0};
 }

@@ -19,11 +19,11 @@ struct hn_alternate_spec {
 
 // Runs both programs on the job in turn (old new, new old, ...), each round in folders of its own
 // below the temporary folder, which are removed. HN_USAGE: a program that cannot be started, or
-// ends with an error (its last line of complaint is given).
+// ends with an error (its last line of complaint is given). What is allocated, also before a
+// failure, belongs to the owner of now.
 HN_MUST_USE enum hn_code hn_alternate_run(struct hn_context *ctx,
                                           const struct hn_alternate_spec *spec,
                                           struct hn_alternate *out);
-void hn_alternate_free(struct hn_context *ctx, struct hn_alternate *r); // zeroed is fine
 
 // Runs a program without a shell, its standard output dropped, its messages in file `errors`.
 // Returns its exit status, 128 + the signal that killed it, or -1 if it could not be started.
