@@ -2,7 +2,7 @@
 #ifndef HN_HARNESS_RUN_CELL_PRIVATE_H
 #define HN_HARNESS_RUN_CELL_PRIVATE_H
 
-#include "harness/run/cache.h"
+#include "harness/run/cells.h"
 
 // Clocks and counter at one moment, or between two.
 struct hn_stamp {

@@ -1,5 +1,155 @@
 #include "harness/run/cells.h"
 
+#include <string.h>
+
+enum { SLOTS = 2 };
+
+struct hn_cell_cache {
+    struct {
+        bool full;
+        int32_t data;
+        int64_t index;
+        struct hn_items items;
+    } slot[SLOTS];
+    struct hn_global *global; // [n_global], owned
+    int n_global;
+    int32_t global_data;
+    int64_t global_index;
+    bool share, kept;
+    struct hn_kept_sampler built; // if kept
+    struct hn_cell built_for;
+};
+
+struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx, bool shares) {
+    struct hn_cell_cache *cache = hn_zalloc(ctx, 1, sizeof *cache);
+    if (cache)
+        cache->share = shares;
+    return cache;
+}
+
+static void drop_global(struct hn_context *ctx, struct hn_cell_cache *cache) {
+    for (int t = 0; t < cache->n_global; t++)
+        hn_global_free(ctx, &cache->global[t]);
+    hn_free(ctx, cache->global);
+    cache->global = NULL;
+    cache->n_global = 0;
+}
+
+static void drop_sampler(struct hn_context *ctx, struct hn_cell_cache *cache) {
+    if (cache->kept)
+        hn_sampler_close(ctx, &cache->built.sampler);
+    cache->kept = false;
+}
+
+void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache) {
+    if (!cache)
+        return;
+    drop_sampler(ctx, cache);
+    for (int i = 0; i < SLOTS; i++)
+        if (cache->slot[i].full)
+            hn_items_free(ctx, &cache->slot[i].items);
+    drop_global(ctx, cache);
+    hn_free(ctx, cache);
+}
+
+enum hn_code hn_cache_items(struct hn_context *ctx, const struct hn_plan *plan, int32_t data,
+                            int64_t index, int slot, struct hn_cell_cache *cache,
+                            const struct hn_items **items) {
+    if (!cache->slot[slot].full || cache->slot[slot].data != data ||
+        cache->slot[slot].index != index) {
+        drop_sampler(ctx, cache); // it borrows what it was built on
+        if (cache->slot[slot].full)
+            hn_items_free(ctx, &cache->slot[slot].items);
+        cache->slot[slot].full = false;
+        if (hn_snapshot_load(ctx, plan->data[data].snapshot, index, &cache->slot[slot].items))
+            return ctx->code;
+        cache->slot[slot].full = true;
+        cache->slot[slot].data = data;
+        cache->slot[slot].index = index;
+    }
+    *items = &cache->slot[slot].items;
+    return HN_OK;
+}
+
+enum hn_code hn_cache_load(struct hn_context *ctx, const struct hn_item *item,
+                           const struct hn_item_env *env) {
+    struct hn_cell_state *state = env->state;
+    return hn_cache_items(ctx, item->plan, item->step->data, item->step->step_index, 0,
+                          state->cache, &state->items);
+}
+
+void hn_cache_put_global(struct hn_context *ctx, struct hn_cell_cache *cache, int32_t data,
+                         int64_t index, struct hn_global *global, int n) {
+    drop_global(ctx, cache);
+    cache->global = global;
+    cache->n_global = n;
+    cache->global_data = data;
+    cache->global_index = index;
+}
+
+static enum hn_code compute_global(struct hn_context *ctx, const struct hn_plan *plan,
+                                   const struct hn_cell *cell, const struct hn_items *items,
+                                   struct hn_cell_cache *cache) {
+    const struct hn_job *job = plan->job;
+    int64_t n_dot;
+    struct hn_global *global = hn_alloc(ctx, job->n_temperatures, sizeof *global);
+    if (!global)
+        return ctx->code;
+    if (hn_global_compute_all(ctx, items, job->temperature, (int)job->n_temperatures, global,
+                              &n_dot)) {
+        hn_free(ctx, global);
+        return ctx->code;
+    }
+    hn_cache_put_global(ctx, cache, cell->data, cell->step_index, global, (int)job->n_temperatures);
+    return HN_OK;
+}
+
+enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn_plan *plan,
+                             const struct hn_cell *cell, const struct hn_items *items,
+                             struct hn_cell_cache *cache, const struct hn_global **global) {
+    bool here = cache->global && cache->global_data == cell->data &&
+                cache->global_index == cell->step_index;
+    if (!here && compute_global(ctx, plan, cell, items, cache))
+        return ctx->code;
+    for (int t = 0; t < cache->n_global; t++)
+        if (cache->global[t].temperature == cell->temperature)
+            *global = &cache->global[t];
+    return HN_OK;
+}
+
+static bool same_build(const struct hn_cell *a, const struct hn_cell *b) {
+    return a->data == b->data && a->step_index == b->step_index &&
+           a->build_index == b->build_index && a->sampler == b->sampler &&
+           a->batch_size == b->batch_size && a->seed == b->seed;
+}
+
+bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
+                           const struct hn_cell *cell, struct hn_kept_sampler *out) {
+    if (!cache->kept || !same_build(&cache->built_for, cell)) {
+        drop_sampler(ctx, cache);
+        return false;
+    }
+    *out = cache->built;
+    cache->kept = false;
+    struct hn_sampler *s = &out->sampler;
+    s->sampling = (struct hn_work){0};
+    s->epoch = s->batches = s->stalls = 0;
+    s->anchors = s->anchors_without = s->pairs = 0;
+    return true;
+}
+
+void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
+                           const struct hn_cell *cell, struct hn_kept_sampler *kept) {
+    drop_sampler(ctx, cache);
+    if (!cache->share) {
+        hn_sampler_close(ctx, &kept->sampler);
+        return;
+    }
+    cache->built = *kept;
+    cache->built_for = *cell;
+    cache->kept = true;
+}
+
 struct hn_runner hn_plan_runner(const struct hn_plan *plan) {
     return (struct hn_runner){.item = plan->item,
                               .n = plan->n_items,
@@ -12,10 +162,9 @@ struct hn_runner hn_plan_runner(const struct hn_plan *plan) {
 enum hn_code hn_plan_run(struct hn_context *ctx, const struct hn_plan *plan,
                          struct hn_runner *runner, struct hn_cell_state *state,
                          struct hn_run_summary *summary) {
-    state->cache = hn_cell_cache_open(ctx);
+    state->cache = hn_cell_cache_open(ctx, hn_plan_shares(plan->job));
     if (!state->cache)
         return ctx->code;
-    hn_cell_cache_share(state->cache, hn_plan_shares(plan->job));
     runner->state = state;
     enum hn_code code = hn_run_items(ctx, runner, summary);
     hn_cell_cache_close(ctx, state->cache);

@@ -1,9 +1,61 @@
-// Running the items of a job: cells, steps and studies.
+// Running the items of a job: cells, steps and studies; and what those of one step share: its
+// embeddings, those it was built on, the quantities of all pairs of its two views, and a sampler
+// that is built. Kept until another is requested.
 #ifndef HN_HARNESS_RUN_CELLS_H
 #define HN_HARNESS_RUN_CELLS_H
 
-#include "harness/run/cache.h"
+#include "harness/host/instructions.h"
+#include "harness/run/plan.h"
 #include "harness/run/runner.h"
+#include "samplers/sampler.h"
+
+struct hn_cell_cache;
+// shares: builds are shared by the cells of a step that differ in temperature, loss or weighting
+// alone: see hn_plan_shares().
+HN_MUST_USE struct hn_cell_cache *hn_cell_cache_open(struct hn_context *ctx, bool shares);
+void hn_cell_cache_close(struct hn_context *ctx, struct hn_cell_cache *cache); // NULL is fine
+
+// The items of a step: slot 0 for the one that is judged, 1 for the one that is built on. Borrowed
+// until the next call for the same slot.
+HN_MUST_USE enum hn_code hn_cache_items(struct hn_context *ctx, const struct hn_plan *plan,
+                                        int32_t data, int64_t index, int slot,
+                                        struct hn_cell_cache *cache, const struct hn_items **items);
+// `load` of a plan's items: those of its step, as state->items.
+HN_MUST_USE enum hn_code hn_cache_load(struct hn_context *ctx, const struct hn_item *item,
+                                       const struct hn_item_env *env);
+// The global quantities at one of the job's temperatures, computed for all of them at the first
+// call.
+HN_MUST_USE enum hn_code hn_cache_global(struct hn_context *ctx, const struct hn_plan *plan,
+                                         const struct hn_cell *cell, const struct hn_items *items,
+                                         struct hn_cell_cache *cache,
+                                         const struct hn_global **global);
+// Takes over global[n] (the job's temperatures, in order) that were computed along with other
+// things.
+void hn_cache_put_global(struct hn_context *ctx, struct hn_cell_cache *cache, int32_t data,
+                         int64_t index, struct hn_global *global, int n);
+
+// A sampler that is built, and what its build took.
+struct hn_kept_sampler {
+    struct hn_sampler sampler;
+    int64_t wall_ns, cpu_ns;
+    double instructions; // NaN: not counted
+};
+// Moves the kept sampler to *out if it is that of the cell, as if it had been built just now;
+// closes it and returns false otherwise. The items must have been requested before.
+bool hn_cache_take_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
+                           const struct hn_cell *cell, struct hn_kept_sampler *out);
+// Takes the sampler over for the cells that follow, or closes it where nothing is shared.
+void hn_cache_keep_sampler(struct hn_context *ctx, struct hn_cell_cache *cache,
+                           const struct hn_cell *cell, struct hn_kept_sampler *kept);
+
+// What the items of a job share while they run: the state in their hn_item_env.
+struct hn_cell_state {
+    struct hn_cell_cache *cache;
+    const struct hn_instructions *instructions; // NULL: not counted
+    double sgemm_gflops;                // of this run's calibration, 0 = unknown: share_of_limit
+    const struct hn_items *items;       // of the item in work: what it is judged on,
+    const struct hn_items *build_items; // and what its sampler is built on
+};
 
 // A runner over the plan's items, to be filled in: folder, filter, part ...
 struct hn_runner hn_plan_runner(const struct hn_plan *plan);

@@ -1,7 +1,7 @@
 // Trying the cells of a job on a file of few items.
 #include "core/files.h"
 #include "datasets/synth.h"
-#include "harness/run/cache.h"
+#include "harness/run/cells.h"
 #include "harness/run/estimate_private.h"
 #include "harness/run/timed.h"
 #include "results/cell_file.h"
@@ -166,7 +166,7 @@ static enum hn_code open_trial(struct hn_context *ctx, struct trial *t) {
     if (hn_plan_make(ctx, &t->job, &t->small))
         return ctx->code;
     t->step = &t->small.step[t->small.n_steps - 1];
-    t->state.cache = hn_cell_cache_open(ctx);
+    t->state.cache = hn_cell_cache_open(ctx, false);
     return t->state.cache ? HN_OK : ctx->code;
 }
 

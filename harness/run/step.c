@@ -1,5 +1,5 @@
 // What needs no sampler: one cell per step, a row per temperature.
-#include "harness/run/cache.h"
+#include "harness/run/cells.h"
 
 #include <inttypes.h>
 #include <stdio.h>

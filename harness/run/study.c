@@ -1,5 +1,5 @@
 // A cell of a study: one row of the table `studies`, and what the study appends to its own table.
-#include "harness/run/cache.h"
+#include "harness/run/cells.h"
 
 #include <inttypes.h>
 #include <stdio.h>
