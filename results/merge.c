@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char plan_name[] = "plan";
 enum { NAMED = 5 }; // missing cells that are named
@@ -329,9 +328,6 @@ static enum hn_code check_overlaps(struct hn_context *ctx, const struct hn_resul
 static enum hn_code merge_env(struct hn_context *ctx, const struct hn_results *part, int64_t n,
                               struct hn_results *out) {
     const char *first = hn_results_get_env(&part[0], "machine_class");
-    for (int64_t i = 0; i < part[0].n_env; i++)
-        if (hn_results_set_env(ctx, out, part[0].env[i].name, part[0].env[i].value))
-            return ctx->code;
     for (int64_t i = 1; i < n; i++) {
         const char *other = hn_results_get_env(&part[i], "machine_class");
         if (strcmp(first, other) == 0)
@@ -349,15 +345,9 @@ static enum hn_code merge_env(struct hn_context *ctx, const struct hn_results *p
 static enum hn_code describe(struct hn_context *ctx, const struct hn_results *part, int64_t n,
                              const struct hn_table *plan, const struct hn_merge_summary *summary,
                              struct hn_results *out) {
-    char created[32] = "";
-    time_t now = time(NULL);
-    struct tm tm;
-    if (gmtime_r(&now, &tm))
-        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
     if (hn_results_set(ctx, out, "config", hn_results_get(&part[0], "config")) ||
         hn_results_set(ctx, out, "config_sha256", hn_results_get(&part[0], "config_sha256")) ||
-        hn_results_set(ctx, out, "created", created) ||
-        hn_results_set(ctx, out, "status", summary->missing ? "partial" : "complete") ||
+        hn_results_describe(ctx, out, summary->missing ? "partial" : "complete", &part[0]) ||
         merge_env(ctx, part, n, out))
         return ctx->code;
     if (!summary->missing)

@@ -8,7 +8,6 @@
 
 void hn_row_index_free(struct hn_context *ctx, struct hn_row_index *index) {
     hn_free(ctx, index->start);
-    hn_free(ctx, index->row);
     *index = (struct hn_row_index){0};
 }
 
@@ -22,12 +21,10 @@ enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t, cons
                           int64_t n, struct hn_row_index *out) {
     int c = hn_table_find(t, column);
     bool there = c >= 0 && t->column[c].kind == HN_COLUMN_INT;
-    out->start = hn_zalloc(ctx, n + 2, sizeof *out->start);
-    out->row = hn_alloc(ctx, t->rows, sizeof *out->row);
-    if (!out->start || !out->row) {
-        hn_row_index_free(ctx, out);
+    out->start = hn_zalloc(ctx, n + 2 + t->rows, sizeof *out->start);
+    if (!out->start)
         return ctx->code;
-    }
+    out->row = out->start + n + 2;
     for (int64_t r = 0; there && r < t->rows; r++) {
         int64_t named = named_row(t, c, r, n);
         if (named >= 0)

@@ -7,7 +7,7 @@
 // The rows of a table that name row i of another one in an INT column: row[start[i] .. start[i +
 // 1]) in their order. Rows that name none of the `n` are left out.
 struct hn_row_index {
-    int64_t *start, *row;
+    int64_t *start, *row; // one array
 };
 HN_MUST_USE enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t,
                                       const char *column, int64_t n, struct hn_row_index *out);

@@ -2,18 +2,11 @@
 #include "results/store_private.h"
 
 #include <string.h>
-
-static void free_pairs(struct hn_context *ctx, struct hn_text_pair *pair, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-        hn_free(ctx, pair[i].name);
-        hn_free(ctx, pair[i].value);
-    }
-    hn_free(ctx, pair);
-}
+#include <time.h>
 
 void hn_results_free(struct hn_context *ctx, struct hn_results *r) {
-    free_pairs(ctx, r->attribute, r->n_attributes);
-    free_pairs(ctx, r->env, r->n_env);
+    hn_free(ctx, r->attribute);
+    hn_free(ctx, r->env);
     hn_table_free(ctx, &r->runs);
     hn_table_free(ctx, &r->timing);
     for (int64_t i = 0; i < r->n_tables; i++)
@@ -36,28 +29,24 @@ static struct hn_text_pair *find_pair(struct hn_text_pair *pair, int64_t n, cons
     return NULL;
 }
 
-// Adds name and value, or replaces the value of that name.
+// Adds name and value, or replaces the value of that name. The list owns them.
 static enum hn_code set_pair(struct hn_context *ctx, struct hn_text_pair **list, int64_t *n,
                              const char *name, const char *value) {
-    struct hn_text_pair *old = find_pair(*list, *n, name);
-    char *copy = hn_strdup(ctx, value);
-    if (!copy)
+    struct hn_text_pair *pair = find_pair(*list, *n, name);
+    struct hn_text_pair *longer = pair ? *list : hn_resize(ctx, *list, *n + 1, sizeof **list);
+    if (!longer)
         return ctx->code;
-    if (old) {
-        hn_free(ctx, old->value);
-        old->value = copy;
-        return HN_OK;
-    }
-    char *key = hn_strdup(ctx, name);
-    struct hn_text_pair *longer = key ? hn_resize(ctx, *list, *n + 1, sizeof **list) : NULL;
-    if (!longer) {
-        hn_free(ctx, key);
-        hn_free(ctx, copy);
-        return ctx->code;
-    }
-    longer[*n] = (struct hn_text_pair){key, copy};
     *list = longer;
-    *n += 1;
+    void *outer = hn_own(ctx, longer);
+    char *copy = hn_strdup(ctx, value), *key = copy && !pair ? hn_strdup(ctx, name) : NULL;
+    hn_own(ctx, outer);
+    if (!copy || (!pair && !key))
+        return ctx->code;
+    if (pair)
+        hn_free(ctx, pair->value);
+    else
+        longer[(*n)++].name = key;
+    (pair ? pair : &longer[*n - 1])->value = copy;
     return HN_OK;
 }
 
@@ -81,19 +70,36 @@ const char *hn_results_get_env(const struct hn_results *r, const char *name) {
     return pair ? pair->value : "";
 }
 
+static enum hn_code copy_env(struct hn_context *ctx, struct hn_results *to,
+                             const struct hn_results *from) {
+    for (int64_t i = 0; i < from->n_env; i++)
+        if (hn_results_set_env(ctx, to, from->env[i].name, from->env[i].value))
+            return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_results_describe(struct hn_context *ctx, struct hn_results *r, const char *status,
+                                 const struct hn_results *env) {
+    char created[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (hn_results_set(ctx, r, "created", created) || hn_results_set(ctx, r, "status", status))
+        return ctx->code;
+    return copy_env(ctx, r, env);
+}
+
 static enum hn_code copy_pairs(struct hn_context *ctx, struct hn_results *to,
                                const struct hn_results *from) {
-    bool attributes = to->n_attributes == 0, env = to->n_env == 0;
+    bool attributes = to->n_attributes == 0;
     for (int64_t i = 0; attributes && i < from->n_attributes; i++) {
         const struct hn_text_pair *pair = &from->attribute[i];
         // The key of one cell does not apply to a merged file.
         if (strcmp(pair->name, "run_key") != 0 && hn_results_set(ctx, to, pair->name, pair->value))
             return ctx->code;
     }
-    for (int64_t i = 0; env && i < from->n_env; i++)
-        if (hn_results_set_env(ctx, to, from->env[i].name, from->env[i].value))
-            return ctx->code;
-    return HN_OK;
+    return to->n_env == 0 ? copy_env(ctx, to, from) : HN_OK;
 }
 
 static bool same_bins(const struct hn_results *a, const struct hn_results *b) {

@@ -41,6 +41,9 @@ HN_MUST_USE enum hn_code hn_results_set(struct hn_context *ctx, struct hn_result
                                         const char *value); // root attribute, replaced if present
 HN_MUST_USE enum hn_code hn_results_set_env(struct hn_context *ctx, struct hn_results *r,
                                             const char *name, const char *value);
+// Sets created (now), status, and what `env` says of the machine.
+HN_MUST_USE enum hn_code hn_results_describe(struct hn_context *ctx, struct hn_results *r,
+                                             const char *status, const struct hn_results *env);
 const char *hn_results_get(const struct hn_results *r, const char *name);     // "" if absent
 const char *hn_results_get_env(const struct hn_results *r, const char *name); // "" if absent
 // A further table, zeroed and counted; NULL with the message recorded.

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 // Items that wait for their group's timing before they are stored.
 struct pending {
@@ -295,23 +294,11 @@ static enum hn_code add_plan(struct hn_context *ctx, const struct hn_runner *run
 
 static enum hn_code describe(struct hn_context *ctx, const struct hn_run_record *record,
                              bool complete, struct hn_results *out) {
-    char created[32] = "";
-    time_t now = time(NULL);
-    struct tm tm;
-    if (gmtime_r(&now, &tm))
-        (void)strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    const char *const pair[][2] = {{"argv", record->argv},
-                                   {"created", created},
-                                   {"config", record->config},
-                                   {"config_sha256", record->config_sha256},
-                                   {"status", complete ? "complete" : "partial"}};
-    for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++)
-        if (hn_results_set(ctx, out, pair[i][0], pair[i][1]))
-            return ctx->code;
-    for (int64_t i = 0; i < record->env->n_env; i++)
-        if (hn_results_set_env(ctx, out, record->env->env[i].name, record->env->env[i].value))
-            return ctx->code;
-    return HN_OK;
+    if (hn_results_set(ctx, out, "argv", record->argv) ||
+        hn_results_set(ctx, out, "config", record->config) ||
+        hn_results_set(ctx, out, "config_sha256", record->config_sha256))
+        return ctx->code;
+    return hn_results_describe(ctx, out, complete ? "complete" : "partial", record->env);
 }
 
 enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
