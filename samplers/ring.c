@@ -12,6 +12,7 @@
 #include "core/sweep/blas.h"
 #include "samplers/sampler.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -189,37 +190,6 @@ static double exact_cosine(const struct state *state, int32_t anchor, int32_t id
     return hn_dot_exact(hn_row(x, anchor), hn_row(x, id), x->cols);
 }
 
-static void swap(double *a, double *b) {
-    double c = *a;
-    *a = *b;
-    *b = c;
-}
-
-// Value number k, from 0, of v[n] in ascending order: Hoare's selection with random pivots.
-// Reorders v.
-static double select_value(double *v, int64_t n, int64_t k) {
-    int64_t lo = 0, hi = n - 1;
-    for (uint64_t round = 0; lo < hi; round++) {
-        double pivot = v[lo + (int64_t)(mix(round + (uint64_t)k) % (uint64_t)(hi - lo + 1))];
-        int64_t i = lo, j = hi;
-        while (i <= j) {
-            while (v[i] < pivot)
-                i++;
-            while (v[j] > pivot)
-                j--;
-            if (i <= j)
-                swap(&v[i++], &v[j--]);
-        }
-        if (k <= j)
-            hi = j;
-        else if (k >= i)
-            lo = i;
-        else
-            break;
-    }
-    return v[k];
-}
-
 static int by_cosine(const void *a, const void *b) {
     const struct near *x = a, *y = b;
     if (x->cosine < y->cosine || x->cosine > y->cosine)
@@ -236,7 +206,7 @@ static void mark_first(const struct state *state, const struct ring *ring, struc
     int64_t n = ring->others + 1, sure = 0, near = 0;
     double edge = k == 0 ? -INFINITY : INFINITY;
     if (k > 0 && k < ring->others)
-        edge = select_value(s->sorted, ring->others, k - 1);
+        edge = gsl_stats_select(s->sorted, 1, (size_t)ring->others, (size_t)k - 1);
     for (int32_t j = 0; j < n; j++) {
         if (j == ring->anchor)
             continue;
