@@ -40,7 +40,6 @@ struct state {
     int32_t *in_degree; // [n] room for the report
     int32_t *ids;       // start `unseen`: the epoch's batches, `room` of them fit
     int64_t capacity;
-    int threads;
     struct hn_walk_scratch *scratch; // [threads]
 };
 
@@ -95,11 +94,10 @@ static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, 
         if (!state->seen)
             return ctx->code;
     }
-    state->scratch = hn_zalloc(ctx, ctx->threads, sizeof *state->scratch);
+    state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch);
     if (!state->scratch)
         return ctx->code;
-    state->threads = ctx->threads;
-    for (int i = 0; i < state->threads; i++)
+    for (int i = 0; i < self->threads; i++)
         if (hn_walk_scratch_open(ctx, n, kind_of(params), limit, &state->scratch[i]))
             return ctx->code;
     return HN_OK;
@@ -217,10 +215,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     bool restarts = params->walk == WALK_RWR;
     state->alpha = restarts ? hn_schedule_at(params->alpha, items->progress) : 0;
-    if (params->start == START_UNSEEN)
-        return walk_epoch(ctx, self, batches);
-    *batches = hn_batches_per_epoch(self->n, self->batch_size);
-    return HN_OK;
+    return params->start == START_UNSEEN ? walk_epoch(ctx, self, batches) : HN_OK;
 }
 
 // All requested batches; the sum of their costs.
@@ -256,8 +251,7 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
                (size_t)out->count * (size_t)self->batch_size * sizeof *out->ids);
         return HN_OK;
     }
-    int threads = ctx->threads < state->threads ? ctx->threads : state->threads;
-    struct hn_walk_tally sum = walk_batches(self, out, threads);
+    struct hn_walk_tally sum = walk_batches(self, out, hn_sampler_threads(ctx, self));
     count_work(self, &sum);
     return HN_OK;
 }

@@ -175,10 +175,9 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
 // their own: else they would all be the same batches.
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)items;
+    (void)items, (void)batches;
     const struct params *params = self->params;
     const struct state *state = self->state;
-    *batches = hn_batches_per_epoch(self->n, self->batch_size);
     if (number == state->ordered || !params->relabel)
         return HN_OK;
     struct hn_work counted = {0}; // of epoch 0, by the build that ordered it

@@ -33,7 +33,6 @@ struct state {
     struct hn_knn_lists nearest; // [n x kept] neighbours, nearest first
     int32_t *order;              // [n] anchors of the epoch
     int64_t anchors;             // of a batch
-    int threads;
     uint64_t *marks;        // [threads x words of n] what is in the batch, clear between batches
     struct hn_scored *best; // [threads x batch_size]
 };
@@ -69,7 +68,6 @@ static enum hn_code open_hard_negative(struct hn_context *ctx, struct hn_sampler
     if (check_l(ctx, params->l, self->batch_size))
         return ctx->code;
     state->anchors = self->batch_size / (1 + params->l);
-    state->threads = ctx->threads;
     state->order = hn_alloc(ctx, n, sizeof *state->order);
     state->marks = hn_zalloc(ctx, hn_bitset_words(n), (size_t)ctx->threads * sizeof *state->marks);
     state->best = hn_alloc(ctx, self->batch_size, (size_t)ctx->threads * sizeof *state->best);
@@ -177,17 +175,12 @@ static int32_t fill(const struct hn_sampler *self, int64_t batch, uint64_t *mark
     return filled;
 }
 
-// As many as there is scratch for.
-static int threads_of(const struct hn_context *ctx, const struct state *state) {
-    return ctx->threads < state->threads ? ctx->threads : state->threads;
-}
-
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     const struct state *state = self->state;
     int64_t words = hn_bitset_words(self->n), dot = 0, edge = 0;
     if (hn_check_stop(ctx))
         return ctx->code;
-#pragma omp parallel for num_threads(threads_of(ctx, state)) schedule(dynamic) \
+#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic) \
     reduction(+ : dot, edge)
     for (int32_t b = 0; b < out->count; b++) {
         int thread = omp_get_thread_num();

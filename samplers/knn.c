@@ -16,10 +16,9 @@ enum {
 };
 
 struct state {
-    struct hn_matrix x; // embeddings of the last build, borrowed
-    float *query;       // [GROUP x d], allocated by the first build
-    float *score;       // [GROUP x n] inner products of start items and all items
-    int threads;
+    struct hn_matrix x;          // embeddings of the last build, borrowed
+    float *query;                // [GROUP x d], allocated by the first build
+    float *score;                // [GROUP x n] inner products of start items and all items
     int64_t room;                // candidates of a thread
     struct hn_scored *candidate; // [threads x room]
 };
@@ -27,9 +26,8 @@ struct state {
 static enum hn_code open_knn(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     state->score = hn_alloc(ctx, n, GROUP * sizeof *state->score);
-    state->threads = ctx->threads;
     state->room = hn_min(n, (int64_t)4 * self->batch_size + 1024);
-    state->candidate = hn_alloc(ctx, state->room, (size_t)ctx->threads * sizeof *state->candidate);
+    state->candidate = hn_alloc(ctx, state->room, (size_t)self->threads * sizeof *state->candidate);
     return state->score && state->candidate ? HN_OK : ctx->code;
 }
 
@@ -43,13 +41,6 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
             return ctx->code;
     }
     state->x = items->x;
-    return HN_OK;
-}
-
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)items, (void)number;
-    *batches = hn_batches_per_epoch(self->n, self->batch_size);
     return HN_OK;
 }
 
@@ -106,7 +97,7 @@ static void fill_group(struct hn_sampler *self, struct hn_batches *out, int32_t 
 
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     const struct state *state = self->state;
-    int threads = ctx->threads < state->threads ? ctx->threads : state->threads;
+    int threads = hn_sampler_threads(ctx, self);
     for (int32_t b = 0; b < out->count; b += GROUP) {
         if (hn_check_stop(ctx))
             return ctx->code;
@@ -130,6 +121,5 @@ const struct hn_sampler_type hn_knn_sampler = {
     .state_size = sizeof(struct state),
     .open = open_knn,
     .rebuild = rebuild,
-    .epoch = epoch,
     .next = next,
 };

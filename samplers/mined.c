@@ -32,7 +32,6 @@ struct state {
     struct hn_knn_lists near; // id: the candidates; a build puts survivors first, in their order
     int64_t rows;             // candidates of an anchor
     int32_t *kept;            // [n] survivors
-    int32_t *order;           // [n] anchors of the epoch
     int64_t attrition[STAGES][RELATIONS]; // candidates that end at a stage
 };
 
@@ -75,8 +74,7 @@ static enum hn_code open_mined(struct hn_context *ctx, struct hn_sampler *self, 
     struct state *state = self->state;
     state->rows = candidates(self->params, n);
     state->kept = hn_alloc(ctx, n, sizeof *state->kept);
-    state->order = hn_alloc(ctx, n, sizeof *state->order);
-    return state->kept && state->order ? HN_OK : ctx->code;
+    return state->kept ? HN_OK : ctx->code;
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
@@ -154,53 +152,27 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     return HN_OK;
 }
 
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)items;
-    *batches = hn_sampler_anchors(self, number, ((struct state *)self->state)->order);
-    return HN_OK;
-}
-
-// The first n survivors, or n of them at random.
-static int32_t take(const struct hn_sampler *self, int32_t anchor, int64_t place, int64_t n,
-                    int32_t *negative) {
+// The first survivors, or as many at random.
+static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place, int thread,
+                    struct hn_work *work, int32_t *negative) {
+    (void)thread;
     const struct params *params = self->params;
     const struct state *state = self->state;
-    int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, n);
+    int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, room(params, self->n));
     const int32_t *candidate = state->near.id + anchor * state->rows;
-    if (params->take == TAKE_TOP || count == kept) {
-        memcpy(negative, candidate, (size_t)count * sizeof *negative);
+    memcpy(negative, candidate, (size_t)count * sizeof *negative);
+    if (params->take == TAKE_TOP)
         return count;
-    }
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "mined.draw", self->index, self->epoch, place);
     // Reservoir sampling (Vitter 1985, algorithm R): no room but that of the result.
-    memcpy(negative, candidate, (size_t)count * sizeof *negative);
     for (int32_t k = count; k < kept; k++) {
         int32_t to = (int32_t)hn_stream_below(&stream, (uint32_t)k + 1);
         if (to < count)
             negative[to] = candidate[k];
     }
+    work->draw += kept - count;
     return count;
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    const struct params *params = self->params;
-    const struct state *state = self->state;
-    int64_t places = (int64_t)out->count * out->batch_size, draws = 0;
-    hn_sampler_cut(self, state->order, out);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : draws)
-    for (int64_t p = 0; p < places; p++) {
-        if (p % out->batch_size >= out->size[p / out->batch_size])
-            continue;
-        int32_t kept = state->kept[out->ids[p]];
-        out->negatives[p] = take(self, out->ids[p], out->first * out->batch_size + p, out->room,
-                                 hn_batch_negatives(out, p));
-        if (params->take == TAKE_DRAW)
-            draws += kept - out->negatives[p];
-    }
-    self->sampling.draw += draws;
-    return HN_OK;
 }
 
 static const char *const stages[STAGES] = {"rank", "score", "absolute_margin", "relative_margin",
@@ -218,11 +190,9 @@ static const struct hn_column columns[] = {
 static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
                           struct hn_table *out) {
     const struct state *state = self->state;
-    if (hn_table_init(ctx, out, "attrition"))
+    if (hn_table_init(ctx, out, "attrition") ||
+        hn_table_add_columns(ctx, out, columns, sizeof columns / sizeof columns[0]))
         return ctx->code;
-    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
-        if (hn_table_add_column(ctx, out, &columns[c]))
-            return ctx->code;
     for (int f = 0; f < STAGES; f++) {
         const int64_t *count = state->attrition[f];
         if (hn_table_add_row(ctx, out) || hn_table_set_int(ctx, out, f, "run", 0) ||
@@ -268,8 +238,7 @@ const struct hn_sampler_type hn_mined_sampler = {
     .open = open_mined,
     .plan = plan,
     .rebuild = rebuild,
-    .epoch = epoch,
-    .next = next,
+    .list = list,
     .room = room,
     .table = table,
 };

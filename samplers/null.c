@@ -2,13 +2,6 @@
 // the harness costs.
 #include "samplers/sampler.h"
 
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)items, (void)number;
-    *batches = hn_batches_per_epoch(self->n, self->batch_size);
-    return HN_OK;
-}
-
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     (void)ctx;
     for (int32_t b = 0; b < out->count; b++) {
@@ -30,6 +23,5 @@ const struct hn_sampler_type hn_null_sampler = {
     .note = "",
     .flags = HN_SAMPLER_PARTITION,
     .options = options,
-    .epoch = epoch,
     .next = next,
 };

@@ -6,17 +6,13 @@
 #include "core/bitset.h"
 #include "samplers/sampler.h"
 
-#include <omp.h>
-
 struct params {
     int64_t n;
 };
 
 struct state {
-    int32_t *order;  // [n] anchors of the epoch
     uint64_t *marks; // [threads x words] clear between anchors
     int64_t words;
-    int threads;
 };
 
 static int64_t room(const void *p, int64_t n) {
@@ -35,23 +31,17 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_random(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->threads = ctx->threads;
     state->words = hn_bitset_words(n);
-    state->order = hn_alloc(ctx, n, sizeof *state->order);
-    state->marks = hn_zalloc(ctx, state->threads, (size_t)state->words * sizeof *state->marks);
-    return state->order && state->marks ? HN_OK : ctx->code;
+    state->marks = hn_zalloc(ctx, self->threads, (size_t)state->words * sizeof *state->marks);
+    return state->marks ? HN_OK : ctx->code;
 }
 
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)items;
-    *batches = hn_sampler_anchors(self, number, ((struct state *)self->state)->order);
-    return HN_OK;
-}
-
-// k distinct items other than the anchor. `place` counts the anchors of the epoch.
-static void draw_others(const struct hn_sampler *self, int32_t anchor, int64_t place, int64_t k,
-                        uint64_t *marks, int32_t *negative) {
+// Distinct items other than the anchor.
+static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place, int thread,
+                    struct hn_work *work, int32_t *negative) {
+    const struct state *state = self->state;
+    uint64_t *marks = state->marks + thread * state->words;
+    int64_t k = room(self->params, self->n);
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "negatives.random", self->index, self->epoch, place);
     int32_t others = (int32_t)self->n - 1;
@@ -66,25 +56,8 @@ static void draw_others(const struct hn_sampler *self, int32_t anchor, int64_t p
         hn_bitset_remove(marks, negative[i]);
     for (int64_t i = 0; i < k; i++)
         negative[i] += negative[i] >= anchor;
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    const struct state *state = self->state;
-    int64_t places = (int64_t)out->count * out->batch_size, k = out->room, anchors = 0;
-    int64_t first = out->first * out->batch_size;
-    hn_sampler_cut(self, state->order, out);
-#pragma omp parallel for num_threads(ctx->threads < state->threads ? ctx->threads : state->threads) \
-    schedule(static) reduction(+ : anchors)
-    for (int64_t p = 0; p < places; p++) {
-        if (p % out->batch_size >= out->size[p / out->batch_size])
-            continue;
-        draw_others(self, out->ids[p], first + p, k,
-                    state->marks + omp_get_thread_num() * state->words, hn_batch_negatives(out, p));
-        out->negatives[p] = (int32_t)k;
-        anchors++;
-    }
-    self->sampling.draw += anchors * k;
-    return HN_OK;
+    work->draw += k;
+    return (int32_t)k;
 }
 
 static const char *const words[] = {"all", NULL};
@@ -105,7 +78,6 @@ const struct hn_sampler_type hn_random_negatives_sampler = {
     .state_size = sizeof(struct state),
     .check = check,
     .open = open_random,
-    .epoch = epoch,
-    .next = next,
+    .list = list,
     .room = room,
 };

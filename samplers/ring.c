@@ -49,9 +49,7 @@ struct state {
     struct hn_matrix x;                 // dense rows of the space
     const struct hn_features *features; // compressed rows, else NULL
     double bound;                       // error of a product
-    int32_t *order;                     // [n] anchors of the epoch
     struct scratch *scratch;            // [threads]
-    int threads;
 };
 
 static int64_t place_of(double percentile, int64_t others) {
@@ -82,12 +80,10 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_ring(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->order = hn_alloc(ctx, n, sizeof *state->order);
-    state->scratch = hn_zalloc(ctx, ctx->threads, sizeof *state->scratch);
-    if (!state->order || !state->scratch)
+    state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch);
+    if (!state->scratch)
         return ctx->code;
-    state->threads = ctx->threads;
-    for (int t = 0; t < state->threads; t++) {
+    for (int t = 0; t < self->threads; t++) {
         struct scratch *s = &state->scratch[t];
         s->cosine = hn_alloc(ctx, n, sizeof *s->cosine);
         s->sorted = hn_alloc(ctx, n, sizeof *s->sorted);
@@ -108,16 +104,17 @@ static void free_rows(struct hn_context *ctx, struct scratch *s) {
 }
 
 // Room for rows of the space. Only a group's products need more than one row of scratch.
-static enum hn_code take_rows(struct hn_context *ctx, struct state *state, int64_t n) {
+static enum hn_code take_rows(struct hn_context *ctx, const struct hn_sampler *self) {
+    const struct state *state = self->state;
     int64_t width = state->features ? state->features->p : state->x.cols;
-    for (int t = 0; t < state->threads; t++) {
+    for (int t = 0; t < self->threads; t++) {
         struct scratch *s = &state->scratch[t];
         free_rows(ctx, s);
         if (state->features) {
             s->column = hn_zalloc(ctx, width, sizeof *s->column);
         } else {
             s->query = hn_alloc(ctx, width, GROUP * sizeof *s->query);
-            s->product = hn_alloc(ctx, n, GROUP * sizeof *s->product);
+            s->product = hn_alloc(ctx, self->n, GROUP * sizeof *s->product);
         }
         if (state->features ? !s->column : !s->query || !s->product)
             return ctx->code;
@@ -139,14 +136,7 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
         state->features = state->x.data ? NULL : items->features;
     }
     state->bound = state->features ? 0 : hn_dot_bound(state->x.cols);
-    return take_rows(ctx, state, items->n);
-}
-
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)items;
-    *batches = hn_sampler_anchors(self, number, ((struct state *)self->state)->order);
-    return HN_OK;
+    return take_rows(ctx, self);
 }
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
@@ -289,11 +279,8 @@ static void fill_group(const struct hn_sampler *self, const struct hn_batches *o
 
 static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
     struct state *state = self->state;
-    int64_t places = (int64_t)out->count * out->batch_size;
     int64_t groups = (out->batch_size + GROUP - 1) / GROUP, anchors = 0;
-    hn_sampler_cut(self, state->order, out);
-#pragma omp parallel for num_threads(                                                              \
-    ctx->threads < state->threads ? ctx->threads : state->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic)
     for (int64_t k = 0; k < out->count * groups; k++) {
         int64_t b = k / groups, a = k % groups * GROUP;
         int64_t count = hn_min(GROUP, out->size[b] - a);
@@ -301,8 +288,8 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
             fill_group(self, out, b * out->batch_size + a, count,
                        &state->scratch[omp_get_thread_num()]);
     }
-    for (int64_t p = 0; p < places; p++)
-        anchors += p % out->batch_size < out->size[p / out->batch_size];
+    for (int32_t b = 0; b < out->count; b++)
+        anchors += out->size[b];
     const struct params *params = self->params;
     int64_t others = self->n - 1;
     int64_t ring = place_of(params->hi, others) - place_of(params->lo, others);
@@ -339,7 +326,6 @@ const struct hn_sampler_type hn_ring_sampler = {
     .check = check,
     .open = open_ring,
     .rebuild = rebuild,
-    .epoch = epoch,
     .next = next,
     .room = room,
 };

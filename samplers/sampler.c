@@ -1,6 +1,7 @@
 // The life cycle of a sampler, and what samplers share.
 #include "samplers/sampler.h"
 
+#include <omp.h>
 #include <string.h>
 
 int64_t hn_sampler_room(const struct hn_sampler_type *type, const void *params, int64_t n) {
@@ -36,8 +37,12 @@ enum hn_code hn_sampler_preset(struct hn_context *ctx, const struct hn_sampler_t
 enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_type *type,
                              const void *params, int64_t n, int32_t batch_size, uint64_t seed,
                              struct hn_sampler *self) {
-    *self = (struct hn_sampler){
-        .type = type, .params = params, .n = n, .batch_size = batch_size, .seed = seed};
+    *self = (struct hn_sampler){.type = type,
+                                .params = params,
+                                .n = n,
+                                .batch_size = batch_size,
+                                .seed = seed,
+                                .threads = ctx->threads};
     if (batch_size < 2)
         return hn_fail(ctx, HN_USAGE, "%s: batch size %d: a batch needs 2 items or more",
                        type->name, batch_size);
@@ -52,7 +57,12 @@ enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_typ
     if (!self->state)
         return ctx->code;
     void *outer = hn_own(ctx, self->state);
-    enum hn_code code = type->open ? type->open(ctx, self, n) : HN_OK;
+    bool lists = type->flags & HN_SAMPLER_PER_ANCHOR;
+    enum hn_code code = HN_OK;
+    if (lists && !(self->order = hn_alloc(ctx, n, sizeof *self->order)))
+        code = ctx->code;
+    if (!code && type->open)
+        code = type->open(ctx, self, n);
     hn_own(ctx, outer);
     if (code)
         hn_sampler_close(ctx, self);
@@ -92,6 +102,16 @@ enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
     return code;
 }
 
+// The anchors of an epoch: every item once, shuffled.
+static void shuffle_anchors(struct hn_sampler *self, int64_t epoch) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "anchors.shuffle", self->index, epoch, 0);
+    for (int64_t i = 0; i < self->n; i++)
+        self->order[i] = (int32_t)i;
+    hn_stream_shuffle(&stream, self->order, self->n);
+    self->sampling.draw += self->n - 1;
+}
+
 enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
                               const struct hn_items *items, int64_t epoch, int64_t *batches) {
     if (!self->built || items->n != self->n)
@@ -100,12 +120,41 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
     self->index = items->index;
     self->epoch = epoch;
     self->batches = 0;
+    *batches = hn_batches_per_epoch(self->n, self->batch_size);
+    if (self->order)
+        shuffle_anchors(self, epoch);
     void *outer = hn_own(ctx, self->state);
-    enum hn_code code = self->type->epoch(ctx, self, items, epoch, batches);
+    enum hn_code code =
+        self->type->epoch ? self->type->epoch(ctx, self, items, epoch, batches) : HN_OK;
     hn_own(ctx, outer);
     if (!code)
         self->batches = *batches;
     return code;
+}
+
+int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *self) {
+    return ctx->threads < self->threads ? ctx->threads : self->threads;
+}
+
+// The lists of all anchors, by the type's list().
+static void fill_lists(const struct hn_context *ctx, struct hn_sampler *self,
+                       const struct hn_batches *out) {
+    int64_t places = (int64_t)out->count * out->batch_size, draw = 0, edge = 0, bytes = 0;
+#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic, 16) \
+    reduction(+ : draw, edge, bytes)
+    for (int64_t p = 0; p < places; p++) {
+        struct hn_work work = {0};
+        if (p % out->batch_size < out->size[p / out->batch_size])
+            out->negatives[p] =
+                self->type->list(self, out->ids[p], out->first * out->batch_size + p,
+                                 omp_get_thread_num(), &work, hn_batch_negatives(out, p));
+        draw += work.draw;
+        edge += work.edge;
+        bytes += work.bytes;
+    }
+    self->sampling.draw += draw;
+    self->sampling.edge += edge;
+    self->sampling.bytes += bytes;
 }
 
 static void count_negatives(struct hn_sampler *self, const struct hn_batches *out) {
@@ -132,15 +181,20 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
     if (lists && (out->room != room || !out->negatives || !out->negative))
         return hn_fail(ctx, HN_INTERNAL, "%s: no room for %lld negatives per anchor",
                        self->type->name, (long long)room);
-    enum hn_code code = self->type->next(ctx, self, out);
-    if (!code && lists)
+    if (lists)
+        hn_sampler_cut(self, self->order, out);
+    if (self->type->list)
+        fill_lists(ctx, self, out);
+    else if (self->type->next(ctx, self, out))
+        return ctx->code;
+    if (lists)
         count_negatives(self, out);
-    return code;
+    return HN_OK;
 }
 
 void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self) {
     hn_free(ctx, self->state);
-    self->state = NULL;
+    self->state = self->order = NULL;
     self->built = false;
 }
 
@@ -148,16 +202,6 @@ int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch) {
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "batch.start", self->index, self->epoch, batch);
     return (int32_t)hn_stream_below(&stream, (uint32_t)self->n);
-}
-
-int64_t hn_sampler_anchors(struct hn_sampler *self, int64_t epoch, int32_t *order) {
-    struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "anchors.shuffle", self->index, epoch, 0);
-    for (int64_t i = 0; i < self->n; i++)
-        order[i] = (int32_t)i;
-    hn_stream_shuffle(&stream, order, self->n);
-    self->sampling.draw += self->n - 1;
-    return hn_batches_per_epoch(self->n, self->batch_size);
 }
 
 void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out) {

@@ -61,6 +61,8 @@ struct hn_sampler {
     int64_t n;          // items
     int32_t batch_size;
     uint64_t seed;
+    int threads;         // of open, for which there is scratch: see hn_sampler_threads()
+    int32_t *order;      // per-anchor samplers: [n] anchors of the current epoch; else NULL
     bool built;          // a build has succeeded
     int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
     int64_t index;       // of the items of the current epoch: names the streams of its batches
@@ -110,14 +112,19 @@ struct hn_sampler_type {
     // Cost_G.
     enum hn_code (*rebuild)(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items);
-    // Required. Starts epoch number `epoch`; sets *batches to its number of batches (>= 1). items
-    // are those of the current step (their progress sets alpha).
+    // Optional. Starts epoch number `epoch`; may change *batches, its number of batches (>= 1),
+    // from ceil(n / batch_size). items are those of the current step (their progress sets alpha).
     enum hn_code (*epoch)(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t epoch, int64_t *batches);
     // Required. Fills batches [first, first + count) of the epoch, on up to ctx->threads threads; a
-    // batch depends on its number, not on the calls before. Adds to self->sampling and
-    // self->stalls. Timed as Cost_S.
+    // batch depends on its number, not on the calls before. Per-anchor samplers find the anchors
+    // there already. Adds to self->sampling and self->stalls. Timed as Cost_S.
     enum hn_code (*next)(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out);
+    // Per-anchor samplers may have this in place of `next`: puts the negatives of one anchor, the
+    // one at `place` of the epoch, into negative[room], adds to *work what that took, and returns
+    // their number. Called in parallel, by threads 0 .. self->threads - 1.
+    int32_t (*list)(const struct hn_sampler *self, int32_t anchor, int64_t place, int thread,
+                    struct hn_work *work, int32_t *negative);
     // Required of per-anchor samplers, absent elsewhere. The most negatives of an anchor among n
     // items, 0 to n - 1.
     int64_t (*room)(const void *params, int64_t n);
@@ -176,9 +183,8 @@ void hn_sampler_close(struct hn_context *ctx, struct hn_sampler *self); // also 
 int32_t hn_sampler_start(const struct hn_sampler *self, int64_t batch);
 // For partitions. Cuts order[n] into the batches asked for; the last of an epoch may be short.
 void hn_sampler_cut(const struct hn_sampler *self, const int32_t *order, struct hn_batches *out);
-// For per-anchor samplers. order[n] becomes the anchors of epoch `epoch`: every item once,
-// shuffled. Returns the number of its batches, to be cut with hn_sampler_cut().
-int64_t hn_sampler_anchors(struct hn_sampler *self, int64_t epoch, int32_t *order);
+// Threads for rebuild and next: no more than there is scratch for.
+int hn_sampler_threads(const struct hn_context *ctx, const struct hn_sampler *self);
 // Where the negatives of place p go.
 static inline int32_t *hn_batch_negatives(const struct hn_batches *out, int64_t p) {
     return out->negative + p * out->room;

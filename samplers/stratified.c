@@ -42,10 +42,9 @@ struct state {
     int32_t *cluster;   // [n] of an item
     int64_t *start;     // [k + 1] the items of cluster c are member[start[c] .. start[c + 1])
     int32_t *member;    // [n] ascending within a cluster
-    int threads;
-    uint64_t *marks; // [threads x words of n] what is in the batch, clear between batches
-    int32_t *order;  // [threads x k] clusters that have items left
-    int32_t *taken;  // [threads x k] items that a cluster has given
+    uint64_t *marks;    // [threads x words of n] what is in the batch, clear between batches
+    int32_t *order;     // [threads x k] clusters that have items left
+    int32_t *taken;     // [threads x k] items that a cluster has given
 };
 
 static int64_t clusters_of(const struct params *params, int64_t n, int64_t batch_size) {
@@ -63,8 +62,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_stratified(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    size_t threads = (size_t)ctx->threads;
-    state->threads = ctx->threads;
+    size_t threads = (size_t)self->threads;
     state->k = clusters_of(self->params, n, self->batch_size);
     state->score = hn_alloc(ctx, state->k, threads * BLOCK * sizeof *state->score);
     state->nearest = hn_alloc(ctx, n, sizeof *state->nearest);
@@ -80,7 +78,8 @@ static enum hn_code open_stratified(struct hn_context *ctx, struct hn_sampler *s
     return good ? HN_OK : ctx->code;
 }
 
-static enum hn_code make_room(struct hn_context *ctx, struct state *state, int64_t d) {
+static enum hn_code make_room(struct hn_context *ctx, const struct hn_sampler *self, int64_t d) {
+    struct state *state = self->state;
     if (state->sum && state->d == d)
         return HN_OK;
     hn_free(ctx, state->centroid);
@@ -90,7 +89,7 @@ static enum hn_code make_room(struct hn_context *ctx, struct state *state, int64
     state->centroid = hn_alloc(ctx, state->k, (size_t)d * sizeof *state->centroid);
     if (!state->centroid)
         return ctx->code;
-    state->sum = hn_alloc(ctx, d, (size_t)state->threads * sizeof *state->sum);
+    state->sum = hn_alloc(ctx, d, (size_t)self->threads * sizeof *state->sum);
     return state->sum ? HN_OK : ctx->code;
 }
 
@@ -111,11 +110,6 @@ static void seed(struct hn_sampler *self, const struct hn_matrix *x) {
         memcpy(state->centroid + c * state->d, hn_row(x, chosen), (size_t)state->d * sizeof(float));
     }
     self->build.draw += state->k;
-}
-
-// As many as there is scratch for.
-static int threads_of(const struct hn_context *ctx, const struct state *state) {
-    return ctx->threads < state->threads ? ctx->threads : state->threads;
 }
 
 // The centroid nearest to item i, of which the float products with all are score[k]: exact products
@@ -227,28 +221,22 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
                             const struct hn_items *items) {
     const struct params *params = self->params;
     struct state *state = self->state;
-    if (make_room(ctx, state, items->d))
+    int threads = hn_sampler_threads(ctx, self);
+    if (make_room(ctx, self, items->d))
         return ctx->code;
     seed(self, &items->x);
     for (int64_t pass = 1;; pass++) {
         bool changed = false;
         if (hn_check_stop(ctx))
             return ctx->code;
-        find_nearest(state, &items->x, threads_of(ctx, state));
+        find_nearest(state, &items->x, threads);
         self->build.dot += items->n * state->k;
         if (assign(ctx, state, items->n, &changed))
             return ctx->code;
         if (!changed || pass == params->iterations)
             return HN_OK;
-        move_centroids(state, &items->x, threads_of(ctx, state));
+        move_centroids(state, &items->x, threads);
     }
-}
-
-static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
-                          const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx, (void)items, (void)number;
-    *batches = hn_batches_per_epoch(self->n, self->batch_size);
-    return HN_OK;
 }
 
 // What one thread draws a batch with.
@@ -312,7 +300,8 @@ static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct
     int64_t draws = 0;
     if (hn_check_stop(ctx))
         return ctx->code;
-#pragma omp parallel for num_threads(threads_of(ctx, state)) schedule(dynamic) reduction(+ : draws)
+#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic)       \
+    reduction(+ : draws)
     for (int32_t b = 0; b < out->count; b++) {
         int thread = omp_get_thread_num();
         struct draw d = {.state = state,
@@ -349,6 +338,5 @@ const struct hn_sampler_type hn_stratified_sampler = {
     .check = check,
     .open = open_stratified,
     .rebuild = rebuild,
-    .epoch = epoch,
     .next = next,
 };

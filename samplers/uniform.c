@@ -24,9 +24,8 @@ static enum hn_code open_uniform(struct hn_context *ctx, struct hn_sampler *self
 
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
-    (void)ctx;
+    (void)ctx, (void)batches;
     struct state *state = self->state;
-    *batches = hn_batches_per_epoch(self->n, self->batch_size);
     if (!state->order)
         return HN_OK;
     struct hn_stream stream;
