@@ -34,5 +34,11 @@ struct hn_items {
 };
 
 static inline bool hn_has_positive(const struct hn_items *items) { return items->x2.data != NULL; }
+static inline bool hn_has_labels(const struct hn_items *items) { // any that is known
+    for (int64_t i = 0; items->labels && i < items->n; i++)
+        if (items->labels[i] >= 0)
+            return true;
+    return false;
+}
 
 #endif

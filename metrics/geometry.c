@@ -20,35 +20,27 @@ static enum hn_code finish_alignment(struct hn_context *ctx, void *state,
     return HN_OK;
 }
 
-struct uniformity {
-    struct hn_lse lse;
-};
-
 static const double quarter = 0.25;
 
 static enum hn_code plan_uniformity(struct hn_context *ctx, void *state,
                                     const struct hn_snapshot_env *env, struct hn_sweep *within,
                                     struct hn_sweep *between) {
     (void)ctx, (void)env, (void)between;
-    struct uniformity *u = state;
-    u->lse = (struct hn_lse){.temperature = &quarter, .n = 1, .skip_self = true};
-    hn_sweep_add(within, &hn_lse_sink, &u->lse, HN_SIDE_ROWS);
+    struct hn_lse *lse = state;
+    *lse = (struct hn_lse){.temperature = &quarter, .n = 1, .skip_self = true};
+    hn_sweep_add(within, &hn_lse_sink, lse, HN_SIDE_ROWS);
     return HN_OK;
 }
 
 static enum hn_code finish_uniformity(struct hn_context *ctx, void *state,
                                       const struct hn_snapshot_env *env, int t, double *value) {
     (void)ctx, (void)t;
-    const struct uniformity *u = state;
+    const struct hn_lse *lse = state;
     double n = (double)env->items->n, sum = 0;
     for (int64_t i = 0; i < env->items->n; i++)
-        sum += exp(u->lse.value[i] - 4); // each at most n - 1
+        sum += exp(lse->value[i] - 4); // each at most n - 1
     *value = log(sum / (n * (n - 1)));
     return HN_OK;
-}
-
-static void close_uniformity(struct hn_context *ctx, void *state) {
-    hn_lse_free(ctx, &((struct uniformity *)state)->lse);
 }
 
 static const struct hn_column alignment_columns[] = {
@@ -77,8 +69,7 @@ const struct hn_snapshot_metric_type hn_snapshot_uniformity = {
     .source = "NS 5.2; Wang and Isola 2020",
     .columns = uniformity_columns,
     .n_columns = 1,
-    .state_size = sizeof(struct uniformity),
+    .state_size = sizeof(struct hn_lse),
     .plan = plan_uniformity,
     .finish = finish_uniformity,
-    .close = close_uniformity,
 };

@@ -22,12 +22,6 @@ void hn_global_plan(const double *temperature, int n, struct hn_global_sinks *si
     hn_sweep_add(sweep, &hn_extrema_sink, &sinks->extrema, HN_SIDE_ROWS);
 }
 
-void hn_global_sinks_free(struct hn_context *ctx, struct hn_global_sinks *sinks) {
-    hn_lse_free(ctx, &sinks->row);
-    hn_lse_free(ctx, &sinks->col);
-    hn_extrema_free(ctx, &sinks->extrema);
-}
-
 static double log_add(double a, double b) {
     double high = fmax(a, b);
     return high + log1p(exp(fmin(a, b) - high));
@@ -76,13 +70,17 @@ enum hn_code hn_global_compute_all(struct hn_context *ctx, const struct hn_items
     if (!hn_has_positive(items))
         return hn_fail(ctx, HN_INTERNAL, "the global loss was asked for without positives");
     struct hn_sweep sweep = {.x = items->x1, .y = items->x2};
-    struct hn_global_sinks sinks;
-    hn_global_plan(temperature, n, &sinks, &sweep);
+    struct hn_global_sinks *sinks = hn_alloc(ctx, 1, sizeof *sinks); // owns what the sweep leaves
+    if (!sinks)
+        return ctx->code;
+    hn_global_plan(temperature, n, sinks, &sweep);
+    void *outer = hn_own(ctx, sinks);
     enum hn_code code = hn_sweep_run(ctx, &sweep);
+    hn_own(ctx, outer);
     *n_dot = sweep.n_dot + items->n;
     if (code == HN_OK)
-        code = hn_global_finish(ctx, items, &sinks, out);
-    hn_global_sinks_free(ctx, &sinks);
+        code = hn_global_finish(ctx, items, sinks, out);
+    hn_free(ctx, sinks);
     for (int t = 0; code && t < n; t++)
         hn_global_free(ctx, &out[t]);
     return code;

@@ -29,8 +29,8 @@ HN_MUST_USE enum hn_code hn_global_compute_all(struct hn_context *ctx, const str
 void hn_global_free(struct hn_context *ctx, struct hn_global *g); // zeroed is fine
 
 // The same for several temperatures, in a sweep over (x1, x2) that others share: _plan adds the
-// sinks to it, _finish takes the results after it ran. Zeroed before; freed with _sinks_free, also
-// after a failure. temperature[n] is borrowed until then.
+// sinks to it, _finish takes the results after it ran. Zeroed before; what the sinks allocate is
+// the owner's that the sweep ran under. temperature[n] is borrowed until then.
 struct hn_global_sinks {
     struct hn_lse row, col;
     struct hn_extrema extrema;
@@ -41,6 +41,5 @@ void hn_global_plan(const double *temperature, int n, struct hn_global_sinks *si
 HN_MUST_USE enum hn_code hn_global_finish(struct hn_context *ctx, const struct hn_items *items,
                                           const struct hn_global_sinks *sinks,
                                           struct hn_global *out);
-void hn_global_sinks_free(struct hn_context *ctx, struct hn_global_sinks *sinks);
 
 #endif

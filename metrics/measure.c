@@ -39,17 +39,10 @@ struct hn_measure {
     bool same[2];           // products within a view that a metric and the loss want
 };
 
-static bool any_label(const struct hn_items *items) {
-    for (int64_t i = 0; items->labels && i < items->n; i++)
-        if (items->labels[i] >= 0)
-            return true;
-    return false;
-}
-
 static unsigned missing(const struct hn_metric_env *env) {
     const struct hn_items *items = env->items;
     unsigned lacks = hn_is_weighted(&env->law) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
-    if (!any_label(items))
+    if (!hn_has_labels(items))
         lacks |= HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS;
     if (!hn_has_positive(items))
         lacks |= HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL | HN_METRIC_NEEDS_VIEWS;

@@ -9,10 +9,6 @@
 
 #include <math.h>
 
-struct overlap {
-    struct hn_sweep_histogram histogram;
-};
-
 // NaN if one of the two is empty.
 static double overlap(const uint64_t *a, const uint64_t *b, int64_t bins) {
     double total_a = 0, total_b = 0, sum = 0;
@@ -29,19 +25,19 @@ static enum hn_code plan_label(struct hn_context *ctx, void *state,
                                const struct hn_snapshot_env *env, struct hn_sweep *within,
                                struct hn_sweep *between) {
     (void)ctx, (void)between;
-    struct overlap *o = state;
-    o->histogram = (struct hn_sweep_histogram){.bins = HN_HISTOGRAM_BINS,
-                                               .row_label = env->items->labels,
-                                               .col_label = env->items->labels,
-                                               .skip_self = true};
-    hn_sweep_add(within, &hn_histogram_sink, &o->histogram, HN_SIDE_ROWS);
+    struct hn_sweep_histogram *h = state;
+    *h = (struct hn_sweep_histogram){.bins = HN_HISTOGRAM_BINS,
+                                     .row_label = env->items->labels,
+                                     .col_label = env->items->labels,
+                                     .skip_self = true};
+    hn_sweep_add(within, &hn_histogram_sink, h, HN_SIDE_ROWS);
     return HN_OK;
 }
 
 static enum hn_code finish_label(struct hn_context *ctx, void *state,
                                  const struct hn_snapshot_env *env, int t, double *value) {
     (void)ctx, (void)env, (void)t;
-    const uint64_t *count = ((struct overlap *)state)->histogram.count;
+    const uint64_t *count = ((struct hn_sweep_histogram *)state)->count;
     *value = overlap(count + HN_REL_SAME * HN_HISTOGRAM_BINS,
                      count + HN_REL_DIFFERENT * HN_HISTOGRAM_BINS, HN_HISTOGRAM_BINS);
     return HN_OK;
@@ -51,26 +47,21 @@ static enum hn_code plan_view(struct hn_context *ctx, void *state,
                               const struct hn_snapshot_env *env, struct hn_sweep *within,
                               struct hn_sweep *between) {
     (void)ctx, (void)env, (void)within;
-    struct overlap *o = state;
-    o->histogram = (struct hn_sweep_histogram){.bins = HN_HISTOGRAM_BINS, .skip_self = true};
-    hn_sweep_add(between, &hn_histogram_sink, &o->histogram, HN_SIDE_ROWS);
+    struct hn_sweep_histogram *h = state;
+    *h = (struct hn_sweep_histogram){.bins = HN_HISTOGRAM_BINS, .skip_self = true};
+    hn_sweep_add(between, &hn_histogram_sink, h, HN_SIDE_ROWS);
     return HN_OK;
 }
 
 static enum hn_code finish_view(struct hn_context *ctx, void *state,
                                 const struct hn_snapshot_env *env, int t, double *value) {
     (void)ctx;
-    const struct overlap *o = state;
+    const struct hn_sweep_histogram *h = state;
     uint64_t positive[HN_HISTOGRAM_BINS] = {0};
     for (int64_t i = 0; i < env->items->n; i++)
         positive[hn_cosine_bin(env->global[t].positive[i], HN_HISTOGRAM_BINS)]++;
-    *value = overlap(positive, o->histogram.count + HN_REL_UNKNOWN * HN_HISTOGRAM_BINS,
-                     HN_HISTOGRAM_BINS);
+    *value = overlap(positive, h->count + HN_REL_UNKNOWN * HN_HISTOGRAM_BINS, HN_HISTOGRAM_BINS);
     return HN_OK;
-}
-
-static void close_overlap(struct hn_context *ctx, void *state) {
-    hn_sweep_histogram_free(ctx, &((struct overlap *)state)->histogram);
 }
 
 static const struct hn_column label_columns[] = {
@@ -90,10 +81,9 @@ const struct hn_snapshot_metric_type hn_snapshot_overlap_label = {
     .needs = HN_METRIC_NEEDS_LABELS,
     .columns = label_columns,
     .n_columns = 1,
-    .state_size = sizeof(struct overlap),
+    .state_size = sizeof(struct hn_sweep_histogram),
     .plan = plan_label,
     .finish = finish_label,
-    .close = close_overlap,
 };
 
 const struct hn_snapshot_metric_type hn_snapshot_overlap_view = {
@@ -104,8 +94,7 @@ const struct hn_snapshot_metric_type hn_snapshot_overlap_view = {
     .needs = HN_METRIC_NEEDS_POSITIVE,
     .columns = view_columns,
     .n_columns = 1,
-    .state_size = sizeof(struct overlap),
+    .state_size = sizeof(struct hn_sweep_histogram),
     .plan = plan_view,
     .finish = finish_view,
-    .close = close_overlap,
 };

@@ -7,26 +7,19 @@
 
 enum { METRICS_MAX = 64 };
 
-struct work {
+struct work { // owns the states, and what sweeps leave in them
     const struct hn_snapshot_metric_type *const *metrics;
     int n;
     void *state[METRICS_MAX]; // NULL: left out, as labels or positives are missing
     struct hn_global_sinks sinks;
 };
 
-static bool has_labels(const struct hn_items *items) {
-    for (int64_t i = 0; i < items->n; i++)
-        if (items->labels[i] >= 0)
-            return true;
-    return false;
-}
-
 // Opens the metrics that the items allow, and says what the others lack.
 static enum hn_code open_all(struct hn_context *ctx, struct work *w,
                              const struct hn_snapshot_env *env, struct hn_sweep *within,
                              struct hn_sweep *between, char *why) {
     unsigned lacking = (hn_has_positive(env->items) ? 0 : HN_METRIC_NEEDS_POSITIVE) |
-                       (has_labels(env->items) ? 0 : HN_METRIC_NEEDS_LABELS);
+                       (hn_has_labels(env->items) ? 0 : HN_METRIC_NEEDS_LABELS);
     unsigned missed = 0;
     for (int m = 0; m < w->n; m++) {
         const struct hn_snapshot_metric_type *type = w->metrics[m];
@@ -43,15 +36,6 @@ static enum hn_code open_all(struct hn_context *ctx, struct work *w,
     return HN_OK;
 }
 
-static void close_all(struct hn_context *ctx, struct work *w) {
-    for (int m = 0; m < w->n; m++) {
-        if (w->state[m] && w->metrics[m]->close)
-            w->metrics[m]->close(ctx, w->state[m]);
-        hn_free(ctx, w->state[m]);
-    }
-    hn_global_sinks_free(ctx, &w->sinks);
-}
-
 static enum hn_code run_sweep(struct hn_context *ctx, struct hn_sweep *sweep,
                               struct hn_snapshot_measured *out) {
     if (sweep->n_sinks == 0)
@@ -60,6 +44,19 @@ static enum hn_code run_sweep(struct hn_context *ctx, struct hn_sweep *sweep,
     out->sweeps++;
     out->n_dot += sweep->n_dot;
     return code;
+}
+
+// The sweeps, over the sinks of all metrics and, with positives, of the global loss.
+static enum hn_code sweep_all(struct hn_context *ctx, struct work *w,
+                              const struct hn_snapshot_env *env, struct hn_snapshot_measured *out) {
+    const struct hn_items *items = env->items;
+    struct hn_sweep within = {.x = items->x, .y = items->x};
+    struct hn_sweep between = {.x = items->x1, .y = items->x2};
+    if (env->global)
+        hn_global_plan(env->temperature, env->n_temperatures, &w->sinks, &between);
+    bool good = !open_all(ctx, w, env, &within, &between, out->why) &&
+                !run_sweep(ctx, &within, out) && !run_sweep(ctx, &between, out);
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code finish_all(struct hn_context *ctx, struct work *w,
@@ -82,26 +79,22 @@ enum hn_code hn_snapshot_measure(struct hn_context *ctx,
                                  struct hn_snapshot_measured *out) {
     if (n_metrics > METRICS_MAX)
         return hn_fail(ctx, HN_INTERNAL, "more than %d snapshot metrics", METRICS_MAX);
-    struct work w = {.metrics = metrics, .n = n_metrics};
-    const struct hn_items *items = env->items;
-    struct hn_sweep within = {.x = items->x, .y = items->x};
-    struct hn_sweep between = {.x = items->x1, .y = items->x2};
-    bool positive = hn_has_positive(items);
     memset(out->global, 0, (size_t)env->n_temperatures * sizeof *out->global);
     out->sweeps = out->n_dot = 0;
-    env->global = positive ? out->global : NULL;
-    if (positive)
-        hn_global_plan(env->temperature, env->n_temperatures, &w.sinks, &between);
-    enum hn_code code = open_all(ctx, &w, env, &within, &between, out->why);
-    if (code == HN_OK)
-        code = run_sweep(ctx, &within, out);
-    if (code == HN_OK)
-        code = run_sweep(ctx, &between, out);
-    if (code == HN_OK && positive)
-        code = hn_global_finish(ctx, items, &w.sinks, out->global);
-    if (code == HN_OK)
-        code = finish_all(ctx, &w, env, out->value);
-    close_all(ctx, &w);
+    env->global = hn_has_positive(env->items) ? out->global : NULL;
+    struct work *w = hn_zalloc(ctx, 1, sizeof *w);
+    if (!w)
+        return ctx->code;
+    w->metrics = metrics;
+    w->n = n_metrics;
+    void *outer = hn_own(ctx, w);
+    enum hn_code code = sweep_all(ctx, w, env, out);
+    hn_own(ctx, outer);
+    if (code == HN_OK &&
+        ((env->global && hn_global_finish(ctx, env->items, &w->sinks, out->global)) ||
+         finish_all(ctx, w, env, out->value)))
+        code = ctx->code;
+    hn_free(ctx, w);
     for (int t = 0; code && t < env->n_temperatures; t++)
         hn_global_free(ctx, &out->global[t]);
     return code;

@@ -25,14 +25,13 @@ struct hn_snapshot_metric_type {
     size_t state_size;
 
     // Optional. Adds sinks, which live in the zeroed state, to the sweep over X X^T (`within`) and
-    // to that over X1 X2^T (`between`, only if there are positives).
+    // to that over X1 X2^T (`between`, only if there are positives). What they allocate is given
+    // back with the state.
     enum hn_code (*plan)(struct hn_context *ctx, void *state, const struct hn_snapshot_env *env,
                          struct hn_sweep *within, struct hn_sweep *between);
     // Required. After the sweeps: value[n_columns] (NaN before) for temperature number t.
     enum hn_code (*finish)(struct hn_context *ctx, void *state, const struct hn_snapshot_env *env,
                            int t, double *value);
-    // Optional. Frees what the state owns; also after a failed plan.
-    void (*close)(struct hn_context *ctx, void *state);
 };
 
 extern const struct hn_snapshot_metric_type *const hn_snapshot_metrics[]; // NULL-terminated
