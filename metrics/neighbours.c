@@ -29,28 +29,18 @@ static int32_t elect(const struct hn_split *s, const struct hn_topk *near, int64
 
 static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_env *env,
                              const struct hn_split *s, double *accuracy) {
-    int64_t d = env->items->d, size;
-    if (!hn_mul(s->train + s->test, d, &size))
-        return hn_fail(ctx, HN_MEMORY, "a size overflows");
+    int64_t d = env->items->d, right = 0;
     struct hn_topk near = {.k = NEIGHBOURS};
-    float *rows = hn_alloc(ctx, size, sizeof *rows);
-    double *vote = rows ? hn_alloc(ctx, s->classes, sizeof *vote) : NULL;
-    enum hn_code code = vote ? HN_OK : hn_failure(ctx);
-    if (code == HN_OK) {
-        hn_split_gather(env->items, s->id, s->train + s->test, rows);
-        struct hn_sweep sweep = {.x = {rows + s->train * d, s->test, d, d},
-                                 .y = {rows, s->train, d, d}};
-        hn_sweep_add(&sweep, &hn_topk_sink, &near, HN_SIDE_ROWS);
-        code = hn_sweep_run(ctx, &sweep);
-    }
-    int64_t right = 0;
-    for (int64_t i = 0; code == HN_OK && i < s->test; i++)
+    struct hn_sweep sweep = {.x = {s->rows + s->train * d, s->test, d, d},
+                             .y = {s->rows, s->train, d, d}};
+    hn_sweep_add(&sweep, &hn_topk_sink, &near, HN_SIDE_ROWS);
+    double *vote = hn_alloc(ctx, s->classes, sizeof *vote);
+    if (!vote || hn_sweep_run(ctx, &sweep))
+        return ctx->code;
+    for (int64_t i = 0; i < s->test; i++)
         right += elect(s, &near, i, vote) == s->class_of[s->id[s->train + i]];
     *accuracy = (double)right / (double)s->test;
-    hn_topk_free(ctx, &near);
-    hn_free(ctx, rows);
-    hn_free(ctx, vote);
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_snapshot_env *env,

@@ -17,30 +17,22 @@ static struct hn_labelled part(const float *rows, const int32_t *label, int64_t 
 
 static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_env *env,
                              const struct hn_split *s, double *accuracy) {
-    int64_t d = env->items->d, n = s->train + s->test + s->validation, size;
-    if (!hn_mul(n, d, &size))
-        return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    float *rows = hn_alloc(ctx, size, sizeof *rows);
-    int32_t *label = rows ? hn_alloc(ctx, n, sizeof *label) : NULL;
-    enum hn_code code = label ? HN_OK : hn_failure(ctx);
-    if (code == HN_OK) {
-        hn_split_gather(env->items, s->id, n, rows);
-        for (int64_t i = 0; i < n; i++)
-            label[i] = s->class_of[s->id[i]];
-        bool fixed = env->probe_c > 0;
-        struct hn_linear_probe probe = {.train = part(rows, label, 0, s->train, d),
-                                        .test = part(rows, label, s->train, s->test, d),
-                                        .validation =
-                                            part(rows, label, s->train + s->test, s->validation, d),
-                                        .classes = s->classes,
-                                        .c = fixed ? &env->probe_c : strengths,
-                                        .n_c = fixed ? 1 : sizeof strengths / sizeof *strengths,
-                                        .seed = env->seed};
-        code = hn_linear_probe_run(ctx, &probe);
-        *accuracy = probe.accuracy;
-    }
-    hn_free(ctx, rows);
-    hn_free(ctx, label);
+    int64_t d = env->items->d, known = s->train + s->test, n = known + s->validation;
+    int32_t *label = hn_alloc(ctx, n, sizeof *label);
+    if (!label)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        label[i] = s->class_of[s->id[i]];
+    bool fixed = env->probe_c > 0;
+    struct hn_linear_probe probe = {.train = part(s->rows, label, 0, s->train, d),
+                                    .test = part(s->rows, label, s->train, s->test, d),
+                                    .validation = part(s->rows, label, known, s->validation, d),
+                                    .classes = s->classes,
+                                    .c = fixed ? &env->probe_c : strengths,
+                                    .n_c = fixed ? 1 : sizeof strengths / sizeof *strengths,
+                                    .seed = env->seed};
+    enum hn_code code = hn_linear_probe_run(ctx, &probe);
+    *accuracy = probe.accuracy;
     return code;
 }
 

@@ -1,8 +1,7 @@
 #include "metrics/split.h"
-
 #include "core/random.h"
-#include <math.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,31 +70,24 @@ static enum hn_code number_labels(struct hn_context *ctx, const int32_t *label, 
     return HN_OK;
 }
 
-enum hn_code hn_split_take(struct hn_context *ctx, const struct hn_snapshot_env *env,
-                           struct hn_split *out) {
-    int64_t n = env->items->n;
-    *out = (struct hn_split){.id = hn_alloc(ctx, n, sizeof *out->id)};
-    out->class_of = out->id ? hn_alloc(ctx, n, sizeof *out->class_of) : NULL;
-    if (!out->class_of || number_labels(ctx, env->items->labels, n, out)) {
-        hn_split_free(ctx, out);
+static enum hn_code take(struct hn_context *ctx, const struct hn_snapshot_env *env,
+                         struct hn_split *s) {
+    int64_t n = env->items->n, size;
+    if (!(s->id = hn_alloc(ctx, n, sizeof *s->id)) ||
+        !(s->class_of = hn_alloc(ctx, n, sizeof *s->class_of)) ||
+        number_labels(ctx, env->items->labels, n, s))
         return ctx->code;
-    }
     if (split_serves(env))
-        take_split(env, out);
+        take_split(env, s);
     else
-        draw_split(env, out);
+        draw_split(env, s);
+    n = s->test > 0 ? s->train + s->test + s->validation : 0;
+    if (!hn_mul(n, env->items->d, &size))
+        return hn_fail(ctx, HN_MEMORY, "a size overflows");
+    if (!(s->rows = hn_alloc(ctx, size, sizeof *s->rows)))
+        return ctx->code;
+    hn_gather_rows(&env->items->x, s->id, n, s->rows);
     return HN_OK;
-}
-
-void hn_split_gather(const struct hn_items *items, const int32_t *id, int64_t count, float *rows) {
-    for (int64_t i = 0; i < count; i++)
-        memcpy(rows + i * items->d, hn_row(&items->x, id[i]), (size_t)items->d * sizeof *rows);
-}
-
-void hn_split_free(struct hn_context *ctx, struct hn_split *s) {
-    hn_free(ctx, s->id);
-    hn_free(ctx, s->class_of);
-    memset(s, 0, sizeof *s);
 }
 
 enum hn_code
@@ -103,15 +95,19 @@ hn_split_measure(struct hn_context *ctx, const struct hn_snapshot_env *env, int 
                  enum hn_code (*classify)(struct hn_context *ctx, const struct hn_snapshot_env *env,
                                           const struct hn_split *split, double *accuracy),
                  double *known, double *value) {
-    struct hn_split split = {0};
+    struct hn_split *split = temperature == 0 ? hn_zalloc(ctx, 1, sizeof *split) : NULL;
     enum hn_code code = HN_OK;
-    if (temperature == 0) {
+    if (temperature == 0 && !split)
+        return ctx->code;
+    if (split) {
         *known = NAN;
-        code = hn_split_take(ctx, env, &split);
-        if (code == HN_OK && split.test > 0)
-            code = classify(ctx, env, &split, known);
+        void *outer = hn_own(ctx, split);
+        code = take(ctx, env, split);
+        if (code == HN_OK && split->test > 0)
+            code = classify(ctx, env, split, known);
+        hn_own(ctx, outer);
     }
     *value = *known;
-    hn_split_free(ctx, &split);
+    hn_free(ctx, split);
     return code;
 }

@@ -4,26 +4,21 @@
 
 #include "metrics/snapshot_metric.h"
 
-// Owned: hn_split_free(). train = test = 0 if there are too few labelled items.
+// The labelled items of env->split's parts, if both train and test have some; else a fifth of the
+// labelled items, drawn by seed, is tested: the same items at every step of a series and for every
+// measure. train = test = 0 if there are too few labelled items.
 struct hn_split {
     int32_t *id;         // [n] training items, then test items, then validation items
     int64_t train, test; // their numbers
     int64_t validation;  // 0 where the split is drawn
     int32_t *class_of;   // [n] place of an item's label among the distinct ones, ascending; -1
     int32_t classes;
+    float *rows; // [train + test + validation x d] the embeddings of id
 };
-
-// The labelled items of env->split's parts, if both train and test have some; else a fifth of the
-// labelled items, drawn by seed, is tested: the same items at every step of a series and for every
-// measure.
-HN_MUST_USE enum hn_code hn_split_take(struct hn_context *ctx, const struct hn_snapshot_env *env,
-                                       struct hn_split *out);
-// rows[count x d] = the embeddings of id[count].
-void hn_split_gather(const struct hn_items *items, const int32_t *id, int64_t count, float *rows);
-void hn_split_free(struct hn_context *ctx, struct hn_split *s); // zeroed is fine
 
 // Accuracy of a classifier on the test items, for the finish of such a measure: it does not depend
 // on the loss's temperature, so the first one's value is kept in *known. NaN without test items.
+// What classify() allocates is given back with the split.
 HN_MUST_USE enum hn_code
 hn_split_measure(struct hn_context *ctx, const struct hn_snapshot_env *env, int temperature,
                  enum hn_code (*classify)(struct hn_context *ctx, const struct hn_snapshot_env *env,
