@@ -411,14 +411,11 @@ enum hn_code hn_linear_probe_run(struct hn_context *ctx, struct hn_linear_probe 
     probe->iterations = 0;
     probe->chosen = probe->c[0];
     probe->accuracy = probe->train_accuracy = probe->validation_accuracy = NAN;
-    enum hn_code code = choose_c(ctx, probe);
-    if (code == HN_OK)
-        code = hn_logistic_fit(ctx, &probe->train, probe->classes, probe->chosen, 0, &model);
+    bool good = !choose_c(ctx, probe) &&
+                !hn_logistic_fit(ctx, &probe->train, probe->classes, probe->chosen, 0, &model) &&
+                !hn_logistic_accuracy(ctx, &model, &probe->train, &probe->train_accuracy) &&
+                !hn_logistic_accuracy(ctx, &model, &probe->test, &probe->accuracy);
     probe->iterations += model.iterations;
-    if (code == HN_OK)
-        code = hn_logistic_accuracy(ctx, &model, &probe->train, &probe->train_accuracy);
-    if (code == HN_OK)
-        code = hn_logistic_accuracy(ctx, &model, &probe->test, &probe->accuracy);
     hn_logistic_free(ctx, &model);
-    return code;
+    return good ? HN_OK : ctx->code;
 }

@@ -376,29 +376,24 @@ static void measure_drawn(struct hn_measure *m, int32_t count, const struct draw
 
 enum hn_code hn_measure_batches(struct hn_context *ctx, struct hn_measure *m, int64_t epoch,
                                 int32_t count, const int32_t *size, const int32_t *ids) {
-    enum hn_code code = hn_check_stop(ctx);
-    if (!code && m->env.room > 0)
-        code = hn_fail(ctx, HN_INTERNAL, "batches without lists of negatives in a cell with them");
-    if (!code)
-        code = check_batches(ctx, m, count, size, ids);
-    if (!code)
-        measure_drawn(m, count, &(struct drawn){.epoch = epoch, .size = size, .ids = ids});
-    return code;
+    if (m->env.room > 0)
+        return hn_fail(ctx, HN_INTERNAL, "batches without lists of negatives in a cell with them");
+    if (hn_check_stop(ctx) || check_batches(ctx, m, count, size, ids))
+        return ctx->code;
+    measure_drawn(m, count, &(struct drawn){.epoch = epoch, .size = size, .ids = ids});
+    return HN_OK;
 }
 
 enum hn_code hn_measure_anchors(struct hn_context *ctx, struct hn_measure *m, int64_t epoch,
                                 int32_t count, const int32_t *size, const int32_t *ids,
                                 struct hn_measure_lists lists) {
-    enum hn_code code = hn_check_stop(ctx);
-    if (!code && m->env.room == 0)
-        code = hn_fail(ctx, HN_INTERNAL, "lists of negatives in a cell of batches");
-    if (!code)
-        code = check_batches(ctx, m, count, size, ids);
-    if (!code)
-        code = check_lists(ctx, m, count, size, ids, lists);
-    if (!code)
-        measure_drawn(m, count, &(struct drawn){epoch, size, ids, lists});
-    return code;
+    if (m->env.room == 0)
+        return hn_fail(ctx, HN_INTERNAL, "lists of negatives in a cell of batches");
+    if (hn_check_stop(ctx) || check_batches(ctx, m, count, size, ids) ||
+        check_lists(ctx, m, count, size, ids, lists))
+        return ctx->code;
+    measure_drawn(m, count, &(struct drawn){epoch, size, ids, lists});
+    return HN_OK;
 }
 
 static enum hn_code take_arrays(struct hn_context *ctx, int64_t batches,
