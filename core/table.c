@@ -36,45 +36,13 @@ enum hn_role hn_role_find(const char *name) {
     return HN_ROLE_AUTO;
 }
 
-static void free_text(struct hn_context *ctx, char *text) {
-    if (text != no_text)
-        hn_free(ctx, text);
-}
-
+// What a table holds belongs to its name.
 enum hn_code hn_table_init(struct hn_context *ctx, struct hn_table *t, const char *name) {
     *t = (struct hn_table){.name = hn_strdup(ctx, name)};
     return t->name ? HN_OK : ctx->code;
 }
 
-static void free_column_names(struct hn_context *ctx, const struct hn_column *column) {
-    hn_free(ctx, (char *)column->name);
-    hn_free(ctx, (char *)column->units);
-    hn_free(ctx, (char *)column->long_name);
-}
-
-// Takes the last columns away again, down to `count` of them.
-static void cut_columns(struct hn_context *ctx, struct hn_table *t, int count) {
-    while (t->n_columns > count) {
-        int c = --t->n_columns;
-        for (int64_t row = 0; t->column[c].kind == HN_COLUMN_TEXT && row < t->rows; row++)
-            free_text(ctx, t->cells[c].text[row]);
-        hn_free(ctx, t->cells[c].any);
-        free_column_names(ctx, &t->column[c]);
-    }
-}
-
-// Takes the last rows away again, down to `count` of them.
-static void cut_rows(struct hn_context *ctx, struct hn_table *t, int64_t count) {
-    for (int c = 0; c < t->n_columns; c++)
-        for (int64_t row = count; t->column[c].kind == HN_COLUMN_TEXT && row < t->rows; row++)
-            free_text(ctx, t->cells[c].text[row]);
-    t->rows = hn_min(t->rows, count);
-}
-
 void hn_table_free(struct hn_context *ctx, struct hn_table *t) {
-    cut_columns(ctx, t, 0);
-    hn_free(ctx, t->column);
-    hn_free(ctx, t->cells);
     hn_free(ctx, t->name);
     *t = (struct hn_table){0};
 }
@@ -113,20 +81,18 @@ enum hn_code hn_table_add_column(struct hn_context *ctx, struct hn_table *t,
     if (hn_table_find(t, column->name) >= 0)
         return hn_fail(ctx, HN_INTERNAL, "table '%s' has a column '%s' already", t->name,
                        column->name);
-    if (widen(ctx, t))
-        return ctx->code;
     struct hn_column own = {
         .kind = column->kind, .direction = column->direction, .role = column->role};
     if (own.role == HN_ROLE_AUTO)
         own.role = own.kind == HN_COLUMN_REAL ? HN_ROLE_QUALITY : HN_ROLE_COUNTER;
-    void *cells = hn_alloc(ctx, t->capacity, cell_size(column->kind));
-    if (!cells || !(own.name = hn_strdup(ctx, column->name)) ||
-        !(own.units = hn_strdup(ctx, column->units ? column->units : "")) ||
-        !(own.long_name = hn_strdup(ctx, column->long_name ? column->long_name : ""))) {
-        hn_free(ctx, cells);
-        free_column_names(ctx, &own);
+    void *cells = NULL, *outer = hn_own(ctx, t->name);
+    bool good = !widen(ctx, t) && (cells = hn_alloc(ctx, t->capacity, cell_size(column->kind))) &&
+                (own.name = hn_strdup(ctx, column->name)) &&
+                (own.units = hn_strdup(ctx, column->units ? column->units : "")) &&
+                (own.long_name = hn_strdup(ctx, column->long_name ? column->long_name : ""));
+    hn_own(ctx, outer);
+    if (!good)
         return ctx->code;
-    }
     t->column[t->n_columns] = own;
     t->cells[t->n_columns].any = cells;
     blank(own.kind, t->cells[t->n_columns], 0, t->rows);
@@ -173,58 +139,61 @@ int hn_table_find(const struct hn_table *t, const char *name) {
     return -1;
 }
 
-// Finds the cells of a column and checks that they are of a kind and hold the row.
-static enum hn_code find_cells(struct hn_context *ctx, struct hn_table *t, int64_t row,
-                               const char *name, enum hn_column_kind kind, union hn_cells *out) {
-    int c = hn_table_find(t, name);
+// Checks that a column is there and holds values of the kind, and the row.
+static enum hn_code check_cell(struct hn_context *ctx, const struct hn_table *t, int c, int64_t row,
+                               const struct hn_value *value) {
     if (c < 0)
-        return hn_fail(ctx, HN_INTERNAL, "table '%s' has no column '%s'", t->name, name);
-    if (t->column[c].kind != kind)
-        return hn_fail(ctx, HN_INTERNAL, "column '%s' of table '%s' holds %s, not %s", name,
-                       t->name, kind_name(t->column[c].kind), kind_name(kind));
+        return hn_fail(ctx, HN_INTERNAL, "table '%s' has no column '%s'", t->name, value->column);
+    if (t->column[c].kind != value->kind)
+        return hn_fail(ctx, HN_INTERNAL, "column '%s' of table '%s' holds %s, not %s",
+                       value->column, t->name, kind_name(t->column[c].kind),
+                       kind_name(value->kind));
     if (row < 0 || row >= t->rows)
         return hn_fail(ctx, HN_INTERNAL, "table '%s' has no row %lld", t->name, (long long)row);
-    *out = t->cells[c];
     return HN_OK;
 }
 
 static enum hn_code put_text(struct hn_context *ctx, const struct hn_table *t, char **cell,
                              const char *text) {
     char *copy = (char *)no_text;
-    void *outer = hn_own(ctx, t->name); // texts belong to the table, as its cells do
+    void *outer = hn_own(ctx, t->name);
     if (text[0] != '\0')
         copy = hn_strdup(ctx, text);
     hn_own(ctx, outer);
     if (!copy)
         return ctx->code;
-    free_text(ctx, *cell);
+    if (*cell != no_text)
+        hn_free(ctx, *cell);
     *cell = copy;
+    return HN_OK;
+}
+
+static enum hn_code set_cell(struct hn_context *ctx, struct hn_table *t, int64_t row,
+                             const struct hn_value *value) {
+    int c = hn_table_find(t, value->column);
+    if (check_cell(ctx, t, c, row, value))
+        return ctx->code;
+    switch (value->kind) {
+    case HN_COLUMN_TEXT: return put_text(ctx, t, &t->cells[c].text[row], value->text);
+    case HN_COLUMN_REAL: t->cells[c].real[row] = value->real; break;
+    case HN_COLUMN_INT: t->cells[c].count[row] = value->count; break;
+    }
     return HN_OK;
 }
 
 enum hn_code hn_table_set_text(struct hn_context *ctx, struct hn_table *t, int64_t row,
                                const char *name, const char *text) {
-    union hn_cells cells;
-    enum hn_code code = find_cells(ctx, t, row, name, HN_COLUMN_TEXT, &cells);
-    return code == HN_OK ? put_text(ctx, t, &cells.text[row], text) : code;
+    return set_cell(ctx, t, row, &(struct hn_value)HN_TEXT_VALUE(name, text));
 }
 
 enum hn_code hn_table_set_real(struct hn_context *ctx, struct hn_table *t, int64_t row,
                                const char *name, double value) {
-    union hn_cells cells;
-    enum hn_code code = find_cells(ctx, t, row, name, HN_COLUMN_REAL, &cells);
-    if (code == HN_OK)
-        cells.real[row] = value;
-    return code;
+    return set_cell(ctx, t, row, &(struct hn_value)HN_REAL_VALUE(name, value));
 }
 
 enum hn_code hn_table_set_int(struct hn_context *ctx, struct hn_table *t, int64_t row,
                               const char *name, int64_t value) {
-    union hn_cells cells;
-    enum hn_code code = find_cells(ctx, t, row, name, HN_COLUMN_INT, &cells);
-    if (code == HN_OK)
-        cells.count[row] = value;
-    return code;
+    return set_cell(ctx, t, row, &(struct hn_value)HN_INT_VALUE(name, value));
 }
 
 // Checks the kinds of all common columns first, then adds those that `to` lacks.
@@ -271,11 +240,7 @@ enum hn_code hn_table_set(struct hn_context *ctx, struct hn_table *t, int64_t ro
                           const struct hn_value *value) {
     enum hn_code code = HN_OK;
     for (; value->column && code == HN_OK; value++)
-        code = value->kind == HN_COLUMN_TEXT
-                   ? hn_table_set_text(ctx, t, row, value->column, value->text)
-               : value->kind == HN_COLUMN_REAL
-                   ? hn_table_set_real(ctx, t, row, value->column, value->real)
-                   : hn_table_set_int(ctx, t, row, value->column, value->count);
+        code = set_cell(ctx, t, row, value);
     return code;
 }
 
@@ -296,9 +261,9 @@ enum hn_code hn_table_append_rows(struct hn_context *ctx, struct hn_table *to,
         code =
             copy_cells(ctx, to, to->column[at].kind, to->cells[at], rows, from->cells[c], row, n);
     }
-    if (code != HN_OK) {
-        cut_rows(ctx, to, rows);
-        cut_columns(ctx, to, columns);
+    if (code != HN_OK) { // what was allocated for them goes with the table
+        to->rows = rows;
+        to->n_columns = columns;
     }
     return code;
 }
