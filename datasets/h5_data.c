@@ -130,22 +130,21 @@ int64_t hn_h5_file_bytes(hid_t file) {
     return H5Fget_filesize(file, &size) >= 0 && size < INT64_MAX ? (int64_t)size : 0;
 }
 
-// What HDF5 allocates for texts: counted, bounded, and freed in one go, also when a read breaks off
-// in the middle.
+// What HDF5 may allocate for texts. It belongs to an owner, who gives it back in one go, also when
+// a read breaks off in the middle.
 struct text_pool {
     struct hn_context *ctx;
-    void **block;
-    int64_t n, most, budget;
+    int64_t texts, bytes; // that may come yet
 };
 
 static void *pool_alloc(size_t size, void *data) {
     struct text_pool *pool = data;
-    if (pool->n == pool->most || size > (uint64_t)pool->budget)
+    if (pool->texts == 0 || size > (uint64_t)pool->bytes)
         return NULL;
     void *block = hn_alloc(pool->ctx, (int64_t)size, 1);
     if (block) {
-        pool->block[pool->n++] = block;
-        pool->budget -= (int64_t)size;
+        pool->texts--;
+        pool->bytes -= (int64_t)size;
     }
     return block;
 }
@@ -153,12 +152,6 @@ static void *pool_alloc(size_t size, void *data) {
 static void pool_keep(void *block, void *data) {
     (void)block;
     (void)data;
-}
-
-static void pool_free(struct text_pool *pool) {
-    for (int64_t i = 0; i < pool->n; i++)
-        hn_free(pool->ctx, pool->block[i]);
-    hn_free(pool->ctx, pool->block);
 }
 
 // Where read texts go.
@@ -173,22 +166,23 @@ static enum hn_code fail_read(struct hn_context *ctx) {
 
 static enum hn_code read_variable(struct hn_context *ctx, const struct hn_h5_data *data, int64_t n,
                                   int64_t budget, struct sink sink) {
-    struct text_pool pool = {.ctx = ctx, .most = n, .budget = budget};
+    struct text_pool pool = {ctx, n, budget};
     ctx->code = HN_OK;
-    char **text = hn_zalloc(ctx, n, sizeof *text);
+    char **text = hn_zalloc(ctx, n, sizeof *text); // owns what the pool gives
+    if (!text)
+        return ctx->code;
     hid_t list = hn_h5_transfer_list();
-    pool.block = hn_alloc(ctx, n, sizeof *pool.block);
-    enum hn_code code = text && pool.block ? HN_OK : ctx->code;
-    if (code == HN_OK &&
-        (list < 0 || H5Pset_vlen_mem_manager(list, pool_alloc, &pool, pool_keep, NULL) < 0))
+    void *outer = hn_own(ctx, text);
+    enum hn_code code = HN_OK;
+    if (list < 0 || H5Pset_vlen_mem_manager(list, pool_alloc, &pool, pool_keep, NULL) < 0)
         code = hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
     // The file's own type as memory type: HDF5 does not convert between character sets.
-    if (code == HN_OK && H5Dread(data->id, data->type, H5S_ALL, H5S_ALL, list, text) < 0)
+    else if (H5Dread(data->id, data->type, H5S_ALL, H5S_ALL, list, text) < 0)
         code = ctx->code == HN_MEMORY ? HN_MEMORY : fail_read(ctx);
+    hn_own(ctx, outer);
     for (int64_t i = 0; code == HN_OK && i < n; i++)
         code = sink.put(sink.user, i, text[i] ? text[i] : "");
     hn_h5_close(list);
-    pool_free(&pool);
     hn_free(ctx, text);
     return code;
 }
