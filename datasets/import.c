@@ -25,28 +25,23 @@ struct input {
     struct hn_linqs linqs; // n = 0: none
 };
 
-// Rows of floats: x is owned by the caller.
+// Rows of floats. All that is read belongs to the import.
 static enum hn_code read_rows(struct hn_context *ctx, const char *path, float **x, int64_t *n,
                               int64_t *d) {
     struct hn_npy a;
     if (hn_vecs_named(path))
         return hn_vecs_read(ctx, path, x, n, d);
-    enum hn_code code = hn_npy_read(ctx, path, &a);
-    if (code != HN_OK)
-        return code;
+    if (hn_npy_read(ctx, path, &a))
+        return ctx->code;
     if (!a.real)
-        code = hn_fail(ctx, HN_DATA, "%s: holds integers; embeddings are floats", path);
-    else if (a.rank != 2)
-        code = hn_fail(ctx, HN_DATA, "%s: has %d dimensions; embeddings have two, [items, dims]",
+        return hn_fail(ctx, HN_DATA, "%s: holds integers; embeddings are floats", path);
+    if (a.rank != 2)
+        return hn_fail(ctx, HN_DATA, "%s: has %d dimensions; embeddings have two, [items, dims]",
                        path, a.rank);
-    if (code == HN_OK) {
-        *x = a.real;
-        *n = a.shape[0];
-        *d = a.shape[1];
-        a.real = NULL;
-    }
-    hn_npy_free(ctx, &a);
-    return code;
+    *x = a.real;
+    *n = a.shape[0];
+    *d = a.shape[1];
+    return HN_OK;
 }
 
 static bool is_hdf5(const char *path) {
@@ -138,12 +133,7 @@ static enum hn_code read_labels(struct hn_context *ctx, const struct hn_import *
     struct hn_npy a;
     if (!o->labels)
         return take_none(ctx, o, in);
-    enum hn_code code = hn_npy_read(ctx, o->labels, &a);
-    if (code != HN_OK)
-        return code;
-    code = take_labels(ctx, o, &a, in);
-    hn_npy_free(ctx, &a);
-    return code;
+    return hn_npy_read(ctx, o->labels, &a) || take_labels(ctx, o, &a, in) ? ctx->code : HN_OK;
 }
 
 static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o,
@@ -291,14 +281,12 @@ static enum hn_code begin_append(struct hn_context *ctx, const struct hn_import 
                                  const struct input *in, const char *version,
                                  struct hn_snapshot_writer **w) {
     struct hn_snapshot *s;
-    enum hn_code code = hn_snapshot_open(ctx, o->output, &s);
-    if (code != HN_OK)
-        return code;
-    code = check_fit(ctx, o, in, s);
-    if (code == HN_OK)
-        code = hn_snapshot_write_begin_from(ctx, o->output, s, version, w);
+    if (hn_snapshot_open(ctx, o->output, &s))
+        return ctx->code;
+    bool good =
+        !check_fit(ctx, o, in, s) && !hn_snapshot_write_begin_from(ctx, o->output, s, version, w);
     hn_snapshot_close(ctx, s);
-    return code;
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code write_output(struct hn_context *ctx, const struct hn_import *o,

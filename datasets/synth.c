@@ -88,22 +88,21 @@ static enum hn_code make_means(struct hn_context *ctx, const struct series *s) {
     float *base = hn_alloc(ctx, o->dim, sizeof *base);
     if (!base)
         return ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t c = 0; c < o->classes && code == HN_OK; c++) {
+    for (int64_t c = 0; c < o->classes; c++) {
         struct hn_stream stream;
         float *mean = s->mean + c * o->dim;
         hn_stream_open(&stream, (uint64_t)o->seed, "synth.super", 0, 0, c % o->super_classes);
         draw_normal(&stream, o->dim, base);
         hn_stream_open(&stream, (uint64_t)o->seed, "synth.class", 0, 0, c);
         draw_normal(&stream, o->dim, mean);
-        code = hn_normalize_rows(ctx, base, 1, o->dim, "synthetic super-class mean,");
-        if (code == HN_OK && !turn(base, o->dim, o->super_spread, mean))
-            code = hn_fail(ctx, HN_DATA, "a class mean has no direction; take another seed");
-        if (code == HN_OK)
-            code = hn_normalize_rows(ctx, mean, 1, o->dim, "synthetic class mean,");
+        if (hn_normalize_rows(ctx, base, 1, o->dim, "synthetic super-class mean,"))
+            return ctx->code;
+        if (!turn(base, o->dim, o->super_spread, mean))
+            return hn_fail(ctx, HN_DATA, "a class mean has no direction; take another seed");
+        if (hn_normalize_rows(ctx, mean, 1, o->dim, "synthetic class mean,"))
+            return ctx->code;
     }
-    hn_free(ctx, base);
-    return code;
+    return HN_OK;
 }
 
 // Classes of equal size in random order: a file sorted by class would favour rules that break ties
@@ -163,16 +162,11 @@ static enum hn_code make_view(struct hn_context *ctx, const struct series *s, in
 
 static enum hn_code write_step(struct hn_context *ctx, const struct series *s, int64_t index,
                                struct hn_snapshot_writer *w) {
-    enum hn_code code = hn_check_stop(ctx);
-    if (code == HN_OK)
-        code = make_items(ctx, s, index);
-    if (code == HN_OK && s->view1)
-        code = make_view(ctx, s, index, 1, s->view1);
-    if (code == HN_OK && s->view2)
-        code = make_view(ctx, s, index, 2, s->view2);
-    return code == HN_OK ? hn_snapshot_write_step(ctx, w, index * s->options->step_gap, s->x,
-                                                  s->view1, s->view2)
-                         : code;
+    if (hn_check_stop(ctx) || make_items(ctx, s, index) ||
+        (s->view1 && make_view(ctx, s, index, 1, s->view1)) ||
+        (s->view2 && make_view(ctx, s, index, 2, s->view2)))
+        return ctx->code;
+    return hn_snapshot_write_step(ctx, w, index * s->options->step_gap, s->x, s->view1, s->view2);
 }
 
 static enum hn_code write_series(struct hn_context *ctx, const struct series *s) {
@@ -208,21 +202,16 @@ static enum hn_code make_room(struct hn_context *ctx, struct series *s) {
     const struct hn_synth *o = s->options;
     int64_t values = o->n * o->dim; // below 2^51
     bool views = o->views == 2;
-    s->label = hn_alloc(ctx, o->n, sizeof *s->label);
-    s->mean = s->label ? hn_alloc(ctx, o->classes * o->dim, sizeof *s->mean) : NULL;
-    s->name = s->mean ? hn_zalloc(ctx, o->classes, sizeof *s->name) : NULL;
-    s->x = s->name ? hn_alloc(ctx, values, sizeof *s->x) : NULL;
-    s->view1 = s->x && views ? hn_alloc(ctx, values, sizeof *s->view1) : NULL;
-    s->view2 = s->view1 ? hn_alloc(ctx, values, sizeof *s->view2) : NULL;
-    if (!s->x || (views && !s->view2))
-        return ctx->code;
-    for (int64_t c = 0; c < o->classes; c++) {
-        s->name[c] = hn_format(ctx, "class %lld of group %lld", (long long)c,
-                               (long long)(c % o->super_classes));
-        if (!s->name[c])
-            return ctx->code;
-    }
-    return HN_OK;
+    bool good = (s->label = hn_alloc(ctx, o->n, sizeof *s->label)) &&
+                (s->mean = hn_alloc(ctx, o->classes * o->dim, sizeof *s->mean)) &&
+                (s->name = hn_zalloc(ctx, o->classes, sizeof *s->name)) &&
+                (s->x = hn_alloc(ctx, values, sizeof *s->x)) &&
+                (!views || ((s->view1 = hn_alloc(ctx, values, sizeof *s->view1)) &&
+                            (s->view2 = hn_alloc(ctx, values, sizeof *s->view2))));
+    for (int64_t c = 0; good && c < o->classes; c++)
+        good = (s->name[c] = hn_format(ctx, "class %lld of group %lld", (long long)c,
+                                       (long long)(c % o->super_classes)));
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code check_options(struct hn_context *ctx, const struct hn_synth *o) {
