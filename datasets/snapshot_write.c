@@ -55,13 +55,12 @@ static enum hn_code write_attributes(struct hn_context *ctx, hid_t file,
                                    {"source", spec->source},       {"license", spec->license},
                                    {"encoder", spec->encoder},     {"created", now},
                                    {"tool_version", version}};
-    enum hn_code code = HN_OK;
-    for (size_t i = 0; i < sizeof text / sizeof *text && code == HN_OK; i++)
-        if (text[i][1])
-            code = hn_h5_set_text(ctx, file, text[i][0], text[i][1]);
-    if (code == HN_OK)
-        code = hn_h5_set_int(ctx, file, "schema_version", HN_SNAPSHOT_VERSION);
-    return code == HN_OK ? hn_h5_set_flag(ctx, file, "normalized", spec->normalized) : code;
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+        if (text[i][1] && hn_h5_set_text(ctx, file, text[i][0], text[i][1]))
+            return ctx->code;
+    if (hn_h5_set_int(ctx, file, "schema_version", HN_SNAPSHOT_VERSION))
+        return ctx->code;
+    return hn_h5_set_flag(ctx, file, "normalized", spec->normalized);
 }
 
 // A column of n values, chunked only if it is to be compressed.
@@ -113,8 +112,9 @@ static enum hn_code write_labels(struct hn_context *ctx, const struct hn_snapsho
         column("/labels", H5T_STD_I32LE, H5T_NATIVE_INT32, w->n, spec->labels, spec->compress);
     const struct hn_h5_array split =
         column("/split", H5T_STD_I8LE, H5T_NATIVE_INT8, w->n, spec->split, spec->compress);
-    enum hn_code code = write_of_samples(ctx, w, &labels, sample, spec);
-    return code == HN_OK && spec->split ? write_of_samples(ctx, w, &split, sample, NULL) : code;
+    if (write_of_samples(ctx, w, &labels, sample, spec))
+        return ctx->code;
+    return spec->split ? write_of_samples(ctx, w, &split, sample, NULL) : HN_OK;
 }
 
 static bool write_arrays(hid_t file, const struct hn_h5_array *a, int n) {
@@ -220,23 +220,23 @@ static enum hn_code write_head(struct hn_context *ctx, struct hn_snapshot_writer
                                      .chunk = {SCALE_CHUNK, 1, 1},
                                      .grows = true};
     hid_t scale[3] = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
-    enum hn_code code = write_attributes(ctx, w->file, spec);
-    if (code == HN_OK && (w->step = hn_h5_write_scale(w->file, &step, "step")) < 0)
-        code = hn_snapshot_fail_write(ctx, w);
-    if (code == HN_OK && (write_scales(ctx, w, spec, scale) || make_series(ctx, w, spec, scale) ||
-                          write_labels(ctx, w, spec, scale[1]) || write_extras(ctx, w, spec)))
-        code = ctx->code;
+    if (write_attributes(ctx, w->file, spec))
+        return ctx->code;
+    w->step = hn_h5_write_scale(w->file, &step, "step");
+    if (w->step < 0)
+        return hn_snapshot_fail_write(ctx, w);
+    bool good = !write_scales(ctx, w, spec, scale) && !make_series(ctx, w, spec, scale) &&
+                !write_labels(ctx, w, spec, scale[1]) && !write_extras(ctx, w, spec);
     hn_h5_close(scale[1], scale[2]);
-    return code == HN_OK ? make_room(ctx, w) : code;
+    return good ? make_room(ctx, w) : ctx->code;
 }
 
 enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
                                      const struct hn_snapshot_spec *spec,
                                      struct hn_snapshot_writer **out) {
     *out = NULL;
-    enum hn_code code = check_spec(ctx, path, spec);
-    struct hn_snapshot_writer *w = code == HN_OK ? hn_zalloc(ctx, 1, sizeof *w) : NULL;
-    if (!w)
+    struct hn_snapshot_writer *w = NULL;
+    if (check_spec(ctx, path, spec) || !(w = hn_zalloc(ctx, 1, sizeof *w)))
         return ctx->code;
     *w = (struct hn_snapshot_writer){.file = H5I_INVALID_HID,
                                      .step = H5I_INVALID_HID,
@@ -249,15 +249,14 @@ enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
     void *outer = hn_own(ctx, w);
     w->path = hn_strdup(ctx, path);
     hn_temporary_sweep_for(path);
-    code = w->path ? hn_h5_create(ctx, path, false, &w->file, &w->temporary) : ctx->code;
-    if (code == HN_OK)
-        code = write_head(ctx, w, spec);
+    bool good = w->path && !hn_h5_create(ctx, path, false, &w->file, &w->temporary) &&
+                !write_head(ctx, w, spec);
     hn_own(ctx, outer);
-    if (code == HN_OK)
+    if (good)
         *out = w;
     else
         hn_snapshot_write_abort(ctx, w);
-    return code;
+    return good ? HN_OK : ctx->code;
 }
 
 // The first of rows[count x d] that has no direction as stored, or -1.
@@ -351,15 +350,16 @@ enum hn_code hn_snapshot_write_step(struct hn_context *ctx, struct hn_snapshot_w
             return hn_fail(ctx, HN_DATA, "%s: step %lld %s %s, unlike the rest of the file",
                            w->path, (long long)step, series[which] ? "has" : "lacks",
                            series_path[which] + 1);
-    enum hn_code code = hn_check_stop(ctx);
-    for (int which = 0; which < HN_SNAPSHOT_SERIES && code == HN_OK; which++)
-        if (series[which])
-            code = write_rows(ctx, w, which, series[which]);
-    if (code == HN_OK && !write_step_number(w, step))
-        code = hn_snapshot_fail_write(ctx, w);
+    if (hn_check_stop(ctx))
+        return ctx->code;
+    for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
+        if (series[which] && write_rows(ctx, w, which, series[which]))
+            return ctx->code;
+    if (!write_step_number(w, step))
+        return hn_snapshot_fail_write(ctx, w);
     w->steps++;
     w->last = step;
-    return code;
+    return HN_OK;
 }
 
 static void close_data(struct hn_snapshot_writer *w) {
