@@ -8,7 +8,10 @@ reproduce() { run reproduce "$@"; } # ARGUMENT...
 
 reproduce --list --data data
 check "--list ends well" is 0
-check "--list names snapshot rows" says '^bs-fig4 +snapshots .* nothing$'
+check "--list names snapshot rows" says '^bs-fig4 +snapshots .* ready +on other data: your snapshots'
+check "what is covered" says '^bs-limits +snapshots .* ready +covered$'
+check "what needs data" says '^bs-table1 +listed .* - +needs data: ImageNet'
+check "what needs code" says '^gc-table4-moco +listed .* - +needs code: a momentum encoder'
 check "--list names training rows" says '^bs-table3 +training .*needs the folder tudataset/MUTAG'
 check "--list names what cannot be had" says '^gc-table1 .*UniXcoder'
 check "--list says what the data lack" says '^ns-ring .*needs a snapshot file with labels, raw features'
@@ -72,6 +75,8 @@ entries:
         test: below
         of: {table: costs, column: cost_g, rows: {sampler: gcbs}}
         than: {value: 3600}
+  - {id: same, kind: listed, title: the same, source: nowhere, as: mine}
+  - {id: astray, kind: listed, title: none, source: nowhere, as: nobody}
 YAML
 reproduce mine --claims own.yaml --data data -o r1 --quick --term none
 check "a claim that fails is no failure" is 0
@@ -110,6 +115,12 @@ else
 fi
 reproduce mine --claims own.yaml --results r1/ids/mine.h5
 check "results that are there" says 'verdict: fails'
+reproduce same --claims own.yaml --results r1/ids/mine.h5
+check "the same by another name" says '^mine  kNN against Uniform'
+check "with its verdict" says 'verdict: fails'
+reproduce astray --claims own.yaml --results r1/ids/mine.h5
+check "a reference to nothing" is 2
+check "is named" complains "astray.* 'nobody'"
 reproduce mine --claims own.yaml --results "$here/cli.sh"
 check "results that are none" is 3
 echo 'paper: [' >bad.yaml
