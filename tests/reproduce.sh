@@ -12,6 +12,8 @@ check "--list names snapshot rows" says '^bs-fig4 +snapshots .* ready +on other 
 check "what is covered" says '^bs-limits +snapshots .* ready +covered$'
 check "what needs data" says '^bs-table1 +listed .* - +needs data: ImageNet'
 check "what needs code" says '^gc-table4-moco +listed .* - +needs code: a momentum encoder'
+check "what another identifier shows" says '^ps-fig4 +listed +PS figure 4 +ready +as bs-fig4: on other data: your'
+check "as far as that one" says '^ps-table1 .* - +as bs-table1: needs data: ImageNet'
 check "--list names training rows" says '^bs-table3 +training .*needs the folder tudataset/MUTAG'
 check "--list names what cannot be had" says '^gc-table1 .*UniXcoder'
 check "--list says what the data lack" says '^ns-ring .*needs a snapshot file with labels, raw features'
@@ -118,6 +120,8 @@ check "results that are there" says 'verdict: fails'
 reproduce same --claims own.yaml --results r1/ids/mine.h5
 check "the same by another name" says '^mine  kNN against Uniform'
 check "with its verdict" says 'verdict: fails'
+reproduce ps-fig10 --results r1/ids/mine.h5
+check "a figure of ProSampler's" says '^bs-fig7  kNN graph against proximity graph'
 reproduce astray --claims own.yaml --results r1/ids/mine.h5
 check "a reference to nothing" is 2
 check "is named" complains "astray.* 'nobody'"

@@ -142,16 +142,22 @@ static void add_entry(struct work *w, const struct hn_claim_entry *entry) {
         w->entry[w->entries++] = entry;
 }
 
-// The entry that shows the same, where one only refers to it.
+// The entry that shows the same, where one only refers to it; NULL if no claim file has it.
+static const struct hn_claim_entry *meant_by(const struct work *w, const struct hn_claim_entry *e) {
+    for (int64_t i = 0; e->as && i < w->n_known; i++)
+        if (strcmp(w->known[i]->id, e->as) == 0)
+            return w->known[i];
+    return e->as ? NULL : e;
+}
+
 static enum hn_code add_meant(struct hn_context *ctx, struct work *w,
                               const struct hn_claim_entry *entry) {
-    for (int64_t i = 0; i < w->n_known; i++)
-        if (strcmp(w->known[i]->id, entry->as ? entry->as : entry->id) == 0) {
-            add_entry(w, w->p->list ? entry : w->known[i]);
-            return HN_OK;
-        }
-    return hn_fail(ctx, HN_USAGE, "%s: is the same as '%s', which no claim file has", entry->id,
-                   entry->as);
+    const struct hn_claim_entry *meant = meant_by(w, entry);
+    if (!meant)
+        return hn_fail(ctx, HN_USAGE, "%s: is the same as '%s', which no claim file has", entry->id,
+                       entry->as);
+    add_entry(w, w->p->list ? entry : meant);
+    return HN_OK;
 }
 
 static bool asked_by_kind(const struct reproduce_params *p, const struct hn_claim_entry *e) {
@@ -198,20 +204,32 @@ static const char *readiness(const struct hn_claim_entry *e, const char *why) {
     return e->kind == HN_KIND_LISTED ? "-" : *why ? "lacks data" : "ready";
 }
 
+// One that refers to another is covered as far as that one.
+static void tell_coverage(const struct hn_claim_entry *e, const struct hn_claim_entry *meant,
+                          const char *why, char *text, size_t size) {
+    hn_claim_coverage(e, text, size);
+    if (meant != e) {
+        size_t length = strlen(text);
+        snprintf(text + length, size - length, ": ");
+        hn_claim_coverage(meant, text + length + 2, size - length - 2);
+    }
+    size_t length = strlen(text);
+    if (*why && !meant->missing)
+        snprintf(text + length, size - length, "; here: %.300s", why);
+}
+
 static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
     json_t *rows = json_array();
-    char why[HN_MESSAGE_MAX], coverage[512];
+    char why[HN_MESSAGE_MAX], coverage[1024];
     enum hn_code code = HN_OK;
     for (int64_t i = 0; i < w->entries && !code; i++) {
-        const struct hn_claim_entry *e = w->entry[i];
-        code = hn_reproduce_missing(ctx, &w->rep, e, why);
-        hn_claim_coverage(e, coverage, sizeof coverage);
-        if (*why && !e->missing)
-            snprintf(coverage + strlen(coverage), sizeof coverage - strlen(coverage),
-                     "; here: %.300s", why);
+        const struct hn_claim_entry *e = w->entry[i], *meant = meant_by(w, e);
+        meant = meant ? meant : e;
+        code = hn_reproduce_missing(ctx, &w->rep, meant, why);
+        tell_coverage(e, meant, why, coverage, sizeof coverage);
         json_array_append_new(
             rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id,
-                            "coverage", coverage, "here", readiness(e, why), "paper", e->paper,
+                            "coverage", coverage, "here", readiness(meant, why), "paper", e->paper,
                             "title", e->title, "source", e->source, "kind", hn_claim_kinds[e->kind],
                             "claims", (json_int_t)e->claims, "missing", why));
     }
