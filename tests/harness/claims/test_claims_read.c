@@ -33,6 +33,8 @@ static void test_malformed(void) {
     refuse(ENTRY "    kind: snapshot\n", "c.yaml:6:11: option 'kind': 'snapshot' is not snapshots, "
                                          "training or listed (did you mean 'snapshots'?)");
     refuse(ENTRY "    kind: listed\n", "says what is 'missing'");
+    refuse(ENTRY "    kind: listed\n    missing: m\n    as: b\n", "or is the same 'as' another");
+    refuse(ENTRY "    needs: time\n", "c.yaml:6:12: option 'needs': 'time' is not data or code");
     refuse(ENTRY "    jobs: [{labels: true}]\n", "c.yaml:6:12: the required key 'job' is missing");
     refuse(ENTRY "    jobs: [{job: x, labels: maybe}]\n",
            "c.yaml:6:29: option 'labels': 'maybe' is not true");
@@ -139,25 +141,162 @@ static void check_figures(const char *ids) {
     CU_ASSERT(rows > 40);
 }
 
-static void test_papers(void) {
-    char ids[8192] = " ";
-    const char *name;
-    for (int64_t i = 0; (name = hn_paper_name(i)) != NULL; i++) {
-        struct hn_claim_book book;
-        size_t length = strlen(name);
-        if (strchr(name, '/') || strcmp(name + length - 5, ".yaml") != 0)
-            continue;
-        HN_CHECK(&ctx, hn_claims_read(&ctx, name, hn_paper_text(name), &book));
-        for (int64_t k = 0; k < book.entries; k++) {
-            char wanted[64];
-            snprintf(wanted, sizeof wanted, " %.50s ", book.entry[k].id);
-            CU_ASSERT_PTR_NULL(strstr(ids, wanted)); // no identifier twice
-            strcat(ids, wanted + 1);
-            check_entry(&book.entry[k]);
-        }
-        hn_claims_free(&ctx, &book);
+// --- What of the papers the entries cover ---
+
+enum { BOOKS_MAX = 16, PLACES_MAX = 512 };
+
+struct places {
+    char name[PLACES_MAX][96];
+    int count;
+};
+
+// Places are separated by semicolons: "GC theorem 3.6; GC theorem 3.7".
+static void add_places(struct places *all, const char *source) {
+    while (*source && all->count < PLACES_MAX) {
+        size_t length = strcspn(source, ";");
+        snprintf(all->name[all->count++], sizeof all->name[0], "%.*s", (int)length, source);
+        source += length + strspn(source + length, "; ");
     }
+}
+
+// "BS table 3" holds "BS table 3 (MUTAG)".
+static bool within(const char *part, const char *whole) {
+    size_t length = strlen(whole);
+    return strncmp(part, whole, length) == 0 &&
+           (part[length] == '\0' || strncmp(part + length, " (", 2) == 0);
+}
+
+static void check_no_place_twice(const struct places *all) {
+    for (int i = 0; i < all->count; i++)
+        for (int k = 0; k < all->count; k++) {
+            bool twice = i != k && within(all->name[i], all->name[k]);
+            if (twice)
+                fprintf(stderr, "    two entries have '%s'\n", all->name[i]);
+            CU_ASSERT(!twice);
+        }
+}
+
+// What is not there measures nothing: drawings of a method, pseudocode, settings and sizes of data.
+static const struct {
+    const char *what;
+    int last;
+    int without[8]; // 0 ends it
+} numbered[] = {
+    {"BS figure", 16, {1, 2, 3}}, {"BS table", 15, {13, 14, 15}}, {"PS figure", 13, {1, 2}},
+    {"PS table", 15, {6, 7, 8}},  {"GC figure", 7, {2}},          {"GC table", 14, {7, 8, 9, 10}},
+    {"NS figure", 4, {1}},        {"NS table", 4, {1}},           {"HC figure", 14, {1, 13, 14}},
+    {"HC table", 4, {3, 4}},      {"BS proposition", 2, {0}},     {"PS proposition", 2, {0}},
+};
+
+static bool left_out(const int *without, int number) {
+    for (; *without; without++)
+        if (*without == number)
+            return true;
+    return false;
+}
+
+// Whether an entry has "NS figure 2", or a part of it: "NS figure 2a", "NS figure 2 (...)".
+static bool has_place(const struct places *all, const char *place) {
+    size_t length = strlen(place);
+    for (int i = 0; i < all->count; i++)
+        if (strncmp(all->name[i], place, length) == 0 &&
+            strspn(all->name[i] + length, "0123456789") == 0)
+            return true;
+    return false;
+}
+
+static void check_complete(const struct places *all) {
+    for (size_t i = 0; i < sizeof numbered / sizeof numbered[0]; i++)
+        for (int number = 1; number <= numbered[i].last; number++) {
+            char place[64];
+            snprintf(place, sizeof place, "%s %d", numbered[i].what, number);
+            bool wanted = !left_out(numbered[i].without, number);
+            if (has_place(all, place) != wanted)
+                fprintf(stderr, "    %s: %s\n", place, wanted ? "no entry has it" : "unexpected");
+            CU_ASSERT_EQUAL(has_place(all, place), wanted);
+        }
+}
+
+static const struct hn_claim_entry *find_entry(const struct hn_claim_book *book, int books,
+                                               const char *id) {
+    for (int b = 0; b < books; b++)
+        for (int64_t i = 0; i < book[b].entries; i++)
+            if (strcmp(book[b].entry[i].id, id) == 0)
+                return &book[b].entry[i];
+    return NULL;
+}
+
+// One that is the same as another leads to what can be run, or to what is missing, in one step.
+static void check_as(const struct hn_claim_book *book, int books, const struct hn_claim_entry *e) {
+    const struct hn_claim_entry *meant = find_entry(book, books, e->as);
+    if (!meant)
+        fprintf(stderr, "    %s: no entry '%s'\n", e->id, e->as);
+    CU_ASSERT_PTR_NOT_NULL(meant);
+    CU_ASSERT(meant && !meant->as);
+    CU_ASSERT(e->jobs + e->costs + e->claims == 0);
+}
+
+static void check_coverage(const struct hn_claim_entry *e) {
+    char text[512];
+    hn_claim_coverage(e, text, sizeof text);
+    bool listed = e->kind == HN_KIND_LISTED;
+    CU_ASSERT_EQUAL(strcmp(text, "covered") == 0, !listed && !e->on);
+    CU_ASSERT_EQUAL(strncmp(text, "on other data: ", 15) == 0, !listed && e->on);
+    CU_ASSERT_EQUAL(strncmp(text, "as ", 3) == 0, e->as != NULL);
+    CU_ASSERT_EQUAL(strncmp(text, "needs data: ", 12) == 0 ||
+                        strncmp(text, "needs code: ", 12) == 0,
+                    e->missing != NULL);
+    CU_ASSERT(strlen(text) < sizeof text - 1);
+}
+
+static int read_books(struct hn_claim_book *book) {
+    const char *name;
+    int books = 0;
+    for (int64_t i = 0; (name = hn_paper_name(i)) != NULL && books < BOOKS_MAX; i++) {
+        if (strchr(name, '/') || strcmp(name + strlen(name) - 5, ".yaml") != 0)
+            continue;
+        HN_CHECK(&ctx, hn_claims_read(&ctx, name, hn_paper_text(name), &book[books++]));
+    }
+    return books;
+}
+
+static void test_papers(void) {
+    static char ids[16384];
+    struct hn_claim_book book[BOOKS_MAX];
+    int books = read_books(book);
+    CU_ASSERT_EQUAL(books, 6); // five papers and our own
+    strcpy(ids, " ");
+    for (int b = 0; b < books; b++)
+        for (int64_t k = 0; k < book[b].entries; k++) {
+            char wanted[64];
+            snprintf(wanted, sizeof wanted, " %.50s ", book[b].entry[k].id);
+            CU_ASSERT_PTR_NULL(strstr(ids, wanted)); // no identifier twice
+            CU_ASSERT_FATAL(strlen(ids) + sizeof wanted < sizeof ids);
+            strcat(ids, wanted + 1);
+            check_entry(&book[b].entry[k]);
+        }
     check_figures(ids);
+    for (int b = 0; b < books; b++)
+        hn_claims_free(&ctx, &book[b]);
+}
+
+static void test_covered(void) {
+    static struct places all;
+    struct hn_claim_book book[BOOKS_MAX];
+    int books = read_books(book);
+    for (int b = 0; b < books; b++)
+        for (int64_t k = 0; k < book[b].entries; k++) {
+            const struct hn_claim_entry *e = &book[b].entry[k];
+            check_coverage(e);
+            if (e->as)
+                check_as(book, books, e);
+            add_places(&all, e->source);
+        }
+    CU_ASSERT(all.count < PLACES_MAX);
+    check_no_place_twice(&all);
+    check_complete(&all);
+    for (int b = 0; b < books; b++)
+        hn_claims_free(&ctx, &book[b]);
 }
 
 static void test_numbers(void) {
@@ -201,6 +340,7 @@ static void test_numbers(void) {
 static const struct hn_test tests[] = {
     {"malformed files", test_malformed},
     {"the papers' files", test_papers},
+    {"every figure and table is covered or says what it needs", test_covered},
     {"published numbers", test_numbers},
 };
 
