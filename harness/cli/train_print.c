@@ -44,6 +44,11 @@ static json_t *values_row(const struct hn_trained *t, const struct hn_trained_ro
             row, column,
             moments(hn_trained_at(t, of->setting, column, of->step), hn_trained_is_share(column)));
     }
+    const char *first = hn_trained_column(t, of->base);
+    if (of->step == HN_LAST_STEP)
+        json_object_set_new(row, "best",
+                            moments(hn_trained_at(t, of->setting, first, HN_BEST_STEP),
+                                    hn_trained_is_share(first)));
     return row;
 }
 
@@ -63,9 +68,9 @@ static void add_difference(const struct hn_trained *t, int64_t setting, int64_t 
 
 static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_trained *t,
                                      int64_t base) {
-    struct hn_record_column *columns = hn_zalloc(ctx, t->table->n_columns + 4, sizeof *columns);
+    struct hn_record_column *columns = hn_zalloc(ctx, t->table->n_columns + 5, sizeof *columns);
     struct hn_trained_row row = {.base = base, .setting = -1};
-    char title[160], difference[96];
+    char title[160], best[96], difference[96];
     int n = 2;
     if (!columns)
         return ctx->code;
@@ -75,6 +80,8 @@ static enum hn_code print_accuracies(struct hn_context *ctx, const struct hn_tra
         const char *column = t->table->column[c].name;
         columns[n++] = (struct hn_record_column){column, column, .width = 14};
     }
+    snprintf(best, sizeof best, "best %s", hn_trained_column(t, base));
+    columns[n++] = (struct hn_record_column){"best", best, .width = 14};
     snprintf(difference, sizeof difference, "paired difference of %s", hn_trained_column(t, base));
     columns[n] = (struct hn_record_column){"difference", difference, .width = -1};
     json_t *rows = json_array();
@@ -105,7 +112,7 @@ static void print_costs(const struct hn_trained *t, int64_t base) {
         {"flops_per_step", "GFLOP", .scale = 1e-9, .digits = 3},
         {"share_of_floor", "floor %", .scale = 100, .digits = 1},
         {.heading = NULL}};
-    struct hn_trained_row of = {base, base, HN_FEATURES, ""};
+    struct hn_trained_row of = {base, base, HN_AVERAGED, ""};
     json_t *rows = json_array();
     while (hn_trained_next_row(t, &of)) {
         json_t *row = new_row(t, &of);

@@ -98,21 +98,41 @@ static struct hn_moments moments_of(const double *v, int64_t n) {
     return m;
 }
 
+// What is measured before the first step, in the order of a table's rows.
+static const struct baseline {
+    int64_t step;
+    const char *prefix, *name; // of columns; of the row
+} baselines[] = {{HN_UNTRAINED, "", "untrained encoder"},
+                 {HN_FEATURES, "features_", "frozen features alone"},
+                 {HN_AVERAGED, "averaged_", "features averaged twice"}};
+enum { BASELINES = sizeof baselines / sizeof baselines[0] };
+
+// BASELINES if the step is none.
+static int baseline_of(int64_t step) {
+    int b = 0;
+    while (b < BASELINES && baselines[b].step != step)
+        b++;
+    return b;
+}
+
 // A run's value at a step, NaN without.
 static double value_of(const struct hn_trained *t, int64_t run, const char *column, int64_t step) {
     char name[64];
     double value = NAN, last = -1;
+    int b = baseline_of(step);
     if (step == HN_OF_RUNS)
         return number(t->results, run, column);
-    snprintf(name, sizeof name, "%s%s", step == HN_FEATURES ? "features_" : "", column);
-    step = step == HN_FEATURES ? HN_UNTRAINED : step;
+    snprintf(name, sizeof name, "%s%s", b < BASELINES ? baselines[b].prefix : "", column);
+    step = b < BASELINES ? HN_UNTRAINED : step;
     for (int64_t i = 0; i < t->table->rows; i++) {
-        double at = hn_table_real(t->table, i, "step");
-        bool wanted = step == HN_LAST_STEP ? at >= last : at == (double)step;
+        double at = hn_table_real(t->table, i, "step"), here = hn_table_real(t->table, i, name);
+        bool wanted = step == HN_LAST_STEP   ? at >= last
+                      : step == HN_BEST_STEP ? at > 0 && !(here <= value)
+                                             : at == (double)step;
         if (!wanted || hn_table_real(t->table, i, "run") != (double)run)
             continue;
         last = at;
-        value = hn_table_real(t->table, i, name);
+        value = here;
     }
     return value;
 }
@@ -158,10 +178,10 @@ const char *hn_trained_column(const struct hn_trained *t, int64_t setting) {
     return t->table->column[first < 0 ? t->first : first].name;
 }
 
-static bool has_features(const struct hn_trained *t, int64_t setting) {
-    bool has = false;
+static bool has_baseline(const struct hn_trained *t, int64_t setting, int b) {
+    bool has = b == 0;
     for (int c = hn_trained_next(t, setting, -1); c >= 0; c = hn_trained_next(t, setting, c))
-        has = hn_trained_at(t, setting, t->table->column[c].name, HN_FEATURES).n > 0 || has;
+        has = hn_trained_at(t, setting, t->table->column[c].name, baselines[b].step).n > 0 || has;
     return has;
 }
 
@@ -248,24 +268,22 @@ bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t b
 }
 
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row) {
-    const char *name = "untrained encoder";
-    if (row->setting < 0) {
+    int b = row->setting < 0 ? 0 : baseline_of(row->step) + 1;
+    while (b < BASELINES && !has_baseline(t, row->base, b))
+        b++;
+    if (b < BASELINES) {
         row->setting = row->base;
-        row->step = HN_UNTRAINED;
-    } else if (row->step == HN_UNTRAINED && has_features(t, row->base)) {
-        row->step = HN_FEATURES;
-        name = "frozen features alone";
-    } else {
-        row->setting += row->step == HN_LAST_STEP;
-        row->step = HN_LAST_STEP;
-        while (row->setting < t->settings && !hn_trained_is_beside(t, row->setting, row->base))
-            row->setting++;
-        if (row->setting == t->settings)
-            return false;
-        hn_trained_label(t, row->setting, row->name, sizeof row->name);
+        row->step = baselines[b].step;
+        snprintf(row->name, sizeof row->name, "%s", baselines[b].name);
         return true;
     }
-    snprintf(row->name, sizeof row->name, "%s", name);
+    row->setting += row->step == HN_LAST_STEP;
+    row->step = HN_LAST_STEP;
+    while (row->setting < t->settings && !hn_trained_is_beside(t, row->setting, row->base))
+        row->setting++;
+    if (row->setting == t->settings)
+        return false;
+    hn_trained_label(t, row->setting, row->name, sizeof row->name);
     return true;
 }
 

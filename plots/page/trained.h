@@ -23,8 +23,17 @@ struct hn_trained {
 };
 
 // A step of the loop, or: the untrained encoder; the last evaluation of each run; the frozen
-// features that an encoder stands on (columns features_<name>); none, for columns of /runs.
-enum { HN_UNTRAINED, HN_LAST_STEP = -1, HN_FEATURES = -2, HN_OF_RUNS = -3 };
+// features that an encoder stands on (columns features_<name>), and these averaged over neighbours
+// (averaged_<name>); none, for columns of /runs; the largest value of each run's evaluations after
+// training began, as a paper may have reported it.
+enum {
+    HN_UNTRAINED,
+    HN_LAST_STEP = -1,
+    HN_FEATURES = -2,
+    HN_AVERAGED = -3,
+    HN_OF_RUNS = -4,
+    HN_BEST_STEP = -5
+};
 
 struct hn_moments {
     int64_t n;
@@ -60,10 +69,10 @@ struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t s
                                            int64_t base, const char *column);
 // Whether the setting is the base or is compared with it.
 bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t base);
-// The rows of a table of accuracies, one after the other: the base before training, its frozen
-// features if it has any, the settings beside it.
+// The rows of a table of accuracies, one after the other: the base before training, its features
+// alone if it has any, the settings beside it.
 struct hn_trained_row {
-    int64_t base, setting, step; // begin with setting -1; with step HN_FEATURES: settings alone
+    int64_t base, setting, step; // begin with setting -1; with step HN_AVERAGED: settings alone
     char name[96];
 };
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);

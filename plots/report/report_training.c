@@ -31,6 +31,14 @@ static struct hn_html_number accuracy(const struct hn_html_column *c, const void
     return (struct hn_html_number){m.mean, m.deviation};
 }
 
+// The largest of a run's evaluations.
+static struct hn_html_number best(const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    struct hn_moments m = hn_trained_at(row->t, row->of.setting, c->from, HN_BEST_STEP);
+    bool trained = row->of.step == HN_LAST_STEP;
+    return (struct hn_html_number){trained ? m.mean : NAN, m.deviation};
+}
+
 static struct hn_difference compare(const struct row *row, const char *column) {
     if (row->of.setting == row->of.base)
         return (struct hn_difference){.mean = NAN, .p = NAN};
@@ -77,9 +85,9 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
                                    int64_t base) {
     int n = 0;
     const char *first = hn_trained_column(t, base);
-    char name[LABEL], minus[2 * LABEL],
+    char name[LABEL], top[LABEL], minus[2 * LABEL],
         (*title)[LABEL] = hn_alloc(ctx, t->table->n_columns, sizeof *title);
-    struct hn_html_column *column = hn_alloc(ctx, t->table->n_columns + 4, sizeof *column);
+    struct hn_html_column *column = hn_alloc(ctx, t->table->n_columns + 5, sizeof *column);
     if (!title || !column)
         return ctx->code;
     column[n++] = (struct hn_html_column)SETTING;
@@ -95,6 +103,13 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
             column[n] = (struct hn_html_column){
                 named, of->long_name, of->name, HN_HTML_PLUS_MINUS("%.2f"), 100, accuracy};
     }
+    static const char best_of[] =
+        "largest of a run's evaluations: picking it is worth something by "
+        "itself, and a paper may have reported it";
+    snprintf(top, sizeof top, "best %s%s", first, hn_trained_is_share(first) ? " (%)" : "");
+    column[n++] = (struct hn_html_column){
+        top, best_of, first, HN_HTML_PLUS_MINUS("%.2f"), hn_trained_is_share(first) ? 100 : 1,
+        best};
     hn_trained_label(t, base, name, sizeof name);
     snprintf(minus, sizeof minus, "%s minus %s", first, name);
     column[n++] = (struct hn_html_column){.title = minus,
@@ -128,7 +143,7 @@ static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
          "what the products would take at the measured sgemm rate, as a share of Cost_T",
          "share_of_floor", "%.1f", NULL, 100, cost}};
     enum { COLUMNS = sizeof columns / sizeof columns[0] };
-    put_table(html, columns, COLUMNS, (struct row){t, {base, base, HN_FEATURES, ""}},
+    put_table(html, columns, COLUMNS, (struct row){t, {base, base, HN_AVERAGED, ""}},
               "what a step costs, means over steps and seeds.");
 }
 

@@ -16,7 +16,8 @@
 #include <string.h>
 
 enum { TRAIN, VALIDATION, TEST }; // of the split
-enum { PROBE, DEVIATION, ALIGNMENT, UNIFORMITY, COLUMNS };
+enum { PROBE, DEVIATION, ALIGNMENT, UNIFORMITY, PROBE_FEATURES, PROBE_AVERAGED, COLUMNS };
+enum { DENSE_MAX = 1 << 28 }; // numbers of features that are probed without an encoder
 
 struct params {
     char *data;
@@ -345,6 +346,42 @@ static double alignment(const float *x1, const float *x2, int64_t n, int64_t d) 
     return sum / (double)n;
 }
 
+// y = the mean of x over a node and its neighbours.
+static void average(const struct hn_graph *g, int64_t p, const float *x, float *y) {
+    memcpy(y, x, (size_t)(g->n * p) * sizeof *y);
+    for (int64_t v = 0; v < g->n; v++) {
+        int64_t from = g->start[v], to = g->start[v + 1];
+        for (int64_t e = from; e < to; e++)
+            for (int64_t j = 0; j < p; j++)
+                y[v * p + j] += x[g->target[e] * p + j];
+        for (int64_t j = 0; j < p; j++)
+            y[v * p + j] /= (float)(1 + to - from);
+    }
+}
+
+// What features tell without an encoder: as they are, and averaged twice over neighbours.
+static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *task,
+                                      struct hn_evaluation e, double *value) {
+    const struct hn_features *f = &((struct state *)task->state)->features;
+    int64_t size = f->n * f->p;
+    if (size > DENSE_MAX)
+        return HN_OK;
+    float *x = hn_zalloc(ctx, 2 * size, sizeof *x);
+    if (!x)
+        return ctx->code;
+    for (int64_t i = 0; i < f->n; i++)
+        for (int64_t k = f->start[i]; k < f->start[i + 1]; k++)
+            x[i * f->p + f->index[k]] = f->value[k];
+    e.z = x;
+    e.d = f->p;
+    enum hn_code code = hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_FEATURES]);
+    average(task->graph, f->p, x, x + size);
+    average(task->graph, f->p, x + size, x);
+    code = code ? code : hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_AVERAGED]);
+    hn_free(ctx, x);
+    return code;
+}
+
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
                              const float *z, double *value) {
     struct state *s = task->state;
@@ -356,7 +393,8 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
                               .split = task->split,
                               .seed = task->setting.seed};
     value[DEVIATION] = deviation(task->n, task->d, z);
-    if (embed(ctx, task, 1, at, task->n, s->views) ||
+    if ((at == 0 && evaluate_features(ctx, task, e, value)) ||
+        embed(ctx, task, 1, at, task->n, s->views) ||
         embed(ctx, task, 2, at, task->n, s->views + size) ||
         hn_normalize_rows(ctx, s->views, 2 * task->n, task->d, "embedding of a view") ||
         hn_evaluate(ctx, &e, "uniformity", &value[UNIFORMITY]))
@@ -390,6 +428,11 @@ static const struct hn_column columns[COLUMNS] = {
     [DEVIATION] = {"deviation", HN_COLUMN_REAL, "1",
                    "deviation of the embedding's columns times sqrt(d): 0 = collapsed", HN_LARGER},
     [ALIGNMENT] = {"alignment", HN_COLUMN_REAL, "1", "mean |x1 - x2|^2 over items", HN_SMALLER},
+    [PROBE_FEATURES] = {"features_probe_acc", HN_COLUMN_REAL, "1",
+                        "accuracy of a linear probe on the features alone", HN_LARGER},
+    [PROBE_AVERAGED] = {"averaged_probe_acc", HN_COLUMN_REAL, "1",
+                        "accuracy of a linear probe on the features averaged twice over neighbours",
+                        HN_LARGER},
     [UNIFORMITY] = {"uniformity", HN_COLUMN_REAL, "1", "log mean exp(-2 |x_i - x_j|^2) over pairs",
                     HN_SMALLER},
 };
