@@ -2,7 +2,6 @@
 // the host, and the family of tests.
 #include "results/compare.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "results/compare.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

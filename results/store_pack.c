@@ -3,7 +3,6 @@
 // column costs 800 bytes, whatever it holds, and a cell file holds a row or a few.
 #include "results/store_private.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_COLUMNS = 4096 };

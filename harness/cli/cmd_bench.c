@@ -8,7 +8,6 @@
 #include "harness/host/host.h"
 #include "results/records.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

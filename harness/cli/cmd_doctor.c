@@ -1,7 +1,6 @@
 // `hardneg doctor`: what the machine has, and what to do about what it lacks.
 #include "core/files.h"
 #include "core/slowdown.h"
-#include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"
 #include "harness/host/doctor.h"
@@ -9,8 +8,6 @@
 #include "results/records.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct doctor_params {

@@ -4,7 +4,6 @@
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/reproduce/reproduce.h"
-#include "harness/run/train.h"
 #include "plots/page/figure.h"
 #include "plots/page/paper.h"
 #include "results/cell_file.h"
@@ -12,7 +11,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 enum { CHUNK = 64 }; // batches drawn at once
 

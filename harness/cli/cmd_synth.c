@@ -1,5 +1,4 @@
 // `hardneg synth`: a synthetic series, to try things on.
-#include "datasets/snapshot.h"
 #include "datasets/synth.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"

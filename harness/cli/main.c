@@ -7,7 +7,6 @@
 #include "harness/run/columns.h"
 
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

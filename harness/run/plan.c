@@ -4,7 +4,6 @@
 #include "harness/job/keys.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,

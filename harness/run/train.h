@@ -4,7 +4,6 @@
 
 #include "harness/job/train_job.h"
 #include "harness/run/item.h"
-#include "results/store.h"
 #include "training/loop.h"
 
 // One run of the grid.

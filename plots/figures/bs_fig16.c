@@ -2,7 +2,6 @@
 // deviation: the mean over all items, by rank, where the paper shows one item's neighbours.
 #include "plots/page/curves.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 enum { MOST_RANGES = 5, MOST_PANELS = 4 };

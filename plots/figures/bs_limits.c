@@ -2,7 +2,6 @@
 // it is to be the kNN sampler, with one candidate and alpha = 0 the uniform one.
 #include "plots/page/curves.h"
 
-#include <math.h>
 #include <string.h>
 
 static bool is_limit(const struct hn_table *runs, int64_t row) {

@@ -2,7 +2,6 @@
 // measured over graphs, exact, in the binomial form (eq 6), and the lower bound that is claimed.
 #include "plots/page/curves.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

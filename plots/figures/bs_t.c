@@ -2,9 +2,7 @@
 // of a training; here every graph, built on one step, is judged on that step and on the later ones.
 #include "plots/page/curves.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_BUILDS = 6 };

@@ -2,7 +2,6 @@
 #include "plots/page/curves.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static const struct {
     const char *column, *label;

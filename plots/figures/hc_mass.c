@@ -3,7 +3,6 @@
 #include "plots/page/curves.h"
 
 #include <math.h>
-#include <string.h>
 
 static const struct {
     const char *column, *title;

@@ -1,5 +1,4 @@
 #include "plots/page/curves.h"
-#include "core/files.h"
 
 #include <gsl/gsl_sort.h>
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_TICS = 9, DUMB_PANELS = 3, DUMB_LINES = 20 };
 

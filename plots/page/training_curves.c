@@ -3,7 +3,6 @@
 #include "plots/page/training_curves.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_STEPS = 512, MOST_CURVES = 8 };

@@ -2,7 +2,6 @@
 #include "plots/report/report.h"
 #include "plots/page/curves.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <nettle/base64.h>
