@@ -4,7 +4,6 @@
 #include "harness/host/host.h"
 #include "harness/host/instructions.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,14 @@ struct hn_check *hn_checkup_add(struct hn_checkup *c, const char *name, const ch
     snprintf(check->advice, sizeof check->advice, "%s", advice ? advice : "");
     check->state = advice ? HN_CHECK_ADVICE : HN_CHECK_FINE;
     return check;
+}
+
+// Of a file of the kernel: where it is not there, the check is absent.
+static void add_setting(struct hn_checkup *c, const char *name, const char *advice,
+                        const char *value, const char *otherwise) {
+    struct hn_check *check = hn_checkup_add(c, name, advice, "%s", *value ? value : otherwise);
+    if (!*value)
+        check->state = HN_CHECK_ABSENT;
 }
 
 static void first_line(const char *path, char *text, size_t size) {
@@ -90,14 +97,11 @@ static void add_memory(struct hn_checkup *c) {
     first_line("/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line);
     const char *chosen = strchr(line, '[');
     bool never = chosen && strncmp(chosen, "[never]", 7) == 0;
-    struct hn_check *pages =
-        hn_checkup_add(c, "huge pages",
-                       never ? "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as "
-                               "root): random reads of large embeddings are faster"
-                             : NULL,
-                       "%s", *line ? line : "unknown");
-    if (!*line)
-        pages->state = HN_CHECK_ABSENT;
+    add_setting(c, "huge pages",
+                never ? "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root): "
+                        "random reads of large embeddings are faster"
+                      : NULL,
+                line, "unknown");
 }
 
 static void add_clock(struct hn_checkup *c) {
@@ -117,12 +121,10 @@ static void add_clock(struct hn_checkup *c) {
         "%s, %.0f ns a reading", *line ? line : "unknown", (double)(now - begun) / (double)calls);
     first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line);
     bool saving = *line && strcmp(line, "performance") != 0;
-    struct hn_check *frequency = hn_checkup_add(
-        c, "frequency",
-        saving ? "cpupower frequency-set -g performance (as root) makes times steadier" : NULL,
-        "%s", *line ? line : "governor unknown (a virtual machine?)");
-    if (!*line)
-        frequency->state = HN_CHECK_ABSENT;
+    add_setting(c, "frequency",
+                saving ? "cpupower frequency-set -g performance (as root) makes times steadier"
+                       : NULL,
+                line, "governor unknown (a virtual machine?)");
 }
 
 static void add_counters(struct hn_checkup *c) {
