@@ -259,6 +259,14 @@ char *hn_format(struct hn_context *ctx, const char *fmt, ...) {
     return text;
 }
 
+void hn_append(char *text, size_t size, const char *fmt, ...) {
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text + used, size - used, fmt, args);
+    va_end(args);
+}
+
 static int64_t clock_ns(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);

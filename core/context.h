@@ -108,6 +108,9 @@ void *hn_own(struct hn_context *ctx, void *owner);
 HN_MUST_USE char *hn_strdup(struct hn_context *ctx, const char *text);
 HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 
+// Puts a text behind the one in text[size]; what does not fit is cut.
+void hn_append(char *text, size_t size, const char *fmt, ...) HN_PRINTF(3, 4);
+
 // Checked size arithmetic: false on overflow of int64.
 static inline bool hn_mul(int64_t a, int64_t b, int64_t *out) {
     return !__builtin_mul_overflow(a, b, out);

@@ -6,11 +6,8 @@
 // are exact").
 #include "results/compare.h"
 
-#include "core/options/option.h"
-
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 // --- lines ---

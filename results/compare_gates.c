@@ -99,13 +99,7 @@ static bool held_any(const struct hn_comparison *c) {
 }
 
 // Puts a text behind the verdict so far.
-static HN_PRINTF(2, 3) void say(struct hn_comparison *c, const char *fmt, ...) {
-    size_t used = strlen(c->verdict);
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(c->verdict + used, sizeof c->verdict - used, fmt, args);
-    va_end(args);
-}
+#define say(c, ...) hn_append((c)->verdict, sizeof(c)->verdict, __VA_ARGS__)
 
 static void say_failed(struct hn_comparison *c, bool missing) {
     const char *between = " ";

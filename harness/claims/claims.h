@@ -158,7 +158,6 @@ struct hn_claim_part {
     int64_t step;              // -1: none
     double left, right;        // means over replicates
     double difference, lo, hi; // 95 %
-    double fail_hi, fail_lo;   // corrected for the number of parts
     double error, p;           // standard error; paired t-test of no difference, two-sided
     double margin;             // how far apart is equal; 0 for a test of direction
     double p_holds, p_fails; // one-sided, that the claimed side, or the other, is not the true one

@@ -92,8 +92,6 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
                                                          (double)(part->replicates - 1))
                                    : NAN;
     part->detectable = part->replicates > 1 ? part->error * detectable_errors(part) : NAN;
-    part->fail_lo = part->difference - wide;
-    part->fail_hi = part->difference + wide;
     part->room = inside;
     part->margin = equal ? margin : 0;
     part->p_holds = one_sided(part, inside, half);
@@ -118,42 +116,33 @@ static void choose(struct hn_claim_result *out) {
     }
 }
 
-static void add_text(char *text, size_t size, const char *format, ...) HN_PRINTF(3, 4);
-static void add_text(char *text, size_t size, const char *format, ...) {
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
 // "8 encoders", or "5 seeds on one encoder".
 static void say_replicates(const struct hn_claim_part *part, char *text, size_t size) {
     static const char *const units[] = {[HN_BY_SEED] = "seeds on one encoder",
                                         [HN_BY_ENCODER] = "encoders",
                                         [HN_BY_TRAINING] = "trained encoders",
                                         [HN_BY_REPETITION] = "repetitions"};
-    add_text(text, size, " over %" PRId64 " %s", part->replicates, units[part->kind]);
+    hn_append(text, size, " over %" PRId64 " %s", part->replicates, units[part->kind]);
 }
 
 static void say_numbers(const struct hn_claim *c, const struct hn_claim_part *part, char *text,
                         size_t size) {
     if (c->test == HN_TEST_SLOPE)
-        add_text(text, size, "slope %.3g [%.3g, %.3g]", part->left, part->lo + part->right,
-                 part->hi + part->right);
+        hn_append(text, size, "slope %.3g [%.3g, %.3g]", part->left, part->lo + part->right,
+                  part->hi + part->right);
     else if (part->lo == part->hi)
-        add_text(text, size, "%.4g against %.4g", part->left, part->right);
+        hn_append(text, size, "%.4g against %.4g", part->left, part->right);
     else
-        add_text(text, size, "%.4g against %.4g, difference %.3g [%.3g, %.3g]", part->left,
-                 part->right, part->difference, part->lo, part->hi);
+        hn_append(text, size, "%.4g against %.4g, difference %.3g [%.3g, %.3g]", part->left,
+                  part->right, part->difference, part->lo, part->hi);
     if (part->margin > 0)
-        add_text(text, size, ", equal within %.2g", part->margin);
+        hn_append(text, size, ", equal within %.2g", part->margin);
     if (part->batches)
-        add_text(text, size, " over batches of one seed");
+        hn_append(text, size, " over batches of one seed");
     else if (part->replicates > 1)
         say_replicates(part, text, size);
     if (!part->batches && part->error > 0 && !(part->margin > 0))
-        add_text(text, size, ", se %.2g, p %.2g", part->error, part->p);
+        hn_append(text, size, ", se %.2g, p %.2g", part->error, part->p);
 }
 
 static void say_needed(const struct hn_claim_result *out, char *text, size_t size) {
@@ -162,11 +151,11 @@ static void say_needed(const struct hn_claim_result *out, char *text, size_t siz
                        : part->kind == HN_BY_ENCODER ? "encoders"
                                                      : "seeds";
     if (out->needed < 0)
-        add_text(text, size, "; no number of %s below %d would settle it", what, NEEDED_MAX);
+        hn_append(text, size, "; no number of %s below %d would settle it", what, NEEDED_MAX);
     else
-        add_text(text, size, "; about %" PRId64 " %s would settle it", out->needed, what);
+        hn_append(text, size, "; about %" PRId64 " %s would settle it", out->needed, what);
     if (!part->batches && part->detectable > 0)
-        add_text(text, size, ", these show differences from %.2g on", part->detectable);
+        hn_append(text, size, ", these show differences from %.2g on", part->detectable);
 }
 
 static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
@@ -175,16 +164,16 @@ static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
     size_t size = sizeof out->reason;
     *text = '\0';
     if (out->verdict == HN_HOLDS && out->compared > 1)
-        add_text(text, size, "in all %" PRId64 " comparisons, least ", out->compared);
+        hn_append(text, size, "in all %" PRId64 " comparisons, least ", out->compared);
     else if (out->verdict == HN_FAILS && out->compared > 1)
-        add_text(text, size, "in %" PRId64 " of %" PRId64 " comparisons, most ", out->failing,
-                 out->compared);
+        hn_append(text, size, "in %" PRId64 " of %" PRId64 " comparisons, most ", out->failing,
+                  out->compared);
     else if (out->compared > 1)
-        add_text(text, size, "%" PRId64 " of %" PRId64 " comparisons hold; undecided ",
-                 out->holding, out->compared);
+        hn_append(text, size, "%" PRId64 " of %" PRId64 " comparisons hold; undecided ",
+                  out->holding, out->compared);
     if (*part->at || *part->dataset)
-        add_text(text, size, "at %s%s%s: ", part->dataset, *part->at && *part->dataset ? ", " : "",
-                 part->at);
+        hn_append(text, size, "at %s%s%s: ", part->dataset, *part->at && *part->dataset ? ", " : "",
+                  part->at);
     say_numbers(c, part, text, size);
     if (out->verdict == HN_INCONCLUSIVE)
         say_needed(out, text, size);

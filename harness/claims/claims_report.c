@@ -188,17 +188,14 @@ static void print_level(const struct hn_claim_outcome *o, int64_t i) {
     bool known = published(o->entry, &l->published, &number, paper, sizeof paper);
     for (int64_t k = 0; k < o->level[i].parts; k++) {
         const struct hn_claim_part *p = &o->level[i].part[k];
-        int used = snprintf(line, sizeof line, "%.100s%s%.90s%s%.90s: %.4g", l->what,
-                            *p->dataset || *p->at ? ", " : "", p->dataset,
-                            *p->dataset && *p->at ? ", " : "", p->at, p->difference);
+        snprintf(line, sizeof line, "%.100s%s%.90s%s%.90s: %.4g", l->what,
+                 *p->dataset || *p->at ? ", " : "", p->dataset, *p->dataset && *p->at ? ", " : "",
+                 p->at, p->difference);
         if (p->hi > p->lo)
-            used +=
-                snprintf(line + used, sizeof line - (size_t)used, " [%.4g, %.4g]", p->lo, p->hi);
-        used += snprintf(line + used, sizeof line - (size_t)used, "%s%.16s", *l->unit ? " " : "",
-                         l->unit);
+            hn_append(line, sizeof line, " [%.4g, %.4g]", p->lo, p->hi);
+        hn_append(line, sizeof line, "%s%.16s", *l->unit ? " " : "", l->unit);
         if (known)
-            snprintf(line + used, sizeof line - (size_t)used, "; paper %s (%s)", paper,
-                     number.table);
+            hn_append(line, sizeof line, "; paper %s (%s)", paper, number.table);
         printf("  %-13s%s\n", "level", line);
     }
     if (o->level[i].parts == 0 && known)

@@ -65,19 +65,11 @@ static void put_table(FILE *out, const struct hn_table *t) {
     }
 }
 
-static const struct hn_table *find_table(const struct hn_results *r, const char *name) {
-    if (strcmp(name, "runs") == 0)
-        return &r->runs;
-    return strcmp(name, "timing") == 0 ? &r->timing : hn_results_table(r, name);
-}
-
 static enum hn_code no_table(struct hn_context *ctx, const struct hn_results *r, const char *path,
                              const char *name) {
     char all[512] = "runs, timing";
-    for (int64_t i = 0; i < r->n_tables; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, ", %s", r->table[i].name);
-    }
+    for (int64_t i = 0; i < r->n_tables; i++)
+        hn_append(all, sizeof all, ", %s", r->table[i].name);
     return hn_fail(ctx, HN_USAGE, "%s has no table %.100s; there are %s", path, name, all);
 }
 
@@ -102,7 +94,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     struct hn_results r = {0};
     if (hn_results_open(ctx, call->args[0], &r))
         return ctx->code;
-    const struct hn_table *t = find_table(&r, p->table);
+    bool timing = strcmp(p->table, "timing") == 0;
+    const struct hn_table *t = timing ? &r.timing : hn_results_table(&r, p->table);
     return t ? write_table(ctx, t, p->output) : no_table(ctx, &r, call->args[0], p->table);
 }
 

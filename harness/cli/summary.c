@@ -8,12 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// Appends a word; what does not fit is cut.
-static void add_word(char *text, size_t size, const char *name, const char *value) {
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s%s", used ? " " : "", name, value);
-}
-
 // Appends the options of a row that are not at their defaults: "M=500 alpha=0.2".
 static void add_options(const struct hn_results *r, int64_t row, const struct hn_option *options,
                         char *text, size_t size) {
@@ -27,9 +21,7 @@ static void add_options(const struct hn_results *r, int64_t row, const struct hn
         bool unset = strcmp(value, "nan") == 0;
         if (unset || (o->initial && strcmp(value, o->initial) == 0))
             continue;
-        char name[64];
-        snprintf(name, sizeof name, "%s=", o->name);
-        add_word(text, size, name, value);
+        hn_append(text, size, "%s%s=%s", *text ? " " : "", o->name, value);
     }
 }
 
@@ -42,10 +34,10 @@ static void short_params(const struct hn_results *r, int64_t row, char *text, si
     *text = '\0';
     add_options(r, row, type ? type->options : NULL, text, size);
     if (*loss && strcmp(loss, hn_losses[HN_LOSS_NTXENT].name) != 0)
-        add_word(text, size, loss, "");
+        hn_append(text, size, "%s%s", *text ? " " : "", loss);
     if (!weighting || strcmp(weighting->name, "none") == 0)
         return;
-    add_word(text, size, weighting->name, "");
+    hn_append(text, size, "%s%s", *text ? " " : "", weighting->name);
     add_options(r, row, weighting->options, text, size);
 }
 

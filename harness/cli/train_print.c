@@ -60,9 +60,9 @@ static void add_difference(const struct hn_trained *t, int64_t setting, int64_t 
     char text[96];
     if (isnan(d.mean))
         return;
-    int used = snprintf(text, sizeof text, "%+.2f", scale * d.mean);
+    snprintf(text, sizeof text, "%+.2f", scale * d.mean);
     if (!isnan(d.p))
-        snprintf(text + used, sizeof text - (size_t)used, " se %.2f, p %.3f", scale * d.error, d.p);
+        hn_append(text, sizeof text, " se %.2f, p %.3f", scale * d.error, d.p);
     json_object_set_new(row, "difference", json_string(text));
 }
 

@@ -41,41 +41,27 @@ static int duration_text(double seconds, char *buffer, size_t size) {
     return snprintf(buffer, size, "%d:%02d", m, rest);
 }
 
-// Appends to buffer[size] at *used, never past the end.
-static void append(char *buffer, size_t size, int *used, const char *fmt, ...) HN_PRINTF(4, 5);
-static void append(char *buffer, size_t size, int *used, const char *fmt, ...) {
-    if (*used + 1 >= (int)size)
-        return;
-    va_list args;
-    va_start(args, fmt);
-    int added = vsnprintf(buffer + *used, size - (size_t)*used, fmt, args);
-    va_end(args);
-    *used = (int)hn_min(*used + hn_max(added, 0), (int64_t)size - 1);
-}
-
 int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_ns, char *buffer,
                      size_t size) {
-    int used = 0;
     int64_t ended = p->skipped + p->done;
     double elapsed = (double)(now_ns - p->begun_ns) / (double)second_ns;
-    if (size > 0)
-        buffer[0] = '\0';
+    buffer[0] = '\0';
     const char *unit = p->unit ? p->unit : "cells";
-    append(buffer, size, &used, "%lld/%lld %s", (long long)ended, (long long)p->total, unit);
+    hn_append(buffer, size, "%lld/%lld %s", (long long)ended, (long long)p->total, unit);
     if (p->failed > 0)
-        append(buffer, size, &used, ", %lld failed", (long long)p->failed);
+        hn_append(buffer, size, ", %lld failed", (long long)p->failed);
     if (p->done > 0 && elapsed > 0) {
         double rate = (double)p->done / elapsed;
         char left[32];
         duration_text((double)(p->total - ended) / rate, left, sizeof left);
         if (rate >= 0.1)
-            append(buffer, size, &used, ", %.1f %s/s, %s left", rate, unit, left);
+            hn_append(buffer, size, ", %.1f %s/s, %s left", rate, unit, left);
         else
-            append(buffer, size, &used, ", %.1f %s/h, %s left", rate * 3600, unit, left);
+            hn_append(buffer, size, ", %.1f %s/h, %s left", rate * 3600, unit, left);
     }
     if (what && what[0])
-        append(buffer, size, &used, ", %s", what);
-    return used;
+        hn_append(buffer, size, ", %s", what);
+    return (int)strlen(buffer);
 }
 
 // Bytes of text that fit into `columns`, one column to a character (UTF-8), never cutting one in
@@ -102,7 +88,7 @@ static void show_on_terminal(const struct hn_progress *p, const char *text) {
     fflush(stderr);
 }
 
-static void show(struct hn_progress *p, const char *what) {
+void hn_progress_show(struct hn_progress *p, const char *what) {
     int64_t now = hn_wall_ns();
     int64_t pause = p->terminal ? second_ns / 10 : 60 * second_ns;
     if (p->quiet || now - p->shown_ns < pause)
@@ -120,10 +106,8 @@ static void show(struct hn_progress *p, const char *what) {
 void hn_progress_step(struct hn_progress *p, bool failed, const char *what) {
     p->done++;
     p->failed += failed;
-    show(p, what);
+    hn_progress_show(p, what);
 }
-
-void hn_progress_show(struct hn_progress *p, const char *what) { show(p, what); }
 
 void hn_progress_clear(struct hn_progress *p) {
     if (p->terminal) {

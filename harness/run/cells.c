@@ -1,7 +1,5 @@
 #include "harness/run/cells.h"
 
-#include <string.h>
-
 enum { SLOTS = 2 };
 
 struct hn_cell_cache {

@@ -2,10 +2,6 @@
 // towards its worst case, the hardest of them.
 #include "plots/page/curves.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 enum { MOST_CURVES = 6 };
 
 static bool same_curve(const struct hn_table *t, int64_t a, int64_t b) {

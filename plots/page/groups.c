@@ -368,8 +368,6 @@ void hn_place_title(const struct hn_groups *g, int dataset, int temperature, cha
     text[0] = '\0';
     if (g->datasets > 1)
         hn_dataset_title(g->dataset[dataset], text, size);
-    size_t used = strlen(text);
     if (temperature >= 0 && g->temperatures > 1)
-        snprintf(text + used, size - used, "%stemperature %g", used ? ", " : "",
-                 g->temperature[temperature]);
+        hn_append(text, size, "%stemperature %g", *text ? ", " : "", g->temperature[temperature]);
 }

@@ -258,8 +258,7 @@ void hn_trained_label(const struct hn_trained *t, int64_t setting, char *label, 
                 add_differences(part, sizeof part, text(r, own, names[kind][1]),
                                 text(r, row, names[kind][1]));
         }
-        size_t used = strlen(label);
-        snprintf(label + used, size - used, "%s%s", kind ? " + " : "", part);
+        hn_append(label, size, "%s%s", kind ? " + " : "", part);
     }
 }
 
@@ -326,13 +325,10 @@ void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained
             hn_trained_label(t, setting, own, sizeof own);
         if (differs(t, setting, "loss"))
             snprintf(others, sizeof others, ", %.40s", text(r, row, "loss"));
-        size_t used = strlen(others);
         if (differs(t, setting, "temperature"))
-            snprintf(others + used, sizeof others - used, ", temperature %g",
-                     number(r, row, "temperature"));
-        used = strlen(others);
+            hn_append(others, sizeof others, ", temperature %g", number(r, row, "temperature"));
         if (differs(t, setting, "batch_size"))
-            snprintf(others + used, sizeof others - used, ", B=%.0f", number(r, row, "batch_size"));
+            hn_append(others, sizeof others, ", B=%.0f", number(r, row, "batch_size"));
     }
     if (untrained)
         snprintf(own, sizeof own, "%s", *options ? "untrained" : "untrained encoder");
