@@ -9,11 +9,9 @@
 #include "plots/page/figure.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct run_params {
     char *job, *output, *filter, *shard;
@@ -137,7 +135,6 @@ static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *ru
     int64_t shown = 0;
     for (int64_t i = 0; i < plan->n_items; i++) {
         char label[HN_ITEM_LABEL];
-        plan->item[i].kind->label(&plan->item[i], label, sizeof label);
         if (!hn_run_wants(run, &plan->item[i], label))
             continue;
         print_line(label, &estimate->item[i]);
@@ -168,9 +165,8 @@ static enum hn_code draw_all(struct hn_context *ctx, const struct hn_results *r,
     char left_out[512] = "";
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         enum hn_code code = hn_figure_draw(ctx, *f, r, folder, term, NULL);
-        size_t used = strlen(left_out);
         if (code == HN_NOT_APPLICABLE || code == HN_DATA)
-            snprintf(left_out + used, sizeof left_out - used, "%s%s", used ? ", " : "", (*f)->id);
+            hn_append(left_out, sizeof left_out, "%s%s", *left_out ? ", " : "", (*f)->id);
         else if (code)
             return code;
     }

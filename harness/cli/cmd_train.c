@@ -47,7 +47,6 @@ static void list_runs(const struct hn_runner *run) {
     int64_t shown = 0;
     for (int64_t i = 0; i < run->n; i++) {
         char label[HN_ITEM_LABEL];
-        run->item[i].kind->label(&run->item[i], label, sizeof label);
         if (!hn_run_wants(run, &run->item[i], label))
             continue;
         printf("%s\n", label);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -341,8 +340,7 @@ enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
         const struct hn_item *item = &plan->item[i];
         int64_t step = item->step - plan->step;
         char label[HN_ITEM_LABEL];
-        item->kind->label(item, label, sizeof label);
-        if (run && !hn_run_wants(run, item, label))
+        if (!hn_run_wants(run, item, label))
             continue;
         add_item(&e->item[i], label, out);
         if (item->kind != &hn_item_study && !counted[step])

@@ -4,7 +4,6 @@
 #include "results/cell_file.h"
 #include "results/merge.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,9 +37,11 @@ static bool in_part(const struct hn_runner *run, int64_t place) {
     return n == 0 || (place >= (k - 1) * all / n && place < k * all / n);
 }
 
-bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item, const char *label) {
-    return in_part(run, item->place) &&
-           (!run->filter || regexec(run->filter, label, 0, NULL, 0) == 0);
+bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
+                  char label[HN_ITEM_LABEL]) {
+    item->kind->label(item, label, HN_ITEM_LABEL);
+    return !run || (in_part(run, item->place) &&
+                    (!run->filter || regexec(run->filter, label, 0, NULL, 0) == 0));
 }
 
 static const char *why(bool present, bool failed, bool stale, bool needed) {
@@ -80,7 +81,6 @@ static enum hn_code choose(struct work *w) {
     enum hn_code code = needed ? HN_OK : w->ctx->code;
     for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
         char label[HN_ITEM_LABEL];
-        run->item[i].kind->label(&run->item[i], label, sizeof label);
         if (hn_run_wants(run, &run->item[i], label))
             code = needs_run(w, &run->item[i], label, &needed[i]);
     }
@@ -252,7 +252,6 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
     struct hn_results cell = {0};
     char label[HN_ITEM_LABEL];
     bool present = true, failed;
-    item->kind->label(item, label, sizeof label);
     if ((!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE) &&
         hn_cell_file_state(ctx, run->folder, item->run_key, &present, &failed))
         return ctx->code;

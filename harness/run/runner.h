@@ -34,8 +34,10 @@ struct hn_run_summary {
     int64_t missing; // items of the plan that the results lack: not wanted, and never run
 };
 
-// Whether an item is asked for: it lies in the part, and its label passes the filter.
-bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item, const char *label);
+// Whether an item is asked for: it lies in the part, and its label, which is told, passes the
+// filter. run: NULL = all are.
+bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
+                  char label[HN_ITEM_LABEL]);
 // Runs what is missing. An item that fails is recorded (status "failed") and the run goes on; bad
 // data (HN_DATA), an unwritable folder, and an interrupt end it, with every finished item kept.
 HN_MUST_USE enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
