@@ -244,22 +244,18 @@ static enum hn_code compare_further(struct work *w, const struct hn_table *base,
     struct cells cells = cells_of(w->out, owner);
     struct hn_row_index a = {0}, b = {0};
     struct columns columns;
+    int64_t line;
     if (!now)
         now = &none;
-    enum hn_code code =
-        hn_row_index(w->ctx, base, owner->column, cells.base ? cells.base->rows : 0, &a);
-    if (code == HN_OK)
-        code = hn_row_index(w->ctx, now, owner->column, cells.now ? cells.now->rows : 0, &b);
-    int64_t line = code == HN_OK ? add_line(w, base->name, &rows_column) : -1;
-    if (line >= 0)
-        code = open_columns(w, base->name, base, now, &columns);
-    else
-        code = w->ctx->code;
-    if (code == HN_OK)
-        code = compare_parts(w, &columns, line, &cells, &a, &b);
+    bool failed =
+        hn_row_index(w->ctx, base, owner->column, cells.base ? cells.base->rows : 0, &a) ||
+        hn_row_index(w->ctx, now, owner->column, cells.now ? cells.now->rows : 0, &b) ||
+        (line = add_line(w, base->name, &rows_column)) < 0 ||
+        open_columns(w, base->name, base, now, &columns) ||
+        compare_parts(w, &columns, line, &cells, &a, &b);
     hn_row_index_free(w->ctx, &a);
     hn_row_index_free(w->ctx, &b);
-    return code;
+    return failed ? w->ctx->code : HN_OK;
 }
 
 // --- arrays ---

@@ -61,15 +61,13 @@ enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r,
     struct hn_row_index index = {0};
     *out = (struct hn_time_samples){.start = hn_alloc(ctx, r->runs.rows + 1, sizeof(int64_t)),
                                     .value = hn_alloc(ctx, r->timing.rows, sizeof(double))};
-    enum hn_code code = out->start && out->value ? HN_OK : HN_MEMORY;
-    if (code == HN_OK)
-        code = hn_row_index(ctx, &r->timing, "run", r->runs.rows, &index);
-    if (code == HN_OK)
-        fill_samples(r, metric, &index, out);
-    hn_row_index_free(ctx, &index);
-    if (code)
+    if (!out->start || !out->value || hn_row_index(ctx, &r->timing, "run", r->runs.rows, &index)) {
         hn_time_samples_free(ctx, out);
-    return code;
+        return ctx->code;
+    }
+    fill_samples(r, metric, &index, out);
+    hn_row_index_free(ctx, &index);
+    return HN_OK;
 }
 
 // Costs can be compared between machines of one class that ran as many threads.
@@ -138,13 +136,13 @@ static enum hn_code open_side(struct hn_context *ctx, const struct hn_results *r
                        .file = hn_zalloc(ctx, n, sizeof *s->file),
                        .owned = hn_zalloc(ctx, n, sizeof *s->owned),
                        .median = hn_alloc(ctx, n, sizeof *s->median)};
-    enum hn_code code = s->file && s->owned && s->median ? HN_OK : HN_MEMORY;
-    for (int64_t i = 0; code == HN_OK && i < n; i++) {
-        code = hn_time_samples(ctx, &r[i], metric, &s->file[i]);
-        if (code == HN_OK && medians)
-            code = find_rows(ctx, r, i, s);
-    }
-    return code;
+    if (!s->file || !s->owned || !s->median)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        if (hn_time_samples(ctx, &r[i], metric, &s->file[i]) ||
+            (medians && find_rows(ctx, r, i, s)))
+            return ctx->code;
+    return HN_OK;
 }
 
 // The samples of a row: its repetitions, or the medians of files, into `room` of n values.
@@ -177,15 +175,13 @@ static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_time_p
     double *each = hn_alloc(ctx, 2 * n, sizeof *each);
     if (!each)
         return ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; code == HN_OK && i < n; i++) {
-        code = hn_split_noise(ctx, pair[i].base, &each[2 * i]);
-        if (code == HN_OK)
-            code = hn_split_noise(ctx, pair[i].now, &each[2 * i + 1]);
-    }
-    *noise = code == HN_OK ? hn_quantile(each, 2 * n, 0.95) : NAN;
+    bool failed = false;
+    for (int64_t i = 0; !failed && i < n; i++)
+        failed = hn_split_noise(ctx, pair[i].base, &each[2 * i]) ||
+                 hn_split_noise(ctx, pair[i].now, &each[2 * i + 1]);
+    *noise = failed ? NAN : hn_quantile(each, 2 * n, 0.95);
     hn_free(ctx, each);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 // The costs of the matched cells of one metric, and their samples.
@@ -280,18 +276,16 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     }
     void *outer = hn_own(ctx, pair); // it owns all that this takes to compare
     double *room = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *room);
-    enum hn_code code = room ? HN_OK : ctx->code;
-    for (int m = 0; code == HN_OK && m < METRICS; m++) {
-        code = open_side(ctx, base, n_base, medians, metric[m], &before[m]);
-        if (code == HN_OK)
-            code = open_side(ctx, now, n_now, medians, metric[m], &after[m]);
-        if (code == HN_OK)
+    bool failed = !room;
+    for (int m = 0; !failed && m < METRICS; m++) {
+        failed = open_side(ctx, base, n_base, medians, metric[m], &before[m]) ||
+                 open_side(ctx, now, n_now, medians, metric[m], &after[m]);
+        if (!failed)
             collect(out, metric[m], &before[m], &after[m],
                     room + m * out->runs.n * (n_base + n_now), out->time, pair, &out->n_times);
     }
-    if (code == HN_OK)
-        code = gate_all(ctx, out, options, pair);
+    failed = failed || gate_all(ctx, out, options, pair);
     hn_own(ctx, outer);
     hn_free(ctx, pair);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }

@@ -47,19 +47,19 @@ static enum hn_code read_plan(struct hn_context *ctx, const struct hn_results *r
                               struct hn_table *out) {
     const struct hn_table *given = hn_results_table(r, plan_name);
     char label[512];
-    enum hn_code code = hn_table_init(ctx, out, plan_name);
-    if (code == HN_OK)
-        code = given ? hn_table_append(ctx, out, given)
-                     : hn_table_add_columns(ctx, out, plan_column, 2);
+    if (hn_table_init(ctx, out, plan_name) ||
+        (given ? hn_table_append(ctx, out, given) : hn_table_add_columns(ctx, out, plan_column, 2)))
+        return ctx->code;
     for (enum kind kind = RUN; !given && kind < KINDS; kind++) {
         const struct hn_table *cells = cells_of(r, kind);
-        for (int64_t i = 0; code == HN_OK && cells && i < cells->rows; i++) {
+        for (int64_t i = 0; cells && i < cells->rows; i++) {
             hn_row_label(cells, i, NULL, label, sizeof label);
-            if (!goes_on(cells, kind, i))
-                code = plan_row(ctx, out, hn_table_text(cells, i, "run_key"), label);
+            if (!goes_on(cells, kind, i) &&
+                plan_row(ctx, out, hn_table_text(cells, i, "run_key"), label))
+                return ctx->code;
         }
     }
-    return code;
+    return HN_OK;
 }
 
 static int64_t common_rows(const struct hn_table *a, const struct hn_table *b) {
@@ -133,17 +133,16 @@ struct index {
 static enum hn_code make_index(struct hn_context *ctx, const struct hn_results *r,
                                struct index *x) {
     x->table = hn_zalloc(ctx, r->n_tables, sizeof *x->table);
-    enum hn_code code = x->table ? HN_OK : ctx->code;
-    if (code == HN_OK)
-        code = hn_row_index(ctx, &r->timing, "run", r->runs.rows, &x->timing);
-    for (int64_t i = 0; code == HN_OK && i < r->n_tables; i++) {
+    if (!x->table || hn_row_index(ctx, &r->timing, "run", r->runs.rows, &x->timing))
+        return ctx->code;
+    for (int64_t i = 0; i < r->n_tables; i++) {
         const struct hn_row_owner *owner = hn_row_owner(&r->table[i]);
         const struct hn_table *cells = owner ? hn_results_table(r, owner->table) : NULL;
-        if (owner)
-            code = hn_row_index(ctx, &r->table[i], owner->column, cells ? cells->rows : 0,
-                                &x->table[i]);
+        int64_t rows = cells ? cells->rows : 0;
+        if (owner && hn_row_index(ctx, &r->table[i], owner->column, rows, &x->table[i]))
+            return ctx->code;
     }
-    return code;
+    return HN_OK;
 }
 
 // Copies rows row[n] of a table to the end of `to`, which is zeroed or of the same columns. owner:
@@ -252,11 +251,10 @@ static enum hn_code append_cell(struct hn_context *ctx, const struct hn_results 
                                 struct hn_results *out) {
     struct hn_results piece = {0};
     const struct hn_results *r = &part[cell->part];
-    enum hn_code code = cut_cell(ctx, r, &x[cell->part], cell->kind, cell->row, &piece);
-    if (code == HN_OK)
-        code = hn_results_append(ctx, out, &piece);
+    bool failed = cut_cell(ctx, r, &x[cell->part], cell->kind, cell->row, &piece) ||
+                  hn_results_append(ctx, out, &piece);
     hn_results_free(ctx, &piece);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 static void name_missing(struct hn_context *ctx, const struct hn_table *plan, int64_t row,
@@ -361,22 +359,16 @@ enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
     struct hn_table plan;
     *summary = (struct hn_merge_summary){0};
     struct index *x = hn_zalloc(ctx, n, sizeof *x);
-    enum hn_code code = read_plan(ctx, &part[0], &plan);
-    if (!x)
-        code = ctx->code;
-    if (code == HN_OK &&
-        (check_plans(ctx, part, name, n, &plan) || check_overlaps(ctx, part, name, n)))
-        code = ctx->code;
+    bool failed = read_plan(ctx, &part[0], &plan) || !x || check_plans(ctx, part, name, n, &plan) ||
+                  check_overlaps(ctx, part, name, n);
     void *outer = hn_own(ctx, x);
-    for (int64_t i = 0; code == HN_OK && i < n; i++)
-        code = make_index(ctx, &part[i], &x[i]);
+    for (int64_t i = 0; !failed && i < n; i++)
+        failed = make_index(ctx, &part[i], &x[i]);
     hn_own(ctx, outer);
-    if (code == HN_OK)
-        code = append_all(ctx, part, n, &plan, x, out, summary);
+    failed = failed || append_all(ctx, part, n, &plan, x, out, summary) ||
+             describe(ctx, part, n, &plan, summary, out);
     summary->cells = plan.rows;
-    if (code == HN_OK)
-        code = describe(ctx, part, n, &plan, summary, out);
     hn_free(ctx, x);
     hn_table_free(ctx, &plan);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }

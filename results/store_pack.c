@@ -205,17 +205,15 @@ static enum hn_code read_records(const struct hn_store_reader *r, const struct h
         return hn_store_bad(r, t->name, "", "is not a group of this file");
     char *about = NULL;
     size_t *bytes = hn_alloc(r->ctx, members, sizeof *bytes);
-    enum hn_code code = bytes ? read_about(r, t->name, &about) : HN_MEMORY;
+    bool failed = !bytes || read_about(r, t->name, &about);
     char *rest = about;
-    for (int m = 0; m < members && code == HN_OK; m++)
-        code = add_member(r, s->type, (unsigned)m, &rest, t, &bytes[m]);
-    if (code == HN_OK)
-        code = hn_table_add_rows(r->ctx, t, (int64_t)s->dim[0]);
-    if (code == HN_OK)
-        code = take_records(r, s, bytes, t);
+    for (int m = 0; m < members && !failed; m++)
+        failed = add_member(r, s->type, (unsigned)m, &rest, t, &bytes[m]);
+    failed =
+        failed || hn_table_add_rows(r->ctx, t, (int64_t)s->dim[0]) || take_records(r, s, bytes, t);
     hn_free(r->ctx, bytes);
     hn_free(r->ctx, about);
-    return code;
+    return failed ? r->ctx->code : HN_OK;
 }
 
 enum hn_code hn_store_unpack(const struct hn_store_reader *r, hid_t parent, const char *name,
@@ -223,9 +221,7 @@ enum hn_code hn_store_unpack(const struct hn_store_reader *r, hid_t parent, cons
     struct hn_h5_data s;
     if (hn_store_open_data(r, parent, "", name, &s))
         return r->ctx->code;
-    enum hn_code code = hn_table_init(r->ctx, t, name);
-    if (code == HN_OK)
-        code = read_records(r, &s, t);
+    bool failed = hn_table_init(r->ctx, t, name) || read_records(r, &s, t);
     hn_h5_data_close(&s);
-    return code;
+    return failed ? r->ctx->code : HN_OK;
 }

@@ -124,11 +124,9 @@ enum hn_code hn_store_read_table(const struct hn_store_reader *r, hid_t parent, 
         return r->ctx->code;
     if (group < 0)
         return HN_OK;
-    enum hn_code code = hn_table_init(r->ctx, t, name);
-    if (code == HN_OK)
-        code = each_link(r, group, name, read_column, t);
+    bool failed = hn_table_init(r->ctx, t, name) || each_link(r, group, name, read_column, t);
     hn_h5_close(group);
-    return code;
+    return failed ? r->ctx->code : HN_OK;
 }
 
 static enum hn_code read_named(const struct hn_store_reader *r, hid_t parent, const char *name,

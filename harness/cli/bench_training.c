@@ -231,12 +231,10 @@ static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe reci
         return ctx->code;
     b->recipe = recipe;
     void *outer = hn_own(ctx, b);
-    enum hn_code code = write_data(ctx, b);
-    if (!code)
-        code = open_task(ctx, b);
+    bool failed = write_data(ctx, b) || open_task(ctx, b);
     hn_own(ctx, outer);
-    if (code)
-        return code;
+    if (failed)
+        return ctx->code;
     shuffle(b);
     return one_step(ctx, b);
 }

@@ -253,11 +253,10 @@ static enum hn_code add_key(struct hn_context *ctx, struct work *w, const char *
     if (hn_grow(ctx, &w->key, &w->key_capacity, w->keys + 1, sizeof *w->key))
         return ctx->code;
     snprintf(w->key[w->keys++], sizeof w->key[0], "%s", key);
-    enum hn_code code = hn_cell_file_read(ctx, w->rep.folder, key, &shard);
-    if (code == HN_OK)
-        code = hn_results_append(ctx, &w->all, &shard);
+    bool failed = hn_cell_file_read(ctx, w->rep.folder, key, &shard) ||
+                  hn_results_append(ctx, &w->all, &shard);
     hn_results_free(ctx, &shard);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 static enum hn_code add_cells(struct hn_context *ctx, struct work *w, const struct hn_table *t) {
@@ -474,13 +473,10 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                                    .term = strcmp(terms[p->term], "none") ? terms[p->term] : NULL,
                                    .quiet = call->quiet,
                                    .verbose = call->verbose};
-    enum hn_code code = read_books(ctx, w);
-    if (code == HN_OK)
-        code = choose(ctx, w);
-    if (code == HN_OK)
-        code = p->list ? list_entries(ctx, w) : reproduce_all(ctx, w);
+    bool failed =
+        read_books(ctx, w) || choose(ctx, w) || (p->list ? list_entries : reproduce_all)(ctx, w);
     hn_untrained_close(&w->rep.untrained);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 const struct hn_command hn_cmd_reproduce = {

@@ -277,13 +277,10 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
     ctx->memory.limit = limit;
     run.folder = folder;
-    enum hn_code code = folder ? HN_OK : ctx->code;
-    if (code == HN_OK)
-        code = check_memory(ctx, &plan, &run, p->dry_run);
-    if (code == HN_OK && !p->dry_run)
-        code = execute(ctx, call, p, &plan, &run);
+    bool failed = !folder || check_memory(ctx, &plan, &run, p->dry_run) ||
+                  (!p->dry_run && execute(ctx, call, p, &plan, &run));
     hn_plan_free(ctx, &plan);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {

@@ -97,14 +97,11 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     struct hn_run_summary summary;
     run->state = &state;
     run->processes = hn_processes_fit(ctx, run->n, (int)hn_given(p->workers, 0));
-    enum hn_code code = hn_untrained_open(ctx, run->n, &untrained);
-    if (!code)
-        code = hn_run_items(ctx, run, &summary);
-    if (!code)
-        code = finish(ctx, call, job, run, &summary);
+    bool failed = hn_untrained_open(ctx, run->n, &untrained) || hn_run_items(ctx, run, &summary) ||
+                  finish(ctx, call, job, run, &summary);
     hn_untrained_close(&untrained);
     run->state = NULL;
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *call,

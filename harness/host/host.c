@@ -160,11 +160,9 @@ enum hn_code hn_host_describe(struct hn_context *ctx, struct hn_results *r, bool
     if (env.code || !calibrate)
         return env.code;
     double gflops, gbs;
-    enum hn_code code = hn_host_sgemm(ctx, CALIBRATION_DIM, CALIBRATION_REPS, &gflops);
-    if (!code)
-        code = hn_host_read(ctx, CALIBRATION_REPS, &gbs);
-    if (code)
-        return code;
+    if (hn_host_sgemm(ctx, CALIBRATION_DIM, CALIBRATION_REPS, &gflops) ||
+        hn_host_read(ctx, CALIBRATION_REPS, &gbs))
+        return ctx->code;
     put(&env, "sgemm_gflops", "%.4g", gflops);
     put(&env, "read_gbs", "%.4g", gbs);
     return env.code;

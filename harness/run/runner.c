@@ -167,11 +167,10 @@ static enum hn_code run_beside(struct hn_context *ctx, void *data, int64_t i,
     struct hn_results results = {0};
     env.worker = worker;
     env.beside = w->run->processes - 1;
-    enum hn_code code = hn_item_run(ctx, item, &env, &results);
-    if (code == HN_OK)
-        code = hn_cell_file_write(ctx, w->run->folder, item->run_key, &results);
+    bool failed = hn_item_run(ctx, item, &env, &results) ||
+                  hn_cell_file_write(ctx, w->run->folder, item->run_key, &results);
     hn_results_free(ctx, &results);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 static void name_beside(const void *data, int64_t i, char *text, size_t size) {
