@@ -235,23 +235,21 @@ static enum hn_code fill_table(struct history *h, struct hn_table *t) {
                                               {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER},
                                               {"value", HN_COLUMN_REAL, "", "", HN_NEITHER}};
     int64_t *order = hn_alloc(h->ctx, h->n_used, sizeof *order), n = 0;
-    enum hn_code code = order ? hn_table_init(h->ctx, t, "runs") : HN_MEMORY;
-    if (code == HN_OK)
-        code = hn_table_add_columns(h->ctx, t, column, 4);
-    for (int64_t i = 0; code == HN_OK && i < h->n_past; i++)
+    bool failed =
+        !order || hn_table_init(h->ctx, t, "runs") || hn_table_add_columns(h->ctx, t, column, 4);
+    for (int64_t i = 0; !failed && i < h->n_past; i++)
         if (h->past[i].used)
             order[n++] = i;
-    if (code == HN_OK)
+    if (!failed)
         qsort_r(order, (size_t)n, sizeof *order, by_time, h->past);
-    for (int64_t i = 0; code == HN_OK && i < h->n_points; i++) {
+    for (int64_t i = 0; !failed && i < h->n_points; i++) {
         bool seen = h->point[i].file < 0;
         for (int64_t k = 0; !seen && k < t->rows; k++)
             seen = strcmp(hn_table_text(t, k, "sampler"), h->point[i].sampler) == 0;
-        if (!seen)
-            code = add_sampler(h, t, order, h->point[i].sampler);
+        failed = !seen && add_sampler(h, t, order, h->point[i].sampler);
     }
     hn_free(h->ctx, order);
-    return code;
+    return failed ? h->ctx->code : HN_OK;
 }
 
 static enum hn_code fill(struct history *h, struct hn_results *out) {
@@ -278,16 +276,13 @@ enum hn_code hn_history_collect(struct hn_context *ctx, const char *folder, cons
     if (!all)
         return ctx->code;
     void *outer = hn_own(ctx, all);
-    enum hn_code code = find_files(&h, folder);
-    if (code == HN_OK)
-        code = read_files(&h);
+    bool failed = find_files(&h, folder) || read_files(&h);
     hn_own(ctx, outer);
-    if (code == HN_OK) {
+    if (!failed)
         leave_machines_out(&h);
-        code = fill(&h, out);
-    }
-    if (code)
+    failed = failed || fill(&h, out);
+    if (failed)
         hn_results_free(ctx, out);
     hn_free(ctx, all);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }

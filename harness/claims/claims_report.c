@@ -155,15 +155,15 @@ static enum hn_code store_level(struct hn_context *ctx, const struct hn_claim_ou
 
 enum hn_code hn_claims_store(struct hn_context *ctx, const struct hn_claim_outcome *o,
                              struct hn_results *r) {
-    enum hn_code code = store_id(ctx, o, r);
-    for (int64_t i = 0; i < o->entry->claims && !code; i++) {
-        code = store_claim(ctx, o, i, r);
-        if (code == HN_OK)
-            code = store_parts(ctx, o, i, r);
-    }
-    for (int64_t i = 0; i < o->entry->levels && !code; i++)
-        code = store_level(ctx, o, i, r);
-    return code;
+    if (store_id(ctx, o, r))
+        return ctx->code;
+    for (int64_t i = 0; i < o->entry->claims; i++)
+        if (store_claim(ctx, o, i, r) || store_parts(ctx, o, i, r))
+            return ctx->code;
+    for (int64_t i = 0; i < o->entry->levels; i++)
+        if (store_level(ctx, o, i, r))
+            return ctx->code;
+    return HN_OK;
 }
 
 // Text behind a margin, in lines of at most `width` characters.

@@ -70,22 +70,17 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_item *item,
         .value = hn_alloc(ctx, job->n_temperatures * count_columns(job), sizeof(double)),
         .global = hn_zalloc(ctx, job->n_temperatures, sizeof(struct hn_global)),
         .why = why};
-    enum hn_code code = HN_MEMORY;
-    bool kept = false;
-    if (measured.value && measured.global)
-        code = hn_snapshot_measure(ctx, job->snapshot_metric, (int)job->n_snapshot_metrics, &spec,
-                                   &measured);
-    if (code == HN_OK) {
-        kept = hn_has_positive(items);
-        if (kept)
-            hn_cache_put_global(ctx, state->cache, step->data, step->step_index, measured.global,
-                                (int)job->n_temperatures);
-        code = fill(ctx, job, &measured, out->table);
-    }
-    if (!kept)
+    bool failed = !measured.value || !measured.global ||
+                  hn_snapshot_measure(ctx, job->snapshot_metric, (int)job->n_snapshot_metrics,
+                                      &spec, &measured);
+    if (!failed && hn_has_positive(items))
+        hn_cache_put_global(ctx, state->cache, step->data, step->step_index, measured.global,
+                            (int)job->n_temperatures);
+    else
         hn_free(ctx, measured.global);
+    failed = failed || fill(ctx, job, &measured, out->table);
     hn_free(ctx, measured.value);
-    return code;
+    return failed ? ctx->code : HN_OK;
 }
 
 const struct hn_item_kind hn_item_step = {.label = label,
