@@ -7,7 +7,6 @@
 #include "training/net/optimiser.h"
 #include "training/tasks/task.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,17 +146,12 @@ static const struct recipe {
 
 static enum hn_code write_file(struct hn_context *ctx, const char *folder,
                                const struct data_file *what, int64_t number) {
+    struct hn_new_file file;
     char *path = hn_format(ctx, "%s/%s", folder, what->name);
-    FILE *file = path ? fopen(path, "wb") : NULL;
-    enum hn_code code = path ? HN_OK : ctx->code;
-    if (file)
-        what->write(file, number);
-    bool good = file && !ferror(file);
-    if (file)
-        good = fclose(file) == 0 && good;
-    if (!code && !good)
-        code = hn_fail(ctx, HN_IO, "%s could not be written: %s", path, strerror(errno));
-    return code;
+    if (!path || hn_file_begin(ctx, path, &file))
+        return ctx->code;
+    what->write(file.out, number);
+    return hn_file_end(ctx, &file, HN_OK);
 }
 
 static enum hn_code write_data(struct hn_context *ctx, struct hn_bench_training *b) {
