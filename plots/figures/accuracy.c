@@ -35,10 +35,6 @@ static int by_accuracy(const void *a, const void *b) {
     return p->setting < q->setting ? -1 : p->setting > q->setting;
 }
 
-static const char *text(const struct table *t, int64_t setting, const char *column) {
-    return hn_table_text(&t->trained->results->runs, t->trained->setting[setting].run, column);
-}
-
 static void add_row(struct table *t, int64_t setting, bool untrained) {
     struct hn_moments m =
         hn_trained_at(t->trained, setting, t->column, untrained ? 0 : HN_LAST_STEP);
@@ -52,22 +48,23 @@ static void add_row(struct table *t, int64_t setting, bool untrained) {
 
 // Before training only the task and its options count.
 static bool untrained_is_new(const struct table *t, int64_t setting) {
+    const struct hn_trained_setting *all = t->trained->setting;
     for (int i = 0; i < t->rows; i++)
         if (t->row[i].untrained &&
-            strcmp(text(t, t->row[i].setting, "task"), text(t, setting, "task")) == 0 &&
-            strcmp(text(t, t->row[i].setting, "task_params"), text(t, setting, "task_params")) == 0)
+            hn_rows_agree(&t->trained->results->runs, all[t->row[i].setting].run, all[setting].run,
+                          HN_COLUMNS("task", "task_params")))
             return false;
     return true;
 }
 
 // The settings of a data set; the first decides what is measured.
 static void collect(struct table *t, int64_t first) {
-    t->dataset = text(t, first, "dataset");
+    t->dataset = hn_trained_text(t->trained, first, "dataset");
     t->column = hn_trained_column(t->trained, first);
     t->scale = hn_trained_is_share(t->column) ? 100 : 1;
     t->base = first;
     for (int64_t k = first; k < t->trained->settings; k++) {
-        if (strcmp(text(t, k, "dataset"), t->dataset) != 0)
+        if (strcmp(hn_trained_text(t->trained, k, "dataset"), t->dataset) != 0)
             continue;
         t->within |= t->trained->setting[k].base >= 0;
         if (untrained_is_new(t, k))
@@ -78,7 +75,7 @@ static void collect(struct table *t, int64_t first) {
 }
 
 static const char *sampler_of(const void *table, int64_t setting) {
-    return text(table, setting, "sampler");
+    return hn_trained_text(((const struct table *)table)->trained, setting, "sampler");
 }
 
 // A colour for each sampler, in the order of the file; black is for the untrained.
@@ -170,10 +167,8 @@ static void draw_differences(struct hn_page *page, const struct table *t) {
 }
 
 static bool is_first(const struct hn_trained *t, int64_t k) {
-    const struct hn_table *runs = &t->results->runs;
-    const char *own = hn_table_text(runs, t->setting[k].run, "dataset");
     for (int64_t j = 0; j < k; j++)
-        if (strcmp(hn_table_text(runs, t->setting[j].run, "dataset"), own) == 0)
+        if (strcmp(hn_trained_text(t, j, "dataset"), hn_trained_text(t, k, "dataset")) == 0)
             return false;
     return true;
 }

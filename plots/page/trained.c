@@ -47,6 +47,14 @@ bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting) 
            same_method(t->results, row, first);
 }
 
+const char *hn_trained_text(const struct hn_trained *t, int64_t setting, const char *column) {
+    return text(t->results, t->setting[setting].run, column);
+}
+
+static double number_of(const struct hn_trained *t, int64_t setting, const char *column) {
+    return number(t->results, t->setting[setting].run, column);
+}
+
 static void find_settings(struct hn_trained *t) {
     const struct hn_results *r = t->results;
     for (int64_t i = 0; i < r->runs.rows; i++) {
@@ -244,20 +252,18 @@ static void add_differences(char *label, size_t size, const char *params, const 
 void hn_trained_label(const struct hn_trained *t, int64_t setting, char *label, size_t size) {
     static const char *const names[][2] = {{"sampler", "params"},
                                            {"weighting", "weighting_params"}};
-    const struct hn_results *r = t->results;
-    int64_t own = t->setting[setting].run;
-    bool weighted = strcmp(text(r, own, "weighting"), "none") != 0;
+    bool weighted = strcmp(hn_trained_text(t, setting, "weighting"), "none") != 0;
     label[0] = '\0';
     for (int kind = 0; kind < 1 + weighted; kind++) {
+        const char *name = hn_trained_text(t, setting, names[kind][0]);
+        const char *options = names[kind][1];
         char part[96];
-        snprintf(part, sizeof part, "%.40s", text(r, own, names[kind][0]));
-        for (int64_t k = 0; k < t->settings; k++) {
-            int64_t row = t->setting[k].run;
-            if (same_problem(r, own, row) &&
-                strcmp(text(r, own, names[kind][0]), text(r, row, names[kind][0])) == 0)
-                add_differences(part, sizeof part, text(r, own, names[kind][1]),
-                                text(r, row, names[kind][1]));
-        }
+        snprintf(part, sizeof part, "%.40s", name);
+        for (int64_t k = 0; k < t->settings; k++)
+            if (same_problem(t->results, t->setting[setting].run, t->setting[k].run) &&
+                strcmp(name, hn_trained_text(t, k, names[kind][0])) == 0)
+                add_differences(part, sizeof part, hn_trained_text(t, setting, options),
+                                hn_trained_text(t, k, options));
         hn_append(label, size, "%s%s", kind ? " + " : "", part);
     }
 }
@@ -289,24 +295,18 @@ bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row)
 // The options of its task that others have otherwise: those with the same text in column `among`.
 static void task_options(const struct hn_trained *t, int64_t setting, const char *among,
                          char *options, size_t size) {
-    const struct hn_results *r = t->results;
-    int64_t row = t->setting[setting].run;
-    for (int64_t k = 0; k < t->settings; k++) {
-        int64_t other = t->setting[k].run;
-        if (strcmp(text(r, row, among), text(r, other, among)) == 0)
-            add_differences(options, size, text(r, row, "task_params"),
-                            text(r, other, "task_params"));
-    }
+    for (int64_t k = 0; k < t->settings; k++)
+        if (strcmp(hn_trained_text(t, setting, among), hn_trained_text(t, k, among)) == 0)
+            add_differences(options, size, hn_trained_text(t, setting, "task_params"),
+                            hn_trained_text(t, k, "task_params"));
 }
 
 static bool differs(const struct hn_trained *t, int64_t setting, const char *column) {
-    const struct hn_results *r = t->results;
-    int64_t row = t->setting[setting].run;
     for (int64_t k = 0; k < t->settings; k++) {
-        int64_t other = t->setting[k].run;
-        bool same = strcmp(text(r, row, column), text(r, other, column)) == 0 &&
-                    !(fabs(number(r, row, column) - number(r, other, column)) > 0);
-        if (!same && strcmp(text(r, row, "dataset"), text(r, other, "dataset")) == 0)
+        double away = number_of(t, setting, column) - number_of(t, k, column);
+        bool same = strcmp(hn_trained_text(t, setting, column), hn_trained_text(t, k, column)) == 0;
+        if ((!same || fabs(away) > 0) &&
+            strcmp(hn_trained_text(t, setting, "dataset"), hn_trained_text(t, k, "dataset")) == 0)
             return true;
     }
     return false;
@@ -314,8 +314,6 @@ static bool differs(const struct hn_trained *t, int64_t setting, const char *col
 
 void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained, char *name,
                      size_t size) {
-    const struct hn_results *r = t->results;
-    int64_t row = t->setting[setting].run;
     char options[64] = "", own[96] = "", others[64] = "";
     task_options(t, setting, "dataset", options, sizeof options);
     if (!untrained) {
@@ -324,11 +322,12 @@ void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained
         if (sampled)
             hn_trained_label(t, setting, own, sizeof own);
         if (differs(t, setting, "loss"))
-            snprintf(others, sizeof others, ", %.40s", text(r, row, "loss"));
+            snprintf(others, sizeof others, ", %.40s", hn_trained_text(t, setting, "loss"));
         if (differs(t, setting, "temperature"))
-            hn_append(others, sizeof others, ", temperature %g", number(r, row, "temperature"));
+            hn_append(others, sizeof others, ", temperature %g",
+                      number_of(t, setting, "temperature"));
         if (differs(t, setting, "batch_size"))
-            hn_append(others, sizeof others, ", B=%.0f", number(r, row, "batch_size"));
+            hn_append(others, sizeof others, ", B=%.0f", number_of(t, setting, "batch_size"));
     }
     if (untrained)
         snprintf(own, sizeof own, "%s", *options ? "untrained" : "untrained encoder");
@@ -337,13 +336,11 @@ void hn_trained_name(const struct hn_trained *t, int64_t setting, bool untrained
 }
 
 void hn_trained_title(const struct hn_trained *t, int64_t setting, char *title, size_t size) {
-    const struct hn_results *r = t->results;
-    int64_t row = t->setting[setting].run;
     char others[64] = "", options[96];
     task_options(t, setting, "task", others, sizeof others);
-    double batch = number(r, row, "batch_size");
+    double batch = number_of(t, setting, "batch_size");
     snprintf(options, sizeof options, batch > 0 ? "batches of %.0f" : "all items in a batch",
              batch);
-    snprintf(title, size, "%s%s, temperature %g, %s", text(r, row, "task"), others,
-             number(r, row, "temperature"), options);
+    snprintf(title, size, "%s%s, temperature %g, %s", hn_trained_text(t, setting, "task"), others,
+             number_of(t, setting, "temperature"), options);
 }

@@ -47,6 +47,8 @@ HN_MUST_USE enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn
 // Whether a row of /runs is one of the setting's.
 bool hn_trained_is_of(const struct hn_trained *t, int64_t row, int64_t setting);
 int64_t hn_trained_seeds(const struct hn_trained *t, int64_t setting);
+// A column of /runs that all runs of the setting have alike.
+const char *hn_trained_text(const struct hn_trained *t, int64_t setting, const char *column);
 // A column at a step, over seeds.
 struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, const char *column,
                                 int64_t step);
