@@ -86,21 +86,13 @@ static enum hn_code open_walks(struct hn_context *ctx, struct hn_sampler *self, 
     const struct params *params = self->params;
     struct state *state = self->state;
     bool limit = params->walk == WALK_RWR && (params->alpha.from >= 1 || params->alpha.to >= 1);
-    state->in_degree = hn_alloc(ctx, n, sizeof *state->in_degree);
-    if (!state->in_degree)
-        return ctx->code;
-    if (params->start == START_UNSEEN) {
-        state->seen = hn_alloc(ctx, hn_bitset_words(n), sizeof *state->seen);
-        if (!state->seen)
-            return ctx->code;
-    }
-    state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch);
-    if (!state->scratch)
-        return ctx->code;
-    for (int i = 0; i < self->threads; i++)
-        if (hn_walk_scratch_open(ctx, n, kind_of(params), limit, &state->scratch[i]))
-            return ctx->code;
-    return HN_OK;
+    bool good = (state->in_degree = hn_alloc(ctx, n, sizeof *state->in_degree)) &&
+                (params->start != START_UNSEEN ||
+                 (state->seen = hn_alloc(ctx, hn_bitset_words(n), sizeof *state->seen))) &&
+                (state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch));
+    for (int i = 0; good && i < self->threads; i++)
+        good = !hn_walk_scratch_open(ctx, n, kind_of(params), limit, &state->scratch[i]);
+    return good ? HN_OK : ctx->code;
 }
 
 static void drop_graph(struct hn_context *ctx, struct state *state) {

@@ -67,7 +67,7 @@ static int64_t cut_close(const struct hn_close_pairs *p, int shift, int64_t chun
     return count;
 }
 
-// All segments to l->segment, once counted.
+// All segments to l->segment, once counted. Here and below what is allocated belongs to the owner.
 static enum hn_code cut(struct hn_context *ctx, const struct hn_close_pairs *p, struct lists *l) {
     const struct work *work = p->work;
     int64_t chunks = work->chunks + p->chunks;
@@ -95,16 +95,7 @@ static enum hn_code cut(struct hn_context *ctx, const struct hn_close_pairs *p, 
         if (!l->segment)
             break;
     }
-    hn_free(ctx, first);
     return l->segment ? HN_OK : HN_MEMORY;
-}
-
-static void lists_free(struct hn_context *ctx, struct lists *l) {
-    hn_free(ctx, l->segment);
-    for (int side = 0; side < 2; side++) {
-        hn_free(ctx, l->start[side]);
-        hn_free(ctx, l->member[side]);
-    }
 }
 
 static enum hn_code lists_make(struct hn_context *ctx, const struct hn_close_pairs *p, int64_t n,
@@ -246,34 +237,38 @@ static void assemble(struct assembly *a, int threads) {
     a->out->start[a->n] = a->cursor;
 }
 
-enum hn_code hn_close_pairs_graph(struct hn_context *ctx, const struct hn_close_pairs *p, int64_t n,
-                                  struct hn_graph *out) {
+// Fills the graph.
+static enum hn_code build(struct hn_context *ctx, const struct hn_close_pairs *p,
+                          struct hn_graph *out) {
     const struct work *work = p->work;
     struct lists lists = {0};
     // An odd number of words: columns of a table do not all fall into the same cache sets.
-    struct assembly a = {.lists = &lists, .cell = work->cell, .n = n, .words = (n + 63) / 64 | 1};
-    int64_t pairs = work->stored, size;
+    struct assembly a = {.lists = &lists,
+                         .cell = work->cell,
+                         .n = out->n,
+                         .words = (out->n + 63) / 64 | 1,
+                         .out = out};
+    int64_t size;
+    if (lists_make(ctx, p, out->n, &lists) || !hn_mul(ctx->threads, a.cell * a.words, &size) ||
+        !(a.table = hn_zalloc(ctx, size, sizeof *a.table)) ||
+        !(a.row = hn_alloc(ctx, ctx->threads * (out->n + GROUP), sizeof *a.row)))
+        return HN_MEMORY;
+    assemble(&a, ctx->threads);
+    return HN_OK;
+}
+
+enum hn_code hn_close_pairs_graph(struct hn_context *ctx, const struct hn_close_pairs *p, int64_t n,
+                                  struct hn_graph *out) {
+    int64_t pairs = ((const struct work *)p->work)->stored;
     for (int64_t c = 0; c < p->chunks; c++)
         pairs += p->used[c];
-    *out = (struct hn_graph){.n = n};
-    a.out = out;
-    enum hn_code code = lists_make(ctx, p, n, &lists);
+    *out = (struct hn_graph){.n = n, .start = hn_alloc(ctx, n + 1, sizeof *out->start)};
+    out->target = hn_alloc(ctx, hn_min(2 * pairs, n * n), sizeof *out->target);
+    void *all = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, all);
+    enum hn_code code = out->start && out->target && all ? build(ctx, p, out) : HN_MEMORY;
+    hn_own(ctx, outer);
+    hn_free(ctx, all);
     if (code)
-        goto done;
-    code = HN_MEMORY;
-    if (!hn_mul(ctx->threads, a.cell * a.words, &size) ||
-        !(a.table = hn_zalloc(ctx, size, sizeof *a.table)) ||
-        !(a.row = hn_alloc(ctx, ctx->threads * (n + GROUP), sizeof *a.row)) ||
-        !(out->start = hn_alloc(ctx, n + 1, sizeof *out->start)) ||
-        !(out->target = hn_alloc(ctx, hn_min(2 * pairs, n * n), sizeof *out->target)))
-        goto done;
-    assemble(&a, ctx->threads);
-    code = HN_OK;
-done:
-    lists_free(ctx, &lists);
-    hn_free(ctx, a.table);
-    hn_free(ctx, a.row);
-    if (code != HN_OK)
         hn_graph_free(ctx, out);
     return code;
 }

@@ -257,20 +257,13 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct
 struct band {
     double centre, width;
     int64_t above, count; // entries surely above (of both orders of a pair); pairs in the band
-    int64_t *first;       // [chunks + 1] place of a chunk's first pair in the lists below
+    int64_t *first; // [chunks + 1] place of a chunk's first pair in the lists below; owns them
     struct exact {
         double value;
         int64_t weight;
     } * exact, *sorted;                // [count] in the order of the pool
     const struct hn_close_pair **pair; // [count]
 };
-
-static void band_free(struct hn_context *ctx, struct band *b) {
-    hn_free(ctx, b->first);
-    hn_free(ctx, b->exact);
-    hn_free(ctx, b->sorted);
-    hn_free(ctx, b->pair);
-}
 
 static bool in_band(const struct band *b, const struct hn_close_pair *pair) {
     return fabs((double)pair->score - b->centre) <= b->width;
@@ -327,10 +320,12 @@ static enum hn_code band_fill(struct hn_context *ctx, const struct hn_threshold 
     if (!b->first)
         return ctx->code;
     band_count(ctx, p, b);
-    b->exact = hn_alloc(ctx, b->count, sizeof *b->exact);
-    b->sorted = hn_alloc(ctx, b->count, sizeof *b->sorted);
-    b->pair = hn_alloc(ctx, b->count, sizeof *b->pair);
-    if (!b->exact || !b->sorted || !b->pair)
+    void *outer = hn_own(ctx, b->first);
+    bool good = (b->exact = hn_alloc(ctx, b->count, sizeof *b->exact)) &&
+                (b->sorted = hn_alloc(ctx, b->count, sizeof *b->sorted)) &&
+                (b->pair = hn_alloc(ctx, b->count, sizeof *b->pair));
+    hn_own(ctx, outer);
+    if (!good)
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t c = 0; c < p->chunks; c++) {
@@ -401,7 +396,7 @@ static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t,
     enum hn_code code = band_fill(ctx, t, t->value, t->bound, &band);
     if (!code)
         keep_above(ctx, t, &band);
-    band_free(ctx, &band);
+    hn_free(ctx, band.first);
     return code;
 }
 
@@ -419,7 +414,7 @@ static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, doubl
         if (*settled && t->value >= t->low)
             keep_above(ctx, t, &band);
     }
-    band_free(ctx, &band);
+    hn_free(ctx, band.first);
     return code;
 }
 

@@ -47,28 +47,22 @@ enum hn_code hn_walk_scratch_open(struct hn_context *ctx, int64_t n, enum hn_wal
     limit = limit && kind == HN_WALK_RESTART;
     memset(s, 0, sizeof *s);
     s->collected = hn_zalloc(ctx, HN_WALKS * hn_bitset_words(n), sizeof *s->collected);
-    if (limit || depth)
-        s->level = hn_alloc(ctx, n, sizeof *s->level);
-    if (limit) {
-        s->queued = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s->queued);
-        s->deeper = hn_alloc(ctx, n, sizeof *s->deeper);
-        s->mass = hn_alloc(ctx, n, sizeof *s->mass);
-        s->key = hn_alloc(ctx, n, sizeof *s->key);
-    }
-    if (s->collected && (s->level || !(limit || depth)) &&
-        (!limit || (s->queued && s->deeper && s->mass && s->key)))
-        return HN_OK;
-    hn_walk_scratch_free(ctx, s);
-    return HN_MEMORY;
+    if (!s->collected)
+        return HN_MEMORY;
+    void *outer = hn_own(ctx, s->collected);
+    bool good = (!(limit || depth) || (s->level = hn_alloc(ctx, n, sizeof *s->level))) &&
+                (!limit || ((s->queued = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s->queued)) &&
+                            (s->deeper = hn_alloc(ctx, n, sizeof *s->deeper)) &&
+                            (s->mass = hn_alloc(ctx, n, sizeof *s->mass)) &&
+                            (s->key = hn_alloc(ctx, n, sizeof *s->key))));
+    hn_own(ctx, outer);
+    if (!good)
+        hn_walk_scratch_free(ctx, s);
+    return good ? HN_OK : HN_MEMORY;
 }
 
 void hn_walk_scratch_free(struct hn_context *ctx, struct hn_walk_scratch *s) {
     hn_free(ctx, s->collected);
-    hn_free(ctx, s->queued);
-    hn_free(ctx, s->level);
-    hn_free(ctx, s->deeper);
-    hn_free(ctx, s->mass);
-    hn_free(ctx, s->key);
     memset(s, 0, sizeof *s);
 }
 

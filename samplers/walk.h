@@ -31,7 +31,8 @@ enum { HN_WALKS = 8 }; // walks that take turns
 
 // Of one thread. What stands behind `collected` is there only if the walk needs it.
 struct hn_walk_scratch {
-    uint64_t *collected;     // marks of what is in the batch, clear between walks; HN_WALKS sets
+    uint64_t *collected;     // marks of what is in the batch, clear between walks; HN_WALKS sets.
+                             // Owns the rest
     uint64_t *queued;        // marks of the next level, clear between walks
     int32_t *level, *deeper; // [n] two levels of nodes; HN_WALK_DEPTH: the branch, in `level`
     double *mass;            // [n] probability of the paths that end at a node
