@@ -131,12 +131,10 @@ static enum hn_code evaluate_now(struct hn_context *ctx, struct hn_loop *loop, d
     struct hn_task *task = &loop->task;
     for (int i = 0; i < task->type->n_columns; i++)
         value[i] = NAN;
-    enum hn_code code = task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z);
-    if (!code)
-        code = task->type->evaluate(ctx, task, loop->step, loop->z, value);
-    if (!code && loop->spec->cosines)
-        code = hn_loop_overlap(ctx, loop);
-    return code;
+    if (task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z) ||
+        task->type->evaluate(ctx, task, loop->step, loop->z, value))
+        return ctx->code;
+    return loop->spec->cosines ? hn_loop_overlap(ctx, loop) : HN_OK;
 }
 
 static enum hn_code evaluate_untrained(struct hn_context *ctx, struct hn_loop *loop,
@@ -145,10 +143,10 @@ static enum hn_code evaluate_untrained(struct hn_context *ctx, struct hn_loop *l
     int n = spec->task->n_columns;
     if (!spec->cosines && hn_untrained_find(spec->untrained, spec->untrained_key, n, value))
         return HN_OK;
-    enum hn_code code = evaluate_now(ctx, loop, value);
-    if (!code)
-        hn_untrained_keep(spec->untrained, spec->untrained_key, n, value);
-    return code;
+    if (evaluate_now(ctx, loop, value))
+        return ctx->code;
+    hn_untrained_keep(spec->untrained, spec->untrained_key, n, value);
+    return HN_OK;
 }
 
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_loop *loop) {
@@ -308,21 +306,14 @@ enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,
                       struct hn_run_times *times) {
     struct hn_loop loop = {.times = {0}};
     void *memory = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, memory);
-    enum hn_code code = memory ? open_loop(ctx, spec, &loop) : HN_MEMORY;
+    bool good = memory && !open_loop(ctx, spec, &loop);
     hn_own(ctx, outer);
-    if (!code)
-        code = run(ctx, &loop, watch);
-    if (!code && spec->cosines)
-        code = hn_loop_cosines(ctx, &loop);
-    if (!code && spec->folder)
-        code = hn_loop_series_finish(ctx, &loop);
-    if (!code && spec->folder)
-        code = hn_loop_forget(ctx, &loop);
-    if (!code)
-        code = fill_table(ctx, &loop, table);
+    good = good && !run(ctx, &loop, watch) && (!spec->cosines || !hn_loop_cosines(ctx, &loop)) &&
+           (!spec->folder || !(hn_loop_series_finish(ctx, &loop) || hn_loop_forget(ctx, &loop))) &&
+           !fill_table(ctx, &loop, table);
     if (times)
         sum_up(&loop.times, times);
     hn_task_close(ctx, &loop.task);
     hn_free(ctx, memory);
-    return code;
+    return good ? HN_OK : ctx->code;
 }

@@ -106,12 +106,11 @@ enum hn_code hn_loop_cosines(struct hn_context *ctx, struct hn_loop *loop) {
                                            .skip_self = true,
                                            .exact = true};
     hn_sweep_add(&sweep, &hn_histogram_sink, &histogram, HN_SIDE_ROWS);
-    enum hn_code code = hn_sweep_run(ctx, &sweep);
-    if (!code)
-        code = add_rows(ctx, loop, "same_label", histogram.count + HN_REL_SAME * HN_HISTOGRAM_BINS);
-    if (!code)
-        code = add_rows(ctx, loop, "different_label",
-                        histogram.count + HN_REL_DIFFERENT * HN_HISTOGRAM_BINS);
+    bool good =
+        !hn_sweep_run(ctx, &sweep) &&
+        !add_rows(ctx, loop, "same_label", histogram.count + HN_REL_SAME * HN_HISTOGRAM_BINS) &&
+        !add_rows(ctx, loop, "different_label",
+                  histogram.count + HN_REL_DIFFERENT * HN_HISTOGRAM_BINS);
     hn_sweep_histogram_free(ctx, &histogram);
-    return code;
+    return good ? HN_OK : ctx->code;
 }

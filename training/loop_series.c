@@ -32,20 +32,18 @@ enum hn_code hn_loop_series_add(struct hn_context *ctx, struct hn_loop *loop) {
     char *path = part_path(ctx, loop, loop->step);
     struct hn_new_file file;
     float *x = hn_alloc(ctx, size, sizeof *x);
-    enum hn_code code = path && x ? HN_OK : ctx->code;
-    if (!code)
-        code = embed_views(ctx, loop, x);
-    if (!code)
+    bool good = path && x && !embed_views(ctx, loop, x);
+    if (good) {
         hn_temporary_sweep_for(path); // of a process that was killed
-    if (!code)
-        code = hn_file_begin(ctx, path, &file);
-    if (!code) {
+        good = !hn_file_begin(ctx, path, &file);
+    }
+    if (good) {
         (void)fwrite(x, sizeof *x, (size_t)size, file.out); // what fails is seen at the commit
-        code = hn_file_commit(ctx, &file);
+        good = !hn_file_commit(ctx, &file);
     }
     hn_free(ctx, path);
     hn_free(ctx, x);
-    return code;
+    return good ? HN_OK : ctx->code;
 }
 
 static enum hn_code read_part(struct hn_context *ctx, const char *path, float *x, size_t count) {
@@ -65,12 +63,10 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
         if (!hn_loop_series_due(loop->spec, step))
             continue;
         char *path = part_path(ctx, loop, step);
-        enum hn_code code = path ? read_part(ctx, path, x, (size_t)(3 * size)) : ctx->code;
+        bool good = path && !read_part(ctx, path, x, (size_t)(3 * size));
         hn_free(ctx, path);
-        if (!code)
-            code = hn_snapshot_write_step(ctx, writer, step, x, x + size, x + 2 * size);
-        if (code)
-            return code;
+        if (!good || hn_snapshot_write_step(ctx, writer, step, x, x + size, x + 2 * size))
+            return ctx->code;
     }
     return HN_OK;
 }

@@ -111,17 +111,18 @@ static enum hn_code write_features(struct hn_context *ctx, const struct hn_patch
                                    const struct hn_image_source *images, int64_t *first,
                                    FILE *file) {
     float *part = hn_alloc(ctx, IMAGES_AT_ONCE * p->keep, sizeof *part);
-    enum hn_code code = part ? HN_OK : ctx->code;
-    for (int64_t left = images->n; code == HN_OK && left > 0;) {
+    if (!part)
+        return ctx->code;
+    for (int64_t left = images->n; left > 0;) {
         struct hn_image_source some = *images;
         some.n = hn_min(left, IMAGES_AT_ONCE);
-        code = hn_patches_run(ctx, p, &some, part);
-        if (code == HN_OK)
-            code = write_all(ctx, file, part, (size_t)(some.n * p->keep) * sizeof *part);
+        if (hn_patches_run(ctx, p, &some, part) ||
+            write_all(ctx, file, part, (size_t)(some.n * p->keep) * sizeof *part))
+            return ctx->code;
         left -= some.n;
         *first += some.n;
     }
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code write_body(struct hn_context *ctx, const struct hn_views_spec *spec,
@@ -131,18 +132,18 @@ static enum hn_code write_body(struct hn_context *ctx, const struct hn_views_spe
     struct hn_image_source views = {fill_view, &album, spec->n * spec->views};
     struct hn_image_source both = {fill_both, &album, 2 * spec->n};
     struct hn_patches p;
-    if (hn_patches_fit(ctx, &clean, spec->seed, &p))
+    if (hn_patches_fit(ctx, &clean, spec->seed, &p) ||
+        hn_patches_fit_projection(ctx, &both, spec->dim, &p) ||
+        write_features(ctx, &p, &views, &album.first, file))
         return ctx->code;
-    enum hn_code code = hn_patches_fit_projection(ctx, &both, spec->dim, &p);
-    if (code == HN_OK)
-        code = write_features(ctx, &p, &views, &album.first, file);
     album.first = 0;
     clean.n = spec->n + data->test;
-    if (code == HN_OK)
-        code = write_features(ctx, &p, &clean, &album.first, file);
-    for (int64_t i = 0; code == HN_OK && i < clean.n; i++)
-        code = write_all(ctx, file, &data->label[order[i]], sizeof *data->label);
-    return code;
+    if (write_features(ctx, &p, &clean, &album.first, file))
+        return ctx->code;
+    for (int64_t i = 0; i < clean.n; i++)
+        if (write_all(ctx, file, &data->label[order[i]], sizeof *data->label))
+            return ctx->code;
+    return HN_OK;
 }
 
 static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spec *spec,
@@ -151,12 +152,10 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spe
     if (!order)
         return ctx->code;
     void *outer = hn_own(ctx, order);
-    enum hn_code code = write_all(ctx, file, header, HEADER);
-    if (code == HN_OK)
-        code = write_body(ctx, spec, data, order, file);
+    bool good = !write_all(ctx, file, header, HEADER) && !write_body(ctx, spec, data, order, file);
     hn_own(ctx, outer);
     hn_free(ctx, order);
-    return code;
+    return good ? HN_OK : ctx->code;
 }
 
 // Makes the file under a name of its own, then renames it: two processes may make it at once.
@@ -249,19 +248,15 @@ static enum hn_code find_file(struct hn_context *ctx, const struct hn_views_spec
 enum hn_code hn_views_open(struct hn_context *ctx, const struct hn_views_spec *spec,
                            struct hn_views *out) {
     memset(out, 0, sizeof *out);
-    enum hn_code code = hn_cifar10_read(ctx, spec->data, &out->data);
-    if (code == HN_OK)
-        code = check_spec(ctx, spec, &out->data, &out->bytes);
-    if (code == HN_OK)
-        code = find_file(ctx, spec, out);
-    if (code == HN_OK) {
-        point(spec, out);
-        hn_free(ctx, out->data.image); // names stay
-        out->data.image = NULL;
-    } else {
+    if (hn_cifar10_read(ctx, spec->data, &out->data) ||
+        check_spec(ctx, spec, &out->data, &out->bytes) || find_file(ctx, spec, out)) {
         hn_views_free(ctx, out);
+        return ctx->code;
     }
-    return code;
+    point(spec, out);
+    hn_free(ctx, out->data.image); // names stay
+    out->data.image = NULL;
+    return HN_OK;
 }
 
 void hn_views_free(struct hn_context *ctx, struct hn_views *v) {
