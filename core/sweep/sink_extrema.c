@@ -47,20 +47,11 @@ static void extrema_across(void *self, const struct hn_tile *tile, int thread) {
     }
 }
 
-static enum hn_code extrema_end(struct hn_context *ctx, void *self) {
-    (void)ctx;
-    (void)self;
-    return HN_OK;
-}
-
 void hn_extrema_free(struct hn_context *ctx, struct hn_extrema *e) {
     hn_free(ctx, e->max);
     hn_free(ctx, e->min);
     e->max = e->min = NULL;
 }
 
-const struct hn_sink_type hn_extrema_sink = {.name = "extrema",
-                                             .begin = extrema_begin,
-                                             .tile = extrema_tile,
-                                             .end = extrema_end,
-                                             .across = extrema_across};
+const struct hn_sink_type hn_extrema_sink = {
+    .name = "extrema", .begin = extrema_begin, .tile = extrema_tile, .across = extrema_across};

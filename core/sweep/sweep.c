@@ -159,9 +159,8 @@ static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan)
 static enum hn_code end_sinks(struct hn_context *ctx, const struct plan *plan) {
     for (int k = 0; k < plan->sweep->n_sinks; k++) {
         const struct hn_sink *sink = &plan->sweep->sink[k];
-        enum hn_code code = sink->type->end(ctx, sink->self);
-        if (code)
-            return code;
+        if (sink->type->end && sink->type->end(ctx, sink->self))
+            return hn_failure(ctx);
     }
     return HN_OK;
 }
@@ -337,15 +336,11 @@ static enum hn_code do_row_blocks(struct hn_context *ctx, const struct plan *pla
 enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep) {
     struct plan plan = {.sweep = sweep};
     sweep->n_dot = 0;
-    enum hn_code code = make_plan(ctx, sweep, &plan);
-    if (!code)
-        code = begin_sinks(ctx, &plan);
-    if (!code)
-        code = plan.row_by_row ? do_row_blocks(ctx, &plan) : do_rounds(ctx, &plan);
-    if (!code)
-        code = end_sinks(ctx, &plan);
+    bool good = !make_plan(ctx, sweep, &plan) && !begin_sinks(ctx, &plan) &&
+                !(plan.row_by_row ? do_row_blocks(ctx, &plan) : do_rounds(ctx, &plan)) &&
+                !end_sinks(ctx, &plan);
     hn_free(ctx, plan.buffer);
     hn_packed_free(ctx, &plan.x);
     hn_packed_free(ctx, &plan.y_alone);
-    return code;
+    return good ? HN_OK : hn_failure(ctx);
 }

@@ -61,7 +61,7 @@ struct hn_sink_type {
     HN_MUST_USE enum hn_code (*begin)(struct hn_context *ctx, void *self,
                                       const struct hn_sweep_shape *shape); // Required: allocates
     void (*tile)(void *self, const struct hn_tile *tile, int thread);      // Required
-    HN_MUST_USE enum hn_code (*end)(struct hn_context *ctx, void *self);   // Required: finishes
+    HN_MUST_USE enum hn_code (*end)(struct hn_context *ctx, void *self);   // Optional: finishes
     // Optional: rows [row0, row0 + rows), a row block, have met all their columns, on this thread
     // alone. Called only where shape.row_by_row.
     void (*done)(void *self, int64_t row0, int64_t rows, int thread);

@@ -85,15 +85,12 @@ enum hn_code hn_topk_guess(struct hn_context *ctx, const struct hn_packed *x,
         return HN_MEMORY;
     gather(y, sample.columns, sampled);
     const struct hn_matrix columns = {sampled, sample.columns, d, d};
-    enum hn_code code = hn_packed_open(ctx, &columns, sample.columns, &g.columns);
-    if (!code) {
-        g.s = hn_alloc(ctx, ctx->threads * CHUNK * g.pitch, sizeof *g.s);
-        code = g.s ? HN_OK : HN_MEMORY;
-    }
-    if (!code)
+    bool good = !hn_packed_open(ctx, &columns, sample.columns, &g.columns) &&
+                (g.s = hn_alloc(ctx, ctx->threads * CHUNK * g.pitch, sizeof *g.s));
+    if (good)
         guess_all(ctx, &g, threshold);
     hn_free(ctx, g.s);
     hn_packed_free(ctx, &g.columns);
     hn_free(ctx, sampled);
-    return code;
+    return good ? HN_OK : HN_MEMORY;
 }
