@@ -60,26 +60,29 @@ static enum hn_code set_attribute(struct hn_context *ctx, hid_t object, const ch
     return good ? HN_OK : hn_fail(ctx, HN_IO, "attribute %s could not be written", name);
 }
 
+// The same of a type of texts, which is closed.
+static enum hn_code set_text(struct hn_context *ctx, hid_t object, const char *name, hid_t type,
+                             const void *value) {
+    if (type < 0)
+        return hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
+    enum hn_code code = set_attribute(ctx, object, name, type, value);
+    hn_h5_close(type);
+    return code;
+}
+
 enum hn_code hn_h5_set_text(struct hn_context *ctx, hid_t object, const char *name,
                             const char *text) {
     if (!text)
         text = "";
-    hid_t type = hn_h5_text_type();
-    if (type < 0)
-        return hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
-    enum hn_code code = set_attribute(ctx, object, name, type, &text);
-    (void)H5Tclose(type);
-    return code;
+    return set_text(ctx, object, name, hn_h5_text_type(), &text);
 }
 
 enum hn_code hn_h5_set_fixed_text(struct hn_context *ctx, hid_t object, const char *name,
                                   const char *text) {
     hid_t type = H5Tcopy(H5T_C_S1);
-    if (type < 0 || H5Tset_size(type, strlen(text) + 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)
-        return hn_fail(ctx, HN_INTERNAL, "HDF5 has no string type");
-    enum hn_code code = set_attribute(ctx, object, name, type, text);
-    (void)H5Tclose(type);
-    return code;
+    type = hn_h5_keep(type, H5Tset_size(type, strlen(text) + 1) >= 0 &&
+                                H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
+    return set_text(ctx, object, name, type, text);
 }
 
 enum hn_code hn_h5_set_int(struct hn_context *ctx, hid_t object, const char *name, int64_t value) {
@@ -123,23 +126,13 @@ static bool attribute_open(hid_t object, const char *name, struct attribute *a) 
     return a->type >= 0;
 }
 
-static char *copy_text(struct hn_context *ctx, const char *text, size_t length) {
-    char *copy = hn_alloc(ctx, (int64_t)length + 1, 1);
-    if (copy) {
-        memcpy(copy, text, length);
-        copy[length] = 0;
-    }
-    return copy;
-}
-
 static char *read_variable(struct hn_context *ctx, const struct attribute *a,
                            const char *fallback) {
     char *text = NULL;
     // The file's own type as memory type: HDF5 does not convert between character sets.
     if (H5Aread(a->id, a->type, &text) < 0 || !text)
         return hn_strdup(ctx, fallback);
-    size_t length = strnlen(text, TEXT_MAX);
-    char *copy = length < TEXT_MAX ? copy_text(ctx, text, length) : hn_strdup(ctx, fallback);
+    char *copy = hn_strdup(ctx, strnlen(text, TEXT_MAX) < TEXT_MAX ? text : fallback);
     (void)H5free_memory(text);
     return copy;
 }
@@ -161,14 +154,12 @@ static char *read_fixed(struct hn_context *ctx, const struct attribute *a, const
     return text;
 }
 
-static bool is_integer(H5T_class_t class) { return class == H5T_INTEGER || class == H5T_ENUM; }
-
 char *hn_h5_get_text(struct hn_context *ctx, hid_t object, const char *name, const char *fallback) {
     struct attribute a;
     if (!attribute_open(object, name, &a))
         return hn_strdup(ctx, fallback);
     char *text;
-    if (is_integer(a.class))
+    if (a.class == H5T_INTEGER || a.class == H5T_ENUM)
         text = hn_format(ctx, "%lld", (long long)hn_h5_get_int(object, name, 0));
     else if (a.class != H5T_STRING)
         text = hn_strdup(ctx, fallback);
@@ -180,24 +171,23 @@ char *hn_h5_get_text(struct hn_context *ctx, hid_t object, const char *name, con
     return text;
 }
 
-int64_t hn_h5_get_int(hid_t object, const char *name, int64_t fallback) {
+// Reads an attribute of integers or of another class as `type`; whether there is one.
+static bool get_number(hid_t object, const char *name, H5T_class_t other, hid_t type, void *value) {
     struct attribute a;
-    int64_t value = fallback;
-    if (attribute_open(object, name, &a) && is_integer(a.class) &&
-        H5Aread(a.id, H5T_NATIVE_INT64, &value) < 0)
-        value = fallback;
+    bool good = attribute_open(object, name, &a) && (a.class == H5T_INTEGER || a.class == other) &&
+                H5Aread(a.id, type, value) >= 0;
     attribute_close(&a);
-    return value;
+    return good;
+}
+
+int64_t hn_h5_get_int(hid_t object, const char *name, int64_t fallback) {
+    int64_t value;
+    return get_number(object, name, H5T_ENUM, H5T_NATIVE_INT64, &value) ? value : fallback;
 }
 
 double hn_h5_get_real(hid_t object, const char *name, double fallback) {
-    struct attribute a;
-    double value = fallback;
-    if (attribute_open(object, name, &a) && (a.class == H5T_FLOAT || a.class == H5T_INTEGER) &&
-        H5Aread(a.id, H5T_NATIVE_DOUBLE, &value) < 0)
-        value = fallback;
-    attribute_close(&a);
-    return value;
+    double value;
+    return get_number(object, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &value) ? value : fallback;
 }
 
 // Strong close: an identifier that was left open cannot keep the file open. The same for every
