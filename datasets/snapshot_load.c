@@ -51,8 +51,7 @@ static enum hn_code gather_partners(struct hn_context *ctx, const struct hn_snap
     float *x2 = hn_alloc(ctx, n * d, sizeof *x2);
     if (!x2)
         return ctx->code;
-    for (int64_t i = 0; i < n; i++)
-        memcpy(x2 + i * d, hn_row(&items->x, s->partner[i]), (size_t)d * sizeof *x2);
+    hn_gather_rows(&items->x, s->partner, n, x2);
     items->x1 = items->x;
     items->x2 = (struct hn_matrix){x2, n, d, d};
     return HN_OK;

@@ -260,12 +260,11 @@ static void fill_group(const struct hn_sampler *self, const struct hn_batches *o
                        int64_t count, struct scratch *s) {
     const struct state *state = self->state;
     const struct hn_matrix *x = &state->x;
-    for (int64_t g = 0; g < count && !state->features; g++)
-        memcpy(s->query + g * x->cols, hn_row(x, out->ids[p + g]),
-               (size_t)x->cols * sizeof *s->query);
-    if (!state->features)
+    if (!state->features) {
+        hn_gather_rows(x, out->ids + p, count, s->query);
         hn_gemm_nt(s->query, x->cols, x->data, x->stride, count, x->rows, x->cols, s->product,
                    x->rows);
+    }
     for (int64_t g = 0; g < count; g++) {
         int32_t anchor = out->ids[p + g];
         if (state->features)
