@@ -94,6 +94,8 @@ static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *
     loop->running = hn_alloc(ctx, spec->expect ? task->weights.n_running : 0, sizeof(hn_real));
     loop->row = hn_alloc(ctx, 0, sizeof *loop->row);
     bool good = loop->m && loop->v && loop->z && loop->z1 && loop->running && loop->row;
+    if (good && spec->folder)
+        good = (loop->checkpoint = hn_format(ctx, "%s/checkpoint", spec->folder));
     return good ? HN_OK : ctx->code;
 }
 

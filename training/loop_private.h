@@ -31,6 +31,7 @@ struct hn_draw {
 struct hn_loop {
     struct hn_run_spec own;         // the caller's, epochs counted in steps
     const struct hn_run_spec *spec; // &own
+    char *checkpoint;               // its path; NULL without spec->folder
     struct hn_task task;
     struct hn_draw draw;
     hn_real *m, *v; // Adam's moments
@@ -64,7 +65,7 @@ int64_t hn_draw_ahead(const struct hn_loop *loop);
 // After a checkpoint was read: opens where it stood.
 HN_MUST_USE enum hn_code hn_draw_restore(struct hn_context *ctx, struct hn_loop *loop);
 
-// <folder>/checkpoint: written whole or not at all. *found: whether there is one.
+// The checkpoint: written whole or not at all. *found: whether there is one.
 HN_MUST_USE enum hn_code hn_loop_save(struct hn_context *ctx, const struct hn_loop *loop);
 HN_MUST_USE enum hn_code hn_loop_restore(struct hn_context *ctx, struct hn_loop *loop, bool *found);
 HN_MUST_USE enum hn_code hn_loop_forget(struct hn_context *ctx, const struct hn_loop *loop);

@@ -61,10 +61,6 @@ static int fields_of(struct hn_loop *loop, struct field field[FIELDS]) {
     return (int)(sizeof all / sizeof all[0]);
 }
 
-static char *path_of(struct hn_context *ctx, const struct hn_loop *loop) {
-    return hn_format(ctx, "%s/checkpoint", loop->spec->folder);
-}
-
 static void put(FILE *file, struct hn_digest *digest, const void *data, size_t bytes) {
     hn_digest_add(digest, data, bytes);
     if (bytes > 0)
@@ -88,18 +84,13 @@ static void write_all(FILE *file, struct hn_loop *loop) {
 }
 
 enum hn_code hn_loop_save(struct hn_context *ctx, const struct hn_loop *loop) {
-    char *path = path_of(ctx, loop);
     struct hn_new_file file;
-    struct hn_loop copy = *loop; // fields are listed as what reading may change
-    if (path)
-        hn_temporary_sweep_for(path); // of a process that was killed
-    enum hn_code code = path ? hn_file_begin(ctx, path, &file) : ctx->code;
-    if (!code) {
-        write_all(file.out, &copy);
-        code = hn_file_commit(ctx, &file);
-    }
-    hn_free(ctx, path);
-    return code;
+    struct hn_loop copy = *loop;              // fields are listed as what reading may change
+    hn_temporary_sweep_for(loop->checkpoint); // of a process that was killed
+    if (hn_file_begin(ctx, loop->checkpoint, &file))
+        return ctx->code;
+    write_all(file.out, &copy);
+    return hn_file_commit(ctx, &file);
 }
 
 static bool get(FILE *file, struct hn_digest *digest, void *data, size_t bytes) {
@@ -137,8 +128,8 @@ static bool read_all(struct hn_context *ctx, FILE *file, struct hn_loop *loop, i
     return good && memcmp(text, stored, sizeof text) == 0;
 }
 
-static enum hn_code read_open(struct hn_context *ctx, FILE *file, const char *path,
-                              struct hn_loop *loop) {
+static enum hn_code read_open(struct hn_context *ctx, FILE *file, struct hn_loop *loop) {
+    const char *path = loop->checkpoint;
     struct head wanted = head_of(loop), head;
     if (fread(&head, 1, sizeof head, file) != sizeof head)
         return hn_fail(ctx, HN_DATA, "%s is damaged: remove it to begin again", path);
@@ -154,29 +145,19 @@ static enum hn_code read_open(struct hn_context *ctx, FILE *file, const char *pa
 }
 
 enum hn_code hn_loop_restore(struct hn_context *ctx, struct hn_loop *loop, bool *found) {
-    char *path = path_of(ctx, loop);
-    if (!path)
-        return ctx->code;
-    FILE *file = fopen(path, "rb");
-    enum hn_code code = HN_OK;
+    FILE *file = fopen(loop->checkpoint, "rb");
     *found = file != NULL;
-    if (file) {
-        code = read_open(ctx, file, path, loop);
-        fclose(file);
-    } else if (errno != ENOENT) {
-        code = hn_fail(ctx, HN_DATA, "%s cannot be opened: %s", path, strerror(errno));
-    }
-    hn_free(ctx, path);
+    if (!file && errno == ENOENT)
+        return HN_OK;
+    if (!file)
+        return hn_fail(ctx, HN_DATA, "%s cannot be opened: %s", loop->checkpoint, strerror(errno));
+    enum hn_code code = read_open(ctx, file, loop);
+    fclose(file);
     return code;
 }
 
 enum hn_code hn_loop_forget(struct hn_context *ctx, const struct hn_loop *loop) {
-    char *path = path_of(ctx, loop);
-    if (!path)
-        return ctx->code;
-    enum hn_code code = HN_OK;
-    if (unlink(path) && errno != ENOENT)
-        code = hn_fail(ctx, HN_IO, "%s cannot be removed: %s", path, strerror(errno));
-    hn_free(ctx, path);
-    return code;
+    if (unlink(loop->checkpoint) && errno != ENOENT)
+        return hn_fail(ctx, HN_IO, "%s cannot be removed: %s", loop->checkpoint, strerror(errno));
+    return HN_OK;
 }
