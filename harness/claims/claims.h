@@ -226,6 +226,9 @@ HN_MUST_USE enum hn_code hn_claims_store(struct hn_context *ctx,
 // reference of the caller's, json_t of jansson).
 void hn_claims_print(const struct hn_claim_outcome *outcome);
 void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n);
+// Verdicts that differ from those of earlier results, which `name` names.
+void hn_claims_print_changes(const struct hn_claim_outcome *outcome, int64_t n,
+                             const struct hn_results *earlier, const char *name);
 struct json_t *hn_claims_json(const struct hn_claim_outcome *outcome);
 
 #endif

@@ -395,25 +395,11 @@ static enum hn_code finish(struct hn_context *ctx, struct work *w) {
     return write_results(ctx, w, &w->all, "%s/results.h5", "");
 }
 
-// Verdicts of now beside those of earlier results.
 static enum hn_code tell_changes(struct hn_context *ctx, const struct work *w) {
     struct hn_results earlier;
-    int64_t known = 0, changed = 0;
     if (hn_results_read(ctx, w->p->against, &earlier))
         return ctx->code;
-    const struct hn_table *t = hn_results_table(&earlier, "claim_ids");
-    for (int64_t i = 0; t && i < w->outcomes; i++)
-        for (int64_t row = 0; row < t->rows; row++) {
-            const char *before = hn_table_text(t, row, "verdict"), *id = w->outcome[i].entry->id;
-            const char *now = hn_verdicts[w->outcome[i].verdict];
-            if (strcmp(hn_table_text(t, row, "id"), id) != 0)
-                continue;
-            known++;
-            if (strcmp(before, now) != 0)
-                printf("%s%-13s %-12s -> %s\n", changed++ ? "" : "\n", id, before, now);
-        }
-    printf("%" PRId64 " of %" PRId64 " verdicts differ from those of %s\n", changed, known,
-           w->p->against);
+    hn_claims_print_changes(w->outcome, w->outcomes, &earlier, w->p->against);
     hn_results_free(ctx, &earlier);
     return HN_OK;
 }
