@@ -125,9 +125,9 @@ bench: ## how fast the heavy parts are, beside the machine's limits and, where i
 	$(Q)./deps.sh build
 	$(again) run-bench
 
-# QUICK=1: 2,000 images and 60 steps, to see that it works; OUT: where it all goes.
+# QUICK=1: three encoders of 2,000 images and 60 steps, to see that it works; OUT: where it all goes.
 OUT ?= results/paper$(if $(QUICK),-quick)
-paper: ## from CIFAR-10's pixels (DATA=dir) to figures: train, reproduce bs-fig4 to 7, report; QUICK=1 for a small one
+paper: ## from CIFAR-10's pixels (DATA=dir) to verdicts over eight encoders; QUICK=1 for three small ones
 	$(Q)./deps.sh build
 	$(again) run-paper
 
