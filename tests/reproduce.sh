@@ -184,7 +184,7 @@ if [ -r "$mutag/MUTAG_A.txt" ]; then
     check "and the reason says so" says 'assay insensitive'
     check "a loss and its estimate are judged" says '^  (holds|fails|inconclusive) +the loss falls within'
     check "the overlap is judged" says '^  holds +cosines of the two kinds'
-    check "pairs by seed, with a test" says 'over 2 seeds|se [0-9.]+, p'
+    check "pairs by seed, with a test" says 'over 2 trained encoders|se [0-9.]+, p'
     check "the untrained row" says '^untrained encoder +2 '
     check "one file a run" test "$(find r4/cells -name '*.h5' | wc -l)" = 4
     touch mark

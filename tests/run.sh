@@ -18,7 +18,7 @@ export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 
 # The long ones, longest first: scripts of the command line, and unit suites that `check` leaves out.
 scripts="cli regress faults train reproduce torture guides install"
-long="run_memory estimate run run_values figures report images store probe image_tasks topk snapshot_faults study_run every_task training"
+long="run_memory estimate run run_values age job_hostile figures report images store probe image_tasks topk snapshot_faults study_run every_task training"
 
 # The command of a suite.
 command_of() {

@@ -222,8 +222,18 @@ static struct hn_html_number real(const struct hn_html_column *c, const void *of
                                    hn_table_real(claim->table, claim->row, hi)};
 }
 
-enum { SORTED_CLAIMS = 4, CLAIMS = 6, LEVELS = 6 };
+enum { SORTED_CLAIMS = 4, CLAIMS = 6, LEVELS = 6, IDS = 6 };
 #define INTERVAL "<br><small>%.4g to %.4g</small>"
+
+static const struct hn_html_column id_columns[IDS] = {
+    {"Figure", .from = "id", .put = put_id},
+    {"Source", .from = "source", .put = put_text},
+    {"Verdict", .from = "verdict", .put = put_verdict},
+    {"All corrected together", "by Holm's procedure over the page's identifiers",
+     .from = "corrected", .put = put_verdict},
+    {"Encoders", "that every comparison rests on, at least; 0: times of random rows", "encoders",
+     "%.0f", .number = real},
+    {"Data sets", NULL, "datasets", "%.0f", .number = real}};
 
 static const struct hn_html_column claim_columns[CLAIMS] = {
     {"Figure", .from = "id", .put = put_id},
@@ -279,6 +289,21 @@ static void put_rows(FILE *html, const struct hn_html_column *column, int n,
     fputs("</tbody></table></div>", html);
 }
 
+// The identifiers that were tested; files from before verdicts were corrected have no such table.
+static void put_ids(FILE *html, const struct hn_report *report, const struct hn_table *t) {
+    if (hn_table_find(t, "corrected") < 0)
+        return;
+    fputs("<div class=scroll role=region tabindex=0 aria-label=\"Verdicts\">"
+          "<table class=\"sortable claims\"><caption>A figure or table fails if one of its claims "
+          "fails, and holds if all hold.</caption>\n",
+          html);
+    hn_html_heads(html, id_columns, IDS, IDS);
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "verdict"), "not tested") != 0)
+            hn_html_row(html, id_columns, IDS, &(struct claim){report, t, row});
+    fputs("</tbody></table></div>\n", html);
+}
+
 // What has no claim that could be tested: listed with the reason.
 static void put_untested(FILE *html, const struct hn_table *t) {
     bool any = false;
@@ -306,6 +331,8 @@ void hn_html_claims(FILE *html, const struct hn_report *report) {
           "<p>A claim holds if the whole 95&#8239;% interval lies on its side, fails if it lies on "
           "the other, and is inconclusive in between.</p>\n",
           html);
+    if (ids)
+        put_ids(html, report, ids);
     if (claims && claims->rows > 0) {
         put_counts(html, claims);
         fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"

@@ -113,7 +113,7 @@ static void test_ends(void) {
 #define WALK "of: {table: training, column: acc, rows: {sampler: walk}}"
     // Differences .20, .19, .18: mean .19, standard error .01 / sqrt(3).
     expect(&r, "test: above, steps: end, " WALK ", than: {rows: {sampler: uniform}}", HN_HOLDS, .72,
-           .53, "over 3 seeds, se 0.0058, p 0.00092");
+           .53, "over 3 trained encoders, se 0.0058, p 0.00092");
     expect(&r, "test: below, steps: end, " WALK ", than: {rows: {sampler: uniform}}", HN_FAILS, .72,
            .53, "");
     expect(&r, "test: above, steps: end, " WALK ", than: {steps: start, rows: {sampler: walk}}",
