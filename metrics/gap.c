@@ -39,10 +39,10 @@ enum {
 };
 
 static const struct hn_column columns[COLUMNS] = {
-    {"loss_global", HN_COLUMN_REAL, "nat", "NT-Xent loss over all keys, mean over all items",
+    {"loss_global", HN_COLUMN_REAL, "nat", "loss other-view over all N keys, mean over all items",
      HN_NEITHER},
     {"loss_train", HN_COLUMN_REAL, "nat",
-     "NT-Xent loss over the keys of the batch, mean over drawn anchors", HN_NEITHER},
+     "loss other-view over the keys of the batch, mean over drawn anchors", HN_NEITHER},
     {"gap", HN_COLUMN_REAL, "nat", "global minus training loss, mean over drawn anchors",
      HN_SMALLER},
     {"gap_cols", HN_COLUMN_REAL, "nat", "the same with the views exchanged", HN_SMALLER},

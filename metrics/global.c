@@ -1,4 +1,4 @@
-// Global log-sum-exp of NT-Xent (GC definition 3.1), rows and columns in one sweep over the two
+// Global log-sum-exp of the loss other-view (GC definition 3.1), rows and columns in one sweep over the two
 // views.
 //
 // The positive is left out of the sweep and added as hn_dot_exact() gives it: so a loss

@@ -39,7 +39,8 @@ static const struct hn_column columns[] = {
 const struct hn_snapshot_metric_type hn_snapshot_global_loss = {
     .name = "global_loss",
     .family = "global_loss",
-    .summary = "NT-Xent over all pairs, softmax probability of the positive, information bound",
+    .summary =
+        "loss other-view over all pairs, softmax probability of the positive, information bound",
     .source = "GC definition 3.1, appendix D; NS equation 12",
     .needs = HN_METRIC_NEEDS_POSITIVE,
     .columns = columns,
