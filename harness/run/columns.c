@@ -69,6 +69,7 @@ static const struct hn_column training_columns[] = {
     SETTING("weighting_params", TEXT, "", "all options of the weighting, canonical text"),
     SETTING("positive", TEXT, "", "whether the positive is inside the denominator"),
     SETTING("rebuild", INT, "optimizer_step", "t as the job gives it, 0 = the sampler's"),
+    SETTING("epochs", INT, "1", "length of the training as the job gives it; 0: in steps"),
     MACHINE("threads", INT, "1", "threads that the run had", HN_NEITHER),
     MACHINE("beside", INT, "1", "other runs that trained at the same time, at most", HN_NEITHER),
     MACHINE("cost_t", REAL, "s", "Cost_T: forward, backward and update, mean over steps",
