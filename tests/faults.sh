@@ -147,7 +147,7 @@ test_unreadable() {
 # Each damaged copy of a snapshot: refused, or it has the values that were written (a bit of a text attribute).
 flipped() { # FILE COPY BYTE: a copy with one bit of this byte changed
     cp "$1" "$2"
-    printf "\\x$(printf %02x $((0x$(xxd -s "$3" -l 1 -p "$1") ^ (1 << ($3 % 8)))))" |
+    printf "\\x$(printf %02x $((0x$(od -An -tx1 -j "$3" -N 1 "$1" | tr -d " ") ^ (1 << ($3 % 8)))))" |
         dd of="$2" bs=1 seek="$3" conv=notrunc status=none
 }
 test_truncated() {
