@@ -1,6 +1,7 @@
-// Whether a comparison of accuracies could have shown anything: in every data set some of the
-// settings that are compared with must be more accurate trained than untrained. Where none is, no
-// sampler can be told from another by accuracy, whatever the numbers are.
+// Whether a comparison of accuracies could have shown anything: in every data set training with
+// Uniform, or else with some of the settings that are compared with, must be more accurate than no
+// training. Where it is not, no sampler can be told from another by accuracy, whatever the numbers
+// are.
 #include "harness/claims/claims_private.h"
 
 #include <math.h>
@@ -71,23 +72,40 @@ static int64_t settings_apart(const struct hn_claim *claim, const struct hn_clai
     return n;
 }
 
-enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
-                            const struct hn_claim *claim, struct hn_claim_result *out) {
-    if (out->verdict == HN_NOT_TESTED || !applies(claim))
-        return HN_OK;
-    bool other = claim->than.given && !is_uniform(&claim->of);
+// Trained against untrained, of a side.
+static enum hn_code judge_training(struct hn_context *ctx, const struct hn_results *r,
+                                   const struct hn_claim *claim, const struct hn_claim_side *side,
+                                   struct hn_claim_result *assay) {
     const char *each[EACH_MAX];
-    struct hn_claim trained = {.test = HN_TEST_ABOVE,
-                               .steps = HN_STEPS_END,
-                               .of = other ? claim->than : claim->of,
-                               .each = each};
+    struct hn_claim trained = {
+        .test = HN_TEST_ABOVE, .steps = HN_STEPS_END, .of = *side, .each = each};
     trained.n_each = settings_apart(claim, &trained.of, each);
     trained.than = trained.of;
     trained.than.given = true;
     trained.than.steps = HN_STEPS_START;
+    return hn_claim_judge(ctx, r, &trained, assay);
+}
+
+// Uniform says whether accuracies can tell samplers apart, where the results have it in one
+// setting; else the settings that are compared with do.
+enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
+                            const struct hn_claim *claim, struct hn_claim_result *out) {
+    if (out->verdict == HN_NOT_TESTED || !applies(claim))
+        return HN_OK;
+    const char *name[] = {"uniform"};
+    struct hn_claim_filter only = {"sampler", name, 1};
+    struct hn_claim_side uniform = claim->of;
+    uniform.filter = &only;
+    uniform.filters = 1;
+    bool other = claim->than.given && !is_uniform(&claim->of);
     struct hn_claim_result assay;
-    if (hn_claim_judge(ctx, r, &trained, &assay))
+    if (judge_training(ctx, r, claim, &uniform, &assay))
         return ctx->code;
+    if (assay.verdict == HN_NOT_TESTED) {
+        hn_claim_result_free(ctx, &assay);
+        if (judge_training(ctx, r, claim, other ? &claim->than : &claim->of, &assay))
+            return ctx->code;
+    }
     const struct hn_claim_part *best;
     bool measured = assay.verdict != HN_NOT_TESTED;
     for (int64_t i = 0; measured && i < assay.parts; i++)

@@ -235,6 +235,21 @@ static void test_sensitive_settings(void) {
     hn_results_free(&ctx, &r);
 }
 
+// Samplers that ruin an encoder are told apart, since Uniform's training shows that accuracies can.
+static void test_ruinous(void) {
+    struct hn_results r;
+    begin(&r);
+    for (int seed = 1; seed <= 3; seed++) {
+        double noise = .001 * (seed - 2);
+        put(&r, "uniform", "draw=shuffle", seed, 100, (double[]){.50, .60 + noise}, 2);
+        put(&r, "walk", "K=10", seed, 100, (double[]){.50, .30 + 2 * noise}, 2);
+        put(&r, "knn", "K=10", seed, 100, (double[]){.50, .20 - noise}, 2);
+    }
+    expect(&r, "test: above, steps: end, " WALK ", than: {rows: {sampler: knn}}", HN_HOLDS, .30,
+           .20, "");
+    hn_results_free(&ctx, &r);
+}
+
 static void set_accuracies(struct hn_results *r, gsl_rng *rng, double trained) {
     for (int64_t row = 0; row < r->table->rows; row++) {
         bool end = hn_table_real(r->table, row, "step") > 0;
@@ -282,6 +297,7 @@ static const struct hn_test tests[] = {
     {"refused", test_refused},
     {"assay insensitive", test_insensitive},
     {"settings of the assay", test_sensitive_settings},
+    {"ruinous samplers", test_ruinous},
     {"how often it is insensitive", test_insensitive_rate},
 };
 
