@@ -279,6 +279,13 @@ const char *hn_table_text(const struct hn_table *t, int64_t row, const char *nam
     return there ? t->cells[c].text[row] : no_text;
 }
 
+int64_t hn_table_row_with(const struct hn_table *t, const char *column, const char *text) {
+    for (int64_t row = 0; t && row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, column), text) == 0)
+            return row;
+    return -1;
+}
+
 double hn_table_real(const struct hn_table *t, int64_t row, const char *name) {
     int c = hn_table_find(t, name);
     if (c < 0 || row < 0 || row >= t->rows || t->column[c].kind == HN_COLUMN_TEXT)

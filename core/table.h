@@ -104,6 +104,8 @@ HN_MUST_USE enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table
 HN_MUST_USE enum hn_code hn_table_append_rows(struct hn_context *ctx, struct hn_table *to,
                                               const struct hn_table *from, const int64_t *row,
                                               int64_t n);
+// First row whose column of that name has this text; -1 = none. t: NULL has no rows.
+int64_t hn_table_row_with(const struct hn_table *t, const char *column, const char *text);
 // Cells for readers: "" or NaN if there is no such column.
 const char *hn_table_text(const struct hn_table *t, int64_t row, const char *name);
 double hn_table_real(const struct hn_table *t, int64_t row, const char *name); // INT is converted

@@ -54,6 +54,9 @@ check "that is said" complains 'data: --replicates wants a folder of at least tw
 reproduce bs-theorem1 --replicates --data family -o f3
 check "other sizes are no family" is 2
 check "which files" complains 'e1.h5 and other.h5 are no replicates'
+"$hardneg" synth -o family/other.h5 --n 300 --dim 8 --classes 3 --steps 2 --step-gap 7 --quiet
+reproduce bs-theorem1 --replicates --data family -o f3
+check "other steps are no family" is 2
 
 # A claim of one's own on a small job; everything else from the same cells.
 cat >own.yaml <<'YAML'

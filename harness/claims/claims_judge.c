@@ -155,7 +155,9 @@ static void say_needed(const struct hn_claim_result *out, char *text, size_t siz
     else
         hn_append(text, size, "; about %" PRId64 " %s would settle it", out->needed, what);
     if (!part->batches && part->detectable > 0)
-        hn_append(text, size, ", these show differences from %.2g on", part->detectable);
+        hn_append(text, size,
+                  "; so many as there are show a difference of %.2g with probability .9",
+                  part->detectable);
 }
 
 static void explain(const struct hn_claim *c, struct hn_claim_result *out) {

@@ -6,18 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// Row of the file in the table of snapshot files, -1 = none.
-static int64_t file_row(const struct hn_table *files, const char *name) {
-    for (int64_t row = 0; files && row < files->rows; row++)
-        if (strcmp(hn_table_text(files, row, "dataset"), name) == 0)
-            return row;
-    return -1;
-}
-
 void hn_sample_replicate(const struct hn_results *r, const char *dataset, double seed,
                          struct hn_sample *s) {
     const struct hn_table *files = hn_results_table(r, "datasets");
-    int64_t file = file_row(files, dataset);
+    int64_t file = hn_table_row_with(files, "dataset", dataset);
     const char *family = file < 0 ? "" : hn_table_text(files, file, "family");
     bool trained = file < 0 && hn_results_table(r, "training");
     s->replicate = s->seed = isnan(seed) ? 0 : (int64_t)seed;

@@ -269,22 +269,16 @@ void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) 
     print_totals("corrected together (Holm): ", corrected);
 }
 
-static const char *verdict_before(const struct hn_table *ids, const char *id) {
-    for (int64_t row = 0; ids && row < ids->rows; row++)
-        if (strcmp(hn_table_text(ids, row, "id"), id) == 0)
-            return hn_table_text(ids, row, "verdict");
-    return NULL;
-}
-
 void hn_claims_print_changes(const struct hn_claim_outcome *outcome, int64_t n,
                              const struct hn_results *earlier, const char *name) {
     const struct hn_table *ids = hn_results_table(earlier, "claim_ids");
     int64_t known = 0, changed = 0;
     for (int64_t i = 0; i < n; i++) {
         const char *id = outcome[i].entry->id, *now = hn_verdicts[outcome[i].verdict];
-        const char *before = verdict_before(ids, id);
-        known += before != NULL;
-        if (before && strcmp(before, now) != 0)
+        int64_t row = hn_table_row_with(ids, "id", id);
+        const char *before = row < 0 ? now : hn_table_text(ids, row, "verdict");
+        known += row >= 0;
+        if (strcmp(before, now) != 0)
             printf("%s%-13s %-12s -> %s\n", changed++ ? "" : "\n", id, before, now);
     }
     printf("%" PRId64 " of %" PRId64 " verdicts differ from those of %s\n", changed, known, name);

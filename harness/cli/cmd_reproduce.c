@@ -270,13 +270,6 @@ static enum hn_code add_cells(struct hn_context *ctx, struct work *w, const stru
     return HN_OK;
 }
 
-static bool known_file(const struct hn_table *t, const char *name) {
-    for (int64_t row = 0; row < t->rows; row++)
-        if (strcmp(hn_table_text(t, row, "dataset"), name) == 0)
-            return true;
-    return false;
-}
-
 // Tables that no shard holds are copied.
 static enum hn_code add_datasets(struct hn_context *ctx, struct work *w,
                                  const struct hn_results *r) {
@@ -286,7 +279,7 @@ static enum hn_code add_datasets(struct hn_context *ctx, struct work *w,
     struct hn_table *to =
         hn_results_need_table(ctx, &w->all, "datasets", from->column, from->n_columns);
     for (int64_t row = 0; to && row < from->rows; row++)
-        if (!known_file(to, hn_table_text(from, row, "dataset")) &&
+        if (hn_table_row_with(to, "dataset", hn_table_text(from, row, "dataset")) < 0 &&
             hn_table_append_rows(ctx, to, from, &row, 1))
             return ctx->code;
     return to ? HN_OK : ctx->code;

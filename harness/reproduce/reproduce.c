@@ -61,9 +61,11 @@ static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, c
     struct hn_reproduce_data data = {.path = hn_strdup(ctx, real ? real : path),
                                      .name = hn_strdup(ctx, hn_base_name(path)),
                                      .info = *info,
-                                     .last_step = info->step[info->steps - 1]};
+                                     .step = hn_alloc(ctx, info->steps, sizeof *data.step)};
     free(real);
-    bool kept = data.path && data.name && !expected_ratio(ctx, s, &data) &&
+    if (data.step)
+        memcpy(data.step, info->step, (size_t)info->steps * sizeof *data.step);
+    bool kept = data.path && data.name && data.step && !expected_ratio(ctx, s, &data) &&
                 !hn_grow(ctx, &rep->file, &rep->file_capacity, rep->files + 1, sizeof data);
     hn_snapshot_close(ctx, s);
     if (!kept)
@@ -133,7 +135,8 @@ static enum hn_code scan_folder(struct hn_context *ctx, struct hn_reproduce *rep
 // Whether two files can be encoders of one family: all that a job sees but the values.
 static bool alike(const struct hn_reproduce_data *a, const struct hn_reproduce_data *b) {
     const struct hn_snapshot_info *x = &a->info, *y = &b->info;
-    return x->n == y->n && x->d == y->d && x->steps == y->steps && a->last_step == b->last_step &&
+    return x->n == y->n && x->d == y->d && x->steps == y->steps &&
+           memcmp(a->step, b->step, (size_t)x->steps * sizeof *a->step) == 0 &&
            x->has_features == y->has_features && x->has_view2 == y->has_view2 &&
            x->has_positive == y->has_positive;
 }
@@ -302,7 +305,8 @@ static enum hn_code overrides(struct hn_context *ctx, const struct hn_reproduce 
     set->item[set->count++] = snapshot_list(ctx, rep, data);
     set->item[set->count++] = hn_reproduce_seed_list(ctx, first, seeds);
     if (job->last_step)
-        set->item[set->count++] = hn_format(ctx, "steps=[%" PRId64 "]", data->last_step);
+        set->item[set->count++] =
+            hn_format(ctx, "steps=[%" PRId64 "]", data->step[data->info.steps - 1]);
     if (rep->effort != HN_EFFORT_USUAL)
         set->item[set->count++] =
             hn_format(ctx, "batches=%d", rep->effort == HN_EFFORT_FULL ? 300 : 40);
@@ -387,10 +391,8 @@ static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduc
         HN_INT_CELL("steps", "1", "steps of the series", data->info.steps),
         HN_REAL_CELL("fn_expected", "1", "share of same-label pairs among all labelled pairs",
                      HN_NEITHER, data->fn_expected)};
-    const struct hn_table *t = hn_results_table(out, "datasets");
-    for (int64_t row = 0; t && row < t->rows; row++)
-        if (strcmp(hn_table_text(t, row, "dataset"), data->name) == 0)
-            return HN_OK;
+    if (hn_table_row_with(hn_results_table(out, "datasets"), "dataset", data->name) >= 0)
+        return HN_OK;
     return hn_results_add_row(ctx, out, "datasets", cell, (int)(sizeof cell / sizeof cell[0]));
 }
 

@@ -13,7 +13,8 @@ enum hn_effort { HN_EFFORT_USUAL, HN_EFFORT_QUICK, HN_EFFORT_FULL };
 struct hn_reproduce_data {
     char *path, *name;            // absolute; without its folder
     struct hn_snapshot_info info; // its numbers; what it points to is gone
-    int64_t last_step, encoder;   // encoder: number within the family, 0 = none
+    int64_t *step;                // [info.steps]
+    int64_t encoder;              // number within the family, 0 = none
     double fn_expected;           // share of same-label pairs among labelled ones
 };
 

@@ -133,14 +133,14 @@ static double value_of(const struct hn_trained *t, int64_t run, const char *colu
     snprintf(name, sizeof name, "%s%s", b < BASELINES ? baselines[b].prefix : "", column);
     step = b < BASELINES ? HN_UNTRAINED : step;
     for (int64_t i = 0; i < t->table->rows; i++) {
+        if (hn_table_real(t->table, i, "run") != (double)run)
+            continue;
         double at = hn_table_real(t->table, i, "step"), here = hn_table_real(t->table, i, name);
         bool wanted = step == HN_LAST_STEP   ? at >= last
                       : step == HN_BEST_STEP ? at > 0 && !(here <= value)
                                              : at == (double)step;
-        if (!wanted || hn_table_real(t->table, i, "run") != (double)run)
-            continue;
-        last = at;
-        value = here;
+        last = wanted ? at : last;
+        value = wanted ? here : value;
     }
     return value;
 }

@@ -111,13 +111,6 @@ static void put_head(const struct writer *w) {
           html);
 }
 
-static double items_of(const struct hn_table *datasets, const char *dataset) {
-    for (int64_t row = 0; row < datasets->rows; row++)
-        if (strcmp(hn_table_text(datasets, row, "dataset"), dataset) == 0)
-            return hn_table_real(datasets, row, "items");
-    return NAN;
-}
-
 static void put_datasets(const struct writer *w) {
     struct distinct names, steps, sums;
     FILE *html = w->html;
@@ -132,7 +125,10 @@ static void put_datasets(const struct writer *w) {
         list_distinct(runs, "step", names.text[i], &steps);
         list_distinct(runs, "dataset_sha256", names.text[i], &sums);
         hn_html(html, "<tr><th scope=row class=wrap>%s</th>", names.text[i]);
-        double items = sized ? items_of(sized, names.text[i]) : NAN;
+        double items =
+            sized
+                ? hn_table_real(sized, hn_table_row_with(sized, "dataset", names.text[i]), "items")
+                : NAN;
         if (sized)
             fprintf(html, isnan(items) ? "<td class=n>–</td>" : "<td class=n>%.0f</td>", items);
         fputs("<td class=wrap>", html);
