@@ -11,6 +11,8 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 BUILD ?= build
+# One spelling of the folder: it is among the flags, and other flags build all of it again.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(BUILD))
 MARCH ?=
 CFLAGS ?= -O3 -g
 PREFIX ?= /usr/local
@@ -29,12 +31,13 @@ Q := @
 endif
 
 # Flags of libraries are asked for when they are first used: pkg-config itself may yet have to be
-# installed. OpenBLAS's OpenMP build is taken where several are installed, and found again at run time
-# (-rpath); it brings cblas, so that GSL's slow one is left out. No -ffast-math: infinities and NaN
-# carry meaning here; no contraction to fused multiply-add: the same numbers from every compiler.
+# installed. OpenBLAS is loaded at run time, when a product is wanted (core/sweep/blas.c): its OpenMP build where
+# several are installed, which -rpath finds (as RPATH, which a sanitizer's dlopen() heeds too). GSL's slow cblas
+# is left out. No -ffast-math: infinities and NaN carry meaning here; no contraction to fused multiply-add:
+# the same numbers from every compiler.
 # HDF5 without MPI where a distribution tells the two apart.
 hdf5 = $$(pkg-config --exists hdf5-serial && echo hdf5-serial || echo hdf5)
-packages = gsl openblas $(hdf5) yaml-0.1 nettle jansson
+packages = gsl openblas $(hdf5) yaml-0.1 nettle jansson zlib
 openmp_blas := $(firstword $(wildcard /usr/lib/*/openblas-openmp/pkgconfig))
 pkg = $(shell PKG_CONFIG_PATH="$(openmp_blas):$$PKG_CONFIG_PATH" pkg-config $(1) $(packages))
 once = $(eval $(1) := $(2))$($(1))
@@ -44,18 +47,22 @@ pkg_libs = $(call once,pkg_libs,$(call pkg,--libs-only-l))
 
 # Fields that an initialiser leaves out are zero, on purpose.
 warnings := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
-all_cflags = -std=c17 -ffp-contract=off $(OMP) $(warnings) $(CFLAGS) \
+# What goes into the library goes into the program as well: position-independent, and hidden but for
+# what library/hardneg.h declares.
+all_cflags = -std=c17 -ffp-contract=off -fPIC -fvisibility=hidden $(OMP) $(warnings) $(CFLAGS) \
 	$(addprefix -march=,$(MARCH)) $(SANITIZE)
 cppflags = -I. -I$(BUILD)/include -D_GNU_SOURCE $(pkg_cflags) $(CPPFLAGS)
-rpath = $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs)))
+rpath = $(patsubst -L%,-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs)))
 ldflags = $(OMP) $(SANITIZE) $(pkg_dirs) $(rpath) $(LDFLAGS)
-libs = -lhdf5_hl $(filter-out -lgslcblas,$(pkg_libs)) -lsvm -lm
+libs = -lhdf5_hl $(filter-out -lgslcblas -lopenblas,$(pkg_libs)) -lsvm -lm -ldl
 comma := ,
 
 modules := $(shell sed -n 's/^\([a-z/]*\):.*/\1/p' tests/modules.txt)
 sources := $(wildcard $(addsuffix /*.c,$(modules)))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library := $(BUILD)/libhardneg.a
+shared := $(BUILD)/libhardneg.so
+version = $(shell sed -n 's/.*hn_version\[\] = "\(.*\)";/\1/p' core/version.c)
 program := $(BUILD)/hardneg
 test_common := $(wildcard tests/test.c tests/fixture.c tests/skeleton_sampler.c)
 suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(foreach d,$(modules) plots fuzz,tests/$(d)/test_*.c)))
@@ -63,17 +70,17 @@ suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(foreach d,$(modules
 in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c) training/tasks/graph.c)
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan threads lint analyze bench paper torture memcheck
+entries := demo check test asan tsan threads lint analyze bench paper pictures torture memcheck
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
-.PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper \
-	run-torture run-memcheck run-threads run-analyze format install uninstall dist clean help FORCE
+.PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures \
+	run-torture run-memcheck run-threads run-analyze format install install-library wheel uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(program) ## build build/hardneg (the default)
+all: $(program) $(shared) ## build build/hardneg and build/libhardneg.so (the default)
 
 demo: ## install what is missing, build, run a small comparison, draw its figures and report
 	$(Q)./deps.sh build
@@ -117,7 +124,7 @@ memcheck: ## a small job of every sampler under valgrind
 	$(Q)./deps.sh build test dev
 	$(again) run-memcheck
 
-torture: ## kill a run at KILLS (default 200) random moments; what is finished has to stay
+torture: ## kill a run at KILLS (default 200) random moments; CASES (default 1000) hostile inputs
 	$(Q)./deps.sh build test
 	$(again) run-torture
 
@@ -131,12 +138,16 @@ paper: ## from CIFAR-10's pixels (DATA=dir) to verdicts over eight encoders; QUI
 	$(Q)./deps.sh build
 	$(again) run-paper
 
+pictures: ## make the pictures of README and docs again, from DATA=dir (harness/reproduce/pictures.sh)
+	$(Q)./deps.sh build
+	$(again) run-pictures
+
 baseline: $(program) ## make results/baseline.h5 again, which `make test` compares the smoke job with
 	$(Q)rm -rf $(BUILD)/baseline
 	$(Q)$(program) run -c harness/jobs/smoke.yaml -o $(BUILD)/baseline --quiet
 	$(Q)cp $(BUILD)/baseline/results.h5 results/baseline.h5
 
-everything: $(program) $(suites)
+everything: $(program) $(shared) $(suites)
 
 run-demo: $(program)
 	$(Q)$(program) run -c harness/jobs/demo.yaml -o results/demo
@@ -149,7 +160,7 @@ run-check: $(suites)
 	$(Q)tests/run.sh $(BUILD) check
 
 # The compiler and the libraries are for the examples of the guides.
-run-tests: $(program) $(suites)
+run-tests: $(program) $(shared) $(suites)
 	$(Q)COMPILE='$(CC) $(all_cflags) $(cppflags)' LINK='$(ldflags) -lcunit $(libs)' tests/run.sh $(BUILD) all
 
 run-sanitized: $(suites)
@@ -172,6 +183,9 @@ run-bench: $(program)
 run-paper: $(program)
 	$(Q)harness/reproduce/paper.sh $(program) "$(DATA)" "$(OUT)" $(if $(QUICK),quick)
 
+run-pictures: $(program)
+	$(Q)harness/reproduce/pictures.sh $(program) "$(DATA)" results/pictures
+
 # Leaks are for `make asan`: valgrind counts those of processes that look at a file and end, too. It knows
 # no AVX-512.
 run-memcheck: $(program)
@@ -188,6 +202,7 @@ run-threads: $(program)
 
 run-torture: $(program)
 	$(Q)tests/torture.sh $(program) $(or $(KILLS),200)
+	$(Q)tests/hostile.py $(program) --cases $(or $(CASES),1000)
 
 format: ## rewrite all sources as .clang-format says
 	$(Q)clang-format -i $(shell git ls-files '*.[ch]')
@@ -195,8 +210,22 @@ format: ## rewrite all sources as .clang-format says
 share := $(DESTDIR)$(PREFIX)/share
 pages := $(share)/man/man1/hardneg.1 $(share)/bash-completion/completions/hardneg \
 	$(share)/zsh/site-functions/_hardneg
+library_page := $(share)/man/man3/hardneg.3
 
-install: all ## install below PREFIX (default /usr/local); DESTDIR is honoured
+# The library alone; `install` calls it as well.
+install-library: $(shared)
+	$(Q)install -D -m 755 $(shared).1 $(DESTDIR)$(PREFIX)/lib/libhardneg.so.1
+	$(Q)ln -sf libhardneg.so.1 $(DESTDIR)$(PREFIX)/lib/libhardneg.so
+	$(Q)install -D -m 644 library/hardneg.h $(DESTDIR)$(PREFIX)/include/hardneg.h
+	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	$(Q)install -d $(dir $(library_page))
+	$(Q)awk -v version=$(version) -f library/man.awk library/hardneg.h library/example/example.c > $(library_page)
+	$(Q)sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(version),' library/hardneg.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/hardneg.pc
+
+wheel: $(shared) ## the Python module and the library in one file, in build/wheels
+	$(Q)HARDNEG_LIBRARY=$(abspath $(shared)) /usr/bin/python3 python/build_wheel.py $(BUILD)/wheels
+
+install: all install-library ## install below PREFIX (default /usr/local); DESTDIR is honoured
 	$(Q)install -D -m 755 $(program) $(DESTDIR)$(PREFIX)/bin/hardneg
 	$(Q)install -d $(dir $(pages)) $(share)/doc/hardneg/docs $(share)/hardneg/harness/jobs \
 		$(share)/hardneg/datasets $(share)/hardneg/plots
@@ -210,15 +239,16 @@ install: all ## install below PREFIX (default /usr/local); DESTDIR is honoured
 	$(Q)cp -R plots/page/theme.gp $(wildcard plots/paper) $(share)/hardneg/plots
 
 uninstall: ## remove what `make install` put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/hardneg $(pages)
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/hardneg $(pages) $(library_page) $(addprefix $(DESTDIR)$(PREFIX)/,lib/libhardneg.so \
+		lib/libhardneg.so.1 include/hardneg.h lib/pkgconfig/hardneg.pc)
 	$(Q)rm -rf $(share)/doc/hardneg $(share)/hardneg
 
 dist: ## a source archive of the last commit, hardneg-VERSION.tar.gz
-	$(Q)name=hardneg-$$(sed -n 's/.*hn_version\[\] = "\(.*\)";/\1/p' harness/host/host.c) && \
+	$(Q)name=hardneg-$(version) && \
 	git archive --format=tar.gz --prefix=$$name/ -o $$name.tar.gz HEAD && echo $$name.tar.gz
 
 clean: ## remove what was built (results stay)
-	$(Q)rm -rf $(addprefix $(BUILD)/,obj obj64 include tests analyze baseline asan tsan lint lint-clang fuzz) $(library) $(program)
+	$(Q)rm -rf $(addprefix $(BUILD)/,obj obj64 include tests analyze baseline asan tsan lint lint-clang fuzz wheels) $(library) $(shared) $(shared).1 $(program)
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
@@ -234,12 +264,19 @@ $(library): $(call obj,$(filter-out harness/cli/main.c,$(sources)))
 	@printf '  AR  %s\n' $@
 	$(Q)rm -f $@ && ar qcs $@ $^
 
+# Only what library/*.c needs of the archive; so no HDF5.
+$(shared): $(call obj,$(wildcard library/*.c)) library/hardneg.map $(library)
+	@printf '  LD  %s\n' $@
+	$(Q)$(CC) $(all_cflags) -shared -Wl,-soname,libhardneg.so.1 -Wl,--version-script=library/hardneg.map \
+		-Wl,-z,defs -Wl,--as-needed -o $@.1 $(filter %.o %.a,$^) $(ldflags) $(libs)
+	$(Q)ln -sf libhardneg.so.1 $@
+
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_common)) $(library)
 	@printf '  LD  %s\n' $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -o $@ $(filter %.o,$^) $(library) $(ldflags) -lcunit $(libs)
 
-fuzz_targets := tests/fuzz/targets.c tests/fuzz/schema.c tests/fuzz/image.c
+fuzz_targets := $(addprefix tests/fuzz/,targets.c schema.c image.c library.c)
 from_memory := -Wl,--wrap=H5Fopen,--wrap=H5Fis_hdf5,--wrap=stat,--wrap=access
 $(BUILD)/tests/fuzz/test_fuzz: $(call obj,$(fuzz_targets))
 $(BUILD)/tests/fuzz/test_fuzz $(BUILD)/fuzzer: ldflags += $(from_memory)
@@ -275,13 +312,14 @@ $(BUILD)/analyze/%.ok: %.c tests/analyze.sh tests/analyze.allow | $(BUILD)/inclu
 	$(Q)tests/analyze.sh $@ $< gcc -std=c17 $(OMP) -O1 $(cppflags) -MMD -MP -MT $@ -MF $(@:.ok=.d)
 
 # Files that are rewritten only when what they say has changed: the flags, on which every object
-# depends, and what harness/host/host.c records, on which only it depends.
-write_if_new = cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-code := core datasets samplers metrics training results/*.[ch] harness plots Makefile
+# depends, and what harness/host/host.c records, on which only it depends. Two makes may write at once.
+new = $@.$$$$
+write_if_new = cmp -s $(new) $@ && rm $(new) || mv $(new) $@
+code := core datasets samplers metrics library training results/*.[ch] harness plots Makefile
 
 $(BUILD)/include/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(all_cflags) $(cppflags)' > $@.new; $(write_if_new)
+	@printf '%s\n' '$(CC) $(all_cflags) $(cppflags)' > $(new); $(write_if_new)
 
 $(BUILD)/include/build_info.h: FORCE
 	@mkdir -p $(@D)
@@ -289,7 +327,7 @@ $(BUILD)/include/build_info.h: FORCE
 	changed=$$(git status --porcelain -- $(code) 2>/dev/null | head -n 1); \
 	printf '#define HN_BUILD_COMMIT "%s"\n' "$$commit"; \
 	printf '#define HN_BUILD_DIRTY %d\n' $$([ -n "$$changed" ] && echo 1 || echo 0); \
-	printf '#define HN_BUILD_CFLAGS "%s"\n' '$(strip $(all_cflags))'; } > $@.new; $(write_if_new)
+	printf '#define HN_BUILD_CFLAGS "%s"\n' '$(strip $(all_cflags))'; } > $(new); $(write_if_new)
 
 $(call obj,harness/host/host.c): $(BUILD)/include/build_info.h
 $(call obj,plots/page/theme.c): plots/page/theme.gp
@@ -299,7 +337,7 @@ $(call obj,plots/report/report.c): plots/report/report.css plots/report/report.j
 paper := $(wildcard plots/paper/*.tsv plots/paper/*.yaml harness/jobs/reproduce/*.yaml)
 $(BUILD)/include/paper.inc: FORCE
 	@mkdir -p $(@D)
-	@awk -f plots/page/embed.awk $(paper) > $@.new; $(write_if_new)
+	@awk -f plots/page/embed.awk $(paper) > $(new); $(write_if_new)
 $(call obj,plots/page/paper.c): $(BUILD)/include/paper.inc
 
 -include $(patsubst %.c,$(BUILD)/analyze/%.d,$(sources))

@@ -1,5 +1,6 @@
 #include "core/checksum.h"
 #include "core/digest.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,4 +78,31 @@ enum hn_code hn_checksum_check(struct hn_context *ctx, const char *path) {
                           "%s: the file is damaged: its SHA-256 is not the one it was sealed with; "
                           "make or copy it again",
                           path);
+}
+
+// The digest is that of the text in memory, which cannot change between the two looks.
+static bool holds(const char *bytes, int64_t size, const char *text) {
+    char digest[HN_DIGEST_TEXT];
+    struct hn_digest d;
+    const char *seal = bytes + size - SEAL;
+    if (size < SEAL || memcmp(seal, word, WORD) != 0)
+        return false;
+    hn_digest_begin(&d);
+    hn_digest_add(&d, bytes, (size_t)(size - SEAL));
+    hn_digest_end(&d, digest);
+    return memcmp(seal + WORD, digest, HN_DIGEST_TEXT - 1) == 0 &&
+           memmem(bytes, (size_t)(size - SEAL), text, strlen(text)) != NULL;
+}
+
+bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *text) {
+    int64_t size;
+    const char *why;
+    FILE *file = hn_file_open(path, &size, &why);
+    char *bytes = file ? hn_alloc(ctx, size, 1) : NULL;
+    bool good =
+        bytes && fread(bytes, 1, (size_t)size, file) == (size_t)size && holds(bytes, size, text);
+    hn_free(ctx, bytes);
+    if (file)
+        (void)fclose(file);
+    return good;
 }

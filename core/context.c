@@ -9,12 +9,13 @@
 #include <sys/mman.h>
 #include <time.h>
 
-// Every block is preceded by its size, in a header that keeps the alignment.
-enum { ALIGNMENT = 64, HUGE_PAGE = 1 << 21 };
+// Every block of memory is preceded by a header that keeps the alignment.
+enum { ALIGNMENT = sizeof(struct hn_block), HUGE_PAGE = 1 << 21 };
 
 void hn_context_init(struct hn_context *ctx, int threads) {
     memset(ctx, 0, sizeof *ctx);
     ctx->threads = threads > 0 ? threads : hn_usable_threads();
+    ctx->screen = getenv("HN_SCREEN");
 }
 
 int hn_usable_threads(void) {
@@ -28,6 +29,15 @@ int hn_usable_threads(void) {
     return omp_get_num_procs();
 }
 
+// Names and texts of a file are in messages, and none of their control characters may reach a
+// terminal.
+static void put_message(char message[HN_MESSAGE_MAX], const char *text) {
+    int i = 0;
+    for (; text[i]; i++)
+        message[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
+    message[i] = '\0';
+}
+
 enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt, ...) {
     // Built aside: an argument may be the old message.
     char text[HN_MESSAGE_MAX];
@@ -35,7 +45,7 @@ enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt,
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    memcpy(ctx->message, text, sizeof text);
+    put_message(ctx->message, text);
     ctx->code = code;
     return code;
 }
@@ -54,7 +64,7 @@ enum hn_code hn_fail_in(struct hn_context *ctx, const char *fmt, ...) {
     strncat(text, ": ", room - at);
     at = strlen(text);
     strncat(text, ctx->message, room - at);
-    memcpy(ctx->message, text, sizeof text);
+    put_message(ctx->message, text);
     return ctx->code;
 }
 
@@ -66,6 +76,7 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) {
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    put_message(text, text);
     ctx->notes.to(ctx->notes.data, text);
 }
 
@@ -128,19 +139,11 @@ static void ask_for_huge_pages(char *block, size_t size) {
 #endif
 }
 
-// Before the memory of every allocation, in ALIGNMENT bytes.
-struct block {
-    int64_t total;                // bytes, these included
-    struct block *owned;          // the first of those that belong to it
-    struct block *next, **linked; // of those of its owner; the pointer that points here, or NULL
-};
-_Static_assert(sizeof(struct block) <= ALIGNMENT, "the header of an allocation");
-
-static struct block *block_of(void *p) { return (struct block *)(void *)((char *)p - ALIGNMENT); }
+static struct hn_block *block_of(void *p) { return (struct hn_block *)p - 1; }
 
 // Puts a block where *to is, in front of what stands there. Threads may allocate for one owner at
 // the same time: whoever changes a list is alone.
-static void put_block(struct block *b, struct block **to) {
+static void put_block(struct hn_block *b, struct hn_block **to) {
     b->next = *to;
     b->linked = to;
     if (b->next)
@@ -148,7 +151,7 @@ static void put_block(struct block *b, struct block **to) {
     *to = b;
 }
 
-static void unlink_block(struct block *b) {
+static void unlink_block(struct hn_block *b) {
 #pragma omp critical(hn_blocks)
     if (b->linked) {
         *b->linked = b->next;
@@ -169,7 +172,7 @@ void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
     }
     if (total >= HUGE_PAGE)
         ask_for_huge_pages(block, (size_t)total);
-    struct block *b = memcpy(block, &(struct block){.total = total}, sizeof *b);
+    struct hn_block *b = memcpy(block, &(struct hn_block){.total = total}, sizeof *b);
     if (ctx->memory.owner)
 #pragma omp critical(hn_blocks)
         put_block(b, &block_of(ctx->memory.owner)->owned);
@@ -192,7 +195,7 @@ void *hn_resize(struct hn_context *ctx, void *old, int64_t count, size_t size) {
     void *p = hn_alloc(ctx, count, size);
     if (!p || !old)
         return p;
-    struct block *from = block_of(old), *to = block_of(p);
+    struct hn_block *from = block_of(old), *to = block_of(p);
     memcpy(p, old, (size_t)(hn_min(from->total, to->total) - ALIGNMENT));
     unlink_block(to);
 #pragma omp critical(hn_blocks)
@@ -223,14 +226,10 @@ enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity, int
     return HN_OK;
 }
 
-void hn_free(struct hn_context *ctx, void *p) {
-    struct block *waiting = p ? block_of(p) : NULL; // to be freed, by `next`
-    if (waiting) {
-        unlink_block(waiting);
-        waiting->next = NULL;
-    }
+// Gives back a list of blocks, linked by `next`, and what belongs to them.
+static void release(struct hn_context *ctx, struct hn_block *waiting) {
     while (waiting) {
-        struct block *b = waiting, **end = &b->owned;
+        struct hn_block *b = waiting, **end = &b->owned;
         while (*end)
             end = &(*end)->next;
         *end = b->next;
@@ -238,6 +237,24 @@ void hn_free(struct hn_context *ctx, void *p) {
         charge(&ctx->memory, -b->total);
         free(b);
     }
+}
+
+void hn_free(struct hn_context *ctx, void *p) {
+    if (!p)
+        return;
+    unlink_block(block_of(p));
+    block_of(p)->next = NULL;
+    release(ctx, block_of(p));
+}
+
+void hn_scope_begin(struct hn_context *ctx, struct hn_scope *scope) {
+    *scope = (struct hn_scope){.ctx = ctx};
+    scope->outer = hn_own(ctx, &scope->memory + 1);
+}
+
+void hn_scope_end(struct hn_scope *scope) {
+    hn_own(scope->ctx, scope->outer);
+    release(scope->ctx, scope->memory.owned);
 }
 
 char *hn_strdup(struct hn_context *ctx, const char *text) {

@@ -52,6 +52,9 @@ struct hn_context {
     struct hn_memory memory;
     int threads;                       // >= 1; every OpenMP region names it
     const volatile sig_atomic_t *stop; // borrowed; NULL = never interrupted
+    const char *screen; // kernel of the sweep's screen (core/sweep/screen.h); "off": none; NULL:
+                        // the best, where it pays. Borrowed, first of the environment: HN_SCREEN
+    int64_t deadline;   // of hn_wall_ns(), for what is only tried; 0 = none
     struct hn_notes notes;
     enum hn_code code;            // of the last failure
     char message[HN_MESSAGE_MAX]; // one sentence: file, place, remedy
@@ -60,7 +63,12 @@ struct hn_context {
 // A context with the given number of threads (0 = as many as the process may use) and no limit.
 void hn_context_init(struct hn_context *ctx, int threads);
 
-// Records the message and returns `code`, so that callers write `return hn_fail(...)`.
+// Monotonic wall clock and CPU time of the process, in nanoseconds.
+int64_t hn_wall_ns(void);
+int64_t hn_cpu_ns(void);
+
+// Records the message, control characters as '?', and returns `code`, so that callers write
+// `return hn_fail(...)`.
 enum hn_code hn_fail(struct hn_context *ctx, enum hn_code code, const char *fmt, ...)
     HN_PRINTF(3, 4);
 // Puts "<text>: " before the recorded message and returns the recorded code.
@@ -76,12 +84,13 @@ static inline enum hn_code hn_failure(const struct hn_context *ctx) {
 void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // A hearer of notes that keeps the last one in text[HN_MESSAGE_MAX].
 void hn_keep_note(void *text, const char *note);
-// Whether the stop flag is set. Any thread may ask, while another one, or a signal handler, sets
-// it: an atomic load, for which volatile alone is no substitute.
+// Whether the stop flag is set, or the deadline over. Any thread may ask, while another one, or a
+// signal handler, sets it: an atomic load, for which volatile alone is no substitute.
 static inline bool hn_stop_asked(const struct hn_context *ctx) {
-    return ctx->stop && __atomic_load_n(ctx->stop, __ATOMIC_RELAXED);
+    return (ctx->stop && __atomic_load_n(ctx->stop, __ATOMIC_RELAXED)) ||
+           (ctx->deadline && hn_wall_ns() > ctx->deadline);
 }
-// HN_INTERRUPTED (with a message) once the stop flag is set, HN_OK otherwise.
+// HN_INTERRUPTED (with a message) once hn_stop_asked(), HN_OK otherwise.
 HN_MUST_USE enum hn_code hn_check_stop(struct hn_context *ctx);
 // The process exit code for a status.
 int hn_exit_code(enum hn_code code);
@@ -105,6 +114,28 @@ void hn_free(struct hn_context *ctx, void *p); // p may be NULL
 // From here on allocations belong to `owner`, one of this context's (NULL: to none), and are given
 // back with it unless they were before. Returns the owner so far, which is to be put back.
 void *hn_own(struct hn_context *ctx, void *owner);
+
+// What stands before the memory of every allocation.
+struct hn_block {
+    _Alignas(64) int64_t total; // bytes, these included
+    struct hn_block *owned;     // the first of those that belong to it
+    struct hn_block *next;      // the next of those of its owner
+    struct hn_block **linked;   // the pointer that points here, or NULL
+};
+// Memory for the length of a function: what is allocated from HN_SCOPE(ctx) on, by those that it
+// calls too, is given back when the function is left, wherever that is. What stays is allocated
+// before, belongs to another owner, or to the one before: hn_own(ctx, scope.outer).
+struct hn_scope {
+    struct hn_context *ctx;
+    void *outer;
+    struct hn_block memory; // owns what is allocated
+};
+#define HN_SCOPE(ctx)                                                                              \
+    __attribute__((cleanup(hn_scope_end))) struct hn_scope scope;                                  \
+    hn_scope_begin(ctx, &scope)
+void hn_scope_begin(struct hn_context *ctx, struct hn_scope *scope);
+void hn_scope_end(struct hn_scope *scope);
+
 HN_MUST_USE char *hn_strdup(struct hn_context *ctx, const char *text);
 HN_MUST_USE char *hn_format(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 
@@ -120,9 +151,5 @@ static inline bool hn_add(int64_t a, int64_t b, int64_t *out) {
 }
 static inline int64_t hn_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t hn_max(int64_t a, int64_t b) { return a > b ? a : b; }
-
-// Monotonic wall clock and CPU time of the process, in nanoseconds.
-int64_t hn_wall_ns(void);
-int64_t hn_cpu_ns(void);
 
 #endif

@@ -40,19 +40,59 @@ const char *hn_base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+// What is given open under a name of its own, as a shell's <(command) is.
+static bool is_given_open(const char *path) {
+    static const char *const place[] = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof place / sizeof *place; i++)
+        if (strncmp(path, place[i], strlen(place[i])) == 0)
+            return true;
+    return false;
+}
+
+static const char *why_irregular(mode_t mode) {
+    return S_ISDIR(mode)    ? "it is a folder; give a regular file"
+           : S_ISFIFO(mode) ? "it is a named pipe; give a regular file"
+                            : "it is a device; give a regular file";
+}
+
+FILE *hn_file_open(const char *path, int64_t *bytes, const char **why) {
+    struct stat about;
+    FILE *file = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a named pipe must not block
+    bool there = fd >= 0 && fstat(fd, &about) == 0;
+    bool stream = there && !bytes && S_ISFIFO(about.st_mode) && is_given_open(path);
+    if (there && !stream && !S_ISREG(about.st_mode))
+        *why = why_irregular(about.st_mode);
+    else if (!there || (stream && fcntl(fd, F_SETFL, 0) != 0) || !(file = fdopen(fd, "rb")))
+        *why = strerror(errno);
+    else if (bytes)
+        *bytes = about.st_size;
+    if (!file && fd >= 0)
+        (void)close(fd);
+    return file;
+}
+
+enum hn_code hn_output_check(struct hn_context *ctx, const char *path) {
+    struct stat about;
+    if (!path[0])
+        return hn_fail(ctx, HN_USAGE, "the name of the output file is empty; give one");
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return hn_fail(ctx, HN_USAGE, "%s: is there and is not a regular file; give another name",
+                       path);
+    return HN_OK;
+}
+
+static enum hn_code fail_writing(struct hn_context *ctx, const char *path, int reason) {
+    bool full = reason == ENOSPC || reason == EDQUOT || reason == EIO;
+    return hn_fail(ctx, full ? HN_IO : HN_USAGE, "%s: cannot be written: %s; check the %s", path,
+                   strerror(reason), full ? "disk" : "folder");
+}
+
 // Not mkstemp(), which would leave the file unreadable for others whatever the umask says.
 char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
     char mark[HN_DIGEST_TEXT];
-    struct stat about;
-    if (!path[0]) {
-        (void)hn_fail(ctx, HN_USAGE, "the name of the output file is empty; give one");
+    if (hn_output_check(ctx, path))
         return NULL;
-    }
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
-        (void)hn_fail(ctx, HN_USAGE, "%s: is there and is not a regular file; give another name",
-                      path);
-        return NULL;
-    }
     find_mark(mark);
     for (int i = 0; i < TRIES; i++) {
         char *name = hn_format(ctx, "%s%s%s-%ld-%d", path, infix, mark, (long)getpid(), i);
@@ -64,9 +104,7 @@ char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
         int reason = errno;
         hn_free(ctx, name);
         if (reason != EEXIST) {
-            bool full = reason == ENOSPC || reason == EDQUOT || reason == EIO;
-            (void)hn_fail(ctx, full ? HN_IO : HN_USAGE, "%s: cannot be written: %s; check the %s",
-                          path, strerror(reason), full ? "disk" : "folder");
+            (void)fail_writing(ctx, path, reason);
             return NULL;
         }
     }
@@ -114,10 +152,37 @@ enum hn_code hn_file_begin(struct hn_context *ctx, const char *path, struct hn_n
     if (!code && !file->out) {
         code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(errno));
         (void)close(fd);
+        (void)unlink(file->temporary);
     }
     if (code)
         hn_file_abort(ctx, file);
     return code;
+}
+
+enum hn_code hn_file_begin_adding(struct hn_context *ctx, const char *path,
+                                  struct hn_new_file *file) {
+    struct stat about = {0};
+    *file = (struct hn_new_file){.path = hn_strdup(ctx, path)};
+    enum hn_code code = file->path ? hn_output_check(ctx, path) : ctx->code;
+    int fd = code ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd >= 0 && fstat(fd, &about) == 0)
+        file->out = fdopen(fd, "a");
+    file->begin = about.st_size;
+    if (file->out)
+        return HN_OK;
+    code = code ? code : fail_writing(ctx, path, errno);
+    if (fd >= 0)
+        (void)close(fd);
+    hn_file_abort(ctx, file);
+    return code;
+}
+
+// What was written goes; of a file that something is added to, that alone.
+static void take_back(const struct hn_new_file *file) {
+    if (file->temporary)
+        (void)unlink(file->temporary);
+    else
+        (void)truncate(file->path, file->begin);
 }
 
 enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file) {
@@ -128,13 +193,15 @@ enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file) {
         reason = errno;
     }
     file->out = NULL;
-    enum hn_code code =
-        good ? hn_file_publish(ctx, file->temporary, file->path)
-             : hn_fail(ctx, HN_IO, "%s: writing failed: %s", file->path, strerror(reason));
-    if (good) { // it has its name by now, or is removed
-        hn_free(ctx, file->temporary);
-        file->temporary = NULL;
+    enum hn_code code = HN_OK;
+    if (!good) {
+        take_back(file);
+        code = hn_fail(ctx, HN_IO, "%s: writing failed: %s", file->path, strerror(reason));
+    } else if (file->temporary) {
+        code = hn_file_publish(ctx, file->temporary, file->path);
     }
+    hn_free(ctx, file->temporary); // it has its name by now, or is removed
+    file->temporary = NULL;
     hn_file_abort(ctx, file);
     return code;
 }
@@ -155,10 +222,10 @@ enum hn_code hn_file_write_text(struct hn_context *ctx, const char *path, const 
 }
 
 void hn_file_abort(struct hn_context *ctx, struct hn_new_file *file) {
-    if (file->out)
+    if (file->out) {
         (void)fclose(file->out);
-    if (file->temporary)
-        (void)unlink(file->temporary);
+        take_back(file);
+    }
     hn_free(ctx, file->temporary);
     hn_free(ctx, file->path);
     *file = (struct hn_new_file){0};

@@ -11,15 +11,26 @@
 // The part of a path after its last '/'.
 const char *hn_base_name(const char *path);
 
-// A file that is written under a temporary name, and is either whole or not there.
+// Opens a regular file for reading; folders, devices and named pipes are refused at once, not
+// waited for. *bytes is its size; NULL if the caller reads to the end, and then a pipe that the
+// program was given open (/dev/stdin, /dev/fd/63) will do. Returns NULL on failure, with the reason
+// in *why: "No such file or directory", "it is a folder; give a regular file".
+HN_MUST_USE FILE *hn_file_open(const char *path, int64_t *bytes, const char **why);
+
+// A file that is written under a temporary name, and is either whole or not there; or what is added
+// to one, which is added whole or not at all.
 struct hn_new_file {
-    FILE *out; // to be written by the caller
-    char *path, *temporary;
+    FILE *out;              // to be written by the caller
+    char *path, *temporary; // temporary: NULL where something is added
+    int64_t begin;          // length of the file that something is added to
 };
 // Starts a file that is to become `path`. HN_USAGE if it cannot be written there, HN_IO if the disk
 // is full.
 HN_MUST_USE enum hn_code hn_file_begin(struct hn_context *ctx, const char *path,
                                        struct hn_new_file *file);
+// Starts what is added to the end of `path`, which is made if it is not there; fails likewise.
+HN_MUST_USE enum hn_code hn_file_begin_adding(struct hn_context *ctx, const char *path,
+                                              struct hn_new_file *file);
 // Syncs and renames it; on failure (HN_IO) removes it. In both cases what it holds is freed.
 HN_MUST_USE enum hn_code hn_file_commit(struct hn_context *ctx, struct hn_new_file *file);
 // Commits it if `code` is HN_OK, else removes it; the code of either.
@@ -30,6 +41,10 @@ HN_MUST_USE enum hn_code hn_file_write_text(struct hn_context *ctx, const char *
                                             const char *text);
 void hn_file_abort(struct hn_context *ctx,
                    struct hn_new_file *file); // a zeroed or ended one is fine
+
+// Whether a file can be renamed over `path`: HN_USAGE if something else than a file is there, or if
+// it is empty.
+HN_MUST_USE enum hn_code hn_output_check(struct hn_context *ctx, const char *path);
 
 // The same in parts, for libraries that open files by name.
 //

@@ -154,15 +154,14 @@ static void close_gaps(struct hn_graph *g, const int64_t *ahead, const int64_t *
 static enum hn_code symmetric_in_order(struct hn_context *ctx, int64_t m, const int32_t *from,
                                        const int32_t *to, struct hn_graph *out) {
     int64_t n = out->n, both;
-    int64_t *ahead = NULL, *behind = NULL;
-    int32_t *back = NULL;
-    enum hn_code code = HN_MEMORY;
-    if (!hn_mul(m, 2, &both) || !(ahead = hn_zalloc(ctx, n + 1, sizeof *ahead)) ||
-        !(behind = hn_zalloc(ctx, n + 2, sizeof *behind)) ||
-        !(back = hn_alloc(ctx, m, sizeof *back)) ||
-        !(out->start = hn_alloc(ctx, n + 1, sizeof *out->start)) ||
-        !(out->target = hn_alloc(ctx, both, sizeof *out->target)))
-        goto done;
+    if (!hn_mul(m, 2, &both) || !(out->target = hn_alloc(ctx, both, sizeof *out->target)))
+        return HN_MEMORY;
+    HN_SCOPE(ctx);
+    int64_t *ahead = hn_zalloc(ctx, n + 1, sizeof *ahead);
+    int64_t *behind = hn_zalloc(ctx, n + 2, sizeof *behind);
+    int32_t *back = hn_alloc(ctx, m, sizeof *back);
+    if (!ahead || !behind || !back)
+        return HN_MEMORY;
     int64_t *next = behind + 1; // next[v] ends as behind[v + 1]
     for (int64_t e = 0; e < m; e++) {
         ahead[from[e] + 1]++;
@@ -180,42 +179,36 @@ static enum hn_code symmetric_in_order(struct hn_context *ctx, int64_t m, const 
             merge(to + ahead[v], ahead[v + 1] - ahead[v], back + behind[v],
                   behind[v + 1] - behind[v], (int32_t)v, out->target + ahead[v] + behind[v]);
     close_gaps(out, ahead, behind);
-    code = HN_OK;
-done:
-    hn_free(ctx, ahead);
-    hn_free(ctx, behind);
-    hn_free(ctx, back);
-    if (code != HN_OK)
-        hn_graph_free(ctx, out);
-    return code;
+    return HN_OK;
+}
+
+// Edges in any order, repeats among them.
+static enum hn_code symmetric_in_any(struct hn_context *ctx, int64_t m, const int32_t *from,
+                                     const int32_t *to, struct hn_graph *out) {
+    count_rows(out, m, from, to);
+    int64_t entries = out->start[out->n];
+    if (!(out->target = hn_alloc(ctx, entries, sizeof *out->target)))
+        return HN_MEMORY;
+    HN_SCOPE(ctx);
+    int64_t *next = hn_alloc(ctx, out->n, sizeof *next);
+    int32_t *entry = hn_alloc(ctx, entries, sizeof *entry);
+    if (!next || !entry)
+        return HN_MEMORY;
+    scatter(out, m, from, to, next, entry);
+    transpose(out, entry, next);
+    drop_repeats(out);
+    return HN_OK;
 }
 
 enum hn_code hn_graph_symmetric(struct hn_context *ctx, int64_t n, int64_t m, const int32_t *from,
                                 const int32_t *to, struct hn_graph *out) {
-    int64_t *next = NULL;
-    int32_t *entry = NULL;
     *out = (struct hn_graph){.n = n};
-    if (check_nodes(ctx, n) || check_edges(ctx, n, m, from, to))
+    if (check_nodes(ctx, n) || check_edges(ctx, n, m, from, to) ||
+        !(out->start = hn_alloc(ctx, n + 1, sizeof *out->start)))
         return ctx->code;
-    if (in_order(m, from, to))
-        return symmetric_in_order(ctx, m, from, to, out);
-    enum hn_code code = HN_MEMORY;
-    if (!(out->start = hn_alloc(ctx, n + 1, sizeof *out->start)))
-        goto done;
-    count_rows(out, m, from, to);
-    int64_t entries = out->start[n];
-    if (!(next = hn_alloc(ctx, n, sizeof *next)) ||
-        !(entry = hn_alloc(ctx, entries, sizeof *entry)) ||
-        !(out->target = hn_alloc(ctx, entries, sizeof *out->target)))
-        goto done;
-    scatter(out, m, from, to, next, entry);
-    transpose(out, entry, next);
-    drop_repeats(out);
-    code = HN_OK;
-done:
-    hn_free(ctx, entry);
-    hn_free(ctx, next);
-    if (code != HN_OK)
+    enum hn_code code =
+        (in_order(m, from, to) ? symmetric_in_order : symmetric_in_any)(ctx, m, from, to, out);
+    if (code)
         hn_graph_free(ctx, out);
     return code;
 }

@@ -59,6 +59,11 @@ static const char *row_fault(const float *row, int64_t cols, double *length, int
     return "zero";
 }
 
+const char *hn_row_fault(const float *row, int64_t d, int64_t *at) {
+    double length;
+    return row_fault(row, d, &length, at);
+}
+
 enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
                                const char *what) {
     int64_t bad = rows;

@@ -27,8 +27,11 @@ float hn_dot(const float *x, const float *y, int64_t d);
 // Stability of Numerical Algorithms, 2nd ed., eq. 3.5, with Cauchy-Schwarz).
 double hn_dot_bound(int64_t d);
 
+// "zero" (length below 1e-30), "NaN" or "infinity" (*at: its column) for a row[d] that has no
+// direction, else NULL.
+const char *hn_row_fault(const float *row, int64_t d, int64_t *at);
 // Makes every row of x[rows x cols] (contiguous) unit length, computed in double and rounded once.
-// Fails (HN_DATA) at the first row, in order, that is not finite or is zero (length below 1e-30),
+// Fails (HN_DATA) at the first row, in order, that has no direction,
 // naming it as "`what` row i"; x is then partly changed.
 HN_MUST_USE enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows,
                                            int64_t cols, const char *what);

@@ -133,23 +133,17 @@ enum hn_code hn_graph_cuthill_mckee(struct hn_context *ctx, const struct hn_grap
                                     const int32_t *item, enum hn_root root, bool reverse,
                                     int32_t *order) {
     struct search s = {.g = g, .item = item, .order = order};
-    enum hn_code code = HN_MEMORY;
+    HN_SCOPE(ctx);
     int64_t *count = hn_alloc(ctx, g->n + 2, sizeof *count);
     s.node = hn_alloc(ctx, g->n, sizeof *s.node);
     s.rank = hn_alloc(ctx, g->n, sizeof *s.rank);
     s.seen = hn_zalloc(ctx, g->n, sizeof *s.seen);
     if (!count || !s.node || !s.rank || !s.seen)
-        goto done;
+        return ctx->code;
     rank_nodes(&s, count);
     for (int32_t r = 0; r < g->n; r++)
         if (!s.seen[s.node[r]])
             place_component(&s, root == HN_ROOT_GEORGE_LIU ? pseudo_peripheral(&s, r) : r);
     finish(&s, reverse);
-    code = HN_OK;
-done:
-    hn_free(ctx, count);
-    hn_free(ctx, s.node);
-    hn_free(ctx, s.rank);
-    hn_free(ctx, s.seen);
-    return code;
+    return HN_OK;
 }

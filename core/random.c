@@ -67,6 +67,15 @@ void hn_stream_shuffle(struct hn_stream *s, int32_t *ids, int64_t n) {
     }
 }
 
+void hn_permute(uint64_t seed, const char *purpose, int64_t step, int64_t epoch, int64_t index,
+                int32_t *ids, int64_t n) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, seed, purpose, step, epoch, index);
+    for (int64_t i = 0; i < n; i++)
+        ids[i] = (int32_t)i;
+    hn_stream_shuffle(&stream, ids, n);
+}
+
 static void gsl_set(void *state, unsigned long seed) {
     hn_stream_open(state, seed, "gsl", 0, 0, 0);
 }

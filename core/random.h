@@ -28,6 +28,10 @@ double hn_stream_uniform(struct hn_stream *s);
 // Fisher-Yates shuffle of ids[n].
 void hn_stream_shuffle(struct hn_stream *s, int32_t *ids, int64_t n);
 
+// ids[n] becomes a random order of 0 .. n - 1, drawn from the stream of that name: n - 1 draws.
+void hn_permute(uint64_t seed, const char *purpose, int64_t step, int64_t epoch, int64_t index,
+                int32_t *ids, int64_t n);
+
 // The same stream for gsl_ran_*: `gsl_rng r = hn_stream_gsl(&s);`. r borrows s and needs no free.
 extern const gsl_rng_type *const hn_stream_type;
 gsl_rng hn_stream_gsl(struct hn_stream *s);

@@ -42,18 +42,16 @@ static void rank_groups(struct hn_samples x, struct hn_samples y, const size_t *
 static enum hn_code rank_all(struct hn_context *ctx, struct hn_samples x, struct hn_samples y,
                              struct ranking *out) {
     int64_t all = x.n + y.n;
+    HN_SCOPE(ctx);
     size_t *order = hn_alloc(ctx, all, sizeof *order);
     double *value = hn_alloc(ctx, all, sizeof *value);
-    enum hn_code code = order && value ? HN_OK : HN_MEMORY;
-    if (code == HN_OK) {
-        for (int64_t i = 0; i < all; i++)
-            value[i] = value_at(x, y, (size_t)i);
-        gsl_sort_index(order, value, 1, (size_t)all);
-        rank_groups(x, y, order, out);
-    }
-    hn_free(ctx, order);
-    hn_free(ctx, value);
-    return code;
+    if (!order || !value)
+        return HN_MEMORY;
+    for (int64_t i = 0; i < all; i++)
+        value[i] = value_at(x, y, (size_t)i);
+    gsl_sort_index(order, value, 1, (size_t)all);
+    rank_groups(x, y, order, out);
+    return HN_OK;
 }
 
 // count[u], u = 0 .. most, becomes the number of orders with U = u.
@@ -79,6 +77,7 @@ static enum hn_code exact_tail(struct hn_context *ctx, int64_t n, int64_t m, int
         *p = 1;
         return HN_OK;
     }
+    HN_SCOPE(ctx);
     double *count = hn_alloc(ctx, most + 1, sizeof *count);
     if (!count)
         return ctx->code;
@@ -86,7 +85,6 @@ static enum hn_code exact_tail(struct hn_context *ctx, int64_t n, int64_t m, int
     double sum = 0;
     for (int64_t i = 0; i <= most; i++)
         sum += count[i];
-    hn_free(ctx, count);
     double share = sum / exp(log_orders);
     *p = fmin(1, lower ? share : 1 - share);
     return HN_OK;
@@ -124,26 +122,22 @@ enum hn_code hn_mann_whitney(struct hn_context *ctx, struct hn_samples x, struct
 }
 
 enum hn_code hn_holm(struct hn_context *ctx, double *p, int64_t n) {
+    HN_SCOPE(ctx);
     size_t *place = hn_alloc(ctx, n, sizeof *place);
     size_t *order = hn_alloc(ctx, n, sizeof *order);
-    double *tested = hn_alloc(ctx, n, sizeof *tested);
-    enum hn_code code = place && order && tested ? HN_OK : HN_MEMORY;
+    double *tested = hn_alloc(ctx, n, sizeof *tested), least = 0;
+    if (!place || !order || !tested)
+        return ctx->code;
     int64_t tests = 0;
-    for (int64_t i = 0; code == HN_OK && i < n; i++)
+    for (int64_t i = 0; i < n; i++)
         if (!isnan(p[i])) {
             place[tests] = (size_t)i;
             tested[tests++] = p[i];
         }
-    if (code == HN_OK && tests > 0) {
-        double least = 0;
-        gsl_sort_index(order, tested, 1, (size_t)tests);
-        for (int64_t i = 0; i < tests; i++) {
-            least = fmax(least, fmin(1, tested[order[i]] * (double)(tests - i)));
-            p[place[order[i]]] = least;
-        }
+    gsl_sort_index(order, tested, 1, (size_t)tests);
+    for (int64_t i = 0; i < tests; i++) {
+        least = fmax(least, fmin(1, tested[order[i]] * (double)(tests - i)));
+        p[place[order[i]]] = least;
     }
-    hn_free(ctx, place);
-    hn_free(ctx, order);
-    hn_free(ctx, tested);
-    return code;
+    return HN_OK;
 }

@@ -14,13 +14,13 @@
 enum { RESAMPLES = 1000 };
 
 enum hn_code hn_sample_median(struct hn_context *ctx, struct hn_samples s, double *median) {
+    HN_SCOPE(ctx);
     double *copy = hn_alloc(ctx, s.n, sizeof *copy);
     if (!copy)
         return ctx->code;
     if (s.n > 0)
         memcpy(copy, s.value, (size_t)s.n * sizeof *copy);
     *median = hn_median(copy, s.n);
-    hn_free(ctx, copy);
     return HN_OK;
 }
 
@@ -39,23 +39,24 @@ static enum hn_code judge(struct hn_context *ctx, const struct hn_time_pair *pai
 
 enum hn_code hn_time_gate(struct hn_context *ctx, const struct hn_time_pair *pair, int64_t n,
                           double alpha, struct hn_time_verdict *verdict) {
+    HN_SCOPE(ctx);
     double *slower = hn_alloc(ctx, n, sizeof *slower), *faster = hn_alloc(ctx, n, sizeof *faster);
-    enum hn_code code = slower && faster ? HN_OK : HN_MEMORY;
-    for (int64_t i = 0; code == HN_OK && i < n; i++) {
-        code = judge(ctx, &pair[i], &verdict[i], &faster[i]);
+    if (!slower || !faster)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        if (judge(ctx, &pair[i], &verdict[i], &faster[i]))
+            return ctx->code;
         slower[i] = verdict[i].p;
     }
-    if (code == HN_OK && (hn_holm(ctx, slower, n) || hn_holm(ctx, faster, n)))
-        code = ctx->code;
-    for (int64_t i = 0; code == HN_OK && i < n; i++) {
+    if (hn_holm(ctx, slower, n) || hn_holm(ctx, faster, n))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
         struct hn_time_verdict *v = &verdict[i];
         v->holm = slower[i];
         v->slower = v->holm <= alpha && v->ratio > 1 + pair[i].least;
         v->faster = faster[i] <= alpha && v->ratio < 1 / (1 + pair[i].least);
     }
-    hn_free(ctx, slower);
-    hn_free(ctx, faster);
-    return code;
+    return HN_OK;
 }
 
 // Median of n values drawn with replacement; scratch[n].
@@ -74,22 +75,20 @@ enum hn_code hn_median_ratio(struct hn_context *ctx, struct hn_samples base, str
     out->mean = from > 0 ? to / from : NAN;
     if (base.n < 2 || now.n < 2 || base.n > INT32_MAX || now.n > INT32_MAX || isnan(out->mean))
         return HN_OK;
+    HN_SCOPE(ctx);
     double *scratch = hn_alloc(ctx, hn_max(base.n, now.n), sizeof *scratch);
     double *ratio = hn_alloc(ctx, RESAMPLES, sizeof *ratio);
-    enum hn_code code = scratch && ratio ? HN_OK : HN_MEMORY;
+    if (!scratch || !ratio)
+        return ctx->code;
     struct hn_stream stream;
     hn_stream_open(&stream, 0, "slowdown.bootstrap", 0, 0, index);
-    for (int i = 0; code == HN_OK && i < RESAMPLES; i++) {
+    for (int i = 0; i < RESAMPLES; i++) {
         double below = resampled(&stream, base, scratch);
         ratio[i] = resampled(&stream, now, scratch) / below;
     }
-    if (code == HN_OK) {
-        out->lo = hn_quantile(ratio, RESAMPLES, (1 - level) / 2);
-        out->hi = hn_quantile(ratio, RESAMPLES, (1 + level) / 2);
-    }
-    hn_free(ctx, scratch);
-    hn_free(ctx, ratio);
-    return code;
+    out->lo = hn_quantile(ratio, RESAMPLES, (1 - level) / 2);
+    out->hi = hn_quantile(ratio, RESAMPLES, (1 + level) / 2);
+    return HN_OK;
 }
 
 enum hn_code hn_split_noise(struct hn_context *ctx, struct hn_samples s, double *noise) {
@@ -97,6 +96,7 @@ enum hn_code hn_split_noise(struct hn_context *ctx, struct hn_samples s, double 
     if (s.n < 4)
         return HN_OK;
     int64_t odd = s.n / 2, even = s.n - odd;
+    HN_SCOPE(ctx);
     double *half = hn_alloc(ctx, s.n, sizeof *half);
     if (!half)
         return ctx->code;
@@ -105,7 +105,6 @@ enum hn_code hn_split_noise(struct hn_context *ctx, struct hn_samples s, double 
     double a = hn_median(half, even), b = hn_median(half + even, odd);
     if (a > 0)
         *noise = fabs(b / a - 1) / M_SQRT2; // halves are noisier than the whole
-    hn_free(ctx, half);
     return HN_OK;
 }
 

@@ -97,6 +97,11 @@ HN_MUST_USE enum hn_code hn_table_set(struct hn_context *ctx, struct hn_table *t
 // Appends a row with these values, as hn_table_set() does.
 HN_MUST_USE enum hn_code hn_table_put(struct hn_context *ctx, struct hn_table *t,
                                       const struct hn_value *value);
+// Both with the values themselves as arguments.
+#define HN_TABLE_SET(ctx, t, row, ...)                                                             \
+    hn_table_set(ctx, t, row, (const struct hn_value[]){__VA_ARGS__, {NULL}})
+#define HN_TABLE_PUT(ctx, t, ...)                                                                  \
+    hn_table_put(ctx, t, (const struct hn_value[]){__VA_ARGS__, {NULL}})
 // Appends all rows of `from`, or its rows row[n], matching columns by name; columns that `to` lacks
 // are added (filled with "", NaN or 0 for its earlier rows).
 HN_MUST_USE enum hn_code hn_table_append(struct hn_context *ctx, struct hn_table *to,

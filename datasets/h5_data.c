@@ -168,22 +168,21 @@ static enum hn_code read_variable(struct hn_context *ctx, const struct hn_h5_dat
                                   int64_t budget, struct sink sink) {
     struct text_pool pool = {ctx, n, budget};
     ctx->code = HN_OK;
-    char **text = hn_zalloc(ctx, n, sizeof *text); // owns what the pool gives
+    HN_SCOPE(ctx); // owns what the pool gives
+    char **text = hn_zalloc(ctx, n, sizeof *text);
     if (!text)
         return ctx->code;
     hid_t list = hn_h5_transfer_list();
-    void *outer = hn_own(ctx, text);
     enum hn_code code = HN_OK;
     if (list < 0 || H5Pset_vlen_mem_manager(list, pool_alloc, &pool, pool_keep, NULL) < 0)
         code = hn_fail(ctx, HN_INTERNAL, "HDF5 cannot make a property list");
     // The file's own type as memory type: HDF5 does not convert between character sets.
     else if (H5Dread(data->id, data->type, H5S_ALL, H5S_ALL, list, text) < 0)
         code = ctx->code == HN_MEMORY ? HN_MEMORY : fail_read(ctx);
-    hn_own(ctx, outer);
+    hn_h5_close(list);
+    hn_own(ctx, scope.outer);
     for (int64_t i = 0; code == HN_OK && i < n; i++)
         code = sink.put(sink.user, i, text[i] ? text[i] : "");
-    hn_h5_close(list);
-    hn_free(ctx, text);
     return code;
 }
 
@@ -192,11 +191,15 @@ static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *
     int64_t bytes, size = data->size;
     if (!hn_mul(size, n, &bytes))
         return fail_read(ctx);
+    HN_SCOPE(ctx);
     char *all = hn_alloc(ctx, bytes, 1), *one = hn_alloc(ctx, size + 1, 1);
-    enum hn_code code = all && one ? HN_OK : ctx->code;
-    if (code == HN_OK && H5Dread(data->id, data->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) < 0)
-        code = fail_read(ctx);
+    if (!all || !one)
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    if (H5Dread(data->id, data->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) < 0)
+        return fail_read(ctx);
     bool padded = H5Tget_strpad(data->type) == H5T_STR_SPACEPAD;
+    enum hn_code code = HN_OK;
     for (int64_t i = 0; code == HN_OK && i < n; i++) {
         memcpy(one, all + i * size, (size_t)size);
         one[size] = 0;
@@ -205,8 +208,6 @@ static enum hn_code read_fixed(struct hn_context *ctx, const struct hn_h5_data *
             one[--length] = 0;
         code = sink.put(sink.user, i, one);
     }
-    hn_free(ctx, all);
-    hn_free(ctx, one);
     return code;
 }
 

@@ -72,19 +72,18 @@ static enum hn_code read_features(struct hn_context *ctx, const char *folder,
                                   struct hn_linqs *out) {
     struct hn_text r;
     int64_t stated = 0;
-    enum hn_code code = hn_text_open(ctx, folder, out->name, ".features", &r);
-    if (!code)
-        code = take_rows(ctx, &r, out);
-    while (!code && hn_text_line(&r)) {
+    HN_SCOPE(ctx);
+    if (hn_text_open(ctx, folder, out->name, ".features", &r))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    if (take_rows(ctx, &r, out))
+        return ctx->code;
+    while (hn_text_line(&r))
         if (*r.word == '#')
             read_comment(&r, &stated);
-        else
-            code = read_node(ctx, &r, out, stated);
-    }
-    if (!code)
-        code = finish_rows(ctx, &r, stated, out);
-    hn_text_close(ctx, &r);
-    return code;
+        else if (read_node(ctx, &r, out, stated))
+            return ctx->code;
+    return finish_rows(ctx, &r, stated, out);
 }
 
 static enum hn_code read_edges(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
@@ -109,37 +108,26 @@ static enum hn_code read_part(struct hn_context *ctx, struct hn_text *r, struct 
 static enum hn_code read_split(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
     struct hn_text r;
     bool there;
-    enum hn_code code = hn_text_there(ctx, folder, out->name, ".split", &there);
-    if (code || !there)
-        return code;
-    code = hn_text_open(ctx, folder, out->name, ".split", &r);
-    if (!code && !(out->split = hn_alloc(ctx, out->n, sizeof *out->split)))
-        code = ctx->code;
-    if (!code)
-        memset(out->split, -1, (size_t)out->n);
-    while (!code && hn_text_line(&r))
-        if (*r.word != '#')
-            code = read_part(ctx, &r, out);
-    hn_text_close(ctx, &r);
-    return code;
+    if (hn_text_there(ctx, folder, out->name, ".split", &there))
+        return ctx->code;
+    if (!there)
+        return HN_OK;
+    if (!(out->split = hn_alloc(ctx, out->n, sizeof *out->split)))
+        return ctx->code;
+    memset(out->split, -1, (size_t)out->n);
+    HN_SCOPE(ctx);
+    if (hn_text_open(ctx, folder, out->name, ".split", &r))
+        return ctx->code;
+    while (hn_text_line(&r))
+        if (*r.word != '#' && read_part(ctx, &r, out))
+            return ctx->code;
+    return HN_OK;
 }
 
 enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
     memset(out, 0, sizeof *out);
-    if (!hn_text_find(ctx, folder, ".features", &out->name) && !read_features(ctx, folder, out) &&
-        !read_edges(ctx, folder, out) && !read_split(ctx, folder, out))
-        return HN_OK;
-    hn_linqs_free(ctx, out);
-    return ctx->code;
-}
-
-void hn_linqs_free(struct hn_context *ctx, struct hn_linqs *in) {
-    hn_free(ctx, in->name);
-    hn_free(ctx, in->labels);
-    hn_free(ctx, in->split);
-    hn_graph_free(ctx, &in->graph);
-    hn_free(ctx, in->start);
-    hn_free(ctx, in->index);
-    hn_free(ctx, in->value);
-    memset(in, 0, sizeof *in);
+    return hn_text_find(ctx, folder, ".features", &out->name) || read_features(ctx, folder, out) ||
+                   read_edges(ctx, folder, out) || read_split(ctx, folder, out)
+               ? ctx->code
+               : HN_OK;
 }

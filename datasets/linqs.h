@@ -12,7 +12,8 @@
 
 #include "datasets/items.h"
 
-// Owned: hn_linqs_free(). features are as in the file, values 1: its arrays are the ones below it.
+// It belongs to the owner of the time, also after a failure. features are as in the file, values 1:
+// its arrays are the ones below it.
 struct hn_linqs {
     char *name; // "cora"
     int64_t n, p;
@@ -28,6 +29,5 @@ struct hn_linqs {
 // HN_DATA names file and line and what is wrong. Memory is bounded by the sizes of the files.
 HN_MUST_USE enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder,
                                        struct hn_linqs *out);
-void hn_linqs_free(struct hn_context *ctx, struct hn_linqs *in); // zeroed is fine
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "datasets/items.h"
 
+enum { HN_LABEL_NAMES_MAX = 1 << 20 }; // of a file
+
 struct hn_snapshot; // an open file, read-only
 
 // What a file holds, readable after hn_snapshot_open(). Strings and arrays are owned by the
@@ -22,6 +24,7 @@ struct hn_snapshot_info {
     int64_t n_label_names;
     bool normalized; // attribute
     bool has_view1, has_view2, has_positive, has_split, has_graph, has_features;
+    bool has_test; // of ann-benchmarks: rows beside those of `train`, which are not read
 };
 
 // Opens and checks structure: schema, ranks, counts, labels, partners, steps, graph (everything but
@@ -33,7 +36,11 @@ HN_MUST_USE enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *pa
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s); // NULL is fine
 const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s);
 const int32_t *hn_snapshot_labels(const struct hn_snapshot *s); // [n]
-const int8_t *hn_snapshot_split(const struct hn_snapshot *s);   // [n] or NULL
+// out[n]: /sample, the numbers of the items in the original data; 0, 1, ... where the file has
+// none.
+HN_MUST_USE enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot *s,
+                                            int64_t *out);
+const int8_t *hn_snapshot_split(const struct hn_snapshot *s); // [n] or NULL
 
 // Loads step number `index` (0-based place in the series): reads, checks and normalises rows. NaN
 // and zero rows are HN_DATA, named by file, data set, step and row. The items borrow from `s`'s
@@ -56,12 +63,16 @@ HN_MUST_USE enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, stru
 // Checks everything, the values of all steps included. Reports the first bad thing (HN_DATA).
 HN_MUST_USE enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s);
 
+// Whether a text, a name of labels say, is read as it was written: printable UTF-8.
+bool hn_snapshot_keeps_text(const char *text);
+
 enum hn_float_type { HN_FLOAT16, HN_FLOAT32, HN_FLOAT64 };
 
 // What to write: descriptive texts may be NULL.
 struct hn_snapshot_spec {
     const char *title, *source, *license, *encoder;
-    const char *tool_version; // "hardneg 1.0"; NULL = "hardneg unknown"
+    const char *tool_version;      // "hardneg 1.0"; NULL = "hardneg unknown"
+    const char *const (*about)[2]; // further attributes and their texts, up to a NULL; or NULL
     int64_t n, d;
     const int64_t *sample;         // [n] numbers of the items, NULL = 0, 1, ...
     const int32_t *labels;         // [n]

@@ -46,20 +46,18 @@ static enum hn_code copy_others(struct hn_context *ctx, const struct hn_snapshot
 static enum hn_code copy_steps(struct hn_context *ctx, struct hn_snapshot_writer *w,
                                struct hn_snapshot *s) {
     float *x[HN_SNAPSHOT_SERIES] = {NULL, NULL, NULL};
-    enum hn_code code = HN_OK;
-    for (int which = 0; which < HN_SNAPSHOT_SERIES && code == HN_OK; which++)
-        if (s->series[which].id >= 0 && !(x[which] = hn_alloc(ctx, w->n * w->d, sizeof(float))))
-            code = ctx->code;
-    for (int64_t i = 0; i < s->info.steps && code == HN_OK; i++) {
-        for (int which = 0; which < HN_SNAPSHOT_SERIES && code == HN_OK; which++)
-            if (x[which])
-                code = hn_snapshot_read_raw(ctx, s, which, i, x[which]);
-        if (code == HN_OK)
-            code = hn_snapshot_write_step(ctx, w, s->step[i], x[0], x[1], x[2]);
-    }
+    HN_SCOPE(ctx);
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-        hn_free(ctx, x[which]);
-    return code;
+        if (s->series[which].id >= 0 && !(x[which] = hn_alloc(ctx, w->n * w->d, sizeof(float))))
+            return ctx->code;
+    for (int64_t i = 0; i < s->info.steps; i++) {
+        for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
+            if (x[which] && hn_snapshot_read_raw(ctx, s, which, i, x[which]))
+                return ctx->code;
+        if (hn_snapshot_write_step(ctx, w, s->step[i], x[0], x[1], x[2]))
+            return ctx->code;
+    }
+    return HN_OK;
 }
 
 // Numbers of the items, NULL if the file has none.

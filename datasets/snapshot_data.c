@@ -196,23 +196,23 @@ enum hn_code hn_data_read_checked(struct hn_context *ctx, const struct hn_snapsh
                                   const struct hn_data *data, struct hn_data_range range,
                                   void *out) {
     int64_t block = data->block;
+    HN_SCOPE(ctx);
     int64_t *value = hn_alloc(ctx, hn_min(block, data->rows), sizeof *value);
     if (!value)
         return ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t first = 0; first < data->rows && code == HN_OK; first += block) {
+    for (int64_t first = 0; first < data->rows; first += block) {
         int64_t count = hn_min(block, data->rows - first);
-        code = hn_data_read_rows(ctx, s, data, 0, first, count, NULL, value);
-        int64_t bad = code == HN_OK ? put_checked(value, first, count, range, out) : -1;
+        if (hn_data_read_rows(ctx, s, data, 0, first, count, NULL, value))
+            return ctx->code;
+        int64_t bad = put_checked(value, first, count, range, out);
         if (bad >= 0)
-            code = hn_fail(
+            return hn_fail(
                 ctx, HN_DATA,
                 "%s: data set %s, place %lld: the value %lld is out of range (%lld to %lld)",
                 s->path, data->path, (long long)(first + bad), (long long)value[bad],
                 (long long)range.lo, (long long)range.hi);
     }
-    hn_free(ctx, value);
-    return code;
+    return HN_OK;
 }
 
 static void swap_bytes(uint16_t *half, int64_t n) {
@@ -226,7 +226,7 @@ enum hn_code hn_data_read_rows(struct hn_context *ctx, const struct hn_snapshot 
     const int64_t at[] = {index, first, count};
     if (data->kind == HN_DATA_INTEGERS)
         return read_slab(ctx, s, data, at, H5T_NATIVE_INT64, out);
-    if (data->type != HN_FLOAT16)
+    if (!halves) // float16 alone is read by way of them
         return read_slab(ctx, s, data, at, H5T_NATIVE_FLOAT, out);
     hid_t type = H5Dget_type(data->id);
     enum hn_code code = read_slab(ctx, s, data, at, type, halves);
@@ -249,18 +249,18 @@ enum hn_code hn_data_halves(struct hn_context *ctx, const struct hn_data *data, 
     if (!hn_mul(rows, data->cols, &n))
         return hn_fail(ctx, HN_MEMORY, "a size overflows: %lld rows", (long long)rows);
     *halves = hn_alloc(ctx, n, sizeof **halves);
-    return *halves ? HN_OK : ctx->code;
+    return *halves ? HN_OK : hn_failure(ctx);
 }
 
 enum hn_code hn_data_read_step(struct hn_context *ctx, const struct hn_snapshot *s,
                                const struct hn_data *data, int64_t index, float *out) {
     uint16_t *halves;
-    enum hn_code code = hn_data_halves(ctx, data, data->block, &halves);
-    for (int64_t first = 0; first < data->rows && code == HN_OK; first += data->block) {
-        int64_t count = hn_min(data->block, data->rows - first);
-        code =
-            hn_data_read_rows(ctx, s, data, index, first, count, halves, out + first * data->cols);
-    }
-    hn_free(ctx, halves);
-    return code;
+    HN_SCOPE(ctx);
+    if (hn_data_halves(ctx, data, data->block, &halves))
+        return ctx->code;
+    for (int64_t first = 0; first < data->rows; first += data->block)
+        if (hn_data_read_rows(ctx, s, data, index, first, hn_min(data->block, data->rows - first),
+                              halves, out + first * data->cols))
+            return ctx->code;
+    return HN_OK;
 }

@@ -33,25 +33,25 @@ static enum hn_code digest_values(struct hn_context *ctx, const struct hn_snapsh
                                   const struct hn_data *data, struct hn_digest *digest) {
     bool integers = data->kind == HN_DATA_INTEGERS;
     uint16_t *halves;
-    enum hn_code code = hn_data_halves(ctx, data, data->block, &halves);
-    void *value = NULL;
-    if (code == HN_OK && !(value = hn_alloc(ctx, data->block * data->cols,
-                                            integers ? sizeof(int64_t) : sizeof(float))))
-        code = ctx->code;
-    for (int64_t i = 0; i < data->steps && code == HN_OK; i++) {
-        code = hn_check_stop(ctx);
-        for (int64_t first = 0; first < data->rows && code == HN_OK; first += data->block) {
+    HN_SCOPE(ctx);
+    if (hn_data_halves(ctx, data, data->block, &halves))
+        return ctx->code;
+    void *value =
+        hn_alloc(ctx, data->block * data->cols, integers ? sizeof(int64_t) : sizeof(float));
+    if (!value)
+        return ctx->code;
+    for (int64_t i = 0; i < data->steps; i++)
+        for (int64_t first = 0; first < data->rows; first += data->block) {
             int64_t count = hn_min(data->block, data->rows - first);
-            code = hn_data_read_rows(ctx, s, data, i, first, count, halves, value);
-            if (code == HN_OK && integers)
+            if (hn_check_stop(ctx) ||
+                hn_data_read_rows(ctx, s, data, i, first, count, halves, value))
+                return ctx->code;
+            if (integers)
                 add_integers(digest, value, count);
-            else if (code == HN_OK)
+            else
                 add_floats(digest, value, count * data->cols);
         }
-    }
-    hn_free(ctx, value);
-    hn_free(ctx, halves);
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code digest_data(struct hn_context *ctx, const struct hn_snapshot *s,

@@ -23,10 +23,22 @@ enum hn_code hn_snapshot_read_unit(struct hn_context *ctx, struct hn_snapshot *s
                                    int64_t index, float *x) {
     if (hn_check_stop(ctx) || hn_snapshot_read_raw(ctx, s, which, index, x))
         return ctx->code;
+    HN_SCOPE(ctx);
     char *place = hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
                             s->series[which].path, (long long)s->step[index], (long long)index + 1);
-    enum hn_code code = place ? hn_normalize_rows(ctx, x, s->info.n, s->info.d, place) : ctx->code;
-    hn_free(ctx, place);
+    return place ? hn_normalize_rows(ctx, x, s->info.n, s->info.d, place) : ctx->code;
+}
+
+enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot *s, int64_t *out) {
+    const struct hn_data_range any = {0, INT64_MAX, sizeof *out};
+    struct hn_data data;
+    for (int64_t i = 0; i < s->info.n; i++)
+        out[i] = i;
+    enum hn_code code = hn_data_open(ctx, s, "/sample", HN_DATA_INTEGERS, &data);
+    if (!code && data.id >= 0)
+        code = data.rows == s->info.n ? hn_data_read_checked(ctx, s, &data, any, out)
+                                      : hn_data_fail_length(ctx, s, &data, s->info.n, "items");
+    hn_data_close(&data);
     return code;
 }
 

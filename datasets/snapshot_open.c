@@ -1,10 +1,11 @@
 // Opening a snapshot file: everything is checked but the values of the embeddings.
+#include "core/classes.h"
 #include "datasets/snapshot_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_NAMES_MAX = 1 << 20, NAME_BYTES_MAX = 4096 };
+enum { NAME_BYTES_MAX = 4096 };
 
 // Length of the UTF-8 character at text, 0 if it is none or is a control character.
 static size_t character(const unsigned char *text) {
@@ -21,6 +22,13 @@ static size_t character(const unsigned char *text) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
     return length;
+}
+
+bool hn_snapshot_keeps_text(const char *text) {
+    size_t length = 1;
+    for (; *text && length > 0; text += length)
+        length = character((const unsigned char *)text);
+    return length > 0;
 }
 
 // Texts go to terminals and into JSON: what is not printable UTF-8 becomes '?'.
@@ -70,6 +78,7 @@ static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, 
         return code;
     int64_t version = hn_h5_get_int(s->file, "schema_version", -1);
     *bare = !schema[0] && H5Lexists(s->file, "train", H5P_DEFAULT) > 0;
+    s->info.has_test = *bare && H5Lexists(s->file, "test", H5P_DEFAULT) > 0;
     if (*bare)
         s->info.layout = "ann-benchmarks";
     else if (strcmp(schema, HN_SNAPSHOT_SCHEMA) != 0)
@@ -181,31 +190,21 @@ static enum hn_code read_steps(struct hn_context *ctx, struct hn_snapshot *s, bo
     return HN_OK;
 }
 
-static int compare_labels(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static enum hn_code count_classes(struct hn_context *ctx, struct hn_snapshot *s) {
-    int64_t n = s->info.n;
-    int32_t *sorted = hn_alloc(ctx, n, sizeof *sorted);
-    if (!sorted)
+    struct hn_classes c;
+    HN_SCOPE(ctx);
+    if (hn_classes_find(ctx, s->labels, s->info.n, &c))
         return ctx->code;
-    memcpy(sorted, s->labels, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
-    for (int64_t i = 0; i < n; i++) {
-        s->info.unlabelled += sorted[i] < 0;
-        s->info.classes += sorted[i] >= 0 && (i == 0 || sorted[i] != sorted[i - 1]);
-    }
+    s->info.classes = c.n;
+    s->info.unlabelled = s->info.n - c.labelled;
     // Readers index the names by label: too few of them are as good as none.
-    int64_t names_needed = (int64_t)sorted[n - 1] + 1;
+    int64_t names_needed = c.n ? (int64_t)c.label[c.n - 1] + 1 : 0;
     if (s->info.label_name && s->info.n_label_names < names_needed) {
         hn_note(ctx, "%s: label_names has %lld names but labels go up to %lld; names are not used",
                 s->path, (long long)s->info.n_label_names, (long long)names_needed - 1);
         s->info.label_name = NULL;
         s->info.n_label_names = 0;
     }
-    hn_free(ctx, sorted);
     return HN_OK;
 }
 
@@ -234,11 +233,11 @@ static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hi
     int64_t count = H5Sget_simple_extent_npoints(space);
     bool variable = H5Tis_variable_str(type) > 0;
     int64_t size = variable ? (int64_t)sizeof(char *) : (int64_t)H5Tget_size(type);
-    if (H5Tget_class(type) != H5T_STRING || count < 1 || count > LABEL_NAMES_MAX || size < 1 ||
+    if (H5Tget_class(type) != H5T_STRING || count < 1 || count > HN_LABEL_NAMES_MAX || size < 1 ||
         size > NAME_BYTES_MAX || H5Sget_simple_extent_ndims(space) != 1)
         return hn_fail(ctx, HN_DATA,
                        "%s: attribute label_names of /labels is not a list of at most %d texts",
-                       s->path, LABEL_NAMES_MAX);
+                       s->path, HN_LABEL_NAMES_MAX);
     void *read = hn_zalloc(ctx, count, (size_t)size);
     if (!read)
         return ctx->code;
@@ -414,12 +413,27 @@ static void open_and_leave(const char *path, void *data) {
     (void)!open_file(ctx, path, &s);
 }
 
+// Values that were packed well beyond what embeddings allow take long to read for so small a file.
+static void note_packing(struct hn_context *ctx, const struct hn_snapshot *s) {
+    const double mib = 1 << 20, least = 256, usual = 16;
+    const struct hn_snapshot_info *info = &s->info;
+    double packed = (double)hn_h5_file_bytes(s->file) / mib;
+    double values = (double)info->steps * (double)info->n * (double)info->d * sizeof(float) / mib *
+                    (1 + info->has_view1 + info->has_view2);
+    if (values > least && values > usual * packed)
+        hn_note(ctx, "%s: holds %.0f MiB of values in %.1f MiB; reading them takes a while",
+                s->path, values, packed);
+}
+
 enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *path, struct hn_snapshot **out) {
     *out = NULL;
     enum hn_code code = hn_h5_probe(ctx, path);
     if (code == HN_OK)
         code = hn_h5_try(ctx, path, open_and_leave, ctx);
-    return code == HN_OK ? open_file(ctx, path, out) : code;
+    if (code || open_file(ctx, path, out))
+        return ctx->code;
+    note_packing(ctx, *out);
+    return HN_OK;
 }
 
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {

@@ -18,15 +18,14 @@ enum hn_code hn_snapshot_digest_checked(struct hn_context *ctx, struct hn_snapsh
 }
 
 enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s) {
+    char text[HN_DIGEST_TEXT];
+    HN_SCOPE(ctx);
     float *x = hn_alloc(ctx, s->info.n * s->info.d, sizeof *x);
     if (!x)
         return ctx->code;
-    enum hn_code code = HN_OK;
     for (int which = 0; which < HN_SNAPSHOT_SERIES; which++)
-        for (int64_t i = 0; i < s->info.steps && s->series[which].id >= 0 && code == HN_OK; i++)
-            code = hn_snapshot_read_unit(ctx, s, which, i, x);
-    hn_free(ctx, x);
-    char text[HN_DIGEST_TEXT];
-    return code == HN_OK && s->info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text)
-                                                     : code;
+        for (int64_t i = 0; i < s->info.steps && s->series[which].id >= 0; i++)
+            if (hn_snapshot_read_unit(ctx, s, which, i, x))
+                return ctx->code;
+    return s->info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text) : HN_OK;
 }

@@ -58,6 +58,9 @@ static enum hn_code write_attributes(struct hn_context *ctx, hid_t file,
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         if (text[i][1] && hn_h5_set_text(ctx, file, text[i][0], text[i][1]))
             return ctx->code;
+    for (const char *const(*about)[2] = spec->about; about && (*about)[0]; about++)
+        if (hn_h5_set_text(ctx, file, (*about)[0], (*about)[1]))
+            return ctx->code;
     if (hn_h5_set_int(ctx, file, "schema_version", HN_SNAPSHOT_VERSION))
         return ctx->code;
     return hn_h5_set_flag(ctx, file, "normalized", spec->normalized);
@@ -77,6 +80,7 @@ static struct hn_h5_array column(const char *path, hid_t type, hid_t memory, int
 static enum hn_code write_scales(struct hn_context *ctx, const struct hn_snapshot_writer *w,
                                  const struct hn_snapshot_spec *spec, hid_t scale[3]) {
     int64_t most = hn_max(w->n, w->d);
+    HN_SCOPE(ctx);
     int64_t *count = hn_alloc(ctx, most, sizeof *count);
     if (!count)
         return ctx->code;
@@ -88,7 +92,6 @@ static enum hn_code write_scales(struct hn_context *ctx, const struct hn_snapsho
     scale[0] = w->step;
     scale[1] = hn_h5_write_scale(w->file, &sample, "sample");
     scale[2] = hn_h5_write_scale(w->file, &dim, "dim");
-    hn_free(ctx, count);
     if (scale[1] < 0 || scale[2] < 0)
         return hn_snapshot_fail_write(ctx, w);
     return hn_h5_set_text(ctx, w->step, "units", "optimizer_step");

@@ -53,6 +53,7 @@ const struct hn_option hn_synth_options[] = {
      "deflate level with shuffle, 0 = none", 0, "LEVEL"},
     {"output", HN_OPTION_TEXT, FIELD(output), NULL, 0, 0, NULL, "snapshot file to write", 'o',
      "FILE"},
+    {"force", HN_OPTION_BOOL, FIELD(force), NULL, 0, 0, NULL, "write over FILE where it exists"},
     {.name = NULL}};
 
 struct series {
@@ -231,16 +232,9 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_synth 
 
 enum hn_code hn_synth_write(struct hn_context *ctx, const struct hn_synth *options) {
     struct series s = {.options = options};
-    void *all = hn_alloc(ctx, 0, 1); // owns the series
-    if (!all)
+    HN_SCOPE(ctx);
+    if (check_options(ctx, options) || make_room(ctx, &s))
         return ctx->code;
-    void *outer = hn_own(ctx, all);
-    enum hn_code code = check_options(ctx, options) || make_room(ctx, &s) ? ctx->code : HN_OK;
-    if (code == HN_OK) {
-        make_labels(&s);
-        code = make_means(ctx, &s) || write_series(ctx, &s) ? ctx->code : HN_OK;
-    }
-    hn_own(ctx, outer);
-    hn_free(ctx, all);
-    return code;
+    make_labels(&s);
+    return make_means(ctx, &s) || write_series(ctx, &s) ? ctx->code : HN_OK;
 }

@@ -13,6 +13,7 @@ struct hn_synth {
     int type;            // enum hn_float_type as a choice
     int64_t compress;    // deflate level, 0 = none
     char *output;
+    bool force;               // write over `output` where it exists
     const char *tool_version; // not an option: what the file names as its maker, NULL = unknown
 };
 

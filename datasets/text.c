@@ -2,12 +2,10 @@
 #include "core/files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const int64_t bytes_max = (int64_t)1 << 30;
 static const char blanks[] = " \t,";
@@ -18,19 +16,14 @@ enum hn_code hn_text_fail(struct hn_context *ctx, const struct hn_text *t, const
 
 FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t most, const char *what,
                     const char *remedy, int64_t *bytes) {
-    struct stat about;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe must not block
-    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    const char *why;
+    FILE *file = hn_file_open(path, bytes, &why);
     if (!file) {
-        (void)hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; %s", path, strerror(errno), remedy);
-        if (fd >= 0)
-            (void)close(fd);
+        (void)hn_fail(ctx, HN_DATA, "%s: cannot be opened: %s; %s", path, why, remedy);
         return NULL;
     }
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= most) {
-        *bytes = about.st_size;
+    if (*bytes <= most)
         return file;
-    }
     (void)hn_fail(ctx, HN_DATA, "%s: is not %s", path, what);
     (void)fclose(file);
     return NULL;
@@ -67,11 +60,6 @@ enum hn_code hn_text_open(struct hn_context *ctx, const char *folder, const char
                           const char *ending, struct hn_text *t) {
     *t = (struct hn_text){.path = hn_format(ctx, "%s/%s%s", folder, name, ending)};
     return t->path ? load(ctx, t) : ctx->code;
-}
-
-void hn_text_close(struct hn_context *ctx, struct hn_text *t) {
-    hn_free(ctx, t->path);
-    hn_free(ctx, t->text);
 }
 
 bool hn_text_line(struct hn_text *t) {
@@ -133,32 +121,30 @@ enum hn_code hn_text_edges(struct hn_context *ctx, const char *folder, const cha
                            const char *ending, const struct hn_edge_rules *rules,
                            struct hn_graph *out) {
     struct hn_text t;
-    int32_t *from = NULL, *to = NULL;
     int64_t edges = 0;
-    enum hn_code code = hn_text_open(ctx, folder, name, ending, &t);
-    if (!code && (!(from = hn_alloc(ctx, t.lines, sizeof *from)) ||
-                  !(to = hn_alloc(ctx, t.lines, sizeof *to))))
-        code = hn_failure(ctx);
-    while (!code && hn_text_line(&t)) {
+    HN_SCOPE(ctx);
+    if (hn_text_open(ctx, folder, name, ending, &t))
+        return ctx->code;
+    int32_t *from = hn_alloc(ctx, t.lines, sizeof *from), *to = hn_alloc(ctx, t.lines, sizeof *to);
+    if (!from || !to)
+        return ctx->code;
+    while (hn_text_line(&t)) {
         if (rules->comments && *t.word == '#')
             continue;
-        code = read_ends(ctx, &t, rules, from + edges, to + edges);
+        if (read_ends(ctx, &t, rules, from + edges, to + edges))
+            return ctx->code;
         edges++;
     }
-    if (!code)
-        code = hn_graph_symmetric(ctx, rules->n, edges, from, to, out);
-    hn_free(ctx, from);
-    hn_free(ctx, to);
-    hn_text_close(ctx, &t);
-    return code;
+    hn_own(ctx, scope.outer);
+    return hn_graph_symmetric(ctx, rules->n, edges, from, to, out);
 }
 
 enum hn_code hn_text_there(struct hn_context *ctx, const char *folder, const char *name,
                            const char *ending, bool *there) {
     struct stat about;
+    HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/%s%s", folder, name, ending);
     *there = path && stat(path, &about) == 0;
-    hn_free(ctx, path);
     return path ? HN_OK : ctx->code;
 }
 

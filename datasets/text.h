@@ -8,14 +8,14 @@
 #include <stdio.h>
 
 // Opens a regular file of at most `most` bytes and says how many it has. HN_DATA, for which NULL is
-// returned: "cannot be opened: ...; <remedy>", "is not <what>".
+// returned: "cannot be opened: ...; <remedy>", "is not <what>" (it is larger).
 HN_MUST_USE FILE *hn_input_open(struct hn_context *ctx, const char *path, int64_t most,
                                 const char *what, const char *remedy, int64_t *bytes);
 // The whole of such a file, ended by 0 and owned by the caller; NULL likewise.
 HN_MUST_USE char *hn_input_text(struct hn_context *ctx, const char *path, int64_t most,
                                 const char *what, const char *remedy, int64_t *bytes);
 
-// A file in memory. Owned: hn_text_close().
+// A file in memory, which belongs to the owner of the time.
 struct hn_text {
     char *path, *text;
     char *rest; // of the lines
@@ -28,7 +28,6 @@ struct hn_text {
 // it. To be closed also after a failure.
 HN_MUST_USE enum hn_code hn_text_open(struct hn_context *ctx, const char *folder, const char *name,
                                       const char *ending, struct hn_text *out);
-void hn_text_close(struct hn_context *ctx, struct hn_text *t);
 // "file: line 7: what"
 enum hn_code hn_text_fail(struct hn_context *ctx, const struct hn_text *t, const char *what);
 

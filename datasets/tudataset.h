@@ -11,7 +11,8 @@
 
 #include "core/graph.h"
 
-// Owned: hn_tudataset_free(). Labels are numbered from 0 in ascending order of those in the file.
+// It belongs to the owner of the time, also after a failure. Labels are numbered from 0 in
+// ascending order of those in the file.
 struct hn_tudataset {
     char *name; // "MUTAG"
     int64_t graphs, nodes;
@@ -19,16 +20,14 @@ struct hn_tudataset {
     struct hn_graph edges; // over all nodes: both directions, no self loops or repeats, ascending
     int32_t *label;        // [graphs]
     int32_t classes;
-    int64_t *label_value; // [classes] as in the file
-    int32_t *node_label;  // [nodes], NULL: no such file
-    int32_t node_labels;  // distinct ones
-    int32_t *fold;        // [graphs] from 0, -1 = none; NULL: no such file
+    int32_t *node_label; // [nodes], NULL: no such file
+    int32_t node_labels; // distinct ones
+    int32_t *fold;       // [graphs] from 0, -1 = none; NULL: no such file
     int32_t folds;
 };
 
 // HN_DATA names file and line and what is wrong. Memory is bounded by the sizes of the files.
 HN_MUST_USE enum hn_code hn_tudataset_read(struct hn_context *ctx, const char *folder,
                                            struct hn_tudataset *out);
-void hn_tudataset_free(struct hn_context *ctx, struct hn_tudataset *in); // zeroed is fine
 
 #endif

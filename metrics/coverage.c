@@ -115,6 +115,7 @@ static int compare_hashes(const void *a, const void *b) {
 
 static enum hn_code count_equal(struct hn_context *ctx, const double *record, int64_t batches,
                                 double *count) {
+    HN_SCOPE(ctx);
     double *hash = hn_alloc(ctx, batches, 4 * sizeof *hash);
     if (!hash)
         return ctx->code;
@@ -124,7 +125,6 @@ static enum hn_code count_equal(struct hn_context *ctx, const double *record, in
     *count = 0;
     for (int64_t b = 1; b < batches; b++)
         *count += compare_hashes(hash + 4 * (b - 1), hash + 4 * b) == 0;
-    hn_free(ctx, hash);
     return HN_OK;
 }
 
@@ -190,9 +190,9 @@ static enum hn_code count_pairs(struct hn_context *ctx, const struct state *s,
                                 const struct hn_metric_env *env, double *share) {
     int64_t n = env->items->n, distinct = 0;
     struct lists lists = {0};
-    enum hn_code code = take_lists(ctx, s, n, env->threads, &lists);
-    if (code)
-        goto done;
+    HN_SCOPE(ctx);
+    if (take_lists(ctx, s, n, env->threads, &lists))
+        return ctx->code;
     fill_lists(s, n, &lists);
 #pragma omp parallel for num_threads(env->threads) schedule(dynamic, 64) reduction(+ : distinct)
     for (int64_t u = 0; u < n; u++)
@@ -204,11 +204,7 @@ static enum hn_code count_pairs(struct hn_context *ctx, const struct state *s,
     }
     if (pairs > 0)
         *share = (double)distinct / pairs;
-done:
-    hn_free(ctx, lists.first);
-    hn_free(ctx, lists.batch);
-    hn_free(ctx, lists.mark);
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_metric_env *env,

@@ -1,5 +1,5 @@
-// Global log-sum-exp of the loss other-view (GC definition 3.1), rows and columns in one sweep over the two
-// views.
+// Global log-sum-exp of the loss other-view (GC definition 3.1), rows and columns in one sweep over
+// the two views.
 //
 // The positive is left out of the sweep and added as hn_dot_exact() gives it: so a loss
 // log-sum-exp - positive is never below zero, and near zero it is as accurate as elsewhere, however
@@ -70,17 +70,16 @@ enum hn_code hn_global_compute_all(struct hn_context *ctx, const struct hn_items
     if (!hn_has_positive(items))
         return hn_fail(ctx, HN_INTERNAL, "the global loss was asked for without positives");
     struct hn_sweep sweep = {.x = items->x1, .y = items->x2};
-    struct hn_global_sinks *sinks = hn_alloc(ctx, 1, sizeof *sinks); // owns what the sweep leaves
+    HN_SCOPE(ctx); // owns what the sweep leaves
+    struct hn_global_sinks *sinks = hn_alloc(ctx, 1, sizeof *sinks);
     if (!sinks)
         return ctx->code;
     hn_global_plan(temperature, n, sinks, &sweep);
-    void *outer = hn_own(ctx, sinks);
     enum hn_code code = hn_sweep_run(ctx, &sweep);
-    hn_own(ctx, outer);
+    hn_own(ctx, scope.outer);
     *n_dot = sweep.n_dot + items->n;
     if (code == HN_OK)
         code = hn_global_finish(ctx, items, sinks, out);
-    hn_free(ctx, sinks);
     for (int t = 0; code && t < n; t++)
         hn_global_free(ctx, &out[t]);
     return code;

@@ -49,11 +49,7 @@ static enum hn_code fit_open(struct hn_context *ctx, struct fit *f) {
     if (!hn_mul(f->classes, f->d, &features) || !hn_mul(features, PARTS, &all) ||
         !hn_mul(f->classes, f->d + 1, &f->size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
-    f->weight = hn_alloc(ctx, features, sizeof *f->weight); // owns the rest
-    if (!f->weight)
-        return ctx->code;
-    void *outer = hn_own(ctx, f->weight);
-    bool good = true;
+    bool good = (f->weight = hn_alloc(ctx, features, sizeof *f->weight)) != NULL;
     double **const vector[] = {&f->gradient, &f->trial, &f->trial_gradient, &f->direction,
                                &f->scaled};
     for (int i = 0; i < 5 && good; i++)
@@ -65,11 +61,9 @@ static enum hn_code fit_open(struct hn_context *ctx, struct fit *f) {
            (f->s = hn_alloc(ctx, MEMORY * f->size, sizeof *f->s)) &&
            (f->y = hn_alloc(ctx, MEMORY * f->size, sizeof *f->y));
     double share = 1.0 / f->classes;
-    enum hn_code code =
-        good ? hn_preconditioner_open(ctx, &f->data->x, share * (1 - share), f->penalty, &f->scale)
-             : ctx->code;
-    hn_own(ctx, outer);
-    return code;
+    return good ? hn_preconditioner_open(ctx, &f->data->x, share * (1 - share), f->penalty,
+                                         &f->scale)
+                : ctx->code;
 }
 
 // Turns the scores of a row into probabilities minus the label's one; the row's loss.
@@ -284,17 +278,17 @@ enum hn_code hn_logistic_fit(struct hn_context *ctx, const struct hn_labelled *d
                     .classes = classes,
                     .penalty = 1 / (c * (double)data->x.rows),
                     .newest = MEMORY - 1};
-    enum hn_code code = fit_open(ctx, &f);
-    if (code == HN_OK && !model->weight) {
+    HN_SCOPE(ctx);
+    if (fit_open(ctx, &f))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    if (!model->weight) {
         *model = (struct hn_logistic){.classes = classes, .d = data->x.cols};
         model->weight = hn_zalloc(ctx, f.size, sizeof *model->weight);
-        code = model->weight ? HN_OK : ctx->code;
     }
     f.point = model->weight;
-    if (code == HN_OK)
-        code = descend(ctx, &f, tolerance > 0 ? tolerance : default_tolerance, model);
-    hn_free(ctx, f.weight);
-    return code;
+    return f.point ? descend(ctx, &f, tolerance > 0 ? tolerance : default_tolerance, model)
+                   : ctx->code;
 }
 
 static int64_t count_right(const struct hn_logistic *model, const float *weight,
@@ -319,18 +313,18 @@ static int64_t count_right(const struct hn_logistic *model, const float *weight,
 enum hn_code hn_logistic_accuracy(struct hn_context *ctx, const struct hn_logistic *model,
                                   const struct hn_labelled *data, double *accuracy) {
     int64_t right = 0;
+    HN_SCOPE(ctx);
     float *weight = hn_alloc(ctx, model->classes * model->d, sizeof *weight);
-    float *score = weight ? hn_alloc(ctx, (int64_t)BLOCK * model->classes, sizeof *score) : NULL;
-    enum hn_code code = score ? HN_OK : ctx->code;
-    for (int32_t c = 0; code == HN_OK && c < model->classes; c++)
+    float *score = hn_alloc(ctx, (int64_t)BLOCK * model->classes, sizeof *score);
+    if (!weight || !score)
+        return ctx->code;
+    for (int32_t c = 0; c < model->classes; c++)
         for (int64_t k = 0; k < model->d; k++)
             weight[c * model->d + k] = (float)model->weight[c * (model->d + 1) + k];
-    for (int64_t at = 0; code == HN_OK && at < data->x.rows; at += BLOCK)
+    for (int64_t at = 0; at < data->x.rows; at += BLOCK)
         right += count_right(model, weight, data, at, score);
     *accuracy = data->x.rows ? (double)right / (double)data->x.rows : NAN;
-    hn_free(ctx, weight);
-    hn_free(ctx, score);
-    return code;
+    return HN_OK;
 }
 
 void hn_logistic_free(struct hn_context *ctx, struct hn_logistic *model) {
@@ -349,17 +343,13 @@ static enum hn_code part_rows(struct hn_context *ctx, const struct hn_linear_pro
                               struct parted *p) {
     const struct hn_matrix *x = &probe->train.x;
     int64_t n = x->rows, d = x->cols, held = n / HELD_OUT, size;
-    struct hn_stream stream;
     if (!hn_mul(n, d, &size))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
     if (!(p->rows = hn_alloc(ctx, size, sizeof *p->rows)) ||
         !(p->label = hn_alloc(ctx, n, sizeof *p->label)) ||
         !(p->order = hn_alloc(ctx, n, sizeof *p->order)))
         return ctx->code;
-    for (int64_t i = 0; i < n; i++)
-        p->order[i] = (int32_t)i;
-    hn_stream_open(&stream, probe->seed, "probe.validation", 0, 0, 0);
-    hn_stream_shuffle(&stream, p->order, n);
+    hn_permute(probe->seed, "probe.validation", 0, 0, 0, p->order, n);
     for (int64_t i = 0; i < n; i++) {
         memcpy(p->rows + i * d, hn_row(x, p->order[i]), (size_t)d * sizeof *p->rows);
         p->label[i] = probe->train.label[p->order[i]];
@@ -397,13 +387,9 @@ static enum hn_code choose_c(struct hn_context *ctx, struct hn_linear_probe *pro
         return choose(ctx, probe, &probe->train, &probe->validation);
     if (probe->train.x.rows < HELD_OUT)
         return HN_OK;
-    enum hn_code code = part_rows(ctx, probe, &p);
-    if (code == HN_OK)
-        code = choose(ctx, probe, &p.fit, &p.validation);
-    hn_free(ctx, p.rows);
-    hn_free(ctx, p.label);
-    hn_free(ctx, p.order);
-    return code;
+    HN_SCOPE(ctx);
+    return part_rows(ctx, probe, &p) || choose(ctx, probe, &p.fit, &p.validation) ? ctx->code
+                                                                                  : HN_OK;
 }
 
 enum hn_code hn_linear_probe_run(struct hn_context *ctx, struct hn_linear_probe *probe) {

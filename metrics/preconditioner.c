@@ -45,6 +45,7 @@ static void add_ones(const struct gram *g) {
 
 static enum hn_code multiply(struct hn_context *ctx, struct gram *g) {
     int64_t panels = (g->x->cols + PANEL - 1) / PANEL;
+    HN_SCOPE(ctx);
     g->product = hn_alloc(ctx, panels * PANEL * g->x->cols, sizeof *g->product);
     if (!g->product)
         return ctx->code;
@@ -52,7 +53,6 @@ static enum hn_code multiply(struct hn_context *ctx, struct gram *g) {
     for (int64_t p = panels - 1; p >= 0; p--) // the longest first
         add_panel(g, p * PANEL, g->product + p * PANEL * g->x->cols);
     add_ones(g);
-    hn_free(ctx, g->product);
     return HN_OK;
 }
 

@@ -82,19 +82,18 @@ enum hn_code hn_snapshot_measure(struct hn_context *ctx,
     memset(out->global, 0, (size_t)env->n_temperatures * sizeof *out->global);
     out->sweeps = out->n_dot = 0;
     env->global = hn_has_positive(env->items) ? out->global : NULL;
+    HN_SCOPE(ctx);
     struct work *w = hn_zalloc(ctx, 1, sizeof *w);
     if (!w)
         return ctx->code;
     w->metrics = metrics;
     w->n = n_metrics;
-    void *outer = hn_own(ctx, w);
     enum hn_code code = sweep_all(ctx, w, env, out);
-    hn_own(ctx, outer);
+    hn_own(ctx, scope.outer);
     if (code == HN_OK &&
         ((env->global && hn_global_finish(ctx, env->items, &w->sinks, out->global)) ||
          finish_all(ctx, w, env, out->value)))
         code = ctx->code;
-    hn_free(ctx, w);
     for (int t = 0; code && t < env->n_temperatures; t++)
         hn_global_free(ctx, &out->global[t]);
     return code;

@@ -1,4 +1,5 @@
 #include "metrics/split.h"
+#include "core/classes.h"
 #include "core/random.h"
 
 #include <math.h>
@@ -43,30 +44,17 @@ static void draw_split(const struct hn_snapshot_env *env, struct hn_split *s) {
     s->train = s->test > 0 ? labelled - s->test : 0;
 }
 
-static int compare_labels(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 // Numbers the distinct labels from 0 in ascending order, so that what is kept per class fits a
 // short array however large the labels are.
 static enum hn_code number_labels(struct hn_context *ctx, const int32_t *label, int64_t n,
                                   struct hn_split *s) {
-    int32_t *sorted = hn_alloc(ctx, n, sizeof *sorted);
-    if (!sorted)
+    struct hn_classes classes;
+    HN_SCOPE(ctx);
+    if (hn_classes_find(ctx, label, n, &classes))
         return ctx->code;
-    memcpy(sorted, label, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
+    s->classes = (int32_t)classes.n;
     for (int64_t i = 0; i < n; i++)
-        if (sorted[i] >= 0 && (s->classes == 0 || sorted[i] != sorted[s->classes - 1]))
-            sorted[s->classes++] = sorted[i];
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t *found = label[i] < 0 ? NULL
-                                            : bsearch(&label[i], sorted, (size_t)s->classes,
-                                                      sizeof *sorted, compare_labels);
-        s->class_of[i] = found ? (int32_t)(found - sorted) : -1;
-    }
-    hn_free(ctx, sorted);
+        s->class_of[i] = hn_classes_place(&classes, label[i]);
     return HN_OK;
 }
 
@@ -95,19 +83,14 @@ hn_split_measure(struct hn_context *ctx, const struct hn_snapshot_env *env, int 
                  enum hn_code (*classify)(struct hn_context *ctx, const struct hn_snapshot_env *env,
                                           const struct hn_split *split, double *accuracy),
                  double *known, double *value) {
-    struct hn_split *split = temperature == 0 ? hn_zalloc(ctx, 1, sizeof *split) : NULL;
-    enum hn_code code = HN_OK;
-    if (temperature == 0 && !split)
-        return ctx->code;
-    if (split) {
+    HN_SCOPE(ctx);
+    if (temperature == 0) {
+        struct hn_split *split = hn_zalloc(ctx, 1, sizeof *split);
         *known = NAN;
-        void *outer = hn_own(ctx, split);
-        code = take(ctx, env, split);
-        if (code == HN_OK && split->test > 0)
-            code = classify(ctx, env, split, known);
-        hn_own(ctx, outer);
+        if (!split || take(ctx, env, split) ||
+            (split->test > 0 && classify(ctx, env, split, known)))
+            return ctx->code;
     }
     *value = *known;
-    hn_free(ctx, split);
-    return code;
+    return HN_OK;
 }

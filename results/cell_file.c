@@ -1,4 +1,5 @@
 #include "results/cell_file.h"
+#include "core/checksum.h"
 #include "core/files.h"
 
 #include <dirent.h>
@@ -21,41 +22,38 @@ const char *hn_cell_file_text(const struct hn_results *shard, const char *column
 
 enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder, const char *run_key,
                                 bool *present, bool *failed) {
+    bool unasked;
+    failed = failed ? failed : &unasked;
     *present = *failed = false;
+    HN_SCOPE(ctx);
     char *path = shard_path(ctx, folder, run_key);
+    struct hn_results shard;
     if (!path)
         return ctx->code;
-    struct hn_results shard = {0};
-    enum hn_code code = HN_OK;
-    if (hn_results_probe(ctx, path)) {
-        code = hn_results_read_own(ctx, path, &shard);
-        *present = code == HN_OK && strcmp(hn_cell_file_text(&shard, "run_key"), run_key) == 0;
-        *failed = *present && strcmp(hn_cell_file_text(&shard, "status"), "failed") == 0;
-        if (code == HN_DATA) // a damaged shard is a missing one
-            code = HN_OK;
-    }
-    hn_results_free(ctx, &shard);
-    hn_free(ctx, path);
-    return code;
+    *present = failed == &unasked && hn_checksum_holds(ctx, path, run_key);
+    if (*present || !hn_results_probe(ctx, path))
+        return HN_OK;
+    enum hn_code code = hn_results_read_own(ctx, path, &shard);
+    *present = code == HN_OK && strcmp(hn_cell_file_text(&shard, "run_key"), run_key) == 0;
+    *failed = *present && strcmp(hn_cell_file_text(&shard, "status"), "failed") == 0;
+    return code == HN_DATA ? HN_OK : code; // a damaged shard is a missing one
 }
 
 enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder, const char *run_key,
                                 const struct hn_results *results) {
+    HN_SCOPE(ctx);
     char *path = shard_path(ctx, folder, run_key);
-    if (!path)
-        return ctx->code;
-    enum hn_code code = hn_results_write_cell(ctx, results, path);
-    hn_free(ctx, path);
+    enum hn_code code = path ? hn_results_write_cell(ctx, results, path) : HN_MEMORY;
     return code == HN_USAGE ? hn_fail_in(ctx, "storing a cell") : code;
 }
 
 enum hn_code hn_cell_file_read(struct hn_context *ctx, const char *folder, const char *run_key,
                                struct hn_results *out) {
     memset(out, 0, sizeof *out);
+    HN_SCOPE(ctx);
     char *path = shard_path(ctx, folder, run_key);
-    enum hn_code code = path ? hn_results_read_own(ctx, path, out) : HN_MEMORY;
-    hn_free(ctx, path);
-    return code;
+    hn_own(ctx, scope.outer);
+    return path ? hn_results_read_own(ctx, path, out) : HN_MEMORY;
 }
 
 static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
@@ -66,6 +64,7 @@ static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
 }
 
 enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder) {
+    HN_SCOPE(ctx);
     char *cells = hn_format(ctx, "%s/cells", folder);
     if (!cells)
         return ctx->code;
@@ -90,16 +89,7 @@ enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder) {
                       : hn_fail(ctx, HN_USAGE, "%s: cannot be written (%s): give another -o", cells,
                                 strerror(errno));
     }
-    hn_free(ctx, probe);
-    hn_free(ctx, cells);
     return code;
-}
-
-void hn_cell_file_list_free(struct hn_context *ctx, struct hn_cell_file_list *list) {
-    for (int64_t i = 0; i < list->n; i++)
-        hn_free(ctx, list->key[i]);
-    hn_free(ctx, list->key);
-    *list = (struct hn_cell_file_list){0};
 }
 
 static int by_text(const void *a, const void *b) {
@@ -117,20 +107,18 @@ static enum hn_code list_file(struct hn_context *ctx, const char *cells, const c
     size_t length = strlen(name);
     if (length < 3 || strcmp(name + length - 3, ".h5") != 0)
         return HN_OK;
-    struct hn_results shard = {0};
+    struct hn_results shard;
+    HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/%s", cells, name);
     enum hn_code code = path ? hn_results_read_own(ctx, path, &shard) : HN_MEMORY;
-    if (code == HN_DATA)
-        code = HN_OK;
-    else if (code == HN_OK &&
-             (hn_grow(ctx, &list->key, &list->capacity, list->n + 1, sizeof *list->key) ||
-              !(list->key[list->n] = hn_strdup(ctx, hn_cell_file_text(&shard, "cell_key")))))
-        code = ctx->code;
-    else if (code == HN_OK)
-        list->n++;
-    hn_results_free(ctx, &shard);
-    hn_free(ctx, path);
-    return code;
+    if (code)
+        return code == HN_DATA ? HN_OK : code;
+    hn_own(ctx, scope.outer);
+    if (hn_grow(ctx, &list->key, &list->capacity, list->n + 1, sizeof *list->key) ||
+        !(list->key[list->n] = hn_strdup(ctx, hn_cell_file_text(&shard, "cell_key"))))
+        return ctx->code;
+    list->n++;
+    return HN_OK;
 }
 
 enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
@@ -148,8 +136,5 @@ enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
         closedir(opened);
     if (out->n > 0)
         qsort(out->key, (size_t)out->n, sizeof *out->key, by_text);
-    hn_free(ctx, cells);
-    if (code)
-        hn_cell_file_list_free(ctx, out);
     return code;
 }

@@ -7,7 +7,8 @@
 // Makes the run's folders, parents included, tries whether cells can be written there (HN_USAGE),
 // and removes what killed runs left half-written.
 HN_MUST_USE enum hn_code hn_cell_files_prepare(struct hn_context *ctx, const char *folder);
-// Whether a whole shard of that key is there (a damaged one is not), and whether its cell failed.
+// Whether a whole shard of that key is there (a damaged one is not), and whether its cell failed:
+// failed is NULL where that is not asked, which is quicker.
 HN_MUST_USE enum hn_code hn_cell_file_state(struct hn_context *ctx, const char *folder,
                                             const char *run_key, bool *present, bool *failed);
 HN_MUST_USE enum hn_code hn_cell_file_write(struct hn_context *ctx, const char *folder,
@@ -26,7 +27,5 @@ struct hn_cell_file_list {
 HN_MUST_USE enum hn_code hn_cell_file_list_read(struct hn_context *ctx, const char *folder,
                                                 struct hn_cell_file_list *out);
 bool hn_cell_file_list_has(const struct hn_cell_file_list *list, const char *cell_key);
-void hn_cell_file_list_free(struct hn_context *ctx,
-                            struct hn_cell_file_list *list); // zeroed is fine
 
 #endif

@@ -253,8 +253,6 @@ static enum hn_code compare_further(struct work *w, const struct hn_table *base,
         (line = add_line(w, base->name, &rows_column)) < 0 ||
         open_columns(w, base->name, base, now, &columns) ||
         compare_parts(w, &columns, line, &cells, &a, &b);
-    hn_row_index_free(w->ctx, &a);
-    hn_row_index_free(w->ctx, &b);
     return failed ? w->ctx->code : HN_OK;
 }
 
@@ -408,13 +406,17 @@ enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, i
                         const struct hn_compare_options *options, struct hn_comparison *out) {
     *out = (struct hn_comparison){.base = base, .now = now, .is_default = options->is_default};
     struct work w = {ctx, options, out};
-    if (hn_compare_check_gates(ctx, base, options) || compare_values(&w) ||
-        hn_compare_times(ctx, base, n_base, now, n_now, options, out)) {
-        hn_comparison_free(ctx, out);
+    if (!(out->memory = hn_alloc(ctx, 0, 1)))
         return ctx->code;
-    }
-    hn_compare_conclude(out, options);
-    return HN_OK;
+    void *outer = hn_own(ctx, out->memory);
+    bool failed = hn_compare_check_gates(ctx, base, options) || compare_values(&w) ||
+                  hn_compare_times(ctx, base, n_base, now, n_now, options, out);
+    hn_own(ctx, outer);
+    if (failed)
+        hn_comparison_free(ctx, out);
+    else
+        hn_compare_conclude(out, options);
+    return failed ? ctx->code : HN_OK;
 }
 
 const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table) {
@@ -428,11 +430,6 @@ const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const cha
 }
 
 void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c) {
-    hn_row_match_free(ctx, &c->runs);
-    hn_row_match_free(ctx, &c->snapshots);
-    hn_row_match_free(ctx, &c->studies);
-    hn_free(ctx, c->line);
-    hn_free(ctx, c->change);
-    hn_free(ctx, c->time);
+    hn_free(ctx, c->memory);
     *c = (struct hn_comparison){0};
 }

@@ -63,6 +63,7 @@ enum hn_compare_end { HN_COMPARE_PASS, HN_COMPARE_FAIL, HN_COMPARE_NOTHING };
 struct hn_comparison {
     const struct hn_results *base, *now;
     hn_row_default *is_default;
+    void *memory; // owns the rest
     struct hn_row_match runs, snapshots, studies;
     int64_t matched, only_base, only_now; // cells of all three
     struct hn_compare_line *line;
@@ -119,12 +120,11 @@ struct hn_time_samples {
 // where there are any, else what was timed while measuring; never warm-up.
 HN_MUST_USE enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r,
                                          const char *metric, struct hn_time_samples *out);
-void hn_time_samples_free(struct hn_context *ctx, struct hn_time_samples *s);
 
 // An output format: one constant hn_compare_<name> at the end of its file, and its name in a list.
 struct hn_compare_format {
     const char *name;
-    const char *mode; // of fopen(): "w", or "a" for what is added to a file
+    bool adds; // to the end of a file, where others replace it
     // Whether `out` could be written is for the caller to see.
     enum hn_code (*print)(struct hn_context *ctx, const struct hn_comparison *c, FILE *out);
 };

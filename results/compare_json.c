@@ -88,6 +88,5 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
 
 const struct hn_compare_format hn_compare_json = {
     .name = "json",
-    .mode = "w",
     .print = print,
 };

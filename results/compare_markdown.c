@@ -30,6 +30,6 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
 
 const struct hn_compare_format hn_compare_markdown = {
     .name = "markdown",
-    .mode = "a",
+    .adds = true,
     .print = print,
 };

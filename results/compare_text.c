@@ -28,6 +28,5 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
 
 const struct hn_compare_format hn_compare_text = {
     .name = "text",
-    .mode = "w",
     .print = print,
 };

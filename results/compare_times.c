@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void hn_time_samples_free(struct hn_context *ctx, struct hn_time_samples *s) {
-    hn_free(ctx, s->start);
-    hn_free(ctx, s->value);
-    *s = (struct hn_time_samples){0};
-}
-
 // The timed phases of one run, gone through in their order.
 struct phases {
     int64_t builds, seen; // in all; up to here
@@ -58,15 +52,13 @@ static void fill_samples(const struct hn_results *r, const char *metric,
 
 enum hn_code hn_time_samples(struct hn_context *ctx, const struct hn_results *r, const char *metric,
                              struct hn_time_samples *out) {
-    struct hn_row_index index = {0};
+    struct hn_row_index index;
     *out = (struct hn_time_samples){.start = hn_alloc(ctx, r->runs.rows + 1, sizeof(int64_t)),
                                     .value = hn_alloc(ctx, r->timing.rows, sizeof(double))};
-    if (!out->start || !out->value || hn_row_index(ctx, &r->timing, "run", r->runs.rows, &index)) {
-        hn_time_samples_free(ctx, out);
+    HN_SCOPE(ctx);
+    if (!out->start || !out->value || hn_row_index(ctx, &r->timing, "run", r->runs.rows, &index))
         return ctx->code;
-    }
     fill_samples(r, metric, &index, out);
-    hn_row_index_free(ctx, &index);
     return HN_OK;
 }
 
@@ -125,7 +117,6 @@ static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r
         s->owned[i][k] = -1;
     for (int64_t k = 0; k < match.n; k++)
         s->owned[i][match.pair[k].base] = match.pair[k].now;
-    hn_row_match_free(ctx, &match);
     return HN_OK;
 }
 
@@ -173,15 +164,12 @@ static const struct hn_column *column_of(const struct hn_table *t, const char *n
 static enum hn_code measure_noise(struct hn_context *ctx, const struct hn_time_pair *pair,
                                   int64_t n, double *noise) {
     double *each = hn_alloc(ctx, 2 * n, sizeof *each);
-    if (!each)
-        return ctx->code;
-    bool failed = false;
-    for (int64_t i = 0; !failed && i < n; i++)
-        failed = hn_split_noise(ctx, pair[i].base, &each[2 * i]) ||
-                 hn_split_noise(ctx, pair[i].now, &each[2 * i + 1]);
-    *noise = failed ? NAN : hn_quantile(each, 2 * n, 0.95);
-    hn_free(ctx, each);
-    return failed ? ctx->code : HN_OK;
+    for (int64_t i = 0; each && i < n; i++)
+        if (hn_split_noise(ctx, pair[i].base, &each[2 * i]) ||
+            hn_split_noise(ctx, pair[i].now, &each[2 * i + 1]))
+            return ctx->code;
+    *noise = each ? hn_quantile(each, 2 * n, 0.95) : NAN;
+    return each ? HN_OK : ctx->code;
 }
 
 // The costs of the matched cells of one metric, and their samples.
@@ -224,15 +212,16 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
                           const struct hn_time_pair *pair) {
     struct hn_time_pair *family = hn_alloc(ctx, c->n_times, sizeof *family);
     struct hn_time_verdict *verdict = hn_alloc(ctx, c->n_times, sizeof *verdict);
-    enum hn_code code = family && verdict ? HN_OK : HN_MEMORY;
     int64_t n = 0;
-    for (int64_t i = 0; code == HN_OK && i < c->n_times; i++)
+    if (!family || !verdict)
+        return ctx->code;
+    for (int64_t i = 0; i < c->n_times; i++)
         if (c->time[i].tested)
             family[n++] = pair[i];
-    if (code == HN_OK)
-        code = hn_time_gate(ctx, family, n, hn_compare_alpha, verdict);
+    if (hn_time_gate(ctx, family, n, hn_compare_alpha, verdict))
+        return ctx->code;
     c->times_tested = n;
-    for (int64_t i = 0, k = 0; code == HN_OK && i < c->n_times; i++) {
+    for (int64_t i = 0, k = 0; i < c->n_times; i++) {
         struct hn_compare_time *t = &c->time[i];
         t->verdict = (struct hn_time_verdict){.ratio = NAN, .p = NAN, .holm = NAN};
         if (t->tested)
@@ -241,11 +230,9 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
         if (hn_median_ratio(ctx, pair[i].base, pair[i].now, 0.95, i, &t->ratio) ||
             hn_sample_median(ctx, pair[i].base, &t->from) ||
             hn_sample_median(ctx, pair[i].now, &t->to))
-            code = ctx->code;
+            return ctx->code;
     }
-    hn_free(ctx, family);
-    hn_free(ctx, verdict);
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code gate_all(struct hn_context *ctx, struct hn_comparison *c,
@@ -269,23 +256,17 @@ enum hn_code hn_compare_times(struct hn_context *ctx, const struct hn_results *b
     int64_t most = METRICS * out->runs.n;
     bool medians = out->rounds = options->rounds || n_base > 1 || n_now > 1;
     out->time = hn_zalloc(ctx, most, sizeof *out->time);
+    HN_SCOPE(ctx);
     struct hn_time_pair *pair = hn_alloc(ctx, most, sizeof *pair);
-    if (!out->time || !pair) {
-        hn_free(ctx, pair);
-        return ctx->code;
-    }
-    void *outer = hn_own(ctx, pair); // it owns all that this takes to compare
     double *room = hn_alloc(ctx, most, (size_t)(n_base + n_now) * sizeof *room);
-    bool failed = !room;
-    for (int m = 0; !failed && m < METRICS; m++) {
-        failed = open_side(ctx, base, n_base, medians, metric[m], &before[m]) ||
-                 open_side(ctx, now, n_now, medians, metric[m], &after[m]);
-        if (!failed)
-            collect(out, metric[m], &before[m], &after[m],
-                    room + m * out->runs.n * (n_base + n_now), out->time, pair, &out->n_times);
+    if (!out->time || !pair || !room)
+        return ctx->code;
+    for (int m = 0; m < METRICS; m++) {
+        if (open_side(ctx, base, n_base, medians, metric[m], &before[m]) ||
+            open_side(ctx, now, n_now, medians, metric[m], &after[m]))
+            return ctx->code;
+        collect(out, metric[m], &before[m], &after[m], room + m * out->runs.n * (n_base + n_now),
+                out->time, pair, &out->n_times);
     }
-    failed = failed || gate_all(ctx, out, options, pair);
-    hn_own(ctx, outer);
-    hn_free(ctx, pair);
-    return failed ? ctx->code : HN_OK;
+    return gate_all(ctx, out, options, pair);
 }

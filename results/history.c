@@ -218,12 +218,9 @@ static enum hn_code add_sampler(struct history *h, struct hn_table *t, const int
                                 const char *sampler) {
     for (int64_t i = 0; i < h->n_used; i++) {
         const struct past *past = &h->past[order[i]];
-        const struct hn_value value[] = {HN_TEXT_VALUE("created", past->created),
-                                         HN_TEXT_VALUE("commit", past->commit),
-                                         HN_TEXT_VALUE("sampler", sampler),
-                                         HN_REAL_VALUE("value", mean_of(h, order[i], sampler)),
-                                         {NULL}};
-        if (hn_table_put(h->ctx, t, value))
+        if (HN_TABLE_PUT(h->ctx, t, HN_TEXT_VALUE("created", past->created),
+                         HN_TEXT_VALUE("commit", past->commit), HN_TEXT_VALUE("sampler", sampler),
+                         HN_REAL_VALUE("value", mean_of(h, order[i], sampler))))
             return h->ctx->code;
     }
     return HN_OK;
@@ -272,17 +269,13 @@ enum hn_code hn_history_collect(struct hn_context *ctx, const char *folder, cons
                                 struct hn_results *out) {
     struct history h = {.ctx = ctx, .metric = metric};
     *out = (struct hn_results){0};
-    void *all = hn_alloc(ctx, 0, 1); // owns what the history holds
-    if (!all)
-        return ctx->code;
-    void *outer = hn_own(ctx, all);
+    HN_SCOPE(ctx);
     bool failed = find_files(&h, folder) || read_files(&h);
-    hn_own(ctx, outer);
+    hn_own(ctx, scope.outer);
     if (!failed)
         leave_machines_out(&h);
     failed = failed || fill(&h, out);
     if (failed)
         hn_results_free(ctx, out);
-    hn_free(ctx, all);
     return failed ? ctx->code : HN_OK;
 }

@@ -16,9 +16,7 @@ static const struct hn_column plan_column[] = {
 
 static enum hn_code plan_row(struct hn_context *ctx, struct hn_table *t, const char *key,
                              const char *label) {
-    const struct hn_value value[] = {
-        HN_TEXT_VALUE("run_key", key), HN_TEXT_VALUE("label", label), {NULL}};
-    return hn_table_put(ctx, t, value);
+    return HN_TABLE_PUT(ctx, t, HN_TEXT_VALUE("run_key", key), HN_TEXT_VALUE("label", label));
 }
 
 enum hn_code hn_merge_plan_row(struct hn_context *ctx, struct hn_results *results,
@@ -73,15 +71,12 @@ static enum hn_code check_plans(struct hn_context *ctx, const struct hn_results 
                                 const char *const *name, int64_t n, const struct hn_table *plan) {
     for (int64_t i = 1; i < n; i++) {
         struct hn_table other;
-        if (read_plan(ctx, &part[i], &other)) {
-            hn_table_free(ctx, &other);
+        HN_SCOPE(ctx);
+        if (read_plan(ctx, &part[i], &other))
             return ctx->code;
-        }
         bool same_job = strcmp(hn_results_get(&part[0], "config_sha256"),
                                hn_results_get(&part[i], "config_sha256")) == 0;
         bool same = other.rows == plan->rows && common_rows(&other, plan) == plan->rows;
-        int64_t rows = other.rows;
-        hn_table_free(ctx, &other);
         if (!same)
             return hn_fail(ctx, HN_DATA,
                            "%s and %s cannot be merged: %s (%" PRId64 " and %" PRId64 " cells)",
@@ -89,7 +84,7 @@ static enum hn_code check_plans(struct hn_context *ctx, const struct hn_results 
                            same_job ? "the same job, but on other data, with other seeds or by "
                                       "another version of hardneg"
                                     : "they are of different jobs",
-                           plan->rows, rows);
+                           plan->rows, other.rows);
     }
     return HN_OK;
 }
@@ -272,7 +267,9 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
     for (int64_t i = 0; i < n; i++)
         for (enum kind kind = RUN; kind < KINDS; kind++)
             most += cells_of(&part[i], kind) ? cells_of(&part[i], kind)->rows : 0;
+    HN_SCOPE(ctx);
     struct found *cell = hn_alloc(ctx, most, sizeof *cell);
+    hn_own(ctx, scope.outer);
     if (!cell)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
@@ -284,8 +281,7 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
         if (kept == 0 || strcmp(cell[kept - 1].key, cell[i].key) != 0)
             cell[kept++] = cell[i];
     summary->repeated = cells - kept;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; code == HN_OK && i < plan->rows; i++) {
+    for (int64_t i = 0; i < plan->rows; i++) {
         const struct found *found =
             bsearch(hn_table_text(plan, i, "run_key"), cell, (size_t)kept, sizeof *cell, find_key);
         if (!found) {
@@ -293,10 +289,10 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
             continue;
         }
         summary->failed += found->failed;
-        code = append_cell(ctx, part, x, found, out);
+        if (append_cell(ctx, part, x, found, out))
+            return ctx->code;
     }
-    hn_free(ctx, cell);
-    return code;
+    return HN_OK;
 }
 
 // Cells that two parts hold must be the same, times apart.
@@ -306,12 +302,12 @@ static enum hn_code check_overlaps(struct hn_context *ctx, const struct hn_resul
     for (int64_t i = 1; i < n; i++)
         for (int64_t k = 0; k < i; k++) {
             struct hn_comparison c;
+            HN_SCOPE(ctx);
             if (hn_compare(ctx, &part[k], 1, &part[i], 1, &options, &c))
                 return ctx->code;
             int64_t failed = 0; // a cell that failed in one part alone does not contradict
             for (int64_t l = 0; l < c.n_lines; l++)
                 failed += strcmp(c.line[l].name, "status") == 0 ? 0 : c.line[l].failed;
-            hn_comparison_free(ctx, &c);
             if (failed > 0)
                 return hn_fail(ctx, HN_DATA,
                                "%s and %s hold the same cells with other values (%" PRId64
@@ -330,11 +326,10 @@ static enum hn_code merge_env(struct hn_context *ctx, const struct hn_results *p
         if (strcmp(first, other) == 0)
             continue;
         hn_note(ctx, "the parts are from several kinds of machine: their times are not comparable");
+        HN_SCOPE(ctx);
         char *mixed = hn_format(ctx, "mixed: %s, %s", first, other);
-        enum hn_code code =
-            mixed ? hn_results_set_env(ctx, out, "machine_class", mixed) : HN_MEMORY;
-        hn_free(ctx, mixed);
-        return code;
+        hn_own(ctx, scope.outer);
+        return mixed ? hn_results_set_env(ctx, out, "machine_class", mixed) : HN_MEMORY;
     }
     return HN_OK;
 }
@@ -342,9 +337,12 @@ static enum hn_code merge_env(struct hn_context *ctx, const struct hn_results *p
 static enum hn_code describe(struct hn_context *ctx, const struct hn_results *part, int64_t n,
                              const struct hn_table *plan, const struct hn_merge_summary *summary,
                              struct hn_results *out) {
-    if (hn_results_set(ctx, out, "config", hn_results_get(&part[0], "config")) ||
-        hn_results_set(ctx, out, "config_sha256", hn_results_get(&part[0], "config_sha256")) ||
-        hn_results_describe(ctx, out, summary->missing ? "partial" : "complete", &part[0]) ||
+    static const char *const job[] = {"title", "config", "config_sha256"};
+    for (int i = 0; i < 3; i++) // results of earlier versions have no title
+        if (*hn_results_get(&part[0], job[i]) &&
+            hn_results_set(ctx, out, job[i], hn_results_get(&part[0], job[i])))
+            return ctx->code;
+    if (hn_results_describe(ctx, out, summary->missing ? "partial" : "complete", &part[0]) ||
         merge_env(ctx, part, n, out))
         return ctx->code;
     if (!summary->missing)
@@ -358,17 +356,18 @@ enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
                       struct hn_merge_summary *summary) {
     struct hn_table plan;
     *summary = (struct hn_merge_summary){0};
+    HN_SCOPE(ctx);
     struct index *x = hn_zalloc(ctx, n, sizeof *x);
-    bool failed = read_plan(ctx, &part[0], &plan) || !x || check_plans(ctx, part, name, n, &plan) ||
-                  check_overlaps(ctx, part, name, n);
-    void *outer = hn_own(ctx, x);
-    for (int64_t i = 0; !failed && i < n; i++)
-        failed = make_index(ctx, &part[i], &x[i]);
-    hn_own(ctx, outer);
-    failed = failed || append_all(ctx, part, n, &plan, x, out, summary) ||
-             describe(ctx, part, n, &plan, summary, out);
+    if (!x || read_plan(ctx, &part[0], &plan) || check_plans(ctx, part, name, n, &plan) ||
+        check_overlaps(ctx, part, name, n))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        if (make_index(ctx, &part[i], &x[i]))
+            return ctx->code;
+    hn_own(ctx, scope.outer);
     summary->cells = plan.rows;
-    hn_free(ctx, x);
-    hn_table_free(ctx, &plan);
-    return failed ? ctx->code : HN_OK;
+    return append_all(ctx, part, n, &plan, x, out, summary) ||
+                   describe(ctx, part, n, &plan, summary, out)
+               ? ctx->code
+               : HN_OK;
 }

@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void hn_row_index_free(struct hn_context *ctx, struct hn_row_index *index) {
-    hn_free(ctx, index->start);
-    *index = (struct hn_row_index){0};
-}
-
 static int64_t named_row(const struct hn_table *t, int column, int64_t row, int64_t n) {
     int64_t named = t->cells[column].count[row];
     return named >= 0 && named < n ? named : -1;
@@ -83,33 +78,24 @@ static int by_base(const void *a, const void *b) {
 enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
                           const struct hn_table *now, const char *also, struct hn_row_match *out) {
     *out = (struct hn_row_match){0};
-    struct key *a = hn_alloc(ctx, base->rows, sizeof *a), *b = hn_alloc(ctx, now->rows, sizeof *b);
     out->pair = hn_alloc(ctx, hn_min(base->rows, now->rows), sizeof *out->pair);
-    enum hn_code code = a && b && out->pair ? HN_OK : ctx->code;
-    if (code == HN_OK) {
-        int64_t n_a = sorted_keys(base, also, a, &out->repeated);
-        int64_t n_b = sorted_keys(now, also, b, &out->repeated);
-        for (int64_t i = 0, j = 0; i < n_a && j < n_b;) {
-            int order = compare_keys(&a[i], &b[j]);
-            if (order == 0)
-                out->pair[out->n++] = (struct hn_row_pair){a[i].row, b[j].row};
-            i += order <= 0;
-            j += order >= 0;
-        }
-        out->only_base = n_a - out->n;
-        out->only_now = n_b - out->n;
-        qsort(out->pair, (size_t)out->n, sizeof *out->pair, by_base);
+    HN_SCOPE(ctx);
+    struct key *a = hn_alloc(ctx, base->rows, sizeof *a), *b = hn_alloc(ctx, now->rows, sizeof *b);
+    if (!a || !b || !out->pair)
+        return ctx->code;
+    int64_t n_a = sorted_keys(base, also, a, &out->repeated);
+    int64_t n_b = sorted_keys(now, also, b, &out->repeated);
+    for (int64_t i = 0, j = 0; i < n_a && j < n_b;) {
+        int order = compare_keys(&a[i], &b[j]);
+        if (order == 0)
+            out->pair[out->n++] = (struct hn_row_pair){a[i].row, b[j].row};
+        i += order <= 0;
+        j += order >= 0;
     }
-    hn_free(ctx, a);
-    hn_free(ctx, b);
-    if (code)
-        hn_row_match_free(ctx, out);
-    return code;
-}
-
-void hn_row_match_free(struct hn_context *ctx, struct hn_row_match *match) {
-    hn_free(ctx, match->pair);
-    *match = (struct hn_row_match){0};
+    out->only_base = n_a - out->n;
+    out->only_now = n_b - out->n;
+    qsort(out->pair, (size_t)out->n, sizeof *out->pair, by_base);
+    return HN_OK;
 }
 
 const struct hn_row_owner hn_row_owners[] = {

@@ -11,7 +11,6 @@ struct hn_row_index {
 };
 HN_MUST_USE enum hn_code hn_row_index(struct hn_context *ctx, const struct hn_table *t,
                                       const char *column, int64_t n, struct hn_row_index *out);
-void hn_row_index_free(struct hn_context *ctx, struct hn_row_index *index); // zeroed is fine
 
 // Rows of two tables with the same key, in the order of the first.
 struct hn_row_pair {
@@ -26,7 +25,6 @@ struct hn_row_match {
 HN_MUST_USE enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
                                       const struct hn_table *now, const char *also,
                                       struct hn_row_match *out);
-void hn_row_match_free(struct hn_context *ctx, struct hn_row_match *match); // zeroed is fine
 
 // What the rows of a further table belong to: a table of cells, by a column that numbers its rows.
 struct hn_row_owner {

@@ -55,7 +55,7 @@ static void fill_records(const struct hn_table *t, const size_t *bytes, size_t s
         }
 }
 
-// "units\tlong name\tdirection\trole\n" of every column. Owned by the caller.
+// "units\tlong name\tdirection\trole\n" of every column.
 static char *describe(struct hn_context *ctx, const struct hn_table *t) {
     char *all = hn_strdup(ctx, "");
     for (int c = 0; c < t->n_columns && all; c++) {
@@ -63,7 +63,7 @@ static char *describe(struct hn_context *ctx, const struct hn_table *t) {
         char *longer = hn_format(ctx, "%s%s\t%s\t%s\t%s\n", all, column->units, column->long_name,
                                  hn_direction_name(column->direction),
                                  column->role ? hn_role_name(column->role) : "");
-        hn_free(ctx, all);
+        hn_free(ctx, all); // a scope would hold all of them
         all = longer;
     }
     return all;
@@ -84,7 +84,6 @@ static enum hn_code write_about(struct hn_context *ctx, hid_t parent, const char
                                   .chunk = {n, 1, 1},
                                   .deflate = 6};
     hid_t set = hn_h5_write_array(parent, &a);
-    hn_free(ctx, path);
     if (set < 0)
         return hn_fail(ctx, HN_IO, "writing %s failed: is the disk full?", name);
     hn_h5_close(set);
@@ -93,6 +92,7 @@ static enum hn_code write_about(struct hn_context *ctx, hid_t parent, const char
 
 enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *name,
                            const struct hn_table *t) {
+    HN_SCOPE(ctx);
     size_t *bytes = hn_alloc(ctx, hn_max(t->n_columns, 1), sizeof *bytes);
     for (int c = 0; bytes && c < t->n_columns; c++)
         bytes[c] = cell_size(t, c);
@@ -118,9 +118,6 @@ enum hn_code hn_store_pack(struct hn_context *ctx, hid_t parent, const char *nam
     if (code == HN_OK)
         code = write_about(ctx, parent, name, about);
     hn_h5_close(set, memory, stored);
-    hn_free(ctx, about);
-    hn_free(ctx, record);
-    hn_free(ctx, bytes);
     return code;
 }
 
@@ -150,15 +147,14 @@ static enum hn_code add_member(const struct hn_store_reader *r, hid_t type, unsi
 static enum hn_code take_column(const struct hn_store_reader *r, const char *record, size_t size,
                                 int c, size_t bytes, struct hn_table *t) {
     char *text = hn_zalloc(r->ctx, (int64_t)bytes + 1, 1); // records have texts without an end
-    enum hn_code code = text ? HN_OK : HN_MEMORY;
-    for (int64_t row = 0; row < t->rows && code == HN_OK; row++, record += size)
-        if (t->column[c].kind == HN_COLUMN_TEXT)
-            code =
-                hn_table_set_text(r->ctx, t, row, t->column[c].name, memcpy(text, record, bytes));
-        else
+    if (!text)
+        return r->ctx->code;
+    for (int64_t row = 0; row < t->rows; row++, record += size)
+        if (t->column[c].kind != HN_COLUMN_TEXT)
             memcpy(&t->cells[c].count[row], record, sizeof(int64_t));
-    hn_free(r->ctx, text);
-    return code;
+        else if (hn_table_set_text(r->ctx, t, row, t->column[c].name, memcpy(text, record, bytes)))
+            return r->ctx->code;
+    return HN_OK;
 }
 
 // Reads all records at once: HDF5 keeps a conversion for every pair of types that differ.
@@ -175,7 +171,6 @@ static enum hn_code take_records(const struct hn_store_reader *r, const struct h
     for (int c = 0; c < t->n_columns && code == HN_OK; at += bytes[c++])
         code = take_column(r, record + at, size, c, bytes[c], t);
     hn_h5_close(type);
-    hn_free(r->ctx, record);
     return code;
 }
 
@@ -185,7 +180,6 @@ static enum hn_code read_about(const struct hn_store_reader *r, const char *name
     if (!path)
         return r->ctx->code;
     enum hn_code code = hn_store_open_data(r, r->file, "", path, &s);
-    hn_free(r->ctx, path);
     if (code)
         return code;
     if (s.rank != 1 || s.class != H5T_INTEGER)
@@ -203,17 +197,17 @@ static enum hn_code read_records(const struct hn_store_reader *r, const struct h
     int members = s->class == H5T_COMPOUND ? H5Tget_nmembers(s->type) : 0;
     if (members < 1 || members > MOST_COLUMNS || s->rank != 1)
         return hn_store_bad(r, t->name, "", "is not a group of this file");
+    HN_SCOPE(r->ctx); // what the table holds belongs to its name
     char *about = NULL;
     size_t *bytes = hn_alloc(r->ctx, members, sizeof *bytes);
-    bool failed = !bytes || read_about(r, t->name, &about);
-    char *rest = about;
-    for (int m = 0; m < members && !failed; m++)
-        failed = add_member(r, s->type, (unsigned)m, &rest, t, &bytes[m]);
-    failed =
-        failed || hn_table_add_rows(r->ctx, t, (int64_t)s->dim[0]) || take_records(r, s, bytes, t);
-    hn_free(r->ctx, bytes);
-    hn_free(r->ctx, about);
-    return failed ? r->ctx->code : HN_OK;
+    if (!bytes || read_about(r, t->name, &about))
+        return r->ctx->code;
+    for (int m = 0; m < members; m++)
+        if (add_member(r, s->type, (unsigned)m, &about, t, &bytes[m]))
+            return r->ctx->code;
+    return hn_table_add_rows(r->ctx, t, (int64_t)s->dim[0]) || take_records(r, s, bytes, t)
+               ? r->ctx->code
+               : HN_OK;
 }
 
 enum hn_code hn_store_unpack(const struct hn_store_reader *r, hid_t parent, const char *name,

@@ -79,6 +79,7 @@ static void *read_numbers(const struct hn_store_reader *r, hid_t parent, const c
 static enum hn_code read_edges(const struct hn_store_reader *r, hid_t group,
                                struct hn_results *out) {
     int64_t n = out->bins + 1;
+    HN_SCOPE(r->ctx);
     double *edge = read_numbers(r, group, "hist", "bin_edge", H5T_NATIVE_DOUBLE, n);
     if (!edge)
         return r->ctx->code;
@@ -88,7 +89,6 @@ static enum hn_code read_edges(const struct hn_store_reader *r, hid_t group,
     bool equal = width > 0 && isfinite(width);
     for (int64_t b = 0; equal && b < n; b++)
         equal = fabs(edge[b] - (out->bin_lo + width * (double)b)) < 1e-6 * width;
-    hn_free(r->ctx, edge);
     return equal ? HN_OK
                  : hn_store_bad(r, "hist", "bin_edge", "does not bound bins of equal width");
 }
@@ -199,11 +199,11 @@ static enum hn_code read_attributes(const struct hn_store_reader *r, hid_t objec
             return hn_store_bad(r, "attributes", "", "cannot be read");
         if (is_schema(name))
             continue;
+        HN_SCOPE(r->ctx);
         char *value = attribute_text(r, object, name);
-        enum hn_code code = value ? set(r->ctx, out, name, value) : r->ctx->code;
-        hn_free(r->ctx, value);
-        if (code)
-            return code;
+        hn_own(r->ctx, scope.outer);
+        if (!value || set(r->ctx, out, name, value))
+            return r->ctx->code;
     }
     return HN_OK;
 }
@@ -233,23 +233,22 @@ static enum hn_code read_groups(const struct hn_store_reader *r, struct hn_resul
 }
 
 static enum hn_code check_schema(const struct hn_store_reader *r) {
+    HN_SCOPE(r->ctx);
     char *schema = hn_h5_get_text(r->ctx, r->file, "schema", "");
     if (!schema)
         return r->ctx->code;
     int64_t version = hn_h5_get_int(r->file, "schema_version", 0);
-    enum hn_code code = HN_OK;
     if (strcmp(schema, HN_STORE_SCHEMA) != 0)
-        code = hn_fail(r->ctx, HN_DATA,
+        return hn_fail(r->ctx, HN_DATA,
                        "%s: is no results file but %.40s: give a results.h5 that hardneg run "
                        "has written",
                        r->path, *schema ? schema : "another kind of HDF5 file");
-    else if (version != HN_STORE_VERSION)
-        code = hn_fail(r->ctx, HN_DATA,
+    if (version != HN_STORE_VERSION)
+        return hn_fail(r->ctx, HN_DATA,
                        "%s: has schema version %" PRId64 " and this program reads version %d: use "
                        "the hardneg that wrote it",
                        r->path, version, HN_STORE_VERSION);
-    hn_free(r->ctx, schema);
-    return code;
+    return HN_OK;
 }
 
 static enum hn_code open_results(struct hn_context *ctx, const char *path,
@@ -304,9 +303,8 @@ bool hn_results_probe(struct hn_context *ctx, const char *path) {
     struct hn_store_reader r;
     if (open_results(ctx, path, &r))
         return false;
-    char *key = hn_h5_get_text(ctx, r.file, "run_key", "");
-    bool good = key && *key;
-    hn_free(ctx, key);
+    HN_SCOPE(ctx);
+    const char *key = hn_h5_get_text(ctx, r.file, "run_key", "");
     hn_h5_close(r.file);
-    return good;
+    return key && *key;
 }

@@ -55,13 +55,11 @@ static enum hn_code add_column(const struct hn_store_reader *r, const struct hn_
     char *about[HN_STORE_ABOUT] = {NULL};
     if (s->class != H5T_STRING && s->class != H5T_FLOAT && s->class != H5T_INTEGER)
         return hn_store_bad(r, t->name, name, "holds neither numbers nor text");
-    bool good = true;
-    for (int i = 0; good && i < HN_STORE_ABOUT; i++)
-        good = (about[i] = hn_h5_get_text(r->ctx, s->id, attribute[i], "")) != NULL;
-    enum hn_code code = good ? hn_store_add_column(r, t, name, s->class, about) : r->ctx->code;
+    HN_SCOPE(r->ctx);
     for (int i = 0; i < HN_STORE_ABOUT; i++)
-        hn_free(r->ctx, about[i]);
-    return code;
+        if (!(about[i] = hn_h5_get_text(r->ctx, s->id, attribute[i], "")))
+            return r->ctx->code;
+    return hn_store_add_column(r, t, name, s->class, about);
 }
 
 // The first column says how many rows there are; hn_store_open_data() has held that against the

@@ -136,15 +136,14 @@ static hid_t write_splits(struct writer *w, hid_t group, const char *name, const
 // A scale that counts from 0 within each range [start[i], start[i + 1]), i < n.
 static hid_t write_numbers(struct writer *w, hid_t group, const char *name, const char *long_name,
                            int64_t n, const int64_t *start) {
+    HN_SCOPE(w->ctx);
     int64_t *number = room(w, start[n], sizeof *number);
     if (!number)
         return H5I_INVALID_HID;
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = start[i]; k < start[i + 1]; k++)
             number[k] = k - start[i];
-    hid_t set = write_splits(w, group, name, long_name, start[n], number);
-    hn_free(w->ctx, number);
-    return set;
+    return write_splits(w, group, name, long_name, start[n], number);
 }
 
 static void write_column(struct writer *w, hid_t group, const struct hn_table *t, int c,
@@ -200,14 +199,13 @@ static void write_tables(struct writer *w, const struct hn_results *r) {
 // A scale of n points, the first at bin `first` of the histogram (0.5: the middle of bin 0).
 static hid_t write_points(struct writer *w, hid_t group, const struct hn_results *r,
                           const struct hn_column *column, int64_t n, double first) {
+    HN_SCOPE(w->ctx);
     double *point = room(w, n, sizeof *point);
     if (!point)
         return H5I_INVALID_HID;
     for (int64_t b = 0; b < n; b++)
         point[b] = r->bin_lo + (r->bin_hi - r->bin_lo) * ((double)b + first) / (double)r->bins;
-    hid_t set = write_scale(w, group, column, n, point);
-    hn_free(w->ctx, point);
-    return set;
+    return write_scale(w, group, column, n, point);
 }
 
 static const char *const kind_name[HN_PAIR_KINDS] = {[HN_PAIR_POSITIVE] = "positive",
@@ -340,6 +338,7 @@ static int by_name(const void *a, const void *b) {
 // Writes attributes in order of their names.
 static void write_pairs(struct writer *w, hid_t object, const struct hn_text_pair *pair, int64_t n,
                         bool env) {
+    HN_SCOPE(w->ctx);
     const struct hn_text_pair **order = room(w, n, sizeof *order);
     if (!order)
         return;
@@ -350,7 +349,6 @@ static void write_pairs(struct writer *w, hid_t object, const struct hn_text_pai
         if (env ? write_env_value(w, object, order[i])
                 : set_text(w, object, order[i]->name, order[i]->value))
             w->code = hn_fail_in(w->ctx, "%s", w->path);
-    hn_free(w->ctx, order);
 }
 
 static void write_root(struct writer *w, const struct hn_results *r) {

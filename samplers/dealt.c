@@ -83,27 +83,21 @@ static enum hn_code build_open(struct hn_context *ctx, struct build *b) {
     b->stride = (m + 1 + LINE - 1) / LINE * LINE;
     b->deck.n = n;
     b->deck.dealt = n;
-    b->order = hn_alloc(ctx, n, sizeof *b->order); // owns the rest
-    if (!b->order)
-        return ctx->code;
-    void *outer = hn_own(ctx, b->order);
+    b->order = hn_alloc(ctx, n, sizeof *b->order);
     b->pool = hn_alloc(ctx, m + 1, GROUP * sizeof *b->pool);
     b->deck.item = hn_alloc(ctx, n, sizeof *b->deck.item);
     b->deck.marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *b->deck.marks);
     b->scratch = hn_zalloc(ctx, b->threads, sizeof *b->scratch);
-    bool good = b->pool && b->deck.item && b->deck.marks && b->scratch;
+    bool good = b->order && b->pool && b->deck.item && b->deck.marks && b->scratch;
     for (int i = 0; i < b->threads && good; i++)
         good = scratch_open(ctx, b, &b->scratch[i]);
-    hn_own(ctx, outer);
     return good ? HN_OK : ctx->code;
 }
 
 static void shuffle_tiles(struct build *b) {
-    struct hn_stream stream;
-    hn_stream_open(&stream, b->spec->seed, "proximity.tiles", b->spec->built_index, 0, 0);
+    hn_permute(b->spec->seed, "proximity.tiles", b->spec->built_index, 0, 0, b->order, b->x->rows);
     for (int64_t i = 0; i < b->x->rows; i++)
-        b->order[i] = b->deck.item[i] = (int32_t)i;
-    hn_stream_shuffle(&stream, b->order, b->x->rows);
+        b->deck.item[i] = (int32_t)i;
     hn_stream_open(&b->deck.stream, b->spec->seed, "proximity.deal", b->spec->built_index, 0, 0);
 }
 
@@ -252,15 +246,13 @@ enum hn_code hn_proximity_dealt(struct hn_context *ctx, const struct hn_matrix *
     if (hn_graph_regular(ctx, x->rows, spec->k, spec->weighted, out))
         return ctx->code;
     struct build build = {.x = x, .spec = spec, .out = out};
-    enum hn_code code = build_open(ctx, &build);
-    if (!code)
-        code = build_tiles(ctx, &build);
-    if (!code)
-        count_work(&build, work);
-    hn_free(ctx, build.order);
-    if (code)
+    HN_SCOPE(ctx);
+    if (build_open(ctx, &build) || build_tiles(ctx, &build)) {
         hn_graph_free(ctx, out);
-    else if (spec->weighted)
+        return ctx->code;
+    }
+    count_work(&build, work);
+    if (spec->weighted)
         hn_proximity_weigh(x, 1, out, ctx->threads, work);
-    return code;
+    return HN_OK;
 }

@@ -58,7 +58,8 @@ static double quantile_of(const struct params *params, int64_t n) {
     return isnan(params->keep) ? params->quantile : fmax(0, 1 - params->keep / (double)n);
 }
 
-static double entries(const void *params, int64_t n) {
+static double entries(const struct hn_context *ctx, const void *params, int64_t n) {
+    (void)ctx;
     return (double)hn_threshold_room(n, quantile_of(params, n));
 }
 
@@ -84,21 +85,12 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
     return hn_threshold_plan(ctx, threshold, pass, sweep, &self->build);
 }
 
-static void draw_numbers(const struct hn_sampler *self, int64_t epoch) {
-    struct state *state = self->state;
-    struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "gcbs.relabel", self->built_index, epoch, 0);
-    for (int64_t k = 0; k < self->n; k++)
-        state->item[k] = (int32_t)k;
-    hn_stream_shuffle(&stream, state->item, self->n);
-}
-
 static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler *self,
                                 int64_t epoch, struct hn_work *work) {
     const struct params *params = self->params;
     struct state *state = self->state;
     if (params->relabel)
-        draw_numbers(self, epoch);
+        hn_permute(self->seed, "gcbs.relabel", self->built_index, epoch, 0, state->item, self->n);
     if (hn_graph_cuthill_mckee(ctx, &state->graph, params->relabel ? state->item : NULL,
                                (enum hn_root)params->root, params->reverse, state->order))
         return ctx->code;

@@ -26,6 +26,7 @@ struct writer {
     struct hn_close_pair *close, *close_end; // likewise
     int32_t *place;                          // [block + slack] what the filter lets through
     int32_t *near;                           // [block + slack] of it, what is below `high`
+    float *dense;                            // [block + slack] products of a screened row
     int64_t sure, close_count;               // entries, of both orders
     int64_t stored;                          // sure pairs written
     char pad[LINE];
@@ -34,9 +35,13 @@ struct writer {
 // Words that `room` entries take at most: each its own, a mark for every row of a piece (what lies
 // in one tile and one cell), and a header for every strip of one.
 static int64_t words_for(int64_t room, const struct hn_sweep_shape *shape, int64_t cell) {
-    int64_t pieces = shape->cols / shape->block + shape->cols / cell + 2;
+    int64_t piece = shape->screen ? shape->screen->part : shape->block;
+    int64_t pieces = shape->cols / piece + shape->cols / cell + 2;
     int64_t marks = hn_min(room, shape->rows * pieces);
-    int64_t headers = hn_min(room, shape->rows * pieces / STRIP_LEAST + pieces);
+    // Rows of a screen's part that lies in several cells go from one to the other.
+    bool turns = shape->screen && (cell % piece != 0 || shape->block % piece != 0);
+    int64_t strips = turns ? shape->rows * pieces : shape->rows * pieces / STRIP_LEAST + pieces;
+    int64_t headers = hn_min(room, strips);
     return room + marks + HEADER * headers;
 }
 
@@ -74,11 +79,17 @@ static enum hn_code pairs_begin(struct hn_context *ctx, void *self,
                 (p->used = hn_zalloc(ctx, p->chunks, sizeof *p->used)) &&
                 (work->place = hn_alloc(ctx, 2 * shape->threads * places, sizeof *work->place)) &&
                 (work->writer = hn_zalloc(ctx, shape->threads, sizeof *work->writer));
+    if (good && shape->screen)
+        good = (work->limit = hn_alloc(ctx, shape->rows, sizeof *work->limit)) &&
+               (work->dense = hn_alloc(ctx, shape->threads * places, sizeof *work->dense));
     hn_own(ctx, outer);
     for (int k = 0; k < shape->threads && good; k++) {
         work->writer[k].place = work->place + 2 * k * places;
         work->writer[k].near = work->writer[k].place + places;
+        work->writer[k].dense = work->limit ? work->dense + k * places : NULL;
     }
+    for (int64_t i = 0; i < shape->rows && good && work->limit; i++)
+        work->limit[i] = p->low;
     return good ? HN_OK : HN_MEMORY;
 }
 
@@ -229,6 +240,32 @@ static void pairs_both(void *self, void *other, const struct hn_tile *tile, int 
     take(self, tile, 2, thread);
 }
 
+// The products of a row come by cells, as put_row() wants them.
+static void pairs_take(void *self, const struct hn_found *f, int thread) {
+    struct hn_close_pairs *p = self;
+    struct work *work = p->work;
+    struct writer *w = &work->writer[thread];
+    for (int32_t k = 0; k < f->n;) {
+        int64_t cell = (f->col0 + f->at[k]) >> work->shift;
+        int32_t n = 0;
+        for (; k < f->n && (f->col0 + f->at[k]) >> work->shift == cell; k++) {
+            w->place[n] = f->at[k];
+            w->dense[f->at[k]] = f->s[k];
+            n += f->s[k] >= p->low && f->col0 + f->at[k] != f->row;
+        }
+        if (n > 0 && !put_row(p, w, f->row, f->col0, w->dense, n, f->mirrored ? 2 : 1))
+            return;
+    }
+}
+
+static double pairs_share(const void *self, int64_t rows, int64_t cols) {
+    return (double)((const struct hn_close_pairs *)self)->room / ((double)rows * (double)cols);
+}
+
+static const float *pairs_limits(const void *self) {
+    return ((const struct work *)((const struct hn_close_pairs *)self)->work)->limit;
+}
+
 static enum hn_code pairs_end(struct hn_context *ctx, void *self) {
     (void)ctx;
     struct hn_close_pairs *p = self;
@@ -253,9 +290,13 @@ void hn_close_pairs_free(struct hn_context *ctx, struct hn_close_pairs *p) {
     *p = (struct hn_close_pairs){0};
 }
 
+static const struct hn_screened pairs_screened = {
+    .share = pairs_share, .limits = pairs_limits, .take = pairs_take};
+
 const struct hn_sink_type hn_close_pairs_sink = {.name = "pairs",
                                                  .begin = pairs_begin,
                                                  .tile = pairs_tile,
                                                  .end = pairs_end,
                                                  .across = pairs_tile,
-                                                 .both = pairs_both};
+                                                 .both = pairs_both,
+                                                 .screened = &pairs_screened};

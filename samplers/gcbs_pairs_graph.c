@@ -264,10 +264,8 @@ enum hn_code hn_close_pairs_graph(struct hn_context *ctx, const struct hn_close_
         pairs += p->used[c];
     *out = (struct hn_graph){.n = n, .start = hn_alloc(ctx, n + 1, sizeof *out->start)};
     out->target = hn_alloc(ctx, hn_min(2 * pairs, n * n), sizeof *out->target);
-    void *all = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, all);
-    enum hn_code code = out->start && out->target && all ? build(ctx, p, out) : HN_MEMORY;
-    hn_own(ctx, outer);
-    hn_free(ctx, all);
+    HN_SCOPE(ctx);
+    enum hn_code code = out->start && out->target ? build(ctx, p, out) : HN_MEMORY;
     if (code)
         hn_graph_free(ctx, out);
     return code;

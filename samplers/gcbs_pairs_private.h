@@ -22,6 +22,8 @@ struct work {
     _Atomic bool dry;
     struct writer *writer; // [threads]
     int32_t *place;        // [threads x 2 (block + slack)]
+    float *limit;          // of a screened sweep: [rows] p->low for each
+    float *dense;          // likewise: [threads x (block + slack)] products at their columns
     int64_t stored;        // pairs, sure ones
     int threads;
 };

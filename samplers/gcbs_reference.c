@@ -99,18 +99,14 @@ enum hn_code hn_threshold_reference(struct hn_context *ctx, const struct hn_matr
     struct work w = {
         .x = *x, .y = *y, .quantile = quantile, .chunks = (x->rows + CHUNK - 1) / CHUNK};
     size_t threads = (size_t)ctx->threads;
+    HN_SCOPE(ctx);
     w.value = hn_alloc(ctx, w.chunks, sizeof *w.value);
     w.score = hn_alloc(ctx, y->rows, threads * GROUP * CHUNK * sizeof *w.score);
     w.copy = hn_alloc(ctx, y->rows, threads * CHUNK * sizeof *w.copy);
     w.exact = hn_alloc(ctx, y->rows, threads * CHUNK * sizeof *w.exact);
-    enum hn_code code = w.value && w.score && w.copy && w.exact ? do_chunks(ctx, &w) : ctx->code;
-    if (!code) {
-        *value = hn_median(w.value, w.chunks);
-        work->dot += x->rows * y->rows;
-    }
-    hn_free(ctx, w.value);
-    hn_free(ctx, w.score);
-    hn_free(ctx, w.copy);
-    hn_free(ctx, w.exact);
-    return code;
+    if (!w.value || !w.score || !w.copy || !w.exact || do_chunks(ctx, &w))
+        return ctx->code;
+    *value = hn_median(w.value, w.chunks);
+    work->dot += x->rows * y->rows;
+    return HN_OK;
 }

@@ -114,14 +114,6 @@ struct groups {
     float *copy;        // [threads x 2 size x d]
 };
 
-static void permute(const struct hn_threshold *t, int64_t which, int32_t *item) {
-    struct hn_stream stream;
-    hn_stream_open(&stream, t->seed, "gcbs.sample", t->built_index, 0, which);
-    for (int64_t i = 0; i < t->x.rows; i++)
-        item[i] = (int32_t)i;
-    hn_stream_shuffle(&stream, item, t->x.rows);
-}
-
 // Products of group k to score[size x size]; how many are of an item with itself.
 static int64_t multiply_group(const struct hn_threshold *t, const struct groups *g, int64_t k,
                               float *copy, float *score) {
@@ -143,24 +135,22 @@ static enum hn_code draw_sample(struct hn_context *ctx, struct hn_threshold *t) 
     int64_t n = t->x.rows, d = t->x.cols, selves = 0;
     struct groups g = {.size = group_size(n), .count = group_count(n)};
     t->samples = g.count * g.size * g.size;
-    enum hn_code code = HN_MEMORY;
-    if (!(t->sample = hn_alloc(ctx, t->samples, sizeof *t->sample)) ||
-        !(g.row = hn_alloc(ctx, n, sizeof *g.row)) || !(g.col = hn_alloc(ctx, n, sizeof *g.col)) ||
-        !(g.copy = hn_alloc(ctx, ctx->threads * 2 * g.size * d, sizeof *g.copy)))
-        goto done;
-    permute(t, 0, g.row);
-    permute(t, 1, g.col);
+    if (!(t->sample = hn_alloc(ctx, t->samples, sizeof *t->sample)))
+        return ctx->code;
+    HN_SCOPE(ctx);
+    g.row = hn_alloc(ctx, n, sizeof *g.row);
+    g.col = hn_alloc(ctx, n, sizeof *g.col);
+    g.copy = hn_alloc(ctx, ctx->threads * 2 * g.size * d, sizeof *g.copy);
+    if (!g.row || !g.col || !g.copy)
+        return ctx->code;
+    hn_permute(t->seed, "gcbs.sample", t->built_index, 0, 0, g.row, n);
+    hn_permute(t->seed, "gcbs.sample", t->built_index, 0, 1, g.col, n);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : selves)
     for (int64_t k = 0; k < g.count; k++)
         selves += multiply_group(t, &g, k, g.copy + omp_get_thread_num() * 2 * g.size * d,
                                  t->sample + k * g.size * g.size);
     t->selves = selves;
-    code = HN_OK;
-done:
-    hn_free(ctx, g.row);
-    hn_free(ctx, g.col);
-    hn_free(ctx, g.copy);
-    return code;
+    return HN_OK;
 }
 
 // Lowest float product of an entry whose exact product is at least low.
@@ -244,7 +234,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_threshold *t, struct
     t->bins = hn_alloc(ctx, BINS, sizeof *t->bins);
     if (!t->bins || draw_sample(ctx, t))
         return ctx->code;
-    t->bound = hn_product_bound(&t->x, &t->y, ctx->threads);
+    t->bound = fmax(hn_product_bound(&t->x, &t->y, ctx->threads), hn_simd_dot_bound(t->x.cols));
     t->rank = sample_rank(t);
     aim(t);
     work->draw += 2 * (t->x.rows - 1);
@@ -320,12 +310,9 @@ static enum hn_code band_fill(struct hn_context *ctx, const struct hn_threshold 
     if (!b->first)
         return ctx->code;
     band_count(ctx, p, b);
-    void *outer = hn_own(ctx, b->first);
-    bool good = (b->exact = hn_alloc(ctx, b->count, sizeof *b->exact)) &&
-                (b->sorted = hn_alloc(ctx, b->count, sizeof *b->sorted)) &&
-                (b->pair = hn_alloc(ctx, b->count, sizeof *b->pair));
-    hn_own(ctx, outer);
-    if (!good)
+    if (!(b->exact = hn_alloc(ctx, b->count, sizeof *b->exact)) ||
+        !(b->sorted = hn_alloc(ctx, b->count, sizeof *b->sorted)) ||
+        !(b->pair = hn_alloc(ctx, b->count, sizeof *b->pair)))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t c = 0; c < p->chunks; c++) {
@@ -393,11 +380,11 @@ static enum hn_code select_given(struct hn_context *ctx, struct hn_threshold *t,
     *found = !t->pairs.overflow;
     if (!*found)
         return HN_OK;
-    enum hn_code code = band_fill(ctx, t, t->value, t->bound, &band);
-    if (!code)
-        keep_above(ctx, t, &band);
-    hn_free(ctx, band.first);
-    return code;
+    HN_SCOPE(ctx);
+    if (band_fill(ctx, t, t->value, t->bound, &band))
+        return ctx->code;
+    keep_above(ctx, t, &band);
+    return HN_OK;
 }
 
 // A sorted list of exact products lies place by place within the bound of the sorted floats, and
@@ -408,14 +395,13 @@ static enum hn_code settle(struct hn_context *ctx, struct hn_threshold *t, doubl
                            int64_t rank, double slack, bool *settled) {
     double bound = t->bound;
     struct band band;
-    enum hn_code code = band_fill(ctx, t, wanted, bound + slack, &band);
-    if (!code) {
-        *settled = band_select(&band, rank, slack < bound ? slack : INFINITY, &t->value);
-        if (*settled && t->value >= t->low)
-            keep_above(ctx, t, &band);
-    }
-    hn_free(ctx, band.first);
-    return code;
+    HN_SCOPE(ctx);
+    if (band_fill(ctx, t, wanted, bound + slack, &band))
+        return ctx->code;
+    *settled = band_select(&band, rank, slack < bound ? slack : INFINITY, &t->value);
+    if (*settled && t->value >= t->low)
+        keep_above(ctx, t, &band);
+    return HN_OK;
 }
 
 // *found: whether the wanted product is among the close ones; then the selection is done. It is

@@ -103,11 +103,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     (void)ctx;
     struct state *state = self->state;
     *batches = (self->n + state->anchors - 1) / state->anchors;
-    struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "hard-negative.shuffle", items->index, number, 0);
-    for (int64_t i = 0; i < self->n; i++)
-        state->order[i] = (int32_t)i;
-    hn_stream_shuffle(&stream, state->order, self->n);
+    hn_permute(self->seed, "hard-negative.shuffle", items->index, number, 0, state->order, self->n);
     self->sampling.draw += self->n - 1;
     return HN_OK;
 }

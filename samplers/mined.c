@@ -1,5 +1,6 @@
 // Mined negatives: for every anchor the R most similar other items, less what filters drop as
-// likely false negatives, and of the rest the n most similar or n at random.
+// likely false negatives, and of the rest the n most similar, n at random, or n that are about as
+// similar as the positive.
 //
 // With s the inner product of two clean embeddings, s+ that of the anchor's two views (its
 // positive), and rank 1 the most similar item, an item is kept if, in this order,
@@ -12,19 +13,23 @@
 // The margins are the positive-aware thresholds of hard-negative mining for text embeddings. What
 // an item fails first it is counted under, by whether it has the anchor's label: table `attrition`.
 // Ranks and comparisons are those of inner products in double.
+//
+// `take: ambiguous` draws n of what is left without replacement, each with probability in
+// exp(-sharpness (s - s+ - shift)^2) of those that are still there (SimANS: Zhou et al., EMNLP
+// 2022; a and b there).
 #include "core/sweep/knn_lists.h"
 #include "samplers/sampler.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TAKE_TOP, TAKE_DRAW };
+enum { TAKE_TOP, TAKE_DRAW, TAKE_AMBIGUOUS };
 enum { FILTER_RANK, FILTER_SCORE, FILTER_ABSOLUTE, FILTER_RELATIVE, KEPT, STAGES };
 enum { RELATION_TRUE, RELATION_FALSE, RELATION_UNKNOWN, RELATIONS };
 
 struct params {
     int64_t r, n, min_rank, max_rank;
-    double absolute_margin, relative_margin, min_score, max_score;
+    double absolute_margin, relative_margin, min_score, max_score, sharpness, shift;
     int take;
 };
 
@@ -32,6 +37,8 @@ struct state {
     struct hn_knn_lists near; // id: the candidates; a build puts survivors first, in their order
     int64_t rows;             // candidates of an anchor
     int32_t *kept;            // [n] survivors
+    float *likely; // [n x rows] logarithms of their weights; NULL unless they are drawn by
+    double *key;   // [threads x rows] scratch of these draws
     int64_t attrition[STAGES][RELATIONS]; // candidates that end at a stage
 };
 
@@ -46,7 +53,8 @@ static int64_t room(const void *p, int64_t n) {
 }
 
 static bool needs_positive(const struct params *params) {
-    return !isnan(params->absolute_margin) || !isnan(params->relative_margin);
+    return !isnan(params->absolute_margin) || !isnan(params->relative_margin) ||
+           params->take == TAKE_AMBIGUOUS;
 }
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -61,9 +69,16 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     if (params->min_rank > params->r)
         return hn_fail(ctx, HN_USAGE, "min_rank = %lld is beyond the R = %lld items looked at",
                        (long long)params->min_rank, (long long)params->r);
+    if (params->take == TAKE_AMBIGUOUS ? isnan(params->sharpness)
+                                       : !isnan(params->sharpness) || !isnan(params->shift))
+        return hn_fail(ctx, HN_USAGE,
+                       params->take == TAKE_AMBIGUOUS
+                           ? "take: ambiguous wants sharpness, of which there is no default"
+                           : "sharpness and shift are for take: ambiguous alone");
     if (needs_positive(params) && !plan->has_positive)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "mined with a margin needs a second view, which the file does not have");
+                       "mined that looks at the positive needs a second view, which the file does "
+                       "not have");
     if (params->r > plan->n - 1)
         hn_note(ctx, "R = %lld taken as %lld, all other items", (long long)params->r,
                 (long long)plan->n - 1);
@@ -72,9 +87,16 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_mined(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->rows = candidates(self->params, n);
+    const struct params *params = self->params;
+    state->rows = candidates(params, n);
     state->kept = hn_alloc(ctx, n, sizeof *state->kept);
-    return state->kept ? HN_OK : ctx->code;
+    if (!state->kept)
+        return ctx->code;
+    if (params->take != TAKE_AMBIGUOUS)
+        return HN_OK;
+    state->likely = hn_alloc(ctx, n, (size_t)state->rows * sizeof *state->likely);
+    state->key = hn_alloc(ctx, self->threads, (size_t)state->rows * sizeof *state->key);
+    return state->likely && state->key ? HN_OK : ctx->code;
 }
 
 static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
@@ -84,7 +106,8 @@ static enum hn_code plan(struct hn_context *ctx, struct hn_sampler *self,
         return hn_knn_lists_plan(ctx, &state->near, pass, sweep);
     if (needs_positive(self->params) && !hn_has_positive(items))
         return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "mined with a margin needs a second view, which these items do not have");
+                       "mined that looks at the positive needs a second view, which these items do "
+                       "not have");
     hn_knn_lists_free(ctx, &state->near);
     state->near =
         (struct hn_knn_lists){.x = items->x, .y = items->x, .k = state->rows, .skip_self = true};
@@ -123,8 +146,12 @@ static void filter_one(const struct params *params, struct state *state,
         double s = hn_dot_exact(hn_row(&items->x, i), hn_row(&items->x, found), items->d);
         int stage = stage_of(params, k + 1, s, positive);
         attrition[stage][relation_of(items, i, found)]++;
-        if (stage == KEPT)
-            candidate[kept++] = found; // kept <= k
+        if (stage != KEPT)
+            continue;
+        double off = s - positive - (isnan(params->shift) ? 0 : params->shift);
+        if (state->likely)
+            state->likely[i * state->rows + kept] = (float)(-params->sharpness * off * off);
+        candidate[kept++] = found; // kept <= k
     }
     state->kept[i] = kept;
 }
@@ -152,10 +179,31 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     return HN_OK;
 }
 
+// Weighted sampling without replacement (Efraimidis and Spirakis 2006): the `count` least of
+// exponential variables, each with its survivor's weight as rate.
+static void draw_weighted(const struct state *state, int32_t anchor, int thread, int32_t count,
+                          struct hn_stream *stream, int32_t *negative) {
+    const int32_t *candidate = state->near.id + anchor * state->rows;
+    const float *likely = state->likely + anchor * state->rows;
+    double *key = state->key + thread * state->rows; // of negative[], ascending
+    int32_t n = 0;
+    for (int32_t k = 0; k < state->kept[anchor]; k++) {
+        double own = log(-log1p(-hn_stream_uniform(stream))) - (double)likely[k];
+        if (n == count && own >= key[n - 1])
+            continue;
+        int32_t at = n < count ? n++ : n - 1;
+        for (; at > 0 && key[at - 1] > own; at--) {
+            key[at] = key[at - 1];
+            negative[at] = negative[at - 1];
+        }
+        key[at] = own;
+        negative[at] = candidate[k];
+    }
+}
+
 // The first survivors, or as many at random.
 static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place, int thread,
                     struct hn_work *work, int32_t *negative) {
-    (void)thread;
     const struct params *params = self->params;
     const struct state *state = self->state;
     int32_t kept = state->kept[anchor], count = (int32_t)hn_min(kept, room(params, self->n));
@@ -165,6 +213,12 @@ static int32_t list(const struct hn_sampler *self, int32_t anchor, int64_t place
         return count;
     struct hn_stream stream;
     hn_stream_open(&stream, self->seed, "mined.draw", self->index, self->epoch, place);
+    if (params->take == TAKE_AMBIGUOUS) {
+        if (count > 0)
+            draw_weighted(state, anchor, thread, count, &stream, negative);
+        work->draw += kept;
+        return count;
+    }
     // Reservoir sampling (Vitter 1985, algorithm R): no room but that of the result.
     for (int32_t k = count; k < kept; k++) {
         int32_t to = (int32_t)hn_stream_below(&stream, (uint32_t)k + 1);
@@ -205,7 +259,7 @@ static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
     return HN_OK;
 }
 
-static const char *const takes[] = {"top", "draw", NULL};
+static const char *const takes[] = {"top", "draw", "ambiguous", NULL};
 static const char *const words[] = {"all", NULL};
 
 #define WHOLE(name, field, initial, help)                                                          \
@@ -216,7 +270,11 @@ static const struct hn_option options[] = {
     {WHOLE("R", r, "100", "most similar items looked at")},
     {WHOLE("n", n, "10", "negatives per anchor"), .choices = words},
     {HN_CHOICE_OPTION(struct params, take, "take", "top", takes,
-                      "of what the filters leave: top: the most similar; draw: at random")},
+                      "of what the filters leave: top: the most similar; draw: at random; "
+                      "ambiguous: the more likely, the closer to the positive in similarity")},
+    {HN_REAL_OPTION(struct params, sharpness, "sharpness", NULL, 0, 1e6,
+                    "of take: ambiguous: a in exp(-a (s - s+ - b)^2)")},
+    {LIMIT(shift, "of take: ambiguous: b there (default 0)")},
     {WHOLE("min_rank", min_rank, "1", "rank of the first item kept, 1 = the most similar")},
     {WHOLE("max_rank", max_rank, NULL, "rank of the last item kept")},
     {LIMIT(min_score, "least similarity kept")},
@@ -229,7 +287,8 @@ const struct hn_sampler_type hn_mined_sampler = {
     .name = "mined",
     .summary = "the most similar items that pass filters against false negatives",
     .source = "METHODS, samplers of negatives per anchor",
-    .note = "similarities are those of clean embeddings, the positive's that of the two views",
+    .note = "similarities are those of clean embeddings, the positive's that of the two views; "
+            "SimANS has inner products of any size, so that its a is no sharpness of cosines",
     .flags = HN_SAMPLER_PER_ANCHOR,
     .options = options,
     .params_size = sizeof(struct params),

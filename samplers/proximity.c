@@ -32,21 +32,14 @@ struct scratch {
 
 static struct scratch *scratch_new(struct hn_context *ctx, int64_t n, int64_t m, int threads) {
     struct scratch *s = hn_zalloc(ctx, threads, sizeof *s);
-    if (!s)
-        return NULL;
-    bool good = true;
-    void *outer = hn_own(ctx, s);
-    for (int i = 0; i < threads && good; i++) {
+    for (int i = 0; i < threads && s; i++) {
         s[i].marks = hn_zalloc(ctx, hn_bitset_words(n), sizeof *s[i].marks);
         s[i].candidate = hn_alloc(ctx, m, sizeof *s[i].candidate);
         s[i].scored = hn_alloc(ctx, m, sizeof *s[i].scored);
-        good = s[i].marks && s[i].candidate && s[i].scored;
+        if (!s[i].marks || !s[i].candidate || !s[i].scored)
+            return NULL;
     }
-    hn_own(ctx, outer);
-    if (good)
-        return s;
-    hn_free(ctx, s);
-    return NULL;
+    return s;
 }
 
 void hn_proximity_candidates(const struct hn_proximity *spec, int64_t n, int32_t v, uint64_t *marks,
@@ -120,6 +113,7 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
     if (!hn_mul(n, g->spec->m, &products))
         return hn_fail(ctx, HN_USAGE, "M = %" PRId64 " is too large for %" PRId64 " items",
                        g->spec->m, n);
+    HN_SCOPE(ctx);
     struct scratch *scratch = scratch_new(ctx, n, g->spec->m, ctx->threads);
     if (!scratch)
         return ctx->code;
@@ -132,7 +126,6 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
                               out->target + out->start[v]);
         code = hn_check_stop(ctx);
     }
-    hn_free(ctx, scratch);
     work->dot += products;
     work->draw += products;
     work->bytes += products * g->x->cols * (int64_t)sizeof(float);
@@ -256,6 +249,7 @@ enum hn_code hn_graph_overlap(struct hn_context *ctx, const struct hn_graph *fre
     if (fresh->n != stale->n)
         return hn_fail(ctx, HN_INTERNAL, "overlap of graphs of %" PRId64 " and %" PRId64 " nodes",
                        fresh->n, stale->n);
+    HN_SCOPE(ctx);
     uint64_t *marks = hn_zalloc(ctx, hn_bitset_words(fresh->n), sizeof *marks);
     if (!marks)
         return ctx->code;
@@ -270,6 +264,5 @@ enum hn_code hn_graph_overlap(struct hn_context *ctx, const struct hn_graph *fre
     }
     int64_t edges = hn_graph_edges(fresh);
     *share = edges > 0 ? (double)shared / (double)edges : NAN;
-    hn_free(ctx, marks);
     return HN_OK;
 }

@@ -102,16 +102,6 @@ enum hn_code hn_sampler_build(struct hn_context *ctx, struct hn_sampler *self,
     return code;
 }
 
-// The anchors of an epoch: every item once, shuffled.
-static void shuffle_anchors(struct hn_sampler *self, int64_t epoch) {
-    struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "anchors.shuffle", self->index, epoch, 0);
-    for (int64_t i = 0; i < self->n; i++)
-        self->order[i] = (int32_t)i;
-    hn_stream_shuffle(&stream, self->order, self->n);
-    self->sampling.draw += self->n - 1;
-}
-
 enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
                               const struct hn_items *items, int64_t epoch, int64_t *batches) {
     if (!self->built || items->n != self->n)
@@ -121,8 +111,10 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
     self->epoch = epoch;
     self->batches = 0;
     *batches = hn_batches_per_epoch(self->n, self->batch_size);
-    if (self->order)
-        shuffle_anchors(self, epoch);
+    if (self->order) { // every item once as an anchor
+        hn_permute(self->seed, "anchors.shuffle", self->index, epoch, 0, self->order, self->n);
+        self->sampling.draw += self->n - 1;
+    }
     void *outer = hn_own(ctx, self->state);
     enum hn_code code =
         self->type->epoch ? self->type->epoch(ctx, self, items, epoch, batches) : HN_OK;

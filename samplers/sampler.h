@@ -97,8 +97,8 @@ struct hn_sampler_type {
     // snapshot at or before floor(s / t) t that is less than t steps old. NULL or 0: always fresh.
     int64_t (*interval)(const void *params);
     // Optional. What a build keeps of n items, where that grows neither with n nor with its square:
-    // a number that its memory grows with. For estimates.
-    double (*entries)(const void *params, int64_t n);
+    // a number that its memory grows with, on ctx->threads threads. For estimates.
+    double (*entries)(const struct hn_context *ctx, const void *params, int64_t n);
     // Optional. Allocates what lives as long as the sampler. Whatever open, plan, rebuild and epoch
     // allocate belongs to the state and is given back with it; a build frees what it replaces.
     enum hn_code (*open)(struct hn_context *ctx, struct hn_sampler *self, int64_t n);

@@ -154,6 +154,7 @@ static int farthest_first(const void *a, const void *b) {
 // Gives every empty cluster an item; size[k] are the sizes, the assignment is in nearest[n].
 static enum hn_code fill_empty(struct hn_context *ctx, struct state *state, int64_t n,
                                int64_t *size) {
+    HN_SCOPE(ctx);
     struct hn_scored *item = hn_alloc(ctx, n, sizeof *item);
     if (!item)
         return ctx->code;
@@ -171,7 +172,6 @@ static enum hn_code fill_empty(struct hn_context *ctx, struct state *state, int6
         size[c]++;
         *home = (int32_t)c;
     }
-    hn_free(ctx, item);
     return HN_OK;
 }
 

@@ -28,11 +28,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     struct state *state = self->state;
     if (!state->order)
         return HN_OK;
-    struct hn_stream stream;
-    hn_stream_open(&stream, self->seed, "uniform.shuffle", items->index, number, 0);
-    for (int64_t i = 0; i < self->n; i++)
-        state->order[i] = (int32_t)i;
-    hn_stream_shuffle(&stream, state->order, self->n);
+    hn_permute(self->seed, "uniform.shuffle", items->index, number, 0, state->order, self->n);
     self->sampling.draw += self->n - 1;
     return HN_OK;
 }

@@ -40,7 +40,7 @@ test_help() {
     "$hardneg" list samplers >/dev/full 2>err
     check "standard output cannot be written: exit code 74" test $? = 74
     run list samplers --json
-    for name in uniform knn batchsampler gcbs hard-negative stratified null; do
+    for name in uniform knn batchsampler gcbs mosaic ngame osgd hard-negative stratified null; do
         check "list samplers names $name" says "\"$name\""
     done
     run list weightings --json
@@ -101,6 +101,8 @@ np.save('flat.npy', b[0])"
     expect "import: missing file" 3 'none\.npy' import --embeddings none.npy --labels y.npy -o no.h5
     expect "import: no npy file" 3 's\.h5' import --embeddings s.h5 --labels y.npy -o no.h5
     check "failed imports leave nothing" test ! -e no.h5
+    "$python" -c "import h5py, numpy as np; f = h5py.File('ann.h5', 'w'); f['train'] = f['test'] = np.load('x.npy')"
+    expect "import: what is left out is said" 0 'ann\.h5.*test are left out' import --embeddings ann.h5 -o ann-own.h5
     check "failed imports leave no temporary file" nothing_left .
 }
 
@@ -199,6 +201,32 @@ test_run() {
     expect "validate of results" 3 'schema|snapshot' validate noted/results.h5
 }
 
+# Nothing is replaced without a word: a snapshot not at all, results with a note where their cells stay.
+test_replacing() {
+    cp s.h5 kept.h5
+    expect "synth over a file" 2 's\.h5.*--force' synth -o s.h5 --n 300
+    check "leaves it" cmp -s s.h5 kept.h5
+    cp s.h5 over.h5
+    expect "synth --force" 0 '' synth -o over.h5 --n 50 --force
+    run info over.h5
+    check "replaces it" says '\b50\b'
+    job s.h5 '[uniform: {}, knn: {}]' >one.yaml
+    job s.h5 '[gcbs: {quantile: 0.95}]' >two.yaml
+    expect "a job" 0 '' run -c one.yaml -o jobs --quiet
+    check "without a word" silent
+    expect "another job in its folder" 0 'jobs/results\.h5 is replaced: 4 of its rows.*cells/' run -c two.yaml -o jobs
+    expect "part of a job" 0 '' run -c one.yaml -o jobs --quiet --filter ' knn '
+    [ -z "$python" ] || check "the cells of all its rows were kept" status_is jobs complete 4
+    rm jobs/cells/*
+    cp jobs/results.h5 kept.h5
+    expect "rows that would be lost" 2 '4 rows .*--force' run -c two.yaml -o jobs --quiet
+    expect "rows that a filter leaves out" 2 '4 rows .*--force' run -c one.yaml -o jobs --quiet --filter ' knn '
+    check "are not" cmp -s jobs/results.h5 kept.h5
+    expect "what is made again is not lost" 0 '' run -c one.yaml -o jobs --quiet
+    rm jobs/cells/*
+    expect "run --force" 0 '' run -c two.yaml -o jobs --quiet --force
+}
+
 # A filtered run adds to what is there and never takes away.
 test_filter() {
     job s.h5 '[uniform: {}, knn: {}]' >f.yaml
@@ -238,81 +266,6 @@ test_studies() {
     expect "studies: the nearest name" 2 't\.yaml:8:[0-9]+: .*prop1' run -c t.yaml -o bad
 }
 
-same_fn_ratio() { # ORDER RESULTS: what `run` measured is what the batches of the file have
-    "$python" -c "import h5py, numpy as np, sys
-order, labels = np.load(sys.argv[1]), h5py.File('s.h5')['labels'][:]
-same = pairs = 0
-for batch in order:
-    y = labels[batch[batch >= 0]]
-    same += sum(n * (n - 1) for n in np.bincount(y)); pairs += len(y) * (len(y) - 1)
-measured = h5py.File(sys.argv[2])['runs/fn_ratio'][:]
-assert len(measured) == 1 and abs(measured[0] - same / pairs) < 1e-12, (measured, same / pairs)" \
-        "$1" "$2" 2>"$work/err"
-}
-
-test_sample() {
-    local walk='{batchsampler: {M: 50, K: 20}}' s
-    expect "sample" 0 '19 batches of 16 .1 short' sample s.h5 --sampler uniform --batch 16 -o o.npy
-    check "sample: nothing on standard output" test ! -s out
-    expect "sample --quiet" 0 '' sample s.h5 --sampler uniform -b 16 --epochs 3 -o e.npy -q
-    check "sample --quiet is silent" silent
-    for s in uniform "$walk" '{gcbs: {quantile: 0.98}}' '{hard-negative: {l: 2}}' stratified knn; do
-        for threads in 1 2 4; do
-            expect "sample $s, $threads threads" 0 '' sample s.h5 --sampler "$s" --batch 16 \
-                --epochs 2 --seed 7 --threads $threads -o "o$threads.npy"
-        done
-        check "sample $s: same file for 2 threads" cmp -s o1.npy o2.npy
-        check "sample $s: same file for 4 threads" cmp -s o1.npy o4.npy
-    done
-    expect "sample: another seed" 0 '' sample s.h5 --sampler uniform -b 16 --epochs 3 --seed 2 -o f.npy
-    check "sample: another seed, other batches" eval '! cmp -s e.npy f.npy'
-    expect "sample replaces a file" 0 '' sample s.h5 --sampler uniform --batch 16 -o f.npy
-    check "sample: the same again" cmp -s o.npy f.npy
-    expect "sample without a sampler" 2 'sampler' sample s.h5 -o no.npy
-    expect "sample without an output" 2 'output' sample s.h5 --sampler knn
-    expect "sample without a snapshot" 2 'argument' sample --sampler knn -o no.npy
-    expect "sample: unknown sampler" 2 'knn' sample s.h5 --sampler knm -o no.npy
-    expect "sample: unknown option" 2 'KK' sample s.h5 --sampler '{batchsampler: {KK: 3}}' -o no.npy
-    expect "sample: a grid" 2 '@one-sampler' sample s.h5 --sampler '{uniform: {draw: [iid, shuffle]}}' -o no.npy
-    expect "sample: broken YAML" 2 'sampler' sample s.h5 --sampler '{knn' -o no.npy
-    expect "sample: K > M" 2 'K' sample s.h5 --sampler '{batchsampler: {M: 5, K: 9}}' -b 16 -o no.npy
-    expect "sample: l too large" 2 'l = 16' sample s.h5 --sampler '{hard-negative: {l: 16}}' -b 16 -o no.npy
-    expect "sample: a step that is not there" 2 '12345' sample s.h5 --sampler knn -b 16 --step 12345 -o no.npy
-    expect "sample: B < 2" 2 'batch' sample s.h5 --sampler knn -b 1 -o no.npy
-    expect "sample: B > N" 3 '301' sample s.h5 --sampler knn --batch 301 -o no.npy
-    expect "sample: missing file" 3 'none\.h5' sample none.h5 --sampler knn -o no.npy
-    expect "sample into a missing folder" 2 'no-such' sample s.h5 --sampler knn -b 16 -o no-such/o.npy
-    expect "sample below a regular file" 2 's\.h5' sample s.h5 --sampler knn -b 16 -o s.h5/o.npy
-    expect "sample into a folder" 2 'regular' sample s.h5 --sampler knn -b 16 -o .
-    expect "sample into /proc" 2 '/proc' sample s.h5 --sampler knn -b 16 -o /proc/o.npy
-    check "refused samples leave nothing" test ! -e no.npy
-    (trap '' XFSZ; ulimit -f 1; "$hardneg" sample s.h5 --sampler uniform --epochs 9 -o f.npy >out 2>err)
-    check "sample, the disk is full: exit code 74" test $? = 74
-    check "sample, the disk is full: a message" grep -q 'f\.npy' err
-    check "sample, the disk is full: the old file stays" cmp -s o.npy f.npy
-    check "sample leaves no temporary file" test -z "$(find . -name '*.npy.tmp*')"
-    with_python "contents of samples" || return
-    "$python" -c "import numpy as np
-a, e = np.load('o.npy'), np.load('e.npy')
-assert a.dtype == np.int64 and a.shape == (19, 16) and e.shape == (57, 16)
-for k in range(3):
-    ids = e[19 * k:19 * (k + 1)]
-    assert (ids[-1, 12:] == -1).all() and (np.sort(ids[ids >= 0]) == np.arange(300)).all()
-assert (a == e[:19]).all() and (e[:19] != e[19:38]).any()" 2>err
-    check "sample: contents" test $? = 0
-    for s in uniform '{gcbs: {quantile: 0.98}}' hard-negative stratified; do
-        printf 'version: 1\nsnapshots: [s.h5]\nsamplers: [%s]\nbatch_size: 16\nepochs: 2\n%s\n' "$s" \
-            'steps: [0]
-seeds: [7]
-timing: {reps: 1, warmup: 0}
-figures: none' >j.yaml
-        rm -rf sampled
-        expect "run $s" 0 '' run -c j.yaml -o sampled --quiet
-        expect "sample $s" 0 '' sample s.h5 --sampler "$s" -b 16 --epochs 2 --seed 7 --step 0 -o o.npy
-        check "sample $s: the batches that run measures" same_fn_ratio o.npy sampled/results.h5
-    done
-}
-
 # A job of all samplers there are.
 test_every_sampler() {
     local names
@@ -324,9 +277,9 @@ test_every_sampler() {
 
 # The jobs that come along fit the data that come along.
 test_ready_jobs() {
-    for job in "$here"/../harness/jobs/*.yaml; do
+    for job in "$here"/../harness/jobs/*.yaml "$here"/../docs/notes/*.yaml; do
         case $job in
-        */train-*) expect "$(basename "$job")" 0 '^[1-9][0-9]* runs' train -c "$job" --dry-run ;;
+        */train-*) expect "$(basename "$job")" 0 '^([1-9][0-9]*) of [1-9][0-9]* runs' train -c "$job" --dry-run ;;
         *) expect "$(basename "$job")" 0 '[1-9][0-9]* of [1-9][0-9]* cells' run -c "$job" --dry-run ;;
         esac
     done
@@ -447,11 +400,12 @@ for r in rows:
     check "bench of training: a row each" test "$(grep -c '^train-' "$work/out")" = 2
     check "bench of training leaves nothing" rmdir "$work/scratch"
     expect "an unknown kernel" 2 '@did-you-mean .table' bench tabel
+    expect "no such screen" 2 'no kernel.*portable' bench knn --n 300 --reps 1 --screen nonsense
     expect "a table has its own sizes" 2 'table.*knn' bench table knn
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_filter test_studies test_sample test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_replacing test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

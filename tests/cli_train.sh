@@ -48,12 +48,36 @@ column() { # FOLDER COLUMN: different values of a column of its runs
         sort -u
 }
 
-expect "dry run" 0 '^6 runs' train -c job.yaml --dry-run
+expect "dry run" 0 '^6 of 6 runs, about .* one after the other, .*and [0-9]+ [KM]iB of data$' train -c job.yaml --dry-run
+check "every run has its time and memory" test "$(grep -cE '^ +[0-9.:]+ (ms|s)? +[0-9]+ [KM]iB  node ' out)" = 6
+expect "of those that are wanted" 0 '^2 of 6 runs, about' train -c job.yaml --dry-run --filter knn
+check "and leaves nothing" test "$(ls)" = "$(printf 'data\nerr\njob.yaml\nout')"
+expect "dry run without the data" 0 'not yet: task node: no .*features' train -c job.yaml --dry-run --data nowhere
+check "lists the runs, too" test "$(grep -cE '^ +[?] +[?]  node ' out)" = 6
 expect "train" 0 'untrained encoder' train -c job.yaml -o one
 check "differences are paired" grep -q 'se [0-9.]*, p [0-9.]*' out
+if script -qec true typed.log </dev/null >/dev/null 2>&1; then
+    TERM=xterm script -qec "$hardneg train -c job.yaml -o typed --workers 1 --set seeds=[1] --set samplers=[uniform] --set snapshots.every=0" \
+        typed.log </dev/null >/dev/null
+    check "an evaluation is announced" grep -q 'evaluating at step 0, node' typed.log
+    rm -r typed typed.log
+else
+    skip "an evaluation is announced" "no script(1), or no pseudo-terminals"
+fi
 check "a series for every run" test "$(series one | wc -l)" = 6
+check "an index of their folders" test "$(series one | sed 's,.*runs/,,; s,/.*,,')" = \
+    "$(sed 1d one/runs/index.tsv | cut -f 1 | sort)"
+check "by data, sampler and seed" grep -qE $'^[0-9a-f]{16}\tnode \\{.*data=.*uniform .*seed 2$' one/runs/index.tsv
 check "no checkpoint stays" test -z "$(find one -name 'checkpoint*')"
 check "costs of a step are printed" grep -q 'GFLOP' out
+run info "$(series one | head -n 1)"
+mapfile -t all < <(series one)
+pycheck "with data set, sampler and seed as attributes" 'import h5py, sys
+a = [h5py.File(f).attrs for f in sys.argv[1:]]
+assert sorted((x["sampler"], x["seed"]) for x in a) == [(s, n) for s in ("hops", "knn", "uniform") for n in "12"]
+assert all(x["dataset"] == "data/small" and len(x["dataset_sha256"]) == 64 for x in a)
+assert {x["params"] for x in a if x["sampler"] == "hops"} != {""}' "${all[@]}"
+check "a series says what it is of" says '^title +node \{.*data=.*seed [0-9]+$'
 expect "the report" 0 '.' report one -o one.html
 check "the report has the untrained encoder" grep -q 'untrained encoder' one.html
 check "the report has the curves" grep -q 'figure id="bs-fig13"' one.html
@@ -158,7 +182,7 @@ expect "ambiguous loss" 2 'decoupled' train -c job.yaml -o x --set loss=dcl
 expect "steps and epochs" 2 "@steps-or-epochs" train -c job.yaml -o x --set epochs=3
 expect "a rate out of range" 2 'rate' train -c job.yaml -o x --set adam.rate=-1
 expect "a loss that the sampler does not suit" 2 'other-view' train -c job.yaml -o x --set loss=infonce
-expect "data that are not there" 3 'task node: no .*features in the folder nowhere/data/small: @put-there cora.features' \
+expect "data that are not there" 3 'task node: no .*features in the folder nowhere/data/small: @put-there NAME.features' \
     train -c job.yaml -o gone --data nowhere
 check "said once" test "$(wc -l <err)" = 1
 check "with where to get them" grep -q 'https://linqs.org/datasets' err
@@ -199,6 +223,31 @@ expect_paper() { # PATTERN ARGUMENT...
     check "make paper without data: says '$pattern'" grep -q -- "$pattern" err
 }
 expect_paper 'no data' '' paper
+# The layouts of CIFAR-100 and STL-10.
+pycheck "pictures of other sizes" 'import numpy as np, os
+rng = np.random.default_rng(1)
+for folder in "stl10", "cifar100": os.makedirs("pictures/" + folder)
+def put(name, n, side): rng.integers(0, 256, (n, 3 * side * side), np.uint8).tofile("pictures/stl10/" + name + "_X.bin")
+for name, n in ("train", 30), ("test", 12):
+    put(name, n, 96)
+    (np.arange(n, dtype=np.uint8) % 10 + 1).tofile("pictures/stl10/" + name + "_y.bin")
+    labels = np.stack([np.zeros(n, np.uint8), np.arange(n, dtype=np.uint8)], 1)
+    np.hstack([labels, rng.integers(0, 256, (n, 3072), np.uint8)]).tofile("pictures/cifar100/" + name + ".bin")
+put("unlabeled", 20, 96)'
+if [ -d pictures ]; then
+    for folder in stl10 cifar100; do
+        expect "a training on $folder" 0 'untrained encoder' train -c job.yaml --data pictures -o "of-$folder" --set seeds=[1] \
+            --set "task={views-mlp: {data: $folder, n: 30, views: 2, dim: 8, hidden: 16, out: 8, probe_c: 1}}" \
+            --set loss=ntxent --set samplers=[uniform] --set batch_size=10 --set steps=4
+    done
+    expect "more pictures than there are" 4 '' train -c job.yaml --data pictures -o of-more --set seeds=[1] \
+        --set 'task={views-mlp: {data: stl10, n: 51, views: 2, dim: 8, hidden: 16, out: 8}}' --set loss=ntxent \
+        --set samplers=[uniform] --set batch_size=10 --set steps=4
+    check "says how many" grep -q 'holds 50 training images, fewer than n = 51' out err
+    rm pictures/stl10/train_y.bin
+    expect "without labels" 3 'no train_y.bin in the folder pictures/stl10: put there the files of stl10_binary' train -c job.yaml \
+        --data pictures -o of-none --set 'task={cnn: {data: stl10, n: 30, out: 8}}'
+fi
 expect_paper 'nowhere/cifar10/data_batch_1.bin is not there' nowhere paper
 noise noisy/cifar10 256
 ENCODERS=2 IDS="gc-theorem4 bs-theorem1" IMAGES='n: 256, views: 2, dim: 8, hidden: 16' \

@@ -113,6 +113,30 @@ test_limits_on_files() {
     done
 }
 
+# A limit on addresses, as batch systems set it: OpenBLAS would ask for its buffers for ever. What multiplies nothing
+# never loads it.
+test_limits_on_addresses() {
+    local c kib
+    for kib in 100000 200000 300000; do
+        for c in "--version" "--help" "list metrics" "validate s.h5" "info s.h5" "compare whole whole" "export whole"; do
+            # shellcheck disable=SC2086
+            (ulimit -v $kib; exec timeout 20 "$hardneg" $c >out 2>err </dev/null)
+            rc=$?
+            ended "$kib KiB of addresses: $c" 0
+        done
+        for c in "run -c job.yaml -o new" "sample s.h5 --sampler knn --batch 8 -o new.npy" "doctor --no-noise" "bench"; do
+            # shellcheck disable=SC2086
+            (ulimit -v $kib; exec timeout 20 "$hardneg" $c >out 2>err </dev/null)
+            rc=$?
+            check "$kib KiB of addresses: $c: refused" test $rc = 70
+            check "$kib KiB of addresses: $c: says why" grep -q '^hardneg .*ulimit -v.*raise it' err
+        done
+    done
+    (ulimit -v 800000; exec timeout 20 "$hardneg" run -c job.yaml -o addresses --threads 1 --quiet 2>err)
+    check_same "800,000 KiB are enough" whole/results.h5 addresses/results.h5
+    check "800,000 KiB: the results are there" test -s addresses/results.h5
+}
+
 test_unreadable() {
     cp s.h5 closed.h5
     cp job.yaml closed.yaml
@@ -376,6 +400,84 @@ test_hostile_jobs() {
     check "nothing came of them" test ! -e bad/results.h5
 }
 
+# Where a file belongs and something else stands: named pipes, a device, a folder. Nothing is waited for, and
+# what stood there stands there still. @ in a command is the path.
+kind_of() { stat -c %F "$1"; }
+at_place() { # KIND PATH COMMAND: the command is refused within 10 s
+    local before command=${3//@/$2}
+    before=$(kind_of "$2")
+    # shellcheck disable=SC2086 # words are wanted
+    LIMIT=10 run $command
+    ended "$1: $3" '2|3'
+    check "$1: $3: names it" grep -qF "${2%/}" err
+    check "$1: $3: is as it was" test "$(kind_of "$2")" = "$before"
+}
+inputs=('run -c @ -o new' 'run -c job.yaml -o new --set snapshots=@' 'train -c @ -o new' 'validate @' 'info @'
+    'reproduce bs-fig4 --data s.h5 -o new --claims @' 'reproduce bs-fig4 --data @ -o new' 'reproduce bs-fig4 --results @'
+    'compare @ whole/results.h5' 'compare whole/results.h5 @' 'plot @' 'plot whole/results.h5 -o new --style @' 'report @'
+    'merge @ -o new.h5' 'export @' 'sample @ --sampler uniform -o new.npy' 'import -e @ -o new.h5' 'import -e x.npy -l @ -o new.h5'
+    'import -e x.npy -l y.npy --label-names @ -o new.h5' 'import -e x.npy --view1 @ -o new.h5')
+outputs=('synth -o @ --n 20 --dim 4 --steps 1' 'import -e x.npy -o @' 'export whole -o @' 'compare whole whole --junit @'
+    'compare whole whole --markdown @' 'merge whole -o @' 'report whole -o @' 'sample s.h5 --sampler uniform --batch 8 -o @')
+folders=('run -c job.yaml -o @' 'plot whole -o @' 'reproduce bs-fig4 --data s.h5 --quick -o @')
+test_places() {
+    local c place
+    with_python "places" || return
+    "$python" -c "import numpy as np; np.save('x.npy', np.eye(6, 4, dtype='f4')); np.save('y.npy', np.arange(6))"
+    mkfifo pipe
+    ln -sf /dev/null device
+    mkdir -p folder
+    for place in pipe device; do
+        for c in "${inputs[@]}" "${outputs[@]}" "${folders[@]}"; do at_place "a $place" "$work/$place" "$c"; done
+    done
+    for c in "${outputs[@]}"; do at_place "a folder" "$work/folder" "$c"; done
+    check "nothing came of them" test -z "$(find new* -type f)"
+    check "nothing is in the folder" test -z "$(ls folder)"
+    # Of a shell, which has opened them, they are read.
+    "$hardneg" run -c <(cat absolute.yaml) -o streamed --quiet 2>err
+    check "a job from a pipe that is open" test -s streamed/results.h5
+    "$hardneg" run -c /dev/stdin -o piped --quiet <absolute.yaml 2>err
+    check "a job from standard input" test -s piped/results.h5
+    echo before >summary.md
+    run compare whole whole --markdown summary.md --quiet
+    run compare whole whole --markdown summary.md --quiet
+    check "a summary is added to" test "$(grep -c before summary.md) $(grep -c '^### ' summary.md)" = '1 2'
+}
+
+# 800 MB of values in 1.2 MB: said before they are read, and held against the limit.
+test_packed() {
+    with_python "packed" || return
+    "$python" -c "import h5py, numpy as np
+with h5py.File('packed.h5', 'w') as f:
+    f.attrs['schema'] = 'hardneg-snapshot'; f.attrs['schema_version'] = 1
+    f['step'] = [0]; f['labels'] = np.arange(100000, dtype='i4') % 4
+    e = f.create_dataset('embeddings', (1, 100000, 2000), 'f4', chunks=(1, 4000, 2000), compression='gzip')
+    for i in range(0, 100000, 4000): e[0, i:i + 4000] = np.ones((4000, 2000), 'f4')"
+    job packed.h5 >packed.yaml
+    LIMIT=10 expect "packed: beyond the limit" 2 'takes 762 MiB of memory, and the limit is 500' \
+        run -c packed.yaml -o packed --memory 500M
+    check "packed: said first" grep -q 'note: packed.h5: holds 763 MiB of values in 1' err
+    rm packed.h5
+}
+
+# Estimates end in time, whatever is estimated; folders that hold no results are said to.
+test_bounded_time() {
+    "$hardneg" synth -o pairs.h5 --n 80 --dim 8 --steps 1 --quiet
+    job pairs.h5 | sed 's/^metrics:.*/metrics: [random_assignments: {count: 100000000}]/' >endless.yaml
+    LIMIT=45 expect "the estimate of an endless study" 0 '[?]: not estimated' run -c endless.yaml --dry-run
+    job s.h5 | sed 's/^metrics:.*/metrics: [fn_ratio]/' >tiny.yaml
+    local seeds
+    seeds=$(seq -s , 1 4000)
+    LIMIT=45 expect "a dry run of 80,000 cells" 0 '^note: 80000 cells: ' run -c tiny.yaml --dry-run --set "seeds=[$seeds]" \
+        --set 'samplers=[batchsampler: {M: [10, 20, 30, 40], K: [2, 3, 4, 5, 6]}]'
+    check "all of them are estimated" grep -q '^80000 of 80000 cells, .* of data ([^)]*)$' err
+    expect "more cells than allowed" 2 '80000 cells, and --max-cells allows 79999' run -c tiny.yaml --dry-run \
+        --set "seeds=[$seeds]" --set 'samplers=[batchsampler: {M: [10, 20, 30, 40], K: [2, 3, 4, 5, 6]}]' --max-cells 79999
+    mkdir -p empty
+    LIMIT=10 expect "no history in a folder" 3 '0 results files' compare --history empty
+    LIMIT=10 expect "no history at the root" 3 '0 results files' compare --history /
+}
+
 # Files on which HDF5 broke down in the process itself, after one that looked at them first had got through.
 test_found() {
     local file
@@ -386,6 +488,6 @@ test_found() {
 }
 
 flips=${FLIPS:-24}
-run_tests "${2:-}" '' test_disks test_limits_on_files test_unreadable test_truncated test_flipped_results test_flipped_cells \
-    test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs test_found
+run_tests "${2:-}" '' test_disks test_limits_on_files test_limits_on_addresses test_unreadable test_truncated test_flipped_results test_flipped_cells \
+    test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs test_places test_packed test_bounded_time test_found
 finish

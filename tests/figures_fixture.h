@@ -55,6 +55,10 @@ static inline void figures_table(struct hn_context *ctx, struct hn_table *t, con
                                        .units = kind ? "1" : "",
                                        .long_name = c};
             column.direction = HN_NEITHER;
+            column.role = strstr(" batch_size temperature beta tau_plus seed params task ", c) &&
+                                  strcmp(name, "runs") == 0
+                              ? HN_ROLE_SETTING
+                              : HN_ROLE_AUTO;
             figures_must(hn_table_add_column(ctx, t, &column));
         }
         free(copy);

@@ -21,10 +21,11 @@ smoke() {
 }
 check "an installed job runs from another folder" smoke
 
-page=$share/man/man1/hardneg.1
+page=$share/man/man1/hardneg.1 library_page=$share/man/man3/hardneg.3
 if command -v groff >/dev/null; then
-    no_warning() { [ -z "$(groff -man -Tutf8 -ww "$page" 2>&1 >/dev/null)" ]; }
-    check "the manual page has no roff warning" no_warning
+    no_warning() { [ -z "$(groff -man -Tutf8 -ww "$1" 2>&1 >/dev/null)" ]; }
+    check "the manual page has no roff warning" no_warning "$page"
+    check "that of the library has none" no_warning "$library_page"
 else
     skip "manual page" "no groff"
 fi
@@ -38,6 +39,17 @@ manual_is_whole() {
     [ $n -gt 8 ]
 }
 check "every command is in the manual page" manual_is_whole
+
+# Functions and types of the header, each once, and the comment of the last one.
+library_manual_is_whole() {
+    local name n=0
+    for name in $(sed -n 's/^[a-z].*\b\(hardneg_[a-z_]*\)(.*/\1/p; s/^\(enum\|struct\) \(hardneg_[a-z]*\) {/\2 {/p' library/hardneg.h | tr -d ' {'); do
+        grep -qE "^(\\\\fB)?[a-z].*\\b$name( \\{|\\()" "$library_page" || { echo "$name is not in the manual page"; return 1; }
+        n=$((n + 1))
+    done
+    [ $n -gt 15 ] && grep -q '^Asks the call that another thread is in' "$library_page"
+}
+check "the header is in the manual page" library_manual_is_whole
 
 complete_words() { # WORD...: what bash offers for the last of these words
     bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hardneg; echo "${COMPREPLY[*]}"' \

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 mapfile -t sources < <(git ls-files '*.c')
 mapfile -t headers < <(git ls-files '*.h')
-mapfile -t program < <(git ls-files '*.c' ':!tests')
+mapfile -t program < <(git ls-files '*.c' ':!tests' ':!library/example')
 findings=0
 complain() {
     echo "$*"

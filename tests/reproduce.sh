@@ -40,12 +40,15 @@ check "a file that is no snapshot" is 3
 # Encoders as replicates: alike in all but their values.
 mkdir family
 for seed in 1 2; do "$hardneg" synth -o family/e$seed.h5 --n 300 --dim 8 --classes 3 --steps 2 --seed $seed --quiet; done
-reproduce bs-theorem1 --replicates --data family --quick --seeds 1 -o f1 --term none
+reproduce gc-theorem4 --replicates --data family --quick --seeds 1 -o f1 --term none
 check "replicates" says 'verdict: fails, on 2 encoders of 1 data set'
-reproduce bs-theorem1 --data family --quick --seeds 1 -o f2 --term none
+reproduce gc-theorem4 --data family --quick --seeds 1 -o f2 --term none
 check "without: one of them" says 'verdict: fails, on one encoder of one data set'
-reproduce bs-theorem1 --results f1/results.h5 --against f2/results.h5
+reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5
 check "judged again over encoders" says 'on 2 encoders of 1 data set'
+reproduce bs-theorem1 --data family --quick --seeds 1 -o f4 --term none
+check "a statement about graphs rests on no encoder" says 'verdict: fails$'
+reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5
 check "beside earlier verdicts" says '^0 of 1 verdicts differ from those of f2/results.h5'
 reproduce bs-theorem1 --replicates --data data -o f3
 check "one file is no family" is 2
@@ -54,7 +57,7 @@ check "that is said" complains 'data: --replicates wants a folder of at least tw
 reproduce bs-theorem1 --replicates --data family -o f3
 check "other sizes are no family" is 2
 check "which files" complains 'e1.h5 and other.h5 are no replicates'
-"$hardneg" synth -o family/other.h5 --n 300 --dim 8 --classes 3 --steps 2 --step-gap 7 --quiet
+"$hardneg" synth -o family/other.h5 --n 300 --dim 8 --classes 3 --steps 2 --step-gap 7 --force --quiet
 reproduce bs-theorem1 --replicates --data family -o f3
 check "other steps are no family" is 2
 

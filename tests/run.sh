@@ -17,7 +17,7 @@ export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}"
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}"
 
 # The long ones, longest first: scripts of the command line, and unit suites that `check` leaves out.
-scripts="cli regress faults train reproduce torture guides install"
+scripts="cli import sample regress faults train page reproduce torture guides python hostile install"
 long="run_memory estimate run run_values age job_hostile figures report images store probe image_tasks topk snapshot_faults study_run every_task training"
 
 # The command of a suite.
@@ -25,8 +25,9 @@ command_of() {
     case $1 in
     train) echo "tests/cli_train.sh $BUILD/hardneg" ;;
     torture) echo "tests/torture.sh $BUILD/hardneg 10" ;;
-    guides | install) echo "tests/$1.sh $BUILD" ;;
-    cli | regress | faults | reproduce) echo "tests/$1.sh $BUILD/hardneg" ;;
+    guides | install | python) echo "tests/$1.sh $BUILD" ;;
+    hostile) echo "tests/hostile.py $BUILD/hardneg --cases 160" ;;
+    cli | import | sample | page | regress | faults | reproduce) echo "tests/$1.sh $BUILD/hardneg" ;;
     *) find "$BUILD/tests" -name "test_$1" -type f ;;
     esac
 }
@@ -55,6 +56,8 @@ names() { # each word once, in order
     tr ' ' '\n' | awk 'NF && !seen[$0]++'
 }
 units=$(find tests -name 'test_*.c' | sed 's,.*/test_,,; s,\.c$,,' | sort | tr '\n' ' ')
+# A script and a unit suite of one name: one of them would not be run.
+both=$(grep -xF -f <(names <<<"$scripts") <(names <<<"$units")) && { echo "tests/run.sh: two suites are named $both" >&2; exit 2; }
 case $what in
 check) chosen=$(names <<<"$units" | grep -vxF -f <(names <<<"$long")) ;;
 suites) chosen=$(names <<<"$long $units") ;;

@@ -181,4 +181,13 @@ static inline double chi_square_equal(const int64_t *count, int64_t cells) {
     return statistic;
 }
 
+// Anchor at place p of the epoch, or -1 behind a short batch.
+static inline int32_t sampled_anchor_at(const struct sampled *s, int64_t p) {
+    int32_t size = s->sampler.batch_size;
+    return p % size < s->size[p / size] ? s->ids[p] : -1;
+}
+static inline int64_t sampled_places(const struct sampled *s) {
+    return s->batches * s->sampler.batch_size;
+}
+
 #endif

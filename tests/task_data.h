@@ -3,7 +3,7 @@
 #define HN_TESTS_TASK_DATA_H
 
 #include "core/random.h"
-#include "datasets/cifar10.h"
+#include "datasets/images.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -54,8 +54,8 @@ static inline void put_records(const char *folder, const char *name, int n, int6
     FILE *file = open_data(folder, name);
     hn_stream_open(&s, 1, "test.images", 0, 0, index);
     for (int i = 0; i < n; i++) {
-        unsigned char record[1 + HN_CIFAR10_BYTES] = {(unsigned char)(i % COLOURS)};
-        for (int k = 0; k < HN_CIFAR10_BYTES; k++) {
+        unsigned char record[1 + HN_IMAGE_BYTES] = {(unsigned char)(i % COLOURS)};
+        for (int k = 0; k < HN_IMAGE_BYTES; k++) {
             int bright = i % COLOURS == 3 ? 128 : k / 1024 == i % COLOURS ? 190 : 60;
             record[1 + k] = (unsigned char)(bright + (int)hn_stream_below(&s, 60));
         }

@@ -59,9 +59,9 @@ static bool run_one(CU_pSuite suite, const struct hn_test *test) {
 }
 
 int hn_test_main(int argc, char **argv, const char *suite, const struct hn_test *tests, int n) {
-    hn_blas_cure(argv);
-    hn_blas_single_thread();
-    if (CU_initialize_registry() != CUE_SUCCESS)
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    if (hn_blas_open(&ctx) || CU_initialize_registry() != CUE_SUCCESS)
         return 1;
     CU_pSuite all = CU_add_suite(suite, NULL, NULL);
     int passed = 0, failed = 0;

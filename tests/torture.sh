@@ -119,6 +119,24 @@ while [ $n -lt "$kills" ]; do
 done
 echo "    $n kills ($at_calls at a call, $early before the first cell was finished) in $rounds rounds of $cells cells"
 
+# Eight runs of the job in one folder, and reports on it meanwhile: each ends with the results of one run.
+processes=()
+for i in 1 2 3 4 5 6 7 8; do
+    "$hardneg" run -c job.yaml -o shared --threads 1 --quiet >"out$i" 2>"err$i" </dev/null &
+    processes+=($!)
+done
+for ((i = 0; i < 10; i++)); do
+    run report shared -o shared.html
+    ended "a report while runs go on" '0|3|6'
+done
+for ((i = 0; i < 8; i++)); do
+    wait "${processes[i]}"
+    check "run $((i + 1)) of eight in one folder" test $? = 0
+    cat "err$((i + 1))" >>err
+done
+check "eight runs in one folder leave nothing behind" none_temporary shared
+check_same "eight runs in one folder: the results of one" whole/results.h5 shared/results.h5
+
 interrupts=$(((kills + 9) / 10)) rounds=0 n=0
 [ $interrupts -ge 3 ] || interrupts=3
 while [ $n -lt $interrupts ] && [ $rounds -lt $((10 * interrupts)) ]; do

@@ -127,7 +127,7 @@ static inline void watch(void *data, int64_t done, int64_t steps, double loss, d
 }
 
 static inline enum hn_code train(struct trial *t) {
-    const struct hn_run_watch watcher = {watch, t};
+    const struct hn_run_watch watcher = {.step = watch, .data = t};
     t->ctx.stop = &t->stop;
     t->stop = 0;
     hn_table_free(&t->ctx, &t->table);

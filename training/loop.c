@@ -30,8 +30,11 @@ static const struct hn_column last_columns[] = {
     {"overlap_label", HN_COLUMN_REAL, "1",
      "overlap of same-label and different-label cosines, of items kept for evaluation", HN_SMALLER,
      HN_ROLE_BINNED},
+    {"cosine_same", HN_COLUMN_REAL, "1", "mean cosine of their same-label pairs", HN_NEITHER},
+    {"cosine_different", HN_COLUMN_REAL, "1", "mean cosine of their different-label pairs",
+     HN_NEITHER},
 };
-enum { FIRST = 5, LAST = 7 };
+enum { FIRST = 5, LAST = 9 };
 
 enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type *task,
                                struct hn_table *table) {
@@ -75,8 +78,13 @@ static enum hn_code count_epochs(struct hn_context *ctx, struct hn_loop *loop) {
 
 static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *spec,
                               struct hn_loop *loop) {
-    *loop = (struct hn_loop){
-        .own = *spec, .spec = &loop->own, .expected = NAN, .overlap = NAN, .accuracy = NAN};
+    *loop = (struct hn_loop){.own = *spec,
+                             .spec = &loop->own,
+                             .expected = NAN,
+                             .overlap = NAN,
+                             .same = NAN,
+                             .different = NAN,
+                             .accuracy = NAN};
     loop->columns = FIRST + spec->task->n_columns + LAST;
     if (check(ctx, spec) ||
         hn_task_open(ctx, spec->task, spec->task_params, &spec->setting, &loop->task) ||
@@ -122,10 +130,17 @@ static enum hn_code add_row(struct hn_context *ctx, struct hn_loop *loop, const 
     *row++ = per(t->cost_e, t->builds);
     *row++ = (double)t->builds;
     *row++ = per(loop->expected_sum, loop->losses);
-    *row = loop->overlap;
+    *row++ = loop->overlap;
+    *row++ = loop->same;
+    *row = loop->different;
     loop->loss = loop->expected_sum = 0;
     loop->losses = 0;
     return HN_OK;
+}
+
+static void tell_evaluation(const struct hn_loop *loop, bool over) {
+    if (loop->watch && loop->watch->evaluation)
+        loop->watch->evaluation(loop->watch->data, loop->step, over);
 }
 
 // value[n_columns] of the weights of now.
@@ -133,10 +148,13 @@ static enum hn_code evaluate_now(struct hn_context *ctx, struct hn_loop *loop, d
     struct hn_task *task = &loop->task;
     for (int i = 0; i < task->type->n_columns; i++)
         value[i] = NAN;
+    tell_evaluation(loop, false);
     if (task->type->embed(ctx, task, 0, loop->step, task->n_all, loop->z) ||
-        task->type->evaluate(ctx, task, loop->step, loop->z, value))
+        task->type->evaluate(ctx, task, loop->step, loop->z, value) ||
+        (loop->spec->cosines && hn_loop_overlap(ctx, loop)))
         return ctx->code;
-    return loop->spec->cosines ? hn_loop_overlap(ctx, loop) : HN_OK;
+    tell_evaluation(loop, true);
+    return HN_OK;
 }
 
 static enum hn_code evaluate_untrained(struct hn_context *ctx, struct hn_loop *loop,
@@ -152,18 +170,19 @@ static enum hn_code evaluate_untrained(struct hn_context *ctx, struct hn_loop *l
 }
 
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_loop *loop) {
+    HN_SCOPE(ctx);
     double *value = hn_alloc(ctx, loop->task.type->n_columns, sizeof *value);
     if (!value)
         return ctx->code;
+    hn_own(ctx, scope.outer);
     enum hn_code code =
         loop->step == 0 ? evaluate_untrained(ctx, loop, value) : evaluate_now(ctx, loop, value);
     if (code && code != HN_INTERRUPTED)
         code = hn_fail_in(ctx, "evaluation at step %lld", (long long)loop->step);
+    if (code)
+        return code;
     loop->accuracy = value[0];
-    if (!code)
-        code = add_row(ctx, loop, value);
-    hn_free(ctx, value);
-    return code;
+    return add_row(ctx, loop, value);
 }
 
 static bool is_evaluated(const struct hn_run_spec *spec, int64_t step) {
@@ -250,9 +269,9 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_loop *loop) {
     return record(ctx, loop);
 }
 
-static enum hn_code run(struct hn_context *ctx, struct hn_loop *loop,
-                        const struct hn_run_watch *watch) {
+static enum hn_code run(struct hn_context *ctx, struct hn_loop *loop) {
     const struct hn_run_spec *spec = loop->spec;
+    const struct hn_run_watch *watch = loop->watch;
     if (begin(ctx, loop))
         return ctx->code;
     while (loop->step < spec->adam.steps) {
@@ -293,29 +312,31 @@ static enum hn_code fill_table(struct hn_context *ctx, const struct hn_loop *loo
     return HN_OK;
 }
 
-static void sum_up(const struct hn_run_times *sum, struct hn_run_times *mean) {
-    *mean = (struct hn_run_times){.cost_t = per(sum->cost_t, sum->steps),
-                                  .cost_s = per(sum->cost_s, sum->steps),
-                                  .cost_g = per(sum->cost_g, sum->builds),
-                                  .cost_e = per(sum->cost_e, sum->builds),
-                                  .flops = per(sum->flops, sum->steps),
-                                  .steps = sum->steps,
-                                  .builds = sum->builds};
+static struct hn_run_times means(const struct hn_loop *loop) {
+    const struct hn_run_times *sum = &loop->times;
+    return (struct hn_run_times){.cost_t = per(sum->cost_t, sum->steps),
+                                 .cost_s = per(sum->cost_s, sum->steps),
+                                 .cost_g = per(sum->cost_g, sum->builds),
+                                 .cost_e = per(sum->cost_e, sum->builds),
+                                 .flops = per(sum->flops, sum->steps),
+                                 .steps = sum->steps,
+                                 .builds = sum->builds,
+                                 .every = loop->every};
 }
 
 enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_spec *spec,
                       const struct hn_run_watch *watch, struct hn_table *table,
                       struct hn_run_times *times) {
     struct hn_loop loop = {.times = {0}};
-    void *memory = hn_alloc(ctx, 0, 1), *outer = hn_own(ctx, memory);
-    bool good = memory && !open_loop(ctx, spec, &loop);
-    hn_own(ctx, outer);
-    good = good && !run(ctx, &loop, watch) && (!spec->cosines || !hn_loop_cosines(ctx, &loop)) &&
+    HN_SCOPE(ctx);
+    bool good = !open_loop(ctx, spec, &loop);
+    loop.watch = watch;
+    hn_own(ctx, scope.outer);
+    good = good && !run(ctx, &loop) && (!spec->cosines || !hn_loop_cosines(ctx, &loop)) &&
            (!spec->folder || !(hn_loop_series_finish(ctx, &loop) || hn_loop_forget(ctx, &loop))) &&
            !fill_table(ctx, &loop, table);
     if (times)
-        sum_up(&loop.times, times);
+        *times = means(&loop);
     hn_task_close(ctx, &loop.task);
-    hn_free(ctx, memory);
     return good ? HN_OK : ctx->code;
 }

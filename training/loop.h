@@ -36,6 +36,8 @@ struct hn_run_spec {
     const char *folder;       // of checkpoint and snapshots, there already; NULL: nothing is kept
     struct hn_untrained *untrained; // values at step 0, shared with other runs; NULL: none
     const char *untrained_key;      // what decides these values
+    const char *title;              // of the snapshots, NULL = the task's
+    const char *const (*about)[2];  // their attributes and texts, up to a NULL; or NULL
     const char *key; // of at most 64 characters: a checkpoint of another key is refused
 };
 
@@ -47,11 +49,14 @@ struct hn_run_times {
     double cost_e; // embedding all items for a build
     double flops;  // of the matrix products of a step (2 m n k each; sparse ones do not count)
     int64_t steps, builds;
+    int64_t every; // steps between builds; 0: there is one
 };
 
-// Told after every step; accuracy: the task's first column at its last evaluation.
+// Told after every step; accuracy: the task's first column at its last evaluation. Told before an
+// evaluation, and when it is over; optional.
 struct hn_run_watch {
     void (*step)(void *data, int64_t done, int64_t steps, double loss, double accuracy);
+    void (*evaluation)(void *data, int64_t step, bool over);
     void *data;
 };
 
@@ -63,7 +68,7 @@ HN_MUST_USE enum hn_code hn_train(struct hn_context *ctx, const struct hn_run_sp
                                   const struct hn_run_watch *watch, struct hn_table *table,
                                   struct hn_run_times *times);
 // Columns of /training: run, step, epoch, loss, learning_rate, the task's own, costs; loss_expected
-// (NaN without spec->expect) and overlap_label (NaN without spec->cosines).
+// (NaN without spec->expect); overlap_label and the mean cosines (NaN without spec->cosines).
 HN_MUST_USE enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type *task,
                                            struct hn_table *table);
 // Columns run, step, kind (same_label, different_label), bin_lo, bin_hi, count: histograms of the

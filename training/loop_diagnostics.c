@@ -7,8 +7,8 @@
 //
 // Histograms of the cosines of same-label and different-label pairs (HC figures 5 and 8 to 10): of
 // the items kept for evaluation, or of all if there are none.
+#include "core/classes.h"
 #include "metrics/metric.h"
-#include "metrics/studies/study.h"
 #include "training/loop_private.h"
 
 #include <math.h>
@@ -51,6 +51,43 @@ static int64_t first_kept(const struct hn_task *task) {
     return task->n_all > task->n ? task->n : 0;
 }
 
+static double squared_length(const double *v, int64_t d) {
+    double sum = 0;
+    for (int64_t k = 0; k < d; k++)
+        sum += v[k] * v[k];
+    return sum;
+}
+
+// The cosines of all pairs of a class add up to the squared length of its sum of unit rows.
+static enum hn_code mean_cosines(struct hn_context *ctx, const struct hn_evaluation *e,
+                                 struct hn_loop *loop) {
+    struct hn_classes classes;
+    HN_SCOPE(ctx);
+    if (hn_classes_find(ctx, e->label, e->n, &classes))
+        return ctx->code;
+    double *sum = hn_zalloc(ctx, classes.n * e->d, sizeof *sum);
+    double *all = hn_zalloc(ctx, e->d, sizeof *all);
+    if (!sum || !all)
+        return ctx->code;
+    for (int64_t i = 0; i < e->n; i++) {
+        const float *z = e->z + i * e->d;
+        double length = sqrt(hn_dot_exact(z, z, e->d));
+        int32_t c = hn_classes_place(&classes, e->label[i]);
+        for (int64_t k = 0; c >= 0 && k < e->d; k++) {
+            sum[c * e->d + k] += z[k] / length;
+            all[k] += z[k] / length;
+        }
+    }
+    double within = 0, items = (double)classes.labelled, pairs = 0;
+    for (int64_t c = 0; c < classes.n; c++) {
+        within += squared_length(sum + c * e->d, e->d);
+        pairs += (double)classes.count[c] * (double)classes.count[c];
+    }
+    loop->same = (within - items) / (pairs - items);
+    loop->different = (squared_length(all, e->d) - within) / (items * items - pairs);
+    return HN_OK;
+}
+
 enum hn_code hn_loop_overlap(struct hn_context *ctx, struct hn_loop *loop) {
     const struct hn_task *task = &loop->task;
     int64_t first = first_kept(task);
@@ -61,7 +98,8 @@ enum hn_code hn_loop_overlap(struct hn_context *ctx, struct hn_loop *loop) {
                               .z = loop->z + first * task->d,
                               .label = task->label + first,
                               .seed = task->setting.seed};
-    return hn_evaluate(ctx, &e, "overlap_label", &loop->overlap);
+    return hn_evaluate(ctx, &e, "overlap_label", &loop->overlap) ? ctx->code
+                                                                 : mean_cosines(ctx, &e, loop);
 }
 
 static const struct hn_column columns[] = {
@@ -83,9 +121,10 @@ static enum hn_code add_rows(struct hn_context *ctx, struct hn_loop *loop, const
                              const uint64_t *count) {
     const double width = 2.0 / HN_HISTOGRAM_BINS;
     for (int b = 0; b < HN_HISTOGRAM_BINS; b++)
-        if (HN_STUDY_ROW(ctx, loop->spec->cosines, {"step", (double)loop->step, NULL},
-                         {"kind", 0, kind}, {"bin_lo", -1 + width * b, NULL},
-                         {"bin_hi", -1 + width * (b + 1), NULL}, {"count", (double)count[b], NULL}))
+        if (HN_TABLE_PUT(ctx, loop->spec->cosines, HN_INT_VALUE("step", loop->step),
+                         HN_TEXT_VALUE("kind", kind), HN_REAL_VALUE("bin_lo", -1 + width * b),
+                         HN_REAL_VALUE("bin_hi", -1 + width * (b + 1)),
+                         HN_INT_VALUE("count", (int64_t)count[b])))
             return ctx->code;
     return HN_OK;
 }

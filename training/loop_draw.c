@@ -142,9 +142,13 @@ static enum hn_code prepare(struct hn_context *ctx, struct hn_loop *loop) {
     if (sampled && !d->at.sampled)
         d->at = (struct hn_draw_state){.sampled = 1, .built_step = -1, .epoch = d->at.epoch};
     if (is_due(loop)) {
-        if (build(ctx, loop))
+        if (build(ctx, loop) || begin_epoch(ctx, loop))
             return ctx->code;
-        return begin_epoch(ctx, loop);
+        int64_t t = interval(loop->spec);
+        loop->every = !needs_embeddings(current(&loop->draw)->type) ? 0
+                      : t > 0                                       ? t
+                                                                    : loop->draw.at.batches;
+        return HN_OK;
     }
     return d->at.next == d->at.batches ? begin_epoch(ctx, loop) : HN_OK;
 }

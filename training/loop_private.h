@@ -31,7 +31,8 @@ struct hn_draw {
 struct hn_loop {
     struct hn_run_spec own;         // the caller's, epochs counted in steps
     const struct hn_run_spec *spec; // &own
-    char *checkpoint;               // its path; NULL without spec->folder
+    const struct hn_run_watch *watch;
+    char *checkpoint; // its path; NULL without spec->folder
     struct hn_task task;
     struct hn_draw draw;
     hn_real *m, *v; // Adam's moments
@@ -41,12 +42,15 @@ struct hn_loop {
     double expected;     // loss of the epoch's batches before it began, NaN without spec->expect
     double expected_sum; // over the steps that `loss` is of
     double overlap;      // at the last evaluation, NaN without spec->cosines
+    double same;         // mean cosine of same-label pairs there,
+    double different;    // and of different-label pairs
     double accuracy;
-    hn_real *running; // [weights.n_running] of the task, put back after a look ahead
-    float *z;         // [n_all x d]
-    float *z1;        // [batch_size x d], for stored embeddings
-    struct hn_run_times times;
-    double *row; // [rows x columns] of the table
+    hn_real *running;          // [weights.n_running] of the task, put back after a look ahead
+    float *z;                  // [n_all x d]
+    float *z1;                 // [batch_size x d], for stored embeddings
+    struct hn_run_times times; // sums
+    int64_t every;             // steps between builds, 0: there is one
+    double *row;               // [rows x columns] of the table
     int64_t rows, row_capacity;
     int columns;
 };
@@ -73,7 +77,7 @@ HN_MUST_USE enum hn_code hn_loop_forget(struct hn_context *ctx, const struct hn_
 // loop->expected: the mean loss of the batches of the epoch that begins now, with the weights, and
 // in the views, that they have and will have; weights and running values stay as they are.
 HN_MUST_USE enum hn_code hn_loop_expect(struct hn_context *ctx, struct hn_loop *loop);
-// loop->overlap of the clean embeddings loop->z.
+// loop->overlap, same and different of the clean embeddings loop->z.
 HN_MUST_USE enum hn_code hn_loop_overlap(struct hn_context *ctx, struct hn_loop *loop);
 // Fills spec->cosines with the weights of now.
 HN_MUST_USE enum hn_code hn_loop_cosines(struct hn_context *ctx, struct hn_loop *loop);

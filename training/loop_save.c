@@ -145,12 +145,14 @@ static enum hn_code read_open(struct hn_context *ctx, FILE *file, struct hn_loop
 }
 
 enum hn_code hn_loop_restore(struct hn_context *ctx, struct hn_loop *loop, bool *found) {
-    FILE *file = fopen(loop->checkpoint, "rb");
-    *found = file != NULL;
-    if (!file && errno == ENOENT)
+    int64_t bytes;
+    const char *why;
+    *found = access(loop->checkpoint, F_OK) == 0 || errno != ENOENT;
+    if (!*found)
         return HN_OK;
+    FILE *file = hn_file_open(loop->checkpoint, &bytes, &why);
     if (!file)
-        return hn_fail(ctx, HN_DATA, "%s cannot be opened: %s", loop->checkpoint, strerror(errno));
+        return hn_fail(ctx, HN_DATA, "%s cannot be opened: %s", loop->checkpoint, why);
     enum hn_code code = read_open(ctx, file, loop);
     fclose(file);
     return code;

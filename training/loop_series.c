@@ -29,25 +29,23 @@ static enum hn_code embed_views(struct hn_context *ctx, struct hn_loop *loop, fl
 
 enum hn_code hn_loop_series_add(struct hn_context *ctx, struct hn_loop *loop) {
     int64_t size = 3 * loop->task.n * loop->task.d;
-    char *path = part_path(ctx, loop, loop->step);
     struct hn_new_file file;
+    HN_SCOPE(ctx);
+    char *path = part_path(ctx, loop, loop->step);
     float *x = hn_alloc(ctx, size, sizeof *x);
-    bool good = path && x && !embed_views(ctx, loop, x);
-    if (good) {
-        hn_temporary_sweep_for(path); // of a process that was killed
-        good = !hn_file_begin(ctx, path, &file);
-    }
-    if (good) {
-        (void)fwrite(x, sizeof *x, (size_t)size, file.out); // what fails is seen at the commit
-        good = !hn_file_commit(ctx, &file);
-    }
-    hn_free(ctx, path);
-    hn_free(ctx, x);
-    return good ? HN_OK : ctx->code;
+    if (!path || !x || embed_views(ctx, loop, x))
+        return ctx->code;
+    hn_temporary_sweep_for(path); // of a process that was killed
+    if (hn_file_begin(ctx, path, &file))
+        return ctx->code;
+    (void)fwrite(x, sizeof *x, (size_t)size, file.out); // what fails is seen at the commit
+    return hn_file_commit(ctx, &file);
 }
 
 static enum hn_code read_part(struct hn_context *ctx, const char *path, float *x, size_t count) {
-    FILE *file = fopen(path, "rb");
+    int64_t bytes;
+    const char *why;
+    FILE *file = hn_file_open(path, &bytes, &why);
     bool good = file && fread(x, sizeof *x, count, file) == count;
     if (file)
         fclose(file);
@@ -62,10 +60,10 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
     for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
         if (!hn_loop_series_due(loop->spec, step))
             continue;
+        HN_SCOPE(ctx);
         char *path = part_path(ctx, loop, step);
-        bool good = path && !read_part(ctx, path, x, (size_t)(3 * size));
-        hn_free(ctx, path);
-        if (!good || hn_snapshot_write_step(ctx, writer, step, x, x + size, x + 2 * size))
+        if (!path || read_part(ctx, path, x, (size_t)(3 * size)) ||
+            hn_snapshot_write_step(ctx, writer, step, x, x + size, x + 2 * size))
             return ctx->code;
     }
     return HN_OK;
@@ -73,18 +71,20 @@ static enum hn_code join(struct hn_context *ctx, struct hn_loop *loop,
 
 static void remove_parts(struct hn_context *ctx, struct hn_loop *loop) {
     for (int64_t step = 0; step <= loop->spec->adam.steps; step++) {
+        HN_SCOPE(ctx);
         char *path = hn_loop_series_due(loop->spec, step) ? part_path(ctx, loop, step) : NULL;
         if (path)
             (void)unlink(path); // best effort
-        hn_free(ctx, path);
     }
 }
 
 static enum hn_code write_series(struct hn_context *ctx, struct hn_loop *loop, const char *path,
                                  float *x) {
     const struct hn_task *task = &loop->task;
-    struct hn_snapshot_spec spec = {.title = task->type->summary,
+    struct hn_snapshot_spec spec = {.title =
+                                        loop->spec->title ? loop->spec->title : task->type->summary,
                                     .source = loop->spec->key,
+                                    .about = loop->spec->about,
                                     .encoder = task->type->name,
                                     .n = task->n,
                                     .d = task->d,
@@ -110,12 +110,11 @@ static enum hn_code write_series(struct hn_context *ctx, struct hn_loop *loop, c
 enum hn_code hn_loop_series_finish(struct hn_context *ctx, struct hn_loop *loop) {
     if (loop->spec->snapshot <= 0 && loop->spec->dense_every <= 0)
         return HN_OK;
+    HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/series.h5", loop->spec->folder);
     float *x = hn_alloc(ctx, 3 * loop->task.n * loop->task.d, sizeof *x);
-    enum hn_code code = path && x ? write_series(ctx, loop, path, x) : ctx->code;
-    if (!code)
-        remove_parts(ctx, loop);
-    hn_free(ctx, path);
-    hn_free(ctx, x);
-    return code;
+    if (!path || !x || write_series(ctx, loop, path, x))
+        return ctx->code;
+    remove_parts(ctx, loop);
+    return HN_OK;
 }

@@ -114,6 +114,7 @@ char *hn_options_text(struct hn_context *ctx, const struct hn_option *table, con
     int n = 0;
     while (table[n].name)
         n++;
+    HN_SCOPE(ctx);
     const struct hn_option **sorted = hn_alloc(ctx, n, sizeof *sorted);
     if (!sorted)
         return NULL;
@@ -121,10 +122,10 @@ char *hn_options_text(struct hn_context *ctx, const struct hn_option *table, con
         sorted[i] = &table[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_name);
     size_t size = (size_t)all_text(sorted, n, params, NULL, 0) + 1;
+    hn_own(ctx, scope.outer);
     char *text = hn_alloc(ctx, (int64_t)size, 1);
     if (text)
         all_text(sorted, n, params, text, size);
-    hn_free(ctx, sorted);
     return text;
 }
 

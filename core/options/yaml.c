@@ -101,17 +101,6 @@ struct hn_yaml *hn_yaml_new(struct hn_context *ctx, enum hn_yaml_kind kind,
     return node;
 }
 
-// Recursion is bounded: no tree is deeper than HN_YAML_DEPTH_MAX and the parts of a dotted key.
-void hn_yaml_free(struct hn_context *ctx, struct hn_yaml *node) {
-    if (!node)
-        return;
-    for (struct hn_yaml *child = node->first, *next; child; child = next) {
-        next = child->next;
-        hn_yaml_free(ctx, child);
-    }
-    hn_free(ctx, node);
-}
-
 static void append(struct hn_yaml *parent, struct hn_yaml *child) {
     if (parent->last)
         parent->last->next = child;
@@ -128,7 +117,7 @@ struct hn_yaml *hn_yaml_find(const struct hn_yaml *map, const char *key) {
     return NULL;
 }
 
-void hn_yaml_remove(struct hn_context *ctx, struct hn_yaml *map, const char *key) {
+void hn_yaml_remove(struct hn_yaml *map, const char *key) {
     struct hn_yaml *before = NULL; // the value in front of the key
     struct hn_yaml *k = map->first;
     while (k && strcmp(k->text, key) != 0) {
@@ -145,13 +134,10 @@ void hn_yaml_remove(struct hn_context *ctx, struct hn_yaml *map, const char *key
     if (map->last == value)
         map->last = before;
     map->count -= 2;
-    hn_free(ctx, k);
-    hn_yaml_free(ctx, value);
 }
 
-void hn_yaml_put(struct hn_context *ctx, struct hn_yaml *map, struct hn_yaml *key,
-                 struct hn_yaml *value) {
-    hn_yaml_remove(ctx, map, key->text);
+void hn_yaml_put(struct hn_yaml *map, struct hn_yaml *key, struct hn_yaml *value) {
+    hn_yaml_remove(map, key->text);
     append(map, key);
     append(map, value);
 }
@@ -268,10 +254,8 @@ static enum hn_code add_node(struct build *b, const yaml_event_t *e) {
     node->line = (int64_t)e->start_mark.line + 1;
     node->column = (int64_t)e->start_mark.column + 1;
     enum hn_code code = attach(b, node);
-    if (code) {
-        hn_free(b->ctx, node);
+    if (code)
         return code;
-    }
     if (found.kind == HN_YAML_SCALAR)
         return HN_OK;
     if (b->depth == HN_YAML_DEPTH_MAX)
@@ -324,9 +308,7 @@ enum hn_code hn_yaml_parse(struct hn_context *ctx, const char *text, int64_t len
     yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
     enum hn_code code = build_tree(&b);
     yaml_parser_delete(&b.parser);
-    if (code)
-        hn_yaml_free(ctx, b.root);
-    else
+    if (code == HN_OK)
         *out = b.root;
     return code;
 }

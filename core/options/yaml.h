@@ -34,17 +34,16 @@ struct hn_yaml {
     char text[]; // of a scalar: UTF-8 without NUL
 };
 
-// Parses one document of `length` bytes. *out is NULL for an empty one. HN_USAGE with the place for
-// bad syntax, bad UTF-8, duplicate keys, anchors, tags and anything beyond the bounds above.
+// Parses one document of `length` bytes. *out is NULL for an empty one. Nodes belong to the owner
+// of the time, also after a failure and when they are replaced. HN_USAGE with the place for bad
+// syntax, bad UTF-8, duplicate keys, anchors, tags and anything beyond the bounds above.
 HN_MUST_USE enum hn_code hn_yaml_parse(struct hn_context *ctx, const char *text, int64_t length,
                                        struct hn_yaml_origin origin, struct hn_yaml **out);
-void hn_yaml_free(struct hn_context *ctx, struct hn_yaml *node); // with its children
 // Key node of a mapping (its value is ->next), or NULL.
 struct hn_yaml *hn_yaml_find(const struct hn_yaml *map, const char *key);
 // Replaces or appends `key` with `value`: both move into the mapping.
-void hn_yaml_put(struct hn_context *ctx, struct hn_yaml *map, struct hn_yaml *key,
-                 struct hn_yaml *value);
-void hn_yaml_remove(struct hn_context *ctx, struct hn_yaml *map, const char *key);
+void hn_yaml_put(struct hn_yaml *map, struct hn_yaml *key, struct hn_yaml *value);
+void hn_yaml_remove(struct hn_yaml *map, const char *key);
 // A node that is in no tree yet.
 HN_MUST_USE struct hn_yaml *hn_yaml_new(struct hn_context *ctx, enum hn_yaml_kind kind,
                                         struct hn_yaml_origin origin, const char *text,
@@ -71,15 +70,10 @@ enum hn_code hn_yaml_fail_unknown(struct hn_context *ctx, const struct hn_yaml *
 
 // The tree of a file, or of a text, whose root is a mapping. what: "job file", for messages. set:
 // overrides "key=value", or NULL: the value is YAML, the key dotted where it is nested
-// ("timing.reps=3"), and what is there is replaced; errors name "--set key=value". *root is the
-// caller's, also after a failure.
+// ("timing.reps=3"), and what is there is replaced; errors name "--set key=value".
 HN_MUST_USE enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *path,
                                       const struct hn_text_list *set, struct hn_yaml **root);
 HN_MUST_USE enum hn_code hn_yaml_read_text(struct hn_context *ctx, const char *what,
                                            const char *name, const char *text, int64_t length,
                                            struct hn_yaml **root);
-// Replaces the control characters in the recorded message: texts of a file are in it, and none of
-// theirs may reach a terminal.
-void hn_yaml_clean_message(struct hn_context *ctx);
-
 #endif

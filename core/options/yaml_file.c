@@ -1,27 +1,23 @@
 // YAML files, and overrides of what they say from the command line: --set key=value, with dotted
 // keys for what is nested.
+#include "core/files.h"
 #include "core/options/yaml.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // Reads the whole file, at most one byte more than allowed, into a buffer of the caller.
 static enum hn_code read_file(struct hn_context *ctx, const char *what, const char *path,
                               char *text, int64_t *length) {
-    struct stat s;
-    FILE *file = fopen(path, "rb");
+    const char *why;
+    FILE *file = hn_file_open(path, NULL, &why);
     if (!file)
-        return hn_fail(ctx, HN_USAGE, "%s: the %s cannot be opened: %s", path, what,
-                       strerror(errno));
-    bool folder = fstat(fileno(file), &s) == 0 && S_ISDIR(s.st_mode);
+        return hn_fail(ctx, HN_USAGE, "%s: the %s cannot be opened: %s", path, what, why);
     errno = 0;
-    size_t got = folder ? 0 : fread(text, 1, HN_YAML_FILE_MAX + 1, file);
+    size_t got = fread(text, 1, HN_YAML_FILE_MAX + 1, file);
     int failed = ferror(file) ? errno : 0;
     fclose(file);
-    if (folder)
-        return hn_fail(ctx, HN_USAGE, "%s: a folder, not a %s", path, what);
     if (failed)
         return hn_fail(ctx, HN_USAGE, "%s: the %s cannot be read: %s", path, what,
                        strerror(failed));
@@ -30,12 +26,6 @@ static enum hn_code read_file(struct hn_context *ctx, const char *what, const ch
                        HN_YAML_FILE_MAX >> 20, what);
     *length = (int64_t)got;
     return HN_OK;
-}
-
-void hn_yaml_clean_message(struct hn_context *ctx) {
-    for (char *c = ctx->message; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7F)
-            *c = '?';
 }
 
 // The mapping under a part of a dotted key: made if it is not there. NULL, with the message
@@ -48,10 +38,9 @@ static struct hn_yaml *enter(struct hn_context *ctx, struct hn_yaml *map, const 
     struct hn_yaml *old = hn_yaml_find(map, key->text);
     struct hn_yaml *inner = old ? old->next : hn_yaml_new(ctx, HN_YAML_MAP, value->origin, NULL, 0);
     if (inner && !old) {
-        hn_yaml_put(ctx, map, key, inner);
+        hn_yaml_put(map, key, inner);
         return inner;
     }
-    hn_free(ctx, key);
     if (!inner || inner->kind == HN_YAML_MAP)
         return inner;
     hn_yaml_fail(ctx, value, "'%.*s' holds %s, not a mapping: set it as a whole",
@@ -59,7 +48,7 @@ static struct hn_yaml *enter(struct hn_context *ctx, struct hn_yaml *map, const 
     return NULL;
 }
 
-// Puts `value` (moved if HN_OK) under the dotted key text[0 .. length).
+// Puts `value` under the dotted key text[0 .. length).
 static enum hn_code put_value(struct hn_context *ctx, struct hn_yaml *root, const char *text,
                               int64_t length, struct hn_yaml *value) {
     struct hn_yaml *map = root;
@@ -75,7 +64,7 @@ static enum hn_code put_value(struct hn_context *ctx, struct hn_yaml *root, cons
     struct hn_yaml *key = hn_yaml_new(ctx, HN_YAML_SCALAR, value->origin, part, end - part);
     if (!key)
         return ctx->code;
-    hn_yaml_put(ctx, map, key, value);
+    hn_yaml_put(map, key, value);
     return HN_OK;
 }
 
@@ -90,10 +79,7 @@ static enum hn_code override(struct hn_context *ctx, const char *text, struct hn
         return ctx->code;
     if (!value)
         return hn_fail(ctx, HN_USAGE, "--set %.*s: the value is missing", clip, text);
-    enum hn_code code = put_value(ctx, root, text, equals - text, value);
-    if (code)
-        hn_yaml_free(ctx, value);
-    return code;
+    return put_value(ctx, root, text, equals - text, value);
 }
 
 enum hn_code hn_yaml_read_text(struct hn_context *ctx, const char *what, const char *name,
@@ -113,14 +99,14 @@ enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *
                           const struct hn_text_list *set, struct hn_yaml **root) {
     int64_t length = 0;
     *root = NULL;
+    HN_SCOPE(ctx);
     char *text = hn_alloc(ctx, HN_YAML_FILE_MAX + 1, 1);
-    if (!text)
+    hn_own(ctx, scope.outer);
+    if (!text || read_file(ctx, what, path, text, &length) ||
+        hn_yaml_read_text(ctx, what, path, text, length, root))
         return hn_failure(ctx);
-    enum hn_code code = read_file(ctx, what, path, text, &length);
-    if (!code)
-        code = hn_yaml_read_text(ctx, what, path, text, length, root);
-    hn_free(ctx, text);
-    for (int64_t i = 0; !code && set && i < set->count; i++)
-        code = override(ctx, set->item[i], *root);
-    return code;
+    for (int64_t i = 0; set && i < set->count; i++)
+        if (override(ctx, set->item[i], *root))
+            return ctx->code;
+    return HN_OK;
 }

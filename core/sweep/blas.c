@@ -1,18 +1,45 @@
 #include "core/sweep/blas.h"
 
 #include <cblas.h>
+#include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 // LAPACK's, which OpenBLAS brings: names end in the lengths of texts.
 void dpotrf_(const char *uplo, const blasint *n, double *a, const blasint *lda, blasint *info,
              size_t uplo_length);
+// The eigenpairs il to iu, ascending; z[m x n] has the vectors.
+void dsyevr_(const char *jobz, const char *range, const char *uplo, const blasint *n, double *a,
+             const blasint *lda, const double *vl, const double *vu, const blasint *il,
+             const blasint *iu, const double *abstol, blasint *m, double *w, double *z,
+             const blasint *ldz, blasint *isuppz, double *work, const blasint *lwork,
+             blasint *iwork, const blasint *liwork, blasint *info, size_t jobz_length,
+             size_t range_length, size_t uplo_length);
 
-// Set while the program starts itself again, so that a library that ignores the wish cannot make it
-// do so for ever.
-static const char cured_mark[] = "HARDNEG_BLAS_CURED";
+// What is used of the library.
+#define FUNCTIONS(DO)                                                                              \
+    DO(cblas_sgemm)                                                                                \
+    DO(cblas_dgemm)                                                                                \
+    DO(cblas_dtrsm)                                                                                \
+    DO(dpotrf_)                                                                                    \
+    DO(dsyevr_)                                                                                    \
+    DO(openblas_get_corename)                                                                      \
+    DO(openblas_get_config)                                                                        \
+    DO(openblas_set_num_threads)
+#define POINTER(name) __typeof__(name) *(name);
+#define FIND(name) good = good && (*(void **)&blas.name = dlsym(blas.handle, #name)) != NULL;
+
+// A process has one OpenBLAS. Written once, by load().
+static struct {
+    void *handle;
+    FUNCTIONS(POINTER)
+} blas;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static bool among(const char *core, const char *const *names) {
     for (; *names; names++)
@@ -39,38 +66,112 @@ const char *hn_blas_better_core(const char *core) {
     return NULL;
 }
 
-void hn_blas_cure(char **argv) { hn_blas_cure_from(hn_blas_core(), argv); }
-
-void hn_blas_cure_from(const char *core, char **argv) {
-    if (getenv("OPENBLAS_CORETYPE") || getenv(cured_mark))
-        return;
-    const char *better = hn_blas_better_core(core);
-    if (!better || setenv("OPENBLAS_CORETYPE", better, 1) || setenv(cured_mark, "1", 1))
-        return;
-    execv("/proc/self/exe", argv);
-    unsetenv("OPENBLAS_CORETYPE"); // no /proc: go on with the kernel there is
-    unsetenv(cured_mark);
+static bool load(void) {
+    blas.handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    bool good = blas.handle != NULL;
+    FUNCTIONS(FIND)
+    if (!good && blas.handle)
+        (void)dlclose(blas.handle);
+    blas.handle = good ? blas.handle : NULL;
+    return good;
 }
 
-const char *hn_blas_core(void) { return openblas_get_corename(); }
-const char *hn_blas_config(void) { return openblas_get_config(); }
-void hn_blas_single_thread(void) { openblas_set_num_threads(1); }
+// core: the kernel family that the library is said to have taken.
+static void load_cured(const char *core) {
+    static const char wish[] = "OPENBLAS_CORETYPE";
+    const char *better = core && !getenv(wish) ? hn_blas_better_core(core) : NULL;
+    if (!better || setenv(wish, better, 1))
+        return;
+    (void)dlclose(blas.handle); // it chooses while it is loaded
+    (void)load();
+    (void)unsetenv(wish);
+}
+
+static void load_once(void) { load_cured(load() ? blas.openblas_get_corename() : NULL); }
+
+enum { LIBRARY = 320, BUFFER = 128 }; // MiB of addresses: loaded; of each further thread that calls
+
+// Without room for its buffers the library asks for them for ever.
+static enum hn_code check_addresses(struct hn_context *ctx) {
+    struct rlimit limit;
+    long long pages = 0;
+    int64_t need = LIBRARY + (int64_t)(ctx->threads - 1) * BUFFER;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%lld", &pages) != 1)
+        pages = 0;
+    if (file)
+        (void)fclose(file);
+    need += pages * sysconf(_SC_PAGESIZE) >> 20;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        (int64_t)(limit.rlim_cur >> 20) >= need)
+        return HN_OK;
+    return hn_fail(ctx, HN_MEMORY,
+                   "the limit of %lld MiB on addresses (ulimit -v) is too low for matrix products "
+                   "on %d threads, which need %lld MiB besides the data: raise it, or give fewer "
+                   "--threads",
+                   (long long)(limit.rlim_cur >> 20), ctx->threads, (long long)need);
+}
+
+enum hn_code hn_blas_load(struct hn_context *ctx) {
+    if (check_addresses(ctx))
+        return ctx->code;
+    (void)pthread_once(&once, load_once);
+    return blas.handle ? HN_OK
+                       : hn_fail(ctx, HN_INTERNAL,
+                                 "OpenBLAS (libopenblas.so.0) cannot be loaded: install it "
+                                 "(libopenblas0-openmp)");
+}
+
+enum hn_code hn_blas_open(struct hn_context *ctx) {
+    if (hn_blas_load(ctx))
+        return ctx->code;
+    blas.openblas_set_num_threads(1);
+    return HN_OK;
+}
+
+static void load_nothing(void) {}
+
+enum hn_code hn_blas_open_as(struct hn_context *ctx, const char *core) {
+    enum hn_code code = check_addresses(ctx);
+    (void)pthread_once(&once, load_nothing);
+    if (!code && load()) {
+        load_cured(core);
+        blas.openblas_set_num_threads(1);
+    }
+    return code;
+}
+
+const char *hn_blas_core(void) { return blas.openblas_get_corename(); }
+const char *hn_blas_config(void) { return blas.openblas_get_config(); }
 
 void hn_gemm_nt(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
                 int64_t d, float *c, int64_t ldc) {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)m, (blasint)n, (blasint)d, 1.0F,
-                a, (blasint)lda, b, (blasint)ldb, 0.0F, c, (blasint)ldc);
+    blas.cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)m, (blasint)n, (blasint)d,
+                     1.0F, a, (blasint)lda, b, (blasint)ldb, 0.0F, c, (blasint)ldc);
 }
 
 void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
                     int64_t k, float *c, int64_t ldc) {
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)m, (blasint)n, (blasint)k, 1.0F,
-                a, (blasint)lda, b, (blasint)ldb, 1.0F, c, (blasint)ldc);
+    blas.cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)m, (blasint)n, (blasint)k,
+                     1.0F, a, (blasint)lda, b, (blasint)ldb, 1.0F, c, (blasint)ldc);
+}
+
+void hn_gemm_float(struct hn_gemm_shape s, const float *a, const float *b, float beta, float *c) {
+    blas.cblas_sgemm(CblasRowMajor, s.left ? CblasTrans : CblasNoTrans,
+                     s.right ? CblasTrans : CblasNoTrans, (blasint)s.m, (blasint)s.n, (blasint)s.k,
+                     1.0F, a, (blasint)s.lda, b, (blasint)s.ldb, beta, c, (blasint)s.ldc);
+}
+
+void hn_gemm_double(struct hn_gemm_shape s, const double *a, const double *b, double beta,
+                    double *c) {
+    blas.cblas_dgemm(CblasRowMajor, s.left ? CblasTrans : CblasNoTrans,
+                     s.right ? CblasTrans : CblasNoTrans, (blasint)s.m, (blasint)s.n, (blasint)s.k,
+                     1.0, a, (blasint)s.lda, b, (blasint)s.ldb, beta, c, (blasint)s.ldc);
 }
 
 bool hn_cholesky(double *a, int64_t n) {
     blasint order = (blasint)n, info = 0;
-    dpotrf_("U", &order, a, &order, &info, 1);
+    blas.dpotrf_("U", &order, a, &order, &info, 1);
     bool good = info == 0;
     for (int64_t i = 0; i < n; i++) // a NaN anywhere in a column comes to its diagonal
         good &= isfinite(a[i * n + i]) && a[i * n + i] > 0;
@@ -80,8 +181,19 @@ bool hn_cholesky(double *a, int64_t n) {
 // Rows of v are columns of what the library sees.
 void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count) {
     blasint order = (blasint)n, many = (blasint)count;
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, order, many, 1,
-                factor, order, v, order);
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, order, many, 1,
-                factor, order, v, order);
+    blas.cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, order, many, 1,
+                     factor, order, v, order);
+    blas.cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, order, many,
+                     1, factor, order, v, order);
+}
+
+bool hn_eigenpairs(double *a, int64_t n, int64_t keep, const struct hn_eigen_space *s,
+                   double *value, double *vector) {
+    const blasint order = (blasint)n, first = (blasint)(n - keep + 1);
+    const double none = 0;
+    blasint found = 0, info = 0;
+    blas.dsyevr_("V", "I", "U", &order, a, &order, &none, &none, &first, &order, &none, &found,
+                 value, vector, &order, s->support, s->work, &s->works, s->int_work, &s->int_works,
+                 &info, 1, 1, 1);
+    return info == 0 && (s->works < 0 || found == keep);
 }

@@ -1,18 +1,20 @@
-// OpenBLAS: which kernels it took, and the cure when it took slow ones.
+// OpenBLAS: loaded when it is wanted, which kernels it took, and the cure when it took slow ones.
 #ifndef HN_CORE_SWEEP_BLAS_H
 #define HN_CORE_SWEEP_BLAS_H
 
 #include "core/matrix.h"
 
-// OpenBLAS picks its kernels when it is loaded, and on a processor newer than itself may pick ones
-// that are several times too slow. If so, and OPENBLAS_CORETYPE is not set by the user, the program
-// is started again (execv of itself) with OPENBLAS_CORETYPE set to the best family that the
-// processor can run. Call first in main(); returns only if nothing had to be done or it could not
-// be done.
-void hn_blas_cure(char **argv);
-
-// The same for a library that says it took kernel family `core` (for tests).
-void hn_blas_cure_from(const char *core, char **argv);
+// Loads OpenBLAS, once; to be called before any of the functions below. OpenBLAS picks its kernels
+// when it is loaded, and on a processor newer than itself may pick ones that are several times too
+// slow: if so, and OPENBLAS_CORETYPE is not set, it is loaded again with the best family that the
+// processor can run. HN_MEMORY: the limit on addresses (ulimit -v) leaves no room for it on so many
+// threads; HN_INTERNAL: it is not installed.
+HN_MUST_USE enum hn_code hn_blas_load(struct hn_context *ctx);
+// The same for a process that has no other use for it: every product runs on the thread that calls
+// it. (In another's process that would slow down the products of others.)
+HN_MUST_USE enum hn_code hn_blas_open(struct hn_context *ctx);
+// The same as if it had taken kernel family `core` (for tests: in place of the above).
+HN_MUST_USE enum hn_code hn_blas_open_as(struct hn_context *ctx, const char *core);
 
 // The OPENBLAS_CORETYPE that the cure would set for kernel family `core` on this processor, or NULL
 // when `core` is as good as any.
@@ -22,9 +24,6 @@ const char *hn_blas_better_core(const char *core);
 const char *hn_blas_core(void);
 const char *hn_blas_config(void);
 
-// From here on every product runs on the thread that calls it.
-void hn_blas_single_thread(void);
-
 // c[m x n] (row stride ldc) = a[m x d] b[n x d]^T, on the calling thread. Sizes below 2^31.
 void hn_gemm_nt(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
                 int64_t d, float *c, int64_t ldc);
@@ -32,11 +31,30 @@ void hn_gemm_nt(const float *a, int64_t lda, const float *b, int64_t ldb, int64_
 void hn_gemm_tn_add(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, int64_t n,
                     int64_t k, float *c, int64_t ldc);
 
+// c[m x n] = op(a) op(b) + beta c; op: as it is or transposed, [m x k] and [k x n] afterwards.
+struct hn_gemm_shape {
+    bool left, right; // whether a and b are transposed
+    int64_t m, n, k, lda, ldb, ldc;
+};
+void hn_gemm_float(struct hn_gemm_shape s, const float *a, const float *b, float beta, float *c);
+void hn_gemm_double(struct hn_gemm_shape s, const double *a, const double *b, double beta,
+                    double *c);
+
 // a[n x n], symmetric, of which the upper part is read, column after column, becomes the factor U
 // of a = U^T U there. False if it has none: not positive definite, or not finite.
 bool hn_cholesky(double *a, int64_t n);
 // Multiplies each of v's `count` rows of n numbers by the inverse of what `factor` is the factor
 // of.
 void hn_cholesky_solve(const double *factor, int64_t n, double *v, int64_t count);
+
+// What LAPACK's dsyevr works in; works and int_works are -1 while their sizes are asked for.
+struct hn_eigen_space {
+    double *work;
+    int32_t *support, *int_work, works, int_works; // support[2 n]
+};
+// The `keep` largest eigenvalues of a[n x n], symmetric, which is overwritten, ascending, and their
+// vectors in rows. False if they were not found.
+bool hn_eigenpairs(double *a, int64_t n, int64_t keep, const struct hn_eigen_space *s,
+                   double *value, double *vector);
 
 #endif

@@ -7,6 +7,8 @@
 #ifndef HN_CORE_SWEEP_SIMD_H
 #define HN_CORE_SWEEP_SIMD_H
 
+#include "core/matrix.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -60,7 +62,13 @@ struct hn_simd {
     // out[i] = hn_dot_exact(x, y[i], d), i < 4: products of floats are exact in double, so that
     // fused multiply-add changes nothing.
     void (*dot_exact_4)(const float *x, const float *const y[4], int64_t d, double out[4]);
+    // The same in float, in 16 lanes: within hn_simd_dot_bound() for unit rows.
+    void (*dot_4)(const float *x, const float *const y[4], int64_t d, float out[4]);
 };
+
+// A product is rounded at most once, with the sum of its lane d / 16 + 1 times, and four times more
+// as lanes are added; hn_dot_bound(d) allows for d + 2.
+static inline double hn_simd_dot_bound(int64_t d) { return hn_dot_bound(d / 16 + 4); }
 
 // The best that this processor runs.
 const struct hn_simd *hn_simd_best(void);

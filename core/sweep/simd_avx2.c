@@ -37,6 +37,7 @@ INLINE floats least(floats a, floats b) { return _mm256_min_ps(a, b); }
 INLINE floats greatest(floats a, floats b) { return _mm256_max_ps(a, b); }
 INLINE __m256 least_8(floats v) { return v; }
 INLINE __m256 greatest_8(floats v) { return v; }
+INLINE __m256 add_to_8(floats v) { return v; }
 INLINE floats multiply_add(floats a, floats b, floats c) { return _mm256_fmadd_ps(a, b, c); }
 INLINE floats multiply_sub(floats a, floats b, floats c) { return _mm256_fmsub_ps(a, b, c); }
 INLINE floats whole(floats v) {

@@ -43,6 +43,9 @@ INLINE __m256 least_8(floats v) {
 INLINE __m256 greatest_8(floats v) {
     return _mm256_max_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
 }
+INLINE __m256 add_to_8(floats v) {
+    return _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+}
 INLINE floats multiply_add(floats a, floats b, floats c) { return _mm512_fmadd_ps(a, b, c); }
 INLINE floats multiply_sub(floats a, floats b, floats c) { return _mm512_fmsub_ps(a, b, c); }
 INLINE floats whole(floats v) {

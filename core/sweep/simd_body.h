@@ -5,7 +5,7 @@
 //   mask                    WIDTH truth values; & and ~ work on it, bits() makes it an integer
 //   multiply_add, _sub      a b + c and a b - c, rounded once
 //   whole, scale            the nearest whole number; v 2^k for a whole number k
-//   least_8, greatest_8, add_to_4   a vector folded in halves to 256 bits
+//   least_8, greatest_8, add_to_8, add_to_4   a vector folded in halves to 256 bits
 //   TOGETHER                vectors of terms whose sum is taken in single precision
 //   DOUBLE_LANES            lanes of a sum whose terms are computed in double
 //
@@ -334,6 +334,48 @@ SCAN static void dot_exact_4(const float *x, const float *const y[4], int64_t d,
         add_products(rest[0], rest[1], lane[i]);
         out[i] = add_lanes(lane[i], 8 / HALF);
     }
+}
+
+// Sums of products in PARTS vectors of lanes, those of the last few numbers included.
+INLINE __m256 sum_products(const float *x, const float *y, int64_t k, int64_t d, floats first,
+                           floats second) {
+    if (k < d) {
+        mask rest = first_lanes(d - k);
+        first = multiply_add(load_lanes(rest, x + k), load_lanes(rest, y + k), first);
+    }
+    if (PARTS > 1 && k + WIDTH < d) {
+        mask rest = first_lanes(d - k - WIDTH);
+        second =
+            multiply_add(load_lanes(rest, x + k + WIDTH), load_lanes(rest, y + k + WIDTH), second);
+    }
+    __m256 sum = add_to_8(first);
+    return PARTS > 1 ? _mm256_add_ps(sum, add_to_8(second)) : sum;
+}
+
+SCAN static void dot_4(const float *x, const float *const y[4], int64_t d, float out[4]) {
+    const float *y0 = y[0], *y1 = y[1], *y2 = y[2], *y3 = y[3];
+    floats a0 = all(0), a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+    int64_t k = 0;
+    for (; k + LANES <= d; k += LANES) {
+        floats v = load(x + k);
+        a0 = multiply_add(v, load(y0 + k), a0);
+        a1 = multiply_add(v, load(y1 + k), a1);
+        a2 = multiply_add(v, load(y2 + k), a2);
+        a3 = multiply_add(v, load(y3 + k), a3);
+        if (PARTS > 1) {
+            v = load(x + k + WIDTH);
+            b0 = multiply_add(v, load(y0 + k + WIDTH), b0);
+            b1 = multiply_add(v, load(y1 + k + WIDTH), b1);
+            b2 = multiply_add(v, load(y2 + k + WIDTH), b2);
+            b3 = multiply_add(v, load(y3 + k + WIDTH), b3);
+        }
+    }
+    __m256 low =
+        _mm256_hadd_ps(sum_products(x, y0, k, d, a0, b0), sum_products(x, y1, k, d, a1, b1));
+    __m256 high =
+        _mm256_hadd_ps(sum_products(x, y2, k, d, a2, b2), sum_products(x, y3, k, d, a3, b3));
+    __m256 sum = _mm256_hadd_ps(low, high);
+    _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1)));
 }
 
 const struct hn_simd SCAN_TABLE = HN_SIMD_TABLE(SCAN_NAME);

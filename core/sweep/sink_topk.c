@@ -13,6 +13,10 @@
 //
 // Rows of a tile are scanned against one threshold; its columns, where they are rows of the sink,
 // against a threshold each: so nothing is transposed.
+//
+// A screened sweep hands over only what may reach a threshold, row by row; b is then that of its
+// products, and thresholds are raised on the way. Rows are numbered as its places, candidates as
+// rows of y.
 #include "core/sweep/product.h"
 #include "core/sweep/select.h"
 #include "core/sweep/sinks.h"
@@ -26,9 +30,14 @@ enum {
     FETCH_ROWS = 128 // strips between are likely to find the ends of columns still near
 };
 
+// When thresholds of rows are raised, in sixteenths of the columns.
+enum { SIXTEENTHS = 16, TIGHTENED = 6 };
+static const int64_t tightened[TIGHTENED] = {1, 2, 4, 6, 8, 12};
+
 struct work { // its arrays belong to it
     struct hn_matrix x, y;
     const struct hn_packed *x_packed, *y_packed;
+    const struct hn_screen *screen; // NULL: none; else rows are numbered as its places
     double bound;
     int64_t room, pitch; // candidates per row; from row to row
     int64_t slots;       // rows with candidates at a time
@@ -85,10 +94,13 @@ static float with_margin(const struct work *work, float limit) {
 
 static enum hn_code start(struct hn_context *ctx, const struct hn_topk *t) {
     struct work *work = t->work;
-    struct hn_topk_sample sample =
-        hn_topk_sample_size(t->kept, work->y.rows, work->y.cols, work->by_thread);
+    bool screened = work->screen != NULL;
+    struct hn_topk_sample sample = hn_topk_sample_size(
+        t->kept, work->y.rows, screened ? 0 : work->y.cols, work->by_thread && !screened);
     if (sample.columns > 0) {
-        enum hn_code code = hn_topk_guess(ctx, work->x_packed, &work->y, sample, work->threshold);
+        enum hn_code code =
+            screened ? hn_topk_guess_screened(ctx, work->screen, sample, work->threshold)
+                     : hn_topk_guess(ctx, work->x_packed, &work->y, sample, work->threshold);
         if (code)
             return code;
     }
@@ -111,9 +123,12 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     work->y = shape->y;
     work->x_packed = shape->x_packed;
     work->y_packed = shape->y_packed;
-    work->bound = hn_product_bound(&shape->x, &shape->y, shape->threads);
+    work->screen = shape->screen;
+    work->bound = shape->screen ? shape->screen->bound
+                                : hn_product_bound(&shape->x, &shape->y, shape->threads);
     work->room = hn_min(t->kept + t->kept / 2 + 64, shape->cols);
-    work->pitch = (work->room + HN_SCAN_SLACK + LINE - 1) / LINE * LINE;
+    int64_t slack = shape->screen ? 1 : HN_SCAN_SLACK; // one at a time or vectors of them
+    work->pitch = (work->room + slack + LINE - 1) / LINE * LINE;
     work->block = shape->block;
     work->stride = shape->block + HN_SCAN_SLACK;
     work->whole = hn_panels(shape->block) * HN_PANEL;
@@ -124,6 +139,11 @@ static enum hn_code topk_begin(struct hn_context *ctx, void *self,
     return allocate(ctx, t, work) ? start(ctx, t) : HN_MEMORY;
 }
 
+// The row of x that a row of the sweep is.
+static int64_t row_of(const struct work *work, int64_t row) {
+    return work->screen ? hn_screen_id(work->screen->x, row) : row;
+}
+
 // The k best of a row's candidates by exact score, in order, to the thread's scratch; their number.
 // all_exact: with that score, each of them.
 static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, bool all_exact,
@@ -131,7 +151,7 @@ static int64_t select_exactly(const struct hn_topk *t, int64_t row, int64_t n, b
     const struct work *work = t->work;
     int64_t at = place_of(work, row, thread);
     return hn_select_near(work->score + at, work->id + at, n, t->kept, work->threshold[row],
-                          work->bound, hn_row(&work->x, row), &work->y, all_exact,
+                          work->bound, hn_row(&work->x, row_of(work, row)), &work->y, all_exact,
                           &work->scratch[thread]);
 }
 
@@ -256,6 +276,76 @@ static bool complete(const struct hn_topk *t, int64_t row, int thread) {
                                  made_of) >= t->kept;
 }
 
+// One more candidate of a screened sweep, which is numbered as in y. It is written first: whether
+// it counts is hard to foresee.
+static inline void keep(const struct hn_topk *t, int64_t row, int64_t at, float score, int64_t id,
+                        bool wanted, int thread) {
+    const struct work *work = t->work;
+    int32_t used = work->used[row];
+    work->score[at + used] = score;
+    work->id[at + used] = (int32_t)id;
+    used += wanted && score >= work->threshold[row];
+    work->used[row] = used;
+    if (used >= work->room && work->room > t->kept)
+        prune(t, row, thread);
+}
+
+static inline void keep_column(const struct hn_topk *t, int64_t row, int64_t col, float score,
+                               int thread) {
+    const struct work *work = t->work;
+    int64_t id = hn_screen_id(work->screen->y, col);
+    keep(t, row, place_of(work, row, thread), score, id, !t->skip_self || id != row_of(work, row),
+         thread);
+}
+
+static void topk_take(void *self, const struct hn_found *f, int thread) {
+    const struct hn_topk *t = self;
+    const struct work *work = t->work;
+    if (t->kept == 0)
+        return;
+    for (int32_t k = 0; k < f->n; k++)
+        keep_column(t, f->row, f->col0 + f->at[k], f->s[k], thread);
+    int64_t own = row_of(work, f->row);
+    for (int32_t k = 0; k < f->n && f->mirrored; k++) {
+        int64_t row = f->col0 + f->at[k];
+        keep(t, row, row * work->pitch, f->s[k], own, true, thread);
+    }
+}
+
+// What a row has met so far, in no particular order, is a sample of all columns: from the place
+// that fewer than k of the best of all are among it but once in ten thousand rows, its candidates
+// cannot be missed. (Hypergeometric; checked against its tail for k from 5 to 500.)
+static void tighten(const struct hn_topk *t, int64_t row, double share, int thread) {
+    const struct work *work = t->work;
+    double mean = share * (double)t->kept;
+    double place = mean + 3.5 * sqrt(mean * (1 - share)) + 2 * (1 - share) + 1;
+    float limit = hn_select_limit(work->score + place_of(work, row, thread), work->used[row],
+                                  (int64_t)ceil(place), work->threshold[row]);
+    work->threshold[row] = fmaxf(with_margin(work, limit), work->threshold[row]);
+}
+
+static void topk_meet(void *self, int64_t row0, int64_t rows, int64_t done, int64_t all,
+                      int thread) {
+    const struct hn_topk *t = self;
+    bool due = false;
+    for (int i = 0; i < TIGHTENED; i++)
+        due |= done > 0 && done == all * tightened[i] / SIXTEENTHS;
+    for (int64_t row = row0; row < row0 + rows; row++) {
+        if (due)
+            tighten(t, row, (double)done / (double)all, thread);
+        fetch_end(t->work, row, thread);
+    }
+}
+
+static double topk_share(const void *self, int64_t rows, int64_t cols) {
+    (void)rows;
+    return (double)((const struct hn_topk *)self)->k / (double)cols;
+}
+
+static const float *topk_limits(const void *self) {
+    return ((const struct work *)((const struct hn_topk *)self)->work)->threshold;
+}
+
 // All columns again, for a row that started from too much: the same products.
 static void sweep_again(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
@@ -264,9 +354,15 @@ static void sweep_again(const struct hn_topk *t, int64_t row, int thread) {
     work->threshold[row] = -INFINITY;
     for (int64_t col0 = 0; col0 < work->y.rows; col0 += work->block) {
         int64_t cols = hn_min(work->block, work->y.rows - col0);
-        struct hn_tile tile = {s, work->whole, row, col0, 1, (int32_t)cols};
-        hn_packed_multiply_row(work->x_packed, row, work->y_packed, col0, cols, s);
-        topk_row(t, &tile, 0, thread);
+        if (work->screen) {
+            hn_screen_multiply_row(work->screen, row, col0, cols, s);
+            for (int64_t j = 0; j < cols; j++)
+                keep_column(t, row, col0 + j, s[j], thread);
+        } else {
+            struct hn_tile tile = {s, work->whole, row, col0, 1, (int32_t)cols};
+            hn_packed_multiply_row(work->x_packed, row, work->y_packed, col0, cols, s);
+            topk_row(t, &tile, 0, thread);
+        }
     }
 }
 
@@ -278,10 +374,11 @@ static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
     if (!complete(t, row, thread))
         sweep_again(t, row, thread);
     int64_t n = select_exactly(t, row, work->used[row], !t->ids_only, thread);
+    int64_t out = row_of(work, row) * t->kept;
     for (int64_t k = 0; k < n; k++) {
-        t->id[row * t->kept + k] = scratch->scored[k].id;
+        t->id[out + k] = scratch->scored[k].id;
         if (t->score)
-            t->score[row * t->kept + k] = (float)scratch->scored[k].score;
+            t->score[out + k] = (float)scratch->scored[k].score;
     }
 }
 
@@ -312,9 +409,13 @@ void hn_topk_free(struct hn_context *ctx, struct hn_topk *t) {
     t->score = NULL;
 }
 
+static const struct hn_screened topk_screened = {
+    .share = topk_share, .limits = topk_limits, .take = topk_take, .meet = topk_meet};
+
 const struct hn_sink_type hn_topk_sink = {.name = "topk",
                                           .begin = topk_begin,
                                           .tile = topk_tile,
                                           .end = topk_end,
                                           .done = topk_done,
-                                          .across = topk_across};
+                                          .across = topk_across,
+                                          .screened = &topk_screened};

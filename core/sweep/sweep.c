@@ -9,7 +9,8 @@
 enum {
     BLOCK_LEAST = 64,
     BLOCK_MOST = 512,
-    BLOCKS_WANTED = 32,     // so that a round has tiles for many threads
+    BLOCKS_WANTED = 32, // so that a round has tiles for many threads
+    BLOCK_SCREENED = 2048,
     SLAB_PACKED = 128,      // rows multiplied at a time: a slab of a tile stays in the second cache
     SLAB_BLAS = BLOCK_MOST, // the library packs the columns anew for each slab
     PAD = 16,               // floats: rows of a tile do not all fall into the same cache sets
@@ -28,6 +29,9 @@ struct plan {
     float *buffer; // [threads x (slab + STRIP) x stride]: a slab and a transposed strip each
     struct hn_packed x, y_alone; // y_alone: of X Y^T
     const struct hn_packed *y;
+    bool screened;
+    struct hn_screen screen;
+    int64_t dots; // of a screened sweep: the same number as without
 };
 
 int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]) {
@@ -52,15 +56,19 @@ void hn_sweep_add(struct hn_sweep *sweep, const struct hn_sink_type *type, void 
 }
 
 // From the sizes alone: the number of threads must not change any result.
-static int64_t choose_block(int64_t rows, int64_t cols) {
+static int64_t choose_block(int64_t rows, int64_t cols, int64_t most) {
     int64_t block = hn_min(rows, cols) / BLOCKS_WANTED;
     block = hn_panels(block) * HN_PANEL;
-    return hn_max(BLOCK_LEAST, hn_min(BLOCK_MOST, block));
+    return hn_max(BLOCK_LEAST, hn_min(most, block));
+}
+
+static int64_t symmetric_dots(int64_t rows, int64_t block) {
+    int64_t whole = rows / block, rest = rows % block;
+    return (rows * rows + whole * block * block + rest * rest) / 2; // the diagonal in full
 }
 
 int64_t hn_sweep_symmetric_dots(int64_t rows) {
-    int64_t block = choose_block(rows, rows), whole = rows / block, rest = rows % block;
-    return (rows * rows + whole * block * block + rest * rest) / 2; // the diagonal in full
+    return symmetric_dots(rows, choose_block(rows, rows, BLOCK_MOST));
 }
 
 static enum hn_code check(struct hn_context *ctx, const struct hn_sweep *sweep) {
@@ -103,6 +111,36 @@ static enum hn_code pack(struct hn_context *ctx, struct plan *plan) {
     return hn_packed_open(ctx, &plan->sweep->y, plan->block, &plan->y_alone);
 }
 
+// Whether a screen is worth while, and opens it. For one sink, of rows: others see all products.
+static enum hn_code open_screen(struct hn_context *ctx, struct plan *plan) {
+    const struct hn_sweep *sweep = plan->sweep;
+    const struct hn_sink *sink = &sweep->sink[0];
+    const struct hn_screened *screened = sweep->n_sinks == 1 ? sink->type->screened : NULL;
+    const struct hn_screen_kernel *kernel;
+    if (!screened || sink->side != HN_SIDE_ROWS)
+        return HN_OK;
+    double share = screened->share(sink->self, sweep->x.rows, sweep->y.rows);
+    enum hn_code code = hn_screen_choose(ctx, &sweep->x, &sweep->y, share, &kernel);
+    if (code || !kernel)
+        return code;
+    int64_t rows = sweep->x.rows, cols = sweep->y.rows;
+    bool shuffled = screened->meet != NULL;
+    int64_t most = plan->symmetric && shuffled ? BLOCK_SCREENED : BLOCK_MOST;
+    int64_t block = choose_block(rows, cols, most);
+    code = hn_screen_open(ctx, &sweep->x, &sweep->y, kernel, block, shuffled,
+                          ctx->screen ? 0 : share, &plan->screen, &plan->screened);
+    if (!plan->screened)
+        return code;
+    plan->dots = plan->symmetric ? symmetric_dots(rows, plan->block) : rows * cols;
+    plan->block = block;
+    return code;
+}
+
+static void count_blocks(struct plan *plan) {
+    plan->row_blocks = (plan->sweep->x.rows + plan->block - 1) / plan->block;
+    plan->col_blocks = (plan->sweep->y.rows + plan->block - 1) / plan->block;
+}
+
 static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, struct plan *plan) {
     const struct hn_matrix *x = &sweep->x, *y = &sweep->y;
     enum hn_code code = check(ctx, sweep);
@@ -116,13 +154,15 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
     plan->row_by_row = !plan->symmetric;
     for (int k = 0; k < sweep->n_sinks; k++)
         plan->row_by_row &= sweep->sink[k].side == HN_SIDE_ROWS;
-    int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows);
+    int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows, BLOCK_MOST);
     plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
+    code = open_screen(ctx, plan);
+    count_blocks(plan);
+    if (code || plan->screened)
+        return code;
     int64_t whole = hn_panels(plan->block) * HN_PANEL;
     plan->slab = hn_min(whole, hn_product_best() ? SLAB_PACKED : SLAB_BLAS);
     plan->stride = whole + PAD;
-    plan->row_blocks = (x->rows + plan->block - 1) / plan->block;
-    plan->col_blocks = (y->rows + plan->block - 1) / plan->block;
     int64_t size;
     if (!hn_mul(plan->slab + STRIP, plan->stride, &size) || !hn_mul(size, ctx->threads, &size))
         return hn_fail(ctx, HN_MEMORY, "tiles of %lld rows are too large: take a smaller block",
@@ -143,6 +183,7 @@ static enum hn_code begin_sinks(struct hn_context *ctx, const struct plan *plan)
             .y = exchanged ? sweep->x : sweep->y,
             .x_packed = exchanged ? plan->y : &plan->x,
             .y_packed = exchanged ? &plan->x : plan->y,
+            .screen = plan->screened ? &plan->screen : NULL,
             .threads = ctx->threads,
             .block = plan->block,
             .row_by_row = plan->row_by_row,
@@ -234,13 +275,34 @@ static void feed_transposed(const struct plan *plan, const struct hn_tile *slab,
     }
 }
 
+// The same tile, of which the sink takes what the screen finds.
+static void screen_tile(const struct plan *plan, struct hn_screen_tile *tile, bool mirrored,
+                        int64_t round, int thread) {
+    const struct hn_sink *sink = &plan->sweep->sink[0];
+    const struct hn_screened *screened = sink->type->screened;
+    if (screened->meet) {
+        screened->meet(sink->self, tile->row0, tile->rows, round, plan->col_blocks, thread);
+        if (mirrored)
+            screened->meet(sink->self, tile->col0, tile->cols, round, plan->col_blocks, thread);
+    }
+    const float *limits = screened->limits(sink->self);
+    tile->row_limit = limits + tile->row0;
+    tile->col_limit = mirrored ? limits + tile->col0 : NULL;
+    hn_screen_find(&plan->screen, tile, screened->take, sink->self, thread);
+}
+
 // Computes the tile of row block i and column block j and feeds it to all sinks; S is symmetric in
 // X X^T, so there both orientations are tiles for sinks of either side.
-static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int thread) {
+static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int64_t round, int thread) {
     const struct hn_matrix *x = &plan->sweep->x, *y = &plan->sweep->y;
     int64_t col0 = j * plan->block, cols = hn_min(plan->block, y->rows - col0);
     int64_t from = i * plan->block, to = hn_min(from + plan->block, x->rows);
     bool mirrored = plan->symmetric && i != j;
+    if (plan->screened) {
+        struct hn_screen_tile tile = {from, col0, to - from, cols};
+        screen_tile(plan, &tile, mirrored, round, thread);
+        return tile.rows * cols;
+    }
     float *s = plan->buffer + thread * (plan->slab + STRIP) * plan->stride;
     for (int64_t row0 = from; row0 < to; row0 += plan->slab) {
         struct hn_tile slab = {
@@ -284,7 +346,7 @@ static int64_t do_share(const struct hn_context *ctx, const struct plan *plan, s
         if (!wait_for(ctx, &p->rows[i], round) || !wait_for(ctx, &p->cols[j], round))
             break;
         if (i < plan->row_blocks && j < plan->col_blocks)
-            n_dot += do_tile(plan, i, j, thread);
+            n_dot += do_tile(plan, i, j, round, thread);
         atomic_store_explicit(&p->rows[i], round + 1, memory_order_release);
         atomic_store_explicit(&p->cols[j], round + 1, memory_order_release);
     }
@@ -313,7 +375,7 @@ static int64_t do_row_block(const struct hn_context *ctx, const struct plan *pla
             return n_dot;
         int64_t j = (i + round) % rounds;
         if (j < plan->col_blocks)
-            n_dot += do_tile(plan, i, j, thread);
+            n_dot += do_tile(plan, i, j, round, thread);
     }
     int64_t row0 = i * plan->block, rows = hn_min(plan->block, plan->sweep->x.rows - row0);
     for (int k = 0; k < plan->sweep->n_sinks; k++) {
@@ -339,8 +401,11 @@ enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep) {
     bool good = !make_plan(ctx, sweep, &plan) && !begin_sinks(ctx, &plan) &&
                 !(plan.row_by_row ? do_row_blocks(ctx, &plan) : do_rounds(ctx, &plan)) &&
                 !end_sinks(ctx, &plan);
+    if (plan.screened)
+        sweep->n_dot = plan.dots;
     hn_free(ctx, plan.buffer);
     hn_packed_free(ctx, &plan.x);
     hn_packed_free(ctx, &plan.y_alone);
+    hn_screen_free(ctx, &plan.screen);
     return good ? HN_OK : hn_failure(ctx);
 }

@@ -14,6 +14,10 @@
 // are told when its rows have met everything. So what a sink needs until then, it needs for the
 // row blocks of `threads` threads only.
 //
+// Where the only sink wants nothing but products from a limit of their row on, most are never
+// computed (core/sweep/screen.h). Rows then come in an order of the screen's own, in which they are
+// numbered for the sink.
+//
 // Sinks see inner products only: temperature belongs to the sink, and the self (or positive) column
 // is left out by the spans a sink walks, not by masking.
 #ifndef HN_CORE_SWEEP_SWEEP_H
@@ -22,6 +26,7 @@
 #include "core/graph.h"
 #include "core/matrix.h"
 #include "core/sweep/packed.h"
+#include "core/sweep/screen.h"
 #include "core/sweep/simd.h"
 
 // s[i * stride + j] = <x_(row0+i), y_(col0+j)>, float products; borrowed, valid during the call.
@@ -48,6 +53,7 @@ struct hn_sweep_shape {
     int64_t rows, cols;    // as the sink sees them: exchanged on the column side
     struct hn_matrix x, y; // of the sink's rows and of its columns: exchanged likewise
     const struct hn_packed *x_packed, *y_packed; // x and y, in blocks; valid until after `end`
+    const struct hn_screen *screen;              // NULL: none; else nothing is packed
     int threads;
     int64_t block;   // rows and columns of a tile, at most
     bool row_by_row; // a row block meets all its columns on one thread, then `done` is called
@@ -72,6 +78,20 @@ struct hn_sink_type {
     // both orientations of X X^T, and for sinks of either side of X Y^T that `joins` says fit.
     void (*both)(void *self, void *other, const struct hn_tile *tile, int thread);
     bool (*joins)(const void *self, const void *other);
+    const struct hn_screened *screened; // Optional: what is called instead in a screened sweep
+};
+
+// Of a sink that wants only products from a limit of their row on. Rows are numbered by their
+// places in shape.screen.
+struct hn_screened {
+    // Share of the products that will be wanted, about; before `begin`.
+    double (*share)(const void *self, int64_t rows, int64_t cols);
+    const float *(*limits)(const void *self); // [shape.rows], which `meet` and `take` may raise
+    void (*take)(void *self, const struct hn_found *found, int thread); // Required
+    // Optional: rows [row0, row0 + rows) are about to meet a block of columns, and have met `done`
+    // of `all` such blocks. With it columns come in a random order, so that what a row has met is a
+    // sample of all. No two concurrent calls of this or `take` share a row.
+    void (*meet)(void *self, int64_t row0, int64_t rows, int64_t done, int64_t all, int thread);
 };
 
 struct hn_sink {

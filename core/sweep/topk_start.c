@@ -94,3 +94,21 @@ enum hn_code hn_topk_guess(struct hn_context *ctx, const struct hn_packed *x,
     hn_free(ctx, sampled);
     return good ? HN_OK : HN_MEMORY;
 }
+
+enum hn_code hn_topk_guess_screened(struct hn_context *ctx, const struct hn_screen *screen,
+                                    struct hn_topk_sample sample, float *threshold) {
+    int64_t rows = screen->x->rows.rows, n = sample.columns / HN_PANEL * HN_PANEL;
+    float *all = hn_alloc(ctx, ctx->threads * HN_PANEL * n, sizeof *all);
+    if (!all)
+        return HN_MEMORY;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t row0 = 0; row0 < rows; row0 += HN_PANEL) {
+        float *s = all + omp_get_thread_num() * HN_PANEL * n;
+        for (int64_t col0 = 0; col0 < n; col0 += HN_PANEL)
+            hn_screen_guess(screen, row0, col0, s + col0, n);
+        for (int64_t i = 0; i < hn_min(HN_PANEL, rows - row0); i++)
+            threshold[row0 + i] = hn_select_limit(s + i * n, n, sample.place, -INFINITY);
+    }
+    hn_free(ctx, all);
+    return HN_OK;
+}

@@ -3,6 +3,7 @@
 #define HN_CORE_SWEEP_TOPK_START_H
 
 #include "core/sweep/packed.h"
+#include "core/sweep/screen.h"
 
 // Columns worth sampling for the k best of `cols` in d dimensions (0: a row would gain nothing),
 // and the place among a row's sampled products, best first, that lies below its k best in all but
@@ -19,5 +20,9 @@ struct hn_topk_sample hn_topk_sample_size(int64_t k, int64_t cols, int64_t d, bo
 HN_MUST_USE enum hn_code hn_topk_guess(struct hn_context *ctx, const struct hn_packed *x,
                                        const struct hn_matrix *y, struct hn_topk_sample sample,
                                        float *threshold);
+// The same from the screen's first columns, which are in no particular order.
+HN_MUST_USE enum hn_code hn_topk_guess_screened(struct hn_context *ctx,
+                                                const struct hn_screen *screen,
+                                                struct hn_topk_sample sample, float *threshold);
 
 #endif

@@ -7,8 +7,8 @@
 #include "core/options/yaml.h"
 #include "results/store.h"
 
-enum hn_verdict { HN_HOLDS, HN_FAILS, HN_INCONCLUSIVE, HN_NOT_TESTED };
-extern const char *const hn_verdicts[]; // "holds", "fails", "inconclusive", "not tested"
+enum hn_verdict { HN_HOLDS, HN_FAILS, HN_INCONCLUSIVE, HN_NOT_TESTED, HN_NOT_CORRECTED };
+extern const char *const hn_verdicts[]; // "holds", "fails", "inconclusive", "not tested", ...
 
 enum hn_claim_test {
     HN_TEST_ABOVE, // of > than
@@ -18,9 +18,13 @@ enum hn_claim_test {
     HN_TEST_FALLS,
     HN_TEST_BOUND,  // of >= than in every row
     HN_TEST_SOONER, // of reaches than's value at the end in fewer steps than than itself
-    HN_TEST_SLOPE   // of log of over log along, equal to a value within a margin
+    HN_TEST_SLOPE,  // of log of over log along, equal to a value within a margin
+    HN_TEST_SLOPE_BELOW
 };
 extern const char *const hn_claim_tests[];
+static inline bool hn_claim_is_slope(enum hn_claim_test test) {
+    return test == HN_TEST_SLOPE || test == HN_TEST_SLOPE_BELOW;
+}
 
 enum hn_claim_steps {
     HN_STEPS_ALL,
@@ -120,6 +124,7 @@ struct hn_claim_entry {
     const char *on;        // data that it is measured on, where these are not the paper's
     const char *as;        // identifier of the entry that shows the same; listed entries
     const char *statement; // where no claim says it
+    bool no_encoder;       // its claims are about graphs or points of their own
 
     int kind, needs;
     struct hn_claim_job *job;
@@ -131,7 +136,7 @@ struct hn_claim_entry {
 
 // All entries of a claim file; they belong to the tree.
 struct hn_claim_book {
-    struct hn_yaml *root;
+    void *memory;
     const char *paper;
     struct hn_claim_entry *entry;
     int64_t entries;
@@ -214,7 +219,8 @@ HN_MUST_USE enum hn_code hn_claims_judge(struct hn_context *ctx, const struct hn
 void hn_claim_outcome_free(struct hn_context *ctx, struct hn_claim_outcome *out); // zeroed is fine
 
 // The verdicts of a report corrected together, by Holm's procedure at 2.5 % over the entries that
-// are tested: what does not stand it is inconclusive.
+// are tested: what does not stand it is inconclusive. Where some verdict rests on two or three
+// encoders, nothing is corrected: so few stand no correction for a report's number of entries.
 HN_MUST_USE enum hn_code hn_claims_correct(struct hn_context *ctx, struct hn_claim_outcome *outcome,
                                            int64_t n);
 

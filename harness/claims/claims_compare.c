@@ -417,7 +417,7 @@ static enum hn_code judge_series(struct judge *j) {
         int64_t before = j->out->parts;
         if (lacks(s))
             return hn_claim_not_tested(j->out, s->why);
-        if (c->test == HN_TEST_SLOPE ? judge_slopes(j, s) : judge_along(j, s))
+        if (hn_claim_is_slope(c->test) ? judge_slopes(j, s) : judge_along(j, s))
             return j->ctx->code;
         char label[HN_CLAIM_AT], at[HN_CLAIM_AT];
         hn_side_label(&c->of, m, label, sizeof label);

@@ -27,7 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEEDED_MAX = 100000 };
+enum {
+    NEEDED_MAX = 100000,
+    CORRECTABLE = 4, // encoders: with three, t has to be 22 to stand a report of 25 entries
+};
 static const double level = 0.95;
 
 // Seeds at which a mean of that size and deviation would be decided: least n with
@@ -80,7 +83,8 @@ static double margin_of(const struct hn_claim *c, const struct hn_claim_part *pa
 }
 
 static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int64_t m) {
-    bool lower = c->test == HN_TEST_BELOW || c->test == HN_TEST_FALLS || c->test == HN_TEST_SOONER;
+    bool lower = c->test == HN_TEST_BELOW || c->test == HN_TEST_FALLS ||
+                 c->test == HN_TEST_SOONER || c->test == HN_TEST_SLOPE_BELOW;
     double sign = lower ? -1 : 1;
     double half = (part->hi - part->lo) / 2, wide = half * widened(part, m);
     double d = sign * part->difference, margin = margin_of(c, part);
@@ -127,7 +131,7 @@ static void say_replicates(const struct hn_claim_part *part, char *text, size_t 
 
 static void say_numbers(const struct hn_claim *c, const struct hn_claim_part *part, char *text,
                         size_t size) {
-    if (c->test == HN_TEST_SLOPE)
+    if (hn_claim_is_slope(c->test))
         hn_append(text, size, "slope %.3g [%.3g, %.3g]", part->left, part->lo + part->right,
                   part->hi + part->right);
     else if (part->lo == part->hi)
@@ -294,7 +298,7 @@ static bool seen_before(const struct hn_claim_outcome *o, int64_t claim, int64_t
 // What the paper's claims rest on: the fewest encoders of a comparison, distinct data sets.
 static void count_rests(struct hn_claim_outcome *o) {
     o->encoders = INT64_MAX;
-    for (int64_t i = 0; i < o->entry->claims; i++)
+    for (int64_t i = 0; i < o->entry->claims && !o->entry->no_encoder; i++)
         for (int64_t k = 0; of_paper(o, i) && k < o->claim[i].parts; k++) {
             const struct hn_claim_part *part = &o->claim[i].part[k];
             o->encoders = hn_min(o->encoders, encoders_of(part));
@@ -322,20 +326,23 @@ static int by_p(const void *a, const void *b) {
 
 enum hn_code hn_claims_correct(struct hn_context *ctx, struct hn_claim_outcome *outcome,
                                int64_t n) {
+    HN_SCOPE(ctx);
     struct hn_claim_outcome **order = hn_alloc(ctx, hn_max(n, 1), sizeof *order);
     int64_t tested = 0;
+    bool few = false;
     if (!order)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
-        if (outcome[i].verdict != HN_NOT_TESTED)
+        if (outcome[i].verdict != HN_NOT_TESTED) {
             order[tested++] = &outcome[i];
+            few |= outcome[i].encoders > 1 && outcome[i].encoders < CORRECTABLE;
+        }
     qsort(order, (size_t)tested, sizeof *order, by_p);
     bool stands = true;
     for (int64_t i = 0; i < tested; i++) {
         stands = stands && order[i]->p * (double)(tested - i) <= (1 - level) / 2;
-        order[i]->corrected = stands ? order[i]->verdict : HN_INCONCLUSIVE;
+        order[i]->corrected = few ? HN_NOT_CORRECTED : stands ? order[i]->verdict : HN_INCONCLUSIVE;
     }
-    hn_free(ctx, order);
     return HN_OK;
 }
 

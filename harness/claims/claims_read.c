@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const hn_verdicts[] = {"holds", "fails", "inconclusive", "not tested", NULL};
-const char *const hn_claim_tests[] = {"above", "below",  "equal", "rises", "falls",
-                                      "bound", "sooner", "slope", NULL};
+const char *const hn_verdicts[] = {"holds",      "fails",         "inconclusive",
+                                   "not tested", "not corrected", NULL};
+const char *const hn_claim_tests[] = {"above", "below",  "equal", "rises",       "falls",
+                                      "bound", "sooner", "slope", "slope-below", NULL};
 const char *const hn_claim_kinds[] = {"snapshots", "training", "listed", NULL};
 const char *const hn_claim_owners[] = {"claim", "identity", "ours", NULL};
 static const char *const step_names[] = {"all", "trained", "first", "last", "start", "end", NULL};
@@ -129,7 +130,7 @@ static enum hn_code check_test(struct hn_context *ctx, const struct hn_yaml *map
     bool pair = c->test == HN_TEST_ABOVE || c->test == HN_TEST_BELOW || c->test == HN_TEST_EQUAL ||
                 c->test == HN_TEST_BOUND || c->test == HN_TEST_SOONER;
     bool series = c->test == HN_TEST_RISES || c->test == HN_TEST_FALLS;
-    if ((pair || c->test == HN_TEST_SLOPE) && !c->than.given)
+    if ((pair || hn_claim_is_slope(c->test)) && !c->than.given)
         return hn_yaml_fail(ctx, map, "test '%s' wants 'than'", hn_claim_tests[c->test]);
     if (!pair && !c->along)
         return hn_yaml_fail(ctx, map, "test '%s' wants 'along'", hn_claim_tests[c->test]);
@@ -137,8 +138,9 @@ static enum hn_code check_test(struct hn_context *ctx, const struct hn_yaml *map
         return hn_yaml_fail(ctx, map, "test '%s' has no 'than'", hn_claim_tests[c->test]);
     if (c->test == HN_TEST_SOONER && !isnan(c->than.value))
         return hn_yaml_fail(ctx, map, "test 'sooner' wants rows to compare with, not a value");
-    if (c->test == HN_TEST_SLOPE && isnan(c->than.value))
-        return hn_yaml_fail(ctx, map, "test 'slope' wants a value: than: {value: 1}");
+    if (hn_claim_is_slope(c->test) && isnan(c->than.value))
+        return hn_yaml_fail(ctx, map, "test '%s' wants a value: than: {value: 1}",
+                            hn_claim_tests[c->test]);
     if ((c->test == HN_TEST_EQUAL || c->test == HN_TEST_SLOPE) && !(c->margin + c->within > 0))
         return hn_yaml_fail(ctx, map,
                             "test '%s' wants a 'margin' or 'within': how far apart is equal",
@@ -259,6 +261,7 @@ static const struct hn_field entry_fields[] = {
     {TEXT(struct hn_claim_entry, on)},
     {TEXT(struct hn_claim_entry, as)},
     {TEXT(struct hn_claim_entry, statement)},
+    {FLAG(struct hn_claim_entry, no_encoder)},
     {GROUPS(struct hn_claim_entry, job, jobs, "jobs", job_table)},
     {GROUPS(struct hn_claim_entry, cost, costs, "costs", cost_table)},
     {GROUPS(struct hn_claim_entry, claim, claims, "claims", claim_table)},
@@ -297,19 +300,21 @@ static const struct hn_fields book_table = {book_fields, .size = sizeof(struct h
 
 enum hn_code hn_claims_read(struct hn_context *ctx, const char *name, const char *text,
                             struct hn_claim_book *out) {
-    *out = (struct hn_claim_book){.root = NULL};
-    enum hn_code code =
-        hn_yaml_read_text(ctx, "claim file", name, text, (int64_t)strlen(text), &out->root);
-    void *outer = hn_own(ctx, out->root);
-    if (code == HN_OK)
-        code = hn_fields_read(ctx, &book_table, out->root, out);
+    struct hn_yaml *root;
+    *out = (struct hn_claim_book){.memory = hn_alloc(ctx, 0, 1)};
+    if (!out->memory)
+        return ctx->code;
+    void *outer = hn_own(ctx, out->memory);
+    bool failed = hn_yaml_read_text(ctx, "claim file", name, text, (int64_t)strlen(text), &root) ||
+                  hn_fields_read(ctx, &book_table, root, out);
     hn_own(ctx, outer);
-    if (code)
-        hn_claims_free(ctx, out);
-    return code;
+    if (!failed)
+        return HN_OK;
+    hn_claims_free(ctx, out);
+    return ctx->code;
 }
 
 void hn_claims_free(struct hn_context *ctx, struct hn_claim_book *book) {
-    hn_yaml_free(ctx, book->root);
-    *book = (struct hn_claim_book){.root = NULL};
+    hn_free(ctx, book->memory);
+    *book = (struct hn_claim_book){.memory = NULL};
 }

@@ -246,14 +246,15 @@ void hn_claims_print(const struct hn_claim_outcome *o) {
 }
 
 static void print_totals(const char *what, const int64_t *total) {
-    for (int v = 0; v <= HN_NOT_TESTED; v++)
-        printf("%s%" PRId64 " %s", v ? ", " : what, total[v], hn_verdicts[v]);
+    for (int v = 0; v <= HN_NOT_CORRECTED; v++)
+        if (total[v] || v < HN_NOT_CORRECTED)
+            printf("%s%" PRId64 " %s", v ? ", " : what, total[v], hn_verdicts[v]);
     printf("\n");
 }
 
 void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) {
-    int64_t total[HN_NOT_TESTED + 1] = {0}, corrected[HN_NOT_TESTED + 1] = {0};
-    printf("%-13s %-12s %-12s %6s %8s  %s\n", "id", "verdict", "corrected", "claims", "encoders",
+    int64_t total[HN_NOT_CORRECTED + 1] = {0}, corrected[HN_NOT_CORRECTED + 1] = {0};
+    printf("%-13s %-12s %-13s %6s %8s  %s\n", "id", "verdict", "corrected", "claims", "encoders",
            "what it rests on");
     for (int64_t i = 0; i < n; i++) {
         const struct hn_claim_outcome *o = &outcome[i];
@@ -261,12 +262,13 @@ void hn_claims_print_summary(const struct hn_claim_outcome *outcome, int64_t n) 
         snprintf(claims, sizeof claims, "%" PRId64 "/%" PRId64, o->holding, o->claims);
         total[o->verdict]++;
         corrected[o->corrected]++;
-        printf("%-13s %-12s %-12s %6s %8" PRId64 "  %.120s%s\n", o->entry->id,
+        printf("%-13s %-12s %-13s %6s %8" PRId64 "  %.120s%s\n", o->entry->id,
                hn_verdicts[o->verdict], hn_verdicts[o->corrected], claims, o->encoders, o->reason,
                strlen(o->reason) > 120 ? " ..." : "");
     }
     print_totals("\n", total);
-    print_totals("corrected together (Holm): ", corrected);
+    if (!corrected[HN_NOT_CORRECTED])
+        print_totals("corrected together (Holm): ", corrected);
 }
 
 void hn_claims_print_changes(const struct hn_claim_outcome *outcome, int64_t n,

@@ -100,9 +100,7 @@ static enum hn_code run_sampler(struct hn_context *ctx, struct hn_bench *b, cons
                                .seed = 1,
                                .batches = draws ? INT32_MAX : 0,
                                .warm_up = true};
-    enum hn_code code = hn_time_sampler(ctx, &b->items, timed);
-    hn_free(ctx, chosen);
-    return code;
+    return hn_time_sampler(ctx, &b->items, timed);
 }
 
 // Candidates dealt in tiles are matrix products; independent ones lie anywhere, and the ceiling is

@@ -209,14 +209,6 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_bench_training *b
     return HN_OK;
 }
 
-static void shuffle(struct hn_bench_training *b) {
-    struct hn_stream s;
-    hn_stream_open(&s, 1, "bench.batch", b->step, 0, 0);
-    for (int64_t i = 0; i < b->task.n; i++)
-        b->id[i] = (int32_t)i;
-    hn_stream_shuffle(&s, b->id, b->task.n);
-}
-
 static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe recipe,
                                struct hn_bench_training **kept) {
     hn_bench_training_free(ctx, *kept);
@@ -229,7 +221,7 @@ static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe reci
     hn_own(ctx, outer);
     if (failed)
         return ctx->code;
-    shuffle(b);
+    hn_permute(1, "bench.batch", b->step, 0, 0, b->id, b->task.n);
     return one_step(ctx, b);
 }
 
@@ -242,7 +234,7 @@ enum hn_code hn_bench_training(struct hn_context *ctx, struct hn_bench *bench,
     struct hn_bench_training *b = *kept;
     const int steps = recipes[recipe].steps;
     int64_t flops = b->task.flops;
-    shuffle(b);
+    hn_permute(1, "bench.batch", b->step, 0, 0, b->id, b->task.n);
     int64_t begun = hn_wall_ns();
     for (int i = 0; i < steps; i++)
         if (one_step(ctx, b))

@@ -13,6 +13,7 @@
 
 struct bench_params {
     int64_t n, dim, M, K, batch, keep, reps, warmup, threads;
+    char *screen;
 };
 
 static const struct hn_option bench_options[] = {
@@ -34,6 +35,9 @@ static const struct hn_option bench_options[] = {
                    "repetitions before that are not counted"),
      .metavar = "W"},
     {HN_THREADS_OPTION(struct bench_params, "")},
+    {HN_TEXT_OPTION(struct bench_params, screen, "screen",
+                    "kernel of the screen of sweeps, or off; unset, the best, where it pays"),
+     .metavar = "NAME"},
     {0},
 };
 
@@ -210,8 +214,11 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_ar
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     struct work w = {.p = call->params, .rows = call->json ? json_array() : NULL};
-    enum hn_code code = check_names(ctx, call->n_args, call->args);
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
+    ctx->screen = w.p->screen ? w.p->screen : ctx->screen;
+    enum hn_code code = check_names(ctx, call->n_args, call->args);
+    if (code == HN_OK)
+        code = hn_blas_open(ctx);
     if (code == HN_OK && !w.rows) {
         printf("%s kernels, %s scans, %d threads; best = the time at the ceiling, measured just "
                "before\n",

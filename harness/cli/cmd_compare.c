@@ -1,11 +1,11 @@
 // `hardneg compare`: two results files, gates, an exit code.
+#include "core/files.h"
 #include "harness/cli/command.h"
 #include "plots/page/figure.h"
 #include "results/compare.h"
 #include "results/history.h"
 #include "samplers/sampler.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,14 +55,10 @@ static const struct hn_option compare_options[] = {
 static enum hn_code write_report(struct hn_context *ctx, const char *path,
                                  const struct hn_compare_format *format,
                                  const struct hn_comparison *c) {
-    FILE *file = fopen(path, format->mode);
-    if (!file)
-        return hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s", path, strerror(errno));
-    enum hn_code code = format->print(ctx, c, file);
-    bool bad = ferror(file) != 0;
-    if (fclose(file) != 0 || bad)
-        return hn_fail(ctx, HN_IO, "%s: writing failed: is the disk full?", path);
-    return code;
+    struct hn_new_file file;
+    if (format->adds ? hn_file_begin_adding(ctx, path, &file) : hn_file_begin(ctx, path, &file))
+        return ctx->code;
+    return hn_file_end(ctx, &file, format->print(ctx, c, file.out));
 }
 
 static enum hn_code report(struct hn_context *ctx, const struct hn_call *call,
@@ -112,7 +108,7 @@ static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *c
     const char *output = p->output ? p->output : p->history;
     struct hn_results past;
     if (hn_history_collect(ctx, p->history, metric, &past) ||
-        hn_figure_draw(ctx, &hn_history, &past, output, "svg", NULL))
+        hn_figure_draw(ctx, &hn_history, &past, output, (struct hn_picture){"svg"}))
         return ctx->code;
     if (!call->quiet)
         fprintf(stderr, "%s/%s.svg\n", output, hn_history.id);

@@ -1,6 +1,7 @@
 // `hardneg doctor`: what the machine has, and what to do about what it lacks.
 #include "core/files.h"
 #include "core/slowdown.h"
+#include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/host/alternate.h"
 #include "harness/host/doctor.h"
@@ -52,14 +53,13 @@ static enum hn_code judge_noise(struct hn_context *ctx, const struct hn_alternat
     double *value = hn_alloc(ctx, runs * runs / 2 * 2 * r->base[0].runs.rows + 1, sizeof *value);
     if (!value)
         return ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; code == HN_OK && i < runs; i++)
-        for (int64_t k = 0; code == HN_OK && k < i; k++)
-            code = pair_noise(ctx, i % 2 ? &r->now[i / 2] : &r->base[i / 2],
-                              k % 2 ? &r->now[k / 2] : &r->base[k / 2], value, &n);
+    for (int64_t i = 0; i < runs; i++)
+        for (int64_t k = 0; k < i; k++)
+            if (pair_noise(ctx, i % 2 ? &r->now[i / 2] : &r->base[i / 2],
+                           k % 2 ? &r->now[k / 2] : &r->base[k / 2], value, &n))
+                return ctx->code;
     *noise = hn_quantile(value, n, 0.95);
-    hn_free(ctx, value);
-    return code;
+    return HN_OK;
 }
 
 // A against A: this program on a synthetic file in the folder, run again and again.
@@ -151,6 +151,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct doctor_params *p = call->params;
     struct hn_checkup c = {.noise = NAN};
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
+    if (hn_blas_open(ctx))
+        return ctx->code;
     hn_checkup_host(&c, ctx->threads);
     enum hn_code code = add_rates(ctx, &c);
     if (code == HN_OK && !p->no_noise)

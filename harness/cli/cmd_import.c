@@ -1,55 +1,81 @@
 // `hardneg import`: arrays of NumPy, .fvecs, or a file of ann-benchmarks, as a snapshot; or as one
 // more step of a snapshot that is there.
-#include "datasets/import.h"
+#include "datasets/import/format.h"
+#include "datasets/import/import.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 
 #include <sys/stat.h>
 
-#define FIELD(member) offsetof(struct hn_import, member)
-
 static const char *const type_names[] = {"float16", "float32", "float64", NULL};
+static const char *const zero_rows_names[] = {"refuse", "skip", NULL};
+
+// Of the command: what is imported, and the limit.
+struct import_params {
+    struct hn_import import;
+    int64_t memory;
+};
+#define FIELD(kind, member, ...)                                                                   \
+    HN_##kind##_OPTION(struct import_params, import.member, __VA_ARGS__)
 
 static const struct hn_option import_options[] = {
-    {"embeddings", HN_OPTION_TEXT, FIELD(embeddings), NULL, 0, 0, NULL,
-     "rows of floats: .npy, .fvecs, .bvecs, or HDF5 in the layout of ann-benchmarks", 'e', "FILE"},
-    {"linqs", HN_OPTION_TEXT, FIELD(linqs), NULL, 0, 0, NULL,
-     "folder of NAME.features, NAME.edges, NAME.split: raw features as embeddings, and the graph",
-     0, "DIR"},
-    {"labels", HN_OPTION_TEXT, FIELD(labels), NULL, 0, 0, NULL,
-     "one integer per row (.npy), -1 = unlabelled", 'l', "FILE"},
-    {"view1", HN_OPTION_TEXT, FIELD(view1), NULL, 0, 0, NULL, "first augmented view (.npy)", 0,
-     "FILE"},
-    {"view2", HN_OPTION_TEXT, FIELD(view2), NULL, 0, 0, NULL, "second augmented view (.npy)", 0,
-     "FILE"},
-    {"step", HN_OPTION_INT, FIELD(step), NULL, 0, 9e15, NULL,
-     "optimizer step of these rows (0 for a new file)", 's', "STEP"},
-    {"label-names", HN_OPTION_TEXT, FIELD(label_names), NULL, 0, 0, NULL,
-     "text file, the name of a class on each line", 0, "FILE"},
-    {"title", HN_OPTION_TEXT, FIELD(title), NULL, 0, 0, NULL, "title of a new file", 0, "TEXT"},
-    {"source", HN_OPTION_TEXT, FIELD(source), NULL, 0, 0, NULL, "where the data come from", 0,
-     "TEXT"},
-    {"license", HN_OPTION_TEXT, FIELD(license), NULL, 0, 0, NULL, "licence of the data", 0, "TEXT"},
-    {"encoder", HN_OPTION_TEXT, FIELD(encoder), NULL, 0, 0, NULL, "what made the embeddings", 0,
-     "TEXT"},
-    {"type", HN_OPTION_CHOICE, FIELD(type), "float32", 0, 0, type_names,
-     "type of the values in a new file", 0, "TYPE"},
-    {"compress", HN_OPTION_INT, FIELD(compress), "0", 0, 9, NULL,
-     "deflate level of a new file, with shuffle; 0 = none", 0, "LEVEL"},
-    {"output", HN_OPTION_TEXT, FIELD(output), NULL, 0, 0, NULL,
-     "snapshot; one that exists gets a step appended", 'o', "FILE"},
-    {.name = NULL}};
+    {FIELD(LIST, embeddings, "embeddings",
+           "rows of floats, or - for standard input; may be repeated: parts in order"),
+     .letter = 'e', .metavar = "FILE"},
+    {FIELD(TEXT, linqs, "linqs",
+           "folder of NAME.features, NAME.edges, NAME.split: raw features as embeddings, and the "
+           "graph"),
+     .metavar = "DIR"},
+    {FIELD(LIST, labels, "labels",
+           "an integer (-1 = unlabelled) or a text for each row; parts as of --embeddings"),
+     .letter = 'l', .metavar = "FILE"},
+    {FIELD(LIST, view1, "view1", "first augmented view"), .metavar = "FILE"},
+    {FIELD(LIST, view2, "view2", "second augmented view"), .metavar = "FILE"},
+    {FIELD(CHOICE, format, "format", "auto", hn_format_names,
+           "format of embeddings and views; auto: by their first bytes and names"),
+     .metavar = "FORMAT"},
+    {FIELD(TEXT, tensor, "tensor", "array of the rows, in files that hold several"),
+     .metavar = "NAME"},
+    {FIELD(TEXT, label_tensor, "label-tensor",
+           "array of the labels, in files that hold several, or column of a table"),
+     .metavar = "NAME"},
+    {FIELD(CHOICE, raw, "raw", "none", hn_raw_names,
+           "type of the values, in files that hold nothing else"),
+     .metavar = "TYPE"},
+    {FIELD(INT, dim, "dim", NULL, 1, 1 << 20, "values of a row, with --raw"), .metavar = "D"},
+    {FIELD(CHOICE, zero_rows, "zero-rows", "refuse", zero_rows_names,
+           "rows that are zero or not finite: refuse the file, or leave them out"),
+     .metavar = "WHAT"},
+    {FIELD(INT, step, "step", NULL, 0, 9e15, "optimizer step of these rows (0 for a new file)"),
+     .letter = 's', .metavar = "STEP"},
+    {FIELD(TEXT, label_names, "label-names", "text file, the name of a class on each line"),
+     .metavar = "FILE"},
+    {FIELD(TEXT, title, "title", "title of a new file"), .metavar = "TEXT"},
+    {FIELD(TEXT, source, "source", "where the data come from"), .metavar = "TEXT"},
+    {FIELD(TEXT, license, "license", "licence of the data"), .metavar = "TEXT"},
+    {FIELD(TEXT, encoder, "encoder", "what made the embeddings"), .metavar = "TEXT"},
+    {FIELD(CHOICE, type, "type", "float32", type_names, "type of the values in a new file"),
+     .metavar = "TYPE"},
+    {FIELD(INT, compress, "compress", "0", 0, 9,
+           "deflate level of a new file, with shuffle; 0 = none"),
+     .metavar = "LEVEL"},
+    {HN_MEMORY_OPTION(struct import_params,
+                      " (default: what the machine has); files that would take more are refused")},
+    {FIELD(TEXT, output, "output", "snapshot; one that exists gets a step appended"), .letter = 'o',
+     .metavar = "FILE"},
+    {0},
+};
 
 // A folder brings rows, labels and graph, all at once, for a new file.
 static enum hn_code check_options(struct hn_context *ctx, const struct hn_import *o) {
     struct stat about;
-    if (!o->embeddings && !o->linqs)
+    if (!o->embeddings.count && !o->linqs)
         return hn_fail(
             ctx, HN_USAGE,
             "--embeddings is missing: name the file of the rows (or a folder with --linqs)");
     if (!o->output)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name the snapshot to write");
-    if (o->linqs && (o->embeddings || o->labels || o->view1 || o->view2))
+    if (o->linqs && o->embeddings.count + o->labels.count + o->view1.count + o->view2.count > 0)
         return hn_fail(ctx, HN_USAGE,
                        "--linqs brings rows and labels: leave out --embeddings, "
                        "--labels, --view1 and --view2");
@@ -60,10 +86,12 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_import
 }
 
 static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *call) {
-    const struct hn_import *o = call->params;
+    const struct import_params *p = call->params;
+    const struct hn_import *o = &p->import;
     int64_t n, d;
     if (check_options(ctx, o))
         return ctx->code;
+    ctx->memory.limit = p->memory ? p->memory : hn_host_memory();
     char *version = hn_format(ctx, "hardneg %s", hn_version);
     if (!version || hn_import(ctx, o, version, &n, &d))
         return ctx->code;
@@ -75,19 +103,22 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *cal
 
 const struct hn_command hn_cmd_import = {
     .name = "import",
-    .usage =
-        "hardneg import --embeddings FILE --labels FILE [--view1 FILE] [--view2 FILE] [--step S] "
-        "-o FILE\n"
-        "       hardneg import --linqs DIR -o FILE",
+    .usage = "hardneg import --embeddings FILE... [--labels FILE...] [--view1 FILE] [--view2 FILE] "
+             "[--step S] -o FILE\n"
+             "       hardneg import --linqs DIR -o FILE",
     .summary = "make a snapshot of your own embeddings, or append a step to one",
-    .details = "Embeddings are rows of floats, labels one integer per row, both as saved by "
-               "numpy.save. Rows may also come as .fvecs or .bvecs, or in HDF5 as ann-benchmarks "
-               "has them; without labels, their items are unlabelled. A file that exists gets one "
-               "more step: items and labels must be the same, and the step must come after its "
-               "last. The file is replaced only when everything has been written.",
+    .details = "Embeddings are rows of floats, labels integers or texts; `hardneg list formats` "
+               "says which files are read. Texts are numbered in their order, unless --label-names "
+               "lists them; the empty one is no label, and without labels all items are "
+               "unlabelled. A file that exists gets one more step: items and labels must be the "
+               "same, and the step must come after its last. The file is replaced only when "
+               "everything has been written.",
     .examples = "hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
                 "hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
+                "hardneg import -e a.npy -e b.npy --labels metadata.tsv -o parts.h5\n"
+                "hardneg import -e model.safetensors --tensor embeddings -o words.h5\n"
+                "curl -s $URL | hardneg import -e - --raw float32 --dim 768 -o stream.h5\n"
                 "hardneg import --linqs datasets/cora -o cora.h5",
     .options = import_options,
-    .params_size = sizeof(struct hn_import),
+    .params_size = sizeof(struct import_params),
     .run = run_import};

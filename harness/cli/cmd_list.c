@@ -1,4 +1,5 @@
 // `hardneg list`: what the registries hold. Every entry is a record, printed as JSON or as text.
+#include "datasets/import/format.h"
 #include "harness/cli/command.h"
 #include "metrics/metric.h"
 #include "metrics/snapshot_metric.h"
@@ -110,14 +111,23 @@ static json_t *figures(void) {
     return list;
 }
 
+static json_t *formats(void) {
+    json_t *list = json_array();
+    for (const struct hn_format *const *f = hn_formats; *f; f++) {
+        char endings[64] = "";
+        for (const char *const *e = (*f)->endings; *e; e++)
+            hn_append(endings, sizeof endings, "%s%s", *endings ? ", " : "", *e);
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", (*f)->name, "summary",
+                                              (*f)->summary, "endings", endings));
+    }
+    return list;
+}
+
 static const struct {
     const char *name;
     json_t *(*entries)(void);
-} lists[] = {{"samplers", samplers},
-             {"losses", losses},
-             {"weightings", weightings},
-             {"metrics", metrics},
-             {"figures", figures}};
+} lists[] = {{"samplers", samplers}, {"losses", losses},   {"weightings", weightings},
+             {"metrics", metrics},   {"figures", figures}, {"formats", formats}};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
 // The value of a key as text; NULL if there is none, or an empty one.
@@ -146,7 +156,9 @@ static void print_entry(const json_t *e) {
     const char *title = get(e, "title"), *caption = get(e, "caption"), *note = get(e, "note");
     const char *family = get(e, "family");
     bool study = family && strcmp(family, "study") == 0; // has both parts
-    printf("%s: %s (%s)\n", get(e, "name"), title ? title : get(e, "summary"), get(e, "paper"));
+    const char *source = get(e, "paper") ? get(e, "paper") : get(e, "endings");
+    printf(source ? "%s: %s (%s)\n" : "%s: %s\n", get(e, "name"), title ? title : get(e, "summary"),
+           source);
     if (caption)
         printf("    %s\n", caption);
     if (study)
@@ -168,7 +180,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         names[k] = lists[k].name;
     for (int i = 0; i < call->n_args; i++) {
         int64_t k = hn_name_find(ctx, "list", call->args[i], names, LISTS,
-                                 ": samplers, losses, weightings, metrics or figures");
+                                 ": samplers, losses, weightings, metrics, figures or formats");
         if (k < 0)
             return ctx->code;
         wanted[k] = true;
@@ -191,8 +203,9 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_list = {
     .name = "list",
-    .usage = "hardneg list [samplers|losses|weightings|metrics|figures]... [--json]",
-    .summary = "samplers, losses, weightings, metrics and figures, with options and columns",
+    .usage = "hardneg list [samplers|losses|weightings|metrics|figures|formats]... [--json]",
+    .summary = "samplers, losses, weightings, metrics and figures, with options and columns; "
+               "formats of files",
     .details = "Without an argument: all of them.",
     .examples = "hardneg list samplers --json",
     .options = hn_no_options,

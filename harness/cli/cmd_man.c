@@ -83,6 +83,8 @@ static void put_environment(void) {
     } variables[] = {
         {"OPENBLAS_CORETYPE", "kernel of the matrix products; unset, the program chooses by itself "
                               "where OpenBLAS would take a slow one"},
+        {"HN_SCREEN", "off: compute every product of a sweep, without a screen of rounded ones; or "
+                      "the name of its kernel; the results are the same"},
         {"OMP_NUM_THREADS", "threads, unless --threads says"},
         {"NO_COLOR", "no colour on a terminal"},
         {"TMPDIR", "folder for temporary files, /tmp unless set"},

@@ -9,10 +9,11 @@
 struct plot_params {
     struct hn_text_list figure;
     char *output, *style;
-    int term;
+    int term, medium;
+    int64_t columns;
 };
 
-static const char *const terms[] = {"svg", "pdf", "png", "dumb", NULL};
+static const char *const terms[] = {"svg", "pdf", "png", "cairolatex", "dumb", NULL};
 
 static const struct hn_option plot_options[] = {
     {HN_LIST_OPTION(struct plot_params, figure, "figure",
@@ -21,24 +22,30 @@ static const struct hn_option plot_options[] = {
     {HN_OUTPUT_OPTION(struct plot_params, "DIR",
                       "folder for the figures (default: figures beside the results)")},
     {HN_CHOICE_OPTION(struct plot_params, term, "term", "svg", terms,
-                      "format of the figures; dumb draws on the terminal"),
+                      "format of the figures; cairolatex is a .tex to \\input with its .pdf, "
+                      "dumb draws on the terminal"),
      .metavar = "TERM"},
+    {HN_CHOICE_OPTION(struct plot_params, medium, "for", "any", hn_media,
+                      "as wide as a column or the text of that style, text of 8 points (talk: 10)"),
+     .metavar = "STYLE"},
+    {HN_INT_OPTION(struct plot_params, columns, "columns", NULL, 1, 2,
+                   "with --for: columns that every figure takes (default: as suits it)"),
+     .metavar = "N"},
     {HN_TEXT_OPTION(struct plot_params, style, "style", "gnuplot commands that change the theme"),
      .metavar = "FILE"},
     {0},
 };
 
-// The folder for figures: as asked for, or beside the results file. Owned by the caller.
-static char *find_folder(struct hn_context *ctx, const char *file, const char *output) {
+char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *given,
+                       const char *name) {
     const char *slash = strrchr(file, '/');
-    if (output)
-        return hn_strdup(ctx, output);
-    return slash ? hn_format(ctx, "%.*s/figures", (int)(slash - file), file)
-                 : hn_strdup(ctx, "figures");
+    if (given)
+        return hn_strdup(ctx, given);
+    return slash ? hn_format(ctx, "%.*s/%s", (int)(slash - file), file, name)
+                 : hn_strdup(ctx, name);
 }
 
-// Makes the folder and those above it.
-static enum hn_code make_folder(struct hn_context *ctx, char *path) {
+enum hn_code hn_folder_make(struct hn_context *ctx, char *path) {
     for (char *p = path + 1; *path && *p; p++)
         if (*p == '/') {
             *p = '\0';
@@ -70,18 +77,20 @@ struct plotting {
     const struct plot_params *params;
     const struct hn_results *results;
     const char *folder;
+    struct hn_failed_figures failed;
 };
 
 static enum hn_code draw(const struct plotting *p, const struct hn_figure *figure) {
-    const char *term = terms[p->params->term];
-    enum hn_code code =
-        hn_figure_draw(p->ctx, figure, p->results, p->folder, term, p->params->style);
-    if (code == HN_OK && strcmp(term, "dumb") != 0 && !p->call->quiet)
-        printf("%s/%s.%s\n", p->folder, figure->id, term);
+    const char *term = terms[p->params->term], *ending = hn_picture_ending(term);
+    struct hn_picture as = {term, p->params->style, hn_medium(p->params->medium),
+                            (int)hn_given(p->params->columns, 0)};
+    enum hn_code code = hn_figure_draw(p->ctx, figure, p->results, p->folder, as);
+    if (code == HN_OK && ending && !p->call->quiet)
+        printf("%s/%s.%s\n", p->folder, figure->id, ending);
     return code;
 }
 
-static enum hn_code draw_named(const struct plotting *p) {
+static enum hn_code draw_named(struct plotting *p) {
     const struct hn_figure *figure;
     for (int64_t i = 0; i < p->params->figure.count; i++)
         if (find_figure(p->ctx, p->params->figure.item[i], &figure))
@@ -93,24 +102,24 @@ static enum hn_code draw_named(const struct plotting *p) {
         if (code == HN_NOT_APPLICABLE)
             return hn_fail(p->ctx, HN_DATA, "figure %s cannot be drawn: %s", figure->id,
                            p->ctx->message);
-        if (code)
+        if (code && !hn_figure_failed(p->ctx, code, figure, &p->failed))
             return code;
     }
-    return HN_OK;
+    return hn_figures_end(p->ctx, &p->failed);
 }
 
-static enum hn_code draw_all(const struct plotting *p, const char *file) {
+static enum hn_code draw_all(struct plotting *p, const char *file) {
     int drawn = 0;
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         enum hn_code code = draw(p, *f);
         if (code == HN_NOT_APPLICABLE || code == HN_DATA)
             hn_note(p->ctx, "figure %s is left out: %s", (*f)->id, p->ctx->message);
-        else if (code)
+        else if (code && !hn_figure_failed(p->ctx, code, *f, &p->failed))
             return code;
         drawn += code == HN_OK;
     }
-    if (drawn > 0)
-        return HN_OK;
+    if (drawn > 0 || p->failed.n > 0)
+        return hn_figures_end(p->ctx, &p->failed);
     return hn_fail(p->ctx, HN_DATA, "%s: no figure can be drawn from it; --figure ID says why",
                    file);
 }
@@ -119,24 +128,26 @@ static enum hn_code plot_run(struct hn_context *ctx, const struct hn_call *call)
     struct plot_params *own = call->params;
     struct hn_results results = {0};
     char *file = hn_results_path(ctx, call->args[0]);
-    char *folder = file ? find_folder(ctx, file, own->output) : NULL;
-    if (!folder || hn_results_read(ctx, file, &results) || make_folder(ctx, folder))
+    char *folder = file ? hn_folder_beside(ctx, file, own->output, "figures") : NULL;
+    if (!folder || hn_results_read(ctx, file, &results) || hn_folder_make(ctx, folder))
         return ctx->code;
-    const struct plotting p = {ctx, call, own, &results, folder};
+    if (own->columns != INT64_MIN && own->medium == 0)
+        return hn_fail(ctx, HN_USAGE, "--columns are those of a style; give --for as well");
+    struct plotting p = {ctx, call, own, &results, folder};
     return own->figure.count > 0 ? draw_named(&p) : draw_all(&p, file);
 }
 
 const struct hn_command hn_cmd_plot = {
     .name = "plot",
-    .usage =
-        "hardneg plot RESULTS [--figure ID]... [-o DIR] [--term svg|pdf|png|dumb] [--style FILE]",
+    .usage = "hardneg plot RESULTS [--figure ID]... [-o DIR] [--term svg|pdf|png|cairolatex|dumb] "
+             "[--for neurips|icml|acl|talk] [--style FILE]",
     .summary = "draw figures from a results file or a run directory",
     .details = "RESULTS is a results file or the directory of a run. Every figure leaves its data "
                "(ID.tsv), a gnuplot script that draws it again (ID.gp) and the picture; the paths "
                "of the pictures are printed. Without --figure, every figure is drawn that the "
                "results allow; what is left out is named with the reason. A file given by --style "
                "is loaded after the theme.",
-    .examples = "hardneg plot results/demo --term pdf\n"
+    .examples = "hardneg plot results/demo --term pdf --for icml\n"
                 "hardneg plot results.h5 --figure bs-fig4 --term dumb",
     .options = plot_options,
     .params_size = sizeof(struct plot_params),

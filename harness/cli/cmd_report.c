@@ -1,17 +1,24 @@
-// `hardneg report`: one page of what a results file holds.
+// `hardneg report`: one page of what a results file holds, or several do. `hardneg paper`: the same
+// for LaTeX.
 #include "core/files.h"
 #include "harness/cli/command.h"
+#include "plots/report/latex_paper.h"
 #include "plots/report/report.h"
 
 #include <string.h>
 
 struct report_params {
     char *output;
+    int medium;
 };
 
 static const struct hn_option report_options[] = {
     {HN_OUTPUT_OPTION(struct report_params, "FILE",
                       "the page (default: index.html beside the results)")},
+    {HN_CHOICE_OPTION(struct report_params, medium, "for", "any", hn_media,
+                      "figures that the page saves as PDF are as wide as a column or the text of "
+                      "that style"),
+     .metavar = "STYLE"},
     {0},
 };
 
@@ -46,12 +53,13 @@ static enum hn_code find_paths(struct hn_context *ctx, const char *argument, con
 
 // The page is kept if figures are missing because gnuplot is, otherwise only if it is complete.
 static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *results,
-                               const struct paths *p) {
+                               const struct paths *p, int medium) {
     struct hn_new_file html;
+    hn_temporary_sweep_for(p->page);
     if (hn_file_begin(ctx, p->page, &html))
         return ctx->code;
     char *scratch = hn_temporary_folder(ctx, p->page);
-    struct hn_report report = {results, p->name, p->ids, scratch};
+    struct hn_report report = {results, p->name, p->ids, scratch, medium};
     enum hn_code code = scratch ? hn_report_write(ctx, &report, html.out) : ctx->code;
     hn_scratch_remove(ctx, scratch);
     if (code != HN_GNUPLOT)
@@ -61,12 +69,48 @@ static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *
     return hn_file_commit(ctx, &html) ? ctx->code : hn_fail(ctx, code, "%s", complaint);
 }
 
+static enum hn_code write_one(struct hn_context *ctx, const char *argument,
+                              const struct report_params *own, struct paths *paths) {
+    struct hn_results results;
+    return find_paths(ctx, argument, own->output, paths) ||
+                   hn_results_read(ctx, paths->file, &results) ||
+                   write_page(ctx, &results, paths, own->medium)
+               ? ctx->code
+               : HN_OK;
+}
+
+static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *call,
+                               struct paths *paths, const char *output) {
+    int n = call->n_args;
+    struct hn_new_file html;
+    struct hn_results *results = hn_zalloc(ctx, n, sizeof *results);
+    struct hn_report_of *report = hn_alloc(ctx, n, sizeof *report);
+    if (!results || !report)
+        return ctx->code;
+    if (!output)
+        return hn_fail(ctx, HN_USAGE,
+                       "several results make a page that lies beside none of them: "
+                       "name it with -o FILE");
+    for (int i = 0; i < n; i++) {
+        if (find_paths(ctx, call->args[i], output, paths) ||
+            hn_results_read(ctx, paths->file, &results[i]))
+            return ctx->code;
+        report[i] = (struct hn_report_of){&results[i], paths->name, paths->file};
+        for (int k = 0; k < i; k++)
+            if (strcmp(report[k].file, report[i].file) == 0)
+                return hn_fail(ctx, HN_USAGE, "%s is named twice", paths->file);
+    }
+    hn_temporary_sweep_for(output);
+    if (hn_file_begin(ctx, output, &html))
+        return ctx->code;
+    return hn_file_end(ctx, &html, hn_report_write_many(ctx, report, n, html.out));
+}
+
 static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *call) {
-    struct report_params *own = call->params;
-    struct hn_results results = {0};
+    const struct report_params *own = call->params;
     struct paths paths = {0};
-    if (find_paths(ctx, call->args[0], own->output, &paths) ||
-        hn_results_read(ctx, paths.file, &results) || write_page(ctx, &results, &paths))
+    if (call->n_args > 1 ? write_many(ctx, call, &paths, own->output)
+                         : write_one(ctx, call->args[0], own, &paths))
         return ctx->code;
     if (!call->quiet)
         printf("%s\n", paths.page);
@@ -75,16 +119,77 @@ static enum hn_code report_run(struct hn_context *ctx, const struct hn_call *cal
 
 const struct hn_command hn_cmd_report = {
     .name = "report",
-    .usage = "hardneg report RESULTS [-o FILE]",
+    .usage = "hardneg report RESULTS... [--for neurips|icml|acl|talk] [-o FILE]",
     .summary = "one self-contained page: what was run, samplers, claims, figures, provenance",
     .details = "RESULTS is a results file or the directory of a run. The page needs no network: "
                "figures are part of it. Figures that the results do not allow are named with the "
                "reason. Where the results come from `hardneg reproduce`, every figure is drawn "
-               "from its own cells and the claims stand in the page with their verdicts.",
-    .examples = "hardneg report results/demo -o index.html",
+               "from its own cells and the claims stand in the page with their verdicts. Several "
+               "results make one page: what each is, ranks of settings over data sets with "
+               "intervals, the same settings side by side in the order in which they were run, and "
+               "a table of all of them.",
+    .examples = "hardneg report results/demo -o index.html\n"
+                "    hardneg report results/monday results/friday -o both.html",
     .options = report_options,
     .params_size = sizeof(struct report_params),
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 256,
     .run = report_run,
+};
+
+struct paper_params {
+    char *output;
+    int medium, term;
+};
+
+static const char *const paper_terms[] = {"pdf", "cairolatex", NULL};
+// Of hn_media those with pages.
+static const char *const papers[] = {"neurips", "icml", "acl", NULL};
+
+static const struct hn_option paper_options[] = {
+    {HN_OUTPUT_OPTION(struct paper_params, "DIR",
+                      "folder of the paper (default: paper beside the results)")},
+    {HN_CHOICE_OPTION(struct paper_params, medium, "for", "icml", papers,
+                      "whose columns figures fit"),
+     .metavar = "STYLE"},
+    {HN_CHOICE_OPTION(struct paper_params, term, "term", "pdf", paper_terms,
+                      "format of the figures; cairolatex leaves their texts to LaTeX"),
+     .metavar = "TERM"},
+    {0},
+};
+
+static enum hn_code paper_run(struct hn_context *ctx, const struct hn_call *call) {
+    const struct paper_params *own = call->params;
+    struct hn_results results = {0};
+    char *file = hn_results_path(ctx, call->args[0]);
+    char *folder = file ? hn_folder_beside(ctx, file, own->output, "paper") : NULL;
+    char *figures = folder ? hn_format(ctx, "%s/figures", folder) : NULL;
+    if (!figures || hn_results_read(ctx, file, &results) || hn_folder_make(ctx, figures))
+        return ctx->code;
+    const struct hn_latex_paper paper = {&results, folder, own->medium + 1, paper_terms[own->term]};
+    enum hn_code code = hn_latex_paper(ctx, &paper);
+    if (code == HN_NOT_APPLICABLE)
+        return hn_fail(ctx, HN_DATA, "%s: there is nothing for a paper: %s", file, ctx->message);
+    if (!code && !call->quiet)
+        printf("%s/main.tex\n", folder);
+    return code;
+}
+
+const struct hn_command hn_cmd_paper = {
+    .name = "paper",
+    .usage = "hardneg paper RESULTS [--for neurips|icml|acl] [--term pdf|cairolatex] [-o DIR]",
+    .summary = "figures and tables for a paper, and the LaTeX that sets them",
+    .details =
+        "RESULTS is a results file or the directory of a run. DIR gets figures/ with every "
+        "figure that the results allow, as wide as a column or the text of the style and "
+        "with letters of eight points; results.tex, which sets them and the table of settings "
+        "(of trainings: of accuracies) with differences paired by seed and ties; and main.tex, "
+        "a page of that size that reads it. results.tex and figures are replaced, main.tex is "
+        "kept where it is there.",
+    .examples = "hardneg paper results/demo --for acl && cd results/demo/paper && pdflatex main",
+    .options = paper_options,
+    .params_size = sizeof(struct paper_params),
+    .min_args = 1,
+    .max_args = 1,
+    .run = paper_run,
 };

@@ -1,4 +1,6 @@
 // `hardneg reproduce`: figures, tables and claims of the papers, by their identifiers.
+#include "core/files.h"
+#include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
@@ -89,9 +91,10 @@ struct work {
 // Claim files.
 
 static enum hn_code read_claim_file(struct hn_context *ctx, const char *path, char **text) {
-    FILE *file = fopen(path, "rb");
+    const char *why;
+    FILE *file = hn_file_open(path, NULL, &why);
     if (!file)
-        return hn_fail(ctx, HN_USAGE, "--claims %s: cannot be opened: %s", path, strerror(errno));
+        return hn_fail(ctx, HN_USAGE, "--claims %s: cannot be opened: %s", path, why);
     *text = hn_zalloc(ctx, HN_YAML_FILE_MAX + 2, 1);
     size_t got = *text ? fread(*text, 1, HN_YAML_FILE_MAX + 1, file) : 0;
     bool bad = ferror(file) || got > HN_YAML_FILE_MAX || memchr(*text ? *text : "", 0, got);
@@ -312,7 +315,7 @@ static void draw_one(struct hn_context *ctx, const struct work *w, const struct 
     if (!folder)
         return;
     mkdir(folder, 0777); // a failure shows when the figure is written
-    enum hn_code code = hn_figure_draw(ctx, figure, r, folder, w->rep.term, NULL);
+    enum hn_code code = hn_figure_draw(ctx, figure, r, folder, (struct hn_picture){w->rep.term});
     if (code && (must || code != HN_NOT_APPLICABLE))
         hn_note(ctx, "figure %s is left out: %s", figure->id, ctx->message);
 }
@@ -435,6 +438,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     if (p->quick && p->full)
         return hn_fail(ctx, HN_USAGE, "--quick and --full exclude each other: give one");
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
+    if (!p->list && !p->results && hn_blas_open(ctx))
+        return ctx->code;
     struct work *w = hn_zalloc(ctx, 1, sizeof *w);
     if (!w)
         return ctx->code;

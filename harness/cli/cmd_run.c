@@ -16,9 +16,9 @@
 struct run_params {
     char *job, *output, *filter, *shard;
     struct hn_text_list set;
-    int64_t threads, memory, seed;
+    int64_t threads, memory, seed, max_cells;
     int rerun, term;
-    bool dry_run, explain, save_batches;
+    bool dry_run, explain, save_batches, force;
     struct hn_instructions instructions; // no option: opened before any thread is started
 };
 
@@ -29,6 +29,8 @@ static const struct hn_option run_options[] = {
     {HN_CONFIG_OPTION(struct run_params, "the job file (YAML)")},
     {HN_OUTPUT_OPTION(struct run_params, "DIR",
                       "folder of the run (default: results/ and the job's name)")},
+    {HN_BOOL_OPTION(struct run_params, force, "force", NULL,
+                    "replace results.h5 even where rows would be lost")},
     {HN_SET_OPTION(struct run_params, "replace a value of the job, e.g. --set batches=20")},
     {HN_TEXT_OPTION(struct run_params, filter, "filter",
                     "only cells whose line in --dry-run matches this regular expression"),
@@ -47,6 +49,9 @@ static const struct hn_option run_options[] = {
      .metavar = "i/n"},
     {HN_BOOL_OPTION(struct run_params, save_batches, "save-batches", NULL,
                     "keep the ids of all batches in the results (/order)")},
+    {HN_INT_OPTION(struct run_params, max_cells, "max-cells", NULL, 1, 100000000,
+                   "refuse a job of more cells (default: a million)"),
+     .metavar = "N"},
     {HN_THREADS_OPTION(struct run_params, "")},
     {HN_MEMORY_OPTION(struct run_params,
                       "; replaces limits.memory of the job. A job that would take more is "
@@ -67,15 +72,6 @@ static char *default_folder(struct hn_context *ctx, const char *job) {
 }
 
 enum { PLAN_LEAST = 1 << 26 }; // bytes that planning may always take
-
-static void print_line(const char *label, const struct hn_estimate_item *item) {
-    char time[32] = "?", memory[32] = "?";
-    if (item->known) {
-        hn_seconds_text(item->seconds, time, sizeof time);
-        hn_bytes_text(item->bytes, memory, sizeof memory);
-    }
-    printf("%8s %9s  %s\n", time, memory, label);
-}
 
 static void print_total(const struct hn_estimate *estimate, const struct hn_estimate_total *total,
                         int64_t shown, int64_t all) {
@@ -109,8 +105,8 @@ static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
     if (total->bytes <= most)
         hn_note(ctx,
                 "about %s would be quickest, but the limit is %s: nearest neighbours are found in "
-                "bands of items, which takes less memory and up to twice the time; results are "
-                "the same",
+                "bands of items, and pools of mosaic one after the other, which takes less memory "
+                "and more time (bands up to twice); results are the same",
                 quick, limit);
     return HN_OK;
 }
@@ -137,7 +133,7 @@ static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *ru
         char label[HN_ITEM_LABEL];
         if (!hn_run_wants(run, &plan->item[i], label))
             continue;
-        print_line(label, &estimate->item[i]);
+        hn_print_estimate(&estimate->item[i], label);
         shown++;
     }
     print_total(estimate, total, shown, plan->n_items);
@@ -151,6 +147,9 @@ static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *p
     struct hn_estimate_total total = {.bytes = 0};
     if (!ctx->memory.limit && !list)
         return HN_OK;
+    if (list)
+        hn_note(ctx, "%" PRId64 " cells: those of a few settings are tried, for at most %d s",
+                plan->n_items, HN_ESTIMATE_SECONDS);
     enum hn_code code = foresee(ctx, plan, run, &estimate, &total);
     bool none = !code && list && list_cells(plan, run, &estimate, &total) == 0;
     hn_estimate_free(ctx, &estimate);
@@ -161,13 +160,13 @@ static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *p
 
 // Every figure that the results allow; the others in one note.
 static enum hn_code draw_all(struct hn_context *ctx, const struct hn_results *r, const char *folder,
-                             const char *term) {
+                             const char *term, struct hn_failed_figures *failed) {
     char left_out[512] = "";
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
-        enum hn_code code = hn_figure_draw(ctx, *f, r, folder, term, NULL);
+        enum hn_code code = hn_figure_draw(ctx, *f, r, folder, (struct hn_picture){term});
         if (code == HN_NOT_APPLICABLE || code == HN_DATA)
             hn_append(left_out, sizeof left_out, "%s%s", *left_out ? ", " : "", (*f)->id);
-        else if (code)
+        else if (code && !hn_figure_failed(ctx, code, *f, failed))
             return code;
     }
     if (*left_out)
@@ -184,12 +183,16 @@ static enum hn_code draw_figures(struct hn_context *ctx, const struct hn_job *jo
     if (!figures)
         return ctx->code;
     mkdir(figures, 0777); // a failure shows when the first file is written
-    if (job->figures_all && draw_all(ctx, r, figures, term))
+    struct hn_failed_figures failed = {.n = 0};
+    if (job->figures_all && draw_all(ctx, r, figures, term, &failed))
         return ctx->code;
-    for (int64_t i = 0; i < job->n_figures; i++)
-        if (hn_figure_draw(ctx, hn_figure_find(job->figure[i]), r, figures, term, NULL))
-            return ctx->code;
-    return HN_OK;
+    for (int64_t i = 0; i < job->n_figures; i++) {
+        const struct hn_figure *figure = hn_figure_find(job->figure[i]);
+        enum hn_code code = hn_figure_draw(ctx, figure, r, figures, (struct hn_picture){term});
+        if (code && !hn_figure_failed(ctx, code, figure, &failed))
+            return code;
+    }
+    return hn_figures_end(ctx, &failed);
 }
 
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
@@ -198,11 +201,12 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            struct hn_results *env) {
     struct hn_results results = {0};
     bool figures = run->shards == 0 && (job->figures_all || job->n_figures > 0);
-    const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256, env};
+    const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256,
+                                         job->title, job->path,     env};
     if (hn_run_store(ctx, run, &record, &results, summary))
         return ctx->code;
-    if (!call->quiet)
-        hn_print_summary(&results);
+    if (!call->quiet && hn_print_summary(ctx, &results))
+        return ctx->code;
     if (figures && draw_figures(ctx, job, &results, run->folder, term_choices[p->term]))
         return ctx->code; // partial results are not plotted
     if (!call->quiet)
@@ -275,9 +279,10 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     run.shard = part.shard;
     run.shards = part.shards;
     char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
-    ctx->memory.limit = limit;
     run.folder = folder;
-    bool failed = !folder || check_memory(ctx, &plan, &run, p->dry_run) ||
+    bool lost = folder && !p->dry_run && hn_run_check_folder(ctx, &run, p->force);
+    ctx->memory.limit = limit;
+    bool failed = !folder || lost || check_memory(ctx, &plan, &run, p->dry_run) ||
                   (!p->dry_run && execute(ctx, call, p, &plan, &run));
     hn_plan_free(ctx, &plan);
     return failed ? ctx->code : HN_OK;
@@ -288,6 +293,8 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
+    if (hn_blas_open(ctx))
+        return ctx->code;
     regex_t filter;
     if (p->filter && hn_run_parse_filter(ctx, p->filter, &filter))
         return ctx->code;
@@ -300,6 +307,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
             job.n_seeds = 1;
         }
         job.save_batches = p->save_batches;
+        job.max_cells = hn_given(p->max_cells, job.max_cells);
         code = planned(ctx, call, p, &job, p->filter ? &filter : NULL);
     }
     hn_instructions_close(&p->instructions);

@@ -1,18 +1,21 @@
-// `hardneg sample`: the batches of a sampler, for a training loop elsewhere.
+// `hardneg sample`: the batches of a sampler, or the negatives that it chooses for each anchor, for
+// a training loop elsewhere.
 //
 // The sampler is built on the step that is asked for, regardless of its option t: t is about runs
 // over a series, where graphs grow old between rebuilds; who samples for a training under way gives
 // its latest embeddings and wants them used.
 #include "core/files.h"
-#include "datasets/npy.h"
+#include "core/sweep/blas.h"
+#include "datasets/import/npy.h"
 #include "harness/cli/command.h"
 #include "harness/job/job.h"
 #include "harness/run/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
-enum { CHUNK = 64 }; // batches drawn at once
+enum { CHUNK = 64, CHUNK_PAIRS = 1 << 22 }; // batches, and pairs, drawn at once
 
 struct sample_params {
     char *sampler, *output;
@@ -34,7 +37,8 @@ static const struct hn_option sample_options[] = {
     {HN_INT_OPTION(struct sample_params, seed, "seed", "1", 0, INFINITY, "seed of the sampler"),
      .metavar = "S"},
     {HN_THREADS_OPTION(struct sample_params, "; the file does not depend on them")},
-    {HN_OUTPUT_OPTION(struct sample_params, "FILE", "the file of batches (.npy)")},
+    {HN_OUTPUT_OPTION(struct sample_params, "FILE",
+                      "the file of batches (.npy), or of negatives (.npy, .jsonl)")},
     {0},
 };
 
@@ -47,8 +51,23 @@ struct work {
     struct hn_sampler sampler;
     struct hn_new_file file;
     int64_t batches, short_batches;
-    int64_t *order; // [batches x p->batch]
+    int64_t *order;   // [batches x p->batch]; of per-anchor samplers NULL
+    int64_t distinct; // items in it, or among the negatives
+    // Negatives of per-anchor samplers: of row r, anchor r % n of epoch r / n, there are count[r]
+    // from negative[first[r]] on.
+    int64_t rows, pairs, capacity, longest, without;
+    int64_t *first;
+    int32_t *count, *negative;
 };
+
+static bool is_per_anchor(const struct work *w) {
+    return w->chosen->type->flags & HN_SAMPLER_PER_ANCHOR;
+}
+
+static bool is_json(const char *path) {
+    size_t length = strlen(path);
+    return length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
+}
 
 static enum hn_code check_params(struct hn_context *ctx, const struct sample_params *p) {
     if (!p->sampler)
@@ -70,10 +89,13 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct work *w) {
                        info->path, w->p->batch, info->n);
     if (missing)
         return hn_fail(ctx, HN_DATA,
-                       "%s: has no %s, which %s needs: add it, or take another sampler", info->path,
+                       "%s: lacks %s, which %s needs: add it, or take another sampler", info->path,
                        missing, type->name);
     struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)w->p->batch);
-    if (type->check && type->check(ctx, w->chosen->params, &plan))
+    if (!is_per_anchor(w) && is_json(w->p->output))
+        return hn_fail(ctx, HN_USAGE, "%s: batches are written as .npy; give another name",
+                       w->p->output);
+    if (hn_sampler_check(ctx, type, w->chosen->params, &plan))
         return hn_fail_in(ctx, "%s {%s} on %s", type->name, w->chosen->text, info->path);
     return HN_OK;
 }
@@ -102,63 +124,204 @@ static enum hn_code open_all(struct hn_context *ctx, struct work *w, const char 
 }
 
 // Puts the batches of one call behind those in w->order, padded.
-static void append(struct work *w, const struct hn_batches *b) {
+static void append_batches(struct work *w, const struct hn_batches *b) {
     for (int32_t i = 0; i < b->count; i++) {
         int64_t *row = w->order + (w->batches + i) * b->batch_size;
         for (int32_t k = 0; k < b->batch_size; k++)
             row[k] = k < b->size[i] ? hn_batch_ids(b, i)[k] : -1;
         w->short_batches += b->size[i] < b->batch_size;
     }
-    w->batches += b->count;
 }
 
-static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t epoch,
-                               struct hn_batches *b) {
-    int64_t batches, total;
-    if (hn_sampler_epoch(ctx, &w->sampler, &w->items, epoch, &batches))
-        return ctx->code;
-    if (!hn_add(w->batches, batches, &total) || !hn_mul(total, b->batch_size, &total))
-        return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
-    int64_t *longer = hn_resize(ctx, w->order, total, sizeof *w->order);
-    if (!longer)
-        return ctx->code;
-    w->order = longer;
-    for (b->first = 0; b->first < batches; b->first += b->count) {
-        b->count = (int32_t)hn_min(CHUNK, batches - b->first);
-        if (hn_check_stop(ctx) || hn_sampler_next(ctx, &w->sampler, b))
+static enum hn_code append_lists(struct hn_context *ctx, struct work *w, int64_t epoch,
+                                 const struct hn_batches *b) {
+    for (int64_t p = 0; p < (int64_t)b->count * b->batch_size; p++) {
+        if (p % b->batch_size >= b->size[p / b->batch_size])
+            continue;
+        int64_t row = epoch * w->items.n + b->ids[p];
+        int32_t count = w->count[row] = b->negatives[p];
+        if (hn_grow(ctx, &w->negative, &w->capacity, w->pairs + count, sizeof *w->negative))
             return ctx->code;
-        append(w, b);
+        memcpy(w->negative + w->pairs, hn_batch_negatives(b, p), (size_t)count * sizeof *b->ids);
+        w->first[row] = w->pairs;
+        w->pairs += count;
+        w->longest = hn_max(w->longest, count);
+        w->without += count == 0;
     }
     return HN_OK;
 }
 
-static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
-    struct hn_batches b = {.batch_size = (int32_t)w->p->batch};
-    if (w->chosen->type->flags & HN_SAMPLER_PER_ANCHOR)
-        return hn_fail(ctx, HN_USAGE,
-                       "%s gives negatives per anchor, not batches: an order of items cannot hold "
-                       "them",
-                       w->chosen->type->name);
-    if (hn_sampler_open(ctx, w->chosen->type, w->chosen->params, w->items.n, b.batch_size,
-                        (uint64_t)w->p->seed, &w->sampler) ||
-        hn_sampler_build(ctx, &w->sampler, &w->items, w->items.index))
+// Room for the batches of one more epoch; that for lists is there.
+static enum hn_code make_room(struct hn_context *ctx, struct work *w, int64_t batches) {
+    int64_t total;
+    if (is_per_anchor(w))
+        return HN_OK;
+    if (!hn_add(w->batches, batches, &total) || !hn_mul(total, w->p->batch, &total))
+        return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
+    int64_t *longer = hn_resize(ctx, w->order, total, sizeof *w->order);
+    if (longer)
+        w->order = longer;
+    return longer ? HN_OK : ctx->code;
+}
+
+// b has room for `chunk` batches.
+static enum hn_code draw_epoch(struct hn_context *ctx, struct work *w, int64_t epoch, int64_t chunk,
+                               struct hn_batches *b) {
+    int64_t batches;
+    if (hn_sampler_epoch(ctx, &w->sampler, &w->items, epoch, &batches) ||
+        make_room(ctx, w, batches))
         return ctx->code;
-    b.size = hn_alloc(ctx, CHUNK, sizeof *b.size);
-    b.ids = hn_alloc(ctx, w->p->batch, CHUNK * sizeof *b.ids);
+    for (b->first = 0; b->first < batches; b->first += b->count) {
+        b->count = (int32_t)hn_min(chunk, batches - b->first);
+        if (hn_check_stop(ctx) || hn_sampler_next(ctx, &w->sampler, b))
+            return ctx->code;
+        if (!is_per_anchor(w))
+            append_batches(w, b);
+        else if (append_lists(ctx, w, epoch, b))
+            return ctx->code;
+        w->batches += b->count;
+    }
+    return HN_OK;
+}
+
+static enum hn_code take_lists(struct hn_context *ctx, struct work *w, int64_t chunk,
+                               struct hn_batches *b) {
+    int64_t places = chunk * b->batch_size;
+    if (!hn_mul(w->p->epochs, w->items.n, &w->rows))
+        return hn_fail(ctx, HN_USAGE, "--epochs %" PRId64 " is too many", w->p->epochs);
+    w->first = hn_zalloc(ctx, w->rows, sizeof *w->first);
+    w->count = hn_zalloc(ctx, w->rows, sizeof *w->count);
+    b->negatives = hn_alloc(ctx, places, sizeof *b->negatives);
+    b->negative = hn_alloc(ctx, places * b->room, sizeof *b->negative);
+    return w->first && w->count && b->negatives && b->negative ? HN_OK : ctx->code;
+}
+
+static enum hn_code draw_all(struct hn_context *ctx, struct work *w) {
+    const struct hn_sampler_type *type = w->chosen->type;
+    struct hn_batches b = {.batch_size = (int32_t)w->p->batch};
+    b.room = is_per_anchor(w) ? hn_sampler_room(type, w->chosen->params, w->items.n) : 0;
+    int64_t chunk = hn_max(1, hn_min(CHUNK, CHUNK_PAIRS / hn_max(1, b.room * b.batch_size)));
+    if (hn_sampler_open(ctx, type, w->chosen->params, w->items.n, b.batch_size,
+                        (uint64_t)w->p->seed, &w->sampler) ||
+        hn_sampler_build(ctx, &w->sampler, &w->items, w->items.index) ||
+        (is_per_anchor(w) && take_lists(ctx, w, chunk, &b)))
+        return ctx->code;
+    b.size = hn_alloc(ctx, chunk, sizeof *b.size);
+    b.ids = hn_alloc(ctx, w->p->batch, (size_t)chunk * sizeof *b.ids);
     if (!b.size || !b.ids)
         return ctx->code;
     for (int64_t epoch = 0; epoch < w->p->epochs; epoch++)
-        if (draw_epoch(ctx, w, epoch, &b))
+        if (draw_epoch(ctx, w, epoch, chunk, &b))
             return ctx->code;
     return HN_OK;
 }
 
+static enum hn_code count_distinct(struct hn_context *ctx, struct work *w) {
+    int64_t places = is_per_anchor(w) ? w->pairs : w->batches * w->p->batch;
+    bool *seen = hn_zalloc(ctx, w->items.n, sizeof *seen);
+    for (int64_t i = 0; seen && i < places; i++) {
+        int64_t id = is_per_anchor(w) ? w->negative[i] : w->order[i];
+        if (id >= 0 && !seen[id]) {
+            seen[id] = true;
+            w->distinct++;
+        }
+    }
+    hn_free(ctx, seen);
+    return seen ? HN_OK : ctx->code;
+}
+
+// Lists as an array, as long as the longest one.
+static enum hn_code write_lists(struct hn_context *ctx, struct work *w) {
+    const int64_t shape[] = {w->rows, w->longest};
+    int64_t size;
+    if (!hn_mul(w->rows, w->longest, &size))
+        return hn_fail(ctx, HN_MEMORY, "%s: the array is too large; write .jsonl", w->p->output);
+    int64_t *value = hn_alloc(ctx, size, sizeof *value);
+    if (!value)
+        return hn_fail_in(ctx, "%s: .jsonl takes less", w->p->output);
+    for (int64_t i = 0; i < size; i++) {
+        int64_t row = i / w->longest, k = i % w->longest;
+        value[i] = k < w->count[row] ? w->negative[w->first[row] + k] : -1;
+    }
+    return hn_npy_write(ctx, &w->file, 2, shape, value);
+}
+
+static enum hn_code write_json(struct hn_context *ctx, struct work *w) {
+    FILE *out = w->file.out; // what fails is seen when the file is committed
+    for (int64_t row = 0; row < w->rows; row++) {
+        int64_t anchor = row % w->items.n;
+        const int32_t *negative = w->negative + w->first[row];
+        fprintf(out, "{\"anchor\": %" PRId64 ", \"negatives\": [", anchor);
+        for (int32_t k = 0; k < w->count[row]; k++)
+            fprintf(out, k ? ", %d" : "%d", (int)negative[k]);
+        fputs("], \"scores\": [", out);
+        for (int32_t k = 0; k < w->count[row]; k++)
+            fprintf(out, k ? ", %.7f" : "%.7f",
+                    hn_dot_exact(hn_row(&w->items.x, anchor), hn_row(&w->items.x, negative[k]),
+                                 w->items.d));
+        fputs("]}\n", out);
+        if (row % CHUNK == 0 && hn_check_stop(ctx))
+            return ctx->code;
+    }
+    return hn_file_commit(ctx, &w->file);
+}
+
+static enum hn_code write_file(struct hn_context *ctx, struct work *w) {
+    const int64_t shape[] = {w->batches, w->p->batch};
+    if (is_per_anchor(w))
+        return is_json(w->p->output) ? write_json(ctx, w) : write_lists(ctx, w);
+    return hn_npy_write(ctx, &w->file, 2, shape, w->order);
+}
+
+// What options that run over a series are at this step.
+static void print_schedules(const struct work *w) {
+    for (const struct hn_option *o = w->chosen->type->options; o && o->name; o++) {
+        struct hn_schedule s;
+        if (o->kind != HN_OPTION_SCHEDULE)
+            continue;
+        memcpy(&s, (const char *)w->chosen->params + o->offset, sizeof s);
+        fprintf(stderr, ", %s %.4g here", o->name, hn_schedule_at(s, w->items.progress));
+    }
+}
+
+// The share of negatives that have the label of their anchor, among pairs with two labels.
+static void print_false(const struct work *w) {
+    const int32_t *label = w->items.labels;
+    int64_t labelled = 0, same = 0;
+    for (int64_t row = 0; label && row < w->rows; row++) {
+        int32_t own = label[row % w->items.n];
+        const int32_t *negative = w->negative + w->first[row];
+        for (int32_t k = 0; own >= 0 && k < w->count[row]; k++) {
+            labelled += label[negative[k]] >= 0;
+            same += label[negative[k]] == own;
+        }
+    }
+    if (labelled > 0)
+        fprintf(stderr, "; %.1f %% of them have the anchor's label",
+                100.0 * (double)same / (double)labelled);
+}
+
 static void print_summary(const struct work *w) {
-    fprintf(stderr, "%s: %" PRId64 " batches of %" PRId64, w->p->output, w->batches, w->p->batch);
+    bool lists = is_per_anchor(w);
+    fprintf(stderr, "%s: ", w->p->output);
+    if (lists)
+        fprintf(stderr, "%" PRId64 " anchors with up to %" PRId64 " negatives", w->items.n,
+                w->longest);
+    else
+        fprintf(stderr, "%" PRId64 " batches of %" PRId64, w->batches, w->p->batch);
     if (w->short_batches > 0)
         fprintf(stderr, " (%" PRId64 " short, padded with -1)", w->short_batches);
-    fprintf(stderr, ", %" PRId64 " epoch%s, %s {%s} at step %" PRId64 "\n", w->p->epochs,
-            w->p->epochs == 1 ? "" : "s", w->chosen->type->name, w->chosen->text, w->items.step);
+    if (w->without > 0)
+        fprintf(stderr, " (%" PRId64 " without any)", w->without);
+    fprintf(stderr, ", %" PRId64 " epoch%s, %s {%s} at step %" PRId64 ", seed %" PRId64,
+            w->p->epochs, w->p->epochs == 1 ? "" : "s", w->chosen->type->name, w->chosen->text,
+            w->items.step, w->p->seed);
+    print_schedules(w);
+    fprintf(stderr, "; the %s hold %" PRId64 " of %" PRId64 " items (%.1f %%)",
+            lists ? "negatives" : "batches", w->distinct, w->items.n,
+            100.0 * (double)w->distinct / (double)w->items.n);
+    print_false(w);
+    fputc('\n', stderr);
 }
 
 static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *call) {
@@ -166,13 +329,15 @@ static enum hn_code run_sample(struct hn_context *ctx, const struct hn_call *cal
     if (check_params(ctx, w.p))
         return ctx->code;
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
+    if (hn_blas_open(ctx))
+        return ctx->code;
     enum hn_code code = open_all(ctx, &w, call->args[0]);
     if (!code)
         code = draw_all(ctx, &w);
-    if (!code) {
-        const int64_t shape[] = {w.batches, w.p->batch};
-        code = hn_npy_write(ctx, &w.file, 2, shape, w.order);
-    }
+    if (!code)
+        code = count_distinct(ctx, &w);
+    if (!code)
+        code = write_file(ctx, &w);
     if (!code && !call->quiet)
         print_summary(&w);
     hn_file_abort(ctx, &w.file);
@@ -184,12 +349,17 @@ const struct hn_command hn_cmd_sample = {
     .name = "sample",
     .usage = "hardneg sample SNAPSHOT --sampler SAMPLER [--step S] [--batch B] [--epochs E] "
              "[--seed S] -o FILE",
-    .summary = "write the batches of a sampler, for your own training",
+    .summary = "write the batches of a sampler, or its negatives, for your own training",
     .details = "The file is an array of NumPy, int64 [batches, B], of places in the snapshot "
                "(0-based), a batch in each row; short batches, which may end an epoch, are filled "
-               "up with -1. The sampler is built on the step itself, whatever its option t says. "
-               "The same seed gives the same file for any number of threads.",
-    .examples = "hardneg sample mine.h5 --sampler '{batchsampler: {M: 500, K: 300}}' -o order.npy",
+               "up with -1. Samplers that choose negatives for each anchor (mined, ring, hops, "
+               "random-negatives) write int64 [anchors, K], where K is the length of the longest "
+               "list and shorter ones are filled up with -1; or, to a name that ends in .jsonl, an "
+               "object for each anchor on a line, with the cosines. The sampler is built on the "
+               "step itself, whatever its option t says. The same seed gives the same file for any "
+               "number of threads.",
+    .examples = "hardneg sample mine.h5 --sampler '{batchsampler: {M: 500, K: 300}}' -o order.npy\n"
+                "hardneg sample mine.h5 --sampler '{mined: {n: 10}}' -o negatives.jsonl",
     .options = sample_options,
     .params_size = sizeof(struct sample_params),
     .min_args = 1,

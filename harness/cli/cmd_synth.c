@@ -3,8 +3,12 @@
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 
+#include <unistd.h>
+
 static enum hn_code run_synth(struct hn_context *ctx, const struct hn_call *call) {
     struct hn_synth *options = call->params;
+    if (options->output && !options->force && access(options->output, F_OK) == 0)
+        return hn_fail(ctx, HN_USAGE, "%s is there already: --force replaces it", options->output);
     options->tool_version = hn_format(ctx, "hardneg %s", hn_version);
     if (!options->tool_version || hn_synth_write(ctx, options))
         return ctx->code;

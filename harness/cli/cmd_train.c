@@ -1,5 +1,7 @@
 // `hardneg train`: encoders trained with a sampler in the loop, runs side by side, each kept when
 // it is done.
+#include "core/files.h"
+#include "core/sweep/blas.h"
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
@@ -14,7 +16,7 @@ struct train_params {
     char *job, *output, *data, *cache, *filter, *shard;
     struct hn_text_list set;
     int64_t threads, workers, memory, seed;
-    bool dry_run, again;
+    bool dry_run, again, force;
 };
 
 static const struct hn_option train_options[] = {
@@ -26,8 +28,11 @@ static const struct hn_option train_options[] = {
     {HN_TEXT_OPTION(struct train_params, cache, "cache",
                     "folder for what is made once from the data (default: that of -o)"),
      .metavar = "DIR"},
+    {HN_BOOL_OPTION(struct train_params, force, "force", NULL,
+                    "replace results.h5 even where rows would be lost")},
     {HN_SET_OPTION(struct train_params, "replace a value of the job, e.g. --set steps=20")},
-    {HN_BOOL_OPTION(struct train_params, dry_run, "dry-run", NULL, "list the runs and stop"),
+    {HN_BOOL_OPTION(struct train_params, dry_run, "dry-run", NULL,
+                    "list the runs with the time and memory that each takes, and stop"),
      .letter = 'n'},
     {HN_BOOL_OPTION(struct train_params, again, "again", NULL, "run again what failed before")},
     {HN_TEXT_OPTION(struct train_params, filter, "filter",
@@ -43,19 +48,41 @@ static const struct hn_option train_options[] = {
     {0},
 };
 
-static void list_runs(const struct hn_runner *run) {
-    int64_t shown = 0;
+static void print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,
+                        int workers) {
+    char time[32], memory[32];
+    int processes = hn_processes_fit(ctx, n, workers);
+    hn_seconds_text(seconds, time, sizeof time);
+    hn_bytes_text(hn_bytes_mul(bytes, processes), memory, sizeof memory);
+    fprintf(stderr, ", about %s one after the other", time);
+    hn_seconds_text(seconds / processes, time, sizeof time);
+    if (processes > 1)
+        fprintf(stderr, ", %s at least by %d at a time", time, processes);
+    fprintf(stderr, ", and %s of data", memory);
+}
+
+// item: NULL where nothing is known.
+static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
+                      const struct hn_estimate_item *item, int workers) {
+    int64_t shown = 0, bytes = 0, unknown = 0;
+    double seconds = 0;
     for (int64_t i = 0; i < run->n; i++) {
         char label[HN_ITEM_LABEL];
+        struct hn_estimate_item one = {.known = false};
         if (!hn_run_wants(run, &run->item[i], label))
             continue;
-        printf("%s\n", label);
+        if (item)
+            one = item[i];
+        hn_print_estimate(&one, label);
+        seconds += one.known ? one.seconds : 0;
+        bytes = hn_max(bytes, one.bytes);
+        unknown += !one.known;
         shown++;
     }
-    if (shown == run->n)
-        fprintf(stderr, "%" PRId64 " runs\n", shown);
-    else
-        fprintf(stderr, "%" PRId64 " of %" PRId64 " runs\n", shown, run->n);
+    fprintf(stderr, "%" PRId64 " of %" PRId64 " runs", shown, run->n);
+    if (unknown < shown)
+        print_total(ctx, seconds, bytes, shown, workers);
+    fprintf(stderr, "%s\n", unknown ? "; ?: not tried in time, or without data" : "");
 }
 
 // One sentence for data that are missing, before anything is made; runs whose data are there, but
@@ -69,12 +96,32 @@ static enum hn_code check_data(struct hn_context *ctx, const struct hn_train_job
     return HN_OK;
 }
 
+// Folders below runs/ are named by the beginning of a run's key: which run each is of.
+static enum hn_code write_index(struct hn_context *ctx, const struct hn_train_job *job,
+                                const struct hn_runner *run) {
+    struct hn_new_file file;
+    if (job->series.every <= 0 && job->series.dense_every <= 0)
+        return HN_OK;
+    char *path = hn_format(ctx, "%s/runs/index.tsv", run->folder);
+    if (!path || hn_file_begin(ctx, path, &file))
+        return ctx->code;
+    fputs("folder\trun\n", file.out);
+    for (int64_t i = 0; i < run->n; i++) {
+        char label[HN_ITEM_LABEL];
+        run->item[i].kind->label(&run->item[i], label, sizeof label);
+        fprintf(file.out, "%.16s\t%s\n", run->item[i].run_key, label);
+    }
+    return hn_file_end(ctx, &file, HN_OK);
+}
+
 static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                            const struct hn_train_job *job, const struct hn_runner *run,
                            struct hn_run_summary *summary) {
     struct hn_results all = {0}, env = {0};
-    const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256, &env};
-    if (hn_host_describe(ctx, &env, true) || hn_run_store(ctx, run, &record, &all, summary) ||
+    const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256,
+                                         job->title, job->path,     &env};
+    if (write_index(ctx, job, run) || hn_host_describe(ctx, &env, true) ||
+        hn_run_store(ctx, run, &record, &all, summary) ||
         (!call->quiet && hn_train_print(ctx, &all)))
         return ctx->code;
     if (!call->quiet)
@@ -104,6 +151,27 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     return failed ? ctx->code : HN_OK;
 }
 
+// Lists the runs; where their data are not there, or bad, without what they take.
+static enum hn_code foresee(struct hn_context *ctx, const struct train_params *p,
+                            const struct hn_train_job *job, const struct hn_train_plan *plan,
+                            const struct hn_runner *run) {
+    HN_SCOPE(ctx);
+    struct hn_estimate_item *item = hn_zalloc(ctx, plan->n, sizeof *item);
+    if (!item)
+        return ctx->code;
+    hn_note(ctx, "%" PRId64 " runs: their settings are tried for some steps, for at most %d s",
+            plan->n, HN_ESTIMATE_SECONDS);
+    enum hn_code code = check_data(ctx, job, p->data);
+    if (!code)
+        code = hn_train_estimate(ctx, plan, run, p->data, p->cache, item);
+    if (code && code != HN_DATA)
+        return code;
+    if (code)
+        hn_note(ctx, "not yet: %s", ctx->message);
+    list_runs(ctx, run, code ? NULL : item, (int)hn_given(p->workers, 0));
+    return HN_OK;
+}
+
 static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *call,
                                  const struct train_params *p, struct hn_train_job *job,
                                  struct hn_runner *run) {
@@ -115,9 +183,9 @@ static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *c
     run->item = plan.item;
     run->n = run->places = plan.n;
     if (!p->dry_run)
-        return execute(ctx, call, p, job, run);
-    list_runs(run);
-    return HN_OK;
+        return hn_run_check_folder(ctx, run, p->force) ? ctx->code
+                                                       : execute(ctx, call, p, job, run);
+    return foresee(ctx, p, job, &plan, run);
 }
 
 static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call) {
@@ -128,6 +196,8 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call
     if (!p->output && !p->dry_run)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name a folder with -o DIR");
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
+    if (hn_blas_open(ctx))
+        return ctx->code;
     ctx->memory.limit = p->memory;
     if (hn_train_job_read(ctx, p->job, &p->set, &job))
         return ctx->code;

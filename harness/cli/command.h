@@ -78,6 +78,12 @@ HN_MUST_USE char *hn_results_path(struct hn_context *ctx, const char *argument);
 HN_MUST_USE enum hn_code hn_results_open(struct hn_context *ctx, const char *argument,
                                          struct hn_results *out);
 
+// A folder for output: as it is given, or of that name beside the results file; owned by the
+// caller. And making it, with those above it: HN_USAGE if it cannot be made.
+HN_MUST_USE char *hn_folder_beside(struct hn_context *ctx, const char *file, const char *given,
+                                   const char *name);
+HN_MUST_USE enum hn_code hn_folder_make(struct hn_context *ctx, char *path);
+
 // Gates as given, owned by the caller (NULL: one is wrong), and the end of a comparison: HN_OK,
 // HN_GATE or HN_NOTHING.
 HN_MUST_USE struct hn_gate *hn_gates_given(struct hn_context *ctx, const struct hn_text_list *list);
@@ -98,8 +104,8 @@ struct hn_exit {
 extern const struct hn_exit hn_exits[];
 
 extern const struct hn_command hn_cmd_run, hn_cmd_validate, hn_cmd_info, hn_cmd_list, hn_cmd_synth,
-    hn_cmd_import, hn_cmd_plot, hn_cmd_bench, hn_cmd_sample, hn_cmd_report, hn_cmd_compare,
-    hn_cmd_export, hn_cmd_merge, hn_cmd_ab, hn_cmd_doctor, hn_cmd_reproduce, hn_cmd_train,
-    hn_cmd_man, hn_cmd_completion;
+    hn_cmd_import, hn_cmd_plot, hn_cmd_paper, hn_cmd_bench, hn_cmd_sample, hn_cmd_report,
+    hn_cmd_compare, hn_cmd_export, hn_cmd_merge, hn_cmd_ab, hn_cmd_doctor, hn_cmd_reproduce,
+    hn_cmd_train, hn_cmd_man, hn_cmd_completion;
 
 #endif

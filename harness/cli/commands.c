@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 
 const struct hn_command *const hn_commands[] = {
-    &hn_cmd_run,       &hn_cmd_plot,     &hn_cmd_list,   &hn_cmd_info,       &hn_cmd_synth,
-    &hn_cmd_import,    &hn_cmd_validate, &hn_cmd_sample, &hn_cmd_bench,      &hn_cmd_report,
-    &hn_cmd_compare,   &hn_cmd_export,   &hn_cmd_merge,  &hn_cmd_ab,         &hn_cmd_doctor,
-    &hn_cmd_reproduce, &hn_cmd_train,    &hn_cmd_man,    &hn_cmd_completion, NULL,
+    &hn_cmd_run,    &hn_cmd_plot,      &hn_cmd_list,   &hn_cmd_info,  &hn_cmd_synth,
+    &hn_cmd_import, &hn_cmd_validate,  &hn_cmd_sample, &hn_cmd_bench, &hn_cmd_report,
+    &hn_cmd_paper,  &hn_cmd_compare,   &hn_cmd_export, &hn_cmd_merge, &hn_cmd_ab,
+    &hn_cmd_doctor, &hn_cmd_reproduce, &hn_cmd_train,  &hn_cmd_man,   &hn_cmd_completion,
+    NULL,
 };
 
 const struct hn_exit hn_exits[] = {
@@ -59,14 +60,8 @@ void hn_command_options(const struct hn_command *command, size_t shift,
 
 enum hn_code hn_command_run(struct hn_context *ctx, const struct hn_command *command,
                             const struct hn_call *call) {
-    void *owner = hn_alloc(ctx, 0, 1);
-    if (!owner)
-        return ctx->code;
-    void *before = hn_own(ctx, owner);
-    enum hn_code code = command->run(ctx, call);
-    (void)hn_own(ctx, before);
-    hn_free(ctx, owner);
-    return code;
+    HN_SCOPE(ctx);
+    return command->run(ctx, call);
 }
 
 int64_t hn_name_find(struct hn_context *ctx, const char *what, const char *word,

@@ -1,6 +1,5 @@
 // The program: finds the command, parses its options, runs it, prints what went wrong, and gives
 // the exit code.
-#include "core/sweep/blas.h"
 #include "datasets/h5.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
@@ -130,56 +129,39 @@ static enum hn_code run_checked(struct hn_context *ctx, const struct hn_command 
 
 static char *command_line(struct hn_context *ctx, int argc, char **argv) {
     char *line = hn_strdup(ctx, "");
-    for (int i = 0; line && i < argc; i++) {
-        char *longer = hn_format(ctx, "%s%s%s", line, i ? " " : "", argv[i]);
-        hn_free(ctx, line);
-        line = longer;
-    }
+    for (int i = 0; line && i < argc; i++)
+        line = hn_format(ctx, "%s%s%s", line, i ? " " : "", argv[i]);
     return line;
 }
 
-static int run_command(struct hn_context *ctx, const struct hn_command *command, int argc,
-                       char **argv) {
+static enum hn_code run_command(struct hn_context *ctx, const struct hn_command *command, int argc,
+                                char **argv, bool *abandoned) {
     size_t shift = (command->params_size + 63) & ~(size_t)63;
     struct hn_option table[HN_COMMAND_OPTIONS];
     hn_command_options(command, shift, table);
+    HN_SCOPE(ctx); // files and processes are the command's own to close
     char *params = hn_zalloc(ctx, (int64_t)(shift + sizeof(struct hn_call)), 1);
     const char **args = hn_zalloc(ctx, argc, sizeof *args);
     char *line = command_line(ctx, argc, argv);
-    enum hn_code code = HN_MEMORY;
-    bool ready = false, abandoned = false;
     if (!params || !args || !line || hn_options_init(ctx, table, params))
-        goto done;
-    ready = true;
+        return HN_MEMORY;
     struct hn_call *call = (struct hn_call *)(void *)(params + shift);
     call->args = args;
     call->line = line;
     call->params = params;
     ctx->notes = (struct hn_notes){print_note, call};
-    code = hn_options_argv(ctx, table, params, argc - 1, argv + 1, args, &call->n_args);
-    if (call->help || call->version)
-        code = HN_OK;
+    enum hn_code code =
+        hn_options_argv(ctx, table, params, argc - 1, argv + 1, args, &call->n_args);
     if (call->help)
         print_help(command, table);
     else if (call->version)
         printf("hardneg %s\n", hn_version);
-    else if (!code)
-        code = run_checked(ctx, command, call);
-    if (!code)
-        code = finish_output(ctx, &abandoned);
-done:;
-    int status = report(ctx, command->name, code);
-    if (ready)
-        hn_options_free(ctx, table, params);
-    hn_free(ctx, line);
-    hn_free(ctx, args);
-    hn_free(ctx, params);
-    return abandoned ? end_abandoned() : status;
+    else if (code || (code = run_checked(ctx, command, call)))
+        return code;
+    return finish_output(ctx, abandoned);
 }
 
 int main(int argc, char **argv) {
-    hn_blas_cure(argv);
-    hn_blas_single_thread();
     hn_h5_quiet();
     catch_signals();
     struct hn_context ctx;
@@ -192,18 +174,19 @@ int main(int argc, char **argv) {
         return HN_USAGE;
     }
     bool version = strcmp(argv[1], "--version") == 0, abandoned = false;
-    if (version || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        if (version)
-            printf("hardneg %s\n", hn_version);
-        else
-            print_usage(stdout);
-        int status = report(&ctx, argv[1], finish_output(&ctx, &abandoned));
-        return abandoned ? end_abandoned() : status;
+    bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+                strcmp(argv[1], "help") == 0;
+    const struct hn_command *command = version || help ? NULL : hn_command_find(&ctx, argv[1]);
+    if (version)
+        printf("hardneg %s\n", hn_version);
+    else if (help)
+        print_usage(stdout);
+    else if (!command) {
+        fprintf(stderr, "hardneg: %s\n", ctx.message);
+        return HN_USAGE;
     }
-    const struct hn_command *command = hn_command_find(&ctx, argv[1]);
-    if (command)
-        return run_command(&ctx, command, argc, argv);
-    fprintf(stderr, "hardneg: %s\n", ctx.message);
-    return HN_USAGE;
+    int status = report(&ctx, argv[1],
+                        command ? run_command(&ctx, command, argc, argv, &abandoned)
+                                : finish_output(&ctx, &abandoned));
+    return abandoned ? end_abandoned() : status;
 }

@@ -1,104 +1,136 @@
 #include "harness/cli/summary.h"
-#include "core/options/option.h"
-#include "metrics/weighting.h"
+#include "plots/page/overview.h"
 #include "results/records.h"
-#include "samplers/sampler.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// Appends the options of a row that are not at their defaults: "M=500 alpha=0.2".
-static void add_options(const struct hn_results *r, int64_t row, const struct hn_option *options,
-                        char *text, size_t size) {
-    for (const struct hn_option *o = options; o && o->name; o++) {
-        char real[64];
-        const char *value = real;
-        if (hn_table_find(&r->runs, o->name) >= 0 && *hn_table_text(&r->runs, row, o->name))
-            value = hn_table_text(&r->runs, row, o->name);
-        else
-            hn_real_text(hn_table_real(&r->runs, row, o->name), real, sizeof real);
-        bool unset = strcmp(value, "nan") == 0;
-        if (unset || (o->initial && strcmp(value, o->initial) == 0))
-            continue;
-        hn_append(text, size, "%s%s=%s", *text ? " " : "", o->name, value);
-    }
-}
-
-// What sets a row apart: options of its sampler, loss and weighting, where they are not the usual.
-static void short_params(const struct hn_results *r, int64_t row, char *text, size_t size) {
-    const struct hn_sampler_type *type = hn_sampler_find(hn_table_text(&r->runs, row, "sampler"));
-    const char *loss = hn_table_text(&r->runs, row, "loss");
-    const struct hn_weighting_type *weighting =
-        hn_weighting_find(hn_table_text(&r->runs, row, "weighting"));
-    *text = '\0';
-    add_options(r, row, type ? type->options : NULL, text, size);
-    if (*loss && strcmp(loss, hn_losses[HN_LOSS_NTXENT].name) != 0)
-        hn_append(text, size, "%s%s", *text ? " " : "", loss);
-    if (!weighting || strcmp(weighting->name, "none") == 0)
-        return;
-    hn_append(text, size, "%s%s", *text ? " " : "", weighting->name);
-    add_options(r, row, weighting->options, text, size);
-}
-
-static const struct hn_record_column columns[] = {
-    {"step", "step", .width = -5},
-    {"sampler", "sampler", .width = -16},
-    {"options", "options", .width = -20},
+static const struct hn_record_column measures[] = {
+    {"seeds", "seeds", .width = 5},
     {"fn_ratio", "fn_ratio", .digits = 4},
-    {"half", "+-", .digits = 4},
+    {"fn_ratio half", "+-", .digits = 4},
+    {"fn_ratio minus", "-uniform", .digits = 4},
+    {"fn_ratio minus half", "+-", .digits = 4},
+    {"hard_true_mean", "hard_true_mean", .digits = 4},
+    {"hard_true_mean minus", "-uniform", .digits = 4},
+    {"hard_true_mean minus half", "+-", .digits = 4},
     {"cos_mean", "cos_mean", .digits = 4},
+    {"fn_mass", "fn_mass", .digits = 4},
     {"gap", "gap", .digits = 4},
     {"coverage", "coverage", .digits = 3},
     {"graph_age", "age", .digits = 0},
     {"cost_s", "cost_s", .digits = 1, .scale = 1e6, .unit = " us"},
     {"cost_g", "cost_g", .digits = 1, .scale = 1e3, .unit = " ms"},
+    {"front", "front", .width = 5},
     {"error", "", .width = -1},
-    {.heading = NULL},
+};
+enum {
+    MEASURES = sizeof measures / sizeof measures[0],
+    COLUMNS = 1 + HN_GRID_AXES + MEASURES + 1,
+    ROWS_MAX = 60
 };
 
-static json_t *row_json(const struct hn_results *r, int64_t row) {
-    static const char *const measured[] = {"fn_ratio",  "cos_mean", "gap",   "coverage",
-                                           "graph_age", "cost_s",   "cost_g"};
-    const struct hn_table *t = &r->runs;
-    const char *status = hn_table_text(t, row, "status");
-    char options[64];
-    short_params(r, row, options, sizeof options);
-    json_t *json =
-        json_pack("{s:I, s:s, s:o}", "step", (json_int_t)hn_table_real(t, row, "step"), "sampler",
-                  hn_table_text(t, row, "sampler"), "options", hn_json_text(options));
-    if (strcmp(status, "ok") != 0) {
-        char error[256];
-        snprintf(error, sizeof error, "%s: %s", status, hn_table_text(t, row, "error"));
-        json_object_set_new(json, "error", hn_json_text(error));
-        return json;
+// key: a column, and which number of it.
+static double value_of(const struct hn_overview *o, int64_t s, const char *key) {
+    char name[32];
+    const char *minus = strstr(key, " minus"), *half = strstr(key, " half");
+    struct hn_mean mean = {NAN, NAN, 0};
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(key, " "), key);
+    if (!minus)
+        mean = hn_overview_mean(o, s, name);
+    else if (o->base[s] >= 0 && o->base[s] != s)
+        mean = hn_overview_difference(o, s, o->base[s], name);
+    return half ? mean.half : mean.mean;
+}
+
+// Why a cell of the setting has no numbers, "" if all have.
+static void put_error(const struct hn_results *r, const struct hn_overview *o, int64_t s,
+                      json_t *row) {
+    char error[256] = "";
+    for (int64_t cell = o->first[s]; cell >= 0; cell = o->next[cell])
+        if (!hn_overview_is_ok(o, cell))
+            snprintf(error, sizeof error, "%s: %s", hn_table_text(&r->runs, cell, "status"),
+                     hn_table_text(&r->runs, cell, "error"));
+    json_object_set_new(row, "error", hn_json_text(error));
+}
+
+static json_t *setting_row(const struct hn_results *r, const struct hn_overview *o, int64_t s) {
+    json_t *row =
+        json_pack("{s:o, s:I, s:s}", "sampler", hn_json_text(hn_overview_sampler(o, s)), "seeds",
+                  (json_int_t)hn_overview_seeds(o, s), "front", o->front[s] ? "*" : "");
+    for (int a = 0; a < o->axes; a++) {
+        char value[HN_TITLE_SIZE];
+        hn_overview_value(o, s, o->axis[a].name, value, sizeof value);
+        json_object_set_new(row, o->axis[a].name, hn_json_text(value));
     }
-    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
-        json_object_set_new(json, measured[i], hn_json_real(hn_table_real(t, row, measured[i])));
-    double half = hn_table_real(t, row, "fn_ratio_hi") - hn_table_real(t, row, "fn_ratio_lo");
-    json_object_set_new(json, "half", hn_json_real(half / 2));
-    return json;
+    for (int m = 0; m < MEASURES; m++)
+        if (!json_object_get(row, measures[m].key))
+            json_object_set_new(row, measures[m].key,
+                                hn_json_real(value_of(o, s, measures[m].key)));
+    put_error(r, o, s, row);
+    return row;
 }
 
-// The columns without the age of graphs where every graph is of its own step.
-static void choose_columns(const json_t *rows, struct hn_record_column *chosen) {
-    bool aged = false;
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        aged |= json_real_value(json_object_get(json_array_get(rows, i), "graph_age")) > 0;
-    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
-        if (aged || !columns[c].key || strcmp(columns[c].key, "graph_age") != 0)
-            *chosen++ = columns[c];
+// Whether a column says anything; graphs are mostly fresh, and weights those of the pairs.
+static bool is_shown(const json_t *rows, const struct hn_overview *o, const char *key) {
+    bool weights = strcmp(key, "fn_mass") == 0, ages = strcmp(key, "graph_age") == 0;
+    if (weights && !hn_overview_varies(o, "weighting"))
+        return false;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *value = json_object_get(json_array_get(rows, i), key);
+        if (ages ? json_real_value(value) > 0
+                 : json_is_number(value) || json_string_length(value) > 0)
+            return true;
+    }
+    return false;
 }
 
-void hn_print_summary(const struct hn_results *r) {
-    enum { ROWS_MAX = 60 };
+static void print_shared(const struct hn_overview *o) {
+    char text[512];
+    hn_overview_common(o, text, sizeof text);
+    printf("all: %s\n", text);
+    for (int64_t s = 0; s < o->settings; s++) {
+        hn_overview_shared(o, s, text, sizeof text);
+        if (*text && hn_overview_leads(o, s))
+            printf("all of %s: %s\n", hn_overview_sampler(o, s), text);
+    }
+}
+
+static void print_rows(const struct hn_overview *o, const json_t *rows) {
+    struct hn_record_column column[COLUMNS] = {{"sampler", "sampler", .width = -7}};
+    int n = 1;
+    for (int a = 0; a < o->axes; a++)
+        column[n++] = (struct hn_record_column){o->axis[a].name, o->axis[a].name, .width = -1};
+    for (int m = 0; m < MEASURES; m++)
+        if (is_shown(rows, o, measures[m].key))
+            column[n++] = measures[m];
+    hn_records_print(column, rows, stdout);
+}
+
+enum hn_code hn_print_summary(struct hn_context *ctx, const struct hn_results *r) {
+    struct hn_overview o;
+    enum hn_code code = hn_overview_make(ctx, r, &o);
+    if (code)
+        return code == HN_NOT_APPLICABLE ? HN_OK : code;
     json_t *rows = json_array();
-    for (int64_t i = 0; i < hn_min(r->runs.rows, ROWS_MAX); i++)
-        json_array_append_new(rows, row_json(r, i));
-    struct hn_record_column chosen[sizeof columns / sizeof columns[0]];
-    choose_columns(rows, chosen);
-    hn_records_print(chosen, rows, stdout);
+    for (int64_t s = 0; s < hn_min(o.settings, ROWS_MAX); s++)
+        json_array_append_new(rows, setting_row(r, &o, s));
+    print_rows(&o, rows);
     json_decref(rows);
-    if (r->runs.rows > ROWS_MAX)
-        printf("... and %" PRId64 " more rows in the results file\n", r->runs.rows - ROWS_MAX);
+    if (o.settings > ROWS_MAX)
+        printf("... and %" PRId64 " more settings; `hardneg report` shows all of them\n",
+               o.settings - ROWS_MAX);
+    print_shared(&o);
+    return HN_OK;
+}
+
+void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
+    char time[32] = "?", memory[32] = "?";
+    if (item->known) {
+        hn_seconds_text(item->seconds, time, sizeof time);
+        hn_bytes_text(item->bytes, memory, sizeof memory);
+    }
+    printf("%8s %9s  %s\n", time, memory, label);
 }

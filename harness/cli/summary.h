@@ -1,12 +1,16 @@
-// The tables that `run` and `train` print when they are done.
+// What `run` and `train` print: estimates of a dry run, and tables when they are done.
 #ifndef HN_HARNESS_CLI_SUMMARY_H
 #define HN_HARNESS_CLI_SUMMARY_H
 
+#include "harness/run/estimate.h"
 #include "results/store.h"
 
-// The main numbers of every cell on standard output, so that a run says something before any figure
-// is opened. Long tables are cut, and say so.
-void hn_print_summary(const struct hn_results *r);
+// A line of a dry run: "  12.3 s    34 MiB  label"; ? where nothing is known.
+void hn_print_estimate(const struct hn_estimate_item *item, const char *label);
+
+// The main numbers of every setting on standard output, means over seeds, so that a run says
+// something before any figure is opened. Long tables are cut, and say so.
+HN_MUST_USE enum hn_code hn_print_summary(struct hn_context *ctx, const struct hn_results *r);
 
 // Prints tables of accuracies: a row per setting, mean and deviation over seeds at the end, the
 // paired difference to the first sampler with its standard error, and the untrained encoder.

@@ -83,7 +83,7 @@ static void add_threads(struct hn_checkup *c, int threads) {
 
 static void add_memory(struct hn_checkup *c) {
     char line[128];
-    double gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30);
+    double gib = (double)hn_host_memory() / (1 << 30);
     first_line("/sys/fs/cgroup/memory.max", line, sizeof line);
     if (!*line)
         first_line("/sys/fs/cgroup/memory/memory.limit_in_bytes", line, sizeof line);

@@ -35,7 +35,6 @@
 // Of the HDF5 library: hdf5.h itself is for the stores alone.
 int H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
 
-const char hn_version[] = "0.1.0";
 const int hn_results_code_version = 9;
 
 enum { TEXT_MAX = 1024, TILE = 512, CALIBRATION_DIM = 128, CALIBRATION_REPS = 5 };
@@ -122,11 +121,12 @@ static void put_build(struct env *env) {
     put(env, "cflags", "%s", HN_BUILD_CFLAGS);
 }
 
+int64_t hn_host_memory(void) { return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE); }
+
 static void put_machine(struct env *env) {
     char text[TEXT_MAX], model[TEXT_MAX];
     struct utsname system = {0};
     int64_t n_cpu = sysconf(_SC_NPROCESSORS_ONLN);
-    int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     uname(&system);
     hn_host_file_value("/etc/os-release", "PRETTY_NAME", "=\"", text, sizeof text);
     hn_host_processor(model, sizeof model);
@@ -134,7 +134,7 @@ static void put_machine(struct env *env) {
     put(env, "kernel", "%s %s", system.sysname, system.release);
     put(env, "cpu_model", "%s", model);
     put(env, "n_cpu", "%lld", (long long)n_cpu);
-    put(env, "mem_bytes", "%lld", (long long)bytes);
+    put(env, "mem_bytes", "%lld", (long long)hn_host_memory());
     put(env, "threads", "%d", env->ctx->threads);
     hn_host_machine_class(model, n_cpu, hn_blas_core(), text, sizeof text);
     put(env, "machine_class", "%s", text);
@@ -182,6 +182,7 @@ struct load {
 // 10^9 of work per second: the median of reps, each long enough to be timed well.
 static enum hn_code measure_rate(struct hn_context *ctx, const struct load *load, int reps,
                                  double *giga) {
+    HN_SCOPE(ctx);
     double *rate = hn_alloc(ctx, reps, sizeof *rate);
     if (!rate)
         return ctx->code;
@@ -196,7 +197,6 @@ static enum hn_code measure_rate(struct hn_context *ctx, const struct load *load
         rate[i] = work / ((double)hn_max(hn_wall_ns() - begin, 1) * 1e-9);
     }
     *giga = hn_median(rate, reps) * 1e-9;
-    hn_free(ctx, rate);
     return HN_OK;
 }
 
@@ -221,6 +221,7 @@ enum hn_code hn_host_sgemm(struct hn_context *ctx, int64_t d, int reps, double *
         !hn_mul((int64_t)ctx->threads * TILE, 2 * d + TILE, &all))
         return hn_fail(ctx, HN_INTERNAL, "sgemm calibration: d = %lld, reps = %d", (long long)d,
                        reps);
+    HN_SCOPE(ctx);
     load.a = hn_alloc(ctx, all, sizeof(float));
     if (!load.a)
         return ctx->code;
@@ -230,9 +231,7 @@ enum hn_code hn_host_sgemm(struct hn_context *ctx, int64_t d, int reps, double *
         load.a[i] = (float)(i % 17 - 8) / 8.0F;
         load.b[i] = (float)(i % 13 - 6) / 6.0F;
     }
-    enum hn_code code = measure_rate(ctx, &load, reps, gflops);
-    hn_free(ctx, load.a);
-    return code;
+    return measure_rate(ctx, &load, reps, gflops);
 }
 
 static double run_read(const struct load *load, int64_t rounds) {

@@ -2,11 +2,11 @@
 #ifndef HN_HARNESS_HOST_HOST_H
 #define HN_HARNESS_HOST_HOST_H
 
+#include "core/version.h"
 #include "results/store.h"
 
-// Version of the program, and the version of the code that affects results: raise the second
-// whenever a change alters any number that a cell stores (resume goes by it).
-extern const char hn_version[];
+// Version of the code that affects results: raise it whenever a change alters any number that a
+// cell stores (resume goes by it).
 extern const int hn_results_code_version;
 
 // Fills /env of `r`: tool_version, git_commit, git_dirty, compiler, cflags, os, kernel, cpu_model,
@@ -20,6 +20,9 @@ HN_MUST_USE enum hn_code hn_host_describe(struct hn_context *ctx, struct hn_resu
 // each, after one that does not count.
 HN_MUST_USE enum hn_code hn_host_sgemm(struct hn_context *ctx, int64_t d, int reps, double *gflops);
 HN_MUST_USE enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *gbs);
+
+// Memory of this machine in bytes.
+int64_t hn_host_memory(void);
 
 // Machines of one class have comparable costs: "intel-xeon-gold-6130-x16-skylakex" from the
 // processor's name (marks, "CPU" and clock rate left out), the number of processors and the BLAS

@@ -47,7 +47,8 @@ int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_
     double elapsed = (double)(now_ns - p->begun_ns) / (double)second_ns;
     buffer[0] = '\0';
     const char *unit = p->unit ? p->unit : "cells";
-    hn_append(buffer, size, "%lld/%lld %s", (long long)ended, (long long)p->total, unit);
+    if (p->total > 0)
+        hn_append(buffer, size, "%lld/%lld %s", (long long)ended, (long long)p->total, unit);
     if (p->failed > 0)
         hn_append(buffer, size, ", %lld failed", (long long)p->failed);
     if (p->done > 0 && elapsed > 0) {
@@ -60,7 +61,7 @@ int hn_progress_text(const struct hn_progress *p, const char *what, int64_t now_
             hn_append(buffer, size, ", %.1f %s/h, %s left", rate * 3600, unit, left);
     }
     if (what && what[0])
-        hn_append(buffer, size, ", %s", what);
+        hn_append(buffer, size, "%s%s", *buffer ? ", " : "", what);
     return (int)strlen(buffer);
 }
 

@@ -6,7 +6,8 @@
 
 struct hn_progress {
     bool quiet, terminal, color;
-    int64_t total, done, skipped, failed; // done: ended in this run, failed ones included
+    int64_t total, done, skipped, failed; // done: ended in this run, failed ones included; total 0:
+                                          // not known yet, and not shown
     int64_t begun_ns, shown_ns;           // monotonic
     int width;                            // columns of the terminal
     const char *unit;                     // what is counted; NULL = "cells"

@@ -85,13 +85,13 @@ static enum hn_code read_default(struct hn_context *ctx, const struct hn_field *
     if (!text)
         return read_field(ctx, f, NULL, base);
     struct hn_yaml_origin origin = {"", "default", false};
+    HN_SCOPE(ctx);
     struct hn_yaml *node = hn_yaml_new(ctx, HN_YAML_SCALAR, origin, text, (int64_t)strlen(text));
     if (!node)
         return ctx->code;
     node->plain = true;
-    enum hn_code code = read_field(ctx, f, node, base);
-    hn_yaml_free(ctx, node);
-    return code;
+    hn_own(ctx, scope.outer);
+    return read_field(ctx, f, node, base);
 }
 
 static enum hn_code check_keys(struct hn_context *ctx, const struct hn_fields *table,

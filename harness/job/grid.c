@@ -168,6 +168,7 @@ static int by_point(const void *a, const void *b) {
 // Finds the first point, in the order of the file, that was there before.
 static enum hn_code check_twins(struct hn_context *ctx, const struct grid *grid) {
     int64_t earlier = 0, later = grid->n;
+    HN_SCOPE(ctx);
     const struct hn_point **sorted = hn_alloc(ctx, grid->n, sizeof *sorted);
     if (!sorted)
         return ctx->code;
@@ -181,7 +182,6 @@ static enum hn_code check_twins(struct hn_context *ctx, const struct grid *grid)
             later = q - grid->point;
         }
     }
-    hn_free(ctx, sorted);
     if (later == grid->n)
         return HN_OK;
     const struct hn_yaml *first = grid->name[earlier];
@@ -214,5 +214,28 @@ enum hn_code hn_grid_read(struct hn_context *ctx, const struct hn_registry *regi
         code = check_twins(ctx, &grid);
     hn_free(ctx, grid.name);
     *out = (struct hn_list){(char *)grid.point, grid.n};
+    return code;
+}
+
+enum hn_code hn_grid_read_one(struct hn_context *ctx, const struct hn_registry *registry,
+                              const char *before, const char *text, struct hn_point **out) {
+    struct hn_yaml_origin origin = {before, text, false};
+    struct hn_list list = {NULL, 0};
+    struct hn_yaml *root;
+    HN_SCOPE(ctx);
+    enum hn_code code = hn_yaml_parse(ctx, text, (int64_t)strlen(text), origin, &root);
+    hn_own(ctx, scope.outer);
+    if (!code && !root)
+        code = hn_fail(ctx, HN_USAGE, "%s: a name is missing", registry->one);
+    if (!code)
+        code = hn_grid_read(ctx, registry, root, false, &list);
+    if (!code && list.count != 1)
+        code = hn_yaml_fail(ctx, root, "one %s is wanted, these are %lld", registry->one,
+                            (long long)list.count);
+    if (code) {
+        hn_free(ctx, list.item);
+        list.item = NULL;
+    }
+    *out = (struct hn_point *)list.item;
     return code;
 }

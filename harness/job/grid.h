@@ -17,5 +17,10 @@ struct hn_point {
 HN_MUST_USE enum hn_code hn_grid_read(struct hn_context *ctx, const struct hn_registry *registry,
                                       const struct hn_yaml *value, bool others,
                                       struct hn_list *out);
+// The one point that a text stands for; the caller frees it. before: what messages put before the
+// text ("sampler ").
+HN_MUST_USE enum hn_code hn_grid_read_one(struct hn_context *ctx,
+                                          const struct hn_registry *registry, const char *before,
+                                          const char *text, struct hn_point **out);
 
 #endif

@@ -197,6 +197,8 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, vo
 #define JOB(macro, field, ...) .option = {macro(struct hn_job, field, #field, __VA_ARGS__)}
 static const struct hn_field job_fields[] = {
     {JOB(HN_INT_OPTION, version, "1", 1, 1, "version of the job file's layout")},
+    {.option = {HN_TEXT_OPTION(struct hn_job, title, "title",
+                               "what reports call it; default: the file's name")}},
     {HN_LIST_FIELD(HN_OPTION_TEXT, char *, struct hn_job, snapshot_written, n_snapshots,
                    "snapshots", "files, relative to the job file's folder",
                    .metavar = "file names"),
@@ -254,19 +256,26 @@ static enum hn_code find_snapshots(struct hn_context *ctx, const char *path, str
 
 // `batches` and `epochs` say the same thing: the override of one replaces the other in the file,
 // but not another override.
-static void drop_counterpart(struct hn_context *ctx, struct hn_yaml *root) {
+static void drop_counterpart(struct hn_yaml *root) {
     const struct hn_yaml *batches = hn_yaml_find(root, "batches");
     const struct hn_yaml *epochs = hn_yaml_find(root, "epochs");
     if (batches && epochs && batches->origin.lines != epochs->origin.lines)
-        hn_yaml_remove(ctx, root, batches->origin.lines ? "batches" : "epochs");
+        hn_yaml_remove(root, batches->origin.lines ? "batches" : "epochs");
 }
 
-static enum hn_code read_job(struct hn_context *ctx, struct hn_yaml *root, const char *path,
+// What is read belongs to the job's path.
+static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *set,
                              const char *(*figure)(int64_t i), struct hn_job *job) {
-    drop_counterpart(ctx, root);
+    struct hn_yaml *root;
+    HN_SCOPE(ctx);
+    if (hn_yaml_read(ctx, "job file", job->path, set, &root))
+        return ctx->code;
+    hn_own(ctx, job->path);
+    drop_counterpart(root);
     if (hn_fields_read(ctx, &fields, root, job) ||
         (figure && check_figures(ctx, hn_yaml_value(root, "figures"), figure, job)) ||
-        find_snapshots(ctx, path, job) || hn_fields_text(ctx, &fields, job, false, &job->resolved))
+        find_snapshots(ctx, job->path, job) ||
+        hn_fields_text(ctx, &fields, job, false, &job->resolved))
         return ctx->code;
     job->batches = hn_max(job->batches, 0); // unset: the other one counts
     job->epochs = hn_max(job->epochs, 0);
@@ -279,20 +288,12 @@ static enum hn_code read_job(struct hn_context *ctx, struct hn_yaml *root, const
 
 enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct hn_text_list *set,
                          const char *(*figure)(int64_t i), struct hn_job *out) {
-    struct hn_yaml *root;
-    *out = (struct hn_job){.path = hn_strdup(ctx, path)};
+    *out = (struct hn_job){.path = hn_strdup(ctx, path), .max_cells = HN_JOB_CELLS};
     if (!out->path)
         return ctx->code;
-    void *outer = hn_own(ctx, out->path);
-    enum hn_code code = hn_yaml_read(ctx, "job file", path, set, &root);
-    if (!code)
-        code = read_job(ctx, root, path, figure, out);
-    hn_own(ctx, outer);
-    hn_yaml_free(ctx, root);
-    if (code) {
+    enum hn_code code = read_job(ctx, set, figure, out);
+    if (code)
         hn_job_free(ctx, out);
-        hn_yaml_clean_message(ctx);
-    }
     return code;
 }
 
@@ -303,23 +304,8 @@ void hn_job_free(struct hn_context *ctx, struct hn_job *job) {
 
 enum hn_code hn_job_parse_sampler(struct hn_context *ctx, const char *text,
                                   struct hn_job_sampler **out) {
-    struct hn_yaml_origin origin = {"sampler ", text, false};
-    struct hn_list list = {NULL, 0};
-    struct hn_yaml *root;
-    enum hn_code code = hn_yaml_parse(ctx, text, (int64_t)strlen(text), origin, &root);
-    if (!code && !root)
-        code = hn_fail(ctx, HN_USAGE, "sampler: a name is missing");
-    if (!code)
-        code = hn_grid_read(ctx, &hn_sampler_registry, root, false, &list);
-    if (!code && list.count != 1)
-        code =
-            hn_yaml_fail(ctx, root, "one sampler is wanted, these are %lld", (long long)list.count);
-    hn_yaml_free(ctx, root);
-    if (code) {
-        hn_yaml_clean_message(ctx);
-        hn_free(ctx, list.item);
-        list.item = NULL;
-    }
-    memcpy(out, &list.item, sizeof *out);
+    struct hn_point *point;
+    enum hn_code code = hn_grid_read_one(ctx, &hn_sampler_registry, "sampler ", text, &point);
+    memcpy(out, &point, sizeof *out);
     return code;
 }

@@ -31,9 +31,12 @@ struct hn_job_timing {
     bool interleave;
 };
 
+enum { HN_JOB_CELLS = 1000000 }; // that a job may have unless another number is given
+
 struct hn_job {
     char *path;      // of the job file; owns all the rest
     int64_t version; // of its layout
+    char *title;     // NULL = none
     char **snapshot; // paths to open (relative ones against the job file's folder)
     char *
         *snapshot_written; // as written in the file, so that `resolved` does not depend on folders
@@ -67,7 +70,9 @@ struct hn_job {
     char **figure;        // figure ids; all = every figure that the results allow
     int64_t n_figures;
     bool figures_all;
-    bool save_batches; // of the command line, not of the file: keep the ids of all batches
+    // Of the command line, not of the file: keep the ids of all batches; most cells of the grid.
+    bool save_batches;
+    int64_t max_cells;
     char *resolved; // the job as resolved, YAML, with every default: goes into results. Read as a
                     // job file it gives the same job and the same text.
     char resolved_sha256[HN_DIGEST_TEXT]; // of the bytes of `resolved`

@@ -20,6 +20,21 @@ struct hn_registry {
     // Optional.
     enum hn_code (*preset)(struct hn_context *ctx, const void *type, void *params);
 };
+enum { HN_POINTS_MAX = 100000 };
+// The function `entry` of a list of pointers to types with options, and of a list of types that
+// ends with a NULL name.
+#define HN_REGISTRY_ENTRIES(function, list)                                                        \
+    static bool function(int64_t i, struct hn_registry_entry *out) {                               \
+        if ((list)[i])                                                                             \
+            *out = (struct hn_registry_entry){(list)[i]->name, (list)[i]->options,                 \
+                                              (list)[i]->params_size, (list)[i]};                  \
+        return (list)[i];                                                                          \
+    }
+#define HN_REGISTRY_NAMES(function, list)                                                          \
+    static bool function(int64_t i, struct hn_registry_entry *out) {                               \
+        *out = (struct hn_registry_entry){.name = (list)[i].name, .type = &(list)[i]};             \
+        return (list)[i].name;                                                                     \
+    }
 extern const struct hn_registry hn_sampler_registry, hn_weighting_registry, hn_study_registry,
     hn_task_registry, hn_loss_registry, hn_objective_registry;
 

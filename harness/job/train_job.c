@@ -47,6 +47,8 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, vo
 #define NUMBER(macro, field, ...)                                                                  \
     .option = {macro(struct hn_train_job, number.field, #field, __VA_ARGS__)}
 static const struct hn_field job_fields[] = {
+    {.option = {HN_TEXT_OPTION(struct hn_train_job, title, "title",
+                               "what reports call it; default: the file's name")}},
     {HN_GRID_FIELD(struct hn_train_job, task, n_tasks, "task", hn_task_registry, "trained"),
      .required = true, .layout = HN_BLOCK},
     {HN_GRID_FIELD(struct hn_train_job, sampler, n_samplers, "samplers", hn_sampler_registry,
@@ -89,11 +91,17 @@ static const struct hn_field job_fields[] = {
 static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_train_job),
                                         .check = check, .max = 100000, .many = "runs"};
 
-static enum hn_code read_job(struct hn_context *ctx, const struct hn_yaml *root, const char *path,
+// What is read belongs to the job's path.
+static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *set,
                              struct hn_train_job *job) {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(job->path, '/');
+    struct hn_yaml *root;
     struct hn_digest digest;
-    job->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - path) : 0, path);
+    HN_SCOPE(ctx);
+    if (hn_yaml_read(ctx, "job file", job->path, set, &root))
+        return ctx->code;
+    hn_own(ctx, job->path);
+    job->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - job->path) : 0, job->path);
     if (!job->folder || hn_fields_read(ctx, &fields, root, job) ||
         hn_fields_text(ctx, &fields, job, true, &job->resolved))
         return hn_failure(ctx);
@@ -105,20 +113,12 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_yaml *root,
 
 enum hn_code hn_train_job_read(struct hn_context *ctx, const char *path,
                                const struct hn_text_list *set, struct hn_train_job *out) {
-    struct hn_yaml *root;
     *out = (struct hn_train_job){.path = hn_strdup(ctx, path)};
     if (!out->path)
         return ctx->code;
-    void *outer = hn_own(ctx, out->path);
-    enum hn_code code = hn_yaml_read(ctx, "job file", path, set, &root);
-    if (!code)
-        code = read_job(ctx, root, path, out);
-    hn_own(ctx, outer);
-    hn_yaml_free(ctx, root);
-    if (code) {
+    enum hn_code code = read_job(ctx, set, out);
+    if (code)
         hn_train_job_free(ctx, out);
-        hn_yaml_clean_message(ctx);
-    }
     return code;
 }
 

@@ -28,6 +28,7 @@ struct hn_train_numbers {
 // A grid of trainings: tasks x losses x weightings x temperatures x batch sizes x samplers x seeds.
 struct hn_train_job {
     char *path, *folder; // of the job file; the path owns all the rest
+    char *title;         // NULL = none
     struct hn_job_task *task;
     struct hn_job_sampler *sampler;
     struct hn_job_weighting *weighting;

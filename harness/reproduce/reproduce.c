@@ -1,9 +1,9 @@
 // Finds the snapshots that an entry needs, and runs its jobs on them through the runner. All
 // entries share one folder of cells: a cell that two of them want is measured once.
 #include "harness/reproduce/reproduce.h"
+#include "core/classes.h"
 #include "core/files.h"
-
-#include "datasets/import.h"
+#include "datasets/import/import.h"
 #include "harness/host/host.h"
 #include "harness/run/cells.h"
 #include "plots/page/figure.h"
@@ -18,30 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int by_label(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-// sum_c n_c (n_c - 1) / (L (L - 1)) over L labelled items; NaN below two.
 static enum hn_code expected_ratio(struct hn_context *ctx, struct hn_snapshot *s,
                                    struct hn_reproduce_data *data) {
-    int64_t n = data->info.n;
-    int32_t *label = hn_alloc(ctx, n, sizeof *label);
-    if (!label)
+    struct hn_classes classes;
+    HN_SCOPE(ctx);
+    if (hn_classes_find(ctx, hn_snapshot_labels(s), data->info.n, &classes))
         return ctx->code;
-    memcpy(label, hn_snapshot_labels(s), (size_t)n * sizeof *label);
-    qsort(label, (size_t)n, sizeof *label, by_label);
-    double same = 0, labelled = 0, run = 0;
-    for (int64_t i = 0; i < n; i++) {
-        run = i > 0 && label[i] == label[i - 1] ? run + 1 : 0;
-        if (label[i] < 0)
-            continue;
-        same += 2 * run;
-        labelled++;
-    }
-    data->fn_expected = labelled > 1 ? same / (labelled * (labelled - 1)) : NAN;
-    hn_free(ctx, label);
+    data->fn_expected = hn_classes_chance(&classes);
     return HN_OK;
 }
 

@@ -102,15 +102,10 @@ static enum hn_code train_listed(struct hn_context *ctx, struct all_runs *all) {
 
 enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                     const struct hn_claim_entry *const *entry, int64_t n) {
+    HN_SCOPE(ctx);
     struct all_runs *all = hn_zalloc(ctx, 1, sizeof *all);
     if (!all || hn_untrained_open(ctx, UNTRAINED_ROOM, &rep->untrained))
         return ctx->code;
     all->rep = rep;
-    void *outer = hn_own(ctx, all);
-    enum hn_code code = list_runs(ctx, all, entry, n);
-    hn_own(ctx, outer);
-    if (!code)
-        code = train_listed(ctx, all);
-    hn_free(ctx, all);
-    return code;
+    return list_runs(ctx, all, entry, n) || train_listed(ctx, all) ? ctx->code : HN_OK;
 }

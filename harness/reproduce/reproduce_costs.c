@@ -73,15 +73,13 @@ static enum hn_code measure(struct hn_context *ctx, const struct hn_claim_cost *
     struct hn_timed timed = {
         .sampler = s, .batch_size = (int32_t)c->batch, .seed = (uint64_t)rep, .batches = BATCHES};
     memset(out, 0, sizeof *out);
+    HN_SCOPE(ctx);
     items.labels = hn_zalloc(ctx, rows.n, sizeof *items.labels);
-    enum hn_code code = items.labels ? hn_random_rows(ctx, &rows, &items.x) : ctx->code;
-    if (code == HN_OK)
-        code = hn_time_sampler(ctx, &items, &timed);
-    if (code == HN_OK)
-        code = store(ctx, c, &timed, key, out);
-    hn_free(ctx, (float *)items.x.data);
-    hn_free(ctx, (int32_t *)items.labels);
-    return code;
+    if (!items.labels || hn_random_rows(ctx, &rows, &items.x) ||
+        hn_time_sampler(ctx, &items, &timed))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    return store(ctx, c, &timed, key, out);
 }
 
 static enum hn_code one_rep(struct hn_context *ctx, const struct hn_reproduce *r,
@@ -109,11 +107,12 @@ static enum hn_code one_rep(struct hn_context *ctx, const struct hn_reproduce *r
 enum hn_code hn_reproduce_cost(struct hn_context *ctx, const struct hn_reproduce *r,
                                const struct hn_claim_cost *c, struct hn_results *out) {
     struct hn_job_sampler *sampler;
+    HN_SCOPE(ctx);
     if (hn_cell_files_prepare(ctx, r->folder) || hn_job_parse_sampler(ctx, c->sampler, &sampler))
         return ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t rep = 1; rep <= (int64_t)c->reps && !code; rep++)
-        code = one_rep(ctx, r, c, sampler, rep, out);
-    hn_free(ctx, sampler);
-    return code;
+    hn_own(ctx, scope.outer);
+    for (int64_t rep = 1; rep <= (int64_t)c->reps; rep++)
+        if (one_rep(ctx, r, c, sampler, rep, out))
+            return ctx->code;
+    return HN_OK;
 }

@@ -25,7 +25,6 @@ enum hn_code hn_reproduce_job_missing(struct hn_context *ctx, const struct hn_re
             return ctx->code;
         if (!found)
             say_missing(rep->data, job->data[k], why);
-        hn_free(ctx, found);
     }
     return HN_OK;
 }

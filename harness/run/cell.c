@@ -72,12 +72,9 @@ enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs, con
     const char *old = hn_table_text(runs, 0, "note");
     if (!*text || strstr(old, text))
         return HN_OK;
+    HN_SCOPE(ctx);
     char *joined = hn_format(ctx, "%s%s%s", old, *old ? "; " : "", text);
-    if (!joined)
-        return ctx->code;
-    enum hn_code code = hn_table_set_text(ctx, runs, 0, "note", joined);
-    hn_free(ctx, joined);
-    return code;
+    return joined ? hn_table_set_text(ctx, runs, 0, "note", joined) : ctx->code;
 }
 
 // What planning noted about these parameters on this file belongs to the row as well.
@@ -101,17 +98,16 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_job_sampler *sampler = &plan->job->sampler[cell->sampler];
     const struct hn_job_weighting *weighting = weighting_of(plan, cell);
     struct hn_table *r = &out->runs;
-    const struct hn_value value[] = {HN_TEXT_VALUE("sampler", sampler->type->name),
-                                     HN_TEXT_VALUE("params", sampler->text),
-                                     HN_TEXT_VALUE("loss", hn_losses[cell->loss].name),
-                                     HN_TEXT_VALUE("weighting", weighting->type->name),
-                                     HN_REAL_VALUE("temperature", cell->temperature),
-                                     HN_INT_VALUE("batch_size", cell->batch_size),
-                                     HN_INT_VALUE("seed", (int64_t)cell->seed),
-                                     {NULL}};
     (void)env;
     if (hn_rows_table(ctx, HN_ROWS_RUNS, r) || hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
-        hn_plan_add_row(ctx, item, r) || hn_table_set(ctx, r, 0, value) ||
+        hn_plan_add_row(ctx, item, r) ||
+        HN_TABLE_SET(ctx, r, 0, HN_TEXT_VALUE("sampler", sampler->type->name),
+                     HN_TEXT_VALUE("params", sampler->text),
+                     HN_TEXT_VALUE("loss", hn_losses[cell->loss].name),
+                     HN_TEXT_VALUE("weighting", weighting->type->name),
+                     HN_REAL_VALUE("temperature", cell->temperature),
+                     HN_INT_VALUE("batch_size", cell->batch_size),
+                     HN_INT_VALUE("seed", (int64_t)cell->seed)) ||
         set_options(ctx, r, sampler->type->options, sampler->params) ||
         set_options(ctx, r, weighting->type->options, weighting->params) ||
         set_plan_note(ctx, plan, cell, r))
@@ -159,6 +155,7 @@ static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan *pl
 // Median seconds per unit (a build, or a batch) over the samples of a phase that count.
 static enum hn_code phase_median(struct hn_context *ctx, const struct hn_table *timing,
                                  const char *phase, double last_rep, double *seconds) {
+    HN_SCOPE(ctx);
     double *sample = hn_alloc(ctx, timing->rows, sizeof *sample);
     if (!sample)
         return ctx->code;
@@ -171,7 +168,6 @@ static enum hn_code phase_median(struct hn_context *ctx, const struct hn_table *
         sample[n++] = hn_table_real(timing, r, "wall_ns") * 1e-9 / (units > 0 ? units : 1);
     }
     *seconds = hn_median(sample, n);
-    hn_free(ctx, sample);
     return HN_OK;
 }
 
@@ -195,13 +191,10 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
     double d = (double)hn_snapshot_info(plan->data[cell->data].snapshot)->d;
     double ideal = 2.0 * d * dots / (gflops * 1e9);
     bool shared = dots > 0 && gflops > 0;
-    const struct hn_value value[] = {
-        HN_REAL_VALUE("cost_s", next + begin),
-        HN_REAL_VALUE("cost_g", builds ? build : NAN),
-        HN_REAL_VALUE("cost_g_over_t", builds && t > 0 ? build / (double)t : NAN),
-        HN_REAL_VALUE("share_of_limit", shared ? ideal / build : NAN),
-        {NULL}};
-    return hn_table_set(ctx, runs, 0, value);
+    return HN_TABLE_SET(ctx, runs, 0, HN_REAL_VALUE("cost_s", next + begin),
+                        HN_REAL_VALUE("cost_g", builds ? build : NAN),
+                        HN_REAL_VALUE("cost_g_over_t", builds && t > 0 ? build / (double)t : NAN),
+                        HN_REAL_VALUE("share_of_limit", shared ? ideal / build : NAN));
 }
 
 static struct hn_cell_work open_work(const struct hn_item *item, const struct hn_cell_state *s,
@@ -244,29 +237,27 @@ static bool together(const struct hn_item *a, const struct hn_item *b) {
 static enum hn_code time_round(struct hn_context *ctx, const struct hn_item *const *item,
                                struct hn_results *results, int64_t n, const struct hn_item_env *env,
                                int64_t rep, bool warmup, int64_t *order) {
+    HN_SCOPE(ctx);
     int32_t *turn = hn_alloc(ctx, n, sizeof *turn);
     if (!turn)
         return ctx->code;
-    for (int32_t i = 0; i < n; i++)
-        turn[i] = i;
-    struct hn_stream stream;
-    hn_stream_open(&stream, 0, "runner.turn", 0, 0, rep);
-    hn_stream_shuffle(&stream, turn, n);
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; code == HN_OK && i < n; i++) {
+    hn_own(ctx, scope.outer); // what is loaded stays with the cache
+    hn_permute(0, "runner.turn", 0, 0, rep, turn, n);
+    for (int64_t i = 0; i < n; i++) {
         struct hn_results *out = &results[turn[i]];
-        code = hn_check_stop(ctx);
-        if (code || strcmp(hn_table_text(&out->runs, 0, "status"), "ok") != 0)
+        if (hn_check_stop(ctx))
+            return ctx->code;
+        if (strcmp(hn_table_text(&out->runs, 0, "status"), "ok") != 0)
             continue;
-        code = load(ctx, item[turn[i]], env);
+        if (load(ctx, item[turn[i]], env))
+            return ctx->code;
         struct hn_cell_work w = open_work(item[turn[i]], env->state, order, out);
         w.rep = rep;
         w.warmup = warmup;
-        if (code == HN_OK)
-            code = hn_cell_draw_again(ctx, &w);
+        if (hn_cell_draw_again(ctx, &w))
+            return ctx->code;
     }
-    hn_free(ctx, turn);
-    return code;
+    return HN_OK;
 }
 
 // Further repetitions (the first, cold one came with the measuring).

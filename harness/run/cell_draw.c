@@ -30,19 +30,12 @@ static struct hn_stamp since(const struct hn_cell_work *w, struct hn_stamp begun
 
 static enum hn_code add_sample(struct hn_context *ctx, struct hn_cell_work *w, const char *phase,
                                int64_t rep, int64_t batches, struct hn_stamp took) {
-    const struct hn_value value[] = {
-        HN_INT_VALUE("run", 0),
-        HN_TEXT_VALUE("phase", phase),
-        HN_INT_VALUE("rep", rep),
-        HN_INT_VALUE("order", (*w->order)++),
-        HN_INT_VALUE("warmup", w->warmup),
-        HN_INT_VALUE("batches", batches),
-        HN_INT_VALUE("wall_ns", took.wall),
-        HN_INT_VALUE("cpu_ns", took.cpu),
-        HN_REAL_VALUE("instructions", took.instructions),
-        HN_INT_VALUE("shared", w->shared && strcmp(phase, "build") == 0),
-        {NULL}};
-    return hn_table_put(ctx, &w->out->timing, value);
+    return HN_TABLE_PUT(ctx, &w->out->timing, HN_INT_VALUE("run", 0), HN_TEXT_VALUE("phase", phase),
+                        HN_INT_VALUE("rep", rep), HN_INT_VALUE("order", (*w->order)++),
+                        HN_INT_VALUE("warmup", w->warmup), HN_INT_VALUE("batches", batches),
+                        HN_INT_VALUE("wall_ns", took.wall), HN_INT_VALUE("cpu_ns", took.cpu),
+                        HN_REAL_VALUE("instructions", took.instructions),
+                        HN_INT_VALUE("shared", w->shared && strcmp(phase, "build") == 0));
 }
 
 static enum hn_code open_and_build(struct hn_context *ctx, struct hn_cell_work *w) {
@@ -194,18 +187,14 @@ static enum hn_code store_sampler(struct hn_context *ctx, struct hn_cell_work *w
         return ctx->code;
     bool built = s->type->rebuild != NULL;
     double age = built ? (double)(w->items->step - w->build_items->step) : NAN;
-    const struct hn_value value[] = {
-        HN_REAL_VALUE("graph_age", age),
-        HN_REAL_VALUE("graph_overlap", overlap),
-        HN_INT_VALUE("stalls", s->stalls),
-        HN_INT_VALUE("n_dot", s->build.dot + s->sampling.dot),
-        HN_INT_VALUE("n_dot_build", s->build.dot),
-        HN_INT_VALUE("n_draw", s->build.draw + s->sampling.draw),
-        HN_INT_VALUE("n_step", s->build.step + s->sampling.step),
-        HN_INT_VALUE("n_edge", s->build.edge + s->sampling.edge),
-        HN_INT_VALUE("bytes_touched", s->build.bytes + s->sampling.bytes),
-        {NULL}};
-    if (hn_table_set(ctx, runs, 0, value))
+    if (HN_TABLE_SET(ctx, runs, 0, HN_REAL_VALUE("graph_age", age),
+                     HN_REAL_VALUE("graph_overlap", overlap), HN_INT_VALUE("stalls", s->stalls),
+                     HN_INT_VALUE("n_dot", s->build.dot + s->sampling.dot),
+                     HN_INT_VALUE("n_dot_build", s->build.dot),
+                     HN_INT_VALUE("n_draw", s->build.draw + s->sampling.draw),
+                     HN_INT_VALUE("n_step", s->build.step + s->sampling.step),
+                     HN_INT_VALUE("n_edge", s->build.edge + s->sampling.edge),
+                     HN_INT_VALUE("bytes_touched", s->build.bytes + s->sampling.bytes)))
         return ctx->code;
     if (note_age(ctx, w) || store_lists(ctx, w) || store_table(ctx, w))
         return ctx->code;
@@ -263,14 +252,15 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct hn_cell_work 
     struct hn_cell_arrays arrays = {0};
     char why[HN_MESSAGE_MAX];
     int columns = hn_measure_columns(job->metric, (int)job->n_metrics);
+    HN_SCOPE(ctx);
     double *value = hn_alloc(ctx, columns, sizeof *value);
+    hn_own(ctx, scope.outer);
     bool done = value && !draw_all(ctx, w, b, &spec, &measure) &&
                 !hn_measure_finish(ctx, measure, value, &arrays, why) &&
                 !store_metrics(ctx, w, value, &arrays, why);
     enum hn_code code = done ? HN_OK : ctx->code;
     hn_cell_arrays_free(ctx, &arrays);
     hn_measure_close(ctx, measure);
-    hn_free(ctx, value);
     return code;
 }
 
@@ -283,19 +273,17 @@ static enum hn_code with_sampler(struct hn_context *ctx, struct hn_cell_work *w,
                            .room = hn_sampler_room(sampler->type, sampler->params, w->items->n)};
     int64_t places = (int64_t)chunk(&b) * b.batch_size;
     size_t list = (size_t)b.room * sizeof(int32_t);
+    HN_SCOPE(ctx);
     b.size = hn_alloc(ctx, CHUNK, sizeof(int32_t));
     b.ids = hn_alloc(ctx, places, sizeof(int32_t));
     b.negatives = hn_alloc(ctx, places, sizeof(int32_t));
     b.negative = hn_alloc(ctx, places, list);
     bool taken = b.size && b.ids && b.negatives && b.negative;
+    hn_own(ctx, scope.outer); // the sampler may be kept
     enum hn_code code = taken ? open_and_build(ctx, w) : HN_MEMORY;
     if (code == HN_OK)
         code = use(ctx, w, &b);
     leave_sampler(ctx, w, code);
-    hn_free(ctx, b.size);
-    hn_free(ctx, b.ids);
-    hn_free(ctx, b.negatives);
-    hn_free(ctx, b.negative);
     return code;
 }
 

@@ -74,10 +74,12 @@ static double grow_swept(const struct hn_probe_file *file, const double *seconds
 }
 
 struct asked {
+    const struct hn_context *ctx;
     const struct hn_plan *plan;
     const struct hn_probe_file *file;
     const struct hn_snapshot_info *info;
     const struct hn_job_sampler *sampler; // of the cell
+    const struct hn_job_sampler *tried;   // the one that stands for it
 };
 
 static int64_t at_n(const struct asked *a, const int64_t *bytes) {
@@ -91,9 +93,9 @@ static int64_t built_at_n(const struct asked *a, const int64_t *bytes) {
     if (!sampler->type->entries)
         return at_n(a, bytes);
     for (int i = 0; i < a->file->sizes; i++)
-        entries[i] = sampler->type->entries(sampler->params, a->file->n[i]);
+        entries[i] = sampler->type->entries(a->ctx, a->tried->params, a->file->n[i]);
     return hn_estimate_entries(entries, bytes, a->file->sizes,
-                               sampler->type->entries(sampler->params, a->info->n));
+                               sampler->type->entries(a->ctx, sampler->params, a->info->n));
 }
 
 // A step that is read: embeddings, and the views.
@@ -143,8 +145,8 @@ static double cell_seconds(const struct asked *a, const struct hn_cell *cell,
            p->fixed + rounds * (build + begin + 16 * next) + file->store;
 }
 
-static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
-                          const struct hn_cell *cell, struct hn_estimate_item *out, int64_t *held) {
+static void estimate_cell(const struct hn_context *ctx, struct asked *a, const struct hn_cell *cell,
+                          struct hn_estimate_item *out, int64_t *held) {
     const struct hn_job *job = a->plan->job;
     int64_t size = 0;
     while (size < job->n_batch_sizes - 1 && job->batch_size[size] != cell->batch_size)
@@ -152,10 +154,11 @@ static void estimate_cell(const struct hn_context *ctx, const struct asked *a,
     const struct hn_probe *p = &a->file->probe[cell->sampler * job->n_batch_sizes + size];
     const struct hn_sampler_type *type = job->sampler[cell->sampler].type;
     bool lacking = hn_plan_missing(a->info, type) != NULL;
+    a->tried = &job->sampler[p->sampler];
     *held = p->held_bytes;
     *out = (struct hn_estimate_item){.known = lacking || (p->known && p->applies),
                                      .seconds = a->file->store};
-    if (a->file->sizes == 1 && !p->applies)
+    if (a->file->sizes == 1 && p->known && !p->applies)
         out->known = true; // seen on the file itself
     if (lacking || !p->known || !p->applies || a->file->sizes == 0)
         return;
@@ -283,6 +286,7 @@ static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t dat
 enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
                               struct hn_estimate *out) {
     int64_t limit = ctx->memory.limit, peak = atomic_load(&ctx->memory.peak);
+    int64_t end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000);
     *out =
         (struct hn_estimate){.live = atomic_load(&ctx->memory.live), .resident = resident_bytes()};
     ctx->memory.limit = 0;
@@ -295,8 +299,10 @@ enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan
     enum hn_code code = out->read && out->held ? HN_OK : ctx->code;
     for (int64_t i = 0; i < plan->n_data && !code; i++) {
         struct hn_probe_file file;
-        code = hn_probe_file(ctx, plan, i, &file);
-        struct asked asked = {plan, &file, hn_snapshot_info(plan->data[i].snapshot), NULL};
+        int64_t now = hn_wall_ns();
+        code = hn_probe_file(ctx, plan, i, now + (end - now) / (plan->n_data - i), &file);
+        struct asked asked = {ctx,  plan, &file, hn_snapshot_info(plan->data[i].snapshot),
+                              NULL, NULL};
         if (code == HN_OK)
             fill_data(ctx, &asked, i, out);
     }
@@ -331,6 +337,7 @@ enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
                              struct hn_estimate_total *out) {
     int64_t limit = ctx->memory.limit;
     ctx->memory.limit = 0; // it is what the job is held against, not this
+    HN_SCOPE(ctx);
     bool *counted = hn_zalloc(ctx, plan->n_steps, sizeof *counted);
     ctx->memory.limit = limit;
     *out = (struct hn_estimate_total){0};
@@ -347,7 +354,6 @@ enum hn_code hn_estimate_sum(struct hn_context *ctx, const struct hn_plan *plan,
             add_item(&e->read[step], label, out);
         counted[step] |= item->kind != &hn_item_study;
     }
-    hn_free(ctx, counted);
     return HN_OK;
 }
 

@@ -26,7 +26,9 @@ struct hn_estimate {
     int64_t resident;              // of the process before the run, all of it: VmRSS
 };
 
-// Tries the cells, which takes seconds; leaves no file. The memory limit does not bind it.
+enum { HN_ESTIMATE_SECONDS = 20 }; // that trying the cells may take
+// Tries the cells; of what takes too long nothing is known. Leaves no file. The memory limit does
+// not bind it.
 HN_MUST_USE enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
                                           struct hn_estimate *out);
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e);

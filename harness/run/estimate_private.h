@@ -8,7 +8,8 @@ enum { HN_PROBE_SIZES = 3 };
 
 // A sampler with a batch size, tried at every size.
 struct hn_probe {
-    bool known, applies;
+    bool known, applies, late; // late: it took too long to try
+    int64_t sampler;           // of the job that was tried: one before it where there are many
     // Seconds at the largest size: a build, the beginning of the first and of a later epoch, and
     // per batch its drawing and its measuring; and the fixed time of a cell.
     double build, first_epoch, epoch, next, measure, fixed;
@@ -32,7 +33,7 @@ struct hn_probe_cost {
 
 // A study, tried at every size on the last step of the file.
 struct hn_probe_study {
-    bool known;
+    bool known, late;
     struct hn_probe_cost cost;
     int64_t held_bytes; // its results
     double store;       // seconds: these stored and read again
@@ -52,8 +53,23 @@ struct hn_probe_file {
     struct hn_probe_cost step;    // what needs no sampler
 };
 
-// What it allocates belongs to the owner of now.
+// Tries until `end` (hn_wall_ns()); what has not come to an end by then is not known. What it
+// allocates belongs to the owner of now.
 HN_MUST_USE enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan,
-                                       int64_t data, struct hn_probe_file *out);
+                                       int64_t data, int64_t end, struct hn_probe_file *out);
+
+// Of a job's samplers, in the order of the file, those that are tried: all where they are few.
+bool hn_probe_tries(const struct hn_job *job, int64_t sampler);
+// Sizes and items of what is tried for a file.
+void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
+                           const struct hn_snapshot_info *info, struct hn_probe_file *out);
+// Whether planning has to say the same of a sampler at n items as it has at the job's. *all_fit
+// becomes false if it refuses either.
+bool hn_probe_same_sampler(struct hn_context *ctx, const struct hn_plan *plan,
+                           const struct hn_snapshot_info *info, int64_t n, int64_t sampler,
+                           bool *all_fit);
+// The same of a study.
+bool hn_probe_same_study(struct hn_context *ctx, const struct hn_job_study *study, int64_t n_job,
+                         int64_t n_trial);
 
 #endif

@@ -11,12 +11,10 @@
 #include <string.h>
 
 enum {
-    SMALL = 6000,         // files up to here are tried themselves
-    LEAST = 2048,         // items of the smallest synthetic file
-    BATCHES = 4,          // of it, at least
-    FEW = 4,              // batches of a short cell
-    MANY = 36,            // and of a longer one
-    TRIED_MOST = 1 << 15, // and of a larger one, for parameters and batches that need many
+    FEW = 4,   // batches of a short cell
+    MANY = 36, // and of a longer one
+    SHARE = 3, // one thing takes at most this part of the time that is left
+    COPIES = 8,
     PATH_ROOM = 600
 };
 
@@ -32,8 +30,23 @@ struct trial {
     char *snapshot;
     int place; // of this size
     bool last;
+    int64_t end, left; // of all trials; things yet to be tried
     struct hn_probe_file *out;
 };
+
+// Gives the next of the things to be tried its time: an equal share of what is left, or more.
+static void begin_share(struct hn_context *ctx, struct trial *t) {
+    int64_t now = hn_wall_ns(), parts = hn_max(1, hn_min(SHARE, t->left--));
+    ctx->deadline = now + hn_max(0, t->end - now) / parts;
+}
+
+// Whether its time is what ended it; then that is no failure.
+static bool end_share(struct hn_context *ctx, enum hn_code *code) {
+    ctx->deadline = 0;
+    bool late = *code == HN_INTERRUPTED && !hn_stop_asked(ctx);
+    *code = late ? HN_OK : *code;
+    return late;
+}
 
 // When something that is tried began, and what was allocated then.
 struct mark {
@@ -55,79 +68,6 @@ static void keep_cost(struct hn_context *ctx, const struct trial *t, struct mark
                       struct hn_probe_cost *cost) {
     cost->seconds[t->place] = hn_seconds_since(m.begun);
     cost->bytes[t->place] = peak_above(ctx, m);
-}
-
-static void count_note(void *data, const char *text) {
-    (void)text;
-    ++*(int *)data;
-}
-
-// Whether planning has to say the same of a sampler at n items as it has at the job's. *fits: false
-// if it refuses either.
-static bool same_regime(struct hn_context *ctx, const struct hn_plan *plan,
-                        const struct hn_snapshot_info *info, int64_t n, int64_t sampler,
-                        bool *all_fit) {
-    const struct hn_job *job = plan->job;
-    int notes[2] = {0};
-    bool fits = true;
-    const struct hn_notes said = ctx->notes;
-    for (int which = 0; which < 2; which++) {
-        ctx->notes = (struct hn_notes){count_note, &notes[which]};
-        for (int64_t b = 0; b < job->n_batch_sizes; b++) {
-            struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)job->batch_size[b]);
-            shape.n = which ? n : shape.n;
-            enum hn_code code = hn_sampler_check(ctx, job->sampler[sampler].type,
-                                                 job->sampler[sampler].params, &shape);
-            fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
-        }
-    }
-    ctx->notes = said;
-    ctx->message[0] = '\0';
-    *all_fit = *all_fit && fits;
-    return fits && notes[0] == notes[1];
-}
-
-// The same of a study.
-static bool same_study_regime(struct hn_context *ctx, const struct hn_job_study *study,
-                              int64_t n_job, int64_t n_trial) {
-    int notes[2] = {0};
-    bool fits = true;
-    const struct hn_notes said = ctx->notes;
-    for (int which = 0; which < 2 && study->type->check; which++) {
-        ctx->notes = (struct hn_notes){count_note, &notes[which]};
-        fits = !study->type->check(ctx, study->params, which ? n_trial : n_job) && fits;
-    }
-    ctx->notes = said;
-    ctx->message[0] = '\0';
-    return fits && notes[0] == notes[1];
-}
-
-static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_snapshot_info *info, int64_t n, bool *all_fit) {
-    bool same = true;
-    *all_fit = true;
-    for (int64_t s = 0; s < plan->job->n_samplers; s++)
-        same = same_regime(ctx, plan, info, n, s, all_fit) && same;
-    for (int64_t s = 0; s < plan->job->n_studies; s++)
-        same = same_study_regime(ctx, &plan->job->study[s], info->n, n) && same;
-    return same;
-}
-
-static void choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
-                         const struct hn_snapshot_info *info, struct hn_probe_file *out) {
-    int64_t n = LEAST;
-    for (int64_t b = 0; b < plan->job->n_batch_sizes; b++)
-        n = hn_max(n, BATCHES * plan->job->batch_size[b]);
-    bool fit = true;
-    while (n < info->n && n < TRIED_MOST && !all_same_regime(ctx, plan, info, n, &fit))
-        n *= 2;
-    (void)all_same_regime(ctx, plan, info, n, &fit);
-    if (info->n <= SMALL || (2 * n >= info->n && info->n <= 2 * TRIED_MOST))
-        out->sizes = 1;
-    else if (fit && n <= TRIED_MOST)
-        out->sizes = HN_PROBE_SIZES;
-    for (int i = 0; i < out->sizes; i++)
-        out->n[i] = out->sizes == 1 ? info->n : n + i * n / 2;
 }
 
 static enum hn_code write_synthetic(struct hn_context *ctx, const struct hn_snapshot_info *info,
@@ -163,6 +103,7 @@ static enum hn_code open_trial(struct hn_context *ctx, struct trial *t) {
     t->job.n_steps = 0;
     t->job.batches = t->out->few;
     t->job.epochs = 0;
+    t->job.max_cells = INT64_MAX;
     if (hn_plan_make(ctx, &t->job, &t->small))
         return ctx->code;
     t->step = &t->small.step[t->small.n_steps - 1];
@@ -271,11 +212,17 @@ static enum hn_code try_studies(struct hn_context *ctx, struct trial *t) {
     const struct hn_snapshot_info *info = hn_snapshot_info(t->plan->data[t->data].snapshot);
     for (int64_t i = 0; i < t->small.n_studies; i++) {
         const struct hn_plan_study *cell = &t->small.study[i];
-        if (&t->small.step[cell->step] != t->step ||
-            !same_study_regime(ctx, &t->job.study[cell->study], info->n, t->items->n))
+        struct hn_probe_study *p = &t->out->study[cell->study];
+        if (&t->small.step[cell->step] != t->step || p->late ||
+            !hn_probe_same_study(ctx, &t->job.study[cell->study], info->n, t->items->n))
             continue; // stays unknown
-        if (hn_check_stop(ctx) || try_study(ctx, t, cell, &t->out->study[cell->study]))
-            return ctx->code;
+        enum hn_code code = hn_check_stop(ctx);
+        begin_share(ctx, t);
+        code = code ? code : try_study(ctx, t, cell, p);
+        p->late = end_share(ctx, &code);
+        p->known = p->known && !p->late;
+        if (code)
+            return code;
     }
     return HN_OK;
 }
@@ -362,9 +309,26 @@ static void keep_counters(const struct trial *t, const struct hn_cell *cell, con
     p->dot_batch[t->place] = hn_table_real(runs, 0, "n_dot") - p->dot_build[t->place];
     p->edge[t->place] = hn_table_real(runs, 0, "n_edge");
     p->cell_bytes[t->place] = few->bytes;
-    p->held_bytes = few->held;
     p->epoch_batches = phase(&few->results.timing, "epoch", 0).last /
                        (double)hn_batches_per_epoch(t->items->n, cell->batch_size);
+}
+
+// By how much results grow with another cell like this one.
+static enum hn_code measure_held(struct hn_context *ctx, const struct hn_results *one,
+                                 int64_t *bytes) {
+    struct hn_results all = {0};
+    int64_t half = 0;
+    enum hn_code code = hn_rows_table(ctx, HN_ROWS_RUNS, &all.runs) ||
+                                hn_rows_table(ctx, HN_ROWS_TIMING, &all.timing)
+                            ? ctx->code
+                            : HN_OK;
+    for (int i = 0; i < 2 * COPIES && !code; i++) {
+        half = i == COPIES ? atomic_load(&ctx->memory.live) : half;
+        code = hn_results_append(ctx, &all, one);
+    }
+    *bytes = (atomic_load(&ctx->memory.live) - half) / COPIES;
+    hn_results_free(ctx, &all);
+    return code;
 }
 
 // Of two runs alike, the one that less came in between.
@@ -379,6 +343,8 @@ static enum hn_code time_cell(struct hn_context *ctx, struct trial *t, const str
     if (run_once(ctx, t, cell, t->out->few, run))
         return ctx->code;
     keep_counters(t, cell, run, p);
+    if (measure_held(ctx, &run->results, &p->held_bytes))
+        return ctx->code;
     if (!p->known || !p->applies)
         return HN_OK;
     if (try_build(ctx, t, cell, p) || (more > 0 && (run_once(ctx, t, cell, many, &run[1]) ||
@@ -435,38 +401,66 @@ static enum hn_code try_cells(struct hn_context *ctx, struct trial *t) {
     for (int64_t s = 0; s < job->n_samplers && !code; s++)
         for (int64_t b = 0; b < job->n_batch_sizes && !code; b++) {
             bool fit = true;
-            if (!same_regime(ctx, t->plan, hn_snapshot_info(t->plan->data[t->data].snapshot),
-                             t->items->n, s, &fit))
+            struct hn_probe *p = &t->out->probe[s * job->n_batch_sizes + b];
+            if (p->late || !hn_probe_same_sampler(ctx, t->plan,
+                                                  hn_snapshot_info(t->plan->data[t->data].snapshot),
+                                                  t->items->n, s, &fit))
                 continue; // stays unknown
+            if (!hn_probe_tries(job, s)) {
+                *p = p[-job->n_batch_sizes];
+                continue;
+            }
+            p->sampler = s;
             cell = find_cell(t, s, b, 0, 0);
             code = hn_check_stop(ctx);
-            if (!code)
-                code = try_cell(ctx, t, &cell, most_batches(t, b),
-                                &t->out->probe[s * job->n_batch_sizes + b]);
+            begin_share(ctx, t);
+            code = code ? code : try_cell(ctx, t, &cell, most_batches(t, b), p);
+            p->late = end_share(ctx, &code);
+            p->known = p->known && !p->late;
         }
     return code || !t->last ? code : try_weightings(ctx, t);
 }
 
+static int64_t things_to_try(const struct hn_job *job) {
+    int64_t n = job->n_studies;
+    for (int64_t s = 0; s < job->n_samplers; s++)
+        n += hn_probe_tries(job, s) ? job->n_batch_sizes : 0;
+    return n;
+}
+
+// What all the rest is tried on; *late: it takes too long.
+static enum hn_code begin_size(struct hn_context *ctx, struct trial *t, bool *late) {
+    begin_share(ctx, t);
+    enum hn_code code =
+        open_trial(ctx, t) || try_reading(ctx, t) || try_step(ctx, t) ? ctx->code : HN_OK;
+    *late = end_share(ctx, &code);
+    return code;
+}
+
 static enum hn_code try_sizes(struct hn_context *ctx, struct trial *t) {
     enum hn_code code = HN_OK;
+    bool late = false;
+    t->left = t->out->sizes * (1 + things_to_try(&t->job));
     for (t->place = 0; t->place < t->out->sizes && !code; t->place++) {
         t->last = t->place == t->out->sizes - 1;
-        if (open_trial(ctx, t) || try_reading(ctx, t) || try_step(ctx, t) || try_studies(ctx, t) ||
-            try_cells(ctx, t))
+        code = begin_size(ctx, t, &late);
+        if (!code && !late && (try_cells(ctx, t) || try_studies(ctx, t)))
             code = ctx->code;
         close_trial(ctx, t);
+        if (late) // nothing is known
+            t->out->sizes = 0;
     }
     return code;
 }
 
 enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan, int64_t data,
-                           struct hn_probe_file *out) {
+                           int64_t end, struct hn_probe_file *out) {
     const struct hn_job *job = plan->job;
-    struct trial t = {.plan = plan, .data = data, .out = out};
+    struct trial t = {.plan = plan, .data = data, .out = out, .end = end, .job = *job};
     *out = (struct hn_probe_file){.few = FEW};
     if (job->batches)
         out->few = hn_min(FEW, job->batches);
-    choose_sizes(ctx, plan, hn_snapshot_info(plan->data[data].snapshot), out);
+    hn_probe_choose_sizes(ctx, plan, hn_snapshot_info(plan->data[data].snapshot), out);
     out->probe = hn_zalloc(ctx, job->n_samplers * job->n_batch_sizes, sizeof *out->probe);
     out->study = hn_zalloc(ctx, job->n_studies, sizeof *out->study);
     out->weight = hn_zalloc(ctx, job->n_losses * job->n_weightings, sizeof *out->weight);

@@ -6,15 +6,10 @@
 enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
                              const char *dataset, const char *sha256, int64_t step,
                              struct hn_table *t) {
-    const struct hn_value value[] = {HN_TEXT_VALUE("cell_key", item->cell_key),
-                                     HN_TEXT_VALUE("run_key", item->run_key),
-                                     HN_TEXT_VALUE("dataset", dataset),
-                                     HN_TEXT_VALUE("dataset_sha256", sha256),
-                                     HN_INT_VALUE("step", step),
-                                     HN_TEXT_VALUE("tool_version", hn_version),
-                                     HN_TEXT_VALUE("status", "ok"),
-                                     {NULL}};
-    return hn_table_put(ctx, t, value);
+    return HN_TABLE_PUT(ctx, t, HN_TEXT_VALUE("cell_key", item->cell_key),
+                        HN_TEXT_VALUE("run_key", item->run_key), HN_TEXT_VALUE("dataset", dataset),
+                        HN_TEXT_VALUE("dataset_sha256", sha256), HN_INT_VALUE("step", step),
+                        HN_TEXT_VALUE("tool_version", hn_version), HN_TEXT_VALUE("status", "ok"));
 }
 
 enum hn_code hn_item_add_tables(struct hn_context *ctx, struct hn_results *out, int n) {
@@ -41,16 +36,15 @@ static enum hn_code mark(struct hn_context *ctx, const struct hn_item *item,
                          const struct hn_item_env *env, enum hn_code why, struct hn_results *out) {
     char reason[HN_MESSAGE_MAX];
     memcpy(reason, ctx->message, sizeof reason);
-    const struct hn_value value[] = {
-        HN_TEXT_VALUE("status", why == HN_NOT_APPLICABLE ? "not_applicable" : "failed"),
-        HN_TEXT_VALUE("error", reason),
-        {NULL}};
     hn_results_free(ctx, out);
     if (begin(ctx, item, env, out))
         return ctx->code;
     struct hn_table *rows = out->runs.rows > 0 ? &out->runs : out->table;
     for (int64_t r = 0; r < rows->rows; r++)
-        if (hn_table_set(ctx, rows, r, value))
+        if (HN_TABLE_SET(
+                ctx, rows, r,
+                HN_TEXT_VALUE("status", why == HN_NOT_APPLICABLE ? "not_applicable" : "failed"),
+                HN_TEXT_VALUE("error", reason)))
             return ctx->code;
     return HN_OK;
 }

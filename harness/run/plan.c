@@ -28,6 +28,25 @@ const char *hn_plan_missing(const struct hn_snapshot_info *info,
     return NULL;
 }
 
+// A compressed file may hold far more than its size says: what a step takes is held against the
+// limit, or the machine's memory, before any of it is read.
+static enum hn_code check_size(struct hn_context *ctx, const struct hn_snapshot_info *info) {
+    int64_t bytes, matrices = 1 + info->has_view1 + info->has_view2;
+    int64_t limit = ctx->memory.limit ? ctx->memory.limit : hn_host_memory();
+    if (!hn_mul(info->n, info->d, &bytes) ||
+        !hn_mul(bytes, matrices * (int64_t)sizeof(float), &bytes))
+        bytes = INT64_MAX;
+    if (bytes <= limit)
+        return HN_OK;
+    return hn_fail(ctx, HN_USAGE,
+                   "%s: a step of %" PRId64 " items of %" PRId64 " dims takes %" PRId64
+                   " MiB of memory, and %s %" PRId64 " MiB: %s",
+                   info->path, info->n, info->d, bytes >> 20,
+                   ctx->memory.limit ? "the limit is" : "this machine has", limit >> 20,
+                   ctx->memory.limit ? "raise --memory or limits.memory"
+                                     : "give a smaller snapshot");
+}
+
 static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
     const struct hn_job *job = plan->job;
     plan->n_data = job->n_snapshots;
@@ -35,6 +54,7 @@ static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
         struct hn_plan_data *data = &plan->data[i];
         data->name = hn_base_name(job->snapshot[i]);
         if (hn_snapshot_open(ctx, job->snapshot[i], &data->snapshot) ||
+            check_size(ctx, hn_snapshot_info(data->snapshot)) ||
             hn_snapshot_digest_checked(ctx, data->snapshot, data->sha256))
             return ctx->code;
     }
@@ -269,9 +289,13 @@ static enum hn_code lay_cells(struct hn_context *ctx, struct hn_plan *plan) {
         steps += steps_wanted(job, hn_snapshot_info(plan->data[i].snapshot));
     if (!hn_mul(steps, job->n_temperatures, &total) || !hn_mul(total, job->n_samplers, &total) ||
         !hn_mul(total, job->n_losses, &total) || !hn_mul(total, job->n_weightings, &total) ||
-        !hn_mul(total, job->n_batch_sizes, &total) || !hn_mul(total, job->n_seeds, &total) ||
-        total > 10000000)
-        return hn_fail(ctx, HN_USAGE, "%s: the grid has more than 10,000,000 cells", job->path);
+        !hn_mul(total, job->n_batch_sizes, &total) || !hn_mul(total, job->n_seeds, &total))
+        total = INT64_MAX;
+    if (total > job->max_cells)
+        return hn_fail(ctx, HN_USAGE,
+                       "%s: the grid has %" PRId64 " cells, and --max-cells allows %" PRId64
+                       ": shorten its lists, or allow more",
+                       job->path, total, job->max_cells);
     plan->cell = hn_zalloc(ctx, total, sizeof *plan->cell);
     plan->step = hn_zalloc(ctx, steps, sizeof *plan->step);
     if (!plan->cell || !plan->step)

@@ -1,11 +1,16 @@
 #include "harness/run/runner.h"
+#include "core/files.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
 #include "results/cell_file.h"
 #include "results/merge.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { MANY = 1000 }; // items whose results take some time to be put together
 
 // Items that wait for their group's timing before they are stored.
 struct pending {
@@ -59,8 +64,8 @@ static const char *why(bool present, bool failed, bool stale, bool needed) {
 static enum hn_code needs_run(struct work *w, const struct hn_item *item, const char *label,
                               bool *needed) {
     enum hn_rerun rerun = w->run->rerun;
-    bool present, failed;
-    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, &failed))
+    bool present, failed = false, asked = rerun == HN_RERUN_FAILED || w->run->explain;
+    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, asked ? &failed : NULL))
         return w->ctx->code;
     bool stale =
         !present && rerun == HN_RERUN_STALE && hn_cell_file_list_has(&w->earlier, item->cell_key);
@@ -217,30 +222,80 @@ static enum hn_code run_all(struct work *w) {
     return code;
 }
 
+static const struct hn_item *find_item(const struct hn_runner *run, const char *run_key) {
+    for (int64_t i = 0; i < run->n; i++)
+        if (strcmp(run->item[i].run_key, run_key) == 0)
+            return &run->item[i];
+    return NULL;
+}
+
+// Counts rows that the next results will lack: `kept` have a cell file.
+static enum hn_code count_replaced(struct hn_context *ctx, const struct hn_runner *run,
+                                   const struct hn_table *t, int64_t *kept, int64_t *lost) {
+    char label[HN_ITEM_LABEL];
+    for (int64_t row = 0; t && row < t->rows; row++) {
+        const char *key = hn_table_text(t, row, "run_key");
+        const struct hn_item *item = find_item(run, key);
+        bool present = true, failed;
+        if ((!item || !hn_run_wants(run, item, label)) &&
+            hn_cell_file_state(ctx, run->folder, key, &present, &failed))
+            return ctx->code;
+        *kept += !item && present;
+        *lost += !present;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run, bool force) {
+    static const char *const tables[] = {"runs", "snapshots", "studies"};
+    struct hn_results old = {0};
+    int64_t kept = 0, lost = 0;
+    char *path = hn_format(ctx, "%s/results.h5", run->folder);
+    if (!path)
+        return ctx->code;
+    // What cannot be read holds nothing to lose: cells are files of their own.
+    enum hn_code code = HN_OK;
+    if (access(path, F_OK) == 0 && hn_results_read(ctx, path, &old) == HN_OK)
+        for (int i = 0; i < 3 && !code; i++)
+            code = count_replaced(ctx, run, hn_results_table(&old, tables[i]), &kept, &lost);
+    hn_results_free(ctx, &old);
+    if (!code && lost > 0 && !force)
+        code = hn_fail(ctx, HN_USAGE,
+                       "%s holds %" PRId64 " rows that this run does not make and that have no "
+                       "file in cells/: they would be lost; give another folder with -o, or "
+                       "--force",
+                       path, lost);
+    if (!code && kept > 0)
+        hn_note(ctx,
+                "%s is replaced: %" PRId64 " of its rows are of another job or version; their "
+                "files stay in cells/, and their own job collects them again",
+                path, kept);
+    hn_free(ctx, path);
+    return code;
+}
+
 enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
                           struct hn_run_summary *summary) {
     *summary = (struct hn_run_summary){0};
     struct work w = {.ctx = ctx, .run = run, .summary = summary};
     enum hn_code code = HN_OK;
+    HN_SCOPE(ctx);
     w.todo = hn_alloc(ctx, run->n, sizeof *w.todo);
     w.pending.item = hn_alloc(ctx, run->n, sizeof *w.pending.item);
     w.pending.results = hn_zalloc(ctx, run->n, sizeof *w.pending.results);
     if (!w.todo || !w.pending.item || !w.pending.results ||
         hn_cell_files_prepare(ctx, run->folder) ||
-        (run->rerun == HN_RERUN_STALE && hn_cell_file_list_read(ctx, run->folder, &w.earlier)) ||
-        choose(&w))
+        (run->rerun == HN_RERUN_STALE && hn_cell_file_list_read(ctx, run->folder, &w.earlier)))
+        return ctx->code;
+    hn_own(ctx, scope.outer); // caches outlive the run
+    if (choose(&w))
         code = ctx->code;
     else if (summary->wanted == 0 && run->filter)
         code = hn_fail(ctx, HN_USAGE, "--filter matches none of the %s: --dry-run lists them",
                        run->unit);
     else
         code = run_all(&w);
-    if (w.pending.results)
-        free_pending(&w);
-    hn_cell_file_list_free(ctx, &w.earlier);
-    hn_free(ctx, w.pending.results);
-    hn_free(ctx, (void *)w.pending.item);
-    hn_free(ctx, w.todo);
+    free_pending(&w);
     return code;
 }
 
@@ -250,9 +305,9 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
                            struct hn_run_summary *summary) {
     struct hn_results cell = {0};
     char label[HN_ITEM_LABEL];
-    bool present = true, failed;
+    bool present = true;
     if ((!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE) &&
-        hn_cell_file_state(ctx, run->folder, item->run_key, &present, &failed))
+        hn_cell_file_state(ctx, run->folder, item->run_key, &present, NULL))
         return ctx->code;
     summary->missing += !present;
     if (!present)
@@ -267,13 +322,19 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
 
 enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_runner *run,
                             struct hn_results *out, struct hn_run_summary *summary) {
+    struct hn_progress progress;
     memset(out, 0, sizeof *out);
     summary->failed = summary->missing = 0;
+    hn_progress_begin(&progress, run->n, 0, run->quiet || run->n < MANY);
+    progress.unit = "results";
     bool tables = !hn_rows_table(ctx, run->rows, &out->runs) &&
                   !hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing);
     enum hn_code code = tables ? HN_OK : ctx->code;
-    for (int64_t i = 0; i < run->n && code == HN_OK; i++)
-        code = append(ctx, run, &run->item[i], out, summary);
+    for (int64_t i = 0; i < run->n && code == HN_OK; i++) {
+        code = hn_check_stop(ctx) ? ctx->code : append(ctx, run, &run->item[i], out, summary);
+        hn_progress_step(&progress, false, "put into results.h5");
+    }
+    hn_progress_end(&progress);
     if (code)
         hn_results_free(ctx, out);
     return code;
@@ -292,9 +353,15 @@ static enum hn_code add_plan(struct hn_context *ctx, const struct hn_runner *run
 
 static enum hn_code describe(struct hn_context *ctx, const struct hn_run_record *record,
                              bool complete, struct hn_results *out) {
-    if (hn_results_set(ctx, out, "argv", record->argv) ||
-        hn_results_set(ctx, out, "config", record->config) ||
-        hn_results_set(ctx, out, "config_sha256", record->config_sha256))
+    const char *file = hn_base_name(record->job), *dot = strrchr(file, '.');
+    char *name = hn_format(ctx, "%.*s", dot > file ? (int)(dot - file) : (int)strlen(file), file);
+    bool failed = !name ||
+                  hn_results_set(ctx, out, "title", record->title ? record->title : name) ||
+                  hn_results_set(ctx, out, "argv", record->argv) ||
+                  hn_results_set(ctx, out, "config", record->config) ||
+                  hn_results_set(ctx, out, "config_sha256", record->config_sha256);
+    hn_free(ctx, name);
+    if (failed)
         return ctx->code;
     return hn_results_describe(ctx, out, complete ? "complete" : "partial", record->env);
 }
@@ -307,10 +374,9 @@ enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
     if (describe(ctx, record, summary->missing == 0, out) ||
         (summary->missing > 0 && add_plan(ctx, run, out)))
         return ctx->code;
+    HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
-    enum hn_code code = path ? hn_results_write(ctx, out, path) : ctx->code;
-    hn_free(ctx, path);
-    return code;
+    return path ? hn_results_write(ctx, out, path) : ctx->code;
 }
 
 enum hn_code hn_run_parse_shard(struct hn_context *ctx, const char *text, struct hn_runner *run) {

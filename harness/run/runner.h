@@ -38,6 +38,11 @@ struct hn_run_summary {
 // filter. run: NULL = all are.
 bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
                   char label[HN_ITEM_LABEL]);
+// Before a run, about the rows of <folder>/results.h5, which it will write anew, that are not of
+// this run's items. A note tells how many have a cell file, which stays. HN_USAGE if any has none,
+// or is of an item that is not wanted now, so that it would be lost, unless `force`.
+HN_MUST_USE enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run,
+                                             bool force);
 // Runs what is missing. An item that fails is recorded (status "failed") and the run goes on; bad
 // data (HN_DATA), an unwritable folder, and an interrupt end it, with every finished item kept.
 HN_MUST_USE enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
@@ -50,6 +55,7 @@ HN_MUST_USE enum hn_code hn_run_collect(struct hn_context *ctx, const struct hn_
 // What a results file says of the run that made it; all borrowed.
 struct hn_run_record {
     const char *argv, *config, *config_sha256; // the command line; the resolved job and its digest
+    const char *title, *job;                   // of the job, NULL = none; its file
     const struct hn_results *env;              // of this machine
 };
 // Collects, describes and writes <folder>/results.h5; with a table of the plan where items are

@@ -17,10 +17,10 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
     if (hn_item_add_tables(ctx, out, 1) || hn_rows_table(ctx, HN_ROWS_SNAPSHOTS, out->table))
         return ctx->code;
     for (int64_t t = 0; t < plan->job->n_temperatures; t++) {
-        const struct hn_value value[] = {HN_REAL_VALUE("temperature", plan->job->temperature[t]),
-                                         HN_INT_VALUE("seed", plan->job->seed[0]),
-                                         {NULL}};
-        if (hn_plan_add_row(ctx, item, out->table) || hn_table_set(ctx, out->table, t, value))
+        if (hn_plan_add_row(ctx, item, out->table) ||
+            HN_TABLE_SET(ctx, out->table, t,
+                         HN_REAL_VALUE("temperature", plan->job->temperature[t]),
+                         HN_INT_VALUE("seed", plan->job->seed[0])))
             return ctx->code;
     }
     return HN_OK;
@@ -30,11 +30,9 @@ static enum hn_code fill(struct hn_context *ctx, const struct hn_job *job,
                          const struct hn_snapshot_measured *measured, struct hn_table *table) {
     const double *value = measured->value;
     for (int64_t t = 0; t < job->n_temperatures; t++) {
-        const struct hn_value about[] = {HN_TEXT_VALUE("note", measured->why),
-                                         HN_INT_VALUE("n_dot", measured->n_dot),
-                                         HN_INT_VALUE("sweeps", measured->sweeps),
-                                         {NULL}};
-        if (hn_table_set(ctx, table, t, about))
+        if (HN_TABLE_SET(ctx, table, t, HN_TEXT_VALUE("note", measured->why),
+                         HN_INT_VALUE("n_dot", measured->n_dot),
+                         HN_INT_VALUE("sweeps", measured->sweeps)))
             return ctx->code;
         for (int64_t m = 0; m < job->n_snapshot_metrics; m++)
             for (int c = 0; c < job->snapshot_metric[m]->n_columns; c++)

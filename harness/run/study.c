@@ -59,15 +59,13 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_plan *plan = item->plan;
     const struct hn_plan_study *cell = item->of;
     const struct hn_job_study *study = &plan->job->study[cell->study];
-    const struct hn_value value[] = {HN_TEXT_VALUE("study", study->type->name),
-                                     HN_TEXT_VALUE("params", study->text),
-                                     HN_INT_VALUE("seed", plan->job->seed[0]),
-                                     {NULL}};
     (void)env;
     if (hn_item_add_tables(ctx, out, 2) || hn_rows_table(ctx, HN_ROWS_STUDIES, out->table) ||
         hn_study_table(ctx, study->type, &out->table[1]) || hn_plan_add_row(ctx, item, out->table))
         return ctx->code;
-    return hn_table_set(ctx, out->table, 0, value);
+    return HN_TABLE_SET(ctx, out->table, 0, HN_TEXT_VALUE("study", study->type->name),
+                        HN_TEXT_VALUE("params", study->text),
+                        HN_INT_VALUE("seed", plan->job->seed[0]));
 }
 
 // What planning noted belongs to the row.

@@ -34,16 +34,14 @@ static enum hn_code time_epoch(struct hn_context *ctx, struct hn_sampler *sample
     if (epoch == 0 && !t->warm_up)
         return HN_OK;
     batches.count = (int32_t)hn_min(count, t->batches);
+    HN_SCOPE(ctx);
     batches.ids = hn_alloc(ctx, (int64_t)batches.count * batches.batch_size, sizeof(int32_t));
     batches.size = hn_alloc(ctx, batches.count, sizeof *batches.size);
-    enum hn_code code = batches.ids && batches.size ? HN_OK : ctx->code;
     begun = hn_wall_ns();
-    if (!code)
-        code = hn_sampler_next(ctx, sampler, &batches);
+    if (!batches.ids || !batches.size || hn_sampler_next(ctx, sampler, &batches))
+        return ctx->code;
     t->batch = hn_seconds_since(begun) / batches.count;
-    hn_free(ctx, batches.ids);
-    hn_free(ctx, batches.size);
-    return code;
+    return HN_OK;
 }
 
 enum hn_code hn_time_sampler(struct hn_context *ctx, const struct hn_items *items,

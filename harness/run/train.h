@@ -3,7 +3,7 @@
 #define HN_HARNESS_RUN_TRAIN_H
 
 #include "harness/job/train_job.h"
-#include "harness/run/item.h"
+#include "harness/run/estimate.h"
 #include "training/loop.h"
 
 // One run of the grid.
@@ -33,6 +33,18 @@ void hn_train_plan_free(struct hn_context *ctx, struct hn_train_plan *plan); // 
 // Trains; a row of /runs and its rows of /training. Data that are bad and divergence are the run's
 // status.
 extern const struct hn_item_kind hn_item_training;
+
+// What hn_train() is told of a run; env->state is a struct hn_train_state. All borrowed.
+struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn_item_env *env,
+                                 const char *folder);
+
+// Time and memory of every run that is wanted (run: NULL = all) into item[plan->n]: each setting is
+// trained for some steps, for at most HN_ESTIMATE_SECONDS in all. Snapshots and checkpoints are not
+// counted. Nothing is left in a folder but what --cache keeps. data, cache: of the command line, or
+// NULL. HN_DATA where the data are bad.
+HN_MUST_USE enum hn_code hn_train_estimate(struct hn_context *ctx, const struct hn_train_plan *plan,
+                                           const struct hn_runner *run, const char *data,
+                                           const char *cache, struct hn_estimate_item *item);
 
 // What the runs share: the state in their hn_item_env.
 struct hn_train_state {

@@ -115,29 +115,25 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                           const struct hn_item_env *env, struct hn_results *out) {
     const struct hn_train_run *run = item->of;
     struct hn_table *r = &out->runs;
-    const struct hn_value value[] = {
-        HN_TEXT_VALUE("task", run->task->type->name),
-        HN_TEXT_VALUE("task_params", run->task->text),
-        HN_TEXT_VALUE("sampler", run->sampler->type->name),
-        HN_TEXT_VALUE("params", run->sampler->text),
-        HN_TEXT_VALUE("loss", hn_objectives[run->loss].name),
-        HN_TEXT_VALUE("weighting", run->weighting->type->name),
-        HN_TEXT_VALUE("weighting_params", run->weighting->text),
-        HN_TEXT_VALUE("positive", run->job->number.positive ? "outside" : "inside"),
-        HN_INT_VALUE("rebuild", run->job->number.rebuild),
-        HN_INT_VALUE("epochs", hn_max(run->job->number.epochs, 0)),
-        HN_REAL_VALUE("temperature", run->temperature),
-        HN_INT_VALUE("batch_size", run->batch_size),
-        HN_INT_VALUE("seed", run->seed),
-        HN_INT_VALUE("threads", ctx->threads),
-        HN_INT_VALUE("beside", env->beside),
-        {NULL}};
     if (hn_rows_table(ctx, HN_ROWS_TRAININGS, r) ||
         hn_rows_table(ctx, HN_ROWS_TIMING, &out->timing) ||
         hn_item_add_row(ctx, item, hn_task_folder(run->task->type, run->task->params),
                         run->data_sha256, 0, r))
         return ctx->code;
-    return hn_table_set(ctx, r, 0, value);
+    return HN_TABLE_SET(ctx, r, 0, HN_TEXT_VALUE("task", run->task->type->name),
+                        HN_TEXT_VALUE("task_params", run->task->text),
+                        HN_TEXT_VALUE("sampler", run->sampler->type->name),
+                        HN_TEXT_VALUE("params", run->sampler->text),
+                        HN_TEXT_VALUE("loss", hn_objectives[run->loss].name),
+                        HN_TEXT_VALUE("weighting", run->weighting->type->name),
+                        HN_TEXT_VALUE("weighting_params", run->weighting->text),
+                        HN_TEXT_VALUE("positive", run->job->number.positive ? "outside" : "inside"),
+                        HN_INT_VALUE("rebuild", run->job->number.rebuild),
+                        HN_INT_VALUE("epochs", hn_max(run->job->number.epochs, 0)),
+                        HN_REAL_VALUE("temperature", run->temperature),
+                        HN_INT_VALUE("batch_size", run->batch_size),
+                        HN_INT_VALUE("seed", run->seed), HN_INT_VALUE("threads", ctx->threads),
+                        HN_INT_VALUE("beside", env->beside));
 }
 
 // What drawing and building take of a step with all its costs (BS table 5, GC table 5), and how far
@@ -149,23 +145,16 @@ static enum hn_code end_row(struct hn_context *ctx, const struct hn_run_times *t
     double embed = t->builds > 0 ? t->cost_e * per_step : 0;
     double step = t->cost_t + t->cost_s + build + embed;
     double floor = gflops > 0 && t->flops > 0 ? t->flops / (gflops * 1e9) : NAN;
-    const struct hn_value value[] = {
-        HN_INT_VALUE("step", t->steps),
-        HN_INT_VALUE("batches", t->steps),
-        HN_REAL_VALUE("cost_t", t->cost_t),
-        HN_REAL_VALUE("cost_s", t->cost_s),
+    return HN_TABLE_SET(
+        ctx, r, 0, HN_INT_VALUE("step", t->steps), HN_INT_VALUE("batches", t->steps),
+        HN_REAL_VALUE("cost_t", t->cost_t), HN_REAL_VALUE("cost_s", t->cost_s),
         HN_REAL_VALUE("cost_g", t->cost_g),
         HN_REAL_VALUE("cost_g_over_t", t->steps > 0 ? t->cost_g * per_step : NAN),
-        HN_REAL_VALUE("cost_e", t->cost_e),
-        HN_REAL_VALUE("cost_step", step),
-        HN_REAL_VALUE("share_s", t->cost_s / step),
-        HN_REAL_VALUE("share_g", build / step),
-        HN_REAL_VALUE("share_e", embed / step),
-        HN_REAL_VALUE("flops_per_step", t->flops),
+        HN_REAL_VALUE("cost_e", t->cost_e), HN_REAL_VALUE("cost_step", step),
+        HN_REAL_VALUE("share_s", t->cost_s / step), HN_REAL_VALUE("share_g", build / step),
+        HN_REAL_VALUE("share_e", embed / step), HN_REAL_VALUE("flops_per_step", t->flops),
         HN_REAL_VALUE("sgemm_gflops", gflops > 0 ? gflops : NAN),
-        HN_REAL_VALUE("share_of_floor", floor / t->cost_t),
-        {NULL}};
-    return hn_table_set(ctx, r, 0, value);
+        HN_REAL_VALUE("share_of_floor", floor / t->cost_t));
 }
 
 static struct hn_adam adam_of(const struct hn_train_job *job) {
@@ -180,8 +169,8 @@ static struct hn_adam adam_of(const struct hn_train_job *job) {
                             .steps = job->number.steps > 0 ? job->number.steps : 0};
 }
 
-static struct hn_run_spec spec_of(const struct hn_train_run *run, const struct hn_item_env *env,
-                                  const char *folder) {
+struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn_item_env *env,
+                                 const char *folder) {
     const struct hn_train_job *job = run->job;
     const struct hn_train_state *state = env->state;
     const struct hn_weighting_type *weighting = run->weighting->type;
@@ -247,6 +236,15 @@ static void watch_step(void *data, int64_t done, int64_t steps, double loss, dou
     hn_progress_show(&w->progress, text);
 }
 
+// Some evaluations take longer than the training (a support vector machine of many graphs).
+static void watch_evaluation(void *data, int64_t step, bool over) {
+    struct watch *w = data;
+    char text[512];
+    snprintf(text, sizeof text, "evaluating at step %" PRId64 ", %s", step, w->label);
+    if (!over)
+        hn_progress_show(&w->progress, text);
+}
+
 // Before the first run that trains. The best of some: a floor is what the machine can do, and other
 // work on it must not lower that.
 static enum hn_code calibrate(struct hn_context *ctx, struct hn_train_state *state) {
@@ -269,12 +267,22 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
     const struct hn_train_run *run = item->of;
     const struct hn_train_state *state = env->state;
     char text[HN_ITEM_LABEL];
-    struct hn_run_spec spec = spec_of(run, env, folder);
+    struct hn_run_spec spec = hn_train_spec(run, env, folder);
     struct watch watch = {.label = text, .worker = env->worker, .loss = NAN};
-    const struct hn_run_watch watcher = {watch_step, &watch};
+    const struct hn_run_watch watcher = {watch_step, watch_evaluation, &watch};
     struct hn_run_times times = {0};
     bool cosines = run->job->number.cosines;
+    char seed[32];
+    const char *const about[][2] = {{"dataset", hn_task_folder(run->task->type, run->task->params)},
+                                    {"dataset_sha256", run->data_sha256},
+                                    {"sampler", run->sampler->type->name},
+                                    {"params", run->sampler->text},
+                                    {"seed", seed},
+                                    {NULL, NULL}};
+    snprintf(seed, sizeof seed, "%" PRId64, run->seed);
     label(item, text, sizeof text);
+    spec.title = text;
+    spec.about = about;
     if (hn_item_add_tables(ctx, out, 1 + cosines) ||
         hn_training_table(ctx, spec.task, out->table) ||
         (cosines && hn_cosines_table(ctx, &out->table[1])))
@@ -292,18 +300,20 @@ static enum hn_code train(struct hn_context *ctx, const struct hn_item *item,
 static enum hn_code run_item(struct hn_context *ctx, const struct hn_item *item,
                              const struct hn_item_env *env, struct hn_results *out) {
     const struct hn_train_run *run = item->of;
+    HN_SCOPE(ctx);
     char *runs = hn_format(ctx, "%s/runs", env->folder);
     char *folder = runs ? hn_format(ctx, "%s/%.16s", runs, run->run_key) : NULL;
-    enum hn_code code = folder ? calibrate(ctx, env->state) : ctx->code;
+    if (!runs || !folder)
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    enum hn_code code = calibrate(ctx, env->state);
     if (!code &&
         ((mkdir(runs, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST)))
         code = hn_fail(ctx, HN_IO, "%s cannot be made: %s", folder, strerror(errno));
     if (!code)
         code = train(ctx, item, env, folder, out);
-    if (folder && run->job->series.every <= 0 && run->job->series.dense_every <= 0)
+    if (run->job->series.every <= 0 && run->job->series.dense_every <= 0)
         (void)remove(folder);
-    hn_free(ctx, folder);
-    hn_free(ctx, runs);
     return code;
 }
 

@@ -96,12 +96,8 @@ static void draw(const struct hn_context *ctx, struct work *w, int64_t from, int
     uint64_t seed = (uint64_t)w->env->seed[0];
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t a = 0; a < count; a++) {
-        int32_t *order = w->order + a * n;
-        struct hn_stream stream;
-        hn_stream_open(&stream, seed, "random_assignments", w->env->items->index, 0, from + a);
-        for (int32_t i = 0; i < (int32_t)n; i++)
-            order[i] = i;
-        hn_stream_shuffle(&stream, order, n);
+        hn_permute(seed, "random_assignments", w->env->items->index, 0, from + a, w->order + a * n,
+                   n);
     }
     // By item, so that the rows read what they need in one piece.
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
@@ -173,11 +169,12 @@ static enum hn_code add_row(struct hn_context *ctx, const struct work *w, double
     double mean = gsl_stats_mean(w->loss, 1, (size_t)w->count), min, max;
     gsl_stats_minmax(&min, &max, w->loss, 1, (size_t)w->count);
     double sd = w->count > 1 ? gsl_stats_sd_m(w->loss, 1, (size_t)w->count, mean) : NAN;
-    return HN_STUDY_ROW(ctx, table, {"temperature", w->tau, NULL},
-                        {"batch_size", w->batch_size, NULL}, {"count", (double)w->count, NULL},
-                        {"loss_mean", mean, NULL}, {"loss_sd", sd, NULL}, {"loss_min", min, NULL},
-                        {"loss_max", max, NULL}, {"loss_global", loss_global, NULL},
-                        {"gap_mean", loss_global - mean, NULL});
+    return HN_TABLE_PUT(ctx, table, HN_REAL_VALUE("temperature", w->tau),
+                        HN_INT_VALUE("batch_size", w->batch_size), HN_INT_VALUE("count", w->count),
+                        HN_REAL_VALUE("loss_mean", mean), HN_REAL_VALUE("loss_sd", sd),
+                        HN_REAL_VALUE("loss_min", min), HN_REAL_VALUE("loss_max", max),
+                        HN_REAL_VALUE("loss_global", loss_global),
+                        HN_REAL_VALUE("gap_mean", loss_global - mean));
 }
 
 static double global_loss(const struct hn_global *g) {

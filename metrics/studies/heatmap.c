@@ -114,13 +114,11 @@ static enum hn_code order_gcbs(struct hn_context *ctx, struct work *w) {
 }
 
 static enum hn_code order_all(struct hn_context *ctx, struct work *w) {
-    struct hn_stream stream;
     for (int32_t i = 0; i < (int32_t)w->n; i++)
         w->order[i] = i;
     place_items(w, FILE_ORDER);
-    hn_stream_open(&stream, (uint64_t)w->env->seed[0], "heatmap.random", w->env->items->index, 0,
-                   0);
-    hn_stream_shuffle(&stream, w->order, w->n);
+    hn_permute((uint64_t)w->env->seed[0], "heatmap.random", w->env->items->index, 0, 0, w->order,
+               w->n);
     place_items(w, RANDOM_ORDER);
     enum hn_code code = order_gcbs(ctx, w);
     place_items(w, GCBS_ORDER);
@@ -192,13 +190,14 @@ static enum hn_code add_rows(struct hn_context *ctx, const struct work *w, int o
     for (int64_t row = 0; row < size; row++)
         for (int64_t col = 0; col < size; col++) {
             double entries = count_entries(w, row, col);
-            if (HN_STUDY_ROW(ctx, table, {"order", 0, order_names[o]}, {"size", (double)size, NULL},
-                             {"cell_row", (double)row, NULL}, {"cell_col", (double)col, NULL},
-                             {"mean", sum[row * size + col] / entries, NULL},
-                             {"top_share", top[row * size + col] / entries, NULL},
-                             {"threshold", (double)w->threshold, NULL},
-                             {"blocks_share", inside / all, NULL},
-                             {"batch_size", w->batch_size, NULL}))
+            if (HN_TABLE_PUT(
+                    ctx, table, HN_TEXT_VALUE("order", order_names[o]), HN_INT_VALUE("size", size),
+                    HN_INT_VALUE("cell_row", row), HN_INT_VALUE("cell_col", col),
+                    HN_REAL_VALUE("mean", sum[row * size + col] / entries),
+                    HN_REAL_VALUE("top_share", top[row * size + col] / entries),
+                    HN_REAL_VALUE("threshold", (double)w->threshold),
+                    HN_REAL_VALUE("blocks_share", inside / all),
+                    HN_INT_VALUE("batch_size", w->batch_size), HN_INT_VALUE("items", w->n)))
                 return ctx->code;
         }
     return HN_OK;
@@ -261,6 +260,7 @@ static const struct hn_column columns[] = {
      "share of the entries above the threshold in the diagonal blocks; the same in every row",
      HN_LARGER},
     {"batch_size", HN_COLUMN_INT, "items", "rows and columns of a block", HN_NEITHER},
+    {"items", HN_COLUMN_INT, "items", "rows and columns of the matrix", HN_NEITHER},
 };
 
 const struct hn_study_type hn_study_heatmap = {

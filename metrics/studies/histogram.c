@@ -16,10 +16,10 @@ struct params {
 static enum hn_code add_rows(struct hn_context *ctx, const char *kind, const uint64_t *count,
                              int64_t bins, struct hn_table *table) {
     for (int64_t b = 0; b < bins; b++)
-        if (HN_STUDY_ROW(ctx, table, {"kind", 0, kind},
-                         {"bin_lo", -1 + 2 * (double)b / (double)bins, NULL},
-                         {"bin_hi", -1 + 2 * (double)(b + 1) / (double)bins, NULL},
-                         {"count", (double)count[b], NULL}))
+        if (HN_TABLE_PUT(ctx, table, HN_TEXT_VALUE("kind", kind),
+                         HN_REAL_VALUE("bin_lo", -1 + 2 * (double)b / (double)bins),
+                         HN_REAL_VALUE("bin_hi", -1 + 2 * (double)(b + 1) / (double)bins),
+                         HN_INT_VALUE("count", (int64_t)count[b])))
             return ctx->code;
     return HN_OK;
 }

@@ -38,12 +38,13 @@ void hn_lemma_try(struct hn_lemmas *w, const char *statement, double left, doubl
 
 enum hn_code hn_lemma_rows(struct hn_context *ctx, struct hn_lemmas *w, struct hn_table *table) {
     for (const struct hn_lemma *r = w->row; r < w->row + w->rows; r++)
-        if (HN_STUDY_ROW(ctx, table, {"statement", 0, r->statement},
-                         {"embeddings", 0, w->embeddings}, {"n", w->n, NULL}, {"k", w->k, NULL},
-                         {"temperature", w->temperature, NULL}, {"share", w->share, NULL},
-                         {"trials", (double)r->trials, NULL}, {"held", (double)r->held, NULL},
-                         {"holds", (double)r->held / (double)r->trials, NULL},
-                         {"left", r->left, NULL}, {"right", r->right, NULL}))
+        if (HN_TABLE_PUT(ctx, table, HN_TEXT_VALUE("statement", r->statement),
+                         HN_TEXT_VALUE("embeddings", w->embeddings), HN_INT_VALUE("n", w->n),
+                         HN_INT_VALUE("k", w->k), HN_REAL_VALUE("temperature", w->temperature),
+                         HN_REAL_VALUE("share", w->share), HN_INT_VALUE("trials", r->trials),
+                         HN_INT_VALUE("held", r->held),
+                         HN_REAL_VALUE("holds", (double)r->held / (double)r->trials),
+                         HN_REAL_VALUE("left", r->left), HN_REAL_VALUE("right", r->right)))
             return ctx->code;
     w->rows = 0;
     return hn_check_stop(ctx);

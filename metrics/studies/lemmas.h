@@ -12,7 +12,8 @@ struct hn_lemmas {
     int64_t trials; // of what is drawn
     const struct hn_study_env *env;
     const char *embeddings;
-    double n, k, temperature, share;
+    int64_t n, k;
+    double temperature, share;
     int rows;
     struct hn_lemma {
         const char *statement;

@@ -195,13 +195,15 @@ static enum hn_code add_row(struct hn_context *ctx, const struct work *w, const 
     const char *holds = lo >= p->p[2] ? "yes" : hi < p->p[2] ? "no" : "open";
     // The probabilities carry the rounding of their sums.
     const char *exact = p->p[0] >= p->p[2] - 1e-9 ? "yes" : "no";
-    return HN_STUDY_ROW(
-        ctx, table, {"by", 0, p->by}, {"M", (double)w->m, NULL}, {"K", (double)w->k, NULL},
-        {"graphs", w->graphs, NULL}, {"trials", trials, NULL}, {"s", p->s, NULL},
-        {"above", p->above, NULL}, {"p", (others - p->above) / others, NULL},
-        {"measured", hits / trials, NULL}, {"measured_lo", lo, NULL}, {"measured_hi", hi, NULL},
-        {"exact", p->p[0], NULL}, {"binomial", p->p[1], NULL}, {"claimed", p->p[2], NULL},
-        {"holds", 0, holds}, {"holds_exact", 0, exact});
+    return HN_TABLE_PUT(ctx, table, HN_TEXT_VALUE("by", p->by), HN_INT_VALUE("M", w->m),
+                        HN_INT_VALUE("K", w->k), HN_INT_VALUE("graphs", w->graphs),
+                        HN_INT_VALUE("trials", (int64_t)trials), HN_REAL_VALUE("s", p->s),
+                        HN_REAL_VALUE("above", p->above),
+                        HN_REAL_VALUE("p", (others - p->above) / others),
+                        HN_REAL_VALUE("measured", hits / trials), HN_REAL_VALUE("measured_lo", lo),
+                        HN_REAL_VALUE("measured_hi", hi), HN_REAL_VALUE("exact", p->p[0]),
+                        HN_REAL_VALUE("binomial", p->p[1]), HN_REAL_VALUE("claimed", p->p[2]),
+                        HN_TEXT_VALUE("holds", holds), HN_TEXT_VALUE("holds_exact", exact));
 }
 
 // One s for all items.

@@ -19,6 +19,7 @@
 // edge of weight 1, as the walk of algorithm 3 takes neighbours uniformly. Sets: `class`, the items
 // of a label; `sweep`, the prefix of least conductance, of at most half the volume, when the items
 // are sorted by p_u(v) / d(v) for a random u; `ball`, its first B items (the first batch size).
+#include "core/classes.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
 #include "samplers/proximity.h"
@@ -156,16 +157,17 @@ static void measure_escape(const struct work *w, const double *escape, struct se
 static enum hn_code add_row(struct hn_context *ctx, const struct work *w, const struct set *s,
                             struct hn_table *table) {
     const struct hn_study_graph graph = hn_study_graph_of(w->params, w->n);
-    return HN_STUDY_ROW(ctx, table, {"alpha", w->params->alpha, NULL}, {"M", (double)graph.m, NULL},
-                        {"K", (double)graph.k, NULL}, {"set_kind", 0, s->kind},
-                        {"set", (double)s->name, NULL}, {"size", s->size, NULL},
-                        {"volume", s->volume / total_volume(w), NULL},
-                        {"conductance", s->conductance, NULL}, {"bound", s->bound, NULL},
-                        {"escape_mean", s->mean, NULL}, {"escape_max", s->max, NULL},
-                        {"violating", s->violating, NULL}, {"escape_by_degree", s->by_degree, NULL},
-                        {"holds", 0, above(s->max, s->bound) ? "no" : "yes"},
-                        {"holds_by_degree", 0, above(s->by_degree, s->bound) ? "no" : "yes"},
-                        {"iterations", (double)w->iterations, NULL});
+    return HN_TABLE_PUT(
+        ctx, table, HN_REAL_VALUE("alpha", w->params->alpha), HN_INT_VALUE("M", graph.m),
+        HN_INT_VALUE("K", graph.k), HN_TEXT_VALUE("set_kind", s->kind),
+        HN_INT_VALUE("set", s->name), HN_INT_VALUE("size", (int64_t)s->size),
+        HN_REAL_VALUE("volume", s->volume / total_volume(w)),
+        HN_REAL_VALUE("conductance", s->conductance), HN_REAL_VALUE("bound", s->bound),
+        HN_REAL_VALUE("escape_mean", s->mean), HN_REAL_VALUE("escape_max", s->max),
+        HN_REAL_VALUE("violating", s->violating), HN_REAL_VALUE("escape_by_degree", s->by_degree),
+        HN_TEXT_VALUE("holds", above(s->max, s->bound) ? "no" : "yes"),
+        HN_TEXT_VALUE("holds_by_degree", above(s->by_degree, s->bound) ? "no" : "yes"),
+        HN_INT_VALUE("iterations", w->iterations));
 }
 
 // The set in w->inside; one that is empty or everything has no conductance, and no row.
@@ -175,38 +177,27 @@ static enum hn_code judge(struct hn_context *ctx, struct work *w, const char *ki
     measure_edges(w, &s);
     if (s.volume <= 0 || s.volume >= total_volume(w))
         return HN_OK;
+    HN_SCOPE(ctx);
     double *outside = hn_alloc(ctx, w->n, sizeof *outside);
     if (!outside)
         return ctx->code;
     for (int64_t v = 0; v < w->n; v++)
         outside[v] = w->now[v] = !w->inside[v];
-    enum hn_code code = solve(ctx, w, outside);
-    if (code == HN_OK) {
-        measure_escape(w, w->now, &s);
-        code = add_row(ctx, w, &s, table);
-    }
-    hn_free(ctx, outside);
-    return code;
-}
-
-static int compare_labels(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+    if (solve(ctx, w, outside))
+        return ctx->code;
+    measure_escape(w, w->now, &s);
+    return add_row(ctx, w, &s, table);
 }
 
 static enum hn_code judge_classes(struct hn_context *ctx, struct work *w, struct hn_table *table) {
     const int32_t *label = w->env->items->labels;
-    int32_t *sorted = w->order;
-    int64_t classes = 0;
-    memcpy(sorted, label, (size_t)w->n * sizeof *sorted);
-    qsort(sorted, (size_t)w->n, sizeof *sorted, compare_labels);
-    for (int64_t i = 0; i < w->n; i++)
-        if (sorted[i] >= 0 && (classes == 0 || sorted[i] != sorted[classes - 1]))
-            sorted[classes++] = sorted[i];
-    for (int64_t c = 0; c < classes; c++) {
+    struct hn_classes classes;
+    if (hn_classes_find(ctx, label, w->n, &classes))
+        return ctx->code;
+    for (int64_t c = 0; c < classes.n; c++) {
         for (int64_t v = 0; v < w->n; v++)
-            w->inside[v] = label[v] == sorted[c];
-        if (judge(ctx, w, "class", sorted[c], table))
+            w->inside[v] = label[v] == classes.label[c];
+        if (judge(ctx, w, "class", classes.label[c], table))
             return ctx->code;
     }
     return HN_OK;
@@ -222,18 +213,19 @@ static int compare_ranks(const void *a, const void *b, void *rank) {
 // Sorts the items by p_u(v) / d(v) into w->order. With f = 1_u the equation gives p_v(u), and the
 // walk is reversible: p_v(u) / d(u) = p_u(v) / d(v).
 static enum hn_code sort_around(struct hn_context *ctx, struct work *w, int32_t u) {
+    HN_SCOPE(ctx);
     double *source = hn_zalloc(ctx, w->n, sizeof *source);
     if (!source)
         return ctx->code;
     source[u] = 1;
     memcpy(w->now, source, (size_t)w->n * sizeof *source);
-    enum hn_code code = solve(ctx, w, source);
+    if (solve(ctx, w, source))
+        return ctx->code;
     memcpy(w->rank, w->now, (size_t)w->n * sizeof *w->rank);
     for (int32_t v = 0; v < (int32_t)w->n; v++)
         w->order[v] = v;
     qsort_r(w->order, (size_t)w->n, sizeof *w->order, compare_ranks, w->rank);
-    hn_free(ctx, source);
-    return code;
+    return HN_OK;
 }
 
 static void take_prefix(struct work *w, int64_t length) {
@@ -277,13 +269,9 @@ static enum hn_code judge_around(struct hn_context *ctx, struct work *w, int32_t
 // Starts are distinct.
 static enum hn_code judge_sweeps(struct hn_context *ctx, struct work *w, struct hn_table *table) {
     int32_t *start = hn_alloc(ctx, w->n, sizeof *start);
-    struct hn_stream stream;
     if (!start)
         return ctx->code;
-    for (int32_t v = 0; v < (int32_t)w->n; v++)
-        start[v] = v;
-    hn_stream_open(&stream, (uint64_t)w->env->seed[0], "prop2.sweep", w->env->items->index, 0, 0);
-    hn_stream_shuffle(&stream, start, w->n);
+    hn_permute((uint64_t)w->env->seed[0], "prop2.sweep", w->env->items->index, 0, 0, start, w->n);
     for (int64_t i = 0; i < hn_min(w->params->sweeps, w->n); i++)
         if (judge_around(ctx, w, start[i], table))
             return ctx->code;

@@ -123,14 +123,15 @@ static enum hn_code add_rows(struct hn_context *ctx, const struct work *w, doubl
         double low = 1;
         for (int64_t i = 0; i < w->anchors; i++)
             low = fmin(low, value[i * STRIDE + RATIO]);
-        if (HN_STUDY_ROW(ctx, table, {"temperature", tau, NULL}, {"beta", betas[b], NULL},
-                         {"anchors", (double)w->anchors, NULL}, {"ratio", ratio.mean, NULL},
-                         {"ratio_lo", ratio.lo, NULL}, {"ratio_hi", ratio.hi, NULL},
-                         {"ratio_min", low, NULL}, {"rising", b ? rising(w, b) : NAN, NULL},
-                         {"expectation", mean(value + EXPECTATION, STRIDE, w->anchors), NULL},
-                         {"worst", worst, NULL},
-                         {"cos_mean", mean(value + COSINE, STRIDE, w->anchors), NULL},
-                         {"cos_max", mean(w->max, 1, w->anchors), NULL}))
+        if (HN_TABLE_PUT(
+                ctx, table, HN_REAL_VALUE("temperature", tau), HN_REAL_VALUE("beta", betas[b]),
+                HN_INT_VALUE("anchors", w->anchors), HN_REAL_VALUE("ratio", ratio.mean),
+                HN_REAL_VALUE("ratio_lo", ratio.lo), HN_REAL_VALUE("ratio_hi", ratio.hi),
+                HN_REAL_VALUE("ratio_min", low), HN_REAL_VALUE("rising", b ? rising(w, b) : NAN),
+                HN_REAL_VALUE("expectation", mean(value + EXPECTATION, STRIDE, w->anchors)),
+                HN_REAL_VALUE("worst", worst),
+                HN_REAL_VALUE("cos_mean", mean(value + COSINE, STRIDE, w->anchors)),
+                HN_REAL_VALUE("cos_max", mean(w->max, 1, w->anchors))))
             return ctx->code;
     }
     return HN_OK;

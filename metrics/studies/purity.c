@@ -7,6 +7,7 @@
 // batches see as false negatives, its graph holds as pure neighbours. The interval is that of a
 // ratio over items. `item` follows one item besides, as figure 16 does. chance is the purity of
 // neighbours drawn at random: sum_c n_c (n_c - 1) / (L (L - 1)) over the L labelled items.
+#include "core/classes.h"
 #include "core/stats.h"
 #include "metrics/metric.h"
 #include "metrics/studies/study.h"
@@ -30,26 +31,12 @@ struct work {
     double *same, *pairs; // [n] of one bin of ranks
 };
 
-static int compare_labels(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static enum hn_code find_chance(struct hn_context *ctx, struct work *w) {
-    int64_t n = w->env->items->n, run = 0, labelled = 0;
-    double same = 0;
-    int32_t *sorted = hn_alloc(ctx, n, sizeof *sorted);
-    if (!sorted)
+    struct hn_classes classes;
+    HN_SCOPE(ctx);
+    if (hn_classes_find(ctx, w->env->items->labels, w->env->items->n, &classes))
         return ctx->code;
-    memcpy(sorted, w->env->items->labels, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_labels);
-    for (int64_t i = 0; i < n; i++) {
-        run = i > 0 && sorted[i] == sorted[i - 1] ? run + 1 : 0;
-        same += sorted[i] >= 0 ? 2 * (double)run : 0; // ordered pairs with the ones before
-        labelled += sorted[i] >= 0;
-    }
-    w->chance = same / ((double)labelled * (double)(labelled - 1));
-    hn_free(ctx, sorted);
+    w->chance = hn_classes_chance(&classes);
     return HN_OK;
 }
 
@@ -83,14 +70,14 @@ static enum hn_code add_row(struct hn_context *ctx, const struct work *w, const 
     for (int64_t i = 0; i < items; i++)
         pairs += w->pairs[i];
     struct hn_interval purity = hn_ratio_interval(w->same, w->pairs, 1, items, 0.95);
-    return HN_STUDY_ROW(ctx, table, {"graph", 0, kind}, {"M", (double)w->m, NULL},
-                        {"K", (double)w->k, NULL},
-                        {"item", items == w->env->items->n ? -1 : (double)bin->from, NULL},
-                        {"rank_lo", (double)bin->lo, NULL}, {"rank_hi", (double)bin->hi, NULL},
-                        {"pairs", pairs, NULL}, {"purity", purity.mean, NULL},
-                        {"purity_lo", purity.lo, NULL}, {"purity_hi", purity.hi, NULL},
-                        {"cos_mean", cosines / (double)(items * (bin->hi - bin->lo + 1)), NULL},
-                        {"chance", w->chance, NULL});
+    return HN_TABLE_PUT(
+        ctx, table, HN_TEXT_VALUE("graph", kind), HN_INT_VALUE("M", w->m), HN_INT_VALUE("K", w->k),
+        HN_INT_VALUE("item", items == w->env->items->n ? -1 : bin->from),
+        HN_INT_VALUE("rank_lo", bin->lo), HN_INT_VALUE("rank_hi", bin->hi),
+        HN_INT_VALUE("pairs", (int64_t)pairs), HN_REAL_VALUE("purity", purity.mean),
+        HN_REAL_VALUE("purity_lo", purity.lo), HN_REAL_VALUE("purity_hi", purity.hi),
+        HN_REAL_VALUE("cos_mean", cosines / (double)(items * (bin->hi - bin->lo + 1))),
+        HN_REAL_VALUE("chance", w->chance));
 }
 
 // All ranks, then bins of ranks, of the items [from, to).

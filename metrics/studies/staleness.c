@@ -97,6 +97,7 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct work *w, stru
     struct hn_measure *measure = NULL;
     struct hn_cell_arrays arrays = {0};
     char why[HN_MESSAGE_MAX];
+    HN_SCOPE(ctx);
     b.size = hn_alloc(ctx, CHUNK, sizeof *b.size);
     b.ids = hn_alloc(ctx, (int64_t)CHUNK * w->batch_size, sizeof *b.ids);
     enum hn_code code = b.size && b.ids ? hn_measure_begin(ctx, &spec, &measure) : HN_MEMORY;
@@ -104,10 +105,6 @@ static enum hn_code measure_batches(struct hn_context *ctx, struct work *w, stru
         code = draw_batches(ctx, w, s, measure, &b);
     if (code == HN_OK)
         code = hn_measure_finish(ctx, measure, w->value, &arrays, why);
-    hn_cell_arrays_free(ctx, &arrays);
-    hn_measure_close(ctx, measure);
-    hn_free(ctx, b.size);
-    hn_free(ctx, b.ids);
     return code;
 }
 
@@ -123,19 +120,20 @@ static double find_value(const struct work *w, const char *column) {
 static enum hn_code add_row(struct hn_context *ctx, const struct work *w, struct hn_table *table) {
     const struct params *p = w->params;
     const struct hn_study_graph graph = hn_study_graph_of(p, w->build->n);
-    return HN_STUDY_ROW(
-        ctx, table, {"build_step", (double)w->build->step, NULL},
-        {"age", (double)(w->env->items->step - w->build->step), NULL},
-        {"seed", (double)w->seed, NULL}, {"M", (double)graph.m, NULL}, {"K", (double)graph.k, NULL},
-        {"alpha", hn_schedule_at(p->alpha, w->env->items->progress), NULL},
-        {"batch_size", w->batch_size, NULL}, {"batches", (double)p->batches, NULL},
-        {"fn_ratio", find_value(w, "fn_ratio"), NULL},
-        {"fn_ratio_lo", find_value(w, "fn_ratio_lo"), NULL},
-        {"fn_ratio_hi", find_value(w, "fn_ratio_hi"), NULL},
-        {"cos_mean", find_value(w, "cos_mean"), NULL}, {"cos_p99", find_value(w, "cos_p99"), NULL},
-        {"hardest_mean", find_value(w, "hardest_mean"), NULL},
-        {"hard_true_mean", find_value(w, "hard_true_mean"), NULL},
-        {"graph_overlap", w->overlap, NULL});
+    return HN_TABLE_PUT(
+        ctx, table, HN_INT_VALUE("build_step", w->build->step),
+        HN_INT_VALUE("age", w->env->items->step - w->build->step), HN_INT_VALUE("seed", w->seed),
+        HN_INT_VALUE("M", graph.m), HN_INT_VALUE("K", graph.k),
+        HN_REAL_VALUE("alpha", hn_schedule_at(p->alpha, w->env->items->progress)),
+        HN_INT_VALUE("batch_size", w->batch_size), HN_INT_VALUE("batches", p->batches),
+        HN_REAL_VALUE("fn_ratio", find_value(w, "fn_ratio")),
+        HN_REAL_VALUE("fn_ratio_lo", find_value(w, "fn_ratio_lo")),
+        HN_REAL_VALUE("fn_ratio_hi", find_value(w, "fn_ratio_hi")),
+        HN_REAL_VALUE("cos_mean", find_value(w, "cos_mean")),
+        HN_REAL_VALUE("cos_p99", find_value(w, "cos_p99")),
+        HN_REAL_VALUE("hardest_mean", find_value(w, "hardest_mean")),
+        HN_REAL_VALUE("hard_true_mean", find_value(w, "hard_true_mean")),
+        HN_REAL_VALUE("graph_overlap", w->overlap));
 }
 
 static enum hn_code judge(struct hn_context *ctx, struct work *w, struct hn_table *table) {

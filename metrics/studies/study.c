@@ -2,7 +2,6 @@
 #include "metrics/studies/study.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static const struct hn_column common[] = {
     {"study_row", HN_COLUMN_INT, "1", "row of /tables/studies", HN_NEITHER, HN_ROLE_IDENTITY},
@@ -22,34 +21,8 @@ enum hn_code hn_study_table(struct hn_context *ctx, const struct hn_study_type *
 enum hn_code hn_study_run(struct hn_context *ctx, const struct hn_study_type *type,
                           const void *params, const struct hn_study_env *env,
                           struct hn_table *table) {
-    void *memory = hn_alloc(ctx, 0, 1);
-    if (!memory)
-        return ctx->code;
-    void *outer = hn_own(ctx, memory);
-    enum hn_code code = type->run(ctx, params, env, table);
-    hn_own(ctx, outer);
-    hn_free(ctx, memory);
-    return code;
-}
-
-static enum hn_code set(struct hn_context *ctx, struct hn_table *table, int64_t row,
-                        const struct hn_study_cell *cell) {
-    int c = hn_table_find(table, cell->column);
-    if (cell->text)
-        return hn_table_set_text(ctx, table, row, cell->column, cell->text);
-    if (c >= 0 && table->column[c].kind == HN_COLUMN_INT)
-        return hn_table_set_int(ctx, table, row, cell->column, llround(cell->value));
-    return hn_table_set_real(ctx, table, row, cell->column, cell->value);
-}
-
-enum hn_code hn_study_row(struct hn_context *ctx, struct hn_table *table,
-                          const struct hn_study_cell *cell, int n) {
-    if (hn_table_add_row(ctx, table))
-        return ctx->code;
-    for (int i = 0; i < n; i++)
-        if (set(ctx, table, table->rows - 1, &cell[i]))
-            return ctx->code;
-    return HN_OK;
+    HN_SCOPE(ctx);
+    return type->run(ctx, params, env, table);
 }
 
 struct hn_study_graph hn_study_graph_of(const void *params, int64_t n) {

@@ -47,8 +47,8 @@ struct hn_study_type {
 
     // Optional. Planning: HN_USAGE for parameters that do not fit, notes for those taken otherwise.
     enum hn_code (*check)(struct hn_context *ctx, const void *params, int64_t n);
-    // Required. Appends rows to `table`, which has the columns. Bit-identical for any number of
-    // threads. What it allocates is given back behind it.
+    // Required. Appends rows to `table` (HN_TABLE_PUT), which has the columns. Bit-identical for
+    // any number of threads. What it allocates is given back behind it.
     enum hn_code (*run)(struct hn_context *ctx, const void *params, const struct hn_study_env *env,
                         struct hn_table *table);
 };
@@ -64,20 +64,6 @@ HN_MUST_USE enum hn_code hn_study_table(struct hn_context *ctx, const struct hn_
 HN_MUST_USE enum hn_code hn_study_run(struct hn_context *ctx, const struct hn_study_type *type,
                                       const void *params, const struct hn_study_env *env,
                                       struct hn_table *table);
-
-// For studies. A row of numbers: value[n] into the columns named, INT ones rounded. Columns that
-// are not named keep NaN, 0 or "".
-struct hn_study_cell {
-    const char *column;
-    double value;
-    const char *text; // of a text column, else NULL
-};
-HN_MUST_USE enum hn_code hn_study_row(struct hn_context *ctx, struct hn_table *table,
-                                      const struct hn_study_cell *cell, int n);
-#define HN_STUDY_ROW(ctx, table, ...)                                                              \
-    hn_study_row(                                                                                  \
-        ctx, table, (const struct hn_study_cell[]){__VA_ARGS__},                                   \
-        (int)(sizeof((const struct hn_study_cell[]){__VA_ARGS__}) / sizeof(struct hn_study_cell)))
 
 // For studies of proximity graphs, whose parameters begin with these.
 struct hn_study_graph {

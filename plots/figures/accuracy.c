@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 48, SAMPLERS = HN_THEME_LINES - 1 };
+enum { MOST_ROWS = 48 };
 
 // A row: a setting at its last evaluation, or its encoder before training.
 struct row {
@@ -74,13 +74,12 @@ static void collect(struct table *t, int64_t first) {
     qsort(t->row, (size_t)t->rows, sizeof t->row[0], by_accuracy);
 }
 
-static const char *sampler_of(const void *table, int64_t setting) {
-    return hn_trained_text(((const struct table *)table)->trained, setting, "sampler");
-}
-
-// A colour for each sampler, in the order of the file; black is for the untrained.
+// Black is for the untrained.
 static int line_of(const struct table *t, const struct row *row) {
-    return hn_names_before(t, sampler_of, row->setting) % SAMPLERS + 1;
+    return row->untrained
+               ? 0
+               : hn_line_of_sampler(&t->trained->results->runs,
+                                    hn_trained_text(t->trained, row->setting, "sampler"));
 }
 
 static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct table *t) {
@@ -91,10 +90,6 @@ static void name_rows(struct hn_page *page, struct hn_panel *panel, const struct
     }
 }
 
-static bool is_drawn(const struct table *t, int i, int line) {
-    return (t->row[i].untrained ? 0 : line_of(t, &t->row[i])) == line;
-}
-
 // Seeds are faint dots below their mean.
 static void draw_accuracies(struct hn_page *page, const struct table *t) {
     char axis[HN_TITLE_SIZE], title[HN_TITLE_SIZE];
@@ -103,13 +98,13 @@ static void draw_accuracies(struct hn_page *page, const struct table *t) {
     struct hn_panel *panel = hn_page_panel(page, title, axis, "");
     panel->rows = true;
     name_rows(page, panel, t);
-    for (int line = 0; line <= SAMPLERS; line++) {
+    for (int line = 0; line <= HN_THEME_LINES; line++) {
         struct hn_series *seeds = hn_panel_series(page, panel, "", HN_LOOK_FAINT, line);
         struct hn_series *mean = hn_panel_series(page, panel, "", HN_LOOK_MARKS, line);
         for (int i = 0; i < t->rows; i++) {
             const struct row *row = &t->row[i];
             const double *value;
-            if (!is_drawn(t, i, line))
+            if (line_of(t, &t->row[i]) != line)
                 continue;
             int64_t n = hn_trained_values(t->trained, row->setting, t->column,
                                           row->untrained ? 0 : HN_LAST_STEP, &value);
@@ -150,14 +145,14 @@ static void draw_differences(struct hn_page *page, const struct table *t) {
     struct hn_panel *panel = hn_page_panel(page, "", title, "");
     panel->rows = true;
     name_rows(page, panel, t);
-    struct hn_series *zero = hn_panel_series(page, panel, "", HN_LOOK_THIN, HN_THEME_LINES);
+    struct hn_series *zero = hn_panel_series(page, panel, "", HN_LOOK_THIN, 0);
     hn_series_add(zero, 0, -0.6);
     hn_series_add(zero, 0, t->rows - 0.4);
-    for (int line = 1; line <= SAMPLERS; line++) {
+    for (int line = 1; line <= HN_THEME_LINES; line++) {
         struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_MARKS, line);
         for (int i = 0; i < t->rows; i++) {
             int64_t k = t->row[i].setting, base = base_of(t, k);
-            if (!is_drawn(t, i, line) || k == base)
+            if (line_of(t, &t->row[i]) != line || k == base)
                 continue;
             struct hn_difference d = hn_trained_difference(t->trained, k, base, t->column);
             double half = d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;

@@ -7,17 +7,14 @@ static const struct hn_option_curves sweep = {
     .title = "restart probability alpha",
     .rule = "uniform",
     .measure = {&hn_curve_cos, &hn_curve_fn, &hn_curve_start},
-    .choice = {.keep = hn_keep_walks_and_uniform},
-    .paper = "bs-alpha",
-    .paper_series = "CIFAR10",
-    .paper_title = "accuracy, CIFAR-10 (%)"};
+    .choice = {.keep = hn_keep_walks_and_uniform}};
 
 const struct hn_figure hn_bs_alpha = {
     .id = "bs-alpha",
     .title = "hardness, false negatives and nearness to the start by restart probability",
     .caption = "Against alpha, a curve per training step, with 95 % intervals: mean in-batch "
                "cosine, same-label pairs, and the share of the batch that has the start item's "
-               "label. Right, as context: the paper's accuracy after training.",
+               "label.",
     .source = "BatchSampler (KDD 2023), table 4 and proposition 2",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

@@ -4,16 +4,13 @@
 static const struct hn_option_curves sweep = {.option = "batch_size",
                                               .title = "batch size B",
                                               .measure = {&hn_curve_fn, &hn_curve_cos},
-                                              .log = true,
-                                              .paper = "bs-B",
-                                              .paper_series = "CIFAR10",
-                                              .paper_title = "accuracy, CIFAR-10 (%)"};
+                                              .log = true};
 
 const struct hn_figure hn_bs_b = {
     .id = "bs-B",
     .title = "false negatives and hardness by batch size",
     .caption = "Same-label pairs and mean in-batch cosines at the last step against the batch "
-               "size, with 95 % intervals. Right, as context: the paper's accuracy after training.",
+               "size, with 95 % intervals.",
     .source = "BatchSampler (KDD 2023), table 11",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

@@ -52,8 +52,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the snapshots have no second view");
     if (hn_groups_make(page->ctx, r, (struct hn_choice){.keep = keep}, &g))
         return page->ctx->code;
-    if (g.datasets > 1)
-        hn_page_note(page, "Only the first data set is drawn.");
+    hn_page_first_dataset(page, &r->runs);
     int64_t shown = hn_min(g.steps, MOST_STEPS);
     for (int64_t i = 0; i < shown; i++)
         draw_step(page, &g, hn_shown_step(&g, i, shown));

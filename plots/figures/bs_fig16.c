@@ -61,10 +61,13 @@ static void draw_graph(struct hn_page *page, const struct hn_table *t, int64_t o
     snprintf(title, sizeof title, "%.60s graph", hn_table_text(t, of, "graph"));
     struct hn_panel *panel =
         hn_page_panel(page, title, "training step", "neighbours of the item's label (%)");
-    int line = 0;
-    for (int64_t i = 0; i < t->rows && line < MOST_RANGES; i++)
+    int64_t range[MOST_RANGES];
+    int ranges = 0;
+    for (int64_t i = 0; i < t->rows && ranges < MOST_RANGES; i++)
         if (is_row(t, i, of, of_graph) && is_first(t, i, of_range))
-            draw_range(page, panel, t, i, ++line);
+            range[ranges++] = i;
+    for (int i = 0; i < ranges; i++)
+        draw_range(page, panel, t, range[i], hn_line_ordered(i, ranges));
     struct hn_series *chance = hn_panel_series(page, panel, "chance", HN_LOOK_RULE, 0);
     hn_series_add(chance, 0, 100 * hn_table_real(t, of, "chance"));
 }

@@ -6,17 +6,13 @@ static const struct hn_option_curves sweep = {.option = "M",
                                               .rule = "uniform",
                                               .measure = {&hn_curve_cos, &hn_curve_fn},
                                               .log = true,
-                                              .choice = {.keep = hn_keep_walks_and_uniform},
-                                              .paper = "bs-M",
-                                              .paper_series = "CIFAR10",
-                                              .paper_title = "accuracy, CIFAR-10 (%)"};
+                                              .choice = {.keep = hn_keep_walks_and_uniform}};
 
 const struct hn_figure hn_bs_m = {
     .id = "bs-M",
     .title = "hardness and false negatives by the number of candidates M",
     .caption = "Means of in-batch cosines and of same-label pairs against M, a curve per training "
-               "step, with 95 % intervals; the rule is uniform sampling at the last step. Right, "
-               "as context: what the paper says of its accuracy after training.",
+               "step, with 95 % intervals; the rule is uniform sampling at the last step.",
     .source = "BatchSampler (KDD 2023), table 4",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

@@ -60,6 +60,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     int steps = hn_distinct(t, "step", step, MOST_STEPS);
     for (int i = 0; i < steps && first < t->rows; i++)
         draw_step(page, t, first, step[i]);
+    hn_page_first_dataset(page, t);
     page->share_y = true;
     return hn_page_finish(page, "the table of proposition 1 has no row by similarity");
 }

@@ -57,6 +57,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     int alphas = hn_distinct(t, "alpha", alpha, MOST_ALPHAS);
     for (int i = 0; i < alphas && steps > 0; i++)
         draw_alpha(page, t, step[steps - 1], alpha[i]);
+    hn_page_first_dataset(page, t);
     return hn_page_finish(page, "the table of proposition 2 is empty");
 }
 

@@ -50,7 +50,9 @@ static void draw_measure(struct hn_page *page, const struct ages *a,
     for (int b = 0; b < a->builds && b < MOST_BUILDS; b++) {
         char label[HN_LABEL_SIZE];
         snprintf(label, sizeof label, "graph of step %.0f", a->build[b]);
-        struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, b + 1);
+        struct hn_series *s =
+            hn_panel_series(page, panel, label, HN_LOOK_LINE,
+                            hn_line_ordered(b, (int)hn_min(a->builds, MOST_BUILDS)));
         for (int i = 0; i < a->steps; i++) {
             double half, mean = mean_of(a, a->build[b], a->step[i], m->column, &half);
             hn_series_add_interval(s, i, m->scale * mean, m->scale * half);
@@ -68,6 +70,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     a.steps = hn_distinct(a.table, "step", a.step, 64);
     for (int i = 0; i < 3; i++)
         draw_measure(page, &a, &measure[i]);
+    hn_page_first_dataset(page, a.table);
     return hn_page_finish(page, "the table of stale graphs is empty");
 }
 

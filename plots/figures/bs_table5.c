@@ -23,6 +23,7 @@ enum { COSTS = sizeof costs / sizeof costs[0], MOST_ROWS = 32 };
 struct row {
     char label[HN_LABEL_SIZE];
     const char *name; // of the setting, perhaps a data set of the paper; "" = none
+    int line;         // of its sampler
     double value[COSTS], count;
 };
 
@@ -58,8 +59,10 @@ static struct row *find_row(struct rows *rows, const struct hn_table *t, int64_t
         if (strcmp(rows->row[i].label, label) == 0)
             return &rows->row[i];
     struct row *row = new_row(rows, name);
-    if (row)
+    if (row) {
         snprintf(row->label, sizeof row->label, "%s", label);
+        row->line = hn_line_of_sampler(t, sampler);
+    }
     return row;
 }
 
@@ -88,6 +91,7 @@ static enum hn_code collect_runs(struct hn_context *ctx, struct rows *rows,
         struct row *row = new_row(rows, "");
         const struct hn_where where = {0, 0, i, hn_last_step(&g, 0, 0, i, "cost_s")};
         snprintf(row->label, sizeof row->label, "%s", g.setting[i].label);
+        row->line = hn_line_of_sampler(&r->runs, g.setting[i].sampler);
         for (int c = 0; c < SHARE; c++)
             row->value[c] = hn_groups_mean(&g, where, costs[c].column).mean;
         double spread = row->value[SPREAD];
@@ -132,13 +136,18 @@ static void draw_cost(struct hn_page *page, const struct rows *rows, int c) {
     panel->rows = true;
     panel->x.log = c != SHARE;
     panel->x.zero = c == SHARE;
-    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_BARS, 1);
-    for (int i = 0; i < rows->n; i++) {
-        hn_axis_tic(page, &panel->y, i, rows->row[i].label);
-        if (rows->row[i].value[c] > 0)
-            hn_series_add(s, rows->row[i].value[c], i);
+    bool own = false;
+    for (int line = 1; line <= HN_THEME_LINES; line++) {
+        struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_MARKS, line);
+        for (int i = 0; i < rows->n; i++)
+            if (rows->row[i].line == line && rows->row[i].value[c] > 0)
+                hn_series_add(s, rows->row[i].value[c], i);
+        own |= s->n > 0;
     }
-    add_published(page, panel, rows, c);
+    for (int i = 0; i < rows->n; i++)
+        hn_axis_tic(page, &panel->y, i, rows->row[i].label);
+    if (own)
+        add_published(page, panel, rows, c);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
@@ -155,8 +164,9 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         draw_cost(page, &rows, c);
     if (rows.more)
         hn_page_note(page, "Only the first %d settings are drawn.", rows.n);
+    hn_page_first_dataset(page, &r->runs);
     page->share_y = true;
-    page->columns = trained ? COSTS : SHARE;
+    page->columns = COSTS;
     return hn_page_finish(page, "no run has a cost");
 }
 

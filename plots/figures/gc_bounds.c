@@ -38,6 +38,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     draw_step(page, &g, 0);
     if (g.steps > 1)
         draw_step(page, &g, g.steps - 1);
+    hn_page_first_dataset(page, &r->runs);
     page->share_x = page->share_y = true;
     return hn_page_finish(page, "no run has a gap");
 }

@@ -1,29 +1,31 @@
-// GC figure 3: the loss over all N items and the training loss over a batch, by sampler over
-// training. The distance between the two is the gap that a better batch closes (GC definitions 3.1
-// and 3.2).
+// GC figure 3: the gap between the loss over all N items and the training loss over a batch, which
+// a better batch closes, by sampler over training (GC definitions 3.1 and 3.2).
 //
-// Our deviation: every sampler of the file, not Random and GCBS alone. The black reference is the
-// global loss of the first setting that has one; a sampler that does not draw all items equally
-// often has a global loss of its own, drawn as a thin line in its colour where it differs.
+// Our deviation: the gap with its interval is drawn, the two losses in an inset; and every sampler
+// of the file, not Random and GCBS alone. The black reference is the global loss of the first
+// setting that has one; a sampler that does not draw all items equally often has a global loss of
+// its own, drawn as a thin line in its colour where it differs.
 #include "plots/page/page.h"
 
 #include <math.h>
 
-static double mean(const struct hn_groups *g, struct hn_where where, const char *name) {
-    return hn_groups_mean(g, where, name).mean;
+static void draw_gap(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                     struct hn_where where) {
+    const struct hn_setting *setting = &g->setting[where.setting];
+    struct hn_series *s = hn_panel_series(page, panel, setting->label, HN_LOOK_LINE, setting->line);
+    for (where.step = 0; where.step < g->steps; where.step++) {
+        struct hn_mean gap = hn_groups_mean(g, where, "gap");
+        hn_series_add_interval(s, (double)where.step, gap.mean, gap.half);
+    }
 }
 
-// The training loss; `size` is the gap, whose last value stands in the label.
-static void draw_setting(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
-                         struct hn_where where) {
-    const char *label = g->setting[where.setting].label;
-    struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_LINE, where.setting + 1);
-    s->size = "gap (nat)";
+static void draw_loss(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
+                      struct hn_where where) {
+    struct hn_series *s =
+        hn_panel_series(page, panel, "", HN_LOOK_PLAIN, g->setting[where.setting].line);
+    snprintf(s->end, sizeof s->end, "%s", g->setting[where.setting].label);
     for (where.step = 0; where.step < g->steps; where.step++)
-        hn_series_add_sized(s, (double)where.step, mean(g, where, "loss_train"),
-                            mean(g, where, "gap"));
-    if (s->n > 0)
-        snprintf(s->end, sizeof s->end, "%.48s, gap %.2f", label, s->datum[s->n - 1].size);
+        hn_series_add(s, (double)where.step, hn_groups_mean(g, where, "loss_train").mean);
 }
 
 // A global loss that leaves the reference by more than a hundredth of the axis.
@@ -32,13 +34,14 @@ static void draw_own_global(struct hn_page *page, struct hn_panel *panel, const 
     double lo, hi, off = 0;
     hn_page_range(page, panel, true, &lo, &hi);
     for (where.step = 0; where.step < g->steps; where.step++)
-        off = fmax(off, fabs(mean(g, where, "loss_global") -
+        off = fmax(off, fabs(hn_groups_mean(g, where, "loss_global").mean -
                              hn_groups_first_mean(g, where, "loss_global")));
     if (off <= 0.01 * (hi - lo))
         return;
-    struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_THIN, where.setting + 1);
+    struct hn_series *s =
+        hn_panel_series(page, panel, "", HN_LOOK_THIN, g->setting[where.setting].line);
     for (where.step = 0; where.step < g->steps; where.step++)
-        hn_series_add(s, (double)where.step, mean(g, where, "loss_global"));
+        hn_series_add(s, (double)where.step, hn_groups_mean(g, where, "loss_global").mean);
 }
 
 static void draw_place(struct hn_page *page, const struct hn_groups *g, struct hn_where where) {
@@ -49,15 +52,23 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, struct h
     if (!any)
         return;
     hn_place_title(g, where.dataset, where.temperature, title, sizeof title);
-    struct hn_panel *panel = hn_page_panel(page, title, "training step", "loss (nat)");
-    hn_axis_steps(page, &panel->x, g);
-    struct hn_series *all = hn_panel_series(page, panel, "global loss", HN_LOOK_PLAIN, 0);
+    struct hn_panel *gap =
+        hn_page_panel(page, title, "training step", "global minus training loss (nat)");
+    struct hn_panel *loss =
+        hn_page_panel(page, "global (black) and training loss", "training step", "nat");
+    hn_axis_steps(page, &gap->x, g);
+    hn_axis_steps(page, &loss->x, g);
+    gap->y.zero = true;
+    struct hn_series *all = hn_panel_series(page, loss, "", HN_LOOK_PLAIN, 0);
+    snprintf(all->end, sizeof all->end, "global loss");
     for (where.step = 0; where.step < g->steps; where.step++)
         hn_series_add(all, (double)where.step, hn_groups_first_mean(g, where, "loss_global"));
+    for (where.setting = 0; where.setting < g->settings; where.setting++) {
+        draw_gap(page, gap, g, where);
+        draw_loss(page, loss, g, where);
+    }
     for (where.setting = 0; where.setting < g->settings; where.setting++)
-        draw_setting(page, panel, g, where);
-    for (where.setting = 0; where.setting < g->settings; where.setting++)
-        draw_own_global(page, panel, g, where);
+        draw_own_global(page, loss, g, where);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
@@ -71,16 +82,19 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     for (int d = 0; d < g.datasets; d++)
         for (int t = 0; t < g.temperatures; t++)
             draw_place(page, &g, (struct hn_where){d, t, 0, 0});
+    page->columns = page->panels > 2 ? 2 : 0;
+    page->inset = page->panels == 2;
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has a global loss");
 }
 
 const struct hn_figure hn_gc_fig3 = {
     .id = "gc-fig3",
-    .title = "global and training loss by sampler over training",
+    .title = "gap between global and training loss by sampler over training",
     .caption =
-        "Black: the loss over all items. Marked: the loss over the batches of a sampler; its "
-        "distance from the black line is the gap, and smaller is better.",
+        "The loss over all items minus the loss over the batches of a sampler, with 95 % intervals "
+        "from three seeds on; smaller is better. Inset: the two losses, that over all items in "
+        "black.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 3",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "temperature", "loss_train",
                           "loss_global", "gap"),

@@ -40,8 +40,10 @@ static void draw_settings(struct hn_page *page, struct hn_panel *loss, struct hn
                           const struct hn_groups *g, const struct hn_table *t, int d, int tau) {
     for (int s = 0; s < g->settings; s++) {
         const char *label = g->setting[s].label;
-        struct hn_series *own = hn_panel_series(page, loss, label, HN_LOOK_LINE, s + 1);
-        struct hn_series *deviations = hn_panel_series(page, away, label, HN_LOOK_LINE, s + 1);
+        struct hn_series *own =
+            hn_panel_series(page, loss, label, HN_LOOK_LINE, g->setting[s].line);
+        struct hn_series *deviations =
+            hn_panel_series(page, away, label, HN_LOOK_LINE, g->setting[s].line);
         for (int64_t step = 0; step < g->steps; step++) {
             int64_t row = find_row(g, t, d, tau, step);
             double mean = hn_groups_mean(g, (struct hn_where){d, tau, s, step}, "loss_train").mean;
@@ -79,6 +81,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
             if (has_rows(&g, t, d, temperature))
                 draw_place(page, &g, t, d, temperature);
     page->columns = 2;
+    hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has random assignments beside it");
 }
 

@@ -16,7 +16,7 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, int d, i
             hn_groups_first_mean(g, (struct hn_where){d, temperature, 0, step}, "pos_prob_global"));
     for (int s = 0; s < g->settings; s++) {
         struct hn_series *own =
-            hn_panel_series(page, panel, g->setting[s].label, HN_LOOK_LINE, s + 1);
+            hn_panel_series(page, panel, g->setting[s].label, HN_LOOK_LINE, g->setting[s].line);
         for (int64_t step = 0; step < g->steps; step++) {
             struct hn_mean m =
                 hn_groups_mean(g, (struct hn_where){d, temperature, s, step}, "pos_prob");

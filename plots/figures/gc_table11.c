@@ -40,7 +40,7 @@ static void draw_published(struct hn_page *page, struct hn_panel *panel) {
 }
 
 static void draw_slope(struct hn_page *page, struct hn_panel *panel, const struct hn_series *of) {
-    struct hn_series *s = hn_panel_series(page, panel, "as N^2", HN_LOOK_THIN, 8);
+    struct hn_series *s = hn_panel_series(page, panel, "as N^2", HN_LOOK_THIN, 0);
     const struct hn_datum *d = &of->datum[0];
     hn_series_add(s, d->x, d->y);
     hn_series_add(s, 100 * d->x, 10000 * d->y);

@@ -50,14 +50,17 @@ static void draw_mass(struct hn_page *page, const struct hn_groups *g, int setti
     const struct hn_table *runs = &g->results->runs;
     struct hn_panel *panel =
         hn_page_panel(page, g->setting[setting].label, "concentration beta", masses[mass].title);
-    int line = 0;
+    int taus = 0, number = 0;
+    for (double tau = next_value(runs, "tau_plus", -1); isfinite(tau);
+         tau = next_value(runs, "tau_plus", tau))
+        taus++;
     panel->y.zero = true;
     for (double tau = next_value(runs, "tau_plus", -1); isfinite(tau);
          tau = next_value(runs, "tau_plus", tau)) {
         char label[HN_LABEL_SIZE];
         snprintf(label, sizeof label, tau > 0 ? "debiased, tau+ = %g" : "not debiased", tau);
         struct hn_series *s =
-            hn_panel_series(page, panel, label, HN_LOOK_LINE, line++ % HN_THEME_LINES + 1);
+            hn_panel_series(page, panel, label, HN_LOOK_LINE, hn_line_ordered(number++, taus));
         for (double beta = next_value(runs, "beta", -1); isfinite(beta);
              beta = next_value(runs, "beta", beta)) {
             double mean = mean_at(g, setting, beta, tau, masses[mass].column);
@@ -80,6 +83,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
             draw_mass(page, &g, s, mass);
     if (g.more_settings)
         hn_page_note(page, "Only the first 3 settings are drawn.");
+    hn_page_first_dataset(page, &r->runs);
     page->columns = g.settings;
     page->no_end_labels = true;
     return hn_page_finish(page, "no run has weights");

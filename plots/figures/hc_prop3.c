@@ -26,16 +26,19 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     const struct hn_table *t = hn_results_table(r, "prop3");
     struct hn_panel *panel =
         hn_page_panel(page, "", "concentration beta", "expectation / worst case");
-    int line = 0;
+    int64_t curve[MOST_CURVES];
+    int curves = 0;
     panel->y.zero = true;
     page->no_end_labels = true;
-    for (int64_t row = 0; row < t->rows && line < MOST_CURVES; row++) {
+    for (int64_t row = 0; row < t->rows && curves < MOST_CURVES; row++) {
         bool first = true;
         for (int64_t i = 0; i < row && first; i++)
             first = !same_curve(t, i, row);
         if (first)
-            draw_curve(page, panel, t, row, ++line);
+            curve[curves++] = row;
     }
+    for (int i = 0; i < curves; i++)
+        draw_curve(page, panel, t, curve[i], hn_line_ordered(i, curves));
     struct hn_series *worst = hn_panel_series(page, panel, "worst case", HN_LOOK_RULE, 0);
     hn_series_add(worst, 0, 1);
     return hn_page_finish(page, "the table of proposition 3 is empty");

@@ -45,7 +45,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_panel *panel = hn_page_panel(page, title, "", axis);
     for (int64_t first = 0; first < r->runs.rows; first = end_of(r, first)) {
         struct hn_series *s = hn_panel_series(page, panel, text(r, first, "sampler"), HN_LOOK_LINE,
-                                              line++ % HN_THEME_LINES + 1);
+                                              hn_line_number(line++));
         for (int64_t i = first; i < end_of(r, first); i++) {
             double value = hn_table_real(&r->runs, i, "value");
             hn_series_add(s, (double)(i - first), value);

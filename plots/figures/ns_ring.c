@@ -50,6 +50,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     if (g.settings > 1)
         for (int i = 0; i < 2; i++)
             draw_measure(page, &g, &measure[i]);
+    hn_page_first_dataset(page, &r->runs);
     return hn_page_finish(page, "the runs have one ring alone");
 }
 

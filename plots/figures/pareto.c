@@ -4,21 +4,25 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST_NAMED = 24 }; // beyond them words cover what they name
+// Beyond them words cover what they name: in the panel, and in its inset.
+enum { MOST_NAMED = 24, MOST_ENLARGED = 8 };
 
 // A setting at the last step.
 struct point {
-    double false_negatives, hardness, cost;
+    struct hn_mean false_negatives, hardness;
+    double cost;
     int setting;
     bool front; // no other is harder with as few false negatives
+    bool away;  // outside of the crowded corner
 };
 
 static int by_place(const void *a, const void *b) {
     const struct point *p = a, *q = b;
-    if (p->false_negatives < q->false_negatives || p->false_negatives > q->false_negatives)
-        return p->false_negatives < q->false_negatives ? -1 : 1;
-    return p->hardness > q->hardness ? -1 : p->hardness < q->hardness ? 1 : 0;
+    double x = p->false_negatives.mean - q->false_negatives.mean,
+           y = q->hardness.mean - p->hardness.mean;
+    return x < 0 || x > 0 ? (x < 0 ? -1 : 1) : (y > 0) - (y < 0);
 }
 
 // Points by increasing false negatives; returns their number.
@@ -29,27 +33,25 @@ static int collect(const struct hn_groups *g, int dataset, struct point *point) 
         struct hn_where where = {dataset, 0, s, step};
         double build = hn_groups_mean(g, where, "cost_g_over_t").mean;
         double draw = hn_groups_mean(g, where, "cost_s").mean;
-        struct point p = {100 * hn_groups_mean(g, where, "fn_ratio").mean,
-                          hn_groups_mean(g, where, "hard_true_mean").mean,
-                          (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw), s, false};
-        if (step >= 0 && !isnan(p.false_negatives) && !isnan(p.hardness))
+        struct point p = {hn_groups_mean(g, where, "fn_ratio"),
+                          hn_groups_mean(g, where, "hard_true_mean"),
+                          (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw), s};
+        p.false_negatives.mean *= 100;
+        p.false_negatives.half *= 100;
+        if (step >= 0 && !isnan(p.false_negatives.mean) && !isnan(p.hardness.mean))
             point[n++] = p;
     }
     qsort(point, (size_t)n, sizeof *point, by_place);
     double best = -INFINITY;
     for (int i = 0; i < n; i++) {
-        point[i].front = point[i].hardness > best;
-        best = fmax(best, point[i].hardness);
+        point[i].front = point[i].hardness.mean > best;
+        best = fmax(best, point[i].hardness.mean);
     }
     return n;
 }
 
-static const char *sampler_of(const void *groups, int64_t setting) {
-    return ((const struct hn_groups *)groups)->setting[setting].sampler;
-}
-
 static int sampler_line(const struct hn_groups *g, int setting) {
-    return hn_names_before(g, sampler_of, setting) % (2 * HN_THEME_LINES) + 1;
+    return hn_line_of_sampler(&g->results->runs, g->setting[setting].sampler);
 }
 
 // Cost as a share of the dearest, by its logarithm over six decades.
@@ -57,58 +59,187 @@ static double size_of(double cost, double dearest) {
     return cost > 0 ? fmax(0, 1 + log10(cost / dearest) / 6) : 0;
 }
 
-static void draw_discs(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
-                       const struct point *point, int n) {
-    double dearest = 0;
-    for (int i = 0; i < n; i++)
-        dearest = fmax(dearest, point[i].cost);
-    for (int s = 0; s < g->settings; s++) {
-        struct hn_series *discs =
-            hn_panel_series(page, panel, g->setting[s].sampler, HN_LOOK_DISCS, sampler_line(g, s));
-        snprintf(discs->end, sizeof discs->end, "%s", g->setting[s].label);
-        for (int i = 0; i < n; i++)
-            if (point[i].setting == s)
-                hn_series_add_sized(discs, point[i].false_negatives, point[i].hardness,
-                                    size_of(point[i].cost, dearest));
+// What is drawn in one panel: all points, or those of the crowded corner.
+struct view {
+    struct hn_page *page;
+    const struct hn_groups *g;
+    const struct point *point;
+    int n;
+    double dearest;
+    bool corner;
+};
+
+static bool is_seen(const struct view *v, int i) { return !v->corner || !v->point[i].away; }
+
+// Means over the discs, of those that have intervals.
+static void draw_intervals(const struct view *v, struct hn_panel *panel) {
+    struct hn_series *s = hn_panel_series(v->page, panel, "", HN_LOOK_CROSSES, HN_THEME_LINES);
+    s->size = "half of the interval of false negatives";
+    for (int i = 0; i < v->n; i++) {
+        const struct point *p = &v->point[i];
+        if (is_seen(v, i) && (!isnan(p->hardness.half) || !isnan(p->false_negatives.half)))
+            hn_series_add_cross(s, p->false_negatives.mean, p->false_negatives.half,
+                                p->hardness.mean, p->hardness.half);
     }
 }
 
-// The front's words first: those of the others give way.
-static void draw_front(struct hn_page *page, struct hn_panel *panel, const struct hn_groups *g,
-                       const struct point *point, int n) {
-    struct hn_series *front = hn_panel_series(page, panel, "front", HN_LOOK_STAIRS, 8);
+// Samplers stand in a key only where not all settings are named.
+static void draw_discs(const struct view *v, struct hn_panel *panel) {
+    const struct hn_groups *g = v->g;
+    for (int s = 0; s < g->settings; s++) {
+        const char *label = v->n > MOST_NAMED ? g->setting[s].sampler : "";
+        struct hn_series *discs =
+            hn_panel_series(v->page, panel, label, HN_LOOK_DISCS, sampler_line(g, s));
+        snprintf(discs->end, sizeof discs->end, "%s", g->setting[s].label);
+        for (int i = 0; i < v->n; i++)
+            if (v->point[i].setting == s && is_seen(v, i))
+                hn_series_add_sized(discs, v->point[i].false_negatives.mean,
+                                    v->point[i].hardness.mean,
+                                    size_of(v->point[i].cost, v->dearest));
+    }
+}
+
+static bool is_named(const struct view *v, int i, bool has_corner) {
+    const struct point *p = &v->point[i];
+    return is_seen(v, i) && (p->front || v->n <= MOST_NAMED) &&
+           (v->corner || !has_corner || p->away);
+}
+
+// The sampler is named once; its colour tells it from then on.
+static const char *name_of(const struct view *v, int i, bool has_corner) {
+    const struct hn_setting *setting = &v->g->setting[v->point[i].setting];
+    for (int k = 0; k < i; k++)
+        if (is_named(v, k, has_corner) &&
+            strcmp(v->g->setting[v->point[k].setting].sampler, setting->sampler) == 0)
+            return hn_setting_options(setting);
+    return setting->label;
+}
+
+// The front's words first: those of the others give way. In the corner all of its points are named,
+// beside it those that lie elsewhere.
+static void draw_front(const struct view *v, struct hn_panel *panel, bool has_corner) {
+    struct hn_series *front =
+        hn_panel_series(v->page, panel, v->corner ? "" : "front", HN_LOOK_STAIRS, 0);
     for (int others = 0; others < 2; others++)
-        for (int i = 0; i < n; i++) {
-            const struct point *p = &point[i];
-            if (p->front == (others == 1))
+        for (int i = 0; i < v->n; i++) {
+            const struct point *p = &v->point[i];
+            if (p->front == (others == 1) || !is_seen(v, i))
                 continue;
             if (p->front)
-                hn_series_add(front, p->false_negatives, p->hardness);
-            if (p->front || n <= MOST_NAMED)
-                hn_panel_mark(panel, p->false_negatives, p->hardness,
-                              hn_setting_options(&g->setting[p->setting]),
-                              sampler_line(g, p->setting));
+                hn_series_add(front, p->false_negatives.mean, p->hardness.mean);
+            if (is_named(v, i, has_corner))
+                hn_panel_mark(panel, p->false_negatives.mean, p->hardness.mean,
+                              name_of(v, i, has_corner), sampler_line(v->g, p->setting));
         }
-    if (n > MOST_NAMED)
-        hn_page_note(page, "Of %d settings those on the front are named.", n);
+}
+
+// What the areas of discs mean: costs of a step.
+static void draw_key(struct hn_page *page, struct hn_panel *panel, double dearest) {
+    static const struct {
+        double least, scale;
+        const char *unit;
+    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "µs"}};
+    for (int i = 4; i >= 0 && dearest > 0; i -= 2) {
+        double cost = pow(10, floor(log10(dearest)) - i);
+        int unit = 0;
+        char label[HN_LABEL_SIZE];
+        while (cost < 0.999 * units[unit].least)
+            unit++;
+        snprintf(label, sizeof label, "%.3g %s a step", cost * units[unit].scale, units[unit].unit);
+        struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_DISCS, HN_THEME_LINES);
+        s->key_size = fmax(size_of(cost, dearest), 1e-3);
+    }
+}
+
+struct box {
+    double x0, y0, x1, y1;
+};
+
+static struct box box_of(const struct point *point, int n, int without) {
+    struct box b = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < n; i++) {
+        if (point[i].away || i == without)
+            continue;
+        b.x0 = fmin(b.x0, point[i].false_negatives.mean);
+        b.x1 = fmax(b.x1, point[i].false_negatives.mean);
+        b.y0 = fmin(b.y0, point[i].hardness.mean);
+        b.y1 = fmax(b.y1, point[i].hardness.mean);
+    }
+    return b;
+}
+
+// Half of the points, if these stand in less than a fifth of the area, with a margin: one after the
+// other is taken away without which the rest stands closest.
+static bool find_corner(struct point *point, int n, struct box *corner) {
+    const struct box all = box_of(point, n, -1);
+    double width = all.x1 - all.x0, height = all.y1 - all.y0;
+    for (int left = n; left > (n + 1) / 2; left--) {
+        int best = 0;
+        double least = INFINITY;
+        for (int i = 0; i < n; i++) {
+            const struct box b = box_of(point, n, i);
+            double size = (b.x1 - b.x0) / width + (b.y1 - b.y0) / height;
+            if (!point[i].away && size < least) {
+                least = size;
+                best = i;
+            }
+        }
+        point[best].away = true;
+    }
+    *corner = box_of(point, n, -1);
+    double w = 0.25 * (corner->x1 - corner->x0), h = 0.25 * (corner->y1 - corner->y0);
+    *corner = (struct box){corner->x0 - w, corner->y0 - h, corner->x1 + w, corner->y1 + h};
+    bool crowded = n >= 6 && w > 0 && h > 0 && 36 * w * h < 0.2 * width * height;
+    int inside = 0;
+    for (int i = 0; i < n; i++) { // what else lies in it is in it
+        double x = point[i].false_negatives.mean, y = point[i].hardness.mean;
+        point[i].away = !(x >= corner->x0 && x <= corner->x1 && y >= corner->y0 && y <= corner->y1);
+        inside += !point[i].away;
+    }
+    return crowded && inside <= MOST_ENLARGED;
+}
+
+static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
+    v->corner = true;
+    hn_panel_frame(all, b.x0, b.y0, b.x1, b.y1);
+    struct hn_panel *panel = hn_page_panel(v->page, "enlarged", "", "");
+    panel->x.lo = b.x0, panel->x.hi = b.x1;
+    panel->y.lo = b.y0, panel->y.hi = b.y1;
+    draw_intervals(v, panel);
+    draw_front(v, panel, true);
+    draw_discs(v, panel);
+}
+
+static void draw_dataset(struct hn_page *page, const struct hn_groups *g, int dataset) {
+    struct point point[HN_MOST_SETTINGS];
+    char title[HN_TITLE_SIZE];
+    struct box corner = {0};
+    struct view v = {page, g, point, collect(g, dataset, point)};
+    for (int i = 0; i < v.n; i++)
+        v.dearest = fmax(v.dearest, point[i].cost);
+    hn_place_title(g, dataset, -1, title, sizeof title);
+    struct hn_panel *panel = hn_page_panel(page, title, "false-negative ratio (%)",
+                                           "hardest true negative (mean cosine)");
+    bool crowded = g->datasets == 1 && find_corner(point, v.n, &corner);
+    draw_intervals(&v, panel);
+    draw_front(&v, panel, crowded);
+    draw_discs(&v, panel);
+    draw_key(page, panel, v.dearest);
+    if (crowded)
+        draw_corner(&v, panel, corner);
+    page->inset |= crowded;
+    if (v.n > MOST_NAMED)
+        hn_page_note(page, "Of %d settings those on the front are named.", v.n);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
-    struct point point[HN_MOST_SETTINGS];
     struct hn_groups g;
-    char title[HN_TITLE_SIZE];
-    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_SETTINGS - 2};
+    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_SETTINGS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
-    for (int d = 0; d < g.datasets; d++) {
-        int n = collect(&g, d, point);
-        hn_place_title(&g, d, -1, title, sizeof title);
-        struct hn_panel *panel = hn_page_panel(page, title, "false-negative ratio (%)",
-                                               "hardest true negative (mean cosine)");
-        draw_front(page, panel, &g, point, n);
-        draw_discs(page, panel, &g, point, n);
-    }
-    page->width = g.datasets == 1 ? 5.6 : 0;
+    for (int d = 0; d < g.datasets; d++)
+        draw_dataset(page, &g, d);
+    page->width = g.datasets == 1 ? 6.4 : 0;
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has labels");
 }
@@ -117,9 +248,10 @@ const struct hn_figure hn_pareto = {
     .id = "pareto",
     .title = "hardness of true negatives against false negatives, every sampler and setting",
     .caption =
-        "At the last step; up is harder, left has fewer false negatives, larger discs cost more "
-        "per step (logarithmic). On the staircase are the settings that no other beats in "
-        "both.",
+        "At the last step, with 95 % intervals; up is harder, left has fewer false negatives, "
+        "larger "
+        "discs cost more per step (logarithmic). On the staircase are the settings that no other "
+        "beats in both.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
                           "cost_s", "cost_g_over_t"),

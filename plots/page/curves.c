@@ -99,9 +99,9 @@ static void draw_setting(struct hn_page *page, struct hn_panel *panel, const str
     int s = where.setting;
     double beside = g->steps > 1 ? 0 : 0.12 * (s - 0.5 * (g->settings - 1));
     struct hn_series *raw =
-        faint ? hn_panel_series(page, panel, "", HN_LOOK_FAINT, s % HN_THEME_LINES + 1) : NULL;
+        faint ? hn_panel_series(page, panel, "", HN_LOOK_FAINT, g->setting[s].line) : NULL;
     struct hn_series *curve =
-        hn_panel_series(page, panel, g->setting[s].label, HN_LOOK_LINE, s % HN_THEME_LINES + 1);
+        hn_panel_series(page, panel, g->setting[s].label, HN_LOOK_LINE, g->setting[s].line);
     for (where.step = 0; where.step < g->steps; where.step++) {
         struct hn_mean mean = hn_groups_mean(g, where, m->column);
         double x = (double)where.step + beside;
@@ -206,11 +206,29 @@ static void kind_label(const struct sorted *s, int kind, char *text, size_t size
         }
 }
 
+// As settings have them (hn_groups_lines()).
+static int line_of_kind(const struct sorted *s, int kind) {
+    const char *sampler[HN_MOST_SETTINGS];
+    int before = 0, same = 0, drawn = 0;
+    for (int i = 0; i < s->g->settings; i++)
+        sampler[s->kind[i]] = s->g->setting[i].sampler;
+    for (int k = 0; k < s->kinds; k++) {
+        bool its = s->of_kind[k] > 1 && strcmp(sampler[k], sampler[kind]) == 0;
+        same += its;
+        before += its && k < kind;
+        drawn += s->of_kind[k] > 1;
+    }
+    int line = hn_line_of_sampler(&s->g->results->runs, sampler[kind]);
+    return same == drawn ? hn_line_ordered(before, drawn) : hn_line_shade(line, before, same);
+}
+
 static void draw_kind(struct hn_page *page, struct hn_panel *panel, const struct sorted *s,
-                      struct hn_where where, int kind, const struct hn_curve_value *m) {
+                      struct hn_where where, int64_t first, int kind,
+                      const struct hn_curve_value *m) {
     char label[HN_LABEL_SIZE];
     bool by_step = s->drawn == 1;
-    int line = by_step ? (int)where.step % HN_THEME_LINES + 1 : kind % HN_THEME_LINES + 1;
+    int line = by_step ? hn_line_ordered((int)(where.step - first), (int)(s->g->steps - first))
+                       : line_of_kind(s, kind);
     if (by_step)
         snprintf(label, sizeof label, "step %" PRId64, s->g->step[where.step]);
     else
@@ -252,25 +270,9 @@ static void draw_measure(struct hn_page *page, const struct sorted *s, int datas
     int64_t first = s->drawn > 1 ? g->steps - 1 : g->steps > 6 ? g->steps - 6 : 0;
     for (int k = 0; k < s->kinds; k++)
         for (where.step = first; s->of_kind[k] > 1 && where.step < g->steps; where.step++)
-            draw_kind(page, panel, s, where, k, m);
+            draw_kind(page, panel, s, where, first, k, m);
     where.step = g->steps - 1;
     draw_rule(page, panel, s, where, m);
-}
-
-static void draw_published(struct hn_page *page, const struct hn_option_curves *sweep) {
-    struct hn_published row;
-    const char *rest = hn_published_text(sweep->paper);
-    struct hn_panel *panel = hn_page_panel(page, "", sweep->title, sweep->paper_title);
-    struct hn_series *s = hn_panel_series(page, panel, "paper, after training", HN_LOOK_PAPER, 0);
-    panel->x.log = sweep->log;
-    while (hn_published_next(&rest, &row)) {
-        char *end;
-        double x = strtod(row.x, &end);
-        if (strcmp(row.series, sweep->paper_series) != 0 || end == row.x || *end)
-            continue;
-        hn_series_add(s, x, row.value);
-        hn_axis_tic_number(page, &panel->x, x);
-    }
 }
 
 enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
@@ -289,10 +291,8 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
     for (int d = 0; d < g.datasets && s.drawn > 0; d++)
         for (int m = 0; m < measures; m++)
             draw_measure(page, &s, d, sweep->measure[m]);
-    if (s.drawn > 0 && sweep->paper)
-        draw_published(page, sweep);
-    int across = measures + (sweep->paper && g.datasets == 1);
-    page->columns = across > 3 ? 2 : across;
+    page->columns = measures;
+    hn_page_left_out(page, &g);
     char reason[128];
     snprintf(reason, sizeof reason, "the runs have no two values of %s with all else the same",
              sweep->option);

@@ -33,8 +33,6 @@ struct hn_option_curves {
     const struct hn_curve_value *measure[HN_SWEEP_MEASURES]; // NULL: no more
     bool log;                                                // axis of the parameter
     struct hn_choice choice;
-    const char *paper; // id of published values to show in a panel beside; NULL = none
-    const char *paper_series, *paper_title;
 };
 HN_MUST_USE enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
                                        const struct hn_option_curves *sweep);

@@ -86,10 +86,10 @@ static void draw_densities(struct densities *d, int dataset) {
             hn_page_panel(d->page, title, "cosine of pairs", "density of pairs");
         d->panel[d->panels++] = panel;
         for (int s = 0; s < g->settings; s++)
-            hn_series_density(
-                hn_panel_series(d->page, panel, g->setting[s].label, HN_LOOK_PLAIN, s + 1), g,
-                (struct hn_where){dataset, 0, s, step},
-                &(struct hn_density){.from = 1, .to = INT64_MAX, .merge = d->merge});
+            hn_series_density(hn_panel_series(d->page, panel, g->setting[s].label, HN_LOOK_PLAIN,
+                                              g->setting[s].line),
+                              g, (struct hn_where){dataset, 0, s, step},
+                              &(struct hn_density){.from = 1, .to = INT64_MAX, .merge = d->merge});
     }
 }
 
@@ -141,6 +141,70 @@ static enum hn_code choose_range(struct densities *d) {
                : hn_fail(d->page->ctx, HN_NOT_APPLICABLE, "the histograms of the file are empty");
 }
 
+// Of the pairs that are no positives: the cosine below which a share of them lies.
+static double quantile(const struct hn_groups *g, struct hn_where where, double share) {
+    const struct hn_results *r = g->results;
+    int64_t row[MOST_ROWS];
+    int rows = hn_groups_rows(g, where, "step", row, MOST_ROWS);
+    double total = 0, below = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t b = 0; b < r->bins; b++) {
+            double sum = 0;
+            for (int i = 0; i < rows; i++)
+                for (int64_t kind = 1; kind < r->kinds; kind++)
+                    sum += (double)r->histogram[(row[i] * r->kinds + kind) * r->bins + b];
+            total += pass == 0 ? sum : 0;
+            if (pass == 1 && sum > 0 && below + sum >= share * total)
+                return r->bin_lo + bin_width(r) * ((double)b + (share * total - below) / sum);
+            below += pass == 1 ? sum : 0;
+        }
+    return NAN;
+}
+
+// The cosines of nine tenths of the pairs with their median, or the false-negative ratio.
+enum part { COSINES, RATIO };
+
+static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn_where where,
+                      enum part part) {
+    char title[HN_TITLE_SIZE], name[HN_LABEL_SIZE];
+    hn_place_title(g, where.dataset, -1, name, sizeof name);
+    snprintf(title, sizeof title, "%s%sstep %" PRId64, name, *name ? ", " : "",
+             g->step[where.step]);
+    struct hn_panel *panel =
+        hn_page_panel(page, title, part == COSINES ? "cosine of pairs" : hn_curve_fn.title, "");
+    panel->rows = true;
+    for (int s = 0; s < g->settings; s++)
+        hn_axis_tic(page, &panel->y, s, g->setting[s].label);
+    for (where.setting = 0; where.setting < g->settings; where.setting++) {
+        const struct hn_setting *setting = &g->setting[where.setting];
+        struct hn_series *s =
+            hn_panel_series(page, panel, "", HN_LOOK_MARKS, setting->line % HN_LINE_SHADED);
+        snprintf(s->end, sizeof s->end, "%s", setting->label);
+        struct hn_mean ratio = hn_groups_mean(g, where, "fn_ratio");
+        if (part == RATIO)
+            hn_series_add_row(s, 100 * ratio.mean, where.setting, 100 * ratio.half);
+        else
+            hn_series_add_span(s, quantile(g, where, 0.5), where.setting, quantile(g, where, 0.05),
+                               quantile(g, where, 0.95));
+    }
+}
+
+// More settings than curves can be told apart: a row each, at the first and the last step, the
+// cosines of nine tenths of the pairs and the false-negative ratio.
+static void draw_many(struct hn_page *page, const struct hn_groups *g) {
+    for (int dataset = 0; dataset < g->datasets; dataset++) {
+        struct hn_where where = {dataset, 0, 0, 0};
+        if (g->steps > 1)
+            draw_rows(page, g, where, COSINES);
+        where.step = g->steps - 1;
+        draw_rows(page, g, where, COSINES);
+        draw_rows(page, g, where, RATIO);
+    }
+    hn_page_left_out(page, g);
+    page->columns = g->steps > 1 ? 3 : 2;
+    page->share_y = true;
+}
+
 static enum hn_code draw_groups(struct hn_page *page, const struct hn_groups *g) {
     struct densities d = {.page = page, .groups = g, .merge = choose_merge(g)};
     for (int dataset = 0; dataset < g->datasets; dataset++) {
@@ -157,11 +221,17 @@ static enum hn_code draw_groups(struct hn_page *page, const struct hn_groups *g)
 enum hn_code hn_draw_distributions(struct hn_page *page, const struct hn_results *r,
                                    const struct hn_distributions *what) {
     struct hn_groups g;
-    if (hn_groups_make(page->ctx, r, what->choice, &g))
+    struct hn_choice choice = what->choice;
+    choice.most_settings = HN_MOST_SETTINGS;
+    if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     if (what->varied && hn_groups_values(&g, what->varied) < 2)
         return hn_fail(page->ctx, HN_NOT_APPLICABLE, "the runs have one value of %s alone",
                        what->varied);
-    enum hn_code code = draw_groups(page, &g);
+    enum hn_code code = HN_OK;
+    if (g.settings > HN_MOST_CURVES)
+        draw_many(page, &g);
+    else
+        code = draw_groups(page, &g);
     return code ? code : hn_page_finish(page, "the histograms of the file are empty");
 }

@@ -49,29 +49,64 @@ extern const struct hn_figure hn_accuracy, hn_accuracy_steps;
 enum { HN_FIGURE_NAME = 80 };
 bool hn_figure_of_training(int i, const char *id, char name[HN_FIGURE_NAME], struct hn_figure *out);
 
+// What a figure is made for: widths of a column and of the text and the largest height, in inches,
+// and how much larger than 8 points its letters are.
+struct hn_medium {
+    double column, text, height, scale;
+};
+extern const char *const hn_media[];             // "any", "neurips", ...: NULL-terminated
+const struct hn_medium *hn_medium(int of_media); // NULL for "any"
+
+// How a figure is drawn. `term`: svg, pdf, png, cairolatex (a .tex to \input, which includes a
+// .pdf) or dumb, to stdout. style: a gnuplot file loaded after the theme (its text goes into the
+// script), NULL = none. medium: NULL = as large as suits the figure; columns: of the medium, 0 = as
+// suits; wide: NULL, or where it is told whether the figure takes more than a column.
+struct hn_picture {
+    const char *term, *style;
+    const struct hn_medium *medium;
+    int columns;
+    bool *wide;
+};
+// The ending of the picture's file, NULL for "dumb" and what is no terminal.
+const char *hn_picture_ending(const char *term);
+
 // Draws a figure into folder `dir`, which must exist: <id>.tsv, <id>.gp (which redraws it when run
-// in that folder) and <id>.<term> (svg, pdf or png); for "dumb" the drawing goes to stdout. style:
-// a gnuplot file loaded after the theme (its text goes into the script), or NULL. HN_USAGE: unknown
-// term, unreadable style, unwritable folder; HN_DATA names the figure and the column that is
-// missing; HN_NOT_APPLICABLE as page(); HN_GNUPLOT: gnuplot missing, failed or warned (its message;
-// script and data are left).
+// in that folder) and <id>.<ending>. HN_USAGE: unknown term, unreadable style, unwritable folder,
+// or something that is no file where one is to be; HN_DATA names the figure and the column that is
+// missing; HN_NOT_APPLICABLE as page(); HN_GNUPLOT: gnuplot missing, failed, warned (its message;
+// script and data are left), or took longer than $HARDNEG_GNUPLOT_SECONDS, 60 where that is not
+// set.
 HN_MUST_USE enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figure,
                                         const struct hn_results *r, const char *dir,
-                                        const char *term, const char *style);
+                                        struct hn_picture as);
+
+// Figures that gnuplot failed on do not keep others from being drawn. Zeroed is none.
+struct hn_failed_figures {
+    char first[HN_MESSAGE_MAX], names[512];
+    int n;
+};
+// Whether a drawing ended so; it is kept.
+bool hn_figure_failed(const struct hn_context *ctx, enum hn_code code,
+                      const struct hn_figure *figure, struct hn_failed_figures *failed);
+// HN_GNUPLOT with the first complaint and the names if there are any.
+HN_MUST_USE enum hn_code hn_figures_end(struct hn_context *ctx,
+                                        const struct hn_failed_figures *failed);
 
 // Length of the UTF-8 character at s, 0 if there is none (RFC 3629, surrogates not told apart).
 int hn_utf8_length(const unsigned char *s);
 // For scripts: text as a gnuplot string in double quotes, safe for any bytes (quotes, backslashes,
 // backticks, dollar signs, newlines, marks of enhanced text); what is no UTF-8 becomes '?'.
 void hn_gp_string(FILE *gp, const char *text);
+// For LaTeX: text safe for any bytes. As a gnuplot string for the terminal cairolatex: hn_gp_tex().
+enum { HN_TEX_MAX = 24 }; // of a character
+void hn_tex_text(FILE *tex, const char *text);
+void hn_gp_tex(FILE *gp, const char *text);
 // For comments and cells of a .tsv: on one line, without tabs.
 void hn_tsv_text(FILE *tsv, const char *text);
-// A further cell of a row: a tab and the number, "NaN" where none applies.
+// A further cell of a row: a tab and the number, "NaN" for what is not finite.
 void hn_tsv_real(FILE *tsv, double value);
 
 // The theme, as gnuplot commands (plots/page/theme.gp).
 extern const char hn_theme[];
-// Linetypes that the theme tells apart.
-enum { HN_THEME_LINES = 8 };
 
 #endif

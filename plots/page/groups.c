@@ -215,7 +215,7 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     *out = (struct hn_groups){.results = r};
     out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
     out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
-    choice.most_settings = choice.most_settings ? choice.most_settings : HN_THEME_LINES;
+    choice.most_settings = choice.most_settings ? choice.most_settings : HN_MOST_CURVES;
     int64_t room = r->runs.rows < choice.most_settings ? r->runs.rows : choice.most_settings;
     out->setting = hn_alloc(ctx, room, sizeof *out->setting);
     if (!out->step || !out->place || !out->setting)
@@ -224,6 +224,7 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
         place_row(out, row, choice);
     for (int i = 0; i < out->settings; i++)
         make_label(out, &out->setting[i]);
+    hn_groups_lines(out);
     collect_steps(out);
     if (out->steps > 0)
         return HN_OK;
@@ -285,9 +286,8 @@ static double over_batches(const struct hn_results *r, const int64_t *row, int r
                  : NAN;
 }
 
-static double half_width(const struct hn_groups *g, const int64_t *row, int rows,
+static double half_width(const struct hn_results *r, const int64_t *row, int rows,
                          const char *name) {
-    const struct hn_results *r = g->results;
     char lo[HN_LABEL_SIZE], hi[HN_LABEL_SIZE];
     double squares = 0, value[MOST_ROWS];
     snprintf(lo, sizeof lo, "%s_lo", name);
@@ -310,18 +310,22 @@ static double half_width(const struct hn_groups *g, const int64_t *row, int rows
     return 0.5 * (interval.hi - interval.lo);
 }
 
-struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
-    int64_t row[MOST_ROWS];
-    int rows = hn_groups_rows(g, where, name, row, MOST_ROWS);
+struct hn_mean hn_rows_mean(const struct hn_results *r, const int64_t *row, int rows,
+                            const char *name) {
     struct hn_mean m = {NAN, NAN, rows};
     double sum = 0;
     for (int i = 0; i < rows; i++)
-        sum += hn_table_real(&g->results->runs, row[i], name);
+        sum += hn_table_real(&r->runs, row[i], name);
     if (rows > 0) {
         m.mean = sum / rows;
-        m.half = half_width(g, row, rows, name);
+        m.half = half_width(r, row, rows, name);
     }
     return m;
+}
+
+struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
+    int64_t row[MOST_ROWS];
+    return hn_rows_mean(g->results, row, hn_groups_rows(g, where, name, row, MOST_ROWS), name);
 }
 
 double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
@@ -329,17 +333,6 @@ double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, co
     for (where.setting = 0; isnan(mean) && where.setting < g->settings; where.setting++)
         mean = hn_groups_mean(g, where, name).mean;
     return mean;
-}
-
-int hn_names_before(const void *of, const char *(*name)(const void *of, int64_t i), int64_t i) {
-    int n = 0;
-    for (int64_t k = 0; strcmp(name(of, k), name(of, i)) != 0; k++) {
-        int64_t first = 0;
-        while (strcmp(name(of, first), name(of, k)) != 0)
-            first++;
-        n += first == k;
-    }
-    return n;
 }
 
 int hn_distinct(const struct hn_table *t, const char *column, double *value, int most) {

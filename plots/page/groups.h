@@ -4,14 +4,22 @@
 #define HN_PLOTS_PAGE_GROUPS_H
 
 #include "plots/page/figure.h"
+#include "plots/page/lines.h"
 
-enum { HN_MOST_PANELS = 4, HN_MOST_SETTINGS = 40, HN_LABEL_SIZE = 64 };
+enum {
+    HN_MOST_PANELS = 4,
+    HN_MOST_SETTINGS = 40,
+    HN_MOST_CURVES = 8,
+    HN_LABEL_SIZE = 64,
+    HN_TITLE_SIZE = 96
+};
 
 // A sampler with its parameters and batch size. Texts are borrowed from the results.
 struct hn_setting {
     const char *sampler, *params;
     int64_t batch_size;
     char label[HN_LABEL_SIZE]; // the sampler, and the options in which its settings differ
+    int line;                  // hn_groups_lines()
 };
 
 // The label without the sampler, unless it is all of it.
@@ -32,12 +40,16 @@ struct hn_groups {
     const struct hn_results *results;
 };
 
+// Lines of settings, which hn_groups_make() sets: those of several samplers as above, those of one
+// sampler by the number in which they differ, or one after the other.
+void hn_groups_lines(struct hn_groups *g);
+
 // Which rows are grouped: those whose status is ok, whose column `wanted` (NULL: any) is no NaN and
 // that `keep` (NULL: all) lets through.
 struct hn_choice {
     const char *wanted;
     bool (*keep)(const struct hn_table *runs, int64_t row);
-    int most_settings;   // kept at most, figures up to HN_MOST_SETTINGS; 0 = HN_THEME_LINES
+    int most_settings;   // kept at most, figures up to HN_MOST_SETTINGS; 0 = HN_MOST_CURVES
     const char *nothing; // said where no row is left; NULL = as wanted and keep suggest
 };
 
@@ -45,19 +57,23 @@ struct hn_choice {
 HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                                         struct hn_choice choice, struct hn_groups *out);
 
-// The mean of a column over rows of one place: seeds, which stand for draws of batches from the
-// same snapshot. Weightings of the same batches count once: the first with a value. half:
-// half-width of the 95 % interval, pooled from the columns <name>_lo and <name>_hi of the rows;
-// without them, of cos_mean over its batches, of others over at least three seeds; else NaN.
+// The mean of a column over at most 256 rows of /runs that have a value, NaN of none: seeds, which
+// stand for draws of batches from the same snapshot. half: half-width of the 95 % interval, pooled
+// from the columns <name>_lo and <name>_hi of the rows; without them, of cos_mean over its batches,
+// of others over at least three seeds; else NaN.
 struct hn_mean {
     double mean, half;
     int64_t rows;
 };
+struct hn_mean hn_rows_mean(const struct hn_results *r, const int64_t *row, int rows,
+                            const char *name);
 // Where to look; -1 for any data set or temperature.
 struct hn_where {
     int dataset, temperature, setting;
     int64_t step;
 };
+// The mean over rows of one place. Weightings of the same batches count once: the first with a
+// value.
 struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name);
 // The mean of the first setting that has one there, NaN if none has: of what all share.
 double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name);
@@ -82,10 +98,6 @@ bool hn_option_has(const char *params, struct hn_option_part wanted);
 bool hn_option_value(const char *params, const char *option, char *value, size_t size);
 // Its number, NaN if it is none ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
-
-// How many different names there are before the first one that is that of `i`: what colours of
-// samplers are chosen by.
-int hn_names_before(const void *of, const char *(*name)(const void *of, int64_t i), int64_t i);
 
 // The different numbers of a column, increasing, `most` of them at most; returns how many.
 int hn_distinct(const struct hn_table *t, const char *column, double *value, int most);

@@ -31,6 +31,14 @@ void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
             hn_page_note(page, "Only the first %d %s of the file are drawn.", kept[i], what[i]);
 }
 
+void hn_page_first_dataset(struct hn_page *page, const struct hn_table *t) {
+    for (int64_t row = 1; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "dataset"), hn_table_text(t, 0, "dataset")) != 0) {
+            hn_page_note(page, "Only the first data set is drawn.");
+            return;
+        }
+}
+
 size_t hn_letters(const char *text) {
     size_t n = 0;
     for (; *text; text++)
@@ -40,11 +48,11 @@ size_t hn_letters(const char *text) {
 
 double hn_disc_size(double size) { return 0.35 + 1.5 * sqrt(size); }
 
-// own: published values alone make no figure.
-static bool has_data(const struct hn_panel *panel, bool own) {
+// Of its own: rules and published values alone make no panel.
+static bool has_data(const struct hn_panel *panel) {
     for (int s = 0; s < panel->n_series; s++)
         if (panel->series[s]->n > 0 && panel->series[s]->look != HN_LOOK_RULE &&
-            !(own && panel->series[s]->look == HN_LOOK_PAPER))
+            panel->series[s]->look != HN_LOOK_PAPER)
             return true;
     return false;
 }
@@ -52,18 +60,17 @@ static bool has_data(const struct hn_panel *panel, bool own) {
 // Panels without data are taken out, and series are numbered as they stand in the .tsv.
 enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     int kept = 0, index = 0;
-    bool own = false;
-    if (page->panels > 0 && !has_data(&page->panel[page->panels - 1], false))
-        page->tall_last = false;
+    if (page->panels > 0 && !has_data(&page->panel[page->panels - 1]))
+        page->tall_last = page->inset = false;
     for (int p = 0; p < page->panels; p++)
-        if (has_data(&page->panel[p], false)) {
+        if (has_data(&page->panel[p])) {
             struct hn_panel moved = page->panel[p];
             page->panel[p] = page->panel[kept];
             page->panel[kept++] = moved;
         }
     page->panels = kept;
+    page->inset &= kept == 2;
     for (int p = 0; p < kept; p++) {
-        own |= has_data(&page->panel[p], true);
         for (int s = 0; s < page->panel[p].n_series; s++) {
             struct hn_series *series = page->panel[p].series[s];
             series->index = series->n > 0 ? index++ : -1;
@@ -71,7 +78,7 @@ enum hn_code hn_page_finish(struct hn_page *page, const char *reason) {
     }
     if (page->code)
         return page->code;
-    return own ? HN_OK : hn_fail(page->ctx, HN_NOT_APPLICABLE, "%s", reason);
+    return kept > 0 ? HN_OK : hn_fail(page->ctx, HN_NOT_APPLICABLE, "%s", reason);
 }
 
 struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const char *x,
@@ -108,8 +115,17 @@ struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, 
     return s;
 }
 
+// Numbers beyond these no axis is drawn with: gnuplot overflows, or counts tics without end.
+static const double largest = 1e30, smallest = 1e-30;
+
+static double drawable(double value) {
+    return !(fabs(value) < largest) ? NAN : fabs(value) < smallest ? 0 : value;
+}
+
 static void add(struct hn_series *s, struct hn_datum d) {
-    if (!isfinite(d.x) || !isfinite(d.y) || s == &s->page->spare_series)
+    d = (struct hn_datum){drawable(d.x), drawable(d.y), drawable(d.lo), drawable(d.hi),
+                          drawable(d.size)};
+    if (isnan(d.x) || isnan(d.y) || s == &s->page->spare_series)
         return;
     if (hn_grow(s->page->ctx, &s->datum, &s->capacity, s->n + 1, sizeof *s->datum)) {
         s->page->code = s->page->ctx->code;
@@ -126,12 +142,20 @@ void hn_series_add_interval(struct hn_series *s, double x, double y, double half
     add(s, (struct hn_datum){x, y, y - half, y + half, NAN});
 }
 
+void hn_series_add_span(struct hn_series *s, double x, int row, double lo, double hi) {
+    add(s, (struct hn_datum){x, row, lo, hi, NAN});
+}
+
 void hn_series_add_row(struct hn_series *s, double x, int row, double half) {
-    add(s, (struct hn_datum){x, row, x - half, x + half, NAN});
+    hn_series_add_span(s, x, row, x - half, x + half);
 }
 
 void hn_series_add_sized(struct hn_series *s, double x, double y, double size) {
     add(s, (struct hn_datum){x, y, NAN, NAN, size});
+}
+
+void hn_series_add_cross(struct hn_series *s, double x, double half_x, double y, double half_y) {
+    add(s, (struct hn_datum){x, y, y - half_y, y + half_y, half_x});
 }
 
 void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text) {
@@ -167,7 +191,9 @@ void hn_axis_steps(struct hn_page *page, struct hn_axis *axis, const struct hn_g
 }
 
 void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, int line) {
-    if (panel->n_marks == HN_PANEL_MARKS || !isfinite(x) || !isfinite(y))
+    x = drawable(x);
+    y = drawable(y);
+    if (panel->n_marks == HN_PANEL_MARKS || isnan(x) || isnan(y))
         return;
     struct hn_word *mark = &panel->mark[panel->n_marks++];
     *mark = (struct hn_word){.x = x, .y = y, .line = line};
@@ -196,6 +222,10 @@ static void grow_by_panel(const struct hn_panel *panel, bool vertical, double *l
         for (int64_t i = 0; i < series->n && (vertical || !rule); i++) {
             const struct hn_datum *d = &series->datum[i];
             grow(lo, hi, vertical ? d->y : d->x, log);
+            if (!vertical && series->look == HN_LOOK_CROSSES) {
+                grow(lo, hi, d->x - d->size, log);
+                grow(lo, hi, d->x + d->size, log);
+            }
             if (vertical != panel->rows) {
                 grow(lo, hi, d->lo, log);
                 grow(lo, hi, d->hi, log);
@@ -243,8 +273,10 @@ void hn_page_range(const struct hn_page *page, const struct hn_panel *panel, boo
         if (shared || &page->panel[p] == panel)
             grow_by_panel(&page->panel[p], vertical, lo, hi);
     add_margin(axis, lo, hi);
-    *lo = isnan(axis->lo) ? *lo : axis->lo;
-    *hi = isnan(axis->hi) ? *hi : axis->hi;
+    *lo = isnan(drawable(axis->lo)) ? *lo : axis->lo;
+    *hi = isnan(drawable(axis->hi)) ? *hi : axis->hi;
+    if (!(fabs(*hi - *lo) > smallest))
+        *hi = *lo + 1;
 }
 
 static void write_tics(FILE *tsv, const char *name, const struct hn_axis *axis) {

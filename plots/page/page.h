@@ -9,21 +9,21 @@
 
 #include "plots/page/groups.h"
 
-enum { HN_PAGE_PANELS = 16, HN_PANEL_SERIES = 40, HN_PANEL_MARKS = 64, HN_TITLE_SIZE = 96 };
+enum { HN_PAGE_PANELS = 16, HN_PANEL_SERIES = 48, HN_PANEL_MARKS = 64 };
 
 enum hn_look {
-    HN_LOOK_LINE,   // marks joined by lines, intervals as a band (a bar where there is one place)
-    HN_LOOK_PLAIN,  // a line without marks, for many places
-    HN_LOOK_THIN,   // a thin dotted line, beside another of its colour
-    HN_LOOK_AREA,   // a line and the area below it
-    HN_LOOK_MARKS,  // marks with bars for intervals
-    HN_LOOK_FAINT,  // small faint dots: the raw values behind a mean
-    HN_LOOK_BARS,   // horizontal bars: x is the length, y the row
-    HN_LOOK_RULE,   // one value of y, over the whole width
-    HN_LOOK_PAPER,  // published values: black crosses
-    HN_LOOK_DISCS,  // discs of area `size`, in units of the largest
-    HN_LOOK_STAIRS, // a staircase through its places, from the left at the height of each
-    HN_LOOK_HEAT    // `size` is the colour at (x, y), a grid
+    HN_LOOK_LINE,    // marks joined by lines, intervals as a band (a bar where there is one place)
+    HN_LOOK_PLAIN,   // a line without marks, for many places
+    HN_LOOK_THIN,    // a thin dotted line, beside another of its colour
+    HN_LOOK_AREA,    // a line and the area below it
+    HN_LOOK_MARKS,   // marks with bars for intervals
+    HN_LOOK_FAINT,   // small faint dots: the raw values behind a mean
+    HN_LOOK_RULE,    // one value of y, over the whole width
+    HN_LOOK_PAPER,   // published values: black crosses
+    HN_LOOK_DISCS,   // discs of area `size`, in units of the largest
+    HN_LOOK_CROSSES, // intervals of y, and of x, `size` to either side, behind everything
+    HN_LOOK_STAIRS,  // a staircase through its places, from the left at the height of each
+    HN_LOOK_HEAT     // `size` is the colour at (x, y), a grid
 };
 
 struct hn_datum {
@@ -39,7 +39,8 @@ struct hn_series {
     char end[HN_LABEL_SIZE];   // at the end of its curve and in the .tsv, "" = the label
     const char *size;          // what `size` is, NULL = a size
     enum hn_look look;
-    int line; // linetype, 1 to HN_THEME_LINES (of discs to twice that); 0 = black
+    int line;        // plots/page/lines.h
+    double key_size; // of discs: stands in the key alone, with this size; 0 = no
     int64_t n, capacity;
     struct hn_datum *datum; // [n]
     struct hn_page *page;
@@ -86,11 +87,15 @@ struct hn_page {
     enum hn_code code;
     struct hn_panel panel[HN_PAGE_PANELS], spare_panel;
     struct hn_series spare_series;
-    int panels, columns; // columns 0 = as suits
-    double width;        // inches, 0 = as suits
+    int panels, columns;          // columns 0 = as suits
+    double width;                 // inches, 0 = as suits
+    double fit_width, fit_height; // of the medium, 0 = none: the width it has, and the height it
+                                  // should not exceed
+    bool latex;                   // its texts are set by LaTeX
     bool share_x, share_y;
     bool no_end_labels; // a key even where labels at the ends of curves would do
     bool equal;         // square panels
+    bool inset;         // the last panel stands within the first, if that has room for it
     bool tall_last;     // the last panel stands beside all rows of the others
     char note[512];     // what is left out, for the .tsv and as a note
 };
@@ -100,6 +105,8 @@ void hn_page_begin(struct hn_context *ctx, struct hn_page *page);
 void hn_page_note(struct hn_page *page, const char *fmt, ...) HN_PRINTF(2, 3);
 // Adds data sets, temperatures and settings that the groups leave out.
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g);
+// Says so where a table has further data sets than the first, which alone is drawn.
+void hn_page_first_dataset(struct hn_page *page, const struct hn_table *t);
 // After building: HN_NOT_APPLICABLE with `reason` if there is nothing to draw.
 HN_MUST_USE enum hn_code hn_page_finish(struct hn_page *page, const char *reason);
 
@@ -108,12 +115,15 @@ struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const ch
                                const char *y);
 struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, const char *label,
                                   enum hn_look look, int line);
-// NaN and infinite places are left out.
+// NaN places and those beyond 1e30 are left out, what is below 1e-30 is taken as 0.
 void hn_series_add(struct hn_series *s, double x, double y);
 void hn_series_add_interval(struct hn_series *s, double x, double y, double half);
 // In a panel of rows: interval of x.
 void hn_series_add_row(struct hn_series *s, double x, int row, double half);
+void hn_series_add_span(struct hn_series *s, double x, int row, double lo, double hi);
 void hn_series_add_sized(struct hn_series *s, double x, double y, double size);
+// Of HN_LOOK_CROSSES: halves of intervals, NaN = none.
+void hn_series_add_cross(struct hn_series *s, double x, double half_x, double y, double half_y);
 void hn_axis_tic(struct hn_page *page, struct hn_axis *axis, double at, const char *text);
 void hn_axis_tic_number(struct hn_page *page, struct hn_axis *axis, double at); // once per place
 void hn_panel_mark(struct hn_panel *panel, double x, double y, const char *text, int line);

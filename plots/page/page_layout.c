@@ -5,7 +5,7 @@
 #include <string.h>
 
 // Inches.
-static const double key_row = 0.145, key_sample = 0.62, title_room = 0.22, tics_room = 0.22,
+static const double key_row = 0.18, key_sample = 0.62, title_room = 0.22, tics_room = 0.22,
                     axis_room = 0.2, row_letter_height = 0.17, slant_room = 0.4;
 
 enum { WIDEST = 3 };
@@ -19,7 +19,7 @@ static bool is_curve(enum hn_look look) {
 static bool wants_end_labels(const struct hn_page *page) {
     const struct hn_panel *panel = &page->panel[0];
     int labelled = 0;
-    if (page->panels != 1 || page->no_end_labels || panel->rows)
+    if (page->panels - page->inset != 1 || page->no_end_labels || panel->rows)
         return false;
     for (int s = 0; s < panel->n_series; s++) {
         const struct hn_series *series = panel->series[s];
@@ -29,7 +29,7 @@ static bool wants_end_labels(const struct hn_page *page) {
             return false;
         labelled++;
     }
-    return labelled > 0 && labelled <= HN_THEME_LINES + 2;
+    return labelled > 0 && labelled <= HN_MOST_CURVES + 2;
 }
 
 const char *hn_series_end(const struct hn_series *s) { return *s->end ? s->end : s->label; }
@@ -50,7 +50,8 @@ static void collect_key(struct hn_layout *g) {
     for (int p = 0; p < g->page->panels && !g->end_labels; p++)
         for (int s = 0; s < g->page->panel[p].n_series; s++) {
             const struct hn_series *series = g->page->panel[p].series[s];
-            if (series->index < 0 || !*series->label || series->look == HN_LOOK_HEAT ||
+            bool shown = series->index >= 0 || series->key_size > 0;
+            if (!shown || !*series->label || series->look == HN_LOOK_HEAT ||
                 key->entries == HN_KEY_MOST || in_key(key, series))
                 continue;
             key->entry[key->entries++] = series;
@@ -70,7 +71,7 @@ static double end_room(const struct hn_page *page) {
         size_t n = hn_letters(hn_series_end(page->panel[0].series[s]));
         longest = n > longest ? n : longest;
     }
-    return 0.15 + HN_LETTER * (double)longest;
+    return 0.28 + HN_LETTER * (double)longest;
 }
 
 static bool has_heat(const struct hn_page *page) {
@@ -82,9 +83,10 @@ static bool has_heat(const struct hn_page *page) {
 }
 
 static const double tall_width = 1.4; // of a tall panel, in those of the others
+static const double narrowest = 1.1;  // panel, inches
 
 static bool is_tall(const struct hn_layout *g, int p) {
-    return g->page->tall_last && p == g->page->panels - 1;
+    return g->tall && p == g->page->panels - 1;
 }
 
 int hn_layout_column(const struct hn_layout *g, int p) {
@@ -109,12 +111,12 @@ static double left_room(const struct hn_layout *g, int p) {
         size_t n = hn_letters(panel->y.tic[i].text);
         longest = n > longest ? n : longest;
     }
-    return 0.14 + 1.08 * HN_LETTER * (double)(longest < HN_ROW_LETTERS ? longest : HN_ROW_LETTERS);
+    return 0.14 + 1.08 * HN_LETTER * (double)hn_min((int64_t)longest, g->row_letters);
 }
 
-static bool any_title(const struct hn_page *page) {
-    for (int p = 0; p < page->panels; p++)
-        if (*page->panel[p].title)
+static bool any_title(const struct hn_layout *g) {
+    for (int p = 0; p < g->page->panels - g->inset; p++)
+        if (*g->page->panel[p].title)
             return true;
     return false;
 }
@@ -122,7 +124,12 @@ static bool any_title(const struct hn_page *page) {
 bool hn_layout_shows_x_title(const struct hn_layout *g, int p) {
     int below = p + g->across;
     const struct hn_page *page = g->page;
-    return below >= page->panels || strcmp(page->panel[p].x.title, page->panel[below].x.title) != 0;
+    return g->inset || below >= page->panels ||
+           strcmp(page->panel[p].x.title, page->panel[below].x.title) != 0;
+}
+
+double hn_layout_x_title_depth(const struct hn_panel *panel) {
+    return tics_room + 0.7 * axis_room + (panel->x.slanted ? slant_room : 0);
 }
 
 static double below_row(const struct hn_layout *g, int row) {
@@ -130,53 +137,110 @@ static double below_row(const struct hn_layout *g, int row) {
         if (p < g->page->panels && hn_layout_shows_x_title(g, p))
             return tics_room + axis_room + (g->page->panel[p].x.slanted ? slant_room : 0);
     }
-    return tics_room + (any_title(g->page) ? 0.08 : 0); // of the row below
+    return tics_room + (any_title(g) ? 0.08 : 0); // of the row below
+}
+
+static int most_rows(const struct hn_page *page) {
+    int most = 0;
+    for (int p = 0; p < page->panels; p++)
+        if (page->panel[p].rows)
+            most = page->panel[p].y.n_tics > most ? page->panel[p].y.n_tics : most;
+    return most;
 }
 
 static double default_height(const struct hn_layout *g) {
-    int most = 0;
-    for (int p = 0; p < g->page->panels; p++)
-        if (g->page->panel[p].rows)
-            most = g->page->panel[p].y.n_tics > most ? g->page->panel[p].y.n_tics : most;
+    int most = most_rows(g->page);
     if (most > 0)
         return row_letter_height * (most + 0.3);
     if (g->page->equal)
         return g->panel_width;
-    return g->page->panels == 1 ? 2.4 : g->rows == 1 ? 1.9 : g->page->tall_last ? 1.2 : 1.5;
+    double height = g->inset               ? 3.2
+                    : g->page->panels == 1 ? 2.4
+                    : g->rows == 1         ? 1.9
+                    : g->tall              ? 1.2
+                                           : 1.5;
+    return g->page->fit_width > 0 ? fmin(height, fmax(1, 0.8 * g->panel_width)) : height;
 }
 
 static double row_height(const struct hn_layout *g) {
-    return g->panel_height + (any_title(g->page) ? title_room : 0.08);
+    return g->panel_height + (any_title(g) ? title_room : 0.08);
 }
 
-void hn_layout_make(const struct hn_page *page, struct hn_layout *g) {
-    int n = page->panels - page->tall_last;
-    *g = (struct hn_layout){.page = page, .end_labels = wants_end_labels(page)};
-    g->across = page->columns ? page->columns : n == 4 ? 2 : n < WIDEST ? n : WIDEST;
-    g->columns = g->across + page->tall_last;
-    g->rows = (n + g->across - 1) / g->across;
-    g->right = g->end_labels              ? end_room(page)
-               : page->panel[0].x.slanted ? 0.9
-               : has_heat(page)           ? 0.1
-                                          : 0.16;
-    bool wide = n > 1 || page->panel[0].rows;
-    g->width = page->width > 0 ? page->width : wide ? 7.0 : g->end_labels ? 3.5 + g->right : 4.8;
+// Columns of `across` panels, and the width that this leaves each of them.
+static void set_columns(struct hn_layout *g, int across, bool tall) {
+    const struct hn_page *page = g->page;
+    g->tall = tall;
+    int n = page->panels - g->tall - g->inset;
+    g->across = across;
+    g->columns = across + g->tall;
+    g->rows = (n + across - 1) / across;
     double rest = g->width - g->columns * g->right - (has_heat(page) ? 0.55 : 0);
-    for (int p = 0; p < page->panels; p++)
+    memset(g->left, 0, sizeof g->left);
+    for (int p = 0; p < page->panels - g->inset; p++)
         g->left[hn_layout_column(g, p)] = fmax(g->left[hn_layout_column(g, p)], left_room(g, p));
     for (int c = 0; c < g->columns; c++)
         rest -= g->left[c];
-    g->panel_width = fmax(0.6, rest / (g->across + (page->tall_last ? tall_width : 0)));
-    g->panel_height = default_height(g);
-    collect_key(g);
-    g->first_top = g->key.rows > 0 ? 0.1 + key_row * g->key.rows : 0.04;
+    g->panel_width = fmax(0.6, rest / (across + (g->tall ? tall_width : 0)));
+}
+
+static void set_height(struct hn_layout *g) {
     g->height = g->first_top + g->rows * row_height(g) + 0.06;
     for (int row = 0; row < g->rows; row++)
         g->height += below_row(g, row);
 }
 
+// Of a medium: fewer panels side by side where they would be too narrow, and flatter ones where
+// they would be too high.
+static void make(const struct hn_page *page, struct hn_layout *g, bool inset) {
+    int n = page->panels - page->tall_last - inset;
+    *g = (struct hn_layout){.page = page, .inset = inset};
+    g->end_labels = inset == page->inset && wants_end_labels(page);
+    double natural = page->width > 0                ? page->width
+                     : n > 1 || page->panel[0].rows ? 7.0
+                     : inset                        ? 4.4 + (g->end_labels ? end_room(page) : 0.2)
+                     : g->end_labels                ? 3.5 + end_room(page)
+                                                    : 4.8;
+    g->width = page->fit_width > 0 ? page->fit_width : natural;
+    g->end_labels = g->end_labels && (page->fit_width <= 0 || end_room(page) < 0.4 * g->width);
+    g->row_letters = page->fit_width > 0 ? (int)fmin(54, (g->width - 1.1) / HN_LETTER) : 54;
+    g->right = g->end_labels              ? end_room(page)
+               : page->panel[0].x.slanted ? 0.9
+               : has_heat(page)           ? 0.1
+                                          : 0.16;
+    int across = page->columns ? (int)hn_min(page->columns, n)
+                 : n == 4      ? 2
+                 : n < WIDEST  ? n
+                               : WIDEST;
+    bool tall = page->tall_last;
+    set_columns(g, across, tall);
+    while (page->fit_width > 0 && g->panel_width < narrowest && (tall || across > 1)) {
+        across -= !tall; // first the last one stands behind the others
+        tall = false;
+        set_columns(g, across, tall);
+    }
+    g->panel_height = default_height(g);
+    collect_key(g);
+    g->first_top = g->key.rows > 0 ? 0.1 + key_row * g->key.rows : 0.04;
+    set_height(g);
+    if (page->fit_height > 0 && g->height > page->fit_height) {
+        double least = most_rows(page) > 0 ? 0.13 * most_rows(page) : 0.7;
+        g->panel_height = fmax(least, g->panel_height - (g->height - page->fit_height) / g->rows);
+        set_height(g);
+    }
+}
+
+void hn_layout_make(const struct hn_page *page, struct hn_layout *g) {
+    make(page, g, page->inset);
+    if (g->inset)
+        hn_inset_place(g);
+    if (page->inset && !g->inset) // no room
+        make(page, g, false);
+}
+
 struct hn_box hn_layout_box(const struct hn_layout *g, int p) {
     struct hn_box box = {g->left[0], g->first_top, g->panel_width, g->panel_height};
+    if (g->inset && p == g->page->panels - 1)
+        return hn_inset_box(g, hn_layout_box(g, 0));
     if (is_tall(g, p)) {
         box.width *= tall_width;
         for (int r = 1; r < g->rows; r++)
@@ -191,5 +255,7 @@ struct hn_box hn_layout_box(const struct hn_layout *g, int p) {
 }
 
 double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r) {
-    return axis->log ? log(value / r.lo) / log(r.hi / r.lo) : (value - r.lo) / (r.hi - r.lo);
+    double share =
+        axis->log ? log(value / r.lo) / log(r.hi / r.lo) : (value - r.lo) / (r.hi - r.lo);
+    return isfinite(share) ? share : 0; // nothing and less on a logarithmic axis
 }

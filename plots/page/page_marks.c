@@ -16,6 +16,7 @@ static const double visible = 0.14;
 enum { DIRECTIONS = 16, DISTANCES = 9, PASSES = 10, ORDERS = 48, MOST_WORDS = HN_PANEL_MARKS };
 
 struct frame {
+    const struct hn_page *page;
     const struct hn_panel *panel;
     struct hn_range x, y;
     double width, panel_height; // inches
@@ -106,18 +107,31 @@ static void add_discs(struct layout *l) {
     }
 }
 
-// Length of a staircase's lines under a word.
+static double under_line(const struct rectangle *word, double x0, double y0, double x1, double y1) {
+    const struct rectangle line = {fmin(x0, x1) - 0.01, fmin(y0, y1) - 0.01, fmax(x0, x1) + 0.01,
+                                   fmax(y0, y1) + 0.01};
+    return overlap(word, &line) / 0.02;
+}
+
+// Length of a staircase's lines and of intervals under a word.
 static double under(const struct layout *l, const struct rectangle *word) {
     const struct frame *f = &l->frame;
     double sum = 0;
     for (int s = 0; s < f->panel->n_series; s++) {
         const struct hn_series *series = f->panel->series[s];
-        for (int64_t i = 1; series->look == HN_LOOK_STAIRS && i < series->n; i++) {
-            double x0 = across(f, series->datum[i - 1].x), x1 = across(f, series->datum[i].x);
-            double y0 = upward(f, series->datum[i - 1].y), y1 = upward(f, series->datum[i].y);
-            const struct rectangle flat = {x0, y0 - 0.01, x1, y0 + 0.01};
-            const struct rectangle steep = {x1 - 0.01, y0, x1 + 0.01, y1};
-            sum += (overlap(word, &flat) + overlap(word, &steep)) / 0.02;
+        for (int64_t i = 0; i < series->n; i++) {
+            const struct hn_datum *d = &series->datum[i];
+            double x = across(f, d->x), y = upward(f, d->y);
+            if (series->look == HN_LOOK_STAIRS && i > 0) {
+                double x0 = across(f, d[-1].x), y0 = upward(f, d[-1].y);
+                sum += under_line(word, x0, y0, x, y0) + under_line(word, x, y0, x, y);
+            } else if (series->look == HN_LOOK_CROSSES) {
+                if (!isnan(d->size))
+                    sum += under_line(word, across(f, d->x - d->size), y, across(f, d->x + d->size),
+                                      y);
+                if (!isnan(d->lo) && !isnan(d->hi))
+                    sum += under_line(word, x, upward(f, d->lo), x, upward(f, d->hi));
+            }
         }
     }
     return sum;
@@ -179,6 +193,9 @@ static double place(struct layout *l, int self) {
         for (int i = 0; i < DIRECTIONS; i++) {
             double distance = 0.11 + 0.09 * k;
             struct rectangle r = toward(x, y, 2 * M_PI * i / DIRECTIONS, distance, width);
+            double in = fmax(0.03 - r.left, fmin(0, l->frame.width - 0.01 - r.right));
+            r.left += in;
+            r.right += in;
             struct leader leader = leader_to(x, y, &r);
             double bad = badness(l, self, &r, &leader, distance);
             if (bad < least - 1e-9) {
@@ -234,13 +251,13 @@ static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_
     bool right = r->left > x, left = r->right < x; // the word keeps its near end
     double at = right ? r->left : left ? r->right : 0.5 * (r->left + r->right);
     fprintf(gp, "set label %d ", 200 + i);
-    hn_gp_string(gp, m->text);
+    hn_page_text(f->page, gp, m->text);
     fprintf(gp, " at graph %.5f, graph %.5f %s front", at / f->width, middle / f->panel_height,
             right  ? "left"
             : left ? "right"
                    : "center");
     if (m->line > 0)
-        fprintf(gp, " textcolor lt %d", (m->line - 1) % HN_THEME_LINES + 1);
+        fprintf(gp, " textcolor lt %d", m->line % HN_LINE_SHADED);
     fputc('\n', gp);
     if (length(line) < visible)
         return;
@@ -250,9 +267,22 @@ static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_
             200 + i, m->x, m->y, line->x1 / f->width, line->y1 / f->panel_height);
 }
 
-void hn_page_write_marks(FILE *gp, const struct hn_panel *panel, struct hn_range x,
-                         struct hn_range y, const struct hn_box *box) {
-    struct layout l = {.frame = {panel, x, y, box->width, box->height}};
+// Words keep off the inset of the first panel.
+static void add_inset(struct layout *l, const struct hn_layout *g) {
+    struct rectangle *r = &l->disc[l->discs++];
+    r->left = g->inset_left * l->frame.width;
+    r->bottom = g->inset_bottom * l->frame.panel_height;
+    r->right = r->left + HN_INSET_SHARE * l->frame.width;
+    r->top = r->bottom + HN_INSET_SHARE * l->frame.panel_height;
+}
+
+void hn_page_write_marks(const struct hn_layout *g, FILE *gp, int p, struct hn_range x,
+                         struct hn_range y) {
+    const struct hn_box box = hn_layout_box(g, p);
+    const struct hn_panel *panel = &g->page->panel[p];
+    struct layout l = {.frame = {g->page, panel, x, y, box.width, box.height}};
+    if (g->inset && p == 0)
+        add_inset(&l, g);
     add_discs(&l);
     l = best_layout(&l);
     for (int i = 0; i < panel->n_marks; i++)

@@ -7,7 +7,9 @@
 
 // About the width of a letter of a label, in every terminal.
 #define HN_LETTER 0.062
-enum { HN_ROW_LETTERS = 54 }; // labels of rows are cut there, so that panels keep their room
+
+// Of a panel, what an inset takes with its tics and titles.
+#define HN_INSET_SHARE 0.5
 
 enum { HN_KEY_MOST = 24 };
 
@@ -27,8 +29,13 @@ struct hn_box {
 
 struct hn_layout {
     const struct hn_page *page;
-    bool end_labels;           // at the ends of curves, instead of a key
-    int across, columns, rows; // across: columns without that of a tall panel
+    bool end_labels;                 // at the ends of curves, instead of a key
+    bool tall;                       // the last panel stands beside all rows of the others
+    bool inset;                      // the last panel stands within the first one
+    double inset_left, inset_bottom; // shares of that one where the inset begins
+    bool raised;                     // the first one's vertical axis is made longer for it
+    int row_letters;                 // labels of rows are cut there, so that panels keep their room
+    int across, columns, rows;       // across: columns without that of a tall panel
     double width, height, first_top, panel_width, panel_height;
     double left[HN_PAGE_PANELS]; // room before each column
     double right;                // room behind each panel
@@ -40,7 +47,15 @@ struct hn_box hn_layout_box(const struct hn_layout *layout, int panel);
 int hn_layout_column(const struct hn_layout *layout, int panel);
 // Titles that a neighbour has already are left out.
 bool hn_layout_shows_x_title(const struct hn_layout *layout, int panel);
+// How far below a panel the middle of its horizontal axis' title is.
+double hn_layout_x_title_depth(const struct hn_panel *panel);
 bool hn_layout_shows_y_title(const struct hn_layout *layout, int panel);
+
+// The inset: where it is to stand; the first panel's vertical range, if it is raised; its box in
+// that of the first panel.
+void hn_inset_place(struct hn_layout *layout);
+void hn_inset_raise(const struct hn_axis *axis, struct hn_range *r);
+struct hn_box hn_inset_box(const struct hn_layout *layout, struct hn_box outer);
 
 struct hn_figure_size {
     double width, height; // 7 is the width of a two-column page
@@ -55,12 +70,24 @@ void hn_page_size(const struct hn_page *page, struct hn_figure_size *size);
 void hn_page_write_data(struct hn_page *page, FILE *tsv);
 void hn_page_write_script(struct hn_page *page, const char *tsv, FILE *gp);
 // Words beside places, on a panel whose axes have these ranges.
-void hn_page_write_marks(FILE *gp, const struct hn_panel *panel, struct hn_range x,
-                         struct hn_range y, const struct hn_box *box);
+void hn_page_write_marks(const struct hn_layout *layout, FILE *gp, int panel, struct hn_range x,
+                         struct hn_range y);
+// Labels at the ends of the first panel's curves; y is its vertical axis.
+void hn_page_write_ends(const struct hn_layout *layout, FILE *gp, struct hn_range y);
+// A line's number for gnuplot, and its colour.
+int hn_line_type(int line);
+void hn_line_colour(FILE *gp, int line);
+// A text as a string of the script, for the page's terminal.
+void hn_page_text(const struct hn_page *page, FILE *gp, const char *text);
+
+// Runs gnuplot on <id>.gp in `folder`. HN_GNUPLOT with its complaint, which says that the script is
+// in `dir`.
+HN_MUST_USE enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *folder, const char *id,
+                                        const char *dir);
 
 // What stands at the end of a curve.
 const char *hn_series_end(const struct hn_series *s);
-// Share of the axis at a value, from 0 to 1.
+// Share of the axis at a value, from 0 to 1; 0 where it has none.
 double hn_axis_share(const struct hn_axis *axis, double value, struct hn_range r);
 size_t hn_letters(const char *text); // characters of UTF-8
 double hn_disc_size(double size);    // in gnuplot's units

@@ -2,9 +2,13 @@
 #include "plots/page/page_private.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { MOST_TICS = 9, DUMB_PANELS = 3, DUMB_LINES = 20 };
+
+void hn_page_text(const struct hn_page *page, FILE *gp, const char *text) {
+    (page->latex ? hn_gp_tex : hn_gp_string)(gp, text);
+}
 
 // A distance of tics, 1, 2 or 5 times a power of ten, so that at most `most` of them fit.
 static double tic_step(double range, int most) {
@@ -14,26 +18,55 @@ static double tic_step(double range, int most) {
     return step;
 }
 
-// Tics of a logarithmic axis, at most `most` labels: 1, 2, 5 over up to a decade and a half, else
-// decades.
-static void log_tics(FILE *gp, char name, struct hn_range r, int most) {
-    static const int within[] = {1, 2, 5};
+static double tics_within(struct hn_range r, double step) {
+    return floor(fmax(r.lo, r.hi) / step) - ceil(fmin(r.lo, r.hi) / step) + 1;
+}
+
+// A little less than that where only one tic would be in the range: it would tell no distances.
+static double tics_of(struct hn_range r, int most) {
+    double step = tic_step(fabs(r.hi - r.lo), most);
+    return tics_within(r, step) < 2 ? 0.8 * step : step;
+}
+
+static const int log_within[] = {1, 2, 5};
+
+static bool is_log_tic(struct hn_range r, double at) {
+    return at >= r.lo * 0.999 && at <= r.hi * 1.001;
+}
+
+// Whether 1, 2, 5 over up to a decade and a half have room, or decades alone would be too few.
+static bool has_fine_tics(struct hn_range r, int most) {
+    int fine = 0, decades = 0;
+    for (int decade = (int)floor(log10(r.lo)); decade <= (int)ceil(log10(r.hi)); decade++)
+        for (int i = 0; i < 3; i++) {
+            bool there = is_log_tic(r, log_within[i] * pow(10, decade));
+            fine += there;
+            decades += there && i == 0;
+        }
+    return log10(r.hi / r.lo) <= 1.6 && (fine <= most || decades < 2);
+}
+
+// Tics of a logarithmic axis, at most `most` labels: 1, 2, 5, else decades.
+static void log_tics(FILE *gp, bool latex, const char *name, struct hn_range r, int most) {
     int from = (int)floor(log10(r.lo)), to = (int)ceil(log10(r.hi));
     int every = (to - from + most - 1) / most;
-    bool fine = log10(r.hi / r.lo) <= 1.6;
+    bool fine = has_fine_tics(r, most);
     const char *joint = "";
-    fprintf(gp, "set %ctics (", name);
+    fprintf(gp, "set %stics (", name);
     for (int decade = from; decade <= to; decade += fine ? 1 : every)
         for (int i = 0; i < (fine ? 3 : 1); i++) {
-            double at = within[i] * pow(10, decade);
-            if (at < r.lo * 0.999 || at > r.hi * 1.001)
+            double at = log_within[i] * pow(10, decade);
+            if (!is_log_tic(r, at))
                 continue;
             if (decade >= -3 && decade <= 3)
                 fprintf(gp, "%s\"%g\" %.6g", joint, at, at);
-            else if (within[i] == 1)
-                fprintf(gp, "%s\"10^{%d}\" %.6g", joint, decade, at);
-            else
-                fprintf(gp, "%s\"%d·10^{%d}\" %.6g", joint, within[i], decade, at);
+            else {
+                fprintf(gp, "%s\"%s", joint, latex ? "$" : "");
+                if (log_within[i] > 1)
+                    fprintf(gp, latex ? "%d\\\\cdot" : "%d·", log_within[i]);
+                // As large as seven points where letters have eight.
+                fprintf(gp, latex ? "10^{%d}$\" %.6g" : "10^{/*1.1 %d}\" %.6g", decade, at);
+            }
             joint = ", ";
         }
     fputs(")\n", gp);
@@ -51,8 +84,8 @@ static void cut_label(const char *label, int most, char text[HN_LABEL_SIZE + 4])
 }
 
 // Along x, a label that would run into the one before it is left out; its tic stays.
-static void own_tics(FILE *gp, char name, const struct hn_axis *axis, struct hn_range r,
-                     double inches) {
+static void own_tics(const struct hn_layout *g, FILE *gp, char name, const struct hn_axis *axis,
+                     struct hn_range r, double inches) {
     double end = -INFINITY;
     fprintf(gp, "set %ctics (", name);
     for (int i = 0; i < axis->n_tics; i++) {
@@ -62,8 +95,8 @@ static void own_tics(FILE *gp, char name, const struct hn_axis *axis, struct hn_
         bool fits = inches > 0 && (name == 'y' || at - half > end + 0.04);
         fputs(i ? ", " : "", gp);
         char text[HN_LABEL_SIZE + 4];
-        cut_label(axis->tic[i].text, name == 'y' ? HN_ROW_LETTERS : HN_LABEL_SIZE, text);
-        hn_gp_string(gp, fits ? text : "");
+        cut_label(axis->tic[i].text, name == 'y' ? g->row_letters : HN_LABEL_SIZE, text);
+        hn_page_text(g->page, gp, fits ? text : "");
         fprintf(gp, " %.9g", axis->tic[i].at);
         end = fits ? at + half : end;
     }
@@ -77,6 +110,8 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
     struct hn_range r;
     char name = vertical ? 'y' : 'x';
     hn_page_range(g->page, panel, vertical, &r.lo, &r.hi);
+    if (vertical && p == 0 && g->raised)
+        hn_inset_raise(axis, &r);
     fprintf(gp, axis->log ? "set logscale %c; " : "unset logscale %c; ", name);
     fprintf(gp, "set %crange [%.9g:%.9g]; %c_lo = %.9g; %c_hi = %.9g\n", name, r.lo, r.hi, name,
             r.lo, name, r.hi);
@@ -84,12 +119,12 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
     int most = (int)fmax(2, fmin(vertical ? 3.4 * inches : 3.6 * inches, MOST_TICS));
     bool silent = vertical && panel->rows && g->page->share_y && hn_layout_column(g, p) > 0;
     if (axis->n_tics > 0)
-        own_tics(gp, name, axis, r, silent ? 0 : inches);
+        own_tics(g, gp, name, axis, r, silent ? 0 : inches);
     else if (axis->log)
-        log_tics(gp, name, r, most);
+        log_tics(gp, g->page->latex, vertical ? "y" : "x", r, most);
     else
-        fprintf(gp, "set %ctics autofreq %g format '%%h'\n", name,
-                tic_step(fabs(r.hi - r.lo), most));
+        fprintf(gp, "set %ctics autofreq %g format '%s'\n", name, tics_of(r, most),
+                g->page->latex ? "$%h$" : "%h");
     return r;
 }
 
@@ -105,47 +140,56 @@ static const struct form {
     [HN_LOOK_THIN] = {"1:2", "lines", " lw 0.8 dt (1,2)", NULL, AS_LINE, true},
     [HN_LOOK_AREA] = {"1:2", "lines", "", NULL, AS_LINE, true},
     [HN_LOOK_MARKS] = {"1:2", "points", "", NULL, AS_LINE, false},
-    [HN_LOOK_FAINT] = {"1:2", "points pt 7 ps 0.24 lc rgb hn_faint_", "", NULL, AS_IS, false},
-    [HN_LOOK_BARS] = {"(x_lo):2:(x_lo):1:($2-0.34):($2+0.34)", "boxxyerror fs solid 0.75 noborder",
-                      "", "boxes fs solid 0.75 noborder", AS_COLOUR, false},
+    [HN_LOOK_FAINT] = {"1:2", "points pt 7 ps 0.24", "", NULL, AS_IS, false},
     [HN_LOOK_RULE] = {"(x_lo):2:(x_hi-x_lo):(0)", "vectors nohead", " lw 1 dt (6,3)", "lines",
                       AS_LINE, false},
     [HN_LOOK_PAPER] = {"1:2", "points pt 2 ps 0.75 lw 1.4 lc rgb '#000000'", "", NULL, AS_IS,
                        false},
-    [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points ps variable", "", "points ps 0.9",
+    [HN_LOOK_DISCS] = {"1:2:(0.35+1.5*sqrt($5))", "points pt 7 ps variable", "", "points pt 7",
                        AS_COLOUR, false},
-    [HN_LOOK_STAIRS] = {"1:2", "steps", "", "lines", AS_LINE, true},
-    [HN_LOOK_HEAT] = {"1:2:5", "image", "", NULL, AS_IS, false},
+    [HN_LOOK_STAIRS] = {"1:2", "steps", " lw 1 dt solid", "lines", AS_LINE, true},
+    [HN_LOOK_CROSSES] = {"1:3:(0):($4-$3)", "vectors nohead", " lw 0.6 dt solid", NULL, AS_LINE,
+                         false},
+    [HN_LOOK_HEAT] = {"1:2:($5>cb_lo?$5:cb_lo)", "image", "", NULL, AS_IS, false},
 };
 
-static int linetype(const struct hn_series *s) { return s->line > 0 ? s->line : HN_THEME_LINES; }
+int hn_line_type(int line) { return line == 0 ? HN_LINE_BLACK : line % HN_LINE_SHADED; }
 
-static void line_of(FILE *gp, const struct hn_series *s, const char *words) {
-    bool plain = s->line == 0 && !*words;
-    fprintf(gp, " lt %d%s", linetype(s), plain ? " lw 1.6 dt solid" : words);
+// Shades have the colour of their line, more transparent, and marks of their own.
+void hn_line_colour(FILE *gp, int line) {
+    int shade = line / HN_LINE_SHADED;
+    if (shade)
+        fprintf(gp, " lc rgb hn_shade(%d,%d)", hn_line_type(line), shade);
+    else
+        fprintf(gp, " lc %d", hn_line_type(line));
 }
 
-static void colour_of(FILE *gp, const struct hn_series *s) {
-    fprintf(gp, " lc %d", (linetype(s) - 1) % HN_THEME_LINES + 1);
+static void line_of(FILE *gp, const struct hn_series *s, const char *words, bool marked) {
+    static const char *const marks[] = {"", " pt 1", " pt 3", " pt 2"};
+    int shade = s->line / HN_LINE_SHADED;
+    fprintf(gp, " lt %d", hn_line_type(s->line));
+    if (shade)
+        hn_line_colour(gp, s->line);
+    if (marked)
+        fputs(marks[shade], gp);
+    fputs(s->line == 0 && !*words ? " lw 1.6" : words, gp);
 }
 
 static void write_style(FILE *gp, const struct hn_series *s, const char *with) {
     const struct form *form = &forms[s->look];
     fprintf(gp, "with %s", with);
     if (s->look == HN_LOOK_FAINT)
-        fprintf(gp, "%d", linetype(s));
-    if (s->look == HN_LOOK_DISCS) // beyond the colours of the theme, rings
-        fputs(s->line > HN_THEME_LINES ? " pt 6" : " pt 7", gp);
+        fprintf(gp, " lc rgb hn_faint(%d)", hn_line_type(s->line));
     if (form->paint == AS_LINE)
-        line_of(gp, s, form->words);
+        line_of(gp, s, form->words, strstr(with, "points"));
     else if (form->paint == AS_COLOUR)
-        colour_of(gp, s);
+        hn_line_colour(gp, s->line);
 }
 
-static void write_title(FILE *gp, const char *title) {
+static void write_title(const struct hn_page *page, FILE *gp, const char *title) {
     fputs(*title ? " title " : " notitle", gp);
     if (*title)
-        hn_gp_string(gp, title);
+        hn_page_text(page, gp, title);
 }
 
 static bool has_interval(const struct hn_series *s) {
@@ -170,20 +214,32 @@ static void plot_behind(FILE *gp, const char *tsv, const struct hn_panel *panel,
     begin_plot(gp, tsv, s);
     if (area || (line && s->n > 1 && !panel->rows)) {
         fputs(area ? "using 1:2 with filledcurves y1=0" : "using 1:3:4 with filledcurves", gp);
-        colour_of(gp, s);
-        fputs(" notitle", gp);
+        hn_line_colour(gp, s->line);
     } else {
         fputs(panel->rows ? "using 1:2:3:4 with xerrorbars" : "using 1:2:3:4 with yerrorbars", gp);
-        line_of(gp, s, " dt solid pt 0 notitle");
+        line_of(gp, s, " dt solid pt 0", false);
     }
+    write_title(s->page, gp, hn_series_end(s));
 }
 
-static void plot_front(FILE *gp, const char *tsv, const struct hn_series *s, const char *title) {
+static void plot_as(FILE *gp, const char *tsv, const struct hn_series *s, const char *using,
+                    const char *title) {
     const struct form *form = &forms[s->look];
     begin_plot(gp, tsv, s);
-    fprintf(gp, "using %s ", form->using);
+    fprintf(gp, "using %s ", using);
     write_style(gp, s, form->joined && s->n == 1 ? "points" : form->with);
-    write_title(gp, title);
+    write_title(s->page, gp, title);
+}
+
+// gnuplot complains of a plot without a place: crosses have arms where there are intervals.
+static void plot_front(FILE *gp, const char *tsv, const struct hn_series *s, const char *title) {
+    bool crosses = s->look == HN_LOOK_CROSSES, wide = false;
+    for (int64_t i = 0; i < s->n; i++)
+        wide |= !isnan(s->datum[i].size);
+    if (crosses && wide)
+        plot_as(gp, tsv, s, "($1-$5):2:(2*$5):(0)", title);
+    if (!crosses || has_interval(s))
+        plot_as(gp, tsv, s, forms[s->look].using, title);
 }
 
 // Half of the range: a text terminal has no colours, of a heat map the warmer half is marked.
@@ -197,20 +253,20 @@ static double warm(const struct hn_series *s) {
 }
 
 static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
-    if (s->look == HN_LOOK_BARS || s->look == HN_LOOK_DISCS) {
+    if (s->look == HN_LOOK_DISCS) {
         begin_plot(gp, tsv, s);
         fputs("using 1:2 with points", gp);
-        line_of(gp, s, "");
-        write_title(gp, s->label);
+        line_of(gp, s, "", true);
+        write_title(s->page, gp, s->label);
     } else if (s->look == HN_LOOK_HEAT) {
         begin_plot(gp, tsv, s);
         fprintf(gp, "using 1:($5>=%.9g?$2:NaN) with dots notitle", warm(s));
-    } else if (s->look != HN_LOOK_FAINT)
+    } else if (s->look != HN_LOOK_FAINT && s->look != HN_LOOK_CROSSES)
         plot_front(gp, tsv, s, s->label);
 }
 
-// Curves without a place make gnuplot complain: a plot of nothing comes first in case there is
-// none.
+// Titles are not drawn, as there is no key, but in SVG they name what is drawn. Curves without a
+// place make gnuplot complain: a plot of nothing comes first in case there is none.
 static void plot_panel(const struct hn_layout *g, FILE *gp, const char *tsv, int p, bool dumb) {
     const struct hn_panel *panel = &g->page->panel[p];
     fputs("plot NaN notitle", gp);
@@ -223,75 +279,10 @@ static void plot_panel(const struct hn_layout *g, FILE *gp, const char *tsv, int
                 plot_dumb(gp, tsv, s);
             else if (layer == 1)
                 plot_behind(gp, tsv, panel, s);
-            else if ((layer == 0) == (s->look == HN_LOOK_FAINT))
-                plot_front(gp, tsv, s, "");
+            else if ((layer == 0) == (s->look == HN_LOOK_FAINT || s->look == HN_LOOK_CROSSES))
+                plot_front(gp, tsv, s, hn_series_end(s));
         }
     fputc('\n', gp);
-}
-
-// A label at the end of a curve.
-struct end_label {
-    double y;
-    const struct hn_series *series;
-};
-
-static int by_height(const void *a, const void *b) {
-    const struct end_label *p = a, *q = b;
-    return p->y < q->y ? -1 : p->y > q->y ? 1 : p->series->index - q->series->index;
-}
-
-// Labels stacked on one another about a middle.
-struct stack {
-    double middle;
-    int n;
-};
-
-static double inside(double middle, double half, double lo, double hi) {
-    return fmax(fmin(middle, hi - half), lo + half);
-}
-
-// Moves labels, sorted by height, apart to at least `apart` and into [0, 1]: those that would
-// overlap are stacked about the mean of their places, stacks that meet become one.
-static void spread(struct end_label *label, int n, double apart) {
-    struct stack stack[HN_PANEL_SERIES];
-    int stacks = 0, placed = 0;
-    for (int i = 0; i < n; i++) {
-        stack[stacks++] = (struct stack){inside(label[i].y, 0, 0, 1), 1};
-        for (; stacks > 1; stacks--) {
-            struct stack *below = &stack[stacks - 2], *top = below + 1;
-            int both = below->n + top->n;
-            if (top->middle - below->middle >= 0.5 * apart * both)
-                break;
-            double middle = (below->n * below->middle + top->n * top->middle) / both;
-            *below = (struct stack){inside(middle, 0.5 * apart * (both - 1), 0, 1), both};
-        }
-    }
-    for (int k = 0; k < stacks; k++)
-        for (int j = 0; j < stack[k].n; j++)
-            label[placed++].y = stack[k].middle + apart * (j - 0.5 * (stack[k].n - 1));
-}
-
-static void end_labels(const struct hn_layout *g, FILE *gp, struct hn_range y) {
-    const struct hn_panel *panel = &g->page->panel[0];
-    struct end_label label[HN_PANEL_SERIES];
-    int n = 0;
-    for (int s = 0; s < panel->n_series; s++) {
-        const struct hn_series *series = panel->series[s];
-        if (series->index < 0 || !*hn_series_end(series))
-            continue;
-        double last = series->datum[series->n - 1].y;
-        label[n++] = (struct end_label){hn_axis_share(&panel->y, last, y), series};
-    }
-    qsort(label, (size_t)n, sizeof *label, by_height);
-    spread(label, n, 0.15 / g->panel_height);
-    for (int i = 0; i < n; i++) {
-        fprintf(gp, "set label %d ", 100 + i);
-        hn_gp_string(gp, hn_series_end(label[i].series));
-        fprintf(gp, " at graph 1.02, graph %.5f left", label[i].y);
-        if (label[i].series->line > 0)
-            fprintf(gp, " textcolor lt %d", label[i].series->line);
-        fputc('\n', gp);
-    }
 }
 
 static void script_frames(FILE *gp, const struct hn_panel *panel) {
@@ -299,53 +290,56 @@ static void script_frames(FILE *gp, const struct hn_panel *panel) {
         const double *f = panel->frame[i];
         fprintf(gp,
                 "set object %d rectangle from first %.9g, first %.9g to first %.9g, first %.9g "
-                "front fillstyle empty border lc rgb '#60FFFFFF' lw 0.4\n",
-                i + 1, f[0], f[1], f[2], f[3]);
+                "front fillstyle empty border lc rgb '%s\n",
+                i + 1, f[0], f[1], f[2], f[3],
+                panel->series[0]->look == HN_LOOK_HEAT ? "#20FFFFFF' lw 0.6" : "#777777' lw 0.8");
     }
 }
 
-static void write_text(FILE *gp, const char *command, const char *text) {
+static void write_text(const struct hn_layout *g, FILE *gp, const char *command, const char *text) {
     fprintf(gp, "set %s ", command);
-    hn_gp_string(gp, text);
+    hn_page_text(g->page, gp, text);
     fputc('\n', gp);
 }
 
 static void script_titles(const struct hn_layout *g, FILE *gp, int p, struct hn_box box) {
     const struct hn_panel *panel = &g->page->panel[p];
+    bool is_inset = g->inset && p > 0;
     fprintf(gp, "set label 2 at screen %.5f, graph 0.5 center rotate\n",
-            (box.left - g->left[hn_layout_column(g, p)] + 0.12) / g->width);
-    write_text(gp, "label 2", hn_layout_shows_y_title(g, p) ? panel->y.title : "");
-    write_text(gp, "xlabel", hn_layout_shows_x_title(g, p) ? panel->x.title : "");
-    write_text(gp, "label 1 at graph 0, graph 1 left offset 0,0.6", panel->title);
+            (box.left - (is_inset ? 0.44 : g->left[hn_layout_column(g, p)] - 0.12)) / g->width);
+    write_text(g, gp, "label 2", hn_layout_shows_y_title(g, p) ? panel->y.title : "");
+    // Where a terminal puts the label of an axis depends on its fonts, and may be off the page.
+    double below = box.top + box.height + hn_layout_x_title_depth(panel);
+    fprintf(gp, "set label 3 at graph 0.5, screen %.5f center\n", 1 - below / g->height);
+    write_text(g, gp, "label 3", hn_layout_shows_x_title(g, p) ? panel->x.title : "");
+    write_text(g, gp, "label 1 at graph 0, graph 1 left offset 0,0.6", panel->title);
 }
 
 // Heat maps of a page share their colours, whose scale stands beside the last one. A few cells far
-// above the others would leave those dark: the scale ends at eight deviations above the mean.
+// above the others would leave those dark: it is logarithmic, over three decades at most.
 static void script_colours(const struct hn_layout *g, FILE *gp, int p) {
-    struct hn_range r = {INFINITY, -INFINITY};
-    double sum = 0, squares = 0, n = 0;
+    struct hn_range r = {INFINITY, 0};
     const char *title = "";
     for (int k = 0; k < g->page->panels; k++)
         for (int s = 0; s < g->page->panel[k].n_series; s++) {
             const struct hn_series *series = g->page->panel[k].series[s];
             for (int64_t i = 0; i < series->n && series->look == HN_LOOK_HEAT; i++) {
                 double value = series->datum[i].size;
-                r.lo = fmin(r.lo, value);
+                r.lo = value > 0 ? fmin(r.lo, value) : r.lo;
                 r.hi = fmax(r.hi, value);
-                sum += value;
-                squares += value * value;
-                n++;
                 title = series->label;
             }
         }
-    if (n == 0)
+    if (!*title)
         return;
-    double sd = sqrt(fmax(0, squares / n - sum / n * sum / n));
-    r.hi = fmin(r.hi, sum / n + 8 * sd);
-    r.hi = r.hi > r.lo ? r.hi : r.lo + 1;
-    fprintf(gp, "set style fill solid noborder; set cbrange [%.9g:%.9g]; set cbtics %g nomirror\n",
-            r.lo, r.hi, tic_step(r.hi - r.lo, 5));
-    write_text(gp, "cblabel", title);
+    r.hi = r.hi > 0 ? r.hi : 1;
+    r.lo = fmin(fmax(r.lo, 1e-3 * r.hi), 0.5 * r.hi);
+    fprintf(
+        gp,
+        "set style fill solid noborder; set logscale cb; set cbrange [%.9g:%.9g]; cb_lo = %.9g\n",
+        r.lo, r.hi, r.lo);
+    log_tics(gp, g->page->latex, "cb", r, 4);
+    write_text(g, gp, "cblabel", title);
     fputs(p + 1 == g->page->panels ? "set colorbox\n" : "unset colorbox\n", gp);
 }
 
@@ -363,11 +357,18 @@ static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, i
     place_panel(g, gp, box);
     struct hn_range x = script_axis(g, gp, p, false), y = script_axis(g, gp, p, true);
     script_titles(g, gp, p, box);
-    hn_page_write_marks(gp, &g->page->panel[p], x, y, &box);
+    hn_page_write_marks(g, gp, p, x, y);
     script_frames(gp, &g->page->panel[p]);
     script_colours(g, gp, p);
-    if (g->end_labels)
-        end_labels(g, gp, y);
+    if (g->inset && p == 0) // its tics and titles, too, stand on white
+        fprintf(
+            gp,
+            "set object 99 rectangle from graph %.5f, graph %.5f to graph %.5f, graph %.5f back "
+            "fillcolor rgb '#FFFFFF' fillstyle solid noborder\n",
+            g->inset_left, g->inset_bottom, g->inset_left + HN_INSET_SHARE,
+            g->inset_bottom + HN_INSET_SHARE);
+    if (g->end_labels && p == 0)
+        hn_page_write_ends(g, gp, y);
     plot_panel(g, gp, tsv, p, false);
 }
 
@@ -393,8 +394,11 @@ static void script_key(const struct hn_layout *g, FILE *gp) {
         const struct form *form = &forms[k->entry[i]->look];
         fputs(", \\\n    keyentry ", gp);
         write_style(gp, k->entry[i], form->key ? form->key : form->with);
+        if (k->entry[i]->look == HN_LOOK_DISCS)
+            fprintf(gp, " ps %.3f",
+                    k->entry[i]->key_size > 0 ? hn_disc_size(k->entry[i]->key_size) : 0.9);
         cut_label(k->entry[i]->label, most, text);
-        write_title(gp, text);
+        write_title(g->page, gp, text);
     }
     fputc('\n', gp);
 }
@@ -410,9 +414,9 @@ static void script_dumb(const struct hn_layout *g, FILE *gp, const char *tsv) {
     fprintf(gp, "set multiplot layout %d,1\nset key top right\n", n);
     for (int p = first; p < first + n; p++) {
         const struct hn_panel *panel = &g->page->panel[p];
-        write_text(gp, "title", *panel->title ? panel->title : panel->y.title);
-        write_text(gp, "xlabel", panel->x.title);
-        write_text(gp, "ylabel", *panel->title ? panel->y.title : "");
+        write_text(g, gp, "title", *panel->title ? panel->title : panel->y.title);
+        write_text(g, gp, "xlabel", panel->x.title);
+        write_text(g, gp, "ylabel", *panel->title ? panel->y.title : "");
         (void)script_axis(g, gp, p, false);
         (void)script_axis(g, gp, p, true);
         plot_panel(g, gp, tsv, p, true);

@@ -10,76 +10,56 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+enum { STYLE_MAX = 1 << 20, DOTS_PER_INCH = 200, SVG_PER_INCH = 96 };
 
-enum { STYLE_MAX = 1 << 20, DOTS_PER_INCH = 200, SVG_PER_INCH = 96, COMPLAINT_MAX = 600 };
+// Terminals, and the endings of what they leave beside <id>.tsv and <id>.gp.
+static const struct terminal {
+    const char *name, *ending[3];
+} terminals[] = {{"svg", {"svg"}},
+                 {"pdf", {"pdf"}},
+                 {"png", {"png"}},
+                 {"cairolatex", {"tex", "pdf"}},
+                 {"dumb", {NULL}}};
+
+static const struct terminal *find_terminal(const char *name) {
+    for (size_t i = 0; i < sizeof terminals / sizeof terminals[0]; i++)
+        if (strcmp(terminals[i].name, name) == 0)
+            return &terminals[i];
+    return NULL;
+}
+
+const char *hn_picture_ending(const char *term) {
+    const struct terminal *t = find_terminal(term);
+    return t ? t->ending[0] : NULL;
+}
+
+const char *const hn_media[] = {"any", "neurips", "icml", "acl", "talk", NULL};
+
+// Column and text of the styles (neurips_2024.sty; icml2024.sty; acl.sty on A4), and a slide of
+// beamer, 16 by 9.
+const struct hn_medium *hn_medium(int of_media) {
+    static const struct hn_medium media[] = {
+        {5.5, 5.5, 8.5, 1}, {3.25, 6.75, 8.5, 1}, {3.03, 6.3, 9, 1}, {5.5, 5.5, 2.8, 1.25}};
+    return of_media > 0 ? &media[of_media - 1] : NULL;
+}
 
 struct drawing {
     struct hn_context *ctx;
     const struct hn_figure *figure;
     const struct hn_results *results;
-    const char *dir, *term;
+    const char *dir;
+    const struct hn_picture *as;
+    const struct terminal *terminal;
     char *scratch; // folder
     char *style;   // text, NULL = none
     struct hn_page *page;
     struct hn_figure_size size;
 };
-
-int hn_utf8_length(const unsigned char *s) {
-    int n = s[0] < 0x80                    ? 1
-            : s[0] >= 0xC2 && s[0] <= 0xDF ? 2
-            : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
-            : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
-                                           : 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xC0U) != 0x80U)
-            return 0;
-    return n;
-}
-
-// Letters and digits are written as they are. Other ASCII characters become octal escapes, which
-// gnuplot resolves after it has looked for backticks and macros; those that mean something in
-// enhanced text get a backslash, which itself is escaped.
-void hn_gp_string(FILE *gp, const char *text) {
-    const unsigned char *s = (const unsigned char *)text;
-    fputc('"', gp);
-    while (*s) {
-        int n = hn_utf8_length(s);
-        bool plain =
-            (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
-        if (n == 0)
-            fputc('?', gp);
-        else if (n > 1 || plain)
-            fwrite(s, 1, (size_t)n, gp);
-        else if (*s < ' ' || *s == 0x7F)
-            fputc(' ', gp);
-        else if (strchr("{}^_@&~\\", *s))
-            fprintf(gp, "\\134\\%03o", *s);
-        else
-            fprintf(gp, strchr(" .,:;=()+-/<>", *s) ? "%c" : "\\%03o", *s);
-        s += n > 0 ? n : 1;
-    }
-    fputc('"', gp);
-}
-
-void hn_tsv_text(FILE *tsv, const char *text) {
-    for (const unsigned char *s = (const unsigned char *)text; *s; s++)
-        fputc(*s < ' ' || *s == 0x7F ? ' ' : *s, tsv);
-}
-
-void hn_tsv_real(FILE *tsv, double value) {
-    if (isnan(value))
-        fputs("\tNaN", tsv);
-    else
-        fprintf(tsv, "\t%.9g", value);
-}
 
 static enum hn_code check_columns(const struct drawing *d) {
     const struct hn_figure *f = d->figure;
@@ -110,15 +90,11 @@ static enum hn_code check_columns(const struct drawing *d) {
     return HN_OK;
 }
 
-static bool known_term(const char *term) {
-    return strcmp(term, "svg") == 0 || strcmp(term, "pdf") == 0 || strcmp(term, "png") == 0 ||
-           strcmp(term, "dumb") == 0;
-}
-
 static enum hn_code read_style(struct drawing *d, const char *path) {
-    FILE *f = fopen(path, "r");
+    const char *why;
+    FILE *f = hn_file_open(path, NULL, &why);
     if (!f)
-        return hn_fail(d->ctx, HN_USAGE, "style %s cannot be read: %s", path, strerror(errno));
+        return hn_fail(d->ctx, HN_USAGE, "style %s cannot be read: %s", path, why);
     d->style = hn_alloc(d->ctx, STYLE_MAX + 1, 1);
     size_t n = d->style ? fread(d->style, 1, STYLE_MAX, f) : 0;
     bool bad = ferror(f) || n == STYLE_MAX;
@@ -139,27 +115,36 @@ static int text_width(void) {
 }
 
 static void write_terminal(const struct drawing *d, FILE *gp) {
-    double w = d->size.width, h = d->size.height;
-    if (strcmp(d->term, "dumb") == 0)
-        fprintf(gp, "set terminal dumb size %d,%d enhanced mono\nhn_dumb = 1\n", text_width(),
-                d->size.lines);
-    else if (strcmp(d->term, "pdf") == 0)
+    const char *name = d->as->term;
+    double scale = d->as->medium ? d->as->medium->scale : 1;
+    double w = d->size.width * scale, h = d->size.height * scale;
+    if (strcmp(name, "dumb") == 0)
+        fprintf(gp, "set terminal dumb size %d,%d enhanced mono\n", text_width(), d->size.lines);
+    else if (strcmp(name, "pdf") == 0)
         fprintf(gp,
-                "set terminal pdfcairo enhanced color size %.3fin,%.3fin font 'Arial,8' "
-                "fontscale 0.75 linewidth 1.6 pointscale 0.75\n",
-                w, h);
-    else if (strcmp(d->term, "png") == 0)
+                "set terminal pdfcairo enhanced color size %.3fin,%.3fin font 'Arial,%g' "
+                "fontscale 0.75 linewidth %g pointscale %g\n",
+                w, h, 8 * scale, 1.6 * scale, 0.75 * scale);
+    else if (strcmp(name, "cairolatex") == 0)
+        fprintf(gp,
+                "set terminal cairolatex pdf input colortext size %.3fin,%.3fin font ',%g' "
+                "linewidth %g pointscale %g\n",
+                w, h, 8 * scale, 1.6 * scale, 0.75 * scale);
+    else if (strcmp(name, "png") == 0)
         fprintf(gp,
                 "set terminal pngcairo enhanced color size %.0f,%.0f font 'Arial,8' "
-                "fontscale %.4f linewidth 2.2 pointscale 2 background '#FFFFFF'\n",
-                w * DOTS_PER_INCH, h * DOTS_PER_INCH, DOTS_PER_INCH / 96.0);
+                "fontscale %.4f linewidth %g pointscale %g background '#FFFFFF'\n",
+                w * DOTS_PER_INCH, h * DOTS_PER_INCH, scale * DOTS_PER_INCH / 96.0, 2.2 * scale,
+                2 * scale);
     else
         fprintf(gp,
-                "set terminal svg enhanced size %.0f,%.0f font 'Arial,10.5' linewidth 1 "
+                "set terminal svg enhanced size %.0f,%.0f font 'Arial,%g' linewidth %g "
                 "background '#FFFFFF'\n",
-                w * SVG_PER_INCH, h * SVG_PER_INCH);
-    if (strcmp(d->term, "dumb") != 0)
-        fprintf(gp, "set output '%s.%s'\nhn_dumb = 0\n", d->figure->id, d->term);
+                w * SVG_PER_INCH, h * SVG_PER_INCH, 10.5 * scale, scale);
+    const char *ending = d->terminal->ending[0];
+    if (ending)
+        fprintf(gp, "set output '%s.%s'\n", d->figure->id, ending);
+    fprintf(gp, "hn_dumb = %d\n", !ending);
 }
 
 static void write_script(const struct drawing *d, FILE *gp) {
@@ -185,16 +170,37 @@ static void write_data(const struct drawing *d, FILE *tsv) {
     hn_page_write_data(d->page, tsv);
 }
 
+// In a medium of two columns, one or two panels take one of them, but for rows with their names and
+// insets.
+static void choose_size(struct drawing *d) {
+    const struct hn_medium *medium = d->as->medium;
+    hn_page_size(d->page, &d->size);
+    if (!medium)
+        return;
+    bool small = d->page->panels <= 2 && !d->page->inset && !d->page->panel[0].rows;
+    bool one = d->as->columns ? d->as->columns == 1 : small;
+    d->page->fit_width = (one ? medium->column : medium->text) / medium->scale;
+    d->page->fit_height = medium->height / medium->scale;
+    hn_page_size(d->page, &d->size);
+    double height = d->size.height * medium->scale;
+    if (height > medium->height + 0.01)
+        hn_note(d->ctx, "figure %s is %.1f inches high; that style has room for %g", d->figure->id,
+                height, medium->height);
+    if (d->as->wide)
+        *d->as->wide = !one && medium->text > medium->column;
+}
+
 static enum hn_code build_page(struct drawing *d) {
     hn_page_begin(d->ctx, d->page);
     const struct hn_figure *f = d->figure;
+    d->page->latex = strcmp(d->as->term, "cairolatex") == 0;
     enum hn_code code = f->sweep      ? hn_draw_sweep(d->page, d->results, f->sweep)
                         : f->training ? hn_draw_training(d->page, d->results, f->training)
                         : f->distributions
                             ? hn_draw_distributions(d->page, d->results, f->distributions)
                             : f->page(d->results, d->page);
     if (code == HN_OK)
-        hn_page_size(d->page, &d->size);
+        choose_size(d);
     if (code == HN_OK && *d->page->note)
         hn_note(d->ctx, "figure %s: %s", d->figure->id, d->page->note);
     return code;
@@ -220,101 +226,6 @@ static enum hn_code write_file(struct drawing *d, const char *end, bool script) 
                : HN_OK;
 }
 
-// Variables that change gnuplot's defaults.
-static bool is_foreign(const char *variable) {
-    static const char *const names[] = {"GNUTERM=", "GNUPLOT_", "LANG=", "LC_"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-// The environment without them, and with a locale of UTF-8: in the plain C locale gnuplot warns
-// about it.
-static char **clean_environment(struct hn_context *ctx) {
-    static char locale[] = "LC_ALL=C.UTF-8";
-    int64_t n = 0, kept = 0;
-    while (environ[n])
-        n++;
-    char **clean = hn_alloc(ctx, n + 2, sizeof *clean);
-    if (!clean)
-        return NULL;
-    for (int64_t i = 0; i < n; i++)
-        if (!is_foreign(environ[i]))
-            clean[kept++] = environ[i];
-    clean[kept++] = locale;
-    clean[kept] = NULL;
-    return clean;
-}
-
-// Starts gnuplot in the scratch folder and waits for it; its complaints go into file `errors`
-// there. Returns 0 or errno for "could not be started", and the wait status.
-static int run_gnuplot(const struct drawing *d, char **environment, const char *errors,
-                       int *status) {
-    char script[128];
-    snprintf(script, sizeof script, "%s.gp", d->figure->id);
-    char *argv[] = {"gnuplot", "-d", script, NULL};
-    posix_spawn_file_actions_t actions;
-    int failed = posix_spawn_file_actions_init(&actions);
-    if (failed)
-        return failed;
-    pid_t child;
-    failed = posix_spawn_file_actions_addchdir_np(&actions, d->scratch);
-    if (!failed)
-        failed = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!failed)
-        failed = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors,
-                                                  O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    fflush(stdout); // what gnuplot prints follows what has been printed
-    if (!failed)
-        failed = posix_spawnp(&child, "gnuplot", &actions, NULL, argv, environment);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed)
-        return failed;
-    while (waitpid(child, status, 0) < 0)
-        if (errno != EINTR)
-            return errno;
-    return 0;
-}
-
-// The first lines that gnuplot complained with, in one; what fontconfig says about its cache is no
-// complaint about the figure.
-static void read_complaint(const char *path, char *text, size_t size) {
-    char line[256];
-    size_t used = 0;
-    text[0] = '\0';
-    FILE *f = fopen(path, "r");
-    while (f && used + 1 < size && fgets(line, sizeof line, f)) {
-        char *start = line + strspn(line, " \t^\n");
-        start[strcspn(start, "\n")] = '\0';
-        if (*start && strncmp(start, "Fontconfig ", 11) != 0)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "; " : "", start);
-    }
-    if (f)
-        fclose(f);
-}
-
-static enum hn_code draw(const struct drawing *d) {
-    const char *id = d->figure->id;
-    char complaint[COMPLAINT_MAX];
-    int status = 0;
-    char *errors = hn_format(d->ctx, "%s/stderr", d->scratch);
-    char **environment = errors ? clean_environment(d->ctx) : NULL;
-    if (!environment)
-        return d->ctx->code;
-    int failed = run_gnuplot(d, environment, "stderr", &status);
-    read_complaint(errors, complaint, sizeof complaint);
-    if (failed)
-        return hn_fail(d->ctx, HN_GNUPLOT,
-                       "gnuplot cannot be started (%s): install it (gnuplot-nox); the script "
-                       "%s.gp and its data are in %s",
-                       strerror(failed), id, d->dir);
-    if (status != 0 || complaint[0])
-        return hn_fail(d->ctx, HN_GNUPLOT, "gnuplot failed on %s/%s.gp: %s", d->dir, id,
-                       complaint[0] ? complaint : "it ended with an error");
-    return HN_OK;
-}
-
 // Renames <id>.<end> from the scratch folder to its place; false if there is none or it fails.
 static bool publish(const struct drawing *d, const char *end) {
     char *from = join(d->ctx, d->scratch, d->figure->id, end);
@@ -322,21 +233,49 @@ static bool publish(const struct drawing *d, const char *end) {
     return to && rename(from, to) == 0;
 }
 
+// The same results give the same bytes: a PDF has the moment it was made, which is set to one.
+static void undate(const struct drawing *d) {
+    static const char date[] = "/CreationDate (D:";
+    char *path = join(d->ctx, d->scratch, d->figure->id, "pdf");
+    FILE *f = path ? fopen(path, "r+") : NULL;
+    size_t seen = 0;
+    for (int c; f && seen < sizeof date - 1 && (c = fgetc(f)) != EOF;)
+        seen = c == date[seen] ? seen + 1 : c == date[0];
+    if (seen == sizeof date - 1 && fseek(f, 0, SEEK_CUR) == 0)
+        fputs("19700101000000", f);
+    if (f)
+        fclose(f);
+}
+
 static enum hn_code draw_in_scratch(struct drawing *d) {
-    bool picture = strcmp(d->term, "dumb") != 0;
     if (write_file(d, "tsv", false) || write_file(d, "gp", true))
         return d->ctx->code;
-    enum hn_code code = draw(d);
+    enum hn_code code = hn_gnuplot_run(d->ctx, d->scratch, d->figure->id, d->dir);
     if (code != HN_OK && code != HN_GNUPLOT)
         return code;
-    if (publish(d, "tsv") && publish(d, "gp") && (code || !picture || publish(d, d->term)))
-        return code;
-    return hn_fail(d->ctx, HN_IO, "%s/%s.%s: cannot be written: %s", d->dir, d->figure->id, d->term,
-                   strerror(errno));
+    undate(d);
+    bool good = publish(d, "tsv") && publish(d, "gp");
+    for (const char *const *end = d->terminal->ending; good && !code && *end; end++)
+        good = publish(d, *end);
+    return good ? code
+                : hn_fail(d->ctx, HN_IO, "%s/%s: cannot be written: %s", d->dir, d->figure->id,
+                          strerror(errno));
+}
+
+// Nothing but files is replaced.
+static enum hn_code check_outputs(const struct drawing *d) {
+    const char *const ending[] = {"tsv", "gp", d->terminal->ending[0],
+                                  d->terminal->ending[0] ? d->terminal->ending[1] : NULL};
+    for (int i = 0; i < 4 && ending[i]; i++) {
+        char *path = join(d->ctx, d->dir, d->figure->id, ending[i]);
+        if (!path || hn_output_check(d->ctx, path))
+            return d->ctx->code;
+    }
+    return HN_OK;
 }
 
 static enum hn_code draw_figure(struct drawing *d, const char *style) {
-    if ((style && read_style(d, style)) || build_page(d))
+    if ((style && read_style(d, style)) || build_page(d) || check_outputs(d))
         return d->ctx->code;
     char *name = hn_format(d->ctx, "%s/.drawing", d->dir);
     if (!name)
@@ -351,18 +290,37 @@ static enum hn_code draw_figure(struct drawing *d, const char *style) {
 }
 
 enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figure,
-                            const struct hn_results *r, const char *dir, const char *term,
-                            const char *style) {
-    struct drawing d = {.ctx = ctx, .figure = figure, .results = r, .dir = dir, .term = term};
-    if (!known_term(term))
-        return hn_fail(ctx, HN_USAGE, "figures come as svg, pdf, png or dumb, not as %s", term);
+                            const struct hn_results *r, const char *dir, struct hn_picture as) {
+    struct drawing d = {.ctx = ctx, .figure = figure, .results = r, .dir = dir, .as = &as};
+    d.terminal = find_terminal(as.term);
+    if (!d.terminal)
+        return hn_fail(ctx, HN_USAGE,
+                       "figures come as svg, pdf, png, cairolatex or dumb, not as %s", as.term);
     enum hn_code code = check_columns(&d);
     d.page = code ? NULL : hn_alloc(ctx, 1, sizeof *d.page);
     if (!d.page)
         return code ? code : ctx->code;
     void *outer = hn_own(ctx, d.page);
-    code = draw_figure(&d, style);
+    code = draw_figure(&d, as.style);
     hn_own(ctx, outer);
     hn_free(ctx, d.page);
     return code;
+}
+
+bool hn_figure_failed(const struct hn_context *ctx, enum hn_code code,
+                      const struct hn_figure *figure, struct hn_failed_figures *failed) {
+    if (code != HN_GNUPLOT)
+        return false;
+    if (failed->n++ == 0)
+        snprintf(failed->first, sizeof failed->first, "%s", ctx->message);
+    hn_append(failed->names, sizeof failed->names, "%s%s", *failed->names ? ", " : "", figure->id);
+    return true;
+}
+
+enum hn_code hn_figures_end(struct hn_context *ctx, const struct hn_failed_figures *failed) {
+    if (failed->n == 0)
+        return HN_OK;
+    return failed->n == 1 ? hn_fail(ctx, HN_GNUPLOT, "%s", failed->first)
+                          : hn_fail(ctx, HN_GNUPLOT, "%s; %d figures are not drawn: %s",
+                                    failed->first, failed->n, failed->names);
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 512, MOST_CURVES = 8 };
+enum { MOST_STEPS = 512 };
 
 struct steps {
     double at[MOST_STEPS];
@@ -44,6 +44,22 @@ static void draw_setting(struct hn_series *s, const struct hn_trained *t, int64_
     }
 }
 
+// As settings of groups have them (hn_groups_lines()).
+static int line_of(const struct hn_trained *t, int64_t base, int64_t setting, int number,
+                   const struct hn_training_curves *curves) {
+    const char *sampler = hn_trained_text(t, setting, "sampler");
+    int before = 0, same = 0, all = 0;
+    for (int64_t k = base; k < t->settings; k++) {
+        bool drawn = is_drawn(t, base, k, curves);
+        bool its = drawn && strcmp(hn_trained_text(t, k, "sampler"), sampler) == 0;
+        all += drawn;
+        same += its;
+        before += its && k < setting;
+    }
+    int line = hn_line_of_sampler(&t->results->runs, sampler);
+    return same == all ? hn_line_ordered(number, all) : hn_line_shade(line, before, same);
+}
+
 static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64_t base,
                          const struct hn_training_curves *curves, const struct steps *steps) {
     const char *column = curves->column ? curves->column : hn_trained_column(t, base);
@@ -67,19 +83,20 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
     if (curves->untrained)
         hn_series_add(hn_panel_series(page, panel, "untrained encoder", HN_LOOK_RULE, 0), 0,
                       scale * hn_trained_at(t, base, column, 0).mean);
-    int line = 0;
-    for (int64_t k = base; k < t->settings && line < MOST_CURVES; k++)
+    int shown = 0;
+    for (int64_t k = base; k < t->settings && shown < HN_MOST_CURVES; k++)
         if (is_drawn(t, base, k, curves)) {
             char label[HN_LABEL_SIZE];
+            int line = line_of(t, base, k, shown++, curves);
             hn_trained_label(t, k, label, sizeof label);
-            draw_setting(hn_panel_series(page, panel, label, HN_LOOK_LINE, ++line), t, k, column,
+            draw_setting(hn_panel_series(page, panel, label, HN_LOOK_LINE, line), t, k, column,
                          steps);
             if (curves->beside)
                 draw_setting(hn_panel_series(page, panel, "", HN_LOOK_THIN, line), t, k,
                              curves->beside, steps);
         }
-    if (drawn > MOST_CURVES)
-        hn_page_note(page, "The first %d settings are drawn.", MOST_CURVES);
+    if (drawn > HN_MOST_CURVES)
+        hn_page_note(page, "The first %d settings are drawn.", HN_MOST_CURVES);
 }
 
 enum hn_code hn_draw_training(struct hn_page *page, const struct hn_results *r,

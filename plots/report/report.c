@@ -21,17 +21,19 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 
-enum { MOST_LISTED = 32, MOST_SVG = 1 << 26, MOST_TSV = 1 << 18 };
+enum { MOST_LISTED = 32, MOST_SVG = 1 << 26, MOST_DOWNLOAD = 1 << 18 };
 
 struct writer { // it owns what is allocated for the page
     struct hn_context *ctx;
     const struct hn_report *report;
     const struct hn_results *results;
     FILE *html;
-    FILE *left_out;       // a list item for each figure that cannot be drawn
-    int of_entries;       // figures drawn of identifiers that have none of their own
-    enum hn_code gnuplot; // of the first figure that failed
-    char complaint[HN_MESSAGE_MAX];
+    struct hn_overview overview;   // of finished cells
+    bool finished;                 // any
+    FILE *left_out;                // a list item for each figure that cannot be drawn
+    int of_entries;                // figures drawn of identifiers that have none of their own
+    const struct hn_figure *shown; // what the page opens with; NULL = none
+    struct hn_failed_figures failed;
 };
 
 static bool is_training(const struct writer *w) {
@@ -82,33 +84,54 @@ static void put_row(FILE *html, const char *name, const char *value) {
         hn_html(html, "<tr><th scope=row>%s</th><td class=wrap>%s</td></tr>\n", name, value);
 }
 
-static void put_head(const struct writer *w) {
-    FILE *html = w->html;
-    const char *name = w->report->name, *created = hn_results_get(w->results, "created");
+static void put_link(const struct writer *w, const char *id, const char *title) {
+    hn_html(w->html, "<li><a href=\"#%s\">%s</a></li>\n", id, title);
+}
+
+void hn_html_begin(FILE *html, const char *title, const char *when) {
     hn_html(html,
             "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
             "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
             "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
             "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
             "<link rel=icon href=\"data:,\">\n<title>%s - hardneg report</title>\n<style>\n",
-            name);
+            title);
     fputs(hn_report_css, html);
     hn_html(html,
             "</style>\n</head>\n<body>\n<a class=skip href=\"#main\">Skip to the content</a>\n"
             "<header>\n<h1>%s</h1>\n<p class=lead>Mini-batch and negative samplers compared by "
-            "<b>hardneg</b>%s%s.</p>\n<nav aria-label=Contents><ul>\n"
-            "<li><a href=\"#run\">What was run</a></li>\n"
-            "<li><a href=\"#samplers\">Samplers</a></li>\n",
-            name, *created ? ", run " : "", created);
+            "<b>hardneg</b>%s%s.</p>\n<nav aria-label=Contents><ul>\n",
+            title, *when ? ", run " : "", when);
+}
+
+void hn_html_end(FILE *html) {
+    fprintf(html,
+            "</main>\n<footer>Written by hardneg; this page needs no network.</footer>\n"
+            "<script>\n%s</script>\n</body>\n</html>\n",
+            hn_report_js);
+}
+
+static void put_head(const struct writer *w) {
+    const char *title = hn_results_get(w->results, "title");
+    hn_html_begin(w->html, *title ? title : w->report->name, hn_results_get(w->results, "created"));
+    put_link(w, "samplers", "Samplers");
     if (is_training(w))
-        fputs("<li><a href=\"#training\">Training</a></li>\n", html);
+        put_link(w, "training", "Training");
     if (hn_results_table(w->results, "claims") || hn_results_table(w->results, "claim_ids"))
-        fputs("<li><a href=\"#claims\">Claims</a></li>\n", html);
-    fputs("<li><a href=\"#figures\">Figures</a></li>\n"
-          "<li><a href=\"#provenance\">Provenance</a></li>\n"
-          "<li><a href=\"#again\">How to do it again</a></li>\n</ul></nav>\n</header>\n"
-          "<main id=main>\n",
-          html);
+        put_link(w, "claims", "Claims");
+    put_link(w, "figures", "Figures");
+    put_link(w, "run", "What was run");
+    put_link(w, "provenance", "Provenance");
+    put_link(w, "again", "How to do it again");
+    fputs("</ul></nav>\n</header>\n<main id=main>\n", w->html);
+}
+
+// A section that folds; it ends with </details>.
+static void put_fold(const struct writer *w, const char *id, const char *title, bool open) {
+    hn_html(w->html,
+            open ? "<details class=section id=\"%s\" open><summary><h2>%s</h2></summary>\n"
+                 : "<details class=section id=\"%s\"><summary><h2>%s</h2></summary>\n",
+            id, title);
 }
 
 static void put_datasets(const struct writer *w) {
@@ -179,9 +202,9 @@ static void put_failures(const struct writer *w) {
 
 static void put_run(const struct writer *w) {
     const struct hn_table *runs = &w->results->runs;
+    put_fold(w, "run", "What was run", false);
     fprintf(w->html,
-            "<section aria-labelledby=run><h2 id=run>What was run</h2>\n<p>%" PRId64
-            " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
+            "<p>%" PRId64 " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
             " not applicable. A cell is one %s, with one seed.</p>\n",
             runs->rows, hn_html_count(runs, "status", "ok", NULL),
             hn_html_count(runs, "status", "failed", NULL),
@@ -191,33 +214,44 @@ static void put_run(const struct writer *w) {
     put_datasets(w);
     put_settings(w);
     put_failures(w);
-    fputs("</section>\n", w->html);
+    fputs("</details>\n", w->html);
 }
 
-// A file in the scratch folder; NULL if it is not there or too large.
-static char *read_file(const struct writer *w, const char *id, const char *end, int64_t most) {
+// A file in the scratch folder, with a zero behind it; NULL if it is not there or too large.
+static char *read_file(const struct writer *w, const char *id, const char *end, int64_t most,
+                       size_t *size) {
     char *path = hn_format(w->ctx, "%s/%s.%s", w->report->scratch, id, end), *text = NULL;
     FILE *f = path ? fopen(path, "r") : NULL;
+    *size = 0;
     if (f && fseek(f, 0, SEEK_END) == 0) {
-        int64_t size = ftell(f);
-        if (size >= 0 && size <= most && fseek(f, 0, SEEK_SET) == 0)
-            text = hn_zalloc(w->ctx, size + 1, 1);
-        if (text && fread(text, 1, (size_t)size, f) != (size_t)size)
+        int64_t length = ftell(f);
+        if (length >= 0 && length <= most && fseek(f, 0, SEEK_SET) == 0)
+            text = hn_zalloc(w->ctx, length + 1, 1);
+        if (text && fread(text, 1, (size_t)length, f) != (size_t)length)
             text = NULL;
+        *size = (size_t)length;
     }
     if (f)
         fclose(f);
     return text;
 }
 
-static void put_base64(FILE *html, const char *text) {
+// A link that saves a file of the scratch folder, unless it is too large to be part of the page.
+static void put_download(const struct writer *w, const char *id, const char *end, const char *type,
+                         const char *title) {
     enum { PIECE = 48 }; // a multiple of 3, so that only the last one is padded
     char coded[BASE64_ENCODE_RAW_LENGTH(PIECE)];
-    for (size_t left = strlen(text), n; left > 0; left -= n, text += n) {
-        n = left < PIECE ? left : PIECE;
+    size_t size, n;
+    const char *text = read_file(w, id, end, MOST_DOWNLOAD, &size);
+    if (!text)
+        return;
+    fprintf(w->html, "<a download=\"%s.%s\" href=\"data:%s;base64,", id, end, type);
+    for (; size > 0; size -= n, text += n) {
+        n = size < PIECE ? size : PIECE;
         base64_encode_raw(coded, n, (const uint8_t *)text);
-        fwrite(coded, 1, BASE64_ENCODE_RAW_LENGTH(n), html);
+        fwrite(coded, 1, BASE64_ENCODE_RAW_LENGTH(n), w->html);
     }
+    fprintf(w->html, "\">%s</a>\n", title);
 }
 
 // "Claims: 5 hold, 1 fails" beside a figure that has any.
@@ -251,12 +285,12 @@ static void put_caption(const struct writer *w, const struct hn_figure *f, const
     hn_html(html, known ? "<p class=soft>After %s. " : "<p class=soft>", source);
 }
 
-// The numbers are left out if they are many.
 static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f,
                                const struct entry *e) {
     FILE *html = w->html;
+    size_t size;
     w->ctx->code = HN_OK;
-    char *svg = read_file(w, f->id, "svg", MOST_SVG), *tsv = read_file(w, f->id, "tsv", MOST_TSV);
+    char *svg = read_file(w, f->id, "svg", MOST_SVG, &size);
     enum hn_code code = w->ctx->code;
     if (!svg && code == HN_OK)
         code = hn_fail(w->ctx, HN_IO, "%s/%s.svg cannot be read", w->report->scratch, f->id);
@@ -266,14 +300,9 @@ static enum hn_code put_figure(const struct writer *w, const struct hn_figure *f
         hn_html_svg(html, svg, f->id, f->title);
     fputs("</div>\n", html);
     put_caption(w, f, e);
-    if (tsv) {
-        fprintf(
-            html,
-            "<a download=\"%s.tsv\" href=\"data:text/tab-separated-values;charset=utf-8;base64,",
-            f->id);
-        put_base64(html, tsv);
-        fputs("\">The numbers</a>", html);
-    }
+    fputs("</p>\n<p class=downloads>", html);
+    put_download(w, f->id, "tsv", "text/tab-separated-values;charset=utf-8", "The numbers (TSV)");
+    put_download(w, f->id, "pdf", "application/pdf", "PDF");
     fputs("</p></figcaption>\n</figure>\n", html);
     return code;
 }
@@ -289,8 +318,15 @@ static enum hn_code draw(struct writer *w, const struct hn_figure *f, const char
     enum hn_code code = there  ? hn_results_read(ctx, path, &own)
                         : must ? hn_fail(ctx, HN_NOT_APPLICABLE, "there are no results of %s", id)
                                : HN_OK;
+    const struct hn_results *from = there ? &own : w->results;
     if (code == HN_OK)
-        code = hn_figure_draw(ctx, f, there ? &own : w->results, w->report->scratch, "svg", NULL);
+        code = hn_figure_draw(ctx, f, from, w->report->scratch, (struct hn_picture){"svg"});
+    const struct hn_picture print = {.term = "pdf", .medium = hn_medium(w->report->medium)};
+    struct hn_notes notes = ctx->notes;
+    ctx->notes.to = NULL; // the same again, to be saved; the page does without if that fails
+    if (code == HN_OK && hn_figure_draw(ctx, f, from, w->report->scratch, print))
+        code = ctx->code == HN_GNUPLOT ? HN_OK : ctx->code;
+    ctx->notes = notes;
     hn_results_free(ctx, &own);
     return code;
 }
@@ -304,12 +340,9 @@ static enum hn_code try_figure(struct writer *w, const struct hn_figure *f, cons
         w->of_entries += e != NULL;
         return HN_OK;
     }
-    if (code != HN_NOT_APPLICABLE && code != HN_DATA && code != HN_GNUPLOT)
+    if (code != HN_NOT_APPLICABLE && code != HN_DATA &&
+        !hn_figure_failed(w->ctx, code, f, &w->failed))
         return code;
-    if (code == HN_GNUPLOT && !w->gnuplot) {
-        w->gnuplot = code;
-        snprintf(w->complaint, sizeof w->complaint, "%s", w->ctx->message);
-    }
     if (!e || code != HN_NOT_APPLICABLE)
         hn_html(w->left_out, "<li><b>%s</b>: %s</li>\n", f->id, w->ctx->message);
     return HN_OK;
@@ -334,45 +367,39 @@ static enum hn_code put_trainings(struct writer *w) {
 }
 
 static enum hn_code put_figures(struct writer *w) {
-    char *left_out = NULL;
-    size_t size = 0;
-    w->left_out = open_memstream(&left_out, &size);
-    if (!w->left_out)
-        return hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
-    fputs("<section aria-labelledby=figures><h2 id=figures>Figures</h2>\n", w->html);
+    put_fold(w, "figures", "Figures", true);
     enum hn_code code = put_trainings(w);
     for (const struct hn_figure *const *f = hn_figures; *f && !code; f++)
-        if (*f != &hn_accuracy || w->of_entries == 0)
+        if (*f != w->shown && (*f != &hn_accuracy || w->of_entries == 0))
             code = try_figure(w, *f, NULL);
-    if (fclose(w->left_out) != 0 && !code)
-        code = hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
-    if (size > 0)
+    return code;
+}
+
+static void end_figures(const struct writer *w, const char *left_out) {
+    if (*left_out)
         fprintf(w->html,
                 "<details><summary>Figures that this file does not give, and why</summary>\n"
                 "<ul>\n%s</ul></details>\n",
                 left_out);
-    fputs("</section>\n", w->html);
-    free(left_out);
-    return code;
+    fputs("</details>\n", w->html);
 }
 
 static void put_provenance(const struct writer *w) {
     const struct hn_results *r = w->results;
-    fputs("<section aria-labelledby=provenance><h2 id=provenance>Provenance</h2>\n"
-          "<div class=scroll><table><tbody>\n",
-          w->html);
+    put_fold(w, "provenance", "Provenance", false);
+    fputs("<div class=scroll><table><tbody>\n", w->html);
     put_row(w->html, "status", hn_results_get(r, "status"));
     put_row(w->html, "created", hn_results_get(r, "created"));
     put_row(w->html, "config_sha256", hn_results_get(r, "config_sha256"));
     for (int64_t i = 0; i < r->n_env; i++)
         put_row(w->html, r->env[i].name, r->env[i].value);
-    fputs("</tbody></table></div>\n</section>\n", w->html);
+    fputs("</tbody></table></div>\n</details>\n", w->html);
 }
 
 static void put_again(const struct writer *w) {
     const char *argv = hn_results_get(w->results, "argv"),
                *config = hn_results_get(w->results, "config");
-    fputs("<section aria-labelledby=again><h2 id=again>How to do it again</h2>\n", w->html);
+    put_fold(w, "again", "How to do it again", false);
     if (*argv)
         hn_html(w->html,
                 "<p>The command that left these results:</p>\n"
@@ -390,28 +417,60 @@ static void put_again(const struct writer *w) {
                 is_training(w) ? "train" : "run", config);
     else
         fputs("</p>\n", w->html);
+    fputs("</details>\n", w->html);
+}
+
+// The answer in words, the figure that shows it, the table behind it.
+static enum hn_code put_samplers(struct writer *w) {
+    const struct hn_figure *figure = is_training(w) ? &hn_accuracy : hn_figure_find("pareto");
+    fputs("<section aria-label=\"The answer\" class=answer>\n", w->html);
+    if (!w->finished)
+        fputs("<p>There is no finished run.</p>\n", w->html);
+    else if (hn_html_answer(w->html, w->ctx, &w->overview))
+        return w->ctx->code;
     fputs("</section>\n", w->html);
+    if (w->finished && !hn_results_table(w->results, "claim_ids")) {
+        w->shown = figure;
+        if (try_figure(w, figure, NULL))
+            return w->ctx->code;
+    }
+    fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", w->html);
+    if (w->finished && hn_html_samplers(w->html, w->ctx, &w->overview))
+        return w->ctx->code;
+    if (w->finished)
+        hn_html_attrition(w->html, &w->overview);
+    fputs("</section>\n", w->html);
+    return HN_OK;
+}
+
+static enum hn_code put_parts(struct writer *w) {
+    put_head(w);
+    if (put_samplers(w) || hn_html_training(w->html, w->ctx, w->results))
+        return w->ctx->code;
+    hn_html_claims(w->html, w->report);
+    return put_figures(w);
 }
 
 static enum hn_code write_page(struct writer *w) {
-    put_head(w);
+    char *left_out = NULL;
+    size_t size;
+    w->finished = hn_html_count(&w->results->runs, "status", "ok", NULL) > 0;
+    if (w->finished && hn_overview_make(w->ctx, w->results, &w->overview))
+        return w->ctx->code;
+    w->left_out = open_memstream(&left_out, &size);
+    enum hn_code code = w->left_out ? put_parts(w) : HN_MEMORY;
+    if ((w->left_out && fclose(w->left_out) != 0) || !left_out)
+        code = hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
+    if (!code)
+        end_figures(w, left_out);
+    free(left_out);
+    if (code)
+        return code;
     put_run(w);
-    fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", w->html);
-    if (hn_html_samplers(w->html, w->ctx, w->results))
-        return w->ctx->code;
-    fputs("</section>\n", w->html);
-    if (hn_html_training(w->html, w->ctx, w->results))
-        return w->ctx->code;
-    hn_html_claims(w->html, w->report);
-    if (put_figures(w))
-        return w->ctx->code;
     put_provenance(w);
     put_again(w);
-    fprintf(w->html,
-            "</main>\n<footer>Written by hardneg; this page needs no network.</footer>\n"
-            "<script>\n%s</script>\n</body>\n</html>\n",
-            hn_report_js);
-    return w->gnuplot ? hn_fail(w->ctx, w->gnuplot, "%s", w->complaint) : HN_OK;
+    hn_html_end(w->html);
+    return hn_figures_end(w->ctx, &w->failed);
 }
 
 enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report, FILE *html) {

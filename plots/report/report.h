@@ -4,6 +4,7 @@
 #define HN_PLOTS_REPORT_REPORT_H
 
 #include "plots/page/figure.h"
+#include "plots/page/overview.h"
 
 struct hn_report {
     const struct hn_results *results;
@@ -11,18 +12,32 @@ struct hn_report {
     const char *ids;     // folder of <id>.h5, results of one figure each, taken where they exist;
                          // NULL = none
     const char *scratch; // folder in which figures are drawn, the caller's to remove
+    int medium;          // of hn_media: what figures saved as PDF are for
 };
 
 // Writes the page. HN_GNUPLOT: gnuplot is missing or failed; the page is whole but for figures.
 HN_MUST_USE enum hn_code hn_report_write(struct hn_context *ctx, const struct hn_report *report,
                                          FILE *html);
 
+// One page over many results: what each is, ranks of settings over data sets, the same settings
+// side by side, and all settings in one table. Sorts report[n], n > 1, by date.
+struct hn_report_of {
+    const struct hn_results *results;
+    const char *name, *file; // as in struct hn_report; where it lies
+};
+HN_MUST_USE enum hn_code hn_report_write_many(struct hn_context *ctx, struct hn_report_of *report,
+                                              int64_t n, FILE *html);
+
+// The beginning of a page up to the list of its contents, which </ul></nav></header> ends; and its
+// end. when: "" or the date of the run.
+void hn_html_begin(FILE *html, const char *title, const char *when);
+void hn_html_end(FILE *html);
 // Text of HTML and of its attributes in quotes, from any bytes; what is no UTF-8 becomes U+FFFD.
 void hn_html_text(FILE *html, const char *text);
 // HTML with such a text for every %s; there is nothing else to fill in, and %% is a per cent sign.
 void hn_html(FILE *html, const char *format, ...) HN_PRINTF(2, 3);
 
-// A number in a cell of a table: a dash for NaN, which sorts last.
+// A number in a cell of a table: a dash for what is not finite, which sorts last.
 struct hn_html_number {
     double value, lo, hi; // lo, hi: for `more` of the column, left out if one is NaN
 };
@@ -31,13 +46,16 @@ struct hn_html_number {
 struct hn_html_column {
     const char *title, *help;  // with the unit; help is shown over it, NULL = none
     const char *from;          // column of the results
-    const char *format, *more; // of the value (NULL = a time) and of lo and hi (NULL = not shown)
+    const char *format, *more; // of the value (NULL = three digits) and of lo and hi (NULL = not
+                               // shown)
     double scale;              // of all three; 0 = 1
     struct hn_html_number (*number)(const struct hn_html_column *column, const void *row);
     void (*put)(FILE *html, const struct hn_html_column *column, const void *row); // no number
+    const char *axis; // of the grid, by whose values the page can choose rows; NULL = none
 };
 // Formats of a value with its deviation or half of its interval.
-#define HN_HTML_PLUS_MINUS(format) format, " <small>±&#8239;" format "</small>"
+#define HN_HTML_HALF(format) " <small>±&#8239;" format "</small>"
+#define HN_HTML_PLUS_MINUS(format) format, HN_HTML_HALF(format)
 // The headings and the beginning of the body; the first `sorted` ones are buttons that sort.
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted);
 void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row);
@@ -50,12 +68,18 @@ extern const char *const hn_html_verdicts[HN_HTML_VERDICTS];
 // An SVG file of gnuplot as part of a page: ids get a prefix, so that figures do not share them,
 // colours are written in one way, so that style sheets can name them.
 void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);
-// Sections (report_tables.c).
+// One or two sentences on each place, made of the numbers (report_answer.c).
+HN_MUST_USE enum hn_code hn_html_answer(FILE *html, struct hn_context *ctx,
+                                        const struct hn_overview *o);
+// What the filters of `mined` drop, where the results hold it (report_answer.c).
+void hn_html_attrition(FILE *html, const struct hn_overview *o);
+// The settings of /runs, a row each (report_samplers.c).
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
-                                          const struct hn_results *r);
+                                          const struct hn_overview *o);
 // Of results of `hardneg train` (report_training.c); nothing for others.
 HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
                                           const struct hn_results *r);
+// (report_claims.c)
 void hn_html_claims(FILE *html, const struct hn_report *report);
 
 #endif

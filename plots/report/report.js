@@ -1,3 +1,6 @@
+// All rows are there without this script; it sorts and chooses them.
+const make = (tag, text, more) => Object.assign(document.createElement(tag), {textContent: text}, more);
+
 for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
@@ -24,28 +27,167 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
 }
 
-// Long tables: rows that have every word that is typed. Without this script all rows are there.
+// Rows that have a value of each axis of the grid, the last step to begin with, and every word that is typed.
 for (const table of document.querySelectorAll("table.sortable")) {
-    const rows = [...table.tBodies[0].rows];
-    if (rows.length < 16) continue;
-    const label = document.createElement("label"), input = document.createElement("input");
-    const count = document.createElement("output");
-    const show = n => { count.textContent = n + " of " + rows.length + " rows"; };
-    label.className = "filter";
-    input.type = "search";
-    input.placeholder = "words, such as alpha=0.2";
-    input.addEventListener("input", () => {
-        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-        let n = 0;
-        for (const row of rows) {
-            const title = row.querySelector("td.options")?.title ?? "";
-            const text = (row.textContent + " " + title).toLowerCase();
-            row.hidden = !words.every(word => text.includes(word));
-            n += !row.hidden;
-        }
-        show(n);
+    const rows = [...table.tBodies[0].rows], bar = make("div", "", {className: "filter"});
+    const tests = [], count = make("output", "");
+    const update = () => {
+        for (const row of rows) row.hidden = !tests.every(test => test(row));
+        count.textContent = rows.filter(row => !row.hidden).length + " of " + rows.length + " rows";
+    };
+    const add = (name, control) => {
+        const label = make("label", name + " ");
+        control.addEventListener("input", update);
+        label.append(control);
+        bar.append(label);
+    };
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+        if (head.dataset.axis === undefined) return;
+        const values = new Set(rows.map(row => row.cells[column].textContent));
+        if (values.size < 2 || values.size > 24) return;
+        const select = make("select", ""), last = head.dataset.axis === "step";
+        if (last) select.append(make("option", "last", {value: "last"}));
+        select.append(make("option", "all", {value: "all"}));
+        for (const value of values) select.append(make("option", value, {value: "=" + value}));
+        tests.push(row => select.value === "all" || "=" + row.cells[column].textContent === select.value ||
+            (select.value === "last" && row.cells[0].dataset.last !== undefined));
+        add(head.textContent, select);
     });
-    show(rows.length);
-    label.append("Rows with", input, count);
-    table.parentElement.before(label);
+    if (rows.length >= 16) {
+        const input = make("input", "", {type: "search", placeholder: "words"});
+        tests.push(row => input.value.toLowerCase().split(/\s+/).every(word =>
+            row.textContent.toLowerCase().includes(word)));
+        add("rows with", input);
+    }
+    if (!tests.length) continue;
+    bar.append(count);
+    table.parentElement.before(bar);
+    update();
 }
+
+// Many results: what a setting has in each of them, one measure at a time.
+const compared = document.getElementById("compare"), all = document.querySelector("table#settings");
+if (compared && all) {
+    const heads = [...all.tHead.rows[0].cells], result = heads.findIndex(h => h.dataset.axis === "result");
+    const keys = [...heads.keys()].filter(i => i !== result && (i === 0 || heads[i].dataset.axis !== undefined));
+    const measures = [...heads.keys()].filter(i => heads[i].classList.contains("n") && heads[i].dataset.axis === undefined && heads[i].textContent !== "Seeds");
+    const names = [...new Set([...all.tBodies[0].rows].map(row => row.cells[result].textContent))];
+    const settings = new Map();
+    for (const row of all.tBodies[0].rows) {
+        const key = keys.map(i => row.cells[i].textContent).join("\t");
+        if (!settings.has(key)) settings.set(key, new Map());
+        settings.get(key).set(row.cells[result].textContent, row);
+    }
+    const select = (title, texts, chosen) => {
+        const label = make("label", title + " "), control = make("select", "");
+        texts.forEach((text, i) => control.append(make("option", text, {value: i, selected: i === chosen})));
+        control.addEventListener("input", () => draw());
+        label.append(control);
+        bar.append(label);
+        return control;
+    };
+    const bar = make("div", "", {className: "filter"}), frame = make("div", "", {className: "scroll", tabIndex: 0});
+    frame.setAttribute("role", "region");
+    frame.setAttribute("aria-label", "Side by side");
+    const measure = select("measure", measures.map(i => heads[i].textContent), 0);
+    const from = select("from", names, names.length - 2), to = select("to", names, names.length - 1);
+    const steps = select("step", ["last", "all"], 0);
+    const draw = () => {
+        const m = measures[measure.value], table = make("table", ""), head = table.createTHead().insertRow();
+        const titles = [...keys.map(i => heads[i].textContent), ...names, names[to.value] + " − " + names[from.value]];
+        titles.forEach((title, i) => head.append(make("th", title, {scope: "col", className: i < keys.length ? "" : "n"})));
+        const body = table.createTBody();
+        for (const [key, rows] of settings) {
+            const last = [...rows.values()].some(row => row.cells[0].dataset.last !== undefined);
+            if (rows.size < 2 || !(last || steps.value === "1")) continue;
+            const row = body.insertRow(), value = name => parseFloat(rows.get(name)?.cells[m].dataset.v) * (heads[m].dataset.scale ?? 1);
+            key.split("\t").forEach((text, i) => row.append(make(i ? "td" : "th", text, i ? {} : {scope: "row"})));
+            for (const name of names) row.append(make("td", rows.get(name)?.cells[m].textContent ?? "–", {className: "n"}));
+            const difference = value(names[to.value]) - value(names[from.value]);
+            row.append(make("td", isNaN(difference) ? "–" : (difference < 0 ? "−" : "+") + Math.abs(difference).toPrecision(3), {className: "n"}));
+        }
+        frame.replaceChildren(body.rows.length ? table : make("p", "No setting is in two of the results."));
+    };
+    compared.append(bar, frame);
+    draw();
+}
+
+// What is saved: the rows and columns of a table that are seen, and figures in the colours of print.
+const save = (name, type, text) => {
+    const link = make("a", "", {download: name, href: URL.createObjectURL(new Blob([text], {type}))});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
+const button = (text, action) => {
+    const b = make("button", text, {type: "button"});
+    b.addEventListener("click", action);
+    return b;
+};
+const cells = (table, text) => [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter(row => !row.hidden)]
+    .map(row => [...row.cells].map(text));
+const plain = cell => cell.textContent.replace(/ on the front$/, "").replace(/\s+/g, " ").trim();
+const tex = text => text.replace(/[\\{}]/g, "").replace(/[#$%&_]/g, "\\$&").replace(/[~^]/g, "\\$&{}")
+    .replace(/±/g, "$\\pm$").replace(/●/g, "$\\bullet$").replace(/[–−]/g, "--").replace(/µ/g, "$\\mu$");
+for (const table of document.querySelectorAll("table.sortable")) {
+    const name = table.id || table.closest("[id]").id, bar = make("p", "", {className: "downloads"});
+    bar.append("Save these rows: ", button("TSV", () => save(name + ".tsv", "text/tab-separated-values",
+        cells(table, plain).map(row => row.join("\t") + "\n").join(""))), " ", button("LaTeX", () => {
+        const [head, ...rows] = cells(table, cell => tex(plain(cell))).map(row => row.join(" & ") + " \\\\\n");
+        const columns = [...table.tHead.rows[0].cells].map(h => h.classList.contains("n") ? "r" : "l").join("");
+        save(name + ".tex", "text/x-tex", "% \\usepackage{booktabs}\n\\begin{tabular}{" + columns + "}\n\\toprule\n" +
+            head + "\\midrule\n" + rows.join("") + "\\bottomrule\n\\end{tabular}\n");
+    }));
+    table.parentElement.after(bar);
+}
+for (const figure of document.querySelectorAll("figure")) {
+    const svg = figure.querySelector("svg");
+    if (svg) figure.querySelector(".downloads").prepend(button("SVG", () => {
+        const copy = svg.cloneNode(true);
+        copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+        copy.setAttribute("xmlns:xlink", "http://www.w3.org/1999/xlink");
+        for (const mark of copy.querySelectorAll(".off")) mark.classList.remove("off");
+        save(figure.id + ".svg", "image/svg+xml", new XMLSerializer().serializeToString(copy));
+    }), " ");
+}
+
+// A sampler in all figures and rows at once: pointed at, or chosen by its button.
+const samplers = [...new Set([...document.querySelectorAll("[data-sampler]")].map(head => head.dataset.sampler))];
+if (samplers.length > 1) {
+    const sampler = text => {
+        const first = text.replace(/\\/g, "").split(" ")[0];
+        return samplers.includes(first) ? first : null;
+    };
+    const marks = []; // [element, its sampler]
+    for (const title of document.querySelectorAll(".plot g > title")) marks.push([title.parentElement, sampler(title.textContent)]);
+    for (const text of document.querySelectorAll(".plot text")) marks.push([text, sampler(text.textContent.trim())]);
+    for (const head of document.querySelectorAll("[data-sampler]")) marks.push([head.parentElement, head.dataset.sampler]);
+    let pinned = null;
+    const show = name => {
+        for (const [element, own] of marks) if (own) element.classList.toggle("off", name !== null && own !== name);
+    };
+    const chips = make("div", "", {className: "chips"}), buttons = samplers.map(name => button(name, () => {
+        pinned = pinned === name ? null : name;
+        for (const b of buttons) b.setAttribute("aria-pressed", b.textContent === pinned);
+        show(pinned);
+    }));
+    for (const b of buttons) b.setAttribute("aria-pressed", "false");
+    chips.setAttribute("role", "group");
+    chips.setAttribute("aria-label", "Highlight a sampler");
+    chips.append("Highlight: ", ...buttons);
+    document.querySelector(".answer").after(chips);
+    for (const [element, own] of [...marks, ...buttons.map(b => [b, b.textContent])]) {
+        if (!own) continue;
+        element.addEventListener("pointerenter", () => show(own));
+        element.addEventListener("pointerleave", () => show(pinned));
+    }
+}
+
+// Links into what is folded open it; on paper all of it is open.
+const unfold = () => {
+    for (let at = document.getElementById(location.hash.slice(1)); at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+};
+addEventListener("hashchange", unfold);
+unfold();
+addEventListener("beforeprint", () => {
+    for (const part of document.querySelectorAll("details")) part.open = true;
+});

@@ -33,21 +33,15 @@ void hn_html(FILE *html, const char *format, ...) {
     va_end(texts);
 }
 
-static void put_time(FILE *html, double seconds) {
-    static const struct {
-        double least, scale;
-        const char *unit;
-    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "µs"}, {0, 1e9, "ns"}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (seconds >= units[i].least) {
-            fprintf(html, "%.3g %s", seconds * units[i].scale, units[i].unit);
-            return;
-        }
+// Three significant digits, at least as many as stand before the point, without an exponent.
+static void put_plain(FILE *html, double value) {
+    int before = value != 0 ? (int)floor(log10(fabs(value))) + 1 : 1;
+    fprintf(html, "%.*f", before >= 3 ? 0 : 3 - (before < -6 ? -6 : before), value);
 }
 
 static void put_number(FILE *html, const struct hn_html_column *c, struct hn_html_number n) {
     double scale = c->scale > 0 ? c->scale : 1;
-    if (isnan(n.value)) {
+    if (!isfinite(n.value)) {
         fputs("<td class=n data-v=\"\">–</td>", html);
         return;
     }
@@ -55,7 +49,7 @@ static void put_number(FILE *html, const struct hn_html_column *c, struct hn_htm
     if (c->format)
         fprintf(html, c->format, scale * n.value);
     else
-        put_time(html, n.value);
+        put_plain(html, scale * n.value);
     if (c->more && !isnan(n.lo) && !isnan(n.hi))
         fprintf(html, c->more, scale * n.lo, scale * n.hi);
     fputs("</td>", html);
@@ -65,6 +59,10 @@ void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int s
     fputs("<thead><tr>", html);
     for (const struct hn_html_column *c = column; c < column + n; c++) {
         fputs(c->number ? "<th scope=col class=n" : "<th scope=col", html);
+        if (c->axis)
+            hn_html(html, " data-axis=\"%s\"", c->axis);
+        if (c->scale > 0 && fabs(c->scale - 1) > 0)
+            fprintf(html, " data-scale=%g", c->scale);
         if (c->help)
             hn_html(html, " title=\"%s\"", c->help);
         hn_html(html, c < column + sorted ? "><button type=button>%s</button></th>" : ">%s</th>",
@@ -124,9 +122,11 @@ static const char *copy_head(FILE *html, const char *svg, const char *title) {
     return end + 1;
 }
 
-// Parts that say nothing here: the name of the program, and empty groups.
+// Parts that say nothing here: the name of the program, names that nobody gave, and empty groups.
 static const char *skip(const char *at) {
-    static const char *const parts[][2] = {{"<title>", "</title>"}, {"<desc>", "</desc>"}};
+    static const char *const parts[][2] = {{"<title>Gnuplot", "</title>"},
+                                           {"<title>gnuplot_plot_", "</title>"},
+                                           {"<desc>", "</desc>"}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (starts(at, parts[i][0])) {
             const char *end = strstr(at, parts[i][1]);

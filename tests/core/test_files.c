@@ -193,6 +193,22 @@ static void test_new_files(void) {
     hn_fixture_remove(folder);
 }
 
+// Writes so many bytes and commits, where no file may be longer than `most`.
+static enum hn_code commit_within(struct hn_context *ctx, struct hn_new_file *file, rlim_t most,
+                                  int bytes) {
+    struct rlimit old, small;
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = most;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (int i = 0; i < bytes; i++)
+        (void)fputc('x', file->out);
+    enum hn_code code = hn_file_commit(ctx, file);
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &old), 0);
+    return code;
+}
+
 // Writing and renaming fail: the code and the name are told, nothing is left beside the old file.
 static void test_failing_files(void) {
     struct hn_context ctx;
@@ -205,17 +221,7 @@ static void test_failing_files(void) {
     HN_CHECK(&ctx, hn_file_commit(&ctx, &file));
     for (int size = 1000; size <= 1000000; size *= 1000) { // within and beyond what stdio buffers
         HN_CHECK(&ctx, hn_file_begin(&ctx, path, &file));
-        struct rlimit old, small;
-        CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &old), 0);
-        small = old;
-        small.rlim_cur = 100;
-        (void)signal(SIGXFSZ, SIG_IGN);
-        CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
-        for (int i = 0; i < size; i++)
-            (void)fputc('x', file.out);
-        enum hn_code code = hn_file_commit(&ctx, &file);
-        CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &old), 0);
-        CU_ASSERT_EQUAL(code, HN_IO);
+        CU_ASSERT_EQUAL(commit_within(&ctx, &file, 100, size), HN_IO);
         CU_ASSERT_PTR_NOT_NULL(strstr(ctx.message, "a.txt: writing failed"));
         CU_ASSERT_EQUAL(entries(folder), 1);
         expect(path, "");
@@ -228,11 +234,71 @@ static void test_failing_files(void) {
     hn_fixture_remove(folder);
 }
 
+// What is added is added whole or not at all.
+static void test_adding(void) {
+    struct hn_context ctx;
+    struct hn_new_file file;
+    char folder[300], path[400];
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a.txt", folder);
+    for (int i = 0; i < 2; i++) {
+        HN_CHECK(&ctx, hn_file_begin_adding(&ctx, path, &file));
+        (void)fputs("ab", file.out);
+        HN_CHECK(&ctx, hn_file_commit(&ctx, &file));
+    }
+    expect(path, "abab");
+    HN_CHECK(&ctx, hn_file_begin_adding(&ctx, path, &file));
+    (void)fputs("cd", file.out);
+    CU_ASSERT_EQUAL(hn_file_end(&ctx, &file, HN_DATA), HN_DATA);
+    expect(path, "abab");
+    HN_CHECK(&ctx, hn_file_begin_adding(&ctx, path, &file));
+    CU_ASSERT_EQUAL(commit_within(&ctx, &file, 6, 4), HN_IO);
+    expect(path, "abab");
+    CU_ASSERT(unlink(path) == 0 && mkfifo(path, 0666) == 0);
+    HN_CHECK_FAILS(&ctx, hn_file_begin_adding(&ctx, path, &file), HN_USAGE, "regular");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// Regular files are opened; a pipe only where it was given open and is read to its end.
+static void test_open(void) {
+    char folder[300], path[400], given[64], text[8] = "";
+    const char *why = "";
+    int64_t bytes = -1;
+    int ends[2];
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a.txt", folder);
+    CU_ASSERT_PTR_NULL(hn_file_open(path, &bytes, &why));
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "No such file"));
+    put(path);
+    FILE *file = hn_file_open(path, &bytes, &why);
+    CU_ASSERT(file && bytes == 0 && fclose(file) == 0);
+    CU_ASSERT(unlink(path) == 0 && mkfifo(path, 0666) == 0);
+    CU_ASSERT_PTR_NULL(hn_file_open(path, NULL, &why));
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "a named pipe"));
+    CU_ASSERT_PTR_NULL(hn_file_open(folder, NULL, &why));
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "a folder"));
+    CU_ASSERT_PTR_NULL(hn_file_open("/dev/null", NULL, &why));
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "a device"));
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    snprintf(given, sizeof given, "/dev/fd/%d", ends[0]);
+    CU_ASSERT_PTR_NULL(hn_file_open(given, &bytes, &why));
+    file = hn_file_open(given, NULL, &why);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT(write(ends[1], "abc", 3) == 3 && close(ends[1]) == 0 && close(ends[0]) == 0);
+    CU_ASSERT(fread(text, 1, sizeof text - 1, file) == 3 && strcmp(text, "abc") == 0);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {{"of dead processes", test_of_dead_processes},
                                        {"of living processes", test_of_living_processes},
                                        {"of others", test_of_others},
                                        {"base name", test_base_name},
                                        {"new files", test_new_files},
-                                       {"failing files", test_failing_files}};
+                                       {"failing files", test_failing_files},
+                                       {"adding", test_adding},
+                                       {"open", test_open}};
 
 HN_TEST_MAIN("temporary", tests)

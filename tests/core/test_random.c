@@ -126,7 +126,25 @@ static void test_gsl_on_top(void) {
     gsl_rng_free(own);
 }
 
+static void test_permute(void) {
+    enum { N = 1000 };
+    int32_t ids[N], shuffled[N];
+    bool seen[N] = {false};
+    struct hn_stream s;
+    hn_stream_open(&s, 3, "test.permute", 1, 2, 4);
+    for (int32_t i = 0; i < N; i++)
+        shuffled[i] = i;
+    hn_stream_shuffle(&s, shuffled, N);
+    hn_permute(3, "test.permute", 1, 2, 4, ids, N);
+    CU_ASSERT_EQUAL(memcmp(ids, shuffled, sizeof ids), 0);
+    for (int i = 0; i < N; i++)
+        seen[ids[i]] = true;
+    for (int i = 0; i < N; i++)
+        CU_ASSERT_TRUE(seen[i]);
+}
+
 static const struct hn_test tests[] = {
+    {"permute", test_permute},
     {"known answers", test_known_answers},
     {"names make streams", test_names_make_streams},
     {"below is uniform", test_below_is_uniform},

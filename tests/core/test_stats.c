@@ -1,4 +1,5 @@
 // Statistics: SciPy's numbers, identities, coverage by simulation, error bounds, NaN.
+#include "core/classes.h"
 #include "core/random.h"
 #include "core/stats.h"
 #include "tests/test.h"
@@ -235,7 +236,32 @@ static void test_cosine_bin(void) {
         CU_ASSERT_EQUAL(hn_cosine_bin((float)((b + 0.5) / 100 - 1), 200), b);
 }
 
+// Labels as far apart as they can be, an unlabelled item among them; nothing at all.
+static void test_classes(void) {
+    static const int32_t label[] = {7, -1, 0, 7, INT32_MAX, 7, 0};
+    struct hn_context ctx;
+    struct hn_classes c;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_classes_find(&ctx, label, 7, &c));
+    CU_ASSERT_TRUE(c.n == 3 && c.labelled == 6);
+    CU_ASSERT_TRUE(c.label[0] == 0 && c.label[1] == 7 && c.label[2] == INT32_MAX);
+    CU_ASSERT_TRUE(c.count[0] == 2 && c.count[1] == 3 && c.count[2] == 1);
+    CU_ASSERT_TRUE(hn_classes_place(&c, 7) == 1 && hn_classes_place(&c, INT32_MAX) == 2);
+    CU_ASSERT_TRUE(hn_classes_place(&c, 1) == -1 && hn_classes_place(&c, -1) == -1);
+    double same = 0;
+    for (int i = 0; i < 7; i++)
+        for (int k = 0; k < 7; k++)
+            same += i != k && label[i] >= 0 && label[i] == label[k];
+    CU_ASSERT_DOUBLE_EQUAL(hn_classes_chance(&c), same / (6 * 5), 0);
+    HN_CHECK(&ctx, hn_classes_find(&ctx, label, 2, &c)); // one labelled item: no pair
+    CU_ASSERT_TRUE(isnan(hn_classes_chance(&c)));
+    HN_CHECK(&ctx, hn_classes_find(&ctx, NULL, 0, &c));
+    CU_ASSERT_EQUAL(c.n, 0);
+}
+
 static const struct hn_test tests[] = {
+    {"classes", test_classes},
     {"SciPy, mean", test_scipy_mean},
     {"SciPy, ratio", test_scipy_ratio},
     {"median", test_median},

@@ -33,8 +33,10 @@ static void put_all(void) {
 static void test_reads(void) {
     struct hn_context ctx;
     struct hn_tudataset t;
+    struct hn_scope scope;
     hn_context_init(&ctx, 1);
     put_all();
+    hn_scope_begin(&ctx, &scope);
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
     CU_ASSERT_STRING_EQUAL(t.name, "T");
     const int64_t start[] = {0, 4, 6, 7};
@@ -45,10 +47,9 @@ static void test_reads(void) {
     CU_ASSERT_EQUAL(memcmp(t.label, label, sizeof label), 0);
     CU_ASSERT_EQUAL(memcmp(t.node_label, node, sizeof node), 0);
     CU_ASSERT_EQUAL(memcmp(t.fold, fold, sizeof fold), 0);
-    CU_ASSERT(t.label_value[0] == -1 && t.label_value[1] == 7);
     CU_ASSERT_EQUAL(hn_graph_edges(&t.edges), 10);
     CU_ASSERT(t.edges.target[t.edges.start[2]] == 0 && t.edges.target[t.edges.start[2] + 2] == 3);
-    hn_tudataset_free(&ctx, &t);
+    hn_scope_end(&scope);
     hn_fixture_remove(folder);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -76,12 +77,17 @@ static void test_faults(void) {
     };
     struct hn_context ctx;
     struct hn_tudataset t;
+    struct hn_scope scope;
     hn_context_init(&ctx, 1);
+    hn_scope_begin(&ctx, &scope);
     HN_CHECK_FAILS(&ctx, hn_tudataset_read(&ctx, "/nowhere", &t), HN_DATA, "holds 0 files");
+    hn_scope_end(&scope);
     for (size_t k = 0; k < sizeof fault / sizeof *fault; k++) {
         put_all();
         put(fault[k].file, fault[k].text);
+        hn_scope_begin(&ctx, &scope);
         HN_CHECK_FAILS(&ctx, hn_tudataset_read(&ctx, folder, &t), HN_DATA, fault[k].message);
+        hn_scope_end(&scope);
         hn_fixture_remove(folder);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
     }
@@ -98,12 +104,14 @@ static void test_real(void) {
                {"PROTEINS", 1113, 43471, 162088, 2, 3, 1110}};
     struct hn_context ctx;
     struct hn_tudataset t;
+    struct hn_scope scope;
     hn_context_init(&ctx, 1);
     for (size_t k = 0; k < sizeof set / sizeof *set; k++) {
         char path[512], file[128];
         snprintf(file, sizeof file, "datasets/tudataset/%s", set[k].name);
         if (!hn_fixture_shared(file, path, sizeof path))
             hn_test_skip("the shared data sets are not there");
+        hn_scope_begin(&ctx, &scope);
         HN_CHECK(&ctx, hn_tudataset_read(&ctx, path, &t));
         CU_ASSERT(t.graphs == set[k].graphs && t.nodes == set[k].nodes);
         CU_ASSERT_EQUAL(hn_graph_edges(&t.edges), set[k].lines);
@@ -113,7 +121,7 @@ static void test_real(void) {
         for (int64_t g = 0; g < t.graphs; g++)
             tested += t.fold[g] >= 0;
         CU_ASSERT_EQUAL(tested, set[k].tested);
-        hn_tudataset_free(&ctx, &t);
+        hn_scope_end(&scope);
     }
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -199,10 +207,12 @@ static void test_augment(void) {
     enum { NODES = 23, EDGES = 46, TIMES = 3000 };
     struct hn_context ctx;
     struct hn_tudataset t;
+    struct hn_scope scope;
     struct hn_graph_view v;
     double gone[NODES] = {0}, cut[NODES] = {0}, masked[NODES] = {0};
     hn_context_init(&ctx, 1);
     put_ring(NODES, 5);
+    hn_scope_begin(&ctx, &scope);
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
     HN_CHECK(&ctx, open_view(&ctx, &t, &v));
     for (int k = 0; k < TIMES; k++) {
@@ -247,7 +257,7 @@ static void test_augment(void) {
         CU_ASSERT_DOUBLE_EQUAL(masked[i], p, 4 * sqrt(p * (1 - p) / TIMES));
         CU_ASSERT_DOUBLE_EQUAL(cut[i], q, 4 * sqrt(q * (1 - q) / TIMES));
     }
-    hn_tudataset_free(&ctx, &t);
+    hn_scope_end(&scope);
     hn_fixture_remove(folder);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -256,10 +266,12 @@ static void test_augment(void) {
 static void test_augment_limits(void) {
     struct hn_context ctx;
     struct hn_tudataset t;
+    struct hn_scope scope;
     struct hn_graph_view v;
     int count[4] = {0};
     hn_context_init(&ctx, 1);
     put_all();
+    hn_scope_begin(&ctx, &scope);
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
     HN_CHECK(&ctx, open_view(&ctx, &t, &v));
     for (int change = HN_GRAPH_DROP; change <= HN_GRAPH_SAME; change++)
@@ -278,16 +290,17 @@ static void test_augment_limits(void) {
     }
     for (int k = 0; k < 4; k++)
         CU_ASSERT_DOUBLE_EQUAL(count[k], 1000, 3 * sqrt(4000 * 0.25 * 0.75));
-    hn_tudataset_free(&ctx, &t);
+    hn_scope_end(&scope);
     hn_fixture_remove(folder);
     put_ring(5, 2); // complete: an edge goes, none can come
+    hn_scope_begin(&ctx, &scope);
     HN_CHECK(&ctx, hn_tudataset_read(&ctx, folder, &t));
     HN_CHECK(&ctx, open_view(&ctx, &t, &v));
     struct hn_stream s;
     hn_stream_open(&s, 1, "test.graph", 0, 0, 0);
     hn_graph_augment(&t, 0, HN_GRAPH_PERTURB, &s, &v);
     CU_ASSERT(v.n == 5 && v.edges == 8);
-    hn_tudataset_free(&ctx, &t);
+    hn_scope_end(&scope);
     hn_fixture_remove(folder);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
@@ -295,6 +308,7 @@ static void test_augment_limits(void) {
 static void test_allocations_may_fail(void) {
     struct hn_context ctx;
     struct hn_tudataset t;
+    struct hn_scope scope;
     struct hn_graph_view v;
     enum hn_code code;
     int64_t points = 0;
@@ -303,11 +317,11 @@ static void test_allocations_may_fail(void) {
     do {
         ctx.memory.calls = 0;
         ctx.memory.fail_at = ++points;
+        hn_scope_begin(&ctx, &scope);
         code = hn_tudataset_read(&ctx, folder, &t);
-        if (code == HN_OK) {
+        if (code == HN_OK)
             code = open_view(&ctx, &t, &v);
-            hn_tudataset_free(&ctx, &t);
-        }
+        hn_scope_end(&scope);
         CU_ASSERT(code == HN_OK || code == HN_MEMORY);
         CU_ASSERT_EQUAL(ctx.memory.live, 0);
     } while (code != HN_OK && points < 200);

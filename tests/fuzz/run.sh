@@ -22,8 +22,8 @@ fuzz() { # TARGET OPTION...
     shift
     local most=4096 # long inputs cost more than they find
     case $target in
-    tu | cifar10) most=400 ;;
-    snapshot | results) most=24000 ;;
+    tu | cifar10 | library) most=400 ;;
+    snapshot | results | hdf5) most=24000 ;;
     esac
     mkdir -p "$out/corpus/$target" "$out/found/$target"
     HN_FUZZ=$target "$out/fuzzer" -runs="$runs" -max_len="${MAX_LEN:-$most}" -rss_limit_mb=2048 -timeout=20 \
@@ -63,6 +63,7 @@ for target in "${targets[@]}"; do
     echo "$target: $runs executions"
     case $target in
     snapshot) fuzz_library snapshot validate || exit 1 ;;
+    hdf5) fuzz_library hdf5 info || exit 1 ;;
     results) fuzz_library results export || exit 1 ;;
     *) fuzz "$target" || { tail -n 40 "$out/$target.log"; echo "$target: see $out/$target.log"; exit 1; } ;;
     esac

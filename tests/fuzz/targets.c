@@ -1,16 +1,16 @@
 // What every reader promises, whatever the bytes: it does not crash, a failure has a message and a
 // code for the user (not "internal error"), and nothing stays allocated.
 #include "tests/fuzz/image.h"
+#include "tests/fuzz/library.h"
 #include "tests/fuzz/schema.h"
 #include "tests/fuzz/target.h"
 
-#include "datasets/cifar10.h"
 #include "datasets/h5.h"
+#include "datasets/images.h"
+#include "datasets/import/format.h"
 #include "datasets/linqs.h"
-#include "datasets/npy.h"
 #include "datasets/snapshot.h"
 #include "datasets/tudataset.h"
-#include "datasets/vecs.h"
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
 #include "results/store.h"
@@ -61,22 +61,6 @@ static void end(struct hn_context *ctx, enum hn_code code, bool bounded) {
     must(ctx, *ctx->message, "a failure has a message");
     must(ctx, code != HN_INTERNAL && code != HN_IO, "bad input is no internal error");
     must(ctx, !bounded || code != HN_MEMORY, "sizes are bounded by the file");
-}
-
-static void run_npy(const uint8_t *data, size_t size) {
-    struct hn_context ctx;
-    char path[PATH];
-    struct hn_npy array;
-    begin(&ctx);
-    int fd = memory_file(data, size, path);
-    enum hn_code code = hn_npy_read(&ctx, path, &array);
-    if (code == HN_OK) {
-        must(&ctx, array.rank >= 0 && array.rank <= HN_NPY_RANK_MAX, "the rank is in range");
-        must(&ctx, !array.real != !array.integer, "one of the two arrays is there");
-        hn_npy_free(&ctx, &array);
-    }
-    close(fd);
-    end(&ctx, code, true);
 }
 
 // A job that is accepted is written out resolved, and that text stands for the same job.
@@ -186,10 +170,11 @@ static void run_linqs(const uint8_t *data, size_t size) {
     char folder[PATH];
     begin(&ctx);
     make_folder(folder, names, data, size);
+    struct hn_scope scope;
+    hn_scope_begin(&ctx, &scope);
     enum hn_code code = hn_linqs_read(&ctx, folder, &graph);
-    if (code == HN_OK)
-        hn_linqs_free(&ctx, &graph);
     remove_parts(folder, names);
+    hn_scope_end(&scope);
     end(&ctx, code, true);
 }
 
@@ -202,41 +187,77 @@ static void run_tu(const uint8_t *data, size_t size) {
     char folder[PATH];
     begin(&ctx);
     make_folder(folder, names, data, size);
+    struct hn_scope scope;
+    hn_scope_begin(&ctx, &scope);
     enum hn_code code = hn_tudataset_read(&ctx, folder, &set);
     if (code == HN_OK) {
         must(&ctx, set.graphs >= 1 && set.start[set.graphs] == set.nodes, "graphs hold all nodes");
-        hn_tudataset_free(&ctx, &set);
     }
     remove_parts(folder, names);
+    hn_scope_end(&scope);
     end(&ctx, code, true);
 }
 
-// The first byte says which of the two kinds of file the others are.
-static void run_vecs(const uint8_t *data, size_t size) {
+static void must_be_read(const struct hn_context *ctx, const struct hn_wanted *want,
+                         const struct hn_array *a) {
+    size_t sum = 0;
+    int64_t count = 0;
+    must(ctx, hn_array_count(a, 1, &count), "the number of values is a number");
+    must(ctx, want->labels ? a->rank == 1 && !a->real : a->rank == 2 && a->real, "it is wanted");
+    for (int64_t i = 0; i < count; i++)
+        sum += a->text ? strlen(a->text[i]) : a->real ? a->real[i] > 0 : a->integer[i] > 0;
+    must(ctx, sum < SIZE_MAX, "all values are there");
+}
+
+// The first byte says what is wanted and which of the endings the file has, the others are the
+// file; HDF5 files are in memory and whole.
+static void run_format(enum hn_format_choice choice, const uint8_t *data, size_t size) {
+    const struct hn_format *format = hn_formats[choice - 1];
     struct hn_context ctx;
+    struct hn_array array = {.rank = 0};
     char path[PATH];
-    float *x;
-    int64_t n, d;
     if (size == 0)
         return;
+    const struct hn_wanted want = {.labels = data[0] & 1,
+                                   .name = data[0] & 2 ? "x" : NULL,
+                                   .raw = data[0] >> 5 < 7 ? data[0] >> 5 : 0,
+                                   .dim = 3};
     begin(&ctx);
-    named_file(path, data[0] & 1 ? "bvecs" : "fvecs");
-    put_file(path, data + 1, size - 1);
-    enum hn_code code = hn_vecs_read(&ctx, path, &x, &n, &d);
-    if (code == HN_OK) {
-        must(&ctx, n >= 1 && d >= 1, "there is a row");
-        hn_free(&ctx, x);
+    const char *const *ending = format->endings;
+    for (int k = data[0] >> 2 & 3; k > 0 && *ending && ending[1]; k--)
+        ending++;
+    struct hn_scope scope;
+    hn_scope_begin(&ctx, &scope);
+    enum hn_code code;
+    if (choice == HN_FORMAT_hdf5) {
+        const struct hn_wanted rows = {.labels = false};
+        struct hn_source image = {.path = hn_fuzz_image(data, size)};
+        code = format->read(&ctx, &image, &rows, &array);
+    } else {
+        named_file(path, *ending ? *ending + 1 : "raw");
+        put_file(path, data + 1, size - 1);
+        code = hn_format_read(&ctx, path, choice, &want, &array);
+        unlink(path);
+        if (code == HN_OK)
+            must_be_read(&ctx, &want, &array);
     }
-    unlink(path);
-    end(&ctx, code, true);
+    hn_scope_end(&scope);
+    end(&ctx, code, choice != HN_FORMAT_hdf5);
 }
+
+#define X(name)                                                                                    \
+    static void run_##name(const uint8_t *data, size_t size) {                                     \
+        run_format(HN_FORMAT_##name, data, size);                                                  \
+    }
+HN_FORMATS(X)
+#undef X
 
 // Records are long and all but their labels are pictures: a byte stands for a record with that
 // label. Three parts, separated as those of a folder: training, test, names; the last byte says by
 // how much the test file is too short.
 static size_t put_records(const char *path, const uint8_t *label, size_t n, size_t missing) {
     const uint8_t *stop = n ? memchr(label, SEPARATOR, n) : NULL;
-    size_t length = stop ? (size_t)(stop - label) : n, record = 1 + HN_CIFAR10_BYTES;
+    size_t length = stop ? (size_t)(stop - label) : n, record = 1 + HN_IMAGE_BYTES;
     size_t records = length < 8 ? length : 8, bytes = records * record;
     uint8_t *all = calloc(records + 1, record);
     if (!all)
@@ -252,7 +273,7 @@ static void run_cifar10(const uint8_t *data, size_t size) {
     static const char *const names[] = {"data_batch_1.bin", "test_batch.bin", "batches.meta.txt",
                                         NULL};
     struct hn_context ctx;
-    struct hn_cifar10 images;
+    struct hn_images images;
     char folder[PATH], path[2 * PATH];
     begin(&ctx);
     make_folder(folder, names, data, 0);
@@ -263,9 +284,9 @@ static void run_cifar10(const uint8_t *data, size_t size) {
     at += put_records(path, data + at, size - at, missing);
     snprintf(path, sizeof path, "%s/%s", folder, names[2]);
     put_file(path, data + at, size - at);
-    enum hn_code code = hn_cifar10_read(&ctx, folder, &images);
+    enum hn_code code = hn_images_read(&ctx, folder, &images);
     if (code == HN_OK)
-        hn_cifar10_free(&ctx, &images);
+        hn_images_free(&ctx, &images);
     remove_parts(folder, names);
     end(&ctx, code, true);
 }
@@ -287,11 +308,18 @@ static void run_results(const uint8_t *data, size_t size) {
 }
 
 const struct hn_fuzz_target hn_fuzz_targets[] = {
-    {"npy", run_npy, false},          {"job", run_job, false},
-    {"snapshot", run_snapshot, true}, {"schema", run_schema, false},
-    {"linqs", run_linqs, false},      {"tu", run_tu, false},
-    {"vecs", run_vecs, false},        {"cifar10", run_cifar10, false},
-    {"results", run_results, true},   {0},
+#define X(name) {#name, run_##name, HN_FORMAT_##name == HN_FORMAT_hdf5},
+    HN_FORMATS(X)
+#undef X
+        {"job", run_job, false},
+    {"snapshot", run_snapshot, true},
+    {"schema", run_schema, false},
+    {"linqs", run_linqs, false},
+    {"tu", run_tu, false},
+    {"cifar10", run_cifar10, false},
+    {"results", run_results, true},
+    {"library", hn_fuzz_library, false},
+    {0},
 };
 
 const struct hn_fuzz_target *hn_fuzz_find(const char *name) {

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// HDF5 itself leaks on damaged files that it refuses; nothing else is let off.
-const char *__lsan_default_suppressions(void);
+// HDF5 itself leaks on damaged files that it refuses; nothing else is let off. The sanitizer looks
+// for the function by name: it must not be hidden, as all else is.
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libhdf5"; }
 
 enum { FILE_MAX_BYTES = 1 << 17, NAME = 512, VARIANTS = 24 };

@@ -2,6 +2,7 @@
 #ifndef HN_TESTS_PLOTS_DRAWN_H
 #define HN_TESTS_PLOTS_DRAWN_H
 
+#include "plots/page/figure.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 
@@ -18,6 +19,8 @@ static inline void need_gnuplot(void) {
     if (!drawn_is_gnuplot("gnuplot"))
         hn_test_skip("gnuplot is not there (gnuplot-nox)");
 }
+
+static inline struct hn_picture as(const char *term) { return (struct hn_picture){term}; }
 
 // Text of a file, "" if there is none. Owned: free().
 static inline char *slurp(const char *folder, const char *name) {

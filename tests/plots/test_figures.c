@@ -61,13 +61,13 @@ static void every_figure_in_svg(void) {
     struct hn_results r = figures_results(&ctx);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         hn_test_entry((*f)->id);
-        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL));
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, as("svg")));
         char *svg = drawn(folder, (*f)->id, "svg"), *tsv = drawn(folder, (*f)->id, "tsv");
         CU_ASSERT(strstr(svg, "</svg>") != NULL);
         CU_ASSERT(count(svg, "<text>") > 4); // titles and tics
         CU_ASSERT(numbers(tsv) >= FIGURES_STEPS);
         CU_ASSERT_EQUAL(unlink(svg_path(*f)), 0);
-        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL));
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, as("svg")));
         char *again = drawn(folder, (*f)->id, "svg");
         CU_ASSERT_STRING_EQUAL(svg, again);
         free(svg);
@@ -86,15 +86,15 @@ static void every_figure_in_other_terminals(void) {
     int saved = dup(STDOUT_FILENO);
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         hn_test_entry((*f)->id);
-        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "pdf", NULL));
-        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "png", NULL));
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, as("pdf")));
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, as("png")));
         char *pdf = drawn(folder, (*f)->id, "pdf"), *png = drawn(folder, (*f)->id, "png");
         CU_ASSERT(strncmp(pdf, "%PDF", 4) == 0 && strncmp(png + 1, "PNG", 3) == 0);
         char path[600];
         snprintf(path, sizeof path, "%s/%s.txt", folder, (*f)->id);
         int file = open(path, O_WRONLY | O_CREAT, 0600);
         dup2(file, STDOUT_FILENO);
-        enum hn_code code = hn_figure_draw(&ctx, *f, &r, folder, "dumb", NULL);
+        enum hn_code code = hn_figure_draw(&ctx, *f, &r, folder, as("dumb"));
         dup2(saved, STDOUT_FILENO);
         close(file);
         HN_CHECK(&ctx, code);
@@ -118,7 +118,7 @@ static void golden(void) {
     begin();
     struct hn_results r = figures_results(&ctx);
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(ids[i]), &r, folder, "svg", NULL));
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(ids[i]), &r, folder, as("svg")));
         char *svg = drawn(folder, ids[i], "svg"), *wanted = drawn("tests/golden", ids[i], "svg");
         if (getenv("HN_NEW_GOLDEN")) {
             char command[700];
@@ -128,6 +128,33 @@ static void golden(void) {
             CU_ASSERT(strcmp(svg, wanted) == 0);
         free(svg);
         free(wanted);
+    }
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// No text of any figure ends below or beside the picture.
+static void texts_inside(void) {
+    begin();
+    need_gnuplot();
+    struct hn_results r = figures_results(&ctx);
+    for (const struct hn_figure *const *f = hn_figures; *f; f++) {
+        double width = 0, height = 0, x, y;
+        int texts = 0;
+        hn_test_entry((*f)->id);
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, as("svg")));
+        char *svg = drawn(folder, (*f)->id, "svg"), *at = strstr(svg, "viewBox=");
+        CU_ASSERT_EQUAL(sscanf(at ? at : "", "viewBox=\"0 0 %lf %lf", &width, &height), 2);
+        while ((at = strstr(at + 1, "<g transform=\"translate(")) != NULL) {
+            const char *text = strstr(at, "<text>");
+            bool empty = text && strncmp(text, "<text></text>", 13) == 0;
+            if (!empty && sscanf(at, "<g transform=\"translate(%lf,%lf)", &x, &y) == 2) {
+                texts++;
+                CU_ASSERT(x >= 0 && x <= width && y >= 8 && y <= height - 2);
+            }
+        }
+        CU_ASSERT(texts > 4);
+        free(svg);
     }
     hn_results_free(&ctx, &r);
     end();
@@ -150,7 +177,7 @@ static void without_each(const struct hn_figure *f, struct hn_results *r, struct
         const char *own = t->column[c].name;
         t->column[c].name = "gone";
         snprintf(wanted, sizeof wanted, "figure %s needs column %s of /", f->id, *name);
-        HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, f, r, folder, "svg", NULL), HN_DATA, wanted);
+        HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, f, r, folder, as("svg")), HN_DATA, wanted);
         t->column[c].name = own;
     }
 }
@@ -172,7 +199,7 @@ static void missing_columns(void) {
         int64_t tables = r.n_tables;
         r.n_tables = 0;
         if ((*f)->table)
-            HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL), HN_DATA,
+            HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, *f, &r, folder, as("svg")), HN_DATA,
                            "figure ");
         r.n_tables = tables;
     }
@@ -193,7 +220,7 @@ static void nothing_to_draw(void) {
     }
     for (const struct hn_figure *const *f = hn_figures; *f; f++) {
         hn_test_entry((*f)->id);
-        enum hn_code code = hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL);
+        enum hn_code code = hn_figure_draw(&ctx, *f, &r, folder, as("svg"));
         CU_ASSERT_EQUAL(code, HN_NOT_APPLICABLE);
         CU_ASSERT(strlen(ctx.message) > 10);
     }
@@ -218,7 +245,7 @@ static void hostile_labels(void) {
                 if (strcmp(r.table[i].column[c].name, "dataset") == 0)
                     HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.table[i], row, "dataset", evil));
     for (const struct hn_figure *const *f = hn_figures; *f; f++)
-        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL));
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, *f, &r, folder, as("svg")));
     char path[600];
     snprintf(path, sizeof path, "%s/P", folder);
     CU_ASSERT(access(path, F_OK) != 0 && access("P", F_OK) != 0);
@@ -239,7 +266,7 @@ static void without_memory(void) {
         int failures = 0;
         for (int k = 1; reached && k < 400; k++) {
             ctx.memory.fail_at = atomic_load(&ctx.memory.calls) + k;
-            enum hn_code code = hn_figure_draw(&ctx, *f, &r, folder, "svg", NULL);
+            enum hn_code code = hn_figure_draw(&ctx, *f, &r, folder, as("svg"));
             reached = atomic_load(&ctx.memory.calls) >= ctx.memory.fail_at;
             CU_ASSERT(code == HN_GNUPLOT || code == HN_MEMORY || code == HN_IO);
             CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), live);
@@ -272,7 +299,7 @@ static void numbers_are_right(void) {
     static double cell[64][5];
     struct hn_results r = figures_results(&ctx);
     // bs-M: hardness at step 0, over M; seeds are averaged, weightings count once.
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-M"), &r, folder, "svg", NULL));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-M"), &r, folder, as("svg")));
     CU_ASSERT_EQUAL_FATAL(block_of("bs-M", 0, cell, 64), 2);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 500, 0);
     CU_ASSERT_DOUBLE_EQUAL(cell[1][0], 1000, 0);
@@ -282,12 +309,12 @@ static void numbers_are_right(void) {
     CU_ASSERT_EQUAL(block_of("bs-M", 2, cell, 64), 1);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][1], mean_of(&r, 0, 1, "cos_mean"), 1e-8);
     // bs-fig7: percent with the pooled interval: of three seeds, half-width over the root of 3.
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig7"), &r, folder, "svg", NULL));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig7"), &r, folder, as("svg")));
     CU_ASSERT_EQUAL_FATAL(block_of("bs-fig7", 1, cell, 64), FIGURES_STEPS);
     CU_ASSERT_DOUBLE_EQUAL(cell[1][1], 100 * mean_of(&r, 6, 1, "fn_ratio"), 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(cell[1][3] - cell[1][1], 1 / sqrt(3), 1e-6);
     // The densities of bs-fig10 have area 1.
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig10"), &r, folder, "svg", NULL));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig10"), &r, folder, as("svg")));
     int bins = block_of("bs-fig10", 0, cell, 64);
     double area = 0;
     for (int i = 0; i < bins; i++)
@@ -295,7 +322,7 @@ static void numbers_are_right(void) {
     CU_ASSERT(bins > 3);
     CU_ASSERT_DOUBLE_EQUAL(area, 1, 0.02);
     // gc-fig1 is the map of one seed, though the table has two.
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("gc-fig1"), &r, folder, "svg", NULL));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("gc-fig1"), &r, folder, as("svg")));
     CU_ASSERT_EQUAL(block_of("gc-fig1", 2, cell, 64), 36);
     hn_results_free(&ctx, &r);
     end();
@@ -307,7 +334,7 @@ static void front_is_a_front(void) {
     begin();
     static double cell[64][5];
     struct hn_results r = figures_results(&ctx);
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, "svg", NULL));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("pareto"), &r, folder, as("svg")));
     int n = block_of("pareto", 0, cell, 64);
     CU_ASSERT(n > 1);
     for (int i = 0; i < n; i++)
@@ -330,7 +357,7 @@ static void costs_have_two_sources(void) {
     static double cell[64][5];
     struct hn_results r = figures_results(&ctx);
     const struct hn_figure *f = hn_figure_find("bs-table5");
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, f, &r, folder, "svg", NULL));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, f, &r, folder, as("svg")));
     CU_ASSERT_EQUAL(block_of("bs-table5", 0, cell, 64), 3);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 0.001, 1e-12);
     CU_ASSERT_EQUAL(block_of("bs-table5", 1, cell, 64), 4); // the paper's Cost_S
@@ -340,10 +367,11 @@ static void costs_have_two_sources(void) {
     CU_ASSERT_EQUAL(block_of("bs-table5", 4, cell, 64), 3); // Cost_G / t
     CU_ASSERT_DOUBLE_EQUAL(cell[2][0], 0.18, 1e-12);
     table_of(&r, "costs")->rows = 0;
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, f, &r, folder, "svg", NULL));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, f, &r, folder, as("svg")));
     table_of(&r, "costs")->rows = 3;
-    CU_ASSERT_EQUAL(block_of("bs-table5", 0, cell, 64), 13); // settings, weightings once
+    CU_ASSERT_EQUAL(block_of("bs-table5", 0, cell, 64), 2); // uniform, weightings once
     CU_ASSERT_DOUBLE_EQUAL(cell[0][0], 1e-6, 1e-12);
+    CU_ASSERT_EQUAL(block_of("bs-table5", 2, cell, 64), 7); // batchsampler
     hn_results_free(&ctx, &r);
     end();
 }
@@ -397,7 +425,7 @@ static void accuracies(void) {
     static double cell[ROWS + DIFFERENCES][5];
     double mean[FIGURES_CELLS], half, halves = 0, differences = 0, one;
     struct hn_results r = figures_results(&ctx);
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, &hn_accuracy, &r, folder, "svg", NULL));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, &hn_accuracy, &r, folder, as("svg")));
     CU_ASSERT_EQUAL_FATAL(read_means("accuracy", 0, cell, ROWS + DIFFERENCES), ROWS + DIFFERENCES);
     for (int i = 0; i < FIGURES_CELLS; i++) {
         naive_accuracy(&r, i, -1, &mean[i], &half);
@@ -457,6 +485,7 @@ static const struct hn_test tests[] = {
     {"every_figure_in_svg", every_figure_in_svg},
     {"every_figure_in_other_terminals", every_figure_in_other_terminals},
     {"golden", golden},
+    {"every_text_is_inside", texts_inside},
     {"every_missing_column", missing_columns},
     {"every_figure_of_nothing", nothing_to_draw},
     {"every_hostile_label", hostile_labels},

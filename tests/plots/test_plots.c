@@ -57,7 +57,7 @@ static int files_in_folder(void) {
 }
 
 static enum hn_code draw(const char *id, const struct hn_results *r, const char *term) {
-    return hn_figure_draw(&ctx, hn_figure_find(id), r, folder, term, NULL);
+    return hn_figure_draw(&ctx, hn_figure_find(id), r, folder, as(term));
 }
 
 // A figure leaves data, script and picture; drawn again, and by its own script in its folder, it is
@@ -103,7 +103,8 @@ static void other_terminals(void) {
     CU_ASSERT(holds("gc-fig3.pdf", "%PDF"));
     HN_CHECK(&ctx, draw("gc-fig3", &r, "png"));
     CU_ASSERT(holds("gc-fig3.png", "PNG"));
-    HN_CHECK_FAILS(&ctx, draw("gc-fig3", &r, "jpeg"), HN_USAGE, "svg, pdf, png or dumb");
+    HN_CHECK_FAILS(&ctx, draw("gc-fig3", &r, "jpeg"), HN_USAGE,
+                   "svg, pdf, png, cairolatex or dumb");
     // dumb: to standard output, which is a file for a while.
     fflush(stdout);
     int saved = dup(STDOUT_FILENO);
@@ -116,6 +117,57 @@ static void other_terminals(void) {
     HN_CHECK(&ctx, code);
     CU_ASSERT(holds("out", "batchsampler") && holds("out", "training step"));
     CU_ASSERT(exists("bs-fig4.gp") && exists("bs-fig4.tsv"));
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// Width of a picture, in inches.
+static double drawn_width(const char *name) {
+    double width = 0;
+    char *svg = slurp(folder, name), *box = strstr(svg, "viewBox=");
+    CU_ASSERT(box && sscanf(box, "viewBox=\"0 0 %lf", &width) == 1);
+    free(svg);
+    return width / 96;
+}
+
+// As wide as a column or the text of the style, with letters of eight points (in pixels: 10.5).
+static void media(void) {
+    need_gnuplot();
+    begin();
+    struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
+    for (int m = 1; hn_media[m]; m++) {
+        const struct hn_medium *medium = hn_medium(m);
+        for (int columns = 0; columns < 3; columns++) {
+            bool wide = false;
+            char font[32];
+            struct hn_picture how = {"svg", NULL, medium, columns, &wide};
+            HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig4"), &r, folder, how));
+            double wanted = columns == 1 ? medium->column : medium->text;
+            CU_ASSERT_DOUBLE_EQUAL(drawn_width("bs-fig4.svg"), wanted, 0.01);
+            CU_ASSERT_EQUAL(wide, wanted > medium->column);
+            snprintf(font, sizeof font, "font 'Arial,%g'", 10.5 * medium->scale);
+            CU_ASSERT(holds("bs-fig4.gp", font));
+        }
+    }
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// A .tex that includes a .pdf of its name, with texts that LaTeX takes as they are.
+static void for_latex(void) {
+    need_gnuplot();
+    begin();
+    struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
+    for (int row = 0; row < FIXTURE_ROWS; row++)
+        if (fixture_cell(row).sampler == 1)
+            HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", evil));
+    HN_CHECK(&ctx, draw("bs-fig4", &r, "cairolatex"));
+    CU_ASSERT(holds("bs-fig4.pdf", "%PDF"));
+    CU_ASSERT(holds("bs-fig4.tex", "\\includegraphics[width={504.00bp},"));
+    CU_ASSERT(holds("bs-fig4.tex", "{bs-fig4}"));
+    CU_ASSERT(holds("bs-fig4.tex", "`touch P`\\$(touch P)@x\\{/Bold z\\}\\_"
+                                   "\\textasciicircum{}\\&\\textasciitilde{}\\textbackslash{}n"));
+    CU_ASSERT_EQUAL(files_in_folder(), 4);
     hn_results_free(&ctx, &r);
     end();
 }
@@ -160,15 +212,18 @@ static void numbers_are_right(void) {
             CU_ASSERT_DOUBLE_EQUAL(area, 1, 1e-6);
             CU_ASSERT_DOUBLE_EQUAL(mean, sum / pairs, 1e-3);
         }
-    // Blocks of gc-fig3: the global loss, then a training loss with its gap per sampler.
-    static double global[FIXTURE_BINS][5];
+    // Blocks of gc-fig3: a gap per sampler; the global loss; a training loss per sampler.
+    static double global[FIXTURE_BINS][5], gap[FIXTURE_BINS][5];
     HN_CHECK(&ctx, draw("gc-fig3", &r, "svg"));
-    CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig3.tsv", 0, global, FIXTURE_BINS), FIXTURE_STEPS);
+    CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig3.tsv", FIXTURE_SAMPLERS, global, FIXTURE_BINS),
+                    FIXTURE_STEPS);
     for (int s = 0; s < FIXTURE_SAMPLERS; s++) {
-        CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig3.tsv", 1 + s, cell, FIXTURE_BINS),
+        int loss = FIXTURE_SAMPLERS + 1 + s;
+        CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig3.tsv", s, gap, FIXTURE_BINS), FIXTURE_STEPS);
+        CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig3.tsv", loss, cell, FIXTURE_BINS),
                         FIXTURE_STEPS);
         for (int step = 0; step < FIXTURE_STEPS; step++)
-            CU_ASSERT_DOUBLE_EQUAL(global[step][1] - cell[step][1], cell[step][4], 1e-7);
+            CU_ASSERT_DOUBLE_EQUAL(global[step][1] - cell[step][1], gap[step][1], 1e-7);
     }
     hn_results_free(&ctx, &r);
     end();
@@ -245,9 +300,9 @@ static void odd_shapes(void) {
                  hn_table_set_real(&ctx, &many.runs, row, "temperature", row % 4 ? 0.5 : 0.1));
     }
     HN_CHECK(&ctx, draw("bs-fig4", &many, "svg"));
-    CU_ASSERT(strstr(notes, "first 8 settings") != NULL);
-    CU_ASSERT(holds("bs-fig4.tsv", ": M=600\n"));
-    CU_ASSERT(!holds("bs-fig4.tsv", "M=800") && !holds("bs-fig4.tsv", "alpha"));
+    CU_ASSERT(strstr(notes, "settings") == NULL); // a row each
+    CU_ASSERT(holds("bs-fig4.tsv", ": M=0\n") && holds("bs-fig4.tsv", ": M=1000\n"));
+    CU_ASSERT(!holds("bs-fig4.tsv", "alpha"));
     CU_ASSERT(!holds("bs-fig4.svg", "false-negative ratio"));
     HN_CHECK(&ctx, draw("gc-fig3", &many, "svg"));
     CU_ASSERT(holds("gc-fig3.svg", "temperature 0.1"));
@@ -282,8 +337,7 @@ static void not_applicable(void) {
 static void unwritable(void) {
     begin();
     struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
-    HN_CHECK_FAILS(&ctx,
-                   hn_figure_draw(&ctx, hn_figure_find("gc-fig3"), &r, "/nowhere", "svg", NULL),
+    HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, hn_figure_find("gc-fig3"), &r, "/nowhere", as("svg")),
                    HN_USAGE, "/nowhere");
     hn_results_free(&ctx, &r);
     end();
@@ -328,15 +382,17 @@ static void styles(void) {
     FILE *f = fopen(style, "w");
     fputs("set linetype 1 lc rgb '#123456'\n", f);
     fclose(f);
-    HN_CHECK(&ctx, hn_figure_draw(&ctx, figure, &r, folder, "svg", style));
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, figure, &r, folder, (struct hn_picture){"svg", style}));
     CU_ASSERT(holds("gc-fig3.svg", "#123456") || holds("gc-fig3.svg", "rgb( 18,  52,  86)"));
     f = fopen(style, "w");
     fputs("set nonsense\n", f);
     fclose(f);
-    HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, figure, &r, folder, "svg", style), HN_GNUPLOT,
-                   "set nonsense");
-    HN_CHECK_FAILS(&ctx, hn_figure_draw(&ctx, figure, &r, folder, "svg", "/nowhere.gp"), HN_USAGE,
-                   "/nowhere.gp");
+    HN_CHECK_FAILS(&ctx,
+                   hn_figure_draw(&ctx, figure, &r, folder, (struct hn_picture){"svg", style}),
+                   HN_GNUPLOT, "set nonsense");
+    HN_CHECK_FAILS(
+        &ctx, hn_figure_draw(&ctx, figure, &r, folder, (struct hn_picture){"svg", "/nowhere.gp"}),
+        HN_USAGE, "/nowhere.gp");
     hn_results_free(&ctx, &r);
     end();
 }
@@ -391,6 +447,8 @@ static void command(void) {
 static const struct hn_test tests[] = {
     {"draws_again", draws_again},
     {"other_terminals", other_terminals},
+    {"media", media},
+    {"for_latex", for_latex},
     {"numbers_are_right", numbers_are_right},
     {"strings_are_safe", strings_are_safe},
     {"hostile_labels", hostile_labels},

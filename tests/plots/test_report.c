@@ -67,7 +67,10 @@ static int files_in_folder(void) {
 }
 
 static enum hn_code report(const char *results, const char *page) {
-    char *params = (char *)page; // its only option
+    struct {
+        char *output;
+        int medium;
+    } params = {(char *)page, 0}; // its options
     struct hn_call call = {.quiet = true, .n_args = 1, .args = &results, .params = &params};
     CU_ASSERT_EQUAL(hn_cmd_report.params_size, sizeof params);
     return hn_command_run(&ctx, &hn_cmd_report, &call);
@@ -158,25 +161,55 @@ static void hostile_texts(void) {
     end();
 }
 
+// The page where no gnuplot is found. Owned: free().
+static char *page_without_figures(const struct hn_results *r) {
+    char *path = strdup(getenv("PATH"));
+    struct hn_report what = {r, "table", NULL, folder};
+    FILE *f = fopen(in_folder("page"), "w");
+    setenv("PATH", "/nowhere", 1);
+    HN_CHECK_FAILS(&ctx, hn_report_write(&ctx, &what, f), HN_GNUPLOT, "gnuplot-nox");
+    setenv("PATH", path, 1);
+    fclose(f);
+    free(path);
+    return slurp(in_folder("page"));
+}
+
+// Every axis of the grid is a column, rows are means over seeds with their difference to Uniform,
+// the front is marked, and only rows of the last step are so marked.
+static void table_of_settings(void) {
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    char *page = page_without_figures(&r);
+    static const char *const axes[] = {"step", "M", "K", "alpha", "weighting", "beta"};
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+        char head[64];
+        snprintf(head, sizeof head, "data-axis=\"%s\"", axes[i]);
+        CU_ASSERT_EQUAL(count(page, head), 1);
+    }
+    int rows = count(page, "data-sampler=");
+    CU_ASSERT_EQUAL(rows, (int)r.runs.rows / FIGURES_SEEDS);
+    CU_ASSERT_EQUAL(count(page, "data-last"), rows / FIGURES_STEPS);
+    CU_ASSERT(count(page, " on the front<") > 0);
+    CU_ASSERT(strstr(page, "Uniform (points)</button>") != NULL);
+    CU_ASSERT(strstr(page, "Cost_S (µs)</button>") != NULL);
+    check_balance(page);
+    free(page);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
 // Every setting has its row, in a table that scrolls.
 static void many_settings(void) {
     begin();
-    char *path = strdup(getenv("PATH"));
     struct hn_results r = figures_results(&ctx);
     for (int64_t row = 0; row < r.runs.rows; row++) {
         char params[32];
         snprintf(params, sizeof params, "K=%d", (int)row);
         HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", params));
     }
-    setenv("PATH", "/nowhere", 1); // figures are not what this is about
-    struct hn_report what = {&r, "many", NULL, folder};
-    FILE *f = fopen(in_folder("page"), "w");
-    HN_CHECK_FAILS(&ctx, hn_report_write(&ctx, &what, f), HN_GNUPLOT, "gnuplot-nox");
-    fclose(f);
-    setenv("PATH", path, 1);
-    free(path);
-    char *page = slurp(in_folder("page"));
-    CU_ASSERT_EQUAL(count(page, "<td class=options title=\"K="), (int)r.runs.rows);
+    char *page = page_without_figures(&r);
+    CU_ASSERT_EQUAL(count(page, "data-sampler="), (int)r.runs.rows);
+    CU_ASSERT_EQUAL(count(page, "data-axis=\"K\""), 1);
     CU_ASSERT_EQUAL(count(page, "class=\"scroll long\""), 1);
     check_balance(page);
     free(page);
@@ -378,6 +411,7 @@ static void many_columns(void) {
 static const struct hn_test tests[] = {
     {"whole_page", whole_page},
     {"hostile_texts", hostile_texts},
+    {"table_of_settings", table_of_settings},
     {"many_settings", many_settings},
     {"many_columns", many_columns},
     {"claims", claims},

@@ -1,4 +1,5 @@
 // Results files: written, read, joined and read by other programs; disks and memory that run out.
+#include "results/cell_file.h"
 #include "tests/store_fixture.h"
 
 #include <signal.h>
@@ -82,6 +83,37 @@ static void round_trip(void) {
     hn_results_free(&ctx, &whole);
     hn_results_free(&ctx, &back);
     hn_results_free(&ctx, &again);
+    end();
+}
+
+// A cell's file counts if it is whole and its own, whichever way one looks.
+static void cell_state(void) {
+    static const char key[] = "0123456789abcdef", other[] = "fedcba9876543210";
+    begin();
+    struct hn_results cell = fixture_results(&ctx, 0, 1);
+    const struct hn_column column = {"run_key", HN_COLUMN_TEXT, "", "", HN_NEITHER};
+    bool present, failed;
+    HN_CHECK(&ctx, hn_results_set(&ctx, &cell, "run_key", key));
+    HN_CHECK(&ctx, hn_table_add_column(&ctx, &cell.runs, &column));
+    HN_CHECK(&ctx, hn_table_set_text(&ctx, &cell.runs, 0, "run_key", key));
+    HN_CHECK(&ctx, hn_cell_files_prepare(&ctx, in_folder("run")));
+    HN_CHECK(&ctx, hn_cell_file_write(&ctx, in_folder("run"), key, &cell));
+    HN_CHECK(&ctx, hn_cell_file_write(&ctx, in_folder("run"), other, &cell));
+    for (int which = 0; which < 2; which++) {
+        bool *asked = which ? &failed : NULL;
+        HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), key, &present, asked));
+        CU_ASSERT(present);
+        HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), other, &present, asked));
+        CU_ASSERT(!present); // the file of another cell
+        HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), "none", &present, asked));
+        CU_ASSERT(!present);
+    }
+    FILE *file = fopen(in_folder("run/cells/0123456789abcdef.h5"), "r+");
+    CU_ASSERT_FATAL(file && fseek(file, 1000, SEEK_SET) == 0 && fputs("x", file) >= 0);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+    HN_CHECK(&ctx, hn_cell_file_state(&ctx, in_folder("run"), key, &present, NULL));
+    CU_ASSERT(!present);
+    hn_results_free(&ctx, &cell);
     end();
 }
 
@@ -304,6 +336,7 @@ static void failing_allocations(void) {
 
 static const struct hn_test tests[] = {
     {"round_trip", round_trip},
+    {"cell_state", cell_state},
     {"append_equals_whole", append_equals_whole},
     {"append_is_linear", append_is_linear},
     {"append_fills_what_is_missing", append_fills_what_is_missing},

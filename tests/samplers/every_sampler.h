@@ -69,6 +69,12 @@ static const char *settings_for(const struct hn_sampler_type *type) {
         return "M=20 K=5 tile=4";
     if (strcmp(type->name, "gcbs") == 0)
         return "quantile=0.9";
+    if (strcmp(type->name, "mosaic") == 0)
+        return "pool=20 kappa=0.2 group=2";
+    if (strcmp(type->name, "ngame") == 0)
+        return "cluster=4";
+    if (strcmp(type->name, "osgd") == 0)
+        return "drawn=30 kept=9";
     return "";
 }
 
@@ -78,21 +84,22 @@ struct sampler_case {
     char settings[128];
 };
 
-// Every sampler as it is, and with every choice of every option that has choices. `fit`: with
-// options that suit N items.
-static inline int all_cases(bool fit, struct sampler_case cases[CASES_MAX]) {
+// Every sampler as it is, and with every choice of every option that has choices, `views`: those
+// that look at the positive, too. `fit`: with options that suit N items.
+static inline int all_cases(bool fit, bool views, struct sampler_case cases[CASES_MAX]) {
     const struct hn_sampler_type *types[TYPES_MAX];
     int n_types = all_types(types), n = 0;
     for (int i = 0; i < n_types; i++) {
         const char *base = fit ? settings_for(types[i]) : "";
         for (const struct hn_option *o = types[i]->options; o->name; o++) {
             for (int k = 0; o->kind == HN_OPTION_CHOICE && o->choices[k]; k++) {
-                if (strcmp(o->choices[k], o->initial) == 0)
+                bool positive = strcmp(o->choices[k], "ambiguous") == 0;
+                if (strcmp(o->choices[k], o->initial) == 0 || (positive && !views))
                     continue;
                 CU_ASSERT_FATAL(n < CASES_MAX);
                 cases[n].type = types[i];
-                snprintf(cases[n].settings, sizeof cases[n].settings, "%s %s=%s", base, o->name,
-                         o->choices[k]);
+                snprintf(cases[n].settings, sizeof cases[n].settings, "%s %s=%s%s", base, o->name,
+                         o->choices[k], positive ? " sharpness=30" : "");
                 n++;
             }
         }

@@ -12,13 +12,6 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Anchor at place p of the epoch, or -1 behind a short batch.
-static int32_t anchor_at(const struct sampled *s, int64_t p) {
-    int32_t size = s->sampler.batch_size;
-    return p % size < s->size[p / size] ? s->ids[p] : -1;
-}
-static int64_t places(const struct sampled *s) { return s->batches * s->sampler.batch_size; }
-
 // Every set of n others is equally probable, for every anchor.
 static void test_random_distribution(void) {
     enum { ITEMS = 7, EPOCHS = 4000, SETS = 1 << (ITEMS - 1) };
@@ -30,8 +23,8 @@ static void test_random_distribution(void) {
     HN_CHECK(&ctx, sampled_open(&ctx, type_of("random-negatives"), "n=3", &items, 3, 5, &s));
     for (int64_t e = 0; e < EPOCHS; e++) {
         HN_CHECK(&ctx, sampled_epoch(&ctx, &s, &items, e));
-        for (int64_t p = 0; p < places(&s); p++) {
-            int32_t anchor = anchor_at(&s, p);
+        for (int64_t p = 0; p < sampled_places(&s); p++) {
+            int32_t anchor = sampled_anchor_at(&s, p);
             if (anchor < 0)
                 continue;
             int set = 0;
@@ -112,8 +105,8 @@ static void test_hops(void) {
             items.graph = &g;
             powers(&g, reach);
             HN_CHECK(&ctx, sampled_open(&ctx, type_of("hops"), settings, &items, B, 5, &s));
-            for (int64_t p = 0; p < places(&s); p++) {
-                int32_t u = anchor_at(&s, p), wanted = 0;
+            for (int64_t p = 0; p < sampled_places(&s); p++) {
+                int32_t u = sampled_anchor_at(&s, p), wanted = 0;
                 for (int v = 0; u >= 0 && v < N; v++)
                     wanted += is_wanted(reach[u][v], hops, at_least);
                 if (u < 0)
@@ -177,9 +170,9 @@ static void check_ring(struct hn_context *ctx, const struct hn_items *items,
     snprintf(settings, sizeof settings, "space=%s lo=%d hi=%d", space, lo, hi);
     HN_CHECK(ctx, sampled_open(ctx, type_of("ring"), settings, items, B, 5, &s));
     int64_t m = N - 1, from = llround(lo * (double)m / 100), to = llround(hi * (double)m / 100);
-    for (int64_t p = 0; p < places(&s); p++) {
+    for (int64_t p = 0; p < sampled_places(&s); p++) {
         double all[N], ring[N];
-        int32_t u = anchor_at(&s, p), n = 0;
+        int32_t u = sampled_anchor_at(&s, p), n = 0;
         if (u < 0)
             continue;
         for (int32_t v = 0; v < N; v++)
@@ -237,8 +230,8 @@ static void test_rings_partition(void) {
         char settings[64];
         snprintf(settings, sizeof settings, "lo=%d hi=%d", 10 * tenth, 10 * tenth + 10);
         HN_CHECK(&ctx, sampled_open(&ctx, type_of("ring"), settings, &items, B, 5, &s));
-        for (int64_t p = 0; p < places(&s); p++)
-            for (int32_t k = 0; anchor_at(&s, p) >= 0 && k < s.negatives[p]; k++)
+        for (int64_t p = 0; p < sampled_places(&s); p++)
+            for (int32_t k = 0; sampled_anchor_at(&s, p) >= 0 && k < s.negatives[p]; k++)
                 times[s.ids[p]][sampled_negatives(&s, p)[k]]++;
         sampled_close(&ctx, &s);
     }
@@ -265,7 +258,7 @@ static void test_ring_ties(void) {
         HN_CHECK(&ctx, sampled_open(&ctx, type_of("ring"), settings[i], &items, N, 5, &s));
         for (int64_t e = 0; e < 600; e++) {
             HN_CHECK(&ctx, sampled_epoch(&ctx, &s, &items, e));
-            for (int64_t p = 0; p < places(&s); p++)
+            for (int64_t p = 0; p < sampled_places(&s); p++)
                 for (int32_t k = 0; s.ids[p] == N - 1 && k < s.negatives[p]; k++) {
                     count[sampled_negatives(&s, p)[k]]++;
                     drawn += 1;
@@ -277,156 +270,6 @@ static void test_ring_ties(void) {
         sampled_close(&ctx, &s);
     }
     hn_fixture_items_free(&ctx, &items);
-}
-
-struct filters {
-    const char *settings;
-    int r, n, min_rank, max_rank;
-    double min_score, max_score, absolute, relative;
-};
-
-// Whether the naive miner keeps item number `rank` of similarity s.
-static bool keeps(const struct filters *f, int rank, double s, double positive) {
-    return rank >= f->min_rank && rank <= f->max_rank && s >= f->min_score && s <= f->max_score &&
-           s <= positive - f->absolute && s <= positive - f->relative * fabs(positive);
-}
-
-static void check_mined(struct hn_context *ctx, const struct hn_items *items,
-                        const struct filters *f) {
-    struct sampled s;
-    HN_CHECK(ctx, sampled_open(ctx, type_of("mined"), f->settings, items, B, 5, &s));
-    bool draw = strstr(f->settings, "take=draw");
-    for (int64_t p = 0; p < places(&s); p++) {
-        int32_t u = anchor_at(&s, p), kept[N], n = 0;
-        bool used[N] = {false};
-        if (u < 0)
-            continue;
-        used[u] = true;
-        double positive = 1; // without margins it does not matter
-        if (items->x2.data)
-            positive = hn_dot_exact(hn_row(&items->x1, u), hn_row(&items->x2, u), D);
-        for (int rank = 1; rank <= f->r && rank < N; rank++) {
-            int32_t best = -1;
-            double high = -INFINITY;
-            for (int32_t v = 0; v < N; v++) {
-                double c = hn_dot_exact(hn_row(&items->x, u), hn_row(&items->x, v), D);
-                if (!used[v] && c > high) {
-                    high = c;
-                    best = v;
-                }
-            }
-            used[best] = true;
-            if (keeps(f, rank, high, positive))
-                kept[n++] = best;
-        }
-        CU_ASSERT_EQUAL_FATAL(s.negatives[p], n < f->n ? n : f->n);
-        for (int32_t k = 0; k < s.negatives[p]; k++) {
-            bool found = false;
-            for (int32_t j = 0; j < n; j++)
-                found |= kept[j] == sampled_negatives(&s, p)[k];
-            CU_ASSERT(found);
-            if (!draw)
-                CU_ASSERT_EQUAL(sampled_negatives(&s, p)[k], kept[k]);
-        }
-    }
-    sampled_close(ctx, &s);
-}
-
-static void test_mined_filters(void) {
-    static const struct filters cases[] = {
-        {"R=10 n=4", 10, 4, 1, 99, -9, 9, -9, -1e9},
-        {"R=100 n=all", 100, 99, 1, 99, -9, 9, -9, -1e9},
-        {"R=30 n=5 min_rank=3 max_rank=9", 30, 5, 3, 9, -9, 9, -9, -1e9},
-        {"R=30 n=all min_score=0.1 max_score=0.7", 30, 99, 1, 99, 0.1, 0.7, -9, -1e9},
-        {"R=30 n=6 absolute_margin=0.3", 30, 6, 1, 99, -9, 9, 0.3, -1e9},
-        {"R=30 n=6 relative_margin=0.2 take=draw", 30, 6, 1, 99, -9, 9, -9, 0.2},
-        {"R=39 n=all min_rank=2 max_score=0.8 absolute_margin=0.1 relative_margin=0.3", 39, 99, 2,
-         99, -9, 0.8, 0.1, 0.3},
-    };
-    struct hn_context ctx;
-    hn_context_init(&ctx, 2);
-    for (int views = 0; views < 2; views++) {
-        struct hn_items items = hn_fixture_items(&ctx, N, D, 4, views, 7);
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            struct sampled s;
-            if (views || !strstr(cases[i].settings, "margin"))
-                check_mined(&ctx, &items, &cases[i]);
-            else
-                HN_CHECK_FAILS(
-                    &ctx, sampled_open(&ctx, type_of("mined"), cases[i].settings, &items, B, 1, &s),
-                    HN_NOT_APPLICABLE, "second view");
-        }
-        hn_fixture_items_free(&ctx, &items);
-    }
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
-}
-
-// A draw takes every set of survivors with the same probability.
-static void test_mined_draws(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 2);
-    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, false, 7);
-    struct sampled s;
-    int64_t count[1 << 6] = {0}, used[20], cells = 0;
-    int32_t top[6];
-    HN_CHECK(&ctx, sampled_open(&ctx, type_of("mined"), "R=6 n=6", &items, N, 1, &s));
-    for (int64_t p = 0; p < N; p++)
-        if (s.ids[p] == 0)
-            memcpy(top, sampled_negatives(&s, p), sizeof top);
-    sampled_close(&ctx, &s);
-    HN_CHECK(&ctx, sampled_open(&ctx, type_of("mined"), "R=6 n=3 take=draw", &items, N, 1, &s));
-    for (int64_t e = 0; e < 3000; e++) {
-        HN_CHECK(&ctx, sampled_epoch(&ctx, &s, &items, e));
-        for (int64_t p = 0; p < N; p++) {
-            int set = 0;
-            for (int k = 0; s.ids[p] == 0 && k < 3; k++)
-                for (int j = 0; j < 6; j++)
-                    set |= (top[j] == sampled_negatives(&s, p)[k]) << j;
-            count[set] += set != 0;
-        }
-    }
-    for (int k = 0; k < 64; k++)
-        if (__builtin_popcount((unsigned)k) == 3)
-            used[cells++] = count[k];
-        else
-            CU_ASSERT_EQUAL(count[k], 0);
-    CU_ASSERT(chi_square_fits(chi_square_equal(used, cells), (double)cells - 1));
-    sampled_close(&ctx, &s);
-    hn_fixture_items_free(&ctx, &items);
-}
-
-// Every candidate ends at one stage, by the label it has.
-static void test_attrition(void) {
-    struct hn_context ctx;
-    hn_context_init(&ctx, 2);
-    struct hn_items items = hn_fixture_items(&ctx, N, D, 4, true, 7);
-    struct sampled s;
-    struct hn_table t = {0};
-    HN_CHECK(&ctx, sampled_open(&ctx, type_of("mined"),
-                                "R=20 n=all min_rank=3 max_score=0.7 absolute_margin=0.1", &items,
-                                N, 1, &s));
-    HN_CHECK(&ctx, s.sampler.type->table(&ctx, &s.sampler, &t));
-    double total = 0, kept[2] = {0};
-    CU_ASSERT_EQUAL_FATAL(t.rows, 5);
-    for (int64_t r = 0; r < t.rows; r++) {
-        double stage = hn_table_real(&t, r, "true_negatives") +
-                       hn_table_real(&t, r, "false_negatives") + hn_table_real(&t, r, "unlabelled");
-        total += stage;
-        if (strcmp(hn_table_text(&t, r, "filter"), "rank") == 0)
-            CU_ASSERT(stage >= 2 * N && stage <= 2 * N);
-    }
-    CU_ASSERT(total >= 20 * N && total <= 20 * N);
-    for (int64_t p = 0; p < N; p++)
-        for (int32_t k = 0; k < s.negatives[p]; k++)
-            kept[items.labels[s.ids[p]] == items.labels[sampled_negatives(&s, p)[k]]] += 1;
-    CU_ASSERT(kept[0] > 0 && kept[1] > 0);
-    CU_ASSERT_STRING_EQUAL(hn_table_text(&t, 4, "filter"), "kept");
-    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&t, 4, "true_negatives"), kept[0], 0);
-    CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&t, 4, "false_negatives"), kept[1], 0);
-    hn_table_free(&ctx, &t);
-    sampled_close(&ctx, &s);
-    hn_fixture_items_free(&ctx, &items);
-    CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
 // What planning refuses, and what it calls not applicable.
@@ -446,6 +289,9 @@ static void test_check(void) {
         {"mined", "min_rank=5 max_rank=4", HN_USAGE, "below min_rank"},
         {"mined", "min_score=0.5 max_score=0.4", HN_USAGE, "above max_score"},
         {"mined", "absolute_margin=0", HN_NOT_APPLICABLE, "second view"},
+        {"mined", "take=ambiguous", HN_USAGE, "sharpness"},
+        {"mined", "take=ambiguous sharpness=5", HN_NOT_APPLICABLE, "second view"},
+        {"mined", "shift=0.1", HN_USAGE, "take: ambiguous"},
         {"mined", "", HN_OK, ""},
     };
     struct hn_context ctx;
@@ -471,9 +317,6 @@ static const struct hn_test tests[] = {
     {"ring_places", test_ring_places},
     {"rings_partition", test_rings_partition},
     {"ring_ties", test_ring_ties},
-    {"mined_filters", test_mined_filters},
-    {"mined_draws", test_mined_draws},
-    {"attrition", test_attrition},
     {"check", test_check},
 };
 HN_TEST_MAIN("anchors", tests)

@@ -329,8 +329,69 @@ static void test_given(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// What a threshold makes, in a screened sweep or without.
+struct made {
+    struct hn_context ctx;
+    struct hn_threshold t;
+    struct hn_graph graph;
+    struct hn_work work;
+};
+
+static void make_graph(const struct hn_matrix *x, const struct hn_matrix *y, double quantile,
+                       const char *screen, int threads, struct made *out) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, threads);
+    ctx.screen = screen;
+    *out = (struct made){
+        .t = {.x = *x, .y = *y, .quantile = quantile, .seed = 5, .margin = HN_THRESHOLD_MARGIN}};
+    hn_context_init(&out->ctx, threads);
+    out->ctx.screen = screen;
+    HN_CHECK(&out->ctx, run_threshold(&out->ctx, &out->t, &out->work));
+    HN_CHECK(&out->ctx, hn_close_pairs_graph(&out->ctx, &out->t.pairs, x->rows, &out->graph));
+}
+
+static void free_made(struct made *m) {
+    hn_threshold_free(&m->ctx, &m->t);
+    hn_graph_free(&m->ctx, &m->graph);
+    CU_ASSERT_EQUAL(m->ctx.memory.live, 0);
+}
+
+static bool same_made(const struct made *a, const struct made *b) {
+    size_t n = (size_t)a->graph.n;
+    return a->t.count == b->t.count && memcmp(&a->t.value, &b->t.value, sizeof a->t.value) == 0 &&
+           a->t.passes == b->t.passes && a->work.dot == b->work.dot &&
+           !memcmp(a->graph.start, b->graph.start, (n + 1) * sizeof *a->graph.start) &&
+           !memcmp(a->graph.target, b->graph.target,
+                   (size_t)hn_graph_edges(&a->graph) * sizeof *a->graph.target);
+}
+
+// 1,100 items: several cells, and parts of tiles that lie across two of them.
+static void test_screened(void) {
+    const double quantiles[] = {0.5, 0.99, 0.999};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_items items = hn_fixture_items(&ctx, 1100, 37, 6, true, 36);
+    const struct hn_matrix *x[] = {&items.x, &items.x1}, *y[] = {&items.x, &items.x2};
+    for (int pair = 0; pair < 2; pair++)
+        for (int q = 0; q < 3; q++) {
+            struct made without, with;
+            make_graph(x[pair], y[pair], quantiles[q], "off", 2, &without);
+            CU_ASSERT(hn_graph_edges(&without.graph) > 0);
+            for (int k = 0; k < HN_SCREEN_KERNELS; k++)
+                for (int threads = 1; threads <= 4 && hn_screen_kernel(k); threads *= 2) {
+                    make_graph(x[pair], y[pair], quantiles[q], hn_screen_kernel(k)->name, threads,
+                               &with);
+                    CU_ASSERT(same_made(&without, &with));
+                    free_made(&with);
+                }
+            free_made(&without);
+        }
+    hn_fixture_items_free(&ctx, &items);
+}
+
 static const struct hn_test tests[] = {
     {"threshold", test_threshold},
+    {"screened", test_screened},
     {"ties", test_ties},
     {"crowded", test_crowded},
     {"guard", test_guard},

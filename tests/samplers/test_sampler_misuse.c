@@ -31,7 +31,7 @@ static void test_failing_allocations(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
-    int n = all_cases(true, cases);
+    int n = all_cases(true, false, cases);
     struct hn_items items = anchored_items(&ctx, N, D, 4, true, 6);
     for (int i = 0; i < n; i++)
         check_allocations(cases[i].type, cases[i].settings, &items);
@@ -83,7 +83,7 @@ static void test_interrupt(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
-    int n = all_cases(true, cases), interrupted = 0;
+    int n = all_cases(true, false, cases), interrupted = 0;
     struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     volatile sig_atomic_t stop = 1;
     ctx.stop = &stop;

@@ -132,9 +132,9 @@ static void test_batches(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
-    int n = all_cases(true, cases);
     const int32_t sizes[] = {2, 7, 16, N - 1, N};
     for (int views = 0; views < 2; views++) {
+        int n = all_cases(true, views, cases);
         struct hn_items items = anchored_items(&ctx, N, D, 4, views, 5);
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 5; k++) {
@@ -157,7 +157,7 @@ static void test_defaults(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
-    int n = all_cases(false, cases);
+    int n = all_cases(false, false, cases);
     for (int64_t items_n = 2; items_n <= 5; items_n++) {
         struct hn_items items = anchored_items(&ctx, items_n, D, 2, false, 5);
         for (int i = 0; i < n; i++) {
@@ -231,8 +231,8 @@ static void test_threads(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     static struct sampler_case cases[CASES_MAX];
-    int n = all_cases(true, cases);
     for (int views = 0; views < 2; views++) {
+        int n = all_cases(true, views, cases);
         struct hn_items items = anchored_items(&ctx, N, D, 4, views, 6);
         for (int i = 0; i < n; i++)
             check_threads(cases[i].type, cases[i].settings, &items);
@@ -245,7 +245,7 @@ static void test_single_batches(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
-    int n = all_cases(true, cases);
+    int n = all_cases(true, false, cases);
     struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
         hn_test_entry(cases[i].type->name);
@@ -273,7 +273,7 @@ static void test_seeds_and_epochs(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 2);
     static struct sampler_case cases[CASES_MAX];
-    int n = all_cases(true, cases);
+    int n = all_cases(true, false, cases);
     struct hn_items items = anchored_items(&ctx, N, D, 4, false, 6);
     for (int i = 0; i < n; i++) {
         hn_test_entry(cases[i].type->name);

@@ -103,7 +103,7 @@ static void watch(void *data, int64_t done, int64_t steps, double loss, double a
 }
 
 static enum hn_code train(struct trial *t) {
-    const struct hn_run_watch watcher = {watch, t};
+    const struct hn_run_watch watcher = {.step = watch, .data = t};
     t->ctx.stop = &t->stop;
     t->stop = 0;
     hn_table_free(&t->ctx, &t->table);

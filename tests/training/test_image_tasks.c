@@ -94,7 +94,7 @@ static void watch(void *data, int64_t done, int64_t steps, double loss, double a
 }
 
 static enum hn_code train(struct trial *t, const char *folder, char digest[65]) {
-    const struct hn_run_watch watcher = {watch, t};
+    const struct hn_run_watch watcher = {.step = watch, .data = t};
     struct hn_snapshot *s;
     char path[160];
     snprintf(t->folder, sizeof t->folder, "%s/%s-%s", root, t->spec.task->name, folder);
@@ -157,10 +157,10 @@ static void test_too_few(void) {
 }
 
 // What the oracle is told of a few steps of recipe B.
-enum { STEPS = 6, BATCH = 24, VIEWS = 2 * BATCH, PIXELS = HN_CIFAR10_BYTES };
+enum { STEPS = 6, BATCH = 24, VIEWS = 2 * BATCH, PIXELS = HN_IMAGE_BYTES };
 
 // Both views of a batch, drawn from the streams that the task names.
-static void draw_views(const struct hn_cifar10 *images, uint64_t seed, int64_t step, float *x) {
+static void draw_views(const struct hn_images *images, uint64_t seed, int64_t step, float *x) {
     for (int64_t i = 0; i < VIEWS; i++) {
         struct hn_stream s;
         int64_t item = (step * BATCH + i % BATCH) % TRAIN;
@@ -170,7 +170,7 @@ static void draw_views(const struct hn_cifar10 *images, uint64_t seed, int64_t s
 }
 
 // The record of an item: they come in an order drawn by data_seed.
-static void sort_records(struct hn_context *ctx, struct hn_cifar10 *images) {
+static void sort_records(struct hn_context *ctx, struct hn_images *images) {
     int32_t order[TRAIN];
     uint8_t *sorted = hn_alloc(ctx, TRAIN, PIXELS);
     struct hn_stream s;
@@ -185,7 +185,7 @@ static void sort_records(struct hn_context *ctx, struct hn_cifar10 *images) {
     hn_free(ctx, sorted);
 }
 
-static void write_steps(struct trial *t, struct hn_task *task, const struct hn_cifar10 *images,
+static void write_steps(struct trial *t, struct hn_task *task, const struct hn_images *images,
                         const char *folder) {
     struct hn_context *ctx = &t->ctx;
     int64_t n = task->weights.n;
@@ -214,7 +214,7 @@ static void write_steps(struct trial *t, struct hn_task *task, const struct hn_c
 }
 
 static void write_embeddings(struct hn_context *ctx, struct hn_task *task,
-                             const struct hn_cifar10 *images, const char *folder) {
+                             const struct hn_images *images, const char *folder) {
     float *z = hn_alloc(ctx, TRAIN * task->d, sizeof *z);
     float *plain = hn_alloc(ctx, TRAIN, PIXELS * sizeof *plain);
     CU_ASSERT_FATAL(z && plain);
@@ -234,7 +234,7 @@ static void test_steps(void) {
         hn_test_skip("the Python module is not installed");
     struct trial *t = open_trial(2, "cnn");
     struct hn_task task;
-    struct hn_cifar10 images;
+    struct hn_images images;
     char folder[256], command[700], out[1024], here[] = __FILE__;
     t->spec.adam = (struct hn_adam){.rate = 0.003,
                                     .beta1 = 0.9,
@@ -248,7 +248,7 @@ static void test_steps(void) {
     const double settings[] = {0.2, 0.003, 2, 0.01};
     hn_fixture_folder(folder, sizeof folder);
     write_file(folder, "settings", settings, sizeof settings);
-    HN_CHECK(&t->ctx, hn_cifar10_read(&t->ctx, root, &images));
+    HN_CHECK(&t->ctx, hn_images_read(&t->ctx, root, &images));
     sort_records(&t->ctx, &images);
     HN_CHECK(&t->ctx, hn_task_open(&t->ctx, t->spec.task, t->task, &t->spec.setting, &task));
     task.type->init(&task);
@@ -261,7 +261,7 @@ static void test_steps(void) {
     if (status || getenv("HN_SHOW"))
         fprintf(stderr, "%s", out);
     CU_ASSERT_EQUAL(status, 0);
-    hn_cifar10_free(&t->ctx, &images);
+    hn_images_free(&t->ctx, &images);
     hn_task_close(&t->ctx, &task);
     hn_fixture_remove(folder);
     close_trial(t);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BYTES = HN_CIFAR10_BYTES, IMAGES = 96, PARAMETERS = 11 };
+enum { BYTES = HN_IMAGE_BYTES, IMAGES = 96, PARAMETERS = 11 };
 
 // Images with edges and colours: rectangles on a slope, and some noise.
 static void draw_image(uint64_t seed, uint8_t image[BYTES]) {

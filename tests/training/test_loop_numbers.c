@@ -76,11 +76,14 @@ static void test_expected(void) {
 
 // All pairs are counted once in each order, and the overlap of the counts is the column's.
 static void check_cosines(const struct trial *t, const struct hn_table *cosines) {
-    double sum[2] = {0}, shared = 0;
+    double sum[2] = {0}, mean[2] = {0}, shared = 0;
     int64_t half = cosines->rows / 2, last = t->table.rows - 1;
     CU_ASSERT_EQUAL_FATAL(cosines->rows, 400);
     for (int64_t r = 0; r < 2 * half; r++)
         sum[r / half] += hn_table_real(cosines, r, "count");
+    for (int64_t r = 0; r < 2 * half; r++)
+        mean[r / half] += hn_table_real(cosines, r, "count") / sum[r / half] *
+                          (hn_table_real(cosines, r, "bin_lo") + .005);
     CU_ASSERT_EQUAL(sum[0] + sum[1], NODES * (NODES - 1));
     CU_ASSERT_EQUAL(sum[0], NODES * (NODES / CLASSES - 1));
     CU_ASSERT_STRING_EQUAL(hn_table_text(cosines, 0, "kind"), "same_label");
@@ -90,6 +93,10 @@ static void check_cosines(const struct trial *t, const struct hn_table *cosines)
     // A product on the edge of a bin may fall on either side: the column's is not exact.
     CU_ASSERT_DOUBLE_EQUAL(shared, hn_table_real(&t->table, last, "overlap_label"), 5e-3);
     CU_ASSERT_EQUAL(hn_table_real(cosines, 0, "step"), 12);
+    // Middles of bins stand for their cosines.
+    CU_ASSERT_DOUBLE_EQUAL(mean[0], hn_table_real(&t->table, last, "cosine_same"), .005);
+    CU_ASSERT_DOUBLE_EQUAL(mean[1], hn_table_real(&t->table, last, "cosine_different"), .005);
+    CU_ASSERT(mean[0] > mean[1] + .02);
 }
 
 static void test_cosines(void) {

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = HN_CIFAR10_SIDE, PLANE = SIDE * SIDE, CHANNELS = 3 };
+enum { SIDE = HN_IMAGE_SIDE, PLANE = SIDE * SIDE, CHANNELS = 3 };
 static const float channel_mean[CHANNELS] = {0.4914F, 0.4822F, 0.4465F};
 static const float channel_deviation[CHANNELS] = {0.2023F, 0.1994F, 0.2010F};
 static const double grey_weight[CHANNELS] = {0.299, 0.587, 0.114};
@@ -135,10 +135,10 @@ static void finish(const float *planes, const float m[CHANNELS][CHANNELS], float
         }
 }
 
-void hn_augment_apply(const struct hn_augmentation *a, const uint8_t image[HN_CIFAR10_BYTES],
-                      float out[HN_CIFAR10_BYTES]) {
+void hn_augment_apply(const struct hn_augmentation *a, const uint8_t image[HN_IMAGE_BYTES],
+                      float out[HN_IMAGE_BYTES]) {
     struct axis ax, ay;
-    float planes[HN_CIFAR10_BYTES], rounded[CHANNELS][CHANNELS];
+    float planes[HN_IMAGE_BYTES], rounded[CHANNELS][CHANNELS];
     double m[CHANNELS][CHANNELS];
     place_samples(a->x, a->width, a->flip, &ax);
     place_samples(a->y, a->height, false, &ay);
@@ -151,31 +151,26 @@ void hn_augment_apply(const struct hn_augmentation *a, const uint8_t image[HN_CI
     finish(planes, rounded, (float)offset, out);
 }
 
-void hn_augment_image(const uint8_t image[HN_CIFAR10_BYTES], struct hn_stream *stream,
-                      float out[HN_CIFAR10_BYTES]) {
+void hn_augment_image(const uint8_t image[HN_IMAGE_BYTES], struct hn_stream *stream,
+                      float out[HN_IMAGE_BYTES]) {
     struct hn_augmentation a;
     hn_augment_draw(stream, &a);
     hn_augment_apply(&a, image, out);
 }
 
-void hn_plain_image(const uint8_t image[HN_CIFAR10_BYTES], float out[HN_CIFAR10_BYTES]) {
+void hn_plain_image(const uint8_t image[HN_IMAGE_BYTES], float out[HN_IMAGE_BYTES]) {
     for (int c = 0; c < CHANNELS; c++)
         for (int k = 0; k < PLANE; k++)
             out[k * CHANNELS + c] =
                 ((float)image[c * PLANE + k] / 255.0F - channel_mean[c]) / channel_deviation[c];
 }
 
-int32_t *hn_image_order(struct hn_context *ctx, const struct hn_cifar10 *data, int64_t n,
+int32_t *hn_image_order(struct hn_context *ctx, const struct hn_images *data, int64_t n,
                         uint64_t seed, const char *purpose) {
     int32_t *order = hn_alloc(ctx, data->n + data->test, sizeof *order);
-    struct hn_stream stream;
-    if (!order)
-        return NULL;
-    for (int64_t i = 0; i < data->n; i++)
-        order[i] = (int32_t)i;
-    hn_stream_open(&stream, seed, purpose, 0, 0, 0);
-    hn_stream_shuffle(&stream, order, data->n);
-    for (int64_t i = 0; i < data->test; i++)
+    if (order)
+        hn_permute(seed, purpose, 0, 0, 0, order, data->n);
+    for (int64_t i = 0; order && i < data->test; i++)
         order[n + i] = (int32_t)(data->n + i);
     return order;
 }

@@ -3,7 +3,7 @@
 #define HN_TRAINING_IMAGES_AUGMENT_H
 
 #include "core/random.h"
-#include "datasets/cifar10.h"
+#include "datasets/images.h"
 
 // What is done to one image; drawn by hn_augment_draw(). The crop is a rectangle in units of the
 // image; where samples of its edge lie outside of the image, that is reflected at its border.
@@ -28,18 +28,18 @@ void hn_augment_draw(struct hn_stream *stream, struct hn_augmentation *out);
 // with the training set's published (.4914, .4822, .4465) and (.2023, .1994, .2010). Bilinear
 // sampling at pixel centres; colours are changed in the order of the struct, without rounding, and
 // clamped to [0, 1] once, at the end.
-void hn_augment_apply(const struct hn_augmentation *a, const uint8_t image[HN_CIFAR10_BYTES],
-                      float out[HN_CIFAR10_BYTES]);
+void hn_augment_apply(const struct hn_augmentation *a, const uint8_t image[HN_IMAGE_BYTES],
+                      float out[HN_IMAGE_BYTES]);
 // Draw and apply.
-void hn_augment_image(const uint8_t image[HN_CIFAR10_BYTES], struct hn_stream *stream,
-                      float out[HN_CIFAR10_BYTES]);
+void hn_augment_image(const uint8_t image[HN_IMAGE_BYTES], struct hn_stream *stream,
+                      float out[HN_IMAGE_BYTES]);
 // The image as it is, normalised likewise.
-void hn_plain_image(const uint8_t image[HN_CIFAR10_BYTES], float out[HN_CIFAR10_BYTES]);
+void hn_plain_image(const uint8_t image[HN_IMAGE_BYTES], float out[HN_IMAGE_BYTES]);
 
 // Records of the images that are taken, of data->n + data->test entries: the first n training ones
 // of an order drawn by seed and purpose (files may be sorted by class), then the test ones. Owned;
 // NULL: HN_MEMORY.
-HN_MUST_USE int32_t *hn_image_order(struct hn_context *ctx, const struct hn_cifar10 *data,
-                                    int64_t n, uint64_t seed, const char *purpose);
+HN_MUST_USE int32_t *hn_image_order(struct hn_context *ctx, const struct hn_images *data, int64_t n,
+                                    uint64_t seed, const char *purpose);
 
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    SIDE = HN_CIFAR10_SIDE,
+    SIDE = HN_IMAGE_SIDE,
     DIM = HN_PATCH_DIM,
     ROW = 3 * HN_PATCH_SIDE, // floats of a row of a patch, which lie side by side
     PLACES = HN_PATCH_PLACES * HN_PATCH_PLACES,
@@ -29,7 +29,7 @@ static const float deviation_floor = 0.1F, threshold = 0.5F;
 
 // What a thread works in.
 struct scratch {
-    float image[HN_CIFAR10_BYTES];
+    float image[HN_IMAGE_BYTES];
     float patch[CHUNK * PLACES * DIM];
     float response[CHUNK * PLACES * FILTERS];
     float scale[CHUNK * PLACES]; // 1 / (deviation + floor) of each patch
@@ -124,12 +124,12 @@ static void write_block(const struct hn_patches *p, int64_t count, struct scratc
 enum hn_code hn_patches_run(struct hn_context *ctx, const struct hn_patches *p,
                             const struct hn_image_source *images, float *out) {
     int64_t width = p->keep ? p->keep : FEATURES, blocks = (images->n + BLOCK - 1) / BLOCK;
+    HN_SCOPE(ctx);
     struct scratch *scratch = hn_alloc(ctx, ctx->threads, sizeof *scratch);
     if (!scratch)
         return ctx->code;
     int64_t wave = 16 * (int64_t)ctx->threads; // between looks at the stop flag
-    enum hn_code code = HN_OK;
-    for (int64_t from = 0; code == HN_OK && from < blocks; from += wave) {
+    for (int64_t from = 0; from < blocks; from += wave) {
         int64_t to = hn_min(blocks, from + wave);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
         for (int64_t b = from; b < to; b++) {
@@ -138,8 +138,8 @@ enum hn_code hn_patches_run(struct hn_context *ctx, const struct hn_patches *p,
             run_block(p, images, b * BLOCK, count, own);
             write_block(p, count, own, out + b * BLOCK * width);
         }
-        code = hn_check_stop(ctx);
+        if (hn_check_stop(ctx))
+            return ctx->code;
     }
-    hn_free(ctx, scratch);
-    return code;
+    return HN_OK;
 }

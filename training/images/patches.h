@@ -5,13 +5,13 @@
 #ifndef HN_TRAINING_IMAGES_PATCHES_H
 #define HN_TRAINING_IMAGES_PATCHES_H
 
-#include "datasets/cifar10.h"
+#include "datasets/images.h"
 
 enum {
     HN_PATCH_SIDE = 6,
     HN_PATCH_STRIDE = 2,
-    HN_PATCH_DIM = 3 * HN_PATCH_SIDE * HN_PATCH_SIDE,                          // 108
-    HN_PATCH_PLACES = (HN_CIFAR10_SIDE - HN_PATCH_SIDE) / HN_PATCH_STRIDE + 1, // 14, per axis
+    HN_PATCH_DIM = 3 * HN_PATCH_SIDE * HN_PATCH_SIDE,                        // 108
+    HN_PATCH_PLACES = (HN_IMAGE_SIDE - HN_PATCH_SIDE) / HN_PATCH_STRIDE + 1, // 14, per axis
     HN_PATCH_FILTERS = 256,
     HN_PATCH_FEATURES = 4 * 2 * HN_PATCH_FILTERS // 2048
 };
@@ -19,7 +19,7 @@ enum {
 // Images by number, 32 x 32 x 3, channels last, as hn_plain_image() gives them. `fill` is called by
 // several threads at once.
 struct hn_image_source {
-    void (*fill)(const void *self, int64_t i, float image[HN_CIFAR10_BYTES]);
+    void (*fill)(const void *self, int64_t i, float image[HN_IMAGE_BYTES]);
     const void *self;
     int64_t n;
 };

@@ -52,14 +52,14 @@ static void draw_patches(struct hn_context *ctx, const struct hn_image_source *i
                          uint64_t seed, struct fit *f) {
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < PATCHES; i++) {
-        float image[HN_CIFAR10_BYTES], raw[DIM];
+        float image[HN_IMAGE_BYTES], raw[DIM];
         struct hn_stream s;
         hn_stream_open(&s, seed, "patches.draw", 0, 0, i);
-        const uint32_t places = HN_CIFAR10_SIDE - HN_PATCH_SIDE + 1;
+        const uint32_t places = HN_IMAGE_SIDE - HN_PATCH_SIDE + 1;
         images->fill(images->self, hn_stream_below(&s, (uint32_t)images->n), image);
         uint32_t row = hn_stream_below(&s, places), column = hn_stream_below(&s, places);
         for (uint32_t r = 0; r < HN_PATCH_SIDE; r++)
-            memcpy(raw + r * ROW, image + ((row + r) * HN_CIFAR10_SIDE + column) * 3,
+            memcpy(raw + r * ROW, image + ((row + r) * HN_IMAGE_SIDE + column) * 3,
                    ROW * sizeof *raw);
         normalise_patch(raw, f->patch + i * DIM);
     }
@@ -208,16 +208,11 @@ enum hn_code hn_patches_fit(struct hn_context *ctx, const struct hn_image_source
                             uint64_t seed, struct hn_patches *out) {
     if (images->n < 1)
         return hn_fail(ctx, HN_DATA, "there are no images to fit the front end to");
-    struct fit *f = hn_zalloc(ctx, 1, sizeof *f);
     *out = (struct hn_patches){.filter = hn_alloc(ctx, FILTERS * DIM, sizeof *out->filter),
                                .bias = hn_alloc(ctx, FILTERS, sizeof *out->bias)};
-    if (!f || !out->filter || !out->bias)
-        return ctx->code;
-    void *outer = hn_own(ctx, f);
-    enum hn_code code = fit_filters(ctx, images, seed, f, out);
-    hn_own(ctx, outer);
-    hn_free(ctx, f);
-    return code;
+    HN_SCOPE(ctx);
+    struct fit *f = hn_zalloc(ctx, 1, sizeof *f);
+    return f && out->filter && out->bias ? fit_filters(ctx, images, seed, f, out) : ctx->code;
 }
 
 // Sums and second moments of features about those of the first image (so that little is lost to
@@ -237,7 +232,7 @@ struct window {
     int64_t first;
 };
 
-static void fill_window(const void *self, int64_t i, float image[HN_CIFAR10_BYTES]) {
+static void fill_window(const void *self, int64_t i, float image[HN_IMAGE_BYTES]) {
     const struct window *w = self;
     w->whole->fill(w->whole->self, w->first + i, image);
 }
@@ -328,14 +323,9 @@ enum hn_code hn_patches_fit_projection(struct hn_context *ctx, const struct hn_i
     if (keep < 1 || keep > FEATURES || images->n < 2)
         return hn_fail(ctx, HN_USAGE, "%lld dimensions cannot be kept of %d, from %lld images",
                        (long long)keep, FEATURES, (long long)images->n);
-    struct moments *m = hn_zalloc(ctx, 1, sizeof *m);
     p->mean = hn_alloc(ctx, FEATURES, sizeof *p->mean);
     p->project = hn_alloc(ctx, keep * FEATURES, sizeof *p->project);
-    if (!m || !p->mean || !p->project)
-        return ctx->code;
-    void *outer = hn_own(ctx, m);
-    enum hn_code code = fit_axes(ctx, images, keep, m, p);
-    hn_own(ctx, outer);
-    hn_free(ctx, m);
-    return code;
+    HN_SCOPE(ctx);
+    struct moments *m = hn_zalloc(ctx, 1, sizeof *m);
+    return m && p->mean && p->project ? fit_axes(ctx, images, keep, m, p) : ctx->code;
 }

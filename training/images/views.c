@@ -25,7 +25,7 @@ static const char layout[] = "hardneg-views 3";
 
 // The images in the order they are taken in, clean or augmented.
 struct album {
-    const struct hn_cifar10 *data;
+    const struct hn_images *data;
     const int32_t *order; // [n + test] records of data
     int64_t first;        // place of image 0 of the source, or of view 0
     int64_t views;        // of each image
@@ -33,23 +33,23 @@ struct album {
     uint64_t seed;
 };
 
-static void fill_clean(const void *self, int64_t i, float image[HN_CIFAR10_BYTES]) {
+static void fill_clean(const void *self, int64_t i, float image[HN_IMAGE_BYTES]) {
     const struct album *a = self;
     int64_t record = a->order[a->first + i];
-    hn_plain_image(a->data->image + record * HN_CIFAR10_BYTES, image);
+    hn_plain_image(a->data->image + record * HN_IMAGE_BYTES, image);
 }
 
 // View i % V of image i / V.
-static void fill_view(const void *self, int64_t i, float image[HN_CIFAR10_BYTES]) {
+static void fill_view(const void *self, int64_t i, float image[HN_IMAGE_BYTES]) {
     const struct album *a = self;
     int64_t record = a->order[(a->first + i) / a->views];
     struct hn_stream stream;
     hn_stream_open(&stream, a->seed, "views.augment", (a->first + i) % a->views, 0, record);
-    hn_augment_image(a->data->image + record * HN_CIFAR10_BYTES, &stream, image);
+    hn_augment_image(a->data->image + record * HN_IMAGE_BYTES, &stream, image);
 }
 
 // Clean images, then view 0 of each.
-static void fill_both(const void *self, int64_t i, float image[HN_CIFAR10_BYTES]) {
+static void fill_both(const void *self, int64_t i, float image[HN_IMAGE_BYTES]) {
     const struct album *a = self;
     if (i < a->taken)
         fill_clean(a, i, image);
@@ -57,7 +57,7 @@ static void fill_both(const void *self, int64_t i, float image[HN_CIFAR10_BYTES]
         fill_view(a, (i - a->taken) * a->views, image);
 }
 
-static void digest_key(const struct hn_views_spec *spec, const struct hn_cifar10 *data,
+static void digest_key(const struct hn_views_spec *spec, const struct hn_images *data,
                        char text[HN_DIGEST_TEXT]) {
     const uint64_t number[] = {(uint64_t)spec->n,    (uint64_t)spec->views, (uint64_t)spec->dim,
                                (uint64_t)spec->seed, (uint64_t)data->n,     (uint64_t)data->test};
@@ -66,7 +66,7 @@ static void digest_key(const struct hn_views_spec *spec, const struct hn_cifar10
     hn_digest_add_text(&d, layout);
     hn_digest_add_text(&d, hn_blas_core());
     hn_digest_add(&d, number, sizeof number);
-    hn_digest_add(&d, data->image, (size_t)((data->n + data->test) * HN_CIFAR10_BYTES));
+    hn_digest_add(&d, data->image, (size_t)((data->n + data->test) * HN_IMAGE_BYTES));
     hn_digest_add(&d, data->label, (size_t)(data->n + data->test) * sizeof *data->label);
     hn_digest_end(&d, text);
 }
@@ -82,7 +82,7 @@ static void write_header(const struct hn_views_spec *spec, const char *key, int6
 }
 
 static enum hn_code check_spec(struct hn_context *ctx, const struct hn_views_spec *spec,
-                               const struct hn_cifar10 *data, size_t *bytes) {
+                               const struct hn_images *data, size_t *bytes) {
     int64_t floats, all = 0;
     if (spec->n < 2 || spec->views < 1 || spec->dim < 1 || spec->dim > HN_PATCH_FEATURES)
         return hn_fail(ctx, HN_USAGE,
@@ -126,7 +126,7 @@ static enum hn_code write_features(struct hn_context *ctx, const struct hn_patch
 }
 
 static enum hn_code write_body(struct hn_context *ctx, const struct hn_views_spec *spec,
-                               const struct hn_cifar10 *data, const int32_t *order, FILE *file) {
+                               const struct hn_images *data, const int32_t *order, FILE *file) {
     struct album album = {data, order, 0, spec->views, spec->n, spec->seed};
     struct hn_image_source clean = {fill_clean, &album, spec->n};
     struct hn_image_source views = {fill_view, &album, spec->n * spec->views};
@@ -147,20 +147,17 @@ static enum hn_code write_body(struct hn_context *ctx, const struct hn_views_spe
 }
 
 static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spec *spec,
-                               const struct hn_cifar10 *data, const char *header, FILE *file) {
+                               const struct hn_images *data, const char *header, FILE *file) {
+    HN_SCOPE(ctx);
     int32_t *order = hn_image_order(ctx, data, spec->n, spec->seed, "views.order");
-    if (!order)
+    if (!order || write_all(ctx, file, header, HEADER))
         return ctx->code;
-    void *outer = hn_own(ctx, order);
-    bool good = !write_all(ctx, file, header, HEADER) && !write_body(ctx, spec, data, order, file);
-    hn_own(ctx, outer);
-    hn_free(ctx, order);
-    return good ? HN_OK : ctx->code;
+    return write_body(ctx, spec, data, order, file);
 }
 
 // Makes the file under a name of its own, then renames it: two processes may make it at once.
 static enum hn_code make_file(struct hn_context *ctx, const struct hn_views_spec *spec,
-                              const struct hn_cifar10 *data, const char *header, const char *path) {
+                              const struct hn_images *data, const char *header, const char *path) {
     struct hn_new_file file;
     hn_temporary_sweep_for(path);
     if (hn_file_begin(ctx, path, &file))
@@ -173,7 +170,7 @@ static enum hn_code make_file(struct hn_context *ctx, const struct hn_views_spec
 // Maps the file if it is there, with this header and size.
 static bool map_file(const char *path, const char *header, struct hn_views *out) {
     struct stat about;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return false;
     if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == (off_t)out->bytes) {
@@ -248,7 +245,7 @@ static enum hn_code find_file(struct hn_context *ctx, const struct hn_views_spec
 enum hn_code hn_views_open(struct hn_context *ctx, const struct hn_views_spec *spec,
                            struct hn_views *out) {
     memset(out, 0, sizeof *out);
-    if (hn_cifar10_read(ctx, spec->data, &out->data) ||
+    if (hn_images_read(ctx, spec->data, &out->data) ||
         check_spec(ctx, spec, &out->data, &out->bytes) || find_file(ctx, spec, out)) {
         hn_views_free(ctx, out);
         return ctx->code;
@@ -262,7 +259,7 @@ enum hn_code hn_views_open(struct hn_context *ctx, const struct hn_views_spec *s
 void hn_views_free(struct hn_context *ctx, struct hn_views *v) {
     if (v->map)
         (void)munmap(v->map, v->bytes);
-    hn_cifar10_free(ctx, &v->data);
+    hn_images_free(ctx, &v->data);
     hn_free(ctx, v->path);
     memset(v, 0, sizeof *v);
 }

@@ -5,7 +5,7 @@
 #ifndef HN_TRAINING_IMAGES_VIEWS_H
 #define HN_TRAINING_IMAGES_VIEWS_H
 
-#include "datasets/cifar10.h"
+#include "datasets/images.h"
 
 // What to make. Of the training images the first n of a fixed order drawn by seed are taken (files
 // may be sorted by class). Filters are fitted to the clean images of these, the projection to them
@@ -22,11 +22,11 @@ struct hn_views_spec {
 // Owned: hn_views_free(). Arrays are mapped and must not be written to.
 struct hn_views {
     int64_t n, test, v, p;
-    const float *view;      // [n x v x p]
-    const float *clean;     // [(n + test) x p] training images first
-    const int32_t *label;   // [n + test]
-    char *path;             // of the cached file
-    struct hn_cifar10 data; // without its images
+    const float *view;     // [n x v x p]
+    const float *clean;    // [(n + test) x p] training images first
+    const int32_t *label;  // [n + test]
+    char *path;            // of the cached file
+    struct hn_images data; // without its images
     void *map;
     size_t bytes;
 };

@@ -9,6 +9,8 @@
 #include "training/net/exp.h"
 #include "training/net/loss.h"
 
+#include <math.h>
+
 enum { LANES = 16 };
 
 static double sum_lanes(hn_real lane[LANES]) {

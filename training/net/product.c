@@ -2,22 +2,19 @@
 // order it adds, so blocks depend on the sizes of the product alone, never on the number of
 // threads.
 #include "training/net/product.h"
-
-#include <cblas.h>
+#include "core/sweep/blas.h"
 
 // Rows of a block: large enough to pay for the packing of b, few enough for some threads.
 enum { BLOCK_LEAST = 64, BLOCKS = 16 };
 
 static void multiply(struct hn_factor a, struct hn_factor b, int64_t m, int64_t n, int64_t k,
                      hn_real beta, hn_real *c, int64_t ldc) {
-    CBLAS_TRANSPOSE ta = a.transposed ? CblasTrans : CblasNoTrans;
-    CBLAS_TRANSPOSE tb = b.transposed ? CblasTrans : CblasNoTrans;
+    const struct hn_gemm_shape shape = {a.transposed, b.transposed, m,  n, k,
+                                        a.stride,     b.stride,     ldc};
 #ifdef HN_REAL_DOUBLE
-    cblas_dgemm(CblasRowMajor, ta, tb, (blasint)m, (blasint)n, (blasint)k, 1.0, a.data,
-                (blasint)a.stride, b.data, (blasint)b.stride, beta, c, (blasint)ldc);
+    hn_gemm_double(shape, a.data, b.data, beta, c);
 #else
-    cblas_sgemm(CblasRowMajor, ta, tb, (blasint)m, (blasint)n, (blasint)k, 1.0F, a.data,
-                (blasint)a.stride, b.data, (blasint)b.stride, beta, c, (blasint)ldc);
+    hn_gemm_float(shape, a.data, b.data, beta, c);
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Matrix products of training: the only file behind this header includes cblas.h.
+// Matrix products of training.
 #ifndef HN_TRAINING_NET_PRODUCT_H
 #define HN_TRAINING_NET_PRODUCT_H
 

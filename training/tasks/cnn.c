@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-enum { PIXELS = HN_CIFAR10_BYTES, SIDE = HN_CIFAR10_SIDE, ROWS = 256, HIDDEN_LAYER = 9 };
+enum { PIXELS = HN_IMAGE_BYTES, SIDE = HN_IMAGE_SIDE, ROWS = 256, HIDDEN_LAYER = 9 };
 
 struct state {
     struct hn_image_net net; // first
-    struct hn_cifar10 data;
+    struct hn_images data;
     int32_t *order; // [n + test] record of an item
     int32_t *label; // [n + test]
 };
@@ -23,7 +23,7 @@ struct state {
 static enum hn_code open_images(struct hn_context *ctx, struct hn_task *task) {
     const struct hn_image_params *p = task->params;
     struct state *s = task->state;
-    if (hn_cifar10_read(ctx, task->path, &s->data))
+    if (hn_images_read(ctx, task->path, &s->data))
         return ctx->code;
     if (p->n > s->data.n)
         return hn_fail(ctx, HN_DATA, "n: %lld: there are %lld training images", (long long)p->n,
@@ -59,7 +59,7 @@ static enum hn_code add_block(struct hn_context *ctx, struct hn_net *net, struct
 }
 
 static const uint8_t *image_of(const struct state *s, int64_t item) {
-    return s->data.image + (int64_t)s->order[item] * HN_CIFAR10_BYTES;
+    return s->data.image + (int64_t)s->order[item] * HN_IMAGE_BYTES;
 }
 
 // One augmented view; `place` tells apart those of a step.
@@ -115,7 +115,8 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
 }
 
 static const struct hn_option options[] = {
-    {HN_TEXT_OPTION(struct hn_image_params, data, "data", "folder of CIFAR-10's binary files")},
+    {HN_TEXT_OPTION(struct hn_image_params, data, "data",
+                    "folder of binary files of CIFAR-10, CIFAR-100 or STL-10")},
     {HN_INT_OPTION(struct hn_image_params, n, "n", "50000", 2, 1e9, "training images")},
     {HN_INT_OPTION(struct hn_image_params, out, "out", "128", 2, 65536,
                    "columns of the embedding z")},

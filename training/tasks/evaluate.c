@@ -12,6 +12,7 @@ enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e, 
     int64_t size;
     if (!type || !hn_mul(e->n, e->d, &size))
         return hn_fail(ctx, HN_INTERNAL, "no metric '%s', or too many items", metric);
+    HN_SCOPE(ctx);
     float *x = hn_alloc(ctx, size, sizeof *x);
     if (!x)
         return ctx->code;
@@ -31,11 +32,9 @@ enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e, 
     for (int i = 0; i < 16; i++)
         all[i] = NAN;
     struct hn_snapshot_measured measured = {.value = all, .global = &global, .why = why};
-    enum hn_code code =
-        e->keep_lengths ? HN_OK : hn_normalize_rows(ctx, x, e->n, e->d, "embedding");
-    if (!code)
-        code = hn_snapshot_measure(ctx, &type, 1, &env, &measured);
+    if ((!e->keep_lengths && hn_normalize_rows(ctx, x, e->n, e->d, "embedding")) ||
+        hn_snapshot_measure(ctx, &type, 1, &env, &measured))
+        return ctx->code;
     *value = all[0];
-    hn_free(ctx, x);
-    return code;
+    return HN_OK;
 }

@@ -19,6 +19,30 @@ const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS] =
                         "accuracy of a linear probe on the frozen features alone", HN_LARGER},
 };
 
+static const char *const stl10_files[] = {"train_X.bin", "train_y.bin",     "test_X.bin",
+                                          "test_y.bin",  "unlabeled_X.bin", "class_names.txt",
+                                          NULL};
+static const struct hn_task_data stl10 = {
+    .folder = "stl10",
+    .folders = "stl10",
+    .archive = "stl10_binary",
+    .files = stl10_files,
+    .required = 4,
+    .items = "images",
+    .origin = "the files of stl10_binary.tar.gz, from https://cs.stanford.edu/~acoates/stl10",
+};
+static const char *const cifar100_files[] = {"train.bin", "test.bin", "fine_label_names.txt", NULL};
+static const struct hn_task_data cifar100 = {
+    .folder = "cifar100",
+    .folders = "cifar100",
+    .archive = "cifar-100-binary",
+    .files = cifar100_files,
+    .required = 2,
+    .items = "images",
+    .origin = "train.bin and test.bin of cifar-100-binary.tar.gz, from "
+              "https://www.cs.toronto.edu/~kriz/cifar.html",
+    .other = &stl10,
+};
 static const char *const files[] = {"data_batch_1.bin", "test_batch.bin", "data_batch_*.bin",
                                     "batches.meta.txt", NULL};
 const struct hn_task_data hn_image_data = {
@@ -30,10 +54,11 @@ const struct hn_task_data hn_image_data = {
     .items = "images",
     .origin = "data_batch_1.bin to data_batch_5.bin and test_batch.bin of cifar-10-binary.tar.gz, "
               "from https://www.cs.toronto.edu/~kriz/cifar.html",
+    .other = &cifar100,
 };
 
 enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
-                           const struct hn_cifar10 *data) {
+                           const struct hn_images *data) {
     int64_t b = task->batch_size, rows = net->rows;
     net->split = hn_alloc(ctx, task->n_all, sizeof *net->split);
     net->x = hn_alloc(ctx, hn_max(2 * b, rows), net->encoder.in * (int64_t)sizeof *net->x);
@@ -44,7 +69,7 @@ enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct 
         hn_tape_open(ctx, &net->encoder, rows, false, &net->wide))
         return ctx->code;
     for (int64_t i = 0; i < task->n_all; i++)
-        net->split[i] = i < task->n ? 0 : 2; // training, test
+        net->split[i] = i >= task->n ? 2 : task->label[i] < 0 ? -1 : 0; // test, none, training
     task->split = net->split;
     task->label_name = data->n_label_names ? data->label_name : NULL;
     task->n_label_names = data->n_label_names;

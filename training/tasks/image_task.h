@@ -3,14 +3,14 @@
 #ifndef HN_TRAINING_TASKS_IMAGE_TASK_H
 #define HN_TRAINING_TASKS_IMAGE_TASK_H
 
-#include "datasets/cifar10.h"
+#include "datasets/images.h"
 #include "training/tasks/task.h"
 
 // The last two are of tasks whose encoder reads frozen features, at step 0: the features alone.
 enum { HN_IMAGE_COLUMNS = 3, HN_FEATURE_COLUMNS = 2 };
 extern const struct hn_column hn_image_columns[HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS];
 
-extern const struct hn_task_data hn_image_data; // CIFAR-10
+extern const struct hn_task_data hn_image_data; // CIFAR-10 and its like
 
 // What the params of such a task begin with, and the options of the probe.
 struct hn_image_params {
@@ -51,7 +51,7 @@ struct hn_image_net {
 // After the encoder is built and the sizes of the task are set: allocates, and sets the split and
 // the names of labels, of `data`.
 HN_MUST_USE enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task,
-                                       struct hn_image_net *net, const struct hn_cifar10 *data);
+                                       struct hn_image_net *net, const struct hn_images *data);
 // A task's step once net->x holds the first views of the batch, then the second ones: both go
 // through batch norm together.
 void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn_task_batch *batch,

@@ -366,6 +366,7 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
     int64_t size = f->n * f->p;
     if (size > DENSE_MAX)
         return HN_OK;
+    HN_SCOPE(ctx);
     float *x = hn_zalloc(ctx, 2 * size, sizeof *x);
     if (!x)
         return ctx->code;
@@ -374,12 +375,11 @@ static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *ta
             x[i * f->p + f->index[k]] = f->value[k];
     e.z = x;
     e.d = f->p;
-    enum hn_code code = hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_FEATURES]);
+    if (hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_FEATURES]))
+        return ctx->code;
     average(task->graph, f->p, x, x + size);
     average(task->graph, f->p, x + size, x);
-    code = code ? code : hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_AVERAGED]);
-    hn_free(ctx, x);
-    return code;
+    return hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_AVERAGED]);
 }
 
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
@@ -444,7 +444,7 @@ static const struct hn_task_data data = {
     .files = files,
     .required = 2,
     .items = "nodes",
-    .origin = "cora.features, cora.edges and cora.split, from https://linqs.org/datasets/#cora",
+    .origin = "NAME.features, NAME.edges and NAME.split, from https://linqs.org/datasets",
 };
 
 const struct hn_task_type hn_node_task = {

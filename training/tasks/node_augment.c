@@ -5,12 +5,11 @@
 
 static enum hn_code number_edges(struct hn_context *ctx, struct hn_node_edges *e) {
     const struct hn_graph *g = &e->data->graph;
-    int64_t entries = hn_graph_edges(g), *next = hn_alloc(ctx, g->n, sizeof *next);
-    e->edge = hn_alloc(ctx, entries, sizeof *e->edge);
-    if (!next || !e->edge) {
-        hn_free(ctx, next);
+    e->edge = hn_alloc(ctx, hn_graph_edges(g), sizeof *e->edge);
+    HN_SCOPE(ctx);
+    int64_t *next = hn_alloc(ctx, g->n, sizeof *next);
+    if (!next || !e->edge)
         return ctx->code;
-    }
     // Rows ascend, and so the entry (v, u), u < v, is the next one of v when u comes by.
     memcpy(next, g->start, (size_t)g->n * sizeof *next);
     for (int64_t u = 0; u < g->n; u++)
@@ -19,7 +18,6 @@ static enum hn_code number_edges(struct hn_context *ctx, struct hn_node_edges *e
                 e->edge[k] = e->edge[next[g->target[k]]++] = (int32_t)e->edges;
                 e->edges++;
             }
-    hn_free(ctx, next);
     return HN_OK;
 }
 

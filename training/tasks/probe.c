@@ -18,22 +18,18 @@ static pthread_once_t silenced = PTHREAD_ONCE_INIT;
 
 enum hn_code hn_folds_draw(struct hn_context *ctx, const int32_t *label, int64_t n, int folds,
                            uint64_t seed, int32_t *fold) {
+    HN_SCOPE(ctx);
     int32_t *order = hn_alloc(ctx, n, sizeof *order), classes = 0;
-    struct hn_stream stream;
     if (!order)
         return ctx->code;
-    for (int64_t i = 0; i < n; i++) {
-        order[i] = (int32_t)i;
+    for (int64_t i = 0; i < n; i++)
         classes = label[i] >= classes ? label[i] + 1 : classes;
-    }
-    hn_stream_open(&stream, seed, "svm.folds", 0, 0, 0);
-    hn_stream_shuffle(&stream, order, n);
+    hn_permute(seed, "svm.folds", 0, 0, 0, order, n);
     int64_t next = 0; // continued from class to class: folds differ by at most one
     for (int32_t c = 0; c < classes; c++)
         for (int64_t i = 0; i < n; i++)
             if (label[order[i]] == c)
                 fold[order[i]] = (int32_t)(next++ % folds);
-    hn_free(ctx, order);
     return HN_OK;
 }
 
@@ -247,17 +243,13 @@ static void summarise(struct hn_svm_probe *probe) {
 
 enum hn_code hn_svm_probe_run(struct hn_context *ctx, struct hn_svm_probe *probe) {
     struct work w = {.probe = probe, .n = probe->x.rows};
-    void *owner = check(ctx, probe) ? NULL : hn_alloc(ctx, 0, 1);
-    if (!owner)
-        return ctx->code;
+    HN_SCOPE(ctx);
     (void)pthread_once(&silenced, silence);
-    void *outer = hn_own(ctx, owner);
-    enum hn_code code = work_open(ctx, &w);
-    for (int f = 0; code == HN_OK && f < probe->folds; f++)
-        code = run_fold(ctx, &w, f);
-    if (code == HN_OK)
-        summarise(probe);
-    hn_own(ctx, outer);
-    hn_free(ctx, owner);
-    return code;
+    if (check(ctx, probe) || work_open(ctx, &w))
+        return ctx->code;
+    for (int f = 0; f < probe->folds; f++)
+        if (run_fold(ctx, &w, f))
+            return ctx->code;
+    summarise(probe);
+    return HN_OK;
 }

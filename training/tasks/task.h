@@ -64,6 +64,7 @@ struct hn_task_data {
     int required;             // the first so many must be there
     const char *items;        // what samplers draw from: "nodes"
     const char *origin;       // which files these are, and where users get them
+    const struct hn_task_data *other; // other files that will do as well; NULL: there are none
 };
 
 struct hn_task_type {

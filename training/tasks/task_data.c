@@ -1,5 +1,6 @@
 // The files that tasks declare: whether they are there, where they are, and a digest of them, so
 // that results depend on contents, whatever the folder is called.
+#include "core/files.h"
 #include "training/tasks/task.h"
 
 #include <dirent.h>
@@ -48,10 +49,41 @@ static void list_files(const struct hn_task_data *data, const char *folder, stru
     qsort(out->name, (size_t)out->n, NAME, by_name);
 }
 
+// A required name that no file of the folder has, or NULL.
+static const char *missing_name(const struct hn_task_data *data, const struct listing *list) {
+    for (int i = 0; i < data->required; i++) {
+        bool found = list->more;
+        for (int k = 0; k < list->n && !found; k++)
+            found = is_like(data->files[i], list->name[k]);
+        if (!found)
+            return data->files[i];
+    }
+    return NULL;
+}
+
+// The layout of which all that is required is there, and its files; where none is, the one that the
+// folder is named after, or the first.
+static const struct hn_task_data *find_layout(const struct hn_task_data *data, const char *folder,
+                                              struct listing *list) {
+    for (const struct hn_task_data *d = data; d; d = d->other) {
+        list_files(d, folder, list);
+        if (!missing_name(d, list))
+            return d;
+    }
+    const struct hn_task_data *named = data;
+    while (named && !is_like(named->folders, hn_base_name(folder)))
+        named = named->other;
+    named = named ? named : data;
+    list_files(named, folder, list);
+    return named;
+}
+
 // A file's bytes, then its length in 8 bytes, the lowest first: two files never run into each
 // other.
 static bool add_file(struct hn_digest *digest, const char *path, char piece[PIECE]) {
-    FILE *file = fopen(path, "rb");
+    int64_t size;
+    const char *why;
+    FILE *file = hn_file_open(path, &size, &why);
     uint64_t bytes = 0;
     uint8_t length[8];
     size_t n = 1;
@@ -76,18 +108,16 @@ static enum hn_code digest_folder(struct hn_context *ctx, const struct hn_task_d
     char *piece = hn_alloc(ctx, PIECE, 1);
     if (!piece)
         return ctx->code;
-    list_files(data, folder, list);
+    (void)find_layout(data, folder, list);
     bool good = list->n > 0 && !list->more;
     hn_digest_begin(&digest);
     for (int i = 0; good && i < list->n; i++) {
         char *path = hn_format(ctx, "%s/%s", folder, list->name[i]);
         good = path && add_file(&digest, path, piece);
-        hn_free(ctx, path);
     }
     hn_digest_end(&digest, text);
     if (!good)
         text[0] = '\0';
-    hn_free(ctx, piece);
     return HN_OK;
 }
 
@@ -110,49 +140,33 @@ enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *t
                             const void *params, const struct hn_task_setting *setting,
                             char text[HN_DIGEST_TEXT]) {
     text[0] = '\0';
+    HN_SCOPE(ctx);
     char *folder = hn_task_path(ctx, type, params, setting);
     struct listing *list = hn_alloc(ctx, 1, sizeof *list);
-    enum hn_code code =
-        folder && list ? digest_folder(ctx, type->data, folder, list, text) : ctx->code;
-    hn_free(ctx, folder);
-    hn_free(ctx, list);
-    return code;
-}
-
-// A required name that no file of the folder has, or NULL.
-static const char *missing_name(const struct hn_task_data *data, const struct listing *list) {
-    for (int i = 0; i < data->required; i++) {
-        bool found = list->more;
-        for (int k = 0; k < list->n && !found; k++)
-            found = is_like(data->files[i], list->name[k]);
-        if (!found)
-            return data->files[i];
-    }
-    return NULL;
+    return folder && list ? digest_folder(ctx, type->data, folder, list, text) : ctx->code;
 }
 
 enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
                                 const void *params, const struct hn_task_setting *setting) {
+    HN_SCOPE(ctx);
     char *folder = hn_task_path(ctx, type, params, setting);
     struct listing *list = hn_alloc(ctx, 1, sizeof *list);
-    enum hn_code code = folder && list ? HN_OK : ctx->code;
-    if (!code) {
-        list_files(type->data, folder, list);
-        const char *missing = missing_name(type->data, list);
-        if (missing)
-            code = hn_fail(ctx, HN_DATA, "task %s: no %s in the folder %s: put there %s%s",
-                           type->name, missing, folder, type->data->origin,
-                           setting->data ? "" : ", or name the folder above it with --data");
-    }
-    hn_free(ctx, folder);
-    hn_free(ctx, list);
-    return code;
+    if (!folder || !list)
+        return ctx->code;
+    const struct hn_task_data *data = find_layout(type->data, folder, list);
+    const char *missing = missing_name(data, list);
+    if (!missing)
+        return HN_OK;
+    return hn_fail(ctx, HN_DATA, "task %s: no %s in the folder %s: put there %s%s", type->name,
+                   missing, folder, data->origin,
+                   setting->data ? "" : ", or name the folder above it with --data");
 }
 
 const struct hn_task_data *hn_task_data_find(const char *folder) {
     for (const struct hn_task_type *const *t = hn_tasks; *t; t++)
-        if (is_like((*t)->data->folders, folder))
-            return (*t)->data;
+        for (const struct hn_task_data *data = (*t)->data; data; data = data->other)
+            if (is_like(data->folders, folder))
+                return data;
     return NULL;
 }
 

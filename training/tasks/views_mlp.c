@@ -107,7 +107,8 @@ static void close_task(struct hn_context *ctx, struct hn_task *task) {
 }
 
 static const struct hn_option options[] = {
-    {HN_TEXT_OPTION(struct hn_image_params, data, "data", "folder of CIFAR-10's binary files")},
+    {HN_TEXT_OPTION(struct hn_image_params, data, "data",
+                    "folder of binary files of CIFAR-10, CIFAR-100 or STL-10")},
     {HN_INT_OPTION(struct hn_image_params, n, "n", "10000", 2, 1e9, "training images")},
     {HN_INT_OPTION(struct params, views, "views", "14", 1, 1000,
                    "augmented views cached of each image")},

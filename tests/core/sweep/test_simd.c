@@ -248,6 +248,28 @@ static void test_dot_exact_4(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Unit rows that are all alike lose most to rounding; alike, d = 1000 too.
+static void test_dot_4(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    for (int64_t d = 1; d <= 1000; d += d < 70 ? 1 : 155)
+        for (int path = 0; path < HN_SCAN_PATHS; path++) {
+            float *rows = hn_fixture_rows(&ctx, 5, d, (uint64_t)d), out[4];
+            for (int64_t k = 0; k < 2 * d; k++)
+                rows[k] = (float)(1 / sqrt((double)d));
+            const float *y[4] = {rows + d, rows + 2 * d, rows + 3 * d, rows + 4 * d};
+            if (hn_simd_path(path)) {
+                hn_simd_path(path)->dot_4(rows, y, d, out);
+                for (int i = 0; i < 4; i++)
+                    CU_ASSERT(fabs((double)out[i] - hn_dot_exact(rows, y[i], d)) <=
+                              hn_simd_dot_bound(d));
+            }
+            hn_free(&ctx, rows);
+        }
+    CU_ASSERT(hn_simd_dot_bound(1000) < hn_dot_bound(1000) / 10);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // OpenBLAS has had reports of wrong results from concurrent calls. Products as the sweep makes
 // them, one per thread at a time inside a parallel region, against the same ones made one after the
 // other.
@@ -255,7 +277,6 @@ static void test_concurrent_products(void) {
     enum { D = 40, M = 96, TILES = 24, ROUNDS = 12 };
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
-    hn_blas_single_thread();
     float *a = hn_fixture_rows(&ctx, M * TILES, D, 1), *b = hn_fixture_rows(&ctx, M, D, 2);
     float *alone = hn_alloc(&ctx, M * M * TILES, sizeof *alone);
     float *together = hn_alloc(&ctx, M * M * TILES, sizeof *together);
@@ -289,6 +310,7 @@ static const struct hn_test tests[] = {
     {"terms of every path", test_same_terms},
     {"rank", test_rank},
     {"exact products of four", test_dot_exact_4},
+    {"float products of four", test_dot_4},
     {"concurrent products", test_concurrent_products},
 };
 HN_TEST_MAIN("scan", tests)

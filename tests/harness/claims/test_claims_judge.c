@@ -129,6 +129,10 @@ static void test_bound_and_slope(void) {
            "slope 2 [2, 2]");
     expect(&r, "test: slope, along: M, margin: 0.1, of: {column: fn}, than: {value: 1}", HN_FAILS,
            "slope 2");
+    expect(&r, "test: slope-below, along: M, of: {column: fn}, than: {value: 2.1}", HN_HOLDS,
+           "slope 2 [2, 2]");
+    expect(&r, "test: slope-below, along: M, of: {column: fn}, than: {value: 1.9}", HN_FAILS,
+           "slope 2");
     expect(&r, "test: bound, of: {column: fn - gap}, than: {value: 0}", HN_HOLDS, "");
     expect(&r, "test: bound, of: {column: gap - 2 * fn}, than: {value: 0}", HN_FAILS, "");
     hn_results_free(&ctx, &r);

@@ -52,15 +52,21 @@ static void test_owners(void) {
         "      - {name: no, kind: identity, statement: s, " KNN_BELOW "}\n"
         "      - {name: own, kind: ours, statement: s, " KNN_BELOW "}\n"
         "  - {id: b, title: t, source: s, claims: [{name: own, kind: ours, statement: s, " KNN_ABOVE
-        "}]}\n";
+        "}]}\n"
+        "  - {id: c, title: t, source: s, no_encoder: true, claims: [{name: up, statement: "
+        "s, " KNN_ABOVE "}]}\n";
     struct hn_results r = begin(), kept = {.n_env = 0};
     struct hn_claim_book book;
     struct hn_claim_outcome o;
     put_seeds(&r, 0, "knn", (double[]){.30, .33, .36}, 3);
     put_seeds(&r, 0, "uniform", (double[]){.15, .165, .18}, 3);
     HN_CHECK(&ctx, hn_claims_read(&ctx, "c.yaml", text, &book));
+    HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[2], &r, "", &o));
+    CU_ASSERT(o.encoders == 0 && o.datasets == 0 && o.verdict == HN_HOLDS);
+    hn_claim_outcome_free(&ctx, &o);
     HN_CHECK(&ctx, hn_claims_judge(&ctx, &book.entry[0], &r, "", &o));
     CU_ASSERT_EQUAL(o.verdict, HN_HOLDS);
+    CU_ASSERT(o.encoders == 1 && o.datasets == 1);
     CU_ASSERT(o.claims == 1 && o.holding == 1 && o.failing == 0 && o.broken == 1);
     CU_ASSERT(o.p > 0 && o.p < .025);
     HN_CHECK(&ctx, hn_claims_store(&ctx, &o, &kept));
@@ -96,6 +102,13 @@ static void test_correction(void) {
     o[0].verdict = HN_HOLDS;
     HN_CHECK(&ctx, hn_claims_correct(&ctx, o, 1)); // alone, as it was
     CU_ASSERT_EQUAL(o[0].corrected, HN_HOLDS);
+    o[3].encoders = 3; // too few to be corrected: none is
+    HN_CHECK(&ctx, hn_claims_correct(&ctx, o, 5));
+    for (int i = 0; i < 5; i++)
+        CU_ASSERT_EQUAL(o[i].corrected, i == 2 ? HN_NOT_TESTED : HN_NOT_CORRECTED);
+    o[3].encoders = 4;
+    HN_CHECK(&ctx, hn_claims_correct(&ctx, o, 5));
+    CU_ASSERT_EQUAL(o[3].corrected, HN_HOLDS);
     atomic_store(&ctx.memory.calls, 0);
     ctx.memory.fail_at = 1;
     CU_ASSERT_EQUAL(hn_claims_correct(&ctx, o, 5), HN_MEMORY);

@@ -14,7 +14,7 @@ static struct hn_context ctx;
 static void refuse(const char *text, const char *place_and_part) {
     struct hn_claim_book book;
     HN_CHECK_FAILS(&ctx, hn_claims_read(&ctx, "c.yaml", text, &book), HN_USAGE, place_and_part);
-    CU_ASSERT_PTR_NULL(book.root);
+    CU_ASSERT_PTR_NULL(book.memory);
 }
 
 #define ENTRY "paper: T\nentries:\n  - id: a\n    title: t\n    source: s\n"

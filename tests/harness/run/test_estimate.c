@@ -1,7 +1,7 @@
 // Estimates: the arithmetic near its limits, and what was foreseen against what was then used.
 #include "datasets/h5.h"
 #include "datasets/synth.h"
-#include "harness/run/estimate.h"
+#include "harness/run/estimate_private.h"
 #include "tests/job_fixture.h"
 #include "tests/run_fixture.h"
 
@@ -215,6 +215,57 @@ static void test_studies(void) {
         }
 }
 
+// What a cell adds to the results, not what an empty table takes, is foreseen for each.
+static void test_many_cells(void) {
+    struct bench b;
+    char text[3000] = "version: 1\nsnapshots: s.h5\nsteps: [60]\nbatch_size: 8\nbatches: 2\n"
+                      "samplers: [uniform]\nmetrics: [fn_ratio]\nfigures: none\nseeds: [1";
+    set_up(&b);
+    make_series(&b, "60", "4");
+    for (int seed = 2; seed <= 300; seed++)
+        hn_append(text, sizeof text, ", %d", seed);
+    hn_append(text, sizeof text, "]\n");
+    check_job(&b, "300 cells", text);
+    tear_down(&b);
+}
+
+// Of many settings few are tried, and all are foreseen; without time nothing is.
+static void test_bounded(void) {
+    struct bench b;
+    struct hn_job job;
+    struct hn_plan plan;
+    struct hn_estimate estimate;
+    struct hn_probe_file file;
+    int64_t tried = 0;
+    set_up(&b);
+    make_series(&b, "60", "4");
+    HN_CHECK(&b.ctx, read_text(&b,
+                               "version: 1\nsnapshots: s.h5\nbatch_size: 8\nbatches: 5\n"
+                               "samplers: [uniform, batchsampler: {M: [20, 30, 40, 50], "
+                               "K: [2, 3, 4, 5, 6, 7], alpha: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, "
+                               "0.7, 0.8]}, knn]\n"
+                               "metrics: [fn_ratio, heatmap: {size: 9}]\nfigures: none\n",
+                               NULL, &job));
+    HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
+    for (int64_t s = 0; s < job.n_samplers; s++)
+        tried += hn_probe_tries(&job, s);
+    CU_ASSERT(job.n_samplers == 218 && tried > 50 && tried < 70);
+    CU_ASSERT(hn_probe_tries(&job, 0) && hn_probe_tries(&job, 1) && hn_probe_tries(&job, 217));
+    HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
+    for (int64_t i = 0; i < plan.n_items; i++)
+        CU_ASSERT(estimate.item[i].known && estimate.item[i].bytes > 1000);
+    hn_estimate_free(&b.ctx, &estimate);
+    void *all = hn_alloc(&b.ctx, 1, 1), *outer = hn_own(&b.ctx, all);
+    HN_CHECK(&b.ctx, hn_probe_file(&b.ctx, &plan, 0, hn_wall_ns(), &file));
+    hn_own(&b.ctx, outer);
+    CU_ASSERT_EQUAL(file.sizes, 0);
+    CU_ASSERT_EQUAL(b.ctx.deadline, 0);
+    hn_free(&b.ctx, all);
+    hn_plan_free(&b.ctx, &plan);
+    hn_job_free(&b.ctx, &job);
+    tear_down(&b);
+}
+
 // What a synthetic file has not is not foreseen, and said so.
 static void test_lacking(void) {
     struct bench b;
@@ -280,6 +331,8 @@ static const struct hn_test tests[] = {
     {"lean", test_lean},
     {"stale graph", test_stale},
     {"studies", test_studies},
+    {"many cells", test_many_cells},
+    {"bounded", test_bounded},
     {"lacking", test_lacking},
     {"no memory", test_no_memory},
 };

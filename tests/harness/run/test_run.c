@@ -105,6 +105,10 @@ static void test_plan_refuses_large_batches(void) {
     struct hn_plan plan;
     read_job(&ctx, &p, &job);
     HN_CHECK_FAILS(&ctx, hn_plan_make(&ctx, &job, &plan), HN_DATA, "batch_size 121 exceeds");
+    job.n_batch_sizes = 1;
+    job.max_cells = 1;
+    HN_CHECK_FAILS(&ctx, hn_plan_make(&ctx, &job, &plan), HN_USAGE,
+                   "cells, and --max-cells allows 1:");
     hn_job_free(&ctx, &job);
     hn_fixture_remove(p.folder);
 }

@@ -1,0 +1,45 @@
+#include "core/classes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label, int64_t items,
+                             struct hn_classes *out) {
+    *out = (struct hn_classes){.label = hn_alloc(ctx, items, sizeof *out->label),
+                               .count = hn_alloc(ctx, items, sizeof *out->count)};
+    if (!out->label || !out->count)
+        return ctx->code;
+    if (items > 0)
+        memcpy(out->label, label, (size_t)items * sizeof *label);
+    qsort(out->label, (size_t)items, sizeof *label, ascending);
+    for (int64_t i = 0; i < items; i++) {
+        int32_t next = out->label[i];
+        if (next < 0)
+            continue;
+        if (out->n == 0 || next != out->label[out->n - 1]) {
+            out->label[out->n] = next;
+            out->count[out->n++] = 0;
+        }
+        out->count[out->n - 1]++;
+        out->labelled++;
+    }
+    return HN_OK;
+}
+
+int32_t hn_classes_place(const struct hn_classes *c, int32_t label) {
+    const int32_t *found = bsearch(&label, c->label, (size_t)c->n, sizeof label, ascending);
+    return found ? (int32_t)(found - c->label) : -1;
+}
+
+double hn_classes_chance(const struct hn_classes *c) {
+    double same = 0, labelled = (double)c->labelled;
+    for (int64_t k = 0; k < c->n; k++)
+        same += (double)c->count[k] * (double)(c->count[k] - 1);
+    return labelled > 1 ? same / (labelled * (labelled - 1)) : NAN;
+}

@@ -1,0 +1,22 @@
+// The classes of labelled items. Labels below 0 stand for none.
+#ifndef HN_CORE_CLASSES_H
+#define HN_CORE_CLASSES_H
+
+#include "core/context.h"
+
+struct hn_classes {
+    int64_t n, labelled; // distinct labels; items that have one
+    int32_t *label;      // [n] ascending
+    int64_t *count;      // [n] items of each
+};
+
+// Of label[items]. The arrays belong to the owner of the time.
+HN_MUST_USE enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *label,
+                                         int64_t items, struct hn_classes *out);
+// The place of a label among the classes; -1 if it is none of theirs.
+int32_t hn_classes_place(const struct hn_classes *c, int32_t label);
+// sum_c n_c (n_c - 1) / (L (L - 1)) over L labelled items: the share of their pairs that have one
+// label, which is the false-negative ratio of batches drawn at random. NaN below two items.
+double hn_classes_chance(const struct hn_classes *c);
+
+#endif

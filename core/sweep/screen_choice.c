@@ -1,0 +1,95 @@
+// Where a screen pays.
+#include "core/sweep/screen_private.h"
+
+#include "core/sweep/select.h"
+#include "core/sweep/simd.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    ROWS_LEAST = 1000, // of either matrix; with fewer, rounding costs more than it saves
+    COLS_LEAST = 5000,
+    DIMENSIONS_LEAST = 32,
+    SAMPLE_ROWS = 8, // panels
+    SAMPLE_COLS = 32,
+    // Dimensions of float products in the time that it takes to find a product and hand it on, and
+    // to read its rows, each dimension: found by timing (core/PERFORMANCE.md).
+    FIND = 2000,
+    READ = 4
+};
+static const double share_most = 0.02;
+
+static enum hn_code fail_name(struct hn_context *ctx) {
+    char names[HN_MESSAGE_MAX] = "";
+    for (int i = 0; i < HN_SCREEN_KERNELS; i++)
+        if (hn_screen_kernel(i))
+            hn_append(names, sizeof names, ", %s", hn_screen_kernel(i)->name);
+    return hn_fail(ctx, HN_USAGE,
+                   "HN_SCREEN (or --screen) is '%s', which is no kernel that this processor runs: "
+                   "unset it, or set it to off%s",
+                   ctx->screen, names);
+}
+
+enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
+                              const struct hn_matrix *y, double share,
+                              const struct hn_screen_kernel **kernel) {
+    *kernel = NULL;
+    if (ctx->screen && strcmp(ctx->screen, "off") == 0)
+        return HN_OK;
+    if (ctx->screen) {
+        for (int i = 0; i < HN_SCREEN_KERNELS && !*kernel; i++)
+            if (hn_screen_kernel(i) && strcmp(ctx->screen, hn_screen_kernel(i)->name) == 0)
+                *kernel = hn_screen_kernel(i);
+        return *kernel ? HN_OK : fail_name(ctx);
+    }
+    // Beside the rows in its order, which take what packed ones do, it needs those that are
+    // rounded.
+    if (!ctx->memory.lean && hn_min(x->rows, y->rows) >= ROWS_LEAST &&
+        hn_max(x->rows, y->rows) >= COLS_LEAST && x->cols >= DIMENSIONS_LEAST &&
+        share <= share_most)
+        *kernel = hn_screen_kernel_best();
+    return HN_OK;
+}
+
+static double mean_slack(const struct hn_screen *s) {
+    double sum = 0;
+    int64_t n = s->y->rows.rows;
+    for (int64_t j = 0; j < n; j++)
+        sum += s->y->term[j].slack;
+    return s->unit * sum / (double)n;
+}
+
+// Of the products of a panel of rows with a sample of columns, those that would be found if a share
+// of every row's is wanted. products: [HN_PANEL x SAMPLE_COLS panels], scratch.
+static int64_t count_found(const struct hn_screen *s, int64_t row0, double share, double col_slack,
+                           float *products) {
+    enum { COLS = SAMPLE_COLS * HN_PANEL };
+    int64_t panels = s->y->rows.rows / HN_PANEL, found = 0;
+    for (int64_t q = 0; q < SAMPLE_COLS; q++)
+        hn_screen_guess(s, row0, q * panels / SAMPLE_COLS * HN_PANEL, products + q * HN_PANEL,
+                        COLS);
+    for (int64_t i = 0; i < HN_PANEL; i++) {
+        const float *row = products + i * COLS;
+        double slack = s->unit * s->x->term[row0 + i].slack + col_slack;
+        float limit = hn_select_limit(row, COLS, (int64_t)ceil(share * COLS), -INFINITY);
+        found += hn_simd_best()->count(row, COLS, (float)((double)limit - slack));
+    }
+    return found;
+}
+
+enum hn_code hn_screen_pays(struct hn_context *ctx, const struct hn_screen *s, double share,
+                            bool *pays) {
+    int64_t panels = s->x->rows.rows / HN_PANEL, size = HN_PANEL * SAMPLE_COLS * HN_PANEL;
+    int64_t found = 0;
+    float *products = hn_alloc(ctx, size, sizeof *products);
+    if (!products)
+        return HN_MEMORY;
+    double slack = mean_slack(s), d = (double)s->x->rows.cols;
+    for (int64_t p = 0; p < SAMPLE_ROWS; p++)
+        found += count_found(s, p * panels / SAMPLE_ROWS * HN_PANEL, share, slack, products);
+    hn_free(ctx, products);
+    double left = (double)found / (double)(SAMPLE_ROWS * size);
+    *pays = left * (FIND + READ * d) < d;
+    return HN_OK;
+}

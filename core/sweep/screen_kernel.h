@@ -1,0 +1,44 @@
+// Products of small whole numbers for the screen (core/sweep/screen.h), 32 x 32 sums at a time,
+// from rows packed in panels. Sums are exact in 32 bits.
+#ifndef HN_CORE_SWEEP_SCREEN_KERNEL_H
+#define HN_CORE_SWEEP_SCREEN_KERNEL_H
+
+#include "core/sweep/product.h"
+
+#include <stdbool.h>
+
+// A panel is 32 bit words: at [word * HN_WORDS_BYTES + i * HN_WORD] begin the numbers of row i that
+// follow those of the word before, four of 8 bits or two of 16. Rows and dimensions beyond the
+// matrix are zeros.
+enum { HN_WORD = 4, HN_WORDS_BYTES = HN_PANEL * HN_WORD };
+
+// What the 32 rows of a panel bring along: start[i] is added to every sum of row i, limit[i] is
+// the least sum that row i wants.
+struct hn_screen_edge {
+    const int32_t *start, *limit; // [HN_PANEL] each, aligned to 64 bytes
+};
+
+struct hn_screen_kernel {
+    const char *name;
+    int width;    // bytes of a number
+    int32_t most; // numbers are from -most to most
+    // Instructions multiply numbers with a sign by some without: columns are raised by this, and
+    // the start of a row is to be less by as many times the sum of its numbers.
+    int32_t raised;
+    // Bit j of hits[i]: the sum of row i of a and row j of b, starts included, reaches the limit of
+    // either. a and b: panels of `words` words, aligned to 64 bytes. No sum may
+    // leave 32 bits.
+    void (*hits)(const int8_t *a, const int8_t *b, int64_t words, struct hn_screen_edge rows,
+                 struct hn_screen_edge cols, uint32_t hits[HN_PANEL]);
+    // sum[i * stride + j]: the sums themselves; limits are not read.
+    void (*sums)(const int8_t *a, const int8_t *b, int64_t words, struct hn_screen_edge rows,
+                 struct hn_screen_edge cols, int32_t *sum, int64_t stride);
+};
+
+// By number; NULL where the processor or the build has none.
+enum { HN_SCREEN_KERNELS = 4 };
+const struct hn_screen_kernel *hn_screen_kernel(int number);
+// The one that is faster than products of floats on this processor; NULL where none is.
+const struct hn_screen_kernel *hn_screen_kernel_best(void);
+
+#endif

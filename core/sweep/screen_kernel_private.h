@@ -1,0 +1,14 @@
+// The kernels of core/sweep/screen_kernel.h for x86-64.
+#ifndef HN_CORE_SWEEP_SCREEN_KERNEL_PRIVATE_H
+#define HN_CORE_SWEEP_SCREEN_KERNEL_PRIVATE_H
+
+#include "core/sweep/screen_kernel.h"
+
+#if defined(__x86_64__)
+extern const struct hn_screen_kernel hn_screen_avx2, hn_screen_vnni256, hn_screen_vnni512;
+#endif
+
+// What vpdpbusd takes from the one side has no sign: numbers are raised by this.
+#define HN_SCREEN_RAISED 128
+
+#endif

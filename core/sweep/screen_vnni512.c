@@ -1,0 +1,32 @@
+// The screen's kernel for AVX-512 VNNI. vpdpbusd adds four products of bytes to each sum, those of
+// one side without a sign. It is written as assembly, since gcc 12 keeps sums in memory that do not
+// start from zero when it is given the intrinsic.
+#include "core/sweep/screen_kernel_private.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define SCREEN __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512vnni")))
+#define INLINE SCREEN static inline __attribute__((always_inline))
+#define BITS 512
+
+typedef __m512i columns; // raised
+
+INLINE columns ready(const int8_t *b) {
+    return _mm512_xor_si512(_mm512_load_si512(b), _mm512_set1_epi8((char)HN_SCREEN_RAISED));
+}
+
+INLINE __m512i add_products(__m512i sums, columns c, __m512i row) {
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(c), "v"(row));
+    return sums;
+}
+
+#include "core/sweep/screen_body.h"
+
+const struct hn_screen_kernel hn_screen_vnni512 = {"avx512-vnni",    1,         127,
+                                                   HN_SCREEN_RAISED, find_hits, find_sums};
+
+#else
+extern int hn_screen_no_vnni512; // a file has to declare something
+#endif

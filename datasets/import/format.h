@@ -1,0 +1,67 @@
+// The formats that embeddings and labels are read from. A new one is a file and a line of the list;
+// the options, `hardneg list formats`, the fuzz targets and the tests read it.
+#ifndef HN_DATASETS_IMPORT_FORMAT_H
+#define HN_DATASETS_IMPORT_FORMAT_H
+
+#include "datasets/import/array.h"
+
+// What is wanted of a file.
+struct hn_wanted {
+    bool labels;      // a list of integers or texts; else rows of floats
+    const char *name; // of the tensor or column; NULL: the only one that will do
+    int raw;          // of bare values: place of their type in hn_raw_types, 0 = not given
+    int64_t dim;      // and dimensions of a row, below 1: not given
+};
+
+struct hn_format {
+    const char *name, *summary;
+    const char *const *endings; // of the names of files, ended by NULL
+    const char *magic;          // the first bytes of every file, NULL: none are known
+    size_t magic_bytes;
+    // Rows or labels. s stands at the begin of the file. out is zeroed; its values belong to the
+    // owner of the time, also after a failure. HN_DATA names file and place and what is wrong.
+    // Sizes are bounded by the file.
+    enum hn_code (*read)(struct hn_context *ctx, struct hn_source *s, const struct hn_wanted *want,
+                         struct hn_array *out);
+};
+
+#define HN_FORMATS(X)                                                                              \
+    X(npy)                                                                                         \
+    X(npz)                                                                                         \
+    X(safetensors)                                                                                 \
+    X(vecs)                                                                                        \
+    X(bin)                                                                                         \
+    X(tsv)                                                                                         \
+    X(hdf5)                                                                                        \
+    X(raw)
+#define X(name) extern const struct hn_format hn_format_##name;
+HN_FORMATS(X)
+#undef X
+extern const struct hn_format *const hn_formats[]; // ended by NULL
+// Choices of an option: "auto" (found by the first bytes and the name of the file), then the names
+// in the order of the list; and those of bare values, "none" first.
+#define X(name) HN_FORMAT_##name,
+enum hn_format_choice { HN_FORMAT_auto, HN_FORMATS(X) };
+#undef X
+extern const char *const hn_format_names[], *const hn_raw_names[];
+extern const struct hn_array_type hn_raw_types[];
+
+// Reads a file, or standard input ("-"), in the format hn_format_names[choice]: out is
+// real[n x d] of rank 2, or, where labels are wanted, integer or text of rank 1. HN_DATA as above;
+// HN_USAGE for bare values without type or dimensions.
+HN_MUST_USE enum hn_code hn_format_read(struct hn_context *ctx, const char *path,
+                                        enum hn_format_choice choice, const struct hn_wanted *want,
+                                        struct hn_array *out);
+
+// For formats whose files hold several arrays: what is there, and the one that is wanted. HN_DATA
+// names those that there are.
+struct hn_entry {
+    const char *name;
+    int rank;
+    char kind; // of struct hn_array_type
+};
+HN_MUST_USE enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path,
+                                       const struct hn_wanted *want, const struct hn_entry *entry,
+                                       int64_t n, int64_t *picked);
+
+#endif

@@ -1,0 +1,46 @@
+// HDF5 in the layout of ann-benchmarks: the data set `train`.
+#include "datasets/import/format.h"
+#include "datasets/snapshot.h"
+
+#include <string.h>
+
+static enum hn_code read_train(struct hn_context *ctx, struct hn_snapshot *s,
+                               struct hn_array *out) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(s);
+    if (strcmp(info->layout, "ann-benchmarks") != 0)
+        return hn_fail(ctx, HN_DATA, "%s: is a snapshot already; use it as it is", info->path);
+    if (info->has_test)
+        hn_note(ctx, "%s: the rows of its data set test are left out: items are those of train",
+                info->path);
+    out->rank = 2;
+    out->shape[0] = info->n;
+    out->shape[1] = info->d;
+    out->real = hn_alloc(ctx, info->n * info->d, sizeof *out->real);
+    return out->real ? hn_snapshot_read_raw(ctx, s, 0, 0, out->real) : ctx->code;
+}
+
+static enum hn_code read_array(struct hn_context *ctx, struct hn_source *source,
+                               const struct hn_wanted *want, struct hn_array *out) {
+    struct hn_snapshot *s;
+    if (want->labels)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: an HDF5 file has no labels that are read; give them in "
+                       "another format",
+                       source->path);
+    if (hn_snapshot_open(ctx, source->path, &s))
+        return ctx->code;
+    enum hn_code code = read_train(ctx, s, out);
+    hn_snapshot_close(ctx, s);
+    return code;
+}
+
+static const char *const endings[] = {".hdf5", ".h5", NULL};
+
+const struct hn_format hn_format_hdf5 = {
+    .name = "hdf5",
+    .summary = "the data set train, in the layout of ann-benchmarks",
+    .endings = endings,
+    .magic = "\x89HDF\r\n\x1a\n",
+    .magic_bytes = 8,
+    .read = read_array,
+};

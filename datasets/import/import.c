@@ -1,0 +1,246 @@
+#include "datasets/import/import.h"
+#include "core/matrix.h"
+#include "datasets/import/import_private.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const int64_t dense_max = (int64_t)1 << 30;
+
+// The parts of a series, joined. Room for all rows is made as they come.
+static enum hn_code read_series(struct hn_context *ctx, const struct hn_import *o,
+                                const struct hn_text_list *part, float **rows, int64_t *n,
+                                int64_t *d) {
+    const struct hn_wanted want = {.name = o->tensor, .raw = o->raw, .dim = o->dim};
+    enum hn_format_choice choice = o->raw ? HN_FORMAT_raw : (enum hn_format_choice)o->format;
+    int64_t capacity = 0;
+    for (int64_t k = 0; k < part->count; k++) {
+        struct hn_array a;
+        if (hn_format_read(ctx, part->item[k], choice, &want, &a))
+            return ctx->code;
+        if (k == 0) {
+            *rows = a.real;
+            *n = a.shape[0];
+            *d = a.shape[1];
+            capacity = *n * *d;
+            continue;
+        }
+        if (a.shape[1] != *d)
+            return hn_fail(ctx, HN_DATA,
+                           "%s has rows of %lld values but %s has rows of %lld; they must agree",
+                           part->item[k], (long long)a.shape[1], part->item[0], (long long)*d);
+        if (hn_grow(ctx, rows, &capacity, (*n + a.shape[0]) * *d, sizeof **rows))
+            return ctx->code;
+        memcpy(*rows + *n * *d, a.real, (size_t)(a.shape[0] * *d) * sizeof **rows);
+        hn_free(ctx, a.real);
+        *n += a.shape[0];
+    }
+    return HN_OK;
+}
+
+static enum hn_code read_view(struct hn_context *ctx, const struct hn_import *o,
+                              const struct hn_text_list *part, struct hn_import_input *in,
+                              int which) {
+    int64_t n = in->n, d = in->d;
+    if (read_series(ctx, o, part, &in->rows[which], &n, &d))
+        return ctx->code;
+    if (n == in->n && d == in->d)
+        return HN_OK;
+    return hn_fail(ctx, HN_DATA, "%s is [%lld, %lld] but %s is [%lld, %lld]; they must agree",
+                   part->item[0], (long long)n, (long long)d, in->from, (long long)in->n,
+                   (long long)in->d);
+}
+
+// The features of a folder of text files, as they are, take the place of embeddings.
+static enum hn_code read_linqs(struct hn_context *ctx, const char *folder,
+                               struct hn_import_input *in) {
+    struct hn_linqs *l = &in->linqs;
+    if (hn_linqs_read(ctx, folder, l))
+        return ctx->code;
+    if (l->n > dense_max / l->p)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: %lld nodes of %lld features are more than the %lld values that fit as "
+                       "embeddings",
+                       folder, (long long)l->n, (long long)l->p, (long long)dense_max);
+    in->n = l->n;
+    in->d = l->p;
+    in->rows[0] = hn_zalloc(ctx, l->n * l->p, sizeof *in->rows[0]);
+    if (!in->rows[0])
+        return ctx->code;
+    for (int64_t i = 0; i < l->n; i++)
+        for (int64_t k = l->start[i]; k < l->start[i + 1]; k++)
+            in->rows[0][i * l->p + l->index[k]] = l->value[k];
+    in->labels = l->labels;
+    l->labels = NULL;
+    return HN_OK;
+}
+
+static enum hn_code read_input(struct hn_context *ctx, const struct hn_import *o,
+                               struct hn_import_input *in) {
+    int64_t more = o->embeddings.count - 1;
+    in->from = o->linqs ? o->linqs
+               : more == 0
+                   ? o->embeddings.item[0]
+                   : hn_format(ctx, "%s and %lld more", o->embeddings.item[0], (long long)more);
+    if (!in->from)
+        return ctx->code;
+    if (o->linqs)
+        return read_linqs(ctx, o->linqs, in) || hn_import_labels(ctx, o, in) ? ctx->code : HN_OK;
+    return read_series(ctx, o, &o->embeddings, &in->rows[0], &in->n, &in->d) ||
+                   read_view(ctx, o, &o->view1, in, 1) || read_view(ctx, o, &o->view2, in, 2) ||
+                   hn_import_labels(ctx, o, in)
+               ? ctx->code
+               : HN_OK;
+}
+
+// Are all rows of unit length, up to the rounding of float16?
+static bool is_normalized(const struct hn_import_input *in) {
+    for (int64_t i = 0; i < in->n; i++) {
+        const float *row = in->rows[0] + i * in->d;
+        if (!(fabs(sqrt(hn_dot_exact(row, row, in->d)) - 1) < 1e-3))
+            return false;
+    }
+    return true;
+}
+
+static enum hn_code take_none(struct hn_context *ctx, const struct hn_import *o,
+                              struct hn_import_input *in) {
+    in->labels = hn_alloc(ctx, in->n, sizeof *in->labels);
+    if (!in->labels)
+        return ctx->code;
+    for (int64_t i = 0; i < in->n; i++)
+        in->labels[i] = -1;
+    hn_note(ctx, "%s: without --labels, all items are unlabelled", o->output);
+    return HN_OK;
+}
+
+static enum hn_code begin_new(struct hn_context *ctx, const struct hn_import *o,
+                              struct hn_import_input *in, const char *version,
+                              struct hn_snapshot_writer **w) {
+    bool skip = o->zero_rows == HN_ZERO_ROWS_SKIP;
+    if (hn_import_direct(ctx, in, skip) || (!in->labels && take_none(ctx, o, in)))
+        return ctx->code;
+    const struct hn_linqs *l = in->linqs.n ? &in->linqs : NULL;
+    const char *encoder = l && !o->encoder ? "none: raw features" : o->encoder;
+    const struct hn_snapshot_spec spec = {.title = l && !o->title ? l->name : o->title,
+                                          .source = o->source ? o->source : in->from,
+                                          .license = o->license,
+                                          .encoder = encoder,
+                                          .tool_version = version,
+                                          .n = in->n,
+                                          .d = in->d,
+                                          .sample = in->sample,
+                                          .labels = in->labels,
+                                          .label_name = in->name,
+                                          .n_label_names = in->n_names,
+                                          .split = l ? l->split : NULL,
+                                          .graph = l ? &l->graph : NULL,
+                                          .features = l ? &l->features : NULL,
+                                          .view1 = in->rows[1] != NULL,
+                                          .view2 = in->rows[2] != NULL,
+                                          .normalized = is_normalized(in),
+                                          .type = (enum hn_float_type)o->type,
+                                          .compress = (int)o->compress};
+    return hn_snapshot_write_begin(ctx, o->output, &spec, w);
+}
+
+// Texts are compared as such, for their numbers may differ.
+static bool same_label(const struct hn_import_input *in, const struct hn_snapshot_info *info,
+                       int32_t label, int32_t there) {
+    if (in->label_texts && label >= 0 && there >= 0 && there < info->n_label_names)
+        return strcmp(in->name[label], info->label_name[there]) == 0;
+    return label == there;
+}
+
+// The rows that the file holds, where it was made without those that had no direction.
+static enum hn_code keep_same(struct hn_context *ctx, const struct hn_import *o,
+                              struct hn_snapshot *s, struct hn_import_input *in) {
+    int64_t n = hn_snapshot_info(s)->n;
+    if (o->zero_rows != HN_ZERO_ROWS_SKIP || in->n <= n)
+        return HN_OK;
+    int64_t *sample = hn_alloc(ctx, n, sizeof *sample);
+    if (!sample || hn_snapshot_sample(ctx, s, sample))
+        return ctx->code;
+    for (int64_t k = 0; k < n; k++)
+        if (sample[k] >= in->n || (k > 0 && sample[k] <= sample[k - 1]))
+            return hn_fail(ctx, HN_DATA,
+                           "%s: its item %lld has number %lld in /sample, which is no row of %s "
+                           "behind that of the item before",
+                           o->output, (long long)k, (long long)sample[k], in->from);
+    return hn_import_keep(ctx, in, sample, n);
+}
+
+static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
+                              const struct hn_import_input *in, const struct hn_snapshot *s) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(s);
+    const int32_t *labels = hn_snapshot_labels(s);
+    long long last = info->step[info->steps - 1];
+    if (strcmp(info->layout, "hardneg-snapshot") != 0)
+        return hn_fail(ctx, HN_USAGE, "%s: is in the layout %s and gets no steps; give another -o",
+                       o->output, info->layout);
+    if (in->n != info->n || in->d != info->d)
+        return hn_fail(ctx, HN_DATA,
+                       "%s is [%lld, %lld] but %s has %lld items of %lld dims; they must "
+                       "agree",
+                       in->from, (long long)in->n, (long long)in->d, o->output, (long long)info->n,
+                       (long long)info->d);
+    for (int64_t i = 0; in->labels && i < in->n; i++)
+        if (!same_label(in, info, in->labels[i], labels[i]))
+            return hn_fail(ctx, HN_DATA,
+                           "%s: label %d of row %lld differs from %d in %s; the items must "
+                           "be the same, in the same order",
+                           o->labels.item[0], (int)in->labels[i], (long long)i, (int)labels[i],
+                           o->output);
+    if (o->step == INT64_MIN)
+        return hn_fail(ctx, HN_USAGE,
+                       "%s: exists, up to step %lld; give --step of the new rows, or "
+                       "another -o",
+                       o->output, last);
+    if (o->step <= last)
+        return hn_fail(ctx, HN_USAGE, "--step %lld does not come after step %lld, the last of %s",
+                       (long long)o->step, last, o->output);
+    if (o->title || o->source || o->license || o->encoder || o->label_names)
+        hn_note(ctx, "%s: exists; its title, source, license, encoder and label names stay",
+                o->output);
+    return HN_OK;
+}
+
+static enum hn_code begin_append(struct hn_context *ctx, const struct hn_import *o,
+                                 struct hn_import_input *in, const char *version,
+                                 struct hn_snapshot_writer **w) {
+    struct hn_snapshot *s;
+    if (hn_snapshot_open(ctx, o->output, &s))
+        return ctx->code;
+    bool good = !keep_same(ctx, o, s, in) && !check_fit(ctx, o, in, s) &&
+                !hn_snapshot_write_begin_from(ctx, o->output, s, version, w);
+    hn_snapshot_close(ctx, s);
+    return good ? HN_OK : ctx->code;
+}
+
+static enum hn_code write_output(struct hn_context *ctx, const struct hn_import *o,
+                                 struct hn_import_input *in, const char *version) {
+    struct stat about;
+    struct hn_snapshot_writer *w = NULL;
+    bool there = stat(o->output, &about) == 0;
+    enum hn_code code =
+        there ? begin_append(ctx, o, in, version, &w) : begin_new(ctx, o, in, version, &w);
+    if (code != HN_OK)
+        return code;
+    code = hn_snapshot_write_step(ctx, w, o->step == INT64_MIN ? 0 : o->step, in->rows[0],
+                                  in->rows[1], in->rows[2]);
+    if (code == HN_OK)
+        return hn_snapshot_write_end(ctx, w);
+    hn_snapshot_write_abort(ctx, w);
+    return code == HN_DATA ? hn_fail_in(ctx, "%s", in->from) : code;
+}
+
+enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o, const char *tool_version,
+                       int64_t *n, int64_t *d) {
+    struct hn_import_input in = {0};
+    HN_SCOPE(ctx);
+    bool good = !read_input(ctx, o, &in) && !write_output(ctx, o, &in, tool_version);
+    *n = in.n;
+    *d = in.d;
+    return good ? HN_OK : ctx->code;
+}

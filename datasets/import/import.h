@@ -1,0 +1,32 @@
+// Snapshots made of other files: arrays in any of the formats of datasets/import/format.h, and
+// LINQS folders.
+#ifndef HN_DATASETS_IMPORT_IMPORT_H
+#define HN_DATASETS_IMPORT_IMPORT_H
+
+#include "core/options/option.h"
+
+enum hn_zero_rows { HN_ZERO_ROWS_REFUSE, HN_ZERO_ROWS_SKIP };
+
+// What to import. Files: rows of floats, in parts that follow each other, or a LINQS folder, which
+// brings rows, labels, graph and split; labels, views and names of labels may be absent. All is
+// borrowed.
+struct hn_import {
+    struct hn_text_list embeddings, labels, view1, view2;
+    char *linqs, *label_names;
+    char *tensor, *label_tensor;              // in files that hold several; NULL: the only one
+    char *output;                             // an existing snapshot gets a step appended
+    char *title, *source, *license, *encoder; // or NULL
+    int64_t step;                             // INT64_MIN: not given
+    int64_t compress;                         // deflate level of a new file, 0 = none
+    int64_t dim;                              // of a row of bare values; INT64_MIN: not given
+    int type;                                 // enum hn_float_type of a new file
+    int format, raw;                          // of rows: hn_format_names, hn_raw_names
+    int zero_rows;                            // enum hn_zero_rows: rows without direction
+};
+// Writes o->output by the program `tool_version` ("hardneg 1.0"), whole or not at all. *n, *d:
+// items and dimensions. HN_DATA: a file cannot be read, or its sizes do not fit; HN_USAGE: the
+// output is no snapshot to append to, or the step does not come after its last; HN_IO.
+HN_MUST_USE enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o,
+                                   const char *tool_version, int64_t *n, int64_t *d);
+
+#endif

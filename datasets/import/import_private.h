@@ -1,0 +1,36 @@
+#ifndef HN_DATASETS_IMPORT_PRIVATE_H
+#define HN_DATASETS_IMPORT_PRIVATE_H
+
+#include "datasets/import/format.h"
+#include "datasets/import/import.h"
+#include "datasets/linqs.h"
+#include "datasets/snapshot.h"
+
+enum { HN_IMPORT_VIEWS = 3 };
+
+// What was read. All of it belongs to the import.
+struct hn_import_input {
+    const char *from; // what messages call it: the first file or the folder
+    int64_t n, d;
+    float *rows[HN_IMPORT_VIEWS]; // [n x d] embeddings, view1 and view2; NULL: not given
+    int32_t *labels;              // [n] or NULL
+    bool label_texts;             // they were texts: name[labels[i]]
+    const char **name;            // names of labels
+    int64_t n_names;
+    int64_t *sample;       // [n] numbers of the rows before some were left out; NULL: all are there
+    struct hn_linqs linqs; // n = 0: none
+};
+
+// labels.c: reads o->label_names and o->labels.
+HN_MUST_USE enum hn_code hn_import_labels(struct hn_context *ctx, const struct hn_import *o,
+                                          struct hn_import_input *in);
+
+// undirected.c. Refuses rows that are zero or not finite (HN_DATA), or leaves them out of all that
+// was read.
+HN_MUST_USE enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in,
+                                          bool skip);
+// Keeps rows keep[count], which ascend below in->n, of all that was read.
+HN_MUST_USE enum hn_code hn_import_keep(struct hn_context *ctx, struct hn_import_input *in,
+                                        int64_t *keep, int64_t count);
+
+#endif

@@ -1,0 +1,177 @@
+// Labels as integers or texts, which are numbered.
+#include "datasets/import/import_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Names that are read otherwise than they were written could not be told apart, or found again.
+static enum hn_code check_texts(struct hn_context *ctx, const char *path,
+                                const struct hn_array *a) {
+    for (int64_t i = 0; i < a->shape[0]; i++)
+        if (!hn_snapshot_keeps_text(a->text[i]))
+            return hn_fail(
+                ctx, HN_DATA,
+                "%s: the text of row %lld is not printable UTF-8; write labels as UTF-8, "
+                "or as numbers",
+                path, (long long)i);
+    return HN_OK;
+}
+
+static enum hn_code check_names(struct hn_context *ctx, const char *path, int64_t n) {
+    return n <= HN_LABEL_NAMES_MAX
+               ? HN_OK
+               : hn_fail(ctx, HN_DATA, "%s has %lld names; a snapshot holds at most %d", path,
+                         (long long)n, HN_LABEL_NAMES_MAX);
+}
+
+static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o,
+                               struct hn_import_input *in) {
+    const struct hn_wanted want = {.labels = true};
+    struct hn_array a;
+    if (!o->label_names)
+        return HN_OK;
+    if (hn_format_read(ctx, o->label_names, HN_FORMAT_tsv, &want, &a) ||
+        check_texts(ctx, o->label_names, &a))
+        return ctx->code;
+    in->name = a.text;
+    in->n_names = a.shape[0];
+    return check_names(ctx, o->label_names, in->n_names);
+}
+
+// The parts of the labels, joined; all integers or all texts.
+static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o,
+                               struct hn_array *all) {
+    const struct hn_wanted want = {.labels = true, .name = o->label_tensor};
+    *all = (struct hn_array){.rank = 1};
+    for (int64_t k = 0; k < o->labels.count; k++) {
+        struct hn_array a;
+        const char *path = o->labels.item[k];
+        if (hn_format_read(ctx, path, 0, &want, &a))
+            return ctx->code;
+        if (k > 0 && !a.text != !all->text)
+            return hn_fail(ctx, HN_DATA, "%s holds %s, %s does not; parts hold the same", path,
+                           a.text ? "texts" : "integers", o->labels.item[0]);
+        int64_t before = all->shape[0], n = before + a.shape[0];
+        void *to = a.text ? (void *)(all->text = hn_resize(ctx, all->text, n, sizeof *a.text))
+                          : (all->integer = hn_resize(ctx, all->integer, n, sizeof *a.integer));
+        if (!to)
+            return ctx->code;
+        size_t size = a.text ? sizeof *a.text : sizeof *a.integer;
+        memcpy((char *)to + (size_t)before * size, a.text ? (void *)a.text : a.integer,
+               (size_t)a.shape[0] * size);
+        all->shape[0] = n;
+    }
+    return HN_OK;
+}
+
+// Texts that are all whole numbers, or empty, are numbers: -1 for empty ones.
+static enum hn_code take_numbers(struct hn_context *ctx, struct hn_array *a) {
+    int64_t n = a->shape[0];
+    int64_t *value = hn_alloc(ctx, n, sizeof *value);
+    if (!value)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        char *end;
+        errno = 0;
+        value[i] = a->text[i][0] ? strtoll(a->text[i], &end, 10) : -1;
+        if (a->text[i][0] && (*end || errno))
+            return HN_OK;
+    }
+    a->integer = value;
+    a->text = NULL;
+    return HN_OK;
+}
+
+// The distinct texts, sorted, as names; the empty text is no label.
+static enum hn_code name_classes(struct hn_context *ctx, const char *path, const struct hn_array *a,
+                                 struct hn_import_input *in) {
+    int64_t n = a->shape[0], m = 0;
+    in->name = hn_alloc(ctx, n, sizeof *in->name);
+    if (!in->name || check_texts(ctx, path, a))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        if (a->text[i][0])
+            in->name[m++] = a->text[i];
+    qsort(in->name, (size_t)m, sizeof *in->name, by_text);
+    for (int64_t i = 0; i < m; i++)
+        if (i == 0 || strcmp(in->name[i], in->name[in->n_names - 1]) != 0)
+            in->name[in->n_names++] = in->name[i];
+    return check_names(ctx, path, in->n_names);
+}
+
+// A name and its place among the names.
+struct named {
+    const char *text;
+    int32_t number;
+};
+
+static enum hn_code number_texts(struct hn_context *ctx, const struct hn_import *o,
+                                 const struct hn_array *a, struct hn_import_input *in) {
+    size_t m = (size_t)in->n_names;
+    HN_SCOPE(ctx);
+    struct named *sorted = hn_alloc(ctx, in->n_names, sizeof *sorted);
+    if (!sorted)
+        return ctx->code;
+    for (size_t i = 0; i < m; i++)
+        sorted[i] = (struct named){in->name[i], (int32_t)i};
+    qsort(sorted, m, sizeof *sorted, by_text);
+    for (int64_t i = 0; i < in->n; i++) {
+        const char *text = a->text[i];
+        const struct named *found = bsearch(&text, sorted, m, sizeof *sorted, by_text);
+        if (text[0] && !found)
+            return hn_fail(ctx, HN_DATA, "%s: the label '%.60s' of row %lld is not in %s",
+                           o->labels.item[0], text, (long long)i, o->label_names);
+        in->labels[i] = text[0] ? found->number : -1;
+    }
+    in->label_texts = true;
+    return HN_OK;
+}
+
+static enum hn_code take_integers(struct hn_context *ctx, const struct hn_import *o,
+                                  const struct hn_array *a, struct hn_import_input *in) {
+    for (int64_t i = 0; i < in->n; i++) {
+        if (a->integer[i] < -1 || a->integer[i] > INT32_MAX)
+            return hn_fail(
+                ctx, HN_DATA,
+                "%s: label %lld of row %lld is out of range; labels are -1 (unlabelled) to "
+                "2^31 - 1",
+                o->labels.item[0], (long long)a->integer[i], (long long)i);
+        in->labels[i] = (int32_t)a->integer[i];
+    }
+    return HN_OK;
+}
+
+static enum hn_code take_labels(struct hn_context *ctx, const struct hn_import *o,
+                                struct hn_import_input *in) {
+    struct hn_array a;
+    if (read_parts(ctx, o, &a))
+        return ctx->code;
+    if (a.shape[0] != in->n)
+        return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree",
+                       o->labels.item[0], (long long)a.shape[0], in->from, (long long)in->n);
+    in->labels = hn_alloc(ctx, in->n, sizeof *in->labels);
+    if (!in->labels || (a.text && take_numbers(ctx, &a)))
+        return ctx->code;
+    if (a.integer)
+        return take_integers(ctx, o, &a, in);
+    if (!in->name && name_classes(ctx, o->labels.item[0], &a, in))
+        return ctx->code;
+    return number_texts(ctx, o, &a, in);
+}
+
+enum hn_code hn_import_labels(struct hn_context *ctx, const struct hn_import *o,
+                              struct hn_import_input *in) {
+    if (read_names(ctx, o, in) || (o->labels.count > 0 && take_labels(ctx, o, in)))
+        return ctx->code;
+    for (int64_t i = 0; in->labels && in->name && i < in->n; i++)
+        if (in->labels[i] >= in->n_names)
+            return hn_fail(
+                ctx, HN_DATA, "%s has %lld names but row %lld has label %d; name every class",
+                o->label_names, (long long)in->n_names, (long long)i, (int)in->labels[i]);
+    return HN_OK;
+}

@@ -1,0 +1,19 @@
+// NumPy .npy files (format versions 1.0 to 3.0), C order: f2, f4, f8, i1 to i8, u1 to u4, b1 and
+// texts (U, S), in either byte order.
+#ifndef HN_DATASETS_IMPORT_NPY_H
+#define HN_DATASETS_IMPORT_NPY_H
+
+#include "core/files.h"
+#include "datasets/import/array.h"
+
+// Reads the header: rank and shape of *a, and the type of the values, at which s stands afterwards.
+// HN_DATA names file and what is wrong: magic, header, type, Fortran order.
+HN_MUST_USE enum hn_code hn_npy_head(struct hn_context *ctx, struct hn_source *s,
+                                     struct hn_array_type *type, struct hn_array *a);
+
+// Writes an array of int64, value[product of shape[rank]] in C order, to a file that has begun, and
+// commits it, or aborts it on failure (HN_IO). 1 <= rank <= HN_ARRAY_RANK_MAX.
+HN_MUST_USE enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file *file, int rank,
+                                      const int64_t *shape, const int64_t *value);
+
+#endif

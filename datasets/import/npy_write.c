@@ -1,0 +1,48 @@
+// Writes NumPy files, format version 1.0.
+#include "datasets/import/npy.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64, HEADER = 4 * ALIGNMENT, PREFIX = 10 };
+
+// Magic word, version, length and the dictionary, filled with blanks so that the values are
+// aligned.
+static size_t write_header(char header[HEADER], int rank, const int64_t *shape) {
+    static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0};
+    char sizes[HN_ARRAY_RANK_MAX * 24] = "";
+    for (int k = 0; k < rank; k++)
+        snprintf(sizes + strlen(sizes), sizeof sizes - strlen(sizes),
+                 k ? " %" PRId64 "," : "%" PRId64 ",", shape[k]);
+    if (rank > 1)
+        sizes[strlen(sizes) - 1] = '\0'; // only a tuple of one needs its comma
+    memset(header, ' ', HEADER);
+    int length = snprintf(header + PREFIX, HEADER - PREFIX,
+                          "{'descr': '%ci8', 'fortran_order': False, 'shape': (%s), }",
+                          BYTE_ORDER == LITTLE_ENDIAN ? '<' : '>', sizes);
+    header[PREFIX + length] = ' ';
+    size_t size = ((size_t)(PREFIX + length) / ALIGNMENT + 1) * ALIGNMENT;
+    memcpy(header, magic, sizeof magic);
+    header[8] = (char)((size - PREFIX) & 255);
+    header[9] = (char)((size - PREFIX) >> 8);
+    header[size - 1] = '\n';
+    return size;
+}
+
+enum hn_code hn_npy_write(struct hn_context *ctx, struct hn_new_file *file, int rank,
+                          const int64_t *shape, const int64_t *value) {
+    char header[HEADER];
+    int64_t count = 1, bytes;
+    for (int k = 0; k < rank; k++)
+        if (!hn_mul(count, shape[k], &count) || !hn_mul(count, sizeof *value, &bytes)) {
+            enum hn_code code = hn_fail(ctx, HN_INTERNAL, "%s: the array is too large", file->path);
+            hn_file_abort(ctx, file);
+            return code;
+        }
+    size_t size = write_header(header, rank, shape);
+    (void)fwrite(header, 1, size, file->out); // what fails is seen when the file is committed
+    (void)fwrite(value, sizeof *value, (size_t)count, file->out);
+    return hn_file_commit(ctx, file);
+}

@@ -1,0 +1,117 @@
+// Rows without a direction, all zero or with a value that is not finite: a snapshot holds none, for
+// cosines need directions.
+#include "core/matrix.h"
+#include "datasets/import/import_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const series_name[HN_IMPORT_VIEWS] = {"", " of the first view",
+                                                         " of the second view"};
+
+// Why a row has no direction, and where.
+struct fault {
+    const char *what; // NULL: it has one in all series
+    int series;       // the first where it has none
+    int64_t column;
+};
+
+static struct fault fault_of(const struct hn_import_input *in, int64_t i) {
+    struct fault f = {.what = NULL};
+    for (int s = 0; s < HN_IMPORT_VIEWS && !f.what; s++) {
+        f.series = s;
+        if (in->rows[s])
+            f.what = hn_row_fault(in->rows[s] + i * in->d, in->d, &f.column);
+    }
+    return f;
+}
+
+static void keep_rows(float *rows, int64_t d, const int64_t *keep, int64_t count) {
+    for (int64_t k = 0; rows && k < count; k++)
+        memmove(rows + k * d, rows + keep[k] * d, (size_t)d * sizeof *rows);
+}
+
+// Compressed rows: those that are kept, without entries that lead to others (place[] < 0) where
+// place, the new number of every item, is given. value may be NULL.
+static void keep_sparse(int64_t *start, int32_t *index, float *value, const int32_t *place,
+                        const int64_t *keep, int64_t count) {
+    int64_t at = 0;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t first = start[keep[k]], end = start[keep[k] + 1];
+        start[k] = at; // start[keep[j]] of a later j is still the old one: k <= keep[k]
+        for (int64_t e = first; e < end; e++) {
+            if (place && place[index[e]] < 0)
+                continue;
+            index[at] = place ? place[index[e]] : index[e];
+            if (value)
+                value[at] = value[e];
+            at++;
+        }
+    }
+    start[count] = at;
+}
+
+static enum hn_code keep_linqs(struct hn_context *ctx, struct hn_linqs *l, const int64_t *keep,
+                               int64_t count) {
+    HN_SCOPE(ctx);
+    int32_t *place = hn_alloc(ctx, l->n, sizeof *place);
+    if (!place)
+        return ctx->code;
+    memset(place, -1, (size_t)l->n * sizeof *place);
+    for (int64_t k = 0; k < count; k++)
+        place[keep[k]] = (int32_t)k;
+    for (int64_t k = 0; l->split && k < count; k++)
+        l->split[k] = l->split[keep[k]];
+    keep_sparse(l->graph.start, l->graph.target, l->graph.weight, place, keep, count);
+    keep_sparse(l->start, l->index, l->value, NULL, keep, count);
+    l->n = l->graph.n = l->features.n = count;
+    return HN_OK;
+}
+
+enum hn_code hn_import_keep(struct hn_context *ctx, struct hn_import_input *in, int64_t *keep,
+                            int64_t count) {
+    for (int s = 0; s < HN_IMPORT_VIEWS; s++)
+        keep_rows(in->rows[s], in->d, keep, count);
+    for (int64_t k = 0; in->labels && k < count; k++)
+        in->labels[k] = in->labels[keep[k]];
+    if (in->linqs.n && keep_linqs(ctx, &in->linqs, keep, count))
+        return ctx->code;
+    in->sample = keep;
+    in->n = count;
+    return HN_OK;
+}
+
+static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
+                           struct fault f) {
+    char what[64] = "is zero";
+    if (f.what[0] != 'z')
+        snprintf(what, sizeof what, "holds %s at column %lld", f.what, (long long)f.column);
+    return hn_fail(ctx, HN_DATA,
+                   "%s: row %lld%s %s: it has no direction; mend it, or leave out such rows with "
+                   "--zero-rows skip",
+                   in->from, (long long)i, series_name[f.series], what);
+}
+
+enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in, bool skip) {
+    int64_t count = 0, n = in->n, first = -1, *keep = NULL;
+    if (skip && !(keep = hn_alloc(ctx, n, sizeof *keep)))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        struct fault f = fault_of(in, i);
+        if (f.what && !keep)
+            return refuse(ctx, in, i, f);
+        if (!f.what && keep)
+            keep[count++] = i;
+        else if (f.what && first < 0)
+            first = i;
+    }
+    if (first < 0)
+        return HN_OK;
+    if (count == 0)
+        return hn_fail(ctx, HN_DATA, "%s: no row has a direction; check the embeddings", in->from);
+    hn_note(ctx,
+            "%s: %lld of %lld rows have no direction and are left out, row %lld the first; /sample "
+            "has the numbers of those that stay",
+            in->from, (long long)(n - count), (long long)n, (long long)first);
+    return hn_import_keep(ctx, in, keep, count);
+}

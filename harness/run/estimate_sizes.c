@@ -1,0 +1,86 @@
+// What of a job is tried, and on how many items.
+#include "harness/run/estimate_private.h"
+
+enum {
+    SMALL = 6000,          // files up to here are tried themselves
+    LEAST = 2048,          // items of the smallest synthetic file
+    BATCHES = 4,           // of it, at least
+    TRIED_MOST = 1 << 15,  // and of a larger one, for parameters and batches that need many
+    VALUES_MOST = 1 << 26, // of a synthetic file: items times dimensions
+    SETTINGS_MOST = 64     // samplers with their options that are tried, or a few more
+};
+
+bool hn_probe_tries(const struct hn_job *job, int64_t sampler) {
+    int64_t stride = (job->n_samplers * job->n_batch_sizes + SETTINGS_MOST - 1) / SETTINGS_MOST;
+    return sampler % stride == 0 || job->sampler[sampler].type != job->sampler[sampler - 1].type;
+}
+
+static void count_note(void *data, const char *text) {
+    (void)text;
+    ++*(int *)data;
+}
+
+bool hn_probe_same_sampler(struct hn_context *ctx, const struct hn_plan *plan,
+                           const struct hn_snapshot_info *info, int64_t n, int64_t sampler,
+                           bool *all_fit) {
+    const struct hn_job *job = plan->job;
+    int notes[2] = {0};
+    bool fits = true;
+    const struct hn_notes said = ctx->notes;
+    for (int which = 0; which < 2; which++) {
+        ctx->notes = (struct hn_notes){count_note, &notes[which]};
+        for (int64_t b = 0; b < job->n_batch_sizes; b++) {
+            struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)job->batch_size[b]);
+            shape.n = which ? n : shape.n;
+            enum hn_code code = hn_sampler_check(ctx, job->sampler[sampler].type,
+                                                 job->sampler[sampler].params, &shape);
+            fits = fits && (code == HN_OK || code == HN_NOT_APPLICABLE);
+        }
+    }
+    ctx->notes = said;
+    ctx->message[0] = '\0';
+    *all_fit = *all_fit && fits;
+    return fits && notes[0] == notes[1];
+}
+
+bool hn_probe_same_study(struct hn_context *ctx, const struct hn_job_study *study, int64_t n_job,
+                         int64_t n_trial) {
+    int notes[2] = {0};
+    bool fits = true;
+    const struct hn_notes said = ctx->notes;
+    for (int which = 0; which < 2 && study->type->check; which++) {
+        ctx->notes = (struct hn_notes){count_note, &notes[which]};
+        fits = !study->type->check(ctx, study->params, which ? n_trial : n_job) && fits;
+    }
+    ctx->notes = said;
+    ctx->message[0] = '\0';
+    return fits && notes[0] == notes[1];
+}
+
+static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
+                            const struct hn_snapshot_info *info, int64_t n, bool *all_fit) {
+    bool same = true;
+    *all_fit = true;
+    for (int64_t s = 0; s < plan->job->n_samplers; s++)
+        same = hn_probe_same_sampler(ctx, plan, info, n, s, all_fit) && same;
+    for (int64_t s = 0; s < plan->job->n_studies; s++)
+        same = hn_probe_same_study(ctx, &plan->job->study[s], info->n, n) && same;
+    return same;
+}
+
+void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
+                           const struct hn_snapshot_info *info, struct hn_probe_file *out) {
+    int64_t n = LEAST;
+    for (int64_t b = 0; b < plan->job->n_batch_sizes; b++)
+        n = hn_max(n, BATCHES * plan->job->batch_size[b]);
+    bool fit = true;
+    while (n < info->n && n < TRIED_MOST && !all_same_regime(ctx, plan, info, n, &fit))
+        n *= 2;
+    (void)all_same_regime(ctx, plan, info, n, &fit);
+    if (info->n <= SMALL || (2 * n >= info->n && info->n <= 2 * TRIED_MOST))
+        out->sizes = 1;
+    else if (fit && n <= TRIED_MOST && 2 * n * info->d <= VALUES_MOST)
+        out->sizes = HN_PROBE_SIZES;
+    for (int i = 0; i < out->sizes; i++)
+        out->n[i] = out->sizes == 1 ? info->n : n + i * n / 2;
+}

@@ -1,0 +1,110 @@
+// hardneg as a library: mini-batches and negatives for contrastive learning, and what batches are
+// like. The whole surface; docs/guide/python.md shows it in use, library/example/example.c in C.
+//
+// A handle is a sampler with the embeddings that it was built on. It belongs to one thread at a
+// time; handles do not share anything. Nothing is printed, no signal is handled, no file is read.
+// Functions that can fail return HARDNEG_OK or another code, and hardneg_message() says in a
+// sentence what was wrong and what to do. Arrays are the caller's, row-major and borrowed for the
+// call alone. The same seed and embeddings give the same batches for any number of threads.
+#ifndef HARDNEG_H
+#define HARDNEG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+enum hardneg_code {
+    HARDNEG_OK = 0,
+    HARDNEG_USAGE = 2,         // an argument or an option is wrong
+    HARDNEG_DATA = 3,          // the arrays are: a row without direction, an id out of range
+    HARDNEG_INTERNAL = 70,     // a mistake of the library
+    HARDNEG_INTERRUPTED = 130, // hardneg_stop()
+    HARDNEG_MEMORY = 200
+};
+
+typedef struct hardneg hardneg;
+
+// What a sampler is built on. Set `size` and what there is; the rest is zero. Later versions add
+// fields at the end.
+struct hardneg_items {
+    size_t size;           // sizeof(struct hardneg_items)
+    int64_t n, d;          // items and dimensions
+    const float *x;        // [n x d] embeddings, finite and not zero: directions count, not lengths
+    const float *view2;    // [n x d] second views: row i is the positive of row i of x
+    const int32_t *labels; // [n], -1 = unknown
+    // A graph: the neighbours of item i are edge[edge_start[i] .. edge_start[i + 1]).
+    const int64_t *edge_start; // [n + 1]
+    const int32_t *edge;
+    const float *features; // [n x feature_dims] raw features, for the sampler `ring`
+    int64_t feature_dims;
+    // Number of this build, from 0: it names the random streams. Training so far, in [0, 1]: a
+    // schedule such as alpha=0.2~0.05 follows it.
+    int64_t index;
+    double progress;
+};
+
+// "0.1.0".
+const char *hardneg_version(void);
+
+// spec: a sampler as job files have it: "knn", "{batchsampler: {M: 500, K: 300}}". threads: 0 = all
+// that the process may use. NULL if there is no memory for a handle, or no place to put it in *out;
+// else *out is to be freed, whatever the code.
+int hardneg_open(const char *spec, int64_t batch_size, uint64_t seed, int threads, hardneg **out);
+void hardneg_free(hardneg *h); // NULL is fine
+
+// Of the last call that failed: one sentence, valid until the next call. "" before.
+const char *hardneg_message(const hardneg *h);
+// "batchsampler {K=300, M=500, alpha=0.2~0.05, ...}": the sampler with every option.
+const char *hardneg_sampler(const hardneg *h);
+// The last note ("M taken as 1999"), "" without.
+const char *hardneg_note(const hardneg *h);
+
+// Builds the sampler on these items, of which it keeps a copy. May be called again at any time,
+// with as many items or others: an epoch has to be begun then. After a failure nothing is built.
+int hardneg_build(hardneg *h, const struct hardneg_items *items);
+// Begins epoch number `epoch` and says how many batches it has.
+int hardneg_epoch(hardneg *h, int64_t epoch, int64_t *batches);
+// Batches first .. first + count - 1 of the epoch: ids[count x batch_size], int64, short batches
+// filled up with -1.
+int hardneg_next(hardneg *h, int64_t first, int64_t count, int64_t *ids);
+// Most negatives of an anchor, for samplers that choose negatives per anchor (mined, ring, hops
+// ...); 0 for samplers of batches. After a build.
+int64_t hardneg_room(const hardneg *h);
+// As hardneg_next(), of such samplers: ids are anchors, and anchor p has the negatives
+// negative[p * room ..], filled up with -1. score: NULL, or as many cosines, filled up with NaN.
+int hardneg_negatives(hardneg *h, int64_t first, int64_t count, int64_t *ids, int64_t *negative,
+                      float *score);
+
+// How batches are measured.
+struct hardneg_measure {
+    size_t size;             // sizeof(struct hardneg_measure)
+    double temperature;      // 0 = 0.5
+    const char *loss;        // "ntxent" (NULL), "infonce" or "other-view"
+    const char *weighting;   // "none" (NULL) or as in job files: "{hcl: {beta: 1}}"
+    int64_t epoch_batches;   // batches of an epoch; 0 = all that are given
+    const int64_t *negative; // [rows x width x room] of every anchor, filled up with -1, or NULL:
+    int64_t room;            // the others of a batch are negatives
+};
+// Column i of what is measured: its name, unit and meaning; 0 once there are no more.
+int hardneg_column(int i, const char **name, const char **unit, const char **meaning);
+// Measures any batches of the items that the handle was built on: ids[rows x width], filled up with
+// -1. value[columns], NaN where something is missing; hardneg_note() says what. `hardneg run` gives
+// the same numbers for the same batches. how: NULL = defaults.
+int hardneg_measure_batches(hardneg *h, const int64_t *ids, int64_t rows, int64_t width,
+                            const struct hardneg_measure *how, double *value);
+
+// Asks the call that another thread is in to return HARDNEG_INTERRUPTED soon.
+void hardneg_stop(hardneg *h);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,30 @@
+#ifndef HN_LIBRARY_PRIVATE_H
+#define HN_LIBRARY_PRIVATE_H
+
+#include "harness/job/grid.h"
+#include "library/hardneg.h"
+#include "samplers/sampler.h"
+
+struct hardneg {
+    struct hn_context ctx; // whose memory is the handle's own
+    sig_atomic_t stop;
+    char note[HN_MESSAGE_MAX];
+    const struct hn_sampler_type *type; // NULL: hardneg_open() failed
+    void *params;
+    char *name; // with all options
+    int32_t batch_size;
+    uint64_t seed;
+    struct hn_items items;
+    float *x, *view2, *feature_rows; // [items.n x ...]
+    int32_t *labels;
+    struct hn_graph graph;
+    struct hn_features features;
+    struct hn_sampler sampler;
+    bool open, built, begun; // the sampler; on items; an epoch of it
+};
+
+// HN_USAGE for no handle; else forgets the last message and note.
+HN_MUST_USE enum hn_code hn_library_begin(hardneg *h);
+// The code that a caller gets.
+int hn_library_end(enum hn_code code);
+#endif

@@ -1,0 +1,141 @@
+// Starts gnuplot on a script, without a shell, and waits for it.
+#include "plots/page/page_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { COMPLAINT_MAX = 600 };
+
+static const char errors_file[] = "stderr";
+
+// Variables that change gnuplot's defaults.
+static bool is_foreign(const char *variable) {
+    static const char *const names[] = {"GNUTERM=", "GNUPLOT_", "LANG=", "LC_"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+// The environment without them, and with a locale of UTF-8: in the plain C locale gnuplot warns
+// about it.
+static char **clean_environment(struct hn_context *ctx) {
+    static char locale[] = "LC_ALL=C.UTF-8";
+    int64_t n = 0, kept = 0;
+    while (environ[n])
+        n++;
+    char **clean = hn_alloc(ctx, n + 2, sizeof *clean);
+    if (!clean)
+        return NULL;
+    for (int64_t i = 0; i < n; i++)
+        if (!is_foreign(environ[i]))
+            clean[kept++] = environ[i];
+    clean[kept++] = locale;
+    clean[kept] = NULL;
+    return clean;
+}
+
+// How long a figure may take.
+static int seconds_allowed(void) {
+    const char *given = getenv("HARDNEG_GNUPLOT_SECONDS");
+    int seconds = given ? atoi(given) : 0;
+    return seconds > 0 ? seconds : 60;
+}
+
+// Waits for a process, which is killed when its time is over. Returns 0, or errno: ETIMEDOUT.
+static int wait_for(pid_t child, int *status) {
+    const struct timespec pause = {.tv_nsec = 2000000};
+    struct timespec now, begin;
+    int failed = 0;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (;;) {
+        pid_t ended = waitpid(child, status, failed ? 0 : WNOHANG);
+        if (ended == child)
+            return failed;
+        if (ended < 0 && errno != EINTR)
+            return errno;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (!failed && now.tv_sec - begin.tv_sec > seconds_allowed()) {
+            failed = ETIMEDOUT;
+            kill(child, SIGKILL);
+        }
+        if (!failed)
+            nanosleep(&pause, NULL);
+    }
+}
+
+// Starts gnuplot in the folder and waits for it; its complaints go into a file there. Returns 0,
+// ETIMEDOUT or errno for "could not be started", and the wait status.
+static int run_script(const char *folder, const char *id, char **environment, int *status) {
+    char script[128];
+    snprintf(script, sizeof script, "%s.gp", id);
+    char *argv[] = {"gnuplot", "-d", script, NULL};
+    posix_spawn_file_actions_t actions;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed)
+        return failed;
+    pid_t child;
+    failed = posix_spawn_file_actions_addchdir_np(&actions, folder);
+    if (!failed)
+        failed = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!failed)
+        failed = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors_file,
+                                                  O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    fflush(stdout); // what gnuplot prints follows what has been printed
+    if (!failed)
+        failed = posix_spawnp(&child, "gnuplot", &actions, NULL, argv, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed ? failed : wait_for(child, status);
+}
+
+// The first lines that gnuplot complained with, in one; what fontconfig says about its cache is no
+// complaint about the figure.
+static void read_complaint(const char *path, char *text, size_t size) {
+    char line[256];
+    size_t used = 0;
+    text[0] = '\0';
+    FILE *f = fopen(path, "r");
+    while (f && used + 1 < size && fgets(line, sizeof line, f)) {
+        char *start = line + strspn(line, " \t^\n");
+        start[strcspn(start, "\n")] = '\0';
+        if (*start && strncmp(start, "Fontconfig ", 11) != 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "; " : "", start);
+    }
+    if (f)
+        fclose(f);
+}
+
+enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *folder, const char *id,
+                            const char *dir) {
+    char complaint[COMPLAINT_MAX];
+    int status = 0;
+    char *errors = hn_format(ctx, "%s/%s", folder, errors_file);
+    char **environment = errors ? clean_environment(ctx) : NULL;
+    if (!environment)
+        return ctx->code;
+    int failed = run_script(folder, id, environment, &status);
+    read_complaint(errors, complaint, sizeof complaint);
+    if (failed == ETIMEDOUT)
+        return hn_fail(ctx, HN_GNUPLOT,
+                       "gnuplot took more than %d s on %s/%s.gp and was stopped; "
+                       "HARDNEG_GNUPLOT_SECONDS gives it longer",
+                       seconds_allowed(), dir, id);
+    if (failed)
+        return hn_fail(ctx, HN_GNUPLOT,
+                       "gnuplot cannot be started (%s): install it (gnuplot-nox); the script "
+                       "%s.gp and its data are in %s",
+                       strerror(failed), id, dir);
+    if (status != 0 || complaint[0])
+        return hn_fail(ctx, HN_GNUPLOT, "gnuplot failed on %s/%s.gp: %s", dir, id,
+                       complaint[0] ? complaint : "it ended with an error");
+    return HN_OK;
+}

@@ -1,0 +1,400 @@
+#include "plots/page/overview.h"
+#include "core/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_SEEDS = 256 };
+
+// a - b, 0 if only rounding tells them apart: cosines are of single precision.
+static double beyond_rounding(double a, double b) {
+    return fabs(a - b) <= 1e-7 * fmax(fabs(a), fabs(b)) ? 0 : a - b;
+}
+
+static const struct hn_table *runs_of(const struct hn_overview *o) { return &o->results->runs; }
+
+bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell) {
+    const char *status = hn_table_text(runs_of(o), cell, "status");
+    return !*status || strcmp(status, "ok") == 0;
+}
+
+static const char *name_of(const struct hn_overview *o, int64_t i) {
+    return runs_of(o)->column[o->identity[i].column].name;
+}
+
+static bool is_among(const char *name, const char *const *list) {
+    while (*list && strcmp(name, *list) != 0)
+        list++;
+    return *list != NULL;
+}
+
+// Texts of options, which are told one by one.
+static bool is_options(const char *name) {
+    static const char *const texts[] = {"params", "task_params", "weighting_params", NULL};
+    return is_among(name, texts);
+}
+
+static bool is_identity(const struct hn_column *column) {
+    static const char *const names[] = {"dataset", "dataset_sha256", "step", "sampler",
+                                        "loss",    "weighting",      NULL};
+    return is_among(column->name, names) || is_options(column->name) ||
+           (column->role == HN_ROLE_SETTING && strcmp(column->name, "seed") != 0);
+}
+
+static bool is_equal(const struct hn_table *t, int column, int64_t a, int64_t b) {
+    const union hn_cells *cells = &t->cells[column];
+    if (t->column[column].kind == HN_COLUMN_TEXT)
+        return strcmp(cells->text[a], cells->text[b]) == 0;
+    if (t->column[column].kind == HN_COLUMN_INT)
+        return cells->count[a] == cells->count[b];
+    double x = cells->real[a], y = cells->real[b];
+    return (isnan(x) && isnan(y)) || (x <= y && x >= y);
+}
+
+static bool applies(const struct hn_table *t, int column, int64_t cell) {
+    const union hn_cells *cells = &t->cells[column];
+    return t->column[column].kind == HN_COLUMN_TEXT   ? *cells->text[cell] != '\0'
+           : t->column[column].kind == HN_COLUMN_REAL ? !isnan(cells->real[cell])
+                                                      : true;
+}
+
+// Numbers the values of an identity; `seen` has room for a cell each.
+static void number_values(struct hn_overview *o, int64_t i, int64_t *seen) {
+    const struct hn_table *t = runs_of(o);
+    struct hn_identity *identity = &o->identity[i];
+    int64_t n = 0;
+    for (int64_t cell = 0; cell < t->rows; cell++) {
+        int64_t k = 0;
+        while (k < n && !is_equal(t, identity->column, seen[k], cell))
+            k++;
+        if (k == n) {
+            seen[n++] = cell;
+            identity->values += applies(t, identity->column, cell);
+        }
+        o->same[cell * o->columns + i] = (int32_t)seen[k];
+    }
+}
+
+static int64_t identity_at(const struct hn_overview *o, const char *name) {
+    for (int64_t i = 0; i < o->columns; i++)
+        if (strcmp(name_of(o, i), name) == 0)
+            return i;
+    return -1;
+}
+
+// A number that two cells share where they have the same value.
+static int32_t value_at(const struct hn_overview *o, int64_t cell, int64_t i) {
+    return i < 0 ? 0 : o->same[cell * o->columns + i];
+}
+
+static bool is_sampler_option(const struct hn_overview *o, const char *name) {
+    char value[HN_LABEL_SIZE];
+    int64_t params = identity_at(o, "params");
+    for (int64_t cell = 0; params >= 0 && cell < runs_of(o)->rows; cell++)
+        if (value_at(o, cell, params) == cell &&
+            hn_option_value(hn_table_text(runs_of(o), cell, "params"), name, value, sizeof value))
+            return true;
+    return false;
+}
+
+static bool agree(const struct hn_overview *o, int64_t a, int64_t b, bool place_alone) {
+    for (int64_t i = 0; i < o->columns; i++)
+        if ((o->identity[i].place || !place_alone) && value_at(o, a, i) != value_at(o, b, i))
+            return false;
+    return true;
+}
+
+static void find_settings(struct hn_overview *o) {
+    for (int64_t cell = 0; cell < runs_of(o)->rows; cell++) {
+        int64_t s = 0;
+        o->next[cell] = -1;
+        while (s < o->settings && !agree(o, o->first[s], cell, false))
+            s++;
+        if (s == o->settings) {
+            o->first[o->settings++] = cell;
+            continue;
+        }
+        int64_t last = o->first[s];
+        while (o->next[last] >= 0)
+            last = o->next[last];
+        o->next[last] = cell;
+    }
+    for (int64_t s = 0; s < o->settings; s++) {
+        o->base[s] = -1;
+        for (int64_t k = 0; k < o->settings && o->base[s] < 0; k++)
+            if (strcmp(hn_overview_sampler(o, k), "uniform") == 0 &&
+                agree(o, o->first[s], o->first[k], true))
+                o->base[s] = k;
+    }
+}
+
+bool hn_overview_varies(const struct hn_overview *o, const char *axis) {
+    for (int a = 0; a < o->axes; a++)
+        if (strcmp(o->axis[a].name, axis) == 0)
+            return true;
+    return false;
+}
+
+static void add_axis(struct hn_overview *o, const char *name, size_t length, const char *column) {
+    struct hn_grid_axis axis = {.column = column};
+    snprintf(axis.name, sizeof axis.name, "%.*s", (int)length, name);
+    if (o->axes < HN_GRID_AXES && !hn_overview_varies(o, axis.name))
+        o->axis[o->axes++] = axis;
+}
+
+static void add_options_beyond(struct hn_overview *o, const char *params, const char *other,
+                               const char *column) {
+    struct hn_option_part part;
+    while (hn_option_next(&params, &part)) {
+        const char *end = memchr(part.text, '=', part.length);
+        if (end && !hn_option_has(other, part))
+            add_axis(o, part.text, (size_t)(end - part.text), column);
+    }
+}
+
+// Options in which cells of one sampler, or of one task, differ.
+static void add_options(struct hn_overview *o, const char *column, const char *of) {
+    const struct hn_table *t = runs_of(o);
+    int64_t i = identity_at(o, column), owner = identity_at(o, of);
+    for (int64_t cell = 0; i >= 0 && cell < t->rows; cell++) {
+        int64_t other = 0;
+        if (value_at(o, cell, i) != cell)
+            continue;
+        while (value_at(o, other, owner) != value_at(o, cell, owner))
+            other++;
+        const char *params = hn_table_text(t, cell, column), *its = hn_table_text(t, other, column);
+        add_options_beyond(o, params, its, column);
+        add_options_beyond(o, its, params, column);
+    }
+}
+
+static void find_axes(struct hn_overview *o) {
+    for (int64_t i = 0; i < o->columns; i++) {
+        const char *name = name_of(o, i);
+        if (strcmp(name, "sampler") == 0)
+            add_options(o, "params", "sampler");
+        else if (strcmp(name, "task_params") == 0)
+            add_options(o, "task_params", "task");
+        else if (o->identity[i].place && o->identity[i].values > 1 && !is_options(name) &&
+                 strcmp(name, "dataset_sha256") != 0)
+            add_axis(o, name, strlen(name), name);
+    }
+}
+
+static void find_identities(struct hn_overview *o, int64_t *seen) {
+    const struct hn_table *t = runs_of(o);
+    for (int c = 0; c < t->n_columns; c++)
+        if (is_identity(&t->column[c]))
+            o->identity[o->columns++] = (struct hn_identity){.column = c};
+    for (int64_t i = 0; i < o->columns; i++)
+        number_values(o, i, seen);
+    for (int64_t i = 0; i < o->columns; i++) {
+        const char *name = name_of(o, i);
+        o->identity[i].place = strcmp(name, "sampler") != 0 && strcmp(name, "params") != 0 &&
+                               !(o->identity[i].values > 0 && is_sampler_option(o, name));
+    }
+}
+
+// Whether a is as hard as b with as few false negatives, and better in one of the two.
+static bool beats(struct hn_mean fn_a, struct hn_mean hard_a, struct hn_mean fn_b,
+                  struct hn_mean hard_b) {
+    double fewer = beyond_rounding(fn_b.mean, fn_a.mean),
+           harder = beyond_rounding(hard_a.mean, hard_b.mean);
+    return fewer >= 0 && harder >= 0 && (fewer > 0 || harder > 0);
+}
+
+static enum hn_code find_front(struct hn_context *ctx, struct hn_overview *o) {
+    HN_SCOPE(ctx);
+    struct hn_mean *fn = hn_alloc(ctx, o->settings, sizeof *fn);
+    struct hn_mean *hard = hn_alloc(ctx, o->settings, sizeof *hard);
+    const char *hardness = hn_overview_hardness(o);
+    if (!fn || !hard)
+        return ctx->code;
+    for (int64_t s = 0; s < o->settings; s++) {
+        fn[s] = hn_overview_mean(o, s, "fn_ratio");
+        hard[s] = hn_overview_mean(o, s, hardness);
+    }
+    for (int64_t s = 0; s < o->settings; s++) {
+        o->front[s] = !isnan(fn[s].mean) && !isnan(hard[s].mean);
+        for (int64_t k = 0; k < o->settings && o->front[s]; k++)
+            o->front[s] =
+                !beats(fn[k], hard[k], fn[s], hard[s]) || !agree(o, o->first[k], o->first[s], true);
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r,
+                              struct hn_overview *out) {
+    int64_t cells = r->runs.rows;
+    *out = (struct hn_overview){.results = r};
+    if (cells == 0)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "the file has no cell");
+    out->identity = hn_zalloc(ctx, r->runs.n_columns, sizeof *out->identity);
+    out->same = hn_alloc(ctx, cells, r->runs.n_columns * sizeof *out->same);
+    out->first = hn_alloc(ctx, cells, sizeof *out->first);
+    out->base = hn_alloc(ctx, cells, sizeof *out->base);
+    out->next = hn_alloc(ctx, cells, sizeof *out->next);
+    out->front = hn_zalloc(ctx, cells, sizeof *out->front);
+    if (!out->identity || !out->same || !out->first || !out->base || !out->next || !out->front)
+        return ctx->code;
+    find_identities(out, out->next);
+    find_settings(out);
+    find_axes(out);
+    return find_front(ctx, out);
+}
+
+const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting) {
+    return hn_table_text(runs_of(o), o->first[setting], "sampler");
+}
+
+bool hn_overview_same_place(const struct hn_overview *o, int64_t a, int64_t b) {
+    return agree(o, o->first[a], o->first[b], true);
+}
+
+void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size) {
+    const char *joint = " ";
+    snprintf(text, size, "%s", hn_overview_sampler(o, setting));
+    for (int a = 0; a < o->axes; a++) {
+        char value[HN_LABEL_SIZE];
+        hn_overview_value(o, setting, o->axis[a].name, value, sizeof value);
+        if (strcmp(o->axis[a].column, "params") != 0 || !*value)
+            continue;
+        hn_append(text, size, "%s%s=%s", joint, o->axis[a].name, value);
+        joint = ", ";
+    }
+}
+
+// A column's text, or its number.
+static void put_value(const struct hn_table *t, int64_t cell, const char *column, char *text,
+                      size_t size) {
+    double number = hn_table_real(t, cell, column);
+    if (strcmp(column, "dataset") == 0)
+        hn_dataset_title(hn_table_text(t, cell, column), text, size);
+    else if (isnan(number))
+        snprintf(text, size, "%s", hn_table_text(t, cell, column));
+    else
+        snprintf(text, size, "%.9g", number);
+}
+
+void hn_overview_value(const struct hn_overview *o, int64_t setting, const char *axis, char *text,
+                       size_t size) {
+    int64_t cell = o->first[setting];
+    *text = '\0';
+    for (int a = 0; a < o->axes; a++) {
+        const char *column = o->axis[a].column;
+        if (strcmp(o->axis[a].name, axis) != 0)
+            continue;
+        if (!is_options(column))
+            put_value(runs_of(o), cell, column, text, size);
+        else if (!hn_option_value(hn_table_text(runs_of(o), cell, column), axis, text, size))
+            *text = '\0';
+    }
+}
+
+void hn_overview_common(const struct hn_overview *o, char *text, size_t size) {
+    const struct hn_table *t = runs_of(o);
+    char value[HN_TITLE_SIZE];
+    *text = '\0';
+    for (int64_t i = 0; i < o->columns; i++) {
+        const char *name = name_of(o, i);
+        int64_t cell = 0;
+        if (!o->identity[i].place || o->identity[i].values != 1 || is_options(name) ||
+            strcmp(name, "dataset_sha256") == 0)
+            continue;
+        while (!applies(t, o->identity[i].column, cell))
+            cell++;
+        put_value(t, cell, name, value, sizeof value);
+        hn_append(text, size, "%s%s %s", *text ? ", " : "", name, value);
+    }
+}
+
+void hn_overview_shared(const struct hn_overview *o, int64_t setting, char *text, size_t size) {
+    const char *rest = hn_table_text(runs_of(o), o->first[setting], "params");
+    struct hn_option_part part;
+    *text = '\0';
+    while (hn_option_next(&rest, &part)) {
+        char name[HN_LABEL_SIZE];
+        snprintf(name, sizeof name, "%.*s", (int)part.length, part.text);
+        name[strcspn(name, "=")] = '\0';
+        if (!hn_overview_varies(o, name))
+            hn_append(text, size, "%s%.*s", *text ? ", " : "", (int)part.length, part.text);
+    }
+}
+
+bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {
+    int64_t sampler = identity_at(o, "sampler");
+    for (int64_t s = 0; s < setting; s++)
+        if (value_at(o, o->first[s], sampler) == value_at(o, o->first[setting], sampler))
+            return false;
+    return true;
+}
+
+bool hn_overview_is_last(const struct hn_overview *o, int64_t setting) {
+    int64_t dataset = identity_at(o, "dataset"), cell = o->first[setting];
+    double step = hn_table_real(runs_of(o), cell, "step");
+    for (int64_t s = 0; s < o->settings; s++)
+        if (value_at(o, o->first[s], dataset) == value_at(o, cell, dataset) &&
+            hn_table_real(runs_of(o), o->first[s], "step") > step)
+            return false;
+    return true;
+}
+
+int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting) {
+    int64_t n = 0;
+    for (int64_t cell = o->first[setting]; cell >= 0; cell = o->next[cell])
+        n += hn_overview_is_ok(o, cell);
+    return n;
+}
+
+static bool has_value(const struct hn_overview *o, int64_t cell, const char *column) {
+    return hn_overview_is_ok(o, cell) && isfinite(hn_table_real(runs_of(o), cell, column));
+}
+
+struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column) {
+    int64_t row[MOST_SEEDS];
+    int n = 0;
+    for (int64_t cell = o->first[setting]; cell >= 0 && n < MOST_SEEDS; cell = o->next[cell])
+        if (has_value(o, cell, column))
+            row[n++] = cell;
+    return hn_rows_mean(o->results, row, n, column);
+}
+
+// The other setting's cell with the seed of this one; -1 = none.
+static int64_t partner(const struct hn_overview *o, int64_t cell, int64_t setting,
+                       const char *column) {
+    double seed = hn_table_real(runs_of(o), cell, "seed");
+    int64_t other = o->first[setting];
+    while (other >= 0 && !(has_value(o, other, column) &&
+                           fabs(hn_table_real(runs_of(o), other, "seed") - seed) < 0.5))
+        other = o->next[other];
+    return other;
+}
+
+struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
+                                      const char *column) {
+    double value[MOST_SEEDS], sum = 0;
+    int n = 0;
+    for (int64_t cell = o->first[setting]; cell >= 0 && n < MOST_SEEDS; cell = o->next[cell]) {
+        int64_t other = has_value(o, cell, column) ? partner(o, cell, base, column) : -1;
+        if (other < 0)
+            continue;
+        value[n] = beyond_rounding(hn_table_real(runs_of(o), cell, column),
+                                   hn_table_real(runs_of(o), other, column));
+        sum += value[n++];
+    }
+    if (n == 0)
+        return (struct hn_mean){NAN, NAN, 0};
+    if (n >= 3) {
+        struct hn_interval interval = hn_mean_interval(value, 1, n, 0.95);
+        return (struct hn_mean){interval.mean, 0.5 * (interval.hi - interval.lo), n};
+    }
+    struct hn_mean a = hn_overview_mean(o, setting, column), b = hn_overview_mean(o, base, column);
+    return (struct hn_mean){sum / n, hypot(a.half, b.half), n};
+}
+
+const char *hn_overview_hardness(const struct hn_overview *o) {
+    for (int64_t cell = 0; cell < runs_of(o)->rows; cell++)
+        if (has_value(o, cell, "hard_true_mean"))
+            return "hard_true_mean";
+    return "cos_mean";
+}

@@ -1,0 +1,69 @@
+// /runs as a table of settings: cells that differ by their seed alone are one row, and every axis
+// of the grid that varies is a column. What page, terminal and sentences say of a file comes from
+// here.
+#ifndef HN_PLOTS_PAGE_OVERVIEW_H
+#define HN_PLOTS_PAGE_OVERVIEW_H
+
+#include "plots/page/groups.h"
+
+enum { HN_GRID_AXES = 24 };
+
+// Something in which settings differ, besides the sampler.
+struct hn_grid_axis {
+    char name[HN_LABEL_SIZE]; // as in the results: "dataset", "step", "alpha"
+    const char *column;       // of /runs: of that name, or the text "K=100, M=500" with the option
+};
+
+struct hn_overview {
+    const struct hn_results *results; // borrowed
+    struct hn_grid_axis axis[HN_GRID_AXES];
+    int axes;
+    int64_t *first, *base; // [settings] its first cell; the setting `uniform` that differs by the
+                           // sampler alone, -1 = none
+    bool *front;           // [settings] no other of its place is harder with as few false negatives
+    int64_t *next;         // [cells] the next cell of the same setting, -1 = the last
+    int64_t settings, columns;
+    struct hn_identity { // a column by which cells are told apart
+        int column;
+        bool place;     // says where and how is measured, not by which sampler
+        int64_t values; // different ones, "" and NaN aside
+    } * identity;       // [columns]
+    int32_t *same;      // [cells x columns] first cell with the same value
+};
+
+// HN_NOT_APPLICABLE if the file has no cell. What it allocates belongs to the owner.
+HN_MUST_USE enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r,
+                                          struct hn_overview *out);
+
+// Whether an axis of that name varies.
+bool hn_overview_varies(const struct hn_overview *o, const char *axis);
+// The value of an axis, "" where it does not apply; data sets without folders and ending.
+void hn_overview_value(const struct hn_overview *o, int64_t setting, const char *axis, char *text,
+                       size_t size);
+// "step 1000, loss ntxent": what all settings have alike to which it applies.
+void hn_overview_common(const struct hn_overview *o, char *text, size_t size);
+// "K=100, M=500": options that all settings of this one's sampler have alike.
+void hn_overview_shared(const struct hn_overview *o, int64_t setting, char *text, size_t size);
+// Whether it is the first setting of its sampler.
+bool hn_overview_leads(const struct hn_overview *o, int64_t setting);
+// Whether its step is the last one of its file.
+bool hn_overview_is_last(const struct hn_overview *o, int64_t setting);
+const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
+// "batchsampler M=500, alpha=0.5": the sampler, and its options that vary.
+void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);
+// Whether two settings differ at most by sampler and options.
+bool hn_overview_same_place(const struct hn_overview *o, int64_t a, int64_t b);
+bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell);
+// Finished cells: seeds.
+int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting);
+
+// A column's mean over the setting's finished cells; half as hn_rows_mean() has it.
+struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);
+// Mean of a column minus that of another setting, paired by seed; rows: the pairs. half: of the
+// pairs' 95 % interval from three on, else from the intervals of both means, NaN without these.
+struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
+                                      const char *column);
+// What hardness is measured by: hard_true_mean, without labels cos_mean.
+const char *hn_overview_hardness(const struct hn_overview *o);
+
+#endif

@@ -1,0 +1,77 @@
+// A panel within another: in a corner of it where nothing is drawn, else above its data, for which
+// the vertical axis is made longer.
+#include "plots/page/page_private.h"
+
+#include <math.h>
+
+// Inches; below the last two there is no room for an inset.
+static const double share = HN_INSET_SHARE, room_left = 0.5, room_above = 0.2, room_below = 0.42,
+                    least_width = 3, least_height = 1.9;
+
+// Where the inset would stand, and the panel's axes.
+struct corner {
+    const struct hn_panel *panel;
+    struct hn_range x, y;
+    double left, bottom; // shares
+};
+
+static bool is_crossed(const struct corner *c, double x0, double y0, double x1, double y1) {
+    for (int k = 0; k <= 8; k++) {
+        double at = hn_axis_share(&c->panel->x, x0 + k / 8.0 * (x1 - x0), c->x) - c->left,
+               up = hn_axis_share(&c->panel->y, y0 + k / 8.0 * (y1 - y0), c->y) - c->bottom;
+        if (at > -0.04 && at < share + 0.04 && up > -0.06 && up < share + 0.06)
+            return true;
+    }
+    return false;
+}
+
+// Places, the lines that join them, intervals.
+static bool is_covered(const struct corner *c, const struct hn_series *s) {
+    bool stairs = s->look == HN_LOOK_STAIRS;
+    bool joined = stairs || (s->look != HN_LOOK_DISCS && s->look != HN_LOOK_CROSSES);
+    for (int64_t i = 0; i < s->n; i++) {
+        const struct hn_datum *d = &s->datum[i], *last = joined && i > 0 ? d - 1 : d;
+        double y = stairs ? last->y : d->y, lo = isnan(d->lo) ? d->y : d->lo,
+               hi = isnan(d->hi) ? d->y : d->hi,
+               half = s->look == HN_LOOK_CROSSES && !isnan(d->size) ? d->size : 0;
+        if (is_crossed(c, last->x, last->y, d->x, y) || is_crossed(c, d->x, y, d->x, d->y) ||
+            is_crossed(c, d->x, lo, d->x, hi) ||
+            is_crossed(c, d->x - half, d->y, d->x + half, d->y))
+            return true;
+    }
+    return false;
+}
+
+void hn_inset_place(struct hn_layout *g) {
+    struct corner c = {.panel = &g->page->panel[0]};
+    if (g->panel_width < least_width || g->panel_height < least_height) {
+        g->inset = false;
+        return;
+    }
+    hn_page_range(g->page, c.panel, false, &c.x.lo, &c.x.hi);
+    hn_page_range(g->page, c.panel, true, &c.y.lo, &c.y.hi);
+    for (int corner = 0; corner < 4; corner++) { // right before left, below before above
+        bool covered = false;
+        c.left = g->inset_left = corner % 2 ? 0 : 1 - share;
+        c.bottom = g->inset_bottom = corner / 2 ? 1 - share : 0;
+        for (int s = 0; s < c.panel->n_series; s++)
+            covered |= is_covered(&c, c.panel->series[s]);
+        if (!covered)
+            return;
+    }
+    g->inset_left = 1 - share;
+    g->inset_bottom = 1 - share;
+    g->raised = true;
+}
+
+void hn_inset_raise(const struct hn_axis *axis, struct hn_range *r) {
+    double factor = 1 / (0.95 - share);
+    r->hi = axis->log ? r->lo * pow(r->hi / r->lo, factor) : r->lo + factor * (r->hi - r->lo);
+}
+
+struct hn_box hn_inset_box(const struct hn_layout *g, struct hn_box outer) {
+    double width = share * outer.width, height = share * outer.height;
+    double top = outer.top + (1 - g->inset_bottom) * outer.height - height;
+    return (struct hn_box){outer.left + g->inset_left * outer.width + room_left, top + room_above,
+                           width - room_left - 0.06, height - room_above - room_below};
+}

@@ -1,0 +1,95 @@
+// Texts as gnuplot, LaTeX and tables take them.
+#include "plots/page/page_private.h"
+
+#include <math.h>
+#include <string.h>
+
+int hn_utf8_length(const unsigned char *s) {
+    int n = s[0] < 0x80                    ? 1
+            : s[0] >= 0xC2 && s[0] <= 0xDF ? 2
+            : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
+            : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
+                                           : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xC0U) != 0x80U)
+            return 0;
+    return n;
+}
+
+// Letters and digits are written as they are. Other ASCII characters become octal escapes, which
+// gnuplot resolves after it has looked for backticks and macros; those that mean something in
+// enhanced text get a backslash, which itself is escaped.
+void hn_gp_string(FILE *gp, const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    fputc('"', gp);
+    while (*s) {
+        int n = hn_utf8_length(s);
+        bool plain =
+            (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
+        if (n == 0)
+            fputc('?', gp);
+        else if (n > 1 || plain)
+            fwrite(s, 1, (size_t)n, gp);
+        else if (*s < ' ' || *s == 0x7F)
+            fputc(' ', gp);
+        else if (strchr("{}^_@&~\\", *s))
+            fprintf(gp, "\\134\\%03o", *s);
+        else
+            fprintf(gp, strchr(" .,:;=()+-/<>", *s) ? "%c" : "\\%03o", *s);
+        s += n > 0 ? n : 1;
+    }
+    fputc('"', gp);
+}
+
+void hn_tsv_text(FILE *tsv, const char *text) {
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++)
+        fputc(*s < ' ' || *s == 0x7F ? ' ' : *s, tsv);
+}
+
+void hn_tsv_real(FILE *tsv, double value) {
+    if (!isfinite(value))
+        fputs("\tNaN", tsv);
+    else
+        fprintf(tsv, "\t%.9g", value);
+}
+
+// A character as LaTeX takes it: returns its bytes. What fonts of every installation have is
+// written as it is, what is no UTF-8 or lies beyond Latin as '?'.
+static int tex_character(const unsigned char *s, char out[HN_TEX_MAX]) {
+    static const char *const words[] = {"\\\\textbackslash{}",  "~\\textasciitilde{}",
+                                        "^\\textasciicircum{}", "<\\textless{}",
+                                        ">\\textgreater{}",     "[{[}",
+                                        "\"\\textquotedbl{}",   NULL};
+    int n = hn_utf8_length(s);
+    bool latin = n == 2 && s[0] <= 0xC5; // U+0080 to U+017F
+    snprintf(out, HN_TEX_MAX, "%.*s", n, (const char *)s);
+    if (n == 0 || (n > 1 && !latin && strncmp((const char *)s, "–", 3) != 0))
+        snprintf(out, HN_TEX_MAX, "?");
+    else if (*s < ' ' || *s == 0x7F)
+        snprintf(out, HN_TEX_MAX, " ");
+    else if (strchr("{}$&%#_", *s))
+        snprintf(out, HN_TEX_MAX, "\\%c", *s);
+    for (const char *const *word = words; n == 1 && *word; word++)
+        if (*s == (unsigned char)**word)
+            snprintf(out, HN_TEX_MAX, "%s", *word + 1);
+    return n > 0 ? n : 1;
+}
+
+void hn_tex_text(FILE *tex, const char *text) {
+    char character[HN_TEX_MAX];
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        s += tex_character(s, character);
+        fputs(character, tex);
+    }
+}
+
+void hn_gp_tex(FILE *gp, const char *text) {
+    char character[HN_TEX_MAX];
+    fputc('"', gp);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        s += tex_character(s, character);
+        for (const char *c = character; *c; c++)
+            fprintf(gp, strchr("\\\"`$@", *c) ? "\\%03o" : "%c", *c);
+    }
+    fputc('"', gp);
+}

@@ -1,0 +1,348 @@
+#include "plots/report/latex.h"
+#include "plots/page/overview.h"
+#include "plots/page/trained.h"
+
+#include <gsl/gsl_cdf.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LETTERS = 52, TEXT = 128 };
+
+// Rows with the letter that are not tied with row k.
+static bool fits(int n, const bool *tied, const uint64_t *letters, uint64_t letter, int k) {
+    for (int i = 0; i < n; i++)
+        if (i != k && (letters[i] & letter) && !tied[k * n + i])
+            return false;
+    return true;
+}
+
+// A letter for every pair that has none in common yet, and for all that are tied with those that
+// have it; then for the rows that are tied with none.
+bool hn_tie_letters(int n, const bool *tied, uint64_t *letters) {
+    int used = 0;
+    memset(letters, 0, (size_t)n * sizeof *letters);
+    for (int i = 0; i < n; i++) {
+        for (int j = i + 1; j <= n; j++) {
+            bool pair = j < n && tied[i * n + j] && !(letters[i] & letters[j]);
+            bool alone = j == n && letters[i] == 0;
+            if (!pair && !alone)
+                continue;
+            if (used == LETTERS)
+                return false;
+            uint64_t letter = UINT64_C(1) << used++;
+            letters[i] |= letter;
+            if (pair)
+                letters[j] |= letter;
+            for (int k = 0; k < n && pair; k++)
+                letters[k] |= fits(n, tied, letters, letter, k) ? letter : 0;
+        }
+    }
+    return true;
+}
+
+static void put_letters(FILE *tex, uint64_t letters) {
+    fputs(" & ", tex);
+    for (int i = 0; i < LETTERS; i++)
+        if (letters >> i & 1)
+            fputc(i < 26 ? 'a' + i : 'A' + i - 26, tex);
+}
+
+static void put_text(FILE *tex, const char *text) {
+    fputs(" & ", tex);
+    hn_tex_text(tex, text);
+}
+
+// "$+24.31 \pm 2.10$" with two digits behind the point, the half left out where there is none; a
+// dash for no value.
+static void put_number(FILE *tex, int digits, bool sign, double value, double half) {
+    fputs(isfinite(value) ? " & $" : " & --", tex);
+    if (!isfinite(value))
+        return;
+    fprintf(tex, sign ? "%+.*f" : "%.*f", digits, value);
+    if (isfinite(half))
+        fprintf(tex, " \\pm %.*f", digits, half);
+    fputc('$', tex);
+}
+
+static void begin(FILE *tex, const char *columns) {
+    fprintf(tex, "%% \\usepackage{booktabs}\n\\begin{tabular}{%s}\n\\toprule\n", columns);
+}
+
+static void end(FILE *tex) { fputs("\\bottomrule\n\\end{tabular}\n", tex); }
+
+// The settings of a table: those of the last steps, place by place, the hardest first.
+struct rows {
+    const struct hn_overview *o;
+    const char *hardness;
+    int64_t *setting; // [n]
+    bool *tied;       // [n x n], of one place
+    uint64_t *letters;
+    int n;
+    bool lettered; // some two are told apart or not
+};
+
+static double hardness_of(const struct rows *r, int64_t s) {
+    return hn_overview_mean(r->o, s, r->hardness).mean;
+}
+
+// The settings of the place of `first`, sorted; their number.
+static int place_rows(struct rows *r, int64_t first) {
+    r->n = 0;
+    for (int64_t s = 0; s < r->o->settings; s++) {
+        if (!hn_overview_same_place(r->o, first, s) || hn_overview_seeds(r->o, s) == 0)
+            continue;
+        int at = r->n++;
+        for (; at > 0 && !(hardness_of(r, r->setting[at - 1]) >= hardness_of(r, s)); at--)
+            r->setting[at] = r->setting[at - 1];
+        r->setting[at] = s;
+    }
+    return r->n;
+}
+
+static bool is_first_of_place(const struct hn_overview *o, int64_t s) {
+    for (int64_t k = 0; k < s; k++)
+        if (hn_overview_same_place(o, k, s))
+            return false;
+    return hn_overview_is_last(o, s);
+}
+
+static void find_ties(struct rows *r) {
+    r->lettered = r->n > 1;
+    for (int i = 0; i < r->n; i++)
+        for (int k = 0; k < r->n; k++) {
+            struct hn_mean d =
+                hn_overview_difference(r->o, r->setting[i], r->setting[k], r->hardness);
+            r->tied[i * r->n + k] = i == k || fabs(d.mean) <= d.half;
+            r->lettered &= i == k || isfinite(d.half);
+        }
+    r->lettered = r->lettered && hn_tie_letters(r->n, r->tied, r->letters);
+}
+
+// Axes other than options, which the label has, and than the step, which is the last.
+static bool has_column(const struct hn_grid_axis *axis) {
+    return strcmp(axis->column, "params") != 0 && strcmp(axis->name, "step") != 0;
+}
+
+static void put_setting(FILE *tex, const struct rows *r, int i) {
+    int64_t s = r->setting[i], base = r->o->base[s];
+    char text[TEXT];
+    hn_overview_label(r->o, s, text, sizeof text);
+    hn_tex_text(tex, text);
+    for (int a = 0; a < r->o->axes; a++)
+        if (has_column(&r->o->axis[a])) {
+            hn_overview_value(r->o, s, r->o->axis[a].name, text, sizeof text);
+            put_text(tex, text);
+        }
+    static const struct {
+        const char *column;
+        int digits;
+        double scale;
+    } measure[] = {{"fn_ratio", 2, 100}, {NULL, 4, 1}};
+    for (int m = 0; m < 2; m++) {
+        const char *column = measure[m].column ? measure[m].column : r->hardness;
+        struct hn_mean own = hn_overview_mean(r->o, s, column), d = {NAN, NAN, 0};
+        if (base >= 0 && base != s)
+            d = hn_overview_difference(r->o, s, base, column);
+        double scale = measure[m].scale;
+        put_number(tex, measure[m].digits, false, scale * own.mean, scale * own.half);
+        put_number(tex, measure[m].digits, true, scale * d.mean, scale * d.half);
+    }
+    put_letters(tex, r->lettered ? r->letters[i] : 0);
+    double build = hn_overview_mean(r->o, s, "cost_g_over_t").mean,
+           draw = hn_overview_mean(r->o, s, "cost_s").mean;
+    double cost = 1e3 * (draw + (isnan(build) ? 0 : build));
+    fprintf(tex, isfinite(cost) ? " & $%.3g$ \\\\\n" : " & -- \\\\\n", cost);
+}
+
+static void put_head(FILE *tex, const struct rows *r) {
+    char columns[HN_GRID_AXES + 8] = "l", common[512];
+    hn_overview_common(r->o, common, sizeof common);
+    fputs(
+        "% Last step; means over seeds with halves of 95 % intervals. Differences to Uniform are "
+        "paired by\n% seed. Rows of a place that share a letter are not told apart in hardness.\n",
+        tex);
+    if (*common) {
+        fputs("% All: ", tex);
+        hn_tex_text(tex, common);
+        fputc('\n', tex);
+    }
+    for (int a = 0; a < r->o->axes; a++)
+        if (has_column(&r->o->axis[a]))
+            hn_append(columns, sizeof columns, "l");
+    hn_append(columns, sizeof columns, "rrrrlr");
+    begin(tex, columns);
+    fputs("Sampler", tex);
+    for (int a = 0; a < r->o->axes; a++)
+        if (has_column(&r->o->axis[a]))
+            put_text(tex, r->o->axis[a].name);
+    fprintf(tex,
+            " & False neg.\\ (\\%%) & $-$ Uniform & %s & $-$ Uniform & Ties & Cost (ms) \\\\\n"
+            "\\midrule\n",
+            strcmp(r->hardness, "cos_mean") == 0 ? "Mean cosine" : "Hardest true neg.");
+}
+
+static enum hn_code put_settings(struct hn_context *ctx, const struct hn_overview *o, FILE *tex) {
+    struct rows r = {.o = o, .hardness = hn_overview_hardness(o)};
+    const char *between = "";
+    r.setting = hn_alloc(ctx, o->settings, sizeof *r.setting);
+    r.letters = hn_alloc(ctx, o->settings, sizeof *r.letters);
+    if (!r.setting || !r.letters)
+        return ctx->code;
+    put_head(tex, &r);
+    for (int64_t s = 0; s < o->settings; s++) {
+        if (!is_first_of_place(o, s) || place_rows(&r, s) == 0)
+            continue;
+        r.tied = hn_alloc(ctx, r.n, r.n * (int64_t)sizeof *r.tied);
+        if (!r.tied)
+            return ctx->code;
+        find_ties(&r);
+        fputs(between, tex);
+        for (int i = 0; i < r.n; i++)
+            put_setting(tex, &r, i);
+        hn_free(ctx, r.tied);
+        between = "\\addlinespace\n";
+    }
+    end(tex);
+    return HN_OK;
+}
+
+enum hn_code hn_latex_settings(struct hn_context *ctx, const struct hn_results *r, FILE *tex) {
+    HN_SCOPE(ctx);
+    struct hn_overview o;
+    enum hn_code code = hn_overview_make(ctx, r, &o);
+    return code ? code : put_settings(ctx, &o, tex);
+}
+
+// Of trainings: what compares two settings in the first column of accuracies.
+struct problem {
+    const struct hn_trained *t;
+    int64_t base;
+    const char *column;
+    int64_t *setting; // [n] in the order of the rows that have letters
+    bool *tied;
+    uint64_t *letters;
+    int n;
+    bool lettered;
+};
+
+static double half_of(struct hn_difference d) {
+    return d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;
+}
+
+static enum hn_code find_trained_ties(struct hn_context *ctx, struct problem *p) {
+    p->setting = hn_alloc(ctx, p->t->settings, sizeof *p->setting);
+    p->letters = hn_alloc(ctx, p->t->settings, sizeof *p->letters);
+    for (int64_t k = 0; p->setting && k < p->t->settings; k++)
+        if (hn_trained_is_beside(p->t, k, p->base))
+            p->setting[p->n++] = k;
+    p->tied = p->setting ? hn_alloc(ctx, p->n, p->n * (int64_t)sizeof *p->tied) : NULL;
+    if (!p->tied || !p->letters)
+        return ctx->code;
+    p->lettered = p->n > 1;
+    for (int i = 0; i < p->n; i++)
+        for (int k = 0; k < p->n; k++) {
+            struct hn_difference d =
+                hn_trained_difference(p->t, p->setting[i], p->setting[k], p->column);
+            p->tied[i * p->n + k] = i == k || fabs(d.mean) <= half_of(d);
+            p->lettered &= i == k || isfinite(half_of(d));
+        }
+    p->lettered = p->lettered && hn_tie_letters(p->n, p->tied, p->letters);
+    return HN_OK;
+}
+
+static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_trained_row *row) {
+    const struct hn_trained *t = p->t;
+    hn_tex_text(tex, row->name);
+    fprintf(tex, " & %" PRId64, hn_trained_seeds(t, row->setting));
+    for (int c = hn_trained_next(t, p->base, -1); c >= 0; c = hn_trained_next(t, p->base, c)) {
+        const char *name = t->table->column[c].name;
+        double scale = hn_trained_is_share(name) ? 100 : 1;
+        struct hn_moments m = hn_trained_at(t, row->setting, name, row->step);
+        put_number(tex, scale > 1 ? 2 : 3, false, scale * m.mean, scale * m.deviation);
+    }
+    bool compared = row->step == HN_LAST_STEP && row->setting != p->base;
+    struct hn_difference d = {0, NAN, NAN, NAN};
+    if (compared)
+        d = hn_trained_difference(t, row->setting, p->base, p->column);
+    double scale = hn_trained_is_share(p->column) ? 100 : 1;
+    put_number(tex, 2, true, scale * d.mean, scale * half_of(d));
+    put_number(tex, 3, false, d.p, NAN);
+    uint64_t letters = 0;
+    for (int i = 0; i < p->n && p->lettered && row->step == HN_LAST_STEP; i++)
+        letters |= p->setting[i] == row->setting ? p->letters[i] : 0;
+    put_letters(tex, letters);
+    fputs(" \\\\\n", tex);
+}
+
+static void put_problem(FILE *tex, const struct problem *p) {
+    char text[TEXT], columns[TEXT] = "lr";
+    hn_trained_title(p->t, p->base, text, sizeof text);
+    fputs("% ", tex);
+    hn_tex_text(tex, text);
+    fputs(": last evaluation, mean and deviation over seeds. Differences are paired by seed, with "
+          "halves\n"
+          "% of 95 % intervals and p of a paired t test. Rows that share a letter are not told "
+          "apart.\n",
+          tex);
+    for (int c = hn_trained_next(p->t, p->base, -1); c >= 0; c = hn_trained_next(p->t, p->base, c))
+        hn_append(columns, sizeof columns, "r");
+    hn_append(columns, sizeof columns, "rrl");
+    begin(tex, columns);
+    fputs("Setting & Seeds", tex);
+    for (int c = hn_trained_next(p->t, p->base, -1); c >= 0;
+         c = hn_trained_next(p->t, p->base, c)) {
+        const char *name = p->t->table->column[c].name;
+        put_text(tex, name);
+        fputs(hn_trained_is_share(name) ? " (\\%)" : "", tex);
+    }
+    hn_trained_label(p->t, p->base, text, sizeof text);
+    put_text(tex, p->column);
+    fputs(" $-$ ", tex);
+    hn_tex_text(tex, text);
+    fputs(" & $p$ & Ties \\\\\n\\midrule\n", tex);
+    struct hn_trained_row row = {.base = p->base, .setting = -1};
+    while (hn_trained_next_row(p->t, &row))
+        put_trained_row(tex, p, &row);
+    end(tex);
+}
+
+enum hn_code hn_latex_accuracies(struct hn_context *ctx, const struct hn_results *r, FILE *tex) {
+    HN_SCOPE(ctx);
+    struct hn_trained t;
+    if (hn_trained_open(ctx, r, &t))
+        return ctx->code;
+    for (int64_t k = 0; k < t.settings; k++) {
+        struct problem p = {.t = &t, .base = k};
+        if (t.setting[k].base >= 0)
+            continue;
+        p.column = hn_trained_column(&t, k);
+        if (find_trained_ties(ctx, &p))
+            return ctx->code;
+        put_problem(tex, &p);
+    }
+    return HN_OK;
+}
+
+void hn_latex_table(FILE *tex, const struct hn_table *t) {
+    fputs("% \\usepackage{booktabs}\n\\begin{tabular}{", tex);
+    for (int c = 0; c < t->n_columns; c++)
+        fputc(t->column[c].kind == HN_COLUMN_TEXT ? 'l' : 'r', tex);
+    fputs("}\n\\toprule\n", tex);
+    for (int64_t row = -1; row < t->rows; row++) {
+        for (int c = 0; c < t->n_columns; c++) {
+            const char *name = t->column[c].name;
+            fputs(c ? " & " : "", tex);
+            double number = row < 0 ? NAN : hn_table_real(t, row, name);
+            if (row < 0 || t->column[c].kind == HN_COLUMN_TEXT)
+                hn_tex_text(tex, row < 0 ? name : hn_table_text(t, row, name));
+            else if (isfinite(number))
+                fprintf(tex, "$%.6g$", number);
+            else
+                fputs("--", tex);
+        }
+        fputs(row < 0 ? " \\\\\n\\midrule\n" : " \\\\\n", tex);
+    }
+    end(tex);
+}

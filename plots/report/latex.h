@@ -1,0 +1,27 @@
+// Tables for a paper, as LaTeX with the package booktabs: what the report shows, with differences
+// paired by seed and letters of tie groups.
+//
+// Rows that share a letter are not told apart: the 95 % interval of their difference, paired by
+// seed, has 0 in it. Without such intervals (three seeds) there are no letters.
+#ifndef HN_PLOTS_REPORT_LATEX_H
+#define HN_PLOTS_REPORT_LATEX_H
+
+#include "results/store.h"
+#include <stdio.h>
+
+// Settings at the last step of each file, the hardest of each place first. HN_NOT_APPLICABLE
+// without a cell.
+HN_MUST_USE enum hn_code hn_latex_settings(struct hn_context *ctx, const struct hn_results *r,
+                                           FILE *tex);
+// A table for each problem that was trained. HN_NOT_APPLICABLE without a training.
+HN_MUST_USE enum hn_code hn_latex_accuracies(struct hn_context *ctx, const struct hn_results *r,
+                                             FILE *tex);
+// A table of the file as it is.
+void hn_latex_table(FILE *tex, const struct hn_table *t);
+
+// Letters of n rows, in their order: `tied`[n x n] says which two are not told apart. Two rows have
+// a letter in common if and only if they are tied; every row has one. False if 52 letters are too
+// few. letters[n] are bits, the lowest is "a".
+bool hn_tie_letters(int n, const bool *tied, uint64_t *letters);
+
+#endif

@@ -1,0 +1,176 @@
+#include "plots/report/latex_paper.h"
+#include "core/files.h"
+#include "plots/page/overview.h"
+#include "plots/report/latex.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_FIGURES = 64 };
+
+struct drawn {
+    const struct hn_figure *figure;
+    bool wide; // takes more than a column
+};
+
+struct paper {
+    struct hn_context *ctx;
+    const struct hn_latex_paper *what;
+    const struct hn_medium *medium;
+    char *figures; // folder
+    FILE *tex;     // results.tex
+    struct hn_failed_figures failed;
+    struct drawn drawn[MOST_FIGURES];
+    int n_drawn;
+};
+
+static void put_caption(const struct paper *p, const struct hn_figure *f) {
+    fprintf(p->tex, "\\caption{%c", toupper((unsigned char)*f->title));
+    hn_tex_text(p->tex, f->title + 1);
+    fputs(". ", p->tex);
+    hn_tex_text(p->tex, f->caption);
+    if (strcmp(f->source, "none") != 0) {
+        fputs(" After ", p->tex);
+        hn_tex_text(p->tex, f->source);
+        fputc('.', p->tex);
+    }
+    fprintf(p->tex, "}\n\\label{fig:%s}\n", f->id);
+}
+
+static enum hn_code draw_figure(struct paper *p, const struct hn_figure *f) {
+    struct drawn *drawn = &p->drawn[p->n_drawn];
+    struct hn_picture as = {p->what->term, NULL, p->medium, 0, &drawn->wide};
+    enum hn_code code = p->n_drawn == MOST_FIGURES
+                            ? HN_NOT_APPLICABLE
+                            : hn_figure_draw(p->ctx, f, p->what->results, p->figures, as);
+    if (code == HN_OK) {
+        drawn->figure = f;
+        p->n_drawn++;
+    }
+    return code == HN_NOT_APPLICABLE || code == HN_DATA ||
+                   hn_figure_failed(p->ctx, code, f, &p->failed)
+               ? HN_OK
+               : code;
+}
+
+static void put_figure(const struct paper *p, const struct drawn *d) {
+    fprintf(p->tex, "\\begin{figure%s}\n\\centering\n", d->wide ? "*" : "");
+    if (strcmp(p->what->term, "cairolatex") == 0)
+        fprintf(p->tex, "{\\footnotesize\\input{figures/%s}}\n", d->figure->id);
+    else
+        fprintf(p->tex, "\\includegraphics{figures/%s.pdf}\n", d->figure->id);
+    put_caption(p, d->figure);
+    fprintf(p->tex, "\\end{figure%s}\n\n", d->wide ? "*" : "");
+}
+
+static enum hn_code put_table(struct paper *p) {
+    bool trained = hn_results_table(p->what->results, "training") != NULL;
+    fprintf(p->tex, "\\begin{table*}\n\\centering\\scriptsize\\setlength\\tabcolsep{3pt}\n");
+    enum hn_code code =
+        (trained ? hn_latex_accuracies : hn_latex_settings)(p->ctx, p->what->results, p->tex);
+    fprintf(p->tex,
+            "\\caption{%s Rows that share a letter are not told apart by the 95\\,\\%% interval of "
+            "their difference, paired by seed.}\n\\label{tab:%s}\n\\end{table*}\n\n",
+            trained ? "Last evaluation: mean and deviation over seeds, difference with half of its "
+                      "interval."
+                    : "Last step: means over seeds with halves of 95\\,\\% intervals.",
+            "settings");
+    return code;
+}
+
+// What all cells have alike, and where the rest is told.
+static enum hn_code put_words(struct paper *p) {
+    HN_SCOPE(p->ctx);
+    struct hn_overview o;
+    char common[512];
+    if (hn_overview_make(p->ctx, p->what->results, &o))
+        return p->ctx->code;
+    hn_overview_common(&o, common, sizeof common);
+    fprintf(p->tex, "%" PRId64 " settings were compared", o.settings);
+    fputs(*common ? " (" : "", p->tex);
+    hn_tex_text(p->tex, common);
+    fprintf(p->tex, "%s: Table~\\ref{tab:settings}", *common ? ")" : "");
+    const char *joint = p->n_drawn > 1 ? ", Figures~" : ", Figure~";
+    for (int wide = 0; wide < 2; wide++)
+        for (int i = 0; i < p->n_drawn; i++)
+            if (p->drawn[i].wide == (wide == 1)) {
+                fprintf(p->tex, "%s\\ref{fig:%s}", joint, p->drawn[i].figure->id);
+                joint = ", ";
+            }
+    fputs(".\n\n", p->tex);
+    return HN_OK;
+}
+
+static enum hn_code put_results(struct paper *p) {
+    fputs("% Written by `hardneg paper`, which replaces it: \\input it, and change main.tex.\n"
+          "\\graphicspath{{figures/}}\n\n",
+          p->tex);
+    if (put_table(p))
+        return p->ctx->code;
+    for (const struct hn_figure *const *f = hn_figures; *f; f++)
+        if (draw_figure(p, *f))
+            return p->ctx->code;
+    for (int wide = 0; wide < 2; wide++) // else those of a column would wait for the others' pages
+        for (int i = 0; i < p->n_drawn; i++)
+            if (p->drawn[i].wide == (wide == 1))
+                put_figure(p, &p->drawn[i]);
+    return put_words(p);
+}
+
+static void put_main(const struct paper *p, FILE *tex) {
+    const char *title = hn_results_get(p->what->results, "title");
+    bool two = p->medium->text > p->medium->column;
+    fprintf(
+        tex,
+        "%% A page like that of the style: put its own \\documentclass and packages here.\n"
+        "\\documentclass[10pt%s]{article}\n"
+        "\\usepackage[%s,textwidth=%gin,textheight=9in,columnsep=%gin]{geometry}\n"
+        "\\usepackage[utf8]{inputenc}\n\\usepackage{mathptmx,textcomp,graphicx,color,booktabs}\n"
+        "\\title{",
+        two ? ",twocolumn" : "",
+        strcmp(hn_media[p->what->medium], "acl") == 0 ? "a4paper" : "letterpaper", p->medium->text,
+        two ? p->medium->text - 2 * p->medium->column : 0.25);
+    hn_tex_text(tex, *title ? title : "Samplers of batches and negatives, compared");
+    fputs("}\n\\author{}\n\\date{}\n\n\\begin{document}\n\\maketitle\n\n\\input{results}\n\n"
+          "\\end{document}\n",
+          tex);
+}
+
+// What has been written into main.tex stays.
+static enum hn_code write_main(const struct paper *p) {
+    char *path = hn_format(p->ctx, "%s/main.tex", p->what->folder);
+    struct hn_new_file file;
+    if (!path)
+        return p->ctx->code;
+    if (access(path, F_OK) == 0) {
+        hn_note(p->ctx, "%s is there and stays as it is", path);
+        return HN_OK;
+    }
+    if (hn_file_begin(p->ctx, path, &file))
+        return p->ctx->code;
+    put_main(p, file.out);
+    return hn_file_commit(p->ctx, &file);
+}
+
+static enum hn_code write_results(struct paper *p) {
+    char *path = hn_format(p->ctx, "%s/results.tex", p->what->folder);
+    struct hn_new_file file;
+    if (!path || hn_file_begin(p->ctx, path, &file))
+        return p->ctx->code;
+    p->tex = file.out;
+    return hn_file_end(p->ctx, &file, put_results(p));
+}
+
+enum hn_code hn_latex_paper(struct hn_context *ctx, const struct hn_latex_paper *what) {
+    HN_SCOPE(ctx);
+    struct paper *p = hn_zalloc(ctx, 1, sizeof *p);
+    if (!p)
+        return ctx->code;
+    *p = (struct paper){.ctx = ctx, .what = what, .medium = hn_medium(what->medium)};
+    p->figures = hn_format(ctx, "%s/figures", what->folder);
+    if (!p->figures || write_results(p) || write_main(p))
+        return ctx->code;
+    return hn_figures_end(ctx, &p->failed);
+}

@@ -1,0 +1,20 @@
+// Figures and tables of a results file in the size of a paper, and the LaTeX that sets them.
+#ifndef HN_PLOTS_REPORT_LATEX_PAPER_H
+#define HN_PLOTS_REPORT_LATEX_PAPER_H
+
+#include "results/store.h"
+
+struct hn_latex_paper {
+    const struct hn_results *results;
+    const char *folder; // it and its folder figures are there
+    int medium;         // of hn_media, one with pages
+    const char *term;   // pdf or cairolatex
+};
+
+// Writes into the folder: figures/, every figure that the results allow; results.tex, which sets
+// these and the table of settings (of trainings: of accuracies), those of a column first; main.tex,
+// a page that reads it, unless it is there. HN_NOT_APPLICABLE without a cell; HN_GNUPLOT: figures
+// are missing, the rest is there.
+HN_MUST_USE enum hn_code hn_latex_paper(struct hn_context *ctx, const struct hn_latex_paper *what);
+
+#endif

@@ -1,0 +1,319 @@
+// The sentences that the report opens with: which sampler is hardest, at what price, and which is
+// hardest at no price in false negatives; of trainings, which is the most accurate. And what the
+// filters of the miner leave.
+#include "plots/page/curves.h"
+#include "plots/page/trained.h"
+#include "plots/report/report.h"
+
+#include <gsl/gsl_cdf.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_PLACES = 4, MOST_TIES = 6, NAME = 96 };
+
+// Of runs: a data set at its last step with one batch size; loss, weighting and temperature do not
+// change what batches there are.
+struct place {
+    const struct hn_overview *o;
+    int64_t first, uniform; // settings; uniform: -1 = none
+    const char *hardness;
+};
+
+static bool has_value(struct hn_mean m) { return isfinite(m.mean); }
+
+static bool is_candidate(const struct place *p, int64_t s) {
+    return hn_overview_same_place(p->o, p->first, s) &&
+           has_value(hn_overview_mean(p->o, s, p->hardness));
+}
+
+// The hardest that `fits`; -1 = none.
+static int64_t hardest(const struct place *p, bool (*fits)(const struct place *p, int64_t s)) {
+    int64_t best = -1;
+    for (int64_t s = 0; s < p->o->settings; s++)
+        if (is_candidate(p, s) && (!fits || fits(p, s)) &&
+            (best < 0 || hn_overview_mean(p->o, s, p->hardness).mean >
+                             hn_overview_mean(p->o, best, p->hardness).mean))
+            best = s;
+    return best;
+}
+
+// Whether its false negatives are not above Uniform's, as far as the interval tells.
+static bool is_free(const struct place *p, int64_t s) {
+    struct hn_mean d = hn_overview_difference(p->o, s, p->uniform, "fn_ratio");
+    return s != p->uniform && has_value(d) && d.mean - (isfinite(d.half) ? d.half : 0) <= 0;
+}
+
+static void put_half(FILE *html, const char *format, double half) {
+    if (!isfinite(half))
+        return;
+    fputs(" ± ", html);
+    fprintf(html, format, half);
+}
+
+static void put_time(FILE *html, const struct place *p, int64_t s) {
+    double build = hn_overview_mean(p->o, s, "cost_g_over_t").mean;
+    double seconds = hn_overview_mean(p->o, s, "cost_s").mean + (isfinite(build) ? build : 0);
+    if (seconds < 1e-3)
+        fprintf(html, "%.3g µs", 1e6 * seconds);
+    else
+        fprintf(html, "%.3g ms", 1e3 * seconds);
+}
+
+// "; false negatives: 26.4 % ± 2.3, Uniform's 10.0 % (+16.5 ± 2.3 points); 0.99 ms a batch".
+static void put_price(FILE *html, const struct place *p, int64_t s) {
+    struct hn_mean fn = hn_overview_mean(p->o, s, "fn_ratio"), base = {NAN, NAN, 0}, d = base;
+    if (p->uniform >= 0 && p->uniform != s) {
+        base = hn_overview_mean(p->o, p->uniform, "fn_ratio");
+        d = hn_overview_difference(p->o, s, p->uniform, "fn_ratio");
+    }
+    if (has_value(fn)) {
+        fprintf(html, "; false negatives: %.1f %%", 100 * fn.mean);
+        put_half(html, "%.1f", 100 * fn.half);
+    }
+    if (has_value(d)) {
+        fprintf(html, ", Uniform's %.1f %% (%+.1f", 100 * base.mean, 100 * d.mean);
+        put_half(html, "%.1f", 100 * d.half);
+        fputs(" points)", html);
+    }
+    if (!has_value(hn_overview_mean(p->o, s, "cost_s")))
+        return;
+    fputs("; cost: ", html);
+    put_time(html, p, s);
+    fputs(" a batch", html);
+    if (has_value(d) && has_value(hn_overview_mean(p->o, p->uniform, "cost_s"))) {
+        fputs(", Uniform's ", html);
+        put_time(html, p, p->uniform);
+    }
+}
+
+static void put_harder(FILE *html, const struct place *p, int64_t s) {
+    struct hn_mean d = {NAN, NAN, 0};
+    if (p->uniform >= 0 && p->uniform != s)
+        d = hn_overview_difference(p->o, s, p->uniform, p->hardness);
+    if (!has_value(d))
+        return;
+    fprintf(html, ", %.3f", fabs(d.mean));
+    put_half(html, "%.3f", d.half);
+    fputs(d.mean < 0 ? " below Uniform's" : " above Uniform's", html);
+}
+
+// Those whose difference to the best has an interval with 0 in it.
+static void put_ties(FILE *html, const struct place *p, int64_t best) {
+    char name[NAME];
+    int n = 0;
+    for (int64_t s = 0; s < p->o->settings; s++) {
+        if (s == best || !is_candidate(p, s))
+            continue;
+        struct hn_mean d = hn_overview_difference(p->o, s, best, p->hardness);
+        if (!(fabs(d.mean) <= (isfinite(d.half) ? d.half : 0)))
+            continue;
+        hn_overview_label(p->o, s, name, sizeof name);
+        fputs(n == 0 ? " A tie, by its interval, with " : n < MOST_TIES ? ", " : "", html);
+        if (n++ < MOST_TIES)
+            hn_html(html, "%s", name);
+    }
+    if (n > MOST_TIES)
+        fprintf(html, " and %d more", n - MOST_TIES);
+    fputs(n > 0 ? "." : "", html);
+}
+
+static void put_free(FILE *html, const struct place *p, int64_t best) {
+    char name[NAME];
+    if (p->uniform < 0 || !has_value(hn_overview_mean(p->o, p->uniform, "fn_ratio")) ||
+        is_free(p, best))
+        return;
+    int64_t s = hardest(p, is_free);
+    struct hn_mean d = {NAN, NAN, 0};
+    if (s >= 0)
+        d = hn_overview_difference(p->o, s, p->uniform, p->hardness);
+    if (s >= 0 && !isfinite(d.half))
+        return; // nothing tells
+    if (!(d.mean - d.half > 0)) {
+        fputs(" None is harder than Uniform without more false negatives.", html);
+        return;
+    }
+    hn_overview_label(p->o, s, name, sizeof name);
+    hn_html(html,
+            " Without more false negatives than Uniform, as far as their interval tells, "
+            "<b>%s</b> is the hardest",
+            name);
+    put_harder(html, p, s);
+    put_price(html, p, s);
+    fputs(".", html);
+}
+
+static void put_place(FILE *html, const struct place *p) {
+    char name[NAME];
+    bool labelled = strcmp(p->hardness, "hard_true_mean") == 0;
+    int64_t best = hardest(p, NULL);
+    if (best < 0)
+        return;
+    const struct hn_table *runs = &p->o->results->runs;
+    int64_t cell = p->o->first[p->first];
+    hn_dataset_title(hn_table_text(runs, cell, "dataset"), name, sizeof name);
+    hn_html(html, "<p>%s", name);
+    fprintf(html, ", step %.0f, batches of %.0f: ", hn_table_real(runs, cell, "step"),
+            hn_table_real(runs, cell, "batch_size"));
+    hn_overview_label(p->o, best, name, sizeof name);
+    struct hn_mean m = hn_overview_mean(p->o, best, p->hardness);
+    hn_html(html,
+            labelled ? "<b>%s</b> has the hardest true negatives, at a mean cosine of "
+                     : "<b>%s</b> has the hardest batches, at a mean cosine of ",
+            name);
+    fprintf(html, "%.3f", m.mean);
+    put_half(html, "%.3f", m.half);
+    put_harder(html, p, best);
+    put_price(html, p, best);
+    fputs(".", html);
+    put_ties(html, p, best);
+    put_free(html, p, best);
+    if (!isfinite(m.half))
+        fprintf(html, " Hardness has no interval with %" PRId64 " seed%s: three give one.", m.rows,
+                m.rows == 1 ? "" : "s");
+    fputs("</p>\n", html);
+}
+
+static bool is_known(const struct hn_overview *o, int64_t s) {
+    const struct hn_table *runs = &o->results->runs;
+    static const char *const names[] = {"dataset", "batch_size", NULL};
+    for (int64_t k = 0; k < s; k++)
+        if (hn_overview_is_last(o, k) && hn_rows_agree(runs, o->first[k], o->first[s], names))
+            return true;
+    return false;
+}
+
+static void put_places(FILE *html, const struct hn_overview *o) {
+    int places = 0;
+    for (int64_t s = 0; s < o->settings; s++) {
+        if (!hn_overview_is_last(o, s) || is_known(o, s))
+            continue;
+        if (places++ < MOST_PLACES)
+            put_place(html, &(struct place){o, s, o->base[s], hn_overview_hardness(o)});
+    }
+    if (places > MOST_PLACES)
+        fprintf(html, "<p>%d more files and batch sizes stand in the table.</p>\n",
+                places - MOST_PLACES);
+}
+
+// Of trainings.
+
+static double half_of(struct hn_difference d) {
+    return d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;
+}
+
+static void put_trained(FILE *html, const struct hn_trained *t, int64_t base) {
+    const char *column = hn_trained_column(t, base);
+    bool share = hn_trained_is_share(column);
+    double scale = share ? 100 : 1;
+    char title[2 * NAME], name[NAME];
+    int64_t best = base;
+    int n = 0;
+    for (int64_t k = 0; k < t->settings; k++)
+        if (hn_trained_is_beside(t, k, base) &&
+            hn_trained_at(t, k, column, HN_LAST_STEP).mean >
+                hn_trained_at(t, best, column, HN_LAST_STEP).mean)
+            best = k;
+    struct hn_moments m = hn_trained_at(t, best, column, HN_LAST_STEP);
+    hn_trained_title(t, base, title, sizeof title);
+    hn_trained_label(t, best, name, sizeof name);
+    hn_html(html, "<p>%s: <b>%s</b> has the highest %s, ", title, name, column);
+    fprintf(html, "%.2f", scale * m.mean);
+    put_half(html, "%.2f", scale * hn_moments_half(m));
+    fputs(share ? " %" : "", html);
+    if (best != base) {
+        struct hn_difference d = hn_trained_difference(t, best, base, column);
+        hn_trained_label(t, base, name, sizeof name);
+        fprintf(html, ", %+.2f", scale * d.mean);
+        put_half(html, "%.2f", scale * half_of(d));
+        hn_html(html, " to %s", name);
+    }
+    fprintf(html, " (%" PRId64 " seeds).", m.n);
+    for (int64_t k = 0; k < t->settings; k++) {
+        if (k == best || !hn_trained_is_beside(t, k, base))
+            continue;
+        struct hn_difference d = hn_trained_difference(t, k, best, column);
+        if (!(fabs(d.mean) <= half_of(d)))
+            continue;
+        hn_trained_label(t, k, name, sizeof name);
+        fputs(n == 0 ? " A tie, by its interval, with " : n < MOST_TIES ? ", " : "", html);
+        if (n++ < MOST_TIES)
+            hn_html(html, "%s", name);
+    }
+    fputs(n > MOST_TIES ? " and others.</p>\n" : n > 0 ? ".</p>\n" : "</p>\n", html);
+}
+
+enum hn_code hn_html_answer(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {
+    struct hn_trained t;
+    int places = 0;
+    enum hn_code code = hn_trained_open(ctx, o->results, &t);
+    if (code == HN_NOT_APPLICABLE || code == HN_DATA) {
+        put_places(html, o);
+        return HN_OK;
+    }
+    for (int64_t k = 0; k < t.settings && !code; k++)
+        if (t.setting[k].base < 0 && places++ < MOST_PLACES)
+            put_trained(html, &t, k);
+    return code;
+}
+
+// The miner: candidates by the filter that each fails first.
+
+struct stage {
+    const struct hn_overview *o;
+    const struct hn_table *t;
+    int64_t setting, row; // a row of the table, whose filter it is
+};
+
+static bool is_of(const struct stage *s, int64_t row) {
+    double run = hn_table_real(s->t, row, "run");
+    for (int64_t cell = s->o->first[s->setting]; cell >= 0; cell = s->o->next[cell])
+        if (fabs(run - (double)cell) < 0.5)
+            return true;
+    return false;
+}
+
+static void put_stage_name(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct stage *s = of;
+    char name[NAME];
+    (void)c;
+    hn_overview_label(s->o, s->setting, name, sizeof name);
+    hn_html(html, "<th scope=row>%s</th>", name);
+}
+
+static void put_filter(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct stage *s = of;
+    hn_html(html, "<td>%s</td>", hn_table_text(s->t, s->row, c->from));
+}
+
+static struct hn_html_number candidates(const struct hn_html_column *c, const void *of) {
+    const struct stage *s = of;
+    double sum = 0;
+    for (int64_t row = 0; row < s->t->rows; row++)
+        if (is_of(s, row) &&
+            strcmp(hn_table_text(s->t, row, "filter"), hn_table_text(s->t, s->row, "filter")) == 0)
+            sum += hn_table_real(s->t, row, c->from);
+    return (struct hn_html_number){sum, NAN, NAN};
+}
+
+void hn_html_attrition(FILE *html, const struct hn_overview *o) {
+    static const struct hn_html_column columns[] = {
+        {"Setting", .put = put_stage_name},
+        {"Filter", "what a candidate fails first; kept: nothing", "filter", .put = put_filter},
+        {"True negatives", NULL, "true_negatives", "%.0f", .number = candidates},
+        {"False negatives", NULL, "false_negatives", "%.0f", .number = candidates},
+        {"Unlabelled", NULL, "unlabelled", "%.0f", .number = candidates}};
+    enum { COLUMNS = sizeof columns / sizeof columns[0] };
+    const struct hn_table *t = hn_results_table(o->results, "attrition");
+    if (!t || t->rows == 0)
+        return;
+    fputs("<details><summary>What the filters of the miner drop, at the last step</summary>\n"
+          "<div class=scroll role=region tabindex=0 aria-label=Attrition><table>\n",
+          html);
+    hn_html_heads(html, columns, COLUMNS, 0);
+    for (int64_t s = 0; s < o->settings; s++)
+        for (int64_t row = 0; row < t->rows && hn_overview_is_last(o, s); row++)
+            if (fabs(hn_table_real(t, row, "run") - (double)o->first[s]) < 0.5)
+                hn_html_row(html, columns, COLUMNS, &(struct stage){o, t, s, row});
+    fputs("</tbody></table></div></details>\n", html);
+}

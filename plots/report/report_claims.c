@@ -1,0 +1,214 @@
+// Claims of the papers with their verdicts, in the report.
+#include "plots/report/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+struct claim {
+    const struct hn_report *report;
+    const struct hn_table *table;
+    int64_t row;
+};
+
+static const char *cell(const struct claim *claim, const char *column) {
+    return hn_table_text(claim->table, claim->row, column);
+}
+
+// Whether the page has a figure of that name: one of its own, or a general one of its trainings.
+static bool is_shown(const struct hn_report *report, const char *id) {
+    char name[HN_FIGURE_NAME], path[4096];
+    struct hn_figure general;
+    if (hn_figure_find(id))
+        return true;
+    if (!report->ids || !hn_figure_of_training(0, id, name, &general))
+        return false;
+    int n = snprintf(path, sizeof path, "%s/%s.h5", report->ids, id);
+    return n > 0 && n < (int)sizeof path && access(path, R_OK) == 0;
+}
+
+static void put_id(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct claim *claim = of;
+    const char *id = cell(claim, c->from);
+    if (is_shown(claim->report, id))
+        hn_html(html, "<th scope=row><a href=\"#%s\">%s</a></th>", id, id);
+    else
+        hn_html(html, "<th scope=row>%s</th>", id);
+}
+
+static void put_verdict(FILE *html, const struct hn_html_column *c, const void *of) {
+    const char *verdict = cell(of, c->from);
+    bool known = strcmp(verdict, "holds") == 0 || strcmp(verdict, "fails") == 0 ||
+                 strcmp(verdict, "inconclusive") == 0;
+    hn_html(html, "<td class=\"verdict %s\">%s</td>", known ? verdict : "soft", verdict);
+}
+
+static void put_text(FILE *html, const struct hn_html_column *c, const void *of) {
+    hn_html(html, "<td class=wrap>%s</td>", cell(of, c->from));
+}
+
+// "identity" or "ours", where a claim is not the paper's; files without kinds have the paper's
+// alone.
+static const char *not_papers(const struct hn_table *t, int64_t row) {
+    const char *kind = hn_table_text(t, row, "kind");
+    return strcmp(kind, "claim") == 0 ? "" : kind;
+}
+
+static void put_statement(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct claim *claim = of;
+    const char *kind = not_papers(claim->table, claim->row);
+    hn_html(html, "<td class=wrap>%s%s%s</td>", kind, *kind ? ": " : "", cell(of, c->from));
+}
+
+static void put_paper(FILE *html, const struct hn_html_column *c, const void *of) {
+    hn_html(html, "<td>%s<br><small>%s</small></td>", cell(of, c->from), cell(of, "paper_table"));
+}
+
+static void put_reason(FILE *html, const struct hn_html_column *c, const void *of) {
+    hn_html(html, "<td class=wrap>%s<br><small>%s</small></td>", cell(of, c->from), cell(of, "at"));
+}
+
+static struct hn_html_number real(const struct hn_html_column *c, const void *of) {
+    const struct claim *claim = of;
+    char lo[32], hi[32];
+    snprintf(lo, sizeof lo, "%s_lo", c->from);
+    snprintf(hi, sizeof hi, "%s_hi", c->from);
+    return (struct hn_html_number){hn_table_real(claim->table, claim->row, c->from),
+                                   hn_table_real(claim->table, claim->row, lo),
+                                   hn_table_real(claim->table, claim->row, hi)};
+}
+
+enum { SORTED_CLAIMS = 4, CLAIMS = 6, LEVELS = 6, IDS = 6 };
+#define INTERVAL "<br><small>%.4g to %.4g</small>"
+
+static const struct hn_html_column id_columns[IDS] = {
+    {"Figure", .from = "id", .put = put_id},
+    {"Source", .from = "source", .put = put_text},
+    {"Verdict", .from = "verdict", .put = put_verdict},
+    {"All corrected together", "by Holm's procedure over the page's identifiers",
+     .from = "corrected", .put = put_verdict},
+    {"Encoders", "that every comparison rests on, at least; 0: times of random rows", "encoders",
+     "%.0f", .number = real},
+    {"Data sets", NULL, "datasets", "%.0f", .number = real}};
+
+static const struct hn_html_column claim_columns[CLAIMS] = {
+    {"Figure", .from = "id", .put = put_id},
+    {"Claim", .from = "statement", .put = put_statement},
+    {"Verdict", .from = "verdict", .put = put_verdict},
+    {"Own value", NULL, "own", "%.4g", INTERVAL, 1, real},
+    {"Paper", .from = "paper", .put = put_paper},
+    {"Why, and where", .from = "reason", .put = put_reason}};
+
+static const struct hn_html_column level_columns[LEVELS] = {
+    {"Figure", .from = "id", .put = put_text},
+    {"What", .from = "what", .put = put_text},
+    {"Own", NULL, "own", "%.4g", INTERVAL, 1, real},
+    {"Paper", NULL, "paper", "%.4g", .number = real},
+    {"Unit", .from = "unit", .put = put_text},
+    {"Where", .from = "paper_table", .put = put_text}};
+
+const char *const hn_html_verdicts[HN_HTML_VERDICTS] = {"holds", "fails", "inconclusive",
+                                                        "not tested"};
+
+int64_t hn_html_count(const struct hn_table *t, const char *column, const char *text,
+                      const char *id) {
+    int64_t n = 0;
+    for (int64_t row = 0; row < t->rows; row++)
+        n += strcmp(hn_table_text(t, row, column), text) == 0 &&
+             (!id || strcmp(hn_table_text(t, row, "id"), id) == 0);
+    return n;
+}
+
+// How many claims of the papers have each verdict, in words.
+static void put_counts(FILE *html, const struct hn_table *t) {
+    int64_t count[HN_HTML_VERDICTS] = {0}, papers = 0;
+    for (int64_t row = 0; row < t->rows; row++) {
+        bool counts = !*not_papers(t, row);
+        papers += counts;
+        for (int v = 0; v < HN_HTML_VERDICTS; v++)
+            count[v] +=
+                counts && strcmp(hn_table_text(t, row, "verdict"), hn_html_verdicts[v]) == 0;
+    }
+    for (int v = 0; v < HN_HTML_VERDICTS; v++)
+        fprintf(html, "%s<b>%" PRId64 "</b> %s", v ? ", " : "<p>", count[v], hn_html_verdicts[v]);
+    fprintf(html, ", of %" PRId64 " claims of the papers.", papers);
+    if (papers < t->rows)
+        fprintf(html, " Besides: %" PRId64 " identities, which are proved, and questions of ours.",
+                t->rows - papers);
+    fputs("</p>\n", html);
+}
+
+static void put_rows(FILE *html, const struct hn_html_column *column, int n,
+                     const struct hn_report *report, const struct hn_table *t) {
+    for (int64_t row = 0; row < t->rows; row++)
+        hn_html_row(html, column, n, &(struct claim){report, t, row});
+    fputs("</tbody></table></div>", html);
+}
+
+// The identifiers that were tested; files from before verdicts were corrected have no such table.
+static void put_ids(FILE *html, const struct hn_report *report, const struct hn_table *t) {
+    if (hn_table_find(t, "corrected") < 0)
+        return;
+    fputs("<div class=scroll role=region tabindex=0 aria-label=\"Verdicts\">"
+          "<table class=\"sortable claims\"><caption>A figure or table fails if one of its claims "
+          "fails, and holds if all hold.</caption>\n",
+          html);
+    hn_html_heads(html, id_columns, IDS, IDS);
+    for (int64_t row = 0; row < t->rows; row++)
+        if (strcmp(hn_table_text(t, row, "verdict"), "not tested") != 0)
+            hn_html_row(html, id_columns, IDS, &(struct claim){report, t, row});
+    fputs("</tbody></table></div>\n", html);
+}
+
+// What has no claim that could be tested: listed with the reason.
+static void put_untested(FILE *html, const struct hn_table *t) {
+    bool any = false;
+    for (int64_t row = 0; row < t->rows; row++) {
+        if (strcmp(hn_table_text(t, row, "verdict"), "not tested") != 0)
+            continue;
+        if (!any)
+            fputs("<details><summary>Not tested, and what that would need</summary>\n<ul>\n", html);
+        any = true;
+        hn_html(html, "<li><b>%s</b> %s: %s</li>\n", hn_table_text(t, row, "id"),
+                hn_table_text(t, row, "title"), hn_table_text(t, row, "reason"));
+    }
+    if (any)
+        fputs("</ul></details>\n", html);
+}
+
+void hn_html_claims(FILE *html, const struct hn_report *report) {
+    const struct hn_results *r = report->results;
+    const struct hn_table *claims = hn_results_table(r, "claims");
+    const struct hn_table *ids = hn_results_table(r, "claim_ids");
+    const struct hn_table *levels = hn_results_table(r, "claim_levels");
+    if (!claims && !ids)
+        return;
+    fputs(
+        "<details class=section id=claims open><summary><h2>What the papers claim</h2></summary>\n"
+        "<p>A claim holds if the whole 95&#8239;% interval lies on its side, fails if it lies on "
+        "the other, and is inconclusive in between.</p>\n",
+        html);
+    if (ids)
+        put_ids(html, report, ids);
+    if (claims && claims->rows > 0) {
+        put_counts(html, claims);
+        fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
+              "<table class=\"sortable claims\"><caption>Own value: the difference or slope that "
+              "is judged, with its 95&#8239;% interval.</caption>\n",
+              html);
+        hn_html_heads(html, claim_columns, CLAIMS, SORTED_CLAIMS);
+        put_rows(html, claim_columns, CLAIMS, report, claims);
+        fputs("\n", html);
+    }
+    if (levels && levels->rows > 0) {
+        fputs("<details><summary>Levels beside the paper's, as context</summary>\n"
+              "<div class=scroll><table>",
+              html);
+        hn_html_heads(html, level_columns, LEVELS, 0);
+        put_rows(html, level_columns, LEVELS, report, levels);
+        fputs("</details>\n", html);
+    }
+    if (ids)
+        put_untested(html, ids);
+    fputs("</details>\n", html);
+}

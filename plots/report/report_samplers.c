@@ -1,0 +1,260 @@
+// The report's table of settings: means over seeds, differences to Uniform, the front.
+#include "plots/report/report.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    const struct hn_overview *o;
+    int64_t setting;
+};
+
+static void put_sampler(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    const char *sampler = hn_overview_sampler(row->o, row->setting);
+    (void)c;
+    hn_html(html, "<th scope=row data-sampler=\"%s\"", sampler);
+    hn_html(html, hn_overview_is_last(row->o, row->setting) ? " data-last>%s</th>" : ">%s</th>",
+            sampler);
+}
+
+static void put_axis(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    char value[HN_TITLE_SIZE];
+    hn_overview_value(row->o, row->setting, c->axis, value, sizeof value);
+    hn_html(html, "<td>%s</td>", *value ? value : "–");
+}
+
+static struct hn_html_number axis_number(const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    char value[HN_TITLE_SIZE], *end;
+    hn_overview_value(row->o, row->setting, c->axis, value, sizeof value);
+    double number = strtod(value, &end);
+    return (struct hn_html_number){*value && !*end ? number : NAN};
+}
+
+static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    bool front = row->o->front[row->setting];
+    (void)c;
+    fputs(front ? "<td data-v=0><span class=front title=\"on the front\">●<span class=sr> on the "
+                  "front</span></span></td>"
+                : "<td data-v=1></td>",
+          html);
+}
+
+static struct hn_html_number seeds(const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    (void)c;
+    return (struct hn_html_number){(double)hn_overview_seeds(row->o, row->setting)};
+}
+
+static struct hn_html_number measured(const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    struct hn_mean m = hn_overview_mean(row->o, row->setting, c->from);
+    return (struct hn_html_number){m.mean, m.half};
+}
+
+static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
+    const struct row *row = of;
+    int64_t base = row->o->base[row->setting];
+    struct hn_mean m = {NAN, NAN, 0};
+    if (base >= 0 && base != row->setting)
+        m = hn_overview_difference(row->o, row->setting, base, c->from);
+    return (struct hn_html_number){m.mean, m.half};
+}
+
+#define PLUS_MINUS HN_HTML_PLUS_MINUS
+static const char minus[] = "minus that of Uniform at the same place, paired by seed";
+
+// What is measured; `needs`: only where that axis varies.
+static const struct {
+    struct hn_html_column column;
+    const char *needs;
+} measures[] = {
+    {{"False negatives (%)",
+      "share of labelled pairs in a batch with the same label; smaller is better", "fn_ratio",
+      PLUS_MINUS("%.2f"), 100, measured}},
+    {{"– Uniform (points)", minus, "fn_ratio", "%+.2f", HN_HTML_HALF("%.2f"), 100, difference}},
+    {{"Hardest true neg.",
+      "cosine of the hardest true negative, mean over anchors; larger is better", "hard_true_mean",
+      PLUS_MINUS("%.4f"), 1, measured}},
+    {{"– Uniform", minus, "hard_true_mean", "%+.4f", HN_HTML_HALF("%.4f"), 1, difference}},
+    {{"Accuracy (%)", "first accuracy of the task at the last evaluation; larger is better",
+      "accuracy", PLUS_MINUS("%.2f"), 100, measured}},
+    {{"Mean cosine", "mean cosine of in-batch negatives", "cos_mean", PLUS_MINUS("%.4f"), 1,
+      measured}},
+    {{"99th percentile cosine", "99th percentile of the cosines of in-batch negatives", "cos_p99",
+      PLUS_MINUS("%.3f"), 1, measured}},
+    {{"Weight on false neg. (%)", "share of the negatives' weights; fn_mass", "fn_mass",
+      PLUS_MINUS("%.2f"), 100, measured},
+     "weighting"},
+    {{"Loss of false neg. (%)", "share of the sum over negatives in the loss; fn_loss_mass",
+      "fn_loss_mass", PLUS_MINUS("%.2f"), 100, measured},
+     "weighting"},
+    {{"Loss in batches (nat)", "with the weighting of the negatives", "loss_batch",
+      PLUS_MINUS("%.3f"), 1, measured},
+     "weighting"},
+    {{"Training loss (nat)", "over the keys of the batch", "loss_train", PLUS_MINUS("%.3f"), 1,
+      measured},
+     "loss"},
+    {{"Gap (nat)", "global minus training loss; smaller is better", "gap", PLUS_MINUS("%.3f"), 1,
+      measured}},
+    {{"Positive prob.", "softmax probability of the positive in the batch", "pos_prob",
+      PLUS_MINUS("%.4f"), 1, measured}},
+    {{"Coverage (%)", "distinct items of the first epoch; larger is better", "coverage",
+      PLUS_MINUS("%.1f"), 100, measured}},
+    {{"Graph's age", "steps since the embeddings that the graph was built on", "graph_age",
+      .format = "%.0f", .number = measured}},
+    {{"Cost_S", "drawing a batch, median; smaller is better", "cost_s", .number = measured}},
+    {{"Cost_G", "building on new embeddings, median; smaller is better", "cost_g",
+      .number = measured}},
+    {{"Inner products", "of build and batches; the same number on every machine; smaller is better",
+      "n_dot", "%.3g", .number = measured}}};
+
+enum {
+    MEASURES = sizeof measures / sizeof measures[0],
+    COLUMNS = 3 + HN_GRID_AXES + MEASURES,
+    MOST_AT_ONCE = 40 // the rest: by scrolling
+};
+
+struct table {
+    const struct hn_overview *o;
+    struct hn_html_column column[COLUMNS];
+    char title[COLUMNS][HN_LABEL_SIZE + 8];
+    int n;
+};
+
+static void add_column(struct table *t, const struct hn_html_column *column) {
+    t->column[t->n++] = *column;
+}
+
+// A number where every setting has one or nothing.
+static void add_axis(struct table *t, const char *name) {
+    struct hn_html_column column = {
+        .title = t->title[t->n], .axis = name, .format = "%.9g", .number = axis_number};
+    char value[HN_TITLE_SIZE], *end;
+    bool named = strcmp(name, "dataset") != 0;
+    snprintf(t->title[t->n], sizeof t->title[0], "%s", named ? name : "file");
+    for (char *c = t->title[t->n]; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    for (int64_t s = 0; s < t->o->settings; s++) {
+        hn_overview_value(t->o, s, name, value, sizeof value);
+        (void)strtod(value, &end);
+        if (*end)
+            column.number = NULL;
+    }
+    column.put = column.number ? NULL : put_axis;
+    add_column(t, &column);
+}
+
+// A time is shown in the unit in which the median is at least 1.
+static void choose_unit(struct table *t, struct hn_html_column *column, double median) {
+    static const struct {
+        double least, scale;
+        const char *unit;
+    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "µs"}};
+    int i = 0;
+    while (median < units[i].least)
+        i++;
+    snprintf(t->title[t->n], sizeof t->title[0], "%s (%s)", column->title, units[i].unit);
+    column->title = t->title[t->n];
+    column->scale = units[i].scale;
+}
+
+// Only what a setting has a value in. Trainings do not count inner products, and most graphs are
+// fresh: a column of noughts says nothing.
+static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) {
+    struct hn_html_column column = measures[m].column;
+    double *value = hn_alloc(ctx, t->o->settings, sizeof *value);
+    bool zeros = true;
+    size_t n = 0;
+    if (!value)
+        return ctx->code;
+    for (int64_t s = 0; s < t->o->settings; s++) {
+        value[n] = column.number(&column, &(struct row){t->o, s}).value;
+        zeros = zeros && !(fabs(value[n]) > 0);
+        n += isfinite(value[n]);
+    }
+    gsl_sort(value, 1, n);
+    bool counts = strcmp(column.from, "n_dot") == 0 || strcmp(column.from, "graph_age") == 0;
+    bool needed = !measures[m].needs || hn_overview_varies(t->o, measures[m].needs);
+    if (n > 0 && needed && !(zeros && counts)) {
+        if (!column.format)
+            choose_unit(t, &column, gsl_stats_median_from_sorted_data(value, 1, n));
+        add_column(t, &column);
+    }
+    hn_free(ctx, value);
+    return HN_OK;
+}
+
+// Every axis of the grid that varies, then what was measured.
+static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
+    static const struct hn_html_column sampler = {"Sampler", .put = put_sampler},
+                                       front = {"Front",
+                                                "no other is harder with as few false "
+                                                "negatives",
+                                                .put = put_front},
+                                       count = {"Seeds", "finished cells that the means are over",
+                                                .format = "%.0f", .number = seeds};
+    add_column(t, &sampler);
+    for (int a = 0; a < t->o->axes; a++)
+        add_axis(t, t->o->axis[a].name);
+    add_column(t, &count);
+    add_column(t, &front);
+    for (int m = 0; m < MEASURES; m++)
+        if (add_measure(ctx, t, m))
+            return ctx->code;
+    return HN_OK;
+}
+
+// Options that no column shows, since all rows of their sampler have them alike.
+static void put_shared(FILE *html, const struct hn_overview *o) {
+    char shared[1024];
+    const char *before = "<dl class=shared>";
+    for (int64_t s = 0; s < o->settings; s++) {
+        hn_overview_shared(o, s, shared, sizeof shared);
+        if (!*shared || !hn_overview_leads(o, s))
+            continue;
+        fputs(before, html);
+        hn_html(html, "<dt>%s</dt><dd>%s</dd>\n", hn_overview_sampler(o, s), shared);
+        before = "";
+    }
+    fputs(*before ? "" : "</dl>\n", html);
+}
+
+static void put_table(FILE *html, const struct table *t) {
+    char common[512];
+    int64_t rows = 0;
+    for (int64_t s = 0; s < t->o->settings; s++)
+        rows += hn_overview_seeds(t->o, s) > 0;
+    hn_overview_common(t->o, common, sizeof common);
+    hn_html(html,
+            "<p class=soft>%s%sMeans over seeds; ± is half of a 95 %% interval, over batches or "
+            "over at least three seeds. A click on a heading sorts.</p>\n",
+            common, *common ? ". " : "");
+    fprintf(html, "<div class=\"scroll%s\" role=region tabindex=0 aria-label=\"Samplers\">",
+            rows > MOST_AT_ONCE ? " long" : "");
+    fputs("<table id=settings class=\"sortable fixed\">\n", html);
+    hn_html_heads(html, t->column, t->n, t->n);
+    for (int64_t s = 0; s < t->o->settings; s++)
+        if (hn_overview_seeds(t->o, s) > 0)
+            hn_html_row(html, t->column, t->n, &(struct row){t->o, s});
+    fputs("</tbody></table></div>\n", html);
+    put_shared(html, t->o);
+}
+
+enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {
+    struct table *t = hn_zalloc(ctx, 1, sizeof *t);
+    if (!t)
+        return ctx->code;
+    t->o = o;
+    enum hn_code code = choose_columns(ctx, t);
+    if (code == HN_OK)
+        put_table(html, t);
+    hn_free(ctx, t);
+    return code;
+}

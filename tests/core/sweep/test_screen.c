@@ -1,0 +1,453 @@
+// The screen of sweeps: kernels against each other, the bound against exact products, and lists
+// that stay what they are without it, on data made to break either.
+#include "core/random.h"
+#include "core/sweep/sinks.h"
+#include "tests/fixture.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 333, COLS = 301, D = 37, K = 10 };
+
+// Kernels.
+
+enum { WORDS_MOST = 200, PITCH = HN_PANEL + 3 };
+
+struct panels {
+    _Alignas(64) int8_t a[WORDS_MOST * HN_WORDS_BYTES], b[WORDS_MOST * HN_WORDS_BYTES];
+    _Alignas(64) int32_t start[2][HN_PANEL], limit[2][HN_PANEL];
+    int64_t words;
+    int width;
+};
+
+// Number k of row i of a panel.
+static int32_t number(const int8_t *panel, int width, int64_t k, int64_t i) {
+    int64_t in_word = HN_WORD / width;
+    const int8_t *word = panel + k / in_word * HN_WORDS_BYTES + i * HN_WORD;
+    int16_t two[2];
+    memcpy(two, word, sizeof two);
+    return width == 1 ? word[k % in_word] : two[k % in_word];
+}
+
+static int32_t product(const struct panels *p, int i, int j) {
+    int32_t sum = 0;
+    for (int64_t k = 0; k < p->words * HN_WORD / p->width; k++)
+        sum += number(p->a, p->width, k, i) * number(p->b, p->width, k, j);
+    return sum;
+}
+
+// The starts that a kernel needs for sums that are products and nothing else.
+static void lower_starts(struct panels *p, const struct hn_screen_kernel *kernel) {
+    for (int i = 0; i < HN_PANEL; i++) {
+        int32_t sum = 0;
+        for (int64_t k = 0; k < p->words * HN_WORD / p->width; k++)
+            sum += number(p->a, p->width, k, i);
+        p->start[0][i] = (int32_t)((uint32_t)p->start[0][i] - (uint32_t)(kernel->raised * sum));
+    }
+}
+
+static int64_t count_wrong(const struct hn_screen_kernel *kernel, const struct panels *given) {
+    static struct panels p;
+    p = *given;
+    lower_starts(&p, kernel);
+    struct hn_screen_edge rows = {p.start[0], p.limit[0]}, cols = {p.start[1], p.limit[1]};
+    uint32_t hits[HN_PANEL];
+    int32_t sum[HN_PANEL * PITCH];
+    memset(sum, 0xff, sizeof sum);
+    kernel->hits(p.a, p.b, p.words, rows, cols, hits);
+    kernel->sums(p.a, p.b, p.words, rows, cols, sum, PITCH);
+    int64_t wrong = 0;
+    for (int i = 0; i < HN_PANEL; i++) {
+        for (int j = 0; j < HN_PANEL; j++) {
+            int32_t want = given->start[0][i] + given->start[1][j] + product(given, i, j);
+            bool hit = want >= given->limit[0][i] || want >= given->limit[1][j];
+            wrong += sum[i * PITCH + j] != want;
+            wrong += (hits[i] >> j & 1) != hit;
+        }
+        for (int j = HN_PANEL; j < PITCH; j++)
+            wrong += sum[i * PITCH + j] != -1;
+    }
+    return wrong;
+}
+
+// how: 0 any numbers, 1 the largest of either sign, 2 and 3 those of one sign.
+static int32_t draw(struct hn_stream *s, int32_t most, int how) {
+    int32_t any = (int32_t)hn_stream_below(s, 2 * (uint32_t)most + 1) - most;
+    return how == 0 ? any : how == 1 ? (any < 0 ? -most : most) : how == 2 ? most : -most;
+}
+
+static void put(int8_t *panel, int width, int64_t at, int32_t value) {
+    int16_t wide = (int16_t)value;
+    if (width == 1)
+        panel[at] = (int8_t)value;
+    else
+        memcpy(panel + at * width, &wide, sizeof wide);
+}
+
+static void fill(struct panels *p, const struct hn_screen_kernel *kernel, struct hn_stream *s,
+                 int how) {
+    p->width = kernel->width;
+    for (int64_t k = 0; k < p->words * HN_WORDS_BYTES / p->width; k++) {
+        put(p->a, p->width, k, draw(s, kernel->most, how));
+        put(p->b, p->width, k, draw(s, kernel->most, how == 3 ? 2 : how));
+    }
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < HN_PANEL; i++) {
+            p->start[side][i] = (int32_t)hn_stream_below(s, 2000000) - 1000000;
+            p->limit[side][i] = (int32_t)hn_stream_below(s, 4000000) - 1000000;
+        }
+    p->limit[0][3] = p->limit[1][5] = INT32_MIN;
+    p->limit[0][4] = p->limit[1][6] = INT32_MAX;
+}
+
+static void test_kernels(void) {
+    static struct panels p;
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "test.screen", 0, 0, 0);
+    CU_ASSERT_PTR_NOT_NULL(hn_screen_kernel(0));
+    for (int which = 0; which < HN_SCREEN_KERNELS; which++) {
+        const struct hn_screen_kernel *kernel = hn_screen_kernel(which);
+        if (!kernel)
+            continue;
+        hn_test_entry(kernel->name);
+        for (p.words = 0; p.words <= WORDS_MOST; p.words = 2 * p.words + 1)
+            for (int how = 0; how < 4; how++) {
+                fill(&p, kernel, &s, how);
+                CU_ASSERT_EQUAL(count_wrong(kernel, &p), 0);
+            }
+    }
+}
+
+// Data.
+
+static void plain(float *row, int64_t i, struct hn_stream *s) {
+    (void)i;
+    for (int k = 0; k < D; k++)
+        row[k] = (float)(hn_stream_uniform(s) + hn_stream_uniform(s) + hn_stream_uniform(s) - 1.5);
+}
+static void duplicate(float *row, int64_t i, struct hn_stream *s) {
+    if (i % 40 != 0)
+        memcpy(row, row - D, D * sizeof *row);
+    else
+        plain(row, i, s);
+}
+static void parallel(float *row, int64_t i, struct hn_stream *s) {
+    plain(row, i, s);
+    for (int k = 0; k < D; k++)
+        row[k] = 1 + 1e-6F * row[k];
+}
+static void close_by(float *row, int64_t i, struct hn_stream *s) {
+    plain(row, i, s);
+    for (int k = 0; k < D; k++)
+        row[k] = 1 + 0.05F * row[k];
+}
+static void equal(float *row, int64_t i, struct hn_stream *s) {
+    (void)i, (void)s;
+    for (int k = 0; k < D; k++)
+        row[k] = (float)(k + 1);
+}
+static void antipodal(float *row, int64_t i, struct hn_stream *s) {
+    plain(row, i, s);
+    for (int k = 0; k < D && i % 2; k++)
+        row[k] = -(row - D)[k];
+}
+static void outlier(float *row, int64_t i, struct hn_stream *s) {
+    plain(row, i, s);
+    row[i % 11 == 0 ? 3 : 20] *= i % 5 == 0 ? 40 : 1;
+}
+static void one_hot(float *row, int64_t i, struct hn_stream *s) {
+    (void)s;
+    memset(row, 0, D * sizeof *row);
+    row[i % D] = i % 2 ? 1 : -1;
+}
+static void denormal(float *row, int64_t i, struct hn_stream *s) {
+    plain(row, i, s);
+    for (int k = 0; k < D; k += 2)
+        row[k] *= 1e-39F;
+}
+static void sorted(float *row, int64_t i, struct hn_stream *s) {
+    plain(row, i, s);
+    for (int k = 0; k < D; k++)
+        row[k] += 3 * (float)(k % 7 == i * 7 / N);
+}
+
+static const struct data {
+    const char *name;
+    void (*row)(float *row, int64_t i, struct hn_stream *s);
+    double slack; // that no two rows of a screen exceed; 0: no screen
+} data[] = {{"plain", plain, 0.04},      {"duplicates", duplicate, 0.04},
+            {"parallel", parallel, 0},   {"close by", close_by, 0.001},
+            {"equal", equal, 0},         {"antipodal", antipodal, 0.04},
+            {"outlier", outlier, 1.5},   {"one-hot", one_hot, 1.5},
+            {"denormal", denormal, 0.2}, {"sorted", sorted, 0.04}};
+enum { KINDS = sizeof data / sizeof data[0] };
+
+static struct hn_matrix make(struct hn_context *ctx, const struct data *kind, int64_t rows,
+                             uint64_t seed) {
+    struct hn_stream s;
+    hn_stream_open(&s, seed, "test.screen", 0, 0, 1);
+    float *x = hn_alloc(ctx, rows * D, sizeof *x);
+    for (int64_t i = 0; i < rows; i++)
+        kind->row(x + i * D, i, &s);
+    HN_CHECK(ctx, hn_normalize_rows(ctx, x, rows, D, "test"));
+    return (struct hn_matrix){x, rows, D, D};
+}
+
+// The bound.
+
+static int32_t rounded_product(const struct hn_screen *s, int64_t i, int64_t j) {
+    int32_t sum = 0;
+    int64_t panel = s->words * HN_WORDS_BYTES;
+    int width = s->kernel->width;
+    const int8_t *a = s->x->panels + i / HN_PANEL * panel;
+    const int8_t *b = s->y->panels + j / HN_PANEL * panel;
+    for (int64_t k = 0; k < s->words * HN_WORD / width; k++)
+        sum += number(a, width, k, i % HN_PANEL) * number(b, width, k, j % HN_PANEL);
+    return sum;
+}
+
+// Largest slack, or infinity if a product is further from the rounded one than that.
+static double check_bound(const struct hn_screen *s, const struct hn_matrix *x,
+                          const struct hn_matrix *y) {
+    double most = 0;
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t j = 0; j < y->rows; j++) {
+            const struct hn_screen_term *a = &s->x->term[i], *b = &s->y->term[j];
+            double exact = hn_dot_exact(hn_row(x, hn_screen_id(s->x, i)),
+                                        hn_row(y, hn_screen_id(s->y, j)), x->cols);
+            double middle = s->unit * ((double)rounded_product(s, i, j) + a->middle + b->middle);
+            double slack = s->unit * ((double)a->slack + b->slack);
+            if (!(fabs(exact - middle) <= slack))
+                return INFINITY;
+            most = fmax(most, slack);
+        }
+    return most;
+}
+
+// slack: what is to suffice for numbers of 8 bits.
+static void check_screen(struct hn_context *ctx, const struct hn_matrix *x,
+                         const struct hn_matrix *y, const struct hn_screen_kernel *kernel,
+                         bool shuffled, double slack) {
+    struct hn_screen s;
+    bool good;
+    HN_CHECK(ctx, hn_screen_open(ctx, x, y, kernel, 64, shuffled, 0, &s, &good));
+    if (kernel->width == 1)
+        CU_ASSERT_EQUAL(good, slack > 0);
+    if (good)
+        CU_ASSERT(check_bound(&s, x, y) < slack);
+    hn_screen_free(ctx, &s);
+}
+
+static void test_bound(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    for (int kind = 0; kind < KINDS; kind++) {
+        hn_test_entry(data[kind].name);
+        struct hn_matrix x = make(&ctx, &data[kind], N, 1), y = make(&ctx, &data[kind], COLS, 2);
+        for (int which = 0; which < HN_SCREEN_KERNELS; which++)
+            for (int two = 0; two < 2 && hn_screen_kernel(which); two++)
+                check_screen(&ctx, &x, two ? &y : &x, hn_screen_kernel(which), !two,
+                             data[kind].slack);
+        hn_free(&ctx, (float *)x.data);
+        hn_free(&ctx, (float *)y.data);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// A row so long that its terms do not fit 32 bits; of those that the scale is not taken from.
+static void test_too_large(void) {
+    enum { MANY = 5000, LEFT_OUT = 5 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_matrix x = make(&ctx, &data[0], MANY, 1);
+    for (int large = 0; large < 2; large++) {
+        struct hn_screen s;
+        bool good;
+        HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, hn_screen_kernel(0), 64, false, 0, &s, &good));
+        CU_ASSERT_EQUAL(good, !large);
+        hn_screen_free(&ctx, &s);
+        for (int64_t k = 0; k < D; k++)
+            ((float *)x.data)[LEFT_OUT * D + k] *= 1e3F;
+    }
+    hn_free(&ctx, (float *)x.data);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Lists.
+
+struct lists {
+    struct hn_topk top;
+    int64_t n_dot;
+};
+
+static void find_lists(struct hn_context *ctx, const struct hn_matrix *x, const struct hn_matrix *y,
+                       int64_t k, const char *screen, struct lists *out) {
+    *out = (struct lists){.top = {.k = k, .skip_self = x->data == y->data}};
+    struct hn_sweep sweep = {.x = *x, .y = *y};
+    hn_sweep_add(&sweep, &hn_topk_sink, &out->top, HN_SIDE_ROWS);
+    ctx->screen = screen;
+    HN_CHECK(ctx, hn_sweep_run(ctx, &sweep));
+    out->n_dot = sweep.n_dot;
+}
+
+static bool same(const struct lists *a, const struct lists *b) {
+    size_t n = (size_t)(a->top.rows * a->top.kept);
+    return a->n_dot == b->n_dot && a->top.kept == b->top.kept &&
+           !memcmp(a->top.id, b->top.id, n * sizeof *a->top.id) &&
+           !memcmp(a->top.score, b->top.score, n * sizeof *a->top.score);
+}
+
+static void check_lists(const struct hn_matrix *x, const struct hn_matrix *y, int64_t k,
+                        int kernels) {
+    struct hn_context ctx;
+    struct lists without, with;
+    hn_context_init(&ctx, 2);
+    find_lists(&ctx, x, y, k, "off", &without);
+    for (int number = HN_SCREEN_KERNELS - 1; number >= 0 && kernels > 0; number--) {
+        kernels -= hn_screen_kernel(number) != NULL;
+        for (ctx.threads = 1; ctx.threads <= 4 && hn_screen_kernel(number); ctx.threads *= 2) {
+            find_lists(&ctx, x, y, k, hn_screen_kernel(number)->name, &with);
+            CU_ASSERT(same(&without, &with));
+            hn_topk_free(&ctx, &with.top);
+        }
+    }
+    hn_topk_free(&ctx, &without.top);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_lists(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    for (int kind = 0; kind < KINDS; kind++) {
+        hn_test_entry(data[kind].name);
+        struct hn_matrix x = make(&ctx, &data[kind], N, 1), y = make(&ctx, &data[kind], COLS, 2);
+        check_lists(&x, &x, K, HN_SCREEN_KERNELS);
+        check_lists(&x, &y, K, HN_SCREEN_KERNELS);
+        hn_free(&ctx, (float *)x.data);
+        hn_free(&ctx, (float *)y.data);
+    }
+}
+
+static void test_long_lists(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_matrix x = make(&ctx, &data[0], 70, 1), y = make(&ctx, &data[0], 33, 2);
+    for (int64_t k = 0; k <= 75; k += 15) {
+        check_lists(&x, &x, k, HN_SCREEN_KERNELS);
+        check_lists(&x, &y, k, HN_SCREEN_KERNELS);
+        check_lists(&y, &x, k, HN_SCREEN_KERNELS);
+    }
+    check_lists(&x, &x, 69, HN_SCREEN_KERNELS);
+    struct hn_matrix one = {x.data, 1, D, D};
+    check_lists(&one, &one, 1, HN_SCREEN_KERNELS);
+    check_lists(&one, &x, 3, HN_SCREEN_KERNELS);
+    hn_free(&ctx, (float *)x.data);
+    hn_free(&ctx, (float *)y.data);
+}
+
+// Many rows start from a sample, some of them from too much.
+static void test_samples(void) {
+    enum { MANY = 12000, LONG = 100 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    for (int kind = 0; kind < 2; kind++) {
+        struct hn_matrix x = make(&ctx, &data[kind], MANY, 1),
+                         y = make(&ctx, &data[kind], MANY / 2, 2);
+        check_lists(&x, &x, LONG, 1);
+        check_lists(&x, &y, LONG, 1);
+        hn_free(&ctx, (float *)x.data);
+        hn_free(&ctx, (float *)y.data);
+    }
+}
+
+// The choice.
+
+static const struct hn_screen_kernel *chosen(struct hn_context *ctx, const struct hn_matrix *x,
+                                             const struct hn_matrix *y, double share) {
+    const struct hn_screen_kernel *kernel;
+    HN_CHECK(ctx, hn_screen_choose(ctx, x, y, share, &kernel));
+    return kernel;
+}
+
+static void test_choice(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    const struct hn_screen_kernel *best = hn_screen_kernel_best(), *any;
+    struct hn_matrix large = {NULL, 5000, 32, 32}, few = {NULL, 999, 32, 32},
+                     flat = {NULL, 5000, 31, 31}, short_of = {NULL, 4999, 32, 32};
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.02), best);
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.021));
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &few, &large, 0.01));
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &few, 0.01));
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &flat, &flat, 0.01));
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &short_of, &short_of, 0.01));
+    ctx.memory.lean = true;
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
+    ctx.memory.lean = false;
+    ctx.screen = "off";
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
+    ctx.screen = "portable";
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &few, &few, 0.5), hn_screen_kernel(0));
+    ctx.screen = "on";
+    HN_CHECK_FAILS(&ctx, hn_screen_choose(&ctx, &large, &large, 0.01, &any), HN_USAGE, "is 'on'");
+}
+
+// A sample of products says that too many would be found.
+static void test_pays(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (data[kind].row != plain && data[kind].row != outlier)
+            continue;
+        struct hn_matrix x = make(&ctx, &data[kind], N, 1);
+        struct hn_screen s;
+        bool good;
+        HN_CHECK(&ctx,
+                 hn_screen_open(&ctx, &x, &x, hn_screen_kernel(0), 64, true, 1e-3, &s, &good));
+        CU_ASSERT_EQUAL(good, data[kind].row == plain);
+        hn_screen_free(&ctx, &s);
+        HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, hn_screen_kernel(0), 64, true, 0.5, &s, &good));
+        CU_ASSERT(!good);
+        hn_free(&ctx, (float *)x.data);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Every allocation fails once: nothing is left behind.
+static void test_allocations_may_fail(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_matrix x = make(&ctx, &data[0], 200, 1), y = make(&ctx, &data[0], 100, 2);
+    int64_t live = ctx.memory.live, failed = 0;
+    for (int two = 0; two < 2; two++, failed = 0) {
+        for (enum hn_code code = HN_MEMORY; code == HN_MEMORY;) {
+            struct hn_topk t = {.k = K};
+            struct hn_sweep sweep = {.x = x, .y = two ? y : x};
+            hn_sweep_add(&sweep, &hn_topk_sink, &t, HN_SIDE_ROWS);
+            ctx.screen = "portable";
+            ctx.memory.calls = 0;
+            ctx.memory.fail_at = ++failed;
+            code = hn_sweep_run(&ctx, &sweep);
+            CU_ASSERT(code == HN_MEMORY || code == HN_OK);
+            ctx.memory.fail_at = 0;
+            hn_topk_free(&ctx, &t);
+            CU_ASSERT_EQUAL(ctx.memory.live, live);
+        }
+        CU_ASSERT(failed > 20);
+    }
+    hn_free(&ctx, (float *)x.data);
+    hn_free(&ctx, (float *)y.data);
+}
+
+static const struct hn_test tests[] = {{"kernels", test_kernels},
+                                       {"bound", test_bound},
+                                       {"too large", test_too_large},
+                                       {"lists", test_lists},
+                                       {"long lists", test_long_lists},
+                                       {"samples", test_samples},
+                                       {"choice", test_choice},
+                                       {"pays", test_pays},
+                                       {"allocations may fail", test_allocations_may_fail}};
+HN_TEST_MAIN("screen", tests)

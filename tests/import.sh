@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Formats of `hardneg import`: `tests/import.sh PROGRAM [WORD]`; with a word only tests whose name contains it.
+. "$(dirname "$0")/lib.sh"
+begin import "${1:-build/hardneg}"
+
+# The rows that a snapshot holds, as directions, are those of tests/format_files.py; so are labels and their names.
+same_rows="import h5py, numpy as np, sys
+sys.path.insert(0, sys.argv[1])
+import format_files as ff
+unit = lambda x: x / np.linalg.norm(x.astype('f8'), axis=-1, keepdims=True)
+with h5py.File(sys.argv[2]) as f:
+    assert np.array_equal(f['labels'], ff.LABELS), f['labels'][:]
+    names = f['labels'].attrs.get('label_names')
+    assert names is None or list(names) == ff.NAMES, names
+    assert f['embeddings'].shape == (1, ff.N, ff.D) and np.abs(unit(f['embeddings'][0]) - unit(ff.rows())).max() < 1e-12"
+
+test_every_format() {
+    with_python "formats" || return
+    "$python" "$here/format_files.py" . >ways
+    run list formats --json
+    check "every format has a file" "$python" -c "import json
+known = {f['name'] for f in json.load(open('out'))['formats']}
+made = {line.split()[0] for line in open('ways')}
+assert known == made, known ^ made"
+    local kind words n=0
+    while read -r kind words; do
+        n=$((n + 1))
+        # shellcheck disable=SC2086 # words are wanted
+        expect "import $words" 0 'step 0, 24 items, 4 dims' import $words -o "way$n.h5"
+        check "$kind: $words: rows and labels" "$python" -c "$same_rows" "$here" "way$n.h5" 2>>err
+        expect "$kind: $words: valid" 0 '' validate "way$n.h5"
+    done <ways
+    check "texts have names" "$python" -c "import h5py
+assert any('label_names' in h5py.File(f'way{n}.h5')['labels'].attrs for n in range(1, $n + 1))"
+    for kind in $("$python" -c "print(*{line.split()[0] for line in open('ways')})"); do
+        check "docs name $kind" grep -q "^| \`$kind\` " "$root/docs/guide/importing.md"
+    done
+}
+
+test_standard_input() {
+    with_python "standard input" || return
+    local file options
+    while read -r file options; do
+        # shellcheck disable=SC2086 # words are wanted
+        "$hardneg" import -e - $options -l y.npy -o piped.h5 >out 2>err < <(cat "$file")
+        check "$file from a pipe" "$python" -c "$same_rows" "$here" piped.h5
+        rm -f piped.h5
+    done <<'F'
+x.npy
+vectors.tsv
+x.f4 --raw float32 --dim 4
+deflated.npz --tensor x
+many.safetensors --format safetensors --tensor half
+F
+    "$hardneg" import -e - -o no.h5 >out 2>err < <(:)
+    rc=$?
+    ended "standard input: empty" 3 'standard input: is empty'
+    expect "standard input: a device" 3 'standard input: cannot be read: it is a device' import -e - -o no.h5
+    "$hardneg" import -e - -l y.npy -o no.h5 >out 2>err < <(head -c 200 x.npy)
+    rc=$?
+    ended "standard input: cut short" 3 'standard input: '
+    check "no file came of them" test ! -e no.h5
+}
+
+# What is wrong is said with the file, and what there is to choose from.
+test_refused() {
+    with_python "refused" || return
+    local code pattern words
+    "$python" -c "import numpy as np, json, struct
+np.save('ints.npy', np.eye(4, dtype=int)); np.save('wide.npy', np.ones((3, 5), 'f4')); np.save('huge.npy', np.ones((600, 600), 'f4'))
+np.save('latin.npy', np.array([b'k\xe4se', b'brot'] * 12)); np.save('other.npy', np.array(['ant', 'yak'] * 12)); open('text.xyz', 'w').write('1 2\n'); open('ragged.tsv', 'w').write('1 2\n3\n')
+open('words.tsv', 'w').write('1 2\n3 four\n'); open('nul.tsv', 'wb').write(b'1 2\n\0\n'); open('table.tsv', 'w').write('a\tb\n1\n')
+open('empty.npz', 'wb').write(b'PK\5\6' + bytes(18)); data = bytearray(open('stored.npz', 'rb').read()); data[300] ^= 1
+open('flipped.npz', 'wb').write(data); open('names.txt', 'w').write('bee\nant\ncow\n')
+for name, offsets in ('outside', [0, 999]), ('negative', [-4, 0]), ('short', [0, 4]):
+    h = json.dumps({'x': {'dtype': 'F32', 'shape': [2, 2], 'data_offsets': offsets}}).encode()
+    open(name + '.safetensors', 'wb').write(struct.pack('<Q', len(h)) + h + bytes(16))
+open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(b'1')"
+    while read -r code pattern words; do
+        # shellcheck disable=SC2086 # words are wanted
+        expect "import $words" "$code" "${pattern//_/ }" import $words -o no.h5
+    done <<'F'
+3 deflated.npz:.*x,_narrow,_y,_odd -e deflated.npz
+3 there_is_no_'z'.*x,_y -e stored.npz --tensor z
+3 checksum -e flipped.npz --tensor x
+3 holds_0_arrays.*nothing -e empty.npz
+3 'odd'_is_none_of -e many.safetensors --tensor odd
+3 half,_brain -e many.safetensors
+3 'x'_lies_outside -e outside.safetensors
+3 'x'_lies_outside -e negative.safetensors
+3 another_number -e short.safetensors
+3 no_safetensors -e long.safetensors
+3 says_it_has_24_rows -e x.u8bin
+3 line_2:_value_2_is_missing -e ragged.tsv
+3 line_2:_value_2_is_four -e words.tsv
+3 zero_byte -e nul.tsv
+3 word,_kind -e x.npy -l metadata.tsv
+3 line_2_has_no_column_2 -e x.npy -l table.tsv --label-tensor b
+3 text\.xyz:_neither -e text.xyz
+3 no_whole_number_of_rows -e x.f4 --raw float32 --dim 5
+2 need_--raw -e x.f4 --format raw
+2 need_--raw -e x.f4 --raw float32
+3 integers -e ints.npy
+3 rows_of_5_values -e x.npy -e wide.npy
+3 y0.npy_has_10_labels -e x.npy -l y0.npy
+3 parts_hold_the_same -e x.npy -l y0.npy -l texts.npy
+3 latin.npy:_the_text_of_row_0_is_not_printable_UTF-8 -e x.npy -l latin.npy
+3 'yak'_of_row_1_is_not_in -e x.npy -l other.npy --label-names names.txt
+70 huge.npy:.*memory_limit -e huge.npy --memory 1M
+F
+    check "nothing came of them" test ! -e no.h5
+    expect "texts by a list of names" 0 '' import -e x.npy -l texts.npy --label-names names.txt -o listed.h5
+    pycheck "texts are numbered by the list" "import h5py
+f = h5py.File('listed.h5')['labels']
+assert list(f[:3]) == [1, 0, 2] and list(f.attrs['label_names']) == ['bee', 'ant', 'cow']"
+    expect "texts are the same under other numbers" 0 '' import -e x.npy -l texts.npy --step 1 -o listed.h5
+    expect "other texts are not" 3 'row 1 differs' import -e x.npy -l other.npy --step 2 -o listed.h5
+}
+
+# Rows without direction: refused, or left out of everything; a later step takes the rows that the file has.
+test_zero_rows() {
+    with_python "zero rows" || return
+    "$python" -c "import numpy as np
+x = np.load('x.npy'); np.save('x2.npy', x); x[3] = 0; x[7, 2] = np.nan; np.save('holes.npy', x); np.save('none.npy', 0 * x)
+v = np.load('x2.npy'); v[5, 0] = np.inf; np.save('view.npy', v)"
+    expect "zero rows: refused" 3 'holes.npy: row 3 is zero: .*--zero-rows skip' import -e holes.npy -l y.npy -o holes.h5
+    expect "zero rows: of a view" 3 'row 5 of the second view holds infinity' import -e x.npy -l y.npy --view2 view.npy -o holes.h5
+    expect "zero rows: left out" 0 '3 of 24 rows have no direction .*row 3 the first' \
+        import -e holes.npy -l texts.npy --view2 view.npy --zero-rows skip -o holes.h5
+    expect "zero rows: the same rows again" 0 '' import -e x.npy -l texts.npy --view2 x.npy --zero-rows skip --step 5 -o holes.h5
+    pycheck "zero rows: the others are in their places" "import h5py, numpy as np
+f, x, y, stay = h5py.File('holes.h5'), np.load('x.npy'), np.load('y.npy'), np.delete(np.arange(24), [3, 5, 7])
+assert list(f['sample']) == list(stay) and list(f['labels']) == list(y[stay])
+for name in 'embeddings', 'view2': assert np.array_equal(f[name][:], [x[stay]] * 2)"
+    expect "zero rows: not all" 3 'no row has a direction' import -e none.npy -l y.npy --zero-rows skip -o no.h5
+    expect "zero rows: no other ones in a series" 3 'row 0 of data set /view2 is zero' import -e holes.npy -l texts.npy --view2 none.npy --zero-rows skip --step 9 -o holes.h5
+    mkdir -p g
+    printf '# features=3\n0 1 0 2\n1 0\n2 1 1\n3 0 0 1\n' >g/a.features
+    printf '0 1\n1 2\n2 3\n0 3\n' >g/a.edges
+    printf '0 train\n1 val\n2 test\n3 none\n' >g/a.split
+    expect "a node without features" 3 'g: row 1 is zero' import --linqs g -o g.h5
+    expect "is left out" 0 '1 of 4 rows' import --linqs g --zero-rows skip -o g.h5
+    pycheck "of graph, split and features too" "import h5py
+f = h5py.File('g.h5'); l = lambda name: list(f[name][:])
+assert l('sample') == [0, 2, 3] and l('labels') == [1, 1, 0] and l('split') == [0, 2, -1]
+assert l('graph/indptr') == [0, 1, 2, 4] and l('graph/indices') == [2, 2, 0, 1]
+assert l('features_csr/indptr') == [0, 2, 3, 5] and l('features_csr/indices') == [0, 2, 1, 0, 1]"
+    expect "what is left is valid" 0 '' validate g.h5
+    check "no temporary file" none_temporary .
+}
+
+run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows
+finish

@@ -1,0 +1,243 @@
+// Misuse of the library: what is refused, in which words, and what stays usable after it. Sequences
+// of calls in any order are for tests/fuzz/library.c, values for tests/python.py.
+#include "library/hardneg.h"
+#include "tests/test.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { N = 12, D = 3, B = 4, COLUMNS = 256 };
+
+static float rows[N * D];
+static int32_t labels[N];
+static int64_t ids[N * N], negative[N * N * N];
+
+static struct hardneg_items items_of_rows(void) {
+    for (int i = 0; i < N * D; i++)
+        rows[i] = (float)(i * i % 17) - 8.5F;
+    for (int i = 0; i < N; i++)
+        labels[i] = i % 3;
+    return (struct hardneg_items){
+        .size = sizeof(struct hardneg_items), .n = N, .d = D, .x = rows, .labels = labels};
+}
+
+static hardneg *built(const char *sampler) {
+    hardneg *h;
+    const struct hardneg_items items = items_of_rows();
+    CU_ASSERT_EQUAL_FATAL(hardneg_open(sampler, B, 1, 1, &h), HARDNEG_OK);
+    CU_ASSERT_EQUAL_FATAL(hardneg_build(h, &items), HARDNEG_OK);
+    return h;
+}
+
+// That a call ended with a code and the message has a part.
+static void expect(const hardneg *h, int code, int wanted, const char *part) {
+    CU_ASSERT_EQUAL(code, wanted);
+    if (!strstr(hardneg_message(h), part))
+        fprintf(stderr, "    \"%s\" lacks \"%s\"\n", hardneg_message(h), part);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hardneg_message(h), part));
+}
+
+static void test_open(void) {
+    static const struct {
+        const char *spec;
+        int64_t batch_size;
+        int threads;
+        const char *part;
+    } bad[] = {{NULL, B, 1, "the sampler is NULL"},
+               {"knm", B, 1, "knn"},
+               {"", B, 1, ""},
+               {"{knn", B, 1, ""},
+               {"{uniform: {draw: [iid, shuffle]}}", B, 1, "one sampler"},
+               {"knn", 1, 1, "batch_size 1"},
+               {"knn", INT64_MAX, 1, "batch_size 9223372036854775807"},
+               {"knn", B, INT_MAX, "threads 2147483647: at most 4096"}};
+    const struct hardneg_items items = items_of_rows();
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        hardneg *h;
+        int code = hardneg_open(bad[i].spec, bad[i].batch_size, 1, bad[i].threads, &h);
+        expect(h, code, HARDNEG_USAGE, bad[i].part);
+        CU_ASSERT_NOT_EQUAL(*hardneg_message(h), 0);
+        expect(h, hardneg_build(h, &items), HARDNEG_USAGE, "was not opened");
+        hardneg_free(h);
+    }
+    CU_ASSERT_EQUAL(hardneg_open("knn", B, 1, 1, NULL), HARDNEG_USAGE);
+}
+
+static void test_order(void) {
+    hardneg *h;
+    int64_t batches;
+    double value[COLUMNS];
+    const struct hardneg_items items = items_of_rows();
+    CU_ASSERT_EQUAL_FATAL(hardneg_open("knn", B, 1, 1, &h), HARDNEG_OK);
+    expect(h, hardneg_epoch(h, 0, &batches), HARDNEG_USAGE, "hardneg_build() comes first");
+    expect(h, hardneg_next(h, 0, 1, ids), HARDNEG_USAGE, "hardneg_epoch() comes first");
+    expect(h, hardneg_measure_batches(h, ids, 1, B, NULL, value), HARDNEG_USAGE, "comes first");
+    CU_ASSERT_EQUAL(hardneg_room(h), 0);
+    CU_ASSERT_EQUAL(hardneg_build(h, &items), HARDNEG_OK);
+    expect(h, hardneg_next(h, 0, 1, ids), HARDNEG_USAGE, "hardneg_epoch() comes first");
+    expect(h, hardneg_epoch(h, -1, &batches), HARDNEG_USAGE, "numbered from 0");
+    expect(h, hardneg_epoch(h, 0, NULL), HARDNEG_USAGE, "not NULL");
+    CU_ASSERT_EQUAL(hardneg_epoch(h, 0, &batches), HARDNEG_OK);
+    CU_ASSERT_EQUAL(batches, N / B);
+    expect(h, hardneg_next(h, 0, batches + 1, ids), HARDNEG_USAGE, "the epoch has 0 to 2");
+    expect(h, hardneg_next(h, INT64_MAX, INT64_MAX, ids), HARDNEG_USAGE, "the epoch has 0 to 2");
+    expect(h, hardneg_next(h, -1, 1, ids), HARDNEG_USAGE, "the epoch has 0 to 2");
+    expect(h, hardneg_next(h, 0, 1, NULL), HARDNEG_USAGE, "ids is NULL");
+    expect(h, hardneg_negatives(h, 0, 1, ids, negative, NULL), HARDNEG_USAGE, "hardneg_next()");
+    CU_ASSERT_EQUAL(hardneg_next(h, 0, batches, ids), HARDNEG_OK); // none of it did harm
+    hardneg_stop(h);                                               // nobody is in a call
+    CU_ASSERT_EQUAL(hardneg_next(h, 0, batches, ids), HARDNEG_OK);
+    CU_ASSERT_EQUAL(hardneg_build(h, &items), HARDNEG_OK);
+    expect(h, hardneg_next(h, 0, 1, ids), HARDNEG_USAGE, "hardneg_epoch() comes first");
+    hardneg_free(h);
+    h = built("mined");
+    CU_ASSERT_EQUAL(hardneg_epoch(h, 0, &batches), HARDNEG_OK);
+    expect(h, hardneg_next(h, 0, 1, ids), HARDNEG_USAGE, "hardneg_negatives()");
+    expect(h, hardneg_negatives(h, 0, 1, ids, NULL, NULL), HARDNEG_USAGE, "negative is NULL");
+    CU_ASSERT_EQUAL(hardneg_negatives(h, 0, 1, ids, negative, NULL), HARDNEG_OK);
+    hardneg_free(h);
+}
+
+// Each wrong build is refused, says why, and leaves nothing built; a right one follows.
+static void test_items(void) {
+    static const float nan_row[N * D] = {1, 1, 1, 2, NAN, 1}, zero_row[N * D] = {1, 1, 1};
+    static const int32_t odd_labels[N] = {0, 1, -2};
+    static const int64_t falling[N + 1] = {0, 2, 1}, late[N + 1] = {3, 3, 3};
+    static const int64_t ones[N + 1] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const int32_t beyond[] = {N}, edge[] = {1, 2, 3};
+    struct hardneg_items bad[14];
+    for (size_t i = 0; i < 14; i++)
+        bad[i] = items_of_rows();
+    bad[0].size = 0;
+    bad[1].size = offsetof(struct hardneg_items, index);
+    bad[2].n = 1;
+    bad[3].d = INT64_MAX;
+    bad[4].x = NULL;
+    bad[5].x = nan_row;
+    bad[6].view2 = zero_row;
+    bad[7].labels = odd_labels;
+    bad[8].edge_start = falling, bad[8].edge = edge;
+    bad[9].edge_start = late, bad[9].edge = edge;
+    bad[10].edge_start = ones, bad[10].edge = beyond;
+    bad[11].features = nan_row, bad[11].feature_dims = D;
+    bad[12].features = rows, bad[12].feature_dims = 0;
+    bad[13].progress = NAN;
+    static const struct {
+        int code;
+        const char *part;
+    } wanted[14] = {{HARDNEG_USAGE, "size is not set"},
+                    {HARDNEG_USAGE, "size is not set"},
+                    {HARDNEG_DATA, "1 items"},
+                    {HARDNEG_DATA, "12 items of 922"},
+                    {HARDNEG_USAGE, "x is NULL"},
+                    {HARDNEG_DATA, "x row 1 is not finite"},
+                    {HARDNEG_DATA, "view2 row 1 is zero"},
+                    {HARDNEG_DATA, "label -2 of item 2"},
+                    {HARDNEG_DATA, "edge_start[2]"},
+                    {HARDNEG_DATA, "edge_start[0] is not 0"},
+                    {HARDNEG_DATA, "edge 0 leads to 12"},
+                    {HARDNEG_DATA, "features of item 1"},
+                    {HARDNEG_DATA, "feature_dims 0"},
+                    {HARDNEG_USAGE, "progress lies in [0, 1]"}};
+    const struct hardneg_items good = items_of_rows();
+    hardneg *h = built("knn");
+    int64_t batches;
+    for (size_t i = 0; i < 14; i++) {
+        expect(h, hardneg_build(h, &bad[i]), wanted[i].code, wanted[i].part);
+        expect(h, hardneg_epoch(h, 0, &batches), HARDNEG_USAGE, "nothing is built");
+        CU_ASSERT_EQUAL(hardneg_build(h, &good), HARDNEG_OK);
+        CU_ASSERT_EQUAL(hardneg_epoch(h, 0, &batches), HARDNEG_OK);
+    }
+    expect(h, hardneg_build(h, NULL), HARDNEG_USAGE, "items are NULL");
+    hardneg_free(h);
+}
+
+// What a sampler needs is asked for by name.
+static void test_missing(void) {
+    static const char *const needs[][2] = {{"hops", "hops needs a graph"},
+                                           {"ring", "raw features"},
+                                           {"{batchsampler: {M: 4, K: 9}}", "K"}};
+    const struct hardneg_items items = items_of_rows();
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        hardneg *h;
+        CU_ASSERT_EQUAL_FATAL(hardneg_open(needs[i][0], B, 1, 1, &h), HARDNEG_OK);
+        expect(h, hardneg_build(h, &items), HARDNEG_USAGE, needs[i][1]);
+        hardneg_free(h);
+    }
+    hardneg *h;
+    CU_ASSERT_EQUAL_FATAL(hardneg_open("knn", N + 1, 1, 1, &h), HARDNEG_OK);
+    expect(h, hardneg_build(h, &items), HARDNEG_USAGE, "batch_size 13 exceeds the 12 items");
+    hardneg_free(h);
+}
+
+static void test_measure(void) {
+    static const int64_t good[] = {0, 1, 2, 3, -1}, beyond[] = {0, 1, N}, gap[] = {0, -1, 2};
+    static const int64_t other[] = {1, 0, N};
+    struct hardneg_measure how = {.size = sizeof how};
+    double value[COLUMNS];
+    hardneg *h = built("knn");
+#define MEASURE(id, rows_, width) hardneg_measure_batches(h, id, rows_, width, &how, value)
+    CU_ASSERT_EQUAL(MEASURE(good, 1, 5), HARDNEG_OK);
+    expect(h, MEASURE(NULL, 1, 3), HARDNEG_USAGE, "ids or value are NULL");
+    expect(h, MEASURE(good, INT64_MAX, 3), HARDNEG_USAGE, "are none");
+    expect(h, MEASURE(good, 1, 0), HARDNEG_USAGE, "are none");
+    expect(h, MEASURE(beyond, 1, 3), HARDNEG_DATA, "12");
+    expect(h, MEASURE(gap, 1, 3), HARDNEG_DATA, "batch 0");
+    how.negative = other;
+    how.room = 1;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_DATA, "negative 12 of the anchor 2");
+    how.negative = good;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_DATA, "negative 0 of the anchor 0");
+    how.negative = NULL;
+    how.temperature = NAN;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "temperature nan");
+    how.temperature = -1;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "temperature -1");
+    how.temperature = 0;
+    how.epoch_batches = -1;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "epoch_batches -1");
+    how.epoch_batches = 0;
+    how.loss = "DCL";
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "DCL");
+    how.loss = NULL;
+    how.weighting = "{hcl: {beta: many}}";
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "many");
+    how.weighting = NULL;
+    how.size = 8;
+    expect(h, MEASURE(good, 1, 3), HARDNEG_USAGE, "size of how is not set");
+#undef MEASURE
+    hardneg_free(h);
+}
+
+static void test_null(void) {
+    const struct hardneg_items items = items_of_rows();
+    double value[COLUMNS];
+    int64_t batches;
+    CU_ASSERT_EQUAL(hardneg_build(NULL, &items), HARDNEG_USAGE);
+    CU_ASSERT_EQUAL(hardneg_epoch(NULL, 0, &batches), HARDNEG_USAGE);
+    CU_ASSERT_EQUAL(hardneg_next(NULL, 0, 1, ids), HARDNEG_USAGE);
+    CU_ASSERT_EQUAL(hardneg_negatives(NULL, 0, 1, ids, negative, NULL), HARDNEG_USAGE);
+    CU_ASSERT_EQUAL(hardneg_measure_batches(NULL, ids, 1, 2, NULL, value), HARDNEG_USAGE);
+    CU_ASSERT_EQUAL(hardneg_room(NULL), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hardneg_message(NULL), "NULL"));
+    CU_ASSERT_STRING_EQUAL(hardneg_note(NULL), "");
+    CU_ASSERT_STRING_EQUAL(hardneg_sampler(NULL), "");
+    CU_ASSERT_EQUAL(hardneg_column(-1, NULL, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(hardneg_column(COLUMNS, NULL, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(hardneg_column(0, NULL, NULL, NULL), 1);
+    hardneg_stop(NULL);
+    hardneg_free(NULL);
+}
+
+static const struct hn_test tests[] = {
+    {"handles that are not opened", test_open},
+    {"calls out of order", test_order},
+    {"wrong items", test_items},
+    {"what samplers need", test_missing},
+    {"wrong measures", test_measure},
+    {"NULL", test_null},
+};
+
+HN_TEST_MAIN("library", tests)

@@ -1,0 +1,299 @@
+#!/usr/bin/env bash
+# Tests of what a run shows: `tests/page.sh PROGRAM`. The table after `run`, the report's page as text and, where
+# Chromium is installed, as a browser has it.
+source "$(dirname "$0")/lib.sh"
+begin page "$1"
+
+# A page whose controls were worked by JavaScript statements, as text in `dom`; what is to be read is left in the
+# title with say(): at once, as the page is read when it has loaded. Messages on the console are in `console`.
+browse() { # PAGE STATEMENTS
+    local page=$1 statements=$2
+    sed 's,</body>,,; s,</html>,,' "$page" >driven.html
+    printf '<script>{\nconst say = text => { document.title += "[" + text + "]"; };\n%s\n}</script></body></html>\n' \
+        "$statements" >>driven.html
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+        --disable-background-networking --disable-component-update --disable-sync --enable-logging=stderr \
+        --user-data-dir="$work/profile" --window-size="${SIZE:-1280,1600}" --dump-dom "file://$PWD/driven.html" \
+        >dom 2>chromium.log </dev/null
+    grep 'CONSOLE' chromium.log >console
+    grep -o '<title>[^<]*' dom >out
+}
+with_browser() { # NAME
+    command -v chromium >"$work/out" || { skip "$1" "no chromium"; return 1; }
+}
+
+# Two steps, batch sizes, temperatures, settings of a sampler, weightings and seeds.
+test_table() {
+    run synth -o s.h5 --n 200 --steps 2 --views 2
+    cat >grid.yaml <<E
+version: 1
+title: A <small> grid
+snapshots: [s.h5]
+samplers: [uniform, knn, batchsampler: {M: [50, 100], K: 20}]
+batch_size: [8, 16]
+batches: 10
+temperature: [0.1, 0.5]
+weightings: [none, hcl: {beta: [0.5, 1]}]
+seeds: [1, 2, 3]
+timing: {reps: 1, warmup: 0}
+metrics: [fn_ratio, hardness, loss]
+E
+    expect "a grid" 0 '' run -c grid.yaml -o grid
+    check "its axes head the table" says \
+        '^sampler +step +M +weighting +beta +temperature +batch_size +seeds +fn_ratio .*-uniform .*fn_mass'
+    check "a row a setting, and what is left out is said" says "^\.\.\. and 36 more settings"
+    check "means over three seeds" says '^batchsampler +[0-9]+ +50 +hcl +0\.5 +0\.1 +8 +3 +0\.'
+    check "what all have alike" says '^all: dataset s, loss '
+    check "options of a sampler that do not vary" says '^all of batchsampler: K=20, alpha=0\.2~0\.05, .*walk=rwr'
+    expect "the report" 0 '' report grid
+    check "a column for each axis" test "$(grep -o 'data-axis="[^"]*"' grid/index.html | tr -d '\n')" = \
+        'data-axis="step"data-axis="M"data-axis="weighting"data-axis="beta"data-axis="temperature"data-axis="batch_size"'
+    check "a row for each setting" test "$(grep -c 'data-sampler=' grid/index.html)" = 96
+    check "the title is the job's" grep -q '<h1>A &#60;small&#62; grid</h1>' grid/index.html
+    check "a small page" test "$(wc -c <grid/index.html)" -lt 2000000
+    check "the front comes first" grep -q '^<figure id="pareto">' <(grep -E '<figure |<h2' grid/index.html | head -n 1)
+    check "options that do not vary stand below" grep -q '<dt>batchsampler</dt><dd>K=20, alpha=' grid/index.html
+}
+
+# The sentences, against the numbers in the file.
+test_answer() {
+    pycheck "the answer" "
+import h5py, numpy as np, re, sys
+from scipy import stats
+f = h5py.File('grid/results.h5'); r = f['runs']
+col = lambda n: r[n].asstr()[:] if r[n].dtype.kind in 'OS' else r[n][:]
+page = re.sub('<[^>]*>', '', open('grid/index.html').read().split('class=answer>')[1].split('</section>')[0])
+for batch in 8, 16:
+    here = (col('step') == col('step').max()) & (col('batch_size') == batch) & (col('temperature') == .1) & (col('weighting') == 'none')
+    name = np.array([s + (f' M={m:.0f}' if m == m else '') for s, m in zip(col('sampler'), col('M'))])
+    pick = lambda n, c: col(c)[here & (name == n)][np.argsort(col('seed')[here & (name == n)])]
+    best = max(set(name[here]), key=lambda n: pick(n, 'hard_true_mean').mean())
+    def half(v): return stats.t.ppf(.975, len(v) - 1) * v.std(ddof=1) / np.sqrt(len(v))
+    v, d = pick(best, 'hard_true_mean'), pick(best, 'hard_true_mean') - pick('uniform', 'hard_true_mean')
+    fn, e = pick(best, 'fn_ratio'), pick(best, 'fn_ratio') - pick('uniform', 'fn_ratio')
+    says = (f'batches of {batch}: {best} has the hardest true negatives, at a mean cosine of {v.mean():.3f} ± {half(v):.3f}, '
+            f'{d.mean():.3f} ± {half(d):.3f} above Uniform\'s; false negatives: {100 * fn.mean():.1f} % ± ')
+    assert says in page, says + page
+    assert f'({100 * e.mean():+.1f} ± {100 * half(e):.1f} points)' in page, page
+    ties = {n for n in set(name[here]) - {best} if abs((pick(n, 'hard_true_mean') - v).mean()) <= half(pick(n, 'hard_true_mean') - v)}
+    told = re.search(f'batches of {batch}:.*', page).group(0)
+    told = set(re.findall('A tie, by its interval, with ([^.]*)\\.', told)) 
+    assert told == ({', '.join(n for n in dict.fromkeys(name[here]) if n in ties)} if ties else set()), (told, ties)"
+}
+
+# A page of trainings; the miner's filters.
+test_other_pages() {
+    job='{version: 1, snapshots: [s.h5], samplers: [uniform, mined: {n: 5, max_score: 0.9}], batch_size: 8, batches: 5, metrics: [fn_ratio]}'
+    echo "$job" >mined.yaml
+    expect "mined" 0 '' run -c mined.yaml -o mined --quiet
+    expect "its report" 0 '' report mined
+    check "the title is the name of the job's file" grep -q '<h1>mined</h1>' mined/index.html
+    check "what the filters drop" grep -qE '<th scope=row>mined</th><td>score</td><td class=n data-v="[0-9]+">' mined/index.html
+    pycheck "as the file has it" "
+import h5py, re
+t = h5py.File('mined/results.h5')['tables/attrition']
+last = len(set(t['run'][:])) - 1
+rows = [i for i, run in enumerate(t['run'][:]) if run == max(t['run'][:])]
+page = open('mined/index.html').read()
+for i in rows:
+    row = f'<td>{t[\"filter\"].asstr()[i]}</td><td class=n data-v=\"{t[\"true_negatives\"][i]}\">'
+    assert row in page, row"
+}
+
+test_browser() {
+    with_browser "the page in a browser" || return
+    browse grid/index.html 'const shown = () => document.querySelectorAll("#settings tbody tr:not([hidden])").length;
+const choose = (name, value) => {
+    const label = [...document.querySelectorAll(".filter label")].find(l => l.textContent.startsWith(name + " "));
+    label.lastElementChild.value = value;
+    label.lastElementChild.dispatchEvent(new Event("input"));
+};
+say("last " + shown()); choose("step", "all"); say("all " + shown()); choose("weighting", "=hcl"); say("hcl " + shown());
+choose("rows with", "knn"); say("knn " + shown()); choose("step", "last"); say("knn last " + shown());
+const head = [...document.querySelectorAll("#settings th")].find(h => h.textContent.startsWith("beta"));
+head.firstElementChild.click(); say(head.getAttribute("aria-sort"));
+say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide");
+say([...document.querySelectorAll("input,select,button,a")].every(e => e.labels?.length || e.ariaLabel || e.textContent)
+    ? "named" : "nameless");'
+    check "rows of the last step, then of all, then chosen by value and words" says \
+        '\[last 48\]\[all 96\]\[hcl 64\]\[knn 16\]\[knn last 8\]'
+    check "sorting" says '\[ascending\]'
+    check "no wider than the window" says '\[fits\]'
+    check "every control has a name" says '\[named\]'
+    check "no message on the console" test ! -s console
+    browse grid/index.html 'const chip = [...document.querySelectorAll(".chips button")].find(b => b.textContent === "knn");
+const off = () => [".plot g.off", ".plot text.off", "tr.off"].map(s => document.querySelectorAll(s).length > 0).join();
+const lit = () => [...document.querySelectorAll(".plot g:not(.off) > title")].map(t => t.textContent).filter(t => /uniform|batchs/.test(t)).length;
+say("off " + off()); chip.click(); say("off " + off() + " lit " + lit() + " " + chip.ariaPressed); chip.click(); say("off " + off());
+const row = document.querySelector("tr:has([data-sampler=uniform])");
+row.dispatchEvent(new Event("pointerenter")); say("row " + off()); row.dispatchEvent(new Event("pointerleave")); say("row " + off());
+const saved = {}; window.Blob = function ([text], {type}) { saved[type] = text; }; URL.createObjectURL = () => "about:blank";
+HTMLAnchorElement.prototype.click = function () { say(this.download); };
+for (const name of ["TSV", "LaTeX", "SVG"]) [...document.querySelectorAll(".downloads button")].find(b => b.textContent === name).click();
+const rows = saved["text/tab-separated-values"].split("\n");
+say("tsv " + rows.length + " " + rows[1].split("\t").slice(0, 3));
+const tex = saved["text/x-tex"], svg = saved["image/svg+xml"];
+say("tex " + /^% .*\n\\begin\{tabular\}\{lrr.*\}\n\\toprule\n[^]*\\midrule\n(.* \\\\\n){48}\\bottomrule\n\\end/.test(tex) + /[^\\]%/.test(tex.slice(3)));
+say("svg " + (new DOMParser().parseFromString(svg, "image/svg+xml").querySelector("parsererror") === null));
+say("pdf " + [...document.querySelectorAll("a[download$=pdf]")].every(a => atob(a.href.split(",")[1]).startsWith("%PDF")));
+const fold = document.querySelector("#run"); say("open " + fold.open); location.hash = "#run"; dispatchEvent(new Event("hashchange")); say("open " + fold.open);'
+    check "a sampler is highlighted by its button, in figures and rows" says '\[off false,false,false\]\[off true,true,true lit 0 true\]\[off false,false,false\]'
+    check "and by pointing at a row" says '\[row true,true,true\]\[row false,false,false\]'
+    check "files are saved" says '\[settings\.tsv\]\[settings\.tex\]\[pareto\.svg\]'
+    check "the rows as TSV" says '\[tsv 50 uniform,[0-9]+,'
+    check "and as LaTeX" says '\[tex truefalse\]'
+    check "SVG that can be read" says '\[svg true\]'
+    check "PDF of each figure" says '\[pdf true\]'
+    check "what is linked to unfolds" says '\[open false\]\[open true\]'
+    check "still no message" test ! -s console
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-background-networking --user-data-dir="$work/profile" \
+        --no-pdf-header-footer --print-to-pdf="$work/grid.pdf" "file://$PWD/grid/index.html" >out 2>err </dev/null
+    if [ -n "$(command -v pdftotext)" ]; then
+        pdftotext -layout grid.pdf out
+        check "printed, all of it is there" eval 'says "^ *Samplers" && says "What was run" && says "How to do it again" && says "config_sha256"'
+        check "without controls" eval '! says "Highlight:|rows with"'
+    else
+        check "it prints" test "$(head -c 4 grid.pdf)" = %PDF
+    fi
+    SIZE=500,900 browse grid/index.html 'say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide");'
+    check "nor on a narrow screen" says '\[fits\]'
+}
+
+# Figures and tables for a paper, from one job by one command; main.tex is the user's.
+test_paper() {
+    local dir
+    command -v gnuplot >out || { skip "a paper" "no gnuplot"; return; }
+    expect "a paper" 0 'main\.tex' paper grid
+    check "its table" grep -q 'batchsampler.*& \$.*\\pm' grid/paper/results.tex
+    check "every figure in it is there" test "$(grep -oE 'figures/[^}]+' grid/paper/results.tex | sort)" = \
+        "$(cd grid/paper && find figures -name '*.pdf' | sort)"
+    check "all five" test "$(grep -c '^.begin{figure' grid/paper/results.tex)" = 5
+    check "no wider than the text" grep -qE 'size (3\.250|6\.750)in' grid/paper/figures/pareto.gp
+    echo '% mine' >>grid/paper/main.tex
+    expect "again" 0 'main\.tex is there and stays' paper grid
+    check "what was written stays" grep -q '^% mine' grid/paper/main.tex
+    expect "with texts for LaTeX" 0 '' paper grid --term cairolatex --for acl -o tex
+    check "they are read" grep -q 'input{figures/pareto}' tex/results.tex
+    expect "no folder, no paper" 2 'cannot be made' paper grid -o grid/results.h5
+    expect "a report whose PDFs are for a style" 0 '' report grid --for acl -o acl.html
+    pycheck "they have its widths" "
+import base64, re
+boxes = [re.search(rb'MediaBox \[ 0 0 ([0-9.]+)', base64.b64decode(p)).group(1)
+         for p in re.findall(r'application/pdf;base64,([^\"]*)', open('acl.html').read())]
+assert len(boxes) > 3 and all(min(abs(float(b) / 72 - w) for w in (3.03, 6.3)) < .02 for b in boxes), boxes"
+    expect "a table" 0 '' export grid --latex -o settings.tex
+    check "in LaTeX" grep -q 'toprule' settings.tex
+    expect "one format" 2 'not both' export grid --latex --csv
+    expect "any table" 0 '' export grid --latex --table timing
+    check "as it is" says 'begin.tabular'
+    command -v pdflatex >out || { skip "LaTeX" "no pdflatex"; return; }
+    for dir in grid/paper tex; do
+        # shellcheck disable=SC2015 # either may fail
+        (cd $dir && pdflatex -interaction=nonstopmode -halt-on-error main >log 2>&1 &&
+            pdflatex -interaction=nonstopmode -halt-on-error main >log 2>&1)
+        check "$dir is set" test -s $dir/main.pdf
+        check "$dir: nothing sticks out" test -z "$(grep -E '^Overfull .hbox' $dir/main.log)"
+    done
+}
+
+figures_of() { find "$1" -name '*.svg' | sed 's,.*/,,; s,\.svg$,,' | sort | tr '\n' ' '; } # FOLDER
+
+# Files with and without labels in one job, and numbers that no axis can be drawn with: every figure is drawn.
+test_odd_numbers() {
+    command -v gnuplot >out || { skip "odd numbers" "no gnuplot"; return; }
+    with_python "odd numbers" || return
+    spoiled s.h5 unlabelled.h5 "f['labels'][...] = -1; del f.attrs['content_sha256']"
+    printf '%s\n' 'version: 1' 'snapshots: [unlabelled.h5, s.h5]' 'samplers: [uniform, knn, gcbs]' 'batch_size: 16' \
+        'batches: 10' 'figures: all' 'timing: {reps: 1, warmup: 0}' 'metrics: all' >both.yaml
+    expect "files with and without labels" 0 '' run -c both.yaml -o both
+    local all value
+    all=$(figures_of both)
+    check "have their figures" test "$(wc -w <<<"$all")" -ge 7
+    for value in np.inf -np.inf 1e308 1e300 5e-324 1e-310 -1; do
+        mkdir -p odd
+        spoiled both/results.h5 odd/results.h5 "
+for name in r:
+    if r[name].dtype.kind == 'f' and name not in ('temperature', 'alpha', 'quantile'): put(name, ok[::2], $value)"
+        LIMIT=30 expect "values of $value" 0 '' plot odd
+        check "values of $value: every figure" test "$(figures_of odd)" = "$all"
+        check "values of $value: none in a script" test -z "$(grep -lE '[ :[](nan|-?inf)[]: ,]' odd/figures/*.gp)"
+        rm -r odd
+    done
+}
+
+# One figure that gnuplot fails on, or never ends, is named; the others are drawn.
+test_failed_figure() {
+    local real
+    real=$(command -v gnuplot) || { skip "a failed figure" "no gnuplot"; return; }
+    mkdir -p fake
+    # shellcheck disable=SC2016 # for the script that it writes
+    printf '#!/bin/sh\n[ "$2" != bs-table5.gp ] || { %s; }\nexec %s "$@"\n' 'echo no such style >&2; exit 1' "$real" >fake/gnuplot
+    chmod +x fake/gnuplot
+    run plot grid -o whole
+    PATH=$PWD/fake:$PATH expect "a figure that fails" 6 'no such style' plot grid -o failed
+    check "costs no other" test "$(figures_of failed)" = "$(figures_of whole | sed 's/bs-table5 //')"
+    check "and leaves its script" test -s failed/bs-table5.gp
+    PATH=$PWD/fake:$PATH expect "on the page, too" 6 'no such style' report grid -o failed.html
+    check "which names it" grep -q '<li><b>bs-table5</b>: gnuplot failed' failed.html
+    check "and has the others" grep -q '<figure id="pareto">' failed.html
+    PATH=$PWD/fake:$PATH expect "after a run" 6 'no such style' run -c grid.yaml -o grid --set figures=all --quiet
+    check "the others are drawn" test "$(figures_of grid)" = "$(figures_of failed)"
+    sed -i 's/echo no such style.*exit 1/exec sleep 100/' fake/gnuplot
+    PATH=$PWD/fake:$PATH HARDNEG_GNUPLOT_SECONDS=1 expect "a figure without end" 6 'more than 1 s on .*bs-table5' \
+        plot grid -o endless
+    check "costs no other, either" test "$(figures_of endless)" = "$(figures_of failed)"
+    check "and leaves no folder" none_temporary endless
+}
+
+# Several results on one page: ranks against an oracle, and the same settings side by side.
+test_many_results() {
+    local seed
+    for seed in 3 4; do
+        run synth -o "t$seed.h5" --n 150 --steps 2 --views 2 --seed $seed
+        run run -c grid.yaml -o "many/$seed" --quiet --set "snapshots=[t$seed.h5]" --set temperature=[0.1] --set weightings=none
+    done
+    run run -c grid.yaml -o many/again --quiet --set "snapshots=[t4.h5]" --set temperature=[0.1] --set weightings=none --set seeds=[7]
+    expect "without a name" 2 'name it with -o FILE' report many/3 many/4
+    expect "the same twice" 2 'is named twice' report many/3 many/3 -o many.html
+    expect "one that is not there" 3 'many/5' report many/3 many/5 -o many.html
+    check "leaves no page" test ! -e many.html
+    expect "several results" 0 'many.html' report many/again many/3 many/4 -o many.html
+    check "each has a name of its own" test "$(grep -oE 'scope=row>A &#60;small&#62; grid \([a-z0-9]+\)' many.html | sort -u | wc -l)" = 3
+    check "all settings" test "$(grep -c 'data-sampler=' many.html)" = 48
+    pycheck "ranks over data sets" '
+import h5py, re, sys, numpy as np
+from html.parser import HTMLParser
+place, names = {}, set()
+for f in sys.argv[2:]:
+    r = h5py.File(f)["runs"]
+    text = lambda c: r[c].asstr()[:]
+    for sampler, params, data, step, B, fn in zip(text("sampler"), text("params"), text("dataset_sha256"), r["step"], r["batch_size"], r["fn_ratio"]):
+        M = re.search("(?:^|, )M=([0-9]+)", params)
+        name = sampler + (" M=" + M[1] if M else "")
+        names.add(name)
+        if step == max(r["step"]): place.setdefault((data, f, B), {}).setdefault(name, []).append(fn)
+of_data = {}
+for (data, _, _), fn in place.items():
+    v = {n: np.mean(fn[n]) for n in names}
+    rank = {n: sum(v[m] < v[n] for m in names) + (1 + sum(v[m] == v[n] for m in names)) / 2 for n in names}
+    of_data.setdefault(data, []).append(rank)
+want = {n: np.mean([np.mean([x[n] for x in ranks]) for ranks in of_data.values()]) for n in names}
+table = re.search("<table id=ranks.*?</table>", open(sys.argv[1]).read(), re.S)[0]
+have = {n: float(v) for n, v in re.findall("<th scope=row>(.*?)</th><td class=n data-v=\"(.*?)\"", table)}
+assert len(want) == 4 and set(have) == set(want), (have, want)
+assert all(abs(have[n] - want[n]) < 1e-6 for n in want), (have, want)' many.html many/3/results.h5 many/4/results.h5 many/again/results.h5
+    with_browser "several results in a browser" || return
+    browse many.html '{ const table = document.querySelector("#compare table");
+say([...table.tHead.rows[0].cells].length + " columns"); say(table.tBodies[0].rows.length + " rows");
+const row = [...table.tBodies[0].rows].find(row => row.cells[0].textContent === "knn"), cells = [...row.cells].slice(-3);
+const [a, b, c] = cells.map(cell => parseFloat(cell.textContent.replace("−", "-")));
+say(Math.abs(b - a - c) < 0.011 ? "difference" : a + " " + b + " " + c);
+say(document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide"); }'
+    check "side by side" says '\[9 columns\]\[8 rows\]'
+    check "with the difference" says '\[difference\]'
+    check "within the window" says '\[fits\]'
+    check "and no message" test ! -s console
+}
+
+run_tests "${2:-}" test_table test_table test_answer test_other_pages test_paper test_browser test_many_results test_odd_numbers test_failed_figure
+finish

@@ -1,0 +1,133 @@
+// Tables for LaTeX: letters of ties, numbers of settings and trainings, texts.
+#include "datasets/h5.h"
+#include "plots/page/overview.h"
+#include "plots/report/latex.h"
+#include "tests/figures_fixture.h"
+#include "tests/plots/drawn.h"
+
+static struct hn_context ctx;
+
+static void begin(void) {
+    hn_context_init(&ctx, 1);
+    hn_h5_quiet();
+}
+
+static void end(void) { CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0); }
+
+// Any relation: two rows share a letter if and only if they are tied, and every row has one.
+static void letters(void) {
+    enum { MOST = 9 };
+    bool tied[MOST * MOST];
+    uint64_t letter[MOST];
+    unsigned state = 1;
+    for (int trial = 0; trial < 2000; trial++) {
+        int n = 1 + trial % MOST;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++) {
+                state = state * 1103515245U + 12345U;
+                tied[i * n + k] = tied[k * n + i] =
+                    i == k || (state >> 16) % 8 < (unsigned)(trial % 9);
+            }
+        CU_ASSERT_FATAL(hn_tie_letters(n, tied, letter));
+        for (int i = 0; i < n; i++) {
+            CU_ASSERT(letter[i] != 0);
+            for (int k = 0; k < i; k++)
+                CU_ASSERT_EQUAL((letter[i] & letter[k]) != 0, tied[i * n + k]);
+        }
+    }
+    // More rows that are told apart than there are letters.
+    enum { MANY = 53 };
+    static bool none[MANY * MANY];
+    static uint64_t many[MANY];
+    for (int i = 0; i < MANY; i++)
+        none[i * MANY + i] = true;
+    CU_ASSERT(hn_tie_letters(MANY - 1, none, many) && !hn_tie_letters(MANY, none, many));
+}
+
+static char *text_of(const struct hn_results *r,
+                     enum hn_code (*put)(struct hn_context *, const struct hn_results *, FILE *)) {
+    char *text = NULL;
+    size_t size;
+    FILE *tex = open_memstream(&text, &size);
+    HN_CHECK(&ctx, put(&ctx, r, tex));
+    fclose(tex);
+    return text;
+}
+
+static int count(const char *text, const char *part) {
+    int n = 0;
+    for (; (text = strstr(text, part)); text++)
+        n++;
+    return n;
+}
+
+static void look_at_settings(const struct hn_results *r) {
+    HN_SCOPE(&ctx);
+    struct hn_overview o;
+    char *text = text_of(r, hn_latex_settings);
+    HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
+    int rows = 0;
+    for (int64_t s = 0; s < o.settings; s++) {
+        char label[128], row[256];
+        if (!hn_overview_is_last(&o, s))
+            continue;
+        rows++;
+        struct hn_mean fn = hn_overview_mean(&o, s, "fn_ratio");
+        hn_overview_label(&o, s, label, sizeof label);
+        snprintf(row, sizeof row, "& $%.2f \\pm %.2f$ &", 100 * fn.mean, 100 * fn.half);
+        CU_ASSERT(strstr(text, label) != NULL && strstr(text, row) != NULL);
+        if (o.base[s] < 0 || o.base[s] == s)
+            continue;
+        struct hn_mean d = hn_overview_difference(&o, s, o.base[s], "fn_ratio");
+        snprintf(row, sizeof row, "& $%+.2f \\pm %.2f$ &", 100 * d.mean, 100 * d.half);
+        CU_ASSERT(strstr(text, row) != NULL);
+    }
+    CU_ASSERT_EQUAL(count(text, " \\\\\n"), rows + 1); // and the head
+    CU_ASSERT(count(text, "\\toprule") == 1 && count(text, "\\end{tabular}") == 1);
+    free(text);
+}
+
+static void settings(void) {
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    look_at_settings(&r);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// The best and the worst of the fixture are told apart, the same seed by seed.
+static void accuracies(void) {
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    char *text = text_of(&r, hn_latex_accuracies);
+    int tables = count(text, "\\begin{tabular}");
+    CU_ASSERT(tables >= 2); // batches of 64 and of 128
+    CU_ASSERT_EQUAL(count(text, "\\midrule"), tables);
+    CU_ASSERT(strstr(text, "knn\\_acc") && strstr(text, "Ties"));
+    CU_ASSERT(strstr(text, " & a \\\\\n") && strstr(text, " & b \\\\\n"));
+    free(text);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+static void texts(void) {
+    char *text = NULL;
+    size_t size;
+    FILE *tex = open_memstream(&text, &size);
+    hn_tex_text(tex, evil);
+    hn_tex_text(tex, "\xC3\xA9\xCE\xB2\xFF[");
+    fclose(tex);
+    CU_ASSERT_STRING_EQUAL(
+        text, "a\\textquotedbl{}b'`touch P`\\$(touch P)@x\\{/Bold z\\}\\_\\textasciicircum{}\\&"
+              "\\textasciitilde{}\\textbackslash{}n\\%s|\\textless{}! \\# set output 'P'"
+              "\xC3\xA9??{[}");
+    free(text);
+}
+
+static const struct hn_test tests[] = {
+    {"letters", letters},
+    {"settings", settings},
+    {"accuracies", accuracies},
+    {"texts", texts},
+};
+HN_TEST_MAIN("latex", tests)

@@ -1,0 +1,256 @@
+// The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
+#include "plots/page/overview.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hn_context ctx;
+static void *owner;
+static struct hn_results results;
+
+static const struct hn_column columns[] = {
+    {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"step", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"params", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"M", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"loss", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"weighting", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"beta", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"form", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"temperature", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"batch_size", HN_COLUMN_INT, "items", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_COUNTER},
+    {"fn_ratio", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"fn_ratio_lo", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"fn_ratio_hi", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"hard_true_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY}};
+
+// Uniform and knn have an option each; `walk` has two settings of M, and one of K for both.
+struct cell {
+    const char *dataset, *sampler, *params, *weighting;
+    int step, seed, batch_size;
+    double m, beta, fn, hard;
+};
+
+static void put(const struct cell *c, const char *status) {
+    const struct hn_value row[] = {HN_TEXT_VALUE("dataset", c->dataset),
+                                   HN_INT_VALUE("step", c->step),
+                                   HN_TEXT_VALUE("sampler", c->sampler),
+                                   HN_TEXT_VALUE("params", c->params),
+                                   HN_REAL_VALUE("M", c->m),
+                                   HN_TEXT_VALUE("loss", "ntxent"),
+                                   HN_TEXT_VALUE("weighting", c->weighting),
+                                   HN_REAL_VALUE("beta", c->beta),
+                                   HN_TEXT_VALUE("form", isnan(c->beta) ? "" : "equation"),
+                                   HN_REAL_VALUE("temperature", 0.5),
+                                   HN_INT_VALUE("batch_size", c->batch_size),
+                                   HN_INT_VALUE("seed", c->seed),
+                                   HN_TEXT_VALUE("status", status),
+                                   HN_REAL_VALUE("fn_ratio", c->fn),
+                                   HN_REAL_VALUE("fn_ratio_lo", c->fn - 0.03),
+                                   HN_REAL_VALUE("fn_ratio_hi", c->fn + 0.03),
+                                   HN_REAL_VALUE("hard_true_mean", c->hard),
+                                   {.column = NULL}};
+    HN_CHECK(&ctx, hn_table_put(&ctx, &results.runs, row));
+}
+
+static void begin(void) {
+    hn_context_init(&ctx, 1);
+    owner = hn_alloc(&ctx, 0, 1);
+    results = (struct hn_results){0};
+    HN_CHECK(&ctx, hn_table_init(&ctx, &results.runs, "runs"));
+    HN_CHECK(&ctx, hn_table_add_columns(&ctx, &results.runs, columns,
+                                        (int)(sizeof columns / sizeof columns[0])));
+}
+
+static void make(struct hn_overview *o) {
+    hn_own(&ctx, owner);
+    HN_CHECK(&ctx, hn_overview_make(&ctx, &results, o));
+}
+
+static void end(void) {
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
+    hn_results_free(&ctx, &results);
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+}
+
+// Two files, two steps, two batch sizes, three weightings, four settings of samplers, three seeds;
+// every axis that varies is there under its name, what does not vary is not.
+static void every_axis(void) {
+    static const struct cell samplers[] = {
+        {.sampler = "uniform", .params = "draw=shuffle"},
+        {.sampler = "knn", .params = ""},
+        {.sampler = "walk", .params = "K=100, M=500", .m = 500},
+        {.sampler = "walk", .params = "K=100, M=1000", .m = 1000}};
+    static const struct cell weightings[] = {{.weighting = "none", .beta = NAN},
+                                             {.weighting = "hcl", .beta = 0.5},
+                                             {.weighting = "hcl", .beta = 1}};
+    struct hn_overview o;
+    char text[128];
+    begin();
+    for (int i = 0; i < 2 * 2 * 2 * 3 * 4 * 3; i++) {
+        struct cell c = samplers[i / 3 % 4];
+        c.m = c.m > 0 ? c.m : NAN;
+        c.weighting = weightings[i / 12 % 3].weighting;
+        c.beta = weightings[i / 12 % 3].beta;
+        c.dataset = i / 36 % 2 ? "a/one.h5" : "two.h5";
+        c.step = i / 72 % 2 ? 1000 : 100;
+        c.batch_size = i / 144 ? 64 : 32;
+        c.seed = i % 3 + 1;
+        put(&c, "ok");
+    }
+    make(&o);
+    CU_ASSERT_EQUAL(o.settings, 96);
+    static const char *const varies[] = {"dataset", "step", "M", "weighting", "beta", "batch_size"};
+    CU_ASSERT_EQUAL(o.axes, 6);
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_STRING_EQUAL(o.axis[i].name, varies[i]);
+    for (int64_t s = 0; s < o.settings; s++) {
+        CU_ASSERT_EQUAL(hn_overview_seeds(&o, s), 3);
+        CU_ASSERT_EQUAL(o.base[s], s - s % 4); // uniform comes first at every place
+        CU_ASSERT_EQUAL(hn_overview_leads(&o, s), s < 3);
+        CU_ASSERT_EQUAL(hn_overview_is_last(&o, s), s / 24 % 2 == 1);
+    }
+    hn_overview_value(&o, 3, "M", text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "1000");
+    hn_overview_value(&o, 0, "M", text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "");
+    hn_overview_value(&o, 13, "dataset", text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "one");
+    hn_overview_value(&o, 5, "beta", text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "0.5");
+    hn_overview_common(&o, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "loss ntxent, form equation, temperature 0.5");
+    hn_overview_shared(&o, 2, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "K=100");
+    hn_overview_shared(&o, 0, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "draw=shuffle");
+    end();
+}
+
+static struct cell at(const char *sampler, int seed, double fn, double hard) {
+    return (struct cell){"f.h5", sampler, "", "none", 0, seed, 8, NAN, NAN, fn, hard};
+}
+
+// A default is shown where another row of the sampler has the option otherwise.
+static void option_left_out(void) {
+    struct hn_overview o;
+    char text[64];
+    begin();
+    struct cell plain = at("gcbs", 1, 0.1, 0.1), kept = plain;
+    plain.params = "quantile=0.999";
+    kept.params = "keep=64, quantile=0.999";
+    put(&plain, "ok");
+    put(&kept, "ok");
+    make(&o);
+    CU_ASSERT_EQUAL(o.settings, 2);
+    CU_ASSERT_EQUAL(o.axes, 1);
+    CU_ASSERT_STRING_EQUAL(o.axis[0].name, "keep");
+    hn_overview_value(&o, 1, "keep", text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "64");
+    hn_overview_shared(&o, 1, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "quantile=0.999");
+    end();
+}
+
+// Means over the seeds that are done; differences over the seeds that both have.
+static void numbers(void) {
+    static const double uniform[] = {0.10, 0.12, 0.11}, knn[] = {0.20, 0.21, 0.25};
+    struct hn_overview o;
+    begin();
+    for (int seed = 0; seed < 3; seed++) {
+        struct cell u = at("uniform", seed, uniform[seed], 0.5),
+                    k = at("knn", 2 - seed, knn[2 - seed], 0.7 + 0.01 * seed);
+        put(&u, "ok");
+        put(&k, "ok");
+    }
+    struct cell failed = at("knn", 7, 99, 99), few = at("gcbs", 1, 0.15, 0.6);
+    put(&failed, "failed");
+    put(&few, "ok");
+    make(&o);
+    CU_ASSERT_EQUAL(o.settings, 3);
+    CU_ASSERT_EQUAL(hn_overview_seeds(&o, 1), 3);
+    struct hn_mean m = hn_overview_mean(&o, 1, "fn_ratio");
+    CU_ASSERT_DOUBLE_EQUAL(m.mean, 0.22, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(m.half, 0.03 / sqrt(3), 1e-12);
+    m = hn_overview_difference(&o, 1, 0, "fn_ratio");
+    // .10, .09, .14: mean .11, deviation .0264575; t(.975, 2) = 4.302653
+    CU_ASSERT_DOUBLE_EQUAL(m.mean, 0.11, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(m.half, 4.302653 * 0.02645751 / sqrt(3), 1e-6);
+    CU_ASSERT_EQUAL(m.rows, 3);
+    m = hn_overview_difference(&o, 2, 0, "fn_ratio"); // one pair, seed 1: intervals over batches
+    CU_ASSERT_DOUBLE_EQUAL(m.mean, 0.03, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(m.half, hypot(0.03, 0.03 / sqrt(3)), 1e-12);
+    m = hn_overview_difference(&o, 2, 0, "hard_true_mean");
+    CU_ASSERT(isnan(m.half));
+    CU_ASSERT_EQUAL(m.rows, 1);
+    CU_ASSERT(isnan(hn_overview_mean(&o, 0, "no_such_column").mean));
+    end();
+}
+
+// On the front: as hard as any with as few false negatives; among rows of one place.
+static void front(void) {
+    struct hn_overview o;
+    begin();
+    static const struct {
+        const char *sampler;
+        double fn, hard;
+        bool front;
+    } places[] = {{"uniform", 0.10, 0.5, true},
+                  {"knn", 0.30, 0.9, true},
+                  {"gcbs", 0.20, 0.7, true},
+                  {"null", 0.20, 0.6, false},
+                  {"hops", 0.10000000000000002, 0.4999999985, true}, // uniform, summed otherwise
+                  {"ring", 0.31, 0.9, false},
+                  {"mined", NAN, 1.0, false}};
+    for (int i = 0; i < 7; i++) {
+        struct cell c = at(places[i].sampler, 1, places[i].fn, places[i].hard);
+        put(&c, "ok");
+    }
+    struct cell elsewhere = at("knn", 1, 0.01, 0.99);
+    elsewhere.step = 5;
+    put(&elsewhere, "ok");
+    make(&o);
+    for (int i = 0; i < 7; i++)
+        CU_ASSERT_EQUAL(o.front[i], places[i].front);
+    CU_ASSERT(o.front[7]);
+    CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "fn_ratio").mean, 0);
+    CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "hard_true_mean").mean, 0);
+    CU_ASSERT_STRING_EQUAL(hn_overview_hardness(&o), "hard_true_mean");
+    end();
+}
+
+static void without_rows_or_memory(void) {
+    struct hn_overview o;
+    begin();
+    hn_own(&ctx, owner);
+    HN_CHECK_FAILS(&ctx, hn_overview_make(&ctx, &results, &o), HN_NOT_APPLICABLE, "no cell");
+    hn_own(&ctx, NULL);
+    struct cell c = at("uniform", 1, 0.1, 0.5);
+    put(&c, "ok");
+    hn_own(&ctx, owner);
+    enum hn_code code = HN_MEMORY;
+    int calls = 1;
+    for (; code == HN_MEMORY; calls++) {
+        ctx.memory.fail_at = ctx.memory.calls + calls;
+        code = hn_overview_make(&ctx, &results, &o);
+    }
+    ctx.memory.fail_at = 0;
+    CU_ASSERT_EQUAL(code, HN_OK);
+    CU_ASSERT(calls > 6);
+    end();
+}
+
+static const struct hn_test tests[] = {
+    {"every_axis", every_axis},
+    {"option_left_out", option_left_out},
+    {"numbers", numbers},
+    {"front", front},
+    {"without_rows_or_memory", without_rows_or_memory},
+};
+HN_TEST_MAIN("overview", tests)

@@ -1,0 +1,242 @@
+// What a page decides: lines of samplers and settings, where an inset stands, rows for many
+// settings, texts for LaTeX.
+#include "datasets/h5.h"
+#include "plots/page/page_private.h"
+#include "samplers/sampler.h"
+#include "tests/figures_fixture.h"
+#include "tests/plots/drawn.h"
+
+static struct hn_context ctx;
+static char folder[256];
+
+static void begin(void) {
+    hn_context_init(&ctx, 1);
+    hn_h5_quiet();
+    hn_fixture_folder(folder, sizeof folder);
+}
+
+static void end(void) {
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+    hn_fixture_remove(folder);
+}
+
+static struct hn_groups groups_of(const struct hn_results *r, struct hn_choice choice) {
+    struct hn_groups g;
+    choice.most_settings = HN_MOST_SETTINGS;
+    HN_CHECK(&ctx, hn_groups_make(&ctx, r, choice, &g));
+    return g;
+}
+
+static bool is_no_uniform(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "uniform") != 0;
+}
+
+static bool is_walk(const struct hn_table *runs, int64_t row) {
+    return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0;
+}
+
+// A sampler has one line whatever a figure leaves out; its settings differ in shade.
+static void look_at_lines(void) {
+    struct hn_results r = figures_results(&ctx);
+    HN_SCOPE(&ctx);
+    // As many as there are lines have their own, whatever the file holds; the others take free
+    // ones.
+    int own = 0;
+    for (int i = 0; hn_samplers[i]; i++) {
+        const char *name = hn_samplers[i]->name;
+        bool later =
+            strcmp(name, "mosaic") == 0 || strcmp(name, "ngame") == 0 || strcmp(name, "osgd") == 0;
+        int line = hn_line_of_sampler(&r.runs, name);
+        CU_ASSERT(line >= 1 && line <= HN_THEME_LINES);
+        own += !later;
+        CU_ASSERT(later || line == own);
+    }
+    CU_ASSERT(own <= HN_THEME_LINES);
+    const struct hn_groups all = groups_of(&r, (struct hn_choice){.keep = NULL}),
+                           some = groups_of(&r, (struct hn_choice){.keep = is_no_uniform});
+    for (const struct hn_groups *g = &all; g; g = g == &all ? &some : NULL)
+        for (int i = 0; i < g->settings; i++) {
+            int line = g->setting[i].line, shades = 0;
+            CU_ASSERT_EQUAL(line % HN_LINE_SHADED,
+                            hn_line_of_sampler(&r.runs, g->setting[i].sampler));
+            for (int k = 0; k < i; k++)
+                shades += g->setting[k].line % HN_LINE_SHADED == line % HN_LINE_SHADED &&
+                          g->setting[k].line < line;
+            CU_ASSERT(shades == 0 || line > HN_LINE_SHADED);
+        }
+    // Of one sampler: by what they differ in, here several options, so by the order of the file.
+    const struct hn_groups walks = groups_of(&r, (struct hn_choice){.keep = is_walk});
+    for (int i = 0; i < walks.settings; i++) {
+        CU_ASSERT(walks.setting[i].line >= HN_LINE_ORDERED);
+        CU_ASSERT(i == 0 || walks.setting[i].line >= walks.setting[i - 1].line);
+    }
+    hn_own(&ctx, scope.outer);
+    hn_results_free(&ctx, &r);
+}
+
+static void lines_of_samplers(void) {
+    begin();
+    look_at_lines();
+    end();
+}
+
+// Samplers of other programs have lines that no other of the file has.
+static void lines_of_strangers(void) {
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        const char *own = hn_table_text(&r.runs, row, "sampler");
+        if (strcmp(own, "knn") == 0 || strcmp(own, "ring") == 0)
+            HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler",
+                                             *own == 'k' ? "theirs" : "another"));
+    }
+    static const char *const samplers[] = {"uniform", "theirs", "batchsampler", "gcbs", "another"};
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < i; k++)
+            CU_ASSERT(hn_line_of_sampler(&r.runs, samplers[i]) !=
+                      hn_line_of_sampler(&r.runs, samplers[k]));
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// One sampler and one option: lines by its number, whatever the order of the file; a schedule last.
+static void lines_in_order(void) {
+    static const char *const params[] = {"alpha=0.5", "alpha=0.2~0.05", "alpha=0.1", "alpha=2"};
+    static const int wanted[] = {1, 3, 0, 2};
+    struct hn_setting setting[4];
+    struct hn_groups g = {.setting = setting, .settings = 4};
+    for (int i = 0; i < 4; i++)
+        setting[i] = (struct hn_setting){"batchsampler", params[i], 64, "", 0};
+    hn_groups_lines(&g);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(setting[i].line, hn_line_ordered(wanted[i], 4));
+    CU_ASSERT_EQUAL(hn_line_ordered(0, 4), HN_LINE_ORDERED);
+    CU_ASSERT_EQUAL(hn_line_ordered(3, 4), HN_LINE_ORDERED + HN_LINES_ORDERED - 1);
+}
+
+// The share of a panel's points that lie in the corner where the inset is to stand.
+static int points_below(const struct hn_layout *g, const struct hn_panel *panel) {
+    struct hn_range x, y;
+    int n = 0;
+    hn_page_range(g->page, panel, false, &x.lo, &x.hi);
+    hn_page_range(g->page, panel, true, &y.lo, &y.hi);
+    if (g->raised)
+        hn_inset_raise(&panel->y, &y);
+    for (int64_t i = 0; i < panel->series[0]->n; i++) {
+        double at = hn_axis_share(&panel->x, panel->series[0]->datum[i].x, x),
+               up = hn_axis_share(&panel->y, panel->series[0]->datum[i].y, y);
+        n += at > g->inset_left && at < g->inset_left + HN_INSET_SHARE && up > g->inset_bottom &&
+             up < g->inset_bottom + HN_INSET_SHARE;
+    }
+    return n;
+}
+
+// An inset stands in a corner without points; if there is none, the axis is made longer; in a
+// narrow figure it is a panel of its own. Bit k of `corners`: points in that corner.
+static void place_inset(struct hn_page *page, int corners) {
+    struct hn_layout g;
+    hn_page_begin(&ctx, page);
+    struct hn_panel *outer = hn_page_panel(page, "", "x", "y"),
+                    *inner = hn_page_panel(page, "enlarged", "x", "y");
+    struct hn_series *s = hn_panel_series(page, outer, "", HN_LOOK_DISCS, 1);
+    hn_series_add_sized(s, 50, 50, 1); // on the corner of all quarters
+    for (int k = 0; k < 4; k++)
+        if (corners >> k & 1)
+            for (int i = 0; i < 9; i++)
+                hn_series_add_sized(s, k % 2 * 70 + i, k / 2 * 70 + i, 1);
+    outer->x.lo = outer->y.lo = -10;
+    outer->x.hi = outer->y.hi = 110;
+    hn_series_add(hn_panel_series(page, inner, "", HN_LOOK_LINE, 1), 1, 1);
+    page->inset = true;
+    HN_CHECK(&ctx, hn_page_finish(page, "nothing"));
+    page->width = 7;
+    hn_layout_make(page, &g);
+    CU_ASSERT(g.inset);
+    CU_ASSERT_EQUAL(points_below(&g, outer), 0);
+    page->fit_width = 3.25;
+    hn_layout_make(page, &g);
+    CU_ASSERT(!g.inset);
+    CU_ASSERT_EQUAL(g.rows, 2);
+}
+
+static void inset_covers_nothing(void) {
+    begin();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    for (int corners = 0; corners < 16; corners++) {
+        HN_SCOPE(&ctx);
+        place_inset(page, corners);
+    }
+    hn_free(&ctx, page);
+    end();
+}
+
+// Many settings: rows whose median and ends of nine tenths are those of the counted pairs, as far
+// as bins tell.
+static void rows_of_many(void) {
+    need_gnuplot();
+    begin();
+    static double cell[64][5];
+    struct hn_results r = figures_results(&ctx);
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig4"), &r, folder, as("svg")));
+    CU_ASSERT_EQUAL_FATAL(drawn_block(folder, "bs-fig4.tsv", 0, cell, 64), 1);
+    double share[3] = {0}, all = 0; // below the median and both ends; of uniform batches of 64
+    for (int64_t row = 0; row < FIGURES_SEEDS; row++)
+        for (int64_t b = r.bins; b < r.kinds * r.bins; b++) {
+            double n = (double)r.histogram[row * r.kinds * r.bins + b],
+                   width = (r.bin_hi - r.bin_lo) / (double)r.bins,
+                   from = r.bin_lo + width * (double)(b % r.bins);
+            for (int i = 0; i < 3; i++)
+                share[i] += n * fmin(1, fmax(0, (cell[0][i == 0 ? 0 : i + 1] - from) / width));
+            all += n;
+        }
+    CU_ASSERT_DOUBLE_EQUAL(share[0] / all, 0.5, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(share[1] / all, 0.05, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(share[2] / all, 0.95, 1e-6);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// Of a family of files a figure draws some, and says which.
+static void families(void) {
+    static const struct {
+        const char *id, *says;
+    } figures[] = {{"bs-M", "Only the first 4 data sets of the file are drawn."},
+                   {"bs-fig4", "Only the first 4 data sets of the file are drawn."},
+                   {"gc-fig4", "Only the first 4 data sets of the file are drawn."},
+                   {"pareto", "Only the first 4 data sets of the file are drawn."},
+                   {"gc-bounds", "Only the first data set is drawn."},
+                   {"hc-mass", "Only the first data set is drawn."},
+                   {"bs-fig10", "Only the first data set is drawn."}};
+    need_gnuplot();
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    int64_t rows = r.runs.rows;
+    for (int copy = 1; copy < 6; copy++) // as if each were of six files
+        for (int64_t row = copy; row < rows; row += 6) {
+            char name[32];
+            snprintf(name, sizeof name, "encoder-%d.h5", copy);
+            if (row >= FIGURES_SEEDS * 2)
+                HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "dataset", name));
+        }
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        char name[64];
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(figures[i].id), &r, folder, as("svg")));
+        snprintf(name, sizeof name, "%s.tsv", figures[i].id);
+        char *text = slurp(folder, name);
+        hn_test_entry(figures[i].id);
+        CU_ASSERT(strstr(text, figures[i].says) != NULL);
+        free(text);
+    }
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+static const struct hn_test tests[] = {
+    {"families", families},
+    {"lines_of_samplers", lines_of_samplers},
+    {"lines_of_strangers", lines_of_strangers},
+    {"lines_in_order", lines_in_order},
+    {"inset_covers_nothing", inset_covers_nothing},
+    {"rows_of_many", rows_of_many},
+};
+HN_TEST_MAIN("page_parts", tests)
