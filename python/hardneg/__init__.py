@@ -1,0 +1,198 @@
+"""Mini-batches and negatives for contrastive learning, and what batches are like.
+
+    sampler = hardneg.BatchSampler(embed(model), "knn", batch_size=256, seed=1)
+    for epoch in range(epochs):
+        sampler.set_epoch(epoch)
+        for ids in sampler:            # lists of places in the data set
+            step(model, ids)
+        sampler.refresh(embed(model))  # rebuilt on the embeddings of now
+
+docs/guide/python.md has it all; `hardneg list samplers` has the samplers and their options."""
+import json
+
+import numpy as np
+
+from ._library import Handle, columns, padded, version
+
+__all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "read", "columns", "version"]
+__version__ = version()
+
+_AT_ONCE = 64  # batches of a call
+
+
+class BatchSampler:
+    """Batches of ids from any sampler, as PyTorch's batch_sampler, for one process or several.
+
+    x            [n, d] embeddings (NumPy, or a tensor); directions count, not lengths
+    sampler      "knn", "{batchsampler: {M: 500}}" or {"batchsampler": {"M": 500}}
+    batch_size   of a process
+    seed         the same seed and embeddings give the same batches
+    rank, world_size
+                 this process, of how many; all of them give the same x and seed
+    split        "deal": whole batches go to the processes in turn: negatives stay in a process;
+                 "batch": a batch of world_size * batch_size is cut over them: for losses that
+                 gather negatives across processes
+    drop_last    leaves out batches that are short, on all processes alike
+    threads      0 = all that the process may use; batches do not depend on them
+    view2, labels, edges, features
+                 what some samplers need: second views, labels, a graph, raw features
+    progress     training so far, in [0, 1], for options such as alpha=0.2~0.05
+    """
+
+    def __init__(self, x, sampler="uniform", batch_size=256, seed=1, rank=0, world_size=1,
+                 drop_last=False, split="deal", threads=0, **more):
+        if split not in ("deal", "batch"):
+            raise ValueError(f"split {split!r}: 'deal' or 'batch'")
+        if not 0 <= rank < world_size:
+            raise ValueError(f"rank {rank}: 0 to {world_size - 1}")
+        self.batch_size, self.drop_last = int(batch_size), bool(drop_last)
+        self._rank, self._world, self._split = int(rank), int(world_size), split
+        whole = self.batch_size * (self._world if split == "batch" else 1)
+        self._handle = Handle(sampler, whole, seed, threads)
+        self._built, self._epoch, self._begun = 0, 0, None
+        self.refresh(x, **more)
+
+    def refresh(self, x, **more):
+        """Rebuilds the sampler on new embeddings: x, and what else there was (view2, labels ...)."""
+        self._handle.build(x, index=self._built, **more)
+        self._built += 1
+        self._begun = None
+        if self._handle.room:
+            raise ValueError(f"{self.sampler} chooses negatives per anchor: use hardneg.mine()")
+
+    def set_epoch(self, epoch):
+        """The epoch that the next iteration draws. Without it every iteration is one further on."""
+        self._epoch, self._begun = int(epoch), None
+
+    @property
+    def sampler(self):
+        """The sampler with every option."""
+        return self._handle.sampler
+
+    @property
+    def note(self):
+        """What the last build had to say ("M taken as 1999"), or ""."""
+        return self._handle.note
+
+    def _begin(self):
+        if self._begun is None:
+            self._begun = self._handle.epoch(self._epoch)
+        return self._begun
+
+    def _rows(self):
+        """How many batches of the epoch this process gets."""
+        batches = self._begin()
+        short = self._handle.n % self._handle.batch_size
+        partition = batches == -(-self._handle.n // self._handle.batch_size)
+        if self.drop_last and short and partition:
+            batches -= 1
+        if self._split == "batch" or self._world == 1:
+            return batches
+        # All processes have to make the same number of steps.
+        return batches // self._world
+
+    def __len__(self):
+        return self._rows()
+
+    def arrays(self):
+        """The batches of the epoch as arrays [up to 64, batch_size], short ones ending with -1."""
+        rows, step = self._rows(), self._world if self._split == "deal" else 1
+        at = slice(None)
+        if self._split == "batch":
+            at = slice(self._rank * self.batch_size, (self._rank + 1) * self.batch_size)
+        first = self._rank if step > 1 else 0
+        for done in range(0, rows * step, _AT_ONCE * step):
+            count = min(_AT_ONCE * step, rows * step - done)
+            yield self._handle.next(done, count)[first::step, at]
+
+    def __iter__(self):
+        self._begin()
+        for block in self.arrays():
+            if self.drop_last or block[-1, -1] >= 0 and (block >= 0).all():
+                yield from block.tolist()
+            else:
+                for row in block:
+                    yield row[row >= 0].tolist()
+        self._epoch, self._begun = self._epoch + 1, None
+
+    def measure(self, **how):
+        """measure() of the epoch's batches of all processes."""
+        return self._handle.measure(self._handle.next(0, self._begin()), **how)
+
+
+def sentence_transformers(x, sampler="uniform", **more):
+    """A batch sampler for SentenceTransformerTrainingArguments(batch_sampler=...): a factory that
+    the trainer calls with its data set, whose rows x are the embeddings of. The sampler that it
+    made last is its attribute `made`, for refresh()."""
+    def factory(dataset, batch_size, drop_last=False, valid_label_columns=None, generator=None,
+                seed=0):
+        del valid_label_columns
+        if len(dataset) != len(x):
+            raise ValueError(f"the data set has {len(dataset)} rows, x has {len(x)}")
+        if generator is not None and not seed:
+            seed = generator.initial_seed() % 2**63
+        factory.made = BatchSampler(x, sampler, batch_size, seed, drop_last=drop_last, **more)
+        return factory.made
+    factory.made = None
+    return factory
+
+
+def mine(x, sampler, seed=1, batch_size=256, threads=0, output=None, **more):
+    """Negatives of every item by a sampler that chooses them per anchor: "mined",
+    "hard-negative", "ring", "hops" ... ids[n, negatives] (-1 where there are fewer) and their
+    cosines (NaN there). output: a file of JSON lines, {"anchor": 0, "negatives": [...], "scores":
+    [...]}, or .npy for the ids."""
+    handle = Handle(sampler, min(batch_size, len(x)), seed, threads)
+    handle.build(x, **more)
+    if not handle.room:
+        raise ValueError(f"{handle.sampler} gives batches: use hardneg.BatchSampler()")
+    ids = np.full((handle.n, handle.room), -1, np.int64)
+    scores = np.full((handle.n, handle.room), np.nan, np.float32)
+    batches = handle.epoch(0)
+    for first in range(0, batches, _AT_ONCE):
+        anchor, negative, score = handle.negatives(first, min(_AT_ONCE, batches - first))
+        there = anchor >= 0
+        ids[anchor[there]], scores[anchor[there]] = negative[there], score[there]
+    if output and str(output).endswith(".npy"):
+        np.save(output, ids)
+    elif output:
+        with open(output, "w", encoding="utf-8") as file:
+            for i, (row, score) in enumerate(zip(ids, scores)):
+                known = row >= 0
+                file.write(json.dumps({"anchor": i, "negatives": row[known].tolist(),
+                                       "scores": [round(float(s), 7) for s in score[known]]}) + "\n")
+    return ids, scores
+
+
+def measure(batches, x, labels=None, view2=None, temperature=0.5, loss=None, weighting=None,
+            epoch_batches=0, negatives=None, threads=0):
+    """What any batches are like: false negatives, hardness, coverage, and with view2 the gap to the
+    global loss, by name (columns() explains them; NaN where something is missing). batches: lists
+    of places in x, or an array padded with -1: `measure(loader.batch_sampler, x, labels)`.
+    `hardneg run` gives the same numbers for the same batches."""
+    ids = padded(batches)
+    handle = Handle("uniform", max(2, min(ids.shape[1], len(x))), 1, threads)
+    handle.build(x, view2=view2, labels=labels)
+    return handle.measure(ids, temperature, loss, weighting, epoch_batches, negatives)
+
+
+def read(results, table="runs", frame=False):
+    """A table of a results file (or of the folder of a run) as NumPy columns by name; frame: as a
+    pandas DataFrame. Needs h5py."""
+    import os
+
+    import h5py
+    if os.path.isdir(results):
+        results = os.path.join(results, "results.h5")
+    with h5py.File(results, "r") as file:
+        path = table if table in file else f"tables/{table}"
+        if path not in file:
+            names = [n for n in file if isinstance(file[n], h5py.Group) and n not in ("tables", "env")]
+            raise ValueError(f"{results}: no table {table!r}; there are "
+                             f"{', '.join(names + list(file.get('tables', ())))}")
+        found = {name: column.asstr()[()] if column.dtype.kind == "O" else column[()]
+                 for name, column in file[path].items() if isinstance(column, h5py.Dataset)}
+    if not frame:
+        return found
+    import pandas
+    return pandas.DataFrame(found)

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# The library and its Python module: `tests/python.sh BUILD`. The module against the program (tests/python.py), the
+# example in C, the surface of the library, a wheel and its installation without a network, and, where python3-torch is
+# there, a training in two processes against the same in one.
+source "$(dirname "$0")/lib.sh"
+build=$(realpath "$1")
+begin python "$build/hardneg"
+library=$build/libhardneg.so
+export HARDNEG_LIBRARY=$library
+
+test_module() {
+    local total p f s
+    with_python "the module" || return 0
+    "$python" "$here/python.py" "$hardneg" >out 2>err
+    total=$(tail -n 1 out)
+    read -r p f s < <(tr -c '0-9\n' ' ' <<<"${total#*: }")
+    passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1})) skipped=$((skipped + ${s:-0}))
+    grep 'skipped: ' out
+    [ "${f:-1}" = 0 ] || cat out err
+}
+# A library of nothing but what a header declares, for abidiff: the real one has types of its own.
+surface() { # HEADER OUTPUT
+    { echo 'struct hardneg { int unused; };'
+        gcc -E -P "$1" | grep -v '^#' | tr '\n' ' ' | sed 's/\(hardneg_[a-z_]*([^;]*)\);/\1 { __builtin_trap(); }\n/g'; } >surface.c
+    gcc -w -g -shared -fPIC -o "$2" surface.c
+}
+test_surface() {
+    sed -n 's/^[a-z].*\b\(hardneg_[a-z_]*\)(.*/\1/p' "$root/library/hardneg.h" | sort >declared
+    nm -D --defined-only "$library" | sed -n 's/.* T \(hardneg_[a-z_]*\)@@HARDNEG_1/\1/p' | sort >there
+    check "what hardneg.h declares is there, and nothing else" cmp -s declared there
+    nm -D --defined-only "$library" | grep -v ' HARDNEG_1$' | grep -vc '@@HARDNEG_1' >others
+    check "no other symbol" grep -qx 0 others
+    if [ -n "$(command -v abidiff)" ]; then
+        surface "$root/library/hardneg.h" surface.so
+        # A change on purpose: raise the version, and write the golden file anew with abidw.
+        check "the surface is what it was" abidiff "$here/golden/libhardneg.abi" surface.so >out
+    else skip "the surface is what it was" "no abigail-tools"; fi
+    ldd "$library" >needed
+    check "no HDF5, no gnuplot, no LIBSVM" eval '! grep -qE "hdf5|gnuplot|svm|jansson" needed'
+}
+test_example() {
+    local prefix=$work/prefix
+    check "make install puts the library" make -C "$root" --no-print-directory -s BUILD="$build" PREFIX="$prefix" install-library >make.out
+    check "and builds nothing again" [ ! -s make.out ]
+    read -r -a flags < <(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs hardneg)
+    check "the example compiles against it" gcc -std=c99 -Wall -Wextra -Werror -o example "$root/library/example/example.c" "${flags[@]}"
+    LD_LIBRARY_PATH=$prefix/lib ./example >out 2>err
+    rc=$?
+    check "and runs" is 0
+    check "and says what its batches are like" says '^fn_ratio 0\.'
+    [ -z "$(command -v valgrind)" ] || [ -n "${SANITIZED:-}" ] || {
+        OMP_NUM_THREADS=1 LD_LIBRARY_PATH=$prefix/lib valgrind -q --leak-check=full --errors-for-leak-kinds=definite \
+            --error-exitcode=9 ./example >out 2>err
+        rc=$?
+        check "without an error of memory" is 0
+    }
+}
+test_wheel() {
+    local found
+    with_python "the wheel" || return 0
+    check "a wheel is made" "$python" "$root/python/build_wheel.py" "$work/wheels" >out
+    found=$(echo "$work"/wheels/hardneg-*-py3-none-*.whl)
+    cp "$found" first.whl
+    "$python" "$root/python/build_wheel.py" "$work/wheels" >out
+    check "the same again" cmp -s first.whl "$found"
+    "$python" -c 'import venv, ensurepip' 2>/dev/null || { skip "pip install" "no python3-venv"; return 0; }
+    "$python" -m venv --system-site-packages venv
+    for what in "$found" "$root/python"; do
+        check "pip installs ${what##*/} without a network" venv/bin/pip install -q --no-index --force-reinstall --no-deps "$what"
+        (cd / && env -u HARDNEG_LIBRARY "$work/venv/bin/python" -c 'import hardneg, os
+print(os.path.exists(os.path.join(os.path.dirname(hardneg.__file__), "libhardneg.so")), hardneg.version())') >out 2>err
+        check "and it works with the library inside" says '^True [0-9]'
+    done
+}
+
+# What a training ends with is the same, but for the order of sums.
+train() { # OUTPUT WORLD ARGUMENT...
+    local output=$1 world=$2 rank port=$((20000 + RANDOM % 20000))
+    shift 2
+    for ((rank = 0; rank < world; rank++)); do
+        OMP_NUM_THREADS=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port WORLD_SIZE=$world RANK=$rank PYTHONPATH=$root/python \
+            timeout 120 "$python" "$root/python/examples/train.py" --epochs 2 "$@" --output "$output" >"log$rank" 2>&1 &
+    done
+    wait
+}
+equal_embeddings() { "$python" -c 'import numpy as np, sys
+a, b = (np.load(f) for f in sys.argv[1:])
+assert np.abs(a - b).max() < 1e-4, np.abs(a - b).max()' "$@" 2>err; }
+test_processes() {
+    "$python" -c 'import torch, sklearn' 2>/dev/null || { skip "trainings in two processes" "no python3-torch"; return 0; }
+    train deal-one.npy 1 --accumulate 2
+    train deal-two.npy 2 --split deal
+    check "batches dealt to two processes train as in one" equal_embeddings deal-one.npy deal-two.npy
+    train batch-one.npy 1
+    train batch-two.npy 2 --split batch --batch-size 32
+    check "batches cut over two processes train as in one" equal_embeddings batch-one.npy batch-two.npy
+    check "and otherwise than dealt ones" eval '! equal_embeddings batch-one.npy deal-one.npy'
+}
+
+run_tests "${2:-}" "" test_module test_surface test_example test_wheel test_processes
+finish
