@@ -9,6 +9,9 @@
     X(knn)                                                                                         \
     X(batchsampler)                                                                                \
     X(gcbs)                                                                                        \
+    X(mosaic)                                                                                      \
+    X(ngame)                                                                                       \
+    X(osgd)                                                                                        \
     X(hard_negative)                                                                               \
     X(stratified)                                                                                  \
     X(random_negatives)                                                                            \

@@ -1,0 +1,246 @@
+// Weights of a pool: S = X X^T stands above the diagonal of w, M = m m^T below it, and so do H and
+// Q after them; only then are the two halves brought together. So a pool takes 4 n^2 bytes, and
+// every product and every exponential is computed once.
+#include "core/clones.h"
+#include "core/exp.h"
+#include "samplers/mosaic_pool.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum { LANES = 16, TILE = HN_PANEL };
+
+// Row i of a half: *size of its numbers.
+static float *row_of(const struct hn_mosaic_pool *pool, bool above, int64_t i, int64_t *size) {
+    int64_t from = above ? i + 1 : 0;
+    *size = above ? pool->n - from : i;
+    return pool->w + i * pool->stride + from;
+}
+
+// Of the numbers v[n]. In lanes, so that sums are the same for any width of vectors.
+HN_CLONES
+static struct hn_mosaic_row survey_weights(const float *v, int64_t n) {
+    struct hn_mosaic_row row = {.most = -INFINITY};
+    double sum[LANES] = {0}, squares[LANES] = {0};
+    float most[LANES];
+    int64_t whole = n / LANES * LANES;
+    for (int l = 0; l < LANES; l++)
+        most[l] = -INFINITY;
+    for (int64_t j = 0; j < whole; j += LANES)
+        for (int l = 0; l < LANES; l++) {
+            double value = (double)v[j + l];
+            sum[l] += value;
+            squares[l] += value * value;
+            most[l] = v[j + l] > most[l] ? v[j + l] : most[l];
+        }
+    for (int64_t j = whole; j < n; j++) {
+        sum[j - whole] += (double)v[j];
+        squares[j - whole] += (double)v[j] * (double)v[j];
+        most[0] = v[j] > most[0] ? v[j] : most[0];
+    }
+    for (int l = 0; l < LANES; l++) {
+        row.sum += sum[l];
+        row.squares += squares[l];
+        row.most = most[l] > row.most ? most[l] : row.most;
+    }
+    return row;
+}
+
+// v becomes exp(slope (v - most)); returns the sum.
+HN_CLONES
+static double lift(float *v, int64_t n, float slope, float most) {
+    double sum[LANES] = {0}, total = 0;
+    int64_t whole = n / LANES * LANES;
+    for (int64_t j = 0; j < n; j++)
+        v[j] = hn_expf(slope * (v[j] - most));
+    for (int64_t j = 0; j < whole; j += LANES)
+        for (int l = 0; l < LANES; l++)
+            sum[l] += (double)v[j + l];
+    for (int64_t j = whole; j < n; j++)
+        sum[j - whole] += (double)v[j];
+    for (int l = 0; l < LANES; l++)
+        total += sum[l];
+    return total;
+}
+
+// Of all rows, in their order.
+static struct hn_mosaic_row add_rows(const struct hn_mosaic_pool *pool) {
+    struct hn_mosaic_row all = {.most = -INFINITY};
+    for (int64_t i = 0; i < pool->n; i++) {
+        all.sum += pool->row[i].sum;
+        all.squares += pool->row[i].squares;
+        all.most = fmaxf(all.most, pool->row[i].most);
+    }
+    return all;
+}
+
+// A half becomes exp(a v / sd); returns what divides it by its mean. The largest is taken from all
+// before, which the mean divides out again, so that nothing overflows. Values that float products
+// hardly tell apart count as equal.
+static float exponentiate(const struct hn_mosaic_pool *pool, bool above, double a) {
+    double pairs = (double)pool->n * (double)(pool->n - 1) / 2;
+#pragma omp parallel for num_threads(pool->threads) schedule(dynamic, TILE)
+    for (int64_t i = 0; i < pool->n; i++) {
+        int64_t size;
+        const float *v = row_of(pool, above, i, &size);
+        pool->row[i] = survey_weights(v, size);
+    }
+    struct hn_mosaic_row all = add_rows(pool);
+    double mean = all.sum / pairs, sd = sqrt(fmax(all.squares / pairs - mean * mean, 0));
+    float slope = sd > hn_dot_bound(pool->packed.rows.cols) ? (float)(a / sd) : 0;
+#pragma omp parallel for num_threads(pool->threads) schedule(dynamic, TILE)
+    for (int64_t i = 0; i < pool->n; i++) {
+        int64_t size;
+        float *v = row_of(pool, above, i, &size);
+        pool->row[i].sum = lift(v, size, slope, all.most);
+    }
+    return (float)(pairs / add_rows(pool).sum);
+}
+
+// The panels of rows[n x d].
+static void pack(struct hn_mosaic_pool *pool, const float *rows) {
+    pool->packed.rows.data = rows;
+    if (pool->packed.product)
+        hn_panels_pack(&pool->packed.rows, 0, pool->n, pool->packed.data);
+}
+
+// Products of the rows of panel p with rows [from, to), which begin a panel, to where they belong
+// or, for one panel, to tile.
+static void multiply(const struct hn_mosaic_pool *pool, int64_t p, int64_t from, int64_t to,
+                     float *tile) {
+    int64_t row = p * TILE, rows = hn_min(TILE, pool->n - row);
+    if (from < to)
+        hn_packed_multiply(&pool->packed, row, rows, &pool->packed, from, to - from,
+                           tile ? tile : pool->w + row * pool->stride + from,
+                           tile ? TILE : pool->stride);
+}
+
+static void mirror(const struct hn_mosaic_pool *pool) {
+    float *w = pool->w;
+#pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
+    for (int64_t p = 0; p < pool->n; p += TILE)
+        for (int64_t q = 0; q <= p; q += TILE)
+            for (int64_t i = p; i < hn_min(p + TILE, pool->n); i++)
+                for (int64_t j = q; j < hn_min(q + TILE, i); j++)
+                    w[i * pool->stride + j] = w[j * pool->stride + i];
+}
+
+// S, all of it; its diagonal is below every product.
+static void multiply_items(struct hn_mosaic_pool *pool) {
+    pack(pool, pool->x);
+#pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
+    for (int64_t p = 0; p < hn_panels(pool->n); p++)
+        multiply(pool, p, p * TILE, pool->n, NULL);
+    mirror(pool);
+    for (int64_t i = 0; i < pool->n; i++)
+        pool->w[i * pool->stride + i] = -2;
+}
+
+// M, below the diagonal.
+static void multiply_means(struct hn_mosaic_pool *pool) {
+    pack(pool, pool->m);
+#pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
+    for (int64_t p = 0; p < hn_panels(pool->n); p++) {
+        _Alignas(64) float tile[TILE * TILE];
+        int64_t first = p * TILE, end = hn_min(first + TILE, pool->n);
+        multiply(pool, p, 0, first, NULL);
+        multiply(pool, p, first, end, tile);
+        for (int64_t i = first; i < end; i++)
+            memcpy(pool->w + i * pool->stride + first, tile + (i - first) * TILE,
+                   (size_t)(i - first) * sizeof *tile);
+    }
+}
+
+HN_CLONES
+static void add_member(float *sum, const float *row, int64_t d) {
+    for (int64_t k = 0; k < d; k++)
+        sum[k] += row[k];
+}
+
+// m_i: the mean of z over i and the others that are nearest to it.
+static void average_one(const struct hn_mosaic_pool *pool, int64_t i, int64_t others, double bound,
+                        struct hn_select_scratch *select) {
+    const struct hn_matrix *rows = &pool->packed.rows;
+    int64_t d = rows->cols;
+    float *mean = pool->m + i * d;
+    memcpy(mean, pool->z + i * d, (size_t)d * sizeof *mean);
+    others = hn_select_near(pool->w + i * pool->stride, pool->place, pool->n, others, -INFINITY,
+                            bound, pool->x + i * d, rows, false, select);
+    for (int64_t j = 0; j < others; j++)
+        add_member(mean, pool->z + select->scored[j].id * d, d);
+    for (int64_t j = 0; j < d; j++)
+        mean[j] /= (float)(others + 1);
+}
+
+static void average(const struct hn_mosaic *spec, const struct hn_mosaic_pool *pool) {
+    const struct hn_matrix *rows = &pool->packed.rows;
+    int64_t others = hn_min(lround(spec->kappa * (double)pool->n), pool->n) - 1;
+    double bound = hn_product_bound(rows, rows, pool->threads);
+#pragma omp parallel for num_threads(pool->threads) schedule(dynamic, TILE)
+    for (int64_t i = 0; i < pool->n; i++)
+        average_one(pool, i, others, bound, &pool->select[omp_get_thread_num()]);
+}
+
+// Of a row of tile pairs, in units of HN_MOSAIC_STEP: h[j] comes from above the diagonal, q[j] from
+// below it.
+HN_CLONES
+static void weigh_row(float *w, const float *h, const float *q, int64_t n, float h_scale,
+                      float q_scale) {
+    for (int64_t j = 0; j < n; j++)
+        w[j] = rintf((h[j] * h_scale - q[j] * q_scale) / HN_MOSAIC_STEP) * HN_MOSAIC_STEP;
+}
+
+// Rows [p, p + TILE) below the diagonal, columns [q, q + TILE), and what mirrors them.
+static void join_tiles(const struct hn_mosaic_pool *pool, int64_t p, int64_t q, float h_scale,
+                       float q_scale) {
+    float h[TILE][TILE];
+    int64_t p_end = hn_min(p + TILE, pool->n), q_end = hn_min(q + TILE, pool->n);
+    for (int64_t j = q; j < q_end; j++)
+        for (int64_t i = hn_max(p, j + 1); i < p_end; i++)
+            h[i - p][j - q] = pool->w[j * pool->stride + i];
+    for (int64_t i = p; i < p_end; i++) {
+        float *row = pool->w + i * pool->stride + q;
+        weigh_row(row, h[i - p], row, hn_min(q_end, i) - q, h_scale, q_scale);
+    }
+    for (int64_t j = q; j < q_end; j++)
+        for (int64_t i = hn_max(p, j + 1); i < p_end; i++)
+            pool->w[j * pool->stride + i] = pool->w[i * pool->stride + j];
+}
+
+static void gather(const struct hn_items *items, const int32_t *id, struct hn_mosaic_pool *pool) {
+    int64_t d = items->d;
+    hn_gather_rows(&items->x, id, pool->n, pool->x);
+    if (pool->z == pool->x)
+        return;
+    for (int64_t i = 0; i < pool->n; i++) {
+        const float *x1 = hn_row(&items->x1, id[i]), *x2 = hn_row(&items->x2, id[i]);
+        for (int64_t j = 0; j < d; j++)
+            pool->z[i * d + j] = 0.5F * (x1[j] + x2[j]);
+    }
+}
+
+void hn_mosaic_weigh(const struct hn_mosaic *spec, const struct hn_items *items, const int32_t *id,
+                     int64_t n, struct hn_mosaic_pool *pool) {
+    float h_scale, q_scale = 0;
+    bool repels = spec->lambda > 0;
+    pool->n = n;
+    pool->packed.rows = (struct hn_matrix){pool->x, n, items->d, items->d};
+    pool->packed.block = n;
+    pool->packed.panels = hn_panels(n);
+    for (int64_t i = 0; i < n; i++)
+        pool->place[i] = (int32_t)i;
+    gather(items, id, pool);
+    multiply_items(pool);
+    if (repels) {
+        average(spec, pool);
+        multiply_means(pool);
+        q_scale = (float)spec->lambda * exponentiate(pool, false, spec->b);
+    }
+    h_scale = exponentiate(pool, true, spec->a);
+#pragma omp parallel for num_threads(pool->threads) schedule(dynamic)
+    for (int64_t p = 0; p < n; p += TILE)
+        for (int64_t q = 0; q <= p; q += TILE)
+            join_tiles(pool, p, q, h_scale, q_scale);
+    for (int64_t i = 0; i < n; i++)
+        pool->w[i * pool->stride + i] = 0;
+}
