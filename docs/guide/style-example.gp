@@ -3,15 +3,20 @@
 #
 #   hardneg plot results/demo --term pdf --style docs/guide/style-example.gp
 
-# Lines: `lt 1` to `lt 8`, in the order of the key. Colour, width, dash, mark, size of the mark.
-set linetype 1 lc rgb "#000000" lw 1.2 dt solid pt 7 ps 0.5
-set linetype 2 lc rgb "#555555" lw 1.2 dt (9,3) pt 9 ps 0.6
-set linetype 3 lc rgb "#888888" lw 1.2 dt (2,2) pt 5 ps 0.5
-set linetype 4 lc rgb "#333333" lw 1.2 dt (9,3,2,3) pt 13 ps 0.7
-set linetype 5 lc rgb "#777777" lw 1.2 dt (15,4) pt 11 ps 0.6
+# Lines: 1 to 11 are uniform, knn, batchsampler, gcbs, hard-negative, stratified, random-negatives, hops, ring,
+# mined and null. Width, dash, mark, size of the mark; their colours
+# follow.
+set linetype 1 lw 1.2 dt solid pt 7 ps 0.5
+set linetype 2 lw 1.2 dt (9,3) pt 9 ps 0.6
+set linetype 3 lw 1.2 dt (2,2) pt 5 ps 0.5
+set linetype 4 lw 1.2 dt (9,3,2,3) pt 13 ps 0.7
+set linetype 5 lw 1.2 dt (15,4) pt 11 ps 0.6
 
-# Dots of single batches, behind the means.
-hn_faint_1 = "#C0000000"; hn_faint_2 = "#C0555555"; hn_faint_3 = "#C0888888"
+# Colours of lines 1 to 12, black, and eight for values in their order. Dots of single batches and shades are
+# made of them.
+hn_colours = "000000 555555 888888 333333 777777 999999 222222 666666 444444 AAAAAA 111111 777777 000000 " . \
+    "000000 222222 3A3A3A 505050 686868 808080 989898 B0B0B0"
+do for [i = 1:21] { set linetype i lc rgb "#" . word(hn_colours, i) }
 
 # Bands, grid, heat maps.
 set style fill transparent solid 0.10 noborder
