@@ -45,9 +45,11 @@ static double unbend(double x, double lean) {
 struct hn_interval hn_ratio_interval(const double *num, const double *den, int64_t stride,
                                      int64_t n, double level) {
     double sum_num = 0, sum_den = 0, squares = 0, cubes = 0;
+    int64_t counted = 0;
     for (int64_t i = 0; i < n; i++) {
         sum_num += num[i * stride];
         sum_den += den[i * stride];
+        counted += num[i * stride] != 0 || den[i * stride] != 0;
     }
     double ratio = sum_num / sum_den; // 0 / 0 is NaN, and x / 0 is turned into it
     for (int64_t i = 0; i < n; i++) {
@@ -57,7 +59,8 @@ struct hn_interval hn_ratio_interval(const double *num, const double *den, int64
     }
     double count = (double)n;
     double standard_error = sqrt(squares * count / (count - 1)) / fabs(sum_den);
-    struct hn_interval out = interval(ratio, standard_error, n, level);
+    // The ratio goes through a single batch that counts: its residual, 0, says nothing of the spread.
+    struct hn_interval out = interval(ratio, standard_error, counted < 2 ? counted : n, level);
     if (!(standard_error > 0) || !isfinite(out.lo))
         return out;
     // g / sqrt(n); a negative denominator turns the residuals of the ratio round.

@@ -131,7 +131,9 @@ static void test_interval_identities(void) {
 
 static void test_interval_missing(void) {
     const double y[] = {1, 2, 3}, x[] = {4, 0, 8}, none[] = {0, 0, 0}, away[] = {1, NAN, 3};
+    const double one_y[] = {0, 1, 0}, one_x[] = {0, 2, 0};
     check_no_limits(hn_ratio_interval(y, x, 1, 1, 0.95), 0.25);
+    check_no_limits(hn_ratio_interval(one_y, one_x, 1, 3, 0.95), 0.5);
     check_no_limits(hn_mean_interval(y, 1, 1, 0.95), 1);
     check_nan(hn_ratio_interval(y, x, 1, 0, 0.95));
     check_nan(hn_mean_interval(y, 1, 0, 0.95));
