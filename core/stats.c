@@ -59,7 +59,8 @@ struct hn_interval hn_ratio_interval(const double *num, const double *den, int64
     }
     double count = (double)n;
     double standard_error = sqrt(squares * count / (count - 1)) / fabs(sum_den);
-    // The ratio goes through a single batch that counts: its residual, 0, says nothing of the spread.
+    // The ratio goes through a single batch that counts: its residual, 0, says nothing of the
+    // spread.
     struct hn_interval out = interval(ratio, standard_error, counted < 2 ? counted : n, level);
     if (!(standard_error > 0) || !isfinite(out.lo))
         return out;

@@ -13,7 +13,8 @@ struct hn_interval {
 // t with n-1 degrees of freedom. Coverage of a nominal 95 % over 50, 100 and 300 independent
 // batches of CIFAR-10 embeddings: 94 to 96 % of trained ones, 90 to 94 % of untrained ones, whose
 // rare pure batches 300 do not show often enough (docs/notes/intervals.md).
-// Fewer than two batches that are not 0 / 0: lo and hi are NaN; sum(den) = 0: all NaN. num[i * stride].
+// Fewer than two batches that are not 0 / 0: lo and hi are NaN; sum(den) = 0: all NaN.
+// num[i * stride].
 struct hn_interval hn_ratio_interval(const double *num, const double *den, int64_t stride,
                                      int64_t n, double level);
 // Mean with Student interval.

@@ -89,6 +89,8 @@ static enum hn_code collect_runs(struct hn_context *ctx, struct rows *rows,
         return ctx->code;
     for (int i = 0; i < g.settings; i++) {
         struct row *row = new_row(rows, "");
+        if (!row)
+            return HN_OK;
         const struct hn_where where = {0, 0, i, hn_last_step(&g, 0, 0, i, "cost_s")};
         snprintf(row->label, sizeof row->label, "%s", g.setting[i].label);
         row->line = hn_line_of_sampler(&r->runs, g.setting[i].sampler);
@@ -98,7 +100,7 @@ static enum hn_code collect_runs(struct hn_context *ctx, struct rows *rows,
         row->value[SHARE] =
             share_of(row->value[SAMPLING], isnan(spread) ? 0 : spread, row->value[TRAINING]);
     }
-    rows->more = g.more_settings;
+    rows->more |= g.more_settings;
     return HN_OK;
 }
 
