@@ -231,7 +231,7 @@ static void write_embeddings(struct hn_context *ctx, struct hn_task *task,
 static void test_steps(void) {
     const char *numpy = python();
     if (!numpy)
-        hn_test_skip("the Python module is not installed");
+        hn_test_skip("no Python with numpy");
     struct trial *t = open_trial(2, "cnn");
     struct hn_task task;
     struct hn_images images;

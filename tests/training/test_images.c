@@ -42,7 +42,8 @@ static const char *oracle(const char *module) {
             return found;
         }
     }
-    hn_test_skip("the Python module is not installed");
+    snprintf(found, sizeof found, "no Python with %s", module);
+    hn_test_skip(found);
     return NULL;
 }
 
