@@ -123,8 +123,10 @@ static enum hn_code run_checked(struct hn_context *ctx, const struct hn_command 
                                 const struct hn_call *call) {
     if (call->n_args >= command->min_args && call->n_args <= command->max_args)
         return hn_command_run(ctx, command, call);
-    return hn_fail(ctx, HN_USAGE, "%s argument; usage: %s",
-                   call->n_args < command->min_args ? "missing" : "unexpected", command->usage);
+    if (call->n_args < command->min_args)
+        return hn_fail(ctx, HN_USAGE, "missing argument; usage: %s", command->usage);
+    return hn_fail(ctx, HN_USAGE, "unexpected argument '%s'; usage: %s",
+                   call->args[command->max_args], command->usage);
 }
 
 static char *command_line(struct hn_context *ctx, int argc, char **argv) {

@@ -90,4 +90,5 @@ const struct hn_figure hn_hc_fig5 = {
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), figures 5 and 8 to 10",
     .table = "cosines",
     .columns = HN_COLUMNS("run", "step", "kind", "bin_lo", "bin_hi", "count"),
+    .asked_by = "give a training job cosines: true",
     .page = draw};

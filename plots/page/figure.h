@@ -18,6 +18,7 @@ struct hn_figure {
     const char *source;         // paper and figure
     const char *table;          // of /tables (or "snapshots"); NULL = /runs
     const char *const *columns; // of the table that it needs, NULL-terminated
+    const char *asked_by;       // what a job says to have that table; NULL = its metrics
     // A table of /tables that it draws instead where the results have rows of it; NULL = none.
     const char *or_table;
     const char *const *or_columns;

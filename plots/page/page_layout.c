@@ -5,8 +5,9 @@
 #include <string.h>
 
 // Inches.
-static const double key_row = 0.18, key_sample = 0.62, title_room = 0.22, tics_room = 0.22,
-                    axis_room = 0.2, row_letter_height = 0.17, slant_room = 0.4;
+static const double key_row = 0.18, key_sample = 0.62, title_room = 0.22, title_row = 0.14,
+                    title_letter = 0.055, tics_room = 0.22, axis_room = 0.2,
+                    row_letter_height = 0.17, slant_room = 0.4;
 
 enum { WIDEST = 3 };
 
@@ -114,11 +115,26 @@ static double left_room(const struct hn_layout *g, int p) {
     return 0.14 + 1.08 * HN_LETTER * (double)hn_min((int64_t)longest, g->row_letters);
 }
 
-static bool any_title(const struct hn_layout *g) {
-    for (int p = 0; p < g->page->panels - g->inset; p++)
-        if (*g->page->panel[p].title)
-            return true;
-    return false;
+size_t hn_layout_break(const struct hn_layout *g, const char *title) {
+    size_t most = (size_t)((g->panel_width + g->right) / title_letter), comma = 0, space = 0;
+    if (g->end_labels || hn_letters(title) <= most)
+        return 0;
+    for (size_t at = 1; title[at] && at <= most; at++)
+        if (title[at] == ' ') {
+            space = at;
+            comma = title[at - 1] == ',' ? at : comma;
+        }
+    return comma ? comma : space;
+}
+
+static int title_rows(const struct hn_layout *g) {
+    int rows = 0;
+    for (int p = 0; p < g->page->panels - g->inset; p++) {
+        const char *title = g->page->panel[p].title;
+        int of_this = *title ? hn_layout_break(g, title) ? 2 : 1 : 0;
+        rows = of_this > rows ? of_this : rows;
+    }
+    return rows;
 }
 
 bool hn_layout_shows_x_title(const struct hn_layout *g, int p) {
@@ -137,7 +153,7 @@ static double below_row(const struct hn_layout *g, int row) {
         if (p < g->page->panels && hn_layout_shows_x_title(g, p))
             return tics_room + axis_room + (g->page->panel[p].x.slanted ? slant_room : 0);
     }
-    return tics_room + (any_title(g) ? 0.08 : 0); // of the row below
+    return tics_room + (title_rows(g) > 0 ? 0.08 : 0); // of the row below
 }
 
 static int most_rows(const struct hn_page *page) {
@@ -163,7 +179,8 @@ static double default_height(const struct hn_layout *g) {
 }
 
 static double row_height(const struct hn_layout *g) {
-    return g->panel_height + (any_title(g) ? title_room : 0.08);
+    int rows = title_rows(g);
+    return g->panel_height + (rows > 0 ? title_room + title_row * (rows - 1) : 0.08);
 }
 
 // Columns of `across` panels, and the width that this leaves each of them.

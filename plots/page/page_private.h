@@ -47,6 +47,8 @@ struct hn_box hn_layout_box(const struct hn_layout *layout, int panel);
 int hn_layout_column(const struct hn_layout *layout, int panel);
 // Titles that a neighbour has already are left out.
 bool hn_layout_shows_x_title(const struct hn_layout *layout, int panel);
+// Where the title of a panel is broken into two rows: the space between them, or 0, if it fits.
+size_t hn_layout_break(const struct hn_layout *layout, const char *title);
 // How far below a panel the middle of its horizontal axis' title is.
 double hn_layout_x_title_depth(const struct hn_panel *panel);
 bool hn_layout_shows_y_title(const struct hn_layout *layout, int panel);

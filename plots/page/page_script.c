@@ -137,7 +137,7 @@ static const struct form {
 } forms[] = {
     [HN_LOOK_LINE] = {"1:2", "linespoints", "", NULL, AS_LINE, true},
     [HN_LOOK_PLAIN] = {"1:2", "lines", "", NULL, AS_LINE, true},
-    [HN_LOOK_THIN] = {"1:2", "lines", " lw 0.8 dt (1,2)", NULL, AS_LINE, true},
+    [HN_LOOK_THIN] = {"1:2", "lines", " lw 1.4 dt (3,3)", NULL, AS_LINE, true},
     [HN_LOOK_AREA] = {"1:2", "lines", "", NULL, AS_LINE, true},
     [HN_LOOK_MARKS] = {"1:2", "points", "", NULL, AS_LINE, false},
     [HN_LOOK_FAINT] = {"1:2", "points pt 7 ps 0.24", "", NULL, AS_IS, false},
@@ -312,7 +312,13 @@ static void script_titles(const struct hn_layout *g, FILE *gp, int p, struct hn_
     double below = box.top + box.height + hn_layout_x_title_depth(panel);
     fprintf(gp, "set label 3 at graph 0.5, screen %.5f center\n", 1 - below / g->height);
     write_text(g, gp, "label 3", hn_layout_shows_x_title(g, p) ? panel->x.title : "");
-    write_text(g, gp, "label 1 at graph 0, graph 1 left offset 0,0.6", panel->title);
+    size_t at = hn_layout_break(g, panel->title);
+    char upper[HN_TITLE_SIZE];
+    snprintf(upper, sizeof upper, "%.*s", (int)at, panel->title);
+    write_text(g, gp, "label 1 at graph 0, graph 1 left offset 0,0.6",
+               panel->title + at + (at > 0));
+    if (at > 0)
+        write_text(g, gp, "label 4 at graph 0, graph 1 left offset 0,1.6", upper);
 }
 
 // Heat maps of a page share their colours, whose scale stands beside the last one. A few cells far

@@ -70,9 +70,10 @@ static enum hn_code check_columns(const struct drawing *d) {
     bool trained = strcmp(name, "training") == 0;
     const char *below =
         trained || strcmp(name, "runs") == 0 || strcmp(name, "snapshots") == 0 ? "" : "tables/";
-    const char *remedy = trained  ? "`hardneg train` writes it"
-                         : *below ? "ask for it in the job (metrics)"
-                                  : "run the job again with metrics: all";
+    const char *remedy = trained       ? "`hardneg train` writes it"
+                         : f->asked_by ? f->asked_by
+                         : *below      ? "ask for it in the job (metrics)"
+                                       : "run the job again with metrics: all";
     if (!table)
         return hn_fail(d->ctx, HN_DATA, "figure %s needs /%s%s, which the results lack: %s", id,
                        below, name, remedy);

@@ -231,7 +231,28 @@ static void families(void) {
     end();
 }
 
+// A title wider than its panel has two rows, and its row of panels the room for them.
+static void titles_in_two_rows(void) {
+    static const char title[] = "views-mlp batch_norm=false, temperature 0.5, batches of 100";
+    struct hn_layout wide, narrow;
+    begin();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    page->ctx = &ctx;
+    hn_page_panel(page, title, "x", "y");
+    hn_page_panel(page, "short", "x", "y");
+    hn_layout_make(page, &narrow);
+    CU_ASSERT_EQUAL(hn_layout_break(&narrow, "short"), 0);
+    CU_ASSERT_STRING_EQUAL(title + hn_layout_break(&narrow, title), " batches of 100");
+    page->width = 14;
+    hn_layout_make(page, &wide);
+    CU_ASSERT_EQUAL(hn_layout_break(&wide, title), 0);
+    CU_ASSERT(hn_layout_box(&narrow, 1).top > hn_layout_box(&wide, 1).top + 0.1);
+    hn_free(&ctx, page);
+    end();
+}
+
 static const struct hn_test tests[] = {
+    {"titles_in_two_rows", titles_in_two_rows},
     {"families", families},
     {"lines_of_samplers", lines_of_samplers},
     {"lines_of_strangers", lines_of_strangers},
