@@ -124,6 +124,14 @@ class Batches(unittest.TestCase):
         self.assertEqual(len(rows[-1]), N % 64)
         short = hardneg.BatchSampler(X, "uniform", 64, 1, drop_last=True)
         self.assertEqual(list(short), rows[:-1])
+        # Short is what is short, whatever the number of items says.
+        full = hardneg.BatchSampler(X[:20], "{osgd: {drawn: 9, kept: 3}}", 8, 1, drop_last=True)
+        self.assertEqual([len(row) for row in full], [8] * 3)
+        anchors = hardneg.BatchSampler(X[:50], "hard-negative", 8, 1, drop_last=True)
+        rows = list(anchors)
+        self.assertEqual(len(rows), len(anchors))
+        self.assertEqual({len(set(row)) for row in rows}, {8})
+        self.assertGreaterEqual(min(map(min, rows)), 0)
 
     def test_epochs(self):
         sampler = hardneg.BatchSampler(X, "knn", B, 1)
@@ -278,6 +286,12 @@ class Loaders(unittest.TestCase):
         loader = torch.utils.data.DataLoader(data, batch_sampler=sampler)
         self.assertEqual(len(loader), len(wanted))
         self.assertEqual([ids.tolist() for _, ids in loader], wanted)
+        half = torch.from_numpy(X).bfloat16()  # as models are often run
+        self.assertEqual(list(hardneg.BatchSampler(half, "knn", B)),
+                         list(hardneg.BatchSampler(half.float(), "knn", B)))
+        half = torch.from_numpy(X).bfloat16()  # as models are often run
+        self.assertEqual(list(hardneg.BatchSampler(half, "knn", B)),
+                         list(hardneg.BatchSampler(half.float(), "knn", B)))
 
     def test_sentence_transformers(self):
         """As SentenceTransformerTrainer calls a batch sampler that is a function."""

@@ -31,7 +31,8 @@ class BatchSampler:
                  this process, of how many; all of them give the same x and seed
     split        "deal": whole batches go to the processes in turn: negatives stay in a process;
                  "batch": a batch of world_size * batch_size is cut over them: for losses that
-                 gather negatives across processes
+                 gather negatives across processes. A short batch may leave the last processes
+                 without ids: set drop_last
     drop_last    leaves out batches that are short, on all processes alike
     threads      0 = all that the process may use; batches do not depend on them
     view2, labels, edges, features
@@ -82,9 +83,8 @@ class BatchSampler:
     def _rows(self):
         """How many batches of the epoch this process gets."""
         batches = self._begin()
-        short = self._handle.n % self._handle.batch_size
-        partition = batches == -(-self._handle.n // self._handle.batch_size)
-        if self.drop_last and short and partition:
+        # Only the last batch of an epoch is ever short.
+        if self.drop_last and self._handle.next(batches - 1, 1)[0, -1] < 0:
             batches -= 1
         if self._split == "batch" or self._world == 1:
             return batches
@@ -108,7 +108,7 @@ class BatchSampler:
     def __iter__(self):
         self._begin()
         for block in self.arrays():
-            if self.drop_last or block[-1, -1] >= 0 and (block >= 0).all():
+            if (block >= 0).all():
                 yield from block.tolist()
             else:
                 for row in block:
@@ -138,9 +138,8 @@ def sentence_transformers(x, sampler="uniform", **more):
 
 
 def mine(x, sampler, seed=1, batch_size=256, threads=0, output=None, **more):
-    """Negatives of every item by a sampler that chooses them per anchor: "mined",
-    "hard-negative", "ring", "hops" ... ids[n, negatives] (-1 where there are fewer) and their
-    cosines (NaN there). output: a file of JSON lines, {"anchor": 0, "negatives": [...], "scores":
+    """Negatives of every item by a sampler that chooses them per anchor: "mined", "ring", "hops" ...
+    ids[n, negatives] (-1 where there are fewer) and their cosines (NaN there). output: a file of JSON lines, {"anchor": 0, "negatives": [...], "scores":
     [...]}, or .npy for the ids."""
     handle = Handle(sampler, min(batch_size, len(x)), seed, threads)
     handle.build(x, **more)

@@ -78,8 +78,9 @@ def columns():
 
 def floats(array, name, columns=None):
     """A C array of float32 [n, d], copied only if it has to be."""
-    if hasattr(array, "detach"):  # a tensor
-        array = array.detach().cpu().numpy()
+    if hasattr(array, "detach"):  # a tensor; NumPy has no bfloat16
+        array = array.detach().cpu()
+        array = (array.float() if array.is_floating_point() else array).numpy()
     array = np.asarray(array)
     if array.ndim != 2 or array.dtype.kind not in "fiu":
         raise ValueError(f"{name}: an array of numbers [n, d] is wanted, this is "
@@ -154,8 +155,9 @@ class Handle:
             while worker.is_alive():
                 worker.join(0.1)
         except KeyboardInterrupt:
-            lib.hardneg_stop(self._handle)
-            worker.join()
+            while worker.is_alive():  # a call that begins only now forgets earlier stops
+                lib.hardneg_stop(self._handle)
+                worker.join(0.1)
             raise
         self._check(result[0])
 
@@ -202,7 +204,7 @@ class Handle:
     def epoch(self, number):
         """Begins an epoch; its number of batches."""
         batches = ctypes.c_int64()
-        self._check(lib.hardneg_epoch(self._handle, int(number), ctypes.byref(batches)))
+        self._call(lib.hardneg_epoch, int(number), ctypes.byref(batches))
         return batches.value
 
     def next(self, first, count):
