@@ -180,6 +180,7 @@ static enum hn_code arrange(struct hn_context *ctx, const struct hn_sampler *sel
     struct state *state = self->state;
     struct cut cut = cut_of(params, self->n, self->batch_size);
     HN_SCOPE(ctx);
+    state->ordered = -1; // until it is whole
     int32_t *number = hn_alloc(ctx, cut.batches, sizeof *number);
     if (!number || shuffle_items(ctx, self, epoch))
         return ctx->code;

@@ -171,6 +171,7 @@ static enum hn_code select_batches(struct hn_context *ctx, const struct hn_sampl
     const struct params *params = self->params;
     struct state *state = self->state;
     int64_t size = self->batch_size, threads = hn_sampler_threads(ctx, self);
+    state->ordered = -1; // until all are drawn
     struct scratch *scratch = hn_alloc(ctx, threads, sizeof *scratch);
     for (int64_t i = 0; scratch && i < threads; i++)
         if (open_scratch(ctx, size, state->items.d, &scratch[i]))
