@@ -182,7 +182,7 @@ static enum hn_code take_items(hardneg *h, const struct hardneg_items *in) {
         .n = in->n, .d = in->d, .index = in->index, .step = in->index, .progress = in->progress};
     int64_t size;
     if (in->n < 2 || in->n > INT32_MAX || in->d < 1 || !hn_mul(in->n, in->d, &size))
-        return hn_fail(&h->ctx, HN_DATA, "%lld items of %lld dimensions: 2 of 1 are the least",
+        return hn_fail(&h->ctx, HN_DATA, "%lld items of %lld dimensions: give 2 items or more, of 1 dimension or more",
                        (long long)in->n, (long long)in->d);
     if (!in->x)
         return hn_fail(&h->ctx, HN_USAGE, "x is NULL: give the embeddings, [n x d]");
@@ -287,14 +287,14 @@ static enum hn_code check_range(hardneg *h, int64_t first, int64_t count, const 
     return HN_OK;
 }
 
-// What a call of `next` fills.
-static enum hn_code open_batches(hardneg *h, int64_t room, struct hn_batches *b) {
-    int64_t places = CHUNK * (int64_t)h->batch_size;
+// What a call of `next` fills: up to `count` batches.
+static enum hn_code open_batches(hardneg *h, int64_t count, struct hn_batches *b) {
+    int64_t places = count * h->batch_size, room = hardneg_room(h);
     *b = (struct hn_batches){.batch_size = h->batch_size, .room = room};
-    b->size = hn_alloc(&h->ctx, CHUNK, sizeof *b->size);
+    b->size = hn_alloc(&h->ctx, count, sizeof *b->size);
     b->ids = hn_alloc(&h->ctx, places, sizeof *b->ids);
     b->negatives = hn_alloc(&h->ctx, room ? places : 0, sizeof *b->negatives);
-    b->negative = hn_alloc(&h->ctx, places * room, sizeof *b->negative);
+    b->negative = hn_alloc(&h->ctx, places, (size_t)room * sizeof *b->negative);
     return b->size && b->ids && b->negatives && b->negative ? HN_OK : h->ctx.code;
 }
 
@@ -335,7 +335,7 @@ static int draw_all(hardneg *h, int64_t first, int64_t count, int64_t *ids, int6
                     float *score) {
     struct hn_batches b;
     HN_SCOPE(&h->ctx);
-    return hn_library_end(open_batches(h, hardneg_room(h), &b)
+    return hn_library_end(open_batches(h, hn_min(CHUNK, count), &b)
                               ? h->ctx.code
                               : draw(h, &b, first, count, ids, negative, score));
 }

@@ -1,6 +1,7 @@
 // Misuse of the library: what is refused, in which words, and what stays usable after it. Sequences
 // of calls in any order are for tests/fuzz/library.c, values for tests/python.py.
 #include "library/hardneg.h"
+#include "library/library_private.h"
 #include "tests/test.h"
 
 #include <limits.h>
@@ -100,6 +101,18 @@ static void test_order(void) {
     hardneg_free(h);
 }
 
+// What a call needs is for the batches that it gives.
+static void test_few_batches(void) {
+    int64_t batches;
+    hardneg *h = built("mined");
+    CU_ASSERT_EQUAL(hardneg_epoch(h, 0, &batches), HARDNEG_OK);
+    h->ctx.memory.limit = atomic_load(&h->ctx.memory.live) + 4096;
+    CU_ASSERT_EQUAL(hardneg_negatives(h, 0, 1, ids, negative, NULL), HARDNEG_OK);
+    CU_ASSERT_EQUAL(hardneg_negatives(h, 0, 0, ids, negative, NULL), HARDNEG_OK);
+    h->ctx.memory.limit = 0;
+    hardneg_free(h);
+}
+
 // Each wrong build is refused, says why, and leaves nothing built; a right one follows.
 static void test_items(void) {
     static const float nan_row[N * D] = {1, 1, 1, 2, NAN, 1}, zero_row[N * D] = {1, 1, 1};
@@ -180,9 +193,9 @@ static void test_measure(void) {
     hardneg *h = built("knn");
 #define MEASURE(id, rows_, width) hardneg_measure_batches(h, id, rows_, width, &how, value)
     CU_ASSERT_EQUAL(MEASURE(good, 1, 5), HARDNEG_OK);
-    expect(h, MEASURE(NULL, 1, 3), HARDNEG_USAGE, "ids or value are NULL");
-    expect(h, MEASURE(good, INT64_MAX, 3), HARDNEG_USAGE, "are none");
-    expect(h, MEASURE(good, 1, 0), HARDNEG_USAGE, "are none");
+    expect(h, MEASURE(NULL, 1, 3), HARDNEG_USAGE, "ids or value NULL");
+    expect(h, MEASURE(good, INT64_MAX, 3), HARDNEG_USAGE, "one batch of one item or more");
+    expect(h, MEASURE(good, 1, 0), HARDNEG_USAGE, "one batch of one item or more");
     expect(h, MEASURE(beyond, 1, 3), HARDNEG_DATA, "12");
     expect(h, MEASURE(gap, 1, 3), HARDNEG_DATA, "batch 0");
     how.negative = other;
@@ -234,6 +247,7 @@ static void test_null(void) {
 static const struct hn_test tests[] = {
     {"handles that are not opened", test_open},
     {"calls out of order", test_order},
+    {"few batches", test_few_batches},
     {"wrong items", test_items},
     {"what samplers need", test_missing},
     {"wrong measures", test_measure},
