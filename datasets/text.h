@@ -25,7 +25,7 @@ struct hn_text {
 };
 
 // Opens folder/name + ending. HN_DATA: missing, not a text file of at most 1 GiB, a zero byte in
-// it. To be closed also after a failure.
+// it.
 HN_MUST_USE enum hn_code hn_text_open(struct hn_context *ctx, const char *folder, const char *name,
                                       const char *ending, struct hn_text *out);
 // "file: line 7: what"

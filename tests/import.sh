@@ -59,6 +59,9 @@ F
     "$hardneg" import -e - -l y.npy -o no.h5 >out 2>err < <(head -c 200 x.npy)
     rc=$?
     ended "standard input: cut short" 3 'standard input: '
+    "$hardneg" import -e - -o no.h5 >out 2>err < <(cat train.hdf5)
+    rc=$?
+    ended "standard input: HDF5" 3 'standard input: hdf5 cannot be read from a pipe; give the file'
     check "no file came of them" test ! -e no.h5
 }
 
@@ -70,6 +73,7 @@ test_refused() {
 np.save('ints.npy', np.eye(4, dtype=int)); np.save('wide.npy', np.ones((3, 5), 'f4')); np.save('huge.npy', np.ones((600, 600), 'f4'))
 np.save('latin.npy', np.array([b'k\xe4se', b'brot'] * 12)); np.save('other.npy', np.array(['ant', 'yak'] * 12)); open('text.xyz', 'w').write('1 2\n'); open('ragged.tsv', 'w').write('1 2\n3\n')
 open('words.tsv', 'w').write('1 2\n3 four\n'); open('nul.tsv', 'wb').write(b'1 2\n\0\n'); open('table.tsv', 'w').write('a\tb\n1\n')
+open('one.tsv', 'w').write('a\nb\n'); np.save('empty.npy', np.ones((3, 0), 'f4'))
 open('empty.npz', 'wb').write(b'PK\5\6' + bytes(18)); data = bytearray(open('stored.npz', 'rb').read()); data[300] ^= 1
 open('flipped.npz', 'wb').write(data); open('names.txt', 'w').write('bee\nant\ncow\n')
 for name, offsets in ('outside', [0, 999]), ('negative', [-4, 0]), ('short', [0, 4]):
@@ -92,7 +96,9 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 no_safetensors -e long.safetensors
 3 says_it_has_24_rows -e x.u8bin
 3 line_2:_value_2_is_missing -e ragged.tsv
-3 line_2:_value_2_is_four -e words.tsv
+3 line_2:_value_2_is_no_number:_four -e words.tsv
+3 no_columns_with_names -e x.npy -l one.tsv --label-tensor b
+3 empty.npy:_its_rows_are_empty -e empty.npy
 3 zero_byte -e nul.tsv
 3 word,_kind -e x.npy -l metadata.tsv
 3 line_2_has_no_column_2 -e x.npy -l table.tsv --label-tensor b
@@ -114,7 +120,7 @@ F
 f = h5py.File('listed.h5')['labels']
 assert list(f[:3]) == [1, 0, 2] and list(f.attrs['label_names']) == ['bee', 'ant', 'cow']"
     expect "texts are the same under other numbers" 0 '' import -e x.npy -l texts.npy --step 1 -o listed.h5
-    expect "other texts are not" 3 'row 1 differs' import -e x.npy -l other.npy --step 2 -o listed.h5
+    expect "other texts are not" 3 "'yak' of row 1 differs from 'bee'" import -e x.npy -l other.npy --step 2 -o listed.h5
 }
 
 # Rows without direction: refused, or left out of everything; a later step takes the rows that the file has.

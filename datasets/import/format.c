@@ -61,7 +61,19 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_source *s,
     if (!want->labels && a->rank != 2)
         return hn_fail(ctx, HN_DATA, "%s: has %d dimensions; embeddings have two, [items, dims]",
                        s->path, a->rank);
+    if (!want->labels && a->shape[1] < 1)
+        return hn_fail(ctx, HN_DATA, "%s: its rows are empty; embeddings have one value or more",
+                       s->path);
     return HN_OK;
+}
+
+static enum hn_code read_as(struct hn_context *ctx, const struct hn_format *format,
+                            struct hn_source *s, const char *path, const struct hn_wanted *want,
+                            struct hn_array *out) {
+    if (format->by_name && strcmp(path, "-") == 0)
+        return hn_fail(ctx, HN_DATA, "standard input: %s cannot be read from a pipe; give the file",
+                       format->name);
+    return format->read(ctx, s, want, out);
 }
 
 enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_format_choice choice,
@@ -70,7 +82,7 @@ enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_fo
     const struct hn_format *format = choice != HN_FORMAT_auto ? hn_formats[choice - 1] : NULL;
     memset(out, 0, sizeof *out);
     bool good = !hn_source_open(ctx, path, &s) && (format || !find(ctx, &s, path, &format)) &&
-                !format->read(ctx, &s, want, out) && !check(ctx, &s, want, out);
+                !read_as(ctx, format, &s, path, want, out) && !check(ctx, &s, want, out);
     hn_source_close(&s);
     return good ? HN_OK : ctx->code;
 }

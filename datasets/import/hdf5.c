@@ -42,5 +42,6 @@ const struct hn_format hn_format_hdf5 = {
     .endings = endings,
     .magic = "\x89HDF\r\n\x1a\n",
     .magic_bytes = 8,
+    .by_name = true,
     .read = read_array,
 };

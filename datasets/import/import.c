@@ -146,9 +146,14 @@ static enum hn_code begin_new(struct hn_context *ctx, const struct hn_import *o,
 }
 
 // Texts are compared as such, for their numbers may differ.
+static bool are_texts(const struct hn_import_input *in, const struct hn_snapshot_info *info,
+                      int32_t label, int32_t there) {
+    return in->label_texts && label >= 0 && there >= 0 && there < info->n_label_names;
+}
+
 static bool same_label(const struct hn_import_input *in, const struct hn_snapshot_info *info,
                        int32_t label, int32_t there) {
-    if (in->label_texts && label >= 0 && there >= 0 && there < info->n_label_names)
+    if (are_texts(in, info, label, there))
         return strcmp(in->name[label], info->label_name[there]) == 0;
     return label == there;
 }
@@ -171,6 +176,23 @@ static enum hn_code keep_same(struct hn_context *ctx, const struct hn_import *o,
     return hn_import_keep(ctx, in, sample, n);
 }
 
+static enum hn_code fail_label(struct hn_context *ctx, const struct hn_import *o,
+                               const struct hn_import_input *in,
+                               const struct hn_snapshot_info *info, int64_t row, int32_t there) {
+    int32_t label = in->labels[row];
+    const char *from = o->labels.count > 0 ? o->labels.item[0] : in->from;
+    if (are_texts(in, info, label, there))
+        return hn_fail(
+            ctx, HN_DATA,
+            "%s: label '%.60s' of row %lld differs from '%.60s' in %s; the items must be "
+            "the same, in the same order",
+            from, in->name[label], (long long)row, info->label_name[there], o->output);
+    return hn_fail(ctx, HN_DATA,
+                   "%s: label %d of row %lld differs from %d in %s; the items must be the same, in "
+                   "the same order",
+                   from, (int)label, (long long)row, (int)there, o->output);
+}
+
 static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_import_input *in, const struct hn_snapshot *s) {
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
@@ -187,11 +209,7 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
                        (long long)info->d);
     for (int64_t i = 0; in->labels && i < in->n; i++)
         if (!same_label(in, info, in->labels[i], labels[i]))
-            return hn_fail(ctx, HN_DATA,
-                           "%s: label %d of row %lld differs from %d in %s; the items must "
-                           "be the same, in the same order",
-                           o->labels.item[0], (int)in->labels[i], (long long)i, (int)labels[i],
-                           o->output);
+            return fail_label(ctx, o, in, info, i, labels[i]);
     if (o->step == INT64_MIN)
         return hn_fail(ctx, HN_USAGE,
                        "%s: exists, up to step %lld; give --step of the new rows, or "

@@ -51,7 +51,7 @@ static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o
     for (int64_t k = 0; k < o->labels.count; k++) {
         struct hn_array a;
         const char *path = o->labels.item[k];
-        if (hn_format_read(ctx, path, 0, &want, &a))
+        if (hn_format_read(ctx, path, HN_FORMAT_auto, &want, &a))
             return ctx->code;
         if (k > 0 && !a.text != !all->text)
             return hn_fail(ctx, HN_DATA, "%s holds %s, %s does not; parts hold the same", path,

@@ -32,8 +32,8 @@ static enum hn_code read_row(struct hn_context *ctx, struct hn_text *t, int64_t 
         char *end, *word = hn_text_word(t);
         row[k] = word ? strtof(word, &end) : 0;
         if (!word || end == word || *end)
-            return hn_fail(ctx, HN_DATA, "%s: line %lld: value %lld is %s%.40s, not a number",
-                           t->path, (long long)t->number, (long long)k + 1, word ? "" : "missing",
+            return hn_fail(ctx, HN_DATA, "%s: line %lld: value %lld is %s%.40s", t->path,
+                           (long long)t->number, (long long)k + 1, word ? "no number: " : "missing",
                            word ? word : "");
     }
     return hn_text_end(ctx, t);
@@ -104,6 +104,11 @@ static enum hn_code read_labels(struct hn_context *ctx, const char *path,
     out->text = hn_alloc(ctx, count_lines(text), sizeof *out->text);
     if (!out->text)
         return ctx->code;
+    if (!table && want->name)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: has no tabs on its first line, and so no columns with names; leave out "
+                       "--label-tensor",
+                       path);
     if (table && pick_column(ctx, path, want, next_line(&rest), &column))
         return ctx->code;
     while ((line = next_line(&rest)))
