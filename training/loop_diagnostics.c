@@ -83,8 +83,10 @@ static enum hn_code mean_cosines(struct hn_context *ctx, const struct hn_evaluat
         within += squared_length(sum + c * e->d, e->d);
         pairs += (double)classes.count[c] * (double)classes.count[c];
     }
-    loop->same = (within - items) / (pairs - items);
-    loop->different = (squared_length(all, e->d) - within) / (items * items - pairs);
+    loop->same = pairs > items ? (within - items) / (pairs - items) : NAN;
+    loop->different = items * items > pairs
+                          ? (squared_length(all, e->d) - within) / (items * items - pairs)
+                          : NAN;
     return HN_OK;
 }
 

@@ -1,6 +1,7 @@
 // Numbers of a run beside its loss: values at step 0 that runs share, the loss expected of an
 // epoch, histograms of cosines.
 #include "tests/training_fixture.h"
+#include "training/loop_private.h"
 
 // Values at step 0 that another run left are taken, and are those that a run would have found.
 static void test_untrained(void) {
@@ -110,9 +111,30 @@ static void test_cosines(void) {
     close_trial(t);
 }
 
+// Where there are no pairs of a kind they have no mean, whatever the sums are rounded to.
+static void test_no_pairs(void) {
+    int32_t each[] = {0, 1}, one[] = {5, 5}, none[] = {-1, -1};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    for (int i = 1; i < 40; i++) { // lengths that rounding makes a little more or less than 1
+        float a = (float)i,
+              z[] = {a / 7, (float)(i % 5) / 3, .21F, .11F, (float)(i % 7) / 9, a / 13};
+        struct hn_loop loop = {.task = {.n = 2, .n_all = 2, .d = 3, .label = each}, .z = z};
+        HN_CHECK(&ctx, hn_loop_overlap(&ctx, &loop));
+        CU_ASSERT(isnan(loop.same) && isfinite(loop.different));
+        loop.task.label = one;
+        HN_CHECK(&ctx, hn_loop_overlap(&ctx, &loop));
+        CU_ASSERT(isfinite(loop.same) && isnan(loop.different));
+        loop.task.label = none;
+        HN_CHECK(&ctx, hn_loop_overlap(&ctx, &loop));
+        CU_ASSERT(isnan(loop.same) && isnan(loop.different));
+    }
+}
+
 static const struct hn_test tests[] = {
     {"untrained", test_untrained},
     {"expected", test_expected},
     {"cosines", test_cosines},
+    {"no pairs", test_no_pairs},
 };
 HN_TEST_MAIN("loop_numbers", tests)
