@@ -188,16 +188,21 @@ static enum hn_code append(struct reader *r, const char *name, const char *label
     return !code && labels ? read_labels(r, labels, records) : code;
 }
 
+// Name of the k-th file of training images, from 1; false: there is but one.
+static bool name_training(const struct layout *l, int k, char name[64]) {
+    const char *number = strchr(l->train, '%'); // of "data_batch_%d.bin"
+    if (number)
+        snprintf(name, 64, "%.*s%d%s", (int)(number - l->train), l->train, k, number + 2);
+    else
+        snprintf(name, 64, "%s", l->train);
+    return number || k == 1;
+}
+
 static enum hn_code append_training(struct reader *r) {
     const struct layout *l = r->layout;
     char name[64];
-    bool many = strchr(l->train, '%') != NULL, there = true;
-    for (int k = 1; k <= (many ? BATCHES_MAX : 1); k++) {
-        if (many) // "data_batch_%d.bin"
-            snprintf(name, sizeof name, "%.*s%d%s", (int)strcspn(l->train, "%"), l->train, k,
-                     strchr(l->train, '%') + 2);
-        else
-            snprintf(name, sizeof name, "%s", l->train);
+    bool there = true;
+    for (int k = 1; k <= BATCHES_MAX && name_training(l, k, name); k++) {
         if (k > 1 && hn_text_there(r->ctx, r->folder, name, "", &there))
             return r->ctx->code;
         if (!there)
@@ -250,15 +255,19 @@ static enum hn_code read_names(const struct reader *r) {
     return text && r->out->label_name ? split_names(r, path, text) : ctx->code;
 }
 
-// The layout of which there is a file of training images; CIFAR-10, whose absence is then told.
+// The first layout of which there is a file of training images; CIFAR-10, whose absence is then
+// told.
 static enum hn_code find_layout(struct reader *r) {
+    char name[64];
     bool there = false;
     r->layout = &layouts[0];
-    for (int i = 1; i < LAYOUTS && !there; i++)
-        if (hn_text_there(r->ctx, r->folder, layouts[i].train, "", &there))
+    for (int i = 0; i < LAYOUTS && !there; i++) {
+        (void)name_training(&layouts[i], 1, name);
+        if (hn_text_there(r->ctx, r->folder, name, "", &there))
             return r->ctx->code;
-        else if (there)
+        if (there)
             r->layout = &layouts[i];
+    }
     return HN_OK;
 }
 

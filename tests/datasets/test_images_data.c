@@ -68,6 +68,20 @@ static void test_reads(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// The files that a task declares, and takes the digest of, are looked for in the same order.
+static void test_first_layout(void) {
+    struct hn_context ctx;
+    struct hn_images c;
+    hn_context_init(&ctx, 1);
+    put_all();
+    put("train.bin", "", 0, "wb");
+    put("train_X.bin", "", 0, "wb");
+    HN_CHECK(&ctx, hn_images_read(&ctx, folder, &c));
+    CU_ASSERT_EQUAL(c.n, 5);
+    hn_images_free(&ctx, &c);
+    hn_fixture_remove(folder);
+}
+
 static void test_faults(void) {
     struct hn_context ctx;
     struct hn_images c;
@@ -191,10 +205,8 @@ static void test_allocations_may_fail(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"reads", test_reads},
-    {"faults", test_faults},
-    {"cifar100", test_cifar100},
-    {"stl10", test_stl10},
-    {"allocations may fail", test_allocations_may_fail},
+    {"reads", test_reads},   {"first layout", test_first_layout},
+    {"faults", test_faults}, {"cifar100", test_cifar100},
+    {"stl10", test_stl10},   {"allocations may fail", test_allocations_may_fail},
 };
 HN_TEST_MAIN("images_data", tests)
