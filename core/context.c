@@ -15,7 +15,8 @@ enum { ALIGNMENT = sizeof(struct hn_block), HUGE_PAGE = 1 << 21 };
 void hn_context_init(struct hn_context *ctx, int threads) {
     memset(ctx, 0, sizeof *ctx);
     ctx->threads = threads > 0 ? threads : hn_usable_threads();
-    ctx->screen = getenv("HN_SCREEN");
+    const char *screen = getenv("HN_SCREEN");
+    ctx->screen = screen && *screen ? screen : NULL; // set to nothing is as good as not set
 }
 
 int hn_usable_threads(void) {

@@ -251,15 +251,17 @@ static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, pool, "pool", "10000", 2, INT32_MAX,
                    "items that are arranged together, at most; takes 4 pool^2 bytes per thread")},
     {HN_REAL_OPTION(struct params, spec.a, "a", "0.5", 0, 100,
-                    "how steeply a pair's weight rises with its cosine, in deviations")},
-    {HN_REAL_OPTION(struct params, spec.lambda, "lambda", "0.9", 0, 1000,
-                    "repulsion of pairs near in the means of their neighbours; 0: none")},
+                    "how steeply a pair's weight rises with its cosine, per standard deviation")},
+    {HN_REAL_OPTION(
+        struct params, spec.lambda, "lambda", "0.9", 0, 1000,
+        "weight of the repulsion of items whose neighbourhood means are similar; 0: none")},
     {HN_REAL_OPTION(struct params, spec.b, "b", "0.75", 0, 100,
-                    "how steeply repulsion rises with the product of the means, in deviations")},
+                    "how steeply repulsion rises with the product of those means, per standard "
+                    "deviation")},
     {HN_REAL_OPTION(struct params, spec.kappa, "kappa", "0.01", 0, 1,
-                    "share of a pool that a mean is taken over: an item and the nearest to it")},
+                    "share of a pool that a neighbourhood mean is taken over, the item included")},
     {HN_INT_OPTION(struct params, spec.sweeps, "sweeps", "3", 0, 1000,
-                   "times that all items are offered an exchange, at most")},
+                   "maximum number of passes in which every item is offered an exchange")},
     {HN_INT_OPTION(struct params, group, "group", "1", 1, 1024,
                    "nearest items that go to a pool together; 1: pools are random")},
     {0}};

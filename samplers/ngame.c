@@ -276,7 +276,7 @@ static const struct hn_option options[] = {
                    "items of a cluster (C); a batch is B / C of them")},
     {HN_INT_OPTION(
         struct params, iterations, "iterations", "20", 1, 1000,
-        "most rounds of 2-means in a node of the tree; fewer if no item moves any more")},
+        "maximum number of rounds of 2-means in a node of the tree; it stops when no item moves")},
     {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
                    "steps between two clusterings; 0: one for every epoch")},
     {0}};

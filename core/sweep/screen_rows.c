@@ -142,8 +142,10 @@ static bool set_terms(const struct hn_screen_rows *rows, const struct rounded *r
         *most = fmax(*most, fmax(fabs(middle), fabs(upper)));
         if (!(*most < INT32_MAX / 2))
             return false;
-        rows->term[i] = (struct hn_screen_term){(int32_t)middle, (int32_t)(upper - middle),
-                                                s->kernel->raised * one->sum};
+        // Of many thousand dimensions it may leave 32 bits; sums come back into them (make_edge()).
+        uint32_t raise = (uint32_t)s->kernel->raised * (uint32_t)one->sum;
+        rows->term[i] =
+            (struct hn_screen_term){(int32_t)middle, (int32_t)(upper - middle), (int32_t)raise};
     }
     return true;
 }

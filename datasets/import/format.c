@@ -101,9 +101,14 @@ static enum hn_code fail_pick(struct hn_context *ctx, const char *path,
     if (want->name)
         return hn_fail(ctx, HN_DATA, "%s: there is no '%.60s'; it holds %s", path, want->name,
                        *names ? names : "nothing");
+    const char *what = want->labels ? "labels (one dimension of integers or texts)"
+                                    : "embeddings (two dimensions of floats)";
+    if (found == 0)
+        return hn_fail(ctx, HN_DATA, "%s: holds no array that could be %s; it holds %s", path, what,
+                       *names ? names : "nothing");
     return hn_fail(ctx, HN_DATA, "%s: holds %lld arrays that could be %s; name one with %s: %s",
-                   path, (long long)found, want->labels ? "labels" : "embeddings",
-                   want->labels ? "--label-tensor" : "--tensor", *names ? names : "nothing");
+                   path, (long long)found, what, want->labels ? "--label-tensor" : "--tensor",
+                   names);
 }
 
 enum hn_code hn_entry_pick(struct hn_context *ctx, const char *path, const struct hn_wanted *want,

@@ -77,9 +77,11 @@ static bool take_shape(const char **at, struct hn_array *a) {
 
 // Texts have their length behind the letter: "<U12", "|S5".
 static bool parse_text_type(const char *text, struct hn_array_type *type) {
+    if (text[0] != 'U' && text[0] != 'S')
+        return false;
     char *end;
     long letters = strtol(text + 1, &end, 10);
-    if ((text[0] != 'U' && text[0] != 'S') || *end || letters < 1 || letters > LETTERS_MAX)
+    if (*end || letters < 1 || letters > LETTERS_MAX)
         return false;
     type->kind = text[0];
     type->width = text[0] == 'U' ? 4 * letters : letters;
@@ -141,8 +143,9 @@ static enum hn_code parse_header(struct hn_context *ctx, const struct hn_source 
     return parse_type(ctx, s, type, stored);
 }
 
-static enum hn_code read_header(struct hn_context *ctx, struct hn_source *s,
-                                struct hn_array_type *type, struct hn_array *a) {
+enum hn_code hn_npy_head(struct hn_context *ctx, struct hn_source *s, struct hn_array_type *type,
+                         struct hn_array *a) {
+    *type = (struct hn_array_type){.kind = 0};
     unsigned char prefix[PREFIX], raw[4] = {0};
     if (s->left < PREFIX || hn_source_take(ctx, s, prefix, PREFIX, "the header") ||
         memcmp(prefix, magic, sizeof magic - 1) != 0)
@@ -161,12 +164,6 @@ static enum hn_code read_header(struct hn_context *ctx, struct hn_source *s,
     if (!text || hn_source_take(ctx, s, text, length, "the header"))
         return ctx->code;
     return parse_header(ctx, s, text, type, a);
-}
-
-enum hn_code hn_npy_head(struct hn_context *ctx, struct hn_source *s, struct hn_array_type *type,
-                         struct hn_array *a) {
-    *type = (struct hn_array_type){.kind = 0};
-    return read_header(ctx, s, type, a);
 }
 
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *s,

@@ -392,6 +392,13 @@ static void test_choice(void) {
     CU_ASSERT_PTR_EQUAL(chosen(&ctx, &few, &few, 0.5), hn_screen_kernel(0));
     ctx.screen = "on";
     HN_CHECK_FAILS(&ctx, hn_screen_choose(&ctx, &large, &large, 0.01, &any), HN_USAGE, "is 'on'");
+    CU_ASSERT_EQUAL(setenv("HN_SCREEN", "", 1), 0);
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_PTR_NULL(ctx.screen);
+    CU_ASSERT_EQUAL(setenv("HN_SCREEN", "off", 1), 0);
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_STRING_EQUAL(ctx.screen, "off");
+    CU_ASSERT_EQUAL(unsetenv("HN_SCREEN"), 0);
 }
 
 // A sample of products says that too many would be found.
