@@ -282,7 +282,13 @@ table = re.search("<table id=ranks.*?</table>", open(sys.argv[1]).read(), re.S)[
 have = {n: float(v) for n, v in re.findall("<th scope=row>(.*?)</th><td class=n data-v=\"(.*?)\"", table)}
 assert len(want) == 4 and set(have) == set(want), (have, want)
 assert all(abs(have[n] - want[n]) < 1e-6 for n in want), (have, want)' many.html many/3/results.h5 many/4/results.h5 many/again/results.h5
+    run reproduce bs-theorem1 --data t3.h5 --quick --seeds 1 -o theory --term none
+    expect "one of which has no cells" 0 '' report theory many/3 -o half.html
     with_browser "several results in a browser" || return
+    browse half.html 'say(document.querySelector("#compare p:last-child").textContent);
+say(document.querySelectorAll(".downloads button").length > 0 ? "buttons" : "none");'
+    check "nothing to compare, and the rest works" says '\[No two of the results have finished cells\.\]\[buttons\]'
+    check "without a message" test ! -s console
     browse many.html '{ const table = document.querySelector("#compare table");
 say([...table.tHead.rows[0].cells].length + " columns"); say(table.tBodies[0].rows.length + " rows");
 const row = [...table.tBodies[0].rows].find(row => row.cells[0].textContent === "knn"), cells = [...row.cells].slice(-3);

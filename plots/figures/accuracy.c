@@ -4,7 +4,6 @@
 #include "plots/page/curves.h"
 #include "plots/page/training_curves.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +154,7 @@ static void draw_differences(struct hn_page *page, const struct table *t) {
             if (line_of(t, &t->row[i]) != line || k == base)
                 continue;
             struct hn_difference d = hn_trained_difference(t->trained, k, base, t->column);
-            double half = d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;
+            double half = hn_difference_half(d);
             hn_series_add_row(s, t->scale * d.mean, i, t->scale * half);
         }
     }

@@ -13,10 +13,10 @@ int hn_line_ordered(int i, int n) {
     return HN_LINE_ORDERED + (n > 1 ? i * (HN_LINES_ORDERED - 1) / (n - 1) : 0);
 }
 
-// In the order of the registry, so that they have the same lines in all files.
+// These have the same lines in all files: as many samplers as there are lines.
 static const char *const known[HN_THEME_LINES + 1] = {
     "uniform",          "knn",  "batchsampler", "gcbs",  "hard-negative", "stratified",
-    "random-negatives", "hops", "ring",         "mined", "null"};
+    "random-negatives", "hops", "ring",         "mined", "null",          "mosaic"};
 
 static int known_line(const char *sampler) {
     for (int i = 0; known[i]; i++)

@@ -223,6 +223,24 @@ static enum hn_code find_front(struct hn_context *ctx, struct hn_overview *o) {
     return HN_OK;
 }
 
+static enum hn_code find_last(struct hn_context *ctx, struct hn_overview *o) {
+    int64_t dataset = identity_at(o, "dataset");
+    HN_SCOPE(ctx);
+    double *newest = hn_alloc(ctx, runs_of(o)->rows, sizeof *newest);
+    if (!newest)
+        return ctx->code;
+    for (int64_t cell = 0; cell < runs_of(o)->rows; cell++)
+        newest[cell] = -INFINITY;
+    for (int64_t cell = 0; cell < runs_of(o)->rows; cell++) {
+        double *of_file = &newest[value_at(o, cell, dataset)];
+        *of_file = fmax(*of_file, hn_table_real(runs_of(o), cell, "step"));
+    }
+    for (int64_t s = 0; s < o->settings; s++)
+        o->last[s] = !(hn_table_real(runs_of(o), o->first[s], "step") <
+                       newest[value_at(o, o->first[s], dataset)]);
+    return HN_OK;
+}
+
 enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r,
                               struct hn_overview *out) {
     int64_t cells = r->runs.rows;
@@ -235,12 +253,14 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
     out->base = hn_alloc(ctx, cells, sizeof *out->base);
     out->next = hn_alloc(ctx, cells, sizeof *out->next);
     out->front = hn_zalloc(ctx, cells, sizeof *out->front);
-    if (!out->identity || !out->same || !out->first || !out->base || !out->next || !out->front)
+    out->last = hn_zalloc(ctx, cells, sizeof *out->last);
+    if (!out->identity || !out->same || !out->first || !out->base || !out->next || !out->front ||
+        !out->last)
         return ctx->code;
     find_identities(out, out->next);
     find_settings(out);
     find_axes(out);
-    return find_front(ctx, out);
+    return find_last(ctx, out) ? ctx->code : find_front(ctx, out);
 }
 
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting) {
@@ -325,16 +345,6 @@ bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {
     int64_t sampler = identity_at(o, "sampler");
     for (int64_t s = 0; s < setting; s++)
         if (value_at(o, o->first[s], sampler) == value_at(o, o->first[setting], sampler))
-            return false;
-    return true;
-}
-
-bool hn_overview_is_last(const struct hn_overview *o, int64_t setting) {
-    int64_t dataset = identity_at(o, "dataset"), cell = o->first[setting];
-    double step = hn_table_real(runs_of(o), cell, "step");
-    for (int64_t s = 0; s < o->settings; s++)
-        if (value_at(o, o->first[s], dataset) == value_at(o, cell, dataset) &&
-            hn_table_real(runs_of(o), o->first[s], "step") > step)
             return false;
     return true;
 }

@@ -21,6 +21,7 @@ struct hn_overview {
     int64_t *first, *base; // [settings] its first cell; the setting `uniform` that differs by the
                            // sampler alone, -1 = none
     bool *front;           // [settings] no other of its place is harder with as few false negatives
+    bool *last;            // [settings] its step is the last one of its file
     int64_t *next;         // [cells] the next cell of the same setting, -1 = the last
     int64_t settings, columns;
     struct hn_identity { // a column by which cells are told apart
@@ -46,8 +47,6 @@ void hn_overview_common(const struct hn_overview *o, char *text, size_t size);
 void hn_overview_shared(const struct hn_overview *o, int64_t setting, char *text, size_t size);
 // Whether it is the first setting of its sampler.
 bool hn_overview_leads(const struct hn_overview *o, int64_t setting);
-// Whether its step is the last one of its file.
-bool hn_overview_is_last(const struct hn_overview *o, int64_t setting);
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 // "batchsampler M=500, alpha=0.5": the sampler, and its options that vary.
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);

@@ -13,7 +13,9 @@ int hn_utf8_length(const unsigned char *s) {
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xC0U) != 0x80U)
             return 0;
-    return n;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xED && s[1] > 0x9F, beyond = s[0] == 0xF4 && s[1] > 0x8F;
+    return overlong || surrogate || beyond ? 0 : n;
 }
 
 // Letters and digits are written as they are. Other ASCII characters become octal escapes, which
@@ -53,17 +55,25 @@ void hn_tsv_real(FILE *tsv, double value) {
         fprintf(tsv, "\t%.9g", value);
 }
 
+// Letters of Latin that LaTeX's fonts have, in encoding T1: U+00A0 to U+017F but for a few.
+static bool is_latin(const unsigned char *s, int n) {
+    static const char *const without[] = {"Ħ", "ħ", "ĸ", "Ŀ", "ŀ", "ŉ", "Ŧ", "ŧ", NULL};
+    bool latin = n == 2 && s[0] <= 0xC5 && (s[0] > 0xC2 || s[1] >= 0xA0);
+    for (const char *const *letter = without; latin && *letter; letter++)
+        latin = memcmp(s, *letter, 2) != 0;
+    return latin;
+}
+
 // A character as LaTeX takes it: returns its bytes. What fonts of every installation have is
 // written as it is, what is no UTF-8 or lies beyond Latin as '?'.
 static int tex_character(const unsigned char *s, char out[HN_TEX_MAX]) {
-    static const char *const words[] = {"\\\\textbackslash{}",  "~\\textasciitilde{}",
-                                        "^\\textasciicircum{}", "<\\textless{}",
-                                        ">\\textgreater{}",     "[{[}",
-                                        "\"\\textquotedbl{}",   NULL};
+    static const char *const words[] = {
+        "\\\\textbackslash{}", "~\\textasciitilde{}", "^\\textasciicircum{}",
+        "<\\textless{}",       ">\\textgreater{}",    "[{[}",
+        "\"\\textquotedbl{}",  "|\\textbar{}",        NULL};
     int n = hn_utf8_length(s);
-    bool latin = n == 2 && s[0] <= 0xC5; // U+0080 to U+017F
     snprintf(out, HN_TEX_MAX, "%.*s", n, (const char *)s);
-    if (n == 0 || (n > 1 && !latin && strncmp((const char *)s, "–", 3) != 0))
+    if (n == 0 || (n > 1 && !is_latin(s, n) && strncmp((const char *)s, "–", 3) != 0))
         snprintf(out, HN_TEX_MAX, "?");
     else if (*s < ' ' || *s == 0x7F)
         snprintf(out, HN_TEX_MAX, " ");

@@ -236,6 +236,10 @@ double hn_moments_half(struct hn_moments m) {
                    : NAN;
 }
 
+double hn_difference_half(struct hn_difference d) {
+    return d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;
+}
+
 // The options of `params` that `other` does not have likewise.
 static void add_differences(char *label, size_t size, const char *params, const char *other) {
     struct hn_option_part o;

@@ -80,8 +80,9 @@ struct hn_trained_row {
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);
 // Columns <name>_acc are shares, shown in per cent.
 bool hn_trained_is_share(const char *column);
-// Half of the 95 % interval of a mean, NaN below three values.
+// Half of the 95 % interval of a mean, or mean difference, NaN below three values.
 double hn_moments_half(struct hn_moments m);
+double hn_difference_half(struct hn_difference d);
 // "batchsampler K=100, M=500 hcl beta=1": what tells the setting from others of its base.
 void hn_trained_label(const struct hn_trained *t, int64_t setting, char *text, size_t size);
 // The same among all settings of its data set: with the options of the task, temperature and batch

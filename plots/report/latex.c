@@ -2,7 +2,6 @@
 #include "plots/page/overview.h"
 #include "plots/page/trained.h"
 
-#include <gsl/gsl_cdf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,6 +65,19 @@ static void put_number(FILE *tex, int digits, bool sign, double value, double ha
     fputc('$', tex);
 }
 
+// A number of so many digits; "1.2e+04" would be set as a sum.
+static void put_digits(FILE *tex, int digits, double value) {
+    char text[32], *exponent;
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    exponent = strchr(text, 'e');
+    if (!isfinite(value))
+        fputs("--", tex);
+    else if (exponent)
+        fprintf(tex, "$%.*s \\times 10^{%d}$", (int)(exponent - text), text, atoi(exponent + 1));
+    else
+        fprintf(tex, "$%s$", text);
+}
+
 static void begin(FILE *tex, const char *columns) {
     fprintf(tex, "%% \\usepackage{booktabs}\n\\begin{tabular}{%s}\n\\toprule\n", columns);
 }
@@ -83,8 +95,10 @@ struct rows {
     bool lettered; // some two are told apart or not
 };
 
+// Those without a value come last.
 static double hardness_of(const struct rows *r, int64_t s) {
-    return hn_overview_mean(r->o, s, r->hardness).mean;
+    double mean = hn_overview_mean(r->o, s, r->hardness).mean;
+    return isnan(mean) ? -INFINITY : mean;
 }
 
 // The settings of the place of `first`, sorted; their number.
@@ -105,7 +119,7 @@ static bool is_first_of_place(const struct hn_overview *o, int64_t s) {
     for (int64_t k = 0; k < s; k++)
         if (hn_overview_same_place(o, k, s))
             return false;
-    return hn_overview_is_last(o, s);
+    return o->last[s];
 }
 
 static void find_ties(struct rows *r) {
@@ -152,8 +166,9 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
     put_letters(tex, r->lettered ? r->letters[i] : 0);
     double build = hn_overview_mean(r->o, s, "cost_g_over_t").mean,
            draw = hn_overview_mean(r->o, s, "cost_s").mean;
-    double cost = 1e3 * (draw + (isnan(build) ? 0 : build));
-    fprintf(tex, isfinite(cost) ? " & $%.3g$ \\\\\n" : " & -- \\\\\n", cost);
+    fputs(" & ", tex);
+    put_digits(tex, 3, 1e3 * (draw + (isnan(build) ? 0 : build)));
+    fputs(" \\\\\n", tex);
 }
 
 static void put_head(FILE *tex, const struct rows *r) {
@@ -227,10 +242,6 @@ struct problem {
     bool lettered;
 };
 
-static double half_of(struct hn_difference d) {
-    return d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;
-}
-
 static enum hn_code find_trained_ties(struct hn_context *ctx, struct problem *p) {
     p->setting = hn_alloc(ctx, p->t->settings, sizeof *p->setting);
     p->letters = hn_alloc(ctx, p->t->settings, sizeof *p->letters);
@@ -245,8 +256,8 @@ static enum hn_code find_trained_ties(struct hn_context *ctx, struct problem *p)
         for (int k = 0; k < p->n; k++) {
             struct hn_difference d =
                 hn_trained_difference(p->t, p->setting[i], p->setting[k], p->column);
-            p->tied[i * p->n + k] = i == k || fabs(d.mean) <= half_of(d);
-            p->lettered &= i == k || isfinite(half_of(d));
+            p->tied[i * p->n + k] = i == k || fabs(d.mean) <= hn_difference_half(d);
+            p->lettered &= i == k || isfinite(hn_difference_half(d));
         }
     p->lettered = p->lettered && hn_tie_letters(p->n, p->tied, p->letters);
     return HN_OK;
@@ -267,8 +278,11 @@ static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_
     if (compared)
         d = hn_trained_difference(t, row->setting, p->base, p->column);
     double scale = hn_trained_is_share(p->column) ? 100 : 1;
-    put_number(tex, 2, true, scale * d.mean, scale * half_of(d));
-    put_number(tex, 3, false, d.p, NAN);
+    put_number(tex, 2, true, scale * d.mean, scale * hn_difference_half(d));
+    if (d.p < 0.0005)
+        fputs(" & $<0.001$", tex);
+    else
+        put_number(tex, 3, false, d.p, NAN);
     uint64_t letters = 0;
     for (int i = 0; i < p->n && p->lettered && row->step == HN_LAST_STEP; i++)
         letters |= p->setting[i] == row->setting ? p->letters[i] : 0;
@@ -334,13 +348,10 @@ void hn_latex_table(FILE *tex, const struct hn_table *t) {
         for (int c = 0; c < t->n_columns; c++) {
             const char *name = t->column[c].name;
             fputs(c ? " & " : "", tex);
-            double number = row < 0 ? NAN : hn_table_real(t, row, name);
             if (row < 0 || t->column[c].kind == HN_COLUMN_TEXT)
                 hn_tex_text(tex, row < 0 ? name : hn_table_text(t, row, name));
-            else if (isfinite(number))
-                fprintf(tex, "$%.6g$", number);
             else
-                fputs("--", tex);
+                put_digits(tex, 6, hn_table_real(t, row, name));
         }
         fputs(row < 0 ? " \\\\\n\\midrule\n" : " \\\\\n", tex);
     }

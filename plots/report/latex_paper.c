@@ -122,16 +122,16 @@ static enum hn_code put_results(struct paper *p) {
 static void put_main(const struct paper *p, FILE *tex) {
     const char *title = hn_results_get(p->what->results, "title");
     bool two = p->medium->text > p->medium->column;
-    fprintf(
-        tex,
-        "%% A page like that of the style: put its own \\documentclass and packages here.\n"
-        "\\documentclass[10pt%s]{article}\n"
-        "\\usepackage[%s,textwidth=%gin,textheight=9in,columnsep=%gin]{geometry}\n"
-        "\\usepackage[utf8]{inputenc}\n\\usepackage{mathptmx,textcomp,graphicx,color,booktabs}\n"
-        "\\title{",
-        two ? ",twocolumn" : "",
-        strcmp(hn_media[p->what->medium], "acl") == 0 ? "a4paper" : "letterpaper", p->medium->text,
-        two ? p->medium->text - 2 * p->medium->column : 0.25);
+    fprintf(tex,
+            "%% A page like that of the style: put its own \\documentclass and packages here.\n"
+            "\\documentclass[10pt%s]{article}\n"
+            "\\usepackage[%s,textwidth=%gin,textheight=9in,columnsep=%gin]{geometry}\n"
+            "\\usepackage[utf8]{inputenc}\n\\usepackage[T1]{fontenc}\n"
+            "\\usepackage{mathptmx,textcomp,graphicx,color,booktabs}\n"
+            "\\title{",
+            two ? ",twocolumn" : "",
+            strcmp(hn_media[p->what->medium], "acl") == 0 ? "a4paper" : "letterpaper",
+            p->medium->text, two ? p->medium->text - 2 * p->medium->column : 0.25);
     hn_tex_text(tex, *title ? title : "Samplers of batches and negatives, compared");
     fputs("}\n\\author{}\n\\date{}\n\n\\begin{document}\n\\maketitle\n\n\\input{results}\n\n"
           "\\end{document}\n",

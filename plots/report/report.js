@@ -67,8 +67,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
 
 // Many results: what a setting has in each of them, one measure at a time.
 const compared = document.getElementById("compare"), all = document.querySelector("table#settings");
-if (compared && all) {
-    const heads = [...all.tHead.rows[0].cells], result = heads.findIndex(h => h.dataset.axis === "result");
+const resultOf = all ? [...all.tHead.rows[0].cells].findIndex(h => h.dataset.axis === "result") : -1;
+if (compared && resultOf < 0) compared.append(make("p", "No two of the results have finished cells."));
+if (compared && resultOf >= 0) {
+    const heads = [...all.tHead.rows[0].cells], result = resultOf;
     const keys = [...heads.keys()].filter(i => i !== result && (i === 0 || heads[i].dataset.axis !== undefined));
     const measures = [...heads.keys()].filter(i => heads[i].classList.contains("n") && heads[i].dataset.axis === undefined && heads[i].textContent !== "Seeds");
     const names = [...new Set([...all.tBodies[0].rows].map(row => row.cells[result].textContent))];
@@ -127,6 +129,7 @@ const cells = (table, text) => [table.tHead.rows[0], ...[...table.tBodies[0].row
     .map(row => [...row.cells].map(text));
 const plain = cell => cell.textContent.replace(/ on the front$/, "").replace(/\s+/g, " ").trim();
 const tex = text => text.replace(/[\\{}]/g, "").replace(/[#$%&_]/g, "\\$&").replace(/[~^]/g, "\\$&{}")
+    .replace(/[<>|]/g, "$$$&$$").replace(/\[/g, "{[}")
     .replace(/±/g, "$\\pm$").replace(/●/g, "$\\bullet$").replace(/[–−]/g, "--").replace(/µ/g, "$\\mu$");
 for (const table of document.querySelectorAll("table.sortable")) {
     const name = table.id || table.closest("[id]").id, bar = make("p", "", {className: "downloads"});

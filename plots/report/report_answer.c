@@ -5,7 +5,6 @@
 #include "plots/page/trained.h"
 #include "plots/report/report.h"
 
-#include <gsl/gsl_cdf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -54,10 +53,12 @@ static void put_half(FILE *html, const char *format, double half) {
 static void put_time(FILE *html, const struct place *p, int64_t s) {
     double build = hn_overview_mean(p->o, s, "cost_g_over_t").mean;
     double seconds = hn_overview_mean(p->o, s, "cost_s").mean + (isfinite(build) ? build : 0);
-    if (seconds < 1e-3)
+    if (seconds < 0.9995e-3) // three digits of 999.5 and more have an exponent
         fprintf(html, "%.3g µs", 1e6 * seconds);
-    else
+    else if (seconds < 0.9995)
         fprintf(html, "%.3g ms", 1e3 * seconds);
+    else
+        fprintf(html, "%.*f s", seconds < 99.95 ? 1 : 0, seconds);
 }
 
 // "; false negatives: 26.4 % ± 2.3, Uniform's 10.0 % (+16.5 ± 2.3 points); 0.99 ms a batch".
@@ -98,7 +99,26 @@ static void put_harder(FILE *html, const struct place *p, int64_t s) {
     fputs(d.mean < 0 ? " below Uniform's" : " above Uniform's", html);
 }
 
-// Those whose difference to the best has an interval with 0 in it.
+// Of those that are tied with the best, the first ones by name. n: of those so far.
+static void put_tie(FILE *html, int n, const char *name, bool has_interval) {
+    if (n == 0)
+        fputs(has_interval ? " A tie, by its interval, with " : " A tie with ", html);
+    if (n < MOST_TIES)
+        hn_html(html, n == 0 ? "%s" : ", %s", name);
+}
+
+static void end_ties(FILE *html, int n) {
+    if (n > MOST_TIES)
+        fprintf(html, " and %d more", n - MOST_TIES);
+    fputs(n > 0 ? "." : "", html);
+}
+
+static void put_rest(FILE *html, int places, const char *which) {
+    if (places > MOST_PLACES)
+        fprintf(html, "<p>%d more %s stand in the table.</p>\n", places - MOST_PLACES, which);
+}
+
+// Those whose difference to the best has an interval with 0 in it; without an interval, equal ones.
 static void put_ties(FILE *html, const struct place *p, int64_t best) {
     char name[NAME];
     int n = 0;
@@ -109,19 +129,15 @@ static void put_ties(FILE *html, const struct place *p, int64_t best) {
         if (!(fabs(d.mean) <= (isfinite(d.half) ? d.half : 0)))
             continue;
         hn_overview_label(p->o, s, name, sizeof name);
-        fputs(n == 0 ? " A tie, by its interval, with " : n < MOST_TIES ? ", " : "", html);
-        if (n++ < MOST_TIES)
-            hn_html(html, "%s", name);
+        put_tie(html, n++, name, isfinite(d.half));
     }
-    if (n > MOST_TIES)
-        fprintf(html, " and %d more", n - MOST_TIES);
-    fputs(n > 0 ? "." : "", html);
+    end_ties(html, n);
 }
 
 static void put_free(FILE *html, const struct place *p, int64_t best) {
     char name[NAME];
-    if (p->uniform < 0 || !has_value(hn_overview_mean(p->o, p->uniform, "fn_ratio")) ||
-        is_free(p, best))
+    if (p->uniform < 0 || best == p->uniform || is_free(p, best) ||
+        !has_value(hn_overview_difference(p->o, best, p->uniform, "fn_ratio")))
         return;
     int64_t s = hardest(p, is_free);
     struct hn_mean d = {NAN, NAN, 0};
@@ -130,7 +146,9 @@ static void put_free(FILE *html, const struct place *p, int64_t best) {
     if (s >= 0 && !isfinite(d.half))
         return; // nothing tells
     if (!(d.mean - d.half > 0)) {
-        fputs(" None is harder than Uniform without more false negatives.", html);
+        fputs(" None is harder than Uniform without more false negatives, as far as the intervals "
+              "tell.",
+              html);
         return;
     }
     hn_overview_label(p->o, s, name, sizeof name);
@@ -178,7 +196,7 @@ static bool is_known(const struct hn_overview *o, int64_t s) {
     const struct hn_table *runs = &o->results->runs;
     static const char *const names[] = {"dataset", "batch_size", NULL};
     for (int64_t k = 0; k < s; k++)
-        if (hn_overview_is_last(o, k) && hn_rows_agree(runs, o->first[k], o->first[s], names))
+        if (o->last[k] && hn_rows_agree(runs, o->first[k], o->first[s], names))
             return true;
     return false;
 }
@@ -186,20 +204,26 @@ static bool is_known(const struct hn_overview *o, int64_t s) {
 static void put_places(FILE *html, const struct hn_overview *o) {
     int places = 0;
     for (int64_t s = 0; s < o->settings; s++) {
-        if (!hn_overview_is_last(o, s) || is_known(o, s))
+        if (!o->last[s] || is_known(o, s))
             continue;
         if (places++ < MOST_PLACES)
             put_place(html, &(struct place){o, s, o->base[s], hn_overview_hardness(o)});
     }
-    if (places > MOST_PLACES)
-        fprintf(html, "<p>%d more files and batch sizes stand in the table.</p>\n",
-                places - MOST_PLACES);
+    put_rest(html, places, "files and batch sizes");
 }
 
 // Of trainings.
 
-static double half_of(struct hn_difference d) {
-    return d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;
+// The most accurate setting that is compared with the base; -1: none has a value.
+static int64_t most_accurate(const struct hn_trained *t, int64_t base, const char *column) {
+    int64_t best = -1;
+    for (int64_t k = 0; k < t->settings; k++) {
+        double mean = hn_trained_at(t, k, column, HN_LAST_STEP).mean;
+        if (hn_trained_is_beside(t, k, base) && isfinite(mean) &&
+            (best < 0 || mean > hn_trained_at(t, best, column, HN_LAST_STEP).mean))
+            best = k;
+    }
+    return best;
 }
 
 static void put_trained(FILE *html, const struct hn_trained *t, int64_t base) {
@@ -207,13 +231,10 @@ static void put_trained(FILE *html, const struct hn_trained *t, int64_t base) {
     bool share = hn_trained_is_share(column);
     double scale = share ? 100 : 1;
     char title[2 * NAME], name[NAME];
-    int64_t best = base;
+    int64_t best = most_accurate(t, base, column);
     int n = 0;
-    for (int64_t k = 0; k < t->settings; k++)
-        if (hn_trained_is_beside(t, k, base) &&
-            hn_trained_at(t, k, column, HN_LAST_STEP).mean >
-                hn_trained_at(t, best, column, HN_LAST_STEP).mean)
-            best = k;
+    if (best < 0)
+        return;
     struct hn_moments m = hn_trained_at(t, best, column, HN_LAST_STEP);
     hn_trained_title(t, base, title, sizeof title);
     hn_trained_label(t, best, name, sizeof name);
@@ -221,26 +242,25 @@ static void put_trained(FILE *html, const struct hn_trained *t, int64_t base) {
     fprintf(html, "%.2f", scale * m.mean);
     put_half(html, "%.2f", scale * hn_moments_half(m));
     fputs(share ? " %" : "", html);
-    if (best != base) {
-        struct hn_difference d = hn_trained_difference(t, best, base, column);
+    struct hn_difference to_base = hn_trained_difference(t, best, base, column);
+    if (best != base && isfinite(to_base.mean)) {
         hn_trained_label(t, base, name, sizeof name);
-        fprintf(html, ", %+.2f", scale * d.mean);
-        put_half(html, "%.2f", scale * half_of(d));
+        fprintf(html, ", %+.2f", scale * to_base.mean);
+        put_half(html, "%.2f", scale * hn_difference_half(to_base));
         hn_html(html, " to %s", name);
     }
-    fprintf(html, " (%" PRId64 " seeds).", m.n);
+    fprintf(html, " (%" PRId64 " seed%s).", m.n, m.n == 1 ? "" : "s");
     for (int64_t k = 0; k < t->settings; k++) {
         if (k == best || !hn_trained_is_beside(t, k, base))
             continue;
         struct hn_difference d = hn_trained_difference(t, k, best, column);
-        if (!(fabs(d.mean) <= half_of(d)))
+        if (!(fabs(d.mean) <= hn_difference_half(d)))
             continue;
         hn_trained_label(t, k, name, sizeof name);
-        fputs(n == 0 ? " A tie, by its interval, with " : n < MOST_TIES ? ", " : "", html);
-        if (n++ < MOST_TIES)
-            hn_html(html, "%s", name);
+        put_tie(html, n++, name, true);
     }
-    fputs(n > MOST_TIES ? " and others.</p>\n" : n > 0 ? ".</p>\n" : "</p>\n", html);
+    end_ties(html, n);
+    fputs("</p>\n", html);
 }
 
 enum hn_code hn_html_answer(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {
@@ -254,6 +274,8 @@ enum hn_code hn_html_answer(FILE *html, struct hn_context *ctx, const struct hn_
     for (int64_t k = 0; k < t.settings && !code; k++)
         if (t.setting[k].base < 0 && places++ < MOST_PLACES)
             put_trained(html, &t, k);
+    if (!code)
+        put_rest(html, places, "tasks, temperatures and batch sizes");
     return code;
 }
 
@@ -296,6 +318,14 @@ static struct hn_html_number candidates(const struct hn_html_column *c, const vo
     return (struct hn_html_number){sum, NAN, NAN};
 }
 
+// Its first finished cell, whose filters are those of all; -1: none.
+static int64_t first_ok(const struct hn_overview *o, int64_t setting) {
+    int64_t cell = o->first[setting];
+    while (cell >= 0 && !hn_overview_is_ok(o, cell))
+        cell = o->next[cell];
+    return cell;
+}
+
 void hn_html_attrition(FILE *html, const struct hn_overview *o) {
     static const struct hn_html_column columns[] = {
         {"Setting", .put = put_stage_name},
@@ -312,8 +342,8 @@ void hn_html_attrition(FILE *html, const struct hn_overview *o) {
           html);
     hn_html_heads(html, columns, COLUMNS, 0);
     for (int64_t s = 0; s < o->settings; s++)
-        for (int64_t row = 0; row < t->rows && hn_overview_is_last(o, s); row++)
-            if (fabs(hn_table_real(t, row, "run") - (double)o->first[s]) < 0.5)
+        for (int64_t row = 0; row < t->rows && o->last[s]; row++)
+            if (fabs(hn_table_real(t, row, "run") - (double)first_ok(o, s)) < 0.5)
                 hn_html_row(html, columns, COLUMNS, &(struct stage){o, t, s, row});
     fputs("</tbody></table></div></details>\n", html);
 }

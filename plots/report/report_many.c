@@ -1,6 +1,7 @@
 // One page over many results: what each is, ranks of samplers over data sets, the same settings
 // side by side, and all settings in one table.
 #include "core/stats.h"
+#include "plots/page/trained.h"
 #include "plots/report/report.h"
 
 #include <inttypes.h>
@@ -28,7 +29,7 @@ static const char *title_of(const struct hn_report_of *r) {
 }
 
 // Titles that several results have are followed by the name of the folder, or the date.
-static void result_name(const struct many *m, int64_t i, char *text, size_t size) {
+static void compose_name(const struct many *m, int64_t i, char *text, size_t size) {
     const struct hn_report_of *own = &m->report[i];
     bool title = false, name = false;
     for (int64_t k = 0; k < m->n; k++) {
@@ -43,16 +44,32 @@ static void result_name(const struct many *m, int64_t i, char *text, size_t size
         hn_append(text, size, " (%s, %" PRId64 ")", hn_results_get(own->results, "created"), i + 1);
 }
 
-// Of each run its last evaluation; the first column of the task stands behind those of all tasks.
+// What is still the same, also because it was cut, is numbered: it would be taken for one result.
+static void result_name(const struct many *m, int64_t i, char text[HN_LABEL_SIZE]) {
+    char other[HN_LABEL_SIZE];
+    bool again = false;
+    compose_name(m, i, text, HN_LABEL_SIZE);
+    for (int64_t k = 0; k < m->n; k++) {
+        compose_name(m, k, other, sizeof other);
+        again |= k != i && strcmp(other, text) == 0;
+    }
+    if (again)
+        snprintf(text, HN_LABEL_SIZE, "%.40s (%" PRId64 ")", title_of(&m->report[i]), i + 1);
+}
+
+// Of each training the last evaluation.
 static enum hn_code add_accuracies(struct many *m, const struct hn_results *r, int64_t first) {
-    const struct hn_table *t = hn_results_table(r, "training");
-    int column = t ? hn_table_find(t, "learning_rate") + 1 : 0;
-    for (int64_t row = 0; t && column > 0 && column < t->n_columns && row < t->rows; row++) {
-        double run = hn_table_real(t, row, "run"),
-               value = hn_table_real(t, row, t->column[column].name);
-        if (run >= 0 && run < (double)r->runs.rows && !isnan(value) &&
-            hn_table_set_real(m->ctx, &m->joined.runs, first + (int64_t)run, "accuracy", value))
-            return m->ctx->code;
+    struct hn_trained t;
+    enum hn_code code = hn_trained_open(m->ctx, r, &t);
+    if (code)
+        return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
+    for (int64_t k = 0; k < t.settings; k++) {
+        const double *value;
+        (void)hn_trained_values(&t, k, hn_trained_column(&t, k), HN_LAST_STEP, &value);
+        for (int64_t row = 0; row < r->runs.rows; row++)
+            if (hn_trained_is_of(&t, row, k) &&
+                hn_table_set_real(m->ctx, &m->joined.runs, first + row, "accuracy", *value++))
+                return m->ctx->code;
     }
     return HN_OK;
 }
@@ -65,7 +82,7 @@ static enum hn_code join(struct many *m) {
     for (int64_t i = 0; i < m->n; i++) {
         char name[HN_LABEL_SIZE];
         int64_t first = runs->rows;
-        result_name(m, i, name, sizeof name);
+        result_name(m, i, name);
         if (hn_table_append(m->ctx, runs, &m->report[i].results->runs))
             return m->ctx->code;
         for (int64_t row = first; row < runs->rows; row++)
@@ -95,7 +112,7 @@ static void put_results(const struct many *m) {
     for (int64_t i = 0; i < m->n; i++) {
         const struct hn_results *r = m->report[i].results;
         char name[HN_LABEL_SIZE], commit[13];
-        result_name(m, i, name, sizeof name);
+        result_name(m, i, name);
         snprintf(commit, sizeof commit, "%s", hn_results_get_env(r, "git_commit"));
         hn_html(m->html, "<tr><th scope=row>%s</th><td>%s</td>", name,
                 hn_results_get(r, "created"));
@@ -176,7 +193,7 @@ static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
         return ctx->code;
     for (int64_t s = 0; s < n; s++) {
         k->of[s] = k->at[s] = -1;
-        if (hn_overview_seeds(k->o, s) > 0 && hn_overview_is_last(k->o, s))
+        if (hn_overview_seeds(k->o, s) > 0 && k->o->last[s])
             name_setting(k, s);
     }
     for (int64_t l = 0; l < k->labels; l++)
@@ -257,19 +274,25 @@ static struct hn_html_number mean_rank(const struct hn_html_column *c, const voi
     return (struct hn_html_number){r->mean, 0.5 * (r->hi - r->lo)};
 }
 
+// over[RANKED]: data sets with a rank.
 static void put_rank_table(const struct many *m, const struct ranks *k,
-                           const struct hn_interval *rank, const bool *any) {
+                           const struct hn_interval *rank, const int64_t *over) {
     struct hn_html_column column[1 + RANKED] = {{"Setting", .put = put_label}};
+    char title[RANKED][96];
     int n = 1;
-    for (int i = 0; i < RANKED; i++)
-        if (any[i])
+    for (int i = 0; i < RANKED; i++) {
+        snprintf(title[i], sizeof title[i], "%s", ranked[i].title);
+        if (over[i] < k->datasets)
+            hn_append(title[i], sizeof title[i], " (on %" PRId64 ")", over[i]);
+        if (over[i] > 0)
             column[n++] =
-                (struct hn_html_column){ranked[i].title,
+                (struct hn_html_column){title[i],
                                         ranked[i].larger ? "1: the largest" : "1: the smallest",
                                         ranked[i].column,
                                         HN_HTML_PLUS_MINUS("%.2f"),
                                         1,
                                         mean_rank};
+    }
     fputs("<div class=scroll role=region tabindex=0 aria-label=Ranks><table id=ranks "
           "class=\"sortable fixed\">\n",
           m->html);
@@ -282,8 +305,7 @@ static void put_rank_table(const struct many *m, const struct ranks *k,
 
 static enum hn_code put_ranks(struct many *m) {
     struct ranks k = {.o = &m->overview};
-    bool any[RANKED] = {false};
-    int64_t common = 0;
+    int64_t over[RANKED] = {0}, common = 0, ranks = 0;
     HN_SCOPE(m->ctx);
     if (find_labels(m->ctx, &k))
         return m->ctx->code;
@@ -294,25 +316,28 @@ static enum hn_code put_ranks(struct many *m) {
     for (int i = 0; i < RANKED; i++) {
         if (rank_all(m->ctx, &k, &ranked[i]))
             return m->ctx->code;
-        for (int64_t l = 0; l < k.labels; l++) {
+        for (int64_t l = 0; l < k.labels; l++)
             rank[l * RANKED + i] = rank_of(&k, l, value);
-            any[i] |= k.common[l] && !isnan(rank[l * RANKED + i].mean);
-        }
+        for (int64_t d = 0; d < k.datasets; d++)
+            over[i] += k.places[d] > 0;
+        ranks += over[i];
     }
     for (int64_t l = 0; l < k.labels; l++)
         common += k.common[l];
     fputs("<section aria-labelledby=over><h2 id=over>Ranks over data sets</h2>\n", m->html);
     fprintf(m->html,
             "<p class=soft>%" PRId64 " of %" PRId64 " settings are measured on %s%" PRId64
-            " data set%s, each at its last step. Ranks are among these, means over the places of a "
-            "data set and then over data sets; ± is half of a 95 %% interval over data sets, from "
-            "two on.</p>\n",
+            " data set%s, each at its last step. Ranks are among these, within one result and one "
+            "batch size, loss, weighting and temperature; they are averaged over those, and then "
+            "over data sets (on fewer where a heading says so); ± is half of a 95 %% interval over "
+            "data sets, from two on.</p>\n",
             common, k.labels, k.datasets > 1 ? "all " : "the ", k.datasets,
             k.datasets > 1 ? "s" : "");
-    if (common > 1)
-        put_rank_table(m, &k, rank, any);
+    if (common > 1 && ranks > 0)
+        put_rank_table(m, &k, rank, over);
     else
-        fputs("<p>No two settings are there on every data set, so there is nothing to rank.</p>\n",
+        fputs("<p>No two settings were measured side by side on every data set, so there is "
+              "nothing to rank.</p>\n",
               m->html);
     fputs("</section>\n", m->html);
     return HN_OK;

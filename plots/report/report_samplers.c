@@ -17,8 +17,7 @@ static void put_sampler(FILE *html, const struct hn_html_column *c, const void *
     const char *sampler = hn_overview_sampler(row->o, row->setting);
     (void)c;
     hn_html(html, "<th scope=row data-sampler=\"%s\"", sampler);
-    hn_html(html, hn_overview_is_last(row->o, row->setting) ? " data-last>%s</th>" : ">%s</th>",
-            sampler);
+    hn_html(html, row->o->last[row->setting] ? " data-last>%s</th>" : ">%s</th>", sampler);
 }
 
 static void put_axis(FILE *html, const struct hn_html_column *c, const void *of) {

@@ -118,7 +118,7 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
                                           .more = " <small>se %.2f</small>",
                                           .scale = hn_trained_is_share(first) ? 100 : 1,
                                           .number = difference};
-    column[n++] = (struct hn_html_column){"p", NULL, first, "%.3f", .number = p_value};
+    column[n++] = (struct hn_html_column){"p", NULL, first, "%.2g", .number = p_value};
     put_table(html, column, n, (struct row){t, {.base = base, .setting = -1}},
               "last evaluation, mean ± deviation over seeds. Differences are paired by seed, with "
               "standard error and p of a paired t test.");

@@ -1,5 +1,6 @@
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
 #include "plots/page/overview.h"
+#include "plots/report/report.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -27,13 +28,14 @@ static const struct hn_column columns[] = {
     {"fn_ratio", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
     {"fn_ratio_lo", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
     {"fn_ratio_hi", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
-    {"hard_true_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY}};
+    {"hard_true_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY},
+    {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER, HN_ROLE_TIME}};
 
 // Uniform and knn have an option each; `walk` has two settings of M, and one of K for both.
 struct cell {
     const char *dataset, *sampler, *params, *weighting;
     int step, seed, batch_size;
-    double m, beta, fn, hard;
+    double m, beta, fn, hard, cost;
 };
 
 static void put(const struct cell *c, const char *status) {
@@ -54,6 +56,7 @@ static void put(const struct cell *c, const char *status) {
                                    HN_REAL_VALUE("fn_ratio_lo", c->fn - 0.03),
                                    HN_REAL_VALUE("fn_ratio_hi", c->fn + 0.03),
                                    HN_REAL_VALUE("hard_true_mean", c->hard),
+                                   HN_REAL_VALUE("cost_s", c->cost),
                                    {.column = NULL}};
     HN_CHECK(&ctx, hn_table_put(&ctx, &results.runs, row));
 }
@@ -114,7 +117,7 @@ static void every_axis(void) {
         CU_ASSERT_EQUAL(hn_overview_seeds(&o, s), 3);
         CU_ASSERT_EQUAL(o.base[s], s - s % 4); // uniform comes first at every place
         CU_ASSERT_EQUAL(hn_overview_leads(&o, s), s < 3);
-        CU_ASSERT_EQUAL(hn_overview_is_last(&o, s), s / 24 % 2 == 1);
+        CU_ASSERT_EQUAL(o.last[s], s / 24 % 2 == 1);
     }
     hn_overview_value(&o, 3, "M", text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "1000");
@@ -134,7 +137,7 @@ static void every_axis(void) {
 }
 
 static struct cell at(const char *sampler, int seed, double fn, double hard) {
-    return (struct cell){"f.h5", sampler, "", "none", 0, seed, 8, NAN, NAN, fn, hard};
+    return (struct cell){"f.h5", sampler, "", "none", 0, seed, 8, NAN, NAN, fn, hard, NAN};
 }
 
 // A default is shown where another row of the sampler has the option otherwise.
@@ -225,6 +228,44 @@ static void front(void) {
     end();
 }
 
+// The sentences on `n` cells of one place, as text; to be freed.
+static char *sentences_on(const struct cell *c, int n) {
+    struct hn_overview o;
+    char *text = NULL;
+    size_t size;
+    begin();
+    for (int i = 0; i < n; i++)
+        put(&c[i], "ok");
+    make(&o);
+    FILE *html = open_memstream(&text, &size);
+    HN_CHECK(&ctx, hn_html_answer(html, &ctx, &o));
+    fclose(html);
+    end();
+    return text;
+}
+
+// What is said has numbers behind it: a tie without an interval is one of equal values, nothing is
+// said of false negatives that nobody compared, and times have no exponents.
+static void sentences(void) {
+    struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.2, 0.7),
+                           at("gcbs", 1, 0.3, 0.7), at("ring", 1, 0.2, 0.6)};
+    cells[1].cost = 1500;
+    cells[0].cost = 0.9999e-3;
+    char *text = sentences_on(cells, 4);
+    CU_ASSERT(strstr(text, "<b>knn</b>") && strstr(text, " A tie with gcbs."));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "cost: 1500 s a batch, Uniform's 1 ms."));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, " None is harder than Uniform without more"));
+    free(text);
+    for (int i = 1; i < 4; i++)
+        cells[i].fn = NAN;
+    text = sentences_on(cells, 4);
+    CU_ASSERT(strstr(text, "<b>knn</b>") && !strstr(text, "None is harder"));
+    free(text);
+    text = sentences_on(cells, 1);
+    CU_ASSERT(strstr(text, "<b>uniform</b>") && !strstr(text, "None is harder"));
+    free(text);
+}
+
 static void without_rows_or_memory(void) {
     struct hn_overview o;
     begin();
@@ -247,10 +288,8 @@ static void without_rows_or_memory(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"every_axis", every_axis},
-    {"option_left_out", option_left_out},
-    {"numbers", numbers},
-    {"front", front},
-    {"without_rows_or_memory", without_rows_or_memory},
+    {"every_axis", every_axis}, {"option_left_out", option_left_out},
+    {"numbers", numbers},       {"front", front},
+    {"sentences", sentences},   {"without_rows_or_memory", without_rows_or_memory},
 };
 HN_TEST_MAIN("overview", tests)

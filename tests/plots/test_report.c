@@ -349,20 +349,18 @@ static void texts(void) {
     CU_ASSERT(!strstr(out, "<g") && !strstr(out, "Gnuplot"));
 }
 
-// A training with 80 columns of its own: each has its heading, and memory may end anywhere.
-static void many_columns(void) {
-    enum { OWN = 80 };
+enum { OWN = 80 };
+
+// A training with 80 columns of its own, whose names are kept in `own`.
+static struct hn_results wide_training(char own[OWN][8]) {
     static const struct hn_column run_columns[] = {
         {"task", HN_COLUMN_TEXT, "", "", HN_NEITHER},
         {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER},
         {"temperature", HN_COLUMN_REAL, "1", "", HN_NEITHER},
         {"batch_size", HN_COLUMN_REAL, "1", "", HN_NEITHER}};
-    char own[OWN][8], heading[64], *page = NULL;
-    size_t size;
     struct hn_column column[OWN + 4] = {{"run", HN_COLUMN_INT, "1", "", HN_NEITHER},
                                         {"step", HN_COLUMN_INT, "1", "", HN_NEITHER},
                                         {"learning_rate", HN_COLUMN_REAL, "1", "", HN_NEITHER}};
-    begin();
     for (int i = 0; i < OWN; i++) {
         snprintf(own[i], sizeof own[i], "own%d", i);
         column[3 + i] = (struct hn_column){own[i], HN_COLUMN_REAL, "1", "", HN_LARGER};
@@ -383,6 +381,45 @@ static void many_columns(void) {
     HN_CHECK(&ctx, hn_table_add_row(&ctx, t));
     for (int i = 0; i < OWN; i++)
         HN_CHECK(&ctx, hn_table_set_real(&ctx, t, 0, own[i], i));
+    return r;
+}
+
+// What the page says of a file in words; to be freed.
+static char *answer_on(const struct hn_results *r) {
+    struct hn_overview o;
+    char *text = NULL;
+    size_t size;
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
+    FILE *out = open_memstream(&text, &size);
+    HN_CHECK(&ctx, hn_html_answer(out, &ctx, &o));
+    fclose(out);
+    return text;
+}
+
+// One seed is no seeds, and what has no value is not the highest.
+static void answer_on_trainings(void) {
+    char own[OWN][8];
+    begin();
+    struct hn_results r = wide_training(own);
+    char *text = answer_on(&r);
+    CU_ASSERT(strstr(text, "has the highest own0, 0.00 (1 seed).</p>") != NULL);
+    free(text);
+    for (int i = 0; i < OWN; i++)
+        HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.table[0], 0, own[i], NAN));
+    text = answer_on(&r);
+    CU_ASSERT_STRING_EQUAL(text, "");
+    free(text);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// Each column has its heading, and memory may end anywhere.
+static void many_columns(void) {
+    char own[OWN][8], heading[64], *page = NULL;
+    size_t size;
+    begin();
+    struct hn_results r = wide_training(own);
     void *owner = hn_alloc(&ctx, 0, 1);
     hn_own(&ctx, owner);
     FILE *out = open_memstream(&page, &size);
@@ -414,6 +451,7 @@ static const struct hn_test tests[] = {
     {"table_of_settings", table_of_settings},
     {"many_settings", many_settings},
     {"many_columns", many_columns},
+    {"answer_on_trainings", answer_on_trainings},
     {"claims", claims},
     {"own_results_of_a_figure", own_results_of_a_figure},
     {"wrong_input", wrong_input},
