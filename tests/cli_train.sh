@@ -130,41 +130,43 @@ expect "side by side, interrupted: goes on" 0 'untrained' train -c job.yaml -o a
 check "side by side, interrupted: the same snapshots" same_series apart long
 "$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 --set steps=3000 >out 2>err </dev/null &
 parent=$!
-for _ in $(seq 100); do
+has_checkpoint() {
     child=$(children_of $parent | cut -d' ' -f1)
-    test -n "$child" && find torn/runs -name 'checkpoint*' 2>/dev/null | grep -q . && break
-    sleep 0.05
-done
+    test -n "$child" && find torn/runs -name 'checkpoint*' 2>/dev/null | grep -q .
+}
+check "a process has trained" wait_for 60 has_checkpoint
 kill -KILL "$child"
 wait $parent
 rc=$?
 check "a killed process: exit code 0, not $rc" test $rc = 0
 check "a killed process: said" grep -q 'signal 9 at node .*: it is done again, alone' err
 parent=$("$hardneg" train -c job.yaml -o torn --threads 2 --workers 2 --set steps=30000 >out 2>err </dev/null & echo $!)
-wait_for 5 two_children
+wait_for 60 two_children
 kill -KILL "$parent"
 check "there were two processes" test "$(wc -w <<<"$children")" = 2
 for child in $children; do
-    check "a process ends with the one that began it" wait_for 10 ended_process "$child"
+    check "a process ends with the one that began it" wait_for 60 ended_process "$child"
 done
 
 # Two signals at once leave it waiting for processes that stand still; one that comes later does not.
 env --default-signal=INT,TERM "$hardneg" train -c job.yaml -o still --threads 2 --workers 2 --set steps=30000 \
     >out 2>err </dev/null &
 parent=$!
-wait_for 5 two_children
+wait_for 60 two_children
 # shellcheck disable=SC2086
 kill -STOP $children
-kill -INT $parent
-kill -INT $parent
+kill -INT $parent $parent
 sleep 0.7
 check "two signals at once are one request" test -e "/proc/$parent/exe"
-kill -INT $parent
+for _ in 1 2 3 4 5; do # one that is handled late counts as one of those
+    kill -INT $parent
+    wait_for 10 ended_process $parent && break
+done
 wait $parent
 rc=$?
 check "a later signal ends it at once: $rc" test $rc = 130
 check "a later signal: nothing to say" test ! -s err
-for child in $children; do check "and its processes" wait_for 10 ended_process "$child"; done
+for child in $children; do check "and its processes" wait_for 60 ended_process "$child"; done
 expect "side by side: goes on" 0 'untrained' train -c job.yaml -o torn --workers 2 --threads 2
 check "side by side, torn: the same snapshots" same_series torn
 

@@ -11,7 +11,7 @@ browse() { # PAGE STATEMENTS
     sed 's,</body>,,; s,</html>,,' "$page" >driven.html
     printf '<script>{\nconst say = text => { document.title += "[" + text + "]"; };\n%s\n}</script></body></html>\n' \
         "$statements" >>driven.html
-    timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+    timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync --enable-logging=stderr \
         --user-data-dir="$work/profile" --window-size="${SIZE:-1280,1600}" --dump-dom "file://$PWD/driven.html" \
         >dom 2>chromium.log </dev/null
@@ -146,7 +146,7 @@ const fold = document.querySelector("#run"); say("open " + fold.open); location.
     check "PDF of each figure" says '\[pdf true\]'
     check "what is linked to unfolds" says '\[open false\]\[open true\]'
     check "still no message" test ! -s console
-    timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-background-networking --user-data-dir="$work/profile" \
+    timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-background-networking --user-data-dir="$work/profile" \
         --no-pdf-header-footer --print-to-pdf="$work/grid.pdf" "file://$PWD/grid/index.html" >out 2>err </dev/null
     if [ -n "$(command -v pdftotext)" ]; then
         pdftotext -layout grid.pdf out
@@ -214,7 +214,7 @@ test_odd_numbers() {
         spoiled both/results.h5 odd/results.h5 "
 for name in r:
     if r[name].dtype.kind == 'f' and name not in ('temperature', 'alpha', 'quantile'): put(name, ok[::2], $value)"
-        LIMIT=30 expect "values of $value" 0 '' plot odd
+        expect "values of $value" 0 '' plot odd
         check "values of $value: every figure" test "$(figures_of odd)" = "$all"
         check "values of $value: none in a script" test -z "$(grep -lE '[ :[](nan|-?inf)[]: ,]' odd/figures/*.gp)"
         rm -r odd
@@ -238,8 +238,9 @@ test_failed_figure() {
     check "and has the others" grep -q '<figure id="pareto">' failed.html
     PATH=$PWD/fake:$PATH expect "after a run" 6 'no such style' run -c grid.yaml -o grid --set figures=all --quiet
     check "the others are drawn" test "$(figures_of grid)" = "$(figures_of failed)"
-    sed -i 's/echo no such style.*exit 1/exec sleep 100/' fake/gnuplot
-    PATH=$PWD/fake:$PATH HARDNEG_GNUPLOT_SECONDS=1 expect "a figure without end" 6 'more than 1 s on .*bs-table5' \
+    # Long enough for the other figures, on a machine that is slow and busy, too.
+    sed -i 's/echo no such style.*exit 1/exec sleep 1000/' fake/gnuplot
+    PATH=$PWD/fake:$PATH HARDNEG_GNUPLOT_SECONDS=10 expect "a figure without end" 6 'more than 10 s on .*bs-table5' \
         plot grid -o endless
     check "costs no other, either" test "$(figures_of endless)" = "$(figures_of failed)"
     check "and leaves no folder" none_temporary endless

@@ -79,7 +79,7 @@ train() { # OUTPUT WORLD ARGUMENT...
     shift 2
     for ((rank = 0; rank < world; rank++)); do
         OMP_NUM_THREADS=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port WORLD_SIZE=$world RANK=$rank PYTHONPATH=$root/python \
-            timeout 120 "$python" "$root/python/examples/train.py" --epochs 2 "$@" --output "$output" >"log$rank" 2>&1 &
+            timeout 300 "$python" "$root/python/examples/train.py" --epochs 2 "$@" --output "$output" >"log$rank" 2>&1 &
     done
     wait
 }

@@ -313,6 +313,16 @@ c = json.load(open('out'))['changes']; assert len(c) == 1 and c[0]['base'] is c[
     expect "parts with other rows of a study" 3 '@other-values' merge spoiled.h5 st -o no.h5
 }
 
+# Whether a process is the program, and waits: for its reader, as there is nothing else.
+blocked() {
+    local state
+    [ "$(cat "/proc/$1/comm")" = "$(basename "$hardneg" | cut -c 1-15)" ] || return
+    for _ in 1 2 3 4 5; do
+        read -r _ _ state _ <"/proc/$1/stat"
+        [ "$state" = S ] || return
+        sleep 0.05
+    done
+}
 # Interrupted while nobody reads what it has to say: that, and not that the disk is full.
 stopped_at_a_full_pipe() {
     local process
@@ -321,7 +331,7 @@ stopped_at_a_full_pipe() {
     head -c 65536 /dev/zero >&8
     env --default-signal=INT "$hardneg" --help >pipe 2>err &
     process=$!
-    sleep 1
+    wait_for 60 blocked $process
     kill -INT $process
     wait $process
     rc=$?
@@ -332,16 +342,23 @@ stopped_at_a_full_pipe() {
 
 # What a reader leaves unread is no error, and ends a program as it ends others (141: SIGPIPE). The
 # status is that of the program, not of the pipe.
+into_closed_pipe() { # COMMAND...: its status in $rc
+    exec 8<>closed
+    exec 9>closed 8>&-
+    "$hardneg" "$@" >&9 2>err
+    rc=$?
+    exec 9>&-
+}
 test_closed_pipe() {
     local what
+    mkfifo closed
     for what in "export a" "list metrics --json" "man" "--help" "compare a a"; do
         # shellcheck disable=SC2086
-        (sleep 1; exec "$hardneg" $what) 2>err | true
-        rc=${PIPESTATUS[0]}
+        into_closed_pipe $what
         check "closed pipe: $what: SIGPIPE ($rc)" test "$rc" = 141
         check "closed pipe: $what: quiet" test ! -s err
     done
-    (sleep 1; exec "$hardneg" run -c quick.yaml -o piped) 2>err | true
+    into_closed_pipe run -c quick.yaml -o piped
     check "closed pipe: the run is whole" test -s piped/results.h5
     stopped_at_a_full_pipe
     [ -e /dev/full ] || { skip "a full disk" "no /dev/full"; return; }

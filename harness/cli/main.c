@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// Signals that come this close to the first are one request: who stops a whole group of processes,
-// as timeout(1) and many a supervisor do, reaches the leader twice.
+// Signals that come this close to the first are one request: timeout(1) and many supervisors stop a
+// whole group of processes, and signal its leader twice.
 enum { SAME_REQUEST_MS = 500 };
 
 // The only state a signal handler may touch.

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void machine_classes(void) {
     static const struct {
@@ -81,12 +82,12 @@ static void calibration_is_quick(void) {
     struct hn_context ctx;
     struct hn_results r = {0};
     hn_context_init(&ctx, 2);
-    int64_t begin = hn_wall_ns();
+    clock_t begin = clock();
     HN_CHECK(&ctx, hn_host_describe(&ctx, &r, true));
-    double seconds = (double)(hn_wall_ns() - begin) * 1e-9;
-    fprintf(stderr, "    calibration: %s GFLOP/s, %s GB/s, %.2f s\n",
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    fprintf(stderr, "    calibration: %s GFLOP/s, %s GB/s, %.2f s of the processor\n",
             hn_results_get_env(&r, "sgemm_gflops"), hn_results_get_env(&r, "read_gbs"), seconds);
-    CU_ASSERT(seconds < 10); // a second by design; other programs may be running
+    CU_ASSERT(seconds < 10); // a second of two threads by design, whatever else is running
     CU_ASSERT(atof(hn_results_get_env(&r, "sgemm_gflops")) > 0);
     CU_ASSERT(atof(hn_results_get_env(&r, "read_gbs")) > 0);
     hn_results_free(&ctx, &r);
