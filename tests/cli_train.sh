@@ -54,6 +54,9 @@ expect "of those that are wanted" 0 '^2 of 6 runs, about' train -c job.yaml --dr
 check "and leaves nothing" test "$(ls)" = "$(printf 'data\nerr\njob.yaml\nout')"
 expect "dry run without the data" 0 'not yet: task node: no .*features' train -c job.yaml --dry-run --data nowhere
 check "lists the runs, too" test "$(grep -cE '^ +[?] +[?]  node ' out)" = 6
+expect "dry run with a setting that fails" 0 'fails: .* B=200 .*lower batch_size' train -c job.yaml --dry-run \
+    --set batch_size=[30,200] --set samplers=[uniform]
+check "which costs no other" test "$(grep -cE '^ +[?] +[?]  node .* B=200' out) $(grep -cE '^ +[0-9.:]+ (ms|s)? .* B=30' out)" = '2 2'
 expect "train" 0 'untrained encoder' train -c job.yaml -o one
 check "differences are paired" grep -q 'se [0-9.]*, p [0-9.]*' out
 if script -qec true typed.log </dev/null >/dev/null 2>&1; then

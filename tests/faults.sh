@@ -400,8 +400,8 @@ test_hostile_jobs() {
     check "nothing came of them" test ! -e bad/results.h5
 }
 
-# Where a file belongs and something else stands: named pipes, a device, a folder. Nothing is waited for, and
-# what stood there stands there still. @ in a command is the path.
+# Named pipes, a device, a folder where a file belongs: nothing is waited for, and they are left as they are. @ in
+# a command is the path.
 kind_of() { stat -c %F "$1"; }
 at_place() { # KIND PATH COMMAND: the command is refused at once, not waited for
     local before command=${3//@/$2}

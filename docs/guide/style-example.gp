@@ -3,9 +3,8 @@
 #
 #   hardneg plot results/demo --term pdf --style docs/guide/style-example.gp
 
-# Lines: 1 to 11 are uniform, knn, batchsampler, gcbs, hard-negative, stratified, random-negatives, hops, ring,
-# mined and null. Width, dash, mark, size of the mark; their colours
-# follow.
+# Lines: 1 to 12 are uniform, knn, batchsampler, gcbs, hard-negative, stratified, random-negatives, hops, ring,
+# mined, null and mosaic. Width, dash, mark, size of the mark; their colours follow.
 set linetype 1 lw 1.2 dt solid pt 7 ps 0.5
 set linetype 2 lw 1.2 dt (9,3) pt 9 ps 0.6
 set linetype 3 lw 1.2 dt (2,2) pt 5 ps 0.5

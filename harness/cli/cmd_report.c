@@ -129,7 +129,7 @@ const struct hn_command hn_cmd_report = {
                "intervals, the same settings side by side in the order in which they were run, and "
                "a table of all of them.",
     .examples = "hardneg report results/demo -o index.html\n"
-                "    hardneg report results/monday results/friday -o both.html",
+                "hardneg report results/monday results/friday -o both.html",
     .options = report_options,
     .params_size = sizeof(struct report_params),
     .min_args = 1,

@@ -1,9 +1,9 @@
 // `hardneg sample`: the batches of a sampler, or the negatives that it chooses for each anchor, for
 // a training loop elsewhere.
 //
-// The sampler is built on the step that is asked for, regardless of its option t: t is about runs
-// over a series, where graphs grow old between rebuilds; who samples for a training under way gives
-// its latest embeddings and wants them used.
+// The sampler is built on the step that is asked for, regardless of its option t, which is about
+// runs over a series, where graphs grow old between rebuilds: a training under way gives its latest
+// embeddings, which are to be used.
 #include "core/files.h"
 #include "core/sweep/blas.h"
 #include "datasets/import/npy.h"

@@ -82,7 +82,7 @@ static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
     fprintf(stderr, "%" PRId64 " of %" PRId64 " runs", shown, run->n);
     if (unknown < shown)
         print_total(ctx, seconds, bytes, shown, workers);
-    fprintf(stderr, "%s\n", unknown ? "; ?: not tried in time, or without data" : "");
+    fprintf(stderr, "%s\n", unknown ? "; ?: not tried in time, fails, or without data" : "");
 }
 
 // One sentence for data that are missing, before anything is made; runs whose data are there, but
@@ -151,7 +151,7 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     return failed ? ctx->code : HN_OK;
 }
 
-// Lists the runs; where their data are not there, or bad, without what they take.
+// Lists the runs; where their data are not there, without what they take.
 static enum hn_code foresee(struct hn_context *ctx, const struct train_params *p,
                             const struct hn_train_job *job, const struct hn_train_plan *plan,
                             const struct hn_runner *run) {

@@ -25,6 +25,7 @@ struct costs {
     double open, evaluation, step, build;
     int64_t evaluations, steps, builds;
     int64_t bytes;
+    bool failed;
 };
 
 static void evaluating(void *data, int64_t step, bool over) {
@@ -125,7 +126,8 @@ static struct hn_estimate_item carry_on(const struct hn_train_plan *plan, const 
 
 static bool was_tried(const struct hn_train_plan *plan, const struct costs *costs, int64_t run) {
     for (int64_t i = 0; i < run; i++)
-        if (costs[i].steps > 0 && same_setting(&plan->run[i], &plan->run[run]))
+        if ((costs[i].steps > 0 || costs[i].failed) &&
+            same_setting(&plan->run[i], &plan->run[run]))
             return true;
     return false;
 }
@@ -134,10 +136,17 @@ static enum hn_code try_all(struct trial *t, const struct hn_train_plan *plan,
                             const struct hn_runner *run, const struct hn_item_env *env,
                             struct costs *costs) {
     char label[HN_ITEM_LABEL];
-    for (int64_t i = 0; i < plan->n && hn_wall_ns() < t->end; i++)
-        if (hn_run_wants(run, &plan->item[i], label) && !was_tried(plan, costs, i) &&
-            try_run(t, &plan->run[i], env, &costs[i]))
-            return t->ctx->code;
+    for (int64_t i = 0; i < plan->n && hn_wall_ns() < t->end; i++) {
+        const struct hn_item *item = &plan->item[i];
+        if (!hn_run_wants(run, item, label) || was_tried(plan, costs, i))
+            continue;
+        enum hn_code code = try_run(t, &plan->run[i], env, &costs[i]);
+        costs[i].failed = code != HN_OK;
+        if (code && !item->kind->own_failure(code, env))
+            return code;
+        if (code)
+            hn_note(t->ctx, "fails: %s: %s", label, t->ctx->message);
+    }
     return HN_OK;
 }
 

@@ -122,7 +122,7 @@ static const char *copy_head(FILE *html, const char *svg, const char *title) {
     return end + 1;
 }
 
-// Parts that say nothing here: the name of the program, names that nobody gave, and empty groups.
+// Parts that say nothing here: the name of the program, default names, and empty groups.
 static const char *skip(const char *at) {
     static const char *const parts[][2] = {{"<title>Gnuplot", "</title>"},
                                            {"<title>gnuplot_plot_", "</title>"},

@@ -165,7 +165,7 @@ static void choose_unit(struct table *t, struct hn_html_column *column, double m
 }
 
 // Only what a setting has a value in. Trainings do not count inner products, and most graphs are
-// fresh: a column of noughts says nothing.
+// fresh: a column of zeros says nothing.
 static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) {
     struct hn_html_column column = measures[m].column;
     double *value = hn_alloc(ctx, t->o->settings, sizeof *value);

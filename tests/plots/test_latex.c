@@ -113,7 +113,7 @@ static void settings(void) {
     end();
 }
 
-// So much better that p has no digit but noughts.
+// So much better that p rounds to 0.000.
 static void raise_knn(struct hn_results *r) {
     struct hn_table *t = NULL;
     for (int64_t i = 0; i < r->n_tables; i++)

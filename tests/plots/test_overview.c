@@ -245,7 +245,7 @@ static char *sentences_on(const struct cell *c, int n) {
 }
 
 // What is said has numbers behind it: a tie without an interval is one of equal values, nothing is
-// said of false negatives that nobody compared, and times have no exponents.
+// said of false negatives that were not compared, and times have no exponents.
 static void sentences(void) {
     struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.2, 0.7),
                            at("gcbs", 1, 0.3, 0.7), at("ring", 1, 0.2, 0.6)};
