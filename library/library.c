@@ -182,8 +182,10 @@ static enum hn_code take_items(hardneg *h, const struct hardneg_items *in) {
         .n = in->n, .d = in->d, .index = in->index, .step = in->index, .progress = in->progress};
     int64_t size;
     if (in->n < 2 || in->n > INT32_MAX || in->d < 1 || !hn_mul(in->n, in->d, &size))
-        return hn_fail(&h->ctx, HN_DATA, "%lld items of %lld dimensions: give 2 items or more, of 1 dimension or more",
-                       (long long)in->n, (long long)in->d);
+        return hn_fail(
+            &h->ctx, HN_DATA,
+            "%lld items of %lld dimensions: give 2 items or more, of 1 dimension or more",
+            (long long)in->n, (long long)in->d);
     if (!in->x)
         return hn_fail(&h->ctx, HN_USAGE, "x is NULL: give the embeddings, [n x d]");
     if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0)

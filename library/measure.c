@@ -174,9 +174,11 @@ int hardneg_measure_batches(hardneg *h, const int64_t *ids, int64_t rows, int64_
         return hn_fail(&h->ctx, HN_USAGE, "nothing is built: hardneg_build() comes first");
     if (!ids || !value || rows < 1 || width < 1 || width > INT32_MAX || room < 0 ||
         !hn_mul(rows, width, &places) || !hn_mul(places, room, &lists))
-        return hn_fail(&h->ctx, HN_USAGE, "%lld batches of %lld, or ids or value NULL: give one batch of one item or more, "
-                       "ids[rows x width] and value[columns]",
-                       (long long)rows, (long long)width);
+        return hn_fail(
+            &h->ctx, HN_USAGE,
+            "%lld batches of %lld, or ids or value NULL: give one batch of one item or more, "
+            "ids[rows x width] and value[columns]",
+            (long long)rows, (long long)width);
     struct work w = {.how = &own, .ids = ids, .rows = rows, .width = width};
     w.spec = (struct hn_measure_spec){
         .metrics = hn_metrics,

@@ -126,8 +126,7 @@ static struct hn_estimate_item carry_on(const struct hn_train_plan *plan, const 
 
 static bool was_tried(const struct hn_train_plan *plan, const struct costs *costs, int64_t run) {
     for (int64_t i = 0; i < run; i++)
-        if ((costs[i].steps > 0 || costs[i].failed) &&
-            same_setting(&plan->run[i], &plan->run[run]))
+        if ((costs[i].steps > 0 || costs[i].failed) && same_setting(&plan->run[i], &plan->run[run]))
             return true;
     return false;
 }

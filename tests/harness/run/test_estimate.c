@@ -280,7 +280,7 @@ static void test_lacking(void) {
                                NULL, &job));
     HN_CHECK(&b.ctx, hn_plan_make(&b.ctx, &job, &plan));
     HN_CHECK(&b.ctx, hn_estimate_make(&b.ctx, &plan, &estimate));
-    CU_ASSERT(estimate.item[0].known); // not applicable takes next to nothing
+    CU_ASSERT(estimate.item[0].known);        // not applicable takes next to nothing
     CU_ASSERT(estimate.item[0].seconds < 10); // a small file stored, on a slow disk
     hn_estimate_free(&b.ctx, &estimate);
     hn_plan_free(&b.ctx, &plan);
