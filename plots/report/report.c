@@ -186,16 +186,21 @@ static void put_settings(const struct writer *w) {
 static void put_failures(const struct writer *w) {
     const struct hn_table *runs = &w->results->runs;
     int listed = 0;
-    for (int64_t row = 0; row < runs->rows && listed < MOST_LISTED; row++) {
+    for (int64_t row = 0; row < runs->rows; row++) {
         const char *status = hn_table_text(runs, row, "status");
         if (!*status || strcmp(status, "ok") == 0)
             continue;
-        if (listed++ == 0)
+        if (listed++ >= MOST_LISTED)
+            continue;
+        if (listed == 1)
             fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", w->html);
         hn_html(w->html, "<li>%s", hn_table_text(runs, row, "sampler"));
         fprintf(w->html, ", step %.0f", hn_table_real(runs, row, "step"));
         hn_html(w->html, " (%s): %s</li>\n", status, hn_table_text(runs, row, "error"));
     }
+    if (listed > MOST_LISTED)
+        fprintf(w->html, "<li>and %d more; column <code>error</code> of /runs has them</li>\n",
+                listed - MOST_LISTED);
     if (listed)
         fputs("</ul></details>\n", w->html);
 }

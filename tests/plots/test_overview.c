@@ -84,9 +84,8 @@ static void end(void) {
     CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
 }
 
-// Two files, two steps, two batch sizes, three weightings, four settings of samplers, three seeds;
-// every axis that varies is there under its name, what does not vary is not.
-static void every_axis(void) {
+// Two files, two steps, two batch sizes, three weightings, four settings of samplers, three seeds.
+static void put_grid(void) {
     static const struct cell samplers[] = {
         {.sampler = "uniform", .params = "draw=shuffle"},
         {.sampler = "knn", .params = ""},
@@ -95,9 +94,6 @@ static void every_axis(void) {
     static const struct cell weightings[] = {{.weighting = "none", .beta = NAN},
                                              {.weighting = "hcl", .beta = 0.5},
                                              {.weighting = "hcl", .beta = 1}};
-    struct hn_overview o;
-    char text[128];
-    begin();
     for (int i = 0; i < 2 * 2 * 2 * 3 * 4 * 3; i++) {
         struct cell c = samplers[i / 3 % 4];
         c.m = c.m > 0 ? c.m : NAN;
@@ -109,6 +105,14 @@ static void every_axis(void) {
         c.seed = i % 3 + 1;
         put(&c, "ok");
     }
+}
+
+// Every axis that varies is there under its name, what does not vary is not.
+static void every_axis(void) {
+    struct hn_overview o;
+    char text[128];
+    begin();
+    put_grid();
     make(&o);
     CU_ASSERT_EQUAL(o.settings, 96);
     static const char *const varies[] = {"dataset", "step", "M", "weighting", "beta", "batch_size"};

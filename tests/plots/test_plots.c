@@ -172,27 +172,26 @@ static void for_latex(void) {
     end();
 }
 
-static void numbers_are_right(void) {
-    need_gnuplot();
-    begin();
-    // Blocks of bs-fig4: a density per step and sampler, then the ratio of each sampler.
+// The ratio is the mean over seeds; its half-width that of the mean of two independent values.
+static void look_at_ratios(const struct hn_results *r) {
     static double cell[FIXTURE_BINS][5];
-    struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
-    HN_CHECK(&ctx, draw("bs-fig4", &r, "svg"));
-    // The ratio is the mean over seeds; its half-width that of the mean of two independent values.
     for (int row = 0; row < FIXTURE_ROWS; row += FIXTURE_SEEDS) {
         struct fixture_cell c = fixture_cell(row);
-        double mean = 0.5 * (hn_table_real(&r.runs, row, "fn_ratio") +
-                             hn_table_real(&r.runs, row + 1, "fn_ratio"));
+        double mean = 0.5 * (hn_table_real(&r->runs, row, "fn_ratio") +
+                             hn_table_real(&r->runs, row + 1, "fn_ratio"));
         double half =
-            hn_table_real(&r.runs, row, "fn_ratio_hi") - hn_table_real(&r.runs, row, "fn_ratio");
+            hn_table_real(&r->runs, row, "fn_ratio_hi") - hn_table_real(&r->runs, row, "fn_ratio");
         int block = FIXTURE_STEPS * FIXTURE_SAMPLERS + c.sampler;
         CU_ASSERT_EQUAL_FATAL(drawn_block(folder, "bs-fig4.tsv", block, cell, FIXTURE_BINS),
                               FIXTURE_STEPS);
         CU_ASSERT_DOUBLE_EQUAL(cell[c.step][1], 100 * mean, 1e-6);
         CU_ASSERT_DOUBLE_EQUAL(cell[c.step][3] - cell[c.step][1], 100 * half / sqrt(2), 1e-6);
     }
-    // Every density has area 1, and its mean is that of the pairs that are no positives.
+}
+
+// Every density has area 1, and its mean is that of the pairs that are no positives.
+static void look_at_densities(const struct hn_results *r) {
+    static double cell[FIXTURE_BINS][5];
     for (int step = 0; step < FIXTURE_STEPS; step++)
         for (int s = 0; s < FIXTURE_SAMPLERS; s++) {
             int bins =
@@ -203,8 +202,8 @@ static void numbers_are_right(void) {
                 area += cell[b][1] * width;
                 mean += cell[b][1] * width * cell[b][0];
             }
-            const uint64_t *count = r.histogram + (int64_t)(step * FIXTURE_SAMPLERS + s) *
-                                                      FIXTURE_SEEDS * 4 * FIXTURE_BINS;
+            const uint64_t *count = r->histogram + (int64_t)(step * FIXTURE_SAMPLERS + s) *
+                                                       FIXTURE_SEEDS * 4 * FIXTURE_BINS;
             for (int b = FIXTURE_BINS; b < 4 * FIXTURE_BINS; b++) {
                 pairs += (double)count[b];
                 sum += (double)count[b] * (-1 + (b % FIXTURE_BINS + 0.5) * 2.0 / FIXTURE_BINS);
@@ -212,9 +211,13 @@ static void numbers_are_right(void) {
             CU_ASSERT_DOUBLE_EQUAL(area, 1, 1e-6);
             CU_ASSERT_DOUBLE_EQUAL(mean, sum / pairs, 1e-3);
         }
-    // Blocks of gc-fig3: a gap per sampler; the global loss; a training loss per sampler.
+}
+
+// Blocks of gc-fig3: a gap per sampler; the global loss; a training loss per sampler.
+static void look_at_gaps(const struct hn_results *r) {
+    static double cell[FIXTURE_BINS][5];
     static double global[FIXTURE_BINS][5], gap[FIXTURE_BINS][5];
-    HN_CHECK(&ctx, draw("gc-fig3", &r, "svg"));
+    HN_CHECK(&ctx, draw("gc-fig3", r, "svg"));
     CU_ASSERT_EQUAL(drawn_block(folder, "gc-fig3.tsv", FIXTURE_SAMPLERS, global, FIXTURE_BINS),
                     FIXTURE_STEPS);
     for (int s = 0; s < FIXTURE_SAMPLERS; s++) {
@@ -225,6 +228,17 @@ static void numbers_are_right(void) {
         for (int step = 0; step < FIXTURE_STEPS; step++)
             CU_ASSERT_DOUBLE_EQUAL(global[step][1] - cell[step][1], gap[step][1], 1e-7);
     }
+}
+
+static void numbers_are_right(void) {
+    need_gnuplot();
+    begin();
+    struct hn_results r = fixture_results(&ctx, 0, FIXTURE_ROWS);
+    // Blocks of bs-fig4: a density per step and sampler, then the ratio of each sampler.
+    HN_CHECK(&ctx, draw("bs-fig4", &r, "svg"));
+    look_at_ratios(&r);
+    look_at_densities(&r);
+    look_at_gaps(&r);
     hn_results_free(&ctx, &r);
     end();
 }

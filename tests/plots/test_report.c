@@ -198,7 +198,7 @@ static void table_of_settings(void) {
     end();
 }
 
-// Every setting has its row, in a table that scrolls.
+// Every setting has its row, in a table that scrolls; of many that failed the first are listed.
 static void many_settings(void) {
     begin();
     struct hn_results r = figures_results(&ctx);
@@ -211,6 +211,14 @@ static void many_settings(void) {
     CU_ASSERT_EQUAL(count(page, "data-sampler="), (int)r.runs.rows);
     CU_ASSERT_EQUAL(count(page, "data-axis=\"K\""), 1);
     CU_ASSERT_EQUAL(count(page, "class=\"scroll long\""), 1);
+    CU_ASSERT_EQUAL(count(page, "Cells without numbers"), 0);
+    check_balance(page);
+    free(page);
+    for (int64_t row = 1; row <= 40; row++)
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "status", "failed"));
+    page = page_without_figures(&r);
+    CU_ASSERT_EQUAL(count(page, " (failed): "), 32);
+    CU_ASSERT_EQUAL(count(page, "<li>and 8 more; column <code>error</code>"), 1);
     check_balance(page);
     free(page);
     hn_results_free(&ctx, &r);
