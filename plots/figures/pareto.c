@@ -250,8 +250,8 @@ const struct hn_figure hn_pareto = {
     .caption =
         "At the last step, with 95 % intervals; up is harder, left has fewer false negatives, "
         "larger "
-        "discs cost more per step (logarithmic), builds that have no interval t aside. On the "
-        "staircase are the settings that no other beats in both.",
+        "discs cost more per step (logarithmic). On the staircase are the settings that no other "
+        "beats in both.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
                           "cost_s", "cost_g_over_t"),

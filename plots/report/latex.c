@@ -168,17 +168,16 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
            draw = hn_overview_mean(r->o, s, "cost_s").mean;
     fputs(" & ", tex);
     put_digits(tex, 3, 1e3 * (draw + (isnan(build) ? 0 : build)));
-    bool more = isnan(build) && isfinite(hn_overview_mean(r->o, s, "cost_g").mean);
-    fputs(more ? "\\,+ \\\\\n" : " \\\\\n", tex);
+    fputs(" \\\\\n", tex);
 }
 
 static void put_head(FILE *tex, const struct rows *r) {
     char columns[HN_GRID_AXES + 8] = "l", common[512];
     hn_overview_common(r->o, common, sizeof common);
-    fputs("% Last step; means over seeds with halves of 95 % intervals. Differences to Uniform are "
-          "paired by\n% seed. Rows of a place that share a letter are not told apart in hardness. "
-          "Cost: of a batch, with\n% its share of a build; +: without, since builds have no t.\n",
-          tex);
+    fputs(
+        "% Last step; means over seeds with halves of 95 % intervals. Differences to Uniform are "
+        "paired by\n% seed. Rows of a place that share a letter are not told apart in hardness.\n",
+        tex);
     if (*common) {
         fputs("% All: ", tex);
         hn_tex_text(tex, common);

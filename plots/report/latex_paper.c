@@ -75,8 +75,7 @@ static enum hn_code put_table(struct paper *p) {
             "their difference, paired by seed.}\n\\label{tab:%s}\n\\end{table*}\n\n",
             trained ? "Last evaluation: mean and deviation over seeds, difference with half of its "
                       "interval."
-                    : "Last step: means over seeds with halves of 95\\,\\% intervals. Cost of a "
-                      "batch with its share of a build (+: without).",
+                    : "Last step: means over seeds with halves of 95\\,\\% intervals.",
             "settings");
     return code;
 }

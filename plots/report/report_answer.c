@@ -50,27 +50,15 @@ static void put_half(FILE *html, const char *format, double half) {
     fprintf(html, format, half);
 }
 
-static void put_time(FILE *html, double seconds) {
+static void put_time(FILE *html, const struct place *p, int64_t s) {
+    double build = hn_overview_mean(p->o, s, "cost_g_over_t").mean;
+    double seconds = hn_overview_mean(p->o, s, "cost_s").mean + (isfinite(build) ? build : 0);
     if (seconds < 0.9995e-3) // three digits of 999.5 and more have an exponent
         fprintf(html, "%.3g µs", 1e6 * seconds);
     else if (seconds < 0.9995)
         fprintf(html, "%.3g ms", 1e3 * seconds);
     else
         fprintf(html, "%.*f s", seconds < 99.95 ? 1 : 0, seconds);
-}
-
-// Of builds that have no interval a batch has no share: they are told apart.
-static void put_cost(FILE *html, const struct place *p, int64_t s) {
-    double draw = hn_overview_mean(p->o, s, "cost_s").mean,
-           share = hn_overview_mean(p->o, s, "cost_g_over_t").mean,
-           build = hn_overview_mean(p->o, s, "cost_g").mean;
-    put_time(html, draw + (isfinite(share) ? share : 0));
-    fputs(" a batch", html);
-    if (isfinite(share) || !isfinite(build))
-        return;
-    fputs(" and ", html);
-    put_time(html, build);
-    fputs(" a build", html);
 }
 
 // "; false negatives: 26.4 % ± 2.3, Uniform's 10.0 % (+16.5 ± 2.3 points); 0.99 ms a batch".
@@ -92,10 +80,11 @@ static void put_price(FILE *html, const struct place *p, int64_t s) {
     if (!has_value(hn_overview_mean(p->o, s, "cost_s")))
         return;
     fputs("; cost: ", html);
-    put_cost(html, p, s);
+    put_time(html, p, s);
+    fputs(" a batch", html);
     if (has_value(d) && has_value(hn_overview_mean(p->o, p->uniform, "cost_s"))) {
         fputs(", Uniform's ", html);
-        put_cost(html, p, p->uniform);
+        put_time(html, p, p->uniform);
     }
 }
 
