@@ -17,6 +17,14 @@ test_baseline() {
     expect "the smoke job against the baseline" 0 '^PASS' compare "$baseline" smoke \
         --gate counters:=0 --gate quality:=0
     check "all cells of the baseline were compared" grep -qE '^PASS: 52 cells' out
+    pycheck "a build without t is shared by the batches of an epoch" "
+import h5py, numpy as np
+f = h5py.File('smoke/results.h5'); r = f['runs']
+gcbs = np.flatnonzero(r['sampler'].asstr()[:] == 'gcbs')
+assert len(gcbs)
+items = h5py.File('$root/datasets/cifar10-mini.h5')['embeddings'].shape[1]
+assert np.allclose(r['cost_g_over_t'][:][gcbs] * -(-items // 64), r['cost_g'][:][gcbs]), items
+assert np.isnan(r['cost_g_over_t'][:][r['sampler'].asstr()[:] == 'uniform']).all()"
     OPENBLAS_CORETYPE=PRESCOTT expect "with the generic kernel" 0 '' run -c "$smoke" -o generic --quiet
     expect "the generic kernel's results" 0 '^PASS' compare "$baseline" generic \
         --gate counters:=0 --gate quality:=0

@@ -171,7 +171,16 @@ static enum hn_code phase_median(struct hn_context *ctx, const struct hn_table *
     return HN_OK;
 }
 
-// Sets the cost columns from the timing table: medians without the warm-up.
+// Of the sampler's first epoch.
+static double epoch_batches(const struct hn_table *timing) {
+    for (int64_t r = 0; r < timing->rows; r++)
+        if (strcmp(hn_table_text(timing, r, "phase"), "epoch") == 0)
+            return hn_table_real(timing, r, "batches");
+    return NAN;
+}
+
+// Sets the cost columns from the timing table: medians without the warm-up. What has no interval t
+// is built for every epoch.
 static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item, double gflops,
                               struct hn_results *out) {
     const struct hn_plan *plan = item->plan;
@@ -186,6 +195,7 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
         return ctx->code;
     struct hn_table *runs = &out->runs;
     int64_t t = sampler->type->interval ? sampler->type->interval(sampler->params) : 0;
+    double steps = t > 0 ? (double)t : epoch_batches(&out->timing);
     bool builds = sampler->type->rebuild != NULL;
     double dots = hn_table_real(runs, 0, "n_dot_build");
     double d = (double)hn_snapshot_info(plan->data[cell->data].snapshot)->d;
@@ -193,7 +203,7 @@ static enum hn_code set_costs(struct hn_context *ctx, const struct hn_item *item
     bool shared = dots > 0 && gflops > 0;
     return HN_TABLE_SET(ctx, runs, 0, HN_REAL_VALUE("cost_s", next + begin),
                         HN_REAL_VALUE("cost_g", builds ? build : NAN),
-                        HN_REAL_VALUE("cost_g_over_t", builds && t > 0 ? build / (double)t : NAN),
+                        HN_REAL_VALUE("cost_g_over_t", builds ? build / steps : NAN),
                         HN_REAL_VALUE("share_of_limit", shared ? ideal / build : NAN));
 }
 
