@@ -106,6 +106,19 @@ enum hn_code hn_text_end(struct hn_context *ctx, struct hn_text *t) {
     return *t->word ? hn_text_fail(ctx, t, "there is more than the line should hold") : HN_OK;
 }
 
+bool hn_text_row(struct hn_text *t) {
+    if (!t->rest || !*t->rest)
+        return false;
+    t->word = strsep(&t->rest, "\n");
+    t->number++;
+    size_t length = strlen(t->word);
+    if (length > 0 && t->word[length - 1] == '\r')
+        t->word[length - 1] = 0;
+    return true;
+}
+
+char *hn_text_field(struct hn_text *t) { return strsep(&t->word, "\t"); }
+
 static enum hn_code read_ends(struct hn_context *ctx, struct hn_text *t,
                               const struct hn_edge_rules *rules, int32_t *from, int32_t *to) {
     int64_t u, v, last = rules->first + rules->n - 1;

@@ -41,6 +41,11 @@ HN_MUST_USE enum hn_code hn_text_number(struct hn_context *ctx, struct hn_text *
 // HN_DATA if the line holds more.
 HN_MUST_USE enum hn_code hn_text_end(struct hn_context *ctx, struct hn_text *t);
 
+// Of tables. The next line as it is, without its ending; false at the end.
+bool hn_text_row(struct hn_text *t);
+// The next field of such a line, up to a tab or the line's end; NULL: there is none.
+char *hn_text_field(struct hn_text *t);
+
 // A file of edges, a line with two nodes each, as a graph of n nodes with both directions.
 struct hn_edge_rules {
     int64_t first, n; // number of the first node in the file; nodes

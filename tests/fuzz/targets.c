@@ -10,6 +10,7 @@
 #include "datasets/import/format.h"
 #include "datasets/linqs.h"
 #include "datasets/snapshot.h"
+#include "datasets/sts.h"
 #include "datasets/tudataset.h"
 #include "harness/job/job.h"
 #include "plots/page/figure.h"
@@ -198,6 +199,28 @@ static void run_tu(const uint8_t *data, size_t size) {
     end(&ctx, code, true);
 }
 
+static void run_sts(const uint8_t *data, size_t size) {
+    static const char *const files[] = {"a.tsv", "b.tsv", NULL}, *const names[] = {"a", "b", NULL};
+    struct hn_context ctx;
+    struct hn_sts sts;
+    char folder[PATH];
+    begin(&ctx);
+    make_folder(folder, files, data, size);
+    struct hn_scope scope;
+    hn_scope_begin(&ctx, &scope);
+    enum hn_code code = hn_sts_read(&ctx, folder, names, &sts);
+    for (int s = 0; code == HN_OK && s < 2; s++)
+        for (int64_t i = 0; i < sts.set[s].n; i++)
+            for (int k = 0; k < 2; k++) {
+                int32_t number = sts.set[s].pair[i].sentence[k];
+                must(&ctx, number >= 0 && number < sts.n, "sentences are numbered");
+                must(&ctx, *sts.sentence[number], "and hold something");
+            }
+    remove_parts(folder, files);
+    hn_scope_end(&scope);
+    end(&ctx, code, true);
+}
+
 static void must_be_read(const struct hn_context *ctx, const struct hn_wanted *want,
                          const struct hn_array *a) {
     size_t sum = 0;
@@ -316,6 +339,7 @@ const struct hn_fuzz_target hn_fuzz_targets[] = {
     {"schema", run_schema, false},
     {"linqs", run_linqs, false},
     {"tu", run_tu, false},
+    {"sts", run_sts, false},
     {"cifar10", run_cifar10, false},
     {"results", run_results, true},
     {"library", hn_fuzz_library, false},

@@ -1,0 +1,183 @@
+#include "datasets/sts.h"
+#include "datasets/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SET, SUBSET, SCORE, FIRST, SECOND, RELATION, FIELDS };
+enum { PAIR_LEAST = 8 }; // bytes of the shortest line with a pair
+static const char *const columns[FIELDS] = {"set",       "subset",    "score",
+                                            "sentence1", "sentence2", "entailment"};
+static const char *const relations[] = {[HN_STS_NEUTRAL] = "NEUTRAL",
+                                        [HN_STS_ENTAILMENT] = "ENTAILMENT",
+                                        [HN_STS_CONTRADICTION] = "CONTRADICTION"};
+
+// A sentence at a place among all that were read.
+struct place {
+    const char *text;
+    int64_t at;
+};
+
+struct places {
+    struct place *one;
+    int64_t n, capacity;
+};
+
+// The fields of the line in work; returns how many there are.
+static int take_fields(struct hn_text *t, char *field[FIELDS]) {
+    int n = 0;
+    for (char *one; (one = hn_text_field(t)); n++)
+        if (n < FIELDS)
+            field[n] = one;
+    return n;
+}
+
+// *n: columns of the file.
+static enum hn_code read_head(struct hn_context *ctx, struct hn_text *t, int *n) {
+    char *field[FIELDS];
+    bool good = hn_text_row(t);
+    *n = good ? take_fields(t, field) : 0;
+    good = *n == FIELDS || *n == RELATION;
+    for (int i = 0; good && i < *n; i++)
+        good = strcmp(field[i], columns[i]) == 0;
+    return good ? HN_OK
+                : hn_fail(ctx, HN_DATA,
+                          "%s: line 1: names other columns; it should hold set, subset, score, "
+                          "sentence1, sentence2 and, if there is one, entailment, with tabs "
+                          "between them",
+                          t->path);
+}
+
+static enum hn_code read_score(struct hn_context *ctx, const struct hn_text *t, const char *text,
+                               double *score) {
+    char *end;
+    *score = strtod(text, &end);
+    bool plain = *text && text[strspn(text, "0123456789.")] == 0; // no sign, no infinity, no hex
+    if (!plain || *end || !(*score >= 0 && *score <= 5))
+        return hn_fail(ctx, HN_DATA,
+                       "%s: line %lld: the score is '%.40s'; it should be a number from 0 to 5",
+                       t->path, (long long)t->number, text);
+    return HN_OK;
+}
+
+static enum hn_code read_relation(struct hn_context *ctx, const struct hn_text *t, const char *text,
+                                  enum hn_sts_relation *relation) {
+    for (int r = HN_STS_NEUTRAL; r <= HN_STS_CONTRADICTION; r++)
+        if (strcmp(text, relations[r]) == 0) {
+            *relation = (enum hn_sts_relation)r;
+            return HN_OK;
+        }
+    return hn_fail(ctx, HN_DATA,
+                   "%s: line %lld: the entailment is '%.40s'; it should be NEUTRAL, ENTAILMENT or "
+                   "CONTRADICTION",
+                   t->path, (long long)t->number, text);
+}
+
+static enum hn_code add_sentence(struct hn_context *ctx, const struct hn_text *t, int column,
+                                 const char *text, struct places *places) {
+    bool words = false;
+    size_t length = strlen(text);
+    for (const char *c = text; *c && !words; c++)
+        words = hn_sts_byte(*c) != 0;
+    if (!words)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: line %lld: %s holds no word; remove the pair, or give the sentence "
+                       "letters or digits",
+                       t->path, (long long)t->number, columns[column]);
+    if (length > HN_STS_SENTENCE_MAX)
+        return hn_fail(ctx, HN_DATA, "%s: line %lld: %s has %zu bytes; shorten it to %d", t->path,
+                       (long long)t->number, columns[column], length, HN_STS_SENTENCE_MAX);
+    if (hn_grow(ctx, &places->one, &places->capacity, places->n + 1, sizeof *places->one))
+        return ctx->code;
+    places->one[places->n] = (struct place){text, places->n};
+    places->n++;
+    return HN_OK;
+}
+
+// Sentences of a pair are named when all are there.
+static enum hn_code read_pair(struct hn_context *ctx, struct hn_text *t, int wanted,
+                              struct hn_sts_pair *pair, struct places *places) {
+    char *field[FIELDS];
+    int n = take_fields(t, field);
+    if (n != wanted)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: line %lld: %d fields instead of %d; separate them by single tabs",
+                       t->path, (long long)t->number, n, wanted);
+    *pair = (struct hn_sts_pair){.relation = HN_STS_NONE};
+    if (read_score(ctx, t, field[SCORE], &pair->score) ||
+        (n > RELATION && read_relation(ctx, t, field[RELATION], &pair->relation)) ||
+        add_sentence(ctx, t, FIRST, field[FIRST], places))
+        return ctx->code;
+    return add_sentence(ctx, t, SECOND, field[SECOND], places);
+}
+
+// The file's text stays: sentences are parts of it.
+static enum hn_code read_set(struct hn_context *ctx, const char *folder, const char *name,
+                             struct places *places, struct hn_sts_pair **pair, int64_t *n) {
+    struct hn_text t;
+    int wanted;
+    if (hn_text_open(ctx, folder, name, ".tsv", &t) || read_head(ctx, &t, &wanted))
+        return ctx->code;
+    // Lines of fewer bytes than a pair takes end the reading at the first of them.
+    *pair = hn_alloc(ctx, hn_min(t.lines, t.bytes / PAIR_LEAST + 1), sizeof **pair);
+    if (!*pair)
+        return ctx->code;
+    while (hn_text_row(&t))
+        if (read_pair(ctx, &t, wanted, &(*pair)[(*n)++], places))
+            return ctx->code;
+    return *n > 0 ? HN_OK : hn_fail(ctx, HN_DATA, "%s: holds no pair below its first line", t.path);
+}
+
+static int by_text(const void *a, const void *b) {
+    const struct place *p = a, *q = b;
+    int order = strcmp(p->text, q->text);
+    return order ? order : (p->at > q->at) - (p->at < q->at);
+}
+
+// number[places->n]: of the sentence at every place. Sorting, unlike hashing, is fast whatever the
+// sentences are.
+static enum hn_code number_sentences(struct hn_context *ctx, struct places *places,
+                                     struct hn_sts *out, int32_t *number) {
+    if (places->n > INT32_MAX)
+        return hn_fail(ctx, HN_DATA, "more than %d sentences: leave out some pairs", INT32_MAX);
+    struct place *one = places->one;
+    out->sentence = hn_alloc(ctx, places->n, sizeof *out->sentence);
+    if (!out->sentence)
+        return ctx->code;
+    for (int64_t i = 0; i < places->n; i++)
+        out->sentence[i] = one[i].text;
+    qsort(one, (size_t)places->n, sizeof *one, by_text);
+    for (int64_t i = 0, first = 0; i < places->n; i++) {
+        if (strcmp(one[first].text, one[i].text) != 0)
+            first = i;
+        number[one[i].at] = (int32_t)one[first].at; // where it appears first
+    }
+    for (int64_t at = 0; at < places->n; at++) {
+        bool is_first = number[at] == at;
+        if (is_first)
+            out->sentence[out->n] = out->sentence[at];
+        number[at] = is_first ? (int32_t)out->n++ : number[number[at]];
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_sts_read(struct hn_context *ctx, const char *folder, const char *const *names,
+                         struct hn_sts *out) {
+    struct places places = {NULL, 0, 0};
+    int sets = 0;
+    *out = (struct hn_sts){.n = 0};
+    for (; names[sets]; sets++)
+        if (read_set(ctx, folder, names[sets], &places, &out->set[sets].pair, &out->set[sets].n))
+            return ctx->code;
+    int32_t *number = hn_alloc(ctx, places.n, sizeof *number);
+    if (!number || number_sentences(ctx, &places, out, number))
+        return ctx->code;
+    const int32_t *next = number;
+    for (int s = 0; s < sets; s++)
+        for (int64_t i = 0; i < out->set[s].n; i++)
+            for (int k = 0; k < 2; k++)
+                out->set[s].pair[i].sentence[k] = *next++;
+    hn_free(ctx, number);
+    hn_free(ctx, places.one);
+    return HN_OK;
+}
