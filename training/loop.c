@@ -69,7 +69,8 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
 
 static enum hn_code count_epochs(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_run_spec *own = &loop->own;
-    int64_t batches = hn_batches_per_epoch(loop->task.n, (int32_t)loop->task.batch_size);
+    int64_t batches =
+        hn_draw_wanted(loop, hn_batches_per_epoch(loop->task.n, (int32_t)loop->task.batch_size));
     if ((own->epochs > 0 && !hn_mul(own->epochs, batches, &own->adam.steps)) ||
         (own->uniform_epochs > 0 && !hn_mul(own->uniform_epochs, batches, &own->uniform)))
         return hn_fail(ctx, HN_USAGE, "epochs: too many");
@@ -230,12 +231,12 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_loop *loop, doubl
     if (hn_draw_batch(ctx, loop, &batch))
         return ctx->code;
     int64_t begun = hn_wall_ns(), flops = task->flops;
-    memset(w->grad, 0, (size_t)w->n * sizeof *w->grad);
+    hn_weights_clear(w);
     if (task->type->step(ctx, task, &batch, loss, loop->draw.stored ? loop->z1 : NULL))
         return ctx->code;
     if (!isfinite(*loss))
         return fail_diverged(ctx, loop, *loss);
-    hn_adam_step(&spec->adam, ctx->threads, loop->step, w->n, w->grad, w->value, loop->m, loop->v);
+    hn_adam_update(&spec->adam, ctx->threads, loop->step, w, loop->m, loop->v);
     loop->times.cost_t += (double)(hn_wall_ns() - begun) * 1e-9;
     loop->times.flops += (double)(task->flops - flops);
     loop->times.steps++;

@@ -24,7 +24,7 @@ static enum hn_code loss_ahead(struct hn_context *ctx, struct hn_loop *loop, int
     batch.loss.law = spec->weighting->law(spec->weighting_params, batch.step);
     if (hn_draw_number(ctx, loop, number, &batch))
         return ctx->code;
-    memset(task->weights.grad, 0, (size_t)task->weights.n * sizeof *task->weights.grad);
+    hn_weights_clear(&task->weights);
     return task->type->step(ctx, task, &batch, loss, NULL);
 }
 

@@ -111,7 +111,13 @@ static enum hn_code begin_epoch(struct hn_context *ctx, struct hn_loop *loop) {
     d->at.next = 0;
     if (hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &d->at.batches))
         return ctx->code;
+    d->at.batches = hn_draw_wanted(loop, d->at.batches);
     return loop->spec->expect ? hn_loop_expect(ctx, loop) : HN_OK;
+}
+
+int64_t hn_draw_wanted(const struct hn_loop *loop, int64_t batches) {
+    int64_t full = loop->task.n / loop->task.batch_size;
+    return loop->spec->drop_last ? hn_min(batches, full) : batches;
 }
 
 int64_t hn_draw_ahead(const struct hn_loop *loop) {
@@ -208,7 +214,7 @@ enum hn_code hn_draw_restore(struct hn_context *ctx, struct hn_loop *loop) {
     place_items(loop, d->at.epoch_step);
     if (hn_sampler_epoch(ctx, current(d), &d->items, d->at.epoch, &batches))
         return ctx->code;
-    return batches == d->at.batches
+    return hn_draw_wanted(loop, batches) == d->at.batches
                ? HN_OK
                : hn_fail(ctx, HN_DATA, "%s/checkpoint: is of another data set: remove it",
                          loop->spec->folder);

@@ -202,10 +202,10 @@ static enum hn_code one_step(struct hn_context *ctx, struct hn_bench_training *b
     struct hn_task_batch batch = {
         .id = b->id, .n = task->batch_size, .step = b->step, .loss = task->setting.loss};
     double loss;
-    memset(w->grad, 0, (size_t)w->n * sizeof *w->grad);
+    hn_weights_clear(w);
     if (task->type->step(ctx, task, &batch, &loss, NULL))
         return ctx->code;
-    hn_adam_step(&b->adam, ctx->threads, b->step++, w->n, w->grad, w->value, b->m, b->v);
+    hn_adam_update(&b->adam, ctx->threads, b->step++, w, b->m, b->v);
     return HN_OK;
 }
 

@@ -10,7 +10,7 @@ _Static_assert(sizeof(struct hn_job_task) == sizeof(struct hn_point), "points ha
 static const char *const all_items[] = {"all", NULL};
 static const char *const positives[] = {"inside", "outside", NULL};
 static const char *const embeddings[] = {"fresh", "stored", NULL};
-static const char *const schedules[] = {"constant", "cosine", NULL};
+static const char *const schedules[] = {"constant", "cosine", "linear", NULL};
 
 #define ADAM(macro, field, name, ...)                                                              \
     .option = {macro(struct hn_train_schedule, field, name, __VA_ARGS__)}
@@ -69,6 +69,8 @@ static const struct hn_field job_fields[] = {
     {NUMBER(HN_INT_OPTION, version, "1", 1, 1, "version of the job file's layout")},
     {NUMBER(HN_INT_OPTION, steps, NULL, 1, 1e9, "steps of the optimiser")},
     {NUMBER(HN_INT_OPTION, epochs, NULL, 1, 1e6, "epochs, instead of steps")},
+    {NUMBER(HN_BOOL_OPTION, drop_last, "false",
+            "leave out the rest of an epoch that fills no batch")},
     {NUMBER(HN_INT_OPTION, uniform_epochs, "0", 0, 1e6,
             "first epochs, which draw with uniform whatever the sampler")},
     {NUMBER(HN_INT_OPTION, rebuild, "0", 0, 1e9,

@@ -22,7 +22,7 @@ struct hn_train_series {
 struct hn_train_numbers {
     int64_t version, steps, epochs, uniform_epochs, rebuild, evaluate, checkpoint;
     int positive, embeddings;
-    bool expected_loss, cosines;
+    bool drop_last, expected_loss, cosines;
 };
 
 // A grid of trainings: tasks x losses x weightings x temperatures x batch sizes x samplers x seeds.

@@ -62,6 +62,8 @@ static void make_keys(struct hn_train_run *run) {
     for (size_t i = 0; i < sizeof adam / sizeof adam[0]; i++)
         hn_key_add_real(&d, adam[i]);
     hn_key_add_ints(&d, numbers, sizeof numbers / sizeof numbers[0]);
+    if (n->drop_last)
+        hn_digest_add_text(&d, "drop_last");
     whole = d;
     hn_digest_end(&d, run->cell_key);
     hn_key_add_ints(&whole, kept, sizeof kept / sizeof kept[0]);
@@ -165,7 +167,7 @@ static struct hn_adam adam_of(const struct hn_train_job *job) {
                             .epsilon = a->epsilon,
                             .decay = a->decay,
                             .warmup = a->warmup,
-                            .cosine = a->schedule == 1,
+                            .schedule = (enum hn_rate_schedule)a->schedule,
                             .steps = job->number.steps > 0 ? job->number.steps : 0};
 }
 
@@ -182,6 +184,7 @@ struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn
                                .weighting_params = run->weighting->params,
                                .adam = adam_of(job),
                                .epochs = hn_max(job->number.epochs, 0),
+                               .drop_last = job->number.drop_last,
                                .uniform_epochs = job->number.uniform_epochs,
                                .rebuild = job->number.rebuild,
                                .embeddings = job->number.embeddings,

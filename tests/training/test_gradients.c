@@ -384,7 +384,7 @@ static void test_adam(void) {
                            .epsilon = 1e-8,
                            .decay = 0.02,
                            .warmup = 3,
-                           .cosine = true,
+                           .schedule = HN_RATE_COSINE,
                            .steps = 10};
     hn_real value[3] = {1, -2, 0.5}, m[3] = {0}, v[3] = {0}, grad[3];
     double x[3] = {1, -2, 0.5}, first[3] = {0}, second[3] = {0};
@@ -406,6 +406,49 @@ static void test_adam(void) {
     }
 }
 
+// Rows that a step touched are updated as they would be alone, others and their moments stay.
+static void test_adam_rows(void) {
+    enum { TABLE_ROWS = 5, TABLE_COLUMNS = 3, ALL = TABLE_ROWS * TABLE_COLUMNS };
+    const struct hn_adam adam = {.rate = 0.1,
+                                 .beta1 = 0.9,
+                                 .beta2 = 0.999,
+                                 .epsilon = 1e-8,
+                                 .schedule = HN_RATE_LINEAR,
+                                 .steps = 4};
+    struct hn_context ctx;
+    hn_real m[ALL] = {0}, v[ALL] = {0}, kept[3][ALL], one[3][TABLE_COLUMNS];
+    struct hn_weights w = {.n = ALL, .width = TABLE_COLUMNS};
+    hn_context_init(&ctx, 2);
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, hn_weights_open(&ctx, &w));
+    fill(w.value, ALL, 40);
+    for (int64_t step = 0; step < 4; step++) {
+        CU_ASSERT_DOUBLE_EQUAL(hn_adam_rate(&adam, step), 0.1 * (1 - (double)step / 4), 1e-15);
+        hn_weights_clear(&w);
+        for (int i = 0; i < ALL; i++)
+            CU_ASSERT_EQUAL(w.grad[i], 0);
+        w.touched[w.n_touched++] = 4;
+        w.touched[w.n_touched++] = (int32_t)step;
+        for (int64_t k = 0; k < 2; k++)
+            fill(w.grad + w.touched[k] * TABLE_COLUMNS, TABLE_COLUMNS, 41 + step + k);
+        const hn_real *now[3] = {w.value, m, v};
+        for (int k = 0; k < 3; k++) {
+            memcpy(kept[k], now[k], sizeof kept[k]);
+            memcpy(one[k], now[k] + 4 * TABLE_COLUMNS, sizeof one[k]);
+        }
+        hn_adam_update(&adam, 2, step, &w, m, v);
+        hn_adam_step(&adam, 1, step, TABLE_COLUMNS, w.grad + 4 * TABLE_COLUMNS, one[0], one[1],
+                     one[2]);
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < ALL; i++) {
+                int row = i / TABLE_COLUMNS, column = i % TABLE_COLUMNS;
+                if (row == 4)
+                    CU_ASSERT_EQUAL(now[k][i], one[k][column]);
+                CU_ASSERT((row == 4 || row == step) == (now[k][i] != kept[k][i]));
+            }
+    }
+}
+
 static const struct hn_test tests[] = {
     {"every_layer", test_every_layer},
     {"batch_norm_modes", test_batch_norm_modes},
@@ -417,5 +460,6 @@ static const struct hn_test tests[] = {
     {"same_value", test_same_value},
     {"plain_losses", test_plain_losses},
     {"adam", test_adam},
+    {"adam, rows", test_adam_rows},
 };
 HN_TEST_MAIN("gradients", tests)

@@ -242,7 +242,7 @@ static void test_steps(void) {
                                     .epsilon = 1e-8,
                                     .decay = 0.01,
                                     .warmup = 2,
-                                    .cosine = true,
+                                    .schedule = HN_RATE_COSINE,
                                     .steps = STEPS};
     t->spec.setting.batch_size = BATCH;
     const double settings[] = {0.2, 0.003, 2, 0.01};

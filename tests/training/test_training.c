@@ -44,6 +44,30 @@ static void test_stored_embeddings(void) {
     close_trial(fresh);
 }
 
+// Epochs of full batches alone, whatever the sampler, and after an interruption too.
+static void test_drop_last(void) {
+    for (int i = 0; i < SAMPLERS; i++) {
+        struct trial *t = open_trial(1, "encoder=mean", samplers[i].sampler, samplers[i].options);
+        struct trial *broken =
+            open_trial(2, "encoder=mean", samplers[i].sampler, samplers[i].options);
+        t->spec.setting.batch_size = broken->spec.setting.batch_size = 25; // of 60
+        t->spec.epochs = broken->spec.epochs = 4;
+        t->spec.rebuild = broken->spec.rebuild = 0;
+        HN_CHECK(&t->ctx, train(t));
+        CU_ASSERT_EQUAL(t->times.steps, 12);
+        t->spec.drop_last = broken->spec.drop_last = true;
+        HN_CHECK(&t->ctx, train(t));
+        CU_ASSERT_EQUAL(t->times.steps, 8);
+        use_folder(broken, "dropping");
+        broken->stop_at = 5;
+        HN_CHECK_FAILS(&broken->ctx, train(broken), HN_INTERRUPTED, "interrupted at step 5");
+        HN_CHECK(&broken->ctx, train(broken));
+        check_same(&t->table, &broken->table);
+        close_trial(t);
+        close_trial(broken);
+    }
+}
+
 // Training does what it is for: the loss falls and the probe finds the classes.
 static void test_learns(void) {
     static const char *const encoders[] = {"encoder=mean", "encoder=gcn", "encoder=mlp"};
@@ -146,6 +170,7 @@ static const struct hn_test tests[] = {
     {"flops", test_flops},
     {"threads", test_threads},
     {"stored_embeddings", test_stored_embeddings},
+    {"drop_last", test_drop_last},
     {"learns", test_learns},
     {"collapse", test_collapse},
     {"supervised", test_supervised},

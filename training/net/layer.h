@@ -19,6 +19,12 @@ struct hn_weights {
     hn_real *value;       // [n]
     hn_real *grad;        // [n]
     hn_real *running;     // [n_running] running means and variances of batch norms
+
+    // Set before hn_weights_open(), > 0: all parameters are rows of so many numbers, as those of a
+    // large table are, and a step has gradients of the rows that it names here alone.
+    int64_t width;
+    int32_t *touched; // [n / width] rows, each once
+    int64_t n_touched;
 };
 
 // One pass. Everything is borrowed.
@@ -125,6 +131,8 @@ HN_MUST_USE enum hn_code hn_net_add_head(struct hn_context *ctx, struct hn_net *
 // 16), U(-a, a) with a = sqrt(6 / (fan in + fan out)); or by the fan in alone, a = 1 / sqrt(fan
 // in), as in PyTorch's layers, with which recipes A and B were measured.
 HN_MUST_USE enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *weights);
+// Before a step: all gradients become 0, and no row is touched.
+void hn_weights_clear(struct hn_weights *weights);
 void hn_net_init(const struct hn_net *net, struct hn_weights *weights, uint64_t seed);
 
 // Activations of a pass of up to `capacity` rows through `net`.

@@ -49,7 +49,16 @@ enum hn_code hn_weights_open(struct hn_context *ctx, struct hn_weights *w) {
     w->value = hn_zalloc(ctx, w->n, sizeof *w->value);
     w->grad = hn_zalloc(ctx, w->n, sizeof *w->grad);
     w->running = hn_zalloc(ctx, w->n_running, sizeof *w->running);
-    return w->value && w->grad && w->running ? HN_OK : HN_MEMORY;
+    w->touched = hn_alloc(ctx, w->width > 0 ? w->n / w->width : 0, sizeof *w->touched);
+    return w->value && w->grad && w->running && w->touched ? HN_OK : HN_MEMORY;
+}
+
+void hn_weights_clear(struct hn_weights *w) {
+    if (w->width == 0)
+        memset(w->grad, 0, (size_t)w->n * sizeof *w->grad);
+    for (int64_t k = 0; k < w->n_touched; k++)
+        memset(w->grad + w->touched[k] * w->width, 0, (size_t)w->width * sizeof *w->grad);
+    w->n_touched = 0;
 }
 
 static void draw_weights(const struct hn_layer *layer, uint64_t seed, hn_real *w) {

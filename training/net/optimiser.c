@@ -10,11 +10,14 @@ enum { CHUNK = 1 << 14 };
 double hn_adam_rate(const struct hn_adam *adam, int64_t step) {
     if (step < adam->warmup)
         return adam->rate * (double)(step + 1) / (double)adam->warmup;
-    if (!adam->cosine)
-        return adam->rate;
     double span = (double)hn_max(adam->steps - adam->warmup, 1);
     double done = fmin((double)(step - adam->warmup) / span, 1);
-    return adam->rate * 0.5 * (1 + cos(M_PI * done));
+    switch (adam->schedule) {
+    case HN_RATE_COSINE: return adam->rate * 0.5 * (1 + cos(M_PI * done));
+    case HN_RATE_LINEAR: return adam->rate * (1 - done);
+    case HN_RATE_CONSTANT: break;
+    }
+    return adam->rate;
 }
 
 struct rule {
@@ -36,16 +39,34 @@ static void update(const struct rule *r, int64_t n, const hn_real *restrict grad
     }
 }
 
+static struct rule rule_of(const struct hn_adam *adam, int64_t step) {
+    double t = (double)(step + 1);
+    return (struct rule){.beta1 = (hn_real)adam->beta1,
+                         .beta2 = (hn_real)adam->beta2,
+                         .decay = (hn_real)adam->decay,
+                         .size = (hn_real)(hn_adam_rate(adam, step) / (1 - pow(adam->beta1, t))),
+                         .root = (hn_real)(1 / sqrt(1 - pow(adam->beta2, t))),
+                         .epsilon = (hn_real)adam->epsilon};
+}
+
 void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t n,
                   const hn_real *grad, hn_real *value, hn_real *m, hn_real *v) {
-    double t = (double)(step + 1);
-    struct rule rule = {.beta1 = (hn_real)adam->beta1,
-                        .beta2 = (hn_real)adam->beta2,
-                        .decay = (hn_real)adam->decay,
-                        .size = (hn_real)(hn_adam_rate(adam, step) / (1 - pow(adam->beta1, t))),
-                        .root = (hn_real)(1 / sqrt(1 - pow(adam->beta2, t))),
-                        .epsilon = (hn_real)adam->epsilon};
+    const struct rule rule = rule_of(adam, step);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i += CHUNK)
         update(&rule, hn_min(CHUNK, n - i), grad + i, value + i, m + i, v + i);
+}
+
+void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
+                    hn_real *m, hn_real *v) {
+    const struct rule rule = rule_of(adam, step);
+    if (w->width == 0) {
+        hn_adam_step(adam, threads, step, w->n, w->grad, w->value, m, v);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t k = 0; k < w->n_touched; k++) {
+        int64_t at = w->touched[k] * w->width;
+        update(&rule, w->width, w->grad + at, w->value + at, m + at, v + at);
+    }
 }

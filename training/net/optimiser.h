@@ -1,13 +1,17 @@
 // Adam (Kingma and Ba 2015) with weight decay in the gradient (L2), and the learning-rate schedule.
+// Of parameters in rows (hn_weights.width) a step updates those rows alone that it touched, with
+// their moments ("lazy" Adam); the corrections are those of the step's number.
 #ifndef HN_TRAINING_NET_OPTIMISER_H
 #define HN_TRAINING_NET_OPTIMISER_H
 
-#include "training/net/real.h"
+#include "training/net/layer.h"
+
+enum hn_rate_schedule { HN_RATE_CONSTANT, HN_RATE_COSINE, HN_RATE_LINEAR };
 
 struct hn_adam {
     double rate, beta1, beta2, epsilon, decay; // rate: the largest of the schedule
     int64_t warmup;                            // steps in which the rate rises linearly
-    bool cosine;                               // then falls to 0 at the last step
+    enum hn_rate_schedule schedule;            // how it falls then, to 0 at the last step
     int64_t steps;                             // of the whole training
 };
 
@@ -16,5 +20,8 @@ double hn_adam_rate(const struct hn_adam *adam, int64_t step);
 // One update of value[n] with first and second moments m, v [n] (zero before step 0).
 void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t n,
                   const hn_real *grad, hn_real *value, hn_real *m, hn_real *v);
+// One update of all parameters of w, by w->grad; m, v [w->n].
+void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
+                    hn_real *m, hn_real *v);
 
 #endif
