@@ -67,7 +67,8 @@ program := $(BUILD)/hardneg
 test_common := $(wildcard tests/test.c tests/fixture.c tests/skeleton_sampler.c)
 suites := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(foreach d,$(modules) plots fuzz,tests/$(d)/test_*.c)))
 # The parts of training with numbers of double precision, for the tests of gradients.
-in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c) training/tasks/graph.c)
+in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c training/text/*.c) \
+	$(addprefix training/tasks/,graph.c text.c text_net.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
 entries := demo check test asan tsan threads lint analyze bench paper pictures torture memcheck
@@ -286,7 +287,7 @@ $(BUILD)/tests/harness/run/test_run_memory: ldflags += -Wl,--wrap=aligned_alloc
 $(BUILD)/fuzzer: $(call obj,tests/fuzz/libfuzzer.c tests/fuzz/edit.c $(fuzz_targets)) $(library)
 	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -fsanitize=fuzzer $(libs)
 
-gradient_suites := tests/training/test_gradients tests/training/test_graph_slopes
+gradient_suites := $(addprefix tests/training/test_,gradients graph_slopes text_slopes)
 # Objects come before the library: its parts of training, in float, are then left there.
 $(addprefix $(BUILD)/,$(gradient_suites)): \
 		$(BUILD)/tests/%: $(BUILD)/obj64/tests/%.o $(in_double) \

@@ -3,12 +3,14 @@
 // of q^u in the Gaussian binomial prod_{i=1..n} (1 - q^(m+i)) / (1 - q^i). Normal approximation:
 // mean nm/2, variance nm/12 ((N+1) - sum (t^3-t) / (N (N-1))), N = n + m, t the sizes of ties
 // (Lehmann, Nonparametrics, 1.4), and 1/2 for continuity.
+// Spearman (1904): the correlation of ranks.
 // Holm, A simple sequentially rejective multiple test procedure (1979).
 #include "core/ranks.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
 // log(2^53): up to here every count of orders is a whole number in a double.
@@ -118,6 +120,32 @@ enum hn_code hn_mann_whitney(struct hn_context *ctx, struct hn_samples x, struct
     if (!(r.ties > 0) && log_orders <= most_log_orders)
         return exact_tail(ctx, x.n, y.n, (int64_t)(r.twice_u / 2), log_orders, p);
     *p = normal_tail(x, y, &r);
+    return HN_OK;
+}
+
+// rank[n]: of value[n], from 1. False if there is one value only.
+static bool average_ranks(const double *value, int64_t n, size_t *order, double *rank) {
+    int64_t end, groups = 0;
+    gsl_sort_index(order, value, 1, (size_t)n);
+    for (int64_t first = 0; first < n; first = end, groups++) {
+        for (end = first + 1; end < n && value[order[end]] <= value[order[first]];)
+            end++;
+        for (int64_t i = first; i < end; i++)
+            rank[order[i]] = 0.5 * (double)(first + 1 + end);
+    }
+    return groups > 1;
+}
+
+enum hn_code hn_spearman(struct hn_context *ctx, const double *x, const double *y, int64_t n,
+                         double *rho) {
+    HN_SCOPE(ctx);
+    size_t *order = hn_alloc(ctx, n, sizeof *order);
+    double *rank_x = hn_alloc(ctx, n, sizeof *rank_x), *rank_y = hn_alloc(ctx, n, sizeof *rank_y);
+    *rho = NAN;
+    if (!order || !rank_x || !rank_y)
+        return HN_MEMORY;
+    if (average_ranks(x, n, order, rank_x) && average_ranks(y, n, order, rank_y))
+        *rho = gsl_stats_correlation(rank_x, 1, rank_y, 1, (size_t)n);
     return HN_OK;
 }
 

@@ -1,4 +1,4 @@
-// Tests by ranks, and correction for many of them.
+// Tests and correlation by ranks, and correction for many tests.
 #ifndef HN_CORE_RANKS_H
 #define HN_CORE_RANKS_H
 
@@ -16,6 +16,11 @@ struct hn_samples {
 // sample is empty or holds a NaN.
 HN_MUST_USE enum hn_code hn_mann_whitney(struct hn_context *ctx, struct hn_samples x,
                                          struct hn_samples y, double *p);
+
+// Spearman's correlation of x[n] and y[n], finite, in [-1, 1]: that of their ranks, of which equal
+// values share the average. NaN if n < 2 or one of them does not vary.
+HN_MUST_USE enum hn_code hn_spearman(struct hn_context *ctx, const double *x, const double *y,
+                                     int64_t n, double *rho);
 
 // Holm's step-down correction of p[n], in place: the chance of any false rejection among all is at
 // most alpha where those with p <= alpha are rejected. NaN is no test: it stays and does not count.

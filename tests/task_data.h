@@ -1,4 +1,5 @@
-// Small data for tests of tasks, in the files that tasks declare: documents, pictures, graphs.
+// Small data for tests of tasks, in the files that tasks declare: documents, pictures, graphs,
+// sentences.
 #ifndef HN_TESTS_TASK_DATA_H
 #define HN_TESTS_TASK_DATA_H
 
@@ -12,6 +13,7 @@
 enum { DOCUMENTS = 60, FEATURES = 30, CLASSES = 3 };
 enum { PICTURES = 96, TEST_PICTURES = 40, COLOURS = 4 };
 enum { GRAPHS = 14, GRAPH_NODES = 11 };
+enum { SENTENCE_PAIRS = 24 };
 
 static inline FILE *open_data(const char *folder, const char *name) {
     char path[512];
@@ -111,6 +113,40 @@ static inline void put_graphs(const char *folder, bool labels) {
 
 static inline void put_labelled_graphs(const char *folder) { put_graphs(folder, true); }
 
+// Pairs of sentences of five made-up words each; the score says how many of them both have.
+static inline void put_pair(FILE *f, struct hn_stream *s, int score) {
+    char word[5][8];
+    for (int w = 0; w < 5; w++)
+        snprintf(word[w], sizeof word[w], "%c%c%c%c", (char)('a' + hn_stream_below(s, 26)),
+                 "aeiou"[w], (char)('a' + hn_stream_below(s, 26)),
+                 (char)('a' + hn_stream_below(s, 26)));
+    fprintf(f, "X\tall\t%d\t%s %s %s %s %s.\t", score, word[0], word[1], word[2], word[3], word[4]);
+    for (int w = 4; w >= 0; w--)
+        if (w >= 5 - score)
+            fprintf(f, "%s ", word[w]);
+        else
+            fprintf(f, "%c%u ", (char)('p' + w), hn_stream_below(s, 1000));
+}
+
+static inline void put_sentences(const char *folder) {
+    static const char *const names[] = {"sick-train.tsv", "sick-test.tsv",  "sts12-train.tsv",
+                                        "sts12-test.tsv", "sts13-test.tsv", "sts14-test.tsv",
+                                        "sts16-test.tsv"};
+    static const char *const relations[] = {"CONTRADICTION", "NEUTRAL",    "NEUTRAL",
+                                            "NEUTRAL",       "ENTAILMENT", "ENTAILMENT"};
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "test.sentences", 0, 0, 0);
+    for (int k = 0; k < 7; k++) {
+        FILE *f = open_data(folder, names[k]);
+        fprintf(f, "set\tsubset\tscore\tsentence1\tsentence2%s\n", k < 2 ? "\tentailment" : "");
+        for (int i = 0; i < SENTENCE_PAIRS; i++) {
+            put_pair(f, &s, i % 6);
+            fprintf(f, "%s%s\n", k < 2 ? "\t" : "", k < 2 ? relations[i % 6] : "");
+        }
+        fclose(f);
+    }
+}
+
 // The data for tasks that declare this folder; false if there are none.
 static inline bool put_task_data(const char *declared, const char *folder) {
     static const struct {
@@ -118,7 +154,8 @@ static inline bool put_task_data(const char *declared, const char *folder) {
         void (*put)(const char *folder);
     } kinds[] = {{"cora", put_documents},
                  {"cifar10", put_pictures},
-                 {"tudataset/MUTAG", put_labelled_graphs}};
+                 {"tudataset/MUTAG", put_labelled_graphs},
+                 {"sts", put_sentences}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(kinds[i].declared, declared) == 0) {
             kinds[i].put(folder);

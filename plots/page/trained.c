@@ -227,8 +227,14 @@ struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t s
 }
 
 bool hn_trained_is_share(const char *column) {
+    static const char *const endings[] = {"_acc", "_spearman"};
     size_t length = strlen(column);
-    return length > 4 && strcmp(column + length - 4, "_acc") == 0;
+    for (int i = 0; i < 2; i++) {
+        size_t own = strlen(endings[i]);
+        if (length > own && strcmp(column + length - own, endings[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 double hn_moments_half(struct hn_moments m) {

@@ -217,7 +217,7 @@ static enum hn_code use_task(struct trial *t) {
     struct hn_context *ctx = &t->ctx;
     struct hn_task task;
     int32_t id[BATCH];
-    double value[16], loss;
+    double value[HN_UNTRAINED_VALUES], loss;
     if (hn_task_open(ctx, t->spec.task, t->task, &t->spec.setting, &task))
         return ctx->code;
     for (int32_t i = 0; i < BATCH; i++)

@@ -4,7 +4,7 @@
 #include "tests/numpy_oracle.h"
 #include "tests/test.h"
 #include "training/images/augment.h"
-#include "training/images/eigen.h"
+#include "core/sweep/eigen.h"
 #include "training/images/patches.h"
 #include "training/images/views.h"
 

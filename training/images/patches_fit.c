@@ -6,7 +6,7 @@
 // order.
 #include "core/random.h"
 #include "core/sweep/blas.h"
-#include "training/images/eigen.h"
+#include "core/sweep/eigen.h"
 #include "training/images/patches.h"
 
 #include <math.h>

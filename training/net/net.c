@@ -81,9 +81,9 @@ void hn_net_init(const struct hn_net *net, struct hn_weights *w, uint64_t seed) 
     }
 }
 
-// Columns of the widest activation: those of the gradients.
+// Columns of the widest output of a layer: those of the gradients. The input's go to the caller.
 static int64_t widest(const struct hn_net *net) {
-    int64_t most = net->in;
+    int64_t most = 0;
     for (int i = 0; i < net->n; i++)
         most = hn_max(most, net->layer[i].out);
     return most;

@@ -7,7 +7,8 @@
     X(node)                                                                                        \
     X(views)                                                                                       \
     X(cnn)                                                                                         \
-    X(graph)
+    X(graph)                                                                                       \
+    X(text)
 
 #define DECLARE(name) extern const struct hn_task_type hn_##name##_task;
 #define LIST(name) &hn_##name##_task,

@@ -1,6 +1,6 @@
 // Eigenvalues and eigenvectors of symmetric matrices (LAPACK).
-#ifndef HN_TRAINING_IMAGES_EIGEN_H
-#define HN_TRAINING_IMAGES_EIGEN_H
+#ifndef HN_CORE_SWEEP_EIGEN_H
+#define HN_CORE_SWEEP_EIGEN_H
 
 #include "core/context.h"
 

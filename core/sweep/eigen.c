@@ -1,4 +1,4 @@
-#include "training/images/eigen.h"
+#include "core/sweep/eigen.h"
 #include "core/sweep/blas.h"
 
 #include <math.h>

@@ -1,0 +1,95 @@
+// The gradient of the whole task of sentences against central differences, in double precision
+// (Makefile: obj64).
+#include "tests/text_fixture.h"
+
+#include <stdlib.h>
+
+enum { EVERY = 7 }; // of the touched rows, which are some hundred
+
+static const int32_t id[] = {0, 3, 5, 2, 7, 3, 1}; // one item twice
+enum { IDS = sizeof id / sizeof *id };
+
+// Along the gradient of a row the loss rises as the gradient's length says.
+static void check_row(struct hn_context *ctx, struct hn_task *task, int32_t row,
+                      const hn_real *grad) {
+    struct hn_weights *w = &task->weights;
+    hn_real kept[64], *value = w->value + row * w->width;
+    double square = 0, rise = 0;
+    const double far = 1e-6;
+    for (int64_t j = 0; j < w->width; j++) {
+        kept[j] = value[j];
+        square += (double)grad[j] * (double)grad[j];
+    }
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (int64_t j = 0; j < w->width; j++)
+            value[j] = kept[j] + (hn_real)(sign * far * (double)grad[j] / sqrt(square));
+        rise += sign * loss_of(ctx, task, id, IDS) / (2 * far);
+    }
+    memcpy(value, kept, (size_t)w->width * sizeof *kept);
+    CU_ASSERT(square > 0);
+    CU_ASSERT_DOUBLE_EQUAL(rise, sqrt(square), 1e-9 + 1e-6 * sqrt(square));
+}
+
+// Rows with a gradient are those that are named, each once.
+static void check_touched(const struct hn_weights *w) {
+    bool *touched = calloc((size_t)(w->n / w->width), sizeof *touched);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(touched);
+    for (int64_t k = 0; k < w->n_touched; k++) {
+        CU_ASSERT(!touched[w->touched[k]]);
+        touched[w->touched[k]] = true;
+    }
+    for (int64_t row = 0; row < w->n / w->width; row++) {
+        bool some = false;
+        for (int64_t j = 0; j < w->width; j++)
+            some = some || fabs((double)w->grad[row * w->width + j]) > 0;
+        CU_ASSERT(!some || touched[row]);
+    }
+    free(touched);
+}
+
+static void check_task(enum hn_objective objective, const char *const *options) {
+    struct hn_context ctx;
+    struct opened o;
+    hn_context_init(&ctx, 1);
+    make_sentences();
+    HN_CHECK(&ctx, open_task(&ctx, IDS, objective, options, &o));
+    const struct hn_weights *w = &o.task.weights;
+    CU_ASSERT(isfinite(loss_of(&ctx, &o.task, id, IDS)));
+    check_touched(w);
+    CU_ASSERT_FATAL(w->n_touched > 50 && w->width <= 64);
+    size_t rows = (size_t)w->n_touched, bytes = (size_t)w->width * sizeof *w->grad;
+    hn_real *grad = malloc(rows * bytes);
+    int32_t *touched = malloc(rows * sizeof *touched);
+    CU_ASSERT_FATAL(grad && touched);
+    for (size_t k = 0; k < rows; k++) {
+        touched[k] = w->touched[k];
+        memcpy(grad + (int64_t)k * w->width, w->grad + touched[k] * w->width, bytes);
+    }
+    for (size_t k = 0; k < rows; k += EVERY)
+        check_row(&ctx, &o.task, touched[k], grad + (int64_t)k * w->width);
+    free(grad);
+    free(touched);
+    close_task(&ctx, &o);
+    hn_fixture_remove(folder);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_single(void) {
+    static const char *const options[] = {"items=single", NULL};
+    check_task(HN_OBJECTIVE_NTXENT, options);
+    check_task(HN_OBJECTIVE_INFONCE, options);
+    check_task(HN_OBJECTIVE_OTHER_VIEW, options);
+}
+
+static void test_pairs(void) {
+    static const char *const options[] = {"items=pairs", "idf=true", NULL};
+    static const char *const masked[] = {"items=pairs", "mask=true", "drop=0", NULL};
+    check_task(HN_OBJECTIVE_OTHER_VIEW, options);
+    check_task(HN_OBJECTIVE_OTHER_VIEW, masked);
+}
+
+static const struct hn_test tests[] = {
+    {"single", test_single},
+    {"pairs", test_pairs},
+};
+HN_TEST_MAIN("text_slopes", tests)

@@ -1,0 +1,152 @@
+// Hashed bags of words and parts of words: tokens, hashes, weights, views.
+#include "datasets/sts.h"
+#include "tests/test.h"
+#include "training/text/features.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const sentences[] = {"A man isn't playing", "a man", "Man: A MAN, a-man!",
+                                        "\xc3\x84rger 42"};
+enum { SENTENCES = 4 };
+
+struct made {
+    struct hn_context ctx;
+    struct hn_scope scope;
+    struct hn_text_features f;
+    struct hn_sparse x;
+};
+
+static void open_made(struct made *m, const int32_t *fit, int64_t n_fit) {
+    memset(m, 0, sizeof *m);
+    hn_context_init(&m->ctx, 1);
+    hn_scope_begin(&m->ctx, &m->scope);
+    HN_CHECK(&m->ctx, hn_text_features_make(&m->ctx, sentences, SENTENCES, fit, n_fit, &m->f));
+    HN_CHECK(&m->ctx, hn_sparse_open(&m->ctx, 8, HN_TEXT_BUCKETS, 8 * m->f.most, &m->x));
+    m->x.rows = 0;
+}
+
+static void close_made(struct made *m) {
+    hn_scope_end(&m->scope);
+    CU_ASSERT_EQUAL(m->ctx.memory.live, 0);
+}
+
+static int64_t occurrences(const struct hn_text_features *f, int64_t s, int32_t bucket,
+                           int32_t word) {
+    int64_t n = 0;
+    for (int64_t k = f->start[s]; k < f->start[s + 1]; k++)
+        n += f->bucket[k] == bucket && (word < 0 || f->word[k] == word);
+    return n;
+}
+
+// Published check values of TEXT's definition.
+static void test_hashes(void) {
+    static const int32_t parts[] = {38843, 59741, 46199, 93925, 69816, 73704};
+    static const char *const of[] = {"<ma", "<man", "<man>", "man", "man>", "an>"};
+    const int32_t first_part = 1 << HN_TEXT_WORD_BITS;
+    struct made m;
+    CU_ASSERT_EQUAL(hn_text_hash(1, "man", 3), 0xda50aae8);
+    CU_ASSERT_EQUAL(hn_text_hash(3, "<ma", 3), 0xb137a68c);
+    CU_ASSERT_EQUAL(hn_text_bucket(0xda50aae8, HN_TEXT_WORD_BITS), 7753);
+    open_made(&m, NULL, 0);
+    CU_ASSERT_EQUAL(m.f.start[1], 37);
+    CU_ASSERT_EQUAL(m.f.words[0], 5);
+    CU_ASSERT_EQUAL(occurrences(&m.f, 0, 7753, 1), 1);
+    for (int i = 0; i < 6; i++) {
+        uint32_t hash = hn_text_hash(3, of[i], (int64_t)strlen(of[i]));
+        CU_ASSERT_EQUAL(first_part + hn_text_bucket(hash, HN_TEXT_PART_BITS), parts[i]);
+        CU_ASSERT_EQUAL(occurrences(&m.f, 0, parts[i], 1), 1);
+    }
+    CU_ASSERT_EQUAL(m.f.words[2], 5);
+    CU_ASSERT_EQUAL(m.f.words[3], 2);
+    CU_ASSERT_EQUAL(occurrences(&m.f, 3, hn_text_bucket(hn_text_hash(1, "\xc3\x84rger", 6), 15), 0),
+                    1);
+    close_made(&m);
+}
+
+static void check_lengths(const struct made *m, int64_t row) {
+    double square[2] = {0, 0};
+    for (int64_t k = m->x.start[row]; k < m->x.start[row + 1]; k++) {
+        CU_ASSERT(k == m->x.start[row] || m->x.index[k] > m->x.index[k - 1]);
+        square[m->x.index[k] >= 1 << HN_TEXT_WORD_BITS] +=
+            (double)m->x.value[k] * (double)m->x.value[k];
+    }
+    CU_ASSERT_DOUBLE_EQUAL(square[0], .5, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(square[1], .5, 1e-6);
+}
+
+// Sentence 2 has "man" three times.
+static void test_weights(void) {
+    const int32_t fit[] = {0, 1, 3}, man = 7753;
+    const int32_t a = hn_text_bucket(hn_text_hash(1, "a", 1), HN_TEXT_WORD_BITS);
+    struct made m;
+    for (int idf = 0; idf < 2; idf++) {
+        open_made(&m, idf ? fit : NULL, 3);
+        for (int64_t s = 0; s < SENTENCES; s++) {
+            hn_text_add_row(&m.f, s, NULL, &m.x);
+            check_lengths(&m, s);
+        }
+        CU_ASSERT_EQUAL(occurrences(&m.f, 2, man, -1), 3);
+        // words of sentence 0: a, man (in 2 of 3 sentences), isn, t, playing (in 1 of 3)
+        double twice = idf ? 1 + log(4. / 3) : 1, once = idf ? 1 + log(4. / 2) : 1;
+        double length = sqrt(2 * (2 * twice * twice + 3 * once * once));
+        for (int64_t k = m.x.start[0]; k < m.x.start[1] && m.x.index[k] < 1 << 15; k++)
+            CU_ASSERT_DOUBLE_EQUAL(
+                m.x.value[k], (m.x.index[k] == man || m.x.index[k] == a ? twice : once) / length,
+                1e-6);
+        close_made(&m);
+    }
+}
+
+// A view has what its words have: those that are left out take their occurrences away.
+static void test_views(void) {
+    const bool first[] = {true, false, false, false, false};
+    const bool all[] = {false, false, false, false, false};
+    const int32_t man = 7753;
+    struct made m;
+    open_made(&m, NULL, 0);
+    hn_text_add_row(&m.f, 2, NULL, &m.x);
+    hn_text_add_row(&m.f, 2, first, &m.x);
+    hn_text_add_row(&m.f, 2, all, &m.x);
+    CU_ASSERT_EQUAL(m.x.rows, 3);
+    int64_t n = m.x.start[1];
+    CU_ASSERT_EQUAL(m.x.start[3] - m.x.start[2], n);
+    CU_ASSERT_EQUAL(memcmp(m.x.value, m.x.value + m.x.start[2], (size_t)n * sizeof(hn_real)), 0);
+    // No bucket is lost, as the other two "man" stay; those of "man" weigh two thirds.
+    CU_ASSERT_EQUAL_FATAL(m.x.start[2] - n, n);
+    for (int64_t k = 0; k < n; k++) {
+        bool of_man = occurrences(&m.f, 2, m.x.index[k], 0) > 0;
+        CU_ASSERT_EQUAL(m.x.index[n + k], m.x.index[k]);
+        CU_ASSERT_DOUBLE_EQUAL(m.x.value[n + k], m.x.value[k] * (of_man ? 2. / 3 : 1), 1e-6);
+        CU_ASSERT(m.x.index[k] != man || of_man);
+    }
+    close_made(&m);
+}
+
+static void test_memory(void) {
+    struct hn_context ctx;
+    struct hn_text_features f;
+    const int32_t fit[] = {0, 1};
+    enum hn_code code;
+    int64_t points = 0;
+    hn_context_init(&ctx, 1);
+    do {
+        struct hn_scope scope;
+        ctx.memory.calls = 0;
+        ctx.memory.fail_at = ++points;
+        hn_scope_begin(&ctx, &scope);
+        code = hn_text_features_make(&ctx, sentences, SENTENCES, fit, 2, &f);
+        hn_scope_end(&scope);
+        CU_ASSERT(code == HN_OK || code == HN_MEMORY);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    } while (code != HN_OK && points < 100);
+    CU_ASSERT(points > 6 && points < 100);
+}
+
+static const struct hn_test tests[] = {
+    {"hashes", test_hashes},
+    {"weights", test_weights},
+    {"views", test_views},
+    {"out of memory", test_memory},
+};
+HN_TEST_MAIN("text_features", tests)

@@ -1,0 +1,191 @@
+#include "training/text/features.h"
+#include "datasets/sts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_SPACE = 1, PART_SPACE = 3, PART_LEAST = 3, PART_MOST = 5 };
+
+uint32_t hn_text_hash(uint8_t space, const char *bytes, int64_t n) {
+    const uint32_t prime = 16777619;
+    uint32_t h = (2166136261U ^ space) * prime;
+    for (int64_t i = 0; i < n; i++)
+        h = (h ^ (uint8_t)bytes[i]) * prime;
+    return h;
+}
+
+int32_t hn_text_bucket(uint32_t hash, int bits) {
+    return (int32_t)(((hash >> bits) ^ hash) & ((1U << bits) - 1));
+}
+
+// Occurrences while they are collected: bucket in the upper half, place of the word in the lower,
+// so that numbers sort as occurrences do.
+struct list {
+    uint64_t *one;
+    int64_t n, capacity;
+};
+
+static enum hn_code add(struct hn_context *ctx, struct list *list, int32_t bucket, int32_t word) {
+    if (hn_grow(ctx, &list->one, &list->capacity, list->n + 1, sizeof *list->one))
+        return ctx->code;
+    list->one[list->n++] = (uint64_t)bucket << 32 | (uint32_t)word;
+    return HN_OK;
+}
+
+// marked[n]: '<' + word + '>'.
+static enum hn_code add_word(struct hn_context *ctx, struct list *list, const char *marked,
+                             int64_t n, int32_t word) {
+    uint32_t whole = hn_text_hash(WORD_SPACE, marked + 1, n - 2);
+    if (add(ctx, list, hn_text_bucket(whole, HN_TEXT_WORD_BITS), word))
+        return ctx->code;
+    for (int64_t i = 0; i + PART_LEAST <= n; i++)
+        for (int64_t length = PART_LEAST; length <= PART_MOST && i + length <= n; length++) {
+            uint32_t part = hn_text_hash(PART_SPACE, marked + i, length);
+            int32_t bucket = hn_text_bucket(part, HN_TEXT_PART_BITS);
+            if (add(ctx, list, (1 << HN_TEXT_WORD_BITS) + bucket, word))
+                return ctx->code;
+        }
+    return HN_OK;
+}
+
+// Room for marked[]: the sentence and three bytes.
+static enum hn_code add_sentence(struct hn_context *ctx, struct list *list, const char *text,
+                                 char *marked, int32_t *words) {
+    int64_t n = 1;
+    marked[0] = '<';
+    *words = 0;
+    for (const char *c = text;; c++) {
+        char byte = hn_sts_byte(*c);
+        if (byte) {
+            marked[n++] = byte;
+            continue;
+        }
+        if (n > 1) {
+            marked[n] = '>';
+            if (add_word(ctx, list, marked, n + 1, (*words)++))
+                return ctx->code;
+            n = 1;
+        }
+        if (!*c)
+            return HN_OK;
+    }
+}
+
+static int ascending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum hn_code collect(struct hn_context *ctx, const char *const *sentence,
+                            struct hn_text_features *f, struct list *list) {
+    size_t longest = 0;
+    for (int64_t s = 0; s < f->n; s++) {
+        size_t length = strlen(sentence[s]);
+        longest = length > longest ? length : longest;
+    }
+    char *marked = hn_alloc(ctx, (int64_t)longest + 3, 1);
+    if (!marked)
+        return ctx->code;
+    f->start[0] = 0;
+    for (int64_t s = 0; s < f->n; s++) {
+        if (add_sentence(ctx, list, sentence[s], marked, &f->words[s]))
+            return ctx->code;
+        f->start[s + 1] = list->n;
+        f->most = hn_max(f->most, list->n - f->start[s]);
+        f->most_words = hn_max(f->most_words, f->words[s]);
+        if (list->n > f->start[s])
+            qsort(list->one + f->start[s], (size_t)(list->n - f->start[s]), sizeof *list->one,
+                  ascending);
+    }
+    return HN_OK;
+}
+
+// The first occurrence behind those of the same bucket as the one at `at`.
+static int64_t run_end(const struct hn_text_features *f, int64_t at, int64_t end) {
+    int64_t next = at + 1;
+    while (next < end && f->bucket[next] == f->bucket[at])
+        next++;
+    return next;
+}
+
+// idf[HN_TEXT_BUCKETS] over the sentences fit[n].
+static void measure_idf(const struct hn_text_features *f, const int32_t *fit, int64_t n,
+                        double *idf) {
+    memset(idf, 0, HN_TEXT_BUCKETS * sizeof *idf);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t end = f->start[fit[i] + 1];
+        for (int64_t at = f->start[fit[i]]; at < end; at = run_end(f, at, end))
+            idf[f->bucket[at]]++;
+    }
+    for (int b = 0; b < HN_TEXT_BUCKETS; b++)
+        idf[b] = 1 + log((1 + (double)n) / (1 + idf[b]));
+}
+
+static void weigh(struct hn_text_features *f, int64_t s, const double *idf) {
+    double square[2] = {0, 0}; // of words, of parts
+    int64_t begin = f->start[s], end = f->start[s + 1], next;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t at = begin; at < end; at = next) {
+            next = run_end(f, at, end);
+            double tf = (double)(next - at), w = (1 + log(tf)) * idf[f->bucket[at]];
+            int part = f->bucket[at] >= 1 << HN_TEXT_WORD_BITS;
+            if (pass == 0)
+                square[part] += w * w;
+            for (int64_t k = at; k < next && pass == 1; k++)
+                f->weight[k] = (hn_real)(w / tf / sqrt(2 * square[part]));
+        }
+}
+
+static enum hn_code fill(struct hn_context *ctx, const struct list *list, const int32_t *fit,
+                         int64_t n_fit, double *idf, struct hn_text_features *f) {
+    f->bucket = hn_alloc(ctx, list->n, sizeof *f->bucket);
+    f->word = hn_alloc(ctx, list->n, sizeof *f->word);
+    f->weight = hn_alloc(ctx, list->n, sizeof *f->weight);
+    if (!f->bucket || !f->word || !f->weight)
+        return ctx->code;
+    for (int64_t k = 0; k < list->n; k++) {
+        f->bucket[k] = (int32_t)(list->one[k] >> 32);
+        f->word[k] = (int32_t)(list->one[k] & UINT32_MAX);
+    }
+    for (int b = 0; b < HN_TEXT_BUCKETS; b++)
+        idf[b] = 1;
+    if (fit)
+        measure_idf(f, fit, n_fit, idf);
+    for (int64_t s = 0; s < f->n; s++)
+        weigh(f, s, idf);
+    return HN_OK;
+}
+
+enum hn_code hn_text_features_make(struct hn_context *ctx, const char *const *sentence, int64_t n,
+                                   const int32_t *fit, int64_t n_fit,
+                                   struct hn_text_features *out) {
+    struct list list = {NULL, 0, 0};
+    *out = (struct hn_text_features){.n = n};
+    out->start = hn_alloc(ctx, n + 1, sizeof *out->start);
+    out->words = hn_alloc(ctx, n, sizeof *out->words);
+    if (!out->start || !out->words)
+        return ctx->code;
+    HN_SCOPE(ctx);
+    double *idf = hn_alloc(ctx, HN_TEXT_BUCKETS, sizeof *idf);
+    if (!idf || collect(ctx, sentence, out, &list))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    return fill(ctx, &list, fit, n_fit, idf, out);
+}
+
+void hn_text_add_row(const struct hn_text_features *f, int64_t sentence, const bool *left_out,
+                     struct hn_sparse *x) {
+    int64_t k = x->start[x->rows], first = k;
+    for (int64_t at = f->start[sentence]; at < f->start[sentence + 1]; at++) {
+        if (left_out && left_out[f->word[at]])
+            continue;
+        if (k > first && x->index[k - 1] == f->bucket[at]) {
+            x->value[k - 1] += f->weight[at];
+        } else {
+            x->index[k] = f->bucket[at];
+            x->value[k++] = f->weight[at];
+        }
+    }
+    x->start[++x->rows] = k;
+}

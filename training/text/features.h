@@ -1,0 +1,44 @@
+// Sentences as weighted bags of hashed words and parts of words. A word is a run of bytes for which
+// hn_sts_byte() has one; its parts are the byte 3-, 4- and 5-grams of '<' + word + '>'. Buckets:
+//
+//   word: 0 .. 2^15 - 1;  part: 2^15 + (0 .. 2^16 - 1);  FNV-1a of 32 bits, folded
+//   w = (1 + ln tf) idf,  idf = 1 + ln((1 + n) / (1 + df)) over n sentences, or 1
+//
+// tf: occurrences of a bucket in the sentence, df: sentences that have it. Words and parts are each
+// scaled to length 1, then both together.
+#ifndef HN_TRAINING_TEXT_FEATURES_H
+#define HN_TRAINING_TEXT_FEATURES_H
+
+#include "training/net/sparse.h"
+
+enum { HN_TEXT_WORD_BITS = 15, HN_TEXT_PART_BITS = 16 };
+enum { HN_TEXT_BUCKETS = (1 << HN_TEXT_WORD_BITS) + (1 << HN_TEXT_PART_BITS) };
+
+// Hash of a namespace (1: words, 3: parts) and bytes, and the bucket of so many bits.
+uint32_t hn_text_hash(uint8_t space, const char *bytes, int64_t n);
+int32_t hn_text_bucket(uint32_t hash, int bits);
+
+// Occurrences of sentence s: start[s] .. start[s + 1], ascending by bucket, then word. It belongs
+// to the owner of the time, also after a failure.
+struct hn_text_features {
+    int64_t n;
+    int64_t *start;           // [n + 1]
+    int32_t *bucket;          // [start[n]]
+    int32_t *word;            // place of the word that it comes from in its sentence, from 0
+    hn_real *weight;          // w / tf: a word that is left out takes its share with it
+    int32_t *words;           // [n] number of words
+    int64_t most_words, most; // of words and occurrences of a sentence
+};
+
+// Of the sentences [n], each of which has a word. df counts over the sentences fit[n_fit], which
+// are different ones; NULL: idf is 1.
+HN_MUST_USE enum hn_code hn_text_features_make(struct hn_context *ctx, const char *const *sentence,
+                                               int64_t n, const int32_t *fit, int64_t n_fit,
+                                               struct hn_text_features *out);
+
+// Appends the bag of a sentence to x, as its next row (x->rows counts up): without the words p for
+// which left_out[p], or whole (NULL). Room for `most` more entries has to be there.
+void hn_text_add_row(const struct hn_text_features *f, int64_t sentence, const bool *left_out,
+                     struct hn_sparse *x);
+
+#endif

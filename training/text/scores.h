@@ -1,0 +1,16 @@
+// How well cosines of pairs of sentences follow the scores of their files: Spearman's correlation
+// over all pairs of a file together.
+#ifndef HN_TRAINING_TEXT_SCORES_H
+#define HN_TRAINING_TEXT_SCORES_H
+
+#include "datasets/sts.h"
+#include "training/net/sparse.h"
+
+// rho[n_sets] of the embeddings z[sts->n x d], unit rows.
+HN_MUST_USE enum hn_code hn_text_scores(struct hn_context *ctx, const struct hn_sts *sts,
+                                        int n_sets, const float *z, int64_t d, double *rho);
+// The same of sparse rows x [sts->n x any], unit ones with ascending columns.
+HN_MUST_USE enum hn_code hn_text_scores_sparse(struct hn_context *ctx, const struct hn_sts *sts,
+                                               int n_sets, const struct hn_sparse *x, double *rho);
+
+#endif
