@@ -32,7 +32,7 @@ test_help() {
     expect "option without value" 2 '.' run -c
     expect "superfluous argument" 2 'argument' info a.h5 b.h5
     expect "list of what is not there" 2 'samplers' list sampler
-    for what in samplers losses weightings metrics figures; do
+    for what in samplers losses weightings metrics tasks figures formats; do
         expect "list $what" 0 '' list $what
         expect "list $what --json" 0 '' list $what --json
         if [ -n "$python" ]; then check "list $what --json is JSON" valid_json; fi

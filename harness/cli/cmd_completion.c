@@ -7,7 +7,7 @@
 // Words that a command takes as arguments, where they are not files.
 static const char *argument_words(const char *command) {
     if (strcmp(command, "list") == 0)
-        return "samplers losses weightings metrics figures";
+        return "samplers losses weightings metrics tasks figures formats";
     return strcmp(command, "completion") == 0 ? "bash zsh" : "";
 }
 

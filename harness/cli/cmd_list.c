@@ -7,6 +7,7 @@
 #include "plots/page/figure.h"
 #include "results/records.h"
 #include "samplers/sampler.h"
+#include "training/tasks/task.h"
 
 #include <string.h>
 
@@ -102,6 +103,24 @@ static json_t *metrics(void) {
     return list;
 }
 
+// What `hardneg train` can train: `losses` that it can train with, `data` that it reads.
+static json_t *tasks(void) {
+    json_t *list = json_array();
+    for (const struct hn_task_type *const *t = hn_tasks; *t; t++) {
+        json_t *losses_of = json_array();
+        for (int o = 0; hn_objectives[o].name; o++)
+            if ((*t)->objectives & 1U << o)
+                json_array_append_new(losses_of, json_string(hn_objectives[o].name));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "name",
+                                              (*t)->name, "summary", (*t)->summary, "paper",
+                                              (*t)->source, "note", (*t)->note, "losses", losses_of,
+                                              "data", (*t)->data->origin, "columns",
+                                              columns((*t)->columns, (*t)->n_columns), "parameters",
+                                              parameters((*t)->options)));
+    }
+    return list;
+}
+
 static json_t *figures(void) {
     json_t *list = json_array();
     for (const struct hn_figure *const *f = hn_figures; *f; f++)
@@ -126,8 +145,9 @@ static json_t *formats(void) {
 static const struct {
     const char *name;
     json_t *(*entries)(void);
-} lists[] = {{"samplers", samplers}, {"losses", losses},   {"weightings", weightings},
-             {"metrics", metrics},   {"figures", figures}, {"formats", formats}};
+} lists[] = {{"samplers", samplers}, {"losses", losses}, {"weightings", weightings},
+             {"metrics", metrics},   {"tasks", tasks},   {"figures", figures},
+             {"formats", formats}};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
 // The value of a key as text; NULL if there is none, or an empty one.
@@ -154,8 +174,9 @@ static void print_column(const json_t *c) {
 static void print_entry(const json_t *e) {
     const json_t *parts[] = {json_object_get(e, "parameters"), json_object_get(e, "columns")};
     const char *title = get(e, "title"), *caption = get(e, "caption"), *note = get(e, "note");
-    const char *family = get(e, "family");
-    bool study = family && strcmp(family, "study") == 0; // has both parts
+    const char *family = get(e, "family"), *data = get(e, "data");
+    bool study = family && strcmp(family, "study") == 0;
+    bool both = json_array_size(parts[0]) > 0 && json_array_size(parts[1]) > 0;
     const char *source = get(e, "paper") ? get(e, "paper") : get(e, "endings");
     printf(source ? "%s: %s (%s)\n" : "%s: %s\n", get(e, "name"), title ? title : get(e, "summary"),
            source);
@@ -165,8 +186,10 @@ static void print_entry(const json_t *e) {
         printf("    by name only, table /%s\n", get(e, "table"));
     if (note)
         printf("    differs: %s\n", note);
+    if (data)
+        printf("    data: %s\n", data);
     for (int part = 0; part < 2; part++) {
-        if (study && json_array_size(parts[part]) > 0)
+        if (both || (study && json_array_size(parts[part]) > 0))
             printf("  %s\n", part == 0 ? "options" : "columns");
         for (size_t i = 0; i < json_array_size(parts[part]); i++)
             (part == 0 ? print_parameter : print_column)(json_array_get(parts[part], i));
@@ -179,8 +202,9 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     for (int k = 0; k < LISTS; k++)
         names[k] = lists[k].name;
     for (int i = 0; i < call->n_args; i++) {
-        int64_t k = hn_name_find(ctx, "list", call->args[i], names, LISTS,
-                                 ": samplers, losses, weightings, metrics, figures or formats");
+        int64_t k =
+            hn_name_find(ctx, "list", call->args[i], names, LISTS,
+                         ": samplers, losses, weightings, metrics, tasks, figures or formats");
         if (k < 0)
             return ctx->code;
         wanted[k] = true;
@@ -203,9 +227,10 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
 
 const struct hn_command hn_cmd_list = {
     .name = "list",
-    .usage = "hardneg list [samplers|losses|weightings|metrics|figures|formats]... [--json]",
-    .summary = "samplers, losses, weightings, metrics and figures, with options and columns; "
-               "formats of files",
+    .usage = "hardneg list [samplers|losses|weightings|metrics|tasks|figures|formats]... [--json]",
+    .summary =
+        "samplers, losses, weightings, metrics, tasks and figures, with options and columns; "
+        "formats of files",
     .details = "Without an argument: all of them.",
     .examples = "hardneg list samplers --json",
     .options = hn_no_options,

@@ -78,7 +78,7 @@ struct hn_trained_row {
     char name[96];
 };
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);
-// Columns <name>_acc are shares, shown in per cent.
+// Columns <name>_acc are shares, <name>_spearman correlations, shown in per cent.
 bool hn_trained_is_share(const char *column);
 // Half of the 95 % interval of a mean, or mean difference, NaN below three values.
 double hn_moments_half(struct hn_moments m);
