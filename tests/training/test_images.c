@@ -1,10 +1,10 @@
 // Augmentation, patch features and cached views: against torch and NumPy, and by their properties.
 #include "core/random.h"
 #include "core/sweep/blas.h"
+#include "core/sweep/eigen.h"
 #include "tests/numpy_oracle.h"
 #include "tests/test.h"
 #include "training/images/augment.h"
-#include "core/sweep/eigen.h"
 #include "training/images/patches.h"
 #include "training/images/views.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { LANES = 8, MORE = 128, BLOCK = 512 };
-static const double tolerance = 1e-8, least_share = 1e-6;
+static const double tolerance = 1e-7, least_share = 1e-6;
 
 struct lanczos {
     const struct hn_sparse *x, *x_t;
@@ -22,7 +22,7 @@ struct lanczos {
 };
 
 HN_CLONES
-static double dot(const double *a, const double *b, int64_t n) {
+static double lane_dot(const double *a, const double *b, int64_t n) {
     double lane[LANES] = {0}, sum = 0;
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
@@ -36,7 +36,8 @@ static double dot(const double *a, const double *b, int64_t n) {
 }
 
 HN_CLONES
-static void add_scaled(double *restrict to, const double *restrict from, double factor, int64_t n) {
+static void add_scaled_row(double *restrict to, const double *restrict from, double factor,
+                           int64_t n) {
     for (int64_t i = 0; i < n; i++)
         to[i] += factor * from[i];
 }
@@ -51,17 +52,15 @@ static void times(int threads, const struct hn_sparse *s, const double *from, do
     }
 }
 
-// Takes what lies along the first n basis vectors out of w, twice: once leaves rounding behind.
+// Takes what lies along the first n basis vectors out of w.
 static void orthogonalise(struct lanczos *z, double *w, int64_t n) {
-    for (int pass = 0; pass < 2; pass++) {
 #pragma omp parallel for num_threads(z->threads) schedule(static)
+    for (int64_t j = 0; j < n; j++)
+        z->share[j] = lane_dot(z->basis + j * z->m, w, z->m);
+#pragma omp parallel for num_threads(z->threads) schedule(static)
+    for (int64_t i = 0; i < z->m; i += BLOCK)
         for (int64_t j = 0; j < n; j++)
-            z->share[j] = dot(z->basis + j * z->m, w, z->m);
-#pragma omp parallel for num_threads(z->threads) schedule(static)
-        for (int64_t i = 0; i < z->m; i += BLOCK)
-            for (int64_t j = 0; j < n; j++)
-                add_scaled(w + i, z->basis + j * z->m + i, -z->share[j], hn_min(BLOCK, z->m - i));
-    }
+            add_scaled_row(w + i, z->basis + j * z->m + i, -z->share[j], hn_min(BLOCK, z->m - i));
 }
 
 static void draw(double *w, int64_t m, int64_t number) {
@@ -75,13 +74,14 @@ static void draw(double *w, int64_t m, int64_t number) {
 // found) a random one goes on, and its link is 0.
 static void settle(struct lanczos *z, int64_t n) {
     double *w = z->basis + n * z->m;
-    double length = sqrt(dot(w, w, z->m)), scale = n > 0 ? z->diagonal[0] : 0;
+    double length = sqrt(lane_dot(w, w, z->m)), scale = n > 0 ? z->diagonal[0] : 0;
     bool spent = length <= 1e-14 * scale || !(length > 0);
     z->beside[n] = spent ? 0 : length;
     if (spent) {
         draw(w, z->m, n);
         orthogonalise(z, w, n);
-        length = sqrt(dot(w, w, z->m));
+        orthogonalise(z, w, n); // once leaves rounding behind
+        length = sqrt(lane_dot(w, w, z->m));
     }
     for (int64_t i = 0; i < z->m; i++)
         w[i] /= length;
@@ -93,7 +93,11 @@ static enum hn_code extend(struct hn_context *ctx, struct lanczos *z, int64_t to
         double *own = z->basis + z->n * z->m, *w = own + z->m;
         times(z->threads, z->x_t, own, z->column);
         times(z->threads, z->x, z->column, w);
-        z->diagonal[z->n] = dot(own, w, z->m);
+        z->diagonal[z->n] = lane_dot(own, w, z->m);
+        // The two large parts first, so that one pass over all others leaves no rounding behind.
+        add_scaled_row(w, own, -z->diagonal[z->n], z->m);
+        if (z->n > 0)
+            add_scaled_row(w, own - z->m, -z->beside[z->n], z->m);
         orthogonalise(z, w, z->n + 1);
         if (z->n + 1 < z->m)
             settle(z, z->n + 1);
@@ -135,9 +139,9 @@ static enum hn_code finish(struct hn_context *ctx, struct lanczos *z, hn_real *v
     for (int64_t j = 0; j < z->keep; j++) {
         memset(u, 0, (size_t)z->m * sizeof *u);
         for (int64_t k = 0; k < z->n; k++)
-            add_scaled(u, z->basis + k * z->m, z->vector[j * z->n + k], z->m);
+            add_scaled_row(u, z->basis + k * z->m, z->vector[j * z->n + k], z->m);
         times(z->threads, z->x_t, u, z->column);
-        double length = sqrt(dot(z->column, z->column, z->x->cols));
+        double length = sqrt(lane_dot(z->column, z->column, z->x->cols));
         bool some = z->value[j] > least_share * least_share * z->value[0];
         for (int64_t c = 0; c < z->x->cols; c++)
             v[c * z->keep + j] = (hn_real)(some ? z->column[c] / length : 0);

@@ -1,6 +1,6 @@
 // The right singular vectors of a sparse matrix that belong to its largest singular values:
 // Lanczos' method on X X^T with full reorthogonalisation (Golub and Van Loan, Matrix
-// Computations, 10.1), run until the residuals of all wanted vectors are below 1e-8 of the largest
+// Computations, 10.1), run until the residuals of all wanted vectors are below 1e-7 of the largest
 // eigenvalue.
 #ifndef HN_TRAINING_TEXT_SVD_H
 #define HN_TRAINING_TEXT_SVD_H
