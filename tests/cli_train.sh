@@ -262,4 +262,39 @@ check "make paper" test $? = 0
 check "make paper: verdicts over the encoders" grep -q 'on 2 encoders of 1 data set' paper/verdicts.txt
 check "make paper: beside those of one" grep -q 'verdicts differ from those of' out
 check "make paper: the page" test -s paper/index.html
+
+# Sentences: seven tables of pairs, of made-up words; the score says how many both have.
+mkdir -p words/sts
+for set in sick-train sick-test sts12-train sts12-test sts13-test sts14-test sts16-test; do
+    awk -v set=$set 'BEGIN { srand(length(set)); sick = set ~ /sick/
+        print "set\tsubset\tscore\tsentence1\tsentence2" (sick ? "\tentailment" : "")
+        for (i = 0; i < 48; i++) { a = b = ""
+            for (k = 0; k < 5; k++) { w = sprintf("%c%c%d", 97 + rand() * 26, 97 + rand() * 26, rand() * 10)
+                a = a w " "; b = (k < i % 6 ? w : w "x" k) " " b }
+            print set "\tall\t" i % 6 "\t" a "\t" b (sick ? "\t" (i % 6 > 3 ? "ENTAILMENT" : i % 6 ? "NEUTRAL" : "CONTRADICTION") : "") } }' \
+        >words/sts/$set.tsv
+done
+cat >text.yaml <<'YAML'
+version: 1
+task: {text: {items: [single, pairs], out: 16, svd: 8}}
+samplers: [uniform, knn]
+loss: other-view
+batch_size: 20
+drop_last: true
+epochs: 2
+snapshots: {every: 2}
+adam: {schedule: linear}
+YAML
+expect "sentences" 0 '^their singular vectors alone' train -c text.yaml --data words -o text
+check "two epochs of full batches, of 192 sentences and of 64 pairs" test "$(column text step | tr '\n' ' ')" = "18 6 "
+printf 'snapshots: %s\nbatch_size: 20\nbatches: 3\nsamplers: [uniform, knn, gcbs]\nmetrics: [fn_ratio]\n' \
+    "$PWD/$(series text | head -n 1)" >text-run.yaml
+expect "sentences: samplers run on the series" 0 'cells' run -c text-run.yaml -o text-judged
+expect "sentences: a loss without hard negatives" 2 'take loss other-view, not ntxent' \
+    train -c text.yaml --data words -o text --set loss=ntxent --set 'task={text: {items: pairs}}'
+mv words/sts/sts13-test.tsv aside
+expect "sentences: a file is missing" 3 'no sts13-test.tsv in the folder words/sts' train -c text.yaml --data words -o none
+sed '3s/all\t[0-9]/all\tsix/' aside >words/sts/sts13-test.tsv
+expect "sentences: a score is none" 4 "sts13-test.tsv: line 3: the score is 'six'" train -c text.yaml --data words -o bad
+
 finish

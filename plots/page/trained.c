@@ -112,7 +112,9 @@ static const struct baseline {
     const char *prefix, *name; // of columns; of the row
 } baselines[] = {{HN_UNTRAINED, "", "untrained encoder"},
                  {HN_FEATURES, "features_", "frozen features alone"},
-                 {HN_AVERAGED, "averaged_", "features averaged twice"}};
+                 {HN_AVERAGED, "averaged_", "features averaged twice"},
+                 {HN_TFIDF, "tfidf_", "sparse features alone"},
+                 {HN_SVD, "svd_", "their singular vectors alone"}};
 enum { BASELINES = sizeof baselines / sizeof baselines[0] };
 
 // BASELINES if the step is none.

@@ -24,15 +24,18 @@ struct hn_trained {
 
 // A step of the loop, or: the untrained encoder; the last evaluation of each run; the frozen
 // features that an encoder stands on (columns features_<name>), and these averaged over neighbours
-// (averaged_<name>); none, for columns of /runs; the largest value of each run's evaluations after
-// training began, as a paper may have reported it.
+// (averaged_<name>); sparse features alone (tfidf_<name>), and their projection to singular vectors
+// (svd_<name>), the last of the references; none, for columns of /runs; the largest value of each
+// run's evaluations after training began, as a paper may have reported it.
 enum {
     HN_UNTRAINED,
     HN_LAST_STEP = -1,
     HN_FEATURES = -2,
     HN_AVERAGED = -3,
     HN_OF_RUNS = -4,
-    HN_BEST_STEP = -5
+    HN_BEST_STEP = -5,
+    HN_TFIDF = -6,
+    HN_SVD = -7
 };
 
 struct hn_moments {
