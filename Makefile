@@ -71,13 +71,13 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c train
 	$(addprefix training/tasks/,graph.c text.c text_net.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan threads lint analyze bench paper pictures torture memcheck
+entries := demo check test asan tsan threads lint analyze bench paper pictures torture memcheck slurm
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures \
-	run-torture run-memcheck run-threads run-analyze format install install-library wheel uninstall dist clean help FORCE
+	run-torture run-memcheck run-threads run-analyze run-slurm format install install-library wheel uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -124,6 +124,10 @@ modules: ## the modules of the program: files, lines, and what each includes
 memcheck: ## a small job of every sampler under valgrind
 	$(Q)./deps.sh build test dev
 	$(again) run-memcheck
+
+slurm: ## docs/guide/ci/slurm.sh with a Slurm cluster of this machine alone, which ends with the test
+	$(Q)./deps.sh build test slurm
+	$(again) run-slurm
 
 torture: ## kill a run at KILLS (default 200) random moments; CASES (default 1000) hostile inputs
 	$(Q)./deps.sh build test
@@ -200,6 +204,9 @@ run-threads: $(program)
 	$(Q)dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	TSAN_OPTIONS="ignore_noninstrumented_modules=1:exitcode=9" $(program) run -c harness/jobs/smoke.yaml -o $$dir/out \
 		--set batches=4 --threads 4 --quiet && echo "threads: no race"
+
+run-slurm: $(program)
+	$(Q)tests/slurm.sh $(program)
 
 run-torture: $(program)
 	$(Q)tests/torture.sh $(program) $(or $(KILLS),200)

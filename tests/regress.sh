@@ -222,8 +222,8 @@ test_shards() {
     test_slurm
 }
 
-# docs/guide/ci/slurm.sh by the commands that stand at its top, with a stand-in for sbatch that runs tasks in turn,
-# the second of them killed and started again, as one that was pre-empted.
+# docs/guide/ci/slurm.sh by the command that stands at its top, with a stand-in for Slurm that runs tasks in turn,
+# the second of them killed and started again, as one that was pre-empted. tests/slurm.sh has Slurm itself.
 test_slurm() {
     mkdir -p slurm/bin slurm/docs/guide/ci
     cp "$root/docs/guide/ci/slurm.sh" slurm/docs/guide/ci
@@ -234,24 +234,25 @@ last=0
 while [[ $1 == --* ]]; do
     case $1 in
     --array=1-*) last=${1#*-*-*-} ;;
-    --dependency=afterok:77) ;;
-    --wrap) exec bash -c "$2" ;;
-    --parsable) ;;
-    *) exit 9 ;;
+    --dependency=afterok:*) [ "$1" = --dependency=afterok:77 ] ;;
     esac
     shift
 done
-export SLURM_ARRAY_TASK_COUNT=$last SLURM_CPUS_PER_TASK=2 SLURM_ARRAY_TASK_ID
+echo $((77 + (last == 0)))
+exec >&2
+[ "$last" != 0 ] || exec bash "$@"
+export SLURM_CPUS_PER_TASK=2 SLURM_MEM_PER_NODE=2048 SLURM_ARRAY_TASK_ID
 for SLURM_ARRAY_TASK_ID in $(seq "$last"); do
     [ "$SLURM_ARRAY_TASK_ID" != 2 ] || timeout -s KILL 0.2 bash "$@" || true
-    bash "$@" >&2
+    bash "$@"
 done
-echo 77
 END
-    chmod +x slurm/bin/sbatch
-    sed -n 's/^#   //p' slurm/docs/guide/ci/slurm.sh | sed 's/1-16/1-3/; s/JOB.yaml/..\/quick.yaml/; s/FOLDER/parts/g' >slurm/commands
-    check "docs/guide/ci/slurm.sh says how it is used" test "$(grep -c sbatch slurm/commands)" = 2
-    (cd slurm && PATH="$PWD/bin:$(dirname "$hardneg"):$PATH" bash -eu commands >../out 2>../err)
+    printf '#!/bin/sh\n' | tee slurm/bin/squeue >slurm/bin/scancel
+    chmod +x slurm/bin/*
+    sed -n 's/^#   //p' slurm/docs/guide/ci/slurm.sh |
+        sed 's/=16/=3/; s/JOB.yaml/..\/quick.yaml/; s/FOLDER.*/parts --mem=2G/' >slurm/command
+    check "docs/guide/ci/slurm.sh says how it is used" test "$(grep -c slurm.sh slurm/command)" = 1
+    (cd slurm && PATH="$PWD/bin:$(dirname "$hardneg"):$PATH" bash -eu command >../out 2>../err)
     check "docs/guide/ci/slurm.sh with a stand-in for Slurm" test $? = 0
     check "a Slurm array of 3 has 3 parts" test "$(find slurm/parts -name "part[0-9]*" | wc -l)" = 3
     check_same "Slurm: the same" whole/results.h5 slurm/parts/results.h5
