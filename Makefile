@@ -4,6 +4,7 @@
 #   CC=clang       another compiler                        (default: gcc)
 #   MARCH=native   compile for this processor alone        (default: any; hot loops choose at run time)
 #   CFLAGS=...     optimisation and further flags          (default: -O3 -g)
+#   MPI=1          with Open MPI, for `hardneg run --mpi`
 #   DEPS=0         demo, test and the like install nothing
 #   V=1            show the commands
 
@@ -57,6 +58,13 @@ ldflags = $(OMP) $(SANITIZE) $(pkg_dirs) $(rpath) $(LDFLAGS)
 libs = -lhdf5_hl $(filter-out -lgslcblas -lopenblas,$(pkg_libs)) -lsvm -lm -ldl
 comma := ,
 
+# Open MPI is an option: what calls it is one file.
+MPI ?=
+ifneq ($(filter-out 0,$(MPI)),)
+$(BUILD)/obj/harness/host/ranks.o: private cppflags += -DHN_MPI $(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c))
+libs += $(shell pkg-config --libs ompi-c)
+endif
+
 modules := $(shell sed -n 's/^\([a-z/]*\):.*/\1/p' tests/modules.txt)
 sources := $(wildcard $(addsuffix /*.c,$(modules)))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -71,13 +79,13 @@ in_double := $(patsubst %.c,$(BUILD)/obj64/%.o,$(wildcard training/net/*.c train
 	$(addprefix training/tasks/,graph.c text.c text_net.c))
 
 # What is asked for by name, and runs make again once packages are there; one after the other.
-entries := demo check test asan tsan threads lint analyze bench paper pictures torture memcheck slurm
+entries := demo check test asan tsan threads lint analyze bench paper pictures torture memcheck slurm mpi
 ifneq ($(filter $(entries),$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 again = +$(Q)$(MAKE) --no-print-directory
 .PHONY: all everything modules $(entries) baseline run-demo run-check run-tests run-sanitized run-lint run-bench run-paper run-pictures \
-	run-torture run-memcheck run-threads run-analyze run-slurm format install install-library wheel uninstall dist clean help FORCE
+	run-torture run-memcheck run-threads run-analyze run-slurm run-mpi format install install-library wheel uninstall dist clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -128,6 +136,10 @@ memcheck: ## a small job of every sampler under valgrind
 slurm: ## docs/guide/ci/slurm.sh with a Slurm cluster of this machine alone, which ends with the test
 	$(Q)./deps.sh build test slurm
 	$(again) run-slurm
+
+mpi: ## a program with Open MPI, and its tests with one, two and three ranks
+	$(Q)./deps.sh build test mpi
+	$(again) run-mpi MPI=1 BUILD=$(BUILD)/mpi
 
 torture: ## kill a run at KILLS (default 200) random moments; CASES (default 1000) hostile inputs
 	$(Q)./deps.sh build test
@@ -208,6 +220,9 @@ run-threads: $(program)
 run-slurm: $(program)
 	$(Q)tests/slurm.sh $(program)
 
+run-mpi: $(program)
+	$(Q)tests/mpi.sh $(program)
+
 run-torture: $(program)
 	$(Q)tests/torture.sh $(program) $(or $(KILLS),200)
 	$(Q)tests/hostile.py $(program) --cases $(or $(CASES),1000)
@@ -256,11 +271,11 @@ dist: ## a source archive of the last commit, hardneg-VERSION.tar.gz
 	git archive --format=tar.gz --prefix=$$name/ -o $$name.tar.gz HEAD && echo $$name.tar.gz
 
 clean: ## remove what was built (results stay)
-	$(Q)rm -rf $(addprefix $(BUILD)/,obj obj64 include tests analyze baseline asan tsan lint lint-clang fuzz wheels) $(library) $(shared) $(shared).1 $(program)
+	$(Q)rm -rf $(addprefix $(BUILD)/,obj obj64 include tests analyze baseline asan tsan lint lint-clang fuzz wheels mpi) $(library) $(shared) $(shared).1 $(program)
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
-	@sed -n '3,8s/^#   //p' $(firstword $(MAKEFILE_LIST))
+	@sed -n '3,9s/^#   //p' $(firstword $(MAKEFILE_LIST))
 
 # Building.
 
@@ -327,7 +342,7 @@ code := core datasets samplers metrics library training results/*.[ch] harness p
 
 $(BUILD)/include/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(all_cflags) $(cppflags)' > $(new); $(write_if_new)
+	@printf '%s\n' '$(CC) $(all_cflags) $(cppflags) $(addprefix MPI=,$(MPI))' > $(new); $(write_if_new)
 
 $(BUILD)/include/build_info.h: FORCE
 	@mkdir -p $(@D)

@@ -189,6 +189,10 @@ test_run() {
     check "--quiet is silent, no progress" silent
     expect "--explain of finished cells" 0 'skipped' run -c j.yaml -o noted --explain
     expect "--filter" 0 '' run -c j.yaml -o filtered --filter uniform --quiet
+    OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=0 expect "mpirun without --mpi" 0 'note: mpirun started 3 .*--mpi' run -c j.yaml -o noted
+    OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1 expect "mpirun without --mpi: the other ranks" 0 '' run -c j.yaml -o noted
+    check "mpirun without --mpi: said once" test "$(grep -c mpirun err)" = 0
+    ldd "$hardneg" | grep -q libmpi || expect "--mpi of a program without MPI" 2 'without MPI: make MPI=1' run --mpi -c j.yaml -o nompi
     expect "plot" 0 '' plot noted/results.h5 -o noted/figs
     check "figures with data and script" test "$(find noted/figs -name '*.svg' -size +0 | wc -l)" -gt 0
     expect "plot: unknown figure" 2 'figure' plot noted/results.h5 --figure bs-fg4 -o noted/figs

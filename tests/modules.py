@@ -22,6 +22,7 @@ LIBRARIES = {
     "hdf5.h": r"datasets/(h5|snapshot)\w*\.[ch]|results/store\w*\.[ch]",
     "hdf5_hl.h": r"datasets/(h5|snapshot)\w*\.[ch]|results/store\w*\.[ch]",
     "cblas.h": r"core/sweep/blas\.c",
+    "mpi.h": r"harness/host/ranks\.c",
 }
 
 

@@ -4,6 +4,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
+#include "harness/host/ranks.h"
 #include "harness/run/cells.h"
 #include "harness/run/estimate.h"
 #include "plots/page/figure.h"
@@ -18,8 +19,10 @@ struct run_params {
     struct hn_text_list set;
     int64_t threads, memory, seed, max_cells;
     int rerun, term;
-    bool dry_run, explain, save_batches, force;
-    struct hn_instructions instructions; // no option: opened before any thread is started
+    bool dry_run, explain, save_batches, force, mpi;
+    // No options: opened before any thread is started.
+    struct hn_instructions instructions;
+    struct hn_ranks *ranks; // NULL: alone
 };
 
 static const char *const rerun_choices[] = {"missing", "failed", "stale", "all", NULL};
@@ -47,6 +50,8 @@ static const struct hn_option run_options[] = {
     {HN_TEXT_OPTION(struct run_params, shard, "shard",
                     "only part i of n of the job, i from 1; hardneg merge joins the parts"),
      .metavar = "i/n"},
+    {HN_BOOL_OPTION(struct run_params, mpi, "mpi", NULL,
+                    "share the cells out to the ranks of `mpirun -n P hardneg run --mpi`")},
     {HN_BOOL_OPTION(struct run_params, save_batches, "save-batches", NULL,
                     "keep the ids of all batches in the results (/order)")},
     {HN_INT_OPTION(struct run_params, max_cells, "max-cells", NULL, 1, 100000000,
@@ -232,6 +237,16 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
     return path && text ? hn_file_write_text(ctx, path, text) : ctx->code;
 }
 
+static enum hn_code describe_counting(struct hn_context *ctx, const struct run_params *p,
+                                      struct hn_results *env) {
+    char ranks[16];
+    snprintf(ranks, sizeof ranks, "%d", hn_ranks_count(p->ranks));
+    if (p->ranks && hn_results_set_env(ctx, env, "n_ranks", ranks))
+        return ctx->code;
+    return hn_results_set_env(ctx, env, "instructions",
+                              p->instructions.file >= 0 ? "counted" : p->instructions.why);
+}
+
 static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
                             const struct run_params *p, const struct hn_plan *plan,
                             struct hn_runner *run) {
@@ -249,13 +264,34 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     ctx->memory.limit = 0;
     enum hn_code code = hn_host_describe(ctx, &env, true);
     ctx->memory.limit = limit;
-    if (code || hn_results_set_env(ctx, &env, "instructions",
-                                   p->instructions.file >= 0 ? "counted" : p->instructions.why))
+    if (code || describe_counting(ctx, p, &env))
         return ctx->code;
     state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
-    if (hn_plan_run(ctx, plan, run, &state, &summary) || write_job(ctx, plan->job, run->folder))
+    if (hn_plan_run(ctx, plan, run, &state, &summary))
+        return ctx->code;
+    if (hn_ranks_number(p->ranks) > 0) // rank 0 collects
+        return HN_OK;
+    if (write_job(ctx, plan->job, run->folder))
         return ctx->code;
     return finish(ctx, call, p, plan->job, run, &summary, &env);
+}
+
+// What stands in the way of the run; and whether it has to take the way of low memory, which is
+// measured, so that rank 0 decides it for all.
+static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p,
+                              const struct hn_plan *plan, const struct hn_runner *run,
+                              int64_t limit) {
+    enum hn_code code = HN_OK;
+    if (hn_ranks_number(p->ranks) == 0) {
+        bool lost = !p->dry_run && hn_run_check_folder(ctx, run, p->force);
+        ctx->memory.limit = limit;
+        code = lost || check_memory(ctx, plan, run, p->dry_run) ? ctx->code : HN_OK;
+    }
+    ctx->memory.limit = limit;
+    code = hn_ranks_agree(ctx, p->ranks, code);
+    if (!code)
+        hn_ranks_share(p->ranks, &ctx->memory.lean, sizeof ctx->memory.lean);
+    return code;
 }
 
 static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
@@ -274,25 +310,22 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     struct hn_runner run = hn_plan_runner(&plan);
     run.rerun = (enum hn_rerun)p->rerun;
     run.filter = filter;
-    run.quiet = call->quiet;
+    run.ranks = p->ranks;
+    run.quiet = call->quiet || hn_ranks_number(p->ranks) > 0;
     run.explain = p->explain;
     run.shard = part.shard;
     run.shards = part.shards;
     char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
     run.folder = folder;
-    bool lost = folder && !p->dry_run && hn_run_check_folder(ctx, &run, p->force);
-    ctx->memory.limit = limit;
-    bool failed = !folder || lost || check_memory(ctx, &plan, &run, p->dry_run) ||
+    bool failed = !folder || check_run(ctx, p, &plan, &run, limit) ||
                   (!p->dry_run && execute(ctx, call, p, &plan, &run));
     hn_plan_free(ctx, &plan);
     return failed ? ctx->code : HN_OK;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
-    struct run_params *p = call->params;
-    if (!p->job)
-        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
-    ctx->threads = (int)hn_given(p->threads, ctx->threads);
+static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *call,
+                                 struct run_params *p) {
+    ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));
     if (hn_blas_open(ctx))
         return ctx->code;
     regex_t filter;
@@ -314,6 +347,20 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     if (p->filter)
         regfree(&filter);
     return code;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    struct run_params *p = call->params;
+    int rank, around = hn_ranks_around(&rank);
+    if (!p->job)
+        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    if (p->mpi && hn_ranks_open(ctx, &p->ranks))
+        return ctx->code;
+    if (!p->mpi && !p->shard && around > 1 && rank == 0)
+        hn_note(ctx,
+                "mpirun started %d processes, and each does the whole job: --mpi shares it out",
+                around);
+    return hn_ranks_close(ctx, p->ranks, read_and_run(ctx, call, p));
 }
 
 const struct hn_command hn_cmd_run = {

@@ -1,7 +1,9 @@
 #include "harness/run/runner.h"
+#include "core/digest.h"
 #include "core/files.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
+#include "harness/host/ranks.h"
 #include "results/cell_file.h"
 #include "results/merge.h"
 
@@ -107,6 +109,8 @@ static void count(struct work *w, const struct hn_item *item, const struct hn_re
     w->summary->failed += failed;
     w->summary->not_applicable += strcmp(status, "not_applicable") == 0;
     hn_progress_step(&w->progress, failed, label);
+    if (hn_ranks_number(w->run->ranks) > 0) // rank 0 speaks
+        return;
     if (failed || w->run->verbose)
         hn_progress_clear(&w->progress);
     if (failed)
@@ -136,18 +140,18 @@ static enum hn_code store_pending(struct work *w) {
     return code;
 }
 
-// Whether item number i of the list waits for the next one that is to be run.
-static bool waits(const struct work *w, int64_t i) {
+// Whether item number i of the list waits for the next one that is to be run, before `end`.
+static bool waits(const struct work *w, int64_t i, int64_t end) {
     const struct hn_item *item = &w->run->item[w->todo[i]], *next;
     do {
-        if (++i == w->n_todo)
+        if (++i == end)
             return false;
     } while (w->todo[i] == DONE);
     next = &w->run->item[w->todo[i]];
     return item->kind->together && item->kind == next->kind && item->kind->together(item, next);
 }
 
-static enum hn_code run_one(struct work *w, int64_t i) {
+static enum hn_code run_one(struct work *w, int64_t i, int64_t end) {
     const struct hn_item *item = &w->run->item[w->todo[i]];
     const struct hn_item_env env = env_of(w->run);
     struct pending *p = &w->pending;
@@ -160,7 +164,16 @@ static enum hn_code run_one(struct work *w, int64_t i) {
     p->item[p->n] = item;
     if (hn_item_run(w->ctx, item, &env, &p->results[p->n++]))
         return w->ctx->code;
-    return waits(w, i) ? HN_OK : store_pending(w);
+    return waits(w, i, end) ? HN_OK : store_pending(w);
+}
+
+// Items begin <= i < end of the list that were not done otherwise.
+static enum hn_code run_stretch(struct work *w, int64_t begin, int64_t end) {
+    enum hn_code code = HN_OK;
+    for (int64_t i = begin; i < end && code == HN_OK; i++)
+        if (w->todo[i] != DONE)
+            code = run_one(w, i, end);
+    return code;
 }
 
 // In a process of its own.
@@ -208,16 +221,49 @@ static enum hn_code run_side_by_side(struct work *w) {
     return hn_processes_run(w->ctx, &processes);
 }
 
+// The list is cut into stretches, as items of one step share what is read and computed for it, and
+// repetitions are timed in turn: several for each rank, as they do not take the same time.
+enum { STRETCHES = 8 };
+
+static void tell_done(struct work *w, int64_t size) {
+    for (int64_t unit; (unit = hn_ranks_told(w->run->ranks)) != HN_RANKS_NONE;)
+        for (int64_t i = unit * size; i < hn_min((unit + 1) * size, w->n_todo); i++)
+            beside_done(w, i);
+}
+
+// On rank 0 what other ranks did is told as it comes; what cannot be read of it is left to be done
+// again, alone.
+static enum hn_code run_over_ranks(struct work *w) {
+    struct hn_ranks *ranks = w->run->ranks;
+    int64_t size = w->n_todo / ((int64_t)STRETCHES * hn_ranks_count(ranks)) + 1, unit;
+    enum hn_code code = hn_ranks_begin(w->ctx, ranks, (w->n_todo + size - 1) / size);
+    if (code)
+        return code;
+    while ((unit = hn_ranks_next(ranks)) != HN_RANKS_NONE) {
+        int64_t end = hn_min((unit + 1) * size, w->n_todo);
+        code = run_stretch(w, unit * size, end);
+        for (int64_t i = unit * size; i < end && !code; i++)
+            w->todo[i] = DONE;
+        if (code)
+            hn_ranks_fail(ranks);
+        else
+            hn_ranks_done(ranks);
+        tell_done(w, size);
+    }
+    hn_ranks_end(w->ctx, ranks);
+    tell_done(w, size);
+    return hn_ranks_agree(w->ctx, ranks, code);
+}
+
 static enum hn_code run_all(struct work *w) {
     const struct hn_runner *run = w->run;
     bool own = run->n > 0 && run->item[0].kind->shows_progress;
     bool beside = run->processes > 1 && w->n_todo > 0;
     hn_progress_begin(&w->progress, w->summary->wanted, w->summary->present, run->quiet || own);
     w->progress.unit = run->unit;
-    enum hn_code code = beside ? run_side_by_side(w) : HN_OK;
-    for (int64_t i = 0; i < w->n_todo && code == HN_OK; i++)
-        if (w->todo[i] != DONE)
-            code = run_one(w, i);
+    enum hn_code code = beside ? run_side_by_side(w) : run->ranks ? run_over_ranks(w) : HN_OK;
+    if (!code && hn_ranks_number(run->ranks) == 0)
+        code = run_stretch(w, 0, w->n_todo);
     hn_progress_end(&w->progress);
     return code;
 }
@@ -274,27 +320,65 @@ enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner 
     return code;
 }
 
+// Every rank has to have planned the same items.
+static enum hn_code check_plan(struct work *w) {
+    const struct hn_runner *run = w->run;
+    char own[HN_DIGEST_TEXT], first[HN_DIGEST_TEXT];
+    struct hn_digest digest;
+    hn_digest_begin(&digest);
+    for (int64_t i = 0; i < run->n; i++)
+        hn_digest_add_text(&digest, run->item[i].run_key);
+    hn_digest_end(&digest, own);
+    memcpy(first, own, sizeof first);
+    hn_ranks_share(run->ranks, first, sizeof first);
+    if (strcmp(own, first) == 0)
+        return HN_OK;
+    return hn_fail(w->ctx, HN_DATA,
+                   "--mpi: rank %d plans other %s than rank 0: all need the same program, job and "
+                   "data",
+                   hn_ranks_number(run->ranks), run->unit);
+}
+
+// Rank 0 looks what is there and what is to be run.
+static enum hn_code prepare(struct work *w) {
+    const struct hn_runner *run = w->run;
+    if (hn_ranks_number(run->ranks) > 0)
+        return HN_OK;
+    if (hn_cell_files_prepare(w->ctx, run->folder) ||
+        (run->rerun == HN_RERUN_STALE && hn_cell_file_list_read(w->ctx, run->folder, &w->earlier)))
+        return w->ctx->code;
+    if (choose(w))
+        return w->ctx->code;
+    if (w->summary->wanted == 0 && run->filter)
+        return hn_fail(w->ctx, HN_USAGE, "--filter matches none of the %s: --dry-run lists them",
+                       run->unit);
+    return HN_OK;
+}
+
+static enum hn_code prepare_all(struct work *w) {
+    struct hn_ranks *ranks = w->run->ranks;
+    if (!ranks)
+        return prepare(w);
+    if (hn_ranks_agree(w->ctx, ranks, HN_OK) || hn_ranks_agree(w->ctx, ranks, check_plan(w)) ||
+        hn_ranks_agree(w->ctx, ranks, prepare(w)))
+        return w->ctx->code;
+    hn_ranks_share(ranks, &w->n_todo, sizeof w->n_todo);
+    hn_ranks_share(ranks, w->todo, w->n_todo * (int64_t)sizeof *w->todo);
+    return HN_OK;
+}
+
 enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
                           struct hn_run_summary *summary) {
     *summary = (struct hn_run_summary){0};
     struct work w = {.ctx = ctx, .run = run, .summary = summary};
-    enum hn_code code = HN_OK;
     HN_SCOPE(ctx);
     w.todo = hn_alloc(ctx, run->n, sizeof *w.todo);
     w.pending.item = hn_alloc(ctx, run->n, sizeof *w.pending.item);
     w.pending.results = hn_zalloc(ctx, run->n, sizeof *w.pending.results);
-    if (!w.todo || !w.pending.item || !w.pending.results ||
-        hn_cell_files_prepare(ctx, run->folder) ||
-        (run->rerun == HN_RERUN_STALE && hn_cell_file_list_read(ctx, run->folder, &w.earlier)))
+    if (!w.todo || !w.pending.item || !w.pending.results || prepare_all(&w))
         return ctx->code;
     hn_own(ctx, scope.outer); // caches outlive the run
-    if (choose(&w))
-        code = ctx->code;
-    else if (summary->wanted == 0 && run->filter)
-        code = hn_fail(ctx, HN_USAGE, "--filter matches none of the %s: --dry-run lists them",
-                       run->unit);
-    else
-        code = run_all(&w);
+    enum hn_code code = run_all(&w);
     free_pending(&w);
     return code;
 }

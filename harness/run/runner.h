@@ -1,11 +1,13 @@
-// The runner: executes work items, one after the other, each on all threads, or side by side in
-// processes; leaves a cell file for each that is finished; and collects these into one results
-// file.
+// The runner: executes work items, one after the other, each on all threads, side by side in
+// processes, or over the ranks of an MPI program; leaves a cell file for each that is finished; and
+// collects these into one results file.
 #ifndef HN_HARNESS_RUN_RUNNER_H
 #define HN_HARNESS_RUN_RUNNER_H
 
 #include "harness/run/item.h"
 #include <regex.h>
+
+struct hn_ranks;
 
 // STALE: items whose results are of another version of the code, other metrics or other timing, and
 // no others.
@@ -26,6 +28,7 @@ struct hn_runner {
     // Side by side in so many processes, if more than 1 (harness/host/processes.h); then before any
     // parallel region.
     int processes;
+    struct hn_ranks *ranks; // over the ranks of an MPI program (harness/host/ranks.h); NULL: alone
     bool quiet, verbose, explain;
 };
 
@@ -44,7 +47,8 @@ bool hn_run_wants(const struct hn_runner *run, const struct hn_item *item,
 HN_MUST_USE enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run,
                                              bool force);
 // Runs what is missing. An item that fails is recorded (status "failed") and the run goes on; bad
-// data (HN_DATA), an unwritable folder, and an interrupt end it, with every finished item kept.
+// data (HN_DATA), an unwritable folder, and an interrupt end it, with every finished item kept. Of
+// several ranks each is given some of the items, all the same code, and rank 0 the summary of all.
 HN_MUST_USE enum hn_code hn_run_items(struct hn_context *ctx, const struct hn_runner *run,
                                       struct hn_run_summary *summary);
 // Reads the cell files of all items, in their order, those that were not wanted included where they

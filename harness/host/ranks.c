@@ -1,0 +1,320 @@
+// While there is work, a thread of each rank is the only one that calls MPI: a rank that is in a
+// long cell would answer nobody. It looks every millisecond, as do collective calls: a rank that
+// waits leaves its processors to those that work.
+#include "harness/host/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int hn_ranks_around(int *rank) {
+    const char *count = getenv("OMPI_COMM_WORLD_SIZE"), *number = getenv("OMPI_COMM_WORLD_RANK");
+    *rank = number ? atoi(number) : 0;
+    return count ? atoi(count) : 0;
+}
+
+#ifdef HN_MPI
+
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+enum { ASK = 1, GIVE, DONE, STOP };                                   // tags of messages
+enum { UNIT_OPEN, UNIT_DONE, UNIT_TOLD };                             // states on rank 0
+enum { NOTHING = HN_RANKS_NONE, WANTED = -2, ASKED = -3, IDLE = -4 }; // in place of a unit
+
+struct hn_ranks {
+    int number, count;
+    int threads; // that fall to this rank
+    bool over;   // all know of a failure
+    int *code;   // [count] of all ranks
+    // From begin to end. What both threads use is atomic, the rest belongs to the one that serves.
+    const volatile sig_atomic_t *outer; // stop flag of the process
+    volatile sig_atomic_t stop;         // and of all ranks
+    atomic_bool failed;                 // this rank
+    _Atomic int64_t given;              // a unit of this rank, or NOTHING, WANTED, ASKED, IDLE
+    _Atomic int64_t done;               // a unit that rank 0 has to be told, or NOTHING
+    bool told_stop;                     // rank 0 was, or all were
+    pthread_t thread;
+    // On rank 0.
+    int64_t units;
+    _Atomic int64_t next;
+    atomic_char *state; // [units]
+    bool *ended;        // [count] ranks that were given NOTHING
+    int n_ended;
+};
+
+static void pause_ms(void) {
+    const struct timespec pause = {0, 1000 * 1000};
+    (void)nanosleep(&pause, NULL);
+}
+
+// Errors of MPI itself end all ranks, with its message (MPI_ERRORS_ARE_FATAL): without messages
+// there is nobody to tell. Finished cells are files.
+static void sleep_until_done(MPI_Request request) {
+    int done = 0;
+    while (MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE), !done)
+        pause_ms();
+}
+
+// The processors that the ranks of a machine may use, dealt out evenly where they are the same.
+static void find_threads(struct hn_ranks *r) {
+    MPI_Comm machine;
+    cpu_set_t own, all;
+    CPU_ZERO(&own);
+    if (sched_getaffinity(0, sizeof own, &own) != 0)
+        CPU_SET(0, &own);
+    int usable = CPU_COUNT(&own), sum = 0;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, machine);
+    MPI_Allreduce(&usable, &sum, 1, MPI_INT, MPI_SUM, machine);
+    MPI_Comm_free(&machine);
+    r->threads = (int)hn_max((int64_t)usable * CPU_COUNT(&all) / sum, 1);
+}
+
+enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
+    int provided = MPI_THREAD_SINGLE;
+    struct hn_ranks *r = hn_zalloc(ctx, 1, sizeof *r);
+    if (!r)
+        return ctx->code;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &r->number);
+    MPI_Comm_size(MPI_COMM_WORLD, &r->count);
+    r->code = hn_zalloc(ctx, r->count, sizeof *r->code);
+    r->ended = hn_zalloc(ctx, r->count, sizeof *r->ended);
+    if (provided < MPI_THREAD_SERIALIZED || !r->code || !r->ended) {
+        MPI_Finalize();
+        return ctx->code
+                   ? ctx->code
+                   : hn_fail(ctx, HN_USAGE, "--mpi: this MPI takes no calls from a further thread");
+    }
+    find_threads(r);
+    if (r->number > 0)
+        ctx->notes.to = NULL;
+    *out = r;
+    return HN_OK;
+}
+
+int hn_ranks_number(const struct hn_ranks *r) { return r ? r->number : 0; }
+int hn_ranks_count(const struct hn_ranks *r) { return r ? r->count : 1; }
+
+int hn_ranks_threads(const struct hn_ranks *r, int threads) {
+    return r && !getenv("OMP_NUM_THREADS") ? r->threads : threads;
+}
+
+// The first rank that failed by itself; else one that was interrupted; else none.
+static int find_failed(const int *code, int count) {
+    int found = NOTHING;
+    for (int i = count - 1; i >= 0; i--)
+        if (code[i] != HN_OK &&
+            (code[i] != HN_INTERRUPTED || found == NOTHING || code[found] == HN_INTERRUPTED))
+            found = i;
+    return found;
+}
+
+enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
+    MPI_Request request;
+    char message[HN_MESSAGE_MAX];
+    if (!r || r->over)
+        return code;
+    int own = code;
+    MPI_Iallgather(&own, 1, MPI_INT, r->code, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    sleep_until_done(request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int failed = find_failed(r->code, r->count);
+    if (failed == NOTHING)
+        return HN_OK;
+    r->over = true;
+    memcpy(message, ctx->message, sizeof message);
+    MPI_Ibcast(message, sizeof message, MPI_CHAR, failed, MPI_COMM_WORLD, &request);
+    sleep_until_done(request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return hn_fail(ctx, (enum hn_code)r->code[failed], "%s", message);
+}
+
+void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
+    enum { MOST = 1 << 30 }; // an MPI count is an int
+    for (char *p = data; r && bytes > 0; p += MOST, bytes -= MOST) {
+        MPI_Request request;
+        MPI_Ibcast(p, (int)hn_min(bytes, MOST), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+        sleep_until_done(request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+// The thread.
+
+static void tell(int rank, int tag, int64_t unit) {
+    MPI_Send(&unit, 1, MPI_INT64_T, rank, tag, MPI_COMM_WORLD); // so short that it does not wait
+}
+
+// On rank 0: what a rank is given.
+static int64_t take(struct hn_ranks *r, int rank) {
+    if (!r->stop && r->next < r->units)
+        return r->next++;
+    r->ended[rank] = true;
+    r->n_ended++;
+    return NOTHING;
+}
+
+// Ranks that have ended hear nothing any more.
+static void stop_all(struct hn_ranks *r) {
+    __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
+    if (r->told_stop)
+        return;
+    r->told_stop = true;
+    if (r->number > 0)
+        tell(0, STOP, NOTHING);
+    for (int i = 1; r->number == 0 && i < r->count; i++)
+        if (!r->ended[i])
+            tell(i, STOP, NOTHING);
+}
+
+// Of one message, if there is one.
+static bool answer(struct hn_ranks *r) {
+    MPI_Status about;
+    int there = 0;
+    int64_t unit;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &about);
+    if (!there)
+        return false;
+    MPI_Recv(&unit, 1, MPI_INT64_T, about.MPI_SOURCE, about.MPI_TAG, MPI_COMM_WORLD, &about);
+    if (about.MPI_TAG == STOP && r->number == 0)
+        stop_all(r);
+    else if (about.MPI_TAG == STOP)
+        __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
+    else if (about.MPI_TAG == DONE)
+        r->state[unit] = UNIT_DONE;
+    else if (about.MPI_TAG == ASK)
+        tell(about.MPI_SOURCE, GIVE, take(r, about.MPI_SOURCE));
+    else
+        r->given = unit;
+    return true;
+}
+
+// What the work of this rank has to say. The unit is looked at first: who failed said so before it
+// wanted another one. Nothing follows a question but its answer, which may be the last message.
+static void speak(struct hn_ranks *r) {
+    int64_t given = r->given, done = r->done;
+    if (given == ASKED)
+        return;
+    if (r->failed || (r->outer && __atomic_load_n(r->outer, __ATOMIC_RELAXED)))
+        stop_all(r);
+    if (done != NOTHING) {
+        tell(0, DONE, done);
+        r->done = NOTHING;
+    }
+    if (given != WANTED)
+        return;
+    r->given = ASKED;
+    if (r->number > 0)
+        tell(0, ASK, NOTHING);
+    else
+        r->given = take(r, 0);
+}
+
+static void *serve(void *data) {
+    struct hn_ranks *r = data;
+    while (r->number == 0 ? r->n_ended < r->count : r->given != NOTHING) {
+        speak(r);
+        if (!answer(r))
+            pause_ms();
+    }
+    return NULL;
+}
+
+// The work.
+
+enum hn_code hn_ranks_begin(struct hn_context *ctx, struct hn_ranks *r, int64_t units) {
+    r->units = units;
+    r->next = r->n_ended = r->stop = 0;
+    r->failed = r->told_stop = false;
+    memset(r->ended, 0, (size_t)r->count * sizeof *r->ended);
+    r->done = NOTHING;
+    r->given = IDLE;
+    r->outer = ctx->stop;
+    r->state = hn_zalloc(ctx, units, sizeof *r->state);
+    if (hn_ranks_agree(ctx, r, r->state ? HN_OK : ctx->code))
+        return ctx->code;
+    if (pthread_create(&r->thread, NULL, serve, r) != 0) {
+        r->failed = true;
+        r->given = WANTED;
+        (void)serve(r); // the others have to hear of it
+        return hn_fail(ctx, HN_INTERNAL, "--mpi: no further thread can be had");
+    }
+    ctx->stop = &r->stop;
+    return HN_OK;
+}
+
+int64_t hn_ranks_next(struct hn_ranks *r) {
+    r->given = WANTED;
+    while (r->given == WANTED || r->given == ASKED)
+        pause_ms();
+    return r->given;
+}
+
+void hn_ranks_done(struct hn_ranks *r) {
+    if (r->number == 0)
+        return;
+    r->done = r->given;
+    while (r->done != NOTHING)
+        pause_ms();
+}
+
+void hn_ranks_fail(struct hn_ranks *r) { r->failed = true; }
+
+int64_t hn_ranks_told(struct hn_ranks *r) {
+    for (int64_t i = 0, n = hn_min(r->next, r->units); i < n; i++)
+        if (r->state[i] == UNIT_DONE) {
+            r->state[i] = UNIT_TOLD;
+            return i;
+        }
+    return NOTHING;
+}
+
+void hn_ranks_end(struct hn_context *ctx, struct hn_ranks *r) {
+    (void)pthread_join(r->thread, NULL);
+    ctx->stop = r->outer;
+    hn_free(ctx, r->state);
+}
+
+enum hn_code hn_ranks_close(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
+    if (!r)
+        return code;
+    code = hn_ranks_agree(ctx, r, code);
+    MPI_Finalize();
+    return r->number == 0 ? code : HN_OK;
+}
+
+#else
+
+enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
+    *out = NULL;
+    return hn_fail(ctx, HN_USAGE,
+                   "--mpi: this program was built without MPI: make MPI=1 builds it with Open MPI "
+                   "(libopenmpi-dev), or run parts with --shard i/n and hardneg merge");
+}
+
+// No rank was opened: what is left is one process, alone.
+int hn_ranks_number(const struct hn_ranks *r) { return (void)r, 0; }
+int hn_ranks_count(const struct hn_ranks *r) { return (void)r, 1; }
+int hn_ranks_threads(const struct hn_ranks *r, int threads) { return (void)r, threads; }
+enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
+    return (void)ctx, (void)r, code;
+}
+void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
+    (void)r, (void)data, (void)bytes;
+}
+enum hn_code hn_ranks_begin(struct hn_context *ctx, struct hn_ranks *r, int64_t units) {
+    return (void)r, (void)units, hn_fail(ctx, HN_INTERNAL, "no ranks were opened");
+}
+int64_t hn_ranks_next(struct hn_ranks *r) { return (void)r, HN_RANKS_NONE; }
+void hn_ranks_done(struct hn_ranks *r) { (void)r; }
+void hn_ranks_fail(struct hn_ranks *r) { (void)r; }
+int64_t hn_ranks_told(struct hn_ranks *r) { return (void)r, HN_RANKS_NONE; }
+void hn_ranks_end(struct hn_context *ctx, struct hn_ranks *r) { (void)ctx, (void)r; }
+enum hn_code hn_ranks_close(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
+    return (void)ctx, (void)r, code;
+}
+
+#endif

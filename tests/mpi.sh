@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# `hardneg run --mpi` over ranks on this machine: `tests/mpi.sh PROGRAM [NAME]` with a program that was built with
+# MPI=1 (make mpi). Skipped where Open MPI is not installed.
+source "$(dirname "$0")/lib.sh"
+begin mpi "$1"
+if ! command -v mpirun >/dev/null; then
+    skip "MPI" "no mpirun (make mpi installs Open MPI)"
+    finish
+    exit
+fi
+# More ranks than processors, and root, as in a container.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpi=(mpirun --oversubscribe)
+
+over() { # ARGUMENT OF mpirun...
+    timeout -k 5 120 "${mpi[@]}" "$@" >"$work/out" 2>"$work/err" </dev/null
+    rc=$?
+}
+ranks() { # COUNT ARGUMENT OF run...
+    local count=$1
+    shift
+    over -n "$count" "$hardneg" run --mpi "$@"
+}
+said_once() { [ "$(grep -cE -- "$(in_words "$1")" "$work/err")" = 1 ]; } # PATTERN
+# The sentence of one rank, once, and its exit code.
+fails() { # NAME CODE PATTERN
+    ended "$1" "$2"
+    check "$1: says why, once" said_once "$3"
+    check "$1: and nothing else" test "$(grep -c '^hardneg' "$work/err")" = 1
+}
+cells_in() { find "$1/cells" -name '*.h5' 2>/dev/null | wc -l; }
+has_cells() { [ "$(cells_in "$1")" -ge "$2" ]; }
+environment() { # FILE NAME: an attribute of /env
+    "$python" -c 'import h5py, sys; print(h5py.File(sys.argv[1], "r")["env"].attrs[sys.argv[2]])' "$1" "$2"
+}
+
+make_jobs() {
+    expect "synth" 0 '' synth -o s.h5 --n 300 --dim 16 --classes 5 --steps 2 --views 2 --seed 1
+    printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 16' 'batches: 10' 'figures: none' 'seeds: [1, 2]' \
+        'metrics: [all, {prop2: {M: 50, K: 10, sweeps: 2}}]' 'weightings: [none, {hcl: {beta: 1}}]' \
+        'samplers: [uniform, knn, batchsampler: {M: 50, K: 20}, hops]' >job.yaml
+    sed 's/batches: 10/batches: 1000/' job.yaml >long.yaml
+    expect "in one process" 0 '' run -c job.yaml -o whole --quiet
+    expect "the long job in one process" 0 '' run -c long.yaml -o long --quiet
+}
+
+test_same() {
+    local n
+    for n in 1 2 3; do
+        ranks $n -c job.yaml -o "over$n" --quiet
+        check "$n ranks" test "$rc" = 0
+        check "$n ranks: no message" silent
+        check_same "$n ranks: the same" whole/results.h5 "over$n/results.h5"
+        with_python "ranks of /env" && check "$n ranks: /env says so" test "$(environment "over$n/results.h5" n_ranks)" = $n
+    done
+    ranks 2 -c job.yaml -o over2
+    check "again: nothing to do" complains 'over2/results.h5: .*\(0 run, '
+    check "rank 0 alone speaks" said_once 'over2/results.h5'
+    ranks 2 -c job.yaml -o timed --quiet --set 'timing={reps: 3, warmup: 1, interleave: true}'
+    expect "timed in one process" 0 '' run -c job.yaml -o timed1 --quiet --set 'timing={reps: 3, warmup: 1, interleave: true}'
+    check_same "repetitions timed in turn: the same" timed1/results.h5 timed/results.h5
+    ranks 2 -c job.yaml -o part1 --quiet --shard 1/2
+    ranks 3 -c job.yaml -o part2 --quiet --shard 2/2
+    expect "parts over ranks" 0 '' merge part1 part2 -o parts.h5 --quiet
+    check_same "parts over ranks: the same" whole/results.h5 parts.h5
+}
+
+# The program alone, and beside one whose calls are counted.
+test_shared_out() {
+    command -v strace >/dev/null || { skip "work is shared out" "no strace"; return; }
+    over -n 1 "$hardneg" run --mpi -c long.yaml -o shared --quiet : \
+        -n 1 strace -f -e trace=rename,renameat,renameat2 -o trace "$hardneg" run --mpi -c long.yaml -o shared --quiet
+    local second all
+    second=$(grep -c 'shared/cells/[0-9a-f]*\.h5".* = 0$' trace)
+    all=$(cells_in shared)
+    check "rank 1 wrote some of the cells" test "$second" -ge 1
+    check "and not all of them" test "$second" -lt "$all"
+    check_same "shared out: the same" long/results.h5 shared/results.h5
+}
+
+test_threads() {
+    with_python "threads" || return
+    over --bind-to none -n 2 "$hardneg" run --mpi -c job.yaml -o threads --quiet
+    local usable
+    usable=$(nproc)
+    check "ranks divide the processors that they share" \
+        test "$(environment threads/results.h5 threads)" = $((usable > 2 ? usable / 2 : 1))
+    over -n 2 "$hardneg" run --mpi -c job.yaml -o threads --quiet --threads 3 --rerun all
+    check "--threads is for each rank" test "$(environment threads/results.h5 threads)" = 3
+}
+
+test_failures() {
+    ranks 3 -c none.yaml -o no
+    fails "no job" 2 'none.yaml: the job file cannot be opened'
+    ranks 3 -c job.yaml -o no --set batch_size=3000
+    fails "a batch larger than the data" 3 's.h5: batch_size 3000'
+    ranks 3 -c job.yaml -o no --filter nothing
+    fails "a filter that matches nothing" 2 '@none-selected'
+    check "nothing was written" nothing_left no
+    over -n 2 "$hardneg" run --mpi -c job.yaml -o no : -n 1 "$hardneg" run --mpi -c job.yaml -o no --seed 9
+    fails "another job on one rank" 3 'rank 2 plans other cells than rank 0'
+    over -n 2 "$hardneg" run --mpi -c job.yaml -o no : -n 1 "$hardneg" run --mpi -c none.yaml -o no
+    fails "no job on one rank" 2 'none.yaml'
+    expect "items that are all the same" 0 '' synth -o same.h5 --n 7000 --dim 4 --classes 1 \
+        --super-classes 1 --steps 2 --views 1 --kappa-from 1e9 --kappa-to 1e9
+    printf '%s\n' 'version: 1' 'snapshots: [same.h5]' 'batch_size: 16' 'batches: 10' 'figures: none' 'samplers: [uniform, gcbs]' \
+        'limits: {memory: 64MiB}' 'metrics: [fn_ratio]' >some.yaml
+    ranks 2 -c some.yaml -o some --quiet
+    fails "cells that fail" 4 '@cells-failed'
+    check "cells that fail are named, each once" test "$(grep -c '^failed: same.h5 step [0-9]* gcbs' err)" = 2
+    command -v strace >/dev/null || { skip "a full disk" "no strace"; return; }
+    local full=(strace -f -o trace -e trace=fsync -e inject=fsync:error=ENOSPC)
+    over -n 2 "$hardneg" run --mpi -c long.yaml -o full1 --quiet : -n 1 "${full[@]}" "$hardneg" run --mpi -c long.yaml -o full1 --quiet
+    fails "the disk of one rank is full" 74 'writing failed: No space left'
+    over -n 1 "${full[@]}" "$hardneg" run --mpi -c long.yaml -o full0 --quiet : -n 2 "$hardneg" run --mpi -c long.yaml -o full0 --quiet
+    fails "the disk of rank 0 is full" 74 'writing failed: No space left'
+    check "no results of it" nothing_left full0
+}
+
+rank_of() { # MPIRUN NUMBER: its process
+    local p
+    for p in $(children_of "$1"); do
+        if tr '\0' '\n' <"/proc/$p/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$2"; then echo "$p"; fi
+    done
+}
+# Ends a run when some cells are there, and runs the job again with other ranks.
+interrupt() { # NAME SIGNAL RANK|mpirun CODE...
+    local name=$1 signal=$2 whom=$3 folder="$2-$3" all cells
+    shift 3
+    "${mpi[@]}" -n 3 "$hardneg" run --mpi -c long.yaml -o "$folder" --quiet >"$work/out" 2>"$work/err" </dev/null &
+    all=$!
+    check "$name: some cells are done" wait_for 60 has_cells "$folder" 3
+    [ "$whom" = mpirun ] || whom=$(rank_of $all "$whom")
+    [ "$whom" != mpirun ] || whom=$all
+    kill -s "$signal" "$whom"
+    wait $all
+    rc=$?
+    ended "$name" "$1"
+    cells=$(cells_in "$folder")
+    check "$name: finished cells are kept" test "$cells" -ge 3
+    check "$name: there are no results yet" test ! -e "$folder/results.h5"
+    ranks 2 -c long.yaml -o "$folder"
+    check "$name: it goes on" complains "\(.* run, $cells were there\)"
+    check_same "$name: the same" long/results.h5 "$folder/results.h5"
+    check "$name: nothing temporary is left" none_temporary "$folder"
+}
+
+test_interrupts() {
+    interrupt "a rank is killed" KILL 1 137
+    interrupt "rank 0 is killed" KILL 0 137
+    interrupt "SIGTERM of one rank reaches all" TERM 1 130
+    interrupt "SIGTERM of mpirun reaches all" TERM mpirun '[1-9][0-9]*'
+}
+
+make_jobs
+if ! "$hardneg" run --mpi -c job.yaml -o alone --quiet 2>err; then
+    check "the program is one with MPI, or says that it is not" complains 'make MPI=1'
+    skip "MPI" "$hardneg was built without it (make mpi builds one with it)"
+    finish
+    exit
+fi
+check_same "without mpirun: the same" whole/results.h5 alone/results.h5
+run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts
+finish
