@@ -76,4 +76,7 @@ HN_MUST_USE enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, 
 HN_MUST_USE enum hn_code hn_yaml_read_text(struct hn_context *ctx, const char *what,
                                            const char *name, const char *text, int64_t length,
                                            struct hn_yaml **root);
+// Overrides in a tree that was read.
+HN_MUST_USE enum hn_code hn_yaml_override(struct hn_context *ctx, const struct hn_text_list *set,
+                                          struct hn_yaml *root);
 #endif

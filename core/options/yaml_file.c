@@ -95,6 +95,14 @@ enum hn_code hn_yaml_read_text(struct hn_context *ctx, const char *what, const c
     return HN_OK;
 }
 
+enum hn_code hn_yaml_override(struct hn_context *ctx, const struct hn_text_list *set,
+                              struct hn_yaml *root) {
+    for (int64_t i = 0; set && i < set->count; i++)
+        if (override(ctx, set->item[i], root))
+            return ctx->code;
+    return HN_OK;
+}
+
 enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *path,
                           const struct hn_text_list *set, struct hn_yaml **root) {
     int64_t length = 0;
@@ -105,8 +113,5 @@ enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *
     if (!text || read_file(ctx, what, path, text, &length) ||
         hn_yaml_read_text(ctx, what, path, text, length, root))
         return hn_failure(ctx);
-    for (int64_t i = 0; set && i < set->count; i++)
-        if (override(ctx, set->item[i], *root))
-            return ctx->code;
-    return HN_OK;
+    return hn_yaml_override(ctx, set, *root);
 }

@@ -263,12 +263,21 @@ static void drop_counterpart(struct hn_yaml *root) {
         hn_yaml_remove(root, batches->origin.lines ? "batches" : "epochs");
 }
 
-// What is read belongs to the job's path.
-static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *set,
-                             const char *(*figure)(int64_t i), struct hn_job *job) {
+static enum hn_code read_root(struct hn_context *ctx, const char *path, const char *text,
+                              const struct hn_text_list *set, struct hn_yaml **root) {
+    if (!text)
+        return hn_yaml_read(ctx, "job file", path, set, root);
+    enum hn_code code = hn_yaml_read_text(ctx, "job", path, text, (int64_t)strlen(text), root);
+    return code ? code : hn_yaml_override(ctx, set, *root);
+}
+
+// What is read belongs to the job's path. text: NULL = of that file.
+static enum hn_code read_job(struct hn_context *ctx, const char *text,
+                             const struct hn_text_list *set, const char *(*figure)(int64_t i),
+                             struct hn_job *job) {
     struct hn_yaml *root;
     HN_SCOPE(ctx);
-    if (hn_yaml_read(ctx, "job file", job->path, set, &root))
+    if (read_root(ctx, job->path, text, set, &root))
         return ctx->code;
     hn_own(ctx, job->path);
     drop_counterpart(root);
@@ -286,15 +295,26 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *
     return HN_OK;
 }
 
-enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct hn_text_list *set,
-                         const char *(*figure)(int64_t i), struct hn_job *out) {
+static enum hn_code open_job(struct hn_context *ctx, const char *path, const char *text,
+                             const struct hn_text_list *set, const char *(*figure)(int64_t i),
+                             struct hn_job *out) {
     *out = (struct hn_job){.path = hn_strdup(ctx, path), .max_cells = HN_JOB_CELLS};
     if (!out->path)
         return ctx->code;
-    enum hn_code code = read_job(ctx, set, figure, out);
+    enum hn_code code = read_job(ctx, text, set, figure, out);
     if (code)
         hn_job_free(ctx, out);
     return code;
+}
+
+enum hn_code hn_job_read(struct hn_context *ctx, const char *path, const struct hn_text_list *set,
+                         const char *(*figure)(int64_t i), struct hn_job *out) {
+    return open_job(ctx, path, NULL, set, figure, out);
+}
+
+enum hn_code hn_job_read_text(struct hn_context *ctx, const char *name, const char *text,
+                              const struct hn_text_list *set, struct hn_job *out) {
+    return open_job(ctx, name, text, set, NULL, out);
 }
 
 void hn_job_free(struct hn_context *ctx, struct hn_job *job) {

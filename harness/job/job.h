@@ -86,6 +86,11 @@ struct hn_job {
 HN_MUST_USE enum hn_code hn_job_read(struct hn_context *ctx, const char *path,
                                      const struct hn_text_list *set,
                                      const char *(*figure)(int64_t i), struct hn_job *out);
+// The same of a text; name: of it in messages. Relative paths are against the current folder, and
+// figures may have any name.
+HN_MUST_USE enum hn_code hn_job_read_text(struct hn_context *ctx, const char *name,
+                                          const char *text, const struct hn_text_list *set,
+                                          struct hn_job *out);
 void hn_job_free(struct hn_context *ctx, struct hn_job *job); // zeroed is fine
 
 // Parses one sampler written as in a job file, as YAML ("knn", "{batchsampler: {M: 500}}").

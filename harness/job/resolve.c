@@ -106,6 +106,10 @@ static bool put_option(struct hn_yaml_text *t, const char *before, const struct 
     if (!value)
         return true;
     hn_option_text(option, params, value, (size_t)length + 1);
+    if (t->brief && option->initial && strcmp(value, option->initial) == 0) {
+        hn_free(t->ctx, value);
+        return false;
+    }
     hn_yaml_text_put(t, before);
     if (t->quoted)
         hn_yaml_text_put(t, option->name);

@@ -11,6 +11,7 @@ struct hn_yaml_text {
     char *data;
     int64_t used, capacity;
     bool failed, quoted; // quoted: names of entries and texts always stand in quotes
+    bool brief;          // options that have their defaults are left out of points
 };
 void hn_yaml_text_put(struct hn_yaml_text *t, const char *text);
 void hn_yaml_text_name(struct hn_yaml_text *t, const char *name); // in quotes where YAML wants them
