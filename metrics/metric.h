@@ -85,6 +85,9 @@ struct hn_cell_arrays {
     int64_t batches;
     double *batch_fn_ratio; // [batches]
     double *batch_cos_mean; // [batches]
+    // What a metric that is in no registry keeps of each batch for its caller: [batches x
+    // record_size]; NULL: nothing.
+    double *batch_record;
 };
 enum { HN_HISTOGRAM_BINS = 200 };
 

@@ -231,6 +231,7 @@ static enum hn_code store_metrics(struct hn_context *ctx, struct hn_cell_work *w
     out->batch_start[1] = arrays->batches;
     out->batch_fn_ratio = arrays->batch_fn_ratio;
     out->batch_cos_mean = arrays->batch_cos_mean;
+    out->batch_record = arrays->batch_record;
     memset(arrays, 0, sizeof *arrays);
     return hn_cell_add_note(ctx, &out->runs, why);
 }
