@@ -1,0 +1,221 @@
+#include "harness/choose/halving.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// Seeds from which on they are the replicates of decisions, at whose levels Student's quantiles of
+// fewer are useless; and seeds of a lone setting.
+enum { SEEDS_TELL = 8, SEEDS_ALONE = 4 };
+
+static const double printed_level = 0.95;
+
+int hn_halving_rungs(int64_t seeds) {
+    int rungs = 1;
+    for (int64_t have = 1; have < seeds; have *= 2)
+        rungs++;
+    return rungs;
+}
+
+enum hn_replicate hn_halving_replicate(const struct hn_evidence *e) {
+    return e->seeds >= 3 ? HN_BY_SEED : HN_BY_BATCH;
+}
+
+static enum hn_replicate decides(int64_t seeds) {
+    return seeds >= SEEDS_TELL ? HN_BY_SEED : HN_BY_BATCH;
+}
+
+static double level_of(const struct hn_halving *h) {
+    return 1 - h->error / ((double)h->arms * hn_halving_rungs(h->seeds));
+}
+
+static double hardness(const struct hn_arm *arm) {
+    return hn_evidence_hard(&arm->evidence, HN_BY_BATCH, printed_level).mean;
+}
+
+static double false_negatives(const struct hn_arm *arm) {
+    return hn_evidence_false(&arm->evidence, HN_BY_BATCH, printed_level).mean;
+}
+
+static bool has_limit(double budget) { return !isnan(budget); }
+
+bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm) {
+    return (!has_limit(h->max_false) || false_negatives(arm) <= h->max_false) &&
+           (!has_limit(h->max_seconds) || hn_evidence_seconds(&arm->evidence) <= h->max_seconds);
+}
+
+// Other work on the machine only lengthens times: the least of them counts until the end. A single
+// one may be that of a cold cache, and is given half of its value.
+static bool is_costly(const struct hn_halving *h, const struct hn_evidence *e) {
+    double least = INFINITY;
+    for (int64_t s = 0; s < e->seeds; s++)
+        least = fmin(least, e->seconds[s]);
+    return has_limit(h->max_seconds) && least > h->max_seconds * (e->seeds == 1 ? 2 : 1);
+}
+
+static void fall(struct hn_arm *arm, enum hn_arm_fate fate, int rung) {
+    arm->fate = fate;
+    arm->rung = rung;
+}
+
+// Budgets. Returns the leader: the hardest that is surely within them; -1 = none.
+static int64_t judge_budgets(struct hn_halving *h, int rung, int64_t seeds) {
+    int64_t leader = -1;
+    for (int64_t i = 0; i < h->arms; i++) {
+        struct hn_arm *arm = &h->arm[i];
+        if (arm->fate != HN_ARM_LEFT)
+            continue;
+        struct hn_interval fn = hn_evidence_false(&arm->evidence, decides(seeds), level_of(h));
+        if (has_limit(h->max_false) && fn.lo > h->max_false)
+            fall(arm, HN_ARM_FALSE, rung);
+        else if (is_costly(h, &arm->evidence))
+            fall(arm, HN_ARM_COSTLY, rung);
+        else if ((!has_limit(h->max_false) || fn.hi <= h->max_false) &&
+                 (!has_limit(h->max_seconds) ||
+                  hn_evidence_seconds(&arm->evidence) <= h->max_seconds) &&
+                 (leader < 0 || hardness(arm) > hardness(&h->arm[leader])))
+            leader = i;
+    }
+    return leader;
+}
+
+static enum hn_code judge_hardness(struct hn_context *ctx, struct hn_halving *h, int rung,
+                                   int64_t seeds, int64_t leader) {
+    for (int64_t i = 0; i < h->arms && leader >= 0; i++) {
+        struct hn_arm *arm = &h->arm[i];
+        struct hn_interval ahead;
+        if (arm->fate != HN_ARM_LEFT || i == leader)
+            continue;
+        if (hn_evidence_difference(ctx, &h->arm[leader].evidence, &arm->evidence, decides(seeds),
+                                   level_of(h), &ahead))
+            return ctx->code;
+        if (ahead.lo > 0)
+            fall(arm, HN_ARM_SOFTER, rung);
+    }
+    return HN_OK;
+}
+
+struct rank {
+    int64_t arm;
+    bool within;
+    double hardness;
+};
+
+// Those within the budget first, the hardest first; then in their order.
+static int by_rank(const void *a, const void *b) {
+    const struct rank *x = a, *y = b;
+    if (x->within != y->within)
+        return x->within ? -1 : 1;
+    if (x->hardness != y->hardness)
+        return x->hardness > y->hardness ? -1 : 1;
+    return (x->arm > y->arm) - (x->arm < y->arm);
+}
+
+static int64_t count_left(const struct hn_halving *h) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < h->arms; i++)
+        n += h->arm[i].fate == HN_ARM_LEFT;
+    return n;
+}
+
+static enum hn_code cut(struct hn_context *ctx, struct hn_halving *h, int rung) {
+    HN_SCOPE(ctx);
+    struct rank *rank = hn_alloc(ctx, h->arms, sizeof *rank);
+    int64_t n = 0, kept = h->arms;
+    if (!rank)
+        return ctx->code;
+    for (int r = 0; r < rung; r++)
+        kept = (kept + 1) / 2;
+    for (int64_t i = 0; i < h->arms; i++)
+        if (h->arm[i].fate == HN_ARM_LEFT)
+            rank[n++] = (struct rank){i, hn_halving_within(h, &h->arm[i]), hardness(&h->arm[i])};
+    qsort(rank, (size_t)n, sizeof *rank, by_rank);
+    for (int64_t i = hn_max(kept, HN_HALVING_KEPT); i < n; i++)
+        fall(&h->arm[rank[i].arm], HN_ARM_CUT, rung);
+    return HN_OK;
+}
+
+static enum hn_code measure_one(struct hn_context *ctx, struct hn_halving *h, int64_t i,
+                                int64_t seed) {
+    struct hn_arm *arm = &h->arm[i];
+    if (arm->fate == HN_ARM_FAILED || (arm->fate != HN_ARM_LEFT && i != h->reference))
+        return HN_OK;
+    if (hn_check_stop(ctx) || h->measure(ctx, h->of, i, seed, arm))
+        return ctx->code;
+    h->units++;
+    if (!isfinite(hardness(arm)) || (has_limit(h->max_false) && !isfinite(false_negatives(arm))))
+        fall(arm, HN_ARM_FAILED, h->rungs);
+    return HN_OK;
+}
+
+// The reference comes first.
+static enum hn_code measure_all(struct hn_context *ctx, struct hn_halving *h, int64_t seed) {
+    if (measure_one(ctx, h, h->reference, seed))
+        return ctx->code;
+    for (int64_t i = 0; i < h->arms; i++)
+        if (i != h->reference && measure_one(ctx, h, i, seed))
+            return ctx->code;
+    return HN_OK;
+}
+
+static void find_best(struct hn_halving *h) {
+    h->best = -1;
+    for (int64_t i = 0; i < h->arms; i++)
+        if (h->arm[i].fate == HN_ARM_LEFT && hn_halving_within(h, &h->arm[i]) &&
+            (h->best < 0 || hardness(&h->arm[i]) > hardness(&h->arm[h->best])))
+            h->best = i;
+}
+
+// Holds every setting against the choice and against the reference.
+static enum hn_code hold_together(struct hn_context *ctx, struct hn_halving *h) {
+    for (int64_t i = 0; i < h->arms; i++) {
+        struct hn_arm *arm = &h->arm[i];
+        const struct hn_evidence *e = &arm->evidence;
+        enum hn_replicate by = hn_halving_replicate(e);
+        arm->behind = (struct hn_interval){NAN, NAN, NAN};
+        arm->tied = false;
+        if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, by, printed_level,
+                                   &arm->over_reference))
+            return ctx->code;
+        if (h->best < 0 || i == h->best || arm->fate == HN_ARM_FAILED)
+            continue;
+        if (hn_evidence_difference(ctx, &h->arm[h->best].evidence, e, by, printed_level,
+                                   &arm->behind))
+            return ctx->code;
+        arm->tied = (arm->fate == HN_ARM_LEFT || arm->fate == HN_ARM_CUT) &&
+                    hn_halving_within(h, arm) && !(arm->behind.lo > 0);
+    }
+    return HN_OK;
+}
+
+static enum hn_code hold_against_reference(struct hn_context *ctx, struct hn_halving *h) {
+    struct hn_interval over;
+    h->harder = false;
+    if (h->best < 0 || h->best == h->reference)
+        return HN_OK;
+    const struct hn_evidence *best = &h->arm[h->best].evidence;
+    if (hn_evidence_difference(ctx, best, &h->arm[h->reference].evidence, decides(best->seeds),
+                               level_of(h), &over))
+        return ctx->code;
+    h->harder = over.lo > 0;
+    return HN_OK;
+}
+
+enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h) {
+    int64_t have = 0;
+    for (h->rungs = 0, h->units = 0; have < h->seeds;) {
+        int64_t want = hn_min(h->seeds, have == 0 ? 1 : 2 * have);
+        h->rungs++;
+        for (; have < want; have++)
+            if (measure_all(ctx, h, have))
+                return ctx->code;
+        int64_t leader = judge_budgets(h, h->rungs, have);
+        if (judge_hardness(ctx, h, h->rungs, have, leader) ||
+            (have < h->seeds && cut(ctx, h, h->rungs)))
+            return ctx->code;
+        int64_t left = count_left(h);
+        if (left == 0 || (left == 1 && have >= SEEDS_ALONE))
+            break;
+    }
+    find_best(h);
+    return hold_against_reference(ctx, h) ? ctx->code : hold_together(ctx, h);
+}
