@@ -1,0 +1,65 @@
+// From a budget to a setting of a sampler: the cells of a grid, by successive halving.
+#ifndef HN_HARNESS_CHOOSE_CHOOSE_H
+#define HN_HARNESS_CHOOSE_CHOOSE_H
+
+#include "harness/choose/halving.h"
+#include "harness/choose/measured.h"
+#include "harness/run/plan.h"
+
+#include <jansson.h>
+
+// What is asked for.
+struct hn_choose_spec {
+    const char *path;     // of the snapshot file
+    const char *samplers; // job file whose `samplers` are the grid; NULL = the default grid
+    int64_t batch_size;
+    int64_t batches;     // of a seed, of samplers that are no partition; of those an epoch
+    int64_t seed, seeds; // the first one, and those of the last rung
+    int64_t step;        // INT64_MIN: the last
+    int64_t checks;      // further steps on which the choice is looked at
+    enum hn_goal goal;
+    double max_false;    // ratio of false negatives, NaN = any
+    double max_cost;     // of a batch, as a share of a training step, NaN = any
+    double step_seconds; // of a training step; NaN = unknown
+    double prior;        // probability that two items share a class, in place of labels; NaN = none
+    bool quiet;
+};
+
+// The choice on another step; intervals over batches, 95 %.
+struct hn_choose_check {
+    int64_t step;
+    struct hn_interval false_negatives, over_reference;
+    int64_t hardest;          // of those that were looked at and are within the budget there
+    struct hn_interval ahead; // its hardness less that of the choice
+};
+enum { HN_CHOOSE_CHECKS = 16 };
+
+// All owned; freed as a whole.
+struct hn_chosen {
+    struct hn_job job;
+    struct hn_plan plan;
+    struct hn_halving halving;
+    char **reason;   // [arms] why one could not be measured, or NULL
+    double *seconds; // [arms] that its units took in all
+    bool labelled;   // false negatives are counted, else they are the bound by the prior
+    int64_t step;
+    struct hn_choose_check check[HN_CHOOSE_CHECKS];
+    int64_t checks, check_units;
+    double check_seconds;
+};
+
+// HN_USAGE: what is asked for does not fit the file, or the grid; HN_DATA: a bad file.
+HN_MUST_USE enum hn_code hn_choose(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                                   struct hn_chosen *out);
+void hn_chosen_free(struct hn_context *ctx, struct hn_chosen *c); // zeroed is fine
+
+// "{mosaic: {lambda: 0.5}}", or "mosaic": without options at their defaults, as a job and `sample`
+// take it. Owned
+// by the caller.
+HN_MUST_USE char *hn_chosen_line(struct hn_context *ctx, const struct hn_chosen *c, int64_t arm);
+// The document of --json; NULL with the message recorded. And the table and sentences of it.
+HN_MUST_USE json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                                       const struct hn_chosen *c);
+void hn_chosen_print(const json_t *described, FILE *out);
+
+#endif

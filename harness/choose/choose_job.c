@@ -1,0 +1,218 @@
+// The job of a choice: a grid of samplers, the given one or our own, on a few steps of one file.
+#include "core/files.h"
+#include "harness/choose/choose_private.h"
+#include "harness/job/list.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT = 2048, LINES = 12 };
+
+// All samplers of whole batches, over the options that move hardness and false negatives. Numbers
+// that depend on the number of items are left out where there are too few: candidates (M), entries
+// of a row (keep), pools.
+static void default_grid(int64_t n, int64_t batch_size, char text[TEXT]) {
+    static const int64_t candidates[] = {250, 500, 1000}, entries[] = {64, 256, 1024};
+    const char *before = "";
+    const char *pools = n > 5000 ? "[2500, 10000]" : "10000";
+    snprintf(text, TEXT,
+             "samplers: [uniform, stratified, knn, osgd, {hard-negative: {l: [1, 3, 7, 15]}}, "
+             "{mosaic: {pool: %s, lambda: [0, 0.3, 0.5, 0.7, 0.9, 2]}}, "
+             "{mosaic: {pool: %s, a: 3, lambda: [8, 16, 32]}}",
+             pools, pools);
+    for (int64_t parts = 8; parts > 0; parts /= 2) // clusters to a batch
+        if (batch_size / parts > 1)
+            hn_append(text, TEXT, ", {ngame: {cluster: %" PRId64 "}}", batch_size / parts);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (entries[i] < n / 4)
+            hn_append(text, TEXT, ", {gcbs: {keep: %" PRId64 "}}", entries[i]);
+    hn_append(text, TEXT, ", {batchsampler: {M: [");
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+        if (i == 0 || candidates[i] < n / 2) {
+            hn_append(text, TEXT, "%s%" PRId64, before, candidates[i]);
+            before = ", ";
+        }
+    hn_append(text, TEXT, "], K: %" PRId64 ", alpha: [0.05, 0.2, 0.5, 0.9], t: 1}}]\n",
+              hn_min(100, hn_max(1, n / 5)));
+}
+
+// Evenly over the others of the series, the one that is judged first. HN_USAGE: it is not there.
+static enum hn_code write_steps(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                                const struct hn_snapshot_info *info, char *text, size_t size) {
+    int64_t at = info->steps - 1, others = info->steps - 1;
+    if (spec->step != INT64_MIN)
+        for (at = 0; at < info->steps && info->step[at] != spec->step;)
+            at++;
+    if (at == info->steps)
+        return hn_fail(ctx, HN_USAGE,
+                       "--step %" PRId64 " is not in %s, which has %" PRId64 " steps from %" PRId64
+                       " to %" PRId64,
+                       spec->step, info->path, info->steps, info->step[0],
+                       info->step[info->steps - 1]);
+    snprintf(text, size, "steps=[%" PRId64, info->step[at]);
+    int64_t wanted = hn_min(hn_min(spec->checks, HN_CHOOSE_CHECKS), others);
+    for (int64_t i = 1; i <= wanted; i++) {
+        int64_t other = i * others / (wanted + 1);
+        other += other >= at; // `others` leaves out the judged one
+        hn_append(text, size, ", %" PRId64, info->step[other]);
+    }
+    hn_append(text, size, "]");
+    return HN_OK;
+}
+
+// What the job says besides its samplers, in place of what the file says.
+struct lines {
+    char text[LINES][TEXT];
+    char *item[LINES];
+    struct hn_text_list list;
+};
+
+static enum hn_code write_lines(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                                const struct hn_snapshot_info *info, struct lines *l) {
+    static const char *const fixed[] = {"snapshots=[of the command line]",
+                                        "metrics=[fn_ratio]",
+                                        "loss=ntxent",
+                                        "weightings=none",
+                                        "temperature=0.5",
+                                        "timing={reps: 1, warmup: 0, interleave: false}",
+                                        "figures=none"};
+    enum { FIXED = sizeof fixed / sizeof *fixed };
+    for (int i = 0; i < FIXED; i++)
+        snprintf(l->text[i], TEXT, "%s", fixed[i]);
+    snprintf(l->text[FIXED], TEXT, "batch_size=%" PRId64, spec->batch_size);
+    snprintf(l->text[FIXED + 1], TEXT, "batches=%" PRId64, spec->batches);
+    snprintf(l->text[FIXED + 2], TEXT, "seeds=[%" PRId64, spec->seed);
+    for (int64_t s = 1; s < spec->seeds; s++)
+        hn_append(l->text[FIXED + 2], TEXT, ", %" PRId64, spec->seed + s);
+    hn_append(l->text[FIXED + 2], TEXT, "]");
+    l->list = (struct hn_text_list){l->item, FIXED + 4};
+    for (int i = 0; i < FIXED + 4; i++)
+        l->item[i] = l->text[i];
+    return write_steps(ctx, spec, info, l->text[FIXED + 3], TEXT);
+}
+
+// The default grid without the points that do not fit the file, which a note tells.
+static enum hn_code drop_unfit(struct hn_context *ctx, const struct hn_snapshot_info *info,
+                               struct hn_job *job) {
+    struct hn_sampler_plan shape = hn_plan_sampler_plan(info, (int32_t)job->batch_size[0]);
+    const struct hn_notes said = ctx->notes;
+    char left_out[512] = "";
+    int64_t kept = 0;
+    ctx->notes.to = NULL; // planning tells of those that are kept
+    for (int64_t i = 0; i < job->n_samplers; i++) {
+        const struct hn_job_sampler *s = &job->sampler[i];
+        if (!hn_plan_missing(info, s->type) && !hn_sampler_check(ctx, s->type, s->params, &shape))
+            job->sampler[kept++] = *s;
+        else
+            hn_append(left_out, sizeof left_out, "%s%s", *left_out ? ", " : "", s->type->name);
+    }
+    ctx->notes = said;
+    job->n_samplers = kept;
+    if (*left_out)
+        hn_note(ctx, "settings of the default grid that do not fit %s are left out: %s", info->path,
+                left_out);
+    return HN_OK;
+}
+
+static enum hn_code check_kinds(struct hn_context *ctx, const struct hn_job *job) {
+    for (int64_t i = 0; i < job->n_samplers; i++)
+        if (job->sampler[i].type->flags & HN_SAMPLER_PER_ANCHOR)
+            return hn_fail(ctx, HN_USAGE,
+                           "%s: %s chooses negatives for each anchor, and choose compares samplers "
+                           "of whole batches: leave it out",
+                           job->path, job->sampler[i].type->name);
+    return HN_OK;
+}
+
+// Uniform as an epoch without replacement.
+static bool is_reference(const struct hn_job_sampler *s) {
+    return strcmp(s->type->name, "uniform") == 0 && strcmp(s->text, "draw=shuffle") == 0;
+}
+
+// What is added belongs to the job, as the rest of it does.
+static enum hn_code need_reference(struct hn_context *ctx, struct hn_job *job, int64_t *reference) {
+    for (*reference = 0; *reference < job->n_samplers; ++*reference)
+        if (is_reference(&job->sampler[*reference]))
+            return HN_OK;
+    struct hn_job_sampler *uniform, *all;
+    void *outer = hn_own(ctx, job->path);
+    enum hn_code code = hn_job_parse_sampler(ctx, "uniform", &uniform);
+    all = code ? NULL : hn_alloc(ctx, job->n_samplers + 1, sizeof *all);
+    hn_own(ctx, outer);
+    if (!all)
+        return ctx->code;
+    memcpy(all, job->sampler, (size_t)job->n_samplers * sizeof *all);
+    all[job->n_samplers++] = *uniform;
+    job->sampler = all;
+    return HN_OK;
+}
+
+// The name of the file is not written into a job that is read.
+static enum hn_code set_rest(struct hn_context *ctx, const char *path, struct hn_job *job) {
+    void *outer = hn_own(ctx, job->path);
+    job->snapshot[0] = hn_strdup(ctx, path);
+    hn_own(ctx, outer);
+    job->metric[0] = &hn_measured_metric;
+    return job->snapshot[0] ? HN_OK : ctx->code;
+}
+
+static enum hn_code read_job(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                             const struct hn_snapshot_info *info, struct hn_job *out) {
+    HN_SCOPE(ctx);
+    struct lines *lines = hn_alloc(ctx, 1, sizeof *lines);
+    char grid[TEXT];
+    if (!lines || write_lines(ctx, spec, info, lines))
+        return ctx->code;
+    hn_own(ctx, scope.outer);
+    if (spec->samplers)
+        return hn_job_read(ctx, spec->samplers, &lines->list, NULL, out);
+    default_grid(info->n, spec->batch_size, grid);
+    return hn_job_read_text(ctx, "the default grid", grid, &lines->list, out);
+}
+
+static enum hn_code prepare(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                            const struct hn_snapshot_info *info, struct hn_job *out,
+                            int64_t *reference) {
+    if (check_kinds(ctx, out) || (!spec->samplers && drop_unfit(ctx, info, out)))
+        return ctx->code;
+    return need_reference(ctx, out, reference) ? ctx->code : set_rest(ctx, spec->path, out);
+}
+
+static enum hn_code check_prior(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                                const struct hn_snapshot_info *info) {
+    bool labelled = info->unlabelled < info->n;
+    if (labelled && !isnan(spec->prior))
+        return hn_fail(ctx, HN_USAGE,
+                       "%s has labels, and false negatives are counted: leave out --prior and "
+                       "--classes",
+                       info->path);
+    if (!labelled && isnan(spec->prior) && !isnan(spec->max_false))
+        return hn_fail(ctx, HN_USAGE,
+                       "%s has no labels to count false negatives by: give --classes or --prior "
+                       "for a bound on them, label some hundred items, or leave out --max-fn",
+                       info->path);
+    if (spec->batch_size > info->n)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: a batch of %" PRId64 " exceeds the file's %" PRId64
+                       " items: lower --batch-size",
+                       info->path, spec->batch_size, info->n);
+    return HN_OK;
+}
+
+enum hn_code hn_choose_job(struct hn_context *ctx, const struct hn_choose_spec *spec,
+                           struct hn_job *out, int64_t *reference) {
+    struct hn_snapshot *snapshot;
+    *out = (struct hn_job){.path = NULL};
+    if (hn_snapshot_open(ctx, spec->path, &snapshot))
+        return ctx->code;
+    const struct hn_snapshot_info *info = hn_snapshot_info(snapshot);
+    enum hn_code code = check_prior(ctx, spec, info);
+    if (!code)
+        code = read_job(ctx, spec, info, out);
+    if (!code)
+        code = prepare(ctx, spec, info, out, reference);
+    hn_snapshot_close(ctx, snapshot);
+    return code;
+}

@@ -1,0 +1,297 @@
+// A choice for people: a table of the settings that matter, and the answer in words.
+#include "harness/choose/choose.h"
+#include "results/records.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SHOWN = 12, TIES = 6 };
+
+static const char *text_of(const json_t *o, const char *key) {
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+// A number; NaN for null.
+static double number(const json_t *o, const char *key) {
+    const json_t *value = json_object_get(o, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static struct hn_interval interval_of(const json_t *o, const char *key) {
+    const json_t *i = json_object_get(o, key);
+    return (struct hn_interval){number(i, "mean"), number(i, "lo"), number(i, "hi")};
+}
+
+static bool is_true(const json_t *o, const char *key) {
+    return json_is_true(json_object_get(o, key));
+}
+
+static const json_t *with(const json_t *c, const char *key, const char *text) {
+    const json_t *list = json_object_get(c, "settings");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(text_of(json_array_get(list, i), key), text) == 0)
+            return json_array_get(list, i);
+    return NULL;
+}
+
+static const json_t *reference_of(const json_t *c) {
+    const json_t *list = json_object_get(c, "settings");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (is_true(json_array_get(list, i), "reference"))
+            return json_array_get(list, i);
+    return NULL;
+}
+
+// "12.57 +- 0.14"; half of the interval is left out where there is none.
+static void put_half(char *text, size_t size, struct hn_interval i, double scale, int digits) {
+    *text = '\0';
+    if (!isfinite(i.mean))
+        hn_append(text, size, "-");
+    else if (!isfinite(i.hi))
+        hn_append(text, size, "%.*f", digits, scale * i.mean);
+    else
+        hn_append(text, size, "%.*f +- %.*f", digits, scale * i.mean, digits,
+                  scale * (i.hi - i.lo) / 2);
+}
+
+// "{mosaic: {pool: 2500}}" without the outer braces.
+static void put_name(char *text, size_t size, const char *job) {
+    size_t length = strlen(job);
+    if (*job == '{')
+        snprintf(text, size, "%.*s", (int)length - 2, job + 1);
+    else
+        snprintf(text, size, "%s", job);
+}
+
+static const char *outcome(const json_t *setting) {
+    static const char *const words[][2] = {
+        {"chosen", "chosen"}, {"over_fn", "over --max-fn"}, {"over_cost", "over --max-cost"},
+        {"softer", "softer"}, {"cut", "cut, softer"},       {"left", "softer, or over the budget"},
+        {"failed", "failed"}};
+    const char *fate = text_of(setting, "fate");
+    if (is_true(setting, "tied"))
+        return "a tie with the choice";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], fate) == 0)
+            return words[i][1];
+    return fate;
+}
+
+static json_t *row_of(const json_t *setting) {
+    char name[128], fn[48], hard[48], over[48];
+    put_name(name, sizeof name, text_of(setting, "job"));
+    put_half(fn, sizeof fn, interval_of(setting, "fn_ratio"), 100, 2);
+    put_half(hard, sizeof hard, interval_of(setting, "hardness"), 1, 4);
+    put_half(over, sizeof over, interval_of(setting, "over_uniform"), 1, 4);
+    return json_pack("{s:o, s:I, s:s, s:s, s:s, s:o, s:s}", "name", hn_json_text(name), "seeds",
+                     json_integer_value(json_object_get(setting, "seeds")), "fn", fn, "hard", hard,
+                     "over", over, "ms", hn_json_real(1e3 * number(setting, "seconds")), "outcome",
+                     outcome(setting));
+}
+
+static void print_table(const json_t *c, FILE *out) {
+    static const char *const hardness[][2] = {
+        {"hardness", "mean cosine"}, {"p99", "99th percentile"}, {"hardest", "hardest negative"}};
+    const json_t *list = json_object_get(c, "settings"), *reference = reference_of(c);
+    bool bound = strcmp(text_of(c, "false_negatives"), "bound") == 0;
+    json_t *rows = json_array();
+    const char *heading = "";
+    for (int i = 0; i < HN_GOALS; i++)
+        if (strcmp(hardness[i][0], text_of(c, "goal")) == 0)
+            heading = hardness[i][1];
+    const struct hn_record_column columns[] = {
+        {"name", "setting", .width = -24},
+        {"seeds", "seeds", .width = 5},
+        {"fn", bound ? "at most % false" : "% false negatives", .width = 15},
+        {"hard", heading, .width = 15},
+        {"over", "over Uniform", .width = 15},
+        {"ms", "ms a batch", .width = 6, .digits = 2},
+        {"outcome", "outcome", .width = -10},
+        {0}};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *s = json_array_get(list, i);
+        if (i < SHOWN || s == reference)
+            json_array_append_new(rows, row_of(s));
+    }
+    hn_records_print(columns, rows, out);
+    json_decref(rows);
+    if (json_array_size(list) > SHOWN)
+        fprintf(out, "(%zu settings; --json lists all)\n", json_array_size(list));
+}
+
+static const char *what_is_hard(const json_t *c) {
+    const char *goal = text_of(c, "goal");
+    bool counted = strcmp(text_of(c, "false_negatives"), "counted") == 0;
+    if (strcmp(goal, "p99") == 0)
+        return counted ? "99th percentile of the cosines of true negatives"
+                       : "99th percentile of the cosines of negatives";
+    if (strcmp(goal, "hardest") == 0)
+        return counted ? "cosine of the hardest true negative" : "cosine of the hardest negative";
+    return counted ? "mean cosine of true negatives" : "mean cosine of negatives";
+}
+
+static void print_false(const json_t *c, const json_t *setting, FILE *out) {
+    char text[48];
+    struct hn_interval fn = interval_of(setting, "fn_ratio");
+    if (!isfinite(fn.mean))
+        return;
+    put_half(text, sizeof text, fn, 100, 2);
+    fprintf(out, ", %s%s %% of false negatives",
+            strcmp(text_of(c, "false_negatives"), "bound") == 0 ? "at most " : "", text);
+    double most = number(c, "max_fn");
+    if (fn.hi > most)
+        fprintf(out, " (whose interval reaches over the budget of %g %%)", 100 * most);
+}
+
+static void print_cost(const json_t *c, const json_t *setting, FILE *out) {
+    double seconds = number(setting, "seconds"), step = number(c, "step_seconds");
+    fprintf(out, ", %.3g ms a batch", 1e3 * seconds);
+    if (isfinite(step))
+        fprintf(out, " (%.2g %% of a step)", 100 * seconds / step);
+}
+
+static void print_ties(const json_t *c, FILE *out) {
+    const json_t *list = json_object_get(c, "settings");
+    char name[128];
+    int ties = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *s = json_array_get(list, i);
+        if (!is_true(s, "tied"))
+            continue;
+        put_name(name, sizeof name, text_of(s, "job"));
+        if (ties++ < TIES)
+            fprintf(out, "%s%s", ties == 1 ? " Not told apart from it: " : ", ", name);
+    }
+    if (ties > TIES)
+        fprintf(out, " and %d more", ties - TIES);
+    if (ties > 0)
+        fputc('.', out);
+}
+
+static int count_fate(const json_t *c, const char *fate) {
+    const json_t *list = json_object_get(c, "settings");
+    int n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        n += strcmp(text_of(json_array_get(list, i), "fate"), fate) == 0;
+    return n;
+}
+
+static void print_fallen(const json_t *c, FILE *out) {
+    static const char *const fates[][2] = {{"over_fn", "over the budget of false negatives"},
+                                           {"over_cost", "over the budget of time"},
+                                           {"softer", "softer"},
+                                           {"cut", "cut as the softest of many"},
+                                           {"failed", "failed"}};
+    const char *before = " Others fell out: ";
+    for (size_t i = 0; i < sizeof fates / sizeof *fates; i++) {
+        int n = count_fate(c, fates[i][0]);
+        if (n == 0)
+            continue;
+        fprintf(out, "%s%d %s", before, n, fates[i][1]);
+        before = ", ";
+    }
+    const json_t *failed = with(c, "fate", "failed");
+    if (failed && *text_of(failed, "error"))
+        fprintf(out, " (%s: %s)", text_of(failed, "sampler"), text_of(failed, "error"));
+    fputs(*before == ',' ? ".\n" : "\n", out);
+}
+
+static void print_none(const json_t *c, FILE *out) {
+    const json_t *list = json_object_get(c, "settings"), *least = NULL;
+    char text[48], name[128];
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *s = json_array_get(list, i);
+        double fn = interval_of(s, "fn_ratio").mean;
+        if (isfinite(fn) && (!least || fn < interval_of(least, "fn_ratio").mean))
+            least = s;
+    }
+    fputs("No setting is within the budget", out);
+    if (least) {
+        put_name(name, sizeof name, text_of(least, "job"));
+        put_half(text, sizeof text, interval_of(least, "fn_ratio"), 100, 2);
+        fprintf(out, ": the fewest false negatives are those of %s, %s %%", name, text);
+    }
+    fputs(". Raise --max-fn or --max-cost.", out);
+}
+
+static void print_answer(const json_t *c, FILE *out) {
+    const json_t *chosen = with(c, "fate", "chosen"), *reference = reference_of(c);
+    char hard[48], over[48];
+    if (!chosen) {
+        print_none(c, out);
+        return;
+    }
+    bool common = is_true(c, "uniform_will_do");
+    put_half(hard, sizeof hard, interval_of(chosen, "hardness"), 1, 4);
+    put_half(over, sizeof over, interval_of(chosen, "over_uniform"), 1, 4);
+    if (common)
+        fprintf(out, "Uniform will do: within the budget no setting is harder by an interval.");
+    if (common && chosen == reference)
+        return;
+    fprintf(out, "%s %s: %s %s, %s over Uniform's", common ? " The hardest is" : "Take",
+            text_of(chosen, "job"), what_is_hard(c), hard, over);
+    print_false(c, chosen, out);
+    print_cost(c, chosen, out);
+    fputc('.', out);
+    print_ties(c, out);
+}
+
+static void print_prior(const json_t *c, FILE *out) {
+    if (strcmp(text_of(c, "false_negatives"), "bound") != 0)
+        return;
+    fprintf(out,
+            "There are no labels: false negatives are between the prior, %g %%, and the bound that "
+            "is shown, if\nthe probability that a pair shares a class depends on its cosine alone "
+            "and does not fall with it.\n",
+            100 * number(c, "prior"));
+}
+
+static void print_check(const json_t *c, const json_t *check, FILE *out) {
+    struct hn_interval fn = interval_of(check, "fn_ratio"), ahead = interval_of(check, "ahead");
+    struct hn_interval over = interval_of(check, "over_uniform");
+    double most = number(c, "max_fn");
+    char text[48], name[128];
+    put_half(text, sizeof text, over, 1, 4);
+    fprintf(out, "Step %lld: %s over Uniform", json_integer_value(json_object_get(check, "step")),
+            text);
+    if (isfinite(fn.mean)) {
+        put_half(text, sizeof text, fn, 100, 2);
+        fprintf(out, ", %s %% of false negatives%s", text,
+                !isfinite(most)    ? ""
+                : fn.lo > most     ? ": over the budget"
+                : !(fn.hi <= most) ? ": perhaps over the budget"
+                                   : "");
+    }
+    put_name(name, sizeof name, text_of(check, "hardest"));
+    put_half(text, sizeof text, ahead, 1, 4);
+    if (ahead.lo > 0)
+        fprintf(out, "; %s is harder by %s", name, text);
+    fputs(".\n", out);
+}
+
+static void print_work(const json_t *c, FILE *out) {
+    const json_t *w = json_object_get(c, "work"), *checks = json_object_get(c, "checks");
+    double units = number(w, "units"), full = number(w, "full_units");
+    for (size_t i = 0; i < json_array_size(checks); i++)
+        print_check(c, json_array_get(checks, i), out);
+    fprintf(out,
+            "Work: %.0f seeds of settings in %.3g s; all settings with %lld seeds would be %.0f "
+            "(%.1f %%), about %.3g s (%.1f %%).",
+            units, number(w, "seconds"), json_integer_value(json_object_get(c, "seeds")), full,
+            100 * units / full, number(w, "full_seconds"),
+            100 * number(w, "seconds") / number(w, "full_seconds"));
+    if (number(w, "check_units") > 0)
+        fprintf(out, " Checks of other steps: %.0f in %.3g s.", number(w, "check_units"),
+                number(w, "check_seconds"));
+    fputc('\n', out);
+}
+
+void hn_chosen_print(const json_t *described, FILE *out) {
+    print_table(described, out);
+    fputc('\n', out);
+    print_answer(described, out);
+    print_fallen(described, out);
+    print_prior(described, out);
+    print_work(described, out);
+}

@@ -1,0 +1,178 @@
+#include "harness/choose/measured.h"
+
+#include <math.h>
+#include <string.h>
+
+// Bins of a batch's percentile: it is off by at most half of one, 2^-12.
+enum { FINE = 1 << 12 };
+
+struct state {
+    bool labelled;   // the file knows classes
+    uint32_t *count; // [threads x FINE] clear between batches
+};
+
+static enum hn_code open_state(struct hn_context *ctx, void *self,
+                               const struct hn_metric_env *env) {
+    struct state *s = self;
+    s->labelled = hn_has_labels(env->items);
+    s->count = hn_zalloc(ctx, (int64_t)env->threads * FINE, sizeof *s->count);
+    return s->count ? HN_OK : ctx->code;
+}
+
+// Whether the pair of two labels counts for hardness.
+static bool counts(const struct state *s, int32_t a, int32_t b) {
+    return !s->labelled || (a >= 0 && b >= 0 && a != b);
+}
+
+// The pairs of anchor a with the items behind it.
+static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t a, uint32_t *count,
+                        double *record) {
+    struct hn_run run[2];
+    (void)hn_pairs_runs(p, a, true, run);
+    int32_t label = p->label[a];
+    for (int r = 0; r < 2; r++)
+        for (int32_t b = 0; b < run[r].count; b++) {
+            float v = run[r].cosine[b];
+            int32_t other = run[r].label[b];
+            record[HN_MEASURED_COUNTS + hn_cosine_bin(v, HN_HISTOGRAM_BINS)] += 1;
+            if (label >= 0 && other >= 0) {
+                record[HN_MEASURED_LABELLED] += 1;
+                record[HN_MEASURED_SAME] += label == other;
+            }
+            if (!counts(s, label, other))
+                continue;
+            record[HN_MEASURED_HARD + HN_GOAL_MEAN] += (double)v;
+            record[HN_MEASURED_COUNTED + HN_GOAL_MEAN] += 1;
+            count[hn_cosine_bin(v, FINE)]++;
+        }
+}
+
+static void find_hardest(const struct state *s, const struct hn_pairs *p, int32_t a,
+                         double *record) {
+    struct hn_run run[2];
+    float high = -INFINITY;
+    (void)hn_pairs_runs(p, a, false, run);
+    for (int r = 0; r < 2; r++)
+        for (int32_t b = 0; b < run[r].count; b++)
+            if (counts(s, p->label[a], run[r].label[b]) && run[r].cosine[b] > high)
+                high = run[r].cosine[b];
+    if (!isfinite(high))
+        return;
+    record[HN_MEASURED_HARD + HN_GOAL_HARDEST] += (double)high;
+    record[HN_MEASURED_COUNTED + HN_GOAL_HARDEST] += 1;
+}
+
+// Order statistic `rank` (from 0) of the counted values: the middle of the bin that holds it.
+static double order_statistic(const uint32_t *count, uint64_t rank) {
+    int64_t bin = 0;
+    for (uint64_t below = count[0]; below <= rank && bin < FINE - 1; below += count[bin])
+        bin++;
+    return -1 + 2 * ((double)bin + 0.5) / FINE;
+}
+
+// Of n counted values, interpolated between the two that it lies between.
+static double percentile(const uint32_t *count, uint64_t n, double q) {
+    double place = q * (double)(n - 1);
+    uint64_t rank = (uint64_t)place;
+    double low = order_statistic(count, rank),
+           high = order_statistic(count, rank + 1 < n ? rank + 1 : rank);
+    return low + (place - (double)rank) * (high - low);
+}
+
+static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
+                  double *record) {
+    (void)env;
+    const struct state *s = self;
+    uint32_t *count = s->count + (int64_t)thread * FINE;
+    memset(count, 0, FINE * sizeof *count);
+    for (int32_t a = 0; a < p->n; a++) {
+        count_pairs(s, p, a, count, record);
+        find_hardest(s, p, a, record);
+    }
+    double pairs = record[HN_MEASURED_COUNTED + HN_GOAL_MEAN];
+    if (pairs > 0) {
+        record[HN_MEASURED_HARD + HN_GOAL_P99] = percentile(count, (uint64_t)pairs, 0.99);
+        record[HN_MEASURED_COUNTED + HN_GOAL_P99] = 1;
+    }
+}
+
+static enum hn_code finish(struct hn_context *ctx, void *state, const struct hn_metric_env *env,
+                           const double *record, int64_t batches, double *value,
+                           struct hn_cell_arrays *arrays) {
+    (void)state, (void)env, (void)value;
+    arrays->batch_record = hn_alloc(ctx, batches, HN_MEASURED_SIZE * sizeof *record);
+    if (!arrays->batch_record)
+        return ctx->code;
+    memcpy(arrays->batch_record, record, (size_t)batches * HN_MEASURED_SIZE * sizeof *record);
+    return HN_OK;
+}
+
+const struct hn_metric_type hn_measured_metric = {
+    .name = "choose",
+    .family = "choose",
+    .summary = "False negatives and hardness of each batch",
+    .source = "docs/guide/choosing.md",
+    .record_size = HN_MEASURED_SIZE,
+    .state_size = sizeof(struct state),
+    .open = open_state,
+    .batch = batch,
+    .finish = finish,
+};
+
+// count[i]: the share of the pairs of record[batches] in bins from i on; [HN_HISTOGRAM_BINS] is 0.
+static void shares_above(const double *record, int64_t batches, double *above) {
+    memset(above, 0, (HN_HISTOGRAM_BINS + 1) * sizeof *above);
+    for (int64_t b = 0; b < batches; b++)
+        for (int i = 0; i < HN_HISTOGRAM_BINS; i++)
+            above[i] += record[b * HN_MEASURED_SIZE + HN_MEASURED_COUNTS + i];
+    for (int i = HN_HISTOGRAM_BINS - 1; i >= 0; i--)
+        above[i] += above[i + 1];
+    double all = above[0];
+    for (int i = 0; i <= HN_HISTOGRAM_BINS; i++)
+        above[i] /= all;
+}
+
+// What a probability of 1 in bins from `high` on, and of p in those from `low` on, makes of the
+// sampler's pairs, p so that it makes `prior` of Uniform's.
+static double step_probability(const double *uniform, double prior, int low, int high) {
+    double width = uniform[low] - uniform[high];
+    return width > 0 ? (prior - uniform[high]) / width : 0;
+}
+
+void hn_measured_shares(const struct hn_measured_pairs *uniform,
+                        const struct hn_measured_pairs *sampler, double prior,
+                        double share[HN_HISTOGRAM_BINS]) {
+    double u[HN_HISTOGRAM_BINS + 1], h[HN_HISTOGRAM_BINS + 1], most = -1, between = 0;
+    int best_low = 0, best_high = HN_HISTOGRAM_BINS;
+    shares_above(uniform->record, uniform->batches, u);
+    shares_above(sampler->record, sampler->batches, h);
+    for (int high = HN_HISTOGRAM_BINS; high > 0 && u[high] <= prior; high--)
+        for (int low = 0; low < high && u[low] >= prior; low++) {
+            double p = step_probability(u, prior, low, high);
+            double bound = h[high] + p * (h[low] - h[high]);
+            if (bound > most) {
+                most = bound;
+                between = p;
+                best_low = low;
+                best_high = high;
+            }
+        }
+    for (int i = 0; i < HN_HISTOGRAM_BINS; i++)
+        share[i] = i >= best_high ? 1 : i >= best_low ? between : 0;
+}
+
+struct hn_evidence_batch hn_measured_batch(const double *record, enum hn_goal goal,
+                                           const double *share) {
+    struct hn_evidence_batch out = {.same = record[HN_MEASURED_SAME],
+                                    .labelled = record[HN_MEASURED_LABELLED],
+                                    .hard = record[HN_MEASURED_HARD + goal],
+                                    .counted = record[HN_MEASURED_COUNTED + goal]};
+    if (!share)
+        return out;
+    out.same = out.labelled = 0;
+    for (int i = 0; i < HN_HISTOGRAM_BINS; i++) {
+        out.same += share[i] * record[HN_MEASURED_COUNTS + i];
+        out.labelled += record[HN_MEASURED_COUNTS + i];
+    }
+    return out;
+}

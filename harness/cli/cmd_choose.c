@@ -1,0 +1,134 @@
+// `hardneg choose`: from a budget to a setting of a sampler.
+#include "core/sweep/blas.h"
+#include "harness/choose/choose.h"
+#include "harness/cli/command.h"
+#include "harness/host/host.h"
+#include "results/records.h"
+
+#include <inttypes.h>
+
+struct choose_params {
+    char *samplers;
+    int64_t batch_size, batches, classes, step, seed, seeds, checks, threads, memory;
+    double max_fn, max_cost, step_ms, prior;
+    int goal;
+};
+
+static const char *const goals[] = {"hardness", "p99", "hardest", NULL};
+
+#define FIELD(macro, field, ...) macro(struct choose_params, field, __VA_ARGS__)
+static const struct hn_option choose_options[] = {
+    {FIELD(HN_REAL_OPTION, max_fn, "max-fn", NULL, 0, 1,
+           "most false negatives, as a share of pairs: 0.12 (default: any)"),
+     .metavar = "SHARE"},
+    {FIELD(HN_REAL_OPTION, max_cost, "max-cost", NULL, 0, 1000,
+           "most time of a batch, as a share of a training step (needs --step-ms; default: any)"),
+     .metavar = "SHARE"},
+    {FIELD(HN_REAL_OPTION, step_ms, "step-ms", NULL, 1e-6, 1e9, "time of a training step, in ms"),
+     .metavar = "MS"},
+    {FIELD(HN_CHOICE_OPTION, goal, "goal", "hardness", goals,
+           "what is wanted of true negatives: a high mean cosine, 99th percentile, or hardest one"),
+     .metavar = "GOAL"},
+    {FIELD(HN_INT_OPTION, batch_size, "batch-size", "256", 2, INT32_MAX, "items of a batch"),
+     .letter = 'b', .metavar = "B"},
+    {FIELD(HN_TEXT_OPTION, samplers, "samplers",
+           "file whose `samplers` are the grid, as in a job (default: a grid of all samplers of "
+           "whole batches)"),
+     .letter = 'c', .metavar = "JOB"},
+    {FIELD(HN_INT_OPTION, classes, "classes", NULL, 2, INT32_MAX,
+           "without labels: number of classes of equal size, which bounds false negatives"),
+     .metavar = "C"},
+    {FIELD(HN_REAL_OPTION, prior, "prior", NULL, 1e-9, 1,
+           "without labels: probability that two items share a class, in place of --classes"),
+     .metavar = "P"},
+    {FIELD(HN_INT_OPTION, step, "step", NULL, 0, INFINITY,
+           "step of the series that is judged (default: the last)"),
+     .letter = 's', .metavar = "STEP"},
+    {FIELD(HN_INT_OPTION, checks, "checks", "2", 0, HN_CHOOSE_CHECKS,
+           "further steps of the series on which the choice is looked at"),
+     .metavar = "N"},
+    {FIELD(HN_INT_OPTION, seed, "seed", "1", 0, 0x1p52, "the first seed"), .metavar = "S"},
+    {FIELD(HN_INT_OPTION, seeds, "seeds", "20", 1, HN_EVIDENCE_SEEDS,
+           "seeds of the settings that are left at the end"),
+     .metavar = "N"},
+    {FIELD(HN_INT_OPTION, batches, "batches", "64", 2, 100000,
+           "batches of a seed, of samplers whose epoch is no partition"),
+     .metavar = "N"},
+    {HN_THREADS_OPTION(struct choose_params, "; the choice does not depend on them")},
+    {HN_MEMORY_OPTION(struct choose_params,
+                      " (default: what the machine has); settings that need more fail")},
+    {0},
+};
+
+static enum hn_code check_params(struct hn_context *ctx, const struct choose_params *p) {
+    if (!isnan(p->max_cost) && isnan(p->step_ms))
+        return hn_fail(ctx, HN_USAGE,
+                       "--max-cost is a share of a training step: give its time with --step-ms");
+    if (p->classes != INT64_MIN && !isnan(p->prior))
+        return hn_fail(ctx, HN_USAGE, "--classes and --prior say the same: give one of them");
+    return HN_OK;
+}
+
+static enum hn_code answer(struct hn_context *ctx, const struct hn_call *call,
+                           const struct hn_choose_spec *spec, const struct hn_chosen *choice) {
+    json_t *described = hn_chosen_describe(ctx, spec, choice);
+    if (!described)
+        return ctx->code;
+    if (call->json)
+        return hn_json_print(ctx, described, stdout);
+    hn_chosen_print(described, stdout);
+    json_decref(described);
+    return HN_OK;
+}
+
+static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *call) {
+    const struct choose_params *p = call->params;
+    if (check_params(ctx, p))
+        return ctx->code;
+    ctx->threads = (int)hn_given(p->threads, ctx->threads);
+    ctx->memory.limit = p->memory ? p->memory : hn_host_memory();
+    if (hn_blas_open(ctx))
+        return ctx->code;
+    const struct hn_choose_spec spec = {.path = call->args[0],
+                                        .samplers = p->samplers,
+                                        .batch_size = p->batch_size,
+                                        .batches = p->batches,
+                                        .seed = p->seed,
+                                        .seeds = p->seeds,
+                                        .step = p->step,
+                                        .checks = p->checks,
+                                        .goal = (enum hn_goal)p->goal,
+                                        .max_false = p->max_fn,
+                                        .max_cost = p->max_cost,
+                                        .step_seconds = 1e-3 * p->step_ms,
+                                        .prior = p->classes != INT64_MIN ? 1 / (double)p->classes
+                                                                         : p->prior,
+                                        .quiet = call->quiet};
+    struct hn_chosen choice;
+    enum hn_code code = hn_choose(ctx, &spec, &choice);
+    if (!code)
+        code = answer(ctx, call, &spec, &choice);
+    hn_chosen_free(ctx, &choice);
+    return code;
+}
+
+const struct hn_command hn_cmd_choose = {
+    .name = "choose",
+    .usage = "hardneg choose FILE [--max-fn SHARE] [--max-cost SHARE --step-ms MS] [options]",
+    .summary = "choose a sampler and its setting within a budget",
+    .details =
+        "Finds the setting whose batches are the hardest among those within the budget, by "
+        "successive halving: all settings with one seed, what is left with two, four, and so on. A "
+        "setting falls out where its interval lies over the budget, or below the leader's; "
+        "levels are corrected for the number of comparisons. What is not told apart from the "
+        "choice is named, and where no setting is harder than Uniform by an interval, Uniform will "
+        "do. The choice is looked at on other steps of the series.",
+    .examples = "hardneg choose cifar10.h5 --max-fn 0.12\n"
+                "hardneg choose cifar10.h5 --max-fn 0.12 --max-cost 0.05 --step-ms 80 --goal p99\n"
+                "hardneg choose unlabelled.h5 --max-fn 0.2 --classes 10",
+    .options = choose_options,
+    .params_size = sizeof(struct choose_params),
+    .json = true,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_choose};
