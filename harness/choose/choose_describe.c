@@ -51,7 +51,7 @@ static json_t *setting(struct hn_context *ctx, const struct hn_chosen *c, int64_
     if (!line)
         return NULL;
     if (arm->fate == HN_ARM_FAILED && !why)
-        why = "its batches hold no true negative";
+        why = "its batches hold hardly any true negative";
     return json_pack(
         "{s:s, s:o, s:s, s:i, s:b, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sampler",
         c->job.sampler[i].type->name, "job", hn_json_text(line), "fate", fate_of(c, i), "rung",

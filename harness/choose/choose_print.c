@@ -252,9 +252,13 @@ static void print_check(const json_t *c, const json_t *check, FILE *out) {
     struct hn_interval over = interval_of(check, "over_uniform");
     double most = number(c, "max_fn");
     char text[48], name[128];
-    put_half(text, sizeof text, over, 1, 4);
-    fprintf(out, "Step %lld: %s over Uniform", json_integer_value(json_object_get(check, "step")),
-            text);
+    fprintf(out, "Step %lld: ", json_integer_value(json_object_get(check, "step")));
+    if (with(c, "fate", "chosen") == reference_of(c))
+        fputs("Uniform", out);
+    else {
+        put_half(text, sizeof text, over, 1, 4);
+        fprintf(out, "%s over Uniform", text);
+    }
     if (isfinite(fn.mean)) {
         put_half(text, sizeof text, fn, 100, 2);
         fprintf(out, ", %s %% of false negatives%s", text,
@@ -271,16 +275,14 @@ static void print_check(const json_t *c, const json_t *check, FILE *out) {
 }
 
 static void print_work(const json_t *c, FILE *out) {
-    const json_t *w = json_object_get(c, "work"), *checks = json_object_get(c, "checks");
+    const json_t *w = json_object_get(c, "work");
     double units = number(w, "units"), full = number(w, "full_units");
-    for (size_t i = 0; i < json_array_size(checks); i++)
-        print_check(c, json_array_get(checks, i), out);
+    double seeds = number(c, "seeds"), seconds = number(w, "seconds");
     fprintf(out,
-            "Work: %.0f seeds of settings in %.3g s; all settings with %lld seeds would be %.0f "
+            "Work: %.0f seeds of settings in %.3g s; all settings with %.0f seed%s would be %.0f "
             "(%.1f %%), about %.3g s (%.1f %%).",
-            units, number(w, "seconds"), json_integer_value(json_object_get(c, "seeds")), full,
-            100 * units / full, number(w, "full_seconds"),
-            100 * number(w, "seconds") / number(w, "full_seconds"));
+            units, seconds, seeds, seeds > 1 ? "s" : "", full, 100 * units / full,
+            number(w, "full_seconds"), 100 * seconds / number(w, "full_seconds"));
     if (number(w, "check_units") > 0)
         fprintf(out, " Checks of other steps: %.0f in %.3g s.", number(w, "check_units"),
                 number(w, "check_seconds"));
@@ -293,5 +295,8 @@ void hn_chosen_print(const json_t *described, FILE *out) {
     print_answer(described, out);
     print_fallen(described, out);
     print_prior(described, out);
+    const json_t *checks = json_object_get(described, "checks");
+    for (size_t i = 0; i < json_array_size(checks); i++)
+        print_check(described, json_array_get(checks, i), out);
     print_work(described, out);
 }

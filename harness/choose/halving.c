@@ -134,6 +134,20 @@ static enum hn_code cut(struct hn_context *ctx, struct hn_halving *h, int rung) 
     return HN_OK;
 }
 
+// Whether a few batches hold all that hardness is measured on, as where nearly all negatives are
+// false: then no interval tells anything. Counted as if all had the same weight (Kish).
+static bool is_measurable(const struct hn_halving *h, const struct hn_arm *arm) {
+    double sum = 0, squares = 0;
+    for (int64_t b = 0; b < arm->evidence.batches; b++) {
+        double counted = arm->evidence.batch[b].counted;
+        sum += counted;
+        squares += counted * counted;
+    }
+    return isfinite(hardness(arm)) &&
+           sum * sum >= squares * fmin(4, (double)arm->evidence.batches) / 2 &&
+           (!has_limit(h->max_false) || isfinite(false_negatives(arm)));
+}
+
 static enum hn_code measure_one(struct hn_context *ctx, struct hn_halving *h, int64_t i,
                                 int64_t seed) {
     struct hn_arm *arm = &h->arm[i];
@@ -142,7 +156,7 @@ static enum hn_code measure_one(struct hn_context *ctx, struct hn_halving *h, in
     if (hn_check_stop(ctx) || h->measure(ctx, h->of, i, seed, arm))
         return ctx->code;
     h->units++;
-    if (!isfinite(hardness(arm)) || (has_limit(h->max_false) && !isfinite(false_negatives(arm))))
+    if (!is_measurable(h, arm))
         fall(arm, HN_ARM_FAILED, h->rungs);
     return HN_OK;
 }

@@ -230,6 +230,30 @@ static void test_failures(void) {
     free_arms(&ctx, arm);
 }
 
+// The hardest of all by far, but on the few true negatives of one batch.
+static enum hn_code measure_one_batch(struct hn_context *ctx, void *of, int64_t arm, int64_t seed,
+                                      struct hn_arm *out) {
+    HN_CHECK(ctx, measure(ctx, of, arm, seed, out));
+    for (int b = 0; arm == 1 && b < BATCHES; b++) {
+        out->evidence.batch[b].hard = b == 0 ? 100 : 0;
+        out->evidence.batch[b].counted = b == 0;
+    }
+    return HN_OK;
+}
+
+static void test_one_batch_tells_nothing(void) {
+    struct world w = make_world();
+    struct hn_context ctx;
+    struct hn_arm arm[ARMS];
+    hn_context_init(&ctx, 1);
+    struct hn_halving h = make_halving(arm, &w, 0.05);
+    h.measure = measure_one_batch;
+    run_once(&ctx, &h);
+    CU_ASSERT_EQUAL(arm[1].fate, HN_ARM_FAILED);
+    CU_ASSERT(h.best > 1);
+    free_arms(&ctx, arm);
+}
+
 // Two settings with the same values throughout are a tie.
 static void test_twins_are_tied(void) {
     struct world w = make_world();
@@ -293,6 +317,7 @@ static const struct hn_test tests[] = {
     {"nothing_fits", test_nothing_fits},
     {"time_is_a_budget", test_time_is_a_budget},
     {"failures", test_failures},
+    {"one_batch_tells_nothing", test_one_batch_tells_nothing},
     {"twins_are_tied", test_twins_are_tied},
     {"evidence", test_evidence},
     {"rungs", test_rungs},
