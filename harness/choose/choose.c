@@ -211,8 +211,8 @@ static enum hn_code measure_all(struct hn_context *ctx, struct work *w) {
     h->measure = measure;
     h->of = w;
     w->seconds = c->seconds;
-    w->progress.unit = "seeds of settings";
     hn_progress_begin(&w->progress, h->arms, 0, w->spec->quiet); // of the first rung
+    w->progress.unit = "seeds of settings";
     enum hn_code code = hn_halving_run(ctx, h);
     if (!code)
         code = check_steps(ctx, w);
