@@ -10,6 +10,7 @@ static const char train_job[] = "task: [{node: {data: cora}}]\n"
                                 "batch_size: [all, 64]\n"
                                 "seeds: [1, 2]\n"
                                 "steps: 10\n"
+                                                "drop_last: false\n"
                                 "adam: {rate: 0.01, schedule: cosine}\n"
                                 "snapshots: {every: 5}\n";
 
@@ -39,6 +40,7 @@ static void test_resolved(void) {
                                                 "seeds: [1, 2]\n"
                                                 "version: 1\n"
                                                 "steps: 10\n"
+                                                "drop_last: false\n"
                                                 "uniform_epochs: 0\n"));
     HN_CHECK(&b.ctx, read_train(&b, job.resolved, NULL, &again));
     CU_ASSERT_STRING_EQUAL(job.resolved, again.resolved);
