@@ -10,7 +10,7 @@ static const char train_job[] = "task: [{node: {data: cora}}]\n"
                                 "batch_size: [all, 64]\n"
                                 "seeds: [1, 2]\n"
                                 "steps: 10\n"
-                                                "drop_last: false\n"
+                                "drop_last: false\n"
                                 "adam: {rate: 0.01, schedule: cosine}\n"
                                 "snapshots: {every: 5}\n";
 
