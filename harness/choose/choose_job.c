@@ -41,7 +41,8 @@ static void default_grid(int64_t n, int64_t batch_size, char text[TEXT]) {
 // Evenly over the others of the series, the one that is judged first. HN_USAGE: it is not there.
 static enum hn_code write_steps(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                 const struct hn_snapshot_info *info, char *text, size_t size) {
-    int64_t at = info->steps - 1, others = info->steps - 1;
+    const int64_t others = info->steps - 1;
+    int64_t at = others; // the last one
     if (spec->step != INT64_MIN)
         for (at = 0; at < info->steps && info->step[at] != spec->step;)
             at++;

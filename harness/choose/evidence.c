@@ -39,6 +39,8 @@ static void by_seed(const struct hn_evidence *e, struct hn_evidence_batch sum[HN
 struct hn_interval hn_evidence_false(const struct hn_evidence *e, enum hn_replicate by,
                                      double level) {
     struct hn_evidence_batch sum[HN_EVIDENCE_SEEDS];
+    if (e->batches == 0)
+        return (struct hn_interval){NAN, NAN, NAN};
     if (by == HN_BY_BATCH)
         return hn_ratio_interval(&e->batch->same, &e->batch->labelled, FIELDS, e->batches, level);
     by_seed(e, sum);
@@ -48,6 +50,8 @@ struct hn_interval hn_evidence_false(const struct hn_evidence *e, enum hn_replic
 struct hn_interval hn_evidence_hard(const struct hn_evidence *e, enum hn_replicate by,
                                     double level) {
     struct hn_evidence_batch sum[HN_EVIDENCE_SEEDS];
+    if (e->batches == 0)
+        return (struct hn_interval){NAN, NAN, NAN};
     if (by == HN_BY_BATCH)
         return hn_ratio_interval(&e->batch->hard, &e->batch->counted, FIELDS, e->batches, level);
     by_seed(e, sum);
