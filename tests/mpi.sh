@@ -39,7 +39,7 @@ make_jobs() {
     printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 16' 'batches: 10' 'figures: none' 'seeds: [1, 2]' \
         'metrics: [all, {prop2: {M: 50, K: 10, sweeps: 2}}]' 'weightings: [none, {hcl: {beta: 1}}]' \
         'samplers: [uniform, knn, batchsampler: {M: 50, K: 20}, hops]' >job.yaml
-    sed 's/batches: 10/batches: 1000/' job.yaml >long.yaml
+    sed 's/batches: 10/batches: 4000/' job.yaml >long.yaml
     expect "in one process" 0 '' run -c job.yaml -o whole --quiet
     expect "the long job in one process" 0 '' run -c long.yaml -o long --quiet
 }
