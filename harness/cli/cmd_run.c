@@ -141,6 +141,7 @@ static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *ru
         hn_print_estimate(&estimate->item[i], label);
         shown++;
     }
+    (void)fflush(stdout); // the total comes last where both go to one file
     print_total(estimate, total, shown, plan->n_items);
     return shown;
 }

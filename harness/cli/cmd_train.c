@@ -79,6 +79,7 @@ static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
         unknown += !one.known;
         shown++;
     }
+    (void)fflush(stdout); // the total comes last where both go to one file
     fprintf(stderr, "%" PRId64 " of %" PRId64 " runs", shown, run->n);
     if (unknown < shown)
         print_total(ctx, seconds, bytes, shown, workers);

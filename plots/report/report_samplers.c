@@ -3,6 +3,7 @@
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +191,18 @@ static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) 
     return HN_OK;
 }
 
-// Every axis of the grid that varies, then what was measured.
+// The seeds of every setting, 0 where they differ.
+static int64_t same_seeds(const struct hn_overview *o) {
+    int64_t same = -1;
+    for (int64_t s = 0; s < o->settings; s++) {
+        int64_t n = hn_overview_seeds(o, s);
+        if (n > 0)
+            same = same < 0 || same == n ? n : 0;
+    }
+    return same < 0 ? 0 : same;
+}
+
+// Every axis of the grid that varies, then what was measured: first what is there for such an axis.
 static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
     static const struct hn_html_column sampler = {"Sampler", .put = put_sampler},
                                        front = {"Front",
@@ -202,11 +214,13 @@ static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
     add_column(t, &sampler);
     for (int a = 0; a < t->o->axes; a++)
         add_axis(t, t->o->axis[a].name);
-    add_column(t, &count);
+    if (same_seeds(t->o) == 0)
+        add_column(t, &count);
     add_column(t, &front);
-    for (int m = 0; m < MEASURES; m++)
-        if (add_measure(ctx, t, m))
-            return ctx->code;
+    for (int first = 1; first >= 0; first--)
+        for (int m = 0; m < MEASURES; m++)
+            if ((measures[m].needs != NULL) == first && add_measure(ctx, t, m))
+                return ctx->code;
     return HN_OK;
 }
 
@@ -226,16 +240,18 @@ static void put_shared(FILE *html, const struct hn_overview *o) {
 }
 
 static void put_table(FILE *html, const struct table *t) {
-    char common[512];
-    int64_t rows = 0;
+    char common[512], each[40] = "";
+    int64_t rows = 0, same = same_seeds(t->o);
     for (int64_t s = 0; s < t->o->settings; s++)
         rows += hn_overview_seeds(t->o, s) > 0;
     hn_overview_common(t->o, common, sizeof common);
+    if (same > 0)
+        snprintf(each, sizeof each, " (%" PRId64 " each)", same);
     hn_html(html,
-            "<p class=soft>%s%sMeans over seeds; ± is half of a 95 %% interval, over batches or "
+            "<p class=soft>%s%sMeans over seeds%s; ± is half of a 95 %% interval, over batches or "
             "over at least three seeds. A click on a heading sorts.</p>\n",
-            common, *common ? ". " : "");
-    fprintf(html, "<div class=\"scroll%s\" role=region tabindex=0 aria-label=\"Samplers\">",
+            common, *common ? ". " : "", each);
+    fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
             rows > MOST_AT_ONCE ? " long" : "");
     fputs("<table id=settings class=\"sortable fixed\">\n", html);
     hn_html_heads(html, t->column, t->n, t->n);
