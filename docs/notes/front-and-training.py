@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""The tables of docs/notes/front-and-training.md from the folders of its trainings:
+
+    front-and-training.py HARDNEG FOLDER FOLDER-HCL [SEEDS]
+
+HARDNEG: the program, which measures the batches of each run's series and keeps what it found below FOLDER/batches.
+SEEDS: the number of seeds from 1 that count (default: all that every setting has). Needs h5py, numpy and scipy."""
+import itertools
+import os
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+from scipy import stats
+
+OUTCOMES = (("knn_acc", "kNN on z"), ("probe_acc", "linear probe on h"))
+BATCHES = (("fn_ratio", "false-negative ratio"), ("hardness", "mean cosine of true negatives"), ("gap", "gap"))
+LAMBDAS = (0, 0.3, 0.7, 0.9)
+UNIFORM = "uniform"
+ORDER = (UNIFORM, "batchsampler", "knn", "gcbs", "mosaic 0", "mosaic 0.3", "mosaic 0.7", "mosaic 0.9",
+         "uniform, hcl", "mosaic 0, hcl")
+
+
+def text(value):
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def setting(row):
+    name = text(row["sampler"])
+    name += f" {row['lambda']:g}" if name == "mosaic" else ""
+    return name + (", hcl" if text(row["weighting"]) == "hcl" else "")
+
+
+def place(row):
+    return "batch_norm=true" in text(row["task_params"]), float(row["temperature"])
+
+
+def read_runs(folder):
+    """{(place, setting, seed): run} of the finished cells, whose accuracies are those of the last step, beside those of
+    the untrained encoder at the first."""
+    found = {}
+    for name in sorted(os.listdir(f"{folder}/cells")):
+        if not name.endswith(".h5"):
+            continue
+        with h5py.File(f"{folder}/cells/{name}") as file:
+            row, training = file["runs"][0], file["training"][:]
+        assert text(row["status"]) == "ok", f"{name}: failed"
+        assert training["step"][0] == 0 and training["step"][-1] == 800, f"{name}: other steps than the plan's"
+        found[place(row), setting(row), int(row["seed"])] = {
+            "sampler": text(row["sampler"]), "params": text(row["params"]), "temperature": float(row["temperature"]),
+            "series": f"{folder}/runs/{text(row['run_key'])[:16]}/series.h5",
+            **{column: 100 * training[column][-1] for column, _ in OUTCOMES},
+            **{f"untrained {column}": 100 * training[column][0] for column, _ in OUTCOMES}}
+    return found
+
+
+def options(params):
+    return "{" + params.replace("=", ": ") + "}"
+
+
+def measure(program, folder, runs):
+    """Adds to every run what its own sampler's batches of its own series are like, mean over steps 400 and 800."""
+    groups = {}
+    for key, run in runs.items():
+        groups.setdefault((run["sampler"], run["params"], run["temperature"], key[2]), []).append((key, run))
+    for (sampler, params, temperature, seed), members in sorted(groups.items()):
+        members = [m for m in members if "gap" not in m[1]]
+        if not members:
+            continue
+        name = f"{sampler}-{params}-{temperature}-{seed}-{len(members)}".replace("/", "_").replace(" ", "")
+        target = f"{folder}/batches/{name}"
+        if not os.path.exists(f"{target}/results.h5"):
+            os.makedirs(target, exist_ok=True)
+            with open(f"{target}/job.in.yaml", "w", encoding="utf-8") as job:
+                job.write("version: 1\nsnapshots: [" + ", ".join(os.path.abspath(r["series"]) for _, r in members) + "]\n"
+                          f"steps: [400, 800]\nbatch_size: 256\nepochs: 1\nsamplers: [{sampler}: {options(params)}]\n"
+                          f"temperature: {temperature}\nmetrics: [fn_ratio, hardness, histogram, gap]\nseeds: {seed}\n")
+            subprocess.run([program, "run", "-q", "-c", f"{target}/job.in.yaml", "-o", target], check=True)
+        with h5py.File(f"{target}/results.h5") as file:
+            table, kind = file["runs"], [text(k) for k in file["hist/kind"][:]].index("true_negative")
+            count, middle = file["hist/counts"][:, kind, :].astype(float), file["hist/bin"][:]
+            hardness = count @ middle / count.sum(1)
+            of = [text(v) for v in table["dataset_sha256"][:]]
+            values = {"fn_ratio": 100 * table["fn_ratio"][:], "hardness": hardness, "gap": table["gap"][:]}
+        for key, run in members:
+            with h5py.File(run["series"]) as series:
+                sha = text(series.attrs["content_sha256"])
+            rows = [i for i, one in enumerate(of) if one == sha]
+            assert len(rows) == 2, f"{run['series']}: {len(rows)} rows"
+            run.update({column: float(np.mean(v[rows])) for column, v in values.items()})
+
+
+def interval(values):
+    """Mean and half of its 95 % interval."""
+    values = np.asarray(values)
+    return values.mean(), stats.t.ppf(.975, len(values) - 1) * values.std(ddof=1) / len(values) ** .5
+
+
+def holm(p):
+    order, worst, out = np.argsort(p), 0, np.empty(len(p))
+    for rank, i in enumerate(order):
+        worst = max(worst, min(1, p[i] * (len(p) - rank)))
+        out[i] = worst
+    return out
+
+
+def say(values, digits=2):
+    mean, half = interval(values)
+    return f"{mean:+.{digits}f} ± {half:.{digits}f}"
+
+
+def table(head, rows):
+    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def main():
+    program, folder, hcl = sys.argv[1:4]
+    runs = {**read_runs(folder), **{k: r for k, r in read_runs(hcl).items() if k[1].endswith("hcl")}}
+    places = sorted({key[0] for key in runs}, reverse=True)
+    have = [{key[2] for key in runs if key[:2] == pair} for pair in itertools.product(places, ORDER)]
+    seeds = sorted(set.intersection(*have))
+    if len(sys.argv) > 4:
+        seeds = [s for s in seeds if s <= int(sys.argv[4])]
+    runs = {key: run for key, run in runs.items() if key[2] in seeds}
+    print(f"{len(runs)} runs, {len(seeds)} seeds\n")
+    measure(program, folder, runs)
+
+    def column(at, name, what):
+        return np.array([runs[at, name, seed][what] for seed in seeds])
+
+    for at in places:
+        print(f"### {'With' if at[0] else 'Without'} batch norm, temperature {at[1]:g}\n")
+        gained = [say(column(at, UNIFORM, c) - column(at, UNIFORM, f"untrained {c}")) for c, _ in OUTCOMES]
+        print("Uniform's training gains " + ", ".join(f"{g} ({label})" for g, (_, label) in zip(gained, OUTCOMES)) + ".\n")
+        others = [name for name in ORDER if name != UNIFORM]
+        tested = {}
+        for c, _ in OUTCOMES:
+            p = [stats.ttest_rel(column(at, name, c), column(at, UNIFORM, c)).pvalue for name in others]
+            tested[c] = dict(zip(others, holm(p)))
+        rows = []
+        for name in ORDER:
+            row = [name]
+            for c, _ in OUTCOMES:
+                row.append(f"{column(at, name, c).mean():.2f}")
+                row.append("" if name == UNIFORM else say(column(at, name, c) - column(at, UNIFORM, c))
+                           + ("*" if tested[c][name] < .05 else ""))
+            row += [f"{column(at, name, 'fn_ratio').mean():.2f}", f"{column(at, name, 'hardness').mean():.3f}",
+                    f"{column(at, name, 'gap').mean():.3f}"]
+            rows.append(row)
+        table(["setting", "kNN on z (%)", "– Uniform", "linear probe (%)", "– Uniform", "false negatives (%)",
+               "mean cosine of true negatives", "gap (nat)"], rows)
+
+    print("### Slope over lambda (points per unit), mean and 95 % interval over seeds\n")
+    rows = []
+    for at in places:
+        row = [f"{'with' if at[0] else 'without'}, {at[1]:g}"]
+        for c, _ in OUTCOMES:
+            y = np.array([column(at, f"mosaic {value:g}", c) for value in LAMBDAS])
+            row.append(say([np.polyfit(LAMBDAS, y[:, i], 1)[0] for i in range(len(seeds))]))
+        rows.append(row)
+    table(["batch norm, temperature"] + [label for _, label in OUTCOMES], rows)
+
+    print("### Rank correlation over the ten settings, mean and 95 % interval over seeds\n")
+    rows = []
+    for at in places:
+        for c, label in OUTCOMES:
+            row = [f"{'with' if at[0] else 'without'}, {at[1]:g}", label]
+            for what, _ in BATCHES:
+                row.append(say([stats.spearmanr([runs[at, n, s][what] for n in ORDER],
+                                                [runs[at, n, s][c] for n in ORDER])[0] for s in seeds]))
+            rows.append(row)
+    table(["batch norm, temperature", "outcome"] + [label for _, label in BATCHES], rows)
+
+
+main()
