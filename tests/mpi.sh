@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `hardneg run --mpi` over ranks on this machine: `tests/mpi.sh PROGRAM [NAME]` with a program that was built with
+# `hardneg run --mpi` and `train --mpi` over ranks on this machine: `tests/mpi.sh PROGRAM [NAME]` with a program that was built with
 # MPI=1 (make mpi). Skipped where Open MPI is not installed.
 source "$(dirname "$0")/lib.sh"
 begin mpi "$1"
@@ -152,6 +152,70 @@ test_interrupts() {
     interrupt "SIGTERM of mpirun reaches all" TERM mpirun '[1-9][0-9]*'
 }
 
+# Documents of two classes, and trainings on them.
+make_trainings() {
+    mkdir -p data/small
+    awk 'BEGIN { print "# features=20"
+        for (i = 0; i < 60; i++) print i, i % 2, i % 10, 10 + i * 7 % 10 }' >data/small/small.features
+    awk 'BEGIN { for (i = 0; i < 58; i++) print i, i + 2 }' >data/small/small.edges
+    awk 'BEGIN { for (i = 0; i < 60; i++) print i, (i < 20 ? "train" : i < 30 ? "val" : "test") }' >data/small/small.split
+    printf '%s\n' 'version: 1' 'task: {node: {data: data/small, hidden: 8, out: 4}}' 'samplers: [uniform, knn]' \
+        'loss: other-view' 'batch_size: 20' 'steps: 40' 'rebuild: 10' 'evaluate: 20' 'seeds: [1, 2, 3]' \
+        'snapshots: {every: 20}' >train.yaml
+    sed 's/steps: 40/steps: 20000/; s/evaluate: 20/evaluate: 10000/; s/every: 20/every: 10000/' train.yaml >longer.yaml
+}
+trainings() { # COUNT ARGUMENT OF train...
+    local count=$1
+    shift
+    over -n "$count" "$hardneg" train --mpi "$@"
+}
+series_sums() { # FOLDER: what its series hold
+    local one
+    find "$1/runs" -name series.h5 | sort | while read -r one; do "$hardneg" info "$one" | grep -i sha256; done
+}
+
+test_train() {
+    local n
+    make_trainings
+    expect "trainings in one process" 0 '' train -c train.yaml -o train1 --workers 1 --quiet
+    for n in 1 2 3; do
+        trainings $n -c train.yaml -o "train-$n" --quiet
+        check "trainings over $n ranks" test "$rc" = 0
+        check_same "trainings over $n ranks: the same" train1/results.h5 "train-$n/results.h5"
+        check "trainings over $n ranks: series" test "$(series_sums train1)" = "$(series_sums "train-$n")"
+        with_python "ranks of a training's /env" &&
+            check "trainings over $n ranks: /env says so" test "$(environment "train-$n/results.h5" n_ranks)" = $n
+    done
+    trainings 2 -c train.yaml -o train-2
+    check "trained already: nothing to do" complains 'train-2/results.h5: 6 runs \(0 trained, 6 were there\)'
+    check "rank 0 alone speaks of trainings" said_once 'train-2/results.h5'
+    trainings 2 -c train.yaml -o train-2 --dry-run
+    check "a dry run lists each training once" test "$(grep -c ' node ' out)" = 6
+    trainings 2 -c train.yaml -o no --workers 2
+    fails "workers and ranks" 2 '--workers shares one machine out'
+    trainings 2 -c train.yaml -o no --data nowhere
+    fails "no data" 3 'task node: no '
+    check "nothing was trained" nothing_left no
+}
+
+# Goes on within a run, too: its checkpoint is there.
+test_train_interrupted() {
+    local all
+    make_trainings
+    expect "long trainings in one process" 0 '' train -c longer.yaml -o long1 --workers 1 --quiet
+    "${mpi[@]}" -n 2 "$hardneg" train --mpi -c longer.yaml -o stopped --quiet >"$work/out" 2>"$work/err" </dev/null &
+    all=$!
+    check "a training has begun" wait_for 60 test -d stopped/runs
+    kill -s TERM "$(rank_of $all 1)"
+    wait $all
+    rc=$?
+    ended "SIGTERM of one rank ends trainings" 130
+    trainings 3 -c longer.yaml -o stopped --quiet
+    check "trainings go on" test "$rc" = 0
+    check_same "trainings that went on: the same" long1/results.h5 stopped/results.h5
+    check "and their series" test "$(series_sums long1)" = "$(series_sums stopped)"
+}
+
 make_jobs
 if ! "$hardneg" run --mpi -c job.yaml -o alone --quiet 2>err; then
     check "the program is one with MPI, or says that it is not" complains 'make MPI=1'
@@ -160,5 +224,5 @@ if ! "$hardneg" run --mpi -c job.yaml -o alone --quiet 2>err; then
     exit
 fi
 check_same "without mpirun: the same" whole/results.h5 alone/results.h5
-run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts
+run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts test_train test_train_interrupted
 finish

@@ -240,10 +240,6 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
 
 static enum hn_code describe_counting(struct hn_context *ctx, const struct run_params *p,
                                       struct hn_results *env) {
-    char ranks[16];
-    snprintf(ranks, sizeof ranks, "%d", hn_ranks_count(p->ranks));
-    if (p->ranks && hn_results_set_env(ctx, env, "n_ranks", ranks))
-        return ctx->code;
     return hn_results_set_env(ctx, env, "instructions",
                               p->instructions.file >= 0 ? "counted" : p->instructions.why);
 }
@@ -264,6 +260,7 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     int64_t limit = ctx->memory.limit;
     ctx->memory.limit = 0;
     enum hn_code code = hn_host_describe(ctx, &env, true);
+    code = code ? code : hn_ranks_describe(ctx, p->ranks, &env);
     ctx->memory.limit = limit;
     if (code || describe_counting(ctx, p, &env))
         return ctx->code;
@@ -326,6 +323,8 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
 
 static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *call,
                                  struct run_params *p) {
+    if (!p->job)
+        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));
     if (hn_blas_open(ctx))
         return ctx->code;
@@ -352,15 +351,10 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
 
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     struct run_params *p = call->params;
-    int rank, around = hn_ranks_around(&rank);
-    if (!p->job)
-        return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
     if (p->mpi && hn_ranks_open(ctx, &p->ranks))
         return ctx->code;
-    if (!p->mpi && !p->shard && around > 1 && rank == 0)
-        hn_note(ctx,
-                "mpirun started %d processes, and each does the whole job: --mpi shares it out",
-                around);
+    if (!p->mpi && !p->shard)
+        hn_ranks_none(ctx);
     return hn_ranks_close(ctx, p->ranks, read_and_run(ctx, call, p));
 }
 

@@ -6,6 +6,7 @@
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
+#include "harness/host/ranks.h"
 #include "harness/run/runner.h"
 #include "harness/run/train.h"
 
@@ -16,7 +17,8 @@ struct train_params {
     char *job, *output, *data, *cache, *filter, *shard;
     struct hn_text_list set;
     int64_t threads, workers, memory, seed;
-    bool dry_run, again, force;
+    bool dry_run, again, force, mpi;
+    struct hn_ranks *ranks; // NULL: alone
 };
 
 static const struct hn_option train_options[] = {
@@ -43,6 +45,8 @@ static const struct hn_option train_options[] = {
      .metavar = "i/n"},
     {HN_THREADS_OPTION(struct train_params, "; results do not depend on them")},
     {HN_WORKERS_OPTION(struct train_params, "runs")},
+    {HN_BOOL_OPTION(struct train_params, mpi, "mpi", NULL,
+                    "share the runs out to the ranks of `mpirun -n P hardneg train --mpi`")},
     {HN_MEMORY_OPTION(struct train_params, "")},
     {HN_JOB_SEED_OPTION(struct train_params)},
     {0},
@@ -122,6 +126,7 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
     const struct hn_run_record record = {call->line, job->resolved, job->resolved_sha256,
                                          job->title, job->path,     &env};
     if (write_index(ctx, job, run) || hn_host_describe(ctx, &env, true) ||
+        hn_ranks_describe(ctx, run->ranks, &env) ||
         hn_run_store(ctx, run, &record, &all, summary) ||
         (!call->quiet && hn_train_print(ctx, &all)))
         return ctx->code;
@@ -144,9 +149,9 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
         .data = p->data, .cache = p->cache, .untrained = &untrained, .calibrate = true};
     struct hn_run_summary summary;
     run->state = &state;
-    run->processes = hn_processes_fit(ctx, run->n, (int)hn_given(p->workers, 0));
+    run->processes = p->ranks ? 1 : hn_processes_fit(ctx, run->n, (int)hn_given(p->workers, 0));
     bool failed = hn_untrained_open(ctx, run->n, &untrained) || hn_run_items(ctx, run, &summary) ||
-                  finish(ctx, call, job, run, &summary);
+                  (hn_ranks_number(p->ranks) == 0 && finish(ctx, call, job, run, &summary));
     hn_untrained_close(&untrained);
     run->state = NULL;
     return failed ? ctx->code : HN_OK;
@@ -183,20 +188,25 @@ static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *c
         return ctx->code;
     run->item = plan.item;
     run->n = run->places = plan.n;
-    if (!p->dry_run)
-        return hn_run_check_folder(ctx, run, p->force) ? ctx->code
-                                                       : execute(ctx, call, p, job, run);
-    return foresee(ctx, p, job, &plan, run);
+    enum hn_code code = HN_OK;
+    if (hn_ranks_number(p->ranks) == 0)
+        code =
+            p->dry_run ? foresee(ctx, p, job, &plan, run) : hn_run_check_folder(ctx, run, p->force);
+    code = hn_ranks_agree(ctx, p->ranks, code);
+    return code || p->dry_run ? code : execute(ctx, call, p, job, run);
 }
 
-static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call) {
-    struct train_params *p = call->params;
+static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *call,
+                                 const struct train_params *p) {
     struct hn_train_job job;
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
     if (!p->output && !p->dry_run)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name a folder with -o DIR");
-    ctx->threads = (int)hn_given(p->threads, ctx->threads);
+    if (p->mpi && hn_given(p->workers, 0) > 0)
+        return hn_fail(ctx, HN_USAGE,
+                       "--workers shares one machine out, --mpi all ranks: give one of them");
+    ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));
     if (hn_blas_open(ctx))
         return ctx->code;
     ctx->memory.limit = p->memory;
@@ -211,7 +221,8 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call
                             .unit = "runs",
                             .folder = p->output,
                             .rerun = p->again ? HN_RERUN_FAILED : HN_RERUN_MISSING,
-                            .quiet = call->quiet,
+                            .ranks = p->ranks,
+                            .quiet = call->quiet || hn_ranks_number(p->ranks) > 0,
                             .verbose = call->verbose};
     enum hn_code code = hn_run_parse_shard(ctx, p->shard, &run);
     if (!code && p->filter)
@@ -223,6 +234,15 @@ static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call
             regfree(&filter);
     }
     return code;
+}
+
+static enum hn_code run_train(struct hn_context *ctx, const struct hn_call *call) {
+    struct train_params *p = call->params;
+    if (p->mpi && hn_ranks_open(ctx, &p->ranks))
+        return ctx->code;
+    if (!p->mpi && !p->shard)
+        hn_ranks_none(ctx);
+    return hn_ranks_close(ctx, p->ranks, read_and_run(ctx, call, p));
 }
 
 const struct hn_command hn_cmd_train = {

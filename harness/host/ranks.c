@@ -3,13 +3,23 @@
 // waits leaves its processors to those that work.
 #include "harness/host/ranks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int hn_ranks_around(int *rank) {
+void hn_ranks_none(struct hn_context *ctx) {
     const char *count = getenv("OMPI_COMM_WORLD_SIZE"), *number = getenv("OMPI_COMM_WORLD_RANK");
-    *rank = number ? atoi(number) : 0;
-    return count ? atoi(count) : 0;
+    if (count && atoi(count) > 1 && number && atoi(number) == 0)
+        hn_note(ctx,
+                "mpirun started %s processes, and each does the whole job: --mpi shares it out",
+                count);
+}
+
+enum hn_code hn_ranks_describe(struct hn_context *ctx, const struct hn_ranks *r,
+                               struct hn_results *env) {
+    char count[16];
+    snprintf(count, sizeof count, "%d", hn_ranks_count(r));
+    return r ? hn_results_set_env(ctx, env, "n_ranks", count) : HN_OK;
 }
 
 #ifdef HN_MPI

@@ -9,19 +9,21 @@
 #define HN_HARNESS_HOST_RANKS_H
 
 #include "core/context.h"
+#include "results/store.h"
 
 enum { HN_RANKS_NONE = -1 };
 
 struct hn_ranks;
 
-// Processes that an mpirun started of which this is one, by its environment; 0 if none did. *rank:
-// of this one.
-int hn_ranks_around(int *rank);
-
 // Joins the other ranks, and leaves notes to rank 0. HN_USAGE: this program was built without MPI.
 HN_MUST_USE enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out);
+// Instead of it: a note where an mpirun started several processes, as each does the whole job.
+void hn_ranks_none(struct hn_context *ctx);
 int hn_ranks_number(const struct hn_ranks *r); // of this one, from 0; 0 alone
 int hn_ranks_count(const struct hn_ranks *r);  // 1 alone
+// How many ranks there are, into /env; nothing alone.
+HN_MUST_USE enum hn_code hn_ranks_describe(struct hn_context *ctx, const struct hn_ranks *r,
+                                           struct hn_results *env);
 // `threads`, or fewer where the processors that this rank may use are those of other ranks, too.
 int hn_ranks_threads(const struct hn_ranks *r, int threads);
 

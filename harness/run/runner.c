@@ -35,7 +35,10 @@ struct work {
 enum { DONE = -1 };
 
 static struct hn_item_env env_of(const struct hn_runner *run) {
-    return (struct hn_item_env){.state = run->state, .folder = run->folder, .quiet = run->quiet};
+    return (struct hn_item_env){.state = run->state,
+                                .folder = run->folder,
+                                .beside = hn_ranks_count(run->ranks) - 1,
+                                .quiet = run->quiet || run->ranks};
 }
 
 // Parts are stretches, so that items of one step, which share work, stay together.
@@ -159,7 +162,7 @@ static enum hn_code run_one(struct work *w, int64_t i, int64_t end) {
     if (hn_check_stop(w->ctx))
         return w->ctx->code;
     item->kind->label(item, label, sizeof label);
-    if (!item->kind->shows_progress)
+    if (!item->kind->shows_progress || env.quiet)
         hn_progress_show(&w->progress, label);
     p->item[p->n] = item;
     if (hn_item_run(w->ctx, item, &env, &p->results[p->n++]))
@@ -257,7 +260,7 @@ static enum hn_code run_over_ranks(struct work *w) {
 
 static enum hn_code run_all(struct work *w) {
     const struct hn_runner *run = w->run;
-    bool own = run->n > 0 && run->item[0].kind->shows_progress;
+    bool own = run->n > 0 && run->item[0].kind->shows_progress && !run->ranks;
     bool beside = run->processes > 1 && w->n_todo > 0;
     hn_progress_begin(&w->progress, w->summary->wanted, w->summary->present, run->quiet || own);
     w->progress.unit = run->unit;
