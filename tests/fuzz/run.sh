@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.."
 runs=${1:-1000000}
 shift || true
 out=build/fuzz
+mkdir -p build
 # Without the process that looks at HDF5 files first, which costs a hundred times more than the rest.
 make --no-print-directory -s "$out/fuzzer" BUILD="$out" CC=clang OMP=-fopenmp=libomp CFLAGS="-O1 -g" DEPS=0 \
     CPPFLAGS=-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
