@@ -255,7 +255,13 @@ test_many_results() {
     done
     run run -c grid.yaml -o many/again --quiet --set "snapshots=[t4.h5]" --set temperature=[0.1] --set weightings=none --set seeds=[7]
     expect "without a name" 2 'name it with -o FILE' report many/3 many/4
-    expect "the same twice" 2 'is named twice' report many/3 many/3 -o many.html
+    expect "the same twice" 2 'many/3/results.h5 is named twice$' report many/3 many/3 -o many.html
+    ln -s 3 many/link
+    ln many/3/results.h5 many/hard.h5
+    expect "the same by another path" 2 'named twice, also as many/4/../3/' report many/3 many/4/../3 -o many.html
+    expect "by a link" 2 'named twice, also as many/link/' report many/4 many/3 many/link -o many.html
+    expect "by another name" 2 'named twice, also as many/hard.h5' report many/3 many/hard.h5 -o many.html
+    rm many/link many/hard.h5
     expect "one that is not there" 3 'many/5' report many/3 many/5 -o many.html
     check "leaves no page" test ! -e many.html
     expect "several results" 0 'many.html' report many/again many/3 many/4 -o many.html

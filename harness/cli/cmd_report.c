@@ -6,6 +6,7 @@
 #include "plots/report/report.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 struct report_params {
     char *output;
@@ -79,6 +80,13 @@ static enum hn_code write_one(struct hn_context *ctx, const char *argument,
                : HN_OK;
 }
 
+// Whether two paths lead to one file.
+static bool is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return strcmp(a, b) == 0 ||
+           (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
 static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *call,
                                struct paths *paths, const char *output) {
     int n = call->n_args;
@@ -97,8 +105,10 @@ static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *cal
             return ctx->code;
         report[i] = (struct hn_report_of){&results[i], paths->name, paths->file};
         for (int k = 0; k < i; k++)
-            if (strcmp(report[k].file, report[i].file) == 0)
-                return hn_fail(ctx, HN_USAGE, "%s is named twice", paths->file);
+            if (is_same_file(report[k].file, report[i].file))
+                return hn_fail(ctx, HN_USAGE, "%s is named twice%s%s", report[k].file,
+                               strcmp(report[k].file, report[i].file) ? ", also as " : "",
+                               strcmp(report[k].file, report[i].file) ? report[i].file : "");
     }
     hn_temporary_sweep_for(output);
     if (hn_file_begin(ctx, output, &html))
