@@ -139,7 +139,15 @@ f, x, y, stay = h5py.File('holes.h5'), np.load('x.npy'), np.load('y.npy'), np.de
 assert list(f['sample']) == list(stay) and list(f['labels']) == list(y[stay])
 for name in 'embeddings', 'view2': assert np.array_equal(f[name][:], [x[stay]] * 2)"
     expect "zero rows: not all" 3 'no row has a direction' import -e none.npy -l y.npy --zero-rows skip -o no.h5
-    expect "zero rows: no other ones in a series" 3 'row 0 of data set /view2 is zero' import -e holes.npy -l texts.npy --view2 none.npy --zero-rows skip --step 9 -o holes.h5
+    expect "zero rows: no other ones in a series" 3 'row 0 of the second view is zero' import -e holes.npy -l texts.npy --view2 none.npy --zero-rows skip --step 9 -o holes.h5
+    # Item 10 of the series is row 13 of the file, item 9 row 12: messages count as the file does.
+    "$python" -c "import numpy as np
+x = np.load('x2.npy'); x[13] = 0; np.save('later.npy', x)
+y = np.load('texts.npy').copy(); y[12] = 'yak'; np.save('yak.npy', y)"
+    expect "zero rows: a row by its number in the file" 3 'later.npy: row 13 is zero: .*the same items' \
+        import -e later.npy -l texts.npy --view2 x.npy --zero-rows skip --step 9 -o holes.h5
+    expect "zero rows: a label, too" 3 "'yak' of row 12 differs" \
+        import -e x.npy -l yak.npy --view2 x.npy --zero-rows skip --step 9 -o holes.h5
     mkdir -p g
     printf '# features=3\n0 1 0 2\n1 0\n2 1 1\n3 0 0 1\n' >g/a.features
     printf '0 1\n1 2\n2 3\n0 3\n' >g/a.edges

@@ -180,17 +180,18 @@ static enum hn_code fail_label(struct hn_context *ctx, const struct hn_import *o
                                const struct hn_import_input *in,
                                const struct hn_snapshot_info *info, int64_t row, int32_t there) {
     int32_t label = in->labels[row];
+    long long number = hn_import_row(in, row);
     const char *from = o->labels.count > 0 ? o->labels.item[0] : in->from;
     if (are_texts(in, info, label, there))
         return hn_fail(
             ctx, HN_DATA,
             "%s: label '%.60s' of row %lld differs from '%.60s' in %s; the items must be "
             "the same, in the same order",
-            from, in->name[label], (long long)row, info->label_name[there], o->output);
+            from, in->name[label], number, info->label_name[there], o->output);
     return hn_fail(ctx, HN_DATA,
                    "%s: label %d of row %lld differs from %d in %s; the items must be the same, in "
                    "the same order",
-                   from, (int)label, (long long)row, (int)there, o->output);
+                   from, (int)label, number, (int)there, o->output);
 }
 
 static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
@@ -231,6 +232,7 @@ static enum hn_code begin_append(struct hn_context *ctx, const struct hn_import 
     if (hn_snapshot_open(ctx, o->output, &s))
         return ctx->code;
     bool good = !keep_same(ctx, o, s, in) && !check_fit(ctx, o, in, s) &&
+                !hn_import_check_kept(ctx, in) &&
                 !hn_snapshot_write_begin_from(ctx, o->output, s, version, w);
     hn_snapshot_close(ctx, s);
     return good ? HN_OK : ctx->code;
@@ -250,7 +252,8 @@ static enum hn_code write_output(struct hn_context *ctx, const struct hn_import 
     if (code == HN_OK)
         return hn_snapshot_write_end(ctx, w);
     hn_snapshot_write_abort(ctx, w);
-    return code == HN_DATA ? hn_fail_in(ctx, "%s", in->from) : code;
+    const char *counted = in->sample ? " (rows counted without those left out)" : "";
+    return code == HN_DATA ? hn_fail_in(ctx, "%s%s", in->from, counted) : code;
 }
 
 enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o, const char *tool_version,

@@ -32,5 +32,10 @@ HN_MUST_USE enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_impo
 // Keeps rows keep[count], which ascend below in->n, of all that was read.
 HN_MUST_USE enum hn_code hn_import_keep(struct hn_context *ctx, struct hn_import_input *in,
                                         int64_t *keep, int64_t count);
+// Number of row i in what was read, those that were left out counted.
+int64_t hn_import_row(const struct hn_import_input *in, int64_t i);
+// Refuses rows without direction, named by that number, among those that a series wants (HN_DATA).
+HN_MUST_USE enum hn_code hn_import_check_kept(struct hn_context *ctx,
+                                              const struct hn_import_input *in);
 
 #endif

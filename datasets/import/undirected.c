@@ -81,15 +81,26 @@ enum hn_code hn_import_keep(struct hn_context *ctx, struct hn_import_input *in, 
     return HN_OK;
 }
 
+int64_t hn_import_row(const struct hn_import_input *in, int64_t i) {
+    return in->sample ? in->sample[i] : i;
+}
+
 static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
-                           struct fault f) {
+                           struct fault f, const char *remedy) {
     char what[64] = "is zero";
     if (f.what[0] != 'z')
         snprintf(what, sizeof what, "holds %s at column %lld", f.what, (long long)f.column);
-    return hn_fail(ctx, HN_DATA,
-                   "%s: row %lld%s %s: it has no direction; mend it, or leave out such rows with "
-                   "--zero-rows skip",
-                   in->from, (long long)i, series_name[f.series], what);
+    return hn_fail(ctx, HN_DATA, "%s: row %lld%s %s: it has no direction; %s", in->from,
+                   (long long)hn_import_row(in, i), series_name[f.series], what, remedy);
+}
+
+enum hn_code hn_import_check_kept(struct hn_context *ctx, const struct hn_import_input *in) {
+    for (int64_t i = 0; i < in->n; i++) {
+        struct fault f = fault_of(in, i);
+        if (f.what)
+            return refuse(ctx, in, i, f, "mend it: all steps of a series hold the same items");
+    }
+    return HN_OK;
 }
 
 enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in, bool skip) {
@@ -99,7 +110,7 @@ enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in
     for (int64_t i = 0; i < n; i++) {
         struct fault f = fault_of(in, i);
         if (f.what && !keep)
-            return refuse(ctx, in, i, f);
+            return refuse(ctx, in, i, f, "mend it, or leave out such rows with --zero-rows skip");
         if (!f.what && keep)
             keep[count++] = i;
         else if (f.what && first < 0)
