@@ -100,6 +100,11 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 3 no_columns_with_names -e x.npy -l one.tsv --label-tensor b
 3 empty.npy:_its_rows_are_empty -e empty.npy
 3 zero_byte -e nul.tsv
+2 --tensor_x:_x.npy_does_not_hold_several -e x.npy --tensor x
+2 train.hdf5_does_not_hold_several -e train.hdf5 --tensor test
+2 does_not_hold_several -e vectors.tsv --view2 x.npy --tensor x
+2 --label-tensor_y:_y.npy_does_not_hold_several -e x.npy -l y.npy --label-tensor y
+2 --label-tensor_y:_x.npy_does_not_hold_several -e x.npy --label-tensor y
 3 word,_kind -e x.npy -l metadata.tsv
 3 line_2_has_no_column_2 -e x.npy -l table.tsv --label-tensor b
 3 text\.xyz:_neither -e text.xyz
@@ -115,6 +120,7 @@ open('long.safetensors', 'wb').write(b'\xff' * 40); open('x.u8bin', 'ab').write(
 70 huge.npy:.*memory_limit -e huge.npy --memory 1M
 F
     check "nothing came of them" test ! -e no.h5
+    expect "views without a name beside rows with one" 0 '' import -e deflated.npz --view2 x.npy --tensor x -o mixed.h5
     expect "texts by a list of names" 0 '' import -e x.npy -l texts.npy --label-names names.txt -o listed.h5
     pycheck "texts are numbered by the list" "import h5py
 f = h5py.File('listed.h5')['labels']

@@ -14,6 +14,7 @@ struct hn_array {
     float *real; // one of the three is set
     int64_t *integer;
     const char **text;
+    bool named; // its file holds several, by name
 };
 
 // A value as a file stores it: 'f' float, 'e' bfloat16, 'i' and 'u' integers, 'b' truth, 'S' bytes

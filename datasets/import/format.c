@@ -84,6 +84,7 @@ enum hn_code hn_format_read(struct hn_context *ctx, const char *path, enum hn_fo
     bool good = !hn_source_open(ctx, path, &s) && (format || !find(ctx, &s, path, &format)) &&
                 !read_as(ctx, format, &s, path, want, out) && !check(ctx, &s, want, out);
     hn_source_close(&s);
+    out->named = good && (want->labels ? format->labels_named : format->rows_named);
     return good ? HN_OK : ctx->code;
 }
 

@@ -18,7 +18,8 @@ struct hn_format {
     const char *const *endings; // of the names of files, ended by NULL
     const char *magic;          // the first bytes of every file, NULL: none are known
     size_t magic_bytes;
-    bool by_name; // s->path is opened again, and cannot be standard input
+    bool by_name;                  // s->path is opened again, and cannot be standard input
+    bool rows_named, labels_named; // files hold several, of which one has hn_wanted.name
     // Rows or labels. s stands at the begin of the file. out is zeroed; its values belong to the
     // owner of the time, also after a failure. HN_DATA names file and place and what is wrong.
     // Sizes are bounded by the file.

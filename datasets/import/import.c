@@ -8,10 +8,11 @@
 
 static const int64_t dense_max = (int64_t)1 << 30;
 
-// The parts of a series, joined. Room for all rows is made as they come.
+// The parts of a series, joined. Room for all rows is made as they come. *named: some part is in a
+// file that holds several arrays.
 static enum hn_code read_series(struct hn_context *ctx, const struct hn_import *o,
                                 const struct hn_text_list *part, float **rows, int64_t *n,
-                                int64_t *d) {
+                                int64_t *d, bool *named) {
     const struct hn_wanted want = {.name = o->tensor, .raw = o->raw, .dim = o->dim};
     enum hn_format_choice choice = o->raw ? HN_FORMAT_raw : (enum hn_format_choice)o->format;
     int64_t capacity = 0;
@@ -19,6 +20,7 @@ static enum hn_code read_series(struct hn_context *ctx, const struct hn_import *
         struct hn_array a;
         if (hn_format_read(ctx, part->item[k], choice, &want, &a))
             return ctx->code;
+        *named |= a.named;
         if (k == 0) {
             *rows = a.real;
             *n = a.shape[0];
@@ -43,7 +45,7 @@ static enum hn_code read_view(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_text_list *part, struct hn_import_input *in,
                               int which) {
     int64_t n = in->n, d = in->d;
-    if (read_series(ctx, o, part, &in->rows[which], &n, &d))
+    if (read_series(ctx, o, part, &in->rows[which], &n, &d, &in->rows_named))
         return ctx->code;
     if (n == in->n && d == in->d)
         return HN_OK;
@@ -87,11 +89,26 @@ static enum hn_code read_input(struct hn_context *ctx, const struct hn_import *o
         return ctx->code;
     if (o->linqs)
         return read_linqs(ctx, o->linqs, in) || hn_import_labels(ctx, o, in) ? ctx->code : HN_OK;
-    return read_series(ctx, o, &o->embeddings, &in->rows[0], &in->n, &in->d) ||
+    return read_series(ctx, o, &o->embeddings, &in->rows[0], &in->n, &in->d, &in->rows_named) ||
                    read_view(ctx, o, &o->view1, in, 1) || read_view(ctx, o, &o->view2, in, 2) ||
                    hn_import_labels(ctx, o, in)
                ? ctx->code
                : HN_OK;
+}
+
+// A name that nothing goes by is a mistake: the array that was read may be another one.
+static enum hn_code check_named(struct hn_context *ctx, const struct hn_import *o,
+                                const struct hn_import_input *in) {
+    if (o->tensor && !in->rows_named)
+        return hn_fail(ctx, HN_USAGE,
+                       "--tensor %.60s: %s does not hold several arrays by name: leave it out",
+                       o->tensor, in->from);
+    if (o->label_tensor && !in->labels_named)
+        return hn_fail(
+            ctx, HN_USAGE,
+            "--label-tensor %.60s: %s does not hold several arrays by name: leave it out",
+            o->label_tensor, o->labels.count ? o->labels.item[0] : in->from);
+    return HN_OK;
 }
 
 // Are all rows of unit length, up to the rounding of float16?
@@ -260,7 +277,8 @@ enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o, const 
                        int64_t *n, int64_t *d) {
     struct hn_import_input in = {0};
     HN_SCOPE(ctx);
-    bool good = !read_input(ctx, o, &in) && !write_output(ctx, o, &in, tool_version);
+    bool good = !read_input(ctx, o, &in) && !check_named(ctx, o, &in) &&
+                !write_output(ctx, o, &in, tool_version);
     *n = in.n;
     *d = in.d;
     return good ? HN_OK : ctx->code;

@@ -19,6 +19,7 @@ struct hn_import_input {
     int64_t n_names;
     int64_t *sample;       // [n] numbers of the rows before some were left out; NULL: all are there
     struct hn_linqs linqs; // n = 0: none
+    bool rows_named, labels_named; // some file of rows, or of labels, holds arrays by name
 };
 
 // labels.c: reads o->label_names and o->labels.

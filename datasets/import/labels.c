@@ -65,6 +65,7 @@ static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o
         memcpy((char *)to + (size_t)before * size, a.text ? (void *)a.text : a.integer,
                (size_t)a.shape[0] * size);
         all->shape[0] = n;
+        all->named |= a.named;
     }
     return HN_OK;
 }
@@ -151,6 +152,7 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_import *
     struct hn_array a;
     if (read_parts(ctx, o, &a))
         return ctx->code;
+    in->labels_named = a.named;
     if (a.shape[0] != in->n)
         return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree",
                        o->labels.item[0], (long long)a.shape[0], in->from, (long long)in->n);

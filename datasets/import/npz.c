@@ -280,5 +280,7 @@ const struct hn_format hn_format_npz = {
     .endings = endings,
     .magic = "PK\3\4",
     .magic_bytes = 4,
+    .rows_named = true,
+    .labels_named = true,
     .read = read_array,
 };

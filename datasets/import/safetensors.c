@@ -113,5 +113,7 @@ const struct hn_format hn_format_safetensors = {
     .name = "safetensors",
     .summary = "tensors by name (Hugging Face): F16, BF16, F32, F64 and integers",
     .endings = endings,
+    .rows_named = true,
+    .labels_named = true,
     .read = read_array,
 };

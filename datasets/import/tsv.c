@@ -135,5 +135,6 @@ const struct hn_format hn_format_tsv = {
     .name = "tsv",
     .summary = "text: a row of numbers, or a label, on each line (embedding projector)",
     .endings = endings,
+    .labels_named = true,
     .read = read_array,
 };
