@@ -39,7 +39,6 @@ static inline uint16_t narrow(float value) {
 }
 
 float hn_half_to_float(uint16_t half) { return widen(half); }
-uint16_t hn_half_from_float(float value) { return narrow(value); }
 
 void hn_halves_to_floats(const uint16_t *from, int64_t n, float *to, int threads) {
 #pragma omp parallel for simd num_threads(threads) schedule(static)

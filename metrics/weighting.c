@@ -121,13 +121,6 @@ static const struct hn_weighting_type hcl = {
 
 const struct hn_weighting_type *const hn_weightings[] = {&none, &debiased, &hcl, NULL};
 
-const struct hn_weighting_type *hn_weighting_find(const char *name) {
-    for (const struct hn_weighting_type *const *w = hn_weightings; *w; w++)
-        if (strcmp((*w)->name, name) == 0)
-            return *w;
-    return NULL;
-}
-
 // Sums over negatives of v_j and v_j neg_j, relative to the largest score.
 struct sums {
     int64_t n;

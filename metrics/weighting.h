@@ -44,7 +44,6 @@ struct hn_weighting_type {
     struct hn_weighting_law (*law)(const void *params, int64_t step);
 };
 extern const struct hn_weighting_type *const hn_weightings[]; // NULL-terminated
-const struct hn_weighting_type *hn_weighting_find(const char *name);
 // Why a name is refused that means different things to different people, or NULL.
 const char *hn_ambiguous_loss(const char *name);
 

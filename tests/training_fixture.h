@@ -2,6 +2,7 @@
 #ifndef HN_TESTS_TRAINING_FIXTURE_H
 #define HN_TESTS_TRAINING_FIXTURE_H
 
+#include "tests/named_weighting.h"
 #include "tests/task_data.h"
 #include "training/loop.h"
 
@@ -84,7 +85,7 @@ static inline struct trial *open_trial(int threads, const char *task, const char
     hn_context_init(&t->ctx, threads);
     const struct hn_task_type *type = hn_task_find("node");
     const struct hn_sampler_type *s = hn_sampler_find(sampler);
-    const struct hn_weighting_type *w = hn_weighting_find("none");
+    const struct hn_weighting_type *w = named_weighting("none");
     CU_ASSERT_FATAL(type && s && w && type->params_size <= PARAMS && s->params_size <= PARAMS);
     t->options[0] = type->options;
     t->options[1] = s->options;

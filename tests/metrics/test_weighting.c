@@ -257,12 +257,12 @@ static void registries_are_sound(void) {
             CU_ASSERT(strcmp(hn_losses[i].name, hn_losses[j].name) != 0);
         CU_ASSERT(hn_losses[i].summary && hn_losses[i].source);
     }
-    CU_ASSERT_PTR_NULL(hn_weighting_find("dcl"));
+    CU_ASSERT_PTR_NULL(named_weighting("dcl"));
     CU_ASSERT_PTR_NOT_NULL(hn_ambiguous_loss("DCL"));
     CU_ASSERT_PTR_NULL(hn_ambiguous_loss("hcl"));
     for (int i = 0; hn_weightings[i]; i++) {
         const struct hn_weighting_type *type = hn_weightings[i];
-        CU_ASSERT_PTR_EQUAL(hn_weighting_find(type->name), type);
+        CU_ASSERT_PTR_EQUAL(named_weighting(type->name), type);
         CU_ASSERT(type->summary && type->source && type->note && type->options && type->law);
         struct hn_weighting_law law = law_of(type->name, "");
         CU_ASSERT_EQUAL(hn_is_weighted(&law), strcmp(type->name, "none") != 0);

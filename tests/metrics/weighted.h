@@ -2,8 +2,8 @@
 #ifndef HN_TESTS_WEIGHTED_H
 #define HN_TESTS_WEIGHTED_H
 
-#include "metrics/weighting.h"
 #include "tests/measured.h"
+#include "tests/named_weighting.h"
 #include "tests/numpy_oracle.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static inline struct hn_context context(void) {
 
 static inline struct hn_weighting_law law_at(const char *name, const char *options, int64_t step) {
     struct hn_context ctx = context();
-    const struct hn_weighting_type *type = hn_weighting_find(name);
+    const struct hn_weighting_type *type = named_weighting(name);
     CU_ASSERT_PTR_NOT_NULL_FATAL(type);
     double params[16];
     CU_ASSERT_FATAL(type->params_size <= sizeof params);

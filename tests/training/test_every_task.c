@@ -1,6 +1,7 @@
 // What every task has to keep: a loop over the registry, on small data.
 #include "datasets/snapshot.h"
 #include "tests/fixture.h"
+#include "tests/named_weighting.h"
 #include "tests/task_data.h"
 #include "training/loop.h"
 
@@ -70,7 +71,7 @@ static struct trial *open_trial(const struct hn_task_type *type, int threads) {
         .task_params = t->task,
         .sampler = s,
         .sampler_params = t->sampler,
-        .weighting = hn_weighting_find("none"),
+        .weighting = named_weighting("none"),
         .weighting_params = t->weighting,
         .setting = {.cache = root,
                     .folder = "",

@@ -2,6 +2,7 @@
 // an interruption, an encoder that learns to tell colours apart, and steps as NumPy takes them.
 #include "datasets/snapshot.h"
 #include "tests/numpy_oracle.h"
+#include "tests/named_weighting.h"
 #include "tests/task_data.h"
 #include "training/images/augment.h"
 #include "training/loop.h"
@@ -66,7 +67,7 @@ static struct trial *open_trial(int threads, const char *name) {
         .task_params = t->task,
         .sampler = s,
         .sampler_params = t->sampler,
-        .weighting = hn_weighting_find("none"),
+        .weighting = named_weighting("none"),
         .weighting_params = t->weighting,
         .setting = {.seed = 2,
                     .cache = root,
