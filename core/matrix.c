@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8, FLOAT_LANES = 32 };
+enum { LANES = 8, FLOAT_LANES = 32, SUM_LANES = 16 };
 
 HN_CLONES
 static double dot_exact(const float *x, const float *y, int64_t d) {
@@ -40,6 +40,21 @@ void hn_gather_rows(const struct hn_matrix *x, const int32_t *id, int64_t n, flo
 }
 
 // The loader chooses among clones of static functions only where every compiler can: hence these.
+HN_CLONES
+static double sum(const float *x, int64_t n) {
+    double lane[SUM_LANES] = {0}, total = 0;
+    int64_t whole = n / SUM_LANES * SUM_LANES;
+    for (int64_t j = 0; j < whole; j += SUM_LANES)
+        for (int l = 0; l < SUM_LANES; l++)
+            lane[l] += (double)x[j + l];
+    for (int64_t j = whole; j < n; j++)
+        lane[j - whole] += (double)x[j];
+    for (int l = 0; l < SUM_LANES; l++)
+        total += lane[l];
+    return total;
+}
+
+double hn_sum(const float *x, int64_t n) { return sum(x, n); }
 double hn_dot_exact(const float *x, const float *y, int64_t d) { return dot_exact(x, y, d); }
 float hn_dot(const float *x, const float *y, int64_t d) { return dot(x, y, d); }
 

@@ -22,6 +22,9 @@ void hn_gather_rows(const struct hn_matrix *x, const int32_t *id, int64_t n, flo
 double hn_dot_exact(const float *x, const float *y, int64_t d);
 // The same in float: a filter, not a decision.
 float hn_dot(const float *x, const float *y, int64_t d);
+// The sum of x[n] in double, in a fixed order of sixteen lanes (x[j] in lane j mod 16), which are
+// added in turn at the end: the same on every machine.
+double hn_sum(const float *x, int64_t n);
 // Bound on |float product - hn_dot_exact| for rows of unit length (up to rounding), whatever the
 // order of summation: (d + 2) u / (1 - (d + 2) u) times 1.001, u = 2^-24 (Higham, Accuracy and
 // Stability of Numerical Algorithms, 2nd ed., eq. 3.5, with Cauchy-Schwarz).

@@ -46,21 +46,11 @@ static struct hn_mosaic_row survey_weights(const float *v, int64_t n) {
     return row;
 }
 
-// v becomes exp(slope (v - most)); returns the sum.
+// v becomes exp(slope (v - most)).
 HN_CLONES
-static double lift(float *v, int64_t n, float slope, float most) {
-    double sum[LANES] = {0}, total = 0;
-    int64_t whole = n / LANES * LANES;
+static void lift(float *v, int64_t n, float slope, float most) {
     for (int64_t j = 0; j < n; j++)
         v[j] = hn_expf(slope * (v[j] - most));
-    for (int64_t j = 0; j < whole; j += LANES)
-        for (int l = 0; l < LANES; l++)
-            sum[l] += (double)v[j + l];
-    for (int64_t j = whole; j < n; j++)
-        sum[j - whole] += (double)v[j];
-    for (int l = 0; l < LANES; l++)
-        total += sum[l];
-    return total;
 }
 
 // Of all rows, in their order.
@@ -92,7 +82,8 @@ static float exponentiate(const struct hn_mosaic_pool *pool, bool above, double 
     for (int64_t i = 0; i < pool->n; i++) {
         int64_t size;
         float *v = row_of(pool, above, i, &size);
-        pool->row[i].sum = lift(v, size, slope, all.most);
+        lift(v, size, slope, all.most);
+        pool->row[i].sum = hn_sum(v, size);
     }
     return (float)(pairs / add_rows(pool).sum);
 }

@@ -23,8 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 16 };
-
 struct params {
     int64_t drawn, kept;
     double tau;
@@ -113,24 +111,13 @@ static void pack(const struct hn_matrix *x, const int32_t *id, float *rows,
         hn_panels_pack(&packed->rows, 0, packed->rows.rows, packed->data);
 }
 
-// The sum of e^((s - 1) / tau) over s[n], each also added to its column. In lanes, so that it is
-// the same for any width of vectors.
+// s[n] becomes e^((s - 1) / tau), each also added to its column.
 HN_CLONES
-static double add_powers(float *restrict s, int64_t n, float slope, double *restrict column) {
-    double sum[LANES] = {0}, total = 0;
-    int64_t whole = n / LANES * LANES;
+static void add_powers(float *restrict s, int64_t n, float slope, double *restrict column) {
     for (int64_t j = 0; j < n; j++) {
         s[j] = hn_expf(slope * (s[j] - 1));
         column[j] += (double)s[j];
     }
-    for (int64_t j = 0; j < whole; j += LANES)
-        for (int l = 0; l < LANES; l++)
-            sum[l] += (double)s[j + l];
-    for (int64_t j = whole; j < n; j++)
-        sum[j - whole] += (double)s[j];
-    for (int l = 0; l < LANES; l++)
-        total += sum[l];
-    return total;
 }
 
 static double loss_of(const struct hn_items *items, double tau, struct scratch *s) {
@@ -144,7 +131,8 @@ static double loss_of(const struct hn_items *items, double tau, struct scratch *
     for (int64_t i = 0; i < n; i++) {
         float *row = s->s + i * s->stride;
         double positive = ((double)row[i] - 1) / tau;
-        loss += log(add_powers(row, n, (float)(1 / tau), s->sum)) - 2 * positive;
+        add_powers(row, n, (float)(1 / tau), s->sum);
+        loss += log(hn_sum(row, n)) - 2 * positive;
     }
     for (int64_t j = 0; j < n; j++)
         loss += log(s->sum[j]);

@@ -157,6 +157,23 @@ static void test_dot_products(void) {
     CU_ASSERT(hn_dot_bound(128) > 130 * 0x1p-24 && hn_dot_bound(128) < 131 * 0x1p-24);
 }
 
+// The order is part of the promise: of these numbers it decides what is lost.
+static void test_sum(void) {
+    enum { N = 100 };
+    float x[N];
+    for (int j = 0; j < N; j++)
+        x[j] = ldexpf(j % 3 ? 1 : -1, j * 37 % 100);
+    for (int n = 0; n <= N; n++) {
+        double lane[16] = {0}, total = 0;
+        for (int j = 0; j < n; j++)
+            lane[j % 16] += (double)x[j];
+        for (int l = 0; l < 16; l++)
+            total += lane[l];
+        double sum = hn_sum(x, n);
+        CU_ASSERT(memcmp(&sum, &total, sizeof sum) == 0);
+    }
+}
+
 static void test_normalize(void) {
     struct hn_context ctx;
     for (int threads = 1; threads <= 3; threads++) {
@@ -338,6 +355,7 @@ static const struct hn_test tests[] = {
     {"exit codes", test_exit_codes},
     {"stop flag", test_stop_flag},
     {"dot products", test_dot_products},
+    {"sum in lanes", test_sum},
     {"normalize", test_normalize},
     {"digest", test_digest},
     {"gemm", test_gemm},
