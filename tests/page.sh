@@ -165,6 +165,8 @@ test_paper() {
     command -v gnuplot >out || { skip "a paper" "no gnuplot"; return; }
     expect "a paper" 0 'main\.tex' paper grid
     check "its table" grep -q 'batchsampler.*& \$.*\\pm' grid/paper/results.tex
+    check "as many settings as it has rows" test "$(grep -oE '^[0-9]+ settings' grid/paper/results.tex)" = \
+        "$(sed -n '/midrule/,/bottomrule/p' grid/paper/results.tex | grep -c '.*&.*\\\\$') settings"
     check "every figure in it is there" test "$(grep -oE 'figures/[^}]+' grid/paper/results.tex | sort)" = \
         "$(cd grid/paper && find figures -name '*.pdf' | sort)"
     check "all five" test "$(grep -c '^.begin{figure' grid/paper/results.tex)" = 5

@@ -80,6 +80,14 @@ static enum hn_code put_table(struct paper *p) {
     return code;
 }
 
+// Settings that the table shows: those of the last step of each file that have a finished cell.
+static int64_t count_compared(const struct hn_overview *o) {
+    int64_t n = 0;
+    for (int64_t s = 0; s < o->settings; s++)
+        n += o->last[s] && hn_overview_seeds(o, s) > 0;
+    return n;
+}
+
 // What all cells have alike, and where the rest is told.
 static enum hn_code put_words(struct paper *p) {
     HN_SCOPE(p->ctx);
@@ -88,7 +96,7 @@ static enum hn_code put_words(struct paper *p) {
     if (hn_overview_make(p->ctx, p->what->results, &o))
         return p->ctx->code;
     hn_overview_common(&o, common, sizeof common);
-    fprintf(p->tex, "%" PRId64 " settings were compared", o.settings);
+    fprintf(p->tex, "%" PRId64 " settings were compared", count_compared(&o));
     fputs(*common ? " (" : "", p->tex);
     hn_tex_text(p->tex, common);
     fprintf(p->tex, "%s: Table~\\ref{tab:settings}", *common ? ")" : "");
