@@ -216,6 +216,17 @@ noise data/noise 40
 expect "frozen features" 0 '^frozen features alone +1 +[0-9.]+ +- +[0-9.]+' train -c job.yaml -o frozen --set seeds=1 \
     --set 'task={views-mlp: {data: data/noise, n: 40, views: 2, dim: 8, hidden: 16}}' --set loss=ntxent \
     --set samplers=uniform --set batch_size=20
+# Data that another process makes ready all the time, and data that are ready.
+mkdir waits
+flock "waits/$(basename frozen/views-*).lock" sleep 60 &
+views="task={views-mlp: {data: data/noise, n: 40, views: 2, dim: 8, hidden: 16}}"
+expect "a dry run whose data are not ready" 0 '^ +\? .* views-mlp' train -c job.yaml --cache waits --dry-run --set seeds=1 \
+    --set "$views" --set loss=ntxent --set samplers=uniform --set batch_size=20
+check "says what to do" grep -q 'data were made ready.*earlier run as --cache' err
+kill $!
+expect "a dry run whose data are ready" 0 '[0-9] ?m?s +[0-9.]+ .iB .*views-mlp' train -c job.yaml --cache frozen --dry-run --set seeds=1 \
+    --set "$views" --set loss=ntxent --set samplers=uniform --set batch_size=20
+check "has nothing to say of it" test "$(grep -c 'made ready' err)" = 0
 expect "frozen features in the report" 0 '.' report frozen -o frozen.html
 check "the report has the frozen features" grep -q 'frozen features alone' frozen.html
 check "node tables have them too, and averaged" grep -q "features averaged twice" one.html

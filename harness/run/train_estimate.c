@@ -26,6 +26,7 @@ struct costs {
     int64_t evaluations, steps, builds;
     int64_t bytes;
     bool failed;
+    bool unready; // the time was over before its data were
 };
 
 static void evaluating(void *data, int64_t step, bool over) {
@@ -80,7 +81,7 @@ static enum hn_code try_run(struct trial *t, const struct hn_train_run *run,
     spec.uniform_epochs = 0; // or the sampler would not be tried
     spec.folder = NULL;
     t->evaluation = NAN;
-    t->steps = 0;
+    t->steps = t->evaluating = 0;
     atomic_store(&ctx->memory.peak, live);
     ctx->deadline = t->end;
     enum hn_code code = hn_training_table(ctx, spec.task, &table);
@@ -90,6 +91,7 @@ static enum hn_code try_run(struct trial *t, const struct hn_train_run *run,
         return code;
     if (t->steps > 0)
         fill(t, &spec, hn_seconds_since(begun), out);
+    out->unready = code && t->evaluating == 0 && t->steps == 0;
     out->bytes = atomic_load(&ctx->memory.peak) - live;
     return HN_OK;
 }
@@ -145,6 +147,10 @@ static enum hn_code try_all(struct trial *t, const struct hn_train_plan *plan,
             return code;
         if (code)
             hn_note(t->ctx, "fails: %s: %s", label, t->ctx->message);
+        if (costs[i].unready)
+            hn_note(t->ctx,
+                    "the time was over while data were made ready, which a run does once: to have "
+                    "times, give the output folder of an earlier run as --cache");
     }
     return HN_OK;
 }
