@@ -63,7 +63,7 @@ static enum hn_code keep_change(struct work *w, const struct hn_compare_change *
 // A value that differs; worse: by how much, in its own unit.
 static enum hn_code differs(struct work *w, const struct hn_compare_change *change, double worse) {
     struct hn_compare_line *line = &w->out->line[change->line];
-    double share = fabs(change->from) > 0 ? worse / fabs(change->from) : worse;
+    double size = fabs(change->from), share = size > 0 && isfinite(size) ? worse / size : worse;
     bool lost = isnan(change->to);
     line->differ++;
     line->failed += change->failed;
@@ -86,6 +86,22 @@ struct place {
     int64_t line, base_row, now_row;
 };
 
+// What rounding may change; an infinity has no share, and nothing lies near it.
+static double tolerance_of(enum hn_role role, double from, double to) {
+    if (role == HN_ROLE_COUNTER || isinf(from) || isinf(to))
+        return 0;
+    return role == HN_ROLE_BINNED
+               ? hn_compare_binned
+               : hn_compare_relative * fmax(fabs(from), fabs(to)) + hn_compare_absolute;
+}
+
+// By how much a value may get worse.
+static double limit_of(const struct hn_gate *gate, double from) {
+    if (!gate || (gate->percent && isinf(from)))
+        return 0;
+    return gate->percent ? gate->limit * fabs(from) : gate->limit;
+}
+
 // difference: to - from, exact also where whole numbers are too large for a double.
 static enum hn_code compare_numbers(struct work *w, struct place at, double from, double to,
                                     double difference) {
@@ -95,10 +111,7 @@ static enum hn_code compare_numbers(struct work *w, struct place at, double from
     line->compared++;
     w->out->values++;
     bool exact = line->role == HN_ROLE_COUNTER;
-    double tolerance = exact ? 0
-                       : line->role == HN_ROLE_BINNED
-                           ? hn_compare_binned
-                           : hn_compare_relative * fmax(fabs(from), fabs(to)) + hn_compare_absolute;
+    double tolerance = tolerance_of(line->role, from, to);
     bool same = !isnan(to) && !(from < to || from > to); // infinities have no difference
     if (exact ? fabs(difference) <= 0 : same || fabs(difference) <= tolerance)
         return HN_OK;
@@ -109,8 +122,7 @@ static enum hn_code compare_numbers(struct work *w, struct place at, double from
     }
     const struct hn_gate *gate = line->gate;
     double worse = hn_gate_worse(gate ? gate->side : HN_GATE_BOTH, line->direction, 0, difference);
-    double limit = !gate ? 0 : gate->percent ? gate->limit * fabs(from) : gate->limit;
-    change.failed = line->gated && worse > limit + tolerance;
+    change.failed = line->gated && worse > limit_of(gate, from) + tolerance;
     return differs(w, &change, worse);
 }
 

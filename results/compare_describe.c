@@ -23,7 +23,7 @@ void hn_compare_rule(const struct hn_compare_line *line, char *text, size_t size
 static void amount_text(double from, double to, char *text, size_t size) {
     if (isnan(to))
         snprintf(text, size, "no value");
-    else if (fabs(from) > 0)
+    else if (fabs(from) > 0 && isfinite(from))
         snprintf(text, size, "%+.4g %%", 100 * (to - from) / fabs(from));
     else
         snprintf(text, size, "%+.6g", to - from);

@@ -167,6 +167,28 @@ static void test_differences(void) {
     hn_results_free(&ctx, &b);
 }
 
+// An infinity is no rounding of a number, nor of the other infinity.
+static void test_infinities(void) {
+    static const double value[] = {0.25, INFINITY, -INFINITY};
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made(0, ROWS, 1, -1, 1), b = made(0, ROWS, 1, -1, 1);
+    int fn = hn_table_find(&b.runs, "fn_ratio"); // smaller is better
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            a.runs.cells[fn].real[3] = value[i];
+            b.runs.cells[fn].real[3] = value[k];
+            CU_ASSERT_EQUAL(ends(&a, &b, NULL), i == k ? HN_COMPARE_PASS : HN_COMPARE_FAIL);
+            bool rises = value[k] > value[i];
+            CU_ASSERT_EQUAL(ends(&a, &b, "fn_ratio:+1e300"),
+                            rises ? HN_COMPARE_FAIL : HN_COMPARE_PASS);
+            CU_ASSERT_EQUAL(ends(&a, &b, "fn_ratio:+50%"),
+                            rises ? HN_COMPARE_FAIL : HN_COMPARE_PASS);
+        }
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // Several files of each program: the medians of the files are the samples.
 static void test_rounds(void) {
     enum { ROUNDS = 7 };
@@ -389,10 +411,10 @@ static void test_roles(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"roles", test_roles},     {"grammar", test_grammar}, {"worse", test_worse},
-    {"samples", test_samples}, {"ends", test_ends},       {"differences", test_differences},
-    {"rounds", test_rounds},   {"order", test_order},     {"studies", test_studies},
-    {"memory", test_memory},
+    {"roles", test_roles},           {"grammar", test_grammar}, {"worse", test_worse},
+    {"samples", test_samples},       {"ends", test_ends},       {"differences", test_differences},
+    {"infinities", test_infinities}, {"rounds", test_rounds},   {"order", test_order},
+    {"studies", test_studies},       {"memory", test_memory},
 };
 
 HN_TEST_MAIN("compare", tests)
