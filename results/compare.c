@@ -161,13 +161,17 @@ static enum hn_code compare_cell(struct work *w, struct place at, const struct h
 struct columns {
     const struct hn_table *base, *now;
     int64_t first_line;
-    int n, column[512], other[512];
+    int n, *column, *other; // [n]
 };
 
 static enum hn_code open_columns(struct work *w, const char *name, const struct hn_table *base,
                                  const struct hn_table *now, struct columns *out) {
     *out = (struct columns){.base = base, .now = now, .first_line = w->out->n_lines};
-    for (int c = 0; c < base->n_columns && out->n < 512; c++) {
+    out->column = hn_alloc(w->ctx, 2 * (int64_t)base->n_columns, sizeof *out->column);
+    if (!out->column)
+        return w->ctx->code;
+    out->other = out->column + base->n_columns;
+    for (int c = 0; c < base->n_columns; c++) {
         enum hn_role role = base->column[c].role;
         if (role == HN_ROLE_IDENTITY || role == HN_ROLE_SETTING || role == HN_ROLE_TIME)
             continue;

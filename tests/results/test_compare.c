@@ -189,6 +189,26 @@ static void test_infinities(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// However many columns there are, all of them are compared.
+static void test_many_columns(void) {
+    enum { COLUMNS = 600 };
+    char name[24];
+    const struct hn_column column = {name, HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_COUNTER};
+    hn_context_init(&ctx, 1);
+    struct hn_results a = made(0, ROWS, 1, -1, 1), b = made(0, ROWS, 1, -1, 1);
+    for (int c = 0; c < COLUMNS; c++) {
+        snprintf(name, sizeof name, "column_%d", c);
+        HN_CHECK(&ctx, hn_table_add_column(&ctx, &a.runs, &column));
+        HN_CHECK(&ctx, hn_table_add_column(&ctx, &b.runs, &column));
+    }
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_PASS);
+    b.runs.cells[hn_table_find(&b.runs, name)].count[0]++;
+    CU_ASSERT_EQUAL(ends(&a, &b, NULL), HN_COMPARE_FAIL);
+    hn_results_free(&ctx, &a);
+    hn_results_free(&ctx, &b);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // Several files of each program: the medians of the files are the samples.
 static void test_rounds(void) {
     enum { ROUNDS = 7 };
@@ -411,10 +431,18 @@ static void test_roles(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"roles", test_roles},           {"grammar", test_grammar}, {"worse", test_worse},
-    {"samples", test_samples},       {"ends", test_ends},       {"differences", test_differences},
-    {"infinities", test_infinities}, {"rounds", test_rounds},   {"order", test_order},
-    {"studies", test_studies},       {"memory", test_memory},
+    {"roles", test_roles},
+    {"grammar", test_grammar},
+    {"worse", test_worse},
+    {"samples", test_samples},
+    {"ends", test_ends},
+    {"differences", test_differences},
+    {"infinities", test_infinities},
+    {"many columns", test_many_columns},
+    {"rounds", test_rounds},
+    {"order", test_order},
+    {"studies", test_studies},
+    {"memory", test_memory},
 };
 
 HN_TEST_MAIN("compare", tests)
