@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MANY = 1000 }; // items whose results take some time to be put together
 
@@ -268,58 +267,6 @@ static enum hn_code run_all(struct work *w) {
     if (!code && hn_ranks_number(run->ranks) == 0)
         code = run_stretch(w, 0, w->n_todo);
     hn_progress_end(&w->progress);
-    return code;
-}
-
-static const struct hn_item *find_item(const struct hn_runner *run, const char *run_key) {
-    for (int64_t i = 0; i < run->n; i++)
-        if (strcmp(run->item[i].run_key, run_key) == 0)
-            return &run->item[i];
-    return NULL;
-}
-
-// Counts rows that the next results will lack: `kept` have a cell file.
-static enum hn_code count_replaced(struct hn_context *ctx, const struct hn_runner *run,
-                                   const struct hn_table *t, int64_t *kept, int64_t *lost) {
-    char label[HN_ITEM_LABEL];
-    for (int64_t row = 0; t && row < t->rows; row++) {
-        const char *key = hn_table_text(t, row, "run_key");
-        const struct hn_item *item = find_item(run, key);
-        bool present = true, failed;
-        if ((!item || !hn_run_wants(run, item, label)) &&
-            hn_cell_file_state(ctx, run->folder, key, &present, &failed))
-            return ctx->code;
-        *kept += !item && present;
-        *lost += !present;
-    }
-    return HN_OK;
-}
-
-enum hn_code hn_run_check_folder(struct hn_context *ctx, const struct hn_runner *run, bool force) {
-    static const char *const tables[] = {"runs", "snapshots", "studies"};
-    struct hn_results old = {0};
-    int64_t kept = 0, lost = 0;
-    char *path = hn_format(ctx, "%s/results.h5", run->folder);
-    if (!path)
-        return ctx->code;
-    // What cannot be read holds nothing to lose: cells are files of their own.
-    enum hn_code code = HN_OK;
-    if (access(path, F_OK) == 0 && hn_results_read(ctx, path, &old) == HN_OK)
-        for (int i = 0; i < 3 && !code; i++)
-            code = count_replaced(ctx, run, hn_results_table(&old, tables[i]), &kept, &lost);
-    hn_results_free(ctx, &old);
-    if (!code && lost > 0 && !force)
-        code = hn_fail(ctx, HN_USAGE,
-                       "%s holds %" PRId64 " rows that this run does not make and that have no "
-                       "file in cells/: they would be lost; give another folder with -o, or "
-                       "--force",
-                       path, lost);
-    if (!code && kept > 0)
-        hn_note(ctx,
-                "%s is replaced: %" PRId64 " of its rows are of another job or version; their "
-                "files stay in cells/, and their own job collects them again",
-                path, kept);
-    hn_free(ctx, path);
     return code;
 }
 
