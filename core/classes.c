@@ -37,9 +37,13 @@ int32_t hn_classes_place(const struct hn_classes *c, int32_t label) {
     return found ? (int32_t)(found - c->label) : -1;
 }
 
-double hn_classes_chance(const struct hn_classes *c) {
+double hn_classes_chance(const struct hn_classes *c, const struct hn_label_sets *sets) {
     double same = 0, labelled = (double)c->labelled;
-    for (int64_t k = 0; k < c->n; k++)
+    for (int64_t k = 0; k < c->n; k++) {
         same += (double)c->count[k] * (double)(c->count[k] - 1);
+        for (int64_t m = 0; sets && m < k; m++)
+            if (hn_same_label(sets, c->label[k], c->label[m]))
+                same += 2 * (double)c->count[k] * (double)c->count[m];
+    }
     return labelled > 1 ? same / (labelled * (labelled - 1)) : NAN;
 }

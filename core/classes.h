@@ -2,7 +2,7 @@
 #ifndef HN_CORE_CLASSES_H
 #define HN_CORE_CLASSES_H
 
-#include "core/context.h"
+#include "core/label_sets.h"
 
 struct hn_classes {
     int64_t n, labelled; // distinct labels; items that have one
@@ -16,7 +16,8 @@ HN_MUST_USE enum hn_code hn_classes_find(struct hn_context *ctx, const int32_t *
 // The place of a label among the classes; -1 if it is none of theirs.
 int32_t hn_classes_place(const struct hn_classes *c, int32_t label);
 // sum_c n_c (n_c - 1) / (L (L - 1)) over L labelled items: the share of their pairs that have one
-// label, which is the false-negative ratio of batches drawn at random. NaN below two items.
-double hn_classes_chance(const struct hn_classes *c);
+// label, which is the false-negative ratio of batches drawn at random. NaN below two items. sets:
+// the label sets that the labels are numbers of, or NULL; then pairs that share a label count.
+double hn_classes_chance(const struct hn_classes *c, const struct hn_label_sets *sets);
 
 #endif

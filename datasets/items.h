@@ -3,6 +3,7 @@
 #define HN_DATASETS_ITEMS_H
 
 #include "core/graph.h"
+#include "core/label_sets.h"
 #include "core/matrix.h"
 
 // Raw features of n items, rows of unit length (or zero, which stays zero). Either `dense` [n x p],
@@ -25,9 +26,11 @@ struct hn_items {
     struct hn_matrix x1, x2; // data = NULL: no positives ("no positive" in results); where the file
                              // has only view2, x1 is x; /positive partners are gathered into x2
     const int32_t *labels;   // [n], -1 = unlabelled
-    const struct hn_graph *graph;       // NULL: none
-    const struct hn_features *features; // NULL: none
-    int64_t step;                       // optimiser step of the snapshot
+    const struct hn_label_sets *label_sets; // of which labels are numbers; NULL: an item has one
+                                            // label at most
+    const struct hn_graph *graph;           // NULL: none
+    const struct hn_features *features;     // NULL: none
+    int64_t step;                           // optimiser step of the snapshot
     int64_t index;   // its place in the series, from 0; in a training the step. It names random
                      // streams, so that labels of steps change no value
     double progress; // step / last step of the series, in [0, 1]; 0 for a one-step file

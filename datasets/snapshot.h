@@ -22,7 +22,8 @@ struct hn_snapshot_info {
     int64_t unlabelled;
     const char *const *label_name; // [n_label_names], may be NULL
     int64_t n_label_names;
-    bool normalized; // attribute
+    bool several_labels; // an item may have more than one: then `classes` counts labels
+    bool normalized;     // attribute
     bool has_view1, has_view2, has_positive, has_split, has_graph, has_features;
     bool has_test; // of ann-benchmarks: rows beside those of `train`, which are not read
 };
@@ -36,6 +37,8 @@ HN_MUST_USE enum hn_code hn_snapshot_open(struct hn_context *ctx, const char *pa
 void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s); // NULL is fine
 const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s);
 const int32_t *hn_snapshot_labels(const struct hn_snapshot *s); // [n]
+// Of which these are numbers; NULL where an item has one label at most.
+const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s);
 // out[n]: /sample, the numbers of the items in the original data; 0, 1, ... where the file has
 // none.
 HN_MUST_USE enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot *s,
@@ -50,9 +53,9 @@ HN_MUST_USE enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snap
 void hn_items_free(struct hn_context *ctx, struct hn_items *items); // zeroed is fine
 
 // SHA-256 over the content that can change a result: for each of /step, /labels, /embeddings,
-// /view1, /view2, /positive, /split, /graph/*, /features* that is present, its path, shape and its
-// values as little-endian int64 (integers) or float32 (floats: float16 and float64 are converted).
-// Not over attributes. Computed from the values in the file; text[HN_DIGEST_TEXT].
+// /view1, /view2, /positive, /split, /graph/*, /features*, /labels_csr/* that is present, its path,
+// shape and its values as little-endian int64 (integers) or float32 (floats: float16 and float64
+// are converted). Not over attributes. Computed from the values in the file; text[HN_DIGEST_TEXT].
 HN_MUST_USE enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot *s,
                                             char *text);
 
@@ -74,8 +77,10 @@ struct hn_snapshot_spec {
     const char *tool_version;      // "hardneg 1.0"; NULL = "hardneg unknown"
     const char *const (*about)[2]; // further attributes and their texts, up to a NULL; or NULL
     int64_t n, d;
-    const int64_t *sample;         // [n] numbers of the items, NULL = 0, 1, ...
-    const int32_t *labels;         // [n]
+    const int64_t *sample; // [n] numbers of the items, NULL = 0, 1, ...
+    const int32_t *labels; // [n]
+    // Of which they are numbers, written as /labels_csr; NULL: one label an item, as /labels.
+    const struct hn_label_sets *label_sets;
     const char *const *label_name; // or NULL
     int64_t n_label_names;
     const int8_t *split;                // or NULL

@@ -97,6 +97,7 @@ enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *pa
                                           .d = info->d,
                                           .sample = sample,
                                           .labels = s->labels,
+                                          .label_sets = hn_snapshot_label_sets(s),
                                           .label_name = info->label_name,
                                           .n_label_names = info->n_label_names,
                                           .split = s->split,

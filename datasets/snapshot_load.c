@@ -90,6 +90,7 @@ enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int
     *out = (struct hn_items){.n = info->n,
                              .d = info->d,
                              .labels = s->labels,
+                             .label_sets = hn_snapshot_label_sets(s),
                              .graph = info->has_graph ? &s->graph : NULL,
                              .features = info->has_features ? &s->features : NULL,
                              .step = s->step[index],

@@ -1,5 +1,4 @@
 // Opening a snapshot file: everything is checked but the values of the embeddings.
-#include "core/classes.h"
 #include "datasets/snapshot_private.h"
 
 #include <stdlib.h>
@@ -32,7 +31,7 @@ bool hn_snapshot_keeps_text(const char *text) {
 }
 
 // Texts go to terminals and into JSON: what is not printable UTF-8 becomes '?'.
-static void clean(char *text) {
+void hn_snapshot_clean(char *text) {
     while (*text) {
         size_t length = character((const unsigned char *)text);
         if (length == 0)
@@ -46,7 +45,7 @@ static enum hn_code read_text(struct hn_context *ctx, hid_t object, const char *
     *text = hn_h5_get_text(ctx, object, name, "");
     if (!*text)
         return ctx->code;
-    clean(*text);
+    hn_snapshot_clean(*text);
     return HN_OK;
 }
 
@@ -144,17 +143,8 @@ static enum hn_code open_series(struct hn_context *ctx, struct hn_snapshot *s, b
     return HN_OK;
 }
 
-// Integers of `path`, of range.width bytes each: `n` of them, one per `what`.
-struct column {
-    const char *path, *what;
-    int64_t n;
-    struct hn_data_range range;
-};
-
-// array: address of the pointer to the integers, which becomes NULL where the file has no such data
-// set.
-static enum hn_code read_column(struct hn_context *ctx, const struct hn_snapshot *s,
-                                const struct column *column, void *array) {
+enum hn_code hn_snapshot_read_column(struct hn_context *ctx, const struct hn_snapshot *s,
+                                     const struct hn_snapshot_column *column, void *array) {
     struct hn_data data;
     void *value = NULL;
     enum hn_code code = hn_data_open(ctx, s, column->path, HN_DATA_INTEGERS, &data);
@@ -171,8 +161,9 @@ static enum hn_code read_column(struct hn_context *ctx, const struct hn_snapshot
 }
 
 static enum hn_code read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
-    const struct column column = {"/step", "steps", s->info.steps, {0, INT64_MAX, sizeof(int64_t)}};
-    if (!bare && read_column(ctx, s, &column, &s->step))
+    const struct hn_snapshot_column column = {
+        "/step", "steps", s->info.steps, {0, INT64_MAX, sizeof(int64_t)}};
+    if (!bare && hn_snapshot_read_column(ctx, s, &column, &s->step))
         return ctx->code;
     if (!s->step && s->series[0].rank == 3 && s->info.steps > 1)
         return hn_fail(ctx, HN_DATA, "%s: there is no data set /step for %lld steps; add it",
@@ -190,107 +181,10 @@ static enum hn_code read_steps(struct hn_context *ctx, struct hn_snapshot *s, bo
     return HN_OK;
 }
 
-static enum hn_code count_classes(struct hn_context *ctx, struct hn_snapshot *s) {
-    struct hn_classes c;
-    HN_SCOPE(ctx);
-    if (hn_classes_find(ctx, s->labels, s->info.n, &c))
-        return ctx->code;
-    s->info.classes = c.n;
-    s->info.unlabelled = s->info.n - c.labelled;
-    // Readers index the names by label: too few of them are as good as none.
-    int64_t names_needed = c.n ? (int64_t)c.label[c.n - 1] + 1 : 0;
-    if (s->info.label_name && s->info.n_label_names < names_needed) {
-        hn_note(ctx, "%s: label_names has %lld names but labels go up to %lld; names are not used",
-                s->path, (long long)s->info.n_label_names, (long long)names_needed - 1);
-        s->info.label_name = NULL;
-        s->info.n_label_names = 0;
-    }
-    return HN_OK;
-}
-
-// Copies count texts out of what H5Aread() delivered: pointers if size is 0, else fields of `size`.
-static enum hn_code copy_names(struct hn_context *ctx, struct hn_snapshot *s, const void *read,
-                               int64_t count, size_t size) {
-    s->label_name = hn_zalloc(ctx, count, sizeof *s->label_name);
-    if (!s->label_name)
-        return ctx->code;
-    s->n_names = count;
-    for (int64_t i = 0; i < count; i++) {
-        const char *text = size ? (const char *)read + (size_t)i * size : ((char *const *)read)[i];
-        int length = text ? (int)strnlen(text, size ? size : NAME_BYTES_MAX) : 0;
-        s->label_name[i] = hn_format(ctx, "%.*s", length, text ? text : "");
-        if (!s->label_name[i])
-            return ctx->code;
-        clean(s->label_name[i]);
-    }
-    s->info.n_label_names = count;
-    s->info.label_name = (const char *const *)s->label_name;
-    return HN_OK;
-}
-
-static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hid_t attribute,
-                               hid_t type, hid_t space) {
-    int64_t count = H5Sget_simple_extent_npoints(space);
-    bool variable = H5Tis_variable_str(type) > 0;
-    int64_t size = variable ? (int64_t)sizeof(char *) : (int64_t)H5Tget_size(type);
-    if (H5Tget_class(type) != H5T_STRING || count < 1 || count > HN_LABEL_NAMES_MAX || size < 1 ||
-        size > NAME_BYTES_MAX || H5Sget_simple_extent_ndims(space) != 1)
-        return hn_fail(ctx, HN_DATA,
-                       "%s: attribute label_names of /labels is not a list of at most %d texts",
-                       s->path, HN_LABEL_NAMES_MAX);
-    void *read = hn_zalloc(ctx, count, (size_t)size);
-    if (!read)
-        return ctx->code;
-    enum hn_code code;
-    if (H5Aread(attribute, type, read) < 0)
-        code = hn_fail(ctx, HN_DATA,
-                       "%s: attribute label_names of /labels cannot be read; the file is damaged",
-                       s->path);
-    else
-        code = copy_names(ctx, s, read, count, variable ? 0 : (size_t)size);
-    if (variable)
-        (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, read);
-    hn_free(ctx, read);
-    return code;
-}
-
-static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot *s) {
-    hid_t labels = H5Dopen2(s->file, "/labels", H5P_DEFAULT);
-    bool named = H5Aexists(labels, "label_names") > 0;
-    hid_t attribute = named ? H5Aopen(labels, "label_names", H5P_DEFAULT) : H5I_INVALID_HID;
-    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-    enum hn_code code = HN_OK;
-    if (named && (type < 0 || space < 0))
-        code = hn_fail(ctx, HN_DATA,
-                       "%s: attribute label_names of /labels cannot be read; the file is damaged",
-                       s->path);
-    else if (named)
-        code = read_names(ctx, s, attribute, type, space);
-    hn_h5_close(space, type, attribute, labels);
-    return code;
-}
-
-static enum hn_code read_labels(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
-    const struct column column = {"/labels", "items", s->info.n, {-1, INT32_MAX, sizeof(int32_t)}};
-    if (read_column(ctx, s, &column, &s->labels))
-        return ctx->code;
-    if (!s->labels && !bare)
-        return hn_fail(
-            ctx, HN_DATA,
-            "%s: there is no data set /labels; add it, with -1 for items without a label", s->path);
-    if (s->labels)
-        return read_label_names(ctx, s) ? ctx->code : count_classes(ctx, s);
-    s->labels = hn_alloc(ctx, s->info.n, sizeof *s->labels);
-    if (!s->labels)
-        return ctx->code;
-    memset(s->labels, -1, (size_t)s->info.n * sizeof *s->labels);
-    s->info.unlabelled = s->info.n;
-    return HN_OK;
-}
-
 static enum hn_code read_split(struct hn_context *ctx, struct hn_snapshot *s) {
-    const struct column column = {"/split", "items", s->info.n, {-1, 2, sizeof(int8_t)}};
-    enum hn_code code = read_column(ctx, s, &column, &s->split);
+    const struct hn_snapshot_column column = {
+        "/split", "items", s->info.n, {-1, 2, sizeof(int8_t)}};
+    enum hn_code code = hn_snapshot_read_column(ctx, s, &column, &s->split);
     s->info.has_split = s->split != NULL;
     return code;
 }
@@ -299,8 +193,9 @@ static enum hn_code read_split(struct hn_context *ctx, struct hn_snapshot *s) {
 // without any, and says so.
 static enum hn_code read_partners(struct hn_context *ctx, struct hn_snapshot *s) {
     int64_t n = s->info.n, alone = 0;
-    const struct column column = {"/positive", "items", n, {-1, n - 1, sizeof(int32_t)}};
-    if (read_column(ctx, s, &column, &s->partner))
+    const struct hn_snapshot_column column = {
+        "/positive", "items", n, {-1, n - 1, sizeof(int32_t)}};
+    if (hn_snapshot_read_column(ctx, s, &column, &s->partner))
         return ctx->code;
     if (!s->partner)
         return HN_OK;
@@ -347,11 +242,11 @@ enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snaps
     bool has_indices = data.id >= 0;
     int64_t edges = data.rows;
     hn_data_close(&data);
-    const struct column starts = {
+    const struct hn_snapshot_column starts = {
         rows->indptr, "items and one", s->info.n + 1, {0, edges, sizeof(int64_t)}};
-    const struct column targets = {
+    const struct hn_snapshot_column targets = {
         rows->indices, "edges", edges, {0, rows->cols - 1, sizeof(int32_t)}};
-    code = read_column(ctx, s, &starts, &out->start);
+    code = hn_snapshot_read_column(ctx, s, &starts, &out->start);
     if (code == HN_OK && has_indices != (out->start != NULL))
         code = hn_fail(ctx, HN_DATA, "%s: one of %s and %s is missing; store both", s->path,
                        rows->indptr, rows->indices);
@@ -359,7 +254,7 @@ enum hn_code hn_snapshot_read_rows(struct hn_context *ctx, const struct hn_snaps
         return code;
     code = check_starts(ctx, s, rows->indptr, out->start, s->info.n, edges);
     if (code == HN_OK)
-        code = read_column(ctx, s, &targets, &out->target);
+        code = hn_snapshot_read_column(ctx, s, &targets, &out->target);
     out->n = s->info.n;
     return code;
 }
@@ -374,7 +269,7 @@ static enum hn_code read_graph(struct hn_context *ctx, struct hn_snapshot *s) {
 static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s) {
     bool bare;
     if (check_schema(ctx, s, &bare) || read_attributes(ctx, s) || open_series(ctx, s, bare) ||
-        read_steps(ctx, s, bare) || read_labels(ctx, s, bare))
+        read_steps(ctx, s, bare) || hn_snapshot_read_labels(ctx, s, bare))
         return ctx->code;
     if (!bare && (read_split(ctx, s) || read_partners(ctx, s) || read_graph(ctx, s) ||
                   hn_snapshot_read_features(ctx, s)))
@@ -447,4 +342,7 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
 
 const struct hn_snapshot_info *hn_snapshot_info(const struct hn_snapshot *s) { return &s->info; }
 const int32_t *hn_snapshot_labels(const struct hn_snapshot *s) { return s->labels; }
+const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s) {
+    return s->info.several_labels ? &s->label_sets : NULL;
+}
 const int8_t *hn_snapshot_split(const struct hn_snapshot *s) { return s->split; }

@@ -32,6 +32,7 @@ struct hn_snapshot { // texts and arrays belong to it
     struct hn_data series[HN_SNAPSHOT_SERIES]; // embeddings (or train), view1, view2
     int64_t *step;                             // [steps]
     int32_t *labels;                           // [n]
+    struct hn_label_sets label_sets;           // of which they are numbers; n = 0: none
     int8_t *split;                             // [n] or NULL
     int32_t *partner;                          // [n] or NULL: every item has one
     struct hn_graph graph;
@@ -81,8 +82,23 @@ struct hn_snapshot_part {
     enum hn_data_kind kind;
     bool copied;
 };
-enum { HN_SNAPSHOT_PARTS = 14 };
+enum { HN_SNAPSHOT_PARTS = 16 };
 extern const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS];
+
+// Makes a text of a file printable, in place.
+void hn_snapshot_clean(char *text);
+
+// Integers of `path`, of range.width bytes each: `n` of them, one per `what`. array: address of the
+// pointer to them, which becomes NULL where the file has no such data set.
+struct hn_snapshot_column {
+    const char *path, *what;
+    int64_t n;
+    struct hn_data_range range;
+};
+HN_MUST_USE enum hn_code hn_snapshot_read_column(struct hn_context *ctx,
+                                                 const struct hn_snapshot *s,
+                                                 const struct hn_snapshot_column *column,
+                                                 void *array);
 
 // HN_DATA: a data set has not as many rows as there are of `what`.
 enum hn_code hn_data_fail_length(struct hn_context *ctx, const struct hn_snapshot *s,
@@ -110,6 +126,11 @@ struct hn_snapshot_writer {
     float *rounded;   // [block x d], float16 only: the halves, back as floats
 };
 enum hn_code hn_snapshot_fail_write(struct hn_context *ctx, const struct hn_snapshot_writer *w);
+
+// snapshot_labels.c: s->labels, s->label_sets and what info says of them. bare: a file of another
+// layout, which has none.
+HN_MUST_USE enum hn_code hn_snapshot_read_labels(struct hn_context *ctx, struct hn_snapshot *s,
+                                                 bool bare);
 
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);

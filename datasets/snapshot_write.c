@@ -109,17 +109,6 @@ static enum hn_code write_of_samples(struct hn_context *ctx, const struct hn_sna
     return good ? HN_OK : hn_snapshot_fail_write(ctx, w);
 }
 
-static enum hn_code write_labels(struct hn_context *ctx, const struct hn_snapshot_writer *w,
-                                 const struct hn_snapshot_spec *spec, hid_t sample) {
-    const struct hn_h5_array labels =
-        column("/labels", H5T_STD_I32LE, H5T_NATIVE_INT32, w->n, spec->labels, spec->compress);
-    const struct hn_h5_array split =
-        column("/split", H5T_STD_I8LE, H5T_NATIVE_INT8, w->n, spec->split, spec->compress);
-    if (write_of_samples(ctx, w, &labels, sample, spec))
-        return ctx->code;
-    return spec->split ? write_of_samples(ctx, w, &split, sample, NULL) : HN_OK;
-}
-
 static bool write_arrays(hid_t file, const struct hn_h5_array *a, int n) {
     bool good = true;
     for (int i = 0; i < n && good; i++) {
@@ -127,6 +116,55 @@ static bool write_arrays(hid_t file, const struct hn_h5_array *a, int n) {
         good = data >= 0 && hn_h5_close(data);
     }
     return good;
+}
+
+static bool write_label_rows(const struct hn_snapshot_writer *w,
+                             const struct hn_snapshot_spec *spec, const int64_t *start,
+                             const int32_t *label) {
+    const struct hn_h5_array indptr =
+        column("indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, w->n + 1, start, spec->compress);
+    const struct hn_h5_array indices =
+        column("indices", H5T_STD_I32LE, H5T_NATIVE_INT32, start[w->n], label, spec->compress);
+    hid_t group = hn_h5_write_group(w->file, "/labels_csr");
+    bool good = group >= 0 && write_arrays(group, &indptr, 1);
+    hid_t data = good ? hn_h5_write_array(group, &indices) : H5I_INVALID_HID;
+    good = data >= 0;
+    if (good && spec->label_name && spec->n_label_names > 0)
+        good = hn_h5_write_texts(data, "label_names", spec->label_name, spec->n_label_names);
+    hn_h5_close(data);
+    return hn_h5_close(group) && good;
+}
+
+// Several labels an item: those of its set.
+static enum hn_code write_label_sets(struct hn_context *ctx, const struct hn_snapshot_writer *w,
+                                     const struct hn_snapshot_spec *spec) {
+    const struct hn_label_sets *sets = spec->label_sets;
+    HN_SCOPE(ctx);
+    int64_t *start = hn_zalloc(ctx, w->n + 1, sizeof *start);
+    for (int64_t i = 0; start && i < w->n; i++) {
+        int32_t s = spec->labels[i];
+        start[i + 1] = start[i] + (s < 0 ? 0 : sets->start[s + 1] - sets->start[s]);
+    }
+    int32_t *label = start ? hn_alloc(ctx, start[w->n], sizeof *label) : NULL;
+    if (!label)
+        return ctx->code;
+    for (int64_t i = 0; i < w->n; i++)
+        if (start[i + 1] > start[i])
+            memcpy(label + start[i], sets->label + sets->start[spec->labels[i]],
+                   (size_t)(start[i + 1] - start[i]) * sizeof *label);
+    return write_label_rows(w, spec, start, label) ? HN_OK : hn_snapshot_fail_write(ctx, w);
+}
+
+static enum hn_code write_labels(struct hn_context *ctx, const struct hn_snapshot_writer *w,
+                                 const struct hn_snapshot_spec *spec, hid_t sample) {
+    const struct hn_h5_array labels =
+        column("/labels", H5T_STD_I32LE, H5T_NATIVE_INT32, w->n, spec->labels, spec->compress);
+    const struct hn_h5_array split =
+        column("/split", H5T_STD_I8LE, H5T_NATIVE_INT8, w->n, spec->split, spec->compress);
+    if (spec->label_sets ? write_label_sets(ctx, w, spec)
+                         : write_of_samples(ctx, w, &labels, sample, spec))
+        return ctx->code;
+    return spec->split ? write_of_samples(ctx, w, &split, sample, NULL) : HN_OK;
 }
 
 // Compressed rows as a group; value: NULL for a graph.

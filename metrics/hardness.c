@@ -93,7 +93,8 @@ static struct hardest find_hardest(const struct hn_pairs *p, int32_t a) {
             float v = run[r].cosine[b];
             int32_t other = run[r].label[b];
             high.any = v > high.any ? v : high.any;
-            if (label >= 0 && other >= 0 && other != label && v > high.true_negative)
+            if (label >= 0 && other >= 0 && v > high.true_negative &&
+                !hn_same_label(p->label_sets, label, other))
                 high.true_negative = v;
         }
     return high;

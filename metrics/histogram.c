@@ -39,10 +39,10 @@ static int64_t bin_of(const struct state *s, const struct hn_metric_env *env, in
     return hn_cosine_bin(v, HN_HISTOGRAM_BINS);
 }
 
-static int kind_of(int32_t label_a, int32_t label_b) {
+static int kind_of(const struct hn_label_sets *sets, int32_t label_a, int32_t label_b) {
     if (label_a < 0 || label_b < 0)
         return HN_PAIR_UNLABELLED;
-    return label_a == label_b ? HN_PAIR_FALSE_NEGATIVE : HN_PAIR_TRUE_NEGATIVE;
+    return hn_same_label(sets, label_a, label_b) ? HN_PAIR_FALSE_NEGATIVE : HN_PAIR_TRUE_NEGATIVE;
 }
 
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
@@ -55,7 +55,7 @@ static void batch(void *self, const struct hn_metric_env *env, const struct hn_p
         (void)hn_pairs_runs(p, a, true, run);
         for (int r = 0; r < 2; r++)
             for (int32_t b = 0; b < run[r].count; b++)
-                count[kind_of(p->label[a], run[r].label[b]) * HN_HISTOGRAM_BINS +
+                count[kind_of(p->label_sets, p->label[a], run[r].label[b]) * HN_HISTOGRAM_BINS +
                       bin_of(s, env, p->id[a], run[r].id[b], run[r].cosine[b])]++;
     }
     for (int32_t a = 0; p->score && a < p->n; a++)

@@ -48,7 +48,9 @@ static void add_run(const struct hn_run *run, const float *score, struct hn_anch
 
 static struct hn_anchor make_anchor(const struct hn_pairs *p, struct sides sides, int view,
                                     int32_t a) {
-    struct hn_anchor anchor = {.positive = (double)hn_pairs_positive(p, a), .label = p->label[a]};
+    struct hn_anchor anchor = {.positive = (double)hn_pairs_positive(p, a),
+                               .label = p->label[a],
+                               .label_sets = p->label_sets};
     struct hn_run run[2];
     (void)hn_pairs_runs(p, a, false, run);
     for (int r = 0; r < 2 && sides.own; r++)

@@ -44,6 +44,8 @@ static unsigned missing(const struct hn_metric_env *env) {
     unsigned lacks = hn_is_weighted(&env->law) ? HN_METRIC_NEEDS_UNWEIGHTED : 0;
     if (!hn_has_labels(items))
         lacks |= HN_METRIC_NEEDS_LABELS | HN_METRIC_USES_LABELS;
+    if (items->label_sets)
+        lacks |= HN_METRIC_NEEDS_CLASSES;
     if (!hn_has_positive(items))
         lacks |= HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_GLOBAL | HN_METRIC_NEEDS_VIEWS;
     return lacks;
@@ -198,7 +200,8 @@ static struct hn_pairs distinct(const struct hn_metric_env *env, const struct wo
                              .n = n,
                              .id = w->id,
                              .times = w->times,
-                             .label = w->label};
+                             .label = w->label,
+                             .label_sets = env->items->label_sets};
 }
 
 static enum hn_code check_lists(struct hn_context *ctx, const struct hn_measure *m, int32_t count,
@@ -248,6 +251,7 @@ static struct hn_pairs listed(const struct hn_metric_env *env, const struct work
                              .id = w->id,
                              .times = w->times,
                              .label = w->label,
+                             .label_sets = env->items->label_sets,
                              .start = w->start,
                              .negative = w->negative,
                              .negative_label = w->negative_label};

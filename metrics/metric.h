@@ -22,8 +22,9 @@ struct hn_pairs {
     int32_t n;            // distinct ids, in order of first draw; id[0] is the start item
     const int32_t *id;    // [n]
     const int32_t *times; // [n] how often each was drawn (1 unless drawn with replacement)
-    const int32_t *label; // [n], -1 = unlabelled
-    const float *cosine;  // [pairs] clean cosines x_a . x_b
+    const int32_t *label; // [n], -1 = unlabelled; see hn_same_label()
+    const struct hn_label_sets *label_sets; // of the items
+    const float *cosine;                    // [pairs] clean cosines x_a . x_b
     const float *score;   // [pairs] x1_a . x2_b; the diagonal of a batch holds the positives, which
                           // are those of hn_dot_exact(), rounded; NULL without positives
     const float *score_t; // [pairs] x2_a . x1_b, NULL without
@@ -54,12 +55,13 @@ static inline float hn_pairs_positive(const struct hn_pairs *p, int32_t a) {
 }
 
 enum hn_metric_needs {
-    HN_METRIC_NEEDS_LABELS = 1,     // without, its columns are NaN and the note says `no labels`
-    HN_METRIC_NEEDS_POSITIVE = 2,   // without, NaN and `no positive`
-    HN_METRIC_NEEDS_GLOBAL = 4,     // the sweep over the two views: needs positives too
-    HN_METRIC_USES_LABELS = 8,      // without, some of its columns are NaN, with the same note
-    HN_METRIC_NEEDS_VIEWS = 16,     // products within a view: needs positives too
-    HN_METRIC_NEEDS_UNWEIGHTED = 32 // with a weighting, NaN and `<name>: weighting none only`
+    HN_METRIC_NEEDS_LABELS = 1,      // without, its columns are NaN and the note says `no labels`
+    HN_METRIC_NEEDS_POSITIVE = 2,    // without, NaN and `no positive`
+    HN_METRIC_NEEDS_GLOBAL = 4,      // the sweep over the two views: needs positives too
+    HN_METRIC_USES_LABELS = 8,       // without, some of its columns are NaN, with the same note
+    HN_METRIC_NEEDS_VIEWS = 16,      // products within a view: needs positives too
+    HN_METRIC_NEEDS_UNWEIGHTED = 32, // with a weighting, NaN and `<name>: weighting none only`
+    HN_METRIC_NEEDS_CLASSES = 64     // one label an item; else NaN and `several labels an item`
 };
 
 // What is known when a cell begins.

@@ -58,7 +58,7 @@ const struct hn_snapshot_metric_type hn_snapshot_knn_acc = {
     .family = "neighbours",
     .summary = "weighted nearest-neighbour accuracy, k = 200, weights exp(cos / 0.5)",
     .source = "Wu et al. 2018; used by GC table 4 and BS table 8",
-    .needs = HN_METRIC_NEEDS_LABELS,
+    .needs = HN_METRIC_NEEDS_LABELS | HN_METRIC_NEEDS_CLASSES,
     .columns = columns,
     .n_columns = 1,
     .state_size = sizeof(double),

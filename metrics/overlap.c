@@ -29,6 +29,7 @@ static enum hn_code plan_label(struct hn_context *ctx, void *state,
     *h = (struct hn_sweep_histogram){.bins = HN_HISTOGRAM_BINS,
                                      .row_label = env->items->labels,
                                      .col_label = env->items->labels,
+                                     .label_sets = env->items->label_sets,
                                      .skip_self = true};
     hn_sweep_add(within, &hn_histogram_sink, h, HN_SIDE_ROWS);
     return HN_OK;

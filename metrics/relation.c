@@ -33,7 +33,7 @@ static void count_labels(const struct hn_pairs *p, int32_t a, int64_t *labelled,
     for (int r = 0; r < 2; r++)
         for (int32_t b = 0; b < run[r].count; b++) {
             *labelled += run[r].label[b] >= 0;
-            *same += run[r].label[b] == p->label[a];
+            *same += hn_same_label(p->label_sets, p->label[a], run[r].label[b]);
         }
 }
 

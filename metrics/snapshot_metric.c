@@ -14,12 +14,29 @@ struct work { // owns the states, and what sweeps leave in them
     struct hn_global_sinks sinks;
 };
 
+// What the metrics missed, joined by "; ".
+static void explain(unsigned missed, char *why) {
+    static const struct {
+        unsigned need;
+        const char *text;
+    } reason[] = {{HN_METRIC_NEEDS_POSITIVE, "no positive"},
+                  {HN_METRIC_NEEDS_LABELS, "no labels"},
+                  {HN_METRIC_NEEDS_CLASSES, "several labels an item"}};
+    int used = 0;
+    *why = '\0';
+    for (size_t i = 0; i < sizeof reason / sizeof *reason; i++)
+        if (missed & reason[i].need)
+            used += snprintf(why + used, (size_t)(HN_MESSAGE_MAX - used), "%s%s", used ? "; " : "",
+                             reason[i].text);
+}
+
 // Opens the metrics that the items allow, and says what the others lack.
 static enum hn_code open_all(struct hn_context *ctx, struct work *w,
                              const struct hn_snapshot_env *env, struct hn_sweep *within,
                              struct hn_sweep *between, char *why) {
     unsigned lacking = (hn_has_positive(env->items) ? 0 : HN_METRIC_NEEDS_POSITIVE) |
-                       (hn_has_labels(env->items) ? 0 : HN_METRIC_NEEDS_LABELS);
+                       (hn_has_labels(env->items) ? 0 : HN_METRIC_NEEDS_LABELS) |
+                       (env->items->label_sets ? HN_METRIC_NEEDS_CLASSES : 0);
     unsigned missed = 0;
     for (int m = 0; m < w->n; m++) {
         const struct hn_snapshot_metric_type *type = w->metrics[m];
@@ -30,9 +47,7 @@ static enum hn_code open_all(struct hn_context *ctx, struct work *w,
         if (!w->state[m] || (type->plan && type->plan(ctx, w->state[m], env, within, between)))
             return ctx->code;
     }
-    snprintf(why, HN_MESSAGE_MAX, "%s%s%s", missed & HN_METRIC_NEEDS_POSITIVE ? "no positive" : "",
-             missed == (HN_METRIC_NEEDS_POSITIVE | HN_METRIC_NEEDS_LABELS) ? "; " : "",
-             missed & HN_METRIC_NEEDS_LABELS ? "no labels" : "");
+    explain(missed, why);
     return HN_OK;
 }
 

@@ -152,7 +152,7 @@ static void add_run(const struct hn_anchor *anchor, const struct hn_anchor_run *
         if (anchor->label < 0 || run->label[j] < 0)
             continue;
         s->weight_labelled += v;
-        if (run->label[j] == anchor->label) {
+        if (hn_same_label(anchor->label_sets, anchor->label, run->label[j])) {
             s->weight_same += v;
             s->mass_same += mass;
         }

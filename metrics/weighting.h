@@ -2,6 +2,7 @@
 #ifndef HN_METRICS_WEIGHTING_H
 #define HN_METRICS_WEIGHTING_H
 
+#include "core/label_sets.h"
 #include "core/options/option.h"
 
 enum hn_loss { HN_LOSS_NTXENT, HN_LOSS_INFONCE, HN_LOSS_OTHER_VIEW };
@@ -51,7 +52,8 @@ const char *hn_ambiguous_loss(const char *name);
 enum { HN_ANCHOR_RUNS = 4 };
 struct hn_anchor {
     double positive;
-    int32_t label; // -1 = unlabelled
+    int32_t label;                          // -1 = unlabelled
+    const struct hn_label_sets *label_sets; // of the items
     int runs;
     struct hn_anchor_run {
         const float *score;

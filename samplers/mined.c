@@ -77,7 +77,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                            : "sharpness and shift are for take: ambiguous alone");
     if (needs_positive(params) && !plan->has_positive)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "mined that looks at the positive needs a second view, which the file does "
+                       "mined that looks at the positive needs a second view, which the items do "
                        "not have");
     if (params->r > plan->n - 1)
         hn_note(ctx, "R = %lld taken as %lld, all other items", (long long)params->r,
@@ -130,7 +130,8 @@ static int stage_of(const struct params *p, int64_t rank, double s, double posit
 static int relation_of(const struct hn_items *items, int32_t i, int32_t j) {
     if (!items->labels || items->labels[i] < 0 || items->labels[j] < 0)
         return RELATION_UNKNOWN;
-    return items->labels[i] == items->labels[j] ? RELATION_FALSE : RELATION_TRUE;
+    return hn_same_label(items->label_sets, items->labels[i], items->labels[j]) ? RELATION_FALSE
+                                                                                : RELATION_TRUE;
 }
 
 // Puts what survives of anchor i's candidates to the front.

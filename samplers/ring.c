@@ -70,7 +70,7 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                        params->lo, params->hi);
     if (params->space == SPACE_FEATURES && !plan->has_features)
         return hn_fail(ctx, HN_NOT_APPLICABLE,
-                       "ring needs raw features, which the file does not have (space: embeddings "
+                       "ring needs raw features, which the items do not have (space: embeddings "
                        "needs none)");
     if (room(params, plan->n) == 0)
         hn_note(ctx, "no item lies between lo = %g and hi = %g percent of %lld", params->lo,

@@ -169,5 +169,71 @@ assert l('features_csr/indptr') == [0, 2, 3, 5] and l('features_csr/indices') ==
     check "no temporary file" none_temporary .
 }
 
-run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows
+# Several labels an item: the same from texts, from numbers and from compressed rows; names; a further step.
+test_several_labels() {
+    with_python "several labels an item" || return 0
+    "$python" - <<'END'
+import numpy as np
+rng = np.random.default_rng(3)
+n, names = 40, np.array(["ant", "bee", "cat", "dog"])
+x = rng.standard_normal((n, 4)).astype(np.float32)
+rows = [sorted(rng.choice(4, k, replace=False)) for k in rng.integers(0, 4, n)]
+rows[0] = [3]  # without the first row no other number
+np.save("several.npy", x)
+x[7] = 0
+np.save("zero.npy", x)
+start = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+np.savez("csr.npz", indptr=start, indices=np.concatenate(rows).astype(int), data=np.ones(start[-1]))
+np.savez("bad.npz", indptr=start[::-1], indices=np.concatenate(rows).astype(int))
+np.savez("short39.npz", indptr=start[:-1], indices=np.concatenate(rows).astype(int)[:start[-2]])
+np.save("start.npy", start)
+open("texts.tsv", "w").writelines(" | ".join(names[r][::-1]) + "\n" for r in rows)
+open("numbers.tsv", "w").writelines(";".join(str(k) for k in r) + "\n" for r in rows)
+open("four.txt", "w").writelines(name + "\n" for name in names)
+open("three.txt", "w").writelines(name + "\n" for name in names[:3])
+open("ones.tsv", "w").writelines("1\n" for r in rows)
+open("below.tsv", "w").writelines("-1;2\n" for r in rows)
+END
+    local kind code pattern words
+    expect "texts" 0 '' import -e several.npy -l texts.tsv --label-separator '|' -o texts.h5
+    expect "numbers, with names" 0 '' import -e several.npy -l numbers.tsv --label-separator ';' --label-names four.txt -o numbers.h5
+    expect "compressed rows" 0 '' import -e several.npy -l csr.npz --label-tensor indptr,indices -o csr.h5
+    expect "without a row" 0 '' import -e zero.npy -l texts.tsv --label-separator '|' --zero-rows skip -o zero.h5
+    expect "a further step" 0 '' import -e several.npy -l texts.tsv --label-separator '|' -s 5 -o texts.h5
+    expect "a further step of a part" 0 '' import -e zero.npy -l texts.tsv --label-separator '|' --zero-rows skip -s 5 -o zero.h5
+    for kind in texts numbers csr zero; do
+        expect "$kind: valid" 0 '4 classes and [0-9]* unlabelled' validate $kind.h5
+    done
+    pycheck "files hold the labels of every item, and their names" "import h5py, numpy as np
+csr = np.load('csr.npz')
+rows = [csr['indices'][a:b].tolist() for a, b in zip(csr['indptr'], csr['indptr'][1:])]
+for name in ('texts', 'numbers', 'csr', 'zero'):
+    file = h5py.File(name + '.h5')
+    start, label = file['labels_csr/indptr'][()], file['labels_csr/indices']
+    kept = rows if name != 'zero' else rows[:7] + rows[8:]
+    assert 'labels' not in file and [label[a:b].tolist() for a, b in zip(start, start[1:])] == kept, name
+    assert name == 'csr' or list(label.attrs['label_names']) == ['ant', 'bee', 'cat', 'dog'], name"
+    expect "info says it" 0 'classes *4, [0-9]* items unlabelled, several an item: ant, bee, cat, dog' info texts.h5
+    expect "negatives are counted by any label" 0 "of them have the anchor's label" sample csr.h5 --sampler mined -b 8 -o order.npy
+    while read -r code pattern words; do
+        # shellcheck disable=SC2086 # words are wanted
+        expect "import $words" "$code" "${pattern//_/ }" import -e several.npy $words -o no.h5
+    done <<'F'
+3 offsets_of_the_labels -l bad.npz --label-tensor indptr,indices
+3 has_39_labels -l short39.npz --label-tensor indptr,indices
+2 in_one_file -l csr.npz -l csr.npz --label-tensor indptr,indices
+3 there_is_no_'nothing' -l csr.npz --label-tensor indptr,nothing
+3 one_for_each_row -l start.npy --label-separator ;
+3 label_-1_of_row_0 -l below.tsv --label-separator ;
+3 name_every_class -l numbers.tsv --label-separator ; --label-names three.txt
+3 'dog'_of_row_0_is_not_in -l texts.tsv --label-separator | --label-names three.txt
+F
+    check "nothing came of them" test ! -e no.h5
+    expect "other labels at a later step" 3 'labels of row 0 differ' import -e several.npy -l ones.tsv -s 9 -o texts.h5
+    pycheck "a file of both kinds" "import h5py, numpy as np
+with h5py.File('csr.h5', 'a') as file: file['labels'] = np.zeros(40, int)"
+    expect "is refused" 3 'both /labels and /labels_csr' validate csr.h5
+}
+
+run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels
 finish

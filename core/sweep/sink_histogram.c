@@ -9,10 +9,12 @@
 enum { BINS_MOST = 1 << 20, GROUP = 64, LINE = 8 };
 
 // Every thread counts for itself: integers add up to the same in any order.
-struct work {              // its arrays belong to it
-    uint64_t *count;       // [threads x stride]
-    int64_t stride;        // HN_REL_COUNT x bins, rounded up to whole cache lines
-    int32_t *unknown;      // [block] labels of columns without any
+struct work {         // its arrays belong to it
+    uint64_t *count;  // [threads x stride]
+    int64_t stride;   // HN_REL_COUNT x bins, rounded up to whole cache lines
+    int32_t *unknown; // [block] labels of columns without any
+    int32_t *seen;    // [threads x block] see seen_by(); NULL where an item has one label
+    int64_t block;
     struct hn_matrix x, y; // of the rows and columns
     double bound;          // of the products, where `exact`
     int threads;
@@ -42,9 +44,12 @@ static enum hn_code histogram_begin(struct hn_context *ctx, void *self,
     work->unknown = hn_alloc(ctx, shape->block, sizeof *work->unknown);
     for (int64_t j = 0; work->unknown && j < shape->block; j++)
         work->unknown[j] = -1;
+    work->block = shape->block;
+    bool sets = h->label_sets != NULL;
+    work->seen = hn_alloc(ctx, sets ? work->threads * shape->block : 0, sizeof *work->seen);
     work->count = hn_zalloc(ctx, work->threads * work->stride, sizeof *work->count);
     hn_own(ctx, outer);
-    return work->unknown && work->count ? HN_OK : HN_MEMORY;
+    return work->unknown && work->seen && work->count ? HN_OK : HN_MEMORY;
 }
 
 // Place of s in the table of counts, as hn_cosine_bin() has it; clamped before the conversion,
@@ -99,6 +104,17 @@ static void correct(const struct hn_sweep_histogram *h, const struct strip *stri
     }
 }
 
+// Labels of n columns as a row with several labels sees them: equal to its own where they share
+// one, another where they do not.
+static const int32_t *seen_by(const struct hn_label_sets *sets, int32_t row_label,
+                              const int32_t *label, int64_t n, int32_t *seen) {
+    for (int64_t j = 0; j < n; j++)
+        seen[j] = label[j] < 0                               ? -1
+                  : hn_same_label(sets, row_label, label[j]) ? row_label
+                                                             : row_label ^ 1;
+    return seen;
+}
+
 // The relation of two labels does not depend on their order: what is counted for the columns of a
 // tile is what a tile with the labels exchanged would give.
 static void count_tile(const struct hn_sweep_histogram *h, const struct hn_tile *tile,
@@ -107,12 +123,16 @@ static void count_tile(const struct hn_sweep_histogram *h, const struct hn_tile 
     const struct work *work = h->work;
     const struct hn_matrix *x = across ? &work->y : &work->x, *y = across ? &work->x : &work->y;
     uint64_t *count = work->count + thread * work->stride;
-    const int32_t *label = of_cols ? of_cols + tile->col0 : work->unknown;
+    const int32_t *of_tile = of_cols ? of_cols + tile->col0 : work->unknown;
     for (int32_t i = 0; i < tile->rows; i++) {
         struct hn_span span[2];
         int spans = hn_tile_spans(tile, i, h->skip_self, span);
         const float *s = tile->s + i * tile->stride;
         int32_t row_label = of_rows ? of_rows[tile->row0 + i] : -1;
+        const int32_t *label = of_tile;
+        if (h->label_sets && row_label >= 0)
+            label = seen_by(h->label_sets, row_label, of_tile, tile->cols,
+                            work->seen + thread * work->block);
         for (int p = 0; p < spans; p++) {
             tally(s + span[p].from, span[p].to - span[p].from, label + span[p].from, row_label,
                   (int32_t)h->bins, times, count);

@@ -3,6 +3,7 @@
 #ifndef HN_CORE_SWEEP_SINKS_H
 #define HN_CORE_SWEEP_SINKS_H
 
+#include "core/label_sets.h"
 #include "core/sweep/sweep.h"
 
 // Exact top-k per row, by descending inner product as hn_dot_exact() sees it, ties by lower index.
@@ -49,12 +50,13 @@ void hn_extrema_free(struct hn_context *ctx, struct hn_extrema *e);
 // split by relation: same label, different label, a label unknown (-1). Ordered pairs, as swept.
 enum { HN_REL_SAME, HN_REL_DIFFERENT, HN_REL_UNKNOWN, HN_REL_COUNT };
 struct hn_sweep_histogram {
-    int64_t bins;                         // in: 1 to 2^20
-    const int32_t *row_label, *col_label; // in: borrowed; NULL = all unknown
-    bool skip_self;                       // in
-    bool exact;                           // in: what lies near an edge is decided by hn_dot_exact()
-    uint64_t *count;                      // out: [HN_REL_COUNT x bins]
-    void *work;                           // private
+    int64_t bins;                           // in: 1 to 2^20
+    const int32_t *row_label, *col_label;   // in: borrowed; NULL = all unknown
+    const struct hn_label_sets *label_sets; // in: of which they are numbers, or NULL
+    bool skip_self;                         // in
+    bool exact;      // in: what lies near an edge is decided by hn_dot_exact()
+    uint64_t *count; // out: [HN_REL_COUNT x bins]
+    void *work;      // private
 };
 extern const struct hn_sink_type hn_histogram_sink;
 void hn_sweep_histogram_free(struct hn_context *ctx, struct hn_sweep_histogram *h);

@@ -149,6 +149,7 @@ static enum hn_code begin_new(struct hn_context *ctx, const struct hn_import *o,
                                           .d = in->d,
                                           .sample = in->sample,
                                           .labels = in->labels,
+                                          .label_sets = in->several_labels ? &in->label_sets : NULL,
                                           .label_name = in->name,
                                           .n_label_names = in->n_names,
                                           .split = l ? l->split : NULL,
@@ -175,6 +176,28 @@ static bool same_label(const struct hn_import_input *in, const struct hn_snapsho
     return label == there;
 }
 
+// Labels of an item: *count of them, one or those of its set.
+static const int32_t *labels_of(const struct hn_label_sets *sets, const int32_t *label,
+                                int64_t *count) {
+    *count = 1;
+    if (!sets || *label < 0)
+        return label;
+    *count = sets->start[*label + 1] - sets->start[*label];
+    return sets->label + sets->start[*label];
+}
+
+// Whether row i has the labels that the file has.
+static bool same_labels(const struct hn_import_input *in, const struct hn_snapshot *s, int64_t i) {
+    int64_t count, there;
+    const int32_t *own =
+        labels_of(in->several_labels ? &in->label_sets : NULL, &in->labels[i], &count);
+    const int32_t *other = labels_of(hn_snapshot_label_sets(s), &hn_snapshot_labels(s)[i], &there);
+    bool same = count == there;
+    for (int64_t k = 0; same && k < count; k++)
+        same = same_label(in, hn_snapshot_info(s), own[k], other[k]);
+    return same;
+}
+
 // The rows that the file holds, where it was made without those that had no direction.
 static enum hn_code keep_same(struct hn_context *ctx, const struct hn_import *o,
                               struct hn_snapshot *s, struct hn_import_input *in) {
@@ -199,6 +222,11 @@ static enum hn_code fail_label(struct hn_context *ctx, const struct hn_import *o
     int32_t label = in->labels[row];
     long long number = hn_import_row(in, row);
     const char *from = o->labels.count > 0 ? o->labels.item[0] : in->from;
+    if (in->several_labels || info->several_labels)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: the labels of row %lld differ from those in %s; the items must be the "
+                       "same, in the same order",
+                       from, (long long)row, o->output);
     if (are_texts(in, info, label, there))
         return hn_fail(
             ctx, HN_DATA,
@@ -226,7 +254,7 @@ static enum hn_code check_fit(struct hn_context *ctx, const struct hn_import *o,
                        in->from, (long long)in->n, (long long)in->d, o->output, (long long)info->n,
                        (long long)info->d);
     for (int64_t i = 0; in->labels && i < in->n; i++)
-        if (!same_label(in, info, in->labels[i], labels[i]))
+        if (!same_labels(in, s, i))
             return fail_label(ctx, o, in, info, i, labels[i]);
     if (o->step == INT64_MIN)
         return hn_fail(ctx, HN_USAGE,

@@ -14,6 +14,7 @@ struct hn_import {
     struct hn_text_list embeddings, labels, view1, view2;
     char *linqs, *label_names;
     char *tensor, *label_tensor;              // in files that hold several; NULL: the only one
+    char *label_separator;                    // between the labels of an item; NULL: it has one
     char *output;                             // an existing snapshot gets a step appended
     char *title, *source, *license, *encoder; // or NULL
     int64_t step;                             // INT64_MIN: not given

@@ -14,8 +14,10 @@ struct hn_import_input {
     int64_t n, d;
     float *rows[HN_IMPORT_VIEWS]; // [n x d] embeddings, view1 and view2; NULL: not given
     int32_t *labels;              // [n] or NULL
-    bool label_texts;             // they were texts: name[labels[i]]
-    const char **name;            // names of labels
+    bool several_labels;          // labels are numbers of these:
+    struct hn_label_sets label_sets;
+    bool label_texts;  // labels were texts, and are places of names
+    const char **name; // names of labels
     int64_t n_names;
     int64_t *sample;       // [n] numbers of the rows before some were left out; NULL: all are there
     struct hn_linqs linqs; // n = 0: none
@@ -25,6 +27,23 @@ struct hn_import_input {
 // labels.c: reads o->label_names and o->labels.
 HN_MUST_USE enum hn_code hn_import_labels(struct hn_context *ctx, const struct hn_import *o,
                                           struct hn_import_input *in);
+
+// label_lists.c: several labels an item, as they were read. entry[n] are integers or texts of
+// lists, cut apart at o->label_separator, or compressed rows of two arrays (o->label_tensor
+// "indptr,indices").
+struct hn_label_lists {
+    int64_t n;             // items
+    int64_t *start;        // [n + 1]
+    struct hn_array entry; // [start[n]]
+};
+bool hn_label_lists_wanted(const struct hn_import *o);
+HN_MUST_USE enum hn_code hn_label_lists_cut(struct hn_context *ctx, const struct hn_import *o,
+                                            const struct hn_array *texts,
+                                            struct hn_label_lists *out);
+HN_MUST_USE enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import *o,
+                                             struct hn_label_lists *out);
+// The item of an entry.
+int64_t hn_label_lists_item(const struct hn_label_lists *lists, int64_t entry);
 
 // undirected.c. Refuses rows that are zero or not finite (HN_DATA), or leaves them out of all that
 // was read.

@@ -111,8 +111,10 @@ struct named {
     int32_t number;
 };
 
+// out[a->shape[0]]. lists: whose entries these are, or NULL: rows'.
 static enum hn_code number_texts(struct hn_context *ctx, const struct hn_import *o,
-                                 const struct hn_array *a, struct hn_import_input *in) {
+                                 const struct hn_array *a, const struct hn_label_lists *lists,
+                                 struct hn_import_input *in, int32_t *out) {
     size_t m = (size_t)in->n_names;
     HN_SCOPE(ctx);
     struct named *sorted = hn_alloc(ctx, in->n_names, sizeof *sorted);
@@ -121,59 +123,97 @@ static enum hn_code number_texts(struct hn_context *ctx, const struct hn_import 
     for (size_t i = 0; i < m; i++)
         sorted[i] = (struct named){in->name[i], (int32_t)i};
     qsort(sorted, m, sizeof *sorted, by_text);
-    for (int64_t i = 0; i < in->n; i++) {
+    for (int64_t i = 0; i < a->shape[0]; i++) {
         const char *text = a->text[i];
         const struct named *found = bsearch(&text, sorted, m, sizeof *sorted, by_text);
         if (text[0] && !found)
             return hn_fail(ctx, HN_DATA, "%s: the label '%.60s' of row %lld is not in %s",
-                           o->labels.item[0], text, (long long)i, o->label_names);
-        in->labels[i] = text[0] ? found->number : -1;
+                           o->labels.item[0], text,
+                           (long long)(lists ? hn_label_lists_item(lists, i) : i), o->label_names);
+        out[i] = text[0] ? found->number : -1;
     }
     in->label_texts = true;
     return HN_OK;
 }
 
 static enum hn_code take_integers(struct hn_context *ctx, const struct hn_import *o,
-                                  const struct hn_array *a, struct hn_import_input *in) {
-    for (int64_t i = 0; i < in->n; i++) {
-        if (a->integer[i] < -1 || a->integer[i] > INT32_MAX)
-            return hn_fail(
-                ctx, HN_DATA,
-                "%s: label %lld of row %lld is out of range; labels are -1 (unlabelled) to "
-                "2^31 - 1",
-                o->labels.item[0], (long long)a->integer[i], (long long)i);
-        in->labels[i] = (int32_t)a->integer[i];
+                                  const struct hn_array *a, const struct hn_label_lists *lists,
+                                  int32_t *out) {
+    int64_t least = lists ? 0 : -1;
+    for (int64_t i = 0; i < a->shape[0]; i++) {
+        if (a->integer[i] < least || a->integer[i] > INT32_MAX)
+            return hn_fail(ctx, HN_DATA,
+                           "%s: label %lld of row %lld is out of range; labels are %s to 2^31 - 1",
+                           o->labels.item[0], (long long)a->integer[i],
+                           (long long)(lists ? hn_label_lists_item(lists, i) : i),
+                           lists ? "0" : "-1 (unlabelled)");
+        out[i] = (int32_t)a->integer[i];
     }
     return HN_OK;
 }
 
+static enum hn_code number_labels(struct hn_context *ctx, const struct hn_import *o,
+                                  struct hn_array *a, const struct hn_label_lists *lists,
+                                  struct hn_import_input *in, int32_t *out) {
+    if (a->text && take_numbers(ctx, a))
+        return ctx->code;
+    if (a->integer)
+        return take_integers(ctx, o, a, lists, out);
+    if (!in->name && name_classes(ctx, o->labels.item[0], a, in))
+        return ctx->code;
+    return number_texts(ctx, o, a, lists, in, out);
+}
+
+static enum hn_code take_several(struct hn_context *ctx, const struct hn_import *o,
+                                 struct hn_label_lists *lists, struct hn_import_input *in) {
+    int32_t *label = hn_alloc(ctx, lists->entry.shape[0], sizeof *label);
+    in->several_labels = true;
+    if (!label || number_labels(ctx, o, &lists->entry, lists, in, label))
+        return ctx->code;
+    return hn_label_sets_make(ctx, in->n, lists->start, label, in->labels, &in->label_sets);
+}
+
 static enum hn_code take_labels(struct hn_context *ctx, const struct hn_import *o,
                                 struct hn_import_input *in) {
-    struct hn_array a;
-    if (read_parts(ctx, o, &a))
+    struct hn_array a = {.rank = 1};
+    struct hn_label_lists lists = {.n = 0};
+    bool several = hn_label_lists_wanted(o);
+    if (several && !o->label_separator) {
+        if (hn_label_lists_read(ctx, o, &lists))
+            return ctx->code;
+    } else if (read_parts(ctx, o, &a) || (several && hn_label_lists_cut(ctx, o, &a, &lists))) {
         return ctx->code;
-    in->labels_named = a.named;
-    if (a.shape[0] != in->n)
+    }
+    in->labels_named = a.named || lists.entry.named;
+    int64_t rows = several ? lists.n : a.shape[0];
+    if (rows != in->n)
         return hn_fail(ctx, HN_DATA, "%s has %lld labels but %s has %lld rows; they must agree",
-                       o->labels.item[0], (long long)a.shape[0], in->from, (long long)in->n);
+                       o->labels.item[0], (long long)rows, in->from, (long long)in->n);
     in->labels = hn_alloc(ctx, in->n, sizeof *in->labels);
-    if (!in->labels || (a.text && take_numbers(ctx, &a)))
+    if (!in->labels)
         return ctx->code;
-    if (a.integer)
-        return take_integers(ctx, o, &a, in);
-    if (!in->name && name_classes(ctx, o->labels.item[0], &a, in))
-        return ctx->code;
-    return number_texts(ctx, o, &a, in);
+    return several ? take_several(ctx, o, &lists, in)
+                   : number_labels(ctx, o, &a, NULL, in, in->labels);
+}
+
+// Every label needs a name, where there are names.
+static enum hn_code check_named(struct hn_context *ctx, const struct hn_import *o,
+                                const struct hn_import_input *in) {
+    for (int64_t i = 0; in->labels && in->name && i < in->n; i++) {
+        int32_t label = in->labels[i];
+        if (in->several_labels && label >= 0)
+            label = in->label_sets.label[in->label_sets.start[label + 1] - 1];
+        if (label >= in->n_names)
+            return hn_fail(ctx, HN_DATA,
+                           "%s has %lld names but row %lld has label %d; name every class",
+                           o->label_names, (long long)in->n_names, (long long)i, (int)label);
+    }
+    return HN_OK;
 }
 
 enum hn_code hn_import_labels(struct hn_context *ctx, const struct hn_import *o,
                               struct hn_import_input *in) {
     if (read_names(ctx, o, in) || (o->labels.count > 0 && take_labels(ctx, o, in)))
         return ctx->code;
-    for (int64_t i = 0; in->labels && in->name && i < in->n; i++)
-        if (in->labels[i] >= in->n_names)
-            return hn_fail(
-                ctx, HN_DATA, "%s has %lld names but row %lld has label %d; name every class",
-                o->label_names, (long long)in->n_names, (long long)i, (int)in->labels[i]);
-    return HN_OK;
+    return check_named(ctx, o, in);
 }

@@ -7,21 +7,23 @@
 enum { FINE = 1 << 12 };
 
 struct state {
-    bool labelled;   // the file knows classes
-    uint32_t *count; // [threads x FINE] clear between batches
+    bool labelled;                    // the file knows classes
+    const struct hn_label_sets *sets; // of the items
+    uint32_t *count;                  // [threads x FINE] clear between batches
 };
 
 static enum hn_code open_state(struct hn_context *ctx, void *self,
                                const struct hn_metric_env *env) {
     struct state *s = self;
     s->labelled = hn_has_labels(env->items);
+    s->sets = env->items->label_sets;
     s->count = hn_zalloc(ctx, (int64_t)env->threads * FINE, sizeof *s->count);
     return s->count ? HN_OK : ctx->code;
 }
 
 // Whether the pair of two labels counts for hardness.
 static bool counts(const struct state *s, int32_t a, int32_t b) {
-    return !s->labelled || (a >= 0 && b >= 0 && a != b);
+    return !s->labelled || (a >= 0 && b >= 0 && !hn_same_label(s->sets, a, b));
 }
 
 // The pairs of anchor a with the items behind it.
@@ -37,7 +39,7 @@ static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t
             record[HN_MEASURED_COUNTS + hn_cosine_bin(v, HN_HISTOGRAM_BINS)] += 1;
             if (label >= 0 && other >= 0) {
                 record[HN_MEASURED_LABELLED] += 1;
-                record[HN_MEASURED_SAME] += label == other;
+                record[HN_MEASURED_SAME] += hn_same_label(s->sets, label, other);
             }
             if (!counts(s, label, other))
                 continue;

@@ -39,8 +39,12 @@ static const struct hn_option import_options[] = {
     {FIELD(TEXT, tensor, "tensor", "array of the rows, in files that hold several"),
      .metavar = "NAME"},
     {FIELD(TEXT, label_tensor, "label-tensor",
-           "array of the labels, in files that hold several, or column of a table"),
+           "array of the labels, in files that hold several, or column of a table; "
+           "indptr,indices: compressed rows, several labels an item"),
      .metavar = "NAME"},
+    {FIELD(TEXT, label_separator, "label-separator",
+           "labels are lists, with this text between two labels of an item"),
+     .metavar = "TEXT"},
     {FIELD(CHOICE, raw, "raw", "none", hn_raw_names,
            "type of the values, in files that hold nothing else"),
      .metavar = "TYPE"},
@@ -112,7 +116,8 @@ const struct hn_command hn_cmd_import = {
     .details = "Embeddings are rows of floats, labels integers or texts; `hardneg list formats` "
                "says which files are read. Texts are numbered in their order, unless --label-names "
                "lists them; the empty one is no label, and without labels all items are "
-               "unlabelled. A file that exists gets one more step: items and labels must be the "
+               "unlabelled. Two items with several labels are of one class where they share one. "
+               "A file that exists gets one more step: items and labels must be the "
                "same, and the step must come after its last. The file is replaced only when "
                "everything has been written.",
     .examples = "hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"

@@ -23,6 +23,8 @@ static void print_labels(const struct hn_snapshot_info *info) {
     printf("%-14s %lld", "classes", (long long)info->classes);
     if (info->unlabelled > 0)
         printf(", %lld items unlabelled", (long long)info->unlabelled);
+    if (info->several_labels)
+        printf(", several an item");
     for (int64_t i = 0; i < info->n_label_names && i < NAMES_SHOWN; i++)
         printf("%s%s", i == 0 ? ": " : ", ", info->label_name[i]);
     printf("%s\n", info->n_label_names > NAMES_SHOWN ? ", ..." : "");
@@ -80,14 +82,15 @@ static json_t *names(const struct hn_snapshot_info *info) {
 static json_t *describe(const struct hn_snapshot_info *i) {
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
-        "s:{s:b, s:b, s:b, s:b, s:b, s:b}}",
+        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b}}",
         "file", i->path, "layout", i->layout, "title", i->title, "source", i->source, "license",
         i->license, "encoder", i->encoder, "created", i->created, "tool_version", i->tool_version,
         "content_sha256", i->stored_sha256, "items", (json_int_t)i->n, "dims", (json_int_t)i->d,
         "dtype", i->dtype, "normalized", i->normalized, "steps", numbers(i->step, i->steps),
         "classes", (json_int_t)i->classes, "unlabelled", (json_int_t)i->unlabelled, "label_names",
-        names(i), "has", "view1", i->has_view1, "view2", i->has_view2, "positive", i->has_positive,
-        "split", i->has_split, "graph", i->has_graph, "features", i->has_features);
+        names(i), "several_labels", i->several_labels, "has", "view1", i->has_view1, "view2",
+        i->has_view2, "positive", i->has_positive, "split", i->has_split, "graph", i->has_graph,
+        "features", i->has_features);
 }
 
 static enum hn_code run_info(struct hn_context *ctx, const struct hn_call *call) {

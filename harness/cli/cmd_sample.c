@@ -284,7 +284,7 @@ static void print_schedules(const struct work *w) {
     }
 }
 
-// The share of negatives that have the label of their anchor, among pairs with two labels.
+// The share of negatives that have a label of their anchor, among pairs with two labels.
 static void print_false(const struct work *w) {
     const int32_t *label = w->items.labels;
     int64_t labelled = 0, same = 0;
@@ -293,7 +293,7 @@ static void print_false(const struct work *w) {
         const int32_t *negative = w->negative + w->first[row];
         for (int32_t k = 0; own >= 0 && k < w->count[row]; k++) {
             labelled += label[negative[k]] >= 0;
-            same += label[negative[k]] == own;
+            same += hn_same_label(w->items.label_sets, own, label[negative[k]]);
         }
     }
     if (labelled > 0)

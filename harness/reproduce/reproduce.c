@@ -24,7 +24,7 @@ static enum hn_code expected_ratio(struct hn_context *ctx, struct hn_snapshot *s
     HN_SCOPE(ctx);
     if (hn_classes_find(ctx, hn_snapshot_labels(s), data->info.n, &classes))
         return ctx->code;
-    data->fn_expected = hn_classes_chance(&classes);
+    data->fn_expected = hn_classes_chance(&classes, hn_snapshot_label_sets(s));
     return HN_OK;
 }
 

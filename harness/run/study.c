@@ -86,6 +86,8 @@ static enum hn_code check_needs(struct hn_context *ctx, const struct hn_plan_dat
     const char *missing = NULL;
     if (type->needs & HN_METRIC_NEEDS_LABELS && info->unlabelled == info->n)
         missing = "labels";
+    if (type->needs & HN_METRIC_NEEDS_CLASSES && info->several_labels)
+        missing = "one label an item";
     if (type->needs & HN_METRIC_NEEDS_POSITIVE && !positive)
         missing = "a second view";
     return missing ? hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which %s does not have",

@@ -46,6 +46,7 @@ static enum hn_code run(struct hn_context *ctx, const void *p, const struct hn_s
     struct hn_sweep_histogram histogram = {.bins = bins,
                                            .row_label = items->labels,
                                            .col_label = items->labels,
+                                           .label_sets = items->label_sets,
                                            .skip_self = true,
                                            .exact = true};
     hn_sweep_add(&sweep, &hn_histogram_sink, &histogram, HN_SIDE_ROWS);

@@ -328,6 +328,7 @@ const struct hn_study_type hn_study_prop2 = {
     .source = "BS proposition 2, equations 12 to 15",
     .note = "the bound is proved for a start drawn by degree; it is judged for that and, as "
             "claimed, for every start",
+    .needs = HN_METRIC_NEEDS_CLASSES,
     .uses = HN_STUDY_BATCH_SIZES,
     .options = options,
     .params_size = sizeof(struct params),

@@ -36,7 +36,7 @@ static enum hn_code find_chance(struct hn_context *ctx, struct work *w) {
     HN_SCOPE(ctx);
     if (hn_classes_find(ctx, w->env->items->labels, w->env->items->n, &classes))
         return ctx->code;
-    w->chance = hn_classes_chance(&classes);
+    w->chance = hn_classes_chance(&classes, w->env->items->label_sets);
     return HN_OK;
 }
 
@@ -48,6 +48,7 @@ struct bin {
 // Counts pairs per item into w->same and w->pairs; returns the sum of the cosines of all of them.
 static double count_pairs(const struct work *w, const struct hn_graph *g, const struct bin *bin) {
     const int32_t *label = w->env->items->labels;
+    const struct hn_label_sets *sets = w->env->items->label_sets;
     double cosines = 0;
     for (int64_t v = bin->from; v < bin->to; v++) {
         w->same[v - bin->from] = w->pairs[v - bin->from] = 0;
@@ -56,7 +57,7 @@ static double count_pairs(const struct work *w, const struct hn_graph *g, const 
             if (label[v] < 0 || label[g->target[e]] < 0)
                 continue;
             w->pairs[v - bin->from]++;
-            w->same[v - bin->from] += label[v] == label[g->target[e]];
+            w->same[v - bin->from] += hn_same_label(sets, label[v], label[g->target[e]]);
         }
     }
     return cosines;

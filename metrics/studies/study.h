@@ -38,8 +38,8 @@ struct hn_study_type {
     const char *name; // of the study and of its table
     const char *summary, *source;
     const char *note; // where this differs from the paper, "" if nowhere
-    unsigned needs;   // of enum hn_metric_needs, labels and positives: without, not_applicable
-    unsigned uses;    // of enum hn_study_uses
+    unsigned needs; // of enum hn_metric_needs, labels, classes, positives: without, not_applicable
+    unsigned uses;  // of enum hn_study_uses
     const struct hn_option *options; // ends with a NULL name; never NULL
     size_t params_size;              // at least 1
     const struct hn_column *columns; // of the table, behind those of every study

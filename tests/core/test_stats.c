@@ -255,9 +255,9 @@ static void test_classes(void) {
     for (int i = 0; i < 7; i++)
         for (int k = 0; k < 7; k++)
             same += i != k && label[i] >= 0 && label[i] == label[k];
-    CU_ASSERT_DOUBLE_EQUAL(hn_classes_chance(&c), same / (6 * 5), 0);
+    CU_ASSERT_DOUBLE_EQUAL(hn_classes_chance(&c, NULL), same / (6 * 5), 0);
     HN_CHECK(&ctx, hn_classes_find(&ctx, label, 2, &c)); // one labelled item: no pair
-    CU_ASSERT_TRUE(isnan(hn_classes_chance(&c)));
+    CU_ASSERT_TRUE(isnan(hn_classes_chance(&c, NULL)));
     HN_CHECK(&ctx, hn_classes_find(&ctx, NULL, 0, &c));
     CU_ASSERT_EQUAL(c.n, 0);
 }

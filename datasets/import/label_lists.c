@@ -1,0 +1,117 @@
+// Several labels an item: texts that are cut apart, or compressed rows.
+#include "datasets/import/import_private.h"
+
+#include <string.h>
+
+// "indptr,indices"
+static bool names_rows(const struct hn_import *o) {
+    return o->label_tensor && strchr(o->label_tensor, ',') != NULL;
+}
+
+bool hn_label_lists_wanted(const struct hn_import *o) {
+    return o->label_separator || names_rows(o);
+}
+
+int64_t hn_label_lists_item(const struct hn_label_lists *lists, int64_t entry) {
+    int64_t low = 0, high = lists->n; // start[low] <= entry < start[high]
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        *(lists->start[middle] <= entry ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static char *trim(char *text) {
+    text += strspn(text, " \t");
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t", text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
+// Labels of one text, which is changed, behind the `at` that are there; empty ones are none.
+static int64_t cut(char *text, const char *separator, const char **to, int64_t at) {
+    for (char *next; text; text = next) {
+        next = strstr(text, separator);
+        if (next) {
+            *next = '\0';
+            next += strlen(separator);
+        }
+        text = trim(text);
+        if (*text)
+            to[at++] = text;
+    }
+    return at;
+}
+
+static int64_t count_parts(const char *text, const char *separator) {
+    int64_t count = 1;
+    while ((text = strstr(text, separator))) {
+        text += strlen(separator);
+        count++;
+    }
+    return count;
+}
+
+enum hn_code hn_label_lists_cut(struct hn_context *ctx, const struct hn_import *o,
+                                const struct hn_array *texts, struct hn_label_lists *out) {
+    int64_t n = texts->shape[0], parts = 0;
+    if (!*o->label_separator)
+        return hn_fail(ctx, HN_USAGE,
+                       "--label-separator is empty: give the text between two labels, e.g. '|'");
+    if (!texts->text)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: labels are integers, one for each row; without --label-separator",
+                       o->labels.item[0]);
+    for (int64_t i = 0; i < n; i++)
+        parts += count_parts(texts->text[i], o->label_separator);
+    *out = (struct hn_label_lists){.n = n, .start = hn_zalloc(ctx, n + 1, sizeof *out->start)};
+    out->entry =
+        (struct hn_array){.rank = 1, .text = hn_alloc(ctx, parts, sizeof *out->entry.text)};
+    if (!out->start || !out->entry.text)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        char *text = hn_strdup(ctx, texts->text[i]);
+        if (!text)
+            return ctx->code;
+        out->start[i + 1] = cut(text, o->label_separator, out->entry.text, out->start[i]);
+    }
+    out->entry.shape[0] = out->start[n];
+    return HN_OK;
+}
+
+static enum hn_code check_rows(struct hn_context *ctx, const char *path,
+                               const struct hn_label_lists *lists) {
+    int64_t entries = lists->entry.shape[0];
+    bool good = lists->n >= 0 && lists->start[0] == 0 && lists->start[lists->n] == entries;
+    for (int64_t i = 0; good && i < lists->n; i++)
+        good = lists->start[i] <= lists->start[i + 1];
+    return good ? HN_OK
+                : hn_fail(
+                      ctx, HN_DATA,
+                      "%s: offsets of the labels go from 0 to their number, %lld, and never fall",
+                      path, (long long)entries);
+}
+
+enum hn_code hn_label_lists_read(struct hn_context *ctx, const struct hn_import *o,
+                                 struct hn_label_lists *out) {
+    const char *path = o->labels.item[0];
+    size_t first = (size_t)(strchr(o->label_tensor, ',') - o->label_tensor);
+    const char *name[2] = {hn_format(ctx, "%.*s", (int)first, o->label_tensor),
+                           o->label_tensor + first + 1};
+    struct hn_array array[2];
+    if (o->labels.count > 1)
+        return hn_fail(ctx, HN_USAGE,
+                       "--label-tensor %s: labels in compressed rows are in one file",
+                       o->label_tensor);
+    for (int k = 0; k < 2; k++) {
+        const struct hn_wanted want = {.labels = true, .name = name[k]};
+        if (!name[k] || hn_format_read(ctx, path, HN_FORMAT_auto, &want, &array[k]))
+            return ctx->code;
+        if (!array[k].integer)
+            return hn_fail(ctx, HN_DATA, "%s: %s holds no integers", path, name[k]);
+    }
+    *out = (struct hn_label_lists){
+        .n = array[0].shape[0] - 1, .start = array[0].integer, .entry = array[1]};
+    return check_rows(ctx, path, out);
+}
