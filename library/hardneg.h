@@ -30,7 +30,7 @@ enum hardneg_code {
 typedef struct hardneg hardneg;
 
 // What a sampler is built on. Set `size` and what there is; the rest is zero. Later versions add
-// fields at the end.
+// fields at the end; structs of any version are taken.
 struct hardneg_items {
     size_t size;           // sizeof(struct hardneg_items)
     int64_t n, d;          // items and dimensions
@@ -46,6 +46,11 @@ struct hardneg_items {
     // schedule such as alpha=0.2~0.05 follows it.
     int64_t index;
     double progress;
+    // Several labels an item, in place of `labels`: item i has label[label_start[i] ..
+    // label_start[i + 1]), 0 and up; without any its labels are unknown. Two items that share one
+    // are of one class.
+    const int64_t *label_start; // [n + 1]
+    const int32_t *label;
 };
 
 // "0.1.0".

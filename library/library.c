@@ -13,7 +13,8 @@ enum { CHUNK = 64, THREADS_MAX = 4096 }; // batches that are drawn at once
 const char *hardneg_version(void) { return hn_version; }
 
 const char *hardneg_message(const hardneg *h) {
-    return h ? h->ctx.message : "the handle is NULL: hardneg_open() makes one";
+    return h ? h->ctx.message
+             : "there is no handle: hardneg_open() makes one, if there is memory for it";
 }
 const char *hardneg_note(const hardneg *h) { return h ? h->note : ""; }
 const char *hardneg_sampler(const hardneg *h) { return h && h->name ? h->name : ""; }
@@ -104,26 +105,59 @@ static enum hn_code take_rows(hardneg *h, const float *rows, const char *what, f
     return hn_normalize_rows(&h->ctx, copy, items->n, items->d, what);
 }
 
-static enum hn_code take_labels(hardneg *h, const int32_t *labels) {
-    hn_free(&h->ctx, h->labels);
-    h->labels = NULL;
-    if (labels && !(h->labels = hn_alloc(&h->ctx, h->items.n, sizeof *labels)))
-        return h->ctx.code;
-    for (int64_t i = 0; labels && i < h->items.n; i++) {
+static enum hn_code take_single(hardneg *h, const int32_t *labels) {
+    for (int64_t i = 0; i < h->items.n; i++) {
         if (labels[i] < -1)
             return hn_fail(&h->ctx, HN_DATA, "label %d of item %lld: 0 and up, or -1 for unknown",
                            labels[i], (long long)i);
         h->labels[i] = labels[i];
     }
-    h->items.labels = h->labels;
     return HN_OK;
 }
 
-static enum hn_code check_edges(hardneg *h, const struct hardneg_items *in) {
-    for (int64_t i = 0; i < in->n; i++)
-        if (in->edge_start[i] < 0 || in->edge_start[i + 1] < in->edge_start[i])
-            return hn_fail(&h->ctx, HN_DATA, "edge_start[%lld]: offsets start at 0 and never fall",
+// start[n + 1], which is called `what`, against the values that it leads to.
+static enum hn_code check_offsets(hardneg *h, const char *what, const int64_t *start, int64_t n,
+                                  const char *values, const int32_t *value) {
+    if (start[0] != 0 || !value)
+        return hn_fail(&h->ctx, HN_DATA, "%s[0] is not 0, or %s is NULL", what, values);
+    for (int64_t i = 0; i < n; i++)
+        if (start[i + 1] < start[i])
+            return hn_fail(&h->ctx, HN_DATA, "%s[%lld]: offsets start at 0 and never fall", what,
                            (long long)i + 1);
+    return HN_OK;
+}
+
+static enum hn_code take_several(hardneg *h, const struct hardneg_items *in) {
+    if (check_offsets(h, "label_start", in->label_start, in->n, "label", in->label))
+        return h->ctx.code;
+    for (int64_t k = 0; k < in->label_start[in->n]; k++)
+        if (in->label[k] < 0)
+            return hn_fail(&h->ctx, HN_DATA,
+                           "label[%lld] is %d: 0 and up; an item whose labels are unknown has none",
+                           (long long)k, in->label[k]);
+    h->items.label_sets = &h->label_sets;
+    return hn_label_sets_make(&h->ctx, in->n, in->label_start, in->label, h->labels,
+                              &h->label_sets);
+}
+
+static enum hn_code take_labels(hardneg *h, const struct hardneg_items *in) {
+    hn_free(&h->ctx, h->labels);
+    h->labels = NULL;
+    hn_label_sets_free(&h->ctx, &h->label_sets);
+    if (in->labels && in->label_start)
+        return hn_fail(&h->ctx, HN_USAGE,
+                       "labels and label_start: give one label an item or several, not both");
+    if (!in->labels && !in->label_start)
+        return HN_OK;
+    if (!(h->labels = hn_alloc(&h->ctx, in->n, sizeof *h->labels)))
+        return h->ctx.code;
+    h->items.labels = h->labels;
+    return in->labels ? take_single(h, in->labels) : take_several(h, in);
+}
+
+static enum hn_code check_edges(hardneg *h, const struct hardneg_items *in) {
+    if (check_offsets(h, "edge_start", in->edge_start, in->n, "edge", in->edge))
+        return h->ctx.code;
     for (int64_t e = 0; e < in->edge_start[in->n]; e++)
         if (in->edge[e] < 0 || in->edge[e] >= in->n)
             return hn_fail(&h->ctx, HN_DATA, "edge %lld leads to %d, which is none of %lld items",
@@ -136,8 +170,6 @@ static enum hn_code take_graph(hardneg *h, const struct hardneg_items *in) {
     h->graph = (struct hn_graph){.n = 0};
     if (!in->edge_start)
         return HN_OK;
-    if (in->edge_start[0] != 0 || !in->edge)
-        return hn_fail(&h->ctx, HN_DATA, "edge_start[0] is not 0, or edge is NULL");
     if (check_edges(h, in))
         return h->ctx.code;
     int64_t edges = in->edge_start[in->n];
@@ -191,7 +223,7 @@ static enum hn_code take_items(hardneg *h, const struct hardneg_items *in) {
     if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0)
         return hn_fail(&h->ctx, HN_USAGE, "progress lies in [0, 1], and index is 0 or more");
     if (take_rows(h, in->x, "x", &h->x, &h->items.x) ||
-        take_rows(h, in->view2, "view2", &h->view2, &h->items.x2) || take_labels(h, in->labels) ||
+        take_rows(h, in->view2, "view2", &h->view2, &h->items.x2) || take_labels(h, in) ||
         take_graph(h, in) || take_features(h, in))
         return h->ctx.code;
     if (h->items.x2.data)
@@ -241,17 +273,18 @@ static enum hn_code build(hardneg *h, const struct hardneg_items *in) {
 }
 
 int hardneg_build(hardneg *h, const struct hardneg_items *items) {
-    struct hardneg_items in;
+    struct hardneg_items in = {.size = 0};
+    const size_t first = offsetof(struct hardneg_items, label_start); // of the first version
     if (hn_library_begin(h))
         return HARDNEG_USAGE;
     h->built = h->begun = false;
     if (!h->type)
         return hn_fail(&h->ctx, HN_USAGE, "the handle was not opened: see the first message");
-    if (!items || items->size < sizeof in)
+    if (!items || items->size < first)
         return hn_fail(&h->ctx, HN_USAGE,
                        "items are NULL, or their size is not set: .size = sizeof(struct "
                        "hardneg_items)");
-    in = *items;
+    memcpy(&in, items, items->size < sizeof in ? items->size : sizeof in);
     return hn_library_end(build(h, &in));
 }
 

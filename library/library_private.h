@@ -17,6 +17,7 @@ struct hardneg {
     struct hn_items items;
     float *x, *view2, *feature_rows; // [items.n x ...]
     int32_t *labels;
+    struct hn_label_sets label_sets;
     struct hn_graph graph;
     struct hn_features features;
     struct hn_sampler sampler;

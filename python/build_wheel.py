@@ -10,7 +10,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.environ.get("HARDNEG_LIBRARY", os.path.join(HERE, "..", "build", "libhardneg.so"))
-MODULE = ["__init__.py", "_library.py"]
+MODULE = ["__init__.py", "_arrays.py", "_library.py"]
 
 
 def _version():

@@ -115,6 +115,94 @@ class Measures(unittest.TestCase):
         self.assertTrue(np.isnan(value["fn_ratio"]))
 
 
+def shared(labels):
+    """[n, n]: whether two items share a label; and which items have any."""
+    rows = [set(row) for row in labels]
+    return np.array([[bool(a & b) for b in rows] for a in rows]), np.array([bool(row) for row in rows])
+
+
+class SeveralLabels(unittest.TestCase):
+    """Items with any number of labels, against NumPy and against the program."""
+    labels = [rng.choice(90, size, replace=False).tolist() for size in rng.integers(0, 4, N)]
+
+    def truth(self):
+        matrix = np.zeros((N, 90), bool)
+        for row, own in zip(matrix, self.labels):
+            row[own] = True
+        return matrix
+
+    def test_oracle(self):
+        batches = list(hardneg.BatchSampler(X, "knn", B, 1))
+        value = hardneg.measure(batches, X, self.labels)
+        same, known = shared(self.labels)
+        unit = X.astype(np.float64) / np.linalg.norm(X.astype(np.float64), axis=1, keepdims=True)
+        pairs = false = 0
+        hardest = []
+        for ids in map(np.array, batches):
+            off = ~np.eye(len(ids), dtype=bool)
+            both = known[ids][:, None] & known[ids] & off
+            pairs, false = pairs + both.sum(), false + (same[np.ix_(ids, ids)] & both).sum()
+            true = np.where(both & ~same[np.ix_(ids, ids)], unit[ids] @ unit[ids].T, -np.inf).max(1)
+            hardest += true[np.isfinite(true)].tolist()
+        self.assertEqual(value["fn_ratio"], false / pairs)
+        self.assertAlmostEqual(value["hard_true_mean"], np.mean(hardest), places=6)
+
+    def test_shapes(self):
+        ids = list(hardneg.BatchSampler(X, "knn", B, 1))
+        wanted = hardneg.measure(ids, X, self.labels)
+        start = np.concatenate([[0], np.cumsum([len(row) for row in self.labels])])
+        forms = [(start, np.concatenate([np.array(row, int) for row in self.labels])), self.truth(),
+                 self.truth().astype(int), [{f"class {k}" for k in row} for row in self.labels],
+                 [row or None for row in self.labels], np.array([*self.labels, None], object)[:-1]]
+        try:
+            import scipy.sparse
+            forms += [scipy.sparse.csr_matrix(self.truth()), scipy.sparse.coo_matrix(self.truth().astype(float))]
+        except ImportError:
+            print("    skipped: labels as a SciPy matrix: no python3-scipy")
+        for form in forms:
+            value = hardneg.measure(ids, X, form)
+            self.assertTrue(all(v == wanted[k] or np.isnan([v, wanted[k]]).all() for k, v in value.items()))
+        one = [[] if label < 0 else [label] for label in LABELS.tolist()]
+        single = hardneg.measure(ids, X, LABELS, VIEW2, weighting={"hcl": {"beta": 1}})
+        value = hardneg.measure(ids, X, one, VIEW2, weighting={"hcl": {"beta": 1}})
+        self.assertTrue(all(v == single[k] or np.isnan([v, single[k]]).all() for k, v in value.items()))
+        self.assertGreater(single["fn_mass"], 0)
+
+    def test_equal_to_run(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("no python3-h5py")
+        path = os.path.join(work, "several.h5")
+        with h5py.File(snapshot(), "r") as source, h5py.File(path, "w") as file:
+            for name in ("embeddings", "view2", "step"):
+                file[name] = source[name][()]
+            for name in ("schema", "schema_version"):
+                file.attrs[name] = source.attrs[name]
+            file["labels_csr/indptr"] = np.concatenate([[0], np.cumsum([len(row) for row in self.labels])])
+            file["labels_csr/indices"] = np.concatenate([np.array(row, np.int32) for row in self.labels])
+        self.assertIn("several an item", program("info", path).stdout)
+        program("validate", path)
+        rows = run_of(["knn", {"mined": {"n": 5}}], snapshots=path, epochs=1, metrics=[
+            "fn_ratio", "histogram", "hardness", "coverage", "gap", "loss", "overlap_label", "knn_acc", "probe_acc",
+            "purity", "prop2", "prop3"])
+        sampler = hardneg.BatchSampler(X, "knn", B, 1, labels=self.labels, view2=VIEW2)
+        same(self, rows, sampler.measure(), list(rows["sampler"]).index("knn"))
+        mined = Handle("{mined: {n: 5}}", B, 1)
+        mined.build(X, view2=VIEW2, labels=self.labels)
+        anchors, negative, _ = mined.negatives(0, mined.epoch(0))
+        same(self, rows, mined.measure(anchors, negatives=negative), list(rows["sampler"]).index("mined"))
+        self.assertGreater(rows["fn_ratio"].min(), 0)
+
+    def test_wrong(self):
+        for labels, why in ((self.labels[:5], "a list of 5"), ([[-3]] * N, "0 to 2"), ([[2**31]] * N, "0 to 2"),
+                            (np.full((N, 3), 7), "truth values"), (np.zeros((5, 3), bool), "truth values"),
+                            ((np.arange(N), np.arange(3)), "indptr"), ((np.arange(N + 1), np.arange(3)), "indptr"),
+                            ((np.arange(N + 1)[::-1], np.arange(0)), "label_start"),
+                            ((np.arange(N + 1), -np.arange(N)), "0 and up")):
+            self.assertRaisesRegex(ValueError, why, hardneg.measure, [[0, 1]], X, labels)
+
+
 class Batches(unittest.TestCase):
     def test_partition_and_padding(self):
         sampler = hardneg.BatchSampler(X, "uniform", 64, 1)
@@ -194,6 +282,95 @@ class Batches(unittest.TestCase):
         self.assertTrue((np.diff(scores, axis=1) <= 0).all())
         hardneg.mine(X, "{mined: {n: 3}}", output=os.path.join(work, "m.npy"))
         self.assertTrue((np.load(os.path.join(work, "m.npy")) == ids).all())
+        # Nothing is replaced unless it is said, and nothing is left of what fails.
+        self.assertRaisesRegex(FileExistsError, "force=True", hardneg.mine, X, "{mined: {n: 3}}", output=path)
+        hardneg.mine(X[:50], "{mined: {n: 3}}", output=path, force=True)
+        self.assertEqual(len(open(path, encoding="utf-8").readlines()), 50)
+        self.assertRaises(OSError, hardneg.mine, X[:50], "mined", output=os.path.join(work, "none", "m.npy"))
+        self.assertEqual([name for name in os.listdir(work) if ".tmp" in name], [])
+
+
+class Trainers(unittest.TestCase):
+    """What Lightning, accelerate and transformers do with a batch sampler, as read in their sources."""
+
+    def test_epochs_reach_the_sampler(self):
+        """lightning.fabric.utilities.data._set_sampler_epoch, accelerate's DataLoaderShard.set_epoch."""
+        sampler = hardneg.BatchSampler(X, "knn", B, 1)
+        wanted = [list(sampler) for _ in range(3)]
+        sampler.sampler.set_epoch(1)
+        self.assertEqual(list(sampler), wanted[1])
+        self.assertRaises(ValueError, sampler.set_epoch, -1)
+
+    def test_left_early(self):
+        sampler = hardneg.BatchSampler(X, "knn", B, 1)
+        wanted = [list(sampler) for _ in range(2)]
+        sampler.set_epoch(0)
+        for ids in sampler:
+            break
+        self.assertEqual(list(sampler), wanted[1])
+        # Another epoch is asked for while one is drawn: each gets its own.
+        sampler.set_epoch(0)
+        drawn = iter(sampler)
+        first = next(drawn)
+        sampler.set_epoch(1)
+        self.assertEqual(len(sampler), len(wanted[1]))
+        self.assertEqual([first, *drawn], wanted[0])
+        self.assertEqual(list(sampler), wanted[1])
+
+    def test_refresh_in_between(self):
+        sampler = hardneg.BatchSampler(np.repeat(X, 6, 0), "uniform", B, 1)
+        drawn = iter(sampler)
+        next(drawn)
+        sampler.refresh(X)
+        self.assertRaisesRegex(RuntimeError, "in the middle", list, drawn)
+
+    def test_state(self):
+        sampler = hardneg.BatchSampler(X, "knn", B, 1)
+        list(sampler)
+        start = sampler.state_dict()
+        sampler.refresh(X[::-1])
+        for ids in sampler:
+            state = sampler.state_dict()  # of the epoch that is drawn: trainers skip its batches themselves
+        wanted, later = list(sampler), sampler.state_dict()
+        again = hardneg.BatchSampler(X, "knn", B, 1)
+        again.load_state_dict(start)
+        self.assertEqual(again.state_dict(), start)
+        again.load_state_dict(state)
+        self.assertRaisesRegex(ValueError, "refresh", list, again)
+        again.refresh(X[::-1])
+        list(again)
+        self.assertEqual(list(again), wanted)
+        self.assertEqual(again.state_dict(), later)
+        self.assertEqual(json.loads(json.dumps(later)), later)
+
+    def test_lightning_injects(self):
+        """Without use_distributed_sampler=False Lightning calls type(batch_sampler)(sampler, batch_size=,
+        drop_last=) with a sampler of its own: that is refused, and says what to do."""
+        class DistributedSampler:
+            pass
+        sampler = hardneg.BatchSampler(X, "knn", B, 1)
+        self.assertRaisesRegex(ValueError, "use_distributed_sampler=False", type(sampler), DistributedSampler(),
+                               batch_size=sampler.batch_size, drop_last=sampler.drop_last)
+
+    def test_accelerate_shards(self):
+        """accelerate.data_loader.BatchSamplerShard reads batch_size, drop_last, len() and lists of ids, and
+        appends to them: a part for each process is what `split` gives."""
+        for processes in (2, 4):
+            whole = hardneg.BatchSampler(X, "knn", B, 1, drop_last=True)
+            self.assertEqual((whole.batch_size, whole.drop_last), (B, True))
+            for rank in range(processes):
+                # split_batches=True
+                each = B // processes
+                whole.set_epoch(0)
+                cut = [ids[each * rank:each * (rank + 1)] for ids in whole]
+                own = hardneg.BatchSampler(X, "knn", each, 1, rank, processes, True, "batch")
+                self.assertEqual(list(own), cut)
+                # split_batches=False
+                whole.set_epoch(0)
+                dealt = list(whole)[rank:len(whole) // processes * processes:processes]
+                own = hardneg.BatchSampler(X, "knn", B, 1, rank, processes, True)
+                self.assertEqual(list(own), dealt)
+        self.assertIsInstance(next(iter(whole)) + [1], list)
 
 
 class Errors(unittest.TestCase):
@@ -218,6 +395,14 @@ class Errors(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "x row 77", hardneg.BatchSampler, spoiled, "knn", B)
         self.assertRaisesRegex(ValueError, "view2", hardneg.BatchSampler, X, "knn", B, view2=X[:5])
         self.assertRaisesRegex(ValueError, "labels", hardneg.BatchSampler, X, "knn", B, labels=LABELS[:5])
+        # Too large for float32; no positive; a batch that is no list of ids; an id that comes twice.
+        self.assertRaisesRegex(ValueError, "x row 0 is not finite", hardneg.BatchSampler, np.full((9, 2), 1e300), "knn", 2)
+        self.assertRaisesRegex(ValueError, "the items do not have", hardneg.mine, X, "{mined: {relative_margin: 0.1}}")
+        for batches in ([[0.5, 1]], [["a"]], np.zeros(3, int), np.zeros((2, 2)), [[[1, 2], [3, 4]]], [object()]):
+            self.assertRaisesRegex(ValueError, "batches", hardneg.measure, batches, X)
+        self.assertEqual(hardneg.measure([[0, 1, 1]], X, LABELS)["cos_mean"], hardneg.measure([[0, 1]], X, LABELS)["cos_mean"])
+        self.assertEqual(hardneg.measure(([i, i + 1] for i in range(3)), X)["cos_mean"],
+                         hardneg.measure([[0, 1], [1, 2], [2, 3]], X)["cos_mean"])
 
     def test_failed_build(self):
         sampler = hardneg.BatchSampler(X, "{batchsampler: {M: 200, K: 40}}", B, 1)
@@ -242,7 +427,7 @@ class Errors(unittest.TestCase):
         lib.hardneg_free(None)
         lib.hardneg_stop(None)
         self.assertEqual(lib.hardneg_room(None), 0)
-        self.assertIn(b"NULL", lib.hardneg_message(None))
+        self.assertIn(b"no handle", lib.hardneg_message(None))
         self.assertEqual(lib.hardneg_column(-1, None, None, None), 0)
         handle = Handle("knn", B, 1)
         raw = handle._handle
@@ -286,6 +471,10 @@ class Loaders(unittest.TestCase):
         loader = torch.utils.data.DataLoader(data, batch_sampler=sampler)
         self.assertEqual(len(loader), len(wanted))
         self.assertEqual([ids.tolist() for _, ids in loader], wanted)
+        with_gradient = torch.from_numpy(X).requires_grad_() * 1
+        self.assertEqual(list(hardneg.BatchSampler(with_gradient, "knn", B, 1)), wanted)
+        self.assertEqual(hardneg.measure([torch.arange(9)], with_gradient, torch.arange(N) % 5)["fn_ratio"],
+                         hardneg.measure([range(9)], X, np.arange(N) % 5)["fn_ratio"])
         half = torch.from_numpy(X).bfloat16()  # as models are often run
         self.assertEqual(list(hardneg.BatchSampler(half, "knn", B)),
                          list(hardneg.BatchSampler(half.float(), "knn", B)))
@@ -296,8 +485,14 @@ class Loaders(unittest.TestCase):
         made = factory([None] * N, batch_size=B, drop_last=True, valid_label_columns=["label"], generator=None, seed=3)
         made.set_epoch(1)
         self.assertEqual(len(list(made)), len(made))
-        self.assertIs(factory.made, made)
-        self.assertRaisesRegex(ValueError, "rows", factory, [None], batch_size=B)
+        self.assertEqual(factory.made, [made])
+        self.assertRaisesRegex(ValueError, "a function that embeds", factory, [None], batch_size=B)
+        # One for training and one for evaluation, which are embedded as they come.
+        factory = hardneg.sentence_transformers(np.asarray, "uniform")
+        for rows in (X, X[:300]):
+            made = factory(rows, batch_size=B, drop_last=False, valid_label_columns=None, generator=None, seed=0)
+            self.assertEqual(sorted(sum(made, [])), list(range(len(rows))))
+        self.assertEqual(len(factory.made), 2)
 
 
 class Quiet(unittest.TextTestResult):

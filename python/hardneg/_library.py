@@ -5,6 +5,8 @@ import threading
 
 import numpy as np
 
+from ._arrays import compressed, floats, numbers, several, spec_text
+
 OK, USAGE, DATA, INTERRUPTED, MEMORY = 0, 2, 3, 130, 200
 
 
@@ -13,7 +15,8 @@ class Items(ctypes.Structure):
                 ("x", ctypes.c_void_p), ("view2", ctypes.c_void_p), ("labels", ctypes.c_void_p),
                 ("edge_start", ctypes.c_void_p), ("edge", ctypes.c_void_p),
                 ("features", ctypes.c_void_p), ("feature_dims", ctypes.c_int64),
-                ("index", ctypes.c_int64), ("progress", ctypes.c_double)]
+                ("index", ctypes.c_int64), ("progress", ctypes.c_double),
+                ("label_start", ctypes.c_void_p), ("label", ctypes.c_void_p)]
 
 
 class Measure(ctypes.Structure):
@@ -76,41 +79,6 @@ def columns():
     return found
 
 
-def floats(array, name, columns=None):
-    """A C array of float32 [n, d], copied only if it has to be."""
-    if hasattr(array, "detach"):  # a tensor; NumPy has no bfloat16
-        array = array.detach().cpu()
-        array = (array.float() if array.is_floating_point() else array).numpy()
-    array = np.asarray(array)
-    if array.ndim != 2 or array.dtype.kind not in "fiu":
-        raise ValueError(f"{name}: an array of numbers [n, d] is wanted, this is "
-                         f"{array.dtype}{list(array.shape)}")
-    if columns is not None and array.shape[1] != columns:
-        raise ValueError(f"{name}: {array.shape[1]} columns, x has {columns}")
-    return np.ascontiguousarray(array, dtype=np.float32)
-
-
-def numbers(labels, n):
-    """Labels as int32, -1 for None, NaN and negative ones; other texts and numbers by their order."""
-    if hasattr(labels, "detach"):
-        labels = labels.detach().cpu().numpy()
-    labels = np.asarray(labels)
-    if labels.shape != (n,):
-        raise ValueError(f"labels: one for each of {n} items is wanted, this is {list(labels.shape)}")
-    if labels.dtype.kind in "iu":
-        known = labels >= 0 if labels.dtype.kind == "i" else np.ones(n, bool)
-        if labels.max(initial=0) < 2**31 - 1:
-            return np.where(known, labels, -1).astype(np.int32)
-    elif labels.dtype.kind == "f":
-        known = labels >= 0
-    else:
-        known = np.array([label is not None for label in labels.tolist()])
-    out = np.full(n, -1, np.int32)
-    out[known] = np.unique(labels[known].astype(str if labels.dtype.kind == "O" else labels.dtype),
-                           return_inverse=True)[1]
-    return out
-
-
 class Handle:
     """A handle of the library. Errors are ValueError, MemoryError, KeyboardInterrupt, RuntimeError."""
 
@@ -140,7 +108,7 @@ class Handle:
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         if code == MEMORY:
-            raise MemoryError(message)
+            raise MemoryError(message if self._handle else "not enough memory for a sampler")
         raise (ValueError if code in (USAGE, DATA) else RuntimeError)(message)
 
     def _call(self, function, *arguments):
@@ -182,8 +150,12 @@ class Handle:
             self._rows(keep[-1], x, "view2")
             items.view2 = keep[-1].ctypes.data
         if labels is not None:
-            keep.append(numbers(labels, x.shape[0]))
-            items.labels = keep[-1].ctypes.data
+            rows = several(labels, x.shape[0])
+            keep += rows or [numbers(labels, x.shape[0])]
+            if rows:
+                items.label_start, items.label = (part.ctypes.data for part in rows)
+            else:
+                items.labels = keep[-1].ctypes.data
         if edges is not None:
             start, target = compressed(edges, x.shape[0])
             keep += [start, target]
@@ -243,48 +215,3 @@ class Handle:
         self._call(lib.hardneg_measure_batches, ids.ctypes.data, *ids.shape, ctypes.byref(how),
                    value.ctypes.data)
         return dict(zip(names, value.tolist()))
-
-
-def spec_text(spec):
-    """A sampler as job files have it, from a text or from {"batchsampler": {"M": 500}}."""
-    def scalar(value):
-        return str(value).lower() if isinstance(value, bool) else str(value)
-    if isinstance(spec, str):
-        return spec
-    if not isinstance(spec, dict) or len(spec) != 1:
-        raise ValueError('a sampler is a name, a text of YAML, or a dict such as '
-                         '{"batchsampler": {"M": 500}}')
-    (name, options), = spec.items()
-    inner = ", ".join(f"{key}: {scalar(value)}" for key, value in (options or {}).items())
-    return f"{{{name}: {{{inner}}}}}"
-
-
-def padded(batches):
-    """Lists of ids, or an array that is padded with -1, as int64 [batches, longest]."""
-    if isinstance(batches, np.ndarray) and batches.ndim == 2:
-        return np.ascontiguousarray(batches, np.int64)
-    rows = [np.asarray(batch, np.int64).ravel() for batch in batches]
-    if not rows:
-        raise ValueError("no batches")
-    out = np.full((len(rows), max(1, max(len(row) for row in rows))), -1, np.int64)
-    for row, batch in zip(out, rows):
-        row[:len(batch)] = batch
-    return out
-
-
-def compressed(edges, n):
-    """Edges [m, 2], or a SciPy matrix, as offsets and targets."""
-    if hasattr(edges, "tocsr"):
-        edges = edges.tocsr()
-        if edges.shape != (n, n):
-            raise ValueError(f"edges: a matrix of {n} x {n} is wanted, this is {edges.shape}")
-        return edges.indptr.astype(np.int64), edges.indices.astype(np.int32)
-    edges = np.asarray(edges)
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError("edges: an array of integers [m, 2] is wanted")
-    if edges.size and (edges.min() < 0 or edges.max() >= n):
-        raise ValueError(f"edges: ids are 0 to {n - 1}")
-    edges = edges[np.argsort(edges[:, 0], kind="stable")]
-    start = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(edges[:, 0], minlength=n), out=start[1:])
-    return start, np.ascontiguousarray(edges[:, 1], np.int32)

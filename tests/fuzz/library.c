@@ -127,12 +127,16 @@ static void do_build(struct state *s) {
     float *features = array(rows * (p > 0 && p < 3 ? p : 0), sizeof *features);
     int32_t *labels = array(rows, sizeof *labels), *edge = array(EDGES, sizeof *edge);
     int64_t *start = array(rows + 1, sizeof *start);
+    int64_t *label_start = array(rows + 1, sizeof *label_start);
+    int32_t *label = array(EDGES, sizeof *label);
     fill_rows(&s->in, x, values, odd & 1);
     fill_rows(&s->in, view, values, odd & 2);
     fill_rows(&s->in, features, rows * (p > 0 && p < 3 ? p : 0), odd & 4);
     fill_graph(&s->in, rows, start, edge);
     for (int64_t i = 0; i < rows; i++)
         labels[i] = odd & 8 ? (int32_t)take(&s->in) - 3 : (int32_t)i % 3;
+    if (what & 32)
+        fill_graph(&s->in, rows, label_start, label);
     struct hardneg_items items = {.size = odd & 32 ? PICK(&s->in, sizes) : sizeof items,
                                   .n = n,
                                   .d = d,
@@ -144,11 +148,14 @@ static void do_build(struct state *s) {
                                   .features = what & 16 ? features : NULL,
                                   .feature_dims = p,
                                   .index = odd & 128 ? -1 : (int64_t)what,
-                                  .progress = odd & 128 ? PICK(&s->in, progress) : 0};
+                                  .progress = odd & 128 ? PICK(&s->in, progress) : 0,
+                                  .label_start = what & 32 ? label_start : NULL,
+                                  .label = what & 64 ? NULL : label};
     bool good = passed(s, hardneg_build(s->h, what & 128 && odd & 32 ? NULL : &items));
     s->n = good ? n : 0;
     s->batches = 0;
     free(x), free(view), free(features), free(labels), free(edge), free(start);
+    free(label_start), free(label);
 }
 
 static void do_epoch(struct state *s) {

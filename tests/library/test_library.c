@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { N = 12, D = 3, B = 4, COLUMNS = 256 };
+enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 19 };
 
 static float rows[N * D];
 static int32_t labels[N];
@@ -119,12 +119,16 @@ static void test_items(void) {
     static const int32_t odd_labels[N] = {0, 1, -2};
     static const int64_t falling[N + 1] = {0, 2, 1}, late[N + 1] = {3, 3, 3};
     static const int64_t ones[N + 1] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const int64_t threes[N + 1] = {0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
     static const int32_t beyond[] = {N}, edge[] = {1, 2, 3};
-    struct hardneg_items bad[14];
-    for (size_t i = 0; i < 14; i++)
+    static const int32_t below[N] = {0, 1, -1};
+    struct hardneg_items bad[BAD];
+    for (size_t i = 0; i < BAD; i++)
         bad[i] = items_of_rows();
+    for (size_t i = 14; i < BAD; i++)
+        bad[i].labels = NULL;
     bad[0].size = 0;
-    bad[1].size = offsetof(struct hardneg_items, index);
+    bad[1].size = offsetof(struct hardneg_items, progress);
     bad[2].n = 1;
     bad[3].d = INT64_MAX;
     bad[4].x = NULL;
@@ -137,27 +141,37 @@ static void test_items(void) {
     bad[11].features = nan_row, bad[11].feature_dims = D;
     bad[12].features = rows, bad[12].feature_dims = 0;
     bad[13].progress = NAN;
+    bad[14].label_start = falling, bad[14].label = edge;
+    bad[15].label_start = late, bad[15].label = edge;
+    bad[16].label_start = ones;
+    bad[17].label_start = threes, bad[17].label = below;
+    bad[18].label_start = threes, bad[18].label = edge, bad[18].labels = labels;
     static const struct {
         int code;
         const char *part;
-    } wanted[14] = {{HARDNEG_USAGE, "size is not set"},
-                    {HARDNEG_USAGE, "size is not set"},
-                    {HARDNEG_DATA, "1 items"},
-                    {HARDNEG_DATA, "12 items of 922"},
-                    {HARDNEG_USAGE, "x is NULL"},
-                    {HARDNEG_DATA, "x row 1 is not finite"},
-                    {HARDNEG_DATA, "view2 row 1 is zero"},
-                    {HARDNEG_DATA, "label -2 of item 2"},
-                    {HARDNEG_DATA, "edge_start[2]"},
-                    {HARDNEG_DATA, "edge_start[0] is not 0"},
-                    {HARDNEG_DATA, "edge 0 leads to 12"},
-                    {HARDNEG_DATA, "features of item 1"},
-                    {HARDNEG_DATA, "feature_dims 0"},
-                    {HARDNEG_USAGE, "progress lies in [0, 1]"}};
+    } wanted[BAD] = {{HARDNEG_USAGE, "size is not set"},
+                     {HARDNEG_USAGE, "size is not set"},
+                     {HARDNEG_DATA, "1 items"},
+                     {HARDNEG_DATA, "12 items of 922"},
+                     {HARDNEG_USAGE, "x is NULL"},
+                     {HARDNEG_DATA, "x row 1 is not finite"},
+                     {HARDNEG_DATA, "view2 row 1 is zero"},
+                     {HARDNEG_DATA, "label -2 of item 2"},
+                     {HARDNEG_DATA, "edge_start[2]"},
+                     {HARDNEG_DATA, "edge_start[0] is not 0"},
+                     {HARDNEG_DATA, "edge 0 leads to 12"},
+                     {HARDNEG_DATA, "features of item 1"},
+                     {HARDNEG_DATA, "feature_dims 0"},
+                     {HARDNEG_USAGE, "progress lies in [0, 1]"},
+                     {HARDNEG_DATA, "label_start[2]"},
+                     {HARDNEG_DATA, "label_start[0] is not 0"},
+                     {HARDNEG_DATA, "label is NULL"},
+                     {HARDNEG_DATA, "label[2] is -1"},
+                     {HARDNEG_USAGE, "one label an item or several"}};
     const struct hardneg_items good = items_of_rows();
     hardneg *h = built("knn");
     int64_t batches;
-    for (size_t i = 0; i < 14; i++) {
+    for (size_t i = 0; i < BAD; i++) {
         expect(h, hardneg_build(h, &bad[i]), wanted[i].code, wanted[i].part);
         expect(h, hardneg_epoch(h, 0, &batches), HARDNEG_USAGE, "nothing is built");
         CU_ASSERT_EQUAL(hardneg_build(h, &good), HARDNEG_OK);
@@ -165,6 +179,46 @@ static void test_items(void) {
     }
     expect(h, hardneg_build(h, NULL), HARDNEG_USAGE, "items are NULL");
     hardneg_free(h);
+}
+
+static double measured(const struct hardneg_items *items, const char *column) {
+    static const int64_t all[N] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    double value[COLUMNS];
+    const char *name;
+    hardneg *h;
+    CU_ASSERT_EQUAL_FATAL(hardneg_open("uniform", B, 1, 1, &h), HARDNEG_OK);
+    CU_ASSERT_EQUAL(hardneg_build(h, items), HARDNEG_OK);
+    CU_ASSERT_EQUAL(hardneg_measure_batches(h, all, 1, N, NULL, value), HARDNEG_OK);
+    hardneg_free(h);
+    for (int i = 0; hardneg_column(i, &name, NULL, NULL); i++)
+        if (strcmp(name, column) == 0)
+            return value[i];
+    return NAN;
+}
+
+// Pairs that share a label are false negatives; items without any are in no pair.
+static void test_several_labels(void) {
+    static const int32_t label[] = {5, 1, 5, 1, 100, 36, 1, 5}; // 36 and 100 have one bit of a mask
+    static const int64_t start[N + 1] = {0, 2, 4, 5, 6, 8, 8, 8, 8, 8, 8, 8, 8};
+    struct hardneg_items items = items_of_rows();
+    items.labels = NULL;
+    items.label_start = start, items.label = label;
+    // Items 0, 1 and 4 share 1 and 5, items 2 and 3 share nothing: 3 pairs of 10.
+    CU_ASSERT_DOUBLE_EQUAL(measured(&items, "fn_ratio"), 0.3, 1e-15);
+    // As of the first version of the struct, which has no such labels.
+    items.size = offsetof(struct hardneg_items, label_start);
+    CU_ASSERT_TRUE(isnan(measured(&items, "fn_ratio")));
+    items.labels = labels;
+    double single = measured(&items, "fn_ratio");
+    CU_ASSERT_DOUBLE_EQUAL(single, 3.0 / 11, 1e-15);
+    // One label an item, told as several.
+    int64_t ones[N + 1];
+    for (int i = 0; i <= N; i++)
+        ones[i] = i;
+    items.size = sizeof items;
+    items.labels = NULL;
+    items.label_start = ones, items.label = labels;
+    CU_ASSERT_EQUAL(measured(&items, "fn_ratio"), single);
 }
 
 // What a sampler needs is asked for by name.
@@ -234,7 +288,7 @@ static void test_null(void) {
     CU_ASSERT_EQUAL(hardneg_negatives(NULL, 0, 1, ids, negative, NULL), HARDNEG_USAGE);
     CU_ASSERT_EQUAL(hardneg_measure_batches(NULL, ids, 1, 2, NULL, value), HARDNEG_USAGE);
     CU_ASSERT_EQUAL(hardneg_room(NULL), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(hardneg_message(NULL), "NULL"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(hardneg_message(NULL), "no handle"));
     CU_ASSERT_STRING_EQUAL(hardneg_note(NULL), "");
     CU_ASSERT_STRING_EQUAL(hardneg_sampler(NULL), "");
     CU_ASSERT_EQUAL(hardneg_column(-1, NULL, NULL, NULL), 0);
@@ -249,6 +303,7 @@ static const struct hn_test tests[] = {
     {"calls out of order", test_order},
     {"few batches", test_few_batches},
     {"wrong items", test_items},
+    {"several labels an item", test_several_labels},
     {"what samplers need", test_missing},
     {"wrong measures", test_measure},
     {"NULL", test_null},

@@ -1,0 +1,180 @@
+"""What a caller has at hand, as the C arrays that the library takes."""
+import numpy as np
+
+
+def _array(values):
+    """A NumPy array, of a tensor too: on any device, with a gradient, of a type that NumPy lacks."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = (values.float() if values.is_floating_point() else values).numpy()
+    return np.asarray(values)
+
+
+def floats(array, name, columns=None):
+    """A C array of float32 [n, d], copied only if it has to be."""
+    if hasattr(array, "set_epoch") or type(array).__name__.endswith("Sampler"):
+        raise ValueError(f"{name} is a {type(array).__name__}: a trainer is about to put a sampler of its own in "
+                         "place of this one. With Lightning set Trainer(use_distributed_sampler=False)")
+    array = _array(array)
+    if array.ndim != 2 or array.dtype.kind not in "fiu":
+        raise ValueError(f"{name}: an array of numbers [n, d] is wanted, this is "
+                         f"{array.dtype}{list(array.shape)}")
+    if columns is not None and array.shape[1] != columns:
+        raise ValueError(f"{name}: {array.shape[1]} columns, x has {columns}")
+    with np.errstate(over="ignore"):  # what becomes infinite is refused with its row
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def numbers(labels, n):
+    """Labels as int32, -1 for None, NaN and negative ones; other texts and numbers by their order."""
+    labels = _array(labels)
+    if labels.shape != (n,):
+        raise ValueError(f"labels: one for each of {n} items is wanted, this is {list(labels.shape)}")
+    if labels.dtype.kind in "iu":
+        known = labels >= 0 if labels.dtype.kind == "i" else np.ones(n, bool)
+        if labels.max(initial=0) < 2**31 - 1:
+            return np.where(known, labels, -1).astype(np.int32)
+    elif labels.dtype.kind == "f":
+        known = labels >= 0
+    else:
+        known = np.array([not _missing(label) for label in labels.tolist()])
+    out = np.full(n, -1, np.int32)
+    out[known] = _numbered(labels[known])
+    return out
+
+
+def _missing(label):
+    return label is None or label != label  # None, NaN
+
+
+def _numbered(values):
+    values = values.astype(str) if values.dtype.kind == "O" else values
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _is_list(value):
+    return isinstance(value, (list, tuple, set, frozenset)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+
+
+def several(labels, n):
+    """Several labels an item as (start, label), in any of four shapes: lists of labels, a matrix of truth
+    values [n, classes], a SciPy matrix, or a tuple (indptr, indices). None: one label an item at most."""
+    if hasattr(labels, "tocsr"):
+        return _matrix(labels.tocsr(), n)
+    if isinstance(labels, tuple) and len(labels) == 2 and all(np.ndim(part) == 1 for part in labels):
+        return _compressed(*labels, n)
+    shape = getattr(labels, "shape", None)
+    if shape is not None and len(shape) == 2:
+        return _truth(_array(labels), n)
+    rows = list(labels) if shape is None or _array(labels).dtype.kind == "O" else ()
+    if not any(_is_list(row) for row in rows):
+        return None
+    return _lists(rows, n)
+
+
+def _wrong(n, shape):
+    return ValueError(f"labels: one or several for each of {n} items are wanted, this is {shape}")
+
+
+def _matrix(matrix, n):
+    if matrix.shape[0] != n:
+        raise _wrong(n, list(matrix.shape))
+    matrix = matrix.copy()
+    matrix.eliminate_zeros()
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+
+
+def _truth(matrix, n):
+    if matrix.shape[0] != n or not np.isin(matrix, (0, 1)).all():
+        raise ValueError(f"labels: a matrix holds truth values [{n}, classes], this is "
+                         f"{matrix.dtype}{list(matrix.shape)}; lists of labels may be of any length")
+    item, label = np.nonzero(matrix)
+    return _starts(np.bincount(item, minlength=n)), label.astype(np.int32)
+
+
+def _compressed(start, label, n):
+    start, label = _array(start), _array(label)
+    if start.dtype.kind not in "iu" or label.dtype.kind not in "iu" or len(start) != n + 1 or start[-1] != len(label):
+        raise ValueError(f"labels: (indptr, indices) are integers, {n + 1} and as many as the last of these; "
+                         f"these are {start.dtype}{list(start.shape)} and {label.dtype}{list(label.shape)}")
+    if label.max(initial=0) > 2**31 - 1:
+        raise ValueError("labels: indices are 0 to 2^31 - 1")
+    return np.ascontiguousarray(start, np.int64), np.ascontiguousarray(label, np.int32)
+
+
+def _lists(rows, n):
+    if len(rows) != n:
+        raise _wrong(n, f"a list of {len(rows)}")
+    rows = [[] if not _is_list(row) and _missing(row) else list(row) if _is_list(row) else [row] for row in rows]
+    start = _starts(np.array([len(row) for row in rows]))
+    labels = [label for row in rows for label in row]
+    if all(isinstance(label, (int, np.integer)) for label in labels):
+        label = np.array(labels, dtype=object)
+        if all(0 <= value < 2**31 for value in label):
+            return start, label.astype(np.int32)
+        raise ValueError("labels: numbers are 0 to 2^31 - 1; an item whose labels are unknown has an empty list")
+    return start, _numbered(np.array([str(label) for label in labels])).astype(np.int32)
+
+
+def _starts(counts):
+    start = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=start[1:])
+    return start
+
+
+def spec_text(spec):
+    """A sampler as job files have it, from a text or from {"batchsampler": {"M": 500}}."""
+    def scalar(value):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(spec, str):
+        return spec
+    if not isinstance(spec, dict) or len(spec) != 1:
+        raise ValueError('a sampler is a name, a text of YAML, or a dict such as '
+                         '{"batchsampler": {"M": 500}}')
+    (name, options), = spec.items()
+    inner = ", ".join(f"{key}: {scalar(value)}" for key, value in (options or {}).items())
+    return f"{{{name}: {{{inner}}}}}"
+
+
+def _ids(values):
+    try:
+        values = _array(values)
+    except (TypeError, ValueError):
+        values = np.empty(0, object)
+    if values.dtype.kind not in "iu" and values.size:
+        raise ValueError("batches: ids are integers, places in x; a data loader gives items, its batch_sampler ids")
+    return np.ascontiguousarray(values, np.int64)
+
+
+def padded(batches):
+    """Lists of ids, or an array that is padded with -1, as int64 [batches, longest]."""
+    if hasattr(batches, "detach") or isinstance(batches, np.ndarray) and batches.dtype.kind != "O":
+        batches = _array(batches)
+        if batches.ndim != 2:
+            raise ValueError(f"batches: ids [batches, batch_size] are wanted, this is {list(batches.shape)}")
+        return _ids(batches)
+    rows = [_ids(batch) for batch in batches]
+    if not rows:
+        raise ValueError("no batches")
+    if any(row.ndim != 1 for row in rows):
+        raise ValueError("batches: lists of ids are wanted; a data loader gives items, its batch_sampler ids")
+    out = np.full((len(rows), max(1, max(len(row) for row in rows))), -1, np.int64)
+    for row, batch in zip(out, rows):
+        row[:len(batch)] = batch
+    return out
+
+
+def compressed(edges, n):
+    """Edges [m, 2], or a SciPy matrix, as offsets and targets."""
+    if hasattr(edges, "tocsr"):
+        edges = edges.tocsr()
+        if edges.shape != (n, n):
+            raise ValueError(f"edges: a matrix of {n} x {n} is wanted, this is {edges.shape}")
+        return edges.indptr.astype(np.int64), edges.indices.astype(np.int32)
+    edges = np.asarray(edges)
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise ValueError("edges: an array of integers [m, 2] is wanted")
+    if edges.size and (edges.min() < 0 or edges.max() >= n):
+        raise ValueError(f"edges: ids are 0 to {n - 1}")
+    edges = edges[np.argsort(edges[:, 0], kind="stable")]
+    return _starts(np.bincount(edges[:, 0], minlength=n)), np.ascontiguousarray(edges[:, 1], np.int32)
