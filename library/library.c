@@ -86,23 +86,25 @@ void hardneg_free(hardneg *h) {
     hn_free(&last, h);
 }
 
-// Copies rows[n x d] to *to, whose length is kept where it fits, and makes them unit length.
-static enum hn_code take_rows(hardneg *h, const float *rows, const char *what, float **to,
-                              struct hn_matrix *out) {
+// Copies rows[n x d] to where those of the last build were, if they were as many, and makes them
+// unit length.
+static enum hn_code take_rows(hardneg *h, const float *rows, const char *what,
+                              struct hn_library_rows *to, struct hn_matrix *out) {
     const struct hn_items *items = &h->items;
+    int64_t size = rows ? items->n * items->d : 0;
     *out = (struct hn_matrix){.data = NULL};
-    if (!rows) {
-        hn_free(&h->ctx, *to);
-        *to = NULL;
-        return HN_OK;
+    if (to->size != size) {
+        hn_free(&h->ctx, to->data);
+        *to = (struct hn_library_rows){NULL, 0};
     }
-    float *copy = hn_resize(&h->ctx, *to, items->n * items->d, sizeof *copy);
-    if (!copy)
+    if (!rows)
+        return HN_OK;
+    if (!to->data && !(to->data = hn_alloc(&h->ctx, size, sizeof *to->data)))
         return h->ctx.code;
-    *to = copy;
-    memcpy(copy, rows, (size_t)(items->n * items->d) * sizeof *copy);
-    *out = (struct hn_matrix){copy, items->n, items->d, items->d};
-    return hn_normalize_rows(&h->ctx, copy, items->n, items->d, what);
+    to->size = size;
+    memcpy(to->data, rows, (size_t)size * sizeof *rows);
+    *out = (struct hn_matrix){to->data, items->n, items->d, items->d};
+    return hn_normalize_rows(&h->ctx, to->data, items->n, items->d, what);
 }
 
 static enum hn_code take_single(hardneg *h, const int32_t *labels) {

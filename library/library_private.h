@@ -15,7 +15,11 @@ struct hardneg {
     int32_t batch_size;
     uint64_t seed;
     struct hn_items items;
-    float *x, *view2, *feature_rows; // [items.n x ...]
+    struct hn_library_rows { // [items.n x items.d]
+        float *data;
+        int64_t size; // values that there is memory for
+    } x, view2;
+    float *feature_rows; // [items.n x features.p]
     int32_t *labels;
     struct hn_label_sets label_sets;
     struct hn_graph graph;

@@ -257,6 +257,21 @@ class Batches(unittest.TestCase):
         sampler.refresh(X)
         self.assertEqual(len(sampler), 30)
 
+    def test_one_copy(self):
+        """The library keeps a copy of x, and a refresh writes into it."""
+        code = ("import numpy as np, hardneg, resource\n"
+                "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+                "hardneg.BatchSampler(np.ones((9, 2)), 'uniform', 2)\n"
+                "x = np.ones((200000, 128), np.float32); start = peak()\n"
+                "s = hardneg.BatchSampler(x, 'uniform', 256); built = peak()\n"
+                "for _ in range(3): s.refresh(x)\n"
+                "print((built - start) / x.nbytes, (peak() - built) / x.nbytes)")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": sys.path[0]})
+        built, refreshed = map(float, done.stdout.split())
+        self.assertLess(built, 1.2)
+        self.assertLess(refreshed, 0.1)
+
     def test_kinds_of_arrays(self):
         wanted = list(hardneg.BatchSampler(X, "knn", B, 1))
         self.assertEqual(list(hardneg.BatchSampler(np.asfortranarray(X), "knn", B, 1)), wanted)
