@@ -81,16 +81,24 @@ const char *hn_row_fault(const float *row, int64_t d, int64_t *at) {
 
 enum hn_code hn_normalize_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
                                const char *what) {
+    return hn_unit_rows(ctx, x, rows, cols, HN_ZERO_ROWS_REFUSED, what);
+}
+
+enum hn_code hn_unit_rows(struct hn_context *ctx, float *x, int64_t rows, int64_t cols,
+                          enum hn_zero_rows zero, const char *what) {
     int64_t bad = rows;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < rows; i++) {
         double length;
         int64_t at;
         float *row = x + i * cols;
-        if (row_fault(row, cols, &length, &at)) {
+        const char *fault = row_fault(row, cols, &length, &at);
+        if (fault && zero == HN_ZERO_ROWS_KEPT && fault[0] == 'z')
+            memset(row, 0, (size_t)cols * sizeof *row);
+        else if (fault)
             bad = i < bad ? i : bad;
+        if (fault)
             continue;
-        }
         for (int64_t k = 0; k < cols; k++)
             row[k] = (float)((double)row[k] / length);
     }

@@ -22,8 +22,9 @@ struct hn_snapshot_info {
     int64_t unlabelled;
     const char *const *label_name; // [n_label_names], may be NULL
     int64_t n_label_names;
-    bool several_labels; // an item may have more than one: then `classes` counts labels
-    bool normalized;     // attribute
+    bool several_labels;         // an item may have more than one: then `classes` counts labels
+    bool normalized;             // attribute
+    enum hn_zero_rows zero_rows; // attribute: whether rows may be zero
     bool has_view1, has_view2, has_positive, has_split, has_graph, has_features;
     bool has_test; // of ann-benchmarks: rows beside those of `train`, which are not read
 };
@@ -88,6 +89,7 @@ struct hn_snapshot_spec {
     const struct hn_features *features; // or NULL; any values, stored as they are
     bool view1, view2;                  // whether steps bring them
     bool normalized;
+    enum hn_zero_rows zero_rows; // whether rows may be zero
     enum hn_float_type type;
     int compress; // deflate level with shuffle, 0 = none
 };

@@ -104,6 +104,7 @@ enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, const char *pa
                                           .view1 = info->has_view1,
                                           .view2 = info->has_view2,
                                           .normalized = info->normalized,
+                                          .zero_rows = info->zero_rows,
                                           .type = type,
                                           .compress = deflate_level(s->series[0].id)};
     struct hn_snapshot_writer *w = NULL;

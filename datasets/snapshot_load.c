@@ -26,7 +26,7 @@ enum hn_code hn_snapshot_read_unit(struct hn_context *ctx, struct hn_snapshot *s
     HN_SCOPE(ctx);
     char *place = hn_format(ctx, "%s: data set %s, step %lld (place %lld in the series),", s->path,
                             s->series[which].path, (long long)s->step[index], (long long)index + 1);
-    return place ? hn_normalize_rows(ctx, x, s->info.n, s->info.d, place) : ctx->code;
+    return place ? hn_unit_rows(ctx, x, s->info.n, s->info.d, s->info.zero_rows, place) : ctx->code;
 }
 
 enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot *s, int64_t *out) {

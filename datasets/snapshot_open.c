@@ -67,6 +67,8 @@ static enum hn_code read_attributes(struct hn_context *ctx, struct hn_snapshot *
         *wanted[i].text = text;
     }
     s->info.normalized = hn_h5_get_int(s->file, "normalized", 0) != 0;
+    s->info.zero_rows =
+        hn_h5_get_int(s->file, "zero_rows", 0) != 0 ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
     return HN_OK;
 }
 

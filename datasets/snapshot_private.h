@@ -120,6 +120,7 @@ struct hn_snapshot_writer {
     hid_t series[HN_SNAPSHOT_SERIES]; // negative: not in this file
     hid_t row_type;                   // float16: what is handed to HDF5
     enum hn_float_type type;
+    enum hn_zero_rows zero_rows;
     int64_t n, d, steps, last;
     int64_t block;    // rows to write at once: whole chunks
     uint16_t *halves; // [block x d], float16 only

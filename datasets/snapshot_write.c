@@ -63,6 +63,8 @@ static enum hn_code write_attributes(struct hn_context *ctx, hid_t file,
             return ctx->code;
     if (hn_h5_set_int(ctx, file, "schema_version", HN_SNAPSHOT_VERSION))
         return ctx->code;
+    if (spec->zero_rows == HN_ZERO_ROWS_KEPT && hn_h5_set_flag(ctx, file, "zero_rows", true))
+        return ctx->code;
     return hn_h5_set_flag(ctx, file, "normalized", spec->normalized);
 }
 
@@ -284,6 +286,7 @@ enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
                                      .series = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID},
                                      .row_type = H5I_INVALID_HID,
                                      .type = spec->type,
+                                     .zero_rows = spec->zero_rows,
                                      .n = spec->n,
                                      .d = spec->d,
                                      .last = -1};
@@ -302,12 +305,12 @@ enum hn_code hn_snapshot_write_begin(struct hn_context *ctx, const char *path,
 
 // The first of rows[count x d] that has no direction as stored, or -1.
 static int64_t first_bad_row(const struct hn_context *ctx, const float *row, int64_t count,
-                             int64_t d) {
+                             int64_t d, enum hn_zero_rows zero) {
     int64_t bad = count;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < count; i++) {
         double square = hn_dot_exact(row + i * d, row + i * d, d);
-        if (!isfinite(square) || sqrt(square) < 1e-30)
+        if (!isfinite(square) || (zero == HN_ZERO_ROWS_REFUSED && sqrt(square) < 1e-30))
             bad = i < bad ? i : bad;
     }
     return bad < count ? bad : -1;
@@ -362,7 +365,7 @@ static enum hn_code write_rows(struct hn_context *ctx, const struct hn_snapshot_
             stored = w->rounded;
             rows = w->halves;
         }
-        int64_t bad = first_bad_row(ctx, stored, count, w->d);
+        int64_t bad = first_bad_row(ctx, stored, count, w->d, w->zero_rows);
         if (bad >= 0)
             return fail_row(ctx, w, series_path[which], first + bad, stored + bad * w->d);
         hid_t type = w->type == HN_FLOAT16 ? w->row_type : H5T_NATIVE_FLOAT;

@@ -34,7 +34,7 @@ typedef struct hardneg hardneg;
 struct hardneg_items {
     size_t size;           // sizeof(struct hardneg_items)
     int64_t n, d;          // items and dimensions
-    const float *x;        // [n x d] embeddings, finite and not zero: directions count, not lengths
+    const float *x;        // [n x d] embeddings, finite: directions count, not lengths
     const float *view2;    // [n x d] second views: row i is the positive of row i of x
     const int32_t *labels; // [n], -1 = unknown
     // A graph: the neighbours of item i are edge[edge_start[i] .. edge_start[i + 1]).
@@ -51,6 +51,7 @@ struct hardneg_items {
     // are of one class.
     const int64_t *label_start; // [n + 1]
     const int32_t *label;
+    int64_t zero_rows; // 0: a row of x or view2 that is zero is refused; 1: its cosines are all 0
 };
 
 // "0.1.0".

@@ -104,7 +104,7 @@ static enum hn_code take_rows(hardneg *h, const float *rows, const char *what,
     to->size = size;
     memcpy(to->data, rows, (size_t)size * sizeof *rows);
     *out = (struct hn_matrix){to->data, items->n, items->d, items->d};
-    return hn_normalize_rows(&h->ctx, to->data, items->n, items->d, what);
+    return hn_unit_rows(&h->ctx, to->data, items->n, items->d, h->zero_rows, what);
 }
 
 static enum hn_code take_single(hardneg *h, const int32_t *labels) {
@@ -222,6 +222,10 @@ static enum hn_code take_items(hardneg *h, const struct hardneg_items *in) {
             (long long)in->n, (long long)in->d);
     if (!in->x)
         return hn_fail(&h->ctx, HN_USAGE, "x is NULL: give the embeddings, [n x d]");
+    if (in->zero_rows != 0 && in->zero_rows != 1)
+        return hn_fail(&h->ctx, HN_USAGE, "zero_rows is %lld: 0 refuses them, 1 keeps them",
+                       (long long)in->zero_rows);
+    h->zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
     if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0)
         return hn_fail(&h->ctx, HN_USAGE, "progress lies in [0, 1], and index is 0 or more");
     if (take_rows(h, in->x, "x", &h->x, &h->items.x) ||

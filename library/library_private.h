@@ -21,6 +21,7 @@ struct hardneg {
     } x, view2;
     float *feature_rows; // [items.n x features.p]
     int32_t *labels;
+    enum hn_zero_rows zero_rows;
     struct hn_label_sets label_sets;
     struct hn_graph graph;
     struct hn_features features;

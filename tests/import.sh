@@ -166,6 +166,24 @@ assert l('sample') == [0, 2, 3] and l('labels') == [1, 1, 0] and l('split') == [
 assert l('graph/indptr') == [0, 1, 2, 4] and l('graph/indices') == [2, 2, 0, 1]
 assert l('features_csr/indptr') == [0, 2, 3, 5] and l('features_csr/indices') == [0, 2, 1, 0, 1]"
     expect "what is left is valid" 0 '' validate g.h5
+    # Kept: their cosines are all 0.
+    "$python" -c "import numpy as np
+x = np.load('x2.npy'); np.save('nil.npy', 0 * x); x[::3] = 0; np.save('zeros.npy', x)"
+    expect "zero rows: of NaN are not kept" 3 'row 7 holds NaN .*--zero-rows skip$' import -e holes.npy -l y.npy --zero-rows keep -o no.h5
+    expect "zero rows: kept" 0 '8 rows are zero and stay, row 0 the first' import -e zeros.npy -l y.npy --view2 x.npy --zero-rows keep -o kept.h5
+    expect "zero rows: all of a later step" 0 '' import -e nil.npy --view2 x.npy --step 3 -o kept.h5
+    expect "zero rows: a file that keeps them is valid" 0 '' validate kept.h5
+    expect "zero rows: and says so" 0 'zero rows *may be there' info kept.h5
+    pycheck "zero rows: stored as they are" "import h5py, numpy as np
+f = h5py.File('kept.h5'); assert f.attrs['zero_rows'] and np.array_equal(f['embeddings'][0], np.load('zeros.npy')) and not f['embeddings'][1].any()"
+    printf '%s\n' 'version: 1' 'snapshots: kept.h5' 'batch_size: 4' 'batches: 6' 'samplers: [uniform, knn, {batchsampler: {M: 9, K: 4}}, gcbs,' \
+        '  hard-negative, stratified, mosaic, {ngame: {cluster: 4}}, {osgd: {drawn: 9, kept: 3}}, {mined: {n: 3}}, {ring: {space: embeddings}}]' >keeps.yaml
+    expect "zero rows: every sampler has batches of them" 0 '' run -c keeps.yaml -o keeps --quiet
+    pycheck "zero rows: and cosines of 0" "import h5py, numpy as np
+f = h5py.File('keeps/results.h5')['runs']; last = f['step'][:] == 3
+assert (f['status'][:] == b'ok').all() and (f['cos_mean'][:][last] == 0).all() and (f['cos_mean'][:][~last] != 0).all()"
+    expect "a node without features is kept" 0 '1 rows are zero' import --linqs g --zero-rows keep -o nodes.h5
+    expect "and is valid" 0 '4 items' validate nodes.h5
     check "no temporary file" none_temporary .
 }
 

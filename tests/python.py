@@ -419,6 +419,20 @@ class Errors(unittest.TestCase):
         self.assertEqual(hardneg.measure(([i, i + 1] for i in range(3)), X)["cos_mean"],
                          hardneg.measure([[0, 1], [1, 2], [2, 3]], X)["cos_mean"])
 
+    def test_zero_rows(self):
+        x = X.copy()
+        x[::5] = 0
+        self.assertRaisesRegex(ValueError, "x row 0 is zero", hardneg.BatchSampler, x, "knn", B)
+        self.assertRaisesRegex(ValueError, "zero_rows", hardneg.BatchSampler, x, "knn", B, zero_rows="yes")
+        self.assertRaisesRegex(ValueError, "row 3 is not finite", hardneg.measure, [[0, 1]],
+                               np.where(np.arange(N)[:, None] == 3, np.nan, x), zero_rows="keep")
+        rows = hardneg.BatchSampler(x, "uniform", B, 1, zero_rows="keep")
+        self.assertEqual(sorted(sum(rows, [])), list(range(N)))
+        unit = x / np.maximum(np.linalg.norm(x.astype(np.float64), axis=1, keepdims=True), 1e-30)
+        rows = list(hardneg.BatchSampler(x, "knn", B, 1, zero_rows="keep"))
+        pairs = [(unit[ids] @ unit[ids].T)[~np.eye(len(ids), dtype=bool)] for ids in rows]
+        self.assertAlmostEqual(hardneg.measure(rows, x, zero_rows="keep")["cos_mean"], np.concatenate(pairs).mean(), places=7)
+
     def test_failed_build(self):
         sampler = hardneg.BatchSampler(X, "{batchsampler: {M: 200, K: 40}}", B, 1)
         wanted = list(sampler)

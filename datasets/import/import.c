@@ -135,8 +135,8 @@ static enum hn_code take_none(struct hn_context *ctx, const struct hn_import *o,
 static enum hn_code begin_new(struct hn_context *ctx, const struct hn_import *o,
                               struct hn_import_input *in, const char *version,
                               struct hn_snapshot_writer **w) {
-    bool skip = o->zero_rows == HN_ZERO_ROWS_SKIP;
-    if (hn_import_direct(ctx, in, skip) || (!in->labels && take_none(ctx, o, in)))
+    if (hn_import_direct(ctx, in, (enum hn_undirected)o->zero_rows) ||
+        (!in->labels && take_none(ctx, o, in)))
         return ctx->code;
     const struct hn_linqs *l = in->linqs.n ? &in->linqs : NULL;
     const char *encoder = l && !o->encoder ? "none: raw features" : o->encoder;
@@ -158,6 +158,8 @@ static enum hn_code begin_new(struct hn_context *ctx, const struct hn_import *o,
                                           .view1 = in->rows[1] != NULL,
                                           .view2 = in->rows[2] != NULL,
                                           .normalized = is_normalized(in),
+                                          .zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT
+                                                                     : HN_ZERO_ROWS_REFUSED,
                                           .type = (enum hn_float_type)o->type,
                                           .compress = (int)o->compress};
     return hn_snapshot_write_begin(ctx, o->output, &spec, w);
@@ -202,7 +204,7 @@ static bool same_labels(const struct hn_import_input *in, const struct hn_snapsh
 static enum hn_code keep_same(struct hn_context *ctx, const struct hn_import *o,
                               struct hn_snapshot *s, struct hn_import_input *in) {
     int64_t n = hn_snapshot_info(s)->n;
-    if (o->zero_rows != HN_ZERO_ROWS_SKIP || in->n <= n)
+    if (o->zero_rows != HN_UNDIRECTED_SKIP || in->n <= n)
         return HN_OK;
     int64_t *sample = hn_alloc(ctx, n, sizeof *sample);
     if (!sample || hn_snapshot_sample(ctx, s, sample))

@@ -5,7 +5,7 @@
 
 #include "core/options/option.h"
 
-enum hn_zero_rows { HN_ZERO_ROWS_REFUSE, HN_ZERO_ROWS_SKIP };
+enum hn_undirected { HN_UNDIRECTED_REFUSE, HN_UNDIRECTED_SKIP, HN_UNDIRECTED_KEEP };
 
 // What to import. Files: rows of floats, in parts that follow each other, or a LINQS folder, which
 // brings rows, labels, graph and split; labels, views and names of labels may be absent. All is
@@ -22,7 +22,7 @@ struct hn_import {
     int64_t dim;                              // of a row of bare values; INT64_MIN: not given
     int type;                                 // enum hn_float_type of a new file
     int format, raw;                          // of rows: hn_format_names, hn_raw_names
-    int zero_rows;                            // enum hn_zero_rows: rows without direction
+    int zero_rows;                            // enum hn_undirected: rows without direction
 };
 // Writes o->output by the program `tool_version` ("hardneg 1.0"), whole or not at all. *n, *d:
 // items and dimensions. HN_DATA: a file cannot be read, or its sizes do not fit; HN_USAGE: the

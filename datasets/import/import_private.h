@@ -19,6 +19,7 @@ struct hn_import_input {
     bool label_texts;  // labels were texts, and are places of names
     const char **name; // names of labels
     int64_t n_names;
+    bool zero_rows;        // rows may be zero
     int64_t *sample;       // [n] numbers of the rows before some were left out; NULL: all are there
     struct hn_linqs linqs; // n = 0: none
     bool rows_named, labels_named; // some file of rows, or of labels, holds arrays by name
@@ -45,10 +46,10 @@ HN_MUST_USE enum hn_code hn_label_lists_read(struct hn_context *ctx, const struc
 // The item of an entry.
 int64_t hn_label_lists_item(const struct hn_label_lists *lists, int64_t entry);
 
-// undirected.c. Refuses rows that are zero or not finite (HN_DATA), or leaves them out of all that
-// was read.
+// undirected.c. Refuses rows that are zero or not finite (HN_DATA), leaves them out of all that was
+// read, or keeps those that are zero and refuses others.
 HN_MUST_USE enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in,
-                                          bool skip);
+                                          enum hn_undirected what);
 // Keeps rows keep[count], which ascend below in->n, of all that was read.
 HN_MUST_USE enum hn_code hn_import_keep(struct hn_context *ctx, struct hn_import_input *in,
                                         int64_t *keep, int64_t count);

@@ -1,5 +1,5 @@
-// Rows without a direction, all zero or with a value that is not finite: a snapshot holds none, for
-// cosines need directions.
+// Rows without a direction, all zero or with a value that is not finite: cosines need directions. A
+// snapshot holds none, or zero rows alone where that is asked for.
 #include "core/matrix.h"
 #include "datasets/import/import_private.h"
 
@@ -85,6 +85,9 @@ int64_t hn_import_row(const struct hn_import_input *in, int64_t i) {
     return in->sample ? in->sample[i] : i;
 }
 
+#define SKIP "mend it, or leave out such rows with --zero-rows skip"
+#define KEEP_OR_SKIP SKIP ", or keep them with --zero-rows keep"
+
 static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input *in, int64_t i,
                            struct fault f, const char *remedy) {
     char what[64] = "is zero";
@@ -97,20 +100,46 @@ static enum hn_code refuse(struct hn_context *ctx, const struct hn_import_input 
 enum hn_code hn_import_check_kept(struct hn_context *ctx, const struct hn_import_input *in) {
     for (int64_t i = 0; i < in->n; i++) {
         struct fault f = fault_of(in, i);
-        if (f.what)
+        if (f.what && !(in->zero_rows && f.what[0] == 'z'))
             return refuse(ctx, in, i, f, "mend it: all steps of a series hold the same items");
     }
     return HN_OK;
 }
 
-enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in, bool skip) {
+// Whether every row that has no direction is zero.
+static enum hn_code keep_zero(struct hn_context *ctx, struct hn_import_input *in) {
+    int64_t count = 0, first = -1;
+    for (int64_t i = 0; i < in->n; i++)
+        for (int s = 0; s < HN_IMPORT_VIEWS; s++) {
+            struct fault f = {.series = s};
+            if (!in->rows[s] || !(f.what = hn_row_fault(in->rows[s] + i * in->d, in->d, &f.column)))
+                continue;
+            if (f.what[0] != 'z')
+                return refuse(ctx, in, i, f, SKIP);
+            first = first < 0 ? i : first;
+            count++;
+        }
+    in->zero_rows = true;
+    if (count > 0)
+        hn_note(ctx,
+                "%s: %lld rows are zero and stay, row %lld the first: their cosine to every item "
+                "is 0",
+                in->from, (long long)count, (long long)first);
+    return HN_OK;
+}
+
+enum hn_code hn_import_direct(struct hn_context *ctx, struct hn_import_input *in,
+                              enum hn_undirected what) {
+    bool skip = what == HN_UNDIRECTED_SKIP;
+    if (what == HN_UNDIRECTED_KEEP)
+        return keep_zero(ctx, in);
     int64_t count = 0, n = in->n, first = -1, *keep = NULL;
     if (skip && !(keep = hn_alloc(ctx, n, sizeof *keep)))
         return ctx->code;
     for (int64_t i = 0; i < n; i++) {
         struct fault f = fault_of(in, i);
         if (f.what && !keep)
-            return refuse(ctx, in, i, f, "mend it, or leave out such rows with --zero-rows skip");
+            return refuse(ctx, in, i, f, f.what[0] == 'z' ? KEEP_OR_SKIP : SKIP);
         if (!f.what && keep)
             keep[count++] = i;
         else if (f.what && first < 0)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char *const type_names[] = {"float16", "float32", "float64", NULL};
-static const char *const zero_rows_names[] = {"refuse", "skip", NULL};
+static const char *const zero_rows_names[] = {"refuse", "skip", "keep", NULL};
 
 // Of the command: what is imported, and the limit.
 struct import_params {
@@ -50,7 +50,9 @@ static const struct hn_option import_options[] = {
      .metavar = "TYPE"},
     {FIELD(INT, dim, "dim", NULL, 1, 1 << 20, "values of a row, with --raw"), .metavar = "D"},
     {FIELD(CHOICE, zero_rows, "zero-rows", "refuse", zero_rows_names,
-           "rows that are zero or not finite: refuse the file, or leave them out"),
+           "rows that are zero or not finite: refuse the file, or leave them out; keep: zero rows "
+           "stay, "
+           "with a cosine of 0 to every item"),
      .metavar = "WHAT"},
     {FIELD(INT, step, "step", NULL, 0, 9e15, "optimizer step of these rows (0 for a new file)"),
      .letter = 's', .metavar = "STEP"},

@@ -60,6 +60,8 @@ static void print_table(const struct hn_snapshot_info *info) {
     printf("%-14s %lld\n", "items", (long long)info->n);
     printf("%-14s %lld, %s%s\n", "dims", (long long)info->d, info->dtype,
            info->normalized ? ", normalized" : "");
+    if (info->zero_rows == HN_ZERO_ROWS_KEPT)
+        printf("%-14s may be there, with a cosine of 0 to every item\n", "zero rows");
     print_steps(info);
     print_labels(info);
     print_parts(info);

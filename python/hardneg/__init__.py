@@ -42,6 +42,8 @@ class BatchSampler:
                  (labels: one an item, or several: see measure())
     progress     training so far, in [0, 1], for options such as alpha=0.2~0.05
 
+    zero_rows    "refuse", or "keep": a row of zeros has a cosine of 0 to every item
+
     What trainers look for is there: batch_size, drop_last, set_epoch, state_dict.
     """
 
@@ -217,7 +219,7 @@ def _write(path, ids, scores):
 
 
 def measure(batches, x, labels=None, view2=None, temperature=0.5, loss=None, weighting=None,
-            epoch_batches=0, negatives=None, threads=0):
+            epoch_batches=0, negatives=None, threads=0, zero_rows="refuse"):
     """What any batches are like: false negatives, hardness, coverage, and with view2 the gap to the
     global loss, by name (columns() explains them; NaN where something is missing). batches: lists
     of places in x, or an array padded with -1: `measure(loader.batch_sampler, x, labels)`.
@@ -226,7 +228,7 @@ def measure(batches, x, labels=None, view2=None, temperature=0.5, loss=None, wei
     negative if it shares one. `hardneg run` gives the same numbers for the same batches."""
     ids = padded(batches)
     handle = Handle("uniform", max(2, min(ids.shape[1], len(x))), 1, threads)
-    handle.build(x, view2=view2, labels=labels)
+    handle.build(x, view2=view2, labels=labels, zero_rows=zero_rows)
     return handle.measure(ids, temperature, loss, weighting, epoch_batches, negatives)
 
 

@@ -16,7 +16,8 @@ class Items(ctypes.Structure):
                 ("edge_start", ctypes.c_void_p), ("edge", ctypes.c_void_p),
                 ("features", ctypes.c_void_p), ("feature_dims", ctypes.c_int64),
                 ("index", ctypes.c_int64), ("progress", ctypes.c_double),
-                ("label_start", ctypes.c_void_p), ("label", ctypes.c_void_p)]
+                ("label_start", ctypes.c_void_p), ("label", ctypes.c_void_p),
+                ("zero_rows", ctypes.c_int64)]
 
 
 class Measure(ctypes.Structure):
@@ -139,11 +140,14 @@ class Handle:
         """What the last call had to say ("M taken as 1999"), or ""."""
         return lib.hardneg_note(self._handle).decode(errors="replace")
 
-    def build(self, x, view2=None, labels=None, edges=None, features=None, index=0, progress=0.0):
+    def build(self, x, view2=None, labels=None, edges=None, features=None, index=0, progress=0.0,
+              zero_rows="refuse"):
         """Builds the sampler on x[n, d]; the library keeps a copy."""
+        if zero_rows not in ("refuse", "keep"):
+            raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
         x = floats(x, "x")
         items = Items(size=ctypes.sizeof(Items), n=x.shape[0], d=x.shape[1], x=x.ctypes.data,
-                      index=int(index), progress=float(progress))
+                      index=int(index), progress=float(progress), zero_rows=zero_rows == "keep")
         keep = [x]
         if view2 is not None:
             keep.append(floats(view2, "view2", x.shape[1]))

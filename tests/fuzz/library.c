@@ -150,7 +150,8 @@ static void do_build(struct state *s) {
                                   .index = odd & 128 ? -1 : (int64_t)what,
                                   .progress = odd & 128 ? PICK(&s->in, progress) : 0,
                                   .label_start = what & 32 ? label_start : NULL,
-                                  .label = what & 64 ? NULL : label};
+                                  .label = what & 64 ? NULL : label,
+                                  .zero_rows = odd & 128 ? take(&s->in) % 3 : 0};
     bool good = passed(s, hardneg_build(s->h, what & 128 && odd & 32 ? NULL : &items));
     s->n = good ? n : 0;
     s->batches = 0;

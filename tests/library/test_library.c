@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 19 };
+enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 21 };
 
 static float rows[N * D];
 static int32_t labels[N];
@@ -145,6 +145,8 @@ static void test_items(void) {
     bad[15].label_start = late, bad[15].label = edge;
     bad[16].label_start = ones;
     bad[17].label_start = threes, bad[17].label = below;
+    bad[19].zero_rows = 2;
+    bad[20].x = nan_row, bad[20].zero_rows = 1;
     bad[18].label_start = threes, bad[18].label = edge, bad[18].labels = labels;
     static const struct {
         int code;
@@ -167,7 +169,9 @@ static void test_items(void) {
                      {HARDNEG_DATA, "label_start[0] is not 0"},
                      {HARDNEG_DATA, "label is NULL"},
                      {HARDNEG_DATA, "label[2] is -1"},
-                     {HARDNEG_USAGE, "one label an item or several"}};
+                     {HARDNEG_USAGE, "one label an item or several"},
+                     {HARDNEG_USAGE, "zero_rows is 2"},
+                     {HARDNEG_DATA, "x row 1 is not finite"}};
     const struct hardneg_items good = items_of_rows();
     hardneg *h = built("knn");
     int64_t batches;
@@ -177,6 +181,8 @@ static void test_items(void) {
         CU_ASSERT_EQUAL(hardneg_build(h, &good), HARDNEG_OK);
         CU_ASSERT_EQUAL(hardneg_epoch(h, 0, &batches), HARDNEG_OK);
     }
+    bad[6].zero_rows = 1; // what was refused above
+    CU_ASSERT_EQUAL(hardneg_build(h, &bad[6]), HARDNEG_OK);
     expect(h, hardneg_build(h, NULL), HARDNEG_USAGE, "items are NULL");
     hardneg_free(h);
 }
