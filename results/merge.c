@@ -260,30 +260,45 @@ static void name_missing(struct hn_context *ctx, const struct hn_table *plan, in
         hn_note(ctx, "missing: and more");
 }
 
-static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *part, int64_t n,
-                               const struct hn_table *plan, const struct index *x,
-                               struct hn_results *out, struct hn_merge_summary *summary) {
-    int64_t most = 0, cells = 0;
+// The cells of all parts, by their keys, the best of each first.
+struct cells {
+    struct found *cell; // [n]
+    int64_t n;
+};
+
+static enum hn_code list_all(struct hn_context *ctx, const struct hn_results *part, int64_t n,
+                             struct cells *out) {
+    int64_t most = 0;
     for (int64_t i = 0; i < n; i++)
         for (enum kind kind = RUN; kind < KINDS; kind++)
             most += cells_of(&part[i], kind) ? cells_of(&part[i], kind)->rows : 0;
-    HN_SCOPE(ctx);
-    struct found *cell = hn_alloc(ctx, most, sizeof *cell);
-    hn_own(ctx, scope.outer);
-    if (!cell)
+    *out = (struct cells){.cell = hn_alloc(ctx, most, sizeof *out->cell)};
+    if (!out->cell)
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         for (enum kind kind = RUN; kind < KINDS; kind++)
-            list_cells(cells_of(&part[i], kind), i, kind, cell, &cells);
-    qsort(cell, (size_t)cells, sizeof *cell, by_key);
-    int64_t kept = 0; // the first of each key: the best there is
-    for (int64_t i = 0; i < cells; i++)
-        if (kept == 0 || strcmp(cell[kept - 1].key, cell[i].key) != 0)
-            cell[kept++] = cell[i];
-    summary->repeated = cells - kept;
+            list_cells(cells_of(&part[i], kind), i, kind, out->cell, &out->n);
+    qsort(out->cell, (size_t)out->n, sizeof *out->cell, by_key);
+    return HN_OK;
+}
+
+// Keeps the first cell of each key, the best there is; returns how many others there were.
+static int64_t keep_best(struct cells *all) {
+    int64_t kept = 0, before = all->n;
+    for (int64_t i = 0; i < all->n; i++)
+        if (kept == 0 || strcmp(all->cell[kept - 1].key, all->cell[i].key) != 0)
+            all->cell[kept++] = all->cell[i];
+    all->n = kept;
+    return before - kept;
+}
+
+static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *part,
+                               const struct hn_table *plan, const struct cells *all,
+                               const struct index *x, struct hn_results *out,
+                               struct hn_merge_summary *summary) {
     for (int64_t i = 0; i < plan->rows; i++) {
-        const struct found *found =
-            bsearch(hn_table_text(plan, i, "run_key"), cell, (size_t)kept, sizeof *cell, find_key);
+        const struct found *found = bsearch(hn_table_text(plan, i, "run_key"), all->cell,
+                                            (size_t)all->n, sizeof *all->cell, find_key);
         if (!found) {
             name_missing(ctx, plan, i, summary->missing++);
             continue;
@@ -295,25 +310,48 @@ static enum hn_code append_all(struct hn_context *ctx, const struct hn_results *
     return HN_OK;
 }
 
+// Marks shares[i * n + k], k < i, for parts that hold a cell both.
+static void find_overlaps(const struct cells *all, int64_t n, bool *shares) {
+    for (int64_t first = 0, end; first < all->n; first = end) {
+        for (end = first + 1; end < all->n && strcmp(all->cell[end].key, all->cell[first].key) == 0;
+             end++)
+            for (int64_t c = first; c < end; c++) {
+                int64_t a = all->cell[c].part, b = all->cell[end].part;
+                shares[hn_max(a, b) * n + hn_min(a, b)] = a != b;
+            }
+    }
+}
+
+static enum hn_code check_overlap(struct hn_context *ctx, const struct hn_results *part,
+                                  const char *const *name, int64_t i, int64_t k) {
+    const struct hn_compare_options options = {.allow_missing = true};
+    struct hn_comparison c;
+    HN_SCOPE(ctx);
+    if (hn_compare(ctx, &part[k], 1, &part[i], 1, &options, &c))
+        return ctx->code;
+    int64_t failed = 0; // a cell that failed in one part alone does not contradict
+    for (int64_t l = 0; l < c.n_lines; l++)
+        failed += strcmp(c.line[l].name, "status") == 0 ? 0 : c.line[l].failed;
+    if (failed == 0)
+        return HN_OK;
+    return hn_fail(ctx, HN_DATA,
+                   "%s and %s hold the same cells with other values (%" PRId64
+                   " of them): hardneg compare says which; run one of them again",
+                   name[k], name[i], failed);
+}
+
 // Cells that two parts hold must be the same, times apart.
 static enum hn_code check_overlaps(struct hn_context *ctx, const struct hn_results *part,
-                                   const char *const *name, int64_t n) {
-    const struct hn_compare_options options = {.allow_missing = true};
+                                   const char *const *name, int64_t n, const struct cells *all) {
+    HN_SCOPE(ctx);
+    bool *shares = hn_zalloc(ctx, n, (size_t)n * sizeof *shares);
+    if (!shares)
+        return ctx->code;
+    find_overlaps(all, n, shares);
     for (int64_t i = 1; i < n; i++)
-        for (int64_t k = 0; k < i; k++) {
-            struct hn_comparison c;
-            HN_SCOPE(ctx);
-            if (hn_compare(ctx, &part[k], 1, &part[i], 1, &options, &c))
+        for (int64_t k = 0; k < i; k++)
+            if (shares[i * n + k] && check_overlap(ctx, part, name, i, k))
                 return ctx->code;
-            int64_t failed = 0; // a cell that failed in one part alone does not contradict
-            for (int64_t l = 0; l < c.n_lines; l++)
-                failed += strcmp(c.line[l].name, "status") == 0 ? 0 : c.line[l].failed;
-            if (failed > 0)
-                return hn_fail(ctx, HN_DATA,
-                               "%s and %s hold the same cells with other values (%" PRId64
-                               " of them): hardneg compare says which; run one of them again",
-                               name[k], name[i], failed);
-        }
     return HN_OK;
 }
 
@@ -355,18 +393,20 @@ enum hn_code hn_merge(struct hn_context *ctx, const struct hn_results *part,
                       const char *const *name, int64_t n, struct hn_results *out,
                       struct hn_merge_summary *summary) {
     struct hn_table plan;
+    struct cells all;
     *summary = (struct hn_merge_summary){0};
     HN_SCOPE(ctx);
     struct index *x = hn_zalloc(ctx, n, sizeof *x);
     if (!x || read_plan(ctx, &part[0], &plan) || check_plans(ctx, part, name, n, &plan) ||
-        check_overlaps(ctx, part, name, n))
+        list_all(ctx, part, n, &all) || check_overlaps(ctx, part, name, n, &all))
         return ctx->code;
     for (int64_t i = 0; i < n; i++)
         if (make_index(ctx, &part[i], &x[i]))
             return ctx->code;
     hn_own(ctx, scope.outer);
     summary->cells = plan.rows;
-    return append_all(ctx, part, n, &plan, x, out, summary) ||
+    summary->repeated = keep_best(&all);
+    return append_all(ctx, part, &plan, &all, x, out, summary) ||
                    describe(ctx, part, n, &plan, summary, out)
                ? ctx->code
                : HN_OK;
