@@ -69,9 +69,16 @@ test_same_for_any_threads() {
 
 test_budgets() {
     expect "nothing is within the budget" 0 'No setting is within the budget.*Raise' choose s.h5 -c grid.yaml --max-fn 0.01 "${quick[@]}"
+    check "and one budget was given" says 'Raise --max-fn\. Fell out: '
     printf 'samplers: [uniform, {uniform: {draw: iid}}]\n' >u.yaml
     expect "Uniform will do" 0 'Uniform will do' choose s.h5 -c u.yaml "${quick[@]}"
-    expect "no time for anything" 0 'No setting is within' choose s.h5 -c grid.yaml --max-cost 1e-9 --step-ms 1 "${quick[@]}"
+    expect "no time for anything" 0 'No setting is within the budget\. Raise --max-cost\.' choose s.h5 -c grid.yaml --max-cost 1e-9 --step-ms 1 "${quick[@]}"
+    if with_python "one class"; then
+        "$python" -c "import numpy as np
+np.save('x.npy', np.random.default_rng(1).normal(size=(300, 8))); np.save('y.npy', np.zeros(300, int))"
+        run import -e x.npy -l y.npy -o class.h5
+        expect "all negatives are false" 0 'No setting could be measured\. Fell out: .* failed .*hardly any true negative' choose class.h5 -c grid.yaml "${quick[@]}"
+    fi
     expect "time enough" 0 'of a step' choose s.h5 -c grid.yaml --max-cost 1000 --step-ms 1e6 "${quick[@]}"
 }
 

@@ -183,7 +183,7 @@ static void print_fallen(const json_t *c, FILE *out) {
                                            {"softer", "softer"},
                                            {"cut", "cut as the softest of many"},
                                            {"failed", "failed"}};
-    const char *before = " Others fell out: ";
+    const char *before = with(c, "fate", "chosen") ? " Others fell out: " : " Fell out: ";
     for (size_t i = 0; i < sizeof fates / sizeof *fates; i++) {
         int n = count_fate(c, fates[i][0]);
         if (n == 0)
@@ -199,11 +199,16 @@ static void print_fallen(const json_t *c, FILE *out) {
 
 static void print_none(const json_t *c, FILE *out) {
     const json_t *list = json_object_get(c, "settings"), *least = NULL;
+    bool false_limit = isfinite(number(c, "max_fn")), limit = isfinite(number(c, "max_cost"));
     char text[48], name[128];
+    if (count_fate(c, "failed") == (int)json_array_size(list)) {
+        fputs("No setting could be measured.", out);
+        return;
+    }
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *s = json_array_get(list, i);
         double fn = interval_of(s, "fn_ratio").mean;
-        if (isfinite(fn) && (!least || fn < interval_of(least, "fn_ratio").mean))
+        if (false_limit && isfinite(fn) && (!least || fn < interval_of(least, "fn_ratio").mean))
             least = s;
     }
     fputs("No setting is within the budget", out);
@@ -212,7 +217,8 @@ static void print_none(const json_t *c, FILE *out) {
         put_half(text, sizeof text, interval_of(least, "fn_ratio"), 100, 2);
         fprintf(out, ": the fewest false negatives are those of %s, %s %%", name, text);
     }
-    fputs(". Raise --max-fn or --max-cost.", out);
+    fprintf(out, ". Raise %s%s%s.", false_limit ? "--max-fn" : "",
+            false_limit && limit ? " or " : "", limit ? "--max-cost" : "");
 }
 
 static void print_answer(const json_t *c, FILE *out) {
