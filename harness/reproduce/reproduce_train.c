@@ -66,24 +66,24 @@ static enum hn_code link_data(struct hn_context *ctx, const struct hn_reproduce 
     return code;
 }
 
-enum { OVERRIDES_MAX = 32 };
-
 static void add_all(struct hn_text_list *list, const char **text, int64_t n) {
-    for (int64_t i = 0; i < n && list->count < OVERRIDES_MAX - 1; i++)
+    for (int64_t i = 0; i < n; i++)
         list->item[list->count++] = (char *)text[i];
 }
 
 static enum hn_code read_job(struct hn_context *ctx, const struct hn_reproduce *rep,
                              const struct hn_claim_job *job, struct hn_train_job *out) {
-    char *item[OVERRIDES_MAX];
-    struct hn_text_list set = {item, 0};
+    int64_t most = job->n_set + job->n_quick + job->n_full + 1;
+    struct hn_text_list set = {hn_alloc(ctx, most, sizeof *set.item), 0};
+    if (!set.item)
+        return ctx->code;
     add_all(&set, job->set, job->n_set);
     if (rep->effort == HN_EFFORT_QUICK)
         add_all(&set, job->quick, job->n_quick);
     if (rep->effort == HN_EFFORT_FULL)
         add_all(&set, job->full, job->n_full);
     char *seeds = hn_reproduce_seed_list(ctx, 1, hn_reproduce_seeds(rep, job, 20));
-    item[set.count++] = seeds;
+    set.item[set.count++] = seeds;
     char *path = seeds ? hn_reproduce_job(ctx, rep, job->job) : NULL;
     return path ? hn_train_job_read(ctx, path, &set, out) : ctx->code;
 }
