@@ -201,29 +201,43 @@ static int by_time(const void *a, const void *b, void *data) {
     return order ? order : (x > y) - (x < y);
 }
 
-// The mean of a sampler's cells in one file; NaN without any.
-static double mean_of(const struct history *h, int64_t file, const char *sampler) {
-    double sum = 0;
-    int64_t count = 0;
-    for (int64_t i = 0; i < h->n_points; i++)
-        if (h->point[i].file == file && strcmp(h->point[i].sampler, sampler) == 0) {
-            sum += h->point[i].value;
-            count++;
-        }
-    return count ? sum / (double)count : NAN;
+// Then by key and file, so that sums do not depend on how they are sorted.
+static int by_sampler(const void *a, const void *b) {
+    const struct point *x = a, *y = b;
+    int order = strcmp(x->sampler, y->sampler);
+    return order ? order : by_key(a, b);
 }
 
-// All files of one sampler, in the order of time.
+// A row for every file, in the order of time: means of point[n], all of one sampler; NaN without
+// any. sum and count: [n_past] scratch.
 static enum hn_code add_sampler(struct history *h, struct hn_table *t, const int64_t *order,
-                                const char *sampler) {
+                                const struct point *point, int64_t n, double *sum, int64_t *count) {
+    memset(sum, 0, (size_t)h->n_past * sizeof *sum);
+    memset(count, 0, (size_t)h->n_past * sizeof *count);
+    for (int64_t i = 0; i < n; i++) {
+        sum[point[i].file] += point[i].value;
+        count[point[i].file]++;
+    }
     for (int64_t i = 0; i < h->n_used; i++) {
-        const struct past *past = &h->past[order[i]];
+        int64_t file = order[i];
+        const struct past *past = &h->past[file];
+        double mean = count[file] ? sum[file] / (double)count[file] : NAN;
         if (HN_TABLE_PUT(h->ctx, t, HN_TEXT_VALUE("created", past->created),
-                         HN_TEXT_VALUE("commit", past->commit), HN_TEXT_VALUE("sampler", sampler),
-                         HN_REAL_VALUE("value", mean_of(h, order[i], sampler))))
+                         HN_TEXT_VALUE("commit", past->commit),
+                         HN_TEXT_VALUE("sampler", point->sampler), HN_REAL_VALUE("value", mean)))
             return h->ctx->code;
     }
     return HN_OK;
+}
+
+// Leaves out points of cells that not all files have, and sorts the rest by sampler.
+static void sort_samplers(struct history *h) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < h->n_points; i++)
+        if (h->point[i].file >= 0)
+            h->point[kept++] = h->point[i];
+    h->n_points = kept;
+    qsort(h->point, (size_t)kept, sizeof *h->point, by_sampler);
 }
 
 static enum hn_code fill_table(struct history *h, struct hn_table *t) {
@@ -231,22 +245,27 @@ static enum hn_code fill_table(struct history *h, struct hn_table *t) {
                                               {"commit", HN_COLUMN_TEXT, "", "", HN_NEITHER},
                                               {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER},
                                               {"value", HN_COLUMN_REAL, "", "", HN_NEITHER}};
+    if (hn_table_init(h->ctx, t, "runs") || hn_table_add_columns(h->ctx, t, column, 4))
+        return h->ctx->code;
+    HN_SCOPE(h->ctx);
     int64_t *order = hn_alloc(h->ctx, h->n_used, sizeof *order), n = 0;
-    bool failed =
-        !order || hn_table_init(h->ctx, t, "runs") || hn_table_add_columns(h->ctx, t, column, 4);
-    for (int64_t i = 0; !failed && i < h->n_past; i++)
+    double *sum = hn_alloc(h->ctx, h->n_past, sizeof *sum);
+    int64_t *count = hn_alloc(h->ctx, h->n_past, sizeof *count);
+    if (!order || !sum || !count)
+        return h->ctx->code;
+    for (int64_t i = 0; i < h->n_past; i++)
         if (h->past[i].used)
             order[n++] = i;
-    if (!failed)
-        qsort_r(order, (size_t)n, sizeof *order, by_time, h->past);
-    for (int64_t i = 0; !failed && i < h->n_points; i++) {
-        bool seen = h->point[i].file < 0;
-        for (int64_t k = 0; !seen && k < t->rows; k++)
-            seen = strcmp(hn_table_text(t, k, "sampler"), h->point[i].sampler) == 0;
-        failed = !seen && add_sampler(h, t, order, h->point[i].sampler);
+    qsort_r(order, (size_t)n, sizeof *order, by_time, h->past);
+    sort_samplers(h);
+    for (int64_t first = 0, end; first < h->n_points; first = end) {
+        end = first + 1;
+        while (end < h->n_points && strcmp(h->point[first].sampler, h->point[end].sampler) == 0)
+            end++;
+        if (add_sampler(h, t, order, &h->point[first], end - first, sum, count))
+            return h->ctx->code;
     }
-    hn_free(h->ctx, order);
-    return failed ? h->ctx->code : HN_OK;
+    return HN_OK;
 }
 
 static enum hn_code fill(struct history *h, struct hn_results *out) {

@@ -1,0 +1,66 @@
+// The history of a metric: means over the cells that all files have, by sampler and then by time.
+#include "results/history.h"
+#include "tests/fixture.h"
+#include "tests/measured_results.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+enum { FILES = 4, ROWS = 12 };
+
+static struct hn_context ctx;
+
+// The cells of file f, whose times run against the names of the files; file 2 lacks a cell.
+static struct hn_results past(int f) {
+    char created[32];
+    struct hn_results r = measured_results(&ctx, 0, f == 2 ? ROWS - 1 : ROWS, 1, -1, 1);
+    snprintf(created, sizeof created, "2026-01-%02dT00:00:00Z", 20 - f);
+    fixture_must(hn_results_set(&ctx, &r, "created", created));
+    for (int64_t i = 0; i < r.runs.rows; i++)
+        fixture_must(hn_table_set_real(&ctx, &r.runs, i, "fn_ratio", 0.1 * f + 0.01 * (double)i));
+    return r;
+}
+
+// Mean over the first ROWS - 1 cells of a sampler in file f.
+static double plain_mean(const struct hn_results *r, const char *sampler) {
+    double sum = 0, n = 0;
+    for (int64_t i = 0; i < ROWS - 1; i++)
+        if (strcmp(hn_table_text(&r->runs, i, "sampler"), sampler) == 0) {
+            sum += hn_table_real(&r->runs, i, "fn_ratio");
+            n++;
+        }
+    return sum / n;
+}
+
+static void test_means(void) {
+    static const char *const sampler[] = {"batchsampler", "knn", "uniform"};
+    char folder[512], path[600];
+    struct hn_results r[FILES], out;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    for (int f = 0; f < FILES; f++) {
+        r[f] = past(f);
+        snprintf(path, sizeof path, "%s/%d.h5", folder, f);
+        HN_CHECK(&ctx, hn_results_write(&ctx, &r[f], path));
+    }
+    HN_CHECK(&ctx, hn_history_collect(&ctx, folder, "fn_ratio", &out));
+    CU_ASSERT_STRING_EQUAL(hn_results_get(&out, "cells"), "11");
+    CU_ASSERT_EQUAL_FATAL(out.runs.rows, 3 * FILES);
+    for (int64_t row = 0; row < out.runs.rows; row++) {
+        const struct hn_results *of = &r[FILES - 1 - row % FILES]; // the last one is the oldest
+        const char *name = sampler[row / FILES];
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&out.runs, row, "sampler"), name);
+        CU_ASSERT_STRING_EQUAL(hn_table_text(&out.runs, row, "created"),
+                               hn_results_get(of, "created"));
+        CU_ASSERT_DOUBLE_EQUAL(hn_table_real(&out.runs, row, "value"), plain_mean(of, name), 1e-12);
+    }
+    hn_results_free(&ctx, &out);
+    for (int f = 0; f < FILES; f++)
+        hn_results_free(&ctx, &r[f]);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+static const struct hn_test tests[] = {{"means", test_means}};
+
+HN_TEST_MAIN("history", tests)
