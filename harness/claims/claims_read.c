@@ -198,6 +198,9 @@ static const struct hn_field level_fields[] = {
 static const struct hn_fields level_table = {level_fields, .size = sizeof(struct hn_claim_level),
                                              .check = check_level};
 
+// As many as --seeds takes; 0: as the effort says.
+#define SEEDS(field)                                                                               \
+    .option = {HN_REAL_OPTION(struct hn_claim_job, field, #field, "0", 0, 100, NULL)}
 static const struct hn_field claim_job_fields[] = {
     {TEXT(struct hn_claim_job, job), .required = true},
     {FLAG(struct hn_claim_job, labels)},
@@ -209,9 +212,9 @@ static const struct hn_field claim_job_fields[] = {
     {REAL(struct hn_claim_job, steps, "0")},
     {REAL(struct hn_claim_job, items, "0")},
     {CHOICE(struct hn_claim_job, prefer, "prefer", NULL, prefer_names)},
-    {REAL(struct hn_claim_job, seeds, "0")},
-    {REAL(struct hn_claim_job, quick_seeds, "0")},
-    {REAL(struct hn_claim_job, full_seeds, "0")},
+    {SEEDS(seeds)},
+    {SEEDS(quick_seeds)},
+    {SEEDS(full_seeds)},
     {TEXTS(struct hn_claim_job, data, n_data)},
     {TEXTS(struct hn_claim_job, set, n_set)},
     {TEXTS(struct hn_claim_job, quick, n_quick)},
@@ -224,6 +227,9 @@ static enum hn_code check_cost(struct hn_context *ctx, const struct hn_yaml *map
     if (c->items < 2 || c->items > 1e8 || c->dims < 1 || c->dims > 65536 || c->batch < 2 ||
         c->batch > c->items || c->reps < 1 || c->reps > 1000)
         return hn_yaml_fail(ctx, map, "items, dims, batch or reps out of range");
+    if (strcmp(c->entries, "normal") != 0 && strcmp(c->entries, "uniform") != 0)
+        return hn_yaml_fail(ctx, map, "'entries' is normal or uniform, not %.*s",
+                            hn_yaml_clip(c->entries), c->entries);
     return HN_OK;
 }
 

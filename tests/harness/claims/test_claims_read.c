@@ -42,6 +42,11 @@ static void test_malformed(void) {
            "c.yaml:6:28: option 'steps': 'two' is not a number");
     refuse(ENTRY "    costs: [{name: x, sampler: s, items: 1, dims: 2, batch: 2}]\n",
            "out of range");
+    refuse(ENTRY "    costs: [{name: x, sampler: s, items: 4, dims: 2, batch: 2, entries: norm}]\n",
+           "'entries' is normal or uniform, not norm");
+    refuse(ENTRY "    jobs: [{job: x, seeds: 101}]\n",
+           "c.yaml:6:28: option 'seeds': 101 is out of range (0 to 100)");
+    refuse(ENTRY "    jobs: [{job: x, full_seeds: -1}]\n", "out of range (0 to 100)");
     refuse(CLAIM "test: over, of: {column: x}}\n",
            "c.yaml:7:39: option 'test': 'over' is not above, ");
     refuse(CLAIM "test: above, of: {column: x}}\n", "test 'above' wants 'than'");
