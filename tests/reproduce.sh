@@ -163,6 +163,30 @@ check "training missing" says 'not tested; needs the folder tudataset/MUTAG belo
 check "a listed one" says 'Code Search Net'
 check "the table of verdicts" says '^0 holds, 0 fails, 0 inconclusive, 3 not tested'
 
+# A graph is imported anew: that of another --data is another one.
+cat >graph.yaml <<'YAML'
+paper: me
+entries:
+  - id: graph
+    title: items of a graph
+    source: nowhere
+    jobs: [{job: graph-job.yaml, features: true}]
+    claims: [{name: any, statement: any, test: above, of: {column: fn_ratio}, than: {value: 0}}]
+YAML
+printf 'snapshots: [none]\nbatch_size: 8\nsamplers: [uniform]\nmetrics: [fn_ratio]\n' >graph-job.yaml
+graph() { # FOLDER ITEMS
+    mkdir -p "$1/cora"
+    awk -v n="$2" 'BEGIN { print "# features=5"; for (i = 0; i < n; i++) print i, i % 3, i % 5 }' >"$1/cora/cora.features"
+    awk -v n="$2" 'BEGIN { for (i = 1; i < n; i++) print i - 1, i }' >"$1/cora/cora.edges"
+    awk -v n="$2" 'BEGIN { for (i = 0; i < n; i++) print i, "train" }' >"$1/cora/cora.split"
+}
+for n in 60 80; do
+    graph g$n $n
+    reproduce graph --claims graph.yaml --data g$n -o r4 --quick --term none
+    check "the graph of $n" is 0
+    pycheck "has $n items" "import h5py; assert list(h5py.File('r4/ids/graph.h5')['tables/datasets/items']) == [$n]"
+done
+
 # A small training for real.
 cat >small.yaml <<'YAML'
 paper: me

@@ -63,20 +63,21 @@ static int wants_file(const struct dirent *entry) {
 }
 
 // A folder NAME with NAME.features in it, near the data: imported, so that `ring` has features.
+// What is there may be of other data, and an import would append to it.
 static enum hn_code import_graph(struct hn_context *ctx, struct hn_reproduce *rep) {
     char *output = hn_format(ctx, "%s/data/cora.h5", rep->folder);
     char *version = hn_format(ctx, "hardneg %s", hn_version);
     char *data = hn_format(ctx, "%s/data", rep->folder);
     if (!output || !version || !data)
         return ctx->code;
-    if (access(output, R_OK) != 0) {
-        const struct hn_import import = {
-            .linqs = rep->graph, .output = output, .step = INT64_MIN, .type = HN_FLOAT32};
-        int64_t n, d;
-        mkdir(data, 0777); // a failure shows when the file is written
-        if (hn_import(ctx, &import, version, &n, &d))
-            return ctx->code;
-    }
+    const struct hn_import import = {
+        .linqs = rep->graph, .output = output, .step = INT64_MIN, .type = HN_FLOAT32};
+    int64_t n, d;
+    mkdir(data, 0777); // a failure shows when the file is written
+    if (unlink(output) != 0 && errno != ENOENT)
+        return hn_fail(ctx, HN_USAGE, "%s cannot be replaced: %s", output, strerror(errno));
+    if (hn_import(ctx, &import, version, &n, &d))
+        return ctx->code;
     return add_file(ctx, rep, output, true);
 }
 
