@@ -32,7 +32,11 @@ const char *hn_paper_name(int64_t i) {
 const char *hn_published_text(const char *id) {
     char name[64];
     snprintf(name, sizeof name, "%s.tsv", id);
-    const char *text = hn_paper_text(name);
+    const char *text = hn_paper_text(name), *part = strrchr(id, '-');
+    if (!text && part) { // a part of a table: bs-table4-text
+        snprintf(name, sizeof name, "%.*s.tsv", (int)(part - id), id);
+        text = hn_paper_text(name);
+    }
     return text ? text : "";
 }
 

@@ -317,6 +317,8 @@ static void test_numbers(void) {
     CU_ASSERT(!hn_paper_number("gc-table11", "1 A4", "500000", &number));
     CU_ASSERT(!hn_paper_number("gc-table11", "series", "y", &number));
     CU_ASSERT(!hn_paper_number("no-such", "a", "b", &number));
+    CU_ASSERT(hn_paper_number("bs-table4-text", "Wikipedia", "M=1000", &number)); // of bs-table4
+    CU_ASSERT_EQUAL(number.value, 76.69);
     // Every row of every table: six fields, a number in the third.
     const char *name;
     int64_t rows = 0;
