@@ -12,6 +12,7 @@ check "--list names snapshot rows" says '^bs-fig4 +snapshots .* ready +on other 
 check "what is covered" says '^bs-limits +snapshots .* ready +covered$'
 check "what needs data" says '^bs-table1 +listed .* - +needs data: ImageNet'
 check "what needs code" says '^gc-table4-moco +listed .* - +needs code: a momentum encoder'
+check "what needs none of ours" says '^gc-table12 +listed .* - +needs another machine: seven GPUs'
 check "what another identifier shows" says '^ps-fig4 +listed +PS figure 4 +ready +as bs-fig4: on other data: your'
 check "as far as that one" says '^ps-table1 .* - +as bs-table1: needs data: ImageNet'
 check "--list names training rows" says '^bs-table3 +training .*needs the folder tudataset/MUTAG'

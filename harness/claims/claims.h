@@ -116,7 +116,14 @@ struct hn_claim_cost {
 
 enum hn_claim_kind { HN_KIND_SNAPSHOTS, HN_KIND_TRAINING, HN_KIND_LISTED };
 extern const char *const hn_claim_kinds[];
-enum hn_claim_needs { HN_NEEDS_DATA, HN_NEEDS_CODE }; // why a listed entry cannot be run
+// Why a listed entry cannot be run: no code of the program could help but for HN_NEEDS_CODE.
+enum hn_claim_needs {
+    HN_NEEDS_DATA,
+    HN_NEEDS_CODE,
+    HN_NEEDS_ENCODER, // one that others trained
+    HN_NEEDS_METHOD,  // of other papers
+    HN_NEEDS_MACHINE
+};
 
 struct hn_claim_entry {
     const char *paper, *id, *title, *source;
@@ -143,7 +150,7 @@ struct hn_claim_book {
 };
 
 // How far an entry is covered: "covered", "on other data: ...", "needs data: ...", "needs code:
-// ...", "as bs-fig4".
+// ..." (or another of enum hn_claim_needs), "as bs-fig4".
 void hn_claim_coverage(const struct hn_claim_entry *entry, char *text, size_t size);
 
 // HN_USAGE names file, line and column of what is wrong. `out` is empty after a failure.

@@ -16,7 +16,14 @@ const char *const hn_claim_kinds[] = {"snapshots", "training", "listed", NULL};
 const char *const hn_claim_owners[] = {"claim", "identity", "ours", NULL};
 static const char *const step_names[] = {"all", "trained", "first", "last", "start", "end", NULL};
 static const char *const as_names[] = {"value", "difference", "ratio", "reduction", NULL};
-static const char *const needs_names[] = {"data", "code", NULL};
+static const char *const needs_names[] = {"data", "code", "encoder", "method", "machine", NULL};
+static const char *const needs_texts[] = {
+    [HN_NEEDS_DATA] = "needs data: ",
+    [HN_NEEDS_CODE] = "needs code: ",
+    [HN_NEEDS_ENCODER] = "needs a pretrained encoder: ",
+    [HN_NEEDS_METHOD] = "needs other papers' methods: ",
+    [HN_NEEDS_MACHINE] = "needs another machine: ",
+};
 static const char *const by_names[] = {"neighbours", "ends", NULL};
 static const char *const prefer_names[] = {"items", "steps", NULL};
 
@@ -280,7 +287,7 @@ void hn_claim_coverage(const struct hn_claim_entry *e, char *text, size_t size) 
     const char *what = e->as ? e->as : e->missing ? e->missing : e->on;
     snprintf(text, size, "%s%s",
              e->as        ? "as "
-             : e->missing ? e->needs == HN_NEEDS_CODE ? "needs code: " : "needs data: "
+             : e->missing ? needs_texts[e->needs]
              : e->on      ? "on other data: "
                           : "covered",
              what ? what : "");
