@@ -147,6 +147,22 @@ static void check_task(const char *name) {
 }
 
 static void test_views(void) { check_task("views-mlp"); }
+
+// A step's loss depends on which pictures are positives, and on nothing else of the labels.
+static void test_positives_by_label(void) {
+    double loss[2];
+    for (int k = 0; k < 2; k++) {
+        struct trial *t = open_trial(2, "views-mlp");
+        char digest[65];
+        HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "positives",
+                                         k ? "label" : "view"));
+        HN_CHECK(&t->ctx, train(t, k ? "by-label" : "by-view", digest));
+        loss[k] = hn_table_real(&t->table, 1, "loss");
+        CU_ASSERT(hn_table_real(&t->table, 1, "probe_acc") > 0.5);
+        close_trial(t);
+    }
+    CU_ASSERT(loss[1] > loss[0] + 0.1); // noise differs between pictures of a colour
+}
 static void test_cnn(void) { check_task("cnn"); }
 
 static void test_too_few(void) {
@@ -269,9 +285,8 @@ static void test_steps(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"views", test_views},
-    {"cnn", test_cnn},
-    {"too_few", test_too_few},
+    {"views", test_views}, {"positives_by_label", test_positives_by_label},
+    {"cnn", test_cnn},     {"too_few", test_too_few},
     {"steps", test_steps},
 };
 HN_TEST_MAIN("image_tasks", tests)

@@ -4,12 +4,13 @@
 //   h = ReLU(BatchNorm(x W1));  z = h W2, rows of unit length
 //
 // Both views of a batch go through batch norm together (2 B rows), as SimCLR's do. A positive pair
-// is two different cached views of an image, drawn anew each time it is seen. Evaluation is on the
-// clean images: weighted kNN on z and on h, a linear probe on h; before the first step the features
-// alone as well, as a baseline.
+// is two different cached views of an image, drawn anew each time it is seen, or views of two images
+// of a class (positives: label). Evaluation is on the clean images: weighted kNN on z and on h, a
+// linear probe on h; before the first step the features alone as well, as a baseline.
 #include "core/random.h"
 #include "training/images/views.h"
 #include "training/tasks/image_task.h"
+#include "training/tasks/same_class.h"
 
 #include <string.h>
 
@@ -18,13 +19,18 @@ enum { HIDDEN_LAYER = 2, ROWS = 1024 }; // ReLU's place in the encoder; rows emb
 struct params {
     struct hn_image_params image; // first
     int64_t views, dim, hidden;
+    int positives;
     bool batch_norm;
 };
+
+enum { OF_VIEW, OF_LABEL };
+static const char *const positives[] = {"view", "label", NULL};
 
 struct state {
     struct hn_image_net net; // first
     struct hn_views data;
-    struct hn_stream stream; // of the views that are embedded
+    struct hn_same_class same; // with positives: label
+    struct hn_stream stream;   // of the views that are embedded
 };
 
 static const float *cached(const struct hn_views *v, int64_t image, uint32_t view) {
@@ -42,14 +48,19 @@ static void draw_pair(const struct hn_views *v, struct hn_stream *stream, uint32
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1) {
     struct state *s = task->state;
+    const struct params *p = task->params;
     const struct hn_views *v = &s->data;
-    struct hn_stream stream;
+    struct hn_stream stream, partner;
     hn_stream_open(&stream, task->setting.seed, "views.pair", batch->step, 0, 0);
+    hn_stream_open(&partner, task->setting.seed, "views.partner", batch->step, 0, 0);
     for (int64_t i = 0; i < batch->n; i++) {
+        int32_t image[2] = {batch->id[i], batch->id[i]};
         uint32_t pair[2];
+        if (p->positives == OF_LABEL)
+            image[1] = hn_same_class_draw(&s->same, &partner, image[0]);
         draw_pair(v, &stream, pair);
         for (int k = 0; k < 2; k++)
-            memcpy(s->net.x + (k * batch->n + i) * v->p, cached(v, batch->id[i], pair[k]),
+            memcpy(s->net.x + (k * batch->n + i) * v->p, cached(v, image[k], pair[k]),
                    (size_t)v->p * sizeof(float));
     }
     hn_image_step(ctx, task, batch, loss, z1);
@@ -88,6 +99,8 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
     if (hn_views_open(ctx, &spec, &s->data) ||
         hn_task_set_items(ctx, task, v->n, v->n + v->test, p->image.out))
         return ctx->code;
+    if (p->positives == OF_LABEL && hn_same_class_open(ctx, v->label, v->n, &s->same))
+        return ctx->code;
     hn_net_begin(&s->net.encoder, v->p);
     if (hn_net_add_head(ctx, &s->net.encoder, &task->weights, p->hidden, p->image.out,
                         p->batch_norm))
@@ -119,6 +132,9 @@ static const struct hn_option options[] = {
     {HN_INT_OPTION(struct hn_image_params, data_seed, "data_seed", "1", 0, 0x1p53,
                    "seed of patches, views and the choice of images")},
     {HN_BOOL_OPTION(struct params, batch_norm, "batch_norm", "true", "batch norm before h")},
+    {HN_CHOICE_OPTION(struct params, positives, "positives", "view", positives,
+                      "of an image: another of its views, or a view of an image of its class "
+                      "(negatives use no labels)")},
     HN_IMAGE_PROBE_OPTIONS,
     {.name = NULL}};
 
