@@ -12,7 +12,7 @@ job() { # SNAPSHOT SAMPLERS [LINE...]: a small job on standard output
 }
 
 test_help() {
-    local commands="run plot report list info synth import validate sample choose"
+    local commands="run plot report sheet list info synth import validate sample choose"
     expect "--version" 0 '' --version
     check "--version names the version" says '^hardneg [0-9]+\.[0-9]+\.[0-9]+'
     expect "--help" 0 '' --help

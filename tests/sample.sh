@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 begin sample "${1:-build/hardneg}"
 "$hardneg" synth -o s.h5 --n 300 --dim 8 --classes 5 --steps 2 --views 2 --quiet
+"$hardneg" synth -o e.h5 --n 299 --dim 8 --classes 5 --quiet
 
 same_fn_ratio() { # ORDER RESULTS: what `run` measured is what the batches of the file have
     "$python" -c "import h5py, numpy as np, sys
@@ -14,6 +15,30 @@ for batch in order:
 measured = h5py.File(sys.argv[2])['runs/fn_ratio'][:]
 assert len(measured) == 1 and abs(measured[0] - same / pairs) < 1e-12, (measured, same / pairs)" \
         "$1" "$2" 2>"$work/err"
+}
+
+test_sheet() {
+    seq -f "text number %g of <300> & more" 0 299 >lines.txt
+    expect "sheet" 0 '' sheet s.h5 --texts lines.txt -b 16 -o t.html
+    check "sheet: names its page" grep -qx 't\.html' out
+    for s in uniform knn batchsampler; do check "sheet: $s" grep -q "<h2>$s</h2>" t.html; done
+    check "sheet: batches begun from the anchor" test "$(grep -c 'begun from the anchor' t.html)" = 2
+    check "sheet: texts are escaped" grep -q 'of &#60;300&#62; &#38; more' t.html
+    expect "sheet on other threads" 0 '' sheet s.h5 --texts lines.txt -b 16 --threads 3 -o u.html -q
+    check "sheet: the same page" cmp -s t.html u.html
+    expect "sheet of one sampler" 0 '' sheet s.h5 --texts lines.txt -b 16 --anchor 7 --sampler uniform -o v.html
+    check "sheet: its anchor" grep -q 'text number 7 of' v.html
+    expect "sheet of nothing" 2 '--images DIR, or --texts FILE' sheet s.h5 -o no.html
+    expect "sheet of both" 2 '--images DIR, or --texts FILE' sheet s.h5 --texts lines.txt --images . -o no.html
+    expect "sheet: too few lines" 3 'lines.txt has 300 lines' sheet e.h5 --texts lines.txt -o no.html
+    expect "sheet: no such item" 3 'counts them from 0' sheet s.h5 --texts lines.txt --anchor 300 -o no.html
+    expect "sheet: B > N" 3 'lower --batch' sheet s.h5 --texts lines.txt -b 301 -o no.html
+    expect "sheet: no such step" 2 'whose last is' sheet s.h5 --texts lines.txt -b 16 --step 77 -o no.html
+    expect "sheet: no pictures" 3 'data_batch_1' sheet s.h5 --images . -b 16 -o no.html
+    expect "sheet: per anchor" 3 'for each anchor' sheet s.h5 --texts lines.txt -b 16 --sampler mined -o no.html
+    expect "sheet: K > M" 2 'K' sheet s.h5 --texts lines.txt -b 16 --sampler '{batchsampler: {M: 5, K: 9}}' -o no.html
+    expect "sheet into a missing folder" 2 'no-such' sheet s.h5 --texts lines.txt -b 16 -o no-such/t.html
+    check "refused sheets leave nothing" test ! -e no.html
 }
 
 test_sample() {
@@ -131,5 +156,5 @@ for i, (row, d) in enumerate(zip(a, lines)):
     check "no temporary file" none_temporary .
 }
 
-run_tests "${2:-}" '' test_sample test_anchors
+run_tests "${2:-}" '' test_sample test_anchors test_sheet
 finish

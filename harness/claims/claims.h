@@ -122,7 +122,8 @@ enum hn_claim_needs {
     HN_NEEDS_CODE,
     HN_NEEDS_ENCODER, // one that others trained
     HN_NEEDS_METHOD,  // of other papers
-    HN_NEEDS_MACHINE
+    HN_NEEDS_MACHINE,
+    HN_NEEDS_LOOK // pictures and texts, which another command shows
 };
 
 struct hn_claim_entry {

@@ -16,13 +16,15 @@ const char *const hn_claim_kinds[] = {"snapshots", "training", "listed", NULL};
 const char *const hn_claim_owners[] = {"claim", "identity", "ours", NULL};
 static const char *const step_names[] = {"all", "trained", "first", "last", "start", "end", NULL};
 static const char *const as_names[] = {"value", "difference", "ratio", "reduction", NULL};
-static const char *const needs_names[] = {"data", "code", "encoder", "method", "machine", NULL};
+static const char *const needs_names[] = {"data",    "code", "encoder", "method",
+                                          "machine", "look", NULL};
 static const char *const needs_texts[] = {
     [HN_NEEDS_DATA] = "needs data: ",
     [HN_NEEDS_CODE] = "needs code: ",
     [HN_NEEDS_ENCODER] = "needs a pretrained encoder: ",
     [HN_NEEDS_METHOD] = "needs other papers' methods: ",
     [HN_NEEDS_MACHINE] = "needs another machine: ",
+    [HN_NEEDS_LOOK] = "needs a look: ",
 };
 static const char *const by_names[] = {"neighbours", "ends", NULL};
 static const char *const prefer_names[] = {"items", "steps", NULL};

@@ -1,10 +1,14 @@
 // `hardneg report`: one page of what a results file holds, or several do. `hardneg paper`: the same
-// for LaTeX.
+// for LaTeX. `hardneg sheet`: a page of the items in the batches of samplers.
 #include "core/files.h"
+#include "core/sweep/blas.h"
 #include "harness/cli/command.h"
+#include "harness/run/plan.h"
+#include "harness/sheet/sheet.h"
 #include "plots/report/latex_paper.h"
 #include "plots/report/report.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -202,4 +206,158 @@ const struct hn_command hn_cmd_paper = {
     .min_args = 1,
     .max_args = 1,
     .run = paper_run,
+};
+
+struct sheet_params {
+    struct hn_text_list sampler;
+    char *images, *texts, *order, *output;
+    int64_t anchor, step, batch, top, seed, data_seed, threads;
+};
+
+static const struct hn_option sheet_options[] = {
+    {HN_LIST_OPTION(struct sheet_params, sampler, "sampler",
+                    "as in a job file, once for each (default: uniform, knn and batchsampler)"),
+     .metavar = "SAMPLER"},
+    {HN_TEXT_OPTION(struct sheet_params, images, "images",
+                    "folder of the binary files of CIFAR-10, CIFAR-100 or STL-10"),
+     .metavar = "DIR"},
+    {HN_TEXT_OPTION(struct sheet_params, texts, "texts", "or a file with the text of each item"),
+     .metavar = "FILE"},
+    {HN_TEXT_OPTION(struct sheet_params, order, "order",
+                    "which picture an item is: file (as in the folder; default), views-mlp or cnn "
+                    "(as these tasks draw them by --data-seed), or a .npy of their numbers"),
+     .metavar = "ORDER"},
+    {HN_INT_OPTION(struct sheet_params, data_seed, "data-seed", "1", 0, INFINITY,
+                   "of views-mlp and cnn"),
+     .metavar = "S"},
+    {HN_INT_OPTION(struct sheet_params, anchor, "anchor", NULL, 0, INT32_MAX,
+                   "item of the snapshot (default: the one that the first batch of knn and "
+                   "batchsampler begins with)"),
+     .metavar = "ITEM"},
+    {HN_INT_OPTION(struct sheet_params, step, "step", NULL, 0, INFINITY,
+                   "step of the series (default: the last)"),
+     .letter = 's', .metavar = "STEP"},
+    {HN_INT_OPTION(struct sheet_params, batch, "batch", "256", 2, INT32_MAX, "items of a batch"),
+     .letter = 'b', .metavar = "B"},
+    {HN_INT_OPTION(struct sheet_params, top, "top", "10", 1, 1000, "items shown of a batch"),
+     .metavar = "N"},
+    {HN_INT_OPTION(struct sheet_params, seed, "seed", "1", 0, INFINITY, "seed of the samplers"),
+     .metavar = "S"},
+    {HN_THREADS_OPTION(struct sheet_params, "; the page does not depend on them")},
+    {HN_OUTPUT_OPTION(struct sheet_params, "FILE", "the page (default: sheet.html)")},
+    {0},
+};
+
+static enum hn_code sheet_load(struct hn_context *ctx, const struct sheet_params *p,
+                               const char *path, struct hn_snapshot **snapshot,
+                               struct hn_items *items) {
+    if (!p->images == !p->texts)
+        return hn_fail(ctx, HN_USAGE, "give --images DIR, or --texts FILE with a line an item");
+    if (hn_snapshot_open(ctx, path, snapshot))
+        return ctx->code;
+    const struct hn_snapshot_info *info = hn_snapshot_info(*snapshot);
+    int64_t index = info->steps - 1;
+    while (p->step != INT64_MIN && index >= 0 && info->step[index] != p->step)
+        index--;
+    if (index < 0)
+        return hn_fail(ctx, HN_USAGE, "--step %" PRId64 " is not in %s, whose last is %" PRId64,
+                       p->step, path, info->step[info->steps - 1]);
+    if (p->batch > info->n || hn_given(p->anchor, 0) >= info->n)
+        return hn_fail(ctx, HN_DATA, "%s has %" PRId64 " items: %s", path, info->n,
+                       p->batch > info->n ? "lower --batch" : "--anchor counts them from 0");
+    return hn_snapshot_load(ctx, *snapshot, index, items);
+}
+
+static enum hn_code sheet_batch(struct hn_context *ctx, const struct sheet_params *p,
+                                const struct hn_snapshot_info *info, const char *text,
+                                const struct hn_items *items, int32_t anchor,
+                                struct hn_job_sampler **sampler, struct hn_sheet_batch *batch) {
+    struct hn_sampler_plan plan = hn_plan_sampler_plan(info, (int32_t)p->batch);
+    if (hn_job_parse_sampler(ctx, text, sampler))
+        return ctx->code;
+    const char *missing = hn_plan_missing(info, (*sampler)->type);
+    if (missing)
+        return hn_fail(ctx, HN_DATA, "%s lacks %s, which %s needs: take another sampler",
+                       info->path, missing, (*sampler)->type->name);
+    if (hn_sampler_check(ctx, (*sampler)->type, (*sampler)->params, &plan))
+        return hn_fail_in(ctx, "%s {%s}", (*sampler)->type->name, (*sampler)->text);
+    return hn_sheet_draw(ctx, *sampler, items, (int32_t)p->batch, (uint64_t)p->seed, anchor,
+                         (int32_t)p->top, batch);
+}
+
+static enum hn_code sheet_page(struct hn_context *ctx, const struct sheet_params *p,
+                               const struct hn_snapshot_info *info, const struct hn_items *items,
+                               const struct hn_sheet_source *source, const char *path) {
+    static char *const usual[] = {"uniform", "knn", "batchsampler"};
+    int32_t anchor = (int32_t)hn_given(p->anchor, hn_sheet_anchor(items, (uint64_t)p->seed));
+    bool own = p->sampler.count > 0;
+    int64_t n = own ? p->sampler.count : (int64_t)(sizeof usual / sizeof *usual);
+    struct hn_job_sampler **sampler = hn_zalloc(ctx, n, sizeof *sampler);
+    struct hn_sheet_batch *batch = hn_zalloc(ctx, n, sizeof *batch);
+    struct hn_new_file html;
+    if (!sampler || !batch)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        if (sheet_batch(ctx, p, info, own ? p->sampler.item[i] : usual[i], items, anchor,
+                        &sampler[i], &batch[i]))
+            return ctx->code;
+    if (hn_file_begin(ctx, path, &html))
+        return ctx->code;
+    const struct hn_sheet sheet = {.title = info->path,
+                                   .items = items,
+                                   .source = source,
+                                   .anchor = anchor,
+                                   .batch_size = (int32_t)p->batch,
+                                   .seed = (uint64_t)p->seed,
+                                   .sampler = sampler,
+                                   .batch = batch,
+                                   .batches = n};
+    hn_sheet_write(html.out, &sheet);
+    return hn_file_commit(ctx, &html);
+}
+
+static enum hn_code sheet_run(struct hn_context *ctx, const struct hn_call *call) {
+    const struct sheet_params *p = call->params;
+    const char *path = p->output ? p->output : "sheet.html";
+    struct hn_snapshot *snapshot = NULL;
+    struct hn_items items = {0};
+    struct hn_sheet_source source = {0};
+    ctx->threads = (int)hn_given(p->threads, ctx->threads);
+    enum hn_code code = hn_blas_open(ctx);
+    if (!code)
+        code = sheet_load(ctx, p, call->args[0], &snapshot, &items);
+    if (!code)
+        code = p->texts ? hn_sheet_texts(ctx, p->texts, items.n, &source)
+                        : hn_sheet_pictures(ctx, p->images, p->order ? p->order : "file",
+                                            (uint64_t)p->data_seed, &items, &source);
+    if (!code)
+        code = sheet_page(ctx, p, hn_snapshot_info(snapshot), &items, &source, path);
+    if (!code && !call->quiet)
+        printf("%s\n", path);
+    hn_sheet_source_free(ctx, &source);
+    hn_items_free(ctx, &items);
+    hn_snapshot_close(ctx, snapshot);
+    return code;
+}
+
+const struct hn_command hn_cmd_sheet = {
+    .name = "sheet",
+    .usage = "hardneg sheet SNAPSHOT --images DIR | --texts FILE [--anchor ITEM] "
+             "[--sampler SAMPLER]... [-o FILE]",
+    .summary = "a page of the pictures or texts in the batch that each sampler puts around an item",
+    .details =
+        "For every sampler epochs are drawn until a batch holds the anchor, and the page shows "
+        "its items that are most similar to the anchor and as many at random, with their "
+        "cosines; items with the anchor's label, false negatives, have a frame. Pictures come "
+        "from the binary files of CIFAR-10 and its like, and become part of the page. Labels "
+        "of items and pictures are compared, so that an order which is not the snapshot's is "
+        "noticed.",
+    .examples =
+        "hardneg sheet results/train/series/run-0.h5 --images DIR/cifar10 --order views-mlp\n"
+        "hardneg sheet mine.h5 --texts lines.txt --anchor 12 --sampler uniform --sampler knn",
+    .options = sheet_options,
+    .params_size = sizeof(struct sheet_params),
+    .min_args = 1,
+    .max_args = 1,
+    .run = sheet_run,
 };

@@ -34,8 +34,9 @@ static void test_malformed(void) {
                                          "training or listed (did you mean 'snapshots'?)");
     refuse(ENTRY "    kind: listed\n", "says what is 'missing'");
     refuse(ENTRY "    kind: listed\n    missing: m\n    as: b\n", "or is the same 'as' another");
-    refuse(ENTRY "    needs: time\n",
-           "c.yaml:6:12: option 'needs': 'time' is not data, code, encoder, method or machine");
+    refuse(
+        ENTRY "    needs: time\n",
+        "c.yaml:6:12: option 'needs': 'time' is not data, code, encoder, method, machine or look");
     refuse(ENTRY "    jobs: [{labels: true}]\n", "c.yaml:6:12: the required key 'job' is missing");
     refuse(ENTRY "    jobs: [{job: x, labels: maybe}]\n",
            "c.yaml:6:29: option 'labels': 'maybe' is not true");
