@@ -117,9 +117,18 @@ static enum hn_code train(struct trial *t, const char *folder, char digest[65]) 
     return HN_OK;
 }
 
-static void check_task(const char *name) {
-    struct trial *one = open_trial(1, name), *many = open_trial(3, name);
-    struct trial *broken = open_trial(2, name);
+// With the loss moco as well, whose queue of 40 keys batches of 32 go around.
+static struct trial *open_with(int threads, const char *name, enum hn_objective objective) {
+    struct trial *t = open_trial(threads, name);
+    t->spec.setting.loss.objective = objective;
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "queue", "40"));
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "momentum", "0.7"));
+    return t;
+}
+
+static void check_task(const char *name, enum hn_objective objective) {
+    struct trial *one = open_with(1, name, objective), *many = open_with(3, name, objective);
+    struct trial *broken = open_with(2, name, objective);
     char first[65], other[65];
     HN_CHECK(&one->ctx, train(one, "one", first));
     HN_CHECK(&many->ctx, train(many, "many", other));
@@ -146,7 +155,8 @@ static void check_task(const char *name) {
     close_trial(broken);
 }
 
-static void test_views(void) { check_task("views-mlp"); }
+static void test_views(void) { check_task("views-mlp", HN_OBJECTIVE_NTXENT); }
+static void test_moco(void) { check_task("views-mlp", HN_OBJECTIVE_QUEUE); }
 
 // A step's loss depends on which pictures are positives, and on nothing else of the labels.
 static void test_positives_by_label(void) {
@@ -163,7 +173,16 @@ static void test_positives_by_label(void) {
     }
     CU_ASSERT(loss[1] > loss[0] + 0.1); // noise differs between pictures of a colour
 }
-static void test_cnn(void) { check_task("cnn"); }
+static void test_cnn(void) { check_task("cnn", HN_OBJECTIVE_NTXENT); }
+
+static void test_short_queue(void) {
+    struct trial *t = open_with(1, "views-mlp", HN_OBJECTIVE_QUEUE);
+    char digest[65];
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, t->spec.task->options, t->task, "queue", "31"));
+    HN_CHECK_FAILS(&t->ctx, train(t, "short", digest), HN_USAGE,
+                   "a queue of 31 keys is shorter than a batch of 32");
+    close_trial(t);
+}
 
 static void test_too_few(void) {
     struct trial *t = open_trial(1, "cnn");
@@ -285,8 +304,12 @@ static void test_steps(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"views", test_views}, {"positives_by_label", test_positives_by_label},
-    {"cnn", test_cnn},     {"too_few", test_too_few},
+    {"views", test_views},
+    {"positives_by_label", test_positives_by_label},
+    {"cnn", test_cnn},
+    {"moco", test_moco},
+    {"short_queue", test_short_queue},
+    {"too_few", test_too_few},
     {"steps", test_steps},
 };
 HN_TEST_MAIN("image_tasks", tests)

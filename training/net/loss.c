@@ -14,6 +14,10 @@ const struct hn_objective_type hn_objectives[] = {
     [HN_OBJECTIVE_OTHER_VIEW] = {"other-view",
                                  "Anchors from the first view; negatives from the other view",
                                  "BS equation 17; NS equation 3"},
+    [HN_OBJECTIVE_QUEUE] = {"moco",
+                            "Anchors from the first view; positives by a momentum encoder, "
+                            "negatives from a queue of its earlier outputs",
+                            "He et al. 2020, algorithm 1; GC table 4, HC appendix C.1"},
     [HN_OBJECTIVE_SIAMESE] = {"siamese", "No negatives: a predictor, and minus the cosine",
                               "NS equation 4"},
     [HN_OBJECTIVE_SUPERVISED] = {"supervised", "Cross entropy of the training labels",
@@ -63,7 +67,7 @@ static void score_block(const struct batch *b, int64_t first, int64_t rows) {
 // Which columns of an anchor are no negatives.
 static void skipped(const struct batch *b, int64_t a, int64_t skip[2]) {
     bool pairs = b->spec->objective == HN_OBJECTIVE_NTXENT;
-    skip[0] = a;
+    skip[0] = b->spec->objective == HN_OBJECTIVE_QUEUE ? -1 : a;
     skip[1] = pairs ? (a + b->n / 2) % b->n : -1;
 }
 
@@ -105,7 +109,8 @@ static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_r
 static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
     int64_t skip[2];
     hn_real *positive = &b->work->positive[a];
-    bool same = b->spec->objective == HN_OBJECTIVE_INFONCE; // its positive is no key
+    bool same = b->spec->objective == HN_OBJECTIVE_INFONCE ||
+                b->spec->objective == HN_OBJECTIVE_QUEUE; // its positive is no key
     skipped(b, a, skip);
     int64_t own = b->spec->objective == HN_OBJECTIVE_NTXENT ? skip[1] : skip[0];
     if (!same)
@@ -127,7 +132,7 @@ static void gradient_block(const struct batch *b, int64_t first, int64_t rows) {
     }
 }
 
-// Gradients of anchors and keys, block by block; d_key is added to.
+// Gradients of anchors and keys, block by block; d_key is added to, unless it is NULL.
 static void blocks(const struct batch *b, hn_real *d_anchor, hn_real *d_key) {
     for (int64_t first = 0; first < b->n; first += b->work->block) {
         int64_t rows = hn_min(b->work->block, b->n - first);
@@ -137,9 +142,10 @@ static void blocks(const struct batch *b, hn_real *d_anchor, hn_real *d_key) {
         hn_product(b->workers, (struct hn_factor){gradient, b->keys, false},
                    (struct hn_factor){b->key, b->d, false}, rows, b->d, b->keys, d_anchor == d_key,
                    d_anchor + first * b->d, b->d);
-        hn_product(b->workers, (struct hn_factor){gradient, b->keys, true},
-                   (struct hn_factor){b->anchor + first * b->d, b->d, false}, b->keys, b->d, rows,
-                   true, d_key, b->d);
+        if (d_key)
+            hn_product(b->workers, (struct hn_factor){gradient, b->keys, true},
+                       (struct hn_factor){b->anchor + first * b->d, b->d, false}, b->keys, b->d,
+                       rows, true, d_key, b->d);
     }
 }
 
@@ -183,16 +189,22 @@ static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, 
     return mean_of(w->value, b->n);
 }
 
-// Keys are the anchors themselves; only positives are of the other view.
-static double same_view(struct batch *b, const hn_real *z2, hn_real *dz1, hn_real *dz2) {
-    hn_real *positive = b->work->positive;
+// Scores of positives that are not among the keys.
+static void score_positives(const struct batch *b, const hn_real *z2) {
     int64_t d = b->d;
     for (int64_t i = 0; i < b->n; i++) {
         double sum = 0;
         for (int64_t j = i * d; j < (i + 1) * d; j++)
             sum += (double)b->anchor[j] * (double)z2[j];
-        positive[i] = (hn_real)sum;
+        b->work->positive[i] = (hn_real)sum;
     }
+}
+
+// Keys are the anchors themselves; only positives are of the other view.
+static double same_view(struct batch *b, const hn_real *z2, hn_real *dz1, hn_real *dz2) {
+    hn_real *positive = b->work->positive;
+    int64_t d = b->d;
+    score_positives(b, z2);
     memset(dz1, 0, (size_t)(b->n * d) * sizeof *dz1);
     blocks(b, dz1, dz1);
     for (int64_t i = 0; i < b->n; i++)
@@ -222,5 +234,25 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
         return same_view(&b, z2, dz1, dz2);
     memset(dz2, 0, (size_t)(b.keys * d) * sizeof *dz2);
     blocks(&b, dz1, dz2);
+    return mean_of(work->value, n);
+}
+
+double hn_loss_queue(struct hn_workers workers, const struct hn_loss_spec *spec, int64_t n,
+                     int64_t d, const hn_real *z1, const hn_real *key, const hn_real *queue,
+                     hn_real *dz1, struct hn_loss_work *work) {
+    struct batch b = {.workers = workers,
+                      .spec = spec,
+                      .n = n,
+                      .d = d,
+                      .keys = work->keys,
+                      .anchor = z1,
+                      .key = queue,
+                      .work = work};
+    score_positives(&b, key);
+    b.most = spec->law.clip > 0 ? largest_score(&b) : 0;
+    blocks(&b, dz1, NULL);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i * d; j < (i + 1) * d; j++)
+            dz1[j] += work->positive[i] * key[j];
     return mean_of(work->value, n);
 }

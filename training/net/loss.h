@@ -16,6 +16,7 @@ enum hn_objective {
     HN_OBJECTIVE_NTXENT,     // anchors of both views, 2B - 2 negatives
     HN_OBJECTIVE_INFONCE,    // anchors of view 1, B - 1 negatives of view 1
     HN_OBJECTIVE_OTHER_VIEW, // anchors of view 1, B - 1 negatives of view 2
+    HN_OBJECTIVE_QUEUE,      // anchors of view 1, negatives from a queue of earlier keys (MoCo)
     HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
     HN_OBJECTIVE_SUPERVISED  // cross entropy on training labels: the control of NS figure 4 (tasks)
 };
@@ -32,7 +33,7 @@ struct hn_objective_type {
 extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
 
 struct hn_loss_spec {
-    enum hn_objective objective; // one of the first three here
+    enum hn_objective objective; // one of the first four here
     struct hn_weighting_law law;
     double temperature;
     bool outside; // the positive is left out of the denominator
@@ -67,6 +68,13 @@ HN_MUST_USE enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective 
 double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                      const struct hn_loss_lists *lists, int64_t n, int64_t d, const hn_real *z1,
                      const hn_real *z2, hn_real *dz1, hn_real *dz2, struct hn_loss_work *work);
+
+// HN_OBJECTIVE_QUEUE: anchors z1 [n x d], their positives key [n x d], and negatives queue [keys x
+// d] as hn_loss_open() was told of, which all anchors share: keys and queue are of another encoder,
+// and constants. dz1 [n x d] is overwritten. Returns the mean over anchors.
+double hn_loss_queue(struct hn_workers workers, const struct hn_loss_spec *spec, int64_t n,
+                     int64_t d, const hn_real *z1, const hn_real *key, const hn_real *queue,
+                     hn_real *dz1, struct hn_loss_work *work);
 
 // One anchor: score[n] of its keys, of which up to two are not negatives (-1: none), become
 // gradients (0 there); *positive, its positive's score, becomes that one's gradient. Slopes are

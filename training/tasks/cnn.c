@@ -123,6 +123,7 @@ static const struct hn_option options[] = {
     {HN_INT_OPTION(struct hn_image_params, data_seed, "data_seed", "1", 0, 0x1p53,
                    "seed of the choice of images")},
     HN_IMAGE_PROBE_OPTIONS,
+    HN_IMAGE_MOMENTUM_OPTIONS,
     {.name = NULL}};
 
 const struct hn_task_type hn_cnn_task = {
@@ -136,7 +137,7 @@ const struct hn_task_type hn_cnn_task = {
     .data = &hn_image_data,
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS,
-    .objectives = HN_OBJECTIVES_PAIRS,
+    .objectives = HN_IMAGE_OBJECTIVES,
     .open = open_task,
     .init = hn_image_init,
     .step = step,

@@ -59,7 +59,17 @@ const struct hn_task_data hn_image_data = {
 
 enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct hn_image_net *net,
                            const struct hn_images *data) {
+    const struct hn_image_params *p = task->params;
+    enum hn_objective objective = task->setting.loss.objective;
     int64_t b = task->batch_size, rows = net->rows;
+    bool queue = objective == HN_OBJECTIVE_QUEUE;
+    if (queue && p->queue < b)
+        return hn_fail(ctx, HN_USAGE,
+                       "a queue of %lld keys is shorter than a batch of %lld: raise queue",
+                       (long long)p->queue, (long long)b);
+    if (queue &&
+        hn_momentum_open(ctx, &task->weights, p->momentum, p->queue, task->d, &net->momentum))
+        return ctx->code;
     net->split = hn_alloc(ctx, task->n_all, sizeof *net->split);
     net->x = hn_alloc(ctx, hn_max(2 * b, rows), net->encoder.in * (int64_t)sizeof *net->x);
     net->dz = hn_alloc(ctx, 2 * b * task->d, sizeof *net->dz);
@@ -73,12 +83,36 @@ enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task, struct 
     task->split = net->split;
     task->label_name = data->n_label_names ? data->label_name : NULL;
     task->n_label_names = data->n_label_names;
-    return hn_loss_open(ctx, task->setting.loss.objective, b, b, task->d, &net->loss);
+    return hn_loss_open(ctx, objective, b, queue ? p->queue : b, task->d, &net->loss);
 }
 
 void hn_image_init(struct hn_task *task) {
     const struct hn_image_net *net = task->state;
     hn_net_init(&net->encoder, &task->weights, task->setting.seed);
+    if (net->momentum.rows > 0)
+        hn_momentum_init(&net->momentum, &task->weights, task->setting.seed);
+}
+
+// He et al. 2020, algorithm 1: keys by the copy, which has followed; queries by the encoder.
+static void step_queue(struct hn_task *task, const struct hn_task_batch *batch,
+                       const struct hn_pass *pass, double *loss, float *z1) {
+    struct hn_image_net *net = task->state;
+    struct hn_weights *w = &task->weights;
+    int64_t half = batch->n * task->d;
+    hn_real *key = net->dz + half;
+    hn_momentum_follow(&net->momentum, w);
+    struct hn_weights copy = hn_momentum_weights(&net->momentum, w);
+    memcpy(key,
+           hn_net_forward(&net->encoder, &copy, &net->tape, pass,
+                          net->x + batch->n * net->encoder.in, batch->n),
+           (size_t)half * sizeof *key);
+    const hn_real *z = hn_net_forward(&net->encoder, w, &net->tape, pass, net->x, batch->n);
+    if (z1)
+        memcpy(z1, z, (size_t)half * sizeof *z1);
+    *loss = hn_loss_queue(pass->workers, &batch->loss, batch->n, task->d, z, key,
+                          hn_momentum_queue(&net->momentum, w), net->dz, &net->loss);
+    hn_momentum_push(&net->momentum, w, key, batch->n);
+    hn_net_backward(&net->encoder, w, &net->tape, pass, net->dz, NULL);
 }
 
 void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn_task_batch *batch,
@@ -89,6 +123,10 @@ void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn
                            .seed = task->setting.seed,
                            .step = batch->step};
     int64_t half = batch->n * task->d;
+    if (net->momentum.rows > 0) {
+        step_queue(task, batch, &pass, loss, z1);
+        return;
+    }
     const hn_real *z =
         hn_net_forward(&net->encoder, &task->weights, &net->tape, &pass, net->x, 2 * batch->n);
     if (z1)

@@ -4,6 +4,7 @@
 #define HN_TRAINING_TASKS_IMAGE_TASK_H
 
 #include "datasets/images.h"
+#include "training/net/momentum.h"
 #include "training/tasks/task.h"
 
 // The last two are of tasks whose encoder reads frozen features, at step 0: the features alone.
@@ -18,6 +19,9 @@ struct hn_image_params {
     int64_t n, out, data_seed;
     bool probe;     // whether a linear probe is fitted to h
     double probe_c; // its C; 0: chosen by validation
+    // Of loss moco:
+    int64_t queue;
+    double momentum;
 };
 #define HN_IMAGE_PROBE_OPTIONS                                                                     \
     {HN_BOOL_OPTION(struct hn_image_params, probe, "probe", "true",                                \
@@ -27,6 +31,14 @@ struct hn_image_params {
                        "C of that probe (0: the best of 1, 10 and 100 by validation; 1e6: "        \
                        "without a penalty to speak of)")                                           \
     }
+#define HN_IMAGE_MOMENTUM_OPTIONS                                                                  \
+    {HN_INT_OPTION(struct hn_image_params, queue, "queue", "4096", 1, HN_MOMENTUM_ROWS_MAX,        \
+                   "negatives of loss moco: keys of earlier batches")},                            \
+    {                                                                                              \
+        HN_REAL_OPTION(struct hn_image_params, momentum, "momentum", "0.99", 0, 1,                 \
+                       "of loss moco: share of itself that the encoder of keys keeps in a step")   \
+    }
+enum { HN_IMAGE_OBJECTIVES = HN_OBJECTIVES_PAIRS | 1 << HN_OBJECTIVE_QUEUE };
 
 // An encoder, its head included, and what its passes need.
 struct hn_image_net {
@@ -40,7 +52,8 @@ struct hn_image_net {
                            int64_t first, int64_t rows);
     const float *features; // [n_all x encoder.in] frozen ones that are evaluated alone, or NULL
     // The rest is set by hn_image_open().
-    struct hn_tape tape, wide; // of training, of embedding
+    struct hn_momentum momentum; // of loss moco; rows = 0: another loss
+    struct hn_tape tape, wide;   // of training, of embedding
     struct hn_loss_work loss;
     hn_real *x;    // [max(2 batch_size, rows) x encoder.in]
     hn_real *dz;   // [2 batch_size x task->d]
@@ -53,7 +66,7 @@ struct hn_image_net {
 HN_MUST_USE enum hn_code hn_image_open(struct hn_context *ctx, struct hn_task *task,
                                        struct hn_image_net *net, const struct hn_images *data);
 // A task's step once net->x holds the first views of the batch, then the second ones: both go
-// through batch norm together.
+// through batch norm together, but for loss moco, where the second ones go through the copy.
 void hn_image_step(struct hn_context *ctx, struct hn_task *task, const struct hn_task_batch *batch,
                    double *loss, float *z1);
 

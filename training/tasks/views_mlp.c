@@ -4,9 +4,9 @@
 //   h = ReLU(BatchNorm(x W1));  z = h W2, rows of unit length
 //
 // Both views of a batch go through batch norm together (2 B rows), as SimCLR's do. A positive pair
-// is two different cached views of an image, drawn anew each time it is seen, or views of two images
-// of a class (positives: label). Evaluation is on the clean images: weighted kNN on z and on h, a
-// linear probe on h; before the first step the features alone as well, as a baseline.
+// is two different cached views of an image, drawn anew each time it is seen, or views of two
+// images of a class (positives: label). Evaluation is on the clean images: weighted kNN on z and on
+// h, a linear probe on h; before the first step the features alone as well, as a baseline.
 #include "core/random.h"
 #include "training/images/views.h"
 #include "training/tasks/image_task.h"
@@ -136,6 +136,7 @@ static const struct hn_option options[] = {
                       "of an image: another of its views, or a view of an image of its class "
                       "(negatives use no labels)")},
     HN_IMAGE_PROBE_OPTIONS,
+    HN_IMAGE_MOMENTUM_OPTIONS,
     {.name = NULL}};
 
 const struct hn_task_type hn_views_task = {
@@ -149,7 +150,7 @@ const struct hn_task_type hn_views_task = {
     .data = &hn_image_data,
     .columns = hn_image_columns,
     .n_columns = HN_IMAGE_COLUMNS + HN_FEATURE_COLUMNS,
-    .objectives = HN_OBJECTIVES_PAIRS,
+    .objectives = HN_IMAGE_OBJECTIVES,
     .open = open_task,
     .init = hn_image_init,
     .step = step,
