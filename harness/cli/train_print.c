@@ -112,7 +112,7 @@ static void print_costs(const struct hn_trained *t, int64_t base) {
         {"flops_per_step", "GFLOP", .scale = 1e-9, .digits = 3},
         {"share_of_floor", "floor %", .scale = 100, .digits = 1},
         {.heading = NULL}};
-    struct hn_trained_row of = {base, base, HN_SVD, ""};
+    struct hn_trained_row of = {base, base, HN_LAST_REFERENCE, ""};
     json_t *rows = json_array();
     while (hn_trained_next_row(t, &of)) {
         json_t *row = new_row(t, &of);

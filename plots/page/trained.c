@@ -114,7 +114,8 @@ static const struct baseline {
                  {HN_FEATURES, "features_", "frozen features alone"},
                  {HN_AVERAGED, "averaged_", "features averaged twice"},
                  {HN_TFIDF, "tfidf_", "sparse features alone"},
-                 {HN_SVD, "svd_", "their singular vectors alone"}};
+                 {HN_SVD, "svd_", "their singular vectors alone"},
+                 {HN_WL, "wl_", "Weisfeiler-Lehman kernel"}};
 enum { BASELINES = sizeof baselines / sizeof baselines[0] };
 
 // BASELINES if the step is none.

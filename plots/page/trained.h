@@ -25,8 +25,9 @@ struct hn_trained {
 // A step of the loop, or: the untrained encoder; the last evaluation of each run; the frozen
 // features that an encoder stands on (columns features_<name>), and these averaged over neighbours
 // (averaged_<name>); sparse features alone (tfidf_<name>), and their projection to singular vectors
-// (svd_<name>), the last of the references; none, for columns of /runs; the largest value of each
-// run's evaluations after training began, as a paper may have reported it.
+// (svd_<name>); graphs alone by the Weisfeiler-Lehman kernel (wl_<name>); none, for columns of
+// /runs; the largest value of each run's evaluations after training began, as a paper may have
+// reported it.
 enum {
     HN_UNTRAINED,
     HN_LAST_STEP = -1,
@@ -35,7 +36,9 @@ enum {
     HN_OF_RUNS = -4,
     HN_BEST_STEP = -5,
     HN_TFIDF = -6,
-    HN_SVD = -7
+    HN_SVD = -7,
+    HN_WL = -8,
+    HN_LAST_REFERENCE = HN_WL // rows of settings follow it
 };
 
 struct hn_moments {

@@ -143,7 +143,7 @@ static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
          "what the products would take at the measured sgemm rate, as a share of Cost_T",
          "share_of_floor", "%.1f", NULL, 100, cost}};
     enum { COLUMNS = sizeof columns / sizeof columns[0] };
-    put_table(html, columns, COLUMNS, (struct row){t, {base, base, HN_SVD, ""}},
+    put_table(html, columns, COLUMNS, (struct row){t, {base, base, HN_LAST_REFERENCE, ""}},
               "what a step costs, means over steps and seeds.");
 }
 

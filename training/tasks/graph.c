@@ -13,17 +13,18 @@
 #include "training/tasks/graph_augment.h"
 #include "training/tasks/probe.h"
 #include "training/tasks/task.h"
+#include "training/tasks/wl.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { LAYERS_MAX = 8, INNER_FOLDS = 5, FOLDS = 10 };
-enum { SVM, SVM_DEVIATION, COSINE, COLUMNS };
+enum { SVM, SVM_DEVIATION, COSINE, WL, COLUMNS };
 static const double strengths[] = {0.1, 1, 10, 100};
 
 struct params {
     char *data;
-    int64_t width, layers, data_seed;
+    int64_t width, layers, data_seed, wl;
 };
 
 // Graphs of one view side by side: nodes and what the layers make of them.
@@ -323,11 +324,9 @@ static double mean_cosine(int64_t n, int64_t d, const float *z) {
     return n > 1 ? (square - (double)n) / ((double)n * (double)(n - 1)) : NAN;
 }
 
-static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
-                             const float *z, double *value) {
-    struct state *s = task->state;
-    (void)at;
-    struct hn_svm_probe probe = {.x = {s->all, task->n, task->d, task->d},
+static struct hn_svm_probe probe_of(const struct hn_task *task) {
+    const struct state *s = task->state;
+    return (struct hn_svm_probe){.x = {s->all, task->n, task->d, task->d},
                                  .label = task->label,
                                  .fold = s->fold,
                                  .folds = s->data.folds,
@@ -335,11 +334,35 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
                                  .c = strengths,
                                  .n_c = sizeof strengths / sizeof *strengths,
                                  .seed = task->setting.seed};
-    enum hn_code code = hn_svm_probe_run(ctx, &probe);
+}
+
+// A reference for all encoders: the Weisfeiler-Lehman kernel, by the same SVM.
+static enum hn_code evaluate_wl(struct hn_context *ctx, const struct hn_task *task, double *value) {
+    const struct params *p = task->params;
+    const struct state *s = task->state;
+    struct hn_svm_probe probe = probe_of(task);
+    HN_SCOPE(ctx);
+    double *kernel = hn_alloc(ctx, task->n * task->n, sizeof *kernel);
+    if (!kernel || hn_wl_kernel(ctx, &s->data, p->wl, kernel))
+        return ctx->code;
+    probe.kernel = kernel;
+    probe.x.cols = 0;
+    if (hn_svm_probe_run(ctx, &probe))
+        return ctx->code;
+    *value = probe.accuracy;
+    return HN_OK;
+}
+
+static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
+                             const float *z, double *value) {
+    const struct params *p = task->params;
+    struct hn_svm_probe probe = probe_of(task);
+    if (hn_svm_probe_run(ctx, &probe))
+        return ctx->code;
     value[SVM] = probe.accuracy;
     value[SVM_DEVIATION] = probe.deviation;
     value[COSINE] = mean_cosine(task->n, task->d, z);
-    return code;
+    return at == 0 && p->wl > 0 ? evaluate_wl(ctx, task, &value[WL]) : HN_OK;
 }
 
 static const struct hn_option options[] = {
@@ -349,6 +372,9 @@ static const struct hn_option options[] = {
     {HN_INT_OPTION(struct params, layers, "layers", "3", 1, LAYERS_MAX, "layers of the encoder")},
     {HN_INT_OPTION(struct params, data_seed, "data_seed", "1", 0, 1e15,
                    "of the folds, where the data have none")},
+    {HN_INT_OPTION(struct params, wl, "wl", "0", 0, 100,
+                   "rounds of the Weisfeiler-Lehman kernel that is evaluated beside, at step 0; "
+                   "0: none")},
     {.name = NULL}};
 
 static const struct hn_column columns[COLUMNS] = {
@@ -358,6 +384,8 @@ static const struct hn_column columns[COLUMNS] = {
                        HN_NEITHER},
     [COSINE] = {"pair_cosine", HN_COLUMN_REAL, "1", "mean cosine of all pairs of graphs",
                 HN_NEITHER},
+    [WL] = {"wl_svm_acc", HN_COLUMN_REAL, "1",
+            "accuracy of an SVM with the Weisfeiler-Lehman kernel of the graphs alone", HN_LARGER},
 };
 
 static const char *const files[] = {

@@ -106,6 +106,16 @@ static double inner(const double *a, const double *b, int64_t n) {
     return sum;
 }
 
+static void take_kernel(struct work *w) {
+    int64_t n = w->n;
+    for (int64_t i = 0; i < n; i++) {
+        struct svm_node *own = w->node + i * (n + 1);
+        own[0] = (struct svm_node){0, (double)(i + 1)};
+        for (int64_t j = 0; j < n; j++)
+            own[j + 1] = (struct svm_node){(int)(j + 1), w->probe->kernel[i * n + j]};
+    }
+}
+
 static void fill_kernel(struct hn_context *ctx, struct work *w) {
     int64_t n = w->n, d = w->probe->x.cols;
     double gamma = w->probe->gamma > 0 ? w->probe->gamma : 1.0 / (double)d;
@@ -199,7 +209,10 @@ static enum hn_code run_fold(struct hn_context *ctx, struct work *w, int at) {
     if (w->n_test == 0 || w->n_train < probe->inner)
         return hn_fail(ctx, HN_DATA, "fold %d of %d tests %lld items and leaves %lld to train with",
                        at + 1, probe->folds, (long long)w->n_test, (long long)w->n_train);
-    fill_kernel(ctx, w);
+    if (probe->kernel)
+        take_kernel(w);
+    else
+        fill_kernel(ctx, w);
     enum hn_code code = choose_c(ctx, w, at);
     if (code != HN_OK)
         return code;

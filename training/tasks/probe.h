@@ -19,7 +19,8 @@ enum { HN_SVM_FOLDS_MAX = 100, HN_SVM_ITEMS_MAX = 20000 };
 // kernel's matrix: 16 n^2 bytes, hence at most HN_SVM_ITEMS_MAX items. Deterministic, for any
 // number of threads.
 struct hn_svm_probe {
-    struct hn_matrix x;
+    struct hn_matrix x;   // with `kernel` only its rows count
+    const double *kernel; // [n x n] taken instead, or NULL
     const int32_t *label, *fold;
     int folds, inner;
     const double *c;

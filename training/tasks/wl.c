@@ -1,0 +1,125 @@
+#include "training/tasks/wl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A node with its own label and the sorted ones of its neighbours, from which it is named anew.
+struct named {
+    const int32_t *name; // [length]
+    int64_t length;
+    int32_t node;
+};
+
+struct work {
+    const struct hn_tudataset *data;
+    int32_t *label, *graph; // [nodes]
+    int32_t *text;          // [nodes + entries of the edges]
+    struct named *named;    // [nodes]
+    int64_t *count;         // [graphs] of one label
+    int32_t *met;           // [graphs] that have it
+};
+
+static int compare_labels(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_names(const void *a, const void *b) {
+    const struct named *x = a, *y = b;
+    if (x->length != y->length)
+        return x->length < y->length ? -1 : 1;
+    return memcmp(x->name, y->name, (size_t)x->length * sizeof *x->name);
+}
+
+// Nodes in the order of their names, graph by graph among equals.
+static int compare_nodes(const void *a, const void *b) {
+    const struct named *x = a, *y = b;
+    int names = compare_names(a, b);
+    return names ? names : (x->node > y->node) - (x->node < y->node);
+}
+
+static enum hn_code open_work(struct hn_context *ctx, struct work *w) {
+    const struct hn_tudataset *d = w->data;
+    int64_t entries = d->edges.start[d->nodes];
+    bool good = (w->label = hn_zalloc(ctx, d->nodes, sizeof *w->label)) &&
+                (w->graph = hn_alloc(ctx, d->nodes, sizeof *w->graph)) &&
+                (w->text = hn_alloc(ctx, d->nodes + entries, sizeof *w->text)) &&
+                (w->named = hn_alloc(ctx, d->nodes, sizeof *w->named)) &&
+                (w->count = hn_zalloc(ctx, d->graphs, sizeof *w->count)) &&
+                (w->met = hn_alloc(ctx, d->graphs, sizeof *w->met));
+    if (!good)
+        return ctx->code;
+    if (d->node_label)
+        memcpy(w->label, d->node_label, (size_t)d->nodes * sizeof *w->label);
+    for (int64_t g = 0; g < d->graphs; g++)
+        for (int64_t i = d->start[g]; i < d->start[g + 1]; i++)
+            w->graph[i] = (int32_t)g;
+    return HN_OK;
+}
+
+// Sorts nodes by their own label alone (round 0), or by it and those of their neighbours.
+static void name_nodes(struct work *w, bool neighbours) {
+    const struct hn_graph *edges = &w->data->edges;
+    int32_t *text = w->text;
+    for (int64_t i = 0; i < w->data->nodes; i++) {
+        int64_t n = 1;
+        text[0] = w->label[i];
+        for (int64_t e = edges->start[i]; neighbours && e < edges->start[i + 1]; e++)
+            text[n++] = w->label[edges->target[e]];
+        qsort(text + 1, (size_t)(n - 1), sizeof *text, compare_labels);
+        w->named[i] = (struct named){text, n, (int32_t)i};
+        text += n;
+    }
+    qsort(w->named, (size_t)w->data->nodes, sizeof *w->named, compare_nodes);
+}
+
+// Adds the products of the numbers of nodes first .. last of w->named, which have one label.
+static void add_products(struct work *w, int64_t first, int64_t last, double *kernel) {
+    int64_t met = 0, n = w->data->graphs;
+    for (int64_t k = first; k < last; k++) {
+        int32_t g = w->graph[w->named[k].node];
+        if (w->count[g]++ == 0)
+            w->met[met++] = g;
+    }
+    for (int64_t i = 0; i < met; i++)
+        for (int64_t j = 0; j < met; j++)
+            kernel[w->met[i] * n + w->met[j]] +=
+                (double)w->count[w->met[i]] * (double)w->count[w->met[j]];
+    for (int64_t i = 0; i < met; i++)
+        w->count[w->met[i]] = 0;
+}
+
+// Labels are numbers of groups of equal names; sums are whole numbers, and exact.
+static void add_round(struct work *w, bool neighbours, double *kernel) {
+    int64_t nodes = w->data->nodes;
+    int32_t label = 0;
+    name_nodes(w, neighbours);
+    for (int64_t first = 0, last; first < nodes; first = last, label++) {
+        for (last = first; last < nodes && !compare_names(&w->named[first], &w->named[last]);)
+            w->label[w->named[last++].node] = label;
+        add_products(w, first, last, kernel);
+    }
+}
+
+enum hn_code hn_wl_kernel(struct hn_context *ctx, const struct hn_tudataset *data, int64_t rounds,
+                          double *kernel) {
+    struct work w = {.data = data};
+    int64_t n = data->graphs;
+    HN_SCOPE(ctx);
+    if (open_work(ctx, &w))
+        return ctx->code;
+    memset(kernel, 0, (size_t)(n * n) * sizeof *kernel);
+    for (int64_t r = 0; r <= rounds; r++) {
+        add_round(&w, r > 0, kernel);
+        if (hn_check_stop(ctx))
+            return ctx->code;
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            if (i != j)
+                kernel[i * n + j] /= sqrt(kernel[i * n + i] * kernel[j * n + j]);
+    for (int64_t i = 0; i < n; i++)
+        kernel[i * n + i] = 1;
+    return HN_OK;
+}
