@@ -23,14 +23,14 @@ struct opened {
     void *params;
 };
 
-static inline enum hn_code open_task(struct hn_context *ctx, const char *data, int64_t batch,
-                                     struct opened *o) {
+static inline enum hn_code open_task_with(struct hn_context *ctx, const char *data, int64_t batch,
+                                          enum hn_objective objective, struct opened *o) {
     const struct hn_task_type *type = hn_task_find("graph");
     struct hn_task_setting setting = {.folder = "",
                                       .seed = 5,
                                       .batch_size = batch,
                                       .loss = {.temperature = 0.2, .outside = true}};
-    setting.loss.objective = HN_OBJECTIVE_OTHER_VIEW;
+    setting.loss.objective = objective;
     memset(o, 0, sizeof *o);
     o->params = hn_zalloc(ctx, 1, type->params_size);
     if (!o->params || hn_options_init(ctx, type->options, o->params))
@@ -39,6 +39,11 @@ static inline enum hn_code open_task(struct hn_context *ctx, const char *data, i
         hn_options_set(ctx, type->options, o->params, "width", "8"))
         return ctx->code;
     return hn_task_open(ctx, type, o->params, &setting, &o->task);
+}
+
+static inline enum hn_code open_task(struct hn_context *ctx, const char *data, int64_t batch,
+                                     struct opened *o) {
+    return open_task_with(ctx, data, batch, HN_OBJECTIVE_OTHER_VIEW, o);
 }
 
 static inline void close_task(struct hn_context *ctx, struct opened *o) {

@@ -64,6 +64,8 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
     if (weighted && objective >= HN_OBJECTIVE_SIAMESE)
         return hn_fail(ctx, HN_USAGE, "loss %s has no negatives to be weighted",
                        hn_objectives[objective].name);
+    if (objective == HN_OBJECTIVE_JSD && spec->setting.loss.law.tau_plus > 0)
+        return hn_fail(ctx, HN_USAGE, "loss jsd knows no debiasing: set tau_plus to 0");
     return HN_OK;
 }
 

@@ -7,12 +7,12 @@
 enum { SEGMENTS = 40 };
 
 // Along the gradient of each part of the weights the loss rises as the gradient's length says.
-static void test_slopes(void) {
+static void check_slopes(enum hn_objective objective) {
     struct hn_context ctx;
     struct opened o;
     hn_context_init(&ctx, 1);
     make_graphs(true);
-    HN_CHECK(&ctx, open_task(&ctx, folder, 7, &o));
+    HN_CHECK(&ctx, open_task_with(&ctx, folder, 7, objective, &o));
     struct hn_weights *w = &o.task.weights;
     CU_ASSERT(isfinite(loss_of(&ctx, &o.task)));
     size_t bytes = (size_t)w->n * sizeof *w->grad;
@@ -44,7 +44,8 @@ static void test_slopes(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-static const struct hn_test tests[] = {
-    {"slopes", test_slopes},
-};
+static void test_pairs(void) { check_slopes(HN_OBJECTIVE_OTHER_VIEW); }
+static void test_infograph(void) { check_slopes(HN_OBJECTIVE_JSD); }
+
+static const struct hn_test tests[] = {{"pairs", test_pairs}, {"infograph", test_infograph}};
 HN_TEST_MAIN("graph_slopes", tests)

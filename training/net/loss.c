@@ -18,6 +18,10 @@ const struct hn_objective_type hn_objectives[] = {
                             "Anchors from the first view; positives by a momentum encoder, "
                             "negatives from a queue of its earlier outputs",
                             "He et al. 2020, algorithm 1; GC table 4, HC appendix C.1"},
+    [HN_OBJECTIVE_JSD] = {"jsd",
+                          "Nodes against the vectors of their own graph and of others, by the "
+                          "Jensen-Shannon estimator",
+                          "InfoGraph (Sun et al. 2020); HC appendix B.2"},
     [HN_OBJECTIVE_SIAMESE] = {"siamese", "No negatives: a predictor, and minus the cosine",
                               "NS equation 4"},
     [HN_OBJECTIVE_SUPERVISED] = {"supervised", "Cross entropy of the training labels",

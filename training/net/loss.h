@@ -17,6 +17,7 @@ enum hn_objective {
     HN_OBJECTIVE_INFONCE,    // anchors of view 1, B - 1 negatives of view 1
     HN_OBJECTIVE_OTHER_VIEW, // anchors of view 1, B - 1 negatives of view 2
     HN_OBJECTIVE_QUEUE,      // anchors of view 1, negatives from a queue of earlier keys (MoCo)
+    HN_OBJECTIVE_JSD,        // nodes and the vectors of graphs, their own and the others (tasks)
     HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
     HN_OBJECTIVE_SUPERVISED  // cross entropy on training labels: the control of NS figure 4 (tasks)
 };
@@ -75,6 +76,13 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
 double hn_loss_queue(struct hn_workers workers, const struct hn_loss_spec *spec, int64_t n,
                      int64_t d, const hn_real *z1, const hn_real *key, const hn_real *queue,
                      hn_real *dz1, struct hn_loss_work *work);
+
+// HN_OBJECTIVE_JSD: nodes u [n x d] of graphs own[n], vectors of graphs g [graphs x d], none of
+// unit length; hn_loss_open() was told of at least n and of so many keys. du [n x d] and dg [graphs
+// x d] are overwritten. Of the law beta and clip count. Returns the mean over nodes.
+double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, int64_t n,
+                   int64_t graphs, int64_t d, const hn_real *u, const hn_real *g,
+                   const int32_t *own, hn_real *du, hn_real *dg, struct hn_loss_work *work);
 
 // One anchor: score[n] of its keys, of which up to two are not negatives (-1: none), become
 // gradients (0 there); *positive, its positive's score, becomes that one's gradient. Slopes are

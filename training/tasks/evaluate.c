@@ -38,3 +38,14 @@ enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e, 
     *value = all[0];
     return HN_OK;
 }
+
+double hn_mean_cosine(int64_t n, int64_t d, const float *z) {
+    double square = 0;
+    for (int64_t k = 0; k < d; k++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += (double)z[i * d + k];
+        square += sum * sum;
+    }
+    return n > 1 ? (square - (double)n) / ((double)n * (double)(n - 1)) : NAN;
+}

@@ -8,6 +8,11 @@
 // perturbed, a subgraph, features masked (not where nodes have no labels). Evaluation is on the
 // graphs as they are: an SVM with folds on g. Its value at step 0 is that of an untrained encoder.
 //
+// Loss jsd is InfoGraph's instead (Sun et al. 2020): the graphs as they are, and every node, its
+// layers side by side, against the vectors of its graph and of the others, all through heads of
+// their own:
+//   T(u, G) = f(h_u) . z_G / tau,  f = Linear(ReLU(Linear h)),  z as above but not of unit length
+//
 // Our deviation: GraphCL's code changes one of the two copies and leaves the other as it is.
 #include "core/random.h"
 #include "training/tasks/graph_augment.h"
@@ -39,13 +44,18 @@ struct view {
     hn_real *dh, *dx; // [capacity x width]
     struct hn_tape tape[LAYERS_MAX], head;
     struct hn_pass pass;
+    // Of loss jsd, else NULL: all layers of the nodes side by side, and their graphs.
+    hn_real *node, *dnode, *du; // [capacity x layers * width]
+    int32_t *graph;             // [capacity]
+    struct hn_tape local;
 };
 
 struct state {
     struct hn_tudataset data;
     int64_t in;               // columns of h0
     int64_t capacity, degree; // largest numbers of nodes and entries of A + I of a batch
-    struct hn_net layer[LAYERS_MAX], head;
+    struct hn_net layer[LAYERS_MAX], head, local; // local: of nodes, loss jsd
+    bool info;                                    // loss jsd
     struct view view[2];
     struct hn_loss_work loss;
     float *all;    // [graphs x layers * width] for evaluation
@@ -68,6 +78,16 @@ static enum hn_code take_folds(struct hn_context *ctx, const struct hn_task *tas
     return HN_OK;
 }
 
+// Linear, ReLU, linear, as wide as its input.
+static enum hn_code add_plain_head(struct hn_context *ctx, struct hn_net *net,
+                                   struct hn_weights *w) {
+    const struct hn_layer_spec wide = {.out = net->in, .bias = true, .fan_in = true};
+    if (hn_net_add(ctx, net, w, &hn_layer_linear, wide) ||
+        hn_net_add(ctx, net, w, &hn_layer_relu, (struct hn_layer_spec){0}))
+        return ctx->code;
+    return hn_net_add(ctx, net, w, &hn_layer_linear, wide);
+}
+
 // First biases are random as well: with biases of zero, an untrained encoder of constant features
 // is homogeneous, and tells graphs apart less than the recipe's does.
 static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
@@ -87,7 +107,11 @@ static enum hn_code build(struct hn_context *ctx, struct hn_task *task) {
             return ctx->code;
     }
     hn_net_begin(&s->head, task->d);
-    return hn_net_add_head(ctx, &s->head, w, task->d, task->d, false);
+    hn_net_begin(&s->local, task->d);
+    if (!s->info)
+        return hn_net_add_head(ctx, &s->head, w, task->d, task->d, false);
+    return add_plain_head(ctx, &s->head, w) || add_plain_head(ctx, &s->local, w) ? ctx->code
+                                                                                 : HN_OK;
 }
 
 // A batch may hold one graph several times: at most `batch` times the largest.
@@ -129,6 +153,18 @@ static enum hn_code open_view(struct hn_context *ctx, struct hn_task *task, stru
     return good ? HN_OK : ctx->code;
 }
 
+static enum hn_code open_nodes(struct hn_context *ctx, struct hn_task *task, struct view *view) {
+    struct state *s = task->state;
+    int64_t size = s->capacity * task->d;
+    if (hn_tape_open(ctx, &s->local, s->capacity, true, &view->local))
+        return ctx->code;
+    bool good = (view->node = hn_alloc(ctx, size, sizeof *view->node)) &&
+                (view->dnode = hn_alloc(ctx, size, sizeof *view->dnode)) &&
+                (view->du = hn_alloc(ctx, size, sizeof *view->du)) &&
+                (view->graph = hn_alloc(ctx, s->capacity, sizeof *view->graph));
+    return good ? HN_OK : ctx->code;
+}
+
 static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
     const struct params *p = task->params;
     struct state *s = task->state;
@@ -136,6 +172,7 @@ static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
         hn_task_set_items(ctx, task, s->data.graphs, s->data.graphs, p->width * p->layers))
         return ctx->code;
     s->in = s->data.node_label ? s->data.node_labels : 1;
+    s->info = task->setting.loss.objective == HN_OBJECTIVE_JSD;
     if (take_folds(ctx, task) || build(ctx, task))
         return ctx->code;
     task->label = s->data.label;
@@ -143,8 +180,10 @@ static enum hn_code open_graph(struct hn_context *ctx, struct hn_task *task) {
     s->all = hn_alloc(ctx, task->n * task->d, sizeof *s->all);
     if (!s->all || open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
         return ctx->code;
-    return hn_loss_open(ctx, task->setting.loss.objective, task->batch_size, task->batch_size,
-                        task->d, &s->loss);
+    if (s->info && open_nodes(ctx, task, &s->view[0]))
+        return ctx->code;
+    return hn_loss_open(ctx, task->setting.loss.objective, s->info ? s->capacity : task->batch_size,
+                        task->batch_size, task->d, &s->loss);
 }
 
 static void init(struct hn_task *task) {
@@ -153,6 +192,7 @@ static void init(struct hn_task *task) {
     for (int64_t l = 0; l < p->layers; l++)
         hn_net_init(&s->layer[l], &task->weights, task->setting.seed);
     hn_net_init(&s->head, &task->weights, task->setting.seed);
+    hn_net_init(&s->local, &task->weights, task->setting.seed + 1);
 }
 
 static void sort_entries(int32_t *index, int64_t n) {
@@ -244,6 +284,9 @@ static hn_real *encode(struct hn_task *task, struct view *view, bool training) {
         h = hn_net_forward(&s->layer[l], &task->weights, &view->tape[l], &view->pass, h,
                            view->rows);
         pool(view, h, l, p->width, task->d);
+        for (int64_t i = 0; training && view->node && i < view->rows; i++)
+            memcpy(view->node + i * task->d + l * p->width, h + i * p->width,
+                   (size_t)p->width * sizeof *h);
     }
     return hn_net_forward(&s->head, &task->weights, &view->head, &view->pass, view->vector,
                           view->graphs);
@@ -261,17 +304,55 @@ static void decode(struct hn_task *task, struct view *view) {
             for (int64_t i = view->segment[g]; i < view->segment[g + 1]; i++)
                 for (int64_t k = 0; k < width; k++)
                     view->dh[i * width + k] =
-                        own[k] + (l < p->layers - 1 ? view->dx[i * width + k] : 0);
+                        own[k] + (view->node ? view->dnode[i * task->d + l * width + k] : 0) +
+                        (l < p->layers - 1 ? view->dx[i * width + k] : 0);
         }
         hn_net_backward(&s->layer[l], &task->weights, &view->tape[l], &view->pass, view->dh,
                         l > 0 ? view->dx : NULL);
     }
 }
 
+// To rows of unit length, as samplers and evaluations take them.
+static void copy_unit(const hn_real *z, int64_t n, int64_t d, float *to) {
+    for (int64_t i = 0; i < n; i++) {
+        double square = 0;
+        for (int64_t k = i * d; k < (i + 1) * d; k++)
+            square += (double)z[k] * (double)z[k];
+        double scale = square > 0 ? 1 / sqrt(square) : 0;
+        for (int64_t k = i * d; k < (i + 1) * d; k++)
+            to[k] = (float)(scale * (double)z[k]);
+    }
+}
+
+static void step_info(struct hn_context *ctx, struct hn_task *task,
+                      const struct hn_task_batch *batch, double *loss, float *z1) {
+    struct state *s = task->state;
+    struct view *view = &s->view[0];
+    begin_view(view);
+    for (int64_t i = 0; i < batch->n; i++) {
+        add_graph(s, batch->id[i], NULL, view);
+        for (int64_t r = view->segment[i]; r < view->segment[i + 1]; r++)
+            view->graph[r] = (int32_t)i;
+    }
+    const hn_real *z = encode(task, view, true);
+    const hn_real *u = hn_net_forward(&s->local, &task->weights, &view->local, &view->pass,
+                                      view->node, view->rows);
+    if (z1)
+        copy_unit(z, batch->n, task->d, z1);
+    *loss = hn_loss_jsd(hn_task_workers(ctx, task), &batch->loss, view->rows, batch->n, task->d, u,
+                        z, view->graph, view->du, view->dz, &s->loss);
+    hn_net_backward(&s->local, &task->weights, &view->local, &view->pass, view->du, view->dnode);
+    decode(task, view);
+}
+
 static enum hn_code step(struct hn_context *ctx, struct hn_task *task,
                          const struct hn_task_batch *batch, double *loss, float *z1) {
     struct state *s = task->state;
     const hn_real *z[2];
+    if (s->info) {
+        step_info(ctx, task, batch, loss, z1);
+        return HN_OK;
+    }
     for (int v = 0; v < 2; v++) {
         struct view *view = &s->view[v];
         begin_view(view);
@@ -305,23 +386,15 @@ static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int numb
             hn_stream_open(&stream, task->setting.seed, "graph.embed", at, number, g);
             add_graph(s, g, number > 0 ? &stream : NULL, view);
         }
-        memcpy(z + first * task->d, encode(task, view, false), (size_t)size * sizeof *z);
+        const hn_real *out = encode(task, view, false);
+        if (s->info)
+            copy_unit(out, graphs, task->d, z + first * task->d);
+        else
+            memcpy(z + first * task->d, out, (size_t)size * sizeof *z);
         if (number == 0 && count == task->n)
             memcpy(s->all + first * task->d, view->vector, (size_t)size * sizeof *s->all);
     }
     return hn_check_stop(ctx);
-}
-
-// Mean cosine of pairs of different graphs.
-static double mean_cosine(int64_t n, int64_t d, const float *z) {
-    double square = 0;
-    for (int64_t k = 0; k < d; k++) {
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += (double)z[i * d + k];
-        square += sum * sum;
-    }
-    return n > 1 ? (square - (double)n) / ((double)n * (double)(n - 1)) : NAN;
 }
 
 static struct hn_svm_probe probe_of(const struct hn_task *task) {
@@ -361,7 +434,7 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
         return ctx->code;
     value[SVM] = probe.accuracy;
     value[SVM_DEVIATION] = probe.deviation;
-    value[COSINE] = mean_cosine(task->n, task->d, z);
+    value[COSINE] = hn_mean_cosine(task->n, task->d, z);
     return at == 0 && p->wl > 0 ? evaluate_wl(ctx, task, &value[WL]) : HN_OK;
 }
 
@@ -412,7 +485,7 @@ const struct hn_task_type hn_graph_task = {
     .data = &data,
     .columns = columns,
     .n_columns = COLUMNS,
-    .objectives = HN_OBJECTIVES_PAIRS,
+    .objectives = HN_OBJECTIVES_PAIRS | 1U << HN_OBJECTIVE_JSD,
     .lists = false,
     .open = open_graph,
     .init = init,

@@ -150,5 +150,8 @@ struct hn_evaluation {
 };
 HN_MUST_USE enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e,
                                      const char *metric, double *value);
+// Mean cosine of pairs of different rows of z[n x d], which have unit length; NaN for fewer than
+// two.
+double hn_mean_cosine(int64_t n, int64_t d, const float *z);
 
 #endif

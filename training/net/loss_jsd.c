@@ -1,0 +1,92 @@
+// The Jensen-Shannon estimator of InfoGraph (Sun et al. 2020; Nowozin et al. 2016), with hard
+// negatives as HC's appendix B.2 has them. With T = s / tau, sp(x) = log(1 + e^x), S the logistic
+// function, c = beta / tau (or as `clip` has it), for a node of graph G:
+//   loss = sp(-T_G) + N,  N = sum_j w_j sp(T_j),  w_j = e^(c s_j) / sum_k e^(c s_k) over j, k != G
+//   dloss/ds_G = -S(-T_G) / tau,  dloss/ds_j = w_j (S(T_j) / tau + c (sp(T_j) - N))
+// The largest |s| of `clip` counts as a constant.
+#include "training/net/loss.h"
+
+#include <math.h>
+#include <string.h>
+
+static double softplus(double x) { return fmax(x, 0) + log1p(exp(-fabs(x))); }
+static double logistic(double x) { return 1 / (1 + exp(-x)); }
+
+struct nodes {
+    struct hn_workers workers;
+    const struct hn_loss_spec *spec;
+    int64_t n, graphs, d;
+    const hn_real *u, *g;
+    const int32_t *own;
+    double rate; // c
+    struct hn_loss_work *work;
+};
+
+// One node: its scores become gradients. Returns the loss.
+static double node_loss(const struct nodes *b, int32_t own, hn_real *score) {
+    double tau = b->spec->temperature, scale = 1 / (double)b->n;
+    double positive = (double)score[own] / tau, high = -INFINITY, weight = 0, mean = 0;
+    for (int64_t j = 0; j < b->graphs; j++)
+        if (j != own)
+            high = fmax(high, (double)score[j]);
+    for (int64_t j = 0; j < b->graphs; j++)
+        if (j != own) {
+            double v = exp(b->rate * ((double)score[j] - high));
+            weight += v;
+            mean += v * softplus((double)score[j] / tau);
+        }
+    mean = weight > 0 ? mean / weight : 0;
+    for (int64_t j = 0; j < b->graphs; j++)
+        if (j != own) {
+            double t = (double)score[j] / tau;
+            double w = exp(b->rate * ((double)score[j] - high)) / weight;
+            double slope = logistic(t) / tau + b->rate * (softplus(t) - mean);
+            score[j] = (hn_real)(scale * w * slope);
+        }
+    score[own] = (hn_real)(-scale * logistic(-positive) / tau);
+    return softplus(-positive) + mean;
+}
+
+static void score_block(const struct nodes *b, int64_t first, int64_t rows) {
+    hn_product(b->workers, (struct hn_factor){b->u + first * b->d, b->d, false},
+               (struct hn_factor){b->g, b->d, true}, rows, b->graphs, b->d, false, b->work->score,
+               b->graphs);
+}
+
+static double largest_score(const struct nodes *b) {
+    double most = 0;
+    for (int64_t first = 0; first < b->n; first += b->work->block) {
+        int64_t rows = hn_min(b->work->block, b->n - first);
+        score_block(b, first, rows);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < b->graphs; j++)
+                if (j != b->own[first + i])
+                    most = fmax(most, fabs((double)b->work->score[i * b->graphs + j]));
+    }
+    return most;
+}
+
+double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, int64_t n,
+                   int64_t graphs, int64_t d, const hn_real *u, const hn_real *g,
+                   const int32_t *own, hn_real *du, hn_real *dg, struct hn_loss_work *work) {
+    const struct hn_weighting_law *law = &spec->law;
+    struct nodes b = {workers, spec, n, graphs, d, u, g, own, law->beta / spec->temperature, work};
+    double most = law->clip > 0 ? largest_score(&b) : 0, sum = 0;
+    if (most > 0)
+        b.rate = law->beta * law->clip / most;
+    memset(dg, 0, (size_t)(graphs * d) * sizeof *dg);
+    for (int64_t first = 0; first < n; first += work->block) {
+        int64_t rows = hn_min(work->block, n - first);
+        score_block(&b, first, rows);
+#pragma omp parallel for num_threads(workers.threads) schedule(static)
+        for (int64_t i = 0; i < rows; i++)
+            work->value[first + i] = node_loss(&b, own[first + i], work->score + i * graphs);
+        hn_product(workers, (struct hn_factor){work->score, graphs, false},
+                   (struct hn_factor){g, d, false}, rows, d, graphs, false, du + first * d, d);
+        hn_product(workers, (struct hn_factor){work->score, graphs, true},
+                   (struct hn_factor){u + first * d, d, false}, graphs, d, rows, true, dg, d);
+    }
+    for (int64_t i = 0; i < n; i++)
+        sum += work->value[i];
+    return sum / (double)n;
+}
