@@ -1,6 +1,7 @@
 """The module of python/ against the program: `tests/python.py PROGRAM`. Ends as every suite does."""
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -48,6 +49,13 @@ def run_of(samplers, seeds=(1,), **job):
         json.dump(text, file)  # which is YAML
     program("run", "-c", folder + ".yaml", "-o", folder, "--quiet")
     return hardneg.read(folder)
+
+
+def run_file():
+    """A results file, of any run."""
+    run_of(["uniform"], epochs=1)
+    return max((os.path.join(work, name, "results.h5") for name in os.listdir(work)
+                if os.path.exists(os.path.join(work, name, "results.h5"))), key=os.path.getmtime)
 
 
 def as_job(spec):
@@ -151,6 +159,7 @@ class SeveralLabels(unittest.TestCase):
         ids = list(hardneg.BatchSampler(X, "knn", B, 1))
         wanted = hardneg.measure(ids, X, self.labels)
         start = np.concatenate([[0], np.cumsum([len(row) for row in self.labels])])
+        self.assertEqual(hardneg.measure(ids, X, LABELS[:, None])["fn_ratio"], hardneg.measure(ids, X, LABELS)["fn_ratio"])
         forms = [(start, np.concatenate([np.array(row, int) for row in self.labels])), self.truth(),
                  self.truth().astype(int), [{f"class {k}" for k in row} for row in self.labels],
                  [row or None for row in self.labels], np.array([*self.labels, None], object)[:-1]]
@@ -415,6 +424,15 @@ class Errors(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "the items do not have", hardneg.mine, X, "{mined: {relative_margin: 0.1}}")
         for batches in ([[0.5, 1]], [["a"]], np.zeros(3, int), np.zeros((2, 2)), [[[1, 2], [3, 4]]], [object()]):
             self.assertRaisesRegex(ValueError, "batches", hardneg.measure, batches, X)
+        for batches in ([1, 2, 3], [[], [1, 2]]):
+            self.assertRaisesRegex(ValueError, "batch 0 is", hardneg.measure, batches, X)
+        for wrong in ({"batch_size": 2.5}, {"batch_size": "9"}, {"seed": None}, {"seed": 1.0}, {"threads": -1},
+                      {"rank": 0.5}, {"world_size": 0}):
+            self.assertRaisesRegex(ValueError, f"{[*wrong][0]} .*whole number", hardneg.BatchSampler, X, "knn", **wrong)
+        self.assertRaisesRegex(TypeError, "make one there", pickle.dumps, hardneg.BatchSampler(X, "uniform", 9))
+        self.assertRaisesRegex(ValueError, "this is NoneType", hardneg.BatchSampler, None, "knn")
+        self.assertRaisesRegex(ValueError, "is no results file", hardneg.read, snapshot())
+        self.assertRaisesRegex(ValueError, "there are .*snapshots", hardneg.read, os.path.dirname(run_file()), "none")
         self.assertEqual(hardneg.measure([[0, 1, 1]], X, LABELS)["cos_mean"], hardneg.measure([[0, 1]], X, LABELS)["cos_mean"])
         self.assertEqual(hardneg.measure(([i, i + 1] for i in range(3)), X)["cos_mean"],
                          hardneg.measure([[0, 1], [1, 2], [2, 3]], X)["cos_mean"])

@@ -13,7 +13,7 @@ import os
 
 import numpy as np
 
-from ._arrays import padded
+from ._arrays import padded, whole
 from ._library import Handle, columns, version
 
 __all__ = ["BatchSampler", "sentence_transformers", "mine", "measure", "read", "columns", "version"]
@@ -51,12 +51,11 @@ class BatchSampler:
                  drop_last=False, split="deal", threads=0, **more):
         if split not in ("deal", "batch"):
             raise ValueError(f"split {split!r}: 'deal' or 'batch'")
-        if not 0 <= rank < world_size:
-            raise ValueError(f"rank {rank}: 0 to {world_size - 1}")
-        self.batch_size, self.drop_last = int(batch_size), bool(drop_last)
-        self._rank, self._world, self._split = int(rank), int(world_size), split
-        whole = self.batch_size * (self._world if split == "batch" else 1)
-        self._handle = Handle(sampler, whole, seed, threads)
+        self._world = whole(world_size, "world_size", 1, 2**20)
+        self._rank, self._split = whole(rank, "rank", 0, self._world - 1), split
+        self.batch_size, self.drop_last = whole(batch_size, "batch_size", 1, 2**31 - 1), bool(drop_last)
+        together = self.batch_size * (self._world if split == "batch" else 1)
+        self._handle = Handle(sampler, together, seed, threads)
         self._built, self._epoch, self._begun, self._wanted = 0, 0, None, None
         self.refresh(x, **more)
 
@@ -71,9 +70,7 @@ class BatchSampler:
 
     def set_epoch(self, epoch):
         """The epoch that the next iteration draws. Without it every iteration is one further on."""
-        if epoch < 0:
-            raise ValueError(f"epoch {epoch}: 0 or more")
-        self._epoch = int(epoch)
+        self._epoch = whole(epoch, "epoch", 0, 2**62)
 
     def state_dict(self):
         """For a checkpoint: the epoch that is drawn, or comes next, and the build that it is drawn from."""
@@ -200,6 +197,8 @@ def mine(x, sampler, seed=1, batch_size=256, threads=0, output=None, force=False
 
 def _write(path, ids, scores):
     """Whole or not at all."""
+    if not os.path.isdir(os.path.dirname(path) or "."):
+        raise FileNotFoundError(f"{path}: there is no folder {os.path.dirname(path)}")
     temporary = f"{path}.tmp-{os.getpid()}"
     try:
         with open(temporary, "wb") as file:
@@ -242,8 +241,9 @@ def read(results, table="runs", frame=False):
         path = table if table in file else f"tables/{table}"
         if path not in file:
             names = [n for n in file if isinstance(file[n], h5py.Group) and n not in ("tables", "env")]
-            raise ValueError(f"{results}: no table {table!r}; there are "
-                             f"{', '.join(names + list(file.get('tables', ())))}")
+            names += list(file.get("tables", ()))
+            raise ValueError(f"{results}: no table {table!r}; there are {', '.join(names)}" if names else
+                             f"{results}: is no results file")
         found = {name: column.asstr()[()] if column.dtype.kind == "O" else column[()]
                  for name, column in file[path].items() if isinstance(column, h5py.Dataset)}
     if not frame:

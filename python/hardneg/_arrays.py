@@ -1,4 +1,6 @@
 """What a caller has at hand, as the C arrays that the library takes."""
+import operator
+
 import numpy as np
 
 
@@ -15,10 +17,11 @@ def floats(array, name, columns=None):
     if hasattr(array, "set_epoch") or type(array).__name__.endswith("Sampler"):
         raise ValueError(f"{name} is a {type(array).__name__}: a trainer is about to put a sampler of its own in "
                          "place of this one. With Lightning set Trainer(use_distributed_sampler=False)")
+    given = type(array).__name__
     array = _array(array)
     if array.ndim != 2 or array.dtype.kind not in "fiu":
         raise ValueError(f"{name}: an array of numbers [n, d] is wanted, this is "
-                         f"{array.dtype}{list(array.shape)}")
+                         f"{f'{array.dtype}{list(array.shape)}' if array.ndim else given}")
     if columns is not None and array.shape[1] != columns:
         raise ValueError(f"{name}: {array.shape[1]} columns, x has {columns}")
     with np.errstate(over="ignore"):  # what becomes infinite is refused with its row
@@ -28,6 +31,7 @@ def floats(array, name, columns=None):
 def numbers(labels, n):
     """Labels as int32, -1 for None, NaN and negative ones; other texts and numbers by their order."""
     labels = _array(labels)
+    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
     if labels.shape != (n,):
         raise ValueError(f"labels: one for each of {n} items is wanted, this is {list(labels.shape)}")
     if labels.dtype.kind in "iu":
@@ -53,7 +57,7 @@ def _numbered(values):
 
 
 def _is_list(value):
-    return isinstance(value, (list, tuple, set, frozenset)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return isinstance(value, (list, tuple, set, frozenset)) or getattr(value, "ndim", 0) == 1
 
 
 def several(labels, n):
@@ -65,7 +69,9 @@ def several(labels, n):
         return _compressed(*labels, n)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2:
-        return _truth(_array(labels), n)
+        # A column is one label an item, unless it holds truth values.
+        column = shape[1] == 1 and _array(labels).dtype.kind != "b"
+        return None if column else _truth(_array(labels), n)
     rows = list(labels) if shape is None or _array(labels).dtype.kind == "O" else ()
     if not any(_is_list(row) for row in rows):
         return None
@@ -105,6 +111,7 @@ def _compressed(start, label, n):
 def _lists(rows, n):
     if len(rows) != n:
         raise _wrong(n, f"a list of {len(rows)}")
+    rows = [row.tolist() if hasattr(row, "tolist") else row for row in rows]
     rows = [[] if not _is_list(row) and _missing(row) else list(row) if _is_list(row) else [row] for row in rows]
     start = _starts(np.array([len(row) for row in rows]))
     labels = [label for row in rows for label in row]
@@ -137,13 +144,22 @@ def spec_text(spec):
 
 
 def _ids(values):
-    try:
-        values = _array(values)
-    except (TypeError, ValueError):
-        values = np.empty(0, object)
+    items = isinstance(values, (list, tuple)) and any(getattr(value, "ndim", 0) > 0 for value in values)
+    values = np.empty(1, object) if items else _array(values)
     if values.dtype.kind not in "iu" and values.size:
         raise ValueError("batches: ids are integers, places in x; a data loader gives items, its batch_sampler ids")
-    return np.ascontiguousarray(values, np.int64)
+    return values.astype(np.int64, order="C", copy=False)
+
+
+def whole(value, name, least, most):
+    """A whole number, also NumPy's."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not least <= number <= most:
+        raise ValueError(f"{name} {value!r}: a whole number from {least} to {most} is wanted")
+    return number
 
 
 def padded(batches):
@@ -156,9 +172,11 @@ def padded(batches):
     rows = [_ids(batch) for batch in batches]
     if not rows:
         raise ValueError("no batches")
-    if any(row.ndim != 1 for row in rows):
-        raise ValueError("batches: lists of ids are wanted; a data loader gives items, its batch_sampler ids")
-    out = np.full((len(rows), max(1, max(len(row) for row in rows))), -1, np.int64)
+    for i, row in enumerate(rows):
+        if row.ndim != 1 or not row.size:
+            raise ValueError(f"batches: batch {i} is {'empty' if row.ndim == 1 else 'no list of ids'}; a data loader "
+                             "gives items, its batch_sampler lists of ids")
+    out = np.full((len(rows), max(len(row) for row in rows)), -1, np.int64)
     for row, batch in zip(out, rows):
         row[:len(batch)] = batch
     return out

@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 
-from ._arrays import compressed, floats, numbers, several, spec_text
+from ._arrays import compressed, floats, numbers, several, spec_text, whole
 
 OK, USAGE, DATA, INTERRUPTED, MEMORY = 0, 2, 3, 130, 200
 
@@ -85,13 +85,14 @@ class Handle:
 
     def __init__(self, spec, batch_size, seed, threads=0):
         self._handle = ctypes.c_void_p()
-        seed = int(seed)
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"seed {seed}: 0 to 2^64 - 1")
-        self._check(lib.hardneg_open(spec_text(spec).encode(), int(batch_size), seed, int(threads),
-                                     ctypes.byref(self._handle)))
-        self.batch_size = int(batch_size)
+        self.batch_size = whole(batch_size, "batch_size", 2, 2**31 - 1)
+        self._check(lib.hardneg_open(spec_text(spec).encode(), self.batch_size, whole(seed, "seed", 0, 2**64 - 1),
+                                     whole(threads, "threads", 0, 4096), ctypes.byref(self._handle)))
         self.n = 0
+
+    def __reduce__(self):
+        raise TypeError("a sampler that is built cannot be copied or sent to a process: make one there, of the same "
+                        "embeddings and seed")
 
     def __del__(self):
         self.close()
