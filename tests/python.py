@@ -491,6 +491,11 @@ class Errors(unittest.TestCase):
         handle.close()
         handle.close()
 
+    def test_no_library(self):
+        done = subprocess.run([sys.executable, "-c", "import hardneg"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": sys.path[0], "HARDNEG_LIBRARY": "/none/libhardneg.so"})
+        self.assertRegex(done.stderr, "ImportError: /none/libhardneg.so: .*GSL")
+
     def test_interrupt(self):
         code = ("import numpy as np, hardneg, sys; x = np.random.default_rng(0).standard_normal((20000, 64))\n"
                 "print('go', flush=True)\nwhile True: hardneg.BatchSampler(x, '{gcbs: {quantile: 0.99}}', 100)")
@@ -518,6 +523,13 @@ class Loaders(unittest.TestCase):
         loader = torch.utils.data.DataLoader(data, batch_sampler=sampler)
         self.assertEqual(len(loader), len(wanted))
         self.assertEqual([ids.tolist() for _, ids in loader], wanted)
+        # Batches of a loader are measured as the program measures the same: in order, and shuffled.
+        loader = torch.utils.data.DataLoader(data, batch_size=B)
+        same(self, run_of(["null"], epochs=1), hardneg.measure(loader.batch_sampler, X, LABELS, VIEW2), 0)
+        order = np.concatenate(list(hardneg.BatchSampler(X, "uniform", B, 7))).tolist()
+        loader = torch.utils.data.DataLoader(data, batch_size=B, sampler=order)
+        same(self, run_of(["uniform"], seeds=[7], epochs=1),
+             hardneg.measure(loader.batch_sampler, X, LABELS, VIEW2), 0)
         with_gradient = torch.from_numpy(X).requires_grad_() * 1
         self.assertEqual(list(hardneg.BatchSampler(with_gradient, "knn", B, 1)), wanted)
         self.assertEqual(hardneg.measure([torch.arange(9)], with_gradient, torch.arange(N) % 5)["fn_ratio"],
