@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 float hn_half_to_float(uint16_t half);
-// to[n], from[n], not overlapping, on `threads` threads. Values beyond 65504 + 16 become infinities,
-// NaN stays NaN.
+// to[n], from[n], not overlapping, on `threads` threads. Values beyond 65504 + 16 become
+// infinities, NaN stays NaN.
 void hn_halves_to_floats(const uint16_t *from, int64_t n, float *to, int threads);
 void hn_halves_from_floats(const float *from, int64_t n, uint16_t *to, int threads);
 

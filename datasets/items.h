@@ -1,4 +1,5 @@
-// What a sampler or a metric sees of one step of a snapshot: unit rows, views, labels.
+// What a sampler or a metric sees of one step of a snapshot: unit rows, views, labels, a teacher's
+// rows, groups.
 #ifndef HN_DATASETS_ITEMS_H
 #define HN_DATASETS_ITEMS_H
 
@@ -30,7 +31,9 @@ struct hn_items {
                                             // label at most
     const struct hn_graph *graph;           // NULL: none
     const struct hn_features *features;     // NULL: none
-    int64_t step;                           // optimiser step of the snapshot
+    struct hn_matrix teacher; // [n x any] unit rows of another encoder; data = NULL: none
+    const int32_t *group;     // [n] source or data set of an item, 0 or more; NULL: none
+    int64_t step;             // optimiser step of the snapshot
     int64_t index;   // its place in the series, from 0; in a training the step. It names random
                      // streams, so that labels of steps change no value
     double progress; // step / last step of the series, in [0, 1]; 0 for a one-step file

@@ -25,8 +25,9 @@ struct hn_snapshot_info {
     bool several_labels;         // an item may have more than one: then `classes` counts labels
     bool normalized;             // attribute
     enum hn_zero_rows zero_rows; // attribute: whether rows may be zero
-    bool has_view1, has_view2, has_positive, has_split, has_graph, has_features;
-    bool has_test; // of ann-benchmarks: rows beside those of `train`, which are not read
+    bool has_view1, has_view2, has_positive, has_split, has_graph, has_features, has_groups;
+    int64_t teacher_d; // dimensions of /teacher, 0 without one
+    bool has_test;     // of ann-benchmarks: rows beside those of `train`, which are not read
 };
 
 // Opens and checks structure: schema, ranks, counts, labels, partners, steps, graph (everything but
@@ -48,15 +49,16 @@ const int8_t *hn_snapshot_split(const struct hn_snapshot *s); // [n] or NULL
 
 // Loads step number `index` (0-based place in the series): reads, checks and normalises rows. NaN
 // and zero rows are HN_DATA, named by file, data set, step and row. The items borrow from `s`'s
-// labels, graph and features and own the rest: free with hn_items_free() before closing s.
+// labels, graph, features and groups and own the rest: free with hn_items_free() before closing s.
 HN_MUST_USE enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s,
                                           int64_t index, struct hn_items *out);
 void hn_items_free(struct hn_context *ctx, struct hn_items *items); // zeroed is fine
 
 // SHA-256 over the content that can change a result: for each of /step, /labels, /embeddings,
-// /view1, /view2, /positive, /split, /graph/*, /features*, /labels_csr/* that is present, its path,
-// shape and its values as little-endian int64 (integers) or float32 (floats: float16 and float64
-// are converted). Not over attributes. Computed from the values in the file; text[HN_DIGEST_TEXT].
+// /view1, /view2, /positive, /split, /graph/*, /features*, /labels_csr/*, /teacher, /group that is
+// present, its path, shape and its values as little-endian int64 (integers) or float32 (floats:
+// float16 and float64 are converted). Not over attributes. Computed from the values in the file;
+// text[HN_DIGEST_TEXT].
 HN_MUST_USE enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot *s,
                                             char *text);
 
@@ -111,6 +113,14 @@ HN_MUST_USE enum hn_code hn_snapshot_write_begin_from(struct hn_context *ctx, co
                                                       struct hn_snapshot *s,
                                                       const char *tool_version,
                                                       struct hn_snapshot_writer **out);
+// Adds a teacher's rows [n x any], contiguous and fixed over the steps, or groups [n], to a file in
+// work that has none. HN_DATA: rows that are not finite or zero.
+HN_MUST_USE enum hn_code hn_snapshot_write_teacher(struct hn_context *ctx,
+                                                   struct hn_snapshot_writer *w,
+                                                   const struct hn_matrix *teacher);
+HN_MUST_USE enum hn_code hn_snapshot_write_groups(struct hn_context *ctx,
+                                                  struct hn_snapshot_writer *w,
+                                                  const int32_t *group);
 HN_MUST_USE enum hn_code hn_snapshot_write_end(struct hn_context *ctx,
                                                struct hn_snapshot_writer *w);
 void hn_snapshot_write_abort(struct hn_context *ctx, struct hn_snapshot_writer *w); // NULL is fine

@@ -83,7 +83,9 @@ const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS] = {
     {"/features_csr/indices", HN_DATA_INTEGERS, true},
     {"/features_csr/data", HN_DATA_FLOATS, true},
     {"/labels_csr/indptr", HN_DATA_INTEGERS, false},
-    {"/labels_csr/indices", HN_DATA_INTEGERS, false}};
+    {"/labels_csr/indices", HN_DATA_INTEGERS, false},
+    {"/teacher", HN_DATA_FLOATS, true},
+    {"/group", HN_DATA_INTEGERS, true}};
 
 // Of the snapshot only file and path are read.
 enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot *s, char *text) {

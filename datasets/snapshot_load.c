@@ -93,6 +93,7 @@ enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int
                              .label_sets = hn_snapshot_label_sets(s),
                              .graph = info->has_graph ? &s->graph : NULL,
                              .features = info->has_features ? &s->features : NULL,
+                             .group = s->group,
                              .step = s->step[index],
                              .index = index};
     if (info->steps > 1)
@@ -100,12 +101,15 @@ enum hn_code hn_snapshot_load(struct hn_context *ctx, struct hn_snapshot *s, int
     code = load_rows(ctx, s, 0, index, &out->x);
     if (code == HN_OK)
         code = load_views(ctx, s, index, out);
+    if (code == HN_OK && info->teacher_d > 0)
+        code = hn_snapshot_read_teacher(ctx, s, index, &out->teacher);
     if (code != HN_OK)
         hn_items_free(ctx, out);
     return code;
 }
 
 void hn_items_free(struct hn_context *ctx, struct hn_items *items) {
+    hn_free(ctx, (void *)items->teacher.data);
     hn_free(ctx, (void *)items->x2.data);
     if (items->x1.data != items->x.data)
         hn_free(ctx, (void *)items->x1.data);

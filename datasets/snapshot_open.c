@@ -191,6 +191,14 @@ static enum hn_code read_split(struct hn_context *ctx, struct hn_snapshot *s) {
     return code;
 }
 
+static enum hn_code read_groups(struct hn_context *ctx, struct hn_snapshot *s) {
+    const struct hn_snapshot_column column = {
+        "/group", "items", s->info.n, {0, INT32_MAX, sizeof(int32_t)}};
+    enum hn_code code = hn_snapshot_read_column(ctx, s, &column, &s->group);
+    s->info.has_groups = s->group != NULL;
+    return code;
+}
+
 // An item without a partner leaves the file without complete positives: it is then read as a file
 // without any, and says so.
 static enum hn_code read_partners(struct hn_context *ctx, struct hn_snapshot *s) {
@@ -274,7 +282,8 @@ static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s
         read_steps(ctx, s, bare) || hn_snapshot_read_labels(ctx, s, bare))
         return ctx->code;
     if (!bare && (read_split(ctx, s) || read_partners(ctx, s) || read_graph(ctx, s) ||
-                  hn_snapshot_read_features(ctx, s)))
+                  hn_snapshot_read_features(ctx, s) || read_groups(ctx, s) ||
+                  hn_snapshot_open_teacher(ctx, s)))
         return ctx->code;
     return HN_OK;
 }
@@ -284,7 +293,7 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path, struct h
     struct hn_snapshot *s = hn_zalloc(ctx, 1, sizeof *s);
     if (!s)
         return ctx->code;
-    s->file = H5I_INVALID_HID;
+    s->file = s->teacher.id = H5I_INVALID_HID;
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         s->series[i].id = H5I_INVALID_HID;
     void *outer = hn_own(ctx, s);
@@ -338,6 +347,7 @@ void hn_snapshot_close(struct hn_context *ctx, struct hn_snapshot *s) {
         return;
     for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
         hn_data_close(&s->series[i]);
+    hn_data_close(&s->teacher);
     hn_h5_close(s->file);
     hn_free(ctx, s);
 }

@@ -35,6 +35,8 @@ struct hn_snapshot { // texts and arrays belong to it
     struct hn_label_sets label_sets;           // of which they are numbers; n = 0: none
     int8_t *split;                             // [n] or NULL
     int32_t *partner;                          // [n] or NULL: every item has one
+    int32_t *group;                            // [n] or NULL
+    struct hn_data teacher;                    // id < 0: none; one step, or all
     struct hn_graph graph;
     struct hn_features features;  // its arrays are the ones below
     struct hn_graph feature_rows; // of compressed rows
@@ -82,7 +84,7 @@ struct hn_snapshot_part {
     enum hn_data_kind kind;
     bool copied;
 };
-enum { HN_SNAPSHOT_PARTS = 16 };
+enum { HN_SNAPSHOT_PARTS = 18 };
 extern const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS];
 
 // Makes a text of a file printable, in place.
@@ -135,6 +137,12 @@ HN_MUST_USE enum hn_code hn_snapshot_read_labels(struct hn_context *ctx, struct 
 
 // snapshot_features.c: s->features and info.has_features.
 HN_MUST_USE enum hn_code hn_snapshot_read_features(struct hn_context *ctx, struct hn_snapshot *s);
+
+// snapshot_teacher.c: s->teacher and info.teacher_d; x[n x teacher_d], unit rows for step number
+// `index`, allocated.
+HN_MUST_USE enum hn_code hn_snapshot_open_teacher(struct hn_context *ctx, struct hn_snapshot *s);
+HN_MUST_USE enum hn_code hn_snapshot_read_teacher(struct hn_context *ctx, struct hn_snapshot *s,
+                                                  int64_t index, struct hn_matrix *out);
 
 // x[n x d]: unit rows of a series (0, 1, 2) at step number `index`.
 HN_MUST_USE enum hn_code hn_snapshot_read_unit(struct hn_context *ctx, struct hn_snapshot *s,

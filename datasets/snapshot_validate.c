@@ -27,5 +27,11 @@ enum hn_code hn_snapshot_validate(struct hn_context *ctx, struct hn_snapshot *s)
         for (int64_t i = 0; i < s->info.steps && s->series[which].id >= 0; i++)
             if (hn_snapshot_read_unit(ctx, s, which, i, x))
                 return ctx->code;
+    for (int64_t i = 0; i < s->teacher.steps && s->teacher.id >= 0; i++) {
+        struct hn_matrix teacher;
+        if (hn_snapshot_read_teacher(ctx, s, i, &teacher))
+            return ctx->code;
+        hn_free(ctx, (void *)teacher.data);
+    }
     return s->info.stored_sha256[0] ? hn_snapshot_digest_checked(ctx, s, text) : HN_OK;
 }

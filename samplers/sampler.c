@@ -19,8 +19,25 @@ static enum hn_code check_room(struct hn_context *ctx, const struct hn_sampler_t
                    type->name, batch_size, (long long)room, HN_SAMPLER_PAIRS_MAX);
 }
 
+const char *hn_sampler_missing(const struct hn_sampler_type *type,
+                               const struct hn_sampler_plan *plan) {
+    if (type->flags & HN_SAMPLER_NEEDS_LABELS && !plan->has_labels)
+        return "labels";
+    if (type->flags & HN_SAMPLER_NEEDS_VIEW2 && !plan->has_positive)
+        return "a second view";
+    if (type->flags & HN_SAMPLER_NEEDS_GRAPH && !plan->has_graph)
+        return "a graph";
+    if (type->flags & HN_SAMPLER_NEEDS_TEACHER && !plan->has_teacher)
+        return "a teacher";
+    return type->flags & HN_SAMPLER_NEEDS_GROUPS && !plan->has_groups ? "groups" : NULL;
+}
+
 enum hn_code hn_sampler_check(struct hn_context *ctx, const struct hn_sampler_type *type,
                               const void *params, const struct hn_sampler_plan *plan) {
+    const char *missing = hn_sampler_missing(type, plan);
+    if (missing)
+        return hn_fail(ctx, HN_NOT_APPLICABLE, "%s needs %s, which these items do not have",
+                       type->name, missing);
     enum hn_code code = type->check ? type->check(ctx, params, plan) : HN_OK;
     return code ? code : check_room(ctx, type, params, plan->n, plan->batch_size);
 }

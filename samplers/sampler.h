@@ -14,6 +14,8 @@ enum hn_sampler_flags {
     HN_SAMPLER_NEEDS_LABELS = 2, // cells without are `not_applicable`, not failed
     HN_SAMPLER_NEEDS_VIEW2 = 4,
     HN_SAMPLER_NEEDS_GRAPH = 8,
+    HN_SAMPLER_NEEDS_TEACHER = 32,
+    HN_SAMPLER_NEEDS_GROUPS = 64,
     HN_SAMPLER_PER_ANCHOR = 16 // the items of a batch are anchors, with negatives of their own
 };
 
@@ -30,7 +32,7 @@ struct hn_work {
 struct hn_sampler_plan {
     int64_t n;          // items
     int32_t batch_size; // 2 <= batch_size <= n
-    bool has_positive, has_labels, has_graph, has_features;
+    bool has_positive, has_labels, has_graph, has_features, has_teacher, has_groups;
 };
 
 // Batches of ids: batch b of `count` holds ids[b * batch_size ..], size[b] of them (short batches
@@ -145,8 +147,12 @@ bool hn_sampler_is_default(const char *sampler, const char *option, const char *
                            size_t length);
 const struct hn_sampler_type *hn_sampler_find(const char *name); // NULL if unknown
 
-// Judges parameters before anything is opened: the type's check(), and for per-anchor samplers
-// HN_USAGE where a batch could have more than HN_SAMPLER_PAIRS_MAX pairs.
+// What a type needs whatever its parameters are, and the items lack ("labels", "a graph"), or NULL.
+const char *hn_sampler_missing(const struct hn_sampler_type *type,
+                               const struct hn_sampler_plan *plan);
+// Judges parameters before anything is opened: the type's check(), HN_NOT_APPLICABLE where the
+// items lack what the type needs, and for per-anchor samplers HN_USAGE where a batch could have
+// more than HN_SAMPLER_PAIRS_MAX pairs.
 HN_MUST_USE enum hn_code hn_sampler_check(struct hn_context *ctx,
                                           const struct hn_sampler_type *type, const void *params,
                                           const struct hn_sampler_plan *plan);

@@ -253,5 +253,37 @@ with h5py.File('csr.h5', 'a') as file: file['labels'] = np.zeros(40, int)"
     expect "is refused" 3 'both /labels and /labels_csr' validate csr.h5
 }
 
-run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels
+# A teacher's rows and groups: with a new file, and added to one.
+test_extras() {
+    with_python "a teacher and groups" || return
+    "$python" -c "import numpy as np
+r = np.random.default_rng(1); t = r.normal(size=(24, 3)).astype('f4'); np.save('t.npy', t); np.save('few.npy', t[:9])
+t[4] = 0; np.save('t0.npy', t); x = np.load('x.npy'); x[2] = 0; np.save('hole.npy', x)
+open('group.txt', 'w').write('web\nbook\nnews\nbook\n' * 6); np.save('minus.npy', np.arange(-1, 23))"
+    expect "with a new file" 0 '' import -e x.npy -l y.npy --teacher t.npy --group group.txt -o extra.h5
+    expect "info names them" 0 '' info extra.h5
+    check "with dimensions" grep -q 'also holds.* group, teacher (3 dims)' out
+    expect "valid" 0 '' validate extra.h5
+    expect "rows left out" 0 'left out' import -e hole.npy -l y.npy --teacher t.npy --group group.txt --zero-rows skip -o hole.h5
+    expect "a file without" 0 '' import -e x.npy -l y.npy -o plain.h5
+    expect "gets groups" 0 'groups added' import --group group.txt -o plain.h5
+    expect "and a teacher" 0 'teacher added' import --teacher t.npy -o plain.h5
+    expect "once" 2 'has a /teacher already' import --teacher t.npy -o plain.h5
+    expect "not with a step" 2 'with a new file, or alone' import -e x.npy --step 1 --teacher t.npy -o plain.h5
+    expect "a step keeps them" 0 '' import -e x.npy --step 1 -o plain.h5
+    pycheck "what was given" "import h5py, numpy as np
+t = np.load('t.npy')
+for name in 'extra.h5', 'plain.h5':
+    f = h5py.File(name); assert np.array_equal(f['teacher'][:], t) and list(f['group'][:4]) == [2, 0, 1, 0]
+f = h5py.File('hole.h5'); assert np.array_equal(f['teacher'][:], np.delete(t, 2, 0)) and list(f['group'][:3]) == [2, 0, 0]"
+    expect "too few rows" 3 'few.npy has 9 rows but x.npy has 24' import -e x.npy -l y.npy --teacher few.npy -o no.h5
+    expect "too few for the file" 3 'few.npy has 9 rows but hole.h5 has 23' import --teacher few.npy -o hole.h5
+    expect "a zero row" 3 't0.npy: row 4 of the teacher has no direction' import -e x.npy -l y.npy --teacher t0.npy -o no.h5
+    expect "a negative group" 3 'minus.npy: group -1 of row 0' import -e x.npy -l y.npy --group minus.npy -o no.h5
+    expect "no file to add to" 2 'embeddings is missing' import --teacher t.npy -o no.h5
+    check "no file is left" test ! -e no.h5
+    check "no temporary file" none_temporary .
+}
+
+run_tests "${2:-}" test_every_format test_every_format test_standard_input test_refused test_zero_rows test_several_labels test_extras
 finish

@@ -54,6 +54,23 @@ static enum hn_code read_view(struct hn_context *ctx, const struct hn_import *o,
                    (long long)in->d);
 }
 
+// Rows of another encoder, of any number of dimensions.
+static enum hn_code read_teacher(struct hn_context *ctx, const struct hn_import *o,
+                                 struct hn_import_input *in) {
+    float *rows = NULL;
+    int64_t n = 0, d = 0;
+    if (o->teacher.count == 0)
+        return HN_OK;
+    if (read_series(ctx, o, &o->teacher, &rows, &n, &d, &in->rows_named))
+        return ctx->code;
+    if (in->n > 0 && n != in->n)
+        return hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld; they must agree",
+                       o->teacher.item[0], (long long)n, in->from, (long long)in->n);
+    in->n = n;
+    in->teacher = (struct hn_matrix){rows, n, d, d};
+    return HN_OK;
+}
+
 // The features of a folder of text files, as they are, take the place of embeddings.
 static enum hn_code read_linqs(struct hn_context *ctx, const char *folder,
                                struct hn_import_input *in) {
@@ -78,8 +95,8 @@ static enum hn_code read_linqs(struct hn_context *ctx, const char *folder,
     return HN_OK;
 }
 
-static enum hn_code read_input(struct hn_context *ctx, const struct hn_import *o,
-                               struct hn_import_input *in) {
+static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
+                              struct hn_import_input *in) {
     int64_t more = o->embeddings.count - 1;
     in->from = o->linqs ? o->linqs
                : more == 0
@@ -108,6 +125,16 @@ static enum hn_code check_named(struct hn_context *ctx, const struct hn_import *
             ctx, HN_USAGE,
             "--label-tensor %.60s: %s does not hold several arrays by name: leave it out",
             o->label_tensor, o->labels.count ? o->labels.item[0] : in->from);
+    return HN_OK;
+}
+
+static enum hn_code read_input(struct hn_context *ctx, const struct hn_import *o,
+                               struct hn_import_input *in) {
+    bool rows = o->embeddings.count > 0 || o->linqs;
+    if (!rows)
+        in->from = o->teacher.count > 0 ? o->teacher.item[0] : o->group.item[0];
+    if ((rows && read_rows(ctx, o, in)) || read_teacher(ctx, o, in) || hn_import_groups(ctx, o, in))
+        return ctx->code;
     return HN_OK;
 }
 
@@ -285,17 +312,56 @@ static enum hn_code begin_append(struct hn_context *ctx, const struct hn_import 
     return good ? HN_OK : ctx->code;
 }
 
+static enum hn_code write_extras(struct hn_context *ctx, const struct hn_import *o,
+                                 const struct hn_import_input *in, struct hn_snapshot_writer *w) {
+    if (in->teacher.data && hn_snapshot_write_teacher(ctx, w, &in->teacher))
+        return ctx->code == HN_DATA ? hn_fail_in(ctx, "%s", o->teacher.item[0]) : ctx->code;
+    return in->group ? hn_snapshot_write_groups(ctx, w, in->group) : HN_OK;
+}
+
+// A file that is there, with a teacher or groups besides.
+static enum hn_code add_extras(struct hn_context *ctx, const struct hn_import *o,
+                               struct hn_import_input *in, const char *version) {
+    struct hn_snapshot *s;
+    struct hn_snapshot_writer *w = NULL;
+    if (hn_snapshot_open(ctx, o->output, &s))
+        return ctx->code;
+    const struct hn_snapshot_info *info = hn_snapshot_info(s);
+    enum hn_code code = HN_OK;
+    if (strcmp(info->layout, "hardneg-snapshot") != 0)
+        code = hn_fail(ctx, HN_USAGE, "%s: is in the layout %s; import it first", o->output,
+                       info->layout);
+    else if (info->n != in->n)
+        code = hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld items; they must agree",
+                       in->from, (long long)in->n, o->output, (long long)info->n);
+    in->d = info->d;
+    if (!code && (hn_snapshot_write_begin_from(ctx, o->output, s, version, &w) ||
+                  write_extras(ctx, o, in, w)))
+        code = ctx->code;
+    hn_snapshot_close(ctx, s);
+    if (!code)
+        return hn_snapshot_write_end(ctx, w);
+    hn_snapshot_write_abort(ctx, w);
+    return code;
+}
+
 static enum hn_code write_output(struct hn_context *ctx, const struct hn_import *o,
                                  struct hn_import_input *in, const char *version) {
     struct stat about;
     struct hn_snapshot_writer *w = NULL;
     bool there = stat(o->output, &about) == 0;
+    if (!in->rows[0])
+        return add_extras(ctx, o, in, version);
     enum hn_code code =
         there ? begin_append(ctx, o, in, version, &w) : begin_new(ctx, o, in, version, &w);
     if (code != HN_OK)
         return code;
     code = hn_snapshot_write_step(ctx, w, o->step == INT64_MIN ? 0 : o->step, in->rows[0],
                                   in->rows[1], in->rows[2]);
+    if (code == HN_OK && write_extras(ctx, o, in, w)) {
+        hn_snapshot_write_abort(ctx, w);
+        return ctx->code;
+    }
     if (code == HN_OK)
         return hn_snapshot_write_end(ctx, w);
     hn_snapshot_write_abort(ctx, w);

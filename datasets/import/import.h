@@ -7,11 +7,11 @@
 
 enum hn_undirected { HN_UNDIRECTED_REFUSE, HN_UNDIRECTED_SKIP, HN_UNDIRECTED_KEEP };
 
-// What to import. Files: rows of floats, in parts that follow each other, or a LINQS folder, which
-// brings rows, labels, graph and split; labels, views and names of labels may be absent. All is
-// borrowed.
+// What to import; rows may be absent where only a teacher or groups are added to a file. Files:
+// rows of floats, in parts that follow each other, or a LINQS folder, which brings rows, labels,
+// graph and split; labels, views and names of labels may be absent. All is borrowed.
 struct hn_import {
-    struct hn_text_list embeddings, labels, view1, view2;
+    struct hn_text_list embeddings, labels, view1, view2, teacher, group;
     char *linqs, *label_names;
     char *tensor, *label_tensor;              // in files that hold several; NULL: the only one
     char *label_separator;                    // between the labels of an item; NULL: it has one

@@ -1,6 +1,7 @@
 #ifndef HN_DATASETS_IMPORT_PRIVATE_H
 #define HN_DATASETS_IMPORT_PRIVATE_H
 
+#include "core/matrix.h"
 #include "datasets/import/format.h"
 #include "datasets/import/import.h"
 #include "datasets/linqs.h"
@@ -13,6 +14,8 @@ struct hn_import_input {
     const char *from; // what messages call it: the first file or the folder
     int64_t n, d;
     float *rows[HN_IMPORT_VIEWS]; // [n x d] embeddings, view1 and view2; NULL: not given
+    struct hn_matrix teacher;     // [n x any], data = NULL: not given
+    int32_t *group;               // [n] or NULL
     int32_t *labels;              // [n] or NULL
     bool several_labels;          // labels are numbers of these:
     struct hn_label_sets label_sets;
@@ -27,6 +30,10 @@ struct hn_import_input {
 
 // labels.c: reads o->label_names and o->labels.
 HN_MUST_USE enum hn_code hn_import_labels(struct hn_context *ctx, const struct hn_import *o,
+                                          struct hn_import_input *in);
+
+// Reads o->group: integers, or texts, which are numbered in their order.
+HN_MUST_USE enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
                                           struct hn_import_input *in);
 
 // label_lists.c: several labels an item, as they were read. entry[n] are integers or texts of

@@ -1,4 +1,4 @@
-// Labels as integers or texts, which are numbered.
+// Labels and groups as integers or texts, which are numbered.
 #include "datasets/import/import_private.h"
 
 #include <errno.h>
@@ -44,18 +44,18 @@ static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o
 }
 
 // The parts of the labels, joined; all integers or all texts.
-static enum hn_code read_parts(struct hn_context *ctx, const struct hn_import *o,
-                               struct hn_array *all) {
-    const struct hn_wanted want = {.labels = true, .name = o->label_tensor};
+static enum hn_code read_parts(struct hn_context *ctx, const struct hn_text_list *part,
+                               const char *tensor, struct hn_array *all) {
+    const struct hn_wanted want = {.labels = true, .name = tensor};
     *all = (struct hn_array){.rank = 1};
-    for (int64_t k = 0; k < o->labels.count; k++) {
+    for (int64_t k = 0; k < part->count; k++) {
         struct hn_array a;
-        const char *path = o->labels.item[k];
+        const char *path = part->item[k];
         if (hn_format_read(ctx, path, HN_FORMAT_auto, &want, &a))
             return ctx->code;
         if (k > 0 && !a.text != !all->text)
             return hn_fail(ctx, HN_DATA, "%s holds %s, %s does not; parts hold the same", path,
-                           a.text ? "texts" : "integers", o->labels.item[0]);
+                           a.text ? "texts" : "integers", part->item[0]);
         int64_t before = all->shape[0], n = before + a.shape[0];
         void *to = a.text ? (void *)(all->text = hn_resize(ctx, all->text, n, sizeof *a.text))
                           : (all->integer = hn_resize(ctx, all->integer, n, sizeof *a.integer));
@@ -181,7 +181,8 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_import *
     if (several && !o->label_separator) {
         if (hn_label_lists_read(ctx, o, &lists))
             return ctx->code;
-    } else if (read_parts(ctx, o, &a) || (several && hn_label_lists_cut(ctx, o, &a, &lists))) {
+    } else if (read_parts(ctx, &o->labels, o->label_tensor, &a) ||
+               (several && hn_label_lists_cut(ctx, o, &a, &lists))) {
         return ctx->code;
     }
     in->labels_named = a.named || lists.entry.named;
@@ -216,4 +217,53 @@ enum hn_code hn_import_labels(struct hn_context *ctx, const struct hn_import *o,
     if (read_names(ctx, o, in) || (o->labels.count > 0 && take_labels(ctx, o, in)))
         return ctx->code;
     return check_named(ctx, o, in);
+}
+
+// The place of each text among the distinct ones in order.
+static enum hn_code number_groups(struct hn_context *ctx, const struct hn_array *a,
+                                  int32_t *group) {
+    int64_t n = a->shape[0], m = 0;
+    HN_SCOPE(ctx);
+    struct named *sorted = hn_alloc(ctx, n, sizeof *sorted);
+    if (!sorted)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        sorted[i].text = a->text[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_text);
+    for (int64_t i = 0; i < n; i++)
+        sorted[i].number = (int32_t)(m += i > 0 && strcmp(sorted[i].text, sorted[i - 1].text) != 0);
+    for (int64_t i = 0; i < n; i++) {
+        const struct named *found =
+            bsearch(&a->text[i], sorted, (size_t)n, sizeof *sorted, by_text);
+        group[i] = found->number;
+    }
+    return HN_OK;
+}
+
+enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
+                              struct hn_import_input *in) {
+    struct hn_array a;
+    if (o->group.count == 0)
+        return HN_OK;
+    const char *path = o->group.item[0];
+    if (read_parts(ctx, &o->group, NULL, &a))
+        return ctx->code;
+    int64_t n = a.shape[0];
+    if (in->n > 0 && n != in->n)
+        return hn_fail(ctx, HN_DATA, "%s has %lld groups but %s has %lld rows; they must agree",
+                       path, (long long)n, in->from, (long long)in->n);
+    in->n = n;
+    in->group = hn_alloc(ctx, n, sizeof *in->group);
+    if (!in->group)
+        return ctx->code;
+    if (a.text)
+        return number_groups(ctx, &a, in->group);
+    for (int64_t i = 0; i < n; i++) {
+        if (a.integer[i] < 0 || a.integer[i] > INT32_MAX)
+            return hn_fail(ctx, HN_DATA,
+                           "%s: group %lld of row %lld is out of range; groups are 0 to 2^31 - 1",
+                           path, (long long)a.integer[i], (long long)i);
+        in->group[i] = (int32_t)a.integer[i];
+    }
+    return HN_OK;
 }

@@ -72,8 +72,12 @@ enum hn_code hn_import_keep(struct hn_context *ctx, struct hn_import_input *in, 
                             int64_t count) {
     for (int s = 0; s < HN_IMPORT_VIEWS; s++)
         keep_rows(in->rows[s], in->d, keep, count);
+    keep_rows((float *)in->teacher.data, in->teacher.cols, keep, count);
+    in->teacher.rows = count;
     for (int64_t k = 0; in->labels && k < count; k++)
         in->labels[k] = in->labels[keep[k]];
+    for (int64_t k = 0; in->group && k < count; k++)
+        in->group[k] = in->group[keep[k]];
     if (in->linqs.n && keep_linqs(ctx, &in->linqs, keep, count))
         return ctx->code;
     in->sample = keep;

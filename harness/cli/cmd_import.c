@@ -33,6 +33,11 @@ static const struct hn_option import_options[] = {
      .letter = 'l', .metavar = "FILE"},
     {FIELD(LIST, view1, "view1", "first augmented view"), .metavar = "FILE"},
     {FIELD(LIST, view2, "view2", "second augmented view"), .metavar = "FILE"},
+    {FIELD(LIST, teacher, "teacher",
+           "rows of another encoder, of any number of dimensions, for samplers that ask for them"),
+     .metavar = "FILE"},
+    {FIELD(LIST, group, "group", "an integer or a text for each row: the data set it comes from"),
+     .metavar = "FILE"},
     {FIELD(CHOICE, format, "format", "auto", hn_format_names,
            "format of embeddings and views; auto: by their first bytes and names"),
      .metavar = "FORMAT"},
@@ -77,6 +82,16 @@ static const struct hn_option import_options[] = {
 // A folder brings rows, labels and graph, all at once, for a new file.
 static enum hn_code check_options(struct hn_context *ctx, const struct hn_import *o) {
     struct stat about;
+    bool extras = o->teacher.count + o->group.count > 0;
+    bool there = o->output && stat(o->output, &about) == 0;
+    if (extras && there && (o->embeddings.count > 0 || o->linqs))
+        return hn_fail(ctx, HN_USAGE,
+                       "%s: exists; give --teacher and --group with a new file, or alone to add "
+                       "them to one",
+                       o->output);
+    if (extras && there && !o->labels.count && !o->view1.count && !o->view2.count &&
+        o->step == INT64_MIN)
+        return HN_OK;
     if (!o->embeddings.count && !o->linqs)
         return hn_fail(
             ctx, HN_USAGE,
@@ -87,7 +102,7 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_import
         return hn_fail(ctx, HN_USAGE,
                        "--linqs brings rows and labels: leave out --embeddings, "
                        "--labels, --view1 and --view2");
-    if (o->linqs && stat(o->output, &about) == 0)
+    if (o->linqs && there)
         return hn_fail(ctx, HN_USAGE, "%s: exists; --linqs makes a new file, give another -o",
                        o->output);
     return HN_OK;
@@ -103,7 +118,12 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *cal
     char *version = hn_format(ctx, "hardneg %s", hn_version);
     if (!version || hn_import(ctx, o, version, &n, &d))
         return ctx->code;
-    if (!call->quiet)
+    if (!call->quiet && !o->embeddings.count && !o->linqs)
+        fprintf(stderr, "%s: %s added\n", o->output,
+                !o->group.count    ? "teacher"
+                : o->teacher.count ? "teacher and groups"
+                                   : "groups");
+    else if (!call->quiet)
         fprintf(stderr, "%s: step %lld, %lld items, %lld dims\n", o->output,
                 (long long)hn_given(o->step, 0), (long long)n, (long long)d);
     return HN_OK;
@@ -113,14 +133,16 @@ const struct hn_command hn_cmd_import = {
     .name = "import",
     .usage = "hardneg import --embeddings FILE... [--labels FILE...] [--view1 FILE] [--view2 FILE] "
              "[--step S] -o FILE\n"
-             "       hardneg import --linqs DIR -o FILE",
+             "       hardneg import --linqs DIR -o FILE\n"
+             "       hardneg import [--teacher FILE] [--group FILE] -o FILE",
     .summary = "make a snapshot of your own embeddings, or append a step to one",
     .details = "Embeddings are rows of floats, labels integers or texts; `hardneg list formats` "
                "says which files are read. Texts are numbered in their order, unless --label-names "
                "lists them; the empty one is no label, and without labels all items are "
                "unlabelled. Two items with several labels are of one class where they share one. "
-               "A file that exists gets one more step: items and labels must be the "
-               "same, and the step must come after its last. The file is replaced only when "
+               "A file that exists gets one more step: items and labels must be the same, and the "
+               "step must come after its last. --teacher and --group alone add a teacher's rows, "
+               "or groups, to a file that exists. The file is replaced only when "
                "everything has been written.",
     .examples = "hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
                 "hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"

@@ -36,7 +36,8 @@ static void print_parts(const struct hn_snapshot_info *info) {
         bool there;
     } part[] = {{"view1", info->has_view1},       {"view2", info->has_view2},
                 {"positive", info->has_positive}, {"split", info->has_split},
-                {"graph", info->has_graph},       {"features", info->has_features}};
+                {"graph", info->has_graph},       {"features", info->has_features},
+                {"group", info->has_groups}};
     bool any = false;
     printf("%-14s", "also holds");
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
@@ -44,7 +45,9 @@ static void print_parts(const struct hn_snapshot_info *info) {
             printf("%s %s", any ? "," : "", part[i].name);
             any = true;
         }
-    printf("%s\n", any ? "" : " nothing");
+    if (info->teacher_d > 0)
+        printf("%s teacher (%lld dims)", any ? "," : "", (long long)info->teacher_d);
+    printf("%s\n", any || info->teacher_d > 0 ? "" : " nothing");
 }
 
 static void print_table(const struct hn_snapshot_info *info) {
@@ -84,7 +87,7 @@ static json_t *names(const struct hn_snapshot_info *info) {
 static json_t *describe(const struct hn_snapshot_info *i) {
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
-        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b}}",
+        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I}",
         "file", i->path, "layout", i->layout, "title", i->title, "source", i->source, "license",
         i->license, "encoder", i->encoder, "created", i->created, "tool_version", i->tool_version,
         "content_sha256", i->stored_sha256, "items", (json_int_t)i->n, "dims", (json_int_t)i->d,
@@ -92,7 +95,8 @@ static json_t *describe(const struct hn_snapshot_info *i) {
         "classes", (json_int_t)i->classes, "unlabelled", (json_int_t)i->unlabelled, "label_names",
         names(i), "several_labels", i->several_labels, "has", "view1", i->has_view1, "view2",
         i->has_view2, "positive", i->has_positive, "split", i->has_split, "graph", i->has_graph,
-        "features", i->has_features);
+        "features", i->has_features, "group", i->has_groups, "teacher", i->teacher_d > 0,
+        "teacher_dims", (json_int_t)i->teacher_d);
 }
 
 static enum hn_code run_info(struct hn_context *ctx, const struct hn_call *call) {

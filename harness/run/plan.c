@@ -8,33 +8,29 @@
 
 struct hn_sampler_plan hn_plan_sampler_plan(const struct hn_snapshot_info *info,
                                             int32_t batch_size) {
-    return (struct hn_sampler_plan){.n = info->n,
-                                    .batch_size = batch_size,
-                                    .has_positive = info->has_view2 || info->has_positive,
-                                    .has_labels = info->unlabelled < info->n,
-                                    .has_graph = info->has_graph,
-                                    .has_features = info->has_features};
+    return (struct hn_sampler_plan){
+        .n = info->n,
+        .batch_size = batch_size,
+        .has_positive = info->has_view2 || info->has_positive,
+        .has_labels =
+            info->unlabelled<info->n, .has_graph = info->has_graph,
+                             .has_features = info->has_features, .has_teacher = info->teacher_d> 0,
+        .has_groups = info->has_groups};
 }
 
 const char *hn_plan_missing(const struct hn_snapshot_info *info,
                             const struct hn_sampler_type *type) {
     struct hn_sampler_plan plan = hn_plan_sampler_plan(info, 2);
-    if (type->flags & HN_SAMPLER_NEEDS_LABELS && !plan.has_labels)
-        return "labels";
-    if (type->flags & HN_SAMPLER_NEEDS_VIEW2 && !plan.has_positive)
-        return "a second view";
-    if (type->flags & HN_SAMPLER_NEEDS_GRAPH && !plan.has_graph)
-        return "a graph";
-    return NULL;
+    return hn_sampler_missing(type, &plan);
 }
 
 // A compressed file may hold far more than its size says: what a step takes is held against the
 // limit, or the machine's memory, before any of it is read.
 static enum hn_code check_size(struct hn_context *ctx, const struct hn_snapshot_info *info) {
-    int64_t bytes, matrices = 1 + info->has_view1 + info->has_view2;
+    int64_t bytes, d, matrices = 1 + info->has_view1 + info->has_view2;
     int64_t limit = ctx->memory.limit ? ctx->memory.limit : hn_host_memory();
-    if (!hn_mul(info->n, info->d, &bytes) ||
-        !hn_mul(bytes, matrices * (int64_t)sizeof(float), &bytes))
+    if (!hn_mul(info->d, matrices, &d) || !hn_add(d, info->teacher_d, &d) ||
+        !hn_mul(info->n, d, &bytes) || !hn_mul(bytes, (int64_t)sizeof(float), &bytes))
         bytes = INT64_MAX;
     if (bytes <= limit)
         return HN_OK;
