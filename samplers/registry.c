@@ -12,6 +12,9 @@
     X(mosaic)                                                                                      \
     X(ngame)                                                                                       \
     X(osgd)                                                                                        \
+    X(grit)                                                                                        \
+    X(tas_b)                                                                                       \
+    X(cde)                                                                                         \
     X(hard_negative)                                                                               \
     X(stratified)                                                                                  \
     X(random_negatives)                                                                            \

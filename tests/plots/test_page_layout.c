@@ -35,6 +35,15 @@ static bool is_walk(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0;
 }
 
+// Samplers without a line of their own.
+static bool is_later(const char *name) {
+    static const char *const names[] = {"ngame", "osgd", "grit", "tas-b", "cde", NULL};
+    for (int i = 0; names[i]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 // A sampler has one line whatever a figure leaves out; its settings differ in shade.
 static void look_at_lines(void) {
     struct hn_results r = figures_results(&ctx);
@@ -45,7 +54,7 @@ static void look_at_lines(void) {
     bool taken[HN_THEME_LINES + 1] = {false};
     for (int i = 0; hn_samplers[i]; i++) {
         const char *name = hn_samplers[i]->name;
-        bool later = strcmp(name, "ngame") == 0 || strcmp(name, "osgd") == 0;
+        bool later = is_later(name);
         int line = hn_line_of_sampler(&r.runs, name);
         CU_ASSERT(line >= 1 && line <= HN_THEME_LINES);
         CU_ASSERT(later || !taken[line]);

@@ -22,11 +22,13 @@ static inline int all_types(const struct hn_sampler_type *types[TYPES_MAX]) {
     return n;
 }
 
-// Items with a graph (a ring with chords; the last item has no edge) and a few binary features, so
-// that every sampler applies. Owned: anchored_items_free().
+// Items with a graph (a ring with chords; the last item has no edge), a few binary features, a
+// teacher of other dimensions and groups, so that every sampler applies. Owned:
+// anchored_items_free().
 struct anchored {
     struct hn_graph graph;
     struct hn_features features;
+    int32_t *group;
 };
 
 static inline struct hn_items anchored_items(struct hn_context *ctx, int64_t n, int64_t d,
@@ -49,6 +51,13 @@ static inline struct hn_items anchored_items(struct hn_context *ctx, int64_t n, 
     extra->features = (struct hn_features){.n = n, .p = 4, .dense = {feature, n, 4, 4}};
     items.graph = &extra->graph;
     items.features = &extra->features;
+    extra->group = hn_alloc(ctx, n, sizeof *extra->group);
+    float *teacher = hn_fixture_rows(ctx, n, d + 3, seed + 100);
+    CU_ASSERT_FATAL(extra->group && teacher);
+    for (int64_t i = 0; i < n; i++)
+        extra->group[i] = (int32_t)(i * i % 5);
+    items.group = extra->group;
+    items.teacher = (struct hn_matrix){teacher, n, d + 3, d + 3};
     hn_free(ctx, from);
     hn_free(ctx, to);
     return items;
@@ -59,6 +68,9 @@ static inline void anchored_items_free(struct hn_context *ctx, struct hn_items *
     struct anchored *extra = (struct anchored *)(void *)items->graph;
     hn_free(ctx, (void *)extra->features.dense.data);
     hn_graph_free(ctx, &extra->graph);
+    hn_free(ctx, extra->group);
+    hn_free(ctx, (void *)items->teacher.data);
+    items->teacher.data = NULL;
     hn_free(ctx, extra);
     hn_fixture_items_free(ctx, items);
 }
@@ -75,6 +87,8 @@ static const char *settings_for(const struct hn_sampler_type *type) {
         return "cluster=4";
     if (strcmp(type->name, "osgd") == 0)
         return "drawn=30 kept=9";
+    if (strcmp(type->name, "tas-b") == 0)
+        return "cluster=9";
     return "";
 }
 

@@ -1,82 +1,11 @@
 // stratified: clusters against k-means written down in double, then what batches take of them.
-#include "tests/sampled.h"
+#include "tests/samplers/kmeans_oracle.h"
 
 #include <stdlib.h>
 
 static const struct hn_sampler_type *sampler(void) { return hn_sampler_find("stratified"); }
 
 enum { N = 150, D = 8, SEED = 3 };
-
-// The definition, with nothing but loops: cluster[N] of every item.
-static void naive_seeds(const struct hn_items *items, int k, float *centroid) {
-    struct hn_stream stream;
-    int32_t item[N];
-    hn_stream_open(&stream, SEED, "stratified.seeds", items->index, 0, 0);
-    for (int32_t i = 0; i < N; i++)
-        item[i] = i;
-    for (int c = 0; c < k; c++) {
-        int other = c + (int)hn_stream_below(&stream, (uint32_t)(N - c));
-        int32_t chosen = item[other];
-        item[other] = item[c];
-        memcpy(centroid + c * D, hn_row(&items->x, chosen), D * sizeof *centroid);
-    }
-}
-
-static void naive_assign(const struct hn_items *items, int k, const float *centroid, int *cluster,
-                         int *size) {
-    double best[N];
-    memset(size, 0, (size_t)k * sizeof *size);
-    for (int i = 0; i < N; i++) {
-        cluster[i] = 0;
-        for (int c = 0; c < k; c++) {
-            double score = naive_dot(hn_row(&items->x, i), centroid + c * D, D);
-            if (c == 0 || score > best[i]) {
-                best[i] = score;
-                cluster[i] = c;
-            }
-        }
-        size[cluster[i]]++;
-    }
-    for (int c = 0; c < k; c++) {
-        int farthest = -1;
-        for (int i = 0; size[c] == 0 && i < N; i++)
-            if (size[cluster[i]] > 1 && (farthest < 0 || best[i] < best[farthest]))
-                farthest = i;
-        if (farthest < 0)
-            continue;
-        size[cluster[farthest]]--;
-        cluster[farthest] = c;
-        size[c] = 1;
-    }
-}
-
-static void naive_move(const struct hn_items *items, int k, const int *cluster, float *centroid) {
-    for (int c = 0; c < k; c++) {
-        double sum[D] = {0}, square = 0;
-        for (int i = 0; i < N; i++)
-            for (int j = 0; j < D && cluster[i] == c; j++)
-                sum[j] += (double)hn_row(&items->x, i)[j];
-        for (int j = 0; j < D; j++)
-            square += sum[j] * sum[j];
-        for (int j = 0; j < D && square > 1e-18; j++)
-            centroid[c * D + j] = (float)(sum[j] / sqrt(square));
-    }
-}
-
-static void naive_clusters(const struct hn_items *items, int k, int iterations, int *cluster,
-                           int *size) {
-    float centroid[N * D];
-    int before[N];
-    naive_seeds(items, k, centroid);
-    naive_assign(items, k, centroid, cluster, size);
-    for (int pass = 1; pass < iterations; pass++) {
-        memcpy(before, cluster, sizeof before);
-        naive_move(items, k, cluster, centroid);
-        naive_assign(items, k, centroid, cluster, size);
-        if (memcmp(before, cluster, sizeof before) == 0)
-            return;
-    }
-}
 
 // How many of a cluster's `size` items a full batch may hold: rounds that all k clusters take part
 // in, as long as they have items.
@@ -105,7 +34,8 @@ static void compare(const struct hn_items *items, int batch_size, int clusters, 
     struct sampled s;
     HN_CHECK(&ctx, sampled_open(&ctx, sampler(), settings, items, batch_size, SEED, &s));
     int cluster[N], size[N], k = clusters < N ? clusters : N;
-    naive_clusters(items, k, iterations, cluster, size);
+    naive_kmeans(&items->x, SEED, "stratified.seeds", items->index, k, iterations, cluster, size,
+                 NULL);
     check_shares(&s, k, cluster, size);
     sampled_close(&ctx, &s);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -189,7 +119,7 @@ static void test_law(void) {
     enum { K = 12, EPOCHS = 400 };
     struct hn_items items = hn_fixture_items(&ctx, N, D, 5, false, 64);
     int cluster[N], size[N];
-    naive_clusters(&items, K, 20, cluster, size);
+    naive_kmeans(&items.x, SEED, "stratified.seeds", items.index, K, 20, cluster, size, NULL);
     for (int batch_size = 5; batch_size <= K; batch_size += K - 5) {
         struct sampled s;
         HN_CHECK(&ctx, sampled_open(&ctx, sampler(), "clusters=12", &items, batch_size, SEED, &s));

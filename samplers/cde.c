@@ -1,0 +1,173 @@
+// CDE (Morris and Rush, "Contextual Document Embeddings", ICLR 2025, section 3.1): batches are
+// clusters of a surrogate's space, so that the members of a batch are each other's context.
+//
+// k-means with N / C clusters of C items in the mean; the clusters stand one after another, in
+// random order or so that neighbours are similar (`pack: tsp`: greedily, from a random one on), and
+// the line is cut into batches of B, which come in random order. A cluster of more or less than B
+// items shares a batch with the next: that is the packing of the authors' code
+// (cde/sampler.py, cde/lib/cluster_packing.py).
+//
+// Deviations. The paper clusters documents and queries together by the surrogate's distance of
+// queries to documents; items here have one embedding. Its Euclidean k-means is the spherical one
+// here, on unit rows. Members of a cluster are shuffled every epoch, the code keeps their order;
+// its last short batch is dropped, here it stays. `tsp` goes by the inner product of the normalised
+// centroids, the code by the distance of means after an SVD. The masking of the surrogate's false
+// negatives is of the loss and not of the batches.
+#include "samplers/kmeans.h"
+#include "samplers/space.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PACK_RANDOM, PACK_TSP };
+
+struct params {
+    int space, pack;
+    int64_t cluster; // INT64_MIN: unset
+    int64_t iterations, t;
+};
+
+struct state {
+    struct hn_kmeans m;
+    int32_t *after;  // [k] order of clusters
+    int32_t *line;   // [n] clusters one after another
+    int32_t *number; // [n] order of batches
+    int32_t *order;  // [n]
+};
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    if (params->cluster > plan->n)
+        hn_note(ctx, "cluster = %lld taken as %lld: there are no more items",
+                (long long)params->cluster, (long long)plan->n);
+    return hn_space_check(ctx, "cde", params->space, plan);
+}
+
+static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
+
+static int64_t clusters_of(const struct hn_sampler *self) {
+    const struct params *params = self->params;
+    int64_t size = params->cluster == INT64_MIN ? self->batch_size : params->cluster;
+    return hn_max(1, self->n / hn_min(size, self->n));
+}
+
+static enum hn_code open_cde(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    struct state *state = self->state;
+    int64_t k = clusters_of(self);
+    bool good = (state->after = hn_alloc(ctx, k, sizeof *state->after)) &&
+                (state->line = hn_alloc(ctx, n, sizeof *state->line)) &&
+                (state->number = hn_alloc(ctx, n, sizeof *state->number)) &&
+                (state->order = hn_alloc(ctx, n, sizeof *state->order));
+    return good ? hn_kmeans_open(ctx, self, n, k, &state->m) : ctx->code;
+}
+
+static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    struct hn_matrix x;
+    if (hn_space_rows(ctx, self, params->space, items, &x))
+        return ctx->code;
+    return hn_kmeans_build(ctx, self, &state->m, &x, "cde.seeds", params->iterations);
+}
+
+// After the first cluster always the one with the most similar centroid of those that are left:
+// order[k], which begins in any order.
+static enum hn_code tour(struct hn_context *ctx, struct hn_sampler *self, int32_t *order) {
+    const struct state *state = self->state;
+    const struct hn_kmeans *m = &state->m;
+    for (int64_t at = 1; at < m->k; at++) {
+        const float *last = m->centroid + order[at - 1] * m->d;
+        double most = -INFINITY;
+        int64_t best = at;
+        if (hn_check_stop(ctx))
+            return ctx->code;
+        for (int64_t c = at; c < m->k; c++) {
+            double s = hn_dot_exact(last, m->centroid + order[c] * m->d, m->d);
+            if (s > most || (s == most && order[c] < order[best])) {
+                most = s;
+                best = c;
+            }
+        }
+        int32_t chosen = order[best];
+        order[best] = order[at];
+        order[at] = chosen;
+        self->sampling.dot += m->k - at;
+    }
+    return HN_OK;
+}
+
+static void line_up(struct hn_sampler *self, const struct hn_items *items, int64_t number) {
+    const struct state *state = self->state;
+    const struct hn_kmeans *m = &state->m;
+    for (int64_t k = 0, at = 0; k < m->k; k++) {
+        int32_t c = state->after[k];
+        struct hn_stream stream;
+        int64_t size = hn_kmeans_size(m, c);
+        memcpy(state->line + at, m->member + m->start[c], (size_t)size * sizeof *state->line);
+        hn_stream_open(&stream, self->seed, "cde.items", items->index, number, c);
+        hn_stream_shuffle(&stream, state->line + at, size);
+        at += size;
+    }
+    self->sampling.draw += self->n - m->k;
+}
+
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)batches;
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    int64_t size = self->batch_size, full = self->n / size;
+    hn_permute(self->seed, "cde.clusters", items->index, number, 0, state->after, state->m.k);
+    self->sampling.draw += state->m.k - 1 + hn_max(0, full - 1);
+    if (params->pack == PACK_TSP && tour(ctx, self, state->after))
+        return ctx->code;
+    line_up(self, items, number);
+    hn_permute(self->seed, "cde.batches", items->index, number, 0, state->number, full);
+    memcpy(state->order, state->line, (size_t)self->n * sizeof *state->order);
+    for (int64_t b = 0; b < full; b++)
+        memcpy(state->order + b * size, state->line + state->number[b] * size,
+               (size_t)size * sizeof *state->order);
+    return HN_OK;
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    (void)ctx;
+    const struct state *state = self->state;
+    hn_sampler_cut(self, state->order, out);
+    return HN_OK;
+}
+
+static const char *const packs[] = {"random", "tsp", NULL};
+static const struct hn_option options[] = {
+    {HN_SPACE_OPTION(struct params)},
+    {HN_INT_OPTION(struct params, cluster, "cluster", NULL, 1, INT32_MAX,
+                   "mean number of items of a k-means cluster (default: the batch size)")},
+    {HN_CHOICE_OPTION(struct params, pack, "pack", "random", packs,
+                      "order of the clusters that batches are cut from: random, or each followed "
+                      "by the most similar one that is left (tsp)")},
+    {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
+                   "maximum number of iterations of k-means; it stops when no item moves")},
+    {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
+                   "steps between two clusterings; 0: one for every epoch")},
+    {0}};
+
+const struct hn_sampler_type hn_cde_sampler = {
+    .name = "cde",
+    .summary = "k-means clusters one after another, cut into batches",
+    .source = "Contextual Document Embeddings (Morris and Rush, ICLR 2025), contextual batching",
+    .note = "the paper's surrogate is `space: teacher`; items have one embedding, the paper "
+            "clusters queries and documents; k-means is spherical; the masking of false negatives "
+            "is of the loss and is left out; a short batch is kept",
+    .flags = HN_SAMPLER_PARTITION,
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .check = check,
+    .interval = interval,
+    .open = open_cde,
+    .rebuild = rebuild,
+    .epoch = epoch,
+    .next = next,
+};

@@ -1,0 +1,183 @@
+#include "samplers/kmeans.h"
+#include "core/sweep/blas.h"
+#include "core/sweep/select.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64 }; // items of a matrix product
+
+enum hn_code hn_kmeans_open(struct hn_context *ctx, const struct hn_sampler *self, int64_t n,
+                            int64_t k, struct hn_kmeans *out) {
+    *out = (struct hn_kmeans){
+        .k = k,
+        .start = hn_alloc(ctx, k + 1, sizeof *out->start),
+        .member = hn_alloc(ctx, n, sizeof *out->member),
+        .cluster = hn_alloc(ctx, n, sizeof *out->cluster),
+        .score = hn_alloc(ctx, k, (size_t)self->threads * BLOCK * sizeof *out->score),
+        .nearest = hn_alloc(ctx, n, sizeof *out->nearest),
+        .similarity = hn_alloc(ctx, n, sizeof *out->similarity)};
+    bool good =
+        out->start && out->member && out->cluster && out->score && out->nearest && out->similarity;
+    return good ? HN_OK : ctx->code;
+}
+
+static enum hn_code make_room(struct hn_context *ctx, const struct hn_sampler *self,
+                              struct hn_kmeans *m, int64_t d) {
+    if (m->sum && m->d == d)
+        return HN_OK;
+    hn_free(ctx, m->centroid);
+    hn_free(ctx, m->sum);
+    m->sum = NULL;
+    m->d = d;
+    m->centroid = hn_alloc(ctx, m->k, (size_t)d * sizeof *m->centroid);
+    if (!m->centroid)
+        return ctx->code;
+    m->sum = hn_alloc(ctx, d, (size_t)self->threads * sizeof *m->sum);
+    return m->sum ? HN_OK : ctx->code;
+}
+
+// k distinct random items are the first centroids.
+static void seed(struct hn_sampler *self, struct hn_kmeans *m, const struct hn_matrix *x,
+                 const char *purpose) {
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, purpose, self->built_index, 0, 0);
+    int32_t *item = m->member; // not needed before the first assignment
+    for (int64_t i = 0; i < self->n; i++) {
+        item[i] = (int32_t)i;
+        m->cluster[i] = -1;
+    }
+    for (int64_t c = 0; c < m->k; c++) {
+        int64_t other = c + hn_stream_below(&stream, (uint32_t)(self->n - c));
+        int32_t chosen = item[other];
+        item[other] = item[c];
+        memcpy(m->centroid + c * m->d, hn_row(x, chosen), (size_t)m->d * sizeof(float));
+    }
+    self->build.draw += m->k;
+}
+
+// The centroid nearest to item i, of which the float products with all are score[k]: exact products
+// decide among those that floats do not tell from the largest, ties go to the lower number.
+static void pick_nearest(const struct hn_kmeans *m, const struct hn_matrix *x, int64_t i,
+                         const float *score) {
+    float most = score[0];
+    for (int64_t c = 1; c < m->k; c++)
+        most = score[c] > most ? score[c] : most;
+    double limit = (double)most - 2 * hn_dot_bound(m->d);
+    m->similarity[i] = -INFINITY;
+    for (int64_t c = 0; c < m->k; c++) {
+        if ((double)score[c] < limit)
+            continue;
+        double exact = hn_dot_exact(hn_row(x, i), m->centroid + c * m->d, m->d);
+        if (exact > m->similarity[i]) {
+            m->similarity[i] = exact;
+            m->nearest[i] = (int32_t)c;
+        }
+    }
+}
+
+static void find_nearest(struct hn_kmeans *m, const struct hn_matrix *x, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t from = 0; from < x->rows; from += BLOCK) {
+        float *score = m->score + omp_get_thread_num() * BLOCK * m->k;
+        int64_t rows = hn_min(BLOCK, x->rows - from);
+        hn_gemm_nt(hn_row(x, from), x->stride, m->centroid, m->d, rows, m->k, m->d, score, m->k);
+        for (int64_t i = 0; i < rows; i++)
+            pick_nearest(m, x, from + i, score + i * m->k);
+    }
+}
+
+static int farthest_first(const void *a, const void *b) {
+    const struct hn_scored *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+// Gives every empty cluster an item; size[k] are the sizes, the assignment is in nearest[n].
+static enum hn_code fill_empty(struct hn_context *ctx, struct hn_kmeans *m, int64_t n,
+                               int64_t *size) {
+    HN_SCOPE(ctx);
+    struct hn_scored *item = hn_alloc(ctx, n, sizeof *item);
+    if (!item)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        item[i] = (struct hn_scored){.score = m->similarity[i], .id = (int32_t)i};
+    qsort(item, (size_t)n, sizeof *item, farthest_first);
+    int64_t at = 0;
+    for (int64_t c = 0; c < m->k; c++) {
+        if (size[c] > 0)
+            continue;
+        while (size[m->nearest[item[at].id]] < 2) // k <= n: there is one
+            at++;
+        int32_t *home = &m->nearest[item[at].id];
+        size[*home]--;
+        size[c]++;
+        *home = (int32_t)c;
+    }
+    return HN_OK;
+}
+
+// From the nearest centroids to clusters and their members; *changed becomes true if any item has
+// moved.
+static enum hn_code assign(struct hn_context *ctx, struct hn_kmeans *m, int64_t n, bool *changed) {
+    int64_t *size = m->start, empty = 0;
+    memset(m->start, 0, (size_t)(m->k + 1) * sizeof *m->start);
+    for (int64_t i = 0; i < n; i++)
+        size[m->nearest[i]]++;
+    for (int64_t c = 0; c < m->k; c++)
+        empty += size[c] == 0;
+    if (empty > 0 && fill_empty(ctx, m, n, size))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        *changed |= m->cluster[i] != m->nearest[i];
+        m->cluster[i] = m->nearest[i];
+    }
+    for (int64_t c = 0, end = 0; c <= m->k; c++) // start[c] becomes the end of cluster c
+        m->start[c] = end += size[c];
+    for (int64_t i = n - 1; i >= 0; i--)
+        m->member[--m->start[m->cluster[i]]] = (int32_t)i;
+    return HN_OK;
+}
+
+// Normalised sums of the members. Where they cancel, the centroid stays where it was.
+static void move_centroids(struct hn_kmeans *m, const struct hn_matrix *x, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t c = 0; c < m->k; c++) {
+        double *sum = m->sum + omp_get_thread_num() * m->d, square = 0;
+        memset(sum, 0, (size_t)m->d * sizeof *sum);
+        for (int64_t i = m->start[c]; i < m->start[c + 1]; i++) {
+            const float *row = hn_row(x, m->member[i]);
+            for (int64_t j = 0; j < m->d; j++)
+                sum[j] += (double)row[j];
+        }
+        for (int64_t j = 0; j < m->d; j++)
+            square += sum[j] * sum[j];
+        if (sqrt(square) < 1e-9)
+            continue;
+        for (int64_t j = 0; j < m->d; j++)
+            m->centroid[c * m->d + j] = (float)(sum[j] / sqrt(square));
+    }
+}
+
+enum hn_code hn_kmeans_build(struct hn_context *ctx, struct hn_sampler *self, struct hn_kmeans *m,
+                             const struct hn_matrix *x, const char *purpose, int64_t iterations) {
+    int threads = hn_sampler_threads(ctx, self);
+    if (make_room(ctx, self, m, x->cols))
+        return ctx->code;
+    seed(self, m, x, purpose);
+    for (int64_t pass = 1;; pass++) {
+        bool changed = false;
+        if (hn_check_stop(ctx))
+            return ctx->code;
+        find_nearest(m, x, threads);
+        self->build.dot += x->rows * m->k;
+        if (assign(ctx, m, x->rows, &changed))
+            return ctx->code;
+        if (!changed || pass == iterations)
+            return HN_OK;
+        move_centroids(m, x, threads);
+    }
+}

@@ -1,0 +1,169 @@
+// TAS-Balanced (Hofstaetter et al., "Efficiently Teaching an Effective Dense Retriever with
+// Balanced Topic Aware Sampling", SIGIR 2021, section 3.2): the items of a batch are of one topic.
+//
+// Topics are k-means clusters. A batch takes a random cluster and floor(B / topics) random items of
+// it (all, if it has fewer), then another one, until it is full: with `topics` 1, the default, it
+// is of one cluster wherever that has B items. The sizes are the paper's: 2,000 clusters of 400,000
+// queries, 200 items each.
+//
+// Deviations. Within a batch no cluster is drawn twice before all were, and no item twice, which
+// the authors' code (matchmaker, TASBalancedDatasetLoader) may do. Clusters are those of spherical
+// k-means, made for every build or every t steps instead of once before training. The balancing of
+// margins chooses, for every query, one of many passages that a teacher has scored: items here have
+// one positive and the batch as negatives, so there is nothing to be balanced.
+#include "core/bitset.h"
+#include "samplers/kmeans.h"
+#include "samplers/space.h"
+
+#include <omp.h>
+#include <string.h>
+
+struct params {
+    int space;
+    int64_t cluster, topics, iterations, t;
+};
+
+struct state {
+    struct hn_kmeans m;
+    uint64_t *marks; // [threads x words of n] what is in the batch, clear between batches
+    int32_t *order;  // [threads x k] clusters
+    int32_t *left;   // [threads x n] a cluster's items that are not in the batch
+};
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    if (params->topics > plan->batch_size)
+        return hn_fail(ctx, HN_USAGE,
+                       "topics = %lld exceeds the batch size, %d: a batch has one item or more of "
+                       "each",
+                       (long long)params->topics, plan->batch_size);
+    if (params->cluster > plan->n)
+        hn_note(ctx, "cluster = %lld taken as %lld: there are no more items",
+                (long long)params->cluster, (long long)plan->n);
+    return hn_space_check(ctx, "tas-b", params->space, plan);
+}
+
+static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
+
+static enum hn_code open_tas_b(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    size_t threads = (size_t)self->threads;
+    int64_t k = hn_max(1, n / hn_min(params->cluster, n));
+    state->marks = hn_zalloc(ctx, hn_bitset_words(n), threads * sizeof *state->marks);
+    state->order = hn_alloc(ctx, k, threads * sizeof *state->order);
+    state->left = hn_alloc(ctx, n, threads * sizeof *state->left);
+    if (!state->marks || !state->order || !state->left)
+        return ctx->code;
+    return hn_kmeans_open(ctx, self, n, k, &state->m);
+}
+
+static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    struct hn_matrix x;
+    if (hn_space_rows(ctx, self, params->space, items, &x))
+        return ctx->code;
+    return hn_kmeans_build(ctx, self, &state->m, &x, "tas-b.seeds", params->iterations);
+}
+
+// What one thread draws a batch with.
+struct draw {
+    const struct hn_kmeans *m;
+    struct hn_stream stream;
+    uint64_t *marks;
+    int32_t *order, *left;
+    int64_t draws;
+};
+
+// The k-th of items[n] becomes a random one of those from k on.
+static int32_t pick(struct draw *d, int32_t *items, int64_t k, int64_t n) {
+    int64_t other = k + hn_stream_below(&d->stream, (uint32_t)(n - k));
+    int32_t chosen = items[other];
+    items[other] = items[k];
+    items[k] = chosen;
+    d->draws++;
+    return chosen;
+}
+
+// Up to `most` random items of cluster c that are not in the batch. Returns how many.
+static int64_t take(struct draw *d, int32_t c, int64_t most, int32_t *ids) {
+    const struct hn_kmeans *m = d->m;
+    int64_t n = 0;
+    for (int64_t i = m->start[c]; i < m->start[c + 1]; i++)
+        if (!hn_bitset_has(d->marks, m->member[i]))
+            d->left[n++] = m->member[i];
+    most = hn_min(most, n);
+    for (int64_t k = 0; k < most; k++) {
+        ids[k] = pick(d, d->left, k, n);
+        hn_bitset_add(d->marks, ids[k]);
+    }
+    return most;
+}
+
+static void fill(struct draw *d, int64_t batch_size, int64_t share, int32_t *ids) {
+    int64_t k = d->m->k, count = 0;
+    for (int64_t c = 0; c < k; c++)
+        d->order[c] = (int32_t)c;
+    for (int64_t drawn = 0; count < batch_size; drawn = (drawn + 1) % k) {
+        int32_t c = pick(d, d->order, drawn, k);
+        count += take(d, c, hn_min(share, batch_size - count), ids + count);
+    }
+    for (int64_t i = 0; i < batch_size; i++)
+        hn_bitset_remove(d->marks, ids[i]);
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    int64_t draws = 0;
+    if (hn_check_stop(ctx))
+        return ctx->code;
+#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic)             \
+    reduction(+ : draws)
+    for (int32_t b = 0; b < out->count; b++) {
+        int thread = omp_get_thread_num();
+        struct draw d = {.m = &state->m,
+                         .marks = state->marks + thread * hn_bitset_words(self->n),
+                         .order = state->order + thread * state->m.k,
+                         .left = state->left + thread * self->n};
+        hn_stream_open(&d.stream, self->seed, "tas-b.batch", self->index, self->epoch,
+                       out->first + b);
+        fill(&d, self->batch_size, self->batch_size / params->topics, hn_batch_ids(out, b));
+        out->size[b] = self->batch_size;
+        draws += d.draws;
+    }
+    self->sampling.draw += draws;
+    return HN_OK;
+}
+
+static const struct hn_option options[] = {
+    {HN_SPACE_OPTION(struct params)},
+    {HN_INT_OPTION(struct params, cluster, "cluster", "200", 1, INT32_MAX,
+                   "mean number of items of a k-means cluster")},
+    {HN_INT_OPTION(struct params, topics, "topics", "1", 1, INT32_MAX,
+                   "clusters of a batch, where they have enough items")},
+    {HN_INT_OPTION(struct params, iterations, "iterations", "20", 1, 1000,
+                   "maximum number of iterations of k-means; it stops when no item moves")},
+    {HN_INT_OPTION(struct params, t, "t", "0", 0, INT32_MAX,
+                   "steps between two clusterings; 0: one for every epoch")},
+    {0}};
+
+const struct hn_sampler_type hn_tas_b_sampler = {
+    .name = "tas-b",
+    .summary = "random items of one k-means cluster",
+    .source = "TAS-Balanced (Hofstaetter et al., SIGIR 2021) 3.2, topic aware sampling",
+    .note = "the paper's baseline encoder is `space: teacher`; items and clusters of a batch are "
+            "distinct, in the authors' code they need not be; clusters are made again for a build; "
+            "margins of passages are not balanced, as items have one positive",
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .check = check,
+    .interval = interval,
+    .open = open_tas_b,
+    .rebuild = rebuild,
+    .next = next,
+};
