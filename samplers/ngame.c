@@ -13,7 +13,7 @@
 // gives sizes down to C / 2. The paper doubles C at given epochs; here it stays. The code ends a
 // node's rounds when its mean similarity gains less than 10^-4.
 #include "core/sweep/select.h"
-#include "samplers/sampler.h"
+#include "samplers/clusters.h"
 
 #include <math.h>
 #include <omp.h>
@@ -43,28 +43,19 @@ struct state {
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
                           const struct hn_sampler_plan *plan) {
-    const struct params *params = p;
-    int64_t size = plan->batch_size;
-    if (params->cluster > size)
-        hn_note(ctx, "cluster = %lld taken as %lld: a batch holds no more",
-                (long long)params->cluster, (long long)size);
-    else if (size % params->cluster != 0)
-        hn_note(ctx,
-                "cluster = %lld does not divide the batch size, %lld: some clusters are cut over "
-                "two batches",
-                (long long)params->cluster, (long long)size);
+    hn_clusters_note(ctx, ((const struct params *)p)->cluster, plan);
     return HN_OK;
 }
 
 static int64_t interval(const void *params) { return ((const struct params *)params)->t; }
 
 static int64_t cluster_of(const struct hn_sampler *self) {
-    return hn_min(((const struct params *)self->params)->cluster, self->batch_size);
+    return hn_cluster_size(((const struct params *)self->params)->cluster, self->batch_size);
 }
 
 static enum hn_code open_ngame(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    int64_t clusters = (n + cluster_of(self) - 1) / cluster_of(self);
+    int64_t clusters = hn_cluster_count(n, cluster_of(self));
     bool good = (state->order = hn_alloc(ctx, n, sizeof *state->order)) &&
                 (state->clustered = hn_alloc(ctx, n, sizeof *state->clustered)) &&
                 (state->number = hn_alloc(ctx, clusters, sizeof *state->number)) &&
@@ -248,19 +239,12 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     }
 }
 
-// Clusters in random order; one that is not full comes last.
 static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
     (void)ctx, (void)batches;
     const struct state *state = self->state;
-    int64_t size = cluster_of(self), full = self->n / size, rest = self->n - full * size;
-    hn_permute(self->seed, "ngame.clusters", items->index, number, 0, state->number, full);
-    for (int64_t c = 0; c < full; c++)
-        memcpy(state->order + c * size, state->clustered + state->number[c] * size,
-               (size_t)size * sizeof *state->order);
-    memcpy(state->order + full * size, state->clustered + full * size,
-           (size_t)rest * sizeof *state->order);
-    self->sampling.draw += hn_max(0, full - 1);
+    hn_clusters_shuffle(self, "ngame.clusters", items, number, cluster_of(self), state->clustered,
+                        state->number, state->order);
     return HN_OK;
 }
 

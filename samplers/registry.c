@@ -15,6 +15,7 @@
     X(grit)                                                                                        \
     X(tas_b)                                                                                       \
     X(cde)                                                                                         \
+    X(b3)                                                                                          \
     X(hard_negative)                                                                               \
     X(stratified)                                                                                  \
     X(random_negatives)                                                                            \

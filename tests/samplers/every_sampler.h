@@ -87,6 +87,8 @@ static const char *settings_for(const struct hn_sampler_type *type) {
         return "cluster=4";
     if (strcmp(type->name, "osgd") == 0)
         return "drawn=30 kept=9";
+    if (strcmp(type->name, "b3") == 0)
+        return "p=5 m=10 cluster=4";
     if (strcmp(type->name, "tas-b") == 0)
         return "cluster=9";
     return "";

@@ -27,7 +27,7 @@ static void test_tables(void) {
         CU_ASSERT_FATAL(t->name && t->summary && t->source && t->note && t->options);
         CU_ASSERT(t->name[0] && t->summary[0] && t->source[0]);
         for (const char *c = t->name; *c; c++)
-            CU_ASSERT(islower((unsigned char)*c) || *c == '-');
+            CU_ASSERT(islower((unsigned char)*c) || isdigit((unsigned char)*c) || *c == '-');
         CU_ASSERT(!t->next != !t->list);
         CU_ASSERT_EQUAL(t->reports != NULL, t->report != NULL);
         CU_ASSERT_EQUAL(t->reports != NULL, t->n_reports > 0);
