@@ -12,6 +12,14 @@
 // text says; scores being cosines, this replaces 1/tau in the weights and nothing else. `anneal`:
 // HC lowers beta in equal stairs over the epochs; here it falls linearly with the training step of
 // the embeddings.
+//
+// `gist` and `fnc` drop what is likely to be a false negative. GISTEmbed (Solatorio 2024) drops
+// negatives that a guide model finds more similar to the anchor than its positive, less a margin;
+// FNC (Huynh et al., WACV 2022, elimination) those whose cosine to further views of the anchor is
+// among the k largest or above a threshold. Strictness and margins of `gist` are those of
+// sentence-transformers (losses/GISTEmbedLoss.py). Our deviations: the scores are those of the loss, so
+// that the guide is the encoder itself and there is one support view; FNC's attraction is left out.
+// The defaults of `fnc` were not verified.
 #include "metrics/weighting.h"
 
 #include <math.h>
@@ -44,6 +52,35 @@ struct params {
     int form;
     int64_t anneal;
 };
+
+enum margin { ABSOLUTE, RELATIVE };
+static const char *const margins[] = {"absolute", "relative", NULL};
+struct gist_params {
+    double margin;
+    int strategy;
+};
+static const struct hn_option gist_options[] = {
+    {HN_REAL_OPTION(struct gist_params, margin, "margin", "0", 0, 2,
+                    "how far below the positive's score a negative's has to be to stay")},
+    {HN_CHOICE_OPTION(struct gist_params, strategy, "strategy", "absolute", margins,
+                      "the margin is subtracted, or a share of the positive's score")},
+    {0}};
+
+enum eliminate { THRESHOLD, TOP };
+static const char *const eliminates[] = {"threshold", "top", NULL};
+struct fnc_params {
+    int eliminate;
+    double threshold;
+    int64_t top;
+};
+static const struct hn_option fnc_options[] = {
+    {HN_CHOICE_OPTION(struct fnc_params, eliminate, "eliminate", "threshold", eliminates,
+                      "negatives that are dropped: above the threshold, or the `top` largest")},
+    {HN_REAL_OPTION(struct fnc_params, threshold, "threshold", "0.7", -1, 1,
+                    "score above which a negative is dropped")},
+    {HN_INT_OPTION(struct fnc_params, top, "top", "10", 1, HN_MASK_TOP_MAX,
+                   "largest scores of an anchor that are dropped")},
+    {0}};
 
 static const struct hn_option none_options[] = {{0}};
 
@@ -90,6 +127,21 @@ static struct hn_weighting_law hcl_law(const void *params, int64_t step) {
     return law;
 }
 
+static struct hn_weighting_law gist_law(const void *params, int64_t step) {
+    const struct gist_params *p = params;
+    (void)step;
+    return (struct hn_weighting_law){
+        .mask = p->strategy == ABSOLUTE ? HN_MASK_MARGIN : HN_MASK_RATIO, .mask_by = p->margin};
+}
+
+static struct hn_weighting_law fnc_law(const void *params, int64_t step) {
+    const struct fnc_params *p = params;
+    (void)step;
+    return p->eliminate == TOP
+               ? (struct hn_weighting_law){.mask = HN_MASK_TOP, .mask_by = (double)p->top}
+               : (struct hn_weighting_law){.mask = HN_MASK_ABOVE, .mask_by = p->threshold};
+}
+
 static const struct hn_weighting_type none = {
     .name = "none",
     .summary = "Every negative counts once",
@@ -119,7 +171,59 @@ static const struct hn_weighting_type hcl = {
     .law = hcl_law,
 };
 
-const struct hn_weighting_type *const hn_weightings[] = {&none, &debiased, &hcl, NULL};
+static const struct hn_weighting_type gist = {
+    .name = "gist",
+    .summary = "Drops negatives more similar than the positive, less a margin",
+    .source = "GISTEmbed (Solatorio 2024)",
+    .note = "the guide is the encoder itself: scores are those of the loss; the paper has a "
+            "guide model of its own",
+    .options = gist_options,
+    .params_size = sizeof(struct gist_params),
+    .law = gist_law,
+};
+static const struct hn_weighting_type fnc = {
+    .name = "fnc",
+    .summary = "Drops negatives of the largest scores, by a threshold or by number",
+    .source = "FNC (Huynh et al., WACV 2022), false negative elimination",
+    .note = "scores are those of the loss, the paper's are means over further views of the anchor; "
+            "negatives that equal the last of the largest go too; attraction, which takes them as "
+            "positives, is left out; the defaults of threshold and top were not verified",
+    .options = fnc_options,
+    .params_size = sizeof(struct fnc_params),
+    .law = fnc_law,
+};
+
+const struct hn_weighting_type *const hn_weightings[] = {&none, &debiased, &hcl, &gist, &fnc, NULL};
+
+void hn_masker_open(const struct hn_weighting_law *law, double positive, struct hn_masker *m) {
+    m->mask = law->mask;
+    m->n = m->k = 0;
+    m->limit = law->mask_by;
+    if (law->mask == HN_MASK_MARGIN)
+        m->limit = positive - law->mask_by;
+    if (law->mask == HN_MASK_RATIO)
+        m->limit = positive * (1 - law->mask_by);
+    if (law->mask == HN_MASK_TOP) {
+        m->k = (int32_t)law->mask_by;
+        m->limit = -INFINITY; // until as many have been seen
+    }
+}
+
+void hn_masker_see(struct hn_masker *m, double score) {
+    if (m->mask != HN_MASK_TOP || (m->n == m->k && score <= m->top[0]))
+        return;
+    int32_t place = 0;
+    if (m->n < m->k) {
+        for (place = m->n++; place > 0 && m->top[place - 1] > score; place--)
+            m->top[place] = m->top[place - 1];
+    } else {
+        for (; place + 1 < m->k && m->top[place + 1] < score; place++)
+            m->top[place] = m->top[place + 1];
+    }
+    m->top[place] = score;
+    if (m->n == m->k)
+        m->limit = m->top[0];
+}
 
 // Sums over negatives of v_j and v_j neg_j, relative to the largest score.
 struct sums {
@@ -129,21 +233,36 @@ struct sums {
     double weight_labelled, weight_same, mass_same;
 };
 
-static void find_high(const struct hn_anchor *anchor, struct sums *s) {
+// mask: NULL where all negatives count.
+static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask,
+                      struct sums *s) {
     float high = -INFINITY;
     for (int r = 0; r < anchor->runs; r++) {
         const struct hn_anchor_run *run = &anchor->run[r];
-        for (int32_t j = 0; j < run->n; j++)
+        for (int32_t j = 0; j < run->n; j++) {
+            if (mask && hn_masker_drops(mask, (double)run->score[j]))
+                continue;
             high = run->score[j] > high ? run->score[j] : high;
-        s->n += run->n;
+            s->n++;
+        }
     }
     s->high = (double)high;
 }
 
+static void open_mask(const struct hn_weighting_law *law, const struct hn_anchor *anchor,
+                      struct hn_masker *m) {
+    hn_masker_open(law, anchor->positive, m);
+    for (int r = 0; r < anchor->runs && law->mask == HN_MASK_TOP; r++)
+        for (int32_t j = 0; j < anchor->run[r].n; j++)
+            hn_masker_see(m, (double)anchor->run[r].score[j]);
+}
+
 // Terms far below the largest may vanish; the largest is 1 in all sums, so none does.
-static void add_run(const struct hn_anchor *anchor, const struct hn_anchor_run *run, double slope,
-                    double tau, struct sums *s) {
+static void add_run(const struct hn_anchor *anchor, const struct hn_anchor_run *run,
+                    const struct hn_masker *mask, double slope, double tau, struct sums *s) {
     for (int32_t j = 0; j < run->n; j++) {
+        if (mask && hn_masker_drops(mask, (double)run->score[j]))
+            continue;
         double below = (double)run->score[j] - s->high;
         double v = slope > 0 ? exp(slope * below) : 1;
         double mass = v * exp(below / tau);
@@ -167,13 +286,16 @@ static double log_difference(double a, double b) {
 struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_law *law, double tau, double most,
                                      const struct hn_anchor *anchor) {
     struct sums s = {0};
-    find_high(anchor, &s);
+    struct hn_masker masker, *mask = law->mask == HN_MASK_NONE ? NULL : &masker;
+    if (mask)
+        open_mask(law, anchor, mask);
+    find_high(anchor, mask, &s);
     if (s.n == 0)
         return (struct hn_anchor_loss){.log_ng = -INFINITY};
     // most = 0: all scores are 0, and so are all exponents.
     double slope = law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / tau;
     for (int r = 0; r < anchor->runs; r++)
-        add_run(anchor, &anchor->run[r], slope, tau, &s);
+        add_run(anchor, &anchor->run[r], mask, slope, tau, &s);
     double n = (double)s.n, log_rest = log1p(-law->tau_plus);
     double scale = law->log_factor + log(n / s.weight) + s.high / tau;
     double taken = log(n * law->tau_plus) + anchor->positive / tau;

@@ -17,7 +17,17 @@ extern const struct hn_loss_type hn_losses[]; // by enum hn_loss; ends with a NU
 // negatives of an anchor:
 //   w_j = factor v_j / mean_j v_j,  v_j = exp(beta s_j / tau)
 //   Ng  = max((sum_j w_j neg_j - n tau_plus pos) / (1 - tau_plus), least)
-// A zeroed law is `none`: w_j = 1, Ng = sum_j neg_j.
+// A zeroed law is `none`: w_j = 1, Ng = sum_j neg_j. Negatives that a mask drops have w_j = 0 and
+// do not count in n. What is dropped depends on scores, and is a constant where a gradient is
+// taken.
+enum hn_mask {
+    HN_MASK_NONE,
+    HN_MASK_ABOVE,  // drops s_j > by
+    HN_MASK_TOP,    // drops the `by` largest s_j, and those that equal the last of them
+    HN_MASK_MARGIN, // drops s_j > s+ - by
+    HN_MASK_RATIO   // drops s_j > s+ (1 - by)
+};
+enum { HN_MASK_TOP_MAX = 256 };
 enum hn_clamp {
     HN_CLAMP_NONE, // least = 0
     HN_CLAMP_EACH, // least = n exp(-1 / tau): no cosine of unit rows is below -1
@@ -29,9 +39,24 @@ struct hn_weighting_law {
     double tau_plus;
     double clip; // > 0: v_j = exp(beta clip s_j / most), most the largest |s_j| of the batch
     enum hn_clamp clamp;
+    enum hn_mask mask;
+    double mask_by;
 };
 static inline bool hn_is_weighted(const struct hn_weighting_law *law) {
-    return law->clamp != HN_CLAMP_NONE;
+    return law->clamp != HN_CLAMP_NONE || law->mask != HN_MASK_NONE;
+}
+
+// The mask of one anchor: opened, shown all its negatives, then asked about each.
+struct hn_masker {
+    enum hn_mask mask;
+    double limit;
+    int32_t k, n;                // of the largest scores: wanted, seen
+    double top[HN_MASK_TOP_MAX]; // [n] ascending
+};
+void hn_masker_open(const struct hn_weighting_law *law, double positive, struct hn_masker *m);
+void hn_masker_see(struct hn_masker *m, double score);
+static inline bool hn_masker_drops(const struct hn_masker *m, double score) {
+    return m->mask == HN_MASK_TOP ? score >= m->limit : score > m->limit;
 }
 
 struct hn_weighting_type {
@@ -62,11 +87,11 @@ struct hn_anchor {
     } run[HN_ANCHOR_RUNS];
 };
 struct hn_anchor_loss {
-    int64_t n;              // negatives; 0: loss is 0 and the rest says nothing
-    double loss;            // -log(pos / (pos + Ng))
-    double log_ng;          // log Ng
-    bool clamped;           // Ng is `least`
-    double weight_same;     // sum of v_j / mean v over negatives with the anchor's label
+    int64_t n;          // negatives that are not dropped; 0: loss is 0 and the rest says nothing
+    double loss;        // -log(pos / (pos + Ng))
+    double log_ng;      // log Ng
+    bool clamped;       // Ng is `least`
+    double weight_same; // sum of v_j / mean v over negatives with the anchor's label
     double weight_labelled; // the same over labelled negatives; 0 if the anchor has no label
     double same_share;      // max(0, sum over negatives with the anchor's label of w_j neg_j
                             // - n tau_plus pos) / ((1 - tau_plus) Ng)

@@ -16,8 +16,35 @@ static long double direct_weight(const struct hn_weighting_law *law, double tau,
     return expl(law->beta * (long double)score / tau);
 }
 
+static int larger(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x < y) - (x > y);
+}
+
+// What the mask leaves of an example.
+static struct example masked(const struct hn_weighting_law *law, const struct example *e) {
+    struct example left = {.anchor = e->anchor};
+    float sorted[MOST_NEGATIVES];
+    memcpy(sorted, e->score, sizeof sorted);
+    qsort(sorted, (size_t)e->n, sizeof *sorted, larger);
+    int last = (int)fmin(law->mask_by, e->n) - 1; // of the largest
+    for (int32_t j = 0; j < e->n; j++) {
+        double s = (double)e->score[j], positive = e->anchor.positive;
+        bool drop = (law->mask == HN_MASK_ABOVE && s > law->mask_by) ||
+                    (law->mask == HN_MASK_TOP && e->score[j] >= sorted[last]) ||
+                    (law->mask == HN_MASK_MARGIN && s > positive - law->mask_by) ||
+                    (law->mask == HN_MASK_RATIO && s > positive * (1 - law->mask_by));
+        if (drop)
+            continue;
+        left.score[left.n] = e->score[j];
+        left.label[left.n++] = e->label[j];
+    }
+    return left;
+}
+
 static struct direct evaluate(const struct hn_weighting_law *law, double tau, double most,
-                              const struct example *e) {
+                              const struct example *whole) {
+    const struct example left = masked(law, whole), *e = &left;
     long double mean = 0, sum = 0, sum_same = 0, same = 0, labelled = 0;
     long double n = e->n, pos = expl((long double)e->anchor.positive / tau);
     for (int32_t j = 0; j < e->n; j++)
@@ -48,7 +75,10 @@ static bool agrees(const struct hn_weighting_law *law, double tau, const struct 
     double most = 0.95;
     struct direct d = evaluate(law, tau, most, e);
     struct hn_anchor_loss l = hn_anchor_loss(law, tau, most, &e->anchor);
-    bool good = l.n == e->n && l.clamped == d.clamped;
+    int32_t n = masked(law, e).n;
+    if (n == 0)
+        return l.n == 0 && l.loss == 0 && !l.clamped && l.weight_labelled == 0;
+    bool good = l.n == n && l.clamped == d.clamped;
     good = good && close_to(l.loss, (double)d.loss, 1e-10);
     good = good && close_to(l.log_ng, (double)logl(d.ng), 1e-10);
     good = good && close_to(l.weight_same, (double)d.same, 1e-10);
@@ -69,6 +99,13 @@ static const char *const settings[][2] = {
     {"hcl", "beta=1, clip=2, tau_plus=0.03"},
     {"hcl", "beta=3, clip=2, tau_plus=0"},
     {"hcl", "beta=2, clip=2, form=figure13"},
+    {"gist", ""},
+    {"gist", "margin=0.3"},
+    {"gist", "margin=0.5, strategy=relative"},
+    {"fnc", "threshold=0.4"},
+    {"fnc", "eliminate=top, top=1"},
+    {"fnc", "eliminate=top, top=7"},
+    {"fnc", "eliminate=top, top=256"},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

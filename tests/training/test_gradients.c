@@ -229,6 +229,12 @@ static const struct {
     {"hcl", {.beta = 1, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH}},
     {"hcl, beta 2.5", {.beta = 2.5, .tau_plus = 0.05, .clamp = HN_CLAMP_EACH}},
     {"hcl, figure 13", {.beta = 1, .log_factor = 0.7, .tau_plus = 0.1, .clamp = HN_CLAMP_ONCE}},
+    {"dropped above", {.mask = HN_MASK_ABOVE, .mask_by = 0.2}},
+    {"dropped by number", {.mask = HN_MASK_TOP, .mask_by = 3}},
+    {"dropped by a margin", {.mask = HN_MASK_MARGIN, .mask_by = 0.1}},
+    {"dropped by a share", {.mask = HN_MASK_RATIO, .mask_by = 0.3}},
+    {"hcl and a mask",
+     {.beta = 2, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH, .mask = HN_MASK_TOP, .mask_by = 2}},
 };
 enum { LAWS = sizeof laws / sizeof laws[0], OBJECTIVES = 3 };
 

@@ -4,7 +4,7 @@
 //   inside:  -log(pos / (pos + Ng))     BS equations 1, 16, 17
 //   outside: -log(pos / Ng)             GraphCL's code
 // The value is that of hn_anchor_loss(), mean over anchors. Gradients flow through the weights of
-// HCL, as in its code; the largest |score| of `clip` counts as a constant, and a sum at its clamp
+// HCL, as in its code, and not through what a mask drops; the largest |score| of `clip` counts as a constant, and a sum at its clamp
 // has no gradient.
 #ifndef HN_TRAINING_NET_LOSS_H
 #define HN_TRAINING_NET_LOSS_H

@@ -4,6 +4,7 @@
 //   inside: loss = log(1 + e^a), q = dloss/da = 1 / (1 + e^-a);  outside: loss = a, q = 1
 //   dloss/ds_j = q R [(1/tau + c) v_j e_j / sum v e - c v_j / sum v],  R = W / (W - T)
 //   dloss/ds+  = -q R / tau
+// sums and n over the negatives that the mask leaves; dloss/ds_j = 0 for the others.
 // At the clamp log Ng is a constant: dloss/ds_j = 0, dloss/ds+ = -q / tau.
 #include "core/clones.h"
 #include "training/net/exp.h"
@@ -12,6 +13,7 @@
 #include <math.h>
 
 enum { LANES = 16 };
+static const double GONE = -1e30; // a score whose powers vanish
 
 static double sum_lanes(hn_real lane[LANES]) {
     for (int width = LANES / 2; width > 0; width /= 2)
@@ -114,13 +116,32 @@ static double judge(const struct hn_loss_spec *spec, const struct anchor *a, dou
     return spec->outside ? above : fmax(above, 0) + log1p(exp(-fabs(above)));
 }
 
+// Takes the powers of what the mask drops out of all sums. Returns how many it drops.
+static int64_t drop_masked(const struct hn_weighting_law *law, double positive, int64_t n,
+                           const int64_t skip[2], hn_real *score) {
+    struct hn_masker m;
+    int64_t dropped = 0;
+    hn_masker_open(law, positive, &m);
+    for (int64_t j = 0; j < n && law->mask == HN_MASK_TOP; j++)
+        if (j != skip[0] && j != skip[1])
+            hn_masker_see(&m, (double)score[j]);
+    for (int64_t j = 0; j < n; j++)
+        if (j != skip[0] && j != skip[1] && hn_masker_drops(&m, (double)score[j])) {
+            score[j] = (hn_real)GONE;
+            dropped++;
+        }
+    return dropped;
+}
+
 double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
                       const int64_t skip[2], hn_real *score, hn_real *positive) {
     const struct hn_weighting_law *law = &spec->law;
     struct anchor a = {.negatives = (double)n};
+    if (law->mask != HN_MASK_NONE)
+        a.negatives -= (double)drop_masked(law, (double)*positive, n, skip, score);
     for (int k = 0; k < 2; k++)
         if (skip[k] >= 0) {
-            score[skip[k]] = (hn_real)-1e30; // its powers vanish
+            score[skip[k]] = (hn_real)GONE;
             a.negatives--;
         }
     if (a.negatives < 1) {
