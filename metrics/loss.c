@@ -74,6 +74,21 @@ static double largest_score(const struct hn_pairs *p, const struct hn_metric_env
     return (double)most;
 }
 
+static void fit_mixture(const struct hn_pairs *p, const struct hn_metric_env *env,
+                        struct hn_weighting_law *law) {
+    struct hn_score_counts counts = {{0}};
+    for (int view = 0; view < 2; view++) {
+        struct sides sides = sides_of(env->loss, view);
+        for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
+            struct hn_anchor anchor = make_anchor(p, sides, view, a);
+            for (int r = 0; r < anchor.runs; r++)
+                for (int32_t j = 0; j < anchor.run[r].n; j++)
+                    hn_score_count(&counts, (double)anchor.run[r].score[j]);
+        }
+    }
+    hn_mixture_fit(&counts, law->fit_prior, law->fit_rounds, &law->mixture);
+}
+
 static void add_anchor(const struct hn_anchor_loss *l, double times, double *record) {
     record[ANCHORS] += times;
     record[LOSS] += times * l->loss;
@@ -89,12 +104,15 @@ static void add_anchor(const struct hn_anchor_loss *l, double times, double *rec
 static void batch(void *state, const struct hn_metric_env *env, const struct hn_pairs *p,
                   int thread, double *record) {
     (void)state, (void)thread;
-    double most = env->law.clip > 0 ? largest_score(p, env) : 0;
+    struct hn_weighting_law law = env->law;
+    double most = law.clip > 0 ? largest_score(p, env) : 0;
+    if (law.fit_rounds > 0)
+        fit_mixture(p, env, &law);
     for (int view = 0; view < 2; view++) {
         struct sides sides = sides_of(env->loss, view);
         for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
             struct hn_anchor anchor = make_anchor(p, sides, view, a);
-            struct hn_anchor_loss l = hn_anchor_loss(&env->law, env->temperature, most, &anchor);
+            struct hn_anchor_loss l = hn_anchor_loss(&law, env->temperature, most, &anchor);
             add_anchor(&l, (double)p->times[a], record);
         }
     }

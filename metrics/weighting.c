@@ -17,9 +17,15 @@
 // negatives that a guide model finds more similar to the anchor than its positive, less a margin;
 // FNC (Huynh et al., WACV 2022, elimination) those whose cosine to further views of the anchor is
 // among the k largest or above a threshold. Strictness and margins of `gist` are those of
-// sentence-transformers (losses/GISTEmbedLoss.py). Our deviations: the scores are those of the loss, so
-// that the guide is the encoder itself and there is one support view; FNC's attraction is left out.
-// The defaults of `fnc` were not verified.
+// sentence-transformers (losses/GISTEmbedLoss.py). Our deviations: the scores are those of the
+// loss, so that the guide is the encoder itself and there is one support view; FNC's attraction is
+// left out. The defaults of `fnc` were not verified.
+//
+// `progcl` (ProGCL-weight, Xia et al., ICML 2022, equations of section 4): w_j = v_j / mean v,
+// v_j = P(true negative | s_j) (s_j + 1) / 2 by a mixture of two Beta distributions. Our
+// deviations: the mixture is fitted for every batch, to bins of the scores of all its negatives,
+// where the authors' code fits it once, in one epoch, to 100 columns, and keeps the weights; scores
+// of one view have weights of their own, in the code those of the other view's.
 #include "metrics/weighting.h"
 
 #include <math.h>
@@ -82,6 +88,19 @@ static const struct hn_option fnc_options[] = {
                    "largest scores of an anchor that are dropped")},
     {0}};
 
+struct progcl_params {
+    double prior;
+    int64_t rounds, from;
+};
+static const struct hn_option progcl_options[] = {
+    {HN_REAL_OPTION(struct progcl_params, prior, "prior", "0.05", 0.0001, 0.9999,
+                    "share of false negatives that the fit of the mixture begins with")},
+    {HN_INT_OPTION(struct progcl_params, rounds, "rounds", "10", 1, 10000,
+                   "rounds of expectation and maximisation of a fit")},
+    {HN_INT_OPTION(struct progcl_params, from, "from", "0", 0, 0x1p53,
+                   "training step before which every negative counts once")},
+    {0}};
+
 static const struct hn_option none_options[] = {{0}};
 
 #define TAU_PLUS                                                                                   \
@@ -142,6 +161,13 @@ static struct hn_weighting_law fnc_law(const void *params, int64_t step) {
                : (struct hn_weighting_law){.mask = HN_MASK_ABOVE, .mask_by = p->threshold};
 }
 
+static struct hn_weighting_law progcl_law(const void *params, int64_t step) {
+    const struct progcl_params *p = params;
+    return step < p->from ? (struct hn_weighting_law){.clamp = HN_CLAMP_NONE}
+                          : (struct hn_weighting_law){
+                                .by_mixture = true, .fit_rounds = p->rounds, .fit_prior = p->prior};
+}
+
 static const struct hn_weighting_type none = {
     .name = "none",
     .summary = "Every negative counts once",
@@ -193,7 +219,21 @@ static const struct hn_weighting_type fnc = {
     .law = fnc_law,
 };
 
-const struct hn_weighting_type *const hn_weightings[] = {&none, &debiased, &hcl, &gist, &fnc, NULL};
+static const struct hn_weighting_type progcl = {
+    .name = "progcl",
+    .summary = "Negatives count by their similarity and the probability that they are true ones",
+    .source = "ProGCL (Xia et al., ICML 2022), ProGCL-weight",
+    .note =
+        "the mixture is fitted to every batch, by bins of its scores, the authors' code fits it "
+        "once to 100 columns and keeps the weights; there, scores of one view are weighted by "
+        "those of the other; ProGCL-mix is left out",
+    .options = progcl_options,
+    .params_size = sizeof(struct progcl_params),
+    .law = progcl_law,
+};
+
+const struct hn_weighting_type *const hn_weightings[] = {&none, &debiased, &hcl, &gist,
+                                                         &fnc,  &progcl,   NULL};
 
 void hn_masker_open(const struct hn_weighting_law *law, double positive, struct hn_masker *m) {
     m->mask = law->mask;
@@ -259,12 +299,15 @@ static void open_mask(const struct hn_weighting_law *law, const struct hn_anchor
 
 // Terms far below the largest may vanish; the largest is 1 in all sums, so none does.
 static void add_run(const struct hn_anchor *anchor, const struct hn_anchor_run *run,
-                    const struct hn_masker *mask, double slope, double tau, struct sums *s) {
+                    const struct hn_masker *mask, const struct hn_mixture *mixture, double slope,
+                    double tau, struct sums *s) {
     for (int32_t j = 0; j < run->n; j++) {
         if (mask && hn_masker_drops(mask, (double)run->score[j]))
             continue;
         double below = (double)run->score[j] - s->high;
-        double v = slope > 0 ? exp(slope * below) : 1;
+        double v = mixture     ? hn_mixture_weight(mixture, (double)run->score[j])
+                   : slope > 0 ? exp(slope * below)
+                               : 1;
         double mass = v * exp(below / tau);
         s->weight += v;
         s->mass += mass;
@@ -295,7 +338,8 @@ struct hn_anchor_loss hn_anchor_loss(const struct hn_weighting_law *law, double 
     // most = 0: all scores are 0, and so are all exponents.
     double slope = law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / tau;
     for (int r = 0; r < anchor->runs; r++)
-        add_run(anchor, &anchor->run[r], mask, slope, tau, &s);
+        add_run(anchor, &anchor->run[r], mask, law->by_mixture ? &law->mixture : NULL, slope, tau,
+                &s);
     double n = (double)s.n, log_rest = log1p(-law->tau_plus);
     double scale = law->log_factor + log(n / s.weight) + s.high / tau;
     double taken = log(n * law->tau_plus) + anchor->positive / tau;

@@ -4,6 +4,7 @@
 
 #include "core/label_sets.h"
 #include "core/options/option.h"
+#include "metrics/mixture.h"
 
 enum hn_loss { HN_LOSS_NTXENT, HN_LOSS_INFONCE, HN_LOSS_OTHER_VIEW };
 struct hn_loss_type {
@@ -41,9 +42,15 @@ struct hn_weighting_law {
     enum hn_clamp clamp;
     enum hn_mask mask;
     double mask_by;
+    // v_j = hn_mixture_weight(mixture, s_j), a constant in gradients. fit_rounds > 0: the mixture
+    // is to be fitted to the negatives' scores of the batch first.
+    bool by_mixture;
+    int64_t fit_rounds;
+    double fit_prior;
+    struct hn_mixture mixture;
 };
 static inline bool hn_is_weighted(const struct hn_weighting_law *law) {
-    return law->clamp != HN_CLAMP_NONE || law->mask != HN_MASK_NONE;
+    return law->clamp != HN_CLAMP_NONE || law->mask != HN_MASK_NONE || law->by_mixture;
 }
 
 // The mask of one anchor: opened, shown all its negatives, then asked about each.

@@ -44,7 +44,7 @@ test_help() {
         check "list samplers names $name" says "\"$name\""
     done
     run list weightings --json
-    for name in none debiased hcl gist fnc tau_plus; do
+    for name in none debiased hcl gist fnc progcl tau_plus; do
         check "list weightings names $name" says "\"$name\""
     done
 }

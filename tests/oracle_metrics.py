@@ -5,6 +5,7 @@ FOLDER holds raw arrays: x, x1, x2 (float32), labels, ids, size (int32), histogr
 text file `columns` (name value) that is to be checked. Exit status 1 if a column is off by more
 than 1e-6 absolutely or relatively, or a count by anything.
 """
+import math
 import sys
 
 import numpy as np
@@ -80,11 +81,56 @@ def gap(x1, x2, drawn, batches, tau, out):
     out.update({k: np.mean(v) for k, v in found.items()})
 
 
+def masked(weighting, s, positive, negative, by, form):
+    """Negatives that `gist` or `fnc` leaves."""
+    if form == "top":
+        order = np.sort(np.where(negative, s, -np.inf), axis=1)[:, ::-1]
+        return negative & (s < order[:, int(by) - 1][:, None])
+    limit = {"absolute": positive - by, "relative": positive * (1 - by), "threshold": np.full(len(s), by)}[form]
+    return negative & (s <= limit[:, None])
+
+
+def mixture(scores, prior, rounds):
+    """P(true negative | s) u of ProGCL, fitted to the middles of 400 bins."""
+    count = np.histogram(scores, bins=400, range=(-1, 1))[0]
+    u, shares = (np.arange(400) + 0.5) / 400, np.array([1 - prior, prior])
+    shape = np.array([[1.0, 2.0], [2.0, 1.0]])  # alpha, beta of the lower and the upper one
+
+    def density(u):
+        rows = []
+        for share, (a, b) in zip(shares, shape):
+            log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+            rows.append(share * np.exp((a - 1) * np.log(u) + (b - 1) * np.log(1 - u) - log_beta))
+        return np.array(rows)
+
+    for _ in range(rounds):
+        r = np.maximum(density(u), 1e-12)
+        r = r / r.sum(axis=0) * count
+        mean = (r * u).sum(axis=1) / r.sum(axis=1)
+        variance = (r * (u - mean[:, None]) ** 2).sum(axis=1) / r.sum(axis=1)
+        alpha = mean * (mean * (1 - mean) / variance - 1)
+        shape = np.stack([alpha, alpha * (1 - mean) / mean], axis=1)
+        if shape[1, 1] < 1:
+            shape[1, 1] = 1.01
+        shares = r.sum(axis=1) / r.sum()
+
+    def weight(s):
+        u = np.clip((s + 1) / 2, 1e-12, 1 - 1e-12)
+        p = density(u.ravel()).reshape(2, *u.shape)
+        return p[0] / p.sum(axis=0) * u
+
+    return weight
+
+
 def loss(x1, x2, labels, drawn, batches, tau, setting, out):
     """Directly, by exponentials: the tests' temperatures are far from overflow."""
     name, weighting, tau_plus, beta, form, clip = setting
     tau_plus, beta, clip = float(tau_plus), float(beta), float(clip)
     if weighting == "none":
+        tau_plus = 0
+    by, masks, mixes = tau_plus, weighting in ("gist", "fnc"), weighting == "progcl"
+    rounds = int(beta)
+    if masks or mixes:
         tau_plus = 0
     if weighting != "hcl":
         beta = 0
@@ -103,18 +149,26 @@ def loss(x1, x2, labels, drawn, batches, tau, setting, out):
         same = known & np.hstack([c[:, None] == c[None, :]] * wide)
         times = np.array([(ids == k).sum() for k in keys])
         most = max(np.abs(s[negative]).max() for s in blocks)
+        everyone, every_known, every_same, positive = negative, known, same, (a * b).sum(axis=1)
+        if mixes:
+            weight = mixture(np.concatenate([s[everyone] for s in blocks]), by, rounds)
         for s in blocks:
+            if masks:
+                negative = masked(weighting, s, positive, everyone, by, form)
+                known, same = every_known & negative, every_same & negative
             count = negative.sum(axis=1)
             neg = np.where(negative, np.exp(s / tau), 0)
             slope = clip / most if clip > 0 else 1 / tau
             power = 1 if form == "figure13" else beta
             v = np.where(negative, np.exp(power * slope * s), 0)
+            if mixes:
+                v = np.where(negative, weight(s), 0)
             v /= v.sum(axis=1)[:, None] / count[:, None]
             w = beta * v if form == "figure13" else v
             pos = np.exp((a * b).sum(axis=1) / tau)
             least = np.exp(-1 / tau) * (1 if form == "figure13" else count)
             ng = ((w * neg).sum(axis=1) - count * tau_plus * pos) / (1 - tau_plus)
-            clamp = (ng < least) & (weighting != "none")
+            clamp = (ng < least) & (weighting in ("debiased", "hcl"))
             ng = np.where(clamp, least, ng)
             losses += list(np.repeat(-np.log(pos / (pos + ng)), times))
             clamped += list(np.repeat(clamp, times))

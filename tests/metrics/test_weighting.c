@@ -2,6 +2,8 @@
 // threads.
 #include "tests/metrics/weighted.h"
 
+#include <gsl/gsl_randist.h>
+
 // The definitions, as docs/reference/methods.md has them: no logarithms, in long double.
 struct direct {
     long double loss, ng, same, labelled, share;
@@ -11,6 +13,13 @@ struct direct {
 // v_j: what the weights are proportional to.
 static long double direct_weight(const struct hn_weighting_law *law, double tau, double most,
                                  double score) {
+    if (law->by_mixture) { // densities as GSL has them
+        double u = (score + 1) / 2, p[2];
+        const struct hn_mixture *m = &law->mixture;
+        for (int y = 0; y < 2; y++)
+            p[y] = m->share[y] * gsl_ran_beta_pdf(u, m->alpha[y], m->beta[y]);
+        return p[0] / (p[0] + p[1]) * u;
+    }
     if (law->clip > 0)
         return expl(law->beta * law->clip * (long double)score / most);
     return expl(law->beta * (long double)score / tau);
@@ -106,14 +115,26 @@ static const char *const settings[][2] = {
     {"fnc", "eliminate=top, top=1"},
     {"fnc", "eliminate=top, top=7"},
     {"fnc", "eliminate=top, top=256"},
+    {"progcl", ""},
+    {"progcl", "prior=0.3, rounds=2"},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
+
+// A law as a batch leaves it: its mixture fitted to scores about 0, and some about .8.
+static struct hn_weighting_law fitted(struct hn_weighting_law law) {
+    struct hn_score_counts counts = {{0}};
+    for (int k = 0; k < 1000; k++)
+        hn_score_count(&counts, k < 900 ? 0.7 * sin(k) : 0.8 + 0.1 * sin(k));
+    if (law.fit_rounds > 0)
+        hn_mixture_fit(&counts, law.fit_prior, law.fit_rounds, &law.mixture);
+    return law;
+}
 
 static void direct_evaluation_agrees(void) {
     static const double temperatures[] = {0.003, 0.01, 0.05, 0.1, 0.5, 1, 100};
     int64_t clamped = 0, free_ones = 0;
     for (int s = 0; s < SETTINGS; s++) {
-        struct hn_weighting_law law = law_of(settings[s][0], settings[s][1]);
+        struct hn_weighting_law law = fitted(law_of(settings[s][0], settings[s][1]));
         for (int t = 0; t < 7; t++)
             for (uint64_t k = 0; k < 200; k++) {
                 struct example e;
@@ -163,7 +184,7 @@ static void by_hand(void) {
 
 static void order_of_negatives_changes_nothing(void) {
     for (int s = 0; s < SETTINGS; s++) {
-        struct hn_weighting_law law = law_of(settings[s][0], settings[s][1]);
+        struct hn_weighting_law law = fitted(law_of(settings[s][0], settings[s][1]));
         for (uint64_t k = 0; k < 50; k++) {
             struct example e, turned;
             draw_example(&e, k);
@@ -276,11 +297,18 @@ static void numpy_agrees(void) {
     struct drawn d = drawn_iid(&ctx, 500, 64, 20, 6);
     for (int loss = 0; hn_losses[loss].name; loss++) {
         check_numpy(&ctx, &items, &d, loss, "hcl", "beta=2", "0.1 2 equation 0");
+        check_numpy(&ctx, &items, &d, loss, "gist", "margin=0.1", "0.1 0 absolute 0");
+        check_numpy(&ctx, &items, &d, loss, "progcl", "rounds=4", "0.05 4 none 0");
         if (loss != HN_LOSS_NTXENT)
             continue;
         check_numpy(&ctx, &items, &d, loss, "debiased", "tau_plus=0.3", "0.3 0 equation 0");
         check_numpy(&ctx, &items, &d, loss, "hcl", "beta=0.5, form=figure13", "0.1 0.5 figure13 0");
         check_numpy(&ctx, &items, &d, loss, "hcl", "tau_plus=0, clip=2", "0 1 equation 2");
+        check_numpy(&ctx, &items, &d, loss, "gist", "margin=0.4, strategy=relative",
+                    "0.4 0 relative 0");
+        check_numpy(&ctx, &items, &d, loss, "fnc", "threshold=0.3", "0.3 0 threshold 0");
+        check_numpy(&ctx, &items, &d, loss, "fnc", "eliminate=top, top=5", "5 0 top 0");
+        check_numpy(&ctx, &items, &d, loss, "progcl", "prior=0.2, rounds=10", "0.2 10 none 0");
     }
     drawn_free(&ctx, &d);
     hn_fixture_items_free(&ctx, &items);

@@ -272,6 +272,77 @@ static void test_lists(void) {
     }
 }
 
+// Weights of a mixture are constants: slopes against the definition with the weights held.
+static void test_mixture(void) {
+    enum { COUNT = 12 };
+    struct hn_loss_spec spec = {.law = {.by_mixture = true}, .temperature = 0.4};
+    struct hn_score_counts counts = {{0}};
+    hn_real score[COUNT + 1], before[COUNT + 1];
+    fill(score, COUNT + 1, 77);
+    score[3] = (hn_real)0.9;
+    for (int j = 0; j < COUNT; j++)
+        hn_score_count(&counts, (double)score[j]);
+    hn_mixture_fit(&counts, 0.1, 5, &spec.law.mixture);
+    memcpy(before, score, sizeof score);
+    double weight[COUNT], mean = 0, pos = exp(0.6 / 0.4), ng = 0;
+    for (int j = 0; j < COUNT; j++) {
+        weight[j] = hn_mixture_weight(&spec.law.mixture, (double)score[j]);
+        mean += weight[j] / COUNT;
+    }
+    for (int j = 0; j < COUNT; j++)
+        ng += weight[j] / mean * exp((double)score[j] / 0.4);
+    const int64_t skip[2] = {COUNT, -1};
+    hn_real positive = (hn_real)0.6;
+    double value = hn_loss_anchor(&spec, 0, 1, COUNT + 1, skip, score, &positive);
+    CU_ASSERT_DOUBLE_EQUAL(value, log1p(ng / pos), 1e-12);
+    for (int j = 0; j < COUNT; j++)
+        CU_ASSERT_DOUBLE_EQUAL((double)score[j],
+                               weight[j] / mean * exp((double)before[j] / 0.4) / 0.4 / (pos + ng),
+                               1e-12);
+    CU_ASSERT_EQUAL(score[COUNT], 0);
+    CU_ASSERT_DOUBLE_EQUAL((double)positive, -ng / (pos + ng) / 0.4, 1e-12);
+}
+
+// With a mixture that is fitted to the batch, the gradient is that of the loss whose mixture is
+// given, and its value the metrics' one.
+static void test_fitted(void) {
+    static struct pairs p;
+    for (int objective = 0; objective < OBJECTIVES; objective++) {
+        p = (struct pairs){.spec = {.objective = (enum hn_objective)objective,
+                                    .law = {.by_mixture = true, .fit_rounds = 3, .fit_prior = 0.2},
+                                    .temperature = 0.5}};
+        hn_context_init(&p.ctx, 2);
+        void *memory = hn_alloc(&p.ctx, 1, 1);
+        hn_own(&p.ctx, memory);
+        fill(p.z1, N * D, 20);
+        fill(p.z2, N * D, 21);
+        unit_rows(p.z1, N, D);
+        unit_rows(p.z2, N, D);
+        HN_CHECK(&p.ctx, hn_loss_open(&p.ctx, p.spec.objective, N, N, D, &p.work));
+        double value = pair_loss(&p);
+        memcpy(p.dz1, p.spare1, sizeof p.dz1);
+        struct hn_score_counts counts = {{0}};
+        bool both = objective == HN_OBJECTIVE_NTXENT, own = objective != HN_OBJECTIVE_OTHER_VIEW;
+        for (int a = 0; a < N; a++)
+            for (int b = 0; b < N; b++)
+                for (int which = 0; which < 4 && a != b; which++) {
+                    const hn_real *x = which & 1 ? p.z2 : p.z1, *y = which & 2 ? p.z2 : p.z1;
+                    double s = 0;
+                    for (int k = 0; k < D; k++)
+                        s += (double)x[a * D + k] * (double)y[b * D + k];
+                    if (both || (own ? which == 0 : which == 2))
+                        hn_score_count(&counts, s);
+                }
+        hn_mixture_fit(&counts, 0.2, 3, &p.spec.law.mixture);
+        p.spec.law.fit_rounds = 0;
+        CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), value, 1e-12);
+        for (int k = 0; k < N * D; k++)
+            CU_ASSERT_DOUBLE_EQUAL((double)p.dz1[k], (double)p.spare1[k], 1e-12);
+        hn_free(&p.ctx, memory);
+        CU_ASSERT_EQUAL(p.ctx.memory.live, 0);
+    }
+}
+
 // A sum at its clamp has no slope: what is left is that of the positive.
 static void test_clamp(void) {
     struct hn_loss_spec spec = {.law = {.tau_plus = 0.9, .clamp = HN_CLAMP_EACH},
@@ -423,6 +494,8 @@ static const struct hn_test tests[] = {
     {"losses", test_losses},
     {"lists", test_lists},
     {"clamp", test_clamp},
+    {"weights of a mixture", test_mixture},
+    {"a mixture fitted to the batch", test_fitted},
     {"same_value", test_same_value},
     {"plain_losses", test_plain_losses},
     {"adam", test_adam},

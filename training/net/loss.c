@@ -92,6 +92,34 @@ static double largest_score(const struct batch *b) {
     return most;
 }
 
+static void count_scores(const struct batch *b, int64_t a, const hn_real *score,
+                         struct hn_score_counts *counts) {
+    int64_t skip[2];
+    skipped(b, a, skip);
+    for (int64_t j = 0; j < b->keys && !b->lists; j++)
+        if (j != skip[0] && j != skip[1])
+            hn_score_count(counts, (double)score[j]);
+    for (int64_t k = 0; b->lists && k < b->lists->start[a + 1] - b->lists->start[a]; k++)
+        hn_score_count(counts, (double)score[b->lists->place[b->lists->start[a] + k]]);
+}
+
+// What a law takes from all scores of a batch: the largest, and the mixture.
+static void look_at_scores(struct batch *b, struct hn_loss_spec *own) {
+    struct hn_score_counts counts = {{0}};
+    b->most = b->spec->law.clip > 0 ? largest_score(b) : 0;
+    if (b->spec->law.fit_rounds == 0)
+        return;
+    for (int64_t first = 0; first < b->n; first += b->work->block) {
+        int64_t rows = hn_min(b->work->block, b->n - first);
+        score_block(b, first, rows);
+        for (int64_t i = 0; i < rows; i++)
+            count_scores(b, first + i, b->work->score + i * b->keys, &counts);
+    }
+    *own = *b->spec;
+    hn_mixture_fit(&counts, own->law.fit_prior, own->law.fit_rounds, &own->law.mixture);
+    b->spec = own;
+}
+
 // Scores of the listed keys become gradients, all others 0.
 static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_real *compact) {
     const struct hn_loss_lists *lists = b->lists;
@@ -181,7 +209,8 @@ static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, 
     memcpy(w->both + half, z2, bytes);
     b->anchor = b->key = w->both;
     b->n = b->keys = 2 * b->n;
-    b->most = b->spec->law.clip > 0 ? largest_score(b) : 0;
+    struct hn_loss_spec own;
+    look_at_scores(b, &own);
     score_block(b, 0, b->n);
     gradient_block(b, 0, b->n);
     symmetrise(w->score, b->n, b->workers.threads);
@@ -233,7 +262,8 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .work = work};
     if (spec->objective == HN_OBJECTIVE_NTXENT)
         return both_views(&b, z1, z2, dz1, dz2);
-    b.most = spec->law.clip > 0 ? largest_score(&b) : 0;
+    struct hn_loss_spec own;
+    look_at_scores(&b, &own);
     if (spec->objective == HN_OBJECTIVE_INFONCE)
         return same_view(&b, z2, dz1, dz2);
     memset(dz2, 0, (size_t)(b.keys * d) * sizeof *dz2);

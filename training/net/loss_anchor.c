@@ -4,6 +4,7 @@
 //   inside: loss = log(1 + e^a), q = dloss/da = 1 / (1 + e^-a);  outside: loss = a, q = 1
 //   dloss/ds_j = q R [(1/tau + c) v_j e_j / sum v e - c v_j / sum v],  R = W / (W - T)
 //   dloss/ds+  = -q R / tau
+// With a mixture v_j is a constant: dloss/ds_j = q R v_j e_j / (tau sum v e);
 // sums and n over the negatives that the mask leaves; dloss/ds_j = 0 for the others.
 // At the clamp log Ng is a constant: dloss/ds_j = 0, dloss/ds+ = -q / tau.
 #include "core/clones.h"
@@ -133,6 +134,20 @@ static int64_t drop_masked(const struct hn_weighting_law *law, double positive, 
     return dropped;
 }
 
+// score[j] becomes v_j e_j by the mixture, 0 for what is gone; their sums.
+static void mixture_powers(const struct hn_loss_spec *spec, int64_t n, hn_real *score,
+                           struct anchor *a) {
+    a->weight = a->mass = 0;
+    for (int64_t j = 0; j < n; j++) {
+        double s = (double)score[j];
+        double v = s <= GONE / 2 ? 0 : hn_mixture_weight(&spec->law.mixture, s);
+        double mass = v > 0 ? v * exp((s - a->high) / spec->temperature) : 0;
+        score[j] = (hn_real)mass;
+        a->weight += v;
+        a->mass += mass;
+    }
+}
+
 double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
                       const int64_t skip[2], hn_real *score, hn_real *positive) {
     const struct hn_weighting_law *law = &spec->law;
@@ -156,8 +171,13 @@ double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale
         law->clip > 0 && most > 0 ? law->beta * law->clip / most : law->beta / spec->temperature;
     steep = (hn_real)(a.rate + 1 / spec->temperature);
     bool weighted = a.rate > 0;
-    a.weight = weighted ? sum_powers(score, n, (hn_real)a.rate, high) : a.negatives;
-    a.mass = weighted ? sum_powers(score, n, steep, high) : powers(score, n, steep, high, score);
+    if (law->by_mixture)
+        mixture_powers(spec, n, score, &a);
+    else
+        a.weight = weighted ? sum_powers(score, n, (hn_real)a.rate, high) : a.negatives;
+    if (!law->by_mixture)
+        a.mass =
+            weighted ? sum_powers(score, n, steep, high) : powers(score, n, steep, high, score);
     double by_log_w, by_positive;
     double loss = judge(spec, &a, (double)*positive, &by_log_w, &by_positive);
     by_log_w *= scale;

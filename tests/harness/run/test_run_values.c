@@ -144,7 +144,11 @@ static void test_shipped_weightings(void) {
     struct hn_results r;
     struct hn_run_summary summary;
     HN_CHECK(&ctx, run_place_with(&ctx, &p, &set, &summary, &r));
-    CU_ASSERT_EQUAL_FATAL(r.runs.rows, 2 * 10); // none, debiased, hcl by tau_plus and beta
+    // none, debiased, hcl by tau_plus and beta, gist by margin, fnc, progcl
+    CU_ASSERT_EQUAL_FATAL(r.runs.rows, 2 * 14);
+    for (int64_t i = 20; i < 28; i++)
+        CU_ASSERT(value(&r, i, "fn_mass") < value(&r, i % 2, "fn_mass") ||
+                  strcmp(hn_table_text(&r.runs, i, "weighting"), "progcl") == 0);
     for (int64_t i = 6; i < 20; i++) {
         double before = value(&r, i - 2, "fn_mass"), mass = value(&r, i, "fn_mass");
         bool starts = i == 12 || i == 13; // tau_plus = 0.1 begins with beta = 0.5 again

@@ -1,0 +1,79 @@
+#include "metrics/mixture.h"
+
+#include <gsl/gsl_sf_gamma.h>
+#include <math.h>
+#include <stdbool.h>
+
+static const double least = 1e-12; // of u, 1 - u, responsibilities and variances
+
+static double into_range(double u) { return fmin(fmax(u, least), 1 - least); }
+
+static double middle(int bin) { return (bin + 0.5) / HN_SCORE_BINS; }
+
+static double log_density(const struct hn_mixture *m, int y, double u) {
+    return (m->alpha[y] - 1) * log(u) + (m->beta[y] - 1) * log1p(-u) -
+           gsl_sf_lnbeta(m->alpha[y], m->beta[y]);
+}
+
+// Sums of w, w u and w u^2, w being what a component has of the scores of a bin.
+struct moments {
+    double w, u, square;
+};
+
+static void expect(const struct hn_mixture *m, const struct hn_score_counts *c,
+                   struct moments sum[2]) {
+    for (int y = 0; y < 2; y++)
+        sum[y] = (struct moments){0, 0, 0};
+    for (int bin = 0; bin < HN_SCORE_BINS; bin++) {
+        double u = middle(bin), r[2];
+        if (c->bin[bin] == 0)
+            continue;
+        for (int y = 0; y < 2; y++)
+            r[y] = fmax(m->share[y] * exp(log_density(m, y, u)), least);
+        for (int y = 0; y < 2; y++) {
+            double w = (double)c->bin[bin] * r[y] / (r[0] + r[1]);
+            sum[y].w += w;
+            sum[y].u += w * u;
+            sum[y].square += w * u * u;
+        }
+    }
+}
+
+// The Beta distributions of these moments. False, and m as it was, if one is degenerate.
+static bool maximise(const struct moments sum[2], struct hn_mixture *m) {
+    struct hn_mixture next;
+    for (int y = 0; y < 2; y++) {
+        double mean = sum[y].u / sum[y].w, variance = sum[y].square / sum[y].w - mean * mean;
+        if (!(sum[y].w > least) || !(variance > least))
+            return false;
+        next.alpha[y] = mean * (mean * (1 - mean) / variance - 1);
+        next.beta[y] = next.alpha[y] * (1 - mean) / mean;
+        next.share[y] = sum[y].w / (sum[0].w + sum[1].w);
+    }
+    if (next.beta[1] < 1) // as the code: the upper density does not rise without limit
+        next.beta[1] = 1.01;
+    if (!(next.alpha[0] > 0 && next.alpha[1] > 0 && next.beta[0] > 0))
+        return false;
+    *m = next;
+    return true;
+}
+
+void hn_mixture_fit(const struct hn_score_counts *c, double prior, int64_t rounds,
+                    struct hn_mixture *out) {
+    *out = (struct hn_mixture){.alpha = {1, 2}, .beta = {2, 1}, .share = {1 - prior, prior}};
+    struct moments sum[2];
+    bool going = true;
+    for (int64_t round = 0; round < rounds && going; round++) {
+        expect(out, c, sum);
+        going = maximise(sum, out);
+    }
+    out->level = log(out->share[1] / out->share[0]) - gsl_sf_lnbeta(out->alpha[1], out->beta[1]) +
+                 gsl_sf_lnbeta(out->alpha[0], out->beta[0]);
+    out->by_log = out->alpha[1] - out->alpha[0];
+    out->by_log_rest = out->beta[1] - out->beta[0];
+}
+
+double hn_mixture_weight(const struct hn_mixture *m, double score) {
+    double u = into_range((score + 1) / 2);
+    return u / (1 + exp(m->level + m->by_log * log(u) + m->by_log_rest * log1p(-u)));
+}
