@@ -170,6 +170,27 @@ static enum hn_code write_step(struct hn_context *ctx, const struct series *s, i
     return hn_snapshot_write_step(ctx, w, index * s->options->step_gap, s->x, s->view1, s->view2);
 }
 
+static enum hn_code write_extras(struct hn_context *ctx, const struct series *s,
+                                 struct hn_snapshot_writer *w) {
+    const struct hn_synth *o = s->options;
+    int64_t n = o->n, d = o->teacher_dim; // as of a snapshot: the product is below 2^51
+    if (o->groups && hn_snapshot_write_groups(ctx, w, s->label))
+        return ctx->code;
+    if (d < 1)
+        return HN_OK;
+    HN_SCOPE(ctx);
+    float *x = hn_alloc(ctx, n * d, sizeof *x);
+    if (!x)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        struct hn_stream stream;
+        hn_stream_open(&stream, (uint64_t)o->seed, "synth.teacher", 0, 0, i);
+        draw_normal(&stream, d, x + i * d);
+    }
+    const struct hn_matrix teacher = {x, n, d, d};
+    return hn_snapshot_write_teacher(ctx, w, &teacher);
+}
+
 static enum hn_code write_series(struct hn_context *ctx, const struct series *s) {
     const struct hn_synth *o = s->options;
     const struct hn_snapshot_spec spec = {.title = "synthetic clusters with super-classes",
@@ -193,6 +214,8 @@ static enum hn_code write_series(struct hn_context *ctx, const struct series *s)
         return code;
     for (int64_t i = 0; i < o->steps && code == HN_OK; i++)
         code = write_step(ctx, s, i, w);
+    if (code == HN_OK)
+        code = write_extras(ctx, s, w);
     if (code == HN_OK)
         return hn_snapshot_write_end(ctx, w);
     hn_snapshot_write_abort(ctx, w);

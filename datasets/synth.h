@@ -13,8 +13,11 @@ struct hn_synth {
     int type;            // enum hn_float_type as a choice
     int64_t compress;    // deflate level, 0 = none
     char *output;
-    bool force;               // write over `output` where it exists
-    const char *tool_version; // not an option: what the file names as its maker, NULL = unknown
+    bool force; // write over `output` where it exists
+    // No options:
+    const char *tool_version; // what the file names as its maker, NULL = unknown
+    int64_t teacher_dim;      // dimensions of a teacher's random rows, 0 = no teacher
+    bool groups;              // the classes are groups, too
 };
 
 extern const struct hn_option hn_synth_options[];

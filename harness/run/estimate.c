@@ -98,10 +98,11 @@ static int64_t built_at_n(const struct asked *a, const int64_t *bytes) {
                                sampler->type->entries(a->ctx, sampler->params, a->info->n));
 }
 
-// A step that is read: embeddings, and the views.
+// A step that is read: embeddings, the views, and a teacher's.
 static int64_t items_bytes(const struct hn_snapshot_info *info) {
     int64_t matrices = 1 + info->has_view1 + (info->has_view2 || info->has_positive);
-    return hn_bytes_mul(matrices, hn_bytes_mul(hn_bytes_mul(info->n, info->d), sizeof(float)));
+    int64_t values = hn_bytes_add(hn_bytes_mul(matrices, info->d), info->teacher_d);
+    return hn_bytes_mul(hn_bytes_mul(info->n, values), sizeof(float));
 }
 
 static int64_t tiles_bytes(const struct hn_context *ctx, const struct hn_probe_file *file) {

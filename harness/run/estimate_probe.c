@@ -83,7 +83,9 @@ static enum hn_code write_synthetic(struct hn_context *ctx, const struct hn_snap
     synth.kappa_from = synth.kappa_to;
     synth.views = info->has_view2 || info->has_positive ? 2 : 1;
     synth.output = path;
-    synth.tool_version = NULL; // no option
+    synth.tool_version = NULL; // no options, from here on
+    synth.teacher_dim = info->teacher_d;
+    synth.groups = info->has_groups;
     return hn_synth_write(ctx, &synth);
 }
 

@@ -187,6 +187,26 @@ static void test_labels(void) {
     tear_down(&o);
 }
 
+static void test_extras(void) {
+    struct hn_synth o;
+    struct hn_snapshot *s;
+    struct hn_items items;
+    set_up(&o, 2);
+    o.force = true;
+    o.teacher_dim = 5;
+    o.groups = true;
+    HN_CHECK(&ctx, hn_synth_write(&ctx, &o));
+    HN_CHECK(&ctx, hn_snapshot_open(&ctx, output, &s));
+    HN_CHECK(&ctx, hn_snapshot_load(&ctx, s, 1, &items));
+    CU_ASSERT_TRUE_FATAL(items.group && items.teacher.data);
+    CU_ASSERT_TRUE(items.teacher.rows == o.n && items.teacher.cols == 5);
+    for (int64_t i = 0; i < o.n; i++)
+        CU_ASSERT_EQUAL(items.group[i], items.labels[i]);
+    hn_items_free(&ctx, &items);
+    hn_snapshot_close(&ctx, s);
+    tear_down(&o);
+}
+
 static void test_refused(void) {
     struct hn_synth o;
     set_up(&o, 1);
@@ -233,6 +253,7 @@ static const struct hn_test tests[] = {
     {"items keep their identity", test_identity},
     {"views", test_views},
     {"labels", test_labels},
+    {"a teacher and groups", test_extras},
     {"options that are refused", test_refused},
     {"every allocation fails once", test_memory},
 };

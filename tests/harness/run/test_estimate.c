@@ -86,7 +86,7 @@ static void test_texts(void) {
 
 static void make_series(struct bench *b, const char *n, const char *dim) {
     char path[600];
-    struct hn_synth synth = {.tool_version = "hardneg test"};
+    struct hn_synth synth = {.tool_version = "hardneg test", .teacher_dim = 12, .groups = true};
     const char *const setting[][2] = {{"n", n},           {"dim", dim},  {"steps", "2"},
                                       {"step-gap", "60"}, {"seed", "7"}, {"kappa-from", "20"}};
     snprintf(path, sizeof path, "%s/s.h5", b->folder);
@@ -170,8 +170,15 @@ static void test_small_file(void) {
 
 // Carried on from synthetic files of 2,048 to 4,096 items.
 static void test_large_file(void) {
-    const char *const sampler[] = {"uniform", "batchsampler: {M: 100, K: 50}",
-                                   "gcbs: {quantile: 0.99}", "gcbs: {keep: 64}"};
+    const char *const sampler[] = {"uniform",
+                                   "batchsampler: {M: 100, K: 50}",
+                                   "gcbs: {quantile: 0.99}",
+                                   "gcbs: {keep: 64}",
+                                   "tas-b",
+                                   "cde",
+                                   "b3: {p: 20, m: 30}",
+                                   "grit",
+                                   "b3: {p: 20, m: 30, space: teacher}"};
     check_samplers("12000", "8", sampler, (int)(sizeof sampler / sizeof sampler[0]), false);
 }
 
