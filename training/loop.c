@@ -61,6 +61,11 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
     if (spec->sampler->flags & HN_SAMPLER_NEEDS_VIEW2)
         return hn_fail(ctx, HN_USAGE, "%s needs a stored second view, which training has not",
                        spec->sampler->name);
+    if (weighted && objective == HN_OBJECTIVE_SUPCON)
+        return hn_fail(ctx, HN_USAGE, "loss supcon is not weighted: take weighting none");
+    if (spec->setting.loss.outside && objective == HN_OBJECTIVE_SUPCON)
+        return hn_fail(ctx, HN_USAGE,
+                       "loss supcon has its positives in the denominator: take positive inside");
     if (weighted && objective >= HN_OBJECTIVE_SIAMESE)
         return hn_fail(ctx, HN_USAGE, "loss %s has no negatives to be weighted",
                        hn_objectives[objective].name);

@@ -21,12 +21,14 @@ static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
     if (!hn_mul(n, loop->task.d, &size) || !hn_mul(b, d->capacity, &pairs))
         return hn_fail(ctx, HN_MEMORY, "a size overflows");
     d->ids = hn_alloc(ctx, b, sizeof *d->ids);
+    d->label = hn_alloc(ctx, b, sizeof *d->label);
     d->negatives = hn_alloc(ctx, b, sizeof *d->negatives);
     d->negative = hn_alloc(ctx, pairs, sizeof *d->negative);
     d->place = hn_alloc(ctx, pairs, sizeof *d->place);
     d->start = hn_alloc(ctx, b + 1, sizeof *d->start);
     d->built = hn_zalloc(ctx, size, sizeof *d->built);
-    if (!d->ids || !d->negatives || !d->negative || !d->place || !d->start || !d->built)
+    if (!d->ids || !d->label || !d->negatives || !d->negative || !d->place || !d->start ||
+        !d->built)
         return ctx->code;
     if (loop->spec->embeddings == HN_EMBEDDINGS_STORED)
         d->stored = hn_alloc(ctx, size, sizeof *d->stored);
@@ -187,6 +189,9 @@ enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop, int64_
         return ctx->code;
     if (lists)
         make_lists(loop);
+    for (int32_t k = 0; k < d->size; k++)
+        d->label[k] = loop->task.label ? loop->task.label[d->ids[k]] : -1;
+    batch->loss.label = d->label;
     batch->id = d->ids;
     batch->n = d->size;
     batch->lists = lists ? &d->lists : NULL;

@@ -22,6 +22,7 @@ struct hn_draw {
     float *built;          // [n x d] embeddings of the last build
     float *stored;         // [n x d] as batches left them; NULL unless asked for
     int32_t *ids, *negatives, *negative, size;
+    int32_t *label; // [batch_size] of the batch's items
     int64_t capacity;
     int64_t *start; // [batch_size + 1] of lists
     int32_t *place;

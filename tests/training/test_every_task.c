@@ -181,6 +181,26 @@ static void test_seed(void) {
     }
 }
 
+// SupCon, where a task has it, takes no weighting, and its positives stand in the denominator.
+static void test_supcon(void) {
+    int tasks = 0;
+    for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
+        if (!((*type)->objectives & 1U << HN_OBJECTIVE_SUPCON))
+            continue;
+        hn_test_entry((*type)->name);
+        struct trial *t = open_trial(*type, 2);
+        t->spec.setting.loss.objective = HN_OBJECTIVE_SUPCON;
+        t->spec.setting.loss.outside = true;
+        HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take positive inside");
+        t->spec.setting.loss.outside = false;
+        t->spec.setting.loss.law.clamp = HN_CLAMP_EACH;
+        HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take weighting none");
+        close_trial(t);
+        tasks++;
+    }
+    CU_ASSERT(tasks > 0);
+}
+
 // Negatives of each anchor, where the task takes them.
 static void test_lists(void) {
     for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
@@ -283,6 +303,7 @@ static const struct hn_test tests[] = {
     {"every task, the same for any number of threads and after an interruption", test_same},
     {"every task, the seed matters", test_seed},
     {"every task, negatives of each anchor", test_lists},
+    {"supcon takes no weighting", test_supcon},
     {"every task, what does not fit", test_what_does_not_fit},
     {"every task, out of memory", test_memory},
 };

@@ -251,6 +251,50 @@ static void test_losses(void) {
             }
 }
 
+// SupCon against the definition, in double; two items have no label.
+static void test_supcon(void) {
+    static struct pairs p;
+    static const int32_t label[N] = {0, 1, -1, 0, 2, 0, 1, -1, 3};
+    p = (struct pairs){
+        .spec = {.objective = HN_OBJECTIVE_SUPCON, .temperature = 0.5, .label = label}};
+    check_pairs(&p, "supcon", NULL);
+    double loss = 0;
+    for (int a = 0; a < 2 * N; a++) {
+        double score[2 * N], all = 0, sum = 0;
+        int positives = 0;
+        for (int j = 0; j < 2 * N; j++) {
+            const hn_real *x = (a < N ? p.z1 : p.z2) + a % N * D;
+            const hn_real *y = (j < N ? p.z1 : p.z2) + j % N * D;
+            score[j] = 0;
+            for (int k = 0; k < D; k++)
+                score[j] += (double)x[k] * (double)y[k] / 0.5;
+            all += j == a ? 0 : exp(score[j]);
+        }
+        for (int j = 0; j < 2 * N; j++) {
+            bool same = label[a % N] >= 0 && label[a % N] == label[j % N];
+            if (j == a || (!same && j % N != a % N))
+                continue;
+            sum -= log(exp(score[j]) / all);
+            positives++;
+        }
+        loss += sum / positives / (2 * N);
+    }
+    HN_CHECK(&p.ctx, hn_loss_open(&p.ctx, HN_OBJECTIVE_SUPCON, N, N, D, &p.work));
+    CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), loss, 1e-12);
+    p.spec.label = NULL; // no labels: it is NT-Xent
+    double plain = pair_loss(&p);
+    p.spec.objective = HN_OBJECTIVE_NTXENT;
+    CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), plain, 1e-12);
+    CU_ASSERT(fabs(plain - loss) > 1e-3);
+    hn_free(&p.ctx, p.work.score);
+    hn_free(&p.ctx, p.work.compact);
+    hn_free(&p.ctx, p.work.both);
+    hn_free(&p.ctx, p.work.gradient);
+    hn_free(&p.ctx, p.work.positive);
+    hn_free(&p.ctx, p.work.value);
+    CU_ASSERT_EQUAL(p.ctx.memory.live, 0);
+}
+
 // Negatives of an anchor's own: none, one, all; more keys than anchors.
 static void test_lists(void) {
     static struct pairs pairs;
@@ -494,6 +538,7 @@ static const struct hn_test tests[] = {
     {"losses", test_losses},
     {"lists", test_lists},
     {"clamp", test_clamp},
+    {"supcon", test_supcon},
     {"weights of a mixture", test_mixture},
     {"a mixture fitted to the batch", test_fitted},
     {"same_value", test_same_value},

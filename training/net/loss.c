@@ -26,15 +26,22 @@ const struct hn_objective_type hn_objectives[] = {
                               "NS equation 4"},
     [HN_OBJECTIVE_SUPERVISED] = {"supervised", "Cross entropy of the training labels",
                                  "NS figure 4, its control"},
+    [HN_OBJECTIVE_SUPCON] = {"supcon",
+                             "Anchors from both views; items of the anchor's label are positives",
+                             "SupCon (Khosla et al., NeurIPS 2020), equation 2"},
     {.name = NULL},
 };
 
 // Anchors scored at once: their gradients stay in the second-level cache until they are used.
 enum { BLOCK = 256 };
 
+static bool has_both_views(enum hn_objective objective) {
+    return objective == HN_OBJECTIVE_NTXENT || objective == HN_OBJECTIVE_SUPCON;
+}
+
 enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, int64_t n,
                           int64_t keys, int64_t d, struct hn_loss_work *work) {
-    bool pairs = objective == HN_OBJECTIVE_NTXENT;
+    bool pairs = has_both_views(objective);
     int64_t scores, rows;
     *work = (struct hn_loss_work){.n = n, .keys = pairs ? 2 * n : keys, .d = d};
     work->block = pairs ? 2 * n : hn_min(BLOCK, n);
@@ -70,7 +77,7 @@ static void score_block(const struct batch *b, int64_t first, int64_t rows) {
 
 // Which columns of an anchor are no negatives.
 static void skipped(const struct batch *b, int64_t a, int64_t skip[2]) {
-    bool pairs = b->spec->objective == HN_OBJECTIVE_NTXENT;
+    bool pairs = has_both_views(b->spec->objective);
     skip[0] = b->spec->objective == HN_OBJECTIVE_QUEUE ? -1 : a;
     skip[1] = pairs ? (a + b->n / 2) % b->n : -1;
 }
@@ -157,7 +164,9 @@ static void gradient_block(const struct batch *b, int64_t first, int64_t rows) {
 #pragma omp parallel for num_threads(b->workers.threads) schedule(dynamic, 8)
     for (int64_t i = 0; i < rows; i++) {
         hn_real *score = b->work->score + i * b->keys;
-        if (b->lists)
+        if (b->spec->objective == HN_OBJECTIVE_SUPCON)
+            b->work->value[i] = hn_loss_supcon(b->spec, 1 / (double)b->n, b->n / 2, i, score);
+        else if (b->lists)
             list_gradient(b, first + i, score, b->work->compact + i * b->keys);
         else
             full_gradient(b, first + i, score);
@@ -260,7 +269,7 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .anchor = z1,
                       .key = spec->objective == HN_OBJECTIVE_INFONCE ? z1 : z2,
                       .work = work};
-    if (spec->objective == HN_OBJECTIVE_NTXENT)
+    if (has_both_views(spec->objective))
         return both_views(&b, z1, z2, dz1, dz2);
     struct hn_loss_spec own;
     look_at_scores(&b, &own);

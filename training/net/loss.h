@@ -4,8 +4,8 @@
 //   inside:  -log(pos / (pos + Ng))     BS equations 1, 16, 17
 //   outside: -log(pos / Ng)             GraphCL's code
 // The value is that of hn_anchor_loss(), mean over anchors. Gradients flow through the weights of
-// HCL, as in its code, and not through what a mask drops; the largest |score| of `clip` counts as a constant, and a sum at its clamp
-// has no gradient.
+// HCL, as in its code, and not through what a mask drops; the largest |score| of `clip` counts as a
+// constant, and a sum at its clamp has no gradient.
 #ifndef HN_TRAINING_NET_LOSS_H
 #define HN_TRAINING_NET_LOSS_H
 
@@ -19,7 +19,8 @@ enum hn_objective {
     HN_OBJECTIVE_QUEUE,      // anchors of view 1, negatives from a queue of earlier keys (MoCo)
     HN_OBJECTIVE_JSD,        // nodes and the vectors of graphs, their own and the others (tasks)
     HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
-    HN_OBJECTIVE_SUPERVISED  // cross entropy on training labels: the control of NS figure 4 (tasks)
+    HN_OBJECTIVE_SUPERVISED, // cross entropy on training labels: the control of NS figure 4 (tasks)
+    HN_OBJECTIVE_SUPCON      // as NTXENT, and items of the anchor's label are positives
 };
 // Sets of objectives, one bit each: those of pairs.
 enum {
@@ -34,10 +35,11 @@ struct hn_objective_type {
 extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
 
 struct hn_loss_spec {
-    enum hn_objective objective; // one of the first four here
+    enum hn_objective objective; // one of the first four here, or SUPCON
     struct hn_weighting_law law;
     double temperature;
-    bool outside; // the positive is left out of the denominator
+    bool outside;         // the positive is left out of the denominator
+    const int32_t *label; // SUPCON: [n] of the batch's items, -1 = none; borrowed
 };
 
 // Anchors with negatives of their own: anchor a's positive is key own[a], its negatives are keys
@@ -89,6 +91,13 @@ double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, i
 // times `scale`. most: see hn_weighting_law.clip. Returns the loss.
 double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
                       const int64_t skip[2], hn_real *score, hn_real *positive);
+
+// One anchor of SupCon (Khosla et al., NeurIPS 2020, equation 2): with P its positives, the anchors
+// of its label and the other view of its item,
+//   loss = -1 / |P| sum_{p in P} log(e^{s_p / tau} / sum_{j not anchor} e^{s_j / tau})
+// score[2 n], of the anchor `a` of both views with all, become gradients times `scale`.
+double hn_loss_supcon(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
+                      hn_real *score);
 
 // -mean_i p_i . z_i over unit rows p, z [n x d]; dp (overwritten), dz (overwritten; NULL =
 // stop-gradient).

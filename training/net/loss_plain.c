@@ -1,4 +1,4 @@
-// Losses without negatives: minus the cosine (NS equation 4), and cross entropy.
+// Losses that take no weighting: minus the cosine (NS equation 4), cross entropy, and SupCon.
 #include "training/net/loss.h"
 
 #include <math.h>
@@ -51,4 +51,31 @@ double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, c
             gradient[c] = 0;
     }
     return known > 0 ? sum / (double)known : NAN;
+}
+
+double hn_loss_supcon(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
+                      hn_real *score) {
+    int32_t own = spec->label ? spec->label[a % n] : -1;
+    int64_t positives = 0, twin = (a + n) % (2 * n);
+    double tau = spec->temperature, high = -INFINITY, sum = 0, of_positives = 0;
+    for (int64_t j = 0; j < 2 * n; j++)
+        if (j != a)
+            high = fmax(high, (double)score[j]);
+    for (int64_t j = 0; j < 2 * n; j++) {
+        if (j == a)
+            continue;
+        sum += exp(((double)score[j] - high) / tau);
+        if (j != twin && (own < 0 || spec->label[j % n] != own))
+            continue;
+        of_positives += (double)score[j];
+        positives++;
+    }
+    for (int64_t j = 0; j < 2 * n; j++) {
+        bool positive = j == twin || (own >= 0 && spec->label[j % n] == own);
+        double share = exp(((double)score[j] - high) / tau) / sum;
+        score[j] =
+            (hn_real)(j == a ? 0 : scale / tau * (share - (positive ? 1 / (double)positives : 0)));
+    }
+    // cppcheck-suppress invalidFunctionArg ; the largest score alone makes sum 1
+    return log(sum) + high / tau - of_positives / (double)positives / tau;
 }

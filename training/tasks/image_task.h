@@ -38,7 +38,9 @@ struct hn_image_params {
         HN_REAL_OPTION(struct hn_image_params, momentum, "momentum", "0.99", 0, 1,                 \
                        "of loss moco: share of itself that the encoder of keys keeps in a step")   \
     }
-enum { HN_IMAGE_OBJECTIVES = HN_OBJECTIVES_PAIRS | 1 << HN_OBJECTIVE_QUEUE };
+enum {
+    HN_IMAGE_OBJECTIVES = HN_OBJECTIVES_PAIRS | 1 << HN_OBJECTIVE_QUEUE | 1 << HN_OBJECTIVE_SUPCON
+};
 
 // An encoder, its head included, and what its passes need.
 struct hn_image_net {
