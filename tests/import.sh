@@ -276,6 +276,10 @@ t = np.load('t.npy')
 for name in 'extra.h5', 'plain.h5':
     f = h5py.File(name); assert np.array_equal(f['teacher'][:], t) and list(f['group'][:4]) == [2, 0, 1, 0]
 f = h5py.File('hole.h5'); assert np.array_equal(f['teacher'][:], np.delete(t, 2, 0)) and list(f['group'][:3]) == [2, 0, 0]"
+    expect "a snapshot as a teacher" 0 'has 2 steps, of which the last, 1, is read' import -e t.npy -l y.npy --teacher plain.h5 -o by-snapshot.h5
+    pycheck "its last step" "import h5py, numpy as np
+assert np.array_equal(h5py.File('by-snapshot.h5')['teacher'][:], np.load('x.npy'))"
+    expect "no snapshot as embeddings" 3 'is a snapshot already' import -e plain.h5 -o no.h5
     expect "too few rows" 3 'few.npy has 9 rows but x.npy has 24' import -e x.npy -l y.npy --teacher few.npy -o no.h5
     expect "too few for the file" 3 'few.npy has 9 rows but hole.h5 has 23' import --teacher few.npy -o hole.h5
     expect "a zero row" 3 't0.npy: row 4 of the teacher has no direction' import -e x.npy -l y.npy --teacher t0.npy -o no.h5

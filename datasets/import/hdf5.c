@@ -1,22 +1,26 @@
-// HDF5 in the layout of ann-benchmarks: the data set `train`.
+// HDF5 in the layout of ann-benchmarks: the data set `train`. Of a snapshot, where it may be one,
+// the last step's embeddings.
 #include "datasets/import/format.h"
 #include "datasets/snapshot.h"
 
 #include <string.h>
 
 static enum hn_code read_train(struct hn_context *ctx, struct hn_snapshot *s,
-                               struct hn_array *out) {
+                               const struct hn_wanted *want, struct hn_array *out) {
     const struct hn_snapshot_info *info = hn_snapshot_info(s);
-    if (strcmp(info->layout, "ann-benchmarks") != 0)
+    if (!want->snapshots && strcmp(info->layout, "ann-benchmarks") != 0)
         return hn_fail(ctx, HN_DATA, "%s: is a snapshot already; use it as it is", info->path);
     if (info->has_test)
         hn_note(ctx, "%s: the rows of its data set test are left out: items are those of train",
                 info->path);
+    if (info->steps > 1)
+        hn_note(ctx, "%s: has %lld steps, of which the last, %lld, is read", info->path,
+                (long long)info->steps, (long long)info->step[info->steps - 1]);
     out->rank = 2;
     out->shape[0] = info->n;
     out->shape[1] = info->d;
     out->real = hn_alloc(ctx, info->n * info->d, sizeof *out->real);
-    return out->real ? hn_snapshot_read_raw(ctx, s, 0, 0, out->real) : ctx->code;
+    return out->real ? hn_snapshot_read_raw(ctx, s, 0, info->steps - 1, out->real) : ctx->code;
 }
 
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *source,
@@ -29,7 +33,7 @@ static enum hn_code read_array(struct hn_context *ctx, struct hn_source *source,
                        source->path);
     if (hn_snapshot_open(ctx, source->path, &s))
         return ctx->code;
-    enum hn_code code = read_train(ctx, s, out);
+    enum hn_code code = read_train(ctx, s, want, out);
     hn_snapshot_close(ctx, s);
     return code;
 }

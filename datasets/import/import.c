@@ -13,7 +13,8 @@ static const int64_t dense_max = (int64_t)1 << 30;
 static enum hn_code read_series(struct hn_context *ctx, const struct hn_import *o,
                                 const struct hn_text_list *part, float **rows, int64_t *n,
                                 int64_t *d, bool *named) {
-    const struct hn_wanted want = {.name = o->tensor, .raw = o->raw, .dim = o->dim};
+    const struct hn_wanted want = {
+        .name = o->tensor, .raw = o->raw, .dim = o->dim, .snapshots = part == &o->teacher};
     enum hn_format_choice choice = o->raw ? HN_FORMAT_raw : (enum hn_format_choice)o->format;
     int64_t capacity = 0;
     for (int64_t k = 0; k < part->count; k++) {
