@@ -309,7 +309,7 @@ $(BUILD)/tests/harness/run/test_run_memory: ldflags += -Wl,--wrap=aligned_alloc
 $(BUILD)/fuzzer: $(call obj,tests/fuzz/libfuzzer.c tests/fuzz/edit.c $(fuzz_targets)) $(library)
 	$(Q)$(CC) $(all_cflags) -o $@ $^ $(ldflags) -fsanitize=fuzzer $(libs)
 
-gradient_suites := $(addprefix tests/training/test_,gradients graph_slopes text_slopes queue_slopes jsd_slopes)
+gradient_suites := $(addprefix tests/training/test_,gradients loss_slopes graph_slopes text_slopes queue_slopes jsd_slopes)
 # Objects come before the library: its parts of training, in float, are then left there.
 $(addprefix $(BUILD)/,$(gradient_suites)): \
 		$(BUILD)/tests/%: $(BUILD)/obj64/tests/%.o $(in_double) \

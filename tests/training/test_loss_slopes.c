@@ -1,0 +1,290 @@
+// The gradients of every loss against central differences, and its value against that of the
+// metrics.
+#include "tests/slopes_fixture.h"
+#include "training/net/loss.h"
+
+// A batch of pairs under a loss.
+enum { N = 9, D = 5, KEYS = 11 };
+struct pairs {
+    struct hn_context ctx;
+    struct hn_loss_spec spec;
+    struct hn_loss_lists *lists;
+    struct hn_loss_work work;
+    hn_real z1[N * D], z2[KEYS * D], dz1[N * D], dz2[KEYS * D], spare1[N * D], spare2[KEYS * D];
+};
+
+static double pair_loss(void *self) {
+    struct pairs *p = self;
+    return hn_loss_pairs((struct hn_workers){2, NULL}, &p->spec, p->lists, N, D, p->z1, p->z2,
+                         p->spare1, p->spare2, &p->work);
+}
+
+static void check_pairs(struct pairs *p, const char *what, struct hn_loss_lists *lists) {
+    int64_t keys = lists ? lists->keys : N;
+    hn_context_init(&p->ctx, 2);
+    void *memory = hn_alloc(&p->ctx, 1, 1);
+    hn_own(&p->ctx, memory);
+    p->lists = lists;
+    fill(p->z1, N * D, 20);
+    fill(p->z2, KEYS * D, 21);
+    unit_rows(p->z1, N, D);
+    unit_rows(p->z2, KEYS, D);
+    HN_CHECK(&p->ctx, hn_loss_open(&p->ctx, p->spec.objective, N, keys, D, &p->work));
+    double value = pair_loss(p);
+    CU_ASSERT(isfinite(value));
+    memcpy(p->dz1, p->spare1, sizeof p->dz1);
+    memcpy(p->dz2, p->spare2, sizeof p->dz2);
+    check_slopes(what, pair_loss, p, p->z1, p->dz1, N * D);
+    check_slopes(what, pair_loss, p, p->z2, p->dz2, keys * D);
+    hn_free(&p->ctx, memory);
+    CU_ASSERT_EQUAL(p->ctx.memory.live, 0);
+}
+
+static const struct {
+    const char *name;
+    struct hn_weighting_law law;
+} laws[] = {
+    {"none", {.clamp = HN_CLAMP_NONE}},
+    {"debiased", {.tau_plus = 0.1, .clamp = HN_CLAMP_EACH}},
+    {"hcl", {.beta = 1, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH}},
+    {"hcl, beta 2.5", {.beta = 2.5, .tau_plus = 0.05, .clamp = HN_CLAMP_EACH}},
+    {"hcl, figure 13", {.beta = 1, .log_factor = 0.7, .tau_plus = 0.1, .clamp = HN_CLAMP_ONCE}},
+    {"dropped above", {.mask = HN_MASK_ABOVE, .mask_by = 0.2}},
+    {"dropped by number", {.mask = HN_MASK_TOP, .mask_by = 3}},
+    {"dropped by a margin", {.mask = HN_MASK_MARGIN, .mask_by = 0.1}},
+    {"dropped by a share", {.mask = HN_MASK_RATIO, .mask_by = 0.3}},
+    {"hcl and a mask",
+     {.beta = 2, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH, .mask = HN_MASK_TOP, .mask_by = 2}},
+};
+enum { LAWS = sizeof laws / sizeof laws[0], OBJECTIVES = 3 };
+
+static void test_losses(void) {
+    static struct pairs pairs;
+    for (int objective = 0; objective < OBJECTIVES; objective++)
+        for (int law = 0; law < LAWS; law++)
+            for (int outside = 0; outside < 2; outside++) {
+                pairs = (struct pairs){.spec = {.objective = (enum hn_objective)objective,
+                                                .law = laws[law].law,
+                                                .temperature = 0.5,
+                                                .outside = outside}};
+                check_pairs(&pairs, laws[law].name, NULL);
+            }
+}
+
+// SupCon against the definition, in double; two items have no label.
+static void test_supcon(void) {
+    static struct pairs p;
+    static const int32_t label[N] = {0, 1, -1, 0, 2, 0, 1, -1, 3};
+    p = (struct pairs){
+        .spec = {.objective = HN_OBJECTIVE_SUPCON, .temperature = 0.5, .label = label}};
+    check_pairs(&p, "supcon", NULL);
+    double loss = 0;
+    for (int a = 0; a < 2 * N; a++) {
+        double score[2 * N], all = 0, sum = 0;
+        int positives = 0;
+        for (int j = 0; j < 2 * N; j++) {
+            const hn_real *x = (a < N ? p.z1 : p.z2) + a % N * D;
+            const hn_real *y = (j < N ? p.z1 : p.z2) + j % N * D;
+            score[j] = 0;
+            for (int k = 0; k < D; k++)
+                score[j] += (double)x[k] * (double)y[k] / 0.5;
+            all += j == a ? 0 : exp(score[j]);
+        }
+        for (int j = 0; j < 2 * N; j++) {
+            bool same = label[a % N] >= 0 && label[a % N] == label[j % N];
+            if (j == a || (!same && j % N != a % N))
+                continue;
+            sum -= log(exp(score[j]) / all);
+            positives++;
+        }
+        loss += sum / positives / (2 * N);
+    }
+    HN_CHECK(&p.ctx, hn_loss_open(&p.ctx, HN_OBJECTIVE_SUPCON, N, N, D, &p.work));
+    CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), loss, 1e-12);
+    p.spec.label = NULL; // no labels: it is NT-Xent
+    double plain = pair_loss(&p);
+    p.spec.objective = HN_OBJECTIVE_NTXENT;
+    CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), plain, 1e-12);
+    CU_ASSERT(fabs(plain - loss) > 1e-3);
+    hn_free(&p.ctx, p.work.score);
+    hn_free(&p.ctx, p.work.compact);
+    hn_free(&p.ctx, p.work.both);
+    hn_free(&p.ctx, p.work.gradient);
+    hn_free(&p.ctx, p.work.positive);
+    hn_free(&p.ctx, p.work.value);
+    CU_ASSERT_EQUAL(p.ctx.memory.live, 0);
+}
+
+// Negatives of an anchor's own: none, one, all; more keys than anchors.
+static void test_lists(void) {
+    static struct pairs pairs;
+    int32_t own[N], place[N * KEYS];
+    int64_t start[N + 1] = {0}, k = 0;
+    for (int32_t a = 0; a < N; a++) {
+        own[a] = (a * 4 + 2) % KEYS;
+        for (int32_t j = 0; j < KEYS; j++)
+            if (j != own[a] && a > 0 && (a == 1 || (j + a) % 3 == 0))
+                place[k++] = j;
+        start[a + 1] = k;
+    }
+    struct hn_loss_lists lists = {KEYS, own, start, place};
+    for (int law = 0; law < LAWS; law++) {
+        pairs = (struct pairs){.spec = {.objective = HN_OBJECTIVE_OTHER_VIEW,
+                                        .law = laws[law].law,
+                                        .temperature = 0.5}};
+        check_pairs(&pairs, laws[law].name, &lists);
+    }
+}
+
+// Weights of a mixture are constants: slopes against the definition with the weights held.
+static void test_mixture(void) {
+    enum { COUNT = 12 };
+    struct hn_loss_spec spec = {.law = {.by_mixture = true}, .temperature = 0.4};
+    struct hn_score_counts counts = {{0}};
+    hn_real score[COUNT + 1], before[COUNT + 1];
+    fill(score, COUNT + 1, 77);
+    score[3] = (hn_real)0.9;
+    for (int j = 0; j < COUNT; j++)
+        hn_score_count(&counts, (double)score[j]);
+    hn_mixture_fit(&counts, 0.1, 5, &spec.law.mixture);
+    memcpy(before, score, sizeof score);
+    double weight[COUNT], mean = 0, pos = exp(0.6 / 0.4), ng = 0;
+    for (int j = 0; j < COUNT; j++) {
+        weight[j] = hn_mixture_weight(&spec.law.mixture, (double)score[j]);
+        mean += weight[j] / COUNT;
+    }
+    for (int j = 0; j < COUNT; j++)
+        ng += weight[j] / mean * exp((double)score[j] / 0.4);
+    const int64_t skip[2] = {COUNT, -1};
+    hn_real positive = (hn_real)0.6;
+    double value = hn_loss_anchor(&spec, 0, 1, COUNT + 1, skip, score, &positive);
+    CU_ASSERT_DOUBLE_EQUAL(value, log1p(ng / pos), 1e-12);
+    for (int j = 0; j < COUNT; j++)
+        CU_ASSERT_DOUBLE_EQUAL((double)score[j],
+                               weight[j] / mean * exp((double)before[j] / 0.4) / 0.4 / (pos + ng),
+                               1e-12);
+    CU_ASSERT_EQUAL(score[COUNT], 0);
+    CU_ASSERT_DOUBLE_EQUAL((double)positive, -ng / (pos + ng) / 0.4, 1e-12);
+}
+
+// With a mixture that is fitted to the batch, the gradient is that of the loss whose mixture is
+// given, and its value the metrics' one.
+static void test_fitted(void) {
+    static struct pairs p;
+    for (int objective = 0; objective < OBJECTIVES; objective++) {
+        p = (struct pairs){.spec = {.objective = (enum hn_objective)objective,
+                                    .law = {.by_mixture = true, .fit_rounds = 3, .fit_prior = 0.2},
+                                    .temperature = 0.5}};
+        hn_context_init(&p.ctx, 2);
+        void *memory = hn_alloc(&p.ctx, 1, 1);
+        hn_own(&p.ctx, memory);
+        fill(p.z1, N * D, 20);
+        fill(p.z2, N * D, 21);
+        unit_rows(p.z1, N, D);
+        unit_rows(p.z2, N, D);
+        HN_CHECK(&p.ctx, hn_loss_open(&p.ctx, p.spec.objective, N, N, D, &p.work));
+        double value = pair_loss(&p);
+        memcpy(p.dz1, p.spare1, sizeof p.dz1);
+        struct hn_score_counts counts = {{0}};
+        bool both = objective == HN_OBJECTIVE_NTXENT, own = objective != HN_OBJECTIVE_OTHER_VIEW;
+        for (int a = 0; a < N; a++)
+            for (int b = 0; b < N; b++)
+                for (int which = 0; which < 4 && a != b; which++) {
+                    const hn_real *x = which & 1 ? p.z2 : p.z1, *y = which & 2 ? p.z2 : p.z1;
+                    double s = 0;
+                    for (int k = 0; k < D; k++)
+                        s += (double)x[a * D + k] * (double)y[b * D + k];
+                    if (both || (own ? which == 0 : which == 2))
+                        hn_score_count(&counts, s);
+                }
+        hn_mixture_fit(&counts, 0.2, 3, &p.spec.law.mixture);
+        p.spec.law.fit_rounds = 0;
+        CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), value, 1e-12);
+        for (int k = 0; k < N * D; k++)
+            CU_ASSERT_DOUBLE_EQUAL((double)p.dz1[k], (double)p.spare1[k], 1e-12);
+        hn_free(&p.ctx, memory);
+        CU_ASSERT_EQUAL(p.ctx.memory.live, 0);
+    }
+}
+
+// A sum at its clamp has no slope: what is left is that of the positive.
+static void test_clamp(void) {
+    struct hn_loss_spec spec = {.law = {.tau_plus = 0.9, .clamp = HN_CLAMP_EACH},
+                                .temperature = 0.5};
+    hn_real score[4] = {-0.9, -0.8, -0.95, -0.7}, positive = 0.8;
+    const int64_t none[2] = {-1, -1};
+    double value = hn_loss_anchor(&spec, 0, 1, 4, none, score, &positive);
+    double log_ng = log(4) - 2, a = log_ng - 1.6;
+    CU_ASSERT_DOUBLE_EQUAL(value, log1p(exp(a)), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(positive, -2 / (1 + exp(-a)), 1e-12);
+    for (int j = 0; j < 4; j++)
+        CU_ASSERT_EQUAL(score[j], 0);
+}
+
+// The value is that of the metrics, for every law, and with `clip`.
+static void test_same_value(void) {
+    for (int law = 0; law < LAWS + 1; law++)
+        for (int n = 1; n < 40; n += 6) {
+            hn_real score[40];
+            float same[40];
+            int32_t label[40] = {0};
+            fill(score, 40, 30 + law);
+            for (int j = 0; j < 40; j++)
+                score[j] = same[j] = (float)score[j];
+            struct hn_loss_spec spec = {.law = laws[law % LAWS].law, .temperature = 0.3};
+            if (law == LAWS)
+                spec.law = (struct hn_weighting_law){
+                    .beta = 2, .clip = 1.5, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH};
+            struct hn_anchor anchor = {.positive = score[39], .runs = 1};
+            anchor.run[0] = (struct hn_anchor_run){same, label, n};
+            double wanted = hn_anchor_loss(&spec.law, 0.3, 0.9, &anchor).loss;
+            const int64_t skip[2] = {n, -1}; // the place behind the negatives, and no other
+            hn_real positive = score[39];
+            score[n] = 1;
+            double value = hn_loss_anchor(&spec, 0.9, 1, n + 1, skip, score, &positive);
+            CU_ASSERT_DOUBLE_EQUAL(value, wanted, 1e-12 * fmax(1, wanted));
+        }
+}
+
+struct plain {
+    hn_real p[N * D], z[N * D], dp[N * D], dz[N * D], spare[N * D];
+    int32_t label[N];
+};
+
+static double siamese(void *self) {
+    struct plain *s = self;
+    return hn_loss_siamese(N, D, s->p, s->z, s->spare, NULL);
+}
+
+static double cross_entropy(void *self) {
+    struct plain *s = self;
+    return hn_loss_cross_entropy(N, D, s->p, s->label, s->spare);
+}
+
+static void test_plain_losses(void) {
+    static struct plain s;
+    fill(s.p, N * D, 40);
+    fill(s.z, N * D, 41);
+    hn_loss_siamese(N, D, s.p, s.z, s.dp, s.dz);
+    check_slopes("siamese, predictor", siamese, &s, s.p, s.dp, N * D);
+    check_slopes("siamese, target", siamese, &s, s.z, s.dz, N * D);
+    for (int i = 0; i < N; i++)
+        s.label[i] = i % 4 == 3 ? -1 : i % D;
+    hn_loss_cross_entropy(N, D, s.p, s.label, s.dp);
+    check_slopes("cross entropy", cross_entropy, &s, s.p, s.dp, N * D);
+    for (int i = 0; i < N; i++)
+        s.label[i] = -1;
+    CU_ASSERT(isnan(cross_entropy(&s)));
+}
+
+static const struct hn_test tests[] = {
+    {"losses", test_losses},
+    {"lists", test_lists},
+    {"clamp", test_clamp},
+    {"supcon", test_supcon},
+    {"weights of a mixture", test_mixture},
+    {"a mixture fitted to the batch", test_fitted},
+    {"same_value", test_same_value},
+    {"plain_losses", test_plain_losses},
+};
+HN_TEST_MAIN("loss_slopes", tests)
