@@ -1,5 +1,6 @@
 // The library's handle: a sampler, its items, and the way from the caller's arrays to both.
 #include "core/sweep/blas.h"
+#include "core/sweep/screen.h"
 #include "core/version.h"
 #include "library/hardneg.h"
 #include "library/library_private.h"
@@ -45,7 +46,8 @@ static enum hn_code open_handle(hardneg *h, const char *spec, int64_t batch_size
         return hn_fail(ctx, HN_USAGE, "batch_size %lld: 2 or more items make a batch",
                        (long long)batch_size);
     struct hn_point *point;
-    if (hn_blas_load(ctx) || hn_grid_read_one(ctx, &hn_sampler_registry, "", spec, &point))
+    if (hn_screen_check(ctx) || hn_blas_load(ctx) ||
+        hn_grid_read_one(ctx, &hn_sampler_registry, "", spec, &point))
         return ctx->code;
     h->type = point->type;
     h->params = point->params;

@@ -399,6 +399,7 @@ assert {r['name'] for r in rows} == {'sgemm', 'product', 'product-half', 'knn', 
 for r in rows:
     s = r['seconds']
     assert len(s['all']) == 2 and 0 < s['min'] <= s['median'] <= s['max'], r
+    assert len(r['processor_seconds']) == 2 and min(r['processor_seconds']) > 0, r
     assert r['ceiling']['sgemm_gflops'] > 0 and r['ceiling']['read_gbs'] > 0, r
     assert (r['share_of_limit'] is None) == r['name'].startswith('walk'), r"
     fi
@@ -409,7 +410,16 @@ for r in rows:
     check "bench of training leaves nothing" rmdir "$work/scratch"
     expect "an unknown kernel" 2 '@did-you-mean .table' bench tabel
     expect "no such screen" 2 'no kernel.*portable' bench knn --n 300 --reps 1 --screen nonsense
+    HN_SCREEN=nonsense expect "no such screen, though nothing is swept" 2 "is 'nonsense'.*off, portable" bench walk-0.1 $small
+    HN_SCREEN=nonsense expect "a wrong screen does not matter to --help" 0 '' bench --help
+    HN_SCREEN=off expect "no screen at all" 0 '' bench knn --n 300 --reps 1
     expect "a table has its own sizes" 2 'table.*knn' bench table knn
+    expect "a file to bench" 0 '' synth -o bench.h5 --n 700 --dim 24 --views 1 --steps 2
+    expect "bench on a file" 0 '' bench knn --data bench.h5 --reps 1
+    check "bench on a file: its shape" grep -qE '^knn +700 +24 ' "$work/out"
+    expect "bench on a file without views" 3 'bench.h5.*no views.*gcbs' bench knn gcbs --data bench.h5 --reps 1
+    expect "a table has its own rows" 2 'leave --data out' bench table --data bench.h5
+    expect "bench on no file" 3 'nowhere.h5' bench knn --data nowhere.h5
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \

@@ -43,6 +43,9 @@ struct hn_screen {
     struct hn_screen_scratch *scratch; // [threads], private
 };
 
+// Whether ctx->screen may be what it is: NULL, "off", or a kernel of this processor. Errors:
+// HN_USAGE, with their names. Programs ask when they start, not when the first large sweep does.
+HN_MUST_USE enum hn_code hn_screen_check(struct hn_context *ctx);
 // The kernel for a screen, or NULL where nothing is gained: few rows or dimensions, a processor
 // without such a kernel, a share of the products that is too large, memory that is short
 // (ctx->memory.lean). ctx->screen may say otherwise. Errors: HN_USAGE, if that names no kernel.

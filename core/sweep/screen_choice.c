@@ -31,16 +31,31 @@ static enum hn_code fail_name(struct hn_context *ctx) {
                    ctx->screen, names);
 }
 
+// NULL: none of that name.
+static const struct hn_screen_kernel *find_named(const char *name) {
+    for (int i = 0; i < HN_SCREEN_KERNELS; i++)
+        if (hn_screen_kernel(i) && strcmp(name, hn_screen_kernel(i)->name) == 0)
+            return hn_screen_kernel(i);
+    return NULL;
+}
+
+static bool is_off(const struct hn_context *ctx) {
+    return ctx->screen && strcmp(ctx->screen, "off") == 0;
+}
+
+enum hn_code hn_screen_check(struct hn_context *ctx) {
+    bool known = !ctx->screen || is_off(ctx) || find_named(ctx->screen);
+    return known ? HN_OK : fail_name(ctx);
+}
+
 enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
                               const struct hn_matrix *y, double share,
                               const struct hn_screen_kernel **kernel) {
     *kernel = NULL;
-    if (ctx->screen && strcmp(ctx->screen, "off") == 0)
+    if (is_off(ctx))
         return HN_OK;
     if (ctx->screen) {
-        for (int i = 0; i < HN_SCREEN_KERNELS && !*kernel; i++)
-            if (hn_screen_kernel(i) && strcmp(ctx->screen, hn_screen_kernel(i)->name) == 0)
-                *kernel = hn_screen_kernel(i);
+        *kernel = find_named(ctx->screen);
         return *kernel ? HN_OK : fail_name(ctx);
     }
     // Beside the rows in its order, which take what packed ones do, it needs those that are

@@ -2,7 +2,9 @@
 // best, measured in the same run.
 #include "core/stats.h"
 #include "core/sweep/blas.h"
+#include "core/sweep/screen.h"
 #include "core/sweep/simd.h"
+#include "datasets/snapshot.h"
 #include "harness/cli/bench.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
@@ -13,7 +15,7 @@
 
 struct bench_params {
     int64_t n, dim, M, K, batch, keep, reps, warmup, threads;
-    char *screen;
+    char *screen, *data;
 };
 
 static const struct hn_option bench_options[] = {
@@ -38,6 +40,9 @@ static const struct hn_option bench_options[] = {
     {HN_TEXT_OPTION(struct bench_params, screen, "screen",
                     "kernel of the screen of sweeps, or off; unset, the best, where it pays"),
      .metavar = "NAME"},
+    {HN_TEXT_OPTION(struct bench_params, data, "data",
+                    "a snapshot: its last step instead of random rows; --n and --dim are its own"),
+     .metavar = "FILE"},
     {0},
 };
 
@@ -92,24 +97,38 @@ static const struct hn_record_column bench_columns[] = {
 struct work {
     const struct bench_params *p;
     struct hn_bench bench;
-    json_t *rows; // of the document; NULL: rows are printed when they are measured
+    json_t *rows;                 // of the document; NULL: rows are printed when they are measured
+    struct hn_snapshot *snapshot; // of --data; NULL: none
 };
 
-// all, sorted: [reps] seconds, the second is sorted here; share: of the limit, NaN where there is
-// none.
-static json_t *row_json(struct hn_context *ctx, const struct hn_bench_kernel *k,
-                        const struct work *w, const double *all, double *sorted, double share) {
-    const struct hn_bench_shape *shape = &w->bench.shape;
-    double median = hn_median(sorted, w->p->reps);
+static json_t *list_of(const double *values, int64_t n) {
     json_t *list = json_array();
-    for (int64_t r = 0; r < w->p->reps; r++)
-        json_array_append_new(list, json_real(all[r]));
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(list, json_real(values[i]));
+    return list;
+}
+
+// What the repetitions took: [reps] each.
+struct taken {
+    double *all, *sorted; // seconds; the second is sorted by row_json()
+    double *share;        // of the limit, NaN where there is none; sorted likewise
+    double *processor;    // seconds of all threads, with whatever a repetition needs besides
+};
+
+static json_t *row_json(struct hn_context *ctx, const struct hn_bench_kernel *k,
+                        const struct work *w, const struct taken *taken) {
+    const struct hn_bench_shape *shape = &w->bench.shape;
+    int64_t reps = w->p->reps;
+    double median = hn_median(taken->sorted, reps);
+    double share = isnan(taken->share[0]) ? NAN : hn_median(taken->share, reps);
     return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:{s:f, s:f}, s:o, s:f}",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:{s:f, s:f, s:f, s:o}, s:o, s:{s:f, s:f}, s:o, "
+        "s:f}",
         "name", k->name, "n", (json_int_t)shape->n, "dim", (json_int_t)shape->dim, "M",
         (json_int_t)shape->M, "K", (json_int_t)shape->K, "batch", (json_int_t)shape->batch, "keep",
         (json_int_t)shape->keep, "threads", ctx->threads, "seconds", "median", median, "min",
-        sorted[0], "max", sorted[w->p->reps - 1], "all", list, "ceiling", "sgemm_gflops",
+        taken->sorted[0], "max", taken->sorted[reps - 1], "all", list_of(taken->all, reps),
+        "processor_seconds", list_of(taken->processor, reps), "ceiling", "sgemm_gflops",
         w->bench.gflops, "read_gbs", w->bench.gbs, "share_of_limit", hn_json_real(share),
         "us_per_item", 1e6 * median / (double)shape->n);
 }
@@ -132,24 +151,24 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct hn_bench_ker
     if (hn_bench_items(ctx, b, k->needs) || hn_host_sgemm(ctx, b->shape.dim, 3, &b->gflops) ||
         hn_host_read(ctx, 3, &b->gbs))
         return ctx->code;
-    double *all = hn_alloc(ctx, 3 * reps, sizeof *all);
+    double *all = hn_alloc(ctx, 4 * reps, sizeof *all);
     if (!all)
         return ctx->code;
-    double *sorted = all + reps, *share = sorted + reps;
+    const struct taken taken = {all, all + reps, all + 2 * reps, all + 3 * reps};
     enum hn_code code = HN_OK;
     for (int64_t r = -w->p->warmup; r < reps && code == HN_OK; r++) {
         code = hn_check_stop(ctx);
+        int64_t begun = hn_cpu_ns();
         if (code == HN_OK)
             code = k->run(ctx, b, k, &time);
         if (r >= 0) {
-            all[r] = sorted[r] = time.seconds;
-            share[r] = time.ideal / time.seconds;
+            taken.all[r] = taken.sorted[r] = time.seconds;
+            taken.share[r] = time.ideal / time.seconds;
+            taken.processor[r] = (double)(hn_cpu_ns() - begun) * 1e-9;
         }
     }
-    if (code == HN_OK) {
-        double reached = isnan(share[0]) ? NAN : hn_median(share, reps);
-        put_row(w, row_json(ctx, k, w, all, sorted, reached));
-    }
+    if (code == HN_OK)
+        put_row(w, row_json(ctx, k, w, &taken));
     return code;
 }
 
@@ -194,6 +213,30 @@ static enum hn_code check_names(struct hn_context *ctx, int n_args, const char *
     return HN_OK;
 }
 
+static bool has_sizes(int n_args, const char **args) {
+    return n_args > 0 && (strcmp(args[0], "table") == 0 || strcmp(args[0], "linear") == 0);
+}
+
+// The last step of --data, for kernels that it suffices for.
+static enum hn_code read_data(struct hn_context *ctx, struct work *w, int n_args,
+                              const char **args) {
+    struct hn_items *items = &w->bench.items;
+    if (!w->p->data)
+        return HN_OK;
+    if (has_sizes(n_args, args))
+        return hn_fail(ctx, HN_USAGE, "'%s' has rows of its own: leave --data out", args[0]);
+    if (hn_snapshot_open(ctx, w->p->data, &w->snapshot) ||
+        hn_snapshot_load(ctx, w->snapshot, hn_snapshot_info(w->snapshot)->steps - 1, items))
+        return ctx->code;
+    for (const struct hn_bench_kernel *k = hn_bench_kernels; k->name; k++)
+        if (wanted(k, n_args, args) && k->needs == HN_BENCH_VIEWS_TOO && !hn_has_positive(items))
+            return hn_fail(ctx, HN_DATA,
+                           "%s: has no views, which %s needs: name other kernels, or leave --data "
+                           "out",
+                           w->p->data, k->name);
+    return HN_OK;
+}
+
 static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_args,
                                 const char **args) {
     const struct bench_params *p = w->p;
@@ -204,7 +247,9 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_ar
                 run_kernel(ctx, k, w))
                 return ctx->code;
         }
-    w->bench.shape = (struct hn_bench_shape){p->n, p->dim, p->M, p->K, p->batch, p->keep};
+    int64_t n = w->snapshot ? w->bench.items.n : p->n,
+            dim = w->snapshot ? w->bench.items.d : p->dim;
+    w->bench.shape = (struct hn_bench_shape){n, dim, p->M, p->K, p->batch, p->keep};
     for (const struct hn_bench_kernel *k = hn_bench_kernels; k->name; k++)
         if (wanted(k, n_args, args) &&
             (k->needs == HN_BENCH_TRAINING ? run_training : run_kernel)(ctx, k, w))
@@ -216,7 +261,11 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     struct work w = {.p = call->params, .rows = call->json ? json_array() : NULL};
     ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
     ctx->screen = w.p->screen ? w.p->screen : ctx->screen;
-    enum hn_code code = check_names(ctx, call->n_args, call->args);
+    enum hn_code code = hn_screen_check(ctx);
+    if (code == HN_OK)
+        code = check_names(ctx, call->n_args, call->args);
+    if (code == HN_OK)
+        code = read_data(ctx, &w, call->n_args, call->args);
     if (code == HN_OK)
         code = hn_blas_open(ctx);
     if (code == HN_OK && !w.rows) {
@@ -231,6 +280,10 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
         code = hn_json_print(ctx, json_pack("{s:O}", "kernels", w.rows), stdout);
     json_decref(w.rows);
     hn_bench_training_free(ctx, w.bench.training);
+    if (w.snapshot) {
+        hn_items_free(ctx, &w.bench.items);
+        hn_snapshot_close(ctx, w.snapshot);
+    }
     return code;
 }
 

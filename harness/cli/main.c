@@ -1,5 +1,6 @@
 // The program: finds the command, parses its options, runs it, prints what went wrong, and gives
 // the exit code.
+#include "core/sweep/screen.h"
 #include "datasets/h5.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
@@ -121,6 +122,8 @@ static int report(struct hn_context *ctx, const char *command, enum hn_code code
 
 static enum hn_code run_checked(struct hn_context *ctx, const struct hn_command *command,
                                 const struct hn_call *call) {
+    if (hn_screen_check(ctx))
+        return ctx->code;
     if (call->n_args >= command->min_args && call->n_args <= command->max_args)
         return hn_command_run(ctx, command, call);
     if (call->n_args < command->min_args)

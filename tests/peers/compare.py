@@ -46,7 +46,7 @@ def run_peer(kernel, sizes, threads):
         print(f"{kernel:<22} left out: {done.stderr.strip().splitlines()[-1]}", flush=True)
         return None
     result = json.loads(done.stdout)
-    return result["peer"], statistics.median(result["seconds"])
+    return result["peer"], statistics.median(result["seconds"]), statistics.median(result["processor_seconds"])
 
 
 def compare(program, kernel, sizes, goal, rounds):

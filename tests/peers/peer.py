@@ -1,9 +1,9 @@
 """What others do, restated as plainly as they do it: one kernel per call, timed after a warm-up.
 
-    peer.py KERNEL --n N --dim D --M M --K K --batch B --keep k --reps R --threads T
+    peer.py KERNEL --n N --dim D --M M --K K --batch B --keep k --reps R --threads T [--data FILE]
 
-prints one JSON object: {"peer", "seconds": [...]}. Exit code 3: a package is missing, named on
-standard error. Data are random unit rows, as in `hardneg bench`.
+prints one JSON object: {"peer", "seconds": [...], "processor_seconds": [...]}, the latter of all threads. Exit code 3: a package is missing, named on
+standard error. Data are random unit rows, as in `hardneg bench`, or (knn) the last step of a snapshot.
 """
 
 import argparse
@@ -21,15 +21,25 @@ def unit_rows(n, d, seed):
     return x
 
 
+def rows_of(path):
+    import h5py
+    import numpy as np
+
+    with h5py.File(path, "r") as f:
+        x = f["embeddings"][-1].astype(np.float32)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    return x
+
+
 def knn(a):
     """Faiss, exact inner products."""
     import faiss
 
     faiss.omp_set_num_threads(a.threads)
-    x = unit_rows(a.n, a.dim, 0)
+    x = rows_of(a.data) if a.data else unit_rows(a.n, a.dim, 0)
 
     def run():
-        index = faiss.IndexFlatIP(a.dim)
+        index = faiss.IndexFlatIP(x.shape[1])
         index.add(x)
         index.search(x, a.K + 1)  # the row itself is found too
 
@@ -143,17 +153,19 @@ def main():
     for name, value in (("n", 10000), ("dim", 128), ("M", 1000), ("K", 100), ("batch", 256),
                         ("keep", 512), ("reps", 1), ("threads", 1)):
         p.add_argument("--" + name, type=int, default=value)
+    p.add_argument("--data")
     a = p.parse_args()
     try:
         name, run, *times = KERNELS[a.kernel](a)
     except ImportError as missing:
         sys.exit(print(f"{a.kernel}: {missing}", file=sys.stderr) or 3)
-    seconds = []
+    seconds, processor = [], []
     for rep in range(a.reps + (a.n <= 20000)):  # large ones warm up within themselves
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), time.process_time()
         run()
         seconds.append((time.perf_counter() - begun) / (times[0] if times else 1))
-    print(json.dumps({"peer": name, "seconds": seconds[-a.reps :]}))
+        processor.append((time.process_time() - used) / (times[0] if times else 1))
+    print(json.dumps({"peer": name, "seconds": seconds[-a.reps :], "processor_seconds": processor[-a.reps :]}))
 
 
 if __name__ == "__main__":
