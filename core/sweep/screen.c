@@ -52,22 +52,20 @@ static enum hn_code open_scratch(struct hn_context *ctx, struct hn_screen *s) {
 }
 
 enum hn_code hn_screen_open(struct hn_context *ctx, const struct hn_matrix *x,
-                            const struct hn_matrix *y, const struct hn_screen_kernel *kernel,
-                            int64_t block, bool shuffled, double share, struct hn_screen *s,
-                            bool *good) {
+                            const struct hn_matrix *y, const struct hn_screen_wish *wish,
+                            struct hn_screen *s, bool *good) {
     int two = y->data != x->data || y->rows != x->rows || y->stride != x->stride;
     const struct hn_matrix *const matrix[2] = {x, y};
-    *s = (struct hn_screen){.kernel = kernel,
+    *s = (struct hn_screen){.kernel = wish->kernel,
                             .bound = hn_simd_dot_bound(x->cols),
-                            .words = (x->cols * kernel->width + HN_WORD - 1) / HN_WORD,
-                            .block = block,
-                            .part = part_size(x->cols, block),
+                            .block = wish->block,
+                            .part = part_size(x->cols, wish->block),
                             .x = &s->own[0],
                             .y = &s->own[two]};
     *good = false;
-    enum hn_code code = hn_screen_round(ctx, s, matrix, two + 1, shuffled, good);
-    if (!code && *good && share > 0)
-        code = hn_screen_pays(ctx, s, share, good);
+    enum hn_code code = hn_screen_round(ctx, s, matrix, two + 1, wish, good);
+    if (!code && *good && !wish->anyway)
+        code = hn_screen_pays(ctx, s, wish->share, good);
     if (!code && *good)
         code = open_scratch(ctx, s);
     if (code || !*good)

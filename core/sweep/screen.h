@@ -9,8 +9,9 @@
 //   <x, y> = u^2 <q_x, q_y> + a_x + a_y + rest,  a_x = <x - m, m> + |m|^2 / 2,
 //   |rest| <= r_x + r_y,                         r_x = |e_x| Q + |e_x|^2 / 2,
 //
-// with Q the largest |u q| of all rows. Everything in it is measured, so it holds whatever the
-// rows, clipped ones included.
+// with Q the largest |u q| of all rows. Where rows spread in few directions A, x = m + u A q + e,
+// with far fewer numbers q. Everything in it is measured, so it holds whatever the rows, clipped
+// ones included.
 #ifndef HN_CORE_SWEEP_SCREEN_H
 #define HN_CORE_SWEEP_SCREEN_H
 
@@ -34,9 +35,9 @@ struct hn_screen_rows {
 
 struct hn_screen {
     const struct hn_screen_kernel *kernel;
-    double unit;  // u^2
-    double bound; // of the products of floats that are found
-    int64_t words;
+    double unit;                  // u^2
+    double bound;                 // of the products of floats that are found
+    int64_t words;                // of a rounded row
     int64_t block, part;          // rows and columns of a tile; columns of it at a time
     struct hn_screen_rows own[2]; // X X^T: one
     const struct hn_screen_rows *x, *y;
@@ -52,15 +53,20 @@ HN_MUST_USE enum hn_code hn_screen_check(struct hn_context *ctx);
 HN_MUST_USE enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
                                           const struct hn_matrix *y, double share,
                                           const struct hn_screen_kernel **kernel);
-// Rounds and packs the rows for a kernel; y->data = x->data: X X^T. block: rows of a tile, a
-// multiple of HN_PANEL. shuffled: in a random order, the same one for as many rows. *good: sums fit
-// 32 bits, the scale is not at its least (nearly equal rows), and a sample of products says that
-// few enough are found where a share of them is wanted (0: do not ask); if not, or after an error
-// (HN_MEMORY), nothing has to be freed.
+struct hn_screen_wish {
+    const struct hn_screen_kernel *kernel;
+    int64_t block; // rows of a tile, a multiple of HN_PANEL
+    bool shuffled; // rows in a random order, the same one for as many rows
+    double share;  // of the products that will be wanted; 0: not known
+    bool anyway;   // even if it does not pay
+};
+// Rounds and packs the rows; y->data = x->data: X X^T. *good: sums fit 32 bits, the scale is not at
+// its least (nearly equal rows), and a sample of products says that few enough are found (unless
+// wish->anyway); if not, or after an error (HN_MEMORY, those of hn_eigen_top()), nothing has to be
+// freed.
 HN_MUST_USE enum hn_code hn_screen_open(struct hn_context *ctx, const struct hn_matrix *x,
                                         const struct hn_matrix *y,
-                                        const struct hn_screen_kernel *kernel, int64_t block,
-                                        bool shuffled, double share, struct hn_screen *screen,
+                                        const struct hn_screen_wish *wish, struct hn_screen *screen,
                                         bool *good);
 void hn_screen_free(struct hn_context *ctx, struct hn_screen *screen);
 

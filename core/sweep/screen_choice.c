@@ -67,6 +67,8 @@ enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
     return HN_OK;
 }
 
+double hn_screen_find_cost(int64_t d) { return FIND + READ * (double)d; }
+
 static double mean_slack(const struct hn_screen *s) {
     double sum = 0;
     int64_t n = s->y->rows.rows;
@@ -100,11 +102,12 @@ enum hn_code hn_screen_pays(struct hn_context *ctx, const struct hn_screen *s, d
     float *products = hn_alloc(ctx, size, sizeof *products);
     if (!products)
         return HN_MEMORY;
-    double slack = mean_slack(s), d = (double)s->x->rows.cols;
+    int64_t d = s->x->rows.cols;
+    double slack = mean_slack(s);
     for (int64_t p = 0; p < SAMPLE_ROWS; p++)
         found += count_found(s, p * panels / SAMPLE_ROWS * HN_PANEL, share, slack, products);
     hn_free(ctx, products);
     double left = (double)found / (double)(SAMPLE_ROWS * size);
-    *pays = left * (FIND + READ * d) < d;
+    *pays = left * hn_screen_find_cost(d) < (double)d;
     return HN_OK;
 }

@@ -6,12 +6,31 @@
 
 // What rounding in double precision may add to a term, or to a limit: far less.
 #define HN_SCREEN_MARGIN 1e-9
+// Standard deviations of a number that the kernel's largest one stands for.
+#define HN_SCREEN_DEVIATIONS 4.0
 
-// s->own[matrices], s->unit: rounds and packs. *good: as of hn_screen_open(). s->kernel and
-// s->words are set. After an error, or where it is not good, s->own is to be freed.
+// Directions that rows, less the mean, are projected to before they are rounded.
+struct hn_screen_axes {
+    int64_t n;     // 0: none, rows are rounded as they are
+    float *axis;   // [n x d]
+    double askew;  // Frobenius norm of their inner products less those of orthonormal ones
+    double spread; // about the root mean square of a projection's numbers
+};
+// For rows of which a share of all products is wanted. What is allocated belongs to the owner of
+// the moment. Errors: HN_MEMORY, those of hn_eigen_top().
+HN_MUST_USE enum hn_code hn_screen_find_axes(struct hn_context *ctx, const struct hn_matrix *x,
+                                             const struct hn_matrix *y, const float *mean,
+                                             double share, const struct hn_screen_kernel *kernel,
+                                             struct hn_screen_axes *axes);
+
+// s->own[matrices], s->unit, s->words: rounds and packs. *good: as of hn_screen_open(). s->kernel
+// is set. After an error, or where it is not good, s->own is to be freed.
 HN_MUST_USE enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
                                          const struct hn_matrix *const matrix[2], int matrices,
-                                         bool shuffled, bool *good);
+                                         const struct hn_screen_wish *wish, bool *good);
+// What it takes to find one product of rows of d dimensions and hand it on, in dimensions of
+// products of floats.
+double hn_screen_find_cost(int64_t d);
 // Whether few enough products are found, by a sample of rows and columns, if a share of them is
 // wanted. Errors: HN_MEMORY.
 HN_MUST_USE enum hn_code hn_screen_pays(struct hn_context *ctx, const struct hn_screen *s,

@@ -3,6 +3,7 @@
 
 #include "core/clones.h"
 #include "core/random.h"
+#include "core/sweep/simd.h"
 
 #include <math.h>
 #include <omp.h>
@@ -13,16 +14,18 @@ enum {
     LANES = 8
 };
 static const double scale_least = 1e-4; // terms of unit rows then fit 32 bits
-static const double deviations = 4;     // that the kernel's largest number stands for
 
-// How rows are rounded, and what one of them came to.
+// How rows are rounded, and what one of them came to. x' is a row less the mean, or its projection
+// to the axes, as computed.
 struct rounding {
     const float *mean; // [d]
     double scale, mean_square;
     double most; // of a number
+    struct hn_screen_axes axes;
 };
 struct rounded {
-    double square, error; // |u q|^2, |e|^2
+    double square, error; // |u q|^2, |x' - u q|^2
+    double whole, kept;   // squares of the row less the mean, and of x'; equal without axes
     double middle;        // a
     int32_t sum;          // of q
 };
@@ -64,7 +67,7 @@ static void choose_rounding(const struct hn_matrix *const matrix[2], int matrice
     }
     for (int m = 0; m < matrices; m++)
         squares += add_squares(matrix[m], mean);
-    double scale = deviations / most * sqrt(squares / (double)(n * d));
+    double scale = HN_SCREEN_DEVIATIONS / most * sqrt(squares / (double)(n * d));
     r->scale = (double)(float)fmax(scale, scale_least); // its products with q are then exact
 }
 
@@ -97,8 +100,60 @@ static struct rounded round_row(const float *x, int64_t d, const struct rounding
         error[0] += error[l];
         middle[0] += middle[l];
     }
-    return (struct rounded){square[0] * scale * scale, error[0], middle[0] + r->mean_square / 2,
-                            sum};
+    return (struct rounded){.square = square[0] * scale * scale,
+                            .error = error[0],
+                            .middle = middle[0] + r->mean_square / 2,
+                            .sum = sum};
+}
+
+// What a row is projected in: [d] and [n] floats, and as many zeros.
+struct projection {
+    float *off, *along, *zero;
+};
+
+// off: the row less the mean; *middle, *square: of it.
+HN_CLONES
+static void take_mean(const float *x, int64_t d, const float *mean, float *off, double *middle,
+                      double *square) {
+    double dot[LANES] = {0}, sum[LANES] = {0};
+    for (int64_t k = 0; k < d; k++) {
+        double m = (double)mean[k], value = (double)x[k] - m;
+        off[k] = (float)value;
+        dot[k % LANES] += value * m;
+        sum[k % LANES] += value * value;
+    }
+    for (int l = 1; l < LANES; l++) {
+        dot[0] += dot[l];
+        sum[0] += sum[l];
+    }
+    *middle = dot[0];
+    *square = sum[0];
+}
+
+static void multiply_axes(const struct hn_screen_axes *axes, int64_t d, const float *off,
+                          float *along) {
+    enum { FOUR = 4 }; // axes are a multiple of it
+    for (int64_t j = 0; j < axes->n; j += FOUR) {
+        const float *axis[FOUR];
+        for (int64_t l = 0; l < FOUR; l++)
+            axis[l] = axes->axis + (j + l) * d;
+        hn_simd_best()->dot_4(off, axis, d, along + j);
+    }
+}
+
+static struct rounded round_projected(const float *x, int64_t d, const struct rounding *r,
+                                      const struct projection *p, int16_t *q) {
+    const struct rounding centred = {.mean = p->zero, .scale = r->scale, .most = r->most};
+    double middle, square;
+    take_mean(x, d, r->mean, p->off, &middle, &square);
+    multiply_axes(&r->axes, d, p->off, p->along);
+    struct rounded out = round_row(p->along, r->axes.n, &centred, q);
+    out.middle = middle + r->mean_square / 2;
+    out.whole = square;
+    out.kept = 0;
+    for (int64_t k = 0; k < r->axes.n; k++)
+        out.kept += (double)p->along[k] * (double)p->along[k];
+    return out;
 }
 
 // The words of row i of a panel from its numbers, which zeros follow.
@@ -113,15 +168,16 @@ static void pack_row(const int16_t *q, int width, int64_t words, int64_t i, int8
     }
 }
 
-// Panel p from the rows of a matrix, and what they came to. q: scratch.
+// Panel p from the rows of a matrix, and what they came to. q, along: scratch.
 static void round_panel(const struct hn_screen *s, const struct hn_screen_rows *rows,
                         const struct hn_matrix *from, const struct rounding *r, int64_t p,
-                        int16_t *q, struct rounded *out) {
+                        int16_t *q, const struct projection *along, struct rounded *out) {
     for (int64_t i = 0; i < HN_PANEL; i++) {
         int64_t place = p * HN_PANEL + i, d = from->cols;
         if (place < from->rows) {
             const float *row = hn_row(from, hn_screen_id(rows, place));
-            out[place] = round_row(row, d, r, q);
+            out[place] =
+                r->axes.n > 0 ? round_projected(row, d, r, along, q) : round_row(row, d, r, q);
             if (rows->copy)
                 memcpy(rows->copy + place * d, row, (size_t)d * sizeof *row);
         } else {
@@ -131,12 +187,28 @@ static void round_panel(const struct hn_screen *s, const struct hn_screen_rows *
     }
 }
 
+// r of a row, by the derivation of core/PERFORMANCE.md. longest: Q.
+static double slack_of(const struct rounded *one, const struct rounding *r, int64_t d,
+                       double longest) {
+    double inside = sqrt(one->error), rest = one->error, askew = 0;
+    if (r->axes.n > 0) {
+        // Of the projection: twice the bound of its products covers axes that are not quite of
+        // unit length, and the row less the mean rounded to floats.
+        double blur = 2 * sqrt((double)r->axes.n * one->whole) * hn_simd_dot_bound(d);
+        askew = r->axes.askew * longest * longest;
+        inside += blur + r->axes.askew * longest;
+        rest += fmax(0, one->whole - one->kept) + 2 * blur * longest + askew;
+    }
+    return inside * longest + rest / 2 + askew / 2;
+}
+
 // *most: the largest of the terms so far; false: too large for 32 bits.
 static bool set_terms(const struct hn_screen_rows *rows, const struct rounded *rounded,
-                      const struct hn_screen *s, double longest, double *most) {
+                      const struct hn_screen *s, const struct rounding *r, double longest,
+                      double *most) {
     for (int64_t i = 0; i < rows->rows.rows; i++) {
         const struct rounded *one = &rounded[i];
-        double slack = sqrt(one->error) * longest + one->error / 2;
+        double slack = slack_of(one, r, rows->rows.cols, longest);
         double middle = floor(one->middle / s->unit);
         double upper = ceil((one->middle + slack + HN_SCREEN_MARGIN) / s->unit);
         *most = fmax(*most, fmax(fabs(middle), fabs(upper)));
@@ -173,62 +245,74 @@ static enum hn_code allocate(struct hn_context *ctx, const struct hn_matrix *x, 
     return HN_OK;
 }
 
-// What is needed until the terms are there.
+// What is needed until the terms are there; given back with a scope.
 struct scratch {
     double *sum;                // [d]
     float *mean;                // [d]
     int16_t *q;                 // [threads x row]
+    float *along;               // [threads x 3 x row]
     struct rounded *rounded[2]; // [rows] of each matrix
     int64_t row;
 };
 
+static bool open_scratch(struct hn_context *ctx, const struct hn_matrix *const matrix[2],
+                         int matrices, struct scratch *scratch) {
+    int64_t d = matrix[0]->cols, row = scratch->row = d + LANES;
+    for (int m = 0; m < matrices; m++)
+        if (!(scratch->rounded[m] = hn_alloc(ctx, matrix[m]->rows, sizeof(struct rounded))))
+            return false;
+    return (scratch->sum = hn_zalloc(ctx, d, sizeof *scratch->sum)) &&
+           (scratch->mean = hn_alloc(ctx, d, sizeof *scratch->mean)) &&
+           (scratch->q = hn_alloc(ctx, ctx->threads * row, sizeof *scratch->q)) &&
+           (scratch->along = hn_zalloc(ctx, 3 * ctx->threads * row, sizeof *scratch->along));
+}
+
+// Whether sums fit 32 bits.
 static bool round_all(const struct hn_context *ctx, struct hn_screen *s,
                       const struct hn_matrix *const matrix[2], int matrices,
-                      const struct scratch *scratch) {
-    struct rounding r;
-    choose_rounding(matrix, matrices, s->kernel->most, scratch->sum, scratch->mean, &r);
-    s->unit = r.scale * r.scale;
-    if (r.scale <= scale_least)
-        return false;
-    double square = 0;
+                      const struct rounding *r, const struct scratch *scratch) {
+    double square = 0, most = 0;
     for (int m = 0; m < matrices; m++) {
         struct rounded *out = scratch->rounded[m];
-        int64_t rows = s->own[m].rows.rows;
+        int64_t rows = s->own[m].rows.rows, row = scratch->row;
 #pragma omp parallel for num_threads(ctx->threads)
-        for (int64_t p = 0; p < hn_panels(rows); p++)
-            round_panel(s, &s->own[m], matrix[m], &r, p,
-                        scratch->q + omp_get_thread_num() * scratch->row, out);
+        for (int64_t p = 0; p < hn_panels(rows); p++) {
+            int thread = omp_get_thread_num();
+            float *own = scratch->along + 3 * thread * row;
+            const struct projection along = {own, own + row, own + 2 * row};
+            round_panel(s, &s->own[m], matrix[m], r, p, scratch->q + thread * row, &along, out);
+        }
         for (int64_t i = 0; i < rows; i++)
             square = fmax(square, out[i].square);
     }
-    double most = 0;
     for (int m = 0; m < matrices; m++)
-        if (!set_terms(&s->own[m], scratch->rounded[m], s, sqrt(square), &most))
+        if (!set_terms(&s->own[m], scratch->rounded[m], s, r, sqrt(square), &most))
             return false;
     return square / s->unit + 2 * most < INT32_MAX - 1;
 }
 
 enum hn_code hn_screen_round(struct hn_context *ctx, struct hn_screen *s,
-                             const struct hn_matrix *const matrix[2], int matrices, bool shuffled,
-                             bool *good) {
-    int64_t d = matrix[0]->cols;
-    struct scratch scratch = {.row = d + LANES};
-    enum hn_code code = HN_OK;
-    for (int m = 0; m < matrices && !code; m++) {
-        code = allocate(ctx, matrix[m], shuffled, s->words, &s->own[m]);
-        if (!code && !(scratch.rounded[m] = hn_alloc(ctx, matrix[m]->rows, sizeof(struct rounded))))
-            code = HN_MEMORY;
-    }
-    if (!code && (scratch.sum = hn_zalloc(ctx, d, sizeof *scratch.sum)) &&
-        (scratch.mean = hn_alloc(ctx, d, sizeof *scratch.mean)) &&
-        (scratch.q = hn_alloc(ctx, ctx->threads * scratch.row, sizeof *scratch.q)))
-        *good = round_all(ctx, s, matrix, matrices, &scratch);
-    else
-        code = HN_MEMORY;
-    hn_free(ctx, scratch.sum);
-    hn_free(ctx, scratch.mean);
-    hn_free(ctx, scratch.q);
-    hn_free(ctx, scratch.rounded[0]);
-    hn_free(ctx, scratch.rounded[1]);
+                             const struct hn_matrix *const matrix[2], int matrices,
+                             const struct hn_screen_wish *wish, bool *good) {
+    HN_SCOPE(ctx);
+    struct scratch scratch = {0};
+    struct rounding r;
+    int64_t d = matrix[0]->cols, width = s->kernel->width;
+    if (!open_scratch(ctx, matrix, matrices, &scratch))
+        return HN_MEMORY;
+    choose_rounding(matrix, matrices, s->kernel->most, scratch.sum, scratch.mean, &r);
+    if (r.scale <= scale_least)
+        return HN_OK;
+    enum hn_code code = hn_screen_find_axes(ctx, matrix[0], matrix[matrices - 1], r.mean,
+                                            wish->share, s->kernel, &r.axes);
+    if (r.axes.n > 0)
+        r.scale = (double)(float)(HN_SCREEN_DEVIATIONS / r.most * r.axes.spread);
+    s->unit = r.scale * r.scale;
+    s->words = ((r.axes.n > 0 ? r.axes.n : d) * width + HN_WORD - 1) / HN_WORD;
+    hn_own(ctx, scope.outer);
+    for (int m = 0; m < matrices && !code; m++)
+        code = allocate(ctx, matrix[m], wish->shuffled, s->words, &s->own[m]);
+    if (!code)
+        *good = round_all(ctx, s, matrix, matrices, &r, &scratch);
     return code;
 }

@@ -126,13 +126,16 @@ static enum hn_code open_screen(struct hn_context *ctx, struct plan *plan) {
     int64_t rows = sweep->x.rows, cols = sweep->y.rows;
     bool shuffled = screened->meet != NULL;
     int64_t most = plan->symmetric && shuffled ? BLOCK_SCREENED : BLOCK_MOST;
-    int64_t block = choose_block(rows, cols, most);
-    code = hn_screen_open(ctx, &sweep->x, &sweep->y, kernel, block, shuffled,
-                          ctx->screen ? 0 : share, &plan->screen, &plan->screened);
+    const struct hn_screen_wish wish = {.kernel = kernel,
+                                        .block = choose_block(rows, cols, most),
+                                        .shuffled = shuffled,
+                                        .share = share,
+                                        .anyway = ctx->screen != NULL};
+    code = hn_screen_open(ctx, &sweep->x, &sweep->y, &wish, &plan->screen, &plan->screened);
     if (!plan->screened)
         return code;
     plan->dots = plan->symmetric ? symmetric_dots(rows, plan->block) : rows * cols;
-    plan->block = block;
+    plan->block = wish.block;
     return code;
 }
 

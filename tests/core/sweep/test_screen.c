@@ -1,7 +1,8 @@
-// The screen of sweeps: kernels against each other, the bound against exact products, and lists
-// that stay what they are without it, on data made to break either.
+// The screen of sweeps: the bound against exact products, and lists that stay what they are without
+// it, on data made to break either.
 #include "core/random.h"
 #include "core/sweep/sinks.h"
+#include "tests/core/sweep/screen_panel.h"
 #include "tests/fixture.h"
 #include "tests/test.h"
 
@@ -10,115 +11,6 @@
 #include <string.h>
 
 enum { N = 333, COLS = 301, D = 37, K = 10 };
-
-// Kernels.
-
-enum { WORDS_MOST = 200, PITCH = HN_PANEL + 3 };
-
-struct panels {
-    _Alignas(64) int8_t a[WORDS_MOST * HN_WORDS_BYTES], b[WORDS_MOST * HN_WORDS_BYTES];
-    _Alignas(64) int32_t start[2][HN_PANEL], limit[2][HN_PANEL];
-    int64_t words;
-    int width;
-};
-
-// Number k of row i of a panel.
-static int32_t number(const int8_t *panel, int width, int64_t k, int64_t i) {
-    int64_t in_word = HN_WORD / width;
-    const int8_t *word = panel + k / in_word * HN_WORDS_BYTES + i * HN_WORD;
-    int16_t two[2];
-    memcpy(two, word, sizeof two);
-    return width == 1 ? word[k % in_word] : two[k % in_word];
-}
-
-static int32_t product(const struct panels *p, int i, int j) {
-    int32_t sum = 0;
-    for (int64_t k = 0; k < p->words * HN_WORD / p->width; k++)
-        sum += number(p->a, p->width, k, i) * number(p->b, p->width, k, j);
-    return sum;
-}
-
-// The starts that a kernel needs for sums that are products and nothing else.
-static void lower_starts(struct panels *p, const struct hn_screen_kernel *kernel) {
-    for (int i = 0; i < HN_PANEL; i++) {
-        int32_t sum = 0;
-        for (int64_t k = 0; k < p->words * HN_WORD / p->width; k++)
-            sum += number(p->a, p->width, k, i);
-        p->start[0][i] = (int32_t)((uint32_t)p->start[0][i] - (uint32_t)(kernel->raised * sum));
-    }
-}
-
-static int64_t count_wrong(const struct hn_screen_kernel *kernel, const struct panels *given) {
-    static struct panels p;
-    p = *given;
-    lower_starts(&p, kernel);
-    struct hn_screen_edge rows = {p.start[0], p.limit[0]}, cols = {p.start[1], p.limit[1]};
-    uint32_t hits[HN_PANEL];
-    int32_t sum[HN_PANEL * PITCH];
-    memset(sum, 0xff, sizeof sum);
-    kernel->hits(p.a, p.b, p.words, rows, cols, hits);
-    kernel->sums(p.a, p.b, p.words, rows, cols, sum, PITCH);
-    int64_t wrong = 0;
-    for (int i = 0; i < HN_PANEL; i++) {
-        for (int j = 0; j < HN_PANEL; j++) {
-            int32_t want = given->start[0][i] + given->start[1][j] + product(given, i, j);
-            bool hit = want >= given->limit[0][i] || want >= given->limit[1][j];
-            wrong += sum[i * PITCH + j] != want;
-            wrong += (hits[i] >> j & 1) != hit;
-        }
-        for (int j = HN_PANEL; j < PITCH; j++)
-            wrong += sum[i * PITCH + j] != -1;
-    }
-    return wrong;
-}
-
-// how: 0 any numbers, 1 the largest of either sign, 2 and 3 those of one sign.
-static int32_t draw(struct hn_stream *s, int32_t most, int how) {
-    int32_t any = (int32_t)hn_stream_below(s, 2 * (uint32_t)most + 1) - most;
-    return how == 0 ? any : how == 1 ? (any < 0 ? -most : most) : how == 2 ? most : -most;
-}
-
-static void put(int8_t *panel, int width, int64_t at, int32_t value) {
-    int16_t wide = (int16_t)value;
-    if (width == 1)
-        panel[at] = (int8_t)value;
-    else
-        memcpy(panel + at * width, &wide, sizeof wide);
-}
-
-static void fill(struct panels *p, const struct hn_screen_kernel *kernel, struct hn_stream *s,
-                 int how) {
-    p->width = kernel->width;
-    for (int64_t k = 0; k < p->words * HN_WORDS_BYTES / p->width; k++) {
-        put(p->a, p->width, k, draw(s, kernel->most, how));
-        put(p->b, p->width, k, draw(s, kernel->most, how == 3 ? 2 : how));
-    }
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < HN_PANEL; i++) {
-            p->start[side][i] = (int32_t)hn_stream_below(s, 2000000) - 1000000;
-            p->limit[side][i] = (int32_t)hn_stream_below(s, 4000000) - 1000000;
-        }
-    p->limit[0][3] = p->limit[1][5] = INT32_MIN;
-    p->limit[0][4] = p->limit[1][6] = INT32_MAX;
-}
-
-static void test_kernels(void) {
-    static struct panels p;
-    struct hn_stream s;
-    hn_stream_open(&s, 1, "test.screen", 0, 0, 0);
-    CU_ASSERT_PTR_NOT_NULL(hn_screen_kernel(0));
-    for (int which = 0; which < HN_SCREEN_KERNELS; which++) {
-        const struct hn_screen_kernel *kernel = hn_screen_kernel(which);
-        if (!kernel)
-            continue;
-        hn_test_entry(kernel->name);
-        for (p.words = 0; p.words <= WORDS_MOST; p.words = 2 * p.words + 1)
-            for (int how = 0; how < 4; how++) {
-                fill(&p, kernel, &s, how);
-                CU_ASSERT_EQUAL(count_wrong(kernel, &p), 0);
-            }
-    }
-}
 
 // Data.
 
@@ -208,21 +100,24 @@ static int32_t rounded_product(const struct hn_screen *s, int64_t i, int64_t j) 
     return sum;
 }
 
-// Largest slack, or infinity if a product is further from the rounded one than that.
+// The slack of two rows, or infinity if their product is further from the rounded one than that.
+static double pair_bound(const struct hn_screen *s, const struct hn_matrix *x,
+                         const struct hn_matrix *y, int64_t i, int64_t j) {
+    const struct hn_screen_term *a = &s->x->term[i], *b = &s->y->term[j];
+    double exact =
+        hn_dot_exact(hn_row(x, hn_screen_id(s->x, i)), hn_row(y, hn_screen_id(s->y, j)), x->cols);
+    double middle = s->unit * ((double)rounded_product(s, i, j) + a->middle + b->middle);
+    double slack = s->unit * ((double)a->slack + b->slack);
+    return fabs(exact - middle) <= slack ? slack : INFINITY;
+}
+
+// The largest of them.
 static double check_bound(const struct hn_screen *s, const struct hn_matrix *x,
                           const struct hn_matrix *y) {
     double most = 0;
     for (int64_t i = 0; i < x->rows; i++)
-        for (int64_t j = 0; j < y->rows; j++) {
-            const struct hn_screen_term *a = &s->x->term[i], *b = &s->y->term[j];
-            double exact = hn_dot_exact(hn_row(x, hn_screen_id(s->x, i)),
-                                        hn_row(y, hn_screen_id(s->y, j)), x->cols);
-            double middle = s->unit * ((double)rounded_product(s, i, j) + a->middle + b->middle);
-            double slack = s->unit * ((double)a->slack + b->slack);
-            if (!(fabs(exact - middle) <= slack))
-                return INFINITY;
-            most = fmax(most, slack);
-        }
+        for (int64_t j = 0; j < y->rows; j++)
+            most = fmax(most, pair_bound(s, x, y, i, j));
     return most;
 }
 
@@ -232,7 +127,8 @@ static void check_screen(struct hn_context *ctx, const struct hn_matrix *x,
                          bool shuffled, double slack) {
     struct hn_screen s;
     bool good;
-    HN_CHECK(ctx, hn_screen_open(ctx, x, y, kernel, 64, shuffled, 0, &s, &good));
+    const struct hn_screen_wish wish = {kernel, 64, shuffled, 0, true};
+    HN_CHECK(ctx, hn_screen_open(ctx, x, y, &wish, &s, &good));
     if (kernel->width == 1)
         CU_ASSERT_EQUAL(good, slack > 0);
     if (good)
@@ -265,7 +161,8 @@ static void test_too_large(void) {
     for (int large = 0; large < 2; large++) {
         struct hn_screen s;
         bool good;
-        HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, hn_screen_kernel(0), 64, false, 0, &s, &good));
+        const struct hn_screen_wish wish = {hn_screen_kernel(0), 64, false, 0, true};
+        HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, &wish, &s, &good));
         CU_ASSERT_EQUAL(good, !large);
         hn_screen_free(&ctx, &s);
         for (int64_t k = 0; k < D; k++)
@@ -347,6 +244,81 @@ static void test_long_lists(void) {
     hn_free(&ctx, (float *)y.data);
 }
 
+// Rows that spread in few directions, which are what is rounded: bounds and lists.
+
+enum { WIDE = 2100, DIRECTIONS = 6 }; // so many rows that directions are looked for
+
+static void spread(float *row, struct hn_stream *s, float noise) {
+    for (int k = 0; k < D; k++)
+        row[k] = noise * ((float)hn_stream_uniform(s) - 0.5F);
+    for (int l = 0; l < DIRECTIONS; l++) {
+        float along = (float)hn_stream_uniform(s) - 0.4F;
+        for (int k = 0; k < D; k++)
+            row[k] += along * cosf((float)(l + 1) * (0.3F + (float)k));
+    }
+}
+static void decaying(float *row, int64_t i, struct hn_stream *s) {
+    (void)i;
+    spread(row, s, 0.02F);
+}
+static void deficient(float *row, int64_t i, struct hn_stream *s) {
+    (void)i;
+    spread(row, s, 0);
+}
+static void outside(float *row, int64_t i, struct hn_stream *s) { // some not in those directions
+    spread(row, s, i % 300 == 7 ? 20 : 0.02F);
+}
+
+static double every_bound(const struct hn_screen *s, const struct hn_matrix *x,
+                          const struct hn_matrix *y) {
+    double most = 0;
+    for (int64_t i = 0; i < x->rows; i += 9)
+        for (int64_t j = 0; j < y->rows; j++)
+            most = fmax(most, pair_bound(s, x, y, i, j));
+    return most;
+}
+
+static void check_directions(struct hn_context *ctx, const struct hn_matrix *x,
+                             const struct hn_matrix *y, double slack) {
+    for (int which = 0; which < HN_SCREEN_KERNELS; which++) {
+        const struct hn_screen_wish wish = {hn_screen_kernel(which), 64, true, 0.005, true};
+        struct hn_screen s;
+        bool good;
+        if (!wish.kernel)
+            continue;
+        HN_CHECK(ctx, hn_screen_open(ctx, x, y, &wish, &s, &good));
+        CU_ASSERT(good);
+        CU_ASSERT(s.words * HN_WORD / wish.kernel->width <= D / 2); // so they were found
+        CU_ASSERT(every_bound(&s, x, y) < slack);
+        hn_screen_free(ctx, &s);
+    }
+}
+
+static void test_directions(void) {
+    static const struct data kinds[] = {
+        {"decaying", decaying, 0.05}, {"deficient", deficient, 0.05}, {"outside", outside, 1.2}};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    for (int kind = 0; kind < 3; kind++) {
+        hn_test_entry(kinds[kind].name);
+        struct hn_matrix x = make(&ctx, &kinds[kind], WIDE, 1),
+                         y = make(&ctx, &kinds[kind], WIDE - 9, 2);
+        check_directions(&ctx, &x, &x, kinds[kind].slack);
+        check_directions(&ctx, &x, &y, kinds[kind].slack);
+        check_lists(&x, &x, K, HN_SCREEN_KERNELS);
+        check_lists(&x, &y, K, HN_SCREEN_KERNELS);
+        hn_free(&ctx, (float *)x.data);
+        hn_free(&ctx, (float *)y.data);
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        hn_test_entry(data[kind].name);
+        struct hn_matrix x = make(&ctx, &data[kind], WIDE, 1);
+        check_lists(&x, &x, K, 1);
+        hn_free(&ctx, (float *)x.data);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // Many rows start from a sample, some of them from too much.
 static void test_samples(void) {
     enum { MANY = 12000, LONG = 100 };
@@ -411,11 +383,12 @@ static void test_pays(void) {
         struct hn_matrix x = make(&ctx, &data[kind], N, 1);
         struct hn_screen s;
         bool good;
-        HN_CHECK(&ctx,
-                 hn_screen_open(&ctx, &x, &x, hn_screen_kernel(0), 64, true, 1e-3, &s, &good));
+        struct hn_screen_wish wish = {hn_screen_kernel(0), 64, true, 1e-3, false};
+        HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, &wish, &s, &good));
         CU_ASSERT_EQUAL(good, data[kind].row == plain);
         hn_screen_free(&ctx, &s);
-        HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, hn_screen_kernel(0), 64, true, 0.5, &s, &good));
+        wish.share = 0.5;
+        HN_CHECK(&ctx, hn_screen_open(&ctx, &x, &x, &wish, &s, &good));
         CU_ASSERT(!good);
         hn_free(&ctx, (float *)x.data);
     }
@@ -448,11 +421,11 @@ static void test_allocations_may_fail(void) {
     hn_free(&ctx, (float *)y.data);
 }
 
-static const struct hn_test tests[] = {{"kernels", test_kernels},
-                                       {"bound", test_bound},
+static const struct hn_test tests[] = {{"bound", test_bound},
                                        {"too large", test_too_large},
                                        {"lists", test_lists},
                                        {"long lists", test_long_lists},
+                                       {"directions", test_directions},
                                        {"samples", test_samples},
                                        {"choice", test_choice},
                                        {"pays", test_pays},

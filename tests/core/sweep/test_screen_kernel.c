@@ -1,0 +1,105 @@
+// The kernels of the screen against plain sums.
+#include "core/random.h"
+#include "tests/core/sweep/screen_panel.h"
+#include "tests/test.h"
+
+enum { WORDS_MOST = 200, PITCH = HN_PANEL + 3 };
+
+struct panels {
+    _Alignas(64) int8_t a[WORDS_MOST * HN_WORDS_BYTES], b[WORDS_MOST * HN_WORDS_BYTES];
+    _Alignas(64) int32_t start[2][HN_PANEL], limit[2][HN_PANEL];
+    int64_t words;
+    int width;
+};
+
+static int32_t product(const struct panels *p, int i, int j) {
+    int32_t sum = 0;
+    for (int64_t k = 0; k < p->words * HN_WORD / p->width; k++)
+        sum += number(p->a, p->width, k, i) * number(p->b, p->width, k, j);
+    return sum;
+}
+
+// The starts that a kernel needs for sums that are products and nothing else.
+static void lower_starts(struct panels *p, const struct hn_screen_kernel *kernel) {
+    for (int i = 0; i < HN_PANEL; i++) {
+        int32_t sum = 0;
+        for (int64_t k = 0; k < p->words * HN_WORD / p->width; k++)
+            sum += number(p->a, p->width, k, i);
+        p->start[0][i] = (int32_t)((uint32_t)p->start[0][i] - (uint32_t)(kernel->raised * sum));
+    }
+}
+
+static int64_t count_wrong(const struct hn_screen_kernel *kernel, const struct panels *given) {
+    static struct panels p;
+    p = *given;
+    lower_starts(&p, kernel);
+    struct hn_screen_edge rows = {p.start[0], p.limit[0]}, cols = {p.start[1], p.limit[1]};
+    uint32_t hits[HN_PANEL];
+    int32_t sum[HN_PANEL * PITCH];
+    memset(sum, 0xff, sizeof sum);
+    kernel->hits(p.a, p.b, p.words, rows, cols, hits);
+    kernel->sums(p.a, p.b, p.words, rows, cols, sum, PITCH);
+    int64_t wrong = 0;
+    for (int i = 0; i < HN_PANEL; i++) {
+        for (int j = 0; j < HN_PANEL; j++) {
+            int32_t want = given->start[0][i] + given->start[1][j] + product(given, i, j);
+            bool hit = want >= given->limit[0][i] || want >= given->limit[1][j];
+            wrong += sum[i * PITCH + j] != want;
+            wrong += (hits[i] >> j & 1) != hit;
+        }
+        for (int j = HN_PANEL; j < PITCH; j++)
+            wrong += sum[i * PITCH + j] != -1;
+    }
+    return wrong;
+}
+
+// how: 0 any numbers, 1 the largest of either sign, 2 and 3 those of one sign.
+static int32_t draw(struct hn_stream *s, int32_t most, int how) {
+    int32_t any = (int32_t)hn_stream_below(s, 2 * (uint32_t)most + 1) - most;
+    return how == 0 ? any : how == 1 ? (any < 0 ? -most : most) : how == 2 ? most : -most;
+}
+
+static void put(int8_t *panel, int width, int64_t at, int32_t value) {
+    int16_t wide = (int16_t)value;
+    if (width == 1)
+        panel[at] = (int8_t)value;
+    else
+        memcpy(panel + at * width, &wide, sizeof wide);
+}
+
+static void fill(struct panels *p, const struct hn_screen_kernel *kernel, struct hn_stream *s,
+                 int how) {
+    p->width = kernel->width;
+    for (int64_t k = 0; k < p->words * HN_WORDS_BYTES / p->width; k++) {
+        put(p->a, p->width, k, draw(s, kernel->most, how));
+        put(p->b, p->width, k, draw(s, kernel->most, how == 3 ? 2 : how));
+    }
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < HN_PANEL; i++) {
+            p->start[side][i] = (int32_t)hn_stream_below(s, 2000000) - 1000000;
+            p->limit[side][i] = (int32_t)hn_stream_below(s, 4000000) - 1000000;
+        }
+    p->limit[0][3] = p->limit[1][5] = INT32_MIN;
+    p->limit[0][4] = p->limit[1][6] = INT32_MAX;
+}
+
+static void test_kernels(void) {
+    static struct panels p;
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "test.screen", 0, 0, 0);
+    CU_ASSERT_PTR_NOT_NULL(hn_screen_kernel(0));
+    for (int which = 0; which < HN_SCREEN_KERNELS; which++) {
+        const struct hn_screen_kernel *kernel = hn_screen_kernel(which);
+        if (!kernel)
+            continue;
+        hn_test_entry(kernel->name);
+        for (p.words = 0; p.words <= WORDS_MOST; p.words = 2 * p.words + 1)
+            for (int how = 0; how < 4; how++) {
+                fill(&p, kernel, &s, how);
+                CU_ASSERT_EQUAL(count_wrong(kernel, &p), 0);
+            }
+    }
+}
+
+static const struct hn_test tests[] = {{"kernels", test_kernels}};
+HN_TEST_MAIN("screen kernels", tests)
