@@ -1,4 +1,5 @@
 // Estimates: the arithmetic near its limits, and what was foreseen against what was then used.
+#include "core/sweep/screen.h"
 #include "datasets/h5.h"
 #include "datasets/synth.h"
 #include "harness/run/estimate_private.h"
@@ -274,6 +275,31 @@ static void test_bounded(void) {
 }
 
 // What a synthetic file has not is not foreseen, and said so.
+static int64_t least_tried(struct hn_context *ctx, int64_t n, int64_t d) {
+    struct hn_job job = {0};
+    const struct hn_plan plan = {.job = &job};
+    const struct hn_snapshot_info info = {.n = n, .d = d};
+    struct hn_probe_file file = {0};
+    hn_probe_choose_sizes(ctx, &plan, &info, &file);
+    return file.n[0];
+}
+
+// Where sweeps of the job are screened, those of its trials are large enough to be, and only there.
+static void test_screened(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    ctx.screen = NULL;
+    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), hn_screen_kernel_best() ? 5120 : 2048);
+    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 16), 2048);
+    ctx.screen = "portable"; // whatever the size
+    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), 2048);
+    ctx.screen = "off";
+    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), 2048);
+    ctx.screen = NULL;
+    ctx.memory.lean = true;
+    CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), 2048);
+}
+
 static void test_lacking(void) {
     struct bench b;
     struct hn_job job;
@@ -340,6 +366,7 @@ static const struct hn_test tests[] = {
     {"studies", test_studies},
     {"many cells", test_many_cells},
     {"bounded", test_bounded},
+    {"screened", test_screened},
     {"lacking", test_lacking},
     {"no memory", test_no_memory},
 };
