@@ -1,10 +1,11 @@
 """The sweep with its screen beside the same without, alternating: ratios of times, with intervals.
 
-    screen.py HARDNEG [CASE...] [--rounds R] [--most N] [--threads T]
+    screen.py HARDNEG [CASE...] [--rounds R] [--most N] [--threads T] [--processor]
 
 `ratio` is the time without over the time with, the median of R pairs; the interval is of their geometric mean (95 %,
 Student's t of logarithms). `slower` marks a case that is slower with the screen by more than 2 %, the whole interval.
-Exits with 1 if one is. Where the screen does not pay, it is not used, and both times are of one thing.
+Exits with 1 if one is. --processor: seconds of the processor, all threads together, which other work beside it lengthens
+far less than those on the clock. Where the screen does not pay, it is not used, and both times are of one thing.
 """
 
 import argparse
@@ -17,7 +18,8 @@ import sys
 CASES = [  # kernel, n, dim, option, value
     ("knn", 2000, 128, "K", 100), ("knn", 5000, 128, "K", 100), ("knn", 10000, 128, "K", 100),
     ("knn", 20000, 128, "K", 100), ("knn", 50000, 128, "K", 100), ("knn", 50000, 128, "K", 10),
-    ("knn", 50000, 128, "K", 500), ("knn", 20000, 32, "K", 100), ("knn", 20000, 64, "K", 100),
+    ("knn", 50000, 128, "K", 500), ("knn", 25000, 128, "K", 500), ("knn", 5000, 32, "K", 10), ("knn", 5000, 32, "K", 100),
+    ("knn", 5000, 128, "K", 10), ("knn", 10000, 128, "K", 200), ("knn", 20000, 32, "K", 100), ("knn", 20000, 64, "K", 100),
     ("knn", 20000, 256, "K", 100), ("knn", 5000, 768, "K", 100), ("knn", 20000, 768, "K", 100),
     ("knn", 20000, 768, "K", 500), ("gcbs", 5000, 128, "keep", 64), ("gcbs", 10000, 128, "keep", 512),
     ("gcbs", 10000, 768, "keep", 512), ("gcbs", 25000, 768, "keep", 25), ("gcbs", 25000, 768, "keep", 512),
@@ -25,7 +27,7 @@ CASES = [  # kernel, n, dim, option, value
 T_975 = [0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131]
 
 
-def seconds(program, case, threads, screen):
+def seconds(program, case, threads, processor, screen):
     kernel, n, dim, option, value = case
     command = [program, "bench", kernel, "--json", "--reps", "1", "--warmup", "0", "--n", str(n), "--dim", str(dim),
                "--" + option, str(value)]
@@ -33,7 +35,8 @@ def seconds(program, case, threads, screen):
     done = subprocess.run(command + screen, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
-    return json.loads(done.stdout)["kernels"][0]["seconds"]["median"]
+    row = json.loads(done.stdout)["kernels"][0]
+    return row["processor_seconds"][0] if processor else row["seconds"]["median"]
 
 
 def main():
@@ -43,6 +46,7 @@ def main():
     p.add_argument("--rounds", type=int, default=7)
     p.add_argument("--most", type=int, default=10 ** 9, help="no case of more items")
     p.add_argument("--threads", type=int)
+    p.add_argument("--processor", action="store_true")
     a = p.parse_args()
     slower = 0
     if not 2 <= a.rounds <= len(T_975):
@@ -55,7 +59,7 @@ def main():
         pairs = []
         for turn in range(a.rounds):
             screens = [["--screen", "off"], []]
-            times = [seconds(a.program, case, a.threads, s) for s in (screens if turn % 2 else screens[::-1])]
+            times = [seconds(a.program, case, a.threads, a.processor, s) for s in (screens if turn % 2 else screens[::-1])]
             pairs.append(times if turn % 2 else times[::-1])
         logs = [math.log(off / on) for off, on in pairs]
         half = T_975[a.rounds - 1] * statistics.stdev(logs) / math.sqrt(a.rounds)
