@@ -227,6 +227,26 @@ static void test_several_labels(void) {
     CU_ASSERT_EQUAL(measured(&items, "fn_ratio"), single);
 }
 
+// Whatever allocation of a build fails: the code says so, and the next build works.
+static void test_memory(void) {
+    static const int64_t start[N + 1] = {0, 2, 4, 5, 6, 8, 8, 8, 8, 8, 8, 8, 8};
+    static const int32_t label[] = {5, 1, 5, 1, 100, 36, 1, 5};
+    struct hardneg_items items = items_of_rows();
+    items.view2 = rows, items.labels = NULL, items.label_start = start, items.label = label;
+    hardneg *h = built("knn");
+    int failed = 0;
+    int code = HARDNEG_MEMORY;
+    for (int64_t limit = 64; limit < 1 << 22 && code != HARDNEG_OK; limit += 64) {
+        h->ctx.memory.limit = limit;
+        code = hardneg_build(h, &items);
+        CU_ASSERT_TRUE(code == HARDNEG_OK || code == HARDNEG_MEMORY);
+        failed += code != HARDNEG_OK;
+    }
+    CU_ASSERT_EQUAL(code, HARDNEG_OK);
+    CU_ASSERT_TRUE(failed > 5);
+    hardneg_free(h);
+}
+
 // What a sampler needs is asked for by name.
 static void test_missing(void) {
     static const char *const needs[][2] = {{"hops", "hops needs a graph"},
@@ -310,6 +330,7 @@ static const struct hn_test tests[] = {
     {"few batches", test_few_batches},
     {"wrong items", test_items},
     {"several labels an item", test_several_labels},
+    {"too little memory", test_memory},
     {"what samplers need", test_missing},
     {"wrong measures", test_measure},
     {"NULL", test_null},
