@@ -89,6 +89,24 @@ static void put_sparse(hid_t f, int64_t first, int64_t second, const float *valu
     if (value)
         put_data(f, "/features_csr/data", H5T_IEEE_F32LE, 1, &values, H5T_NATIVE_FLOAT, value);
 }
+// Item 0 has the label `first`, the others have none.
+static void put_label_rows(hid_t f, int64_t first) {
+    int64_t start[N + 1] = {0};
+    for (int i = 1; i <= N; i++)
+        start[i] = 1;
+    H5Gclose(H5Gcreate2(f, "/labels_csr", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    put_integers(f, "/labels_csr/indptr", N + 1, start);
+    put_integers(f, "/labels_csr/indices", 1, &first);
+}
+static void two_labels(hid_t f) { put_label_rows(f, 0); }
+static void negative_label(hid_t f) {
+    H5Ldelete(f, "/labels", H5P_DEFAULT);
+    put_label_rows(f, -1);
+}
+static void half_labels(hid_t f) {
+    negative_label(f);
+    H5Ldelete(f, "/labels_csr/indptr", H5P_DEFAULT);
+}
 static void falling_features(hid_t f) { put_sparse(f, 3, 2, NULL, 0); }
 static void repeated_feature(hid_t f) { put_sparse(f, 3, 3, NULL, 0); }
 static void far_feature(hid_t f) { put_sparse(f, 3, 1 << 25, NULL, 0); }
@@ -238,6 +256,9 @@ static void test_refused(void) {
         {few_features, "/features_csr/data has 79 values for 80 indices"},
         {endless_feature, "/features_csr/data, row 2 is not finite"},
         {two_features, "store one of them"},
+        {two_labels, "both /labels and /labels_csr"},
+        {negative_label, "/labels_csr/indices, place 0: the value -1 is out of range"},
+        {half_labels, "one of /labels_csr/indptr and /labels_csr/indices is missing"},
         {flat_embeddings, "/embeddings has the wrong rank: 1"},
         {deep_embeddings, "/embeddings has the wrong rank: 4"},
         {whole_embeddings, "does not hold IEEE floats"},

@@ -117,7 +117,9 @@ void hn_fuzz_write_schema(const char *path, const uint8_t *data, size_t size) {
                                         "features_csr/indptr",
                                         "features_csr/indices",
                                         "features_csr/data",
-                                        "features"};
+                                        "features",
+                                        "labels_csr/indptr",
+                                        "labels_csr/indices"};
     struct bytes b = {data, size};
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     if (file < 0) {
