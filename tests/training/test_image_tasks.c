@@ -1,8 +1,8 @@
 // The tasks of images on a few made-up pictures: the same bits for any number of threads and after
 // an interruption, an encoder that learns to tell colours apart, and steps as NumPy takes them.
 #include "datasets/snapshot.h"
-#include "tests/numpy_oracle.h"
 #include "tests/named_weighting.h"
+#include "tests/numpy_oracle.h"
 #include "tests/task_data.h"
 #include "training/images/augment.h"
 #include "training/loop.h"
