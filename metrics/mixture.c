@@ -41,7 +41,7 @@ static void expect(const struct hn_mixture *m, const struct hn_score_counts *c,
 
 // The Beta distributions of these moments. False, and m as it was, if one is degenerate.
 static bool maximise(const struct moments sum[2], struct hn_mixture *m) {
-    struct hn_mixture next;
+    struct hn_mixture next = *m;
     for (int y = 0; y < 2; y++) {
         double mean = sum[y].u / sum[y].w, variance = sum[y].square / sum[y].w - mean * mean;
         if (!(sum[y].w > least) || !(variance > least))

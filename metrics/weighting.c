@@ -156,16 +156,17 @@ static struct hn_weighting_law gist_law(const void *params, int64_t step) {
 static struct hn_weighting_law fnc_law(const void *params, int64_t step) {
     const struct fnc_params *p = params;
     (void)step;
-    return p->eliminate == TOP
-               ? (struct hn_weighting_law){.mask = HN_MASK_TOP, .mask_by = (double)p->top}
-               : (struct hn_weighting_law){.mask = HN_MASK_ABOVE, .mask_by = p->threshold};
+    if (p->eliminate == TOP)
+        return (struct hn_weighting_law){.mask = HN_MASK_TOP, .mask_by = (double)p->top};
+    return (struct hn_weighting_law){.mask = HN_MASK_ABOVE, .mask_by = p->threshold};
 }
 
 static struct hn_weighting_law progcl_law(const void *params, int64_t step) {
     const struct progcl_params *p = params;
-    return step < p->from ? (struct hn_weighting_law){.clamp = HN_CLAMP_NONE}
-                          : (struct hn_weighting_law){
-                                .by_mixture = true, .fit_rounds = p->rounds, .fit_prior = p->prior};
+    if (step < p->from)
+        return (struct hn_weighting_law){.clamp = HN_CLAMP_NONE};
+    return (struct hn_weighting_law){
+        .by_mixture = true, .fit_rounds = p->rounds, .fit_prior = p->prior};
 }
 
 static const struct hn_weighting_type none = {

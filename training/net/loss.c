@@ -61,7 +61,8 @@ enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, i
 // One batch under way.
 struct batch {
     struct hn_workers workers;
-    const struct hn_loss_spec *spec;
+    const struct hn_loss_spec *spec; // the caller's, or `own`
+    struct hn_loss_spec own;         // with a mixture that was fitted to this batch
     const struct hn_loss_lists *lists;
     int64_t n, d, keys;
     const hn_real *anchor, *key; // [n x d], [keys x d]
@@ -111,7 +112,7 @@ static void count_scores(const struct batch *b, int64_t a, const hn_real *score,
 }
 
 // What a law takes from all scores of a batch: the largest, and the mixture.
-static void look_at_scores(struct batch *b, struct hn_loss_spec *own) {
+static void look_at_scores(struct batch *b) {
     struct hn_score_counts counts = {{0}};
     b->most = b->spec->law.clip > 0 ? largest_score(b) : 0;
     if (b->spec->law.fit_rounds == 0)
@@ -122,9 +123,10 @@ static void look_at_scores(struct batch *b, struct hn_loss_spec *own) {
         for (int64_t i = 0; i < rows; i++)
             count_scores(b, first + i, b->work->score + i * b->keys, &counts);
     }
-    *own = *b->spec;
-    hn_mixture_fit(&counts, own->law.fit_prior, own->law.fit_rounds, &own->law.mixture);
-    b->spec = own;
+    b->own = *b->spec;
+    struct hn_weighting_law *law = &b->own.law;
+    hn_mixture_fit(&counts, law->fit_prior, law->fit_rounds, &law->mixture);
+    b->spec = &b->own;
 }
 
 // Scores of the listed keys become gradients, all others 0.
@@ -218,8 +220,7 @@ static double both_views(struct batch *b, const hn_real *z1, const hn_real *z2, 
     memcpy(w->both + half, z2, bytes);
     b->anchor = b->key = w->both;
     b->n = b->keys = 2 * b->n;
-    struct hn_loss_spec own;
-    look_at_scores(b, &own);
+    look_at_scores(b);
     score_block(b, 0, b->n);
     gradient_block(b, 0, b->n);
     symmetrise(w->score, b->n, b->workers.threads);
@@ -271,8 +272,7 @@ double hn_loss_pairs(struct hn_workers workers, const struct hn_loss_spec *spec,
                       .work = work};
     if (has_both_views(spec->objective))
         return both_views(&b, z1, z2, dz1, dz2);
-    struct hn_loss_spec own;
-    look_at_scores(&b, &own);
+    look_at_scores(&b);
     if (spec->objective == HN_OBJECTIVE_INFONCE)
         return same_view(&b, z2, dz1, dz2);
     memset(dz2, 0, (size_t)(b.keys * d) * sizeof *dz2);
