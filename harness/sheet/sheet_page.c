@@ -48,10 +48,11 @@ static void put_picture(FILE *html, const uint8_t *image, const char *label) {
 static void name_label(const struct hn_sheet *s, int32_t item, char *name, size_t size) {
     int32_t label = s->items->labels ? s->items->labels[item] : -1;
     const struct hn_sheet_source *source = s->source;
+    *name = '\0';
     if (label >= 0 && label < source->labels)
         snprintf(name, size, "%s", source->label[label]);
-    else
-        snprintf(name, size, label >= 0 ? "%" PRId32 : "", label);
+    else if (label >= 0)
+        snprintf(name, size, "%" PRId32, label);
 }
 
 static void put_item(FILE *html, const struct hn_sheet *s, int32_t item) {
