@@ -365,33 +365,59 @@ static bool same_made(const struct made *a, const struct made *b) {
                    (size_t)hn_graph_edges(&a->graph) * sizeof *a->graph.target);
 }
 
+// X X^T and X Y^T, by every kernel and on one, two and four threads.
+static void check_screened(const struct hn_items *items, double quantile) {
+    const struct hn_matrix *x[] = {&items->x, &items->x1}, *y[] = {&items->x, &items->x2};
+    for (int pair = 0; pair < 2; pair++) {
+        struct made without, with;
+        make_graph(x[pair], y[pair], quantile, "off", 2, &without);
+        CU_ASSERT(hn_graph_edges(&without.graph) > 0);
+        for (int k = 0; k < HN_SCREEN_KERNELS; k++)
+            for (int threads = 1; threads <= 4 && hn_screen_kernel(k); threads *= 2) {
+                make_graph(x[pair], y[pair], quantile, hn_screen_kernel(k)->name, threads, &with);
+                CU_ASSERT(same_made(&without, &with));
+                free_made(&with);
+            }
+        free_made(&without);
+    }
+}
+
 // 1,100 items: several cells, and parts of tiles that lie across two of them.
 static void test_screened(void) {
-    const double quantiles[] = {0.5, 0.99, 0.999};
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     struct hn_items items = hn_fixture_items(&ctx, 1100, 37, 6, true, 36);
-    const struct hn_matrix *x[] = {&items.x, &items.x1}, *y[] = {&items.x, &items.x2};
-    for (int pair = 0; pair < 2; pair++)
-        for (int q = 0; q < 3; q++) {
-            struct made without, with;
-            make_graph(x[pair], y[pair], quantiles[q], "off", 2, &without);
-            CU_ASSERT(hn_graph_edges(&without.graph) > 0);
-            for (int k = 0; k < HN_SCREEN_KERNELS; k++)
-                for (int threads = 1; threads <= 4 && hn_screen_kernel(k); threads *= 2) {
-                    make_graph(x[pair], y[pair], quantiles[q], hn_screen_kernel(k)->name, threads,
-                               &with);
-                    CU_ASSERT(same_made(&without, &with));
-                    free_made(&with);
-                }
-            free_made(&without);
-        }
+    check_screened(&items, 0.5);
+    check_screened(&items, 0.99);
+    check_screened(&items, 0.999);
+    hn_fixture_items_free(&ctx, &items);
+}
+
+static void flatten(struct hn_context *ctx, const struct hn_matrix *x) {
+    enum { LEFT = 8 };
+    float *row = (float *)x->data;
+    for (int64_t i = 0; i < x->rows; i++, row += x->cols)
+        for (int64_t k = LEFT; k < x->cols; k++)
+            row[k] *= 0.03F;
+    HN_CHECK(ctx, hn_normalize_rows(ctx, (float *)x->data, x->rows, x->cols, "test"));
+}
+
+// Rows that are screened along a few directions: of so many items those are looked for.
+static void test_directions(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    struct hn_items items = hn_fixture_items(&ctx, 2100, 37, 6, true, 36);
+    flatten(&ctx, &items.x);
+    flatten(&ctx, &items.x1);
+    flatten(&ctx, &items.x2);
+    check_screened(&items, 0.999);
     hn_fixture_items_free(&ctx, &items);
 }
 
 static const struct hn_test tests[] = {
     {"threshold", test_threshold},
     {"screened", test_screened},
+    {"directions", test_directions},
     {"ties", test_ties},
     {"crowded", test_crowded},
     {"guard", test_guard},
