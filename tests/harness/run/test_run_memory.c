@@ -153,7 +153,7 @@ static int64_t tried, jobs;
 
 // The call stack of every allocation of a run, as a hash; the linker leads aligned_alloc(), which
 // hn_alloc() calls once for each, here.
-enum { CALLS = 1 << 15, SEEN = 1 << 16, DEPTH = 32 };
+enum { CALLS = 1 << 16, SEEN = 1 << 17, DEPTH = 32 };
 static uint64_t stack_of[CALLS], seen[SEEN];
 static const struct hn_context *recorded; // NULL: no run is being recorded
 
