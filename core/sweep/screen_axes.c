@@ -18,7 +18,8 @@ enum {
     CHECKED = 128, // of x whose products are looked at
     STEP = 8,      // directions
     FOUR = 4,
-    // Of d^2 products: what finding directions takes, with the sweep some twenty times as long.
+    // Of d^2 products: a sweep takes some ten times as long as finding directions for it does, or
+    // more.
     WORTH = 1000,
     // Directions in the time that it takes to look through the bits of a panel: by a profile, .13 s
     // where products of 128 take .81.

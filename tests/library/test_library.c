@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 21 };
@@ -64,6 +65,16 @@ static void test_open(void) {
         hardneg_free(h);
     }
     CU_ASSERT_EQUAL(hardneg_open("knn", B, 1, 1, NULL), HARDNEG_USAGE);
+}
+
+// Of the environment, before anything is swept.
+static void test_screen(void) {
+    hardneg *h;
+    CU_ASSERT_EQUAL(setenv("HN_SCREEN", "nonsense", 1), 0);
+    int code = hardneg_open("knn", B, 1, 1, &h);
+    expect(h, code, HARDNEG_USAGE, "HN_SCREEN");
+    hardneg_free(h);
+    CU_ASSERT_EQUAL(unsetenv("HN_SCREEN"), 0);
 }
 
 static void test_order(void) {
@@ -326,6 +337,7 @@ static void test_null(void) {
 
 static const struct hn_test tests[] = {
     {"handles that are not opened", test_open},
+    {"screen", test_screen},
     {"calls out of order", test_order},
     {"few batches", test_few_batches},
     {"wrong items", test_items},

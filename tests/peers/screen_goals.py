@@ -10,6 +10,7 @@ meant to be at least (a share of a product: at most).
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -80,6 +81,7 @@ def main():
     p.add_argument("--data", help="a snapshot for knn-trained, which is left out without")
     p.add_argument("--no-peer", action="store_true")
     a = p.parse_args()
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait in a loop use the processor
     for case in CASES:
         name, _, sizes, *_ = case
         if (a.cases and name not in a.cases) or ("data" in sizes and not a.data):
