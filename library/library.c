@@ -90,10 +90,11 @@ void hardneg_free(hardneg *h) {
 
 // Copies rows[n x d] to where those of the last build were, if they were as many, and makes them
 // unit length.
-static enum hn_code take_rows(hardneg *h, const float *rows, const char *what,
+static enum hn_code take_rows(hardneg *h, const float *rows, int64_t d, const char *what,
                               struct hn_library_rows *to, struct hn_matrix *out) {
-    const struct hn_items *items = &h->items;
-    int64_t size = rows ? items->n * items->d : 0;
+    int64_t n = h->items.n, size = 0;
+    if (rows && (d < 1 || !hn_mul(n, d, &size)))
+        return hn_fail(&h->ctx, HN_DATA, "%s has %lld dimensions: 1 or more", what, (long long)d);
     *out = (struct hn_matrix){.data = NULL};
     if (to->size != size) {
         hn_free(&h->ctx, to->data);
@@ -105,8 +106,8 @@ static enum hn_code take_rows(hardneg *h, const float *rows, const char *what,
         return h->ctx.code;
     to->size = size;
     memcpy(to->data, rows, (size_t)size * sizeof *rows);
-    *out = (struct hn_matrix){to->data, items->n, items->d, items->d};
-    return hn_unit_rows(&h->ctx, to->data, items->n, items->d, h->zero_rows, what);
+    *out = (struct hn_matrix){to->data, n, d, d};
+    return hn_unit_rows(&h->ctx, to->data, n, d, h->zero_rows, what);
 }
 
 static enum hn_code take_single(hardneg *h, const int32_t *labels) {
@@ -157,6 +158,23 @@ static enum hn_code take_labels(hardneg *h, const struct hardneg_items *in) {
         return h->ctx.code;
     h->items.labels = h->labels;
     return in->labels ? take_single(h, in->labels) : take_several(h, in);
+}
+
+static enum hn_code take_groups(hardneg *h, const struct hardneg_items *in) {
+    hn_free(&h->ctx, h->group);
+    h->group = NULL;
+    if (!in->group)
+        return HN_OK;
+    if (!(h->group = hn_alloc(&h->ctx, in->n, sizeof *h->group)))
+        return h->ctx.code;
+    for (int64_t i = 0; i < in->n; i++) {
+        if (in->group[i] < 0)
+            return hn_fail(&h->ctx, HN_DATA, "group %d of item %lld: 0 and up", in->group[i],
+                           (long long)i);
+        h->group[i] = in->group[i];
+    }
+    h->items.group = h->group;
+    return HN_OK;
 }
 
 static enum hn_code check_edges(hardneg *h, const struct hardneg_items *in) {
@@ -230,9 +248,10 @@ static enum hn_code take_items(hardneg *h, const struct hardneg_items *in) {
     h->zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
     if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0)
         return hn_fail(&h->ctx, HN_USAGE, "progress lies in [0, 1], and index is 0 or more");
-    if (take_rows(h, in->x, "x", &h->x, &h->items.x) ||
-        take_rows(h, in->view2, "view2", &h->view2, &h->items.x2) || take_labels(h, in) ||
-        take_graph(h, in) || take_features(h, in))
+    if (take_rows(h, in->x, in->d, "x", &h->x, &h->items.x) ||
+        take_rows(h, in->view2, in->d, "view2", &h->view2, &h->items.x2) ||
+        take_rows(h, in->teacher, in->teacher_dims, "teacher", &h->teacher, &h->items.teacher) ||
+        take_labels(h, in) || take_groups(h, in) || take_graph(h, in) || take_features(h, in))
         return h->ctx.code;
     if (h->items.x2.data)
         h->items.x1 = h->items.x;
@@ -240,17 +259,15 @@ static enum hn_code take_items(hardneg *h, const struct hardneg_items *in) {
 }
 
 static enum hn_code check_fit(hardneg *h) {
-    unsigned flags = h->type->flags;
     const struct hn_sampler_plan plan = {.n = h->items.n,
                                          .batch_size = h->batch_size,
                                          .has_positive = hn_has_positive(&h->items),
                                          .has_labels = hn_has_labels(&h->items),
                                          .has_graph = h->items.graph,
-                                         .has_features = h->items.features};
-    const char *missing = flags & HN_SAMPLER_NEEDS_LABELS && !plan.has_labels    ? "labels"
-                          : flags & HN_SAMPLER_NEEDS_VIEW2 && !plan.has_positive ? "view2"
-                          : flags & HN_SAMPLER_NEEDS_GRAPH && !plan.has_graph    ? "a graph"
-                                                                                 : NULL;
+                                         .has_features = h->items.features,
+                                         .has_teacher = h->items.teacher.data,
+                                         .has_groups = h->items.group};
+    const char *missing = hn_sampler_missing(h->type, &plan);
     if (missing)
         return hn_fail(&h->ctx, HN_USAGE, "%s needs %s: add it to the items", h->type->name,
                        missing);
@@ -292,6 +309,11 @@ int hardneg_build(hardneg *h, const struct hardneg_items *items) {
         return hn_fail(&h->ctx, HN_USAGE,
                        "items are NULL, or their size is not set: .size = sizeof(struct "
                        "hardneg_items)");
+    for (size_t i = sizeof in; i < items->size; i++)
+        if (((const char *)items)[i] != 0)
+            return hn_fail(&h->ctx, HN_USAGE,
+                           "items have fields of a later hardneg.h, which library %s does not know",
+                           hardneg_version());
     memcpy(&in, items, items->size < sizeof in ? items->size : sizeof in);
     return hn_library_end(build(h, &in));
 }

@@ -15,12 +15,12 @@ struct hardneg {
     int32_t batch_size;
     uint64_t seed;
     struct hn_items items;
-    struct hn_library_rows { // [items.n x items.d]
+    struct hn_library_rows { // [items.n x items.d], of a teacher its own dimensions
         float *data;
         int64_t size; // values that there is memory for
-    } x, view2;
+    } x, view2, teacher;
     float *feature_rows; // [items.n x features.p]
-    int32_t *labels;
+    int32_t *labels, *group;
     enum hn_zero_rows zero_rows;
     struct hn_label_sets label_sets;
     struct hn_graph graph;

@@ -7,8 +7,8 @@ import subprocess
 import sys
 import unittest
 
-from python_data import (B, LABELS, N, Quiet, SAMPLERS, VIEW2, X, as_job, program, rng, run_file, run_of, same, shared, snapshot,
-                         work)
+from python_data import (B, GROUPS, LABELS, N, Quiet, SAMPLERS, TEACHER, VIEW2, X, as_job, program, rng, run_file, run_of, same,
+                         shared, snapshot, work)
 import numpy as np
 import hardneg
 from hardneg._library import Handle, lib
@@ -22,6 +22,19 @@ class Measures(unittest.TestCase):
             same(self, row, sampler.measure(), 0)
             # The same of lists of ids, as a loader gives them.
             same(self, row, hardneg.measure(list(sampler), X, LABELS, VIEW2), 0)
+
+    def test_teacher_and_groups(self):
+        more = {"view2": VIEW2, "labels": LABELS, "teacher": TEACHER, "groups": GROUPS}
+        for spec in ("grit", {"tas-b": {"space": "teacher", "cluster": 40}}, {"b3": {"space": "teacher"}}):
+            row = run_of([spec], seeds=[4], epochs=1)
+            same(self, row, hardneg.BatchSampler(X, spec, B, 4, **more).measure(), 0)
+            for name in ("teacher", "groups"):
+                if name[:5] in str(spec) or (spec == "grit" and name == "groups"):
+                    without = {key: value for key, value in more.items() if key != name}
+                    self.assertRaisesRegex(ValueError, f"needs (a )?{name}", hardneg.BatchSampler, X, spec, B, 4, **without)
+        for name, bad, why in (("teacher", TEACHER[:-1], "teacher: 1499 rows"), ("groups", GROUPS[:-1], "groups: one for each"),
+                               ("groups", GROUPS - 1, "group -1"), ("teacher", TEACHER * np.nan, "teacher")):
+            self.assertRaisesRegex(ValueError, why, hardneg.BatchSampler, X, "knn", B, 4, **{**more, name: bad})
 
     def test_losses_and_weightings(self):
         sampler = hardneg.BatchSampler(X, "knn", B, 1, labels=LABELS, view2=VIEW2)

@@ -19,6 +19,8 @@ LABELS = rng.integers(0, CLASSES, N).astype(np.int32)
 LABELS[::50] = -1
 X = (rng.standard_normal((CLASSES, D))[LABELS] + rng.standard_normal((N, D))).astype(np.float32)
 VIEW2 = (X + 0.3 * rng.standard_normal((N, D))).astype(np.float32)
+TEACHER = (X[:, :9] + rng.standard_normal((N, 9))).astype(np.float32)
+GROUPS = rng.integers(0, 3, N).astype(np.int32)
 work = tempfile.mkdtemp(prefix="hardneg-python-")
 
 
@@ -31,9 +33,10 @@ def program(*arguments, code=0):
 def snapshot():
     path = os.path.join(work, "s.h5")
     if not os.path.exists(path):
-        for name, array in (("x", X), ("v", VIEW2), ("l", LABELS)):
+        for name, array in (("x", X), ("v", VIEW2), ("l", LABELS), ("t", TEACHER), ("g", GROUPS)):
             np.save(os.path.join(work, name + ".npy"), array)
-        program("import", "-e", "x.npy", "-l", "l.npy", "--view2", "v.npy", "-s", "0", "-o", path, "--quiet")
+        program("import", "-e", "x.npy", "-l", "l.npy", "--view2", "v.npy", "--teacher", "t.npy", "--group", "g.npy", "-s", "0",
+                "-o", path, "--quiet")
     return path
 
 

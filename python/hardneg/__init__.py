@@ -37,9 +37,10 @@ class BatchSampler:
                  without ids: set drop_last
     drop_last    leaves out batches that are short, on all processes alike
     threads      0 = all that the process may use; batches do not depend on them
-    view2, labels, edges, features
-                 what some samplers need: second views, labels, a graph, raw features
-                 (labels: one an item, or several: see measure())
+    view2, labels, edges, features, teacher, groups
+                 what some samplers need: second views, labels, a graph, raw features, embeddings
+                 of another encoder, the source of each item (labels: one an item, or several: see
+                 measure())
     progress     training so far, in [0, 1], for options such as alpha=0.2~0.05
 
     zero_rows    "refuse", or "keep": a row of zeros has a cosine of 0 to every item

@@ -28,12 +28,12 @@ def floats(array, name, columns=None):
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def numbers(labels, n):
+def numbers(labels, n, name="labels"):
     """Labels as int32, -1 for None, NaN and negative ones; other texts and numbers by their order."""
     labels = _array(labels)
     labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
     if labels.shape != (n,):
-        raise ValueError(f"labels: one for each of {n} items is wanted, this is {list(labels.shape)}")
+        raise ValueError(f"{name}: one for each of {n} items is wanted, this is {list(labels.shape)}")
     if labels.dtype.kind in "iu":
         known = labels >= 0 if labels.dtype.kind == "i" else np.ones(n, bool)
         if labels.max(initial=0) < 2**31 - 1:

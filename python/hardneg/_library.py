@@ -17,7 +17,8 @@ class Items(ctypes.Structure):
                 ("features", ctypes.c_void_p), ("feature_dims", ctypes.c_int64),
                 ("index", ctypes.c_int64), ("progress", ctypes.c_double),
                 ("label_start", ctypes.c_void_p), ("label", ctypes.c_void_p),
-                ("zero_rows", ctypes.c_int64)]
+                ("zero_rows", ctypes.c_int64), ("teacher", ctypes.c_void_p),
+                ("teacher_dims", ctypes.c_int64), ("group", ctypes.c_void_p)]
 
 
 class Measure(ctypes.Structure):
@@ -147,7 +148,7 @@ class Handle:
         return lib.hardneg_note(self._handle).decode(errors="replace")
 
     def build(self, x, view2=None, labels=None, edges=None, features=None, index=0, progress=0.0,
-              zero_rows="refuse"):
+              zero_rows="refuse", teacher=None, groups=None):
         """Builds the sampler on x[n, d]; the library keeps a copy."""
         if zero_rows not in ("refuse", "keep"):
             raise ValueError(f"zero_rows {zero_rows!r}: 'refuse' or 'keep'")
@@ -174,6 +175,13 @@ class Handle:
             keep.append(floats(features, "features"))
             self._rows(keep[-1], x, "features")
             items.features, items.feature_dims = keep[-1].ctypes.data, keep[-1].shape[1]
+        if teacher is not None:
+            keep.append(floats(teacher, "teacher"))
+            self._rows(keep[-1], x, "teacher")
+            items.teacher, items.teacher_dims = keep[-1].ctypes.data, keep[-1].shape[1]
+        if groups is not None:
+            keep.append(numbers(groups, x.shape[0], "groups"))
+            items.group = keep[-1].ctypes.data
         self.n = 0
         self._call(lib.hardneg_build, ctypes.byref(items))
         self.n = x.shape[0]

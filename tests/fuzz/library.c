@@ -151,7 +151,10 @@ static void do_build(struct state *s) {
                                   .progress = odd & 128 ? PICK(&s->in, progress) : 0,
                                   .label_start = what & 32 ? label_start : NULL,
                                   .label = what & 64 ? NULL : label,
-                                  .zero_rows = odd & 128 ? take(&s->in) % 3 : 0};
+                                  .zero_rows = odd & 128 ? take(&s->in) % 3 : 0,
+                                  .teacher = odd & 2 ? features : NULL,
+                                  .teacher_dims = p,
+                                  .group = odd & 1 ? labels : NULL};
     bool good = passed(s, hardneg_build(s->h, what & 128 && odd & 32 ? NULL : &items));
     s->n = good ? n : 0;
     s->batches = 0;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 21 };
+enum { N = 12, D = 3, B = 4, COLUMNS = 256, BAD = 24 };
 
 static float rows[N * D];
 static int32_t labels[N];
@@ -158,6 +158,9 @@ static void test_items(void) {
     bad[17].label_start = threes, bad[17].label = below;
     bad[19].zero_rows = 2;
     bad[20].x = nan_row, bad[20].zero_rows = 1;
+    bad[21].teacher = nan_row, bad[21].teacher_dims = 2;
+    bad[22].teacher = rows;
+    bad[23].group = odd_labels;
     bad[18].label_start = threes, bad[18].label = edge, bad[18].labels = labels;
     static const struct {
         int code;
@@ -182,7 +185,10 @@ static void test_items(void) {
                      {HARDNEG_DATA, "label[2] is -1"},
                      {HARDNEG_USAGE, "one label an item or several"},
                      {HARDNEG_USAGE, "zero_rows is 2"},
-                     {HARDNEG_DATA, "x row 1 is not finite"}};
+                     {HARDNEG_DATA, "x row 1 is not finite"},
+                     {HARDNEG_DATA, "teacher row 2 is not finite"},
+                     {HARDNEG_DATA, "teacher has 0 dimensions"},
+                     {HARDNEG_DATA, "group -2 of item 2"}};
     const struct hardneg_items good = items_of_rows();
     hardneg *h = built("knn");
     int64_t batches;
@@ -192,6 +198,14 @@ static void test_items(void) {
         CU_ASSERT_EQUAL(hardneg_build(h, &good), HARDNEG_OK);
         CU_ASSERT_EQUAL(hardneg_epoch(h, 0, &batches), HARDNEG_OK);
     }
+    struct {
+        struct hardneg_items items;
+        int64_t later; // a field that this library does not know
+    } newer = {good, 0};
+    newer.items.size = sizeof newer;
+    CU_ASSERT_EQUAL(hardneg_build(h, &newer.items), HARDNEG_OK);
+    newer.later = 1;
+    expect(h, hardneg_build(h, &newer.items), HARDNEG_USAGE, "a later hardneg.h");
     bad[6].zero_rows = 1; // what was refused above
     CU_ASSERT_EQUAL(hardneg_build(h, &bad[6]), HARDNEG_OK);
     expect(h, hardneg_build(h, NULL), HARDNEG_USAGE, "items are NULL");

@@ -210,7 +210,7 @@ static void many_settings(void) {
     char *page = page_without_figures(&r);
     CU_ASSERT_EQUAL(count(page, "data-sampler="), (int)r.runs.rows);
     CU_ASSERT_EQUAL(count(page, "data-axis=\"K\""), 1);
-    CU_ASSERT_EQUAL(count(page, "class=\"scroll long\""), 1);
+    CU_ASSERT_EQUAL(count(page, "class=\"scroll wide long\""), 1);
     CU_ASSERT_EQUAL(count(page, "Cells without numbers"), 0);
     check_balance(page);
     free(page);
