@@ -353,7 +353,7 @@ const struct hn_command hn_cmd_sheet = {
         "of items and pictures are compared, so that an order which is not the snapshot's is "
         "noticed.",
     .examples =
-        "hardneg sheet results/train/series/run-0.h5 --images DIR/cifar10 --order views-mlp\n"
+        "hardneg sheet results/train/runs/KEY/series.h5 --images DIR/cifar10 --order views-mlp\n"
         "hardneg sheet mine.h5 --texts lines.txt --anchor 12 --sampler uniform --sampler knn",
     .options = sheet_options,
     .params_size = sizeof(struct sheet_params),
