@@ -306,6 +306,7 @@ static enum hn_code begin_append(struct hn_context *ctx, const struct hn_import 
     struct hn_snapshot *s;
     if (hn_snapshot_open(ctx, o->output, &s))
         return ctx->code;
+    in->zero_rows = in->zero_rows || hn_snapshot_info(s)->zero_rows == HN_ZERO_ROWS_KEPT;
     bool good = !keep_same(ctx, o, s, in) && !check_fit(ctx, o, in, s) &&
                 !hn_import_check_kept(ctx, in) &&
                 !hn_snapshot_write_begin_from(ctx, o->output, s, version, w);

@@ -13,15 +13,21 @@ enum { TEXT = 2048, LINES = 12 };
 // All samplers of whole batches, over the options that move hardness and false negatives. Numbers
 // that depend on the number of items are left out where there are too few: candidates (M), entries
 // of a row (keep), pools.
-static void default_grid(int64_t n, int64_t batch_size, char text[TEXT]) {
+static void default_grid(const struct hn_snapshot_info *info, int64_t batch_size, char text[TEXT]) {
+    int64_t n = info->n;
     static const int64_t candidates[] = {250, 500, 1000}, entries[] = {64, 256, 1024};
     const char *before = "";
     const char *pools = n > 5000 ? "[2500, 10000]" : "10000";
     snprintf(text, TEXT,
-             "samplers: [uniform, stratified, knn, osgd, {hard-negative: {l: [1, 3, 7, 15]}}, "
+             "samplers: [uniform, stratified, knn, osgd, cde%s, {b3: {p: %" PRId64 "}}, "
+             "{hard-negative: {l: [1, 3, 7, 15]}}, "
              "{mosaic: {pool: %s, lambda: [0, 0.3, 0.5, 0.7, 0.9, 2]}}, "
              "{mosaic: {pool: %s, a: 3, lambda: [8, 16, 32]}}",
-             pools, pools);
+             info->has_groups ? ", grit" : "", hn_min(70, n / 8), pools, pools);
+    for (int64_t parts = 2; parts <= 8; parts *= 4) // batches to a cluster
+        if (parts == 2 || parts * batch_size < n)
+            hn_append(text, TEXT, ", {tas-b: {cluster: %" PRId64 "}}",
+                      hn_min(n, parts * batch_size));
     for (int64_t parts = 8; parts > 0; parts /= 2) // clusters to a batch
         if (batch_size / parts > 1)
             hn_append(text, TEXT, ", {ngame: {cluster: %" PRId64 "}}", batch_size / parts);
@@ -169,7 +175,7 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_choose_spec
     hn_own(ctx, scope.outer);
     if (spec->samplers)
         return hn_job_read(ctx, spec->samplers, &lines->list, NULL, out);
-    default_grid(info->n, spec->batch_size, grid);
+    default_grid(info, spec->batch_size, grid);
     return hn_job_read_text(ctx, "the default grid", grid, &lines->list, out);
 }
 
