@@ -183,9 +183,9 @@ graph() { # FOLDER ITEMS
 }
 for n in 60 80; do
     graph g$n $n
-    reproduce graph --claims graph.yaml --data g$n -o r4 --quick --term none
+    reproduce graph --claims graph.yaml --data g$n -o graphs --quick --term none
     check "the graph of $n" is 0
-    pycheck "has $n items" "import h5py; assert list(h5py.File('r4/ids/graph.h5')['tables/datasets/items']) == [$n]"
+    pycheck "has $n items" "import h5py; assert list(h5py.File('graphs/ids/graph.h5')['tables/datasets/items']) == [$n]"
 done
 
 # A small training for real.
