@@ -4,7 +4,8 @@
     front-and-training.py HARDNEG FOLDER FOLDER-HCL [SEEDS]
 
 HARDNEG: the program, which measures the batches of each run's series and keeps what it found below FOLDER/batches.
-SEEDS: the number of seeds from 1 that count (default: all that every setting has). Needs h5py, numpy and scipy."""
+SEEDS: the number of seeds from 1 on that count (default 8). A place (batch norm, temperature) is reported when all of its
+settings have them. Needs h5py, numpy and scipy."""
 import itertools
 import os
 import subprocess
@@ -28,7 +29,8 @@ def text(value):
 
 def setting(row):
     name = text(row["sampler"])
-    name += f" {row['lambda']:g}" if name == "mosaic" else ""
+    if name == "mosaic":
+        name += " " + dict(pair.split("=") for pair in text(row["params"]).split(", "))["lambda"]
     return name + (", hcl" if text(row["weighting"]) == "hcl" else "")
 
 
@@ -63,12 +65,9 @@ def measure(program, folder, runs):
     """Adds to every run what its own sampler's batches of its own series are like, mean over steps 400 and 800."""
     groups = {}
     for key, run in runs.items():
-        groups.setdefault((run["sampler"], run["params"], run["temperature"], key[2]), []).append((key, run))
-    for (sampler, params, temperature, seed), members in sorted(groups.items()):
-        members = [m for m in members if "gap" not in m[1]]
-        if not members:
-            continue
-        name = f"{sampler}-{params}-{temperature}-{seed}-{len(members)}".replace("/", "_").replace(" ", "")
+        groups.setdefault((run["sampler"], run["params"], *key[0], key[2]), []).append((key, run))
+    for (sampler, params, batch_norm, temperature, seed), members in sorted(groups.items()):
+        name = f"{sampler}-{params}-{batch_norm}-{temperature}-{seed}".replace(" ", "")
         target = f"{folder}/batches/{name}"
         if not os.path.exists(f"{target}/results.h5"):
             os.makedirs(target, exist_ok=True)
@@ -120,12 +119,10 @@ def table(head, rows):
 def main():
     program, folder, hcl = sys.argv[1:4]
     runs = {**read_runs(folder), **{k: r for k, r in read_runs(hcl).items() if k[1].endswith("hcl")}}
-    places = sorted({key[0] for key in runs}, reverse=True)
-    have = [{key[2] for key in runs if key[:2] == pair} for pair in itertools.product(places, ORDER)]
-    seeds = sorted(set.intersection(*have))
-    if len(sys.argv) > 4:
-        seeds = [s for s in seeds if s <= int(sys.argv[4])]
-    runs = {key: run for key, run in runs.items() if key[2] in seeds}
+    seeds = range(1, 1 + (int(sys.argv[4]) if len(sys.argv) > 4 else 8))
+    places = [at for at in sorted({key[0] for key in runs}, reverse=True)
+              if all((at, *key) in runs for key in itertools.product(ORDER, seeds))]
+    runs = {key: run for key, run in runs.items() if key[0] in places and key[2] in seeds}
     print(f"{len(runs)} runs, {len(seeds)} seeds\n")
     measure(program, folder, runs)
 

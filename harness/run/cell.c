@@ -44,29 +44,6 @@ static void label(const struct hn_item *item, char *text, size_t size) {
              cell->batch_size, cell->temperature, loss, weights, cell->seed);
 }
 
-static enum hn_code set_options(struct hn_context *ctx, struct hn_table *runs,
-                                const struct hn_option *options, const void *params) {
-    char text[256];
-    for (const struct hn_option *o = options; o->name; o++) {
-        hn_option_text(o, params, text, sizeof text);
-        const char *field = (const char *)params + o->offset;
-        double number;
-        if (o->kind == HN_OPTION_INT) { // unset, or a word: not a number
-            bool digits = *text && (*text < 'A' || *text > 'z');
-            number = digits ? (double)*(const int64_t *)field : NAN;
-        } else if (o->kind == HN_OPTION_REAL) {
-            number = *(const double *)field;
-        } else {
-            if (hn_table_set_text(ctx, runs, 0, o->name, text))
-                return ctx->code;
-            continue;
-        }
-        if (hn_table_set_real(ctx, runs, 0, o->name, number))
-            return ctx->code;
-    }
-    return HN_OK;
-}
-
 // Adds a remark to the note column, once.
 enum hn_code hn_cell_add_note(struct hn_context *ctx, struct hn_table *runs, const char *text) {
     const char *old = hn_table_text(runs, 0, "note");
@@ -108,8 +85,8 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
                      HN_REAL_VALUE("temperature", cell->temperature),
                      HN_INT_VALUE("batch_size", cell->batch_size),
                      HN_INT_VALUE("seed", (int64_t)cell->seed)) ||
-        set_options(ctx, r, sampler->type->options, sampler->params) ||
-        set_options(ctx, r, weighting->type->options, weighting->params) ||
+        hn_item_set_options(ctx, sampler->type->options, sampler->params, r) ||
+        hn_item_set_options(ctx, weighting->type->options, weighting->params, r) ||
         set_plan_note(ctx, plan, cell, r))
         return ctx->code;
     return HN_OK;

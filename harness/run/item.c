@@ -1,6 +1,7 @@
 #include "harness/run/item.h"
 #include "harness/host/host.h"
 
+#include <math.h>
 #include <string.h>
 
 enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
@@ -10,6 +11,29 @@ enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
                         HN_TEXT_VALUE("run_key", item->run_key), HN_TEXT_VALUE("dataset", dataset),
                         HN_TEXT_VALUE("dataset_sha256", sha256), HN_INT_VALUE("step", step),
                         HN_TEXT_VALUE("tool_version", hn_version), HN_TEXT_VALUE("status", "ok"));
+}
+
+enum hn_code hn_item_set_options(struct hn_context *ctx, const struct hn_option *options,
+                                 const void *params, struct hn_table *runs) {
+    char text[256];
+    for (const struct hn_option *o = options; o->name; o++) {
+        hn_option_text(o, params, text, sizeof text);
+        const char *field = (const char *)params + o->offset;
+        double number;
+        if (o->kind == HN_OPTION_INT) { // unset, or a word: not a number
+            bool digits = *text && (*text < 'A' || *text > 'z');
+            number = digits ? (double)*(const int64_t *)field : NAN;
+        } else if (o->kind == HN_OPTION_REAL) {
+            number = *(const double *)field;
+        } else {
+            if (hn_table_set_text(ctx, runs, 0, o->name, text))
+                return ctx->code;
+            continue;
+        }
+        if (hn_table_set_real(ctx, runs, 0, o->name, number))
+            return ctx->code;
+    }
+    return HN_OK;
 }
 
 enum hn_code hn_item_add_tables(struct hn_context *ctx, struct hn_results *out, int n) {

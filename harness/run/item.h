@@ -64,6 +64,11 @@ HN_MUST_USE enum hn_code hn_item_run(struct hn_context *ctx, const struct hn_ite
 HN_MUST_USE enum hn_code hn_item_add_row(struct hn_context *ctx, const struct hn_item *item,
                                          const char *dataset, const char *sha256, int64_t step,
                                          struct hn_table *t);
+// For `begin`: the options of a sampler or a weighting into their columns of row 0; NaN where an
+// option of numbers is unset or a word.
+HN_MUST_USE enum hn_code hn_item_set_options(struct hn_context *ctx,
+                                             const struct hn_option *options, const void *params,
+                                             struct hn_table *runs);
 // For `begin`: gives `out` n zeroed further tables.
 HN_MUST_USE enum hn_code hn_item_add_tables(struct hn_context *ctx, struct hn_results *out, int n);
 // A failure of any code but an interruption.

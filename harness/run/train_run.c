@@ -122,6 +122,9 @@ static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,
         hn_item_add_row(ctx, item, hn_task_folder(run->task->type, run->task->params),
                         run->data_sha256, 0, r))
         return ctx->code;
+    if (hn_item_set_options(ctx, run->sampler->type->options, run->sampler->params, r) ||
+        hn_item_set_options(ctx, run->weighting->type->options, run->weighting->params, r))
+        return ctx->code;
     return HN_TABLE_SET(ctx, r, 0, HN_TEXT_VALUE("task", run->task->type->name),
                         HN_TEXT_VALUE("task_params", run->task->text),
                         HN_TEXT_VALUE("sampler", run->sampler->type->name),
