@@ -60,33 +60,22 @@ static struct hn_anchor make_anchor(const struct hn_pairs *p, struct sides sides
     return anchor;
 }
 
-static double largest_score(const struct hn_pairs *p, const struct hn_metric_env *env) {
+// The largest |score| of a negative; and counts all.
+static double look_at_scores(const struct hn_pairs *p, const struct hn_metric_env *env,
+                             struct hn_score_counts *counts) {
     float most = 0;
     for (int view = 0; view < 2; view++) {
         struct sides sides = sides_of(env->loss, view);
         for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
             struct hn_anchor anchor = make_anchor(p, sides, view, a);
             for (int r = 0; r < anchor.runs; r++)
-                for (int32_t j = 0; j < anchor.run[r].n; j++)
+                for (int32_t j = 0; j < anchor.run[r].n; j++) {
                     most = fmaxf(most, fabsf(anchor.run[r].score[j]));
+                    hn_score_count(counts, (double)anchor.run[r].score[j]);
+                }
         }
     }
     return (double)most;
-}
-
-static void fit_mixture(const struct hn_pairs *p, const struct hn_metric_env *env,
-                        struct hn_weighting_law *law) {
-    struct hn_score_counts counts = {{0}};
-    for (int view = 0; view < 2; view++) {
-        struct sides sides = sides_of(env->loss, view);
-        for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {
-            struct hn_anchor anchor = make_anchor(p, sides, view, a);
-            for (int r = 0; r < anchor.runs; r++)
-                for (int32_t j = 0; j < anchor.run[r].n; j++)
-                    hn_score_count(&counts, (double)anchor.run[r].score[j]);
-        }
-    }
-    hn_mixture_fit(&counts, law->fit_prior, law->fit_rounds, &law->mixture);
 }
 
 static void add_anchor(const struct hn_anchor_loss *l, double times, double *record) {
@@ -105,9 +94,11 @@ static void batch(void *state, const struct hn_metric_env *env, const struct hn_
                   int thread, double *record) {
     (void)state, (void)thread;
     struct hn_weighting_law law = env->law;
-    double most = law.clip > 0 ? largest_score(p, env) : 0;
+    struct hn_score_counts counts = {{0}};
+    bool looks = law.clip > 0 || law.fit_rounds > 0;
+    double most = looks ? look_at_scores(p, env, &counts) : 0;
     if (law.fit_rounds > 0)
-        fit_mixture(p, env, &law);
+        hn_mixture_fit(&counts, law.fit_prior, law.fit_rounds, &law.mixture);
     for (int view = 0; view < 2; view++) {
         struct sides sides = sides_of(env->loss, view);
         for (int32_t a = 0; a < p->n && (sides.own || sides.other); a++) {

@@ -13,6 +13,7 @@
 // its last short batch is dropped, here it stays. `tsp` goes by the inner product of the normalised
 // centroids, the code by the distance of means after an SVD. The masking of the surrogate's false
 // negatives is of the loss and not of the batches.
+#include "samplers/clusters.h"
 #include "samplers/kmeans.h"
 #include "samplers/space.h"
 
@@ -118,17 +119,13 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     (void)batches;
     const struct params *params = self->params;
     const struct state *state = self->state;
-    int64_t size = self->batch_size, full = self->n / size;
     hn_permute(self->seed, "cde.clusters", items->index, number, 0, state->after, state->m.k);
-    self->sampling.draw += state->m.k - 1 + hn_max(0, full - 1);
+    self->sampling.draw += state->m.k - 1;
     if (params->pack == PACK_TSP && tour(ctx, self, state->after))
         return ctx->code;
     line_up(self, items, number);
-    hn_permute(self->seed, "cde.batches", items->index, number, 0, state->number, full);
-    memcpy(state->order, state->line, (size_t)self->n * sizeof *state->order);
-    for (int64_t b = 0; b < full; b++)
-        memcpy(state->order + b * size, state->line + state->number[b] * size,
-               (size_t)size * sizeof *state->order);
+    hn_clusters_shuffle(self, "cde.batches", items, number, self->batch_size, state->line,
+                        state->number, state->order);
     return HN_OK;
 }
 

@@ -1,4 +1,4 @@
-// Batches of whole clusters of one size.
+// Batches of whole clusters of one size, or as clusters themselves.
 #ifndef HN_SAMPLERS_CLUSTERS_H
 #define HN_SAMPLERS_CLUSTERS_H
 

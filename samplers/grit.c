@@ -7,7 +7,7 @@
 // in random order, is cut into mixed batches; batches come in random order.
 //
 // Deviation. The code drops the last batch where it is short; here it comes last.
-#include "samplers/sampler.h"
+#include "samplers/clusters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,14 +105,9 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t number, int64_t *batches) {
     (void)ctx, (void)batches;
     const struct state *state = self->state;
-    int64_t size = self->batch_size, full = self->n / size;
     line_up(self, items, number);
-    hn_permute(self->seed, "grit.batches", items->index, number, 0, state->number, full);
-    memcpy(state->order, state->line, (size_t)self->n * sizeof *state->order);
-    for (int64_t b = 0; b < full; b++)
-        memcpy(state->order + b * size, state->line + state->number[b] * size,
-               (size_t)size * sizeof *state->order);
-    self->sampling.draw += hn_max(0, full - 1);
+    hn_clusters_shuffle(self, "grit.batches", items, number, self->batch_size, state->line,
+                        state->number, state->order);
     return HN_OK;
 }
 
