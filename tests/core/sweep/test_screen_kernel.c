@@ -102,4 +102,4 @@ static void test_kernels(void) {
 }
 
 static const struct hn_test tests[] = {{"kernels", test_kernels}};
-HN_TEST_MAIN("screen kernels", tests)
+HN_TEST_MAIN("screen_kernel", tests)
