@@ -36,6 +36,7 @@ static void check_pairs(struct pairs *p, const char *what, struct hn_loss_lists 
     memcpy(p->dz2, p->spare2, sizeof p->dz2);
     check_slopes(what, pair_loss, p, p->z1, p->dz1, N * D);
     check_slopes(what, pair_loss, p, p->z2, p->dz2, keys * D);
+    hn_own(&p->ctx, NULL);
     hn_free(&p->ctx, memory);
     CU_ASSERT_EQUAL(p->ctx.memory.live, 0);
 }

@@ -113,6 +113,8 @@ static void test_pictures(void) {
     struct hn_sheet_source source = {0}, other = {0};
     char folder[256];
     hn_context_init(&ctx, 1);
+    void *owner = hn_alloc(&ctx, 1, 1); // orders belong to it
+    hn_own(&ctx, owner);
     make_items();
     hn_fixture_folder(folder, sizeof folder);
     put_pictures(folder);
@@ -131,6 +133,8 @@ static void test_pictures(void) {
                    "136 pictures, the snapshot 137 items");
     items.n = N;
     hn_sheet_source_free(&ctx, &other);
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
     hn_fixture_remove(folder);
 }
 
@@ -139,6 +143,8 @@ static void test_texts(void) {
     struct hn_sheet_source source = {0};
     char folder[256], path[300];
     hn_context_init(&ctx, 1);
+    void *owner = hn_alloc(&ctx, 1, 1); // texts belong to it
+    hn_own(&ctx, owner);
     hn_fixture_folder(folder, sizeof folder);
     FILE *f = open_data(folder, "lines");
     fputs("one\n\nthree & <3>", f);
@@ -150,6 +156,8 @@ static void test_texts(void) {
     CU_ASSERT_STRING_EQUAL(source.text[2], "three & <3>");
     HN_CHECK_FAILS(&ctx, hn_sheet_texts(&ctx, path, 4, &source), HN_DATA, "has 3 lines");
     HN_CHECK_FAILS(&ctx, hn_sheet_texts(&ctx, path, 2, &source), HN_DATA, "has 3 lines");
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
     hn_fixture_remove(folder);
 }
 
