@@ -60,7 +60,7 @@ static struct hn_anchor make_anchor(const struct hn_pairs *p, struct sides sides
     return anchor;
 }
 
-// The largest |score| of a negative; and counts all.
+// The largest |score| of a negative; all scores are added to the counts.
 static double look_at_scores(const struct hn_pairs *p, const struct hn_metric_env *env,
                              struct hn_score_counts *counts) {
     float most = 0;

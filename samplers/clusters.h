@@ -1,4 +1,4 @@
-// Batches of whole clusters of one size, or as clusters themselves.
+// Clusters of one size in random order: a batch is some of them, or one.
 #ifndef HN_SAMPLERS_CLUSTERS_H
 #define HN_SAMPLERS_CLUSTERS_H
 

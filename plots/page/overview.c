@@ -311,6 +311,22 @@ void hn_overview_value(const struct hn_overview *o, int64_t setting, const char 
     }
 }
 
+// The weighting that a column is an option of, where it is one of a single weighting; else "".
+static const char *weighting_of(const struct hn_table *t, int column) {
+    const char *only = "";
+    bool all = true;
+    for (int64_t row = 0; row < t->rows; row++) {
+        const char *weighting = hn_table_text(t, row, "weighting");
+        if (!applies(t, column, row))
+            all = false;
+        else if (!*only)
+            only = weighting;
+        else if (strcmp(only, weighting) != 0)
+            return "";
+    }
+    return all ? "" : only;
+}
+
 void hn_overview_common(const struct hn_overview *o, char *text, size_t size) {
     const struct hn_table *t = runs_of(o);
     char value[HN_TITLE_SIZE];
@@ -324,7 +340,9 @@ void hn_overview_common(const struct hn_overview *o, char *text, size_t size) {
         while (!applies(t, o->identity[i].column, cell))
             cell++;
         put_value(t, cell, name, value, sizeof value);
-        hn_append(text, size, "%s%s %s", *text ? ", " : "", name, value);
+        const char *owner = weighting_of(t, o->identity[i].column);
+        hn_append(text, size, "%s%s%s%s %s", *text ? ", " : "", owner, *owner ? " " : "", name,
+                  value);
     }
 }
 

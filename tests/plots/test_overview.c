@@ -132,7 +132,7 @@ static void every_axis(void) {
     hn_overview_value(&o, 5, "beta", text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "0.5");
     hn_overview_common(&o, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "loss ntxent, form equation, temperature 0.5");
+    CU_ASSERT_STRING_EQUAL(text, "loss ntxent, hcl form equation, temperature 0.5");
     hn_overview_shared(&o, 2, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "K=100");
     hn_overview_shared(&o, 0, text, sizeof text);
