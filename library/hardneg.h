@@ -30,7 +30,7 @@ enum hardneg_code {
 typedef struct hardneg hardneg;
 
 // What a sampler is built on. Set `size` and what there is; the rest is zero. Later versions add
-// fields at the end; structs of any version are taken.
+// fields at the end; structs of earlier versions are taken, those of later ones refused.
 struct hardneg_items {
     size_t size;           // sizeof(struct hardneg_items)
     int64_t n, d;          // items and dimensions

@@ -309,12 +309,12 @@ int hardneg_build(hardneg *h, const struct hardneg_items *items) {
         return hn_fail(&h->ctx, HN_USAGE,
                        "items are NULL, or their size is not set: .size = sizeof(struct "
                        "hardneg_items)");
-    for (size_t i = sizeof in; i < items->size; i++)
-        if (((const char *)items)[i] != 0)
-            return hn_fail(&h->ctx, HN_USAGE,
-                           "items have fields of a later hardneg.h, which library %s does not know",
-                           hardneg_version());
-    memcpy(&in, items, items->size < sizeof in ? items->size : sizeof in);
+    if (items->size > sizeof in) // what stands there cannot be looked at: the size may be wrong
+        return hn_fail(&h->ctx, HN_USAGE,
+                       "items are %zu bytes, library %s knows %zu of them: use its hardneg.h, or a "
+                       "later library",
+                       items->size, hardneg_version(), sizeof in);
+    memcpy(&in, items, items->size);
     return hn_library_end(build(h, &in));
 }
 
