@@ -16,72 +16,136 @@
 // HN_LSE_ERROR, and a value an absolute error of that size; errors of terms have either sign, so
 // that sums of many are far better (measured in tests/core/sweep/test_simd.c).
 //
-// Terms of a row are added in lanes per row and tile, those of a column one after the
-// other: the order depends on the tiling, never on the number of threads. Where S is symmetric, or
-// rows and columns are wanted at the same temperatures, an exponential is computed once and added
-// to both.
+// Terms of a row are added in lanes per row and tile, those of a column of a tile one after the
+// other; the sums of tiles exactly (core/wide_sum.h). So results depend on how the rows and columns
+// are cut into tiles, never on the order in which these come, nor on who computes them. Where S is
+// symmetric, or rows and columns are wanted at the same temperatures, an exponential is computed
+// once and added to both.
 #include "core/sweep/sinks.h"
+#include "core/wide_sum.h"
 
 #include <math.h>
 
 static const double temperature_least = 0.003; // 2^y is a normal number down to s = -1
 
+struct work {                      // its arrays belong to it
+    struct hn_powers *powers;      // [n]
+    struct hn_wide_layout *layout; // [n] of the sums at each temperature
+    int64_t **sum;                 // [n] [rows x digits] each
+    double *column;                // [threads x n x block] sums of the tile that is in work
+    int64_t block, others;         // rows of a tile at most, and of the other side
+};
+
+// The least and the largest sum of a tile's terms, as powers of two: s from -1 to 1, and rounding.
+static struct hn_wide_layout layout_of(const struct hn_powers *p, int64_t block) {
+    enum { SPARE = 2 };
+    int least = (int)floor(-p->slope - p->shift) - SPARE;
+    return hn_wide_layout(least, SPARE + ilogb((double)block + 1) + 1);
+}
+
+static enum hn_code open_sums(struct hn_context *ctx, const struct hn_lse *l, struct work *work) {
+    int64_t size;
+    if (!(work->powers = hn_alloc(ctx, l->n, sizeof *work->powers)) ||
+        !(work->layout = hn_alloc(ctx, l->n, sizeof *work->layout)) ||
+        !(work->sum = hn_zalloc(ctx, l->n, sizeof *work->sum)))
+        return HN_MEMORY;
+    for (int t = 0; t < l->n; t++) {
+        work->powers[t] = hn_powers_of(l->temperature[t]);
+        work->layout[t] = layout_of(&work->powers[t], work->block);
+        if (!hn_mul(l->rows, work->layout[t].digits, &size))
+            return hn_fail(ctx, HN_MEMORY, "log-sum-exp of %lld rows is too large",
+                           (long long)l->rows);
+        if (!(work->sum[t] = hn_zalloc(ctx, size, sizeof *work->sum[t])))
+            return HN_MEMORY;
+    }
+    return HN_OK;
+}
+
 static enum hn_code lse_begin(struct hn_context *ctx, void *self,
                               const struct hn_sweep_shape *shape) {
     struct hn_lse *l = self;
-    int64_t size;
     for (int t = 0; t < l->n; t++)
         if (!(l->temperature[t] >= temperature_least) || !isfinite(l->temperature[t]))
             return hn_fail(ctx, HN_USAGE,
                            "temperature %g: a global log-sum-exp needs a finite one of at least %g",
                            l->temperature[t], temperature_least);
-    if (!hn_mul(l->n, shape->rows, &size))
-        return hn_fail(ctx, HN_MEMORY, "log-sum-exp of %lld rows at %d temperatures is too large",
-                       (long long)shape->rows, l->n);
+    struct work *work = hn_zalloc(ctx, 1, sizeof *work);
+    if (!work)
+        return HN_MEMORY;
+    l->work = work;
     l->rows = shape->rows;
-    l->value = hn_zalloc(ctx, size, sizeof *l->value);
-    return l->value ? HN_OK : HN_MEMORY;
+    work->block = shape->block;
+    work->others = shape->cols;
+    void *outer = hn_own(ctx, work);
+    work->column = hn_zalloc(ctx, shape->threads * l->n, (size_t)shape->block * sizeof(double));
+    enum hn_code code = work->column ? open_sums(ctx, l, work) : HN_MEMORY;
+    hn_own(ctx, outer);
+    return code;
+}
+
+static double *columns_of(const struct hn_lse *l, int t, int thread) {
+    const struct work *work = l->work;
+    return work->column + (thread * l->n + t) * work->block;
+}
+
+static void add_row(const struct hn_lse *l, int t, int64_t row, double sum) {
+    const struct work *work = l->work;
+    hn_wide_add(&work->layout[t], work->sum[t] + row * work->layout[t].digits, sum);
+}
+
+// The sums of a tile's columns, once its last row has been seen.
+static void add_columns(const struct hn_lse *l, const struct hn_tile *tile, int thread) {
+    const struct work *work = l->work;
+    int64_t end = tile->row0 + tile->rows;
+    if (end % work->block != 0 && end != work->others)
+        return;
+    for (int t = 0; t < l->n; t++) {
+        double *column = columns_of(l, t, thread);
+        for (int32_t j = 0; j < tile->cols; j++) {
+            add_row(l, t, tile->col0 + j, column[j]);
+            column[j] = 0;
+        }
+    }
 }
 
 // rows, cols: the sinks of the tile's rows and columns; either may be NULL. any: one that is not.
-static void add_tile(const struct hn_lse *any, struct hn_lse *rows, struct hn_lse *cols,
-                     const struct hn_tile *tile) {
+static void add_tile(const struct hn_lse *any, const struct hn_lse *rows, const struct hn_lse *cols,
+                     const struct hn_tile *tile, int thread) {
     const struct hn_simd *scan = hn_simd_best();
+    const struct work *work = any->work;
     for (int t = 0; t < any->n; t++) {
-        const struct hn_powers powers = hn_powers_of(any->temperature[t]);
+        const struct hn_powers *powers = &work->powers[t];
+        double *column = cols ? columns_of(cols, t, thread) : NULL;
         for (int32_t i = 0; i < tile->rows; i++) {
             struct hn_span span[2];
             int spans = hn_tile_spans(tile, i, any->skip_self, span);
             for (int p = 0; p < spans; p++) {
                 const float *s = tile->s + i * tile->stride + span[p].from;
                 int64_t n = span[p].to - span[p].from;
-                double *each =
-                    cols ? cols->value + t * cols->rows + tile->col0 + span[p].from : NULL;
-                double *sum = rows ? rows->value + t * rows->rows + tile->row0 + i : NULL;
-                if (sum && each)
-                    *sum += scan->powers_both(s, n, &powers, each);
-                else if (sum)
-                    *sum += scan->powers(s, n, &powers);
+                double *each = cols ? column + span[p].from : NULL;
+                if (rows && cols)
+                    add_row(rows, t, tile->row0 + i, scan->powers_both(s, n, powers, each));
+                else if (rows)
+                    add_row(rows, t, tile->row0 + i, scan->powers(s, n, powers));
                 else
-                    scan->powers_each(s, n, &powers, each);
+                    scan->powers_each(s, n, powers, each);
             }
         }
     }
+    if (cols)
+        add_columns(cols, tile, thread);
 }
 
 static void lse_tile(void *self, const struct hn_tile *tile, int thread) {
-    (void)thread;
-    add_tile(self, self, NULL, tile);
+    add_tile(self, self, NULL, tile, thread);
 }
 
 static void lse_across(void *self, const struct hn_tile *tile, int thread) {
-    (void)thread;
-    add_tile(self, NULL, self, tile);
+    add_tile(self, NULL, self, tile, thread);
 }
 
 static void lse_both(void *self, void *other, const struct hn_tile *tile, int thread) {
-    (void)thread;
-    add_tile(self, self, other, tile);
+    add_tile(self, self, other, tile, thread);
 }
 
 // The exponentials are the same where the temperatures are.
@@ -95,19 +159,30 @@ static bool lse_joins(const void *self, const void *other) {
 
 static enum hn_code lse_end(struct hn_context *ctx, void *self) {
     struct hn_lse *l = self;
-    (void)ctx;
+    const struct work *work = l->work;
+    int64_t size;
+    if (!hn_mul(l->n, l->rows, &size))
+        return hn_fail(ctx, HN_MEMORY, "log-sum-exp of %lld rows at %d temperatures is too large",
+                       (long long)l->rows, l->n);
+    if (!(l->value = hn_alloc(ctx, size, sizeof *l->value)))
+        return HN_MEMORY;
     for (int t = 0; t < l->n; t++) {
-        double shift = M_LN2 * hn_powers_of(l->temperature[t]).shift;
-        for (int64_t i = 0; i < l->rows; i++) {
-            double *value = &l->value[t * l->rows + i];
-            *value = log(*value) + shift;
-        }
+        double shift = M_LN2 * work->powers[t].shift;
+        const struct hn_wide_layout *layout = &work->layout[t];
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+        for (int64_t i = 0; i < l->rows; i++)
+            l->value[t * l->rows + i] =
+                log(hn_wide_value(layout, work->sum[t] + i * layout->digits)) + shift;
     }
+    hn_free(ctx, l->work);
+    l->work = NULL;
     return HN_OK;
 }
 
 void hn_lse_free(struct hn_context *ctx, struct hn_lse *l) {
+    hn_free(ctx, l->work);
     hn_free(ctx, l->value);
+    l->work = NULL;
     l->value = NULL;
 }
 

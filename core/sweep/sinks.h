@@ -33,6 +33,7 @@ struct hn_lse {
     bool skip_self;            // in
     int64_t rows;              // out
     double *value;             // out: [n x rows]
+    void *work;                // private
 };
 extern const struct hn_sink_type hn_lse_sink;
 void hn_lse_free(struct hn_context *ctx, struct hn_lse *l);

@@ -1,0 +1,43 @@
+// Sums of positive doubles that do not depend on the order of their terms: fixed point, in digits
+// of 32 bits that may grow to 63, so that nothing is carried while terms are added, and sums of
+// parts are added digit by digit. Exact as long as no term has bits below the layout's lowest one.
+#ifndef HN_CORE_WIDE_SUM_H
+#define HN_CORE_WIDE_SUM_H
+
+#include <stdint.h>
+#include <string.h>
+
+struct hn_wide_layout {
+    int lowest; // digit k counts 2^(lowest + 32 k)
+    int digits;
+};
+
+// For up to 2^31 terms of at least 2^least (smaller ones lose bits below it by 53) and below
+// 2^most.
+struct hn_wide_layout hn_wide_layout(int least, int most);
+// The sum in digit[layout->digits], rounded; the same for every order of its terms.
+double hn_wide_value(const struct hn_wide_layout *layout, const int64_t *digit);
+
+// Adds a finite term that is not negative.
+static inline void hn_wide_add(const struct hn_wide_layout *layout, int64_t *digit, double term) {
+    enum { FRACTION = 52, BIAS = 1023 };
+    uint64_t bits;
+    memcpy(&bits, &term, sizeof bits);
+    int exponent = (int)(bits >> FRACTION);
+    if (exponent == 0) // zero, or below all that a layout holds
+        return;
+    uint64_t value = (bits & ((UINT64_C(1) << FRACTION) - 1)) | UINT64_C(1) << FRACTION;
+    int shift = exponent - BIAS - FRACTION - layout->lowest;
+    if (shift < 0) {
+        value = shift > -64 ? value >> -shift : 0;
+        shift = 0;
+    }
+    digit += shift / 32;
+    shift %= 32;
+    uint64_t low = value << shift, high = shift > 0 ? value >> (64 - shift) : 0;
+    digit[0] += (int64_t)(low & UINT32_MAX);
+    digit[1] += (int64_t)(low >> 32);
+    digit[2] += (int64_t)high;
+}
+
+#endif
