@@ -88,7 +88,8 @@ enum hn_code hn_check_stop(struct hn_context *ctx) {
 }
 
 int hn_exit_code(enum hn_code code) {
-    return code == HN_MEMORY ? HN_INTERNAL : code == HN_NOT_APPLICABLE ? HN_PARTIAL : (int)code;
+    bool left = code == HN_NOT_APPLICABLE || code == HN_WAITING;
+    return code == HN_MEMORY ? HN_INTERNAL : left ? HN_PARTIAL : (int)code;
 }
 
 // The size with its header, or -1 (with the message) for what may not or cannot be allocated.

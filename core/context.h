@@ -16,17 +16,18 @@
 // Status of a fallible call. Values up to 130 are the program's exit codes; see hn_exit_code().
 enum hn_code {
     HN_OK = 0,
-    HN_GATE = 1,            // a gate of `compare` failed
-    HN_USAGE = 2,           // command line or job file, or what planning found (K > M)
-    HN_DATA = 3,            // bad input data
-    HN_PARTIAL = 4,         // some cells failed
-    HN_NOTHING = 5,         // nothing comparable
-    HN_GNUPLOT = 6,         // gnuplot missing or failed
-    HN_INTERNAL = 70,       // a bug here
-    HN_IO = 74,             // the output could not be written (disk full, I/O error)
-    HN_INTERRUPTED = 130,   // SIGINT or SIGTERM
-    HN_MEMORY = 200,        // out of memory or over the budget (exit code 70)
-    HN_NOT_APPLICABLE = 201 // the input lacks what this sampler needs: never leaves a cell
+    HN_GATE = 1,             // a gate of `compare` failed
+    HN_USAGE = 2,            // command line or job file, or what planning found (K > M)
+    HN_DATA = 3,             // bad input data
+    HN_PARTIAL = 4,          // some cells failed
+    HN_NOTHING = 5,          // nothing comparable
+    HN_GNUPLOT = 6,          // gnuplot missing or failed
+    HN_INTERNAL = 70,        // a bug here
+    HN_IO = 74,              // the output could not be written (disk full, I/O error)
+    HN_INTERRUPTED = 130,    // SIGINT or SIGTERM
+    HN_MEMORY = 200,         // out of memory or over the budget (exit code 70)
+    HN_NOT_APPLICABLE = 201, // the input lacks what this sampler needs: never leaves a cell
+    HN_WAITING = 202 // parts that other processes compute are missing (core/parts.h): likewise
 };
 
 enum { HN_MESSAGE_MAX = 1024 };
@@ -48,6 +49,8 @@ struct hn_notes {
     void *data;                               // borrowed
 };
 
+struct hn_parts;
+
 struct hn_context {
     struct hn_memory memory;
     int threads;                       // >= 1; every OpenMP region names it
@@ -55,6 +58,8 @@ struct hn_context {
     const char *screen; // kernel of the sweep's screen (core/sweep/screen.h); "off": none; NULL:
                         // the best, where it pays. Borrowed, first of the environment: HN_SCREEN
     int64_t deadline;   // of hn_wall_ns(), for what is only tried; 0 = none
+    const struct hn_parts *parts; // who computes which part of long computations (core/parts.h);
+                                  // NULL: this process, all. Borrowed
     struct hn_notes notes;
     enum hn_code code;            // of the last failure
     char message[HN_MESSAGE_MAX]; // one sentence: file, place, remedy

@@ -4,6 +4,7 @@
 //
 // Test and training items are those of the file's split, or drawn (metrics/split.h). The products
 // are test x training, in a sweep of their own.
+#include "core/sweep/knn_lists.h"
 #include "metrics/metric.h"
 #include "metrics/split.h"
 
@@ -14,12 +15,14 @@ enum { NEIGHBOURS = 200 };
 static const double temperature = 0.5;
 
 // The label with the largest vote, the lower one if two are equal.
-static int32_t elect(const struct hn_split *s, const struct hn_topk *near, int64_t row,
+static int32_t elect(const struct hn_split *s, const struct hn_knn_lists *near, int64_t row,
                      double *vote) {
     memset(vote, 0, (size_t)s->classes * sizeof *vote);
     for (int64_t k = 0; k < near->kept; k++) {
-        int64_t at = row * near->kept + k;
-        vote[s->class_of[s->id[near->id[at]]]] += exp((double)near->score[at] / temperature);
+        int32_t id = near->id[row * near->kept + k];
+        float score =
+            (float)hn_dot_exact(hn_row(&near->x, row), hn_row(&near->y, id), near->x.cols);
+        vote[s->class_of[s->id[id]]] += exp((double)score / temperature);
     }
     int32_t best = 0;
     for (int32_t l = 1; l < s->classes; l++)
@@ -29,13 +32,12 @@ static int32_t elect(const struct hn_split *s, const struct hn_topk *near, int64
 
 static enum hn_code classify(struct hn_context *ctx, const struct hn_snapshot_env *env,
                              const struct hn_split *s, double *accuracy) {
-    int64_t d = env->items->d, right = 0;
-    struct hn_topk near = {.k = NEIGHBOURS};
-    struct hn_sweep sweep = {.x = {s->rows + s->train * d, s->test, d, d},
-                             .y = {s->rows, s->train, d, d}};
-    hn_sweep_add(&sweep, &hn_topk_sink, &near, HN_SIDE_ROWS);
+    int64_t d = env->items->d, right = 0, n_dot;
+    struct hn_knn_lists near = {.x = {s->rows + s->train * d, s->test, d, d},
+                                .y = {s->rows, s->train, d, d},
+                                .k = NEIGHBOURS};
     double *vote = hn_alloc(ctx, s->classes, sizeof *vote);
-    if (!vote || hn_sweep_run(ctx, &sweep))
+    if (!vote || hn_knn_lists_run(ctx, &near, &n_dot))
         return ctx->code;
     for (int64_t i = 0; i < s->test; i++)
         right += elect(s, &near, i, vote) == s->class_of[s->id[s->train + i]];

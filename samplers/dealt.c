@@ -16,6 +16,7 @@
 // Streams: (seed, "proximity.tiles", step, 0, 0) shuffles the rows, (seed, "proximity.deal", step,
 // 0, 0) deals the pools, in order; so neither depends on threads.
 #include "core/bitset.h"
+#include "core/parts.h"
 #include "core/sweep/blas.h"
 #include "core/sweep/select.h"
 #include "samplers/proximity.h"
@@ -63,6 +64,7 @@ struct build {
     struct deck deck;
     struct scratch *scratch; // [threads]
     int threads;
+    int64_t part, parts; // which tiles are built: every one where parts = 1
 };
 
 static bool scratch_open(struct hn_context *ctx, const struct build *b, struct scratch *s) {
@@ -82,7 +84,6 @@ static enum hn_code build_open(struct hn_context *ctx, struct build *b) {
     b->tiles = (n - 1) / b->spec->tile + 1;
     b->stride = (m + 1 + LINE - 1) / LINE * LINE;
     b->deck.n = n;
-    b->deck.dealt = n;
     b->order = hn_alloc(ctx, n, sizeof *b->order);
     b->pool = hn_alloc(ctx, m + 1, GROUP * sizeof *b->pool);
     b->deck.item = hn_alloc(ctx, n, sizeof *b->deck.item);
@@ -99,6 +100,8 @@ static void shuffle_tiles(struct build *b) {
     for (int64_t i = 0; i < b->x->rows; i++)
         b->deck.item[i] = (int32_t)i;
     hn_stream_open(&b->deck.stream, b->spec->seed, "proximity.deal", b->spec->built_index, 0, 0);
+    b->deck.dealt = b->x->rows;
+    b->deck.draws = 0;
 }
 
 // A random item of item[from .. n) that the pool does not hold yet; its place.
@@ -205,12 +208,21 @@ static void build_block(const struct build *b, const int32_t *row, int64_t count
     }
 }
 
+static int64_t tile_from(const struct build *b, int64_t tile) {
+    return tile * b->x->rows / b->tiles;
+}
+
 static void build_tile(const struct build *b, int64_t tile, int32_t *pool, struct scratch *s) {
-    int64_t from = tile * b->x->rows / b->tiles, to = (tile + 1) * b->x->rows / b->tiles;
+    int64_t from = tile_from(b, tile), to = tile_from(b, tile + 1);
     for (; from < to; from += BLOCK)
         build_block(b, b->order + from, hn_min(BLOCK, to - from), pool, s);
 }
 
+static bool in_part(const struct build *b, int64_t tile) {
+    return tile * b->parts / b->tiles == b->part;
+}
+
+// Pools are dealt for all tiles: the deck goes from one to the next.
 static enum hn_code build_tiles(struct hn_context *ctx, struct build *b) {
     int64_t m = b->spec->m;
     shuffle_tiles(b);
@@ -222,9 +234,67 @@ static enum hn_code build_tiles(struct hn_context *ctx, struct build *b) {
             deal_pool(&b->deck, m, b->pool + t * (m + 1));
 #pragma omp parallel for num_threads(b->threads) schedule(dynamic)
         for (int64_t t = 0; t < count; t++)
-            build_tile(b, first + t, b->pool + t * (m + 1), &b->scratch[omp_get_thread_num()]);
+            if (in_part(b, first + t))
+                build_tile(b, first + t, b->pool + t * (m + 1), &b->scratch[omp_get_thread_num()]);
     }
     return HN_OK;
+}
+
+// Rows of the permutation that are a part's.
+static void part_rows(const struct build *b, int64_t part, int64_t range[2]) {
+    int64_t tile = 0;
+    while (tile < b->tiles && tile * b->parts / b->tiles < part)
+        tile++;
+    range[0] = tile_from(b, tile);
+    while (tile < b->tiles && tile * b->parts / b->tiles == part)
+        tile++;
+    range[1] = tile_from(b, tile);
+}
+
+static enum hn_code compute_part(struct hn_context *ctx, void *data, int64_t part,
+                                 struct hn_bytes *found) {
+    struct build *b = data;
+    int64_t range[2];
+    b->part = part;
+    enum hn_code code = build_tiles(ctx, b);
+    part_rows(b, part, range);
+    for (int64_t r = range[0]; r < range[1] && !code; r++)
+        code = hn_bytes_append(ctx, found, b->out->target + b->out->start[b->order[r]],
+                               b->spec->k * (int64_t)sizeof(int32_t));
+    return code;
+}
+
+static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
+                              struct hn_cursor *found) {
+    const struct build *b = data;
+    int64_t range[2];
+    part_rows(b, part, range);
+    for (int64_t r = range[0]; r < range[1]; r++)
+        if (!hn_cursor_take(found, b->out->target + b->out->start[b->order[r]],
+                            b->spec->k * (int64_t)sizeof(int32_t)))
+            return hn_cursor_fail(ctx);
+    return HN_OK;
+}
+
+static enum hn_code build_all(struct hn_context *ctx, struct build *b) {
+    double products = (double)b->x->rows * (double)(b->spec->m + 1) * (double)b->x->cols;
+    b->parts = ctx->parts ? hn_min(hn_parts_count(products), b->tiles) : 1;
+    if (b->parts == 1)
+        return build_tiles(ctx, b);
+    struct hn_digest key;
+    hn_parts_key(&key, "dealt", b->x, b->x);
+    hn_parts_key_int(&key, b->spec->m);
+    hn_parts_key_int(&key, b->spec->k);
+    hn_parts_key_int(&key, b->spec->tile);
+    hn_parts_key_int(&key, (int64_t)b->spec->seed);
+    hn_parts_key_int(&key, b->spec->built_index);
+    const struct hn_parts_work work = {
+        .key = &key, .parts = b->parts, .data = b, .compute = compute_part, .take = take_part};
+    shuffle_tiles(b); // parts are by its order, whoever computes them
+    if (hn_parts_run(ctx, &work))
+        return ctx->code;
+    b->part = HN_PARTS_NONE; // the draws of all pools are counted
+    return build_tiles(ctx, b);
 }
 
 static void count_work(const struct build *b, struct hn_work *work) {
@@ -247,7 +317,7 @@ enum hn_code hn_proximity_dealt(struct hn_context *ctx, const struct hn_matrix *
         return ctx->code;
     struct build build = {.x = x, .spec = spec, .out = out};
     HN_SCOPE(ctx);
-    if (build_open(ctx, &build) || build_tiles(ctx, &build)) {
+    if (build_open(ctx, &build) || build_all(ctx, &build)) {
         hn_graph_free(ctx, out);
         return ctx->code;
     }

@@ -285,6 +285,153 @@ static enum hn_code pairs_end(struct hn_context *ctx, void *self) {
     return HN_OK;
 }
 
+static void pairs_key(const void *self, struct hn_digest *key) {
+    const struct hn_close_pairs *p = self;
+    hn_parts_key_real(key, (double)p->low);
+    hn_parts_key_real(key, (double)p->high);
+    hn_parts_key_int(key, p->room);
+    hn_parts_key_int(key, p->room_close);
+}
+
+// What a part tells before its words and its close pairs.
+struct told {
+    int64_t words, pairs, sure, close, stored, dry;
+};
+
+static struct told tell(struct hn_close_pairs *p) {
+    struct work *work = p->work;
+    struct told told = {.dry = atomic_load(&work->dry)};
+    for (int k = 0; k < work->threads; k++) {
+        struct writer *w = &work->writer[k];
+        close_chunk(work, w);
+        close_close_chunk(p, w);
+        told.sure += w->sure;
+        told.close += w->close_count;
+        told.stored += w->stored;
+        w->sure = w->close_count = w->stored = 0;
+        w->next = w->end = NULL;
+        w->close = w->close_end = NULL;
+    }
+    for (int64_t c = 0; c < work->chunks; c++)
+        told.words += work->used[c];
+    for (int64_t c = 0; c < p->chunks; c++)
+        told.pairs += p->used[c];
+    return told;
+}
+
+static enum hn_code pairs_save(struct hn_context *ctx, void *self, struct hn_bytes *out) {
+    struct hn_close_pairs *p = self;
+    struct work *work = p->work;
+    const struct told told = tell(p);
+    enum hn_code code = hn_bytes_append(ctx, out, &told, sizeof told);
+    for (int64_t c = 0; c < work->chunks && !code; c++) {
+        code = hn_bytes_append(ctx, out, work->pool + c * CHUNK,
+                               work->used[c] * (int64_t)sizeof *work->pool);
+        work->used[c] = 0;
+    }
+    for (int64_t c = 0; c < p->chunks && !code; c++) {
+        code = hn_bytes_append(ctx, out, p->pool + c * HN_CLOSE_CHUNK,
+                               p->used[c] * (int64_t)sizeof *p->pool);
+        p->used[c] = 0;
+    }
+    atomic_store(&work->taken, 0);
+    atomic_store(&work->close_taken, 0);
+    atomic_store(&work->dry, false);
+    return code;
+}
+
+// Room for one more chunk: parts leave more of them half empty than threads do.
+static enum hn_code add_chunks(struct hn_context *ctx, struct hn_close_pairs *p) {
+    struct work *work = p->work;
+    void *grown;
+    if (work->taken == work->chunks) {
+        int64_t chunks = 2 * work->chunks;
+        if (!(grown = hn_resize(ctx, work->pool, chunks, CHUNK * sizeof *work->pool)))
+            return HN_MEMORY;
+        work->pool = grown;
+        if (!(grown = hn_resize(ctx, work->used, chunks, sizeof *work->used)))
+            return HN_MEMORY;
+        work->used = grown;
+        memset(work->used + work->chunks, 0, (size_t)work->chunks * sizeof *work->used);
+        work->chunks = chunks;
+    }
+    if (work->close_taken == p->chunks) {
+        int64_t chunks = 2 * p->chunks;
+        if (!(grown = hn_resize(ctx, p->pool, chunks, HN_CLOSE_CHUNK * sizeof *p->pool)))
+            return HN_MEMORY;
+        p->pool = grown;
+        if (!(grown = hn_resize(ctx, p->used, chunks, sizeof *p->used)))
+            return HN_MEMORY;
+        p->used = grown;
+        memset(p->used + p->chunks, 0, (size_t)p->chunks * sizeof *p->used);
+        p->chunks = chunks;
+    }
+    return HN_OK;
+}
+
+// A segment goes whole into a chunk, behind those that are there.
+static enum hn_code load_segment(struct hn_context *ctx, struct hn_close_pairs *p,
+                                 struct hn_cursor *from, int64_t *words) {
+    struct work *work = p->work;
+    uint16_t header[HEADER];
+    if (!hn_cursor_take(from, header, sizeof header))
+        return hn_cursor_fail(ctx);
+    int64_t length = header[HEADER - 1], size = HEADER + length, last = work->taken - 1;
+    if (size > *words || size > CHUNK)
+        return hn_cursor_fail(ctx);
+    if (last < 0 || work->used[last] + size > CHUNK) {
+        if (add_chunks(ctx, p))
+            return HN_MEMORY;
+        last = work->taken++;
+    }
+    uint16_t *to = work->pool + last * CHUNK + work->used[last];
+    memcpy(to, header, sizeof header);
+    if (!hn_cursor_take(from, to + HEADER, length * (int64_t)sizeof *to))
+        return hn_cursor_fail(ctx);
+    work->used[last] += size;
+    *words -= size;
+    return HN_OK;
+}
+
+static enum hn_code load_close(struct hn_context *ctx, struct hn_close_pairs *p,
+                               struct hn_cursor *from, int64_t *pairs) {
+    struct work *work = p->work;
+    int64_t last = work->close_taken - 1;
+    if (last < 0 || p->used[last] == HN_CLOSE_CHUNK) {
+        if (add_chunks(ctx, p))
+            return HN_MEMORY;
+        last = work->close_taken++;
+    }
+    int64_t n = hn_min(*pairs, HN_CLOSE_CHUNK - p->used[last]);
+    struct hn_close_pair *to = p->pool + last * HN_CLOSE_CHUNK + p->used[last];
+    if (!hn_cursor_take(from, to, n * (int64_t)sizeof *to))
+        return hn_cursor_fail(ctx);
+    p->used[last] += n;
+    *pairs -= n;
+    return HN_OK;
+}
+
+static enum hn_code pairs_load(struct hn_context *ctx, void *self, struct hn_cursor *from) {
+    struct hn_close_pairs *p = self;
+    struct work *work = p->work;
+    struct told told;
+    if (!hn_cursor_take(from, &told, sizeof told))
+        return hn_cursor_fail(ctx);
+    p->sure += told.sure;
+    p->close += told.close;
+    work->stored += told.stored;
+    if (told.dry)
+        atomic_store(&work->dry, true);
+    enum hn_code code = HN_OK;
+    while (!code && told.words > 0)
+        code = load_segment(ctx, p, from, &told.words);
+    while (!code && told.pairs > 0)
+        code = load_close(ctx, p, from, &told.pairs);
+    return code;
+}
+
+static const struct hn_parted pairs_parted = {pairs_key, pairs_save, pairs_load};
+
 void hn_close_pairs_free(struct hn_context *ctx, struct hn_close_pairs *p) {
     hn_free(ctx, p->work); // and what belongs to it
     *p = (struct hn_close_pairs){0};
@@ -299,4 +446,5 @@ const struct hn_sink_type hn_close_pairs_sink = {.name = "pairs",
                                                  .end = pairs_end,
                                                  .across = pairs_tile,
                                                  .both = pairs_both,
-                                                 .screened = &pairs_screened};
+                                                 .screened = &pairs_screened,
+                                                 .parted = &pairs_parted};

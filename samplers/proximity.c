@@ -10,6 +10,7 @@
 // itself may stay there.
 #include "samplers/proximity.h"
 #include "core/bitset.h"
+#include "core/parts.h"
 #include "core/sweep/knn_lists.h"
 #include "core/sweep/select.h"
 
@@ -107,6 +108,69 @@ static void choose_neighbours(const struct gather *g, int32_t v, struct scratch 
         target[i] = s->scored[i].id;
 }
 
+struct rows { // of the graph that is built
+    const struct gather *gather;
+    struct hn_graph *out;
+    struct scratch *scratch;
+    int64_t parts;
+};
+
+static enum hn_code choose_rows(struct hn_context *ctx, const struct rows *r, int64_t begin,
+                                int64_t end) {
+    enum hn_code code = HN_OK;
+    for (int64_t from = begin; from < end && !code; from += ROWS) {
+        int64_t to = hn_min(from + ROWS, end);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+        for (int64_t v = from; v < to; v++)
+            choose_neighbours(r->gather, (int32_t)v, &r->scratch[omp_get_thread_num()],
+                              r->out->target + r->out->start[v]);
+        code = hn_check_stop(ctx);
+    }
+    return code;
+}
+
+// First row of a part; of the one behind the last, the number of rows.
+static int64_t part_from(const struct rows *r, int64_t part) { return r->out->n * part / r->parts; }
+
+// The neighbours of a part's rows.
+static int32_t *part_targets(const struct rows *r, int64_t part, int64_t *bytes) {
+    const int64_t *start = r->out->start;
+    int64_t from = start[part_from(r, part)], to = start[part_from(r, part + 1)];
+    *bytes = (to - from) * (int64_t)sizeof *r->out->target;
+    return r->out->target + from;
+}
+
+static enum hn_code compute_part(struct hn_context *ctx, void *data, int64_t part,
+                                 struct hn_bytes *found) {
+    const struct rows *r = data;
+    int64_t bytes;
+    if (choose_rows(ctx, r, part_from(r, part), part_from(r, part + 1)))
+        return ctx->code;
+    const int32_t *target = part_targets(r, part, &bytes);
+    return hn_bytes_append(ctx, found, target, bytes);
+}
+
+static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
+                              struct hn_cursor *found) {
+    int64_t bytes;
+    int32_t *target = part_targets(data, part, &bytes);
+    return hn_cursor_take(found, target, bytes) ? HN_OK : hn_cursor_fail(ctx);
+}
+
+static enum hn_code choose_parts(struct hn_context *ctx, struct rows *r) {
+    const struct hn_proximity *spec = r->gather->spec;
+    struct hn_digest key;
+    hn_parts_key(&key, "proximity", r->gather->x, r->gather->x);
+    hn_parts_key_int(&key, spec->m);
+    hn_parts_key_int(&key, spec->k);
+    hn_parts_key_int(&key, (int64_t)spec->seed);
+    hn_parts_key_int(&key, spec->built_index);
+    hn_parts_key_int(&key, r->gather->repeated);
+    const struct hn_parts_work work = {
+        .key = &key, .parts = r->parts, .data = r, .compute = compute_part, .take = take_part};
+    return hn_parts_run(ctx, &work);
+}
+
 static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, struct hn_work *work,
                                struct hn_graph *out) {
     int64_t n = g->x->rows, products;
@@ -114,22 +178,16 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
         return hn_fail(ctx, HN_USAGE, "M = %" PRId64 " is too large for %" PRId64 " items",
                        g->spec->m, n);
     HN_SCOPE(ctx);
-    struct scratch *scratch = scratch_new(ctx, n, g->spec->m, ctx->threads);
-    if (!scratch)
+    struct rows r = {.gather = g, .out = out, .parts = 1};
+    r.scratch = scratch_new(ctx, n, g->spec->m, ctx->threads);
+    if (!r.scratch)
         return ctx->code;
-    enum hn_code code = HN_OK;
-    for (int64_t from = 0; from < n && !code; from += ROWS) {
-        int64_t to = hn_min(from + ROWS, n);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
-        for (int64_t v = from; v < to; v++)
-            choose_neighbours(g, (int32_t)v, &scratch[omp_get_thread_num()],
-                              out->target + out->start[v]);
-        code = hn_check_stop(ctx);
-    }
+    if (ctx->parts)
+        r.parts = hn_parts_count((double)products * (double)g->x->cols);
     work->dot += products;
     work->draw += products;
     work->bytes += products * g->x->cols * (int64_t)sizeof(float);
-    return code;
+    return r.parts > 1 ? choose_parts(ctx, &r) : choose_rows(ctx, &r, 0, n);
 }
 
 // With all items as candidates the scattered rows become one matrix product.

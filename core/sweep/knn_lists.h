@@ -1,5 +1,5 @@
 // The k nearest of every row, as ids alone: in one sweep, or in bands of rows where memory is
-// short.
+// short, or where processes share the work (core/parts.h: a band is a part).
 //
 // One sweep holds candidates of all rows at once, some 12 k bytes a row; a band holds those of an
 // eighth of them. Results are the same, bit for bit, and so is the count of products: what a band
@@ -15,9 +15,11 @@ struct hn_knn_lists {
     bool skip_self;        // in: leave out row i of y for row i of x
     int64_t kept;          // out: min(k, rows of y - skip_self), at least 0
     int32_t *id;        // out: [rows of x x kept] by descending hn_dot_exact(), lower index first
-    int64_t again;      // out: products of the sweeps that one sweep would not have computed
+    int64_t again;      // out: products of the sweeps asked for that one sweep would not have
+                        // computed; negative where they are run here, in parts
     struct hn_topk top; // private, as is the rest
     int64_t band, bands;
+    bool shared; // bands are parts
 };
 
 // For plan hooks: asks for the sweeps, one a pass, from pass 0 on; none is asked for once id holds

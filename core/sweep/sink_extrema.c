@@ -3,6 +3,13 @@
 
 #include <math.h>
 
+static void clear(const struct hn_extrema *e) {
+    for (int64_t i = 0; i < e->rows; i++) {
+        e->max[i] = -INFINITY;
+        e->min[i] = INFINITY;
+    }
+}
+
 static enum hn_code extrema_begin(struct hn_context *ctx, void *self,
                                   const struct hn_sweep_shape *shape) {
     struct hn_extrema *e = self;
@@ -11,10 +18,7 @@ static enum hn_code extrema_begin(struct hn_context *ctx, void *self,
     e->min = e->max ? hn_alloc(ctx, shape->rows, sizeof *e->min) : NULL;
     if (!e->min)
         return HN_MEMORY;
-    for (int64_t i = 0; i < shape->rows; i++) {
-        e->max[i] = -INFINITY;
-        e->min[i] = INFINITY;
-    }
+    clear(e);
     return HN_OK;
 }
 
@@ -47,11 +51,51 @@ static void extrema_across(void *self, const struct hn_tile *tile, int thread) {
     }
 }
 
+static void extrema_key(const void *self, struct hn_digest *key) {
+    hn_parts_key_int(key, ((const struct hn_extrema *)self)->skip_self);
+}
+
+// Least and largest of the rows that have met any, from the first to the last of them.
+static enum hn_code extrema_save(struct hn_context *ctx, void *self, struct hn_bytes *out) {
+    struct hn_extrema *e = self;
+    int64_t range[2] = {0, e->rows};
+    while (range[0] < range[1] && e->max[range[0]] < e->min[range[0]])
+        range[0]++;
+    while (range[0] < range[1] && e->max[range[1] - 1] < e->min[range[1] - 1])
+        range[1]--;
+    int64_t bytes = (range[1] - range[0]) * (int64_t)sizeof(float);
+    if (hn_bytes_append(ctx, out, range, sizeof range) ||
+        hn_bytes_append(ctx, out, e->max + range[0], bytes) ||
+        hn_bytes_append(ctx, out, e->min + range[0], bytes))
+        return ctx->code;
+    clear(e);
+    return HN_OK;
+}
+
+static enum hn_code extrema_load(struct hn_context *ctx, void *self, struct hn_cursor *from) {
+    struct hn_extrema *e = self;
+    int64_t range[2];
+    float value = 0;
+    if (!hn_cursor_take(from, range, sizeof range) || range[0] < 0 || range[1] > e->rows ||
+        range[0] > range[1] || from->left < 2 * (range[1] - range[0]) * (int64_t)sizeof(float))
+        return hn_cursor_fail(ctx);
+    for (int64_t i = range[0]; i < range[1] && hn_cursor_take(from, &value, sizeof value); i++)
+        e->max[i] = fmaxf(e->max[i], value);
+    for (int64_t i = range[0]; i < range[1] && hn_cursor_take(from, &value, sizeof value); i++)
+        e->min[i] = fminf(e->min[i], value);
+    return HN_OK;
+}
+
+static const struct hn_parted extrema_parted = {extrema_key, extrema_save, extrema_load};
+
 void hn_extrema_free(struct hn_context *ctx, struct hn_extrema *e) {
     hn_free(ctx, e->max);
     hn_free(ctx, e->min);
     e->max = e->min = NULL;
 }
 
-const struct hn_sink_type hn_extrema_sink = {
-    .name = "extrema", .begin = extrema_begin, .tile = extrema_tile, .across = extrema_across};
+const struct hn_sink_type hn_extrema_sink = {.name = "extrema",
+                                             .begin = extrema_begin,
+                                             .tile = extrema_tile,
+                                             .across = extrema_across,
+                                             .parted = &extrema_parted};

@@ -5,6 +5,7 @@
 #include "core/sweep/sinks.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BINS_MOST = 1 << 20, GROUP = 64, LINE = 8 };
 
@@ -166,15 +167,60 @@ static void histogram_both(void *self, void *other, const struct hn_tile *tile, 
     }
 }
 
-static enum hn_code histogram_end(struct hn_context *ctx, void *self) {
-    struct hn_sweep_histogram *h = self;
-    struct work *work = h->work;
-    (void)ctx;
+static void add_up(const struct hn_sweep_histogram *h) {
+    const struct work *work = h->work;
     for (int t = 0; t < work->threads; t++)
         for (int64_t k = 0; k < HN_REL_COUNT * h->bins; k++)
             h->count[k] += work->count[t * work->stride + k];
+}
+
+static enum hn_code histogram_end(struct hn_context *ctx, void *self) {
+    (void)ctx;
+    add_up(self);
     return HN_OK;
 }
+
+static void add_labels(struct hn_digest *key, const int32_t *label, int64_t n) {
+    hn_parts_key_int(key, label != NULL);
+    if (label)
+        hn_digest_add(key, label, (size_t)n * sizeof *label);
+}
+
+// Called after `begin`.
+static void histogram_key(const void *self, struct hn_digest *key) {
+    const struct hn_sweep_histogram *h = self;
+    const struct work *work = h->work;
+    hn_parts_key_int(key, h->bins);
+    hn_parts_key_int(key, h->skip_self);
+    hn_parts_key_int(key, h->exact);
+    hn_parts_key_int(key, h->label_sets != NULL);
+    add_labels(key, h->row_label, work->x.rows);
+    add_labels(key, h->col_label, work->y.rows);
+}
+
+static enum hn_code histogram_save(struct hn_context *ctx, void *self, struct hn_bytes *out) {
+    struct hn_sweep_histogram *h = self;
+    const struct work *work = h->work;
+    int64_t bytes = HN_REL_COUNT * h->bins * (int64_t)sizeof *h->count;
+    add_up(h);
+    memset(work->count, 0, (size_t)(work->threads * work->stride) * sizeof *work->count);
+    enum hn_code code = hn_bytes_append(ctx, out, h->count, bytes);
+    memset(h->count, 0, (size_t)bytes);
+    return code;
+}
+
+static enum hn_code histogram_load(struct hn_context *ctx, void *self, struct hn_cursor *from) {
+    struct hn_sweep_histogram *h = self;
+    uint64_t add;
+    for (int64_t k = 0; k < HN_REL_COUNT * h->bins; k++) {
+        if (!hn_cursor_take(from, &add, sizeof add))
+            return hn_cursor_fail(ctx);
+        h->count[k] += add;
+    }
+    return HN_OK;
+}
+
+static const struct hn_parted histogram_parted = {histogram_key, histogram_save, histogram_load};
 
 void hn_sweep_histogram_free(struct hn_context *ctx, struct hn_sweep_histogram *h) {
     hn_free(ctx, h->work);
@@ -188,4 +234,5 @@ const struct hn_sink_type hn_histogram_sink = {.name = "histogram",
                                                .tile = histogram_tile,
                                                .end = histogram_end,
                                                .across = histogram_across,
-                                               .both = histogram_both};
+                                               .both = histogram_both,
+                                               .parted = &histogram_parted};

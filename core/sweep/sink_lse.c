@@ -25,6 +25,7 @@
 #include "core/wide_sum.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double temperature_least = 0.003; // 2^y is a normal number down to s = -1
 
@@ -179,6 +180,68 @@ static enum hn_code lse_end(struct hn_context *ctx, void *self) {
     return HN_OK;
 }
 
+static void lse_key(const void *self, struct hn_digest *key) {
+    const struct hn_lse *l = self;
+    hn_digest_add_text(key, hn_simd_best()->name); // sums of a tile differ by rounding
+    hn_parts_key_int(key, l->skip_self);
+    hn_parts_key_int(key, l->n);
+    for (int t = 0; t < l->n; t++)
+        hn_parts_key_real(key, l->temperature[t]);
+}
+
+static bool any_term(const int64_t *digit, int digits) {
+    int64_t any = 0;
+    for (int k = 0; k < digits; k++)
+        any |= digit[k];
+    return any != 0;
+}
+
+// The rows from the first to the last that has any terms: of a part all, or those of its blocks.
+static void find_rows(const struct hn_lse *l, int t, int64_t range[2]) {
+    const struct work *work = l->work;
+    int digits = work->layout[t].digits;
+    range[0] = 0;
+    range[1] = l->rows;
+    while (range[0] < range[1] && !any_term(work->sum[t] + range[0] * digits, digits))
+        range[0]++;
+    while (range[0] < range[1] && !any_term(work->sum[t] + (range[1] - 1) * digits, digits))
+        range[1]--;
+}
+
+static enum hn_code lse_save(struct hn_context *ctx, void *self, struct hn_bytes *out) {
+    const struct hn_lse *l = self;
+    const struct work *work = l->work;
+    for (int t = 0; t < l->n; t++) {
+        int64_t range[2], size = work->layout[t].digits * (int64_t)sizeof(int64_t);
+        find_rows(l, t, range);
+        int64_t *from = work->sum[t] + range[0] * work->layout[t].digits;
+        int64_t bytes = (range[1] - range[0]) * size;
+        if (hn_bytes_append(ctx, out, range, sizeof range) ||
+            hn_bytes_append(ctx, out, from, bytes))
+            return ctx->code;
+        memset(from, 0, (size_t)bytes);
+    }
+    return HN_OK;
+}
+
+static enum hn_code lse_load(struct hn_context *ctx, void *self, struct hn_cursor *from) {
+    const struct hn_lse *l = self;
+    const struct work *work = l->work;
+    for (int t = 0; t < l->n; t++) {
+        int64_t range[2], digits = work->layout[t].digits, add;
+        if (!hn_cursor_take(from, range, sizeof range) || range[0] < 0 || range[1] > l->rows)
+            return hn_cursor_fail(ctx);
+        for (int64_t k = range[0] * digits; k < range[1] * digits; k++) {
+            if (!hn_cursor_take(from, &add, sizeof add))
+                return hn_cursor_fail(ctx);
+            work->sum[t][k] += add;
+        }
+    }
+    return HN_OK;
+}
+
+static const struct hn_parted lse_parted = {lse_key, lse_save, lse_load};
+
 void hn_lse_free(struct hn_context *ctx, struct hn_lse *l) {
     hn_free(ctx, l->work);
     hn_free(ctx, l->value);
@@ -192,4 +255,5 @@ const struct hn_sink_type hn_lse_sink = {.name = "lse",
                                          .end = lse_end,
                                          .across = lse_across,
                                          .both = lse_both,
-                                         .joins = lse_joins};
+                                         .joins = lse_joins,
+                                         .parted = &lse_parted};

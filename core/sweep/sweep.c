@@ -31,7 +31,8 @@ struct plan {
     const struct hn_packed *y;
     bool screened;
     struct hn_screen screen;
-    int64_t dots; // of a screened sweep: the same number as without
+    int64_t dots;        // of all tiles, those of a sweep without a screen
+    int64_t part, parts; // what is swept of it; parts = 0: all
 };
 
 int hn_tile_spans(const struct hn_tile *tile, int32_t i, bool skip_self, struct hn_span span[2]) {
@@ -132,10 +133,8 @@ static enum hn_code open_screen(struct hn_context *ctx, struct plan *plan) {
                                         .share = share,
                                         .anyway = ctx->screen != NULL};
     code = hn_screen_open(ctx, &sweep->x, &sweep->y, &wish, &plan->screen, &plan->screened);
-    if (!plan->screened)
-        return code;
-    plan->dots = plan->symmetric ? symmetric_dots(rows, plan->block) : rows * cols;
-    plan->block = wish.block;
+    if (plan->screened)
+        plan->block = wish.block;
     return code;
 }
 
@@ -159,6 +158,7 @@ static enum hn_code make_plan(struct hn_context *ctx, struct hn_sweep *sweep, st
         plan->row_by_row &= sweep->sink[k].side == HN_SIDE_ROWS;
     int64_t block = sweep->block > 0 ? sweep->block : choose_block(x->rows, y->rows, BLOCK_MOST);
     plan->block = hn_max(1, hn_min(block, hn_max(x->rows, y->rows)));
+    plan->dots = plan->symmetric ? symmetric_dots(x->rows, plan->block) : x->rows * y->rows;
     code = open_screen(ctx, plan);
     count_blocks(plan);
     if (code || plan->screened)
@@ -296,7 +296,7 @@ static void screen_tile(const struct plan *plan, struct hn_screen_tile *tile, bo
 
 // Computes the tile of row block i and column block j and feeds it to all sinks; S is symmetric in
 // X X^T, so there both orientations are tiles for sinks of either side.
-static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int64_t round, int thread) {
+static void do_tile(const struct plan *plan, int64_t i, int64_t j, int64_t round, int thread) {
     const struct hn_matrix *x = &plan->sweep->x, *y = &plan->sweep->y;
     int64_t col0 = j * plan->block, cols = hn_min(plan->block, y->rows - col0);
     int64_t from = i * plan->block, to = hn_min(from + plan->block, x->rows);
@@ -304,7 +304,7 @@ static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int64_t ro
     if (plan->screened) {
         struct hn_screen_tile tile = {from, col0, to - from, cols};
         screen_tile(plan, &tile, mirrored, round, thread);
-        return tile.rows * cols;
+        return;
     }
     float *s = plan->buffer + thread * (plan->slab + STRIP) * plan->stride;
     for (int64_t row0 = from; row0 < to; row0 += plan->slab) {
@@ -315,7 +315,13 @@ static int64_t do_tile(const struct plan *plan, int64_t i, int64_t j, int64_t ro
         if (plan->transposed && (mirrored || !plan->symmetric))
             feed_transposed(plan, &slab, s + plan->slab * plan->stride, thread);
     }
-    return (to - from) * cols;
+}
+
+// Whether the pair of blocks belongs to the part. Of X X^T a block meets about half of the others
+// as its own.
+static bool in_part(const struct plan *plan, int64_t i, int64_t j) {
+    int64_t owner = !plan->symmetric ? i : (i + j) % 2 ? hn_max(i, j) : hn_min(i, j);
+    return plan->parts == 0 || owner * plan->parts / plan->row_blocks == plan->part;
 }
 
 // Rounds that blocks of rows and of columns have been through. Threads take tiles in the order of
@@ -338,9 +344,9 @@ static bool wait_for(const struct hn_context *ctx, const _Atomic int64_t *block,
 
 // A thread's share. Within a round each block of rows and each of columns comes once: whatever a
 // tile waits for is ahead of it in the list, so one thread at least can go on.
-static int64_t do_share(const struct hn_context *ctx, const struct plan *plan, struct progress *p,
-                        int64_t rounds, int thread) {
-    int64_t n_dot = 0, at;
+static void do_share(const struct hn_context *ctx, const struct plan *plan, struct progress *p,
+                     int64_t rounds, int thread) {
+    int64_t at;
     while (!hn_stop_asked(ctx) && (at = atomic_fetch_add(&p->next, 1)) < rounds * rounds) {
         int64_t round = at / rounds, i = at % rounds;
         int64_t j = plan->symmetric ? (round - i + rounds) % rounds : (i + round) % rounds;
@@ -348,37 +354,35 @@ static int64_t do_share(const struct hn_context *ctx, const struct plan *plan, s
             continue;
         if (!wait_for(ctx, &p->rows[i], round) || !wait_for(ctx, &p->cols[j], round))
             break;
-        if (i < plan->row_blocks && j < plan->col_blocks)
-            n_dot += do_tile(plan, i, j, round, thread);
+        if (i < plan->row_blocks && j < plan->col_blocks && in_part(plan, i, j))
+            do_tile(plan, i, j, round, thread);
         atomic_store_explicit(&p->rows[i], round + 1, memory_order_release);
         atomic_store_explicit(&p->cols[j], round + 1, memory_order_release);
     }
-    return n_dot;
 }
 
 static enum hn_code do_rounds(struct hn_context *ctx, const struct plan *plan) {
-    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks), n_dot = 0;
+    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks);
     struct progress p = {.rows = hn_zalloc(ctx, 2 * rounds, sizeof *p.rows)};
     if (!p.rows)
         return HN_MEMORY;
     p.cols = plan->symmetric ? p.rows : p.rows + rounds;
-#pragma omp parallel num_threads(ctx->threads) reduction(+ : n_dot)
-    n_dot += do_share(ctx, plan, &p, rounds, omp_get_thread_num());
-    plan->sweep->n_dot = n_dot;
+#pragma omp parallel num_threads(ctx->threads)
+    do_share(ctx, plan, &p, rounds, omp_get_thread_num());
     hn_free(ctx, p.rows);
     return hn_check_stop(ctx);
 }
 
 // A row block through all its columns, in the order of rounds. Ends early when asked to stop.
-static int64_t do_row_block(const struct hn_context *ctx, const struct plan *plan, int64_t i,
-                            int thread) {
-    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks), n_dot = 0;
+static void do_row_block(const struct hn_context *ctx, const struct plan *plan, int64_t i,
+                         int thread) {
+    int64_t rounds = hn_max(plan->row_blocks, plan->col_blocks);
     for (int64_t round = 0; round < rounds; round++) {
         if (hn_stop_asked(ctx))
-            return n_dot;
+            return;
         int64_t j = (i + round) % rounds;
         if (j < plan->col_blocks)
-            n_dot += do_tile(plan, i, j, round, thread);
+            do_tile(plan, i, j, round, thread);
     }
     int64_t row0 = i * plan->block, rows = hn_min(plan->block, plan->sweep->x.rows - row0);
     for (int k = 0; k < plan->sweep->n_sinks; k++) {
@@ -386,26 +390,78 @@ static int64_t do_row_block(const struct hn_context *ctx, const struct plan *pla
         if (sink->type->done)
             sink->type->done(sink->self, row0, rows, thread);
     }
-    return n_dot;
 }
 
 static enum hn_code do_row_blocks(struct hn_context *ctx, const struct plan *plan) {
-    int64_t n_dot = 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : n_dot)
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
     for (int64_t i = 0; i < plan->row_blocks; i++)
-        n_dot += do_row_block(ctx, plan, i, omp_get_thread_num());
-    plan->sweep->n_dot = n_dot;
+        if (in_part(plan, i, i))
+            do_row_block(ctx, plan, i, omp_get_thread_num());
     return hn_check_stop(ctx);
+}
+
+static enum hn_code do_tiles(struct hn_context *ctx, const struct plan *plan) {
+    return plan->row_by_row ? do_row_blocks(ctx, plan) : do_rounds(ctx, plan);
+}
+
+static enum hn_code sweep_part(struct hn_context *ctx, void *data, int64_t part,
+                               struct hn_bytes *found) {
+    struct plan *plan = data;
+    plan->part = part;
+    enum hn_code code = do_tiles(ctx, plan);
+    for (int k = 0; !code && k < plan->sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &plan->sweep->sink[k];
+        code = sink->type->parted->save(ctx, sink->self, found);
+    }
+    return code;
+}
+
+static enum hn_code take_part(struct hn_context *ctx, void *data, int64_t part,
+                              struct hn_cursor *found) {
+    const struct plan *plan = data;
+    enum hn_code code = HN_OK;
+    (void)part;
+    for (int k = 0; !code && k < plan->sweep->n_sinks; k++) {
+        const struct hn_sink *sink = &plan->sweep->sink[k];
+        code = sink->type->parted->load(ctx, sink->self, found);
+    }
+    return code;
+}
+
+// In how many parts it is swept, 0: as a whole.
+static int64_t count_parts(const struct hn_context *ctx, const struct plan *plan) {
+    double d = (double)plan->sweep->x.cols;
+    bool able = ctx->parts != NULL;
+    for (int k = 0; k < plan->sweep->n_sinks; k++)
+        able = able && plan->sweep->sink[k].type->parted;
+    int64_t parts = able ? hn_parts_count((double)plan->dots * d) : 1;
+    return parts > 1 ? hn_min(parts, plan->row_blocks) : 0;
+}
+
+static enum hn_code do_parts(struct hn_context *ctx, struct plan *plan) {
+    const struct hn_sweep *sweep = plan->sweep;
+    struct hn_digest key;
+    hn_parts_key(&key, "sweep", &sweep->x, &sweep->y);
+    hn_parts_key_int(&key, plan->block);
+    hn_parts_key_int(&key, plan->parts);
+    for (int k = 0; k < sweep->n_sinks; k++) {
+        hn_digest_add_text(&key, sweep->sink[k].type->name);
+        hn_parts_key_int(&key, sweep->sink[k].side);
+        sweep->sink[k].type->parted->key(sweep->sink[k].self, &key);
+    }
+    const struct hn_parts_work work = {
+        .key = &key, .parts = plan->parts, .data = plan, .compute = sweep_part, .take = take_part};
+    return hn_parts_run(ctx, &work);
 }
 
 enum hn_code hn_sweep_run(struct hn_context *ctx, struct hn_sweep *sweep) {
     struct plan plan = {.sweep = sweep};
     sweep->n_dot = 0;
-    bool good = !make_plan(ctx, sweep, &plan) && !begin_sinks(ctx, &plan) &&
-                !(plan.row_by_row ? do_row_blocks(ctx, &plan) : do_rounds(ctx, &plan)) &&
-                !end_sinks(ctx, &plan);
-    if (plan.screened)
-        sweep->n_dot = plan.dots;
+    bool good = !make_plan(ctx, sweep, &plan) && !begin_sinks(ctx, &plan);
+    plan.parts = good ? count_parts(ctx, &plan) : 0;
+    good = good && !(plan.parts > 0 ? do_parts(ctx, &plan) : do_tiles(ctx, &plan)) &&
+           !end_sinks(ctx, &plan);
+    sweep->n_dot = plan.dots;
     hn_free(ctx, plan.buffer);
     hn_packed_free(ctx, &plan.x);
     hn_packed_free(ctx, &plan.y_alone);

@@ -14,6 +14,9 @@
 // are told when its rows have met everything. So what a sink needs until then, it needs for the
 // row blocks of `threads` threads only.
 //
+// In parts (core/parts.h), where all sinks can tell what they have found so far: a part is what
+// some of the row blocks meet, each pair of blocks in one part. Tiles are those of the whole sweep.
+//
 // Where the only sink wants nothing but products from a limit of their row on, most are never
 // computed (core/sweep/screen.h). Rows then come in an order of the screen's own, in which they are
 // numbered for the sink.
@@ -25,6 +28,7 @@
 
 #include "core/graph.h"
 #include "core/matrix.h"
+#include "core/parts.h"
 #include "core/sweep/packed.h"
 #include "core/sweep/screen.h"
 #include "core/sweep/simd.h"
@@ -79,6 +83,17 @@ struct hn_sink_type {
     void (*both)(void *self, void *other, const struct hn_tile *tile, int thread);
     bool (*joins)(const void *self, const void *other);
     const struct hn_screened *screened; // Optional: what is called instead in a screened sweep
+    const struct hn_parted *parted;     // Optional: for sweeps in parts
+};
+
+// Of a sink whose results can be put together from those of parts, in any order to the same bits.
+struct hn_parted {
+    // Adds what the results depend on, besides the matrices, to the key.
+    void (*key)(const void *self, struct hn_digest *key);
+    // Tells what tiles have brought since `begin` or the last call, and forgets it.
+    HN_MUST_USE enum hn_code (*save)(struct hn_context *ctx, void *self, struct hn_bytes *out);
+    // Takes it in again, between `begin` and `end`. HN_DATA: it cannot be that.
+    HN_MUST_USE enum hn_code (*load)(struct hn_context *ctx, void *self, struct hn_cursor *from);
 };
 
 // Of a sink that wants only products from a limit of their row on. Rows are numbered by their

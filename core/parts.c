@@ -1,0 +1,107 @@
+#include "core/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum hn_code hn_bytes_append(struct hn_context *ctx, struct hn_bytes *b, const void *data,
+                             int64_t n) {
+    int64_t wanted;
+    if (!hn_add(b->n, n, &wanted))
+        return hn_fail(ctx, HN_MEMORY, "what a part of a computation found is too large");
+    if (hn_grow(ctx, &b->data, &b->capacity, wanted, 1))
+        return ctx->code;
+    if (n > 0)
+        memcpy(b->data + b->n, data, (size_t)n);
+    b->n = wanted;
+    return HN_OK;
+}
+
+bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n) {
+    if (n < 0 || n > from->left)
+        return false;
+    if (n > 0)
+        memcpy(to, from->at, (size_t)n);
+    from->at += n;
+    from->left -= n;
+    return true;
+}
+
+enum hn_code hn_cursor_fail(struct hn_context *ctx) {
+    return hn_fail(ctx, HN_DATA,
+                   "a part of a computation is of other sizes than it should be: remove the folder "
+                   "parts of the output and run again");
+}
+
+int64_t hn_parts_count(double multiplications) {
+    const double least = 0x1p26, each = 0x1p31; // some hundredths of a second; one
+    enum { FEW = 4 };
+    if (multiplications < least)
+        return 1;
+    return (int64_t)fmin(HN_PARTS_MOST, fmax(FEW, floor(multiplications / each)));
+}
+
+void hn_parts_key_int(struct hn_digest *key, int64_t value) {
+    hn_digest_add(key, &value, sizeof value);
+}
+
+void hn_parts_key_real(struct hn_digest *key, double value) {
+    hn_digest_add(key, &value, sizeof value);
+}
+
+static void add_rows(struct hn_digest *key, const struct hn_matrix *x) {
+    enum { SAMPLE = 256 };
+    hn_parts_key_int(key, x->rows);
+    hn_parts_key_int(key, x->cols);
+    int64_t sampled = hn_min(SAMPLE, x->rows);
+    for (int64_t i = 0; i < sampled; i++)
+        hn_digest_add(key, hn_row(x, i * x->rows / sampled), (size_t)x->cols * sizeof(float));
+}
+
+void hn_parts_key(struct hn_digest *key, const char *what, const struct hn_matrix *x,
+                  const struct hn_matrix *y) {
+    hn_digest_begin(key);
+    hn_digest_add_text(key, what);
+    add_rows(key, x);
+    add_rows(key, y);
+    hn_parts_key_int(key, x->data == y->data); // half of the products are computed
+}
+
+static enum hn_code compute_some(struct hn_context *ctx, const struct hn_parts_work *work) {
+    const struct hn_parts *parts = ctx->parts;
+    enum hn_code code = HN_OK;
+    for (int64_t part; !code && (part = parts->next(parts->self)) != HN_PARTS_NONE;) {
+        HN_SCOPE(ctx);
+        struct hn_bytes found = {0};
+        code = work->compute(ctx, work->data, part, &found);
+        if (!code)
+            code = parts->put(ctx, parts->self, part, &found);
+    }
+    return code;
+}
+
+static enum hn_code take_all(struct hn_context *ctx, const struct hn_parts_work *work) {
+    enum hn_code code = HN_OK;
+    for (int64_t part = 0; !code && part < work->parts; part++) {
+        struct hn_bytes found = {0};
+        void *outer = hn_own(ctx, NULL);
+        code = ctx->parts->get(ctx, ctx->parts->self, part, &found);
+        hn_own(ctx, outer);
+        struct hn_cursor from = {found.data, found.n};
+        if (!code)
+            code = work->take(ctx, work->data, part, &from);
+        if (!code && from.left != 0)
+            code = hn_cursor_fail(ctx);
+        hn_free(ctx, found.data);
+    }
+    return code;
+}
+
+enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *work) {
+    char key[HN_DIGEST_TEXT];
+    hn_digest_end(work->key, key);
+    if (ctx->parts->begin(ctx, ctx->parts->self, key, work->parts))
+        return ctx->code;
+    enum hn_code code = compute_some(ctx, work);
+    code = ctx->parts->end(ctx, ctx->parts->self, code);
+    return code ? code : take_all(ctx, work);
+}

@@ -1,0 +1,77 @@
+// Computations that are cut into parts, so that several processes may share one: each computes some
+// of the parts, what it found is kept as bytes, and every process puts the results of all together.
+// How something is cut depends on sizes alone, and results are the same, bit for bit, for any
+// number of processes. Who computes which part, and where the bytes lie, says a struct hn_parts
+// (harness/host/parts.h); a context without one computes everything itself.
+#ifndef HN_CORE_PARTS_H
+#define HN_CORE_PARTS_H
+
+#include "core/context.h"
+#include "core/digest.h"
+#include "core/matrix.h"
+
+// Bytes that grow; their memory belongs to the owner at the first call, or to none.
+struct hn_bytes {
+    char *data;
+    int64_t n, capacity;
+};
+HN_MUST_USE enum hn_code hn_bytes_append(struct hn_context *ctx, struct hn_bytes *b,
+                                         const void *data, int64_t n);
+// Bytes that are read from the front. Taking more than are left gives false, and nothing.
+struct hn_cursor {
+    const char *at;
+    int64_t left;
+};
+bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n);
+// For what was read from a file but cannot be: HN_DATA.
+HN_MUST_USE enum hn_code hn_cursor_fail(struct hn_context *ctx);
+
+enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128 };
+
+// Who computes which parts of computations, one after the other.
+struct hn_parts {
+    void *self; // borrowed
+    // A computation of so many parts; the same key: the same results. HN_OK: to be ended.
+    HN_MUST_USE enum hn_code (*begin)(struct hn_context *ctx, void *self, const char *key,
+                                      int64_t parts);
+    // The next part for this process to compute, or HN_PARTS_NONE.
+    int64_t (*next)(void *self);
+    // What that part has found; borrowed.
+    HN_MUST_USE enum hn_code (*put)(struct hn_context *ctx, void *self, int64_t part,
+                                    const struct hn_bytes *found);
+    // Ends it with the code so far: HN_OK where all parts are there, HN_WAITING where some are
+    // other processes' and not there yet.
+    HN_MUST_USE enum hn_code (*end)(struct hn_context *ctx, void *self, enum hn_code code);
+    // After that: what a part has found, added to *out.
+    HN_MUST_USE enum hn_code (*get)(struct hn_context *ctx, void *self, int64_t part,
+                                    struct hn_bytes *out);
+    // Whether something of the work in hand was computed elsewhere, or before, so that its time is
+    // not that of the processes that work on it now.
+    bool elsewhere;
+};
+
+// In how many parts a computation of so many multiplications is cut: 1 where it is too short.
+int64_t hn_parts_count(double multiplications);
+
+// Begins the digest that is to become the key: what is computed, and on which embeddings (sizes and
+// a sample of rows; the snapshot itself is for the hn_parts to know).
+void hn_parts_key(struct hn_digest *key, const char *what, const struct hn_matrix *x,
+                  const struct hn_matrix *y);
+void hn_parts_key_int(struct hn_digest *key, int64_t value);
+void hn_parts_key_real(struct hn_digest *key, double value);
+
+struct hn_parts_work {
+    struct hn_digest *key; // begun by hn_parts_key(); ended here
+    int64_t parts;
+    void *data; // of the calls
+    // Computes a part, and adds what it found to *found.
+    HN_MUST_USE enum hn_code (*compute)(struct hn_context *ctx, void *data, int64_t part,
+                                        struct hn_bytes *found);
+    // Takes in what a part has found: of all parts, in their order.
+    HN_MUST_USE enum hn_code (*take)(struct hn_context *ctx, void *data, int64_t part,
+                                     struct hn_cursor *found);
+};
+// Computes what falls to this process, of ctx->parts, and takes in all. HN_WAITING: see above.
+HN_MUST_USE enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *work);
+
+#endif

@@ -1,0 +1,312 @@
+// Computations in parts, shared by processes that this test plays one after the other: the same
+// results, bit for bit, and the same counts of work, as of one that computes everything.
+#include "core/parts.h"
+#include "core/sweep/sinks.h"
+#include "tests/samplers/every_sampler.h"
+
+enum { ITEMS = 1800, DIM = 48, BATCH = 30, STORED_MOST = 400 };
+
+// What processes have found so far, for all to see: keys, and bytes of parts.
+struct store {
+    struct stored {
+        char key[HN_DIGEST_TEXT];
+        int64_t part;
+        char *data;
+        int64_t n;
+    } stored[STORED_MOST];
+    int n;
+};
+
+// One of `of` processes.
+struct player {
+    struct hn_parts parts;
+    struct store *store;
+    int64_t part, of, next, n;
+    char key[HN_DIGEST_TEXT];
+    int64_t computations, computed;
+    int64_t cut; // bytes that are missing at the end of what `get` gives
+};
+
+static const struct stored *find(const struct player *p, int64_t part) {
+    for (int i = 0; i < p->store->n; i++)
+        if (p->store->stored[i].part == part && strcmp(p->store->stored[i].key, p->key) == 0)
+            return &p->store->stored[i];
+    return NULL;
+}
+
+static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, int64_t parts) {
+    struct player *p = self;
+    (void)ctx;
+    snprintf(p->key, sizeof p->key, "%s", key);
+    p->n = parts;
+    p->next = p->part;
+    p->computations++;
+    return HN_OK;
+}
+
+static int64_t next(void *self) {
+    struct player *p = self;
+    for (; p->next < p->n; p->next += p->of)
+        if (!find(p, p->next)) {
+            p->next += p->of;
+            return p->next - p->of;
+        }
+    return HN_PARTS_NONE;
+}
+
+static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
+                        const struct hn_bytes *found) {
+    struct player *p = self;
+    (void)ctx;
+    CU_ASSERT_FATAL(p->store->n < STORED_MOST && !find(p, part));
+    struct stored *s = &p->store->stored[p->store->n++];
+    *s = (struct stored){.part = part, .data = malloc((size_t)found->n + 1), .n = found->n};
+    snprintf(s->key, sizeof s->key, "%s", p->key);
+    if (found->n > 0)
+        memcpy(s->data, found->data, (size_t)found->n);
+    p->computed++;
+    return HN_OK;
+}
+
+static enum hn_code end(struct hn_context *ctx, void *self, enum hn_code code) {
+    const struct player *p = self;
+    for (int64_t part = 0; part < p->n && !code; part++)
+        if (!find(p, part))
+            code = hn_fail(ctx, HN_WAITING, "part %lld is missing", (long long)part);
+    return code;
+}
+
+static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct hn_bytes *out) {
+    const struct player *p = self;
+    const struct stored *s = find(p, part);
+    int64_t n = hn_max(0, s->n - p->cut);
+    return hn_bytes_append(ctx, out, s->data, n);
+}
+
+static void player_open(struct player *p, struct store *store, int64_t part, int64_t of) {
+    *p = (struct player){.store = store, .part = part, .of = of};
+    p->parts = (struct hn_parts){
+        .self = p, .begin = begin, .next = next, .put = put, .end = end, .get = get};
+}
+
+static void store_free(struct store *store) {
+    for (int i = 0; i < store->n; i++)
+        free(store->stored[i].data);
+    store->n = 0;
+}
+
+// Runs `work` as `of` processes that go through it in turn until one comes to its end, and a last
+// one, which computes nothing. The number of rounds that took.
+static int play(struct hn_context *ctx, struct store *store, int64_t of,
+                enum hn_code (*work)(struct hn_context *ctx, void *data), void *data) {
+    struct player player;
+    for (int round = 1; round < 20; round++)
+        for (int64_t part = 0; part < of; part++) {
+            player_open(&player, store, part, of);
+            ctx->parts = &player.parts;
+            ctx->threads = 1 + (int)((part + round) % 3);
+            enum hn_code code = work(ctx, data);
+            CU_ASSERT_FATAL(code == HN_OK || code == HN_WAITING);
+            if (code == HN_WAITING)
+                continue;
+            player_open(&player, store, 0, 1);
+            ctx->parts = &player.parts;
+            HN_CHECK(ctx, work(ctx, data));
+            CU_ASSERT(player.computations > 0 && player.computed == 0);
+            ctx->parts = NULL;
+            return round;
+        }
+    CU_FAIL_FATAL("no process comes to an end");
+    return 0;
+}
+
+struct sampling {
+    struct hn_items *items;
+    const char *name, *settings;
+    struct sampled sampled;
+    bool open;
+};
+
+static enum hn_code sample(struct hn_context *ctx, void *data) {
+    struct sampling *s = data;
+    if (s->open)
+        sampled_close(ctx, &s->sampled);
+    s->open = false;
+    enum hn_code code =
+        sampled_open(ctx, hn_sampler_find(s->name), s->settings, s->items, BATCH, 5, &s->sampled);
+    s->open = code == HN_OK;
+    return code;
+}
+
+static void check_sampler(const char *name, const char *settings, bool views) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = anchored_items(&ctx, ITEMS, DIM, 10, views, 4);
+    struct sampling alone = {.items = &items, .name = name, .settings = settings};
+    HN_CHECK(&ctx, sample(&ctx, &alone));
+    const struct hn_sampler *one = &alone.sampled.sampler;
+    for (int64_t of = 1; of <= 5; of += 2) {
+        static struct store store;
+        struct sampling shared = {.items = &items, .name = name, .settings = settings};
+        play(&ctx, &store, of, sample, &shared);
+        const struct hn_sampler *many = &shared.sampled.sampler;
+        CU_ASSERT_EQUAL(memcmp(&many->build, &one->build, sizeof one->build), 0);
+        size_t ids = (size_t)alone.sampled.batches * BATCH;
+        CU_ASSERT_EQUAL_FATAL(shared.sampled.batches, alone.sampled.batches);
+        CU_ASSERT_EQUAL(memcmp(shared.sampled.ids, alone.sampled.ids, ids * sizeof(int32_t)), 0);
+        if (alone.sampled.room > 0)
+            CU_ASSERT_EQUAL(
+                memcmp(shared.sampled.negatives, alone.sampled.negatives, ids * sizeof(int32_t)),
+                0);
+        sampled_close(&ctx, &shared.sampled);
+        store_free(&store);
+    }
+    sampled_close(&ctx, &alone.sampled);
+    anchored_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_samplers(void) {
+    check_sampler("batchsampler", "M=1000 K=20", false);
+    check_sampler("batchsampler", "M=1000 K=20 candidates=dealt tile=64", false);
+    check_sampler("batchsampler", "M=1000 K=20 candidates=reference", true);
+    check_sampler("batchsampler", "M=5000 K=20", false); // the nearest of all
+    check_sampler("gcbs", "quantile=0.99", false);
+    check_sampler("gcbs", "quantile=0.99", true);
+    check_sampler("gcbs", "keep=300", true);
+    check_sampler("mined", "", true);
+    check_sampler("hard-negative", "", true);
+    check_sampler("hard-negative", "", false);
+    check_sampler("b3", "", false);
+    check_sampler("mosaic", "group=2 pool=500", true);
+}
+
+// All sinks whose results are values, of both sides.
+struct sums {
+    struct hn_matrix x, y;
+    const int32_t *label;
+    struct hn_lse row, col;
+    struct hn_sweep_histogram plain, exact;
+    struct hn_extrema extrema;
+    int64_t n_dot;
+};
+
+static const double temperatures[] = {0.01, 0.07, 0.5};
+
+static void sums_free(struct hn_context *ctx, struct sums *s) {
+    hn_lse_free(ctx, &s->row);
+    hn_lse_free(ctx, &s->col);
+    hn_sweep_histogram_free(ctx, &s->plain);
+    hn_sweep_histogram_free(ctx, &s->exact);
+    hn_extrema_free(ctx, &s->extrema);
+}
+
+static enum hn_code sum(struct hn_context *ctx, void *data) {
+    struct sums *s = data;
+    struct hn_sweep sweep = {.x = s->x, .y = s->y};
+    sums_free(ctx, s);
+    s->row = s->col = (struct hn_lse){.temperature = temperatures, .n = 3, .skip_self = true};
+    s->plain = (struct hn_sweep_histogram){
+        .bins = 100, .row_label = s->label, .col_label = s->label, .skip_self = true};
+    s->exact = s->plain;
+    s->exact.exact = true;
+    s->extrema = (struct hn_extrema){.skip_self = true};
+    hn_sweep_add(&sweep, &hn_lse_sink, &s->row, HN_SIDE_ROWS);
+    hn_sweep_add(&sweep, &hn_lse_sink, &s->col, HN_SIDE_COLS);
+    hn_sweep_add(&sweep, &hn_histogram_sink, &s->plain, HN_SIDE_ROWS);
+    hn_sweep_add(&sweep, &hn_histogram_sink, &s->exact, HN_SIDE_COLS);
+    hn_sweep_add(&sweep, &hn_extrema_sink, &s->extrema, HN_SIDE_ROWS);
+    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    s->n_dot = sweep.n_dot;
+    return code;
+}
+
+static void check_equal(const struct sums *a, const struct sums *b) {
+    size_t n = ITEMS, values = 3 * n * sizeof(double), counts = 300 * sizeof(uint64_t);
+    CU_ASSERT_EQUAL(a->n_dot, b->n_dot);
+    CU_ASSERT_EQUAL(memcmp(a->row.value, b->row.value, values), 0);
+    CU_ASSERT_EQUAL(memcmp(a->col.value, b->col.value, values), 0);
+    CU_ASSERT_EQUAL(memcmp(a->plain.count, b->plain.count, counts), 0);
+    CU_ASSERT_EQUAL(memcmp(a->exact.count, b->exact.count, counts), 0);
+    CU_ASSERT_EQUAL(memcmp(a->extrema.max, b->extrema.max, n * sizeof(float)), 0);
+    CU_ASSERT_EQUAL(memcmp(a->extrema.min, b->extrema.min, n * sizeof(float)), 0);
+}
+
+static void test_sinks(void) {
+    for (int views = 0; views < 2; views++) {
+        struct hn_context ctx;
+        hn_context_init(&ctx, 2);
+        static struct store store;
+        struct hn_items items = hn_fixture_items(&ctx, ITEMS, DIM, 10, views, 4);
+        struct sums alone = {.x = views ? items.x1 : items.x,
+                             .y = views ? items.x2 : items.x,
+                             .label = items.labels};
+        struct sums shared = alone;
+        HN_CHECK(&ctx, sum(&ctx, &alone));
+        for (int64_t of = 1; of <= 7; of++) {
+            CU_ASSERT_EQUAL(play(&ctx, &store, of, sum, &shared), 1);
+            check_equal(&alone, &shared);
+            store_free(&store);
+        }
+        sums_free(&ctx, &alone);
+        sums_free(&ctx, &shared);
+        hn_fixture_items_free(&ctx, &items);
+        CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    }
+}
+
+// Bytes that are not all there are bad data, whatever is cut off, and nothing is left behind.
+static void test_damaged(void) {
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    static struct store store;
+    static const char *const cases[][2] = {
+        {"batchsampler", "M=1000 K=20"},
+        {"batchsampler", "M=1000 K=20 candidates=dealt tile=64"},
+        {"gcbs", "quantile=0.99"},
+        {"mined", ""},
+    };
+    struct hn_items items = anchored_items(&ctx, ITEMS, DIM, 10, true, 4);
+    int64_t live = ctx.memory.live;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct sampling s = {.items = &items, .name = cases[c][0], .settings = cases[c][1]};
+        struct player player;
+        player_open(&player, &store, 0, 1);
+        ctx.parts = &player.parts;
+        HN_CHECK(&ctx, sample(&ctx, &s));
+        sampled_close(&ctx, &s.sampled);
+        s.open = false;
+        for (player.cut = 1; player.cut < 100000; player.cut *= 5) {
+            HN_CHECK_FAILS(&ctx, sample(&ctx, &s), HN_DATA, "part of a computation");
+            CU_ASSERT_EQUAL(ctx.memory.live, live);
+        }
+        store_free(&store);
+    }
+    struct sums sums = {.x = items.x1, .y = items.x2, .label = items.labels};
+    struct player player;
+    player_open(&player, &store, 0, 1);
+    ctx.parts = &player.parts;
+    HN_CHECK(&ctx, sum(&ctx, &sums));
+    for (player.cut = 1; player.cut < 100000; player.cut *= 5)
+        HN_CHECK_FAILS(&ctx, sum(&ctx, &sums), HN_DATA, "part of a computation");
+    sums_free(&ctx, &sums);
+    store_free(&store);
+    anchored_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+static void test_counts(void) {
+    CU_ASSERT_EQUAL(hn_parts_count(0x1p25), 1);
+    CU_ASSERT_EQUAL(hn_parts_count(0x1p26), 4);
+    CU_ASSERT_EQUAL(hn_parts_count(0x1p36), 32);
+    CU_ASSERT_EQUAL(hn_parts_count(1e30), HN_PARTS_MOST);
+}
+
+static const struct hn_test tests[] = {
+    {"samplers", test_samplers},
+    {"sinks", test_sinks},
+    {"damaged bytes", test_damaged},
+    {"counts", test_counts},
+};
+
+HN_TEST_MAIN("parts", tests)
