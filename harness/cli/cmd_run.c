@@ -4,6 +4,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
+#include "harness/host/parts.h"
 #include "harness/host/ranks.h"
 #include "harness/run/cells.h"
 #include "harness/run/estimate.h"
@@ -15,14 +16,15 @@
 #include <sys/stat.h>
 
 struct run_params {
-    char *job, *output, *filter, *shard;
+    char *job, *output, *filter, *shard, *rows;
     struct hn_text_list set;
-    int64_t threads, memory, seed, max_cells;
+    int64_t threads, memory, seed, max_cells, wait;
     int rerun, term;
     bool dry_run, explain, save_batches, force, mpi;
     // No options: opened before any thread is started.
     struct hn_instructions instructions;
     struct hn_ranks *ranks; // NULL: alone
+    struct hn_file_parts parts;
 };
 
 static const char *const rerun_choices[] = {"missing", "failed", "stale", "all", NULL};
@@ -52,6 +54,14 @@ static const struct hn_option run_options[] = {
      .metavar = "i/n"},
     {HN_BOOL_OPTION(struct run_params, mpi, "mpi", NULL,
                     "share the cells out to the ranks of `mpirun -n P hardneg run --mpi`")},
+    {HN_TEXT_OPTION(struct run_params, rows, "rows",
+                    "share every long computation, not the cells: part i of n, as a process of its "
+                    "own on the same DIR; or, with --mpi, `ranks`: all ranks at one cell"),
+     .metavar = "i/n"},
+    {HN_INT_OPTION(struct run_params, wait, "wait", "0", 0, 1000000,
+                   "with --rows: seconds to wait for parts of others, from the last that came, "
+                   "before a cell is left for the next run"),
+     .metavar = "S"},
     {HN_BOOL_OPTION(struct run_params, save_batches, "save-batches", NULL,
                     "keep the ids of all batches in the results (/order)")},
     {HN_INT_OPTION(struct run_params, max_cells, "max-cells", NULL, 1, 100000000,
@@ -213,6 +223,8 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         return ctx->code;
     if (!call->quiet && hn_print_summary(ctx, &results))
         return ctx->code;
+    if (run->parts && summary->missing == 0)
+        hn_file_parts_remove(ctx, run->parts);
     if (figures && draw_figures(ctx, job, &results, run->folder, term_choices[p->term]))
         return ctx->code; // partial results are not plotted
     if (!call->quiet)
@@ -220,6 +232,11 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                 "%s/results.h5: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n",
                 run->folder, summary->wanted, summary->ran, summary->present,
                 figures ? ", figures beside it in figures/" : "");
+    if (summary->waiting && !summary->failed)
+        return hn_fail(ctx, HN_PARTIAL,
+                       "%" PRId64 " cells wait for parts of other --rows: give this command again "
+                       "when those have run, or with --wait",
+                       summary->waiting);
     if (!summary->failed)
         return HN_OK;
     return hn_fail(ctx, HN_PARTIAL,
@@ -236,6 +253,20 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
                            "folder of that file.\n%s",
                            job->path, job->resolved);
     return path && text ? hn_file_write_text(ctx, path, text) : ctx->code;
+}
+
+// What this process did of what was shared.
+static void print_parts(const struct run_params *p) {
+    const struct hn_parts_count *c = &p->parts.count;
+    char written[32], read[32], wait[32];
+    hn_bytes_text(c->bytes_written, written, sizeof written);
+    hn_bytes_text(c->bytes_read, read, sizeof read);
+    hn_seconds_text((double)c->wait_ns * 1e-9, wait, sizeof wait);
+    fprintf(stderr,
+            "rows %s, rank %d: %" PRId64 " parts of %" PRId64 " computations computed (%" PRId64
+            " were there), %s written, %s read, %s of waiting\n",
+            p->rows, hn_ranks_number(p->ranks), c->computed, c->computations, c->there, written,
+            read, wait);
 }
 
 static enum hn_code describe_counting(struct hn_context *ctx, const struct run_params *p,
@@ -261,12 +292,16 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     ctx->memory.limit = 0;
     enum hn_code code = hn_host_describe(ctx, &env, true);
     code = code ? code : hn_ranks_describe(ctx, p->ranks, &env);
+    if (p->rows && !code)
+        code = hn_results_set_env(ctx, &env, "rows", p->rows);
     ctx->memory.limit = limit;
     if (code || describe_counting(ctx, p, &env))
         return ctx->code;
     state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
     if (hn_plan_run(ctx, plan, run, &state, &summary))
         return ctx->code;
+    if (p->rows && call->verbose)
+        print_parts(p);
     if (hn_ranks_number(p->ranks) > 0) // rank 0 collects
         return HN_OK;
     if (write_job(ctx, plan->job, run->folder))
@@ -293,11 +328,10 @@ static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p
 }
 
 static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
-                            const struct run_params *p, const struct hn_job *job,
-                            const regex_t *filter) {
+                            struct run_params *p, const struct hn_job *job, const regex_t *filter) {
     struct hn_plan plan;
     struct hn_runner part = {0};
-    if (hn_run_parse_shard(ctx, p->shard, &part))
+    if (p->shard && hn_part_parse(ctx, "--shard", p->shard, &part.shard, &part.shards))
         return ctx->code;
     // Labels and graphs are read for the plan: they have to fit, too, but a limit that is too small
     // for anything is judged by what the job needs.
@@ -315,16 +349,38 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
     run.shards = part.shards;
     char *folder = p->output ? hn_strdup(ctx, p->output) : default_folder(ctx, p->job);
     run.folder = folder;
+    if (p->rows) {
+        run.parts = &p->parts;
+        p->parts.folder = folder;
+    }
     bool failed = !folder || check_run(ctx, p, &plan, &run, limit) ||
                   (!p->dry_run && execute(ctx, call, p, &plan, &run));
     hn_plan_free(ctx, &plan);
     return failed ? ctx->code : HN_OK;
 }
 
+// What --rows asks for: a part of everything, or all ranks at everything.
+static enum hn_code open_parts(struct hn_context *ctx, struct run_params *p) {
+    bool ranks = p->rows && strcmp(p->rows, "ranks") == 0;
+    if (ranks != (p->rows && p->mpi))
+        return hn_fail(ctx, HN_USAGE,
+                       "--rows %.40s: give ranks with --mpi, and i/n, as 2/8, without it", p->rows);
+    if (p->rows && p->shard)
+        return hn_fail(ctx, HN_USAGE, "--rows and --shard: give one of them");
+    if (!p->rows)
+        return HN_OK;
+    if (hn_file_parts_open(ctx, ranks ? NULL : p->rows, p->ranks, &p->parts))
+        return ctx->code;
+    p->parts.wait_s = p->wait;
+    return HN_OK;
+}
+
 static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *call,
                                  struct run_params *p) {
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    if (open_parts(ctx, p))
+        return ctx->code;
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));
     if (hn_blas_open(ctx))
         return ctx->code;
@@ -353,7 +409,7 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     struct run_params *p = call->params;
     if (p->mpi && hn_ranks_open(ctx, &p->ranks))
         return ctx->code;
-    if (!p->mpi && !p->shard)
+    if (!p->mpi && !p->shard && !p->rows)
         hn_ranks_none(ctx);
     return hn_ranks_close(ctx, p->ranks, read_and_run(ctx, call, p));
 }

@@ -5,6 +5,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
+#include "harness/host/parts.h"
 #include "harness/host/processes.h"
 #include "harness/host/ranks.h"
 #include "harness/run/runner.h"
@@ -224,7 +225,8 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
                             .ranks = p->ranks,
                             .quiet = call->quiet || hn_ranks_number(p->ranks) > 0,
                             .verbose = call->verbose};
-    enum hn_code code = hn_run_parse_shard(ctx, p->shard, &run);
+    enum hn_code code =
+        p->shard ? hn_part_parse(ctx, "--shard", p->shard, &run.shard, &run.shards) : HN_OK;
     if (!code && p->filter)
         code = hn_run_parse_filter(ctx, p->filter, &filter);
     if (!code) {

@@ -122,24 +122,66 @@ static int find_failed(const int *code, int count) {
     return found;
 }
 
-enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
+// All ranks end with what the failed one says.
+static enum hn_code tell_failure(struct hn_context *ctx, struct hn_ranks *r, int failed) {
     MPI_Request request;
     char message[HN_MESSAGE_MAX];
-    if (!r || r->over)
-        return code;
-    int own = code;
-    MPI_Iallgather(&own, 1, MPI_INT, r->code, 1, MPI_INT, MPI_COMM_WORLD, &request);
-    sleep_until_done(request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    int failed = find_failed(r->code, r->count);
-    if (failed == NOTHING)
-        return HN_OK;
     r->over = true;
     memcpy(message, ctx->message, sizeof message);
     MPI_Ibcast(message, sizeof message, MPI_CHAR, failed, MPI_COMM_WORLD, &request);
     sleep_until_done(request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     return hn_fail(ctx, (enum hn_code)r->code[failed], "%s", message);
+}
+
+// The codes of all ranks. False if they are not all at one place (0: where any failure is one of
+// all) with one code.
+static bool gather(struct hn_ranks *r, int place, int code) {
+    enum { PLACE = 1 << 12 }; // above all codes
+    MPI_Request request;
+    bool same = true;
+    int own = place * PLACE + code;
+    MPI_Iallgather(&own, 1, MPI_INT, r->code, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    sleep_until_done(request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < r->count; i++)
+        same = same && r->code[i] == own;
+    for (int i = 0; i < r->count; i++)
+        r->code[i] %= PLACE;
+    return same;
+}
+
+enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *place,
+                           enum hn_code code) {
+    enum { PLACES = 1 << 16 };
+    int at = 0;
+    if (r->over)
+        return hn_failure(ctx);
+    for (const char *c = place; *c; c++)
+        at = (at * 31 + (unsigned char)*c) % PLACES;
+    if (gather(r, at + 1, code))
+        return HN_OK;
+    int failed = find_failed(r->code, r->count);
+    if (failed == NOTHING) {
+        failed = 0;
+        r->code[0] = HN_INTERNAL;
+        (void)hn_fail(ctx, HN_INTERNAL, "--mpi: ranks have come apart at %s", place);
+    }
+    return tell_failure(ctx, r, failed);
+}
+
+enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
+    if (!r || r->over)
+        return code;
+    bool same = gather(r, 0, code);
+    int failed = find_failed(r->code, r->count);
+    if (failed != NOTHING)
+        return tell_failure(ctx, r, failed);
+    if (same)
+        return HN_OK;
+    r->code[0] = HN_INTERNAL;
+    (void)hn_fail(ctx, HN_INTERNAL, "--mpi: ranks have come apart");
+    return tell_failure(ctx, r, 0);
 }
 
 void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
@@ -311,6 +353,10 @@ int hn_ranks_count(const struct hn_ranks *r) { return (void)r, 1; }
 int hn_ranks_threads(const struct hn_ranks *r, int threads) { return (void)r, threads; }
 enum hn_code hn_ranks_agree(struct hn_context *ctx, struct hn_ranks *r, enum hn_code code) {
     return (void)ctx, (void)r, code;
+}
+enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const char *place,
+                           enum hn_code code) {
+    return (void)ctx, (void)r, (void)place, code;
 }
 void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
     (void)r, (void)data, (void)bytes;

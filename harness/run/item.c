@@ -44,7 +44,7 @@ enum hn_code hn_item_add_tables(struct hn_context *ctx, struct hn_results *out, 
 
 bool hn_item_fails_alone(enum hn_code code, const struct hn_item_env *env) {
     (void)env;
-    return code != HN_INTERRUPTED;
+    return code != HN_INTERRUPTED && code != HN_WAITING;
 }
 
 static enum hn_code begin(struct hn_context *ctx, const struct hn_item *item,

@@ -71,7 +71,7 @@ HN_MUST_USE enum hn_code hn_item_set_options(struct hn_context *ctx,
                                              struct hn_table *runs);
 // For `begin`: gives `out` n zeroed further tables.
 HN_MUST_USE enum hn_code hn_item_add_tables(struct hn_context *ctx, struct hn_results *out, int n);
-// A failure of any code but an interruption.
+// A failure of any code but an interruption, and what waits for other processes.
 bool hn_item_fails_alone(enum hn_code code, const struct hn_item_env *env);
 
 #endif

@@ -1,9 +1,11 @@
 #include "harness/run/runner.h"
 #include "core/digest.h"
 #include "core/files.h"
+#include "harness/host/parts.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
 #include "harness/host/ranks.h"
+#include "harness/run/plan.h"
 #include "results/cell_file.h"
 #include "results/merge.h"
 
@@ -36,7 +38,7 @@ enum { DONE = -1 };
 static struct hn_item_env env_of(const struct hn_runner *run) {
     return (struct hn_item_env){.state = run->state,
                                 .folder = run->folder,
-                                .beside = hn_ranks_count(run->ranks) - 1,
+                                .beside = run->parts ? 0 : hn_ranks_count(run->ranks) - 1,
                                 .quiet = run->quiet || run->ranks};
 }
 
@@ -153,6 +155,42 @@ static bool waits(const struct work *w, int64_t i, int64_t end) {
     return item->kind->together && item->kind == next->kind && item->kind->together(item, next);
 }
 
+// Runs an item whose long computations are shared. Another process may have finished it meanwhile;
+// and if it waits for others, it is left. Ranks go through all items side by side.
+static enum hn_code run_shared(struct work *w, const struct hn_item *item,
+                               const struct hn_item_env *env) {
+    struct hn_file_parts *parts = w->run->parts;
+    struct hn_results results = {0};
+    bool present = false;
+    if (!parts->ranks && w->run->rerun == HN_RERUN_MISSING &&
+        hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, NULL))
+        return w->ctx->code;
+    if (present) {
+        w->summary->present++;
+        return HN_OK;
+    }
+    hn_file_parts_begin(parts, hn_plan_data_of(item)->sha256);
+    w->ctx->parts = &parts->parts;
+    enum hn_code code = hn_item_run(w->ctx, item, env, &results);
+    w->ctx->parts = NULL;
+    if (parts->ranks) {
+        enum hn_code same = hn_ranks_same(w->ctx, parts->ranks, item->run_key, code);
+        code = same ? same : code;
+    }
+    if (!code && hn_ranks_number(parts->ranks) == 0)
+        code = hn_cell_file_write(w->ctx, w->run->folder, item->run_key, &results);
+    if (!code)
+        count(w, item, &results);
+    hn_results_free(w->ctx, &results);
+    if (code != HN_WAITING)
+        return code;
+    if (hn_cell_file_state(w->ctx, w->run->folder, item->run_key, &present, NULL))
+        return w->ctx->code;
+    w->summary->present += present; // another process was quicker
+    w->summary->waiting += !present;
+    return HN_OK;
+}
+
 static enum hn_code run_one(struct work *w, int64_t i, int64_t end) {
     const struct hn_item *item = &w->run->item[w->todo[i]];
     const struct hn_item_env env = env_of(w->run);
@@ -163,6 +201,8 @@ static enum hn_code run_one(struct work *w, int64_t i, int64_t end) {
     item->kind->label(item, label, sizeof label);
     if (!item->kind->shows_progress || env.quiet)
         hn_progress_show(&w->progress, label);
+    if (w->run->parts)
+        return run_shared(w, item, &env);
     p->item[p->n] = item;
     if (hn_item_run(w->ctx, item, &env, &p->results[p->n++]))
         return w->ctx->code;
@@ -263,8 +303,9 @@ static enum hn_code run_all(struct work *w) {
     bool beside = run->processes > 1 && w->n_todo > 0;
     hn_progress_begin(&w->progress, w->summary->wanted, w->summary->present, run->quiet || own);
     w->progress.unit = run->unit;
-    enum hn_code code = beside ? run_side_by_side(w) : run->ranks ? run_over_ranks(w) : HN_OK;
-    if (!code && hn_ranks_number(run->ranks) == 0)
+    bool dealt = run->ranks && !run->parts;
+    enum hn_code code = beside ? run_side_by_side(w) : dealt ? run_over_ranks(w) : HN_OK;
+    if (!code && (run->parts || hn_ranks_number(run->ranks) == 0))
         code = run_stretch(w, 0, w->n_todo);
     hn_progress_end(&w->progress);
     return code;
@@ -340,7 +381,7 @@ static enum hn_code append(struct hn_context *ctx, const struct hn_runner *run,
     struct hn_results cell = {0};
     char label[HN_ITEM_LABEL];
     bool present = true;
-    if ((!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE) &&
+    if ((!hn_run_wants(run, item, label) || run->rerun == HN_RERUN_STALE || run->parts) &&
         hn_cell_file_state(ctx, run->folder, item->run_key, &present, NULL))
         return ctx->code;
     summary->missing += !present;
@@ -411,20 +452,6 @@ enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
     HN_SCOPE(ctx);
     char *path = hn_format(ctx, "%s/results.h5", run->folder);
     return path ? hn_results_write(ctx, out, path) : ctx->code;
-}
-
-enum hn_code hn_run_parse_shard(struct hn_context *ctx, const char *text, struct hn_runner *run) {
-    long long shard, shards;
-    int end = 0;
-    if (!text)
-        return HN_OK;
-    if (sscanf(text, "%lld/%lld%n", &shard, &shards, &end) != 2 || text[end] || shard < 1 ||
-        shard > shards || shards > 1000000)
-        return hn_fail(ctx, HN_USAGE, "--shard %.40s: give part i of n as i/n, e.g. 1/8 .. 8/8",
-                       text);
-    run->shard = shard;
-    run->shards = shards;
-    return HN_OK;
 }
 
 enum hn_code hn_run_parse_filter(struct hn_context *ctx, const char *text, regex_t *filter) {

@@ -8,6 +8,7 @@
 #include <regex.h>
 
 struct hn_ranks;
+struct hn_file_parts;
 
 // STALE: items whose results are of another version of the code, other metrics or other timing, and
 // no others.
@@ -29,12 +30,16 @@ struct hn_runner {
     // parallel region.
     int processes;
     struct hn_ranks *ranks; // over the ranks of an MPI program (harness/host/ranks.h); NULL: alone
+    // Long computations of every item are shared with other processes (harness/host/parts.h), of
+    // which ranks all run every item; NULL: not.
+    struct hn_file_parts *parts;
     bool quiet, verbose, explain;
 };
 
 struct hn_run_summary {
     int64_t wanted, present, ran, failed, not_applicable;
-    int64_t missing; // items of the plan that the results lack: not wanted, and never run
+    int64_t missing; // items of the plan that the results lack: not wanted, or never run, or
+    int64_t waiting; // left, as parts of other processes are missing
 };
 
 // Whether an item is asked for: it lies in the part, and its label, which is told, passes the
@@ -67,9 +72,6 @@ struct hn_run_record {
 HN_MUST_USE enum hn_code hn_run_store(struct hn_context *ctx, const struct hn_runner *run,
                                       const struct hn_run_record *record, struct hn_results *out,
                                       struct hn_run_summary *summary);
-// "2/8" into the part and the number of parts; NULL: all of it. HN_USAGE.
-HN_MUST_USE enum hn_code hn_run_parse_shard(struct hn_context *ctx, const char *text,
-                                            struct hn_runner *run);
 // Compiles --filter, to be freed by regfree(). HN_USAGE names the fault.
 HN_MUST_USE enum hn_code hn_run_parse_filter(struct hn_context *ctx, const char *text,
                                              regex_t *filter);

@@ -1,0 +1,258 @@
+#include "harness/host/parts.h"
+#include "core/checksum.h"
+#include "core/files.h"
+#include "harness/host/host.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NAME = 32, POLL_MS = 200 }; // digits of a key in names
+
+static char *file_of(struct hn_context *ctx, const struct hn_file_parts *p, int64_t part) {
+    return hn_format(ctx, "%s/%" PRId64, p->path, part);
+}
+
+static bool is_there(const struct hn_file_parts *p, int64_t part) {
+    struct stat about;
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%" PRId64, p->path, part);
+    return length < (int)sizeof path && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+// The first line of a part's file says what it is.
+static char *first_line(struct hn_context *ctx, const struct hn_file_parts *p, int64_t part) {
+    return hn_format(ctx, "%s part %" PRId64 " of %" PRId64 "\n", p->name, part, p->n);
+}
+
+static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return HN_OK;
+    return hn_fail(ctx, HN_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
+}
+
+static void forget(struct hn_context *ctx, struct hn_file_parts *p) {
+    hn_free(ctx, p->path);
+    hn_free(ctx, p->name);
+    p->path = p->name = NULL;
+}
+
+static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, const char *key) {
+    char sum[HN_DIGEST_TEXT];
+    struct hn_digest digest;
+    hn_digest_begin(&digest);
+    hn_digest_add_text(&digest, p->scope);
+    hn_digest_add_text(&digest, key);
+    hn_parts_key_int(&digest, hn_results_code_version);
+    hn_digest_end(&digest, sum);
+    HN_SCOPE(ctx);
+    char *parent = hn_format(ctx, "%s/parts", p->folder);
+    void *inner = hn_own(ctx, scope.outer);
+    forget(ctx, p);
+    p->path = hn_format(ctx, "%s/parts/%.*s", p->folder, NAME, sum);
+    p->name = hn_format(ctx, "hardneg parts 1: %s", sum);
+    hn_own(ctx, inner);
+    if (!parent || !p->path || !p->name || make_folder(ctx, parent) || make_folder(ctx, p->path))
+        return ctx->code;
+    hn_temporary_sweep(p->path, "");
+    return HN_OK;
+}
+
+static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, int64_t parts) {
+    struct hn_file_parts *p = self;
+    void *owner = hn_own(ctx, NULL);
+    enum hn_code code = make_names(ctx, p, key);
+    p->n = parts;
+    p->next = p->part - 1;
+    p->count.computations++;
+    if (p->ranks) {
+        enum hn_code same = hn_ranks_same(ctx, p->ranks, key, code);
+        code = same ? same : code;
+        code = code ? code : hn_ranks_begin(ctx, p->ranks, parts);
+    }
+    hn_own(ctx, owner);
+    return code;
+}
+
+static int64_t next_of_own(struct hn_file_parts *p) {
+    int64_t part = p->next;
+    p->next += p->of;
+    return part < p->n ? part : HN_PARTS_NONE;
+}
+
+static int64_t next(void *self) {
+    struct hn_file_parts *p = self;
+    for (;;) {
+        int64_t part = p->ranks ? hn_ranks_next(p->ranks) : next_of_own(p);
+        if (part == HN_PARTS_NONE || !is_there(p, part))
+            return part;
+        p->count.there++;
+        p->parts.elsewhere = true;
+        if (p->ranks)
+            hn_ranks_done(p->ranks);
+    }
+}
+
+static enum hn_code write_part(struct hn_context *ctx, const struct hn_file_parts *p, int64_t part,
+                               const struct hn_bytes *found) {
+    HN_SCOPE(ctx);
+    int fd = -1;
+    char *path = file_of(ctx, p, part), *line = first_line(ctx, p, part);
+    char *temporary = path && line ? hn_temporary_file(ctx, path, &fd) : NULL;
+    if (!temporary)
+        return ctx->code;
+    FILE *out = fdopen(fd, "w");
+    bool good = out && fputs(line, out) >= 0 &&
+                fwrite(found->data, 1, (size_t)found->n, out) == (size_t)found->n;
+    int reason = errno;
+    if (out ? fclose(out) != 0 : close(fd) != 0) {
+        reason = good ? errno : reason;
+        good = false;
+    }
+    enum hn_code code = good
+                            ? hn_checksum_write(ctx, temporary)
+                            : hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
+    if (code) {
+        (void)unlink(temporary);
+        return code;
+    }
+    return hn_file_publish(ctx, temporary, path);
+}
+
+// Whoever has stored the last result removes the parts.
+static enum hn_code fail_removed(struct hn_context *ctx, const struct hn_file_parts *p) {
+    return hn_fail(ctx, HN_WAITING, "%s: removed by another process, which has ended the run",
+                   p->path);
+}
+
+static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
+                        const struct hn_bytes *found) {
+    struct hn_file_parts *p = self;
+    if (write_part(ctx, p, part, found))
+        return access(p->path, F_OK) != 0 ? fail_removed(ctx, p) : ctx->code;
+    p->count.computed++;
+    p->count.bytes_written += found->n;
+    if (p->ranks)
+        hn_ranks_done(p->ranks);
+    return HN_OK;
+}
+
+static int64_t count_missing(const struct hn_file_parts *p) {
+    int64_t missing = 0;
+    for (int64_t part = 0; part < p->n; part++)
+        missing += !is_there(p, part);
+    return missing;
+}
+
+// Until all are there, or none has come for so long.
+static enum hn_code wait_for_all(struct hn_context *ctx, struct hn_file_parts *p) {
+    const struct timespec pause = {0, POLL_MS * 1000L * 1000L};
+    int64_t missing = count_missing(p), since = hn_wall_ns();
+    p->parts.elsewhere = p->parts.elsewhere || p->of > 1;
+    while (missing > 0 && hn_wall_ns() - since < p->wait_s * 1000000000) {
+        if (hn_check_stop(ctx))
+            return ctx->code;
+        (void)nanosleep(&pause, NULL);
+        int64_t now = count_missing(p);
+        since = now < missing ? hn_wall_ns() : since;
+        missing = now;
+    }
+    if (missing == 0)
+        return HN_OK;
+    return hn_fail(ctx, HN_WAITING,
+                   "%" PRId64 " of %" PRId64 " parts of a computation are missing: other --rows "
+                   "compute them",
+                   missing, p->n);
+}
+
+static enum hn_code end_ranks(struct hn_context *ctx, struct hn_file_parts *p, enum hn_code code) {
+    if (code) {
+        hn_ranks_fail(p->ranks);
+        while (hn_ranks_next(p->ranks) != HN_RANKS_NONE)
+            ; // there is none, as all are stopped
+    }
+    hn_ranks_end(ctx, p->ranks);
+    return hn_ranks_agree(ctx, p->ranks, code);
+}
+
+static enum hn_code end(struct hn_context *ctx, void *self, enum hn_code code) {
+    struct hn_file_parts *p = self;
+    int64_t from = hn_wall_ns();
+    if (p->ranks)
+        code = end_ranks(ctx, p, code);
+    else if (!code)
+        code = wait_for_all(ctx, p);
+    p->count.wait_ns += hn_wall_ns() - from;
+    return code;
+}
+
+static enum hn_code read_whole(struct hn_context *ctx, const char *path, const char *line,
+                               struct hn_bytes *out) {
+    enum { SEAL = 85 };
+    int64_t size, begin = (int64_t)strlen(line);
+    const char *why;
+    FILE *file = hn_checksum_holds(ctx, path, line) ? hn_file_open(path, &size, &why) : NULL;
+    if (!file) {
+        (void)unlink(path);
+        return hn_fail(ctx, HN_DATA, "%s: the file is damaged, and was removed: run again", path);
+    }
+    bool good = size >= begin + SEAL && fseek(file, (long)begin, SEEK_SET) == 0 &&
+                (out->data = hn_alloc(ctx, size - begin - SEAL, 1)) != NULL;
+    out->n = out->capacity = good ? size - begin - SEAL : 0;
+    if (good && fread(out->data, 1, (size_t)out->n, file) != (size_t)out->n)
+        good = hn_fail(ctx, HN_IO, "%s: reading failed: %s", path, strerror(errno)) == HN_OK;
+    (void)fclose(file);
+    return good ? HN_OK : hn_failure(ctx);
+}
+
+static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct hn_bytes *out) {
+    struct hn_file_parts *p = self;
+    HN_SCOPE(ctx);
+    char *path = file_of(ctx, p, part), *line = first_line(ctx, p, part);
+    hn_own(ctx, scope.outer);
+    if (!path || !line)
+        return ctx->code;
+    if (access(path, F_OK) != 0)
+        return fail_removed(ctx, p);
+    enum hn_code code = read_whole(ctx, path, line, out);
+    p->count.bytes_read += out->n;
+    return code;
+}
+
+enum hn_code hn_part_parse(struct hn_context *ctx, const char *option, const char *text,
+                           int64_t *part, int64_t *of) {
+    enum { MOST = 1000000 };
+    long long i, n;
+    int length = 0;
+    if (sscanf(text, "%7lld/%7lld%n", &i, &n, &length) != 2 || text[length] || i < 1 || i > n ||
+        n > MOST)
+        return hn_fail(ctx, HN_USAGE, "%s %.40s: give part i of n as i/n, e.g. 1/8 .. 8/8", option,
+                       text);
+    *part = i;
+    *of = n;
+    return HN_OK;
+}
+
+enum hn_code hn_file_parts_open(struct hn_context *ctx, const char *text, struct hn_ranks *ranks,
+                                struct hn_file_parts *out) {
+    *out = (struct hn_file_parts){.ranks = ranks, .part = 1, .of = 1};
+    out->parts = (struct hn_parts){
+        .self = out, .begin = begin, .next = next, .put = put, .end = end, .get = get};
+    return text ? hn_part_parse(ctx, "--rows", text, &out->part, &out->of) : HN_OK;
+}
+
+void hn_file_parts_begin(struct hn_file_parts *p, const char *data_sha256) {
+    (void)snprintf(p->scope, sizeof p->scope, "%s", data_sha256);
+    p->parts.elsewhere = false;
+}
+
+void hn_file_parts_remove(struct hn_context *ctx, const struct hn_file_parts *p) {
+    char *path = hn_format(ctx, "%s/parts", p->folder);
+    if (path)
+        hn_scratch_remove(ctx, path);
+}
