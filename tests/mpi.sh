@@ -152,6 +152,61 @@ test_interrupts() {
     interrupt "SIGTERM of mpirun reaches all" TERM mpirun '[1-9][0-9]*'
 }
 
+# All ranks at one computation.
+make_shared() {
+    expect "synth of a job of long computations" 0 '' synth -o l.h5 --n 12000 --dim 64 --classes 10 --steps 1 --views 2 --seed 2
+    printf '%s\n' 'version: 1' 'snapshots: [l.h5]' 'batch_size: 100' 'batches: 20' 'figures: none' \
+        'timing: {reps: 1, warmup: 0}' 'metrics: all' 'samplers: [uniform, batchsampler: {M: 1000, K: 20},' \
+        '  batchsampler: {M: 1000, K: 20, candidates: dealt}, mined, hard-negative, gcbs: {quantile: .999}, hops]' >shared.yaml
+    expect "long computations in one process" 0 '' run -c shared.yaml -o base --quiet
+}
+
+test_rows() {
+    local n
+    make_shared
+    for n in 1 2 3 4 7; do
+        ranks $n -c shared.yaml -o "rows$n" --rows ranks -v
+        check "$n ranks at one computation" test "$rc" = 0
+        check "$n ranks: each says what it did" test "$(grep -c '^rows ranks, rank' err)" = $n
+        check_same "$n ranks at one computation: the same" base/results.h5 "rows$n/results.h5"
+        check "$n ranks: files of parts are removed" test ! -e "rows$n/parts"
+    done
+    ranks 2 -c shared.yaml -o screen --rows ranks --quiet --threads 2
+    check_same "two threads a rank: the same" base/results.h5 screen/results.h5
+    over -n 3 -x HN_SCREEN=off "$hardneg" run --mpi -c shared.yaml -o screen-off --rows ranks --quiet
+    check_same "without the screen: the same" base/results.h5 screen-off/results.h5
+    ranks 2 -c shared.yaml -o no --rows 1/2
+    fails "a part, with --mpi" 2 '--rows 1/2: give ranks with --mpi'
+    over -n 2 "$hardneg" run --mpi -c shared.yaml -o no --rows ranks : -n 1 "$hardneg" run --mpi -c none.yaml -o no --rows ranks
+    fails "no job on one rank of --rows" 2 'none.yaml'
+    command -v strace >/dev/null || { skip "a full disk under --rows" "no strace"; return; }
+    local full=(strace -f -o trace -e trace=fsync -e inject=fsync:error=ENOSPC)
+    over -n 2 "$hardneg" run --mpi -c shared.yaml -o full2 --rows ranks --quiet : -n 1 "${full[@]}" "$hardneg" run --mpi -c shared.yaml -o full2 --rows ranks --quiet
+    fails "the disk of one rank of --rows is full" 74 'writing failed: No space left'
+}
+
+count_parts() { find "$1/parts" -type f -not -name '*tmp*' 2>/dev/null | wc -l; }
+has_parts() { [ "$(count_parts "$1")" -ge "$2" ]; }
+# Killed at ten moments, a rank of its own each time: what was stored is there, and used.
+test_rows_killed() {
+    local round all victim before
+    for round in 0 1 2 3 4 5 6 7 8 9; do
+        before=$(count_parts kills)
+        "${mpi[@]}" -n 3 "$hardneg" run --mpi -c shared.yaml -o kills --rows ranks --quiet >"$work/out" 2>"$work/err" </dev/null &
+        all=$!
+        wait_for 60 has_parts kills $((before + 1 + RANDOM % 5)) || true
+        victim=$(rank_of $all $((round % 3)))
+        [ -z "$victim" ] || kill -s KILL "$victim" 2>/dev/null
+        wait $all
+        [ ! -e kills/results.h5 ] || break
+        check "kill $round: parts that were stored are kept" test "$(count_parts kills)" -ge "$before"
+    done
+    ranks 2 -c shared.yaml -o kills --rows ranks -v
+    check "after $round kills: it goes on" complains 'rank 0: .*\([1-9][0-9]* were there\)'
+    check_same "after $round kills: the same" base/results.h5 kills/results.h5
+    check "after $round kills: nothing temporary is left" none_temporary kills
+}
+
 # Documents of two classes, and trainings on them.
 make_trainings() {
     mkdir -p data/small
@@ -224,5 +279,5 @@ if ! "$hardneg" run --mpi -c job.yaml -o alone --quiet 2>err; then
     exit
 fi
 check_same "without mpirun: the same" whole/results.h5 alone/results.h5
-run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts test_train test_train_interrupted
+run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts test_rows test_rows_killed test_train test_train_interrupted
 finish

@@ -199,7 +199,8 @@ static enum hn_code read_whole(struct hn_context *ctx, const char *path, const c
     FILE *file = hn_checksum_holds(ctx, path, line) ? hn_file_open(path, &size, &why) : NULL;
     if (!file) {
         (void)unlink(path);
-        return hn_fail(ctx, HN_DATA, "%s: the file is damaged, and was removed: run again", path);
+        return hn_fail(ctx, HN_WAITING, "%s: the file is damaged, and was removed: run again",
+                       path);
     }
     bool good = size >= begin + SEAL && fseek(file, (long)begin, SEEK_SET) == 0 &&
                 (out->data = hn_alloc(ctx, size - begin - SEAL, 1)) != NULL;

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# `hardneg run --rows i/n`: processes that share long computations through one folder: `tests/rows.sh PROGRAM [NAME]`.
+source "$(dirname "$0")/lib.sh"
+begin rows "$1"
+
+make_jobs() {
+    expect "synth" 0 '' synth -o s.h5 --n 3000 --dim 32 --classes 10 --steps 2 --views 2 --seed 1
+    printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 30' 'batches: 20' 'figures: none' \
+        'temperature: [0.07, 0.5]' 'timing: {reps: 1, warmup: 0}' 'metrics: [all, {prop2: {M: 50, K: 10, sweeps: 2}}]' \
+        'samplers: [uniform, batchsampler: {M: 1000, K: 20}, batchsampler: {M: 1000, K: 20, candidates: dealt},' \
+        '  gcbs: {keep: 30}, mined, hard-negative, hops]' >job.yaml
+    printf '%s\n' 'version: 1' 'snapshots: [long.h5]' 'batch_size: 100' 'batches: 20' 'figures: none' \
+        'timing: {reps: 1, warmup: 0}' 'metrics: [fn_ratio, uniformity, overlap_label]' \
+        'samplers: [batchsampler: {M: 1000, K: 20}, mined, gcbs: {quantile: .999}]' >long.yaml
+    expect "in one process" 0 '' run -c job.yaml -o whole --quiet
+}
+
+# Parts in turn, again and again until none waits.
+in_turn() { # FOLDER PARTS ARGUMENT...
+    local folder=$1 parts=$2 i round
+    shift 2
+    for round in 1 2 3 4 5 6; do
+        for i in $(seq "$parts"); do
+            run run -o "$folder" --quiet --rows "$i/$parts" "$@"
+            [ "$rc" != 0 ] || return 0
+            check "part $i of $parts in round $round waits" test "$rc" = 4
+        done
+    done
+    return 1
+}
+part_files() { find "$1/parts" -type f 2>/dev/null | wc -l; }
+
+test_same() {
+    local n
+    for n in 1 2 3 4 7; do
+        check "$n parts end" in_turn "of$n" "$n" -c job.yaml
+        check_same "$n parts: the same" whole/results.h5 "of$n/results.h5"
+        check "$n parts: their files are removed" test ! -e "of$n/parts"
+    done
+    check "on one thread, without the screen" env HN_SCREEN=off OMP_NUM_THREADS=1 bash -c "$(declare -f in_turn run check pass fail)
+        work='$work' hardneg='$hardneg' passed=0 failed=0; in_turn other 3 -c job.yaml"
+    check_same "on one thread, without the screen: the same" whole/results.h5 other/results.h5
+    expect "what waits is said" 4 'cells wait for parts of other --rows' run -c job.yaml -o waits --rows 2/3
+    check "a cell that waits leaves no file" test "$(find waits/cells -name '*.h5' | wc -l)" -lt "$(find whole/cells -name '*.h5' | wc -l)"
+    expect "verbose counts" 4 'rows 1/3, rank 0: [0-9]+ parts of [0-9]+ computations computed' run -c job.yaml -o waits --rows 1/3 -v
+    expect "a run without --rows computes the rest" 0 '' run -c job.yaml -o waits --quiet
+    check_same "a run without --rows: the same" whole/results.h5 waits/results.h5
+    pycheck "builds that others had a part in are not timed" 'import h5py, numpy as np, sys
+f = h5py.File(sys.argv[1]); r = f["runs"]; s = r["sampler"].asstr()[:]
+assert np.isnan(r["cost_g"][:][s == "mined"]).all()
+assert "rows" in f["env"].attrs' of2/results.h5
+}
+
+test_together() {
+    local i pids=()
+    for i in 1 2 3; do
+        "$hardneg" run -c job.yaml -o together --quiet --rows "$i/3" --wait 60 >"together.$i" 2>&1 </dev/null &
+        pids+=($!)
+    done
+    for i in 0 1 2; do
+        wait "${pids[i]}"
+        check "part $((i + 1)) of three at once ends" test $? = 0
+    done
+    check_same "three at once, waiting for each other: the same" whole/results.h5 together/results.h5
+    check "nothing temporary is left" none_temporary together
+}
+
+test_refused() {
+    expect "no part" 2 '--rows ranks: give ranks with --mpi, and i/n' run -c job.yaml -o no --rows ranks
+    expect "a part beyond the last" 2 '--rows 3/2: give part i of n' run -c job.yaml -o no --rows 3/2
+    expect "not a part" 2 '--rows 1/2x: give part i of n' run -c job.yaml -o no --rows 1/2x
+    expect "parts of two kinds" 2 '--rows and --shard' run -c job.yaml -o no --rows 1/2 --shard 1/2
+    check "nothing was written" nothing_left no
+}
+
+# A part whose file was damaged is removed, and computed again.
+test_damaged() {
+    local file
+    run run -c job.yaml -o bad --quiet --rows 1/2
+    file=$(find bad/parts -type f | sort | head -n 1)
+    printf 'x' | dd of="$file" bs=1 seek=200 conv=notrunc 2>/dev/null
+    check "a damaged part ends in the same results" in_turn bad 2 -c job.yaml
+    check_same "a damaged part: the same" whole/results.h5 bad/results.h5
+}
+
+has_parts() { [ "$(part_files "$1")" -ge "$2" ]; }
+# Killed at moments of their own, each run loses what was in flight: at most one part.
+test_kills() {
+    local round=0 before after kept=1 pid
+    expect "synth of the long job" 0 '' synth -o long.h5 --n 16000 --dim 64 --classes 10 --steps 1 --views 2 --seed 2
+    expect "the long job in one process" 0 '' run -c long.yaml -o long --quiet
+    while [ $round -lt 10 ]; do
+        round=$((round + 1))
+        before=$(part_files killed)
+        "$hardneg" run -c long.yaml -o killed --quiet --rows 1/1 >out 2>err </dev/null &
+        pid=$!
+        sleep "0.$((RANDOM % 9))$((RANDOM % 10))"
+        kill -KILL $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        after=$(part_files killed)
+        [ "$after" -ge "$before" ] || [ -e killed/results.h5 ] || kept=0
+        [ ! -e killed/results.h5 ] || break
+    done
+    check "parts that were finished are kept" test $kept = 1
+    expect "it goes on" 0 '' run -c long.yaml -o killed --quiet --rows 1/1
+    check_same "killed $round times: the same" long/results.h5 killed/results.h5
+    check "nothing temporary is left" none_temporary killed
+}
+
+make_jobs
+run_tests "${2:-}" "" test_same test_together test_refused test_damaged test_kills
+finish
