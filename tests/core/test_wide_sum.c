@@ -68,6 +68,10 @@ static void test_ends(void) {
     CU_ASSERT_EQUAL(hn_wide_value(&layout, digit), 0);
     hn_wide_add(&layout, digit, ldexp(1.5, layout.lowest));
     CU_ASSERT_EQUAL(hn_wide_value(&layout, digit), ldexp(1, layout.lowest));
+    hn_wide_add(&layout, digit, 1e300); // wrong, but nothing behind it is written
+    hn_wide_add(&layout, digit, INFINITY);
+    for (int k = layout.digits; k < DIGITS_MOST; k++)
+        CU_ASSERT_EQUAL(digit[k], 0);
 }
 
 static const struct hn_test tests[] = {
