@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,6 +123,25 @@ static bool folder_of(const char *path, char folder[PATH_MAX]) {
     return true;
 }
 
+enum hn_code hn_folder_take(struct hn_context *ctx, const char *path, int *folder) {
+    char name[PATH_MAX];
+    *folder = folder_of(path, name) ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    while (*folder >= 0 && flock(*folder, LOCK_EX) != 0) {
+        bool interrupted = errno == EINTR;
+        if (interrupted && !hn_stop_asked(ctx))
+            continue;
+        hn_folder_free(*folder);
+        *folder = -1;
+        return interrupted ? hn_check_stop(ctx) : HN_OK;
+    }
+    return HN_OK;
+}
+
+void hn_folder_free(int folder) {
+    if (folder >= 0)
+        (void)close(folder);
+}
+
 static bool sync_path(const char *path, int flags) {
     int fd = open(path, flags | O_CLOEXEC);
     if (fd < 0)
@@ -145,6 +165,7 @@ enum hn_code hn_file_publish(struct hn_context *ctx, const char *temporary, cons
 
 enum hn_code hn_file_begin(struct hn_context *ctx, const char *path, struct hn_new_file *file) {
     int fd = -1;
+    hn_temporary_sweep_for(path); // of processes that were killed
     *file = (struct hn_new_file){.path = hn_strdup(ctx, path)};
     file->temporary = file->path ? hn_temporary_file(ctx, path, &fd) : NULL;
     enum hn_code code = file->temporary ? HN_OK : ctx->code;
@@ -165,6 +186,8 @@ enum hn_code hn_file_begin_adding(struct hn_context *ctx, const char *path,
     *file = (struct hn_new_file){.path = hn_strdup(ctx, path)};
     enum hn_code code = file->path ? hn_output_check(ctx, path) : ctx->code;
     int fd = code ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        (void)flock(fd, LOCK_EX); // where that is possible
     if (fd >= 0 && fstat(fd, &about) == 0)
         file->out = fdopen(fd, "a");
     file->begin = about.st_size;
@@ -281,8 +304,10 @@ static bool is_left_over(const struct maker *maker, const char *mark, const stru
     return about->st_mtime < time(NULL) - PATIENCE;
 }
 
-// A folder of ours holds files only.
-static void remove_folder(int parent, const char *name) {
+// A folder of ours holds files, and folders of ours in which a figure was drawn: no more levels
+// than that, whatever else somebody has put there.
+enum { LEVELS = 3 };
+static void remove_folder(int parent, const char *name, int levels) {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     if (!folder) {
@@ -292,8 +317,9 @@ static void remove_folder(int parent, const char *name) {
     }
     // cppcheck-suppress readdirCalled ; no other thread reads this folder
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlinkat(fd, entry->d_name, 0);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(fd, entry->d_name, 0) != 0 && levels > 1)
+            remove_folder(fd, entry->d_name, levels - 1);
     (void)closedir(folder);
     (void)unlinkat(parent, name, AT_REMOVEDIR);
 }
@@ -314,7 +340,7 @@ void hn_temporary_sweep(const char *folder, const char *prefix) {
             !is_left_over(&maker, mark, &about))
             continue;
         if (S_ISDIR(about.st_mode))
-            remove_folder(dirfd(listing), name);
+            remove_folder(dirfd(listing), name, LEVELS);
         else
             (void)unlinkat(dirfd(listing), name, 0);
     }

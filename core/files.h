@@ -24,11 +24,12 @@ struct hn_new_file {
     char *path, *temporary; // temporary: NULL where something is added
     int64_t begin;          // length of the file that something is added to
 };
-// Starts a file that is to become `path`. HN_USAGE if it cannot be written there, HN_IO if the disk
-// is full.
+// Starts a file that is to become `path`, and removes what killed processes left of it. HN_USAGE if
+// it cannot be written there, HN_IO if the disk is full.
 HN_MUST_USE enum hn_code hn_file_begin(struct hn_context *ctx, const char *path,
                                        struct hn_new_file *file);
 // Starts what is added to the end of `path`, which is made if it is not there; fails likewise.
+// Another process that adds to it waits until that has ended.
 HN_MUST_USE enum hn_code hn_file_begin_adding(struct hn_context *ctx, const char *path,
                                               struct hn_new_file *file);
 // Syncs and renames it; on failure (HN_IO) removes it. In both cases what it holds is freed.
@@ -45,6 +46,13 @@ void hn_file_abort(struct hn_context *ctx,
 // Whether a file can be renamed over `path`: HN_USAGE if something else than a file is there, or if
 // it is empty.
 HN_MUST_USE enum hn_code hn_output_check(struct hn_context *ctx, const char *path);
+
+// Waits until no other process has the folder of `path` in this way, and has it until
+// hn_folder_free() or the end of the process: for files that are read, added to and written again,
+// where the later one of two would undo the earlier. HN_INTERRUPTED. Where folders cannot be locked
+// *folder is -1, and nothing is waited for.
+HN_MUST_USE enum hn_code hn_folder_take(struct hn_context *ctx, const char *path, int *folder);
+void hn_folder_free(int folder); // -1 is fine
 
 // The same in parts, for libraries that open files by name.
 //

@@ -3,6 +3,7 @@
 //
 // The same content gives the same bytes: no times in object headers, attributes in order of their
 // names, everything else in the order of the tables.
+#include "core/files.h"
 #include "core/pairs.h"
 #include "results/store_private.h"
 
@@ -402,6 +403,7 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_results *
 
 enum hn_code hn_results_write(struct hn_context *ctx, const struct hn_results *r,
                               const char *path) {
+    hn_temporary_sweep_for(path); // of processes that were killed
     return write_file(ctx, r, path, false);
 }
 

@@ -141,3 +141,8 @@ stop() { # PROCESS SIGNAL: its status in $rc
     wait "$1" 2>/dev/null
     rc=$?
 }
+
+# For kills at random moments and at calls of the system.
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
+random() { drawn=$(((RANDOM * 32768 + RANDOM) % $1)); } # below N, in $drawn: a subshell would draw on its own
+can_trace() { strace -qq -f -e trace=rename -e inject=rename:signal=KILL:when=99 true 2>/dev/null; }

@@ -10,15 +10,13 @@ source "$(dirname "$0")/lib.sh"
 begin torture "$1"
 kills=${2:-200}
 RANDOM=${TORTURE_SEED:-1}
-strace -qq -f -e trace=rename -e inject=rename:signal=KILL:when=99 true 2>/dev/null && tracing=yes || tracing=
+can_trace && tracing=yes || tracing=
 command -v gnuplot >/dev/null && figures='[bs-fig4]' || figures=none
 # The finished cells of a folder: name, inode and time of change; and their contents.
 cells_of() {
     (cd "$1/cells" 2>/dev/null && ls | grep -q 'h5$' && stat -c '%n %i %y' ./*.h5 && sha256sum ./*.h5) | sort
 }
 count() { grep -c '^\./' "$1"; } # FILE: cells in what cells_of() has written
-milliseconds() { echo $(($(date +%s%N) / 1000000)); }
-random() { drawn=$(((RANDOM * 32768 + RANDOM) % $1)); } # below N, in $drawn: a subshell would draw on its own
 
 "$hardneg" synth -o s.h5 --n 200 --dim 8 --classes 4 --steps 2 --views 2 --quiet || exit 1
 cat >job.yaml <<END

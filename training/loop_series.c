@@ -35,7 +35,6 @@ enum hn_code hn_loop_series_add(struct hn_context *ctx, struct hn_loop *loop) {
     float *x = hn_alloc(ctx, size, sizeof *x);
     if (!path || !x || embed_views(ctx, loop, x))
         return ctx->code;
-    hn_temporary_sweep_for(path); // of a process that was killed
     if (hn_file_begin(ctx, path, &file))
         return ctx->code;
     (void)fwrite(x, sizeof *x, (size_t)size, file.out); // what fails is seen at the commit

@@ -1,4 +1,5 @@
 #include "datasets/import/import.h"
+#include "core/files.h"
 #include "core/matrix.h"
 #include "datasets/import/import_private.h"
 
@@ -347,8 +348,8 @@ static enum hn_code add_extras(struct hn_context *ctx, const struct hn_import *o
     return code;
 }
 
-static enum hn_code write_output(struct hn_context *ctx, const struct hn_import *o,
-                                 struct hn_import_input *in, const char *version) {
+static enum hn_code write_it(struct hn_context *ctx, const struct hn_import *o,
+                             struct hn_import_input *in, const char *version) {
     struct stat about;
     struct hn_snapshot_writer *w = NULL;
     bool there = stat(o->output, &about) == 0;
@@ -369,6 +370,17 @@ static enum hn_code write_output(struct hn_context *ctx, const struct hn_import 
     hn_snapshot_write_abort(ctx, w);
     const char *counted = in->sample ? " (rows counted without those left out)" : "";
     return code == HN_DATA ? hn_fail_in(ctx, "%s%s", in->from, counted) : code;
+}
+
+// Of two imports into one file at once the later one finds what the earlier one has written.
+static enum hn_code write_output(struct hn_context *ctx, const struct hn_import *o,
+                                 struct hn_import_input *in, const char *version) {
+    int folder;
+    enum hn_code code = hn_folder_take(ctx, o->output, &folder);
+    if (code == HN_OK)
+        code = write_it(ctx, o, in, version);
+    hn_folder_free(folder);
+    return code;
 }
 
 enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o, const char *tool_version,

@@ -60,7 +60,6 @@ static enum hn_code find_paths(struct hn_context *ctx, const char *argument, con
 static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *results,
                                const struct paths *p, int medium) {
     struct hn_new_file html;
-    hn_temporary_sweep_for(p->page);
     if (hn_file_begin(ctx, p->page, &html))
         return ctx->code;
     char *scratch = hn_temporary_folder(ctx, p->page);
@@ -114,7 +113,6 @@ static enum hn_code write_many(struct hn_context *ctx, const struct hn_call *cal
                                strcmp(report[k].file, report[i].file) ? ", also as " : "",
                                strcmp(report[k].file, report[i].file) ? report[i].file : "");
     }
-    hn_temporary_sweep_for(output);
     if (hn_file_begin(ctx, output, &html))
         return ctx->code;
     return hn_file_end(ctx, &html, hn_report_write_many(ctx, report, n, html.out));

@@ -159,7 +159,6 @@ static enum hn_code write_file(struct hn_context *ctx, const struct hn_views_spe
 static enum hn_code make_file(struct hn_context *ctx, const struct hn_views_spec *spec,
                               const struct hn_images *data, const char *header, const char *path) {
     struct hn_new_file file;
-    hn_temporary_sweep_for(path);
     if (hn_file_begin(ctx, path, &file))
         return hn_fail_in(ctx, "the cache of views");
     hn_note(ctx, "making %lld views of %lld images, once: %s", (long long)spec->views,

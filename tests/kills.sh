@@ -1,0 +1,243 @@
+#!/usr/bin/env bash
+# Commands that are killed leave nothing half-written, and the next one ends as one that was never disturbed:
+# `tests/kills.sh PROGRAM [KILLS [COMMAND...]]` (default 120, over all commands of the table below). Each round begins
+# with an empty folder, or with what an earlier command has left, and starts the same command again and again, ended by
+# SIGKILL: at a random moment, or at a random one of the calls by which files become whole (fsync, rename; where strace
+# is there). After every kill what the command makes is not there, is what stood there before, or is whole. When the
+# command gets through, what it made is what an undisturbed one makes, and no temporary file is left. Then two at once
+# on one output: each ends well, and one of the two is there. (tests/torture.sh looks at the cells of runs besides.)
+source "$(dirname "$0")/lib.sh"
+begin kills "$1"
+kills=${2:-120}
+RANDOM=${KILLS_SEED:-1}
+export HARDNEG_GNUPLOT_SECONDS=300
+
+# --- What the commands work on ---
+
+"$hardneg" synth -o s.h5 --n 200 --dim 8 --classes 4 --steps 2 --views 2 --quiet || exit 1
+"$hardneg" synth -o enough.h5 --n 260 --dim 8 --classes 4 --steps 2 --views 1 --quiet || exit 1
+job() { # SAMPLERS
+    printf 'version: 1\nsnapshots: s.h5\nsamplers: %s\nbatch_size: 16\nbatches: 4\nsteps: [0]\nseeds: [1, 2]\n' "$1"
+    printf 'metrics: [fn_ratio, histogram]\nfigures: none\n'
+}
+job '[uniform, knn, gcbs, hops]' >job.yaml
+mkdir graph
+awk 'BEGIN { srand(1); print "# features=30"
+    for (i = 0; i < 90; i++) {
+        line = i " " i % 3
+        for (j = 0; j < 30; j++) if (j == i % 30 || rand() < .2) line = line " " j
+        print line } }' >graph/graph.features
+awk 'BEGIN { srand(2); for (i = 0; i < 90; i++) for (j = i + 1; j < 90; j++) if (rand() < .05) print i, j }' >graph/graph.edges
+awk 'BEGIN { for (i = 0; i < 90; i++) print i, (i < 30 ? "train" : i < 45 ? "val" : "test") }' >graph/graph.split
+cat >train.yaml <<'END'
+version: 1
+task: {node: {data: graph, hidden: 8, out: 4}}
+samplers: [uniform, knn]
+loss: other-view
+batch_size: 30
+steps: 10
+evaluate: 5
+seeds: [1, 2]
+snapshots: {every: 5}
+END
+for i in 1 2; do "$hardneg" run -c job.yaml -o part$i --shard $i/2 --threads 1 --quiet || exit 1; done
+"$hardneg" run -c job.yaml -o page --threads 1 --quiet || exit 1
+"$hardneg" run -c job.yaml -o earlier --threads 1 --quiet --set 'seeds=[3]' || exit 1
+"$hardneg" report earlier -o earlier.html --quiet
+with_python "kills" || { finish; exit; }
+"$python" -c "import numpy as np
+for name, k in (('x', 0), ('later', 1)): np.save(name, np.sin(np.arange(800.).reshape(200, 4) + k))
+np.save('y', np.arange(200) % 4)"
+"$hardneg" import -e x.npy -l y.npy -o first.h5 --quiet || exit 1
+
+# --- The commands: @ is the folder that they work in. Product; what may stand there before ("" = nothing). ---
+
+names=(run train reproduce report merge import append)
+declare -A command=(
+    [run]='run -c job.yaml -o @ --threads 1'
+    [train]='train -c train.yaml -o @ --workers 1 --threads 1'
+    [reproduce]='reproduce hc-prop3 --data enough.h5 --quick --seeds 1 --term none -o @ --threads 1'
+    [report]='report page -o @/page.html'
+    [merge]='merge part1 part2 -o @/results.h5'
+    [import]='import -e x.npy -l y.npy --view1 later.npy -o @/s.h5'
+    [append]='import -e later.npy --step 7 -o @/s.h5') # to a file that is there
+declare -A product=([run]=results.h5 [train]=results.h5 [reproduce]=results.h5 [report]=page.html
+    [merge]=results.h5 [import]=s.h5 [append]=s.h5)
+declare -A before=([report]=earlier.html [merge]=earlier/results.h5 [append]=first.h5)
+declare -A always=([append]=yes) # not every other time
+
+# Two files of one kind say the same.
+same_product() { # FILE FILE
+    case $1 in
+    *.html) cmp -s "$1" "$2" ;;
+    *results.h5) same_results "$1" "$2" ;;
+    *) test "$("$hardneg" info "$1" 2>&1 | grep -i sha256)" = "$("$hardneg" info "$2" 2>&1 | grep -i sha256)" &&
+        "$hardneg" validate "$1" >/dev/null 2>&1 ;;
+    esac
+}
+# What a kill may leave: nothing, what stood there, or a whole file.
+nothing_half() { # NAME FOLDER
+    local file=$2/${product[$1]}
+    [ ! -e "$file" ] && [ -z "$stood" ] && return 0
+    [ -n "$stood" ] && cmp -s "$file" "$stood" && return 0
+    case $file in
+    *.html) cmp -s "$file" "whole-$1/page.html" ;;
+    *results.h5) "$hardneg" export "$file" >/dev/null 2>err ;;
+    *) "$hardneg" validate "$file" >/dev/null 2>err ;;
+    esac
+}
+
+# --- Kills ---
+
+begin_folder() { # NAME FOLDER EARLIER: "yes" for what stands there before
+    stood=
+    mkdir -p "$2"
+    [ "$3" = yes ] && [ -n "${before[$1]:-}" ] || return 0
+    stood=${before[$1]}
+    cp "$stood" "$2/${product[$1]}"
+}
+go() { # NAME FOLDER [COMMAND PREFIX...]
+    local words=${command[$1]//@/$2}
+    shift 2
+    # shellcheck disable=SC2086 # words are wanted
+    timeout -s KILL 120 "$@" "$hardneg" $words >out 2>err </dev/null
+}
+after_a_while() { # NAME FOLDER
+    # shellcheck disable=SC2086
+    "$hardneg" ${command[$1]//@/$2} >out 2>err </dev/null &
+    random "$whole_ms"
+    sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"
+    stop $! KILL
+    [ $rc != 0 ] || whole_ms=$((drawn + 1))
+}
+at_a_call() { # NAME FOLDER
+    local call=fsync most=$fsyncs
+    if [ $((RANDOM % 2)) = 0 ]; then call=rename most=$renames; fi
+    random "$most"
+    go "$1" "$2" strace -qq -f -o /dev/null -e trace=$call -e inject=$call:signal=KILL:when=$((drawn + 1)) 2>/dev/null
+    rc=$?
+}
+kill_once() { # NAME FOLDER: one start that is to be killed; $rc is 137 if it was
+    if [ -n "$tracing" ] && [ $((RANDOM % 2)) = 0 ]; then
+        at_a_call "$1" "$2"
+        [ $rc != 137 ] || at_calls=$((at_calls + 1))
+    else
+        after_a_while "$1" "$2" 2>/dev/null # the shell says that it was killed
+    fi
+    [ $rc = 137 ] || return 0
+    n=$((n + 1))
+    [ -n "$(find "$2" \( -name '*.h5' -o -name page.html \) -newer marker ! -path '*.tmp-*')" ] || early=$((early + 1))
+    check "$1: nothing half-written" nothing_half "$1" "$2"
+}
+# Until the command gets through, or there were enough kills.
+round() { # NAME FOLDER KILLS
+    local tries=0
+    begin_folder "$1" "$2" "${always[$1]:-$([ $((RANDOM % 2)) = 0 ] && echo yes)}"
+    touch marker
+    rc=137
+    while [ $rc = 137 ] && [ $n -lt "$3" ] && [ $tries -lt 40 ]; do
+        kill_once "$1" "$2"
+        tries=$((tries + 1))
+    done
+    if [ $rc = 137 ]; then
+        go "$1" "$2"
+        rc=$?
+    fi
+    # An import that was killed when its file was whole finds it there.
+    if [ $rc = 2 ] && [ "${product[$1]}" = s.h5 ] && grep -qE 'exists, up to|does not come after' err; then rc=0; fi
+    check "$1: gets through after kills" test $rc = 0
+    check "$1: ends as one that was not disturbed" same_product "whole-$1/${product[$1]}" "$2/${product[$1]}"
+    check "$1: leaves nothing behind" none_temporary "$2"
+}
+kill_command() { # NAME KILLS
+    local folder begun calls
+    n=0 rounds=0 at_calls=0 early=0
+    begin_folder "$1" "whole-$1" "${always[$1]:-}"
+    go "$1" "whole-$1" || { cat err; fail "$1" "does not get through undisturbed"; return; }
+    begin_folder "$1" timed "${always[$1]:-}"
+    begun=$(milliseconds)
+    go "$1" timed
+    whole_ms=$(($(milliseconds) - begun))
+    rm -r timed
+    if [ -n "$tracing" ]; then
+        begin_folder "$1" timed "${always[$1]:-}"
+        go "$1" timed strace -qq -f -c -o calls -e trace=fsync,rename
+        read -r fsyncs renames < <(awk '/fsync|rename/ { n[$NF] = $4 } END { print n["fsync"] + 0, n["rename"] + 0 }' calls)
+        rm -r timed
+        check "$1: calls at which to kill" test "$fsyncs" -gt 0 -a "$renames" -gt 0
+    fi
+    while [ $n -lt "$2" ] && [ $rounds -lt $((10 * $2)) ]; do
+        folder=round-$1-$rounds
+        rounds=$((rounds + 1))
+        round "$1" "$folder" "$2"
+        rm -rf "$folder"
+    done
+    check "$1: as many kills as asked for" test $n = "$2"
+    printf '    %-10s %4d kills (%d at a call of fsync or rename, %d before anything was finished) in %d rounds\n' \
+        "$1" $n $at_calls $early $rounds
+    all=$((all + n)) all_at_calls=$((all_at_calls + at_calls)) all_early=$((all_early + early))
+}
+
+# --- Two at once on one output ---
+
+# One of two results, or what both together make; neither process fails but as it is said here.
+both() { # CODES COMMAND COMMAND: codes of either; they are in $rc1 and $rc2
+    local words
+    words="$2"
+    # shellcheck disable=SC2086 # words are wanted
+    "$hardneg" $words >out1 2>err1 </dev/null &
+    local other=$!
+    words="$3"
+    # shellcheck disable=SC2086
+    "$hardneg" $words >out 2>err </dev/null
+    rc2=$?
+    wait $other
+    rc1=$?
+    [[ $rc1 =~ ^($1)$ && $rc2 =~ ^($1)$ ]] || { cat err1 err; return 1; }
+}
+one_of() { same_product "$1" "$2" || same_product "$1" "$3"; } # FILE FILE FILE
+headings() { grep -c '^### ' "$1"; }
+steps_of() { "$hardneg" info "$1" 2>/dev/null | awk '/^steps/ { print $2 }'; }
+two_at_once() { # ROUNDS
+    local i rounds=$1
+    mkdir -p two
+    "$hardneg" report page -o a.html --quiet && "$hardneg" report earlier -o b.html --quiet
+    "$hardneg" merge part1 part2 -o a-results.h5 --quiet && "$hardneg" merge earlier -o b-results.h5 --quiet
+    "$hardneg" export page --csv -o a.csv && "$hardneg" export earlier --csv -o b.csv
+    seq 200 >lines.txt
+    "$hardneg" sheet s.h5 --texts lines.txt -b 16 -o a-sheet.html --quiet && "$hardneg" sheet s.h5 --texts lines.txt -b 16 --seed 9 -o b-sheet.html --quiet
+    for ((i = 0; i < rounds; i++)); do
+        rm -rf two/*
+        check "report: two at once" both 0 'report page -o two/p.html -q' 'report earlier -o two/p.html -q'
+        check "report: one of the two" one_of two/p.html a.html b.html
+        check "merge: two at once" both 0 'merge part1 part2 -o two/results.h5 -q' 'merge earlier -o two/results.h5 -q'
+        check "merge: one of the two" one_of two/results.h5 a-results.h5 b-results.h5
+        check "export: two at once" both 0 'export page --csv -o two/r.csv' 'export earlier --csv -o two/r.csv'
+        check "export: one of the two" eval 'cmp -s two/r.csv a.csv || cmp -s two/r.csv b.csv'
+        check "sheet: two at once" both 0 'sheet s.h5 --texts lines.txt -b 16 -o two/s.html -q' 'sheet s.h5 --texts lines.txt -b 16 --seed 9 -o two/s.html -q'
+        check "sheet: one of the two" one_of two/s.html a-sheet.html b-sheet.html
+        check "compare --markdown: two at once" both '0|1|5' 'compare page page -q --markdown two/m.md' 'compare page earlier -q --markdown two/m.md'
+        check "compare --markdown: both are there" test "$(headings two/m.md)" = 2
+        # A file that is there is never replaced by an import: the later one is told that it exists.
+        check "import: two at once" both '0|2' 'import -e x.npy -l y.npy -o two/s.h5 -q' 'import -e later.npy -l y.npy -o two/s.h5 -q'
+        check "import: one is refused" test "$((rc1 + rc2))" = 2 -a "$rc1" != "$rc2"
+        check "import: it is said" grep -q 'two/s.h5: exists, up to step 0' err1 err
+        # Steps that are added at once: in their order, or the lower one is refused; none is lost.
+        check "steps: two at once" both '0|2' 'import -e x.npy --step 7 -o two/s.h5 -q' 'import -e later.npy --step 9 -o two/s.h5 -q'
+        check "steps: none is lost" test "$(steps_of two/s.h5)" = "$((1 + (rc1 == 0) + (rc2 == 0)))"
+        check "two at once: nothing is left behind" none_temporary two
+    done
+    echo "    two at once: $rounds rounds of report, merge, export, sheet, compare --markdown, import, import --step"
+}
+
+can_trace && tracing=yes || tracing=
+shift $(($# < 2 ? $# : 2))
+[ $# -gt 0 ] && names=("$@")
+all=0 all_at_calls=0 all_early=0
+for i in "${!names[@]}"; do # as many for each, the first ones take what is left over
+    kill_command "${names[i]}" $((kills / ${#names[@]} + (i < kills % ${#names[@]})))
+done
+echo "    $all kills in all ($all_at_calls at a call, $all_early before anything was finished)"
+[ $# -gt 0 ] || two_at_once 3
+[ -n "$tracing" ] || skip "kills at a call" "strace is missing or may not trace here"
+finish
