@@ -299,7 +299,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_common)) $(library)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -o $@ $(filter %.o,$^) $(library) $(ldflags) -lcunit $(libs)
 
-fuzz_targets := $(addprefix tests/fuzz/,targets.c schema.c image.c library.c)
+fuzz_targets := $(filter-out %/libfuzzer.c %/edit.c %/test_fuzz.c,$(wildcard tests/fuzz/*.c))
 from_memory := -Wl,--wrap=H5Fopen,--wrap=H5Fis_hdf5,--wrap=stat,--wrap=access
 $(BUILD)/tests/fuzz/test_fuzz: $(call obj,$(fuzz_targets))
 $(BUILD)/tests/fuzz/test_fuzz $(BUILD)/fuzzer: ldflags += $(from_memory)

@@ -134,7 +134,7 @@ enum hn_code hn_table_add_row(struct hn_context *ctx, struct hn_table *t) {
 
 int hn_table_find(const struct hn_table *t, const char *name) {
     for (int c = 0; c < t->n_columns; c++)
-        if (strcmp(t->column[c].name, name) == 0)
+        if (*t->column[c].name == *name && strcmp(t->column[c].name, name) == 0)
             return c;
     return -1;
 }
@@ -202,10 +202,11 @@ static enum hn_code join_columns(struct hn_context *ctx, struct hn_table *to,
     for (int c = 0; c < from->n_columns; c++) {
         int at = hn_table_find(to, from->column[c].name);
         if (at >= 0 && to->column[at].kind != from->column[c].kind)
-            return hn_fail(ctx, HN_INTERNAL,
-                           "column '%s' holds %s in table '%s' but %s in table '%s'",
-                           from->column[c].name, kind_name(to->column[at].kind), to->name,
-                           kind_name(from->column[c].kind), from->name);
+            return hn_fail(ctx, HN_DATA,
+                           "column '%s' of table '%s' holds %s in one file and %s in another; "
+                           "files that hold it alike go together",
+                           from->column[c].name, from->name, kind_name(to->column[at].kind),
+                           kind_name(from->column[c].kind));
     }
     for (int c = 0; c < from->n_columns; c++)
         if (hn_table_find(to, from->column[c].name) < 0 &&
@@ -292,4 +293,8 @@ double hn_table_real(const struct hn_table *t, int64_t row, const char *name) {
         return NAN;
     return t->column[c].kind == HN_COLUMN_REAL ? t->cells[c].real[row]
                                                : (double)t->cells[c].count[row];
+}
+
+int64_t hn_whole(double value, int64_t otherwise) {
+    return fabs(value) <= 9e15 ? (int64_t)value : otherwise; // NaN is not
 }

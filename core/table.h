@@ -114,5 +114,8 @@ int64_t hn_table_row_with(const struct hn_table *t, const char *column, const ch
 // Cells for readers: "" or NaN if there is no such column.
 const char *hn_table_text(const struct hn_table *t, int64_t row, const char *name);
 double hn_table_real(const struct hn_table *t, int64_t row, const char *name); // INT is converted
+// A number of a file as a whole one, cut; `otherwise` if it is NaN, or so large that its units are
+// lost.
+int64_t hn_whole(double value, int64_t otherwise);
 
 #endif

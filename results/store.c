@@ -165,13 +165,15 @@ static enum hn_code append_batches(struct hn_context *ctx, struct hn_results *to
     return HN_OK;
 }
 
-// Rows from `first` on refer to rows of another table, which stand `by` rows further down now.
+// Rows from `first` on refer to rows of another table, which stand `by` rows further down now. A
+// number that is no row's stays none.
 static void shift_column(struct hn_table *t, const char *name, int64_t first, int64_t by) {
     int c = hn_table_find(t, name);
     if (c < 0 || t->column[c].kind != HN_COLUMN_INT)
         return;
     for (int64_t r = first; r < t->rows; r++)
-        t->cells[c].count[r] += by;
+        if (!hn_add(t->cells[c].count[r], by, &t->cells[c].count[r]))
+            t->cells[c].count[r] = -1;
 }
 
 struct shifts {

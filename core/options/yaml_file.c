@@ -7,15 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
-// Reads the whole file, at most one byte more than allowed, into a buffer of the caller.
+// Reads the whole file, at most a block more than allowed, into *text, which it makes as large as
+// that takes.
 static enum hn_code read_file(struct hn_context *ctx, const char *what, const char *path,
-                              char *text, int64_t *length) {
+                              char **text, int64_t *length) {
+    enum { BLOCK = 1 << 13 };
     const char *why;
+    int64_t room = 0, got = 0, block = BLOCK;
     FILE *file = hn_file_open(path, NULL, &why);
+    *text = NULL;
     if (!file)
         return hn_fail(ctx, HN_USAGE, "%s: the %s cannot be opened: %s", path, what, why);
     errno = 0;
-    size_t got = fread(text, 1, HN_YAML_FILE_MAX + 1, file);
+    while (block == BLOCK && got <= HN_YAML_FILE_MAX) {
+        if (hn_grow(ctx, text, &room, got + BLOCK, 1)) {
+            fclose(file);
+            return ctx->code;
+        }
+        block = (int64_t)fread(*text + got, 1, BLOCK, file);
+        got += block;
+    }
     int failed = ferror(file) ? errno : 0;
     fclose(file);
     if (failed)
@@ -24,7 +35,7 @@ static enum hn_code read_file(struct hn_context *ctx, const char *what, const ch
     if (got > HN_YAML_FILE_MAX)
         return hn_fail(ctx, HN_USAGE, "%s: larger than %d MiB, so no %s", path,
                        HN_YAML_FILE_MAX >> 20, what);
-    *length = (int64_t)got;
+    *length = got;
     return HN_OK;
 }
 
@@ -105,13 +116,13 @@ enum hn_code hn_yaml_override(struct hn_context *ctx, const struct hn_text_list 
 
 enum hn_code hn_yaml_read(struct hn_context *ctx, const char *what, const char *path,
                           const struct hn_text_list *set, struct hn_yaml **root) {
+    char *text;
     int64_t length = 0;
     *root = NULL;
     HN_SCOPE(ctx);
-    char *text = hn_alloc(ctx, HN_YAML_FILE_MAX + 1, 1);
+    enum hn_code code = read_file(ctx, what, path, &text, &length);
     hn_own(ctx, scope.outer);
-    if (!text || read_file(ctx, what, path, text, &length) ||
-        hn_yaml_read_text(ctx, what, path, text, length, root))
+    if (code || hn_yaml_read_text(ctx, what, path, text, length, root))
         return hn_failure(ctx);
     return hn_yaml_override(ctx, set, *root);
 }

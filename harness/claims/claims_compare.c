@@ -342,7 +342,7 @@ static enum hn_code judge_rise(struct judge *j, const struct hn_claim_samples *s
     hn_real_text(to, high, sizeof high);
     snprintf(name, sizeof name, "%s %s to %s", j->claim->along, low, high);
     if (strcmp(j->claim->along, "step") == 0)
-        j->pairs.step = (int64_t)to;
+        j->pairs.step = hn_whole(to, -1);
     return end_pairs(j, name, "");
 }
 

@@ -109,8 +109,10 @@ static enum hn_code split_column(struct hn_context *ctx, const struct hn_yaml *n
     return HN_OK;
 }
 
+// node: NULL where it is not given; a column that it leaves out is that of `left`.
 static enum hn_code finish_side(struct hn_context *ctx, const struct hn_yaml *node,
-                                const char *table, const char *column, struct hn_claim_side *side) {
+                                const struct hn_yaml *left, const char *table, const char *column,
+                                struct hn_claim_side *side) {
     const struct hn_yaml *at = hn_yaml_value(node, "column");
     side->given = node;
     if (!hn_yaml_value(node, "steps"))
@@ -119,7 +121,7 @@ static enum hn_code finish_side(struct hn_context *ctx, const struct hn_yaml *no
         return ctx->code;
     if (!side->column && !(side->column = hn_strdup(ctx, column)))
         return ctx->code;
-    return split_column(ctx, at ? at : node, side);
+    return split_column(ctx, at ? at : hn_yaml_value(left, "column"), side);
 }
 
 // What the second side leaves out is as in the first.
@@ -129,9 +131,9 @@ static enum hn_code finish_sides(struct hn_context *ctx, const struct hn_yaml *m
     if (!of->column)
         return hn_yaml_fail(ctx, left, "'of' names no 'column'");
     const char *table = of->table && right ? of->table : "runs";
-    if (finish_side(ctx, right, table, of->column, than))
+    if (finish_side(ctx, right, left, table, of->column, than))
         return ctx->code;
-    return finish_side(ctx, left, "runs", of->column, of);
+    return finish_side(ctx, left, left, "runs", of->column, of);
 }
 
 static enum hn_code check_test(struct hn_context *ctx, const struct hn_yaml *map,

@@ -12,11 +12,11 @@ void hn_sample_replicate(const struct hn_results *r, const char *dataset, double
     int64_t file = hn_table_row_with(files, "dataset", dataset);
     const char *family = file < 0 ? "" : hn_table_text(files, file, "family");
     bool trained = file < 0 && hn_results_table(r, "training");
-    s->replicate = s->seed = isnan(seed) ? 0 : (int64_t)seed;
+    s->replicate = s->seed = hn_whole(seed, 0);
     s->kind = trained ? HN_BY_TRAINING : HN_BY_SEED;
     if (*family) {
         s->kind = HN_BY_ENCODER;
-        s->replicate = (int64_t)hn_table_real(files, file, "encoder");
+        s->replicate = hn_whole(hn_table_real(files, file, "encoder"), 0);
     } else if (!*dataset) {
         s->kind = HN_BY_REPETITION;
     }

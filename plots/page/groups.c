@@ -25,8 +25,7 @@ static bool usable(const struct hn_table *runs, int64_t row, struct hn_choice ch
 }
 
 static int64_t whole(const struct hn_table *runs, int64_t row, const char *name) {
-    double value = hn_table_real(runs, row, name);
-    return isnan(value) || fabs(value) > 9e15 ? 0 : (int64_t)value;
+    return hn_whole(hn_table_real(runs, row, name), 0);
 }
 
 static int find_dataset(struct hn_groups *g, const char *name) {

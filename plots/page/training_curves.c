@@ -38,7 +38,7 @@ static void draw_setting(struct hn_series *s, const struct hn_trained *t, int64_
                          const char *column, const struct steps *steps) {
     double scale = hn_trained_is_share(column) ? 100 : 1;
     for (int i = 0; i < steps->n; i++) {
-        struct hn_moments m = hn_trained_at(t, k, column, (int64_t)steps->at[i]);
+        struct hn_moments m = hn_trained_at(t, k, column, hn_whole(steps->at[i], -1));
         double half = s->look == HN_LOOK_THIN ? NAN : hn_moments_half(m);
         hn_series_add_interval(s, steps->at[i], scale * m.mean, scale * half);
     }
@@ -69,7 +69,7 @@ static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64
         drawn += is_drawn(t, base, k, curves);
     int evaluated = 0;
     for (int i = 0; i < steps->n; i++)
-        evaluated += hn_trained_at(t, base, column, (int64_t)steps->at[i]).n > 0;
+        evaluated += hn_trained_at(t, base, column, hn_whole(steps->at[i], -1)).n > 0;
     if (drawn < curves->least || evaluated < curves->least_steps)
         return;
     hn_trained_title(t, base, title, sizeof title);

@@ -41,7 +41,7 @@ static void put_plain(FILE *html, double value) {
 
 static void put_number(FILE *html, const struct hn_html_column *c, struct hn_html_number n) {
     double scale = c->scale > 0 ? c->scale : 1;
-    if (!isfinite(n.value)) {
+    if (!isfinite(scale * n.value)) {
         fputs("<td class=n data-v=\"\">–</td>", html);
         return;
     }

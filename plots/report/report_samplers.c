@@ -158,7 +158,7 @@ static void choose_unit(struct table *t, struct hn_html_column *column, double m
         const char *unit;
     } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "µs"}};
     int i = 0;
-    while (median < units[i].least)
+    while (i < 2 && median < units[i].least)
         i++;
     snprintf(t->title[t->n], sizeof t->title[0], "%s (%s)", column->title, units[i].unit);
     column->title = t->title[t->n];

@@ -147,12 +147,21 @@ static void test_append_of_another_kind(void) {
     HN_CHECK(&ctx, hn_table_add_column(&ctx, &b, &cost));
     HN_CHECK(&ctx, hn_table_add_column(&ctx, &b, &text_seed));
     HN_CHECK(&ctx, hn_table_add_row(&ctx, &b));
-    HN_CHECK_FAILS(&ctx, hn_table_append(&ctx, &a, &b), HN_INTERNAL,
-                   "column 'seed' holds counts in table 'runs' but text in table 'shard'");
+    HN_CHECK_FAILS(&ctx, hn_table_append(&ctx, &a, &b), HN_DATA,
+                   "column 'seed' of table 'shard' holds counts in one file and text in another");
     CU_ASSERT_EQUAL(a.rows, 0);
     CU_ASSERT_EQUAL(a.n_columns, 3); // cost_s was not added either
     hn_table_free(&ctx, &a);
     hn_table_free(&ctx, &b);
+}
+
+static void test_whole_numbers(void) {
+    CU_ASSERT_EQUAL(hn_whole(400, -1), 400);
+    CU_ASSERT_EQUAL(hn_whole(-2.5, 7), -2);
+    CU_ASSERT_EQUAL(hn_whole(9007199254740992, 0), 0);
+    CU_ASSERT_EQUAL(hn_whole(NAN, -1), -1);
+    CU_ASSERT_EQUAL(hn_whole(INFINITY, 5), 5);
+    CU_ASSERT_EQUAL(hn_whole(-1e308, 5), 5);
 }
 
 // Random rows and appends against arrays.
@@ -250,6 +259,7 @@ static const struct hn_test tests[] = {
     {"errors", test_errors},
     {"column after rows", test_column_after_rows},
     {"append", test_append},
+    {"whole_numbers", test_whole_numbers},
     {"append of another kind", test_append_of_another_kind},
     {"against mirror", test_against_mirror},
     {"growth is linear", test_growth_is_linear},

@@ -2,8 +2,11 @@
 // code for the user (not "internal error"), and nothing stays allocated.
 #include "tests/fuzz/image.h"
 #include "tests/fuzz/library.h"
+#include "tests/fuzz/promise.h"
 #include "tests/fuzz/schema.h"
+#include "tests/fuzz/tables.h"
 #include "tests/fuzz/target.h"
+#include "tests/fuzz/texts.h"
 
 #include "datasets/h5.h"
 #include "datasets/images.h"
@@ -24,65 +27,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH = 64 };
-
-static void broken(const struct hn_context *ctx, const char *what) {
-    fprintf(stderr, "promise broken: %s (code %d, message \"%s\")\n", what, (int)ctx->code,
-            ctx->message);
-    abort();
-}
-
-static void must(const struct hn_context *ctx, bool condition, const char *what) {
-    if (!condition)
-        broken(ctx, what);
-}
-
-// A file in memory with these bytes; its path lasts until it is closed.
-static int memory_file(const uint8_t *data, size_t size, char path[PATH]) {
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
-        perror("fuzz: a file in memory");
-        abort();
-    }
-    snprintf(path, PATH, "/proc/self/fd/%d", fd);
-    return fd;
-}
-
-static void begin(struct hn_context *ctx) {
-    hn_h5_quiet();
-    hn_context_init(ctx, 1);
-    ctx->memory.limit = (int64_t)256 << 20;
-}
-
-// `bounded`: no small file makes the reader ask for more than the limit.
-static void end(struct hn_context *ctx, enum hn_code code, bool bounded) {
-    must(ctx, ctx->memory.live == 0, "nothing stays allocated");
-    if (code == HN_OK)
-        return;
-    must(ctx, *ctx->message, "a failure has a message");
-    must(ctx, code != HN_INTERNAL && code != HN_IO, "bad input is no internal error");
-    must(ctx, !bounded || code != HN_MEMORY, "sizes are bounded by the file");
-}
-
 // A job that is accepted is written out resolved, and that text stands for the same job.
 static void run_job(const uint8_t *data, size_t size) {
     struct hn_context ctx;
-    char path[PATH];
+    char path[HN_FUZZ_PATH];
     struct hn_job job, again;
-    begin(&ctx);
-    int fd = memory_file(data, size, path);
+    hn_fuzz_begin(&ctx);
+    int fd = hn_fuzz_memory(data, size, path);
     enum hn_code code = hn_job_read(&ctx, path, NULL, hn_figure_id, &job);
     close(fd);
     if (code == HN_OK) {
-        fd = memory_file((const uint8_t *)job.resolved, strlen(job.resolved), path);
-        must(&ctx, hn_job_read(&ctx, path, NULL, hn_figure_id, &again) == HN_OK,
-             "a resolved job can be read");
-        must(&ctx, strcmp(job.resolved, again.resolved) == 0, "and resolves to itself");
+        fd = hn_fuzz_memory((const uint8_t *)job.resolved, strlen(job.resolved), path);
+        hn_fuzz_must(&ctx, hn_job_read(&ctx, path, NULL, hn_figure_id, &again) == HN_OK,
+                     "a resolved job can be read");
+        hn_fuzz_must(&ctx, strcmp(job.resolved, again.resolved) == 0, "and resolves to itself");
         hn_job_free(&ctx, &again);
         hn_job_free(&ctx, &job);
         close(fd);
     }
-    end(&ctx, code, true);
+    hn_fuzz_end(&ctx, code, true);
 }
 
 static void read_snapshot(struct hn_context *ctx, const char *path) {
@@ -93,26 +56,12 @@ static void read_snapshot(struct hn_context *ctx, const char *path) {
         hn_snapshot_close(ctx, snapshot);
     }
     // Data sets without storage are as large as they say: refusing them for memory is right.
-    end(ctx, code, false);
-}
-
-// A path for a file that is known by its ending, or that the library does not open in /proc.
-static void named_file(char path[PATH], const char *ending) {
-    snprintf(path, PATH, "%s/hardneg-fuzz-%d.%s", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
-             (int)getpid(), ending);
-}
-
-static void put_file(const char *path, const uint8_t *data, size_t size) {
-    FILE *file = fopen(path, "wb");
-    if (!file || (size && fwrite(data, 1, size, file) != size) || fclose(file)) {
-        perror(path);
-        abort();
-    }
+    hn_fuzz_end(ctx, code, false);
 }
 
 static void run_snapshot(const uint8_t *data, size_t size) {
     struct hn_context ctx;
-    begin(&ctx);
+    hn_fuzz_begin(&ctx);
     read_snapshot(&ctx, hn_fuzz_image(data, size));
 }
 
@@ -120,9 +69,9 @@ static void run_snapshot(const uint8_t *data, size_t size) {
 // are, their types, shapes and values. Damaged files seldom get past the library itself.
 static void run_schema(const uint8_t *data, size_t size) {
     struct hn_context ctx;
-    char path[PATH];
-    begin(&ctx);
-    named_file(path, "h5");
+    char path[HN_FUZZ_PATH];
+    hn_fuzz_begin(&ctx);
+    hn_fuzz_path(path, "h5");
     hn_fuzz_write_schema(path, data, size);
     read_snapshot(&ctx, path);
     unlink(path);
@@ -132,27 +81,27 @@ static void run_schema(const uint8_t *data, size_t size) {
 enum { SEPARATOR = 0xff };
 
 static size_t put_part(const char *folder, const char *name, const uint8_t *data, size_t size) {
-    char path[2 * PATH];
+    char path[2 * HN_FUZZ_PATH];
     const uint8_t *stop = size ? memchr(data, SEPARATOR, size) : NULL;
     size_t length = stop ? (size_t)(stop - data) : size;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    put_file(path, data, length);
+    hn_fuzz_put(path, data, length);
     return stop ? length + 1 : length;
 }
 
 static void remove_parts(const char *folder, const char *const *names) {
     for (; *names; names++) {
-        char path[2 * PATH];
+        char path[2 * HN_FUZZ_PATH];
         snprintf(path, sizeof path, "%s/%s", folder, *names);
         unlink(path);
     }
     rmdir(folder);
 }
 
-static void make_folder(char folder[PATH], const char *const *names, const uint8_t *data,
+static void make_folder(char folder[HN_FUZZ_PATH], const char *const *names, const uint8_t *data,
                         size_t size) {
-    snprintf(folder, PATH, "%s/hardneg-fuzz-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
-             (int)getpid());
+    snprintf(folder, HN_FUZZ_PATH, "%s/hardneg-fuzz-%d",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
     if (mkdir(folder, 0700)) {
         perror(folder);
         abort();
@@ -168,15 +117,15 @@ static void run_linqs(const uint8_t *data, size_t size) {
     static const char *const names[] = {"a.features", "a.edges", "a.split", NULL};
     struct hn_context ctx;
     struct hn_linqs graph;
-    char folder[PATH];
-    begin(&ctx);
+    char folder[HN_FUZZ_PATH];
+    hn_fuzz_begin(&ctx);
     make_folder(folder, names, data, size);
     struct hn_scope scope;
     hn_scope_begin(&ctx, &scope);
     enum hn_code code = hn_linqs_read(&ctx, folder, &graph);
     remove_parts(folder, names);
     hn_scope_end(&scope);
-    end(&ctx, code, true);
+    hn_fuzz_end(&ctx, code, true);
 }
 
 static void run_tu(const uint8_t *data, size_t size) {
@@ -185,26 +134,27 @@ static void run_tu(const uint8_t *data, size_t size) {
         "a_node_labels.txt", "a_folds.txt",           NULL};
     struct hn_context ctx;
     struct hn_tudataset set;
-    char folder[PATH];
-    begin(&ctx);
+    char folder[HN_FUZZ_PATH];
+    hn_fuzz_begin(&ctx);
     make_folder(folder, names, data, size);
     struct hn_scope scope;
     hn_scope_begin(&ctx, &scope);
     enum hn_code code = hn_tudataset_read(&ctx, folder, &set);
     if (code == HN_OK) {
-        must(&ctx, set.graphs >= 1 && set.start[set.graphs] == set.nodes, "graphs hold all nodes");
+        hn_fuzz_must(&ctx, set.graphs >= 1 && set.start[set.graphs] == set.nodes,
+                     "graphs hold all nodes");
     }
     remove_parts(folder, names);
     hn_scope_end(&scope);
-    end(&ctx, code, true);
+    hn_fuzz_end(&ctx, code, true);
 }
 
 static void run_sts(const uint8_t *data, size_t size) {
     static const char *const files[] = {"a.tsv", "b.tsv", NULL}, *const names[] = {"a", "b", NULL};
     struct hn_context ctx;
     struct hn_sts sts;
-    char folder[PATH];
-    begin(&ctx);
+    char folder[HN_FUZZ_PATH];
+    hn_fuzz_begin(&ctx);
     make_folder(folder, files, data, size);
     struct hn_scope scope;
     hn_scope_begin(&ctx, &scope);
@@ -213,23 +163,24 @@ static void run_sts(const uint8_t *data, size_t size) {
         for (int64_t i = 0; i < sts.set[s].n; i++)
             for (int k = 0; k < 2; k++) {
                 int32_t number = sts.set[s].pair[i].sentence[k];
-                must(&ctx, number >= 0 && number < sts.n, "sentences are numbered");
-                must(&ctx, *sts.sentence[number], "and hold something");
+                hn_fuzz_must(&ctx, number >= 0 && number < sts.n, "sentences are numbered");
+                hn_fuzz_must(&ctx, *sts.sentence[number], "and hold something");
             }
     remove_parts(folder, files);
     hn_scope_end(&scope);
-    end(&ctx, code, true);
+    hn_fuzz_end(&ctx, code, true);
 }
 
 static void must_be_read(const struct hn_context *ctx, const struct hn_wanted *want,
                          const struct hn_array *a) {
     size_t sum = 0;
     int64_t count = 0;
-    must(ctx, hn_array_count(a, 1, &count), "the number of values is a number");
-    must(ctx, want->labels ? a->rank == 1 && !a->real : a->rank == 2 && a->real, "it is wanted");
+    hn_fuzz_must(ctx, hn_array_count(a, 1, &count), "the number of values is a number");
+    hn_fuzz_must(ctx, want->labels ? a->rank == 1 && !a->real : a->rank == 2 && a->real,
+                 "it is wanted");
     for (int64_t i = 0; i < count; i++)
         sum += a->text ? strlen(a->text[i]) : a->real ? a->real[i] > 0 : a->integer[i] > 0;
-    must(ctx, sum < SIZE_MAX, "all values are there");
+    hn_fuzz_must(ctx, sum < SIZE_MAX, "all values are there");
 }
 
 // The first byte says what is wanted and which of the endings the file has, the others are the
@@ -238,14 +189,14 @@ static void run_format(enum hn_format_choice choice, const uint8_t *data, size_t
     const struct hn_format *format = hn_formats[choice - 1];
     struct hn_context ctx;
     struct hn_array array = {.rank = 0};
-    char path[PATH];
+    char path[HN_FUZZ_PATH];
     if (size == 0)
         return;
     const struct hn_wanted want = {.labels = data[0] & 1,
                                    .name = data[0] & 2 ? "x" : NULL,
                                    .raw = data[0] >> 5 < 7 ? data[0] >> 5 : 0,
                                    .dim = 3};
-    begin(&ctx);
+    hn_fuzz_begin(&ctx);
     const char *const *ending = format->endings;
     for (int k = data[0] >> 2 & 3; k > 0 && *ending && ending[1]; k--)
         ending++;
@@ -257,15 +208,15 @@ static void run_format(enum hn_format_choice choice, const uint8_t *data, size_t
         struct hn_source image = {.path = hn_fuzz_image(data, size)};
         code = format->read(&ctx, &image, &rows, &array);
     } else {
-        named_file(path, *ending ? *ending + 1 : "raw");
-        put_file(path, data + 1, size - 1);
+        hn_fuzz_path(path, *ending ? *ending + 1 : "raw");
+        hn_fuzz_put(path, data + 1, size - 1);
         code = hn_format_read(&ctx, path, choice, &want, &array);
         unlink(path);
         if (code == HN_OK)
             must_be_read(&ctx, &want, &array);
     }
     hn_scope_end(&scope);
-    end(&ctx, code, choice != HN_FORMAT_hdf5);
+    hn_fuzz_end(&ctx, code, choice != HN_FORMAT_hdf5);
 }
 
 #define X(name)                                                                                    \
@@ -287,7 +238,7 @@ static size_t put_records(const char *path, const uint8_t *label, size_t n, size
         abort();
     for (size_t i = 0; i < records; i++)
         all[i * record] = label[i];
-    put_file(path, all, bytes > missing ? bytes - missing : 0);
+    hn_fuzz_put(path, all, bytes > missing ? bytes - missing : 0);
     free(all);
     return stop ? length + 1 : length;
 }
@@ -297,8 +248,8 @@ static void run_cifar10(const uint8_t *data, size_t size) {
                                         NULL};
     struct hn_context ctx;
     struct hn_images images;
-    char folder[PATH], path[2 * PATH];
-    begin(&ctx);
+    char folder[HN_FUZZ_PATH], path[2 * HN_FUZZ_PATH];
+    hn_fuzz_begin(&ctx);
     make_folder(folder, names, data, 0);
     size_t missing = size ? data[size - 1] % 4 : 0, at = 0;
     snprintf(path, sizeof path, "%s/%s", folder, names[0]);
@@ -306,19 +257,19 @@ static void run_cifar10(const uint8_t *data, size_t size) {
     snprintf(path, sizeof path, "%s/%s", folder, names[1]);
     at += put_records(path, data + at, size - at, missing);
     snprintf(path, sizeof path, "%s/%s", folder, names[2]);
-    put_file(path, data + at, size - at);
+    hn_fuzz_put(path, data + at, size - at);
     enum hn_code code = hn_images_read(&ctx, folder, &images);
     if (code == HN_OK)
         hn_images_free(&ctx, &images);
     remove_parts(folder, names);
-    end(&ctx, code, true);
+    hn_fuzz_end(&ctx, code, true);
 }
 
 // Without a seal, which is looked for in the file system and would refuse every change.
 static void run_results(const uint8_t *data, size_t size) {
     struct hn_context ctx;
     struct hn_results r;
-    begin(&ctx);
+    hn_fuzz_begin(&ctx);
     const char *path = hn_fuzz_image(data, size);
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     enum hn_code code = hn_results_read_own(&ctx, path, &r);
@@ -327,7 +278,7 @@ static void run_results(const uint8_t *data, size_t size) {
 #endif
     if (code == HN_OK)
         hn_results_free(&ctx, &r);
-    end(&ctx, code, false);
+    hn_fuzz_end(&ctx, code, false);
 }
 
 const struct hn_fuzz_target hn_fuzz_targets[] = {
@@ -343,6 +294,11 @@ const struct hn_fuzz_target hn_fuzz_targets[] = {
     {"cifar10", run_cifar10, false},
     {"results", run_results, true},
     {"library", hn_fuzz_library, false},
+    {"claims", hn_fuzz_claims, false},
+    {"train", hn_fuzz_train, false},
+    {"labels", hn_fuzz_labels, false},
+    {"words", hn_fuzz_words, false},
+    {"tables", hn_fuzz_tables, false},
     {0},
 };
 

@@ -453,12 +453,32 @@ static void many_columns(void) {
     end();
 }
 
+// Times that are none: of files that others wrote.
+static void odd_times(void) {
+    static const double value[] = {-1, 1e308, -INFINITY, 5e-324};
+    begin();
+    for (size_t i = 0; i < sizeof value / sizeof *value; i++) {
+        struct hn_results r = figures_results(&ctx);
+        for (int64_t row = 0; row < r.runs.rows; row++) {
+            HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "cost_s", value[i]));
+            HN_CHECK(&ctx, hn_table_set_real(&ctx, &r.runs, row, "fn_ratio", value[i]));
+        }
+        char *page = page_without_figures(&r);
+        CU_ASSERT_EQUAL(count(page, "data-v=\"inf") + count(page, "data-v=\"-inf"), 0);
+        check_balance(page);
+        free(page);
+        hn_results_free(&ctx, &r);
+    }
+    end();
+}
+
 static const struct hn_test tests[] = {
     {"whole_page", whole_page},
     {"hostile_texts", hostile_texts},
     {"table_of_settings", table_of_settings},
     {"many_settings", many_settings},
     {"many_columns", many_columns},
+    {"odd_times", odd_times},
     {"answer_on_trainings", answer_on_trainings},
     {"claims", claims},
     {"own_results_of_a_figure", own_results_of_a_figure},

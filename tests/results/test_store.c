@@ -1,4 +1,5 @@
 // Results files: written, read, joined and read by other programs; disks and memory that run out.
+#include "core/files.h"
 #include "results/cell_file.h"
 #include "tests/store_fixture.h"
 
@@ -259,6 +260,43 @@ static void disk_full(void) {
     end();
 }
 
+// What a killed process left of a file is removed by the next one that writes it.
+static void left_over(void) {
+    begin();
+    struct hn_results r = fixture_results(&ctx, 0, 1);
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("a.h5")));
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd;
+        _exit(hn_temporary_file(&ctx, in_folder("a.h5"), &fd) ? 0 : 1);
+    }
+    int status = -1;
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_EQUAL(status, 0);
+    CU_ASSERT_EQUAL(files_in_folder(), 2);
+    HN_CHECK(&ctx, hn_results_write(&ctx, &r, in_folder("a.h5")));
+    CU_ASSERT_EQUAL(files_in_folder(), 1);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
+// A number that names no row of another table is none after appending, whatever it was.
+static void append_of_no_row(void) {
+    begin();
+    struct hn_results r = fixture_results(&ctx, 0, 2), all = {0};
+    int run = hn_table_find(&r.timing, "run");
+    r.timing.cells[run].count[1] = INT64_MAX;
+    HN_CHECK(&ctx, hn_results_append(&ctx, &all, &r));
+    HN_CHECK(&ctx, hn_results_append(&ctx, &all, &r));
+    CU_ASSERT_EQUAL(all.timing.cells[run].count[1], INT64_MAX);
+    CU_ASSERT_EQUAL(all.timing.cells[run].count[r.timing.rows], 2);
+    CU_ASSERT_EQUAL(all.timing.cells[run].count[r.timing.rows + 1], -1);
+    hn_results_free(&ctx, &all);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
 static enum hn_code write_one(const struct hn_results *one) {
     return hn_results_write(&ctx, one, in_folder("a.h5"));
 }
@@ -344,6 +382,8 @@ static const struct hn_test tests[] = {
     {"opens_in_h5py", opens_in_h5py},
     {"unwritable", unwritable},
     {"disk_full", disk_full},
+    {"left_over", left_over},
+    {"append_of_no_row", append_of_no_row},
     {"cell_files", cell_files},
     {"failing_allocations", failing_allocations},
 };

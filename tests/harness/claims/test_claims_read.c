@@ -58,6 +58,7 @@ static void test_malformed(void) {
     refuse(CLAIM "test: slope, along: M, margin: 1, of: {column: x}, than: {column: y}}\n",
            "wants a value");
     refuse(CLAIM "test: above, of: {column: a + b + c}, than: {value: 1}}\n", "'column' is");
+    refuse(CLAIM "test: rises, along: M, of: {column: a b}}\n", "'column' is");
     refuse(CLAIM "test: above, of: {column: a ^ b}, than: {value: 1}}\n", "'column' is");
     refuse(CLAIM "test: above, of: {column: a + x * b}, than: {value: 1}}\n", "'column' is");
     refuse(CLAIM "test: above, of: {column: x, rows: {M: []}}, than: {value: 1}}\n",
