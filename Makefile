@@ -141,7 +141,7 @@ mpi: ## a program with Open MPI, and its tests with one, two and three ranks
 	$(Q)./deps.sh build test mpi
 	$(again) run-mpi MPI=1 BUILD=$(BUILD)/mpi
 
-torture: ## kill a run at KILLS (default 200) random moments; CASES (default 1000) hostile inputs
+torture: ## kill commands at KILLS (default 200) random moments; CASES (default 1000) hostile inputs
 	$(Q)./deps.sh build test
 	$(again) run-torture
 
@@ -225,6 +225,7 @@ run-mpi: $(program)
 
 run-torture: $(program)
 	$(Q)tests/torture.sh $(program) $(or $(KILLS),200)
+	$(Q)tests/kills.sh $(program) $(or $(KILLS),200)
 	$(Q)tests/hostile.py $(program) --cases $(or $(CASES),1000)
 
 format: ## rewrite all sources as .clang-format says

@@ -100,7 +100,7 @@ go() { # NAME FOLDER [COMMAND PREFIX...]
     local words=${command[$1]//@/$2}
     shift 2
     # shellcheck disable=SC2086 # words are wanted
-    timeout -s KILL 120 "$@" "$hardneg" $words >out 2>err </dev/null
+    prlimit --cpu=120 "$@" "$hardneg" $words >out 2>err </dev/null
 }
 after_a_while() { # NAME FOLDER
     # shellcheck disable=SC2086
@@ -150,7 +150,7 @@ round() { # NAME FOLDER KILLS
     check "$1: leaves nothing behind" none_temporary "$2"
 }
 kill_command() { # NAME KILLS
-    local folder begun calls
+    local folder begun
     n=0 rounds=0 at_calls=0 early=0
     begin_folder "$1" "whole-$1" "${always[$1]:-}"
     go "$1" "whole-$1" || { cat err; fail "$1" "does not get through undisturbed"; return; }
@@ -197,7 +197,7 @@ both() { # CODES COMMAND COMMAND: codes of either; they are in $rc1 and $rc2
 }
 one_of() { same_product "$1" "$2" || same_product "$1" "$3"; } # FILE FILE FILE
 headings() { grep -c '^### ' "$1"; }
-steps_of() { "$hardneg" info "$1" 2>/dev/null | awk '/^steps/ { print $2 }'; }
+steps_of() { "$hardneg" info "$1" 2>/dev/null | awk '/^steps/ { print $2 + 0 }'; }
 two_at_once() { # ROUNDS
     local i rounds=$1
     mkdir -p two
