@@ -111,6 +111,15 @@ def judge(case, code, err, before, allowed):
     return ""
 
 
+def not_valid(program, case, code):
+    """What `validate` says against a file that `import` has written; empty if it is sound, or none was written."""
+    output = case.words[-1] if case.words[0] == "import" else None
+    if code != 0 or not output or not os.path.isfile(case.path(output)):
+        return ""
+    found = subprocess.run([program, "validate", output], cwd=case.folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    return "" if found.returncode == 0 else f"import wrote what is not valid: {found.stderr[:200]!r}"
+
+
 def run_case(job):
     program, base, seed, number = job
     rng = random.Random(f"{seed}-{number}")
@@ -125,7 +134,7 @@ def run_case(job):
         before = state(case.path(case.output)) if case.output else None
         begin = time.monotonic()
         code, _, err, allowed = execute(program, base, case)
-        wrong = judge(case, code, err, before, allowed)
+        wrong = judge(case, code, err, before, allowed) or not_valid(program, case, code)
         return kind, code, time.monotonic() - begin, wrong, number, case.words, err[-300:]
 
 

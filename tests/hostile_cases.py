@@ -193,7 +193,7 @@ def make_array(case):
         np.save(case.path(name), np.full(shape, rng.choice([0, 1]), kind))
     else:
         spoil_bytes(rng, case.path(name))
-    case.words = ["import", "-e", "x.npy", "-l", "y.npy", "-o", case.out("o.h5"), *rng.choice([[], ["--view2", "x.npy"], ["--type", "float16"]])]
+    case.words = ["import", "-e", "x.npy", "-l", "y.npy", *rng.choice([[], ["--view2", "x.npy"], ["--type", "float16"]]), "-o", case.out("o.h5")]
 
 
 def make_format(case):
@@ -216,8 +216,8 @@ def make_text(case):
     if rng.random() < 0.2:
         os.remove(case.path(name))
         rng.choice([os.mkfifo, os.mkdir])(case.path(name))
-    case.words = (["import", "-e", "x.npy", "-l", "y.npy", "--label-names", "names.txt", "-o", case.out("o.h5"), "--title",
-                   rng.choice(TEXTS[1:])] if name == "names.txt" else ["import", "--linqs", "linqs", "-o", case.out("o.h5")])
+    case.words = (["import", "-e", "x.npy", "-l", "y.npy", "--label-names", "names.txt", "--title", rng.choice(TEXTS[1:]), "-o",
+                   case.out("o.h5")] if name == "names.txt" else ["import", "--linqs", "linqs", "-o", case.out("o.h5")])
 
 
 def make_extras(case):

@@ -112,7 +112,7 @@ static void edit_values(struct edit *e, const struct values *v) {
     if (H5Tis_variable_str(v->type) > 0)
         new_texts(e, v, (size_t)count);
     else if (H5Tget_class(v->type) == H5T_INTEGER || H5Tget_class(v->type) == H5T_FLOAT ||
-             H5Tget_class(v->type) == H5T_STRING)
+             H5Tget_class(v->type) == H5T_STRING || H5Tget_class(v->type) == H5T_COMPOUND)
         new_values(e, v, (size_t)count, width);
 }
 

@@ -29,7 +29,7 @@ fuzz() { # TARGET OPTION...
     case $target in
     tu | cifar10 | library | labels | words | tables) most=400 ;;
     job | train | claims) most=1024 ;;
-    snapshot | results | hdf5) most=24000 ;;
+    snapshot | results | cell | hdf5) most=24000 ;;
     esac
     mkdir -p "$out/corpus/$target" "$out/found/$target"
     ASAN_OPTIONS=${ASAN_OPTIONS:-$small} HN_FUZZ=$target "$out/fuzzer" -runs="$runs" -max_len="${MAX_LEN:-$most}" \
@@ -71,7 +71,7 @@ for target in "${targets[@]}"; do
     case $target in
     snapshot) fuzz_library snapshot validate || exit 1 ;;
     hdf5) fuzz_library hdf5 info || exit 1 ;;
-    results) fuzz_library results export || exit 1 ;;
+    results | cell) fuzz_library "$target" export || exit 1 ;;
     *) fuzz "$target" || { tail -n 40 "$out/$target.log"; echo "$target: see $out/$target.log"; exit 1; } ;;
     esac
     grep -E '^#[0-9]+.*(DONE|cov)' "$out/$target.log" | tail -n 1
