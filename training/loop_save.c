@@ -85,7 +85,7 @@ static void write_all(FILE *file, struct hn_loop *loop) {
 
 enum hn_code hn_loop_save(struct hn_context *ctx, const struct hn_loop *loop) {
     struct hn_new_file file;
-    struct hn_loop copy = *loop;              // fields are listed as what reading may change
+    struct hn_loop copy = *loop; // fields are listed as what reading may change
     if (hn_file_begin(ctx, loop->checkpoint, &file))
         return ctx->code;
     write_all(file.out, &copy);
