@@ -1,19 +1,24 @@
 """What the screen brings, beside peers and beside the same without it: medians of rounds that alternate.
 
-    screen_goals.py HARDNEG [CASE...] [--rounds R] [--threads T] [--data FILE]
+    screen_goals.py HARDNEG [CASE...] [--rounds R] [--threads T] [--data FILE] [--log FILE] [--minutes M] [--table]
 
 Seconds on the clock, and of the processor, all threads together: where other work runs beside it, the latter tell more.
 A round of a case times, one after the other, the sweep with its screen, without (--screen off), one product of floats
 (GCBS) and the peer. A ratio is a median of those of the rounds, with the least and the most; `goal` is what it is
 meant to be at least (a share of a product: at most).
+
+--log keeps one line of JSON a round, and counts those of this very program: the same command goes on where it stopped.
+--minutes begins no round that would end later, by the longest of its kind. --table times nothing.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import statistics
 import subprocess
 import sys
+import time
 
 import compare
 
@@ -27,6 +32,7 @@ CASES = [  # name, kernel, sizes, goals against the peer, without the screen, as
     ("gcbs-50k", "gcbs", {"n": 50000, "dim": 768, "keep": 50}, None, None, 0.55),
     ("gcbs-keep512", "gcbs", {"n": 25000, "dim": 768, "keep": 512}, None, None, None),
 ]
+NO_PEER = {"gcbs-50k"}  # its matrix, chunk by chunk, takes minutes and is no goal
 
 
 def ours(program, kernel, sizes, threads, more=()):
@@ -39,37 +45,86 @@ def ours(program, kernel, sizes, threads, more=()):
 
 
 def one_round(a, case):
-    """(Seconds, those of the processor) by what was timed."""
-    _, kernel, sizes, peer_goal, _, _ = case
+    """[Seconds, those of the processor] by what was timed."""
+    name, kernel, sizes, *_ = case
     times = {"with": ours(a.program, kernel, sizes, a.threads)}
-    times["without"] = ours(a.program, kernel, sizes, a.threads, ["--screen", "off"])
+    if not a.no_without:
+        times["without"] = ours(a.program, kernel, sizes, a.threads, ["--screen", "off"])
     if kernel == "gcbs":
         times["product"] = ours(a.program, "product", {k: sizes[k] for k in ("n", "dim")}, a.threads)
-    if peer_goal and not a.no_peer:
+    if name not in NO_PEER and not a.no_peer:
         result = compare.run_peer(kernel, sizes, a.threads)
         if result:
             times["peer"] = result[1:]
     return times
 
 
+class Log:
+    """Rounds by case and threads: those of the file, where there is one, that this program took."""
+
+    def __init__(self, path, program):
+        self.path, self.rounds = path, {}
+        with open(program, "rb") as f:
+            self.program = hashlib.sha256(f.read()).hexdigest()[:16]
+        if path and os.path.exists(path):
+            with open(path) as f:
+                lines = [json.loads(line) for line in f if line.endswith("\n")]
+            for line in lines:
+                if line["program"] == self.program:
+                    self.rounds.setdefault((line["case"], line["threads"]), []).append(line)
+            others = sum(line["program"] != self.program for line in lines)
+            if others:
+                print(f"{path}: {others} rounds of other programs are left out")
+
+    def of(self, name, threads):
+        return self.rounds.setdefault((name, threads), [])
+
+    def add(self, name, threads, begun, times):
+        line = {"case": name, "threads": threads, "at": time.strftime("%F %T", time.gmtime()), "load": os.getloadavg()[0],
+                "took": time.monotonic() - begun, "program": self.program, "times": times}
+        self.of(name, threads).append(line)
+        if self.path:
+            with open(self.path, "a") as f:
+                f.write(json.dumps(line) + "\n")
+
+
 def spread(values):
     return f"{statistics.median(values):.3g} ({min(values):.3g} to {max(values):.3g})"
 
 
-def show(case, rounds):
+def show(case, threads, lines):
     name, _, _, *goals = case
+    load = max(line["load"] for line in lines)
     for clock, unit in enumerate(("on the clock", "of the processor")):
-        mine = [r["with"][clock] for r in rounds]
-        print(f"{name:<13} {spread(mine)} s {unit}")
+        rounds = [line["times"] for line in lines]
+        print(f"{name}, {threads} thread{'s' if threads > 1 else ''}, {len(rounds)} rounds, load up to {load:.0f}: "
+              f"{spread([r['with'][clock] for r in rounds])} s {unit}")
         for what, goal in zip(("peer", "without", "product"), goals):
-            if not all(what in r for r in rounds):
+            pairs = [(r[what][clock], r["with"][clock]) for r in rounds if what in r]
+            if not pairs:
                 continue
-            theirs = [r[what][clock] for r in rounds]
             share = what == "product"
-            ratios = [m / t if share else t / m for t, m in zip(theirs, mine)]
-            print(f"    {what:<8} {spread(theirs):>24} s   {'share' if share else 'ratio'} {spread(ratios):>22}"
-                  f"   goal {goal or '-'}")
+            ratios = [mine / theirs if share else theirs / mine for theirs, mine in pairs]
+            print(f"    {what:<8} {spread([theirs for theirs, _ in pairs]):>24} s   {'share' if share else 'ratio'} "
+                  f"{spread(ratios):>22}   goal {goal or '-'}{f'   ({len(pairs)} rounds)' if len(pairs) < len(rounds) else ''}")
     sys.stdout.flush()
+
+
+def run(a, log, cases):
+    """Round by round through all cases, so that each has some early. False: no time for all of them."""
+    begun, whole = time.monotonic(), True
+    for turn in range(a.rounds):
+        for case in cases:
+            lines = log.of(case[0], a.threads)
+            if len(lines) > turn:
+                continue
+            left = begun + a.minutes * 60 - time.monotonic()
+            if left < max([line["took"] for line in lines], default=1):
+                whole = False
+                continue
+            start = time.monotonic()
+            log.add(case[0], a.threads, start, one_round(a, case))
+    return whole
 
 
 def main():
@@ -79,16 +134,28 @@ def main():
     p.add_argument("--rounds", type=int, default=7)
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--data", help="a snapshot for knn-trained, which is left out without")
+    p.add_argument("--log", help="one line a round; the same command goes on where it stopped")
+    p.add_argument("--minutes", type=float, default=float("inf"))
+    p.add_argument("--table", action="store_true")
     p.add_argument("--no-peer", action="store_true")
+    p.add_argument("--no-without", action="store_true")
     a = p.parse_args()
+    unknown = set(a.cases) - {case[0] for case in CASES}
+    if unknown:
+        p.error(f"no such case: {', '.join(sorted(unknown))} (there are {', '.join(case[0] for case in CASES)})")
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait in a loop use the processor
-    for case in CASES:
-        name, _, sizes, *_ = case
-        if (a.cases and name not in a.cases) or ("data" in sizes and not a.data):
-            continue
-        if "data" in sizes:
-            sizes["data"] = a.data
-        show(case, [one_round(a, case) for _ in range(a.rounds)])
+    log = Log(a.log, a.program)
+    wanted = [case for case in CASES if not a.cases or case[0] in a.cases]
+    for case in wanted:
+        if "data" in case[2]:
+            case[2]["data"] = a.data
+    whole = a.table or run(a, log, [case for case in wanted if case[2].get("data", True)])
+    for case in wanted:
+        for (name, threads), lines in sorted(log.rounds.items()):
+            if name == case[0] and lines:
+                show(case, threads, lines)
+    if not whole:
+        print("stopped: the same command goes on")
 
 
 if __name__ == "__main__":
