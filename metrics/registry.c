@@ -10,6 +10,7 @@
     X(fn_ratio)                                                                                    \
     X(histogram)                                                                                   \
     X(hardness)                                                                                    \
+    X(true_hardness)                                                                               \
     X(coverage)                                                                                    \
     X(gap)                                                                                         \
     X(loss)

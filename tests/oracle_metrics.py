@@ -3,7 +3,7 @@
 
 FOLDER holds raw arrays: x, x1, x2 (float32), labels, ids, size (int32), histogram (uint64), and the
 text file `columns` (name value) that is to be checked. Exit status 1 if a column is off by more
-than 1e-6 absolutely or relatively, or a count by anything.
+than 1e-6 absolutely or relatively (true_p99: half of its bin), or a count by anything.
 """
 import math
 import sys
@@ -31,8 +31,8 @@ def relation(labels, batches, out):
     out["fn_start"] = np.mean(start)
 
 
-def hardness(x, labels, batches, out):
-    cosines, hardest, hard_true = [], [], []
+def hardness(x, labels, batches, tau, out):
+    cosines, hardest, hard_true, true_cosines, high = [], [], [], [], []
     for ids in batches:
         s = x[ids] @ x[ids].T
         c = labels[ids]
@@ -41,12 +41,20 @@ def hardness(x, labels, batches, out):
         hardest += list(off.max(axis=1))
         true = (c[:, None] >= 0) & (c[None, :] >= 0) & (c[:, None] != c[None, :])
         hard_true += list(np.where(true, s, -np.inf).max(axis=1)[true.any(axis=1)])
+        of_batch = s[np.triu(true)]
+        true_cosines.append(of_batch)
+        if len(of_batch):
+            high.append(np.percentile(of_batch, 99))
     cosines = np.concatenate(cosines)
     out["cos_mean"] = cosines.mean()
     for q in (50, 90, 99):
         out[f"cos_p{q}"] = np.percentile(cosines, q)
     out["hardest_mean"] = np.mean(hardest)
     out["hard_true_mean"] = np.mean(hard_true)
+    true_cosines = np.concatenate(true_cosines)
+    out["true_mean"] = true_cosines.mean()
+    out["true_p99"] = np.mean(high)
+    out["true_lme"] = tau * np.log(np.mean(np.exp(true_cosines / tau)))
 
 
 def coverage(n, drawn, batches, batch_size, per_epoch, out):
@@ -217,13 +225,14 @@ def main():
     loss(x1, x2, labels, drawn, batches, tau, setting, out)
     if len(sys.argv) == 6:
         relation(labels, batches, out)
-        hardness(x, labels, batches, out)
+        hardness(x, labels, batches, tau, out)
         coverage(len(x), drawn, batches, batch_size, per_epoch, out)
         gap(x1, x2, drawn, batches, tau, out)
     got = dict(line.split() for line in open(f"{folder}/columns"))
     bad = 0
     for name, wanted in out.items():
-        if not abs(float(got[name]) - wanted) <= 1e-6 * max(1, abs(wanted)):
+        off = 2.0**-12 + 1e-6 if name == "true_p99" else 1e-6 * max(1, abs(wanted))
+        if not abs(float(got[name]) - wanted) <= off:
             print(f"    {name}: {got[name]}, NumPy {wanted!r}")
             bad = 1
     unchecked = set(got) - set(out) - {"fn_ratio_lo", "fn_ratio_hi"}

@@ -1,15 +1,13 @@
 #include "harness/choose/measured.h"
+#include "metrics/percentile.h"
 
 #include <math.h>
 #include <string.h>
 
-// Bins of a batch's percentile: it is off by at most half of one, 2^-12.
-enum { FINE = 1 << 12 };
-
 struct state {
     bool labelled;                    // the file knows classes
     const struct hn_label_sets *sets; // of the items
-    uint32_t *count;                  // [threads x FINE] clear between batches
+    uint32_t *count;                  // [threads x HN_FINE_BINS] clear between batches
 };
 
 static enum hn_code open_state(struct hn_context *ctx, void *self,
@@ -17,7 +15,7 @@ static enum hn_code open_state(struct hn_context *ctx, void *self,
     struct state *s = self;
     s->labelled = hn_has_labels(env->items);
     s->sets = env->items->label_sets;
-    s->count = hn_zalloc(ctx, (int64_t)env->threads * FINE, sizeof *s->count);
+    s->count = hn_zalloc(ctx, (int64_t)env->threads * HN_FINE_BINS, sizeof *s->count);
     return s->count ? HN_OK : ctx->code;
 }
 
@@ -45,7 +43,7 @@ static void count_pairs(const struct state *s, const struct hn_pairs *p, int32_t
                 continue;
             record[HN_MEASURED_HARD + HN_GOAL_MEAN] += (double)v;
             record[HN_MEASURED_COUNTED + HN_GOAL_MEAN] += 1;
-            count[hn_cosine_bin(v, FINE)]++;
+            count[hn_cosine_bin(v, HN_FINE_BINS)]++;
         }
 }
 
@@ -64,36 +62,19 @@ static void find_hardest(const struct state *s, const struct hn_pairs *p, int32_
     record[HN_MEASURED_COUNTED + HN_GOAL_HARDEST] += 1;
 }
 
-// Order statistic `rank` (from 0) of the counted values: the middle of the bin that holds it.
-static double order_statistic(const uint32_t *count, uint64_t rank) {
-    int64_t bin = 0;
-    for (uint64_t below = count[0]; below <= rank && bin < FINE - 1; below += count[bin])
-        bin++;
-    return -1 + 2 * ((double)bin + 0.5) / FINE;
-}
-
-// Of n counted values, interpolated between the two that it lies between.
-static double percentile(const uint32_t *count, uint64_t n, double q) {
-    double place = q * (double)(n - 1);
-    uint64_t rank = (uint64_t)place;
-    double low = order_statistic(count, rank),
-           high = order_statistic(count, rank + 1 < n ? rank + 1 : rank);
-    return low + (place - (double)rank) * (high - low);
-}
-
 static void batch(void *self, const struct hn_metric_env *env, const struct hn_pairs *p, int thread,
                   double *record) {
     (void)env;
     const struct state *s = self;
-    uint32_t *count = s->count + (int64_t)thread * FINE;
-    memset(count, 0, FINE * sizeof *count);
+    uint32_t *count = s->count + (int64_t)thread * HN_FINE_BINS;
+    memset(count, 0, HN_FINE_BINS * sizeof *count);
     for (int32_t a = 0; a < p->n; a++) {
         count_pairs(s, p, a, count, record);
         find_hardest(s, p, a, record);
     }
     double pairs = record[HN_MEASURED_COUNTED + HN_GOAL_MEAN];
     if (pairs > 0) {
-        record[HN_MEASURED_HARD + HN_GOAL_P99] = percentile(count, (uint64_t)pairs, 0.99);
+        record[HN_MEASURED_HARD + HN_GOAL_P99] = hn_fine_percentile(count, (uint64_t)pairs, 0.99);
         record[HN_MEASURED_COUNTED + HN_GOAL_P99] = 1;
     }
 }

@@ -35,6 +35,10 @@ static void three_items_by_hand(void) {
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "cos_p99"), b + 0.98 * (a - b), 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "hardest_mean"), (a + a + b) / 3, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "hard_true_mean"), (c + b + b) / 3, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_mean"), (b + c) / 2, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_p99"), c + 0.99 * (b - c), 0x1p-12);
+    double lme = 0.5 * log((exp(b / 0.5) + exp(c / 0.5)) / 2);
+    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_lme"), lme, 1e-6);
     measured_free(&ctx, &m);
     drawn_free(&ctx, &d);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -51,6 +55,8 @@ static void anchors_without_true_negatives_are_left_out(void) {
     memcpy(d.ids, ids, sizeof ids);
     struct measured m = measure_all(&ctx, &items, &d, 0.5);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "hard_true_mean"), cos(1.2), 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_mean"), cos(1.2), 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_p99"), cos(1.2), 0x1p-12);
     double hardest = cos(0.1) + cos(0.2) + cos(0.1) + cos(0.2) + cos(1.2) + cos(0.2);
     CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "hardest_mean"), hardest / 6, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(m.arrays.batch_cos_mean[1], (cos(1.2) + cos(0.2) + cos(1.4)) / 3, 1e-6);
@@ -58,7 +64,25 @@ static void anchors_without_true_negatives_are_left_out(void) {
     d.count = 1;
     m = measure_all(&ctx, &items, &d, 0.5);
     CU_ASSERT(isnan(column_of(&m, "hard_true_mean")));
+    CU_ASSERT(isnan(column_of(&m, "true_mean")));
+    CU_ASSERT(isnan(column_of(&m, "true_p99")));
+    CU_ASSERT(isnan(column_of(&m, "true_lme")));
     CU_ASSERT(isfinite(column_of(&m, "hardest_mean")));
+    measured_free(&ctx, &m);
+    drawn_free(&ctx, &d);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
+// Where e^{1 / tau} is beyond a double, the largest cosine is left.
+static void a_low_temperature_leaves_the_largest(void) {
+    struct hn_context ctx = context();
+    static const double angle[3] = {0, 0.3, 1.5};
+    static const int32_t labels[3] = {0, 1, 2};
+    float x[6];
+    struct hn_items items = plane_items(x, angle, 3, labels);
+    struct drawn d = drawn_partition(&ctx, 3, 3, 1, 1);
+    struct measured m = measure_all(&ctx, &items, &d, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(column_of(&m, "true_lme"), cos(0.3) - 1e-3 * log(3), 1e-6);
     measured_free(&ctx, &m);
     drawn_free(&ctx, &d);
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
@@ -132,6 +156,7 @@ static void many_pairs_are_counted(void) {
 static const struct hn_test tests[] = {
     {"three_items_by_hand", three_items_by_hand},
     {"anchors_without_true_negatives_are_left_out", anchors_without_true_negatives_are_left_out},
+    {"a_low_temperature_leaves_the_largest", a_low_temperature_leaves_the_largest},
     {"percentiles_are_within_a_bin", percentiles_are_within_a_bin},
     {"many_pairs_are_counted", many_pairs_are_counted},
 };
