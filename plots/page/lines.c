@@ -36,20 +36,22 @@ static bool is_first(const struct hn_table *runs, int64_t row) {
 // Others take what the known ones of the file leave free, from the last line down.
 int hn_line_of_sampler(const struct hn_table *runs, const char *sampler) {
     bool taken[HN_THEME_LINES + 1] = {false};
-    int line = HN_THEME_LINES;
+    int line = HN_THEME_LINES + 1;
     if (known_line(sampler) > 0)
         return known_line(sampler);
     for (int64_t row = 0; row < runs->rows; row++)
         taken[known_line(hn_table_text(runs, row, "sampler"))] = true;
     for (int64_t row = 0; row < runs->rows; row++) {
         const char *own = hn_table_text(runs, row, "sampler");
-        if (strcmp(own, sampler) == 0)
-            break;
-        for (int k = 0; k < HN_THEME_LINES && known_line(own) == 0 && is_first(runs, row); k++) {
+        if (known_line(own) > 0 || !is_first(runs, row))
+            continue;
+        for (int k = 0; k < HN_THEME_LINES; k++) {
             line = line > 1 ? line - 1 : HN_THEME_LINES;
             if (!taken[line])
                 break;
         }
+        if (strcmp(own, sampler) == 0)
+            return line;
     }
-    return line;
+    return HN_THEME_LINES;
 }
