@@ -30,6 +30,7 @@
     X(hc_prop3)                                                                                    \
     X(hc_mass)                                                                                     \
     X(pareto)                                                                                      \
+    X(fronts)                                                                                      \
     X(accuracy)                                                                                    \
     X(bs_fig13)                                                                                    \
     X(hc_fig11)                                                                                    \

@@ -1,0 +1,251 @@
+// Samplers at matched hardness and at matched false negatives: the front of each over its settings,
+// with straight lines in between, and means over data sets. Of no paper.
+//
+// A front has the settings of one sampler, at the last step, with nothing as hard and cleaner among
+// them. Along it false negatives, hardness and the logarithm of the cost of a batch are
+// interpolated. A place is drawn where every data set has it, as a mean over them with its 95 %
+// interval (Student's, from three data sets on): encoders are the replicates here, not seeds.
+#include "core/stats.h"
+#include "plots/page/curves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLACES = 64, FROM = 3 }; // places of an axis; data sets from which there are intervals
+
+static const struct {
+    const char *column, *title;
+} measures[] = {{"true_mean", "mean cosine of true negatives"},
+                {"true_p99", "99th percentile of true negatives"},
+                {"true_lme", "log-mean-exp of true negatives"},
+                {"hard_true_mean", "hardest true negative"}};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+enum quantity { HARD, FALSE_NEGATIVES, COST, QUANTITIES };
+
+struct setting {
+    double value[QUANTITIES]; // cost as its logarithm
+};
+
+// Of one sampler on one data set, the softest first.
+struct front {
+    struct setting at[HN_MOST_SETTINGS];
+    int n;
+};
+
+struct view {
+    struct hn_page *page;
+    const struct hn_groups *g;
+    const char *measure;
+    bool excess; // over Uniform's, which every data set has
+    double lo[QUANTITIES], hi[QUANTITIES];
+};
+
+static int by_hardness(const void *a, const void *b) {
+    const struct setting *p = a, *q = b;
+    return (p->value[HARD] > q->value[HARD]) - (p->value[HARD] < q->value[HARD]);
+}
+
+static double uniform_of(const struct hn_groups *g, int dataset) {
+    for (int s = 0; s < g->settings; s++) {
+        struct hn_where where = {dataset, -1, s, hn_last_step(g, dataset, -1, s, "fn_ratio")};
+        if (strcmp(g->setting[s].sampler, "uniform") == 0 && where.step >= 0)
+            return hn_groups_mean(g, where, "fn_ratio").mean;
+    }
+    return NAN;
+}
+
+static struct setting measure_setting(const struct view *v, struct hn_where where) {
+    double base = v->excess ? uniform_of(v->g, where.dataset) : 0;
+    double build = hn_groups_mean(v->g, where, "cost_g_over_t").mean;
+    double draw = hn_groups_mean(v->g, where, "cost_s").mean;
+    double cost = (isnan(build) ? 0 : build) + (isnan(draw) ? 0 : draw);
+    return (struct setting){{hn_groups_mean(v->g, where, v->measure).mean,
+                             100 * (hn_groups_mean(v->g, where, "fn_ratio").mean - base),
+                             cost > 0 ? log(cost) : NAN}};
+}
+
+static void keep_front(struct front *f) {
+    double least = INFINITY;
+    int kept = f->n;
+    for (int i = f->n - 1; i >= 0; i--)
+        if (f->at[i].value[FALSE_NEGATIVES] < least) {
+            least = f->at[i].value[FALSE_NEGATIVES];
+            f->at[--kept] = f->at[i];
+        }
+    f->n -= kept;
+    memmove(f->at, f->at + kept, (size_t)f->n * sizeof *f->at);
+}
+
+static void collect(const struct view *v, int dataset, const char *sampler, struct front *f) {
+    f->n = 0;
+    for (int s = 0; s < v->g->settings; s++) {
+        int64_t step = hn_last_step(v->g, dataset, -1, s, v->measure);
+        if (step < 0 || strcmp(v->g->setting[s].sampler, sampler) != 0)
+            continue;
+        struct setting own = measure_setting(v, (struct hn_where){dataset, -1, s, step});
+        if (!isnan(own.value[HARD]) && !isnan(own.value[FALSE_NEGATIVES]))
+            f->at[f->n++] = own;
+    }
+    qsort(f->at, (size_t)f->n, sizeof *f->at, by_hardness);
+    keep_front(f);
+}
+
+// NaN beyond the ends.
+static double interpolate(const struct front *f, enum quantity at, double place,
+                          enum quantity wanted) {
+    for (int i = 0; i + 1 < f->n; i++) {
+        const double *low = f->at[i].value, *high = f->at[i + 1].value;
+        if (place < low[at] || place > high[at] || !(high[at] > low[at]))
+            continue;
+        double share = (place - low[at]) / (high[at] - low[at]);
+        return low[wanted] + share * (high[wanted] - low[wanted]);
+    }
+    return NAN;
+}
+
+static bool is_first(const struct hn_groups *g, int setting) {
+    for (int s = 0; s < setting; s++)
+        if (strcmp(g->setting[s].sampler, g->setting[setting].sampler) == 0)
+            return false;
+    return true;
+}
+
+static void widen(struct view *v, const struct front *f) {
+    for (int i = 0; i < f->n; i++)
+        for (int q = 0; q < QUANTITIES; q++) {
+            v->lo[q] = fmin(v->lo[q], f->at[i].value[q]);
+            v->hi[q] = fmax(v->hi[q], f->at[i].value[q]);
+        }
+}
+
+static void find_ranges(struct view *v) {
+    struct front f;
+    for (int q = 0; q < QUANTITIES; q++) {
+        v->lo[q] = INFINITY;
+        v->hi[q] = -INFINITY;
+    }
+    for (int d = 0; d < v->g->datasets; d++)
+        for (int s = 0; s < v->g->settings; s++)
+            if (is_first(v->g, s)) {
+                collect(v, d, v->g->setting[s].sampler, &f);
+                widen(v, &f);
+            }
+}
+
+// Costs were averaged as logarithms.
+static void add_mean(struct hn_series *to, double x, const double *value, int n,
+                     enum quantity wanted) {
+    struct hn_interval mean = hn_mean_interval(value, 1, n, 0.95);
+    if (wanted == COST)
+        mean.mean = exp(mean.mean);
+    if (wanted == COST || n < FROM)
+        hn_series_add(to, x, mean.mean);
+    else
+        hn_series_add_interval(to, x, mean.mean, mean.hi - mean.mean);
+}
+
+// The line of a sampler: the places that all data sets have. Returns their number.
+static int draw_line(const struct view *v, struct hn_series *to, const struct front *front,
+                     enum quantity at, enum quantity wanted) {
+    int places = 0;
+    for (int i = 0; i < PLACES; i++) {
+        double x = v->lo[at] + (v->hi[at] - v->lo[at]) * i / (PLACES - 1), value[HN_MOST_PANELS];
+        bool everywhere = true;
+        for (int d = 0; d < v->g->datasets; d++) {
+            value[d] = interpolate(&front[d], at, x, wanted);
+            everywhere &= !isnan(value[d]);
+        }
+        if (everywhere)
+            add_mean(to, x, value, v->g->datasets, wanted);
+        places += everywhere;
+    }
+    return places;
+}
+
+// One setting, at its means, if all data sets have it.
+static void draw_mark(const struct view *v, struct hn_series *to, int setting, enum quantity at,
+                      enum quantity wanted) {
+    double x = 0, value[HN_MOST_PANELS];
+    int datasets = v->g->datasets;
+    for (int d = 0; d < datasets; d++) {
+        int64_t step = hn_last_step(v->g, d, -1, setting, v->measure);
+        if (step < 0)
+            return;
+        struct setting own = measure_setting(v, (struct hn_where){d, -1, setting, step});
+        x += own.value[at] / datasets;
+        value[d] = own.value[wanted];
+    }
+    add_mean(to, x, value, datasets, wanted);
+}
+
+// Where there is nothing to be matched along, as with one setting, a mark for every setting.
+static void draw_sampler(const struct view *v, struct hn_panel *panel, int setting,
+                         enum quantity at, enum quantity wanted) {
+    const char *sampler = v->g->setting[setting].sampler;
+    struct front front[HN_MOST_PANELS];
+    int line = hn_line_of_sampler(&v->g->results->runs, sampler);
+    for (int d = 0; d < v->g->datasets; d++)
+        collect(v, d, sampler, &front[d]);
+    struct hn_series *to = hn_panel_series(v->page, panel, sampler, HN_LOOK_PLAIN, line);
+    if (draw_line(v, to, front, at, wanted) > 0)
+        return;
+    to->look = HN_LOOK_MARKS;
+    for (int s = setting; s < v->g->settings; s++)
+        if (strcmp(v->g->setting[s].sampler, sampler) == 0)
+            draw_mark(v, to, s, at, wanted);
+}
+
+static void draw_panel(const struct view *v, const char *x, const char *y, enum quantity at,
+                       enum quantity wanted) {
+    struct hn_panel *panel = hn_page_panel(v->page, "", x, y);
+    panel->y.log = wanted == COST;
+    for (int s = 0; s < v->g->settings; s++)
+        if (is_first(v->g, s))
+            draw_sampler(v, panel, s, at, wanted);
+}
+
+static void draw_measure(struct view *v, const char *title) {
+    const char *of = v->excess ? "false negatives over Uniform's (points)" : "false negatives (%)";
+    find_ranges(v);
+    if (!(v->hi[HARD] > v->lo[HARD]))
+        return;
+    draw_panel(v, title, of, HARD, FALSE_NEGATIVES);
+    draw_panel(v, of, title, FALSE_NEGATIVES, HARD);
+    draw_panel(v, title, "seconds a batch", HARD, COST);
+}
+
+static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
+    struct hn_groups g;
+    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_SETTINGS};
+    if (hn_groups_make(page->ctx, r, choice, &g))
+        return page->ctx->code;
+    struct view v = {.page = page, .g = &g, .excess = true};
+    for (int d = 0; d < g.datasets; d++)
+        v.excess &= !isnan(uniform_of(&g, d));
+    for (int m = 0; m < MEASURES; m++) {
+        v.measure = measures[m].column;
+        if (hn_table_find(&r->runs, v.measure) >= 0)
+            draw_measure(&v, measures[m].title);
+    }
+    page->columns = 3;
+    page->no_end_labels = true;
+    if (g.datasets > 1)
+        hn_page_note(page, "Means over %d data sets.", g.datasets);
+    hn_page_left_out(page, &g);
+    return hn_page_finish(page, "no sampler has batches of different hardness");
+}
+
+const struct hn_figure hn_fronts = {
+    .id = "fronts",
+    .title = "samplers at matched hardness and at matched false negatives",
+    .caption =
+        "Each sampler's front over its settings at the last step, interpolated: false "
+        "negatives at equal hardness, hardness at equal false negatives, and what a batch "
+        "costs there. Bands: 95 % intervals over data sets, from three on. Marks: settings of "
+        "samplers without places that all data sets have.",
+    .source = "none",
+    .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
+                          "cost_s", "cost_g_over_t"),
+    .page = draw};
