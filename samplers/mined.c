@@ -17,18 +17,23 @@
 // `take: ambiguous` draws n of what is left without replacement, each with probability in
 // exp(-sharpness (s - s+ - shift)^2) of those that are still there (SimANS: Zhou et al., EMNLP
 // 2022; a and b there).
+//
+// `take: ance` is `draw` with the settings of ANCE (Xiong et al., "Approximate Nearest Neighbor
+// Negative Contrastive Learning for Dense Text Retrieval", ICLR 2021) for MS MARCO passages: one
+// negative, at random from the 200 most similar, by an index that is 10,000 steps old at most. Its
+// code (microsoft/ANCE) draws 20 a query when the index is made, each of which makes a triplet.
 #include "core/sweep/knn_lists.h"
 #include "samplers/sampler.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TAKE_TOP, TAKE_DRAW, TAKE_AMBIGUOUS };
+enum { TAKE_TOP, TAKE_DRAW, TAKE_AMBIGUOUS, TAKE_ANCE };
 enum { FILTER_RANK, FILTER_SCORE, FILTER_ABSOLUTE, FILTER_RELATIVE, KEPT, STAGES };
 enum { RELATION_TRUE, RELATION_FALSE, RELATION_UNKNOWN, RELATIONS };
 
 struct params {
-    int64_t r, n, min_rank, max_rank;
+    int64_t r, n, min_rank, max_rank, t;
     double absolute_margin, relative_margin, min_score, max_score, sharpness, shift;
     int take;
 };
@@ -41,6 +46,17 @@ struct state {
     double *key;   // [threads x rows] scratch of these draws
     int64_t attrition[STAGES][RELATIONS]; // candidates that end at a stage
 };
+
+static const char *const *preset(const void *p) {
+    static const char *const ance[] = {"R", "200", "n", "1", "t", "10000", NULL};
+    const struct params *params = p;
+    return params->take == TAKE_ANCE ? ance : NULL;
+}
+
+static int64_t interval(const void *p) {
+    const struct params *params = p;
+    return params->t == INT64_MIN ? 0 : params->t;
+}
 
 static int64_t candidates(const struct params *params, int64_t n) {
     return hn_min(params->r, n - 1);
@@ -260,7 +276,7 @@ static enum hn_code table(struct hn_context *ctx, const struct hn_sampler *self,
     return HN_OK;
 }
 
-static const char *const takes[] = {"top", "draw", "ambiguous", NULL};
+static const char *const takes[] = {"top", "draw", "ambiguous", "ance", NULL};
 static const char *const words[] = {"all", NULL};
 
 #define WHOLE(name, field, initial, help)                                                          \
@@ -272,12 +288,14 @@ static const struct hn_option options[] = {
     {WHOLE("n", n, "10", "negatives per anchor"), .choices = words},
     {HN_CHOICE_OPTION(struct params, take, "take", "top", takes,
                       "of what the filters leave: top: the most similar; draw: at random; "
-                      "ambiguous: the more likely, the closer to the positive in similarity")},
+                      "ambiguous: the more likely, the closer to the positive in similarity; "
+                      "ance: at random, with R, n and t of ANCE where they are not given")},
     {HN_REAL_OPTION(struct params, sharpness, "sharpness", NULL, 0, 1e6,
                     "of take: ambiguous: a in exp(-a (s - s+ - b)^2)")},
     {LIMIT(shift, "of take: ambiguous: b there (default 0)")},
     {WHOLE("min_rank", min_rank, "1", "rank of the first item kept, 1 = the most similar")},
     {WHOLE("max_rank", max_rank, NULL, "rank of the last item kept")},
+    {WHOLE("t", t, NULL, "steps that the ranks are used for (default: always of the step itself)")},
     {LIMIT(min_score, "least similarity kept")},
     {LIMIT(max_score, "largest similarity kept")},
     {LIMIT(absolute_margin, "similarity is at most the positive's less this")},
@@ -288,13 +306,18 @@ const struct hn_sampler_type hn_mined_sampler = {
     .name = "mined",
     .summary = "the most similar items that pass filters against false negatives",
     .source = "METHODS, samplers of negatives per anchor",
-    .note = "similarities are those of clean embeddings, the positive's that of the two views; "
-            "SimANS has inner products of any size, so that its a is no sharpness of cosines",
+    .note =
+        "similarities are those of clean embeddings, the positive's that of the two views; "
+        "SimANS has inner products of any size, so that its a is no sharpness of cosines; ANCE's "
+        "index is approximate and made beside the training, and its positive is another "
+        "document: here ranks are exact, and of the other items",
     .flags = HN_SAMPLER_PER_ANCHOR,
     .options = options,
     .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
+    .preset = preset,
     .check = check,
+    .interval = interval,
     .open = open_mined,
     .plan = plan,
     .rebuild = rebuild,

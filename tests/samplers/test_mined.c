@@ -124,6 +124,45 @@ static void test_mined_draws(void) {
     hn_fixture_items_free(&ctx, &items);
 }
 
+static int64_t interval_of(struct hn_context *ctx, const char *settings) {
+    const struct hn_sampler_type *type = &hn_mined_sampler;
+    void *params = calloc(1, type->params_size);
+    HN_CHECK(ctx, sampled_params(ctx, type, settings, params));
+    int64_t steps = type->interval(params);
+    free(params);
+    return steps;
+}
+
+// ANCE is a draw: one of the 200 most similar unless something else is said, with ranks that are
+// used for 10,000 steps.
+static void test_mined_ance(void) {
+    static const char *const same[][2] = {{"take=ance", "R=200 n=1 take=draw"},
+                                          {"take=ance R=6 n=3", "R=6 n=3 take=draw"},
+                                          {"n=2 take=ance", "R=200 n=2 take=draw"}};
+    struct hn_context ctx;
+    hn_context_init(&ctx, 2);
+    struct hn_items items = hn_fixture_items(&ctx, 300, D, 4, false, 7);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        struct sampled s[2];
+        for (int k = 0; k < 2; k++)
+            HN_CHECK(&ctx, sampled_open(&ctx, &hn_mined_sampler, same[i][k], &items, B, 5, &s[k]));
+        CU_ASSERT_EQUAL_FATAL(s[0].room, s[1].room);
+        for (int64_t p = 0; p < sampled_places(&s[0]); p++) {
+            CU_ASSERT_EQUAL(s[0].negatives[p], s[1].negatives[p]);
+            for (int32_t k = 0; k < s[0].negatives[p]; k++)
+                CU_ASSERT_EQUAL(sampled_negatives(&s[0], p)[k], sampled_negatives(&s[1], p)[k]);
+        }
+        for (int k = 0; k < 2; k++)
+            sampled_close(&ctx, &s[k]);
+    }
+    CU_ASSERT_EQUAL(interval_of(&ctx, "take=ance"), 10000);
+    CU_ASSERT_EQUAL(interval_of(&ctx, "take=ance t=50"), 50);
+    CU_ASSERT_EQUAL(interval_of(&ctx, "take=draw t=50"), 50);
+    CU_ASSERT_EQUAL(interval_of(&ctx, "take=draw"), 0);
+    hn_fixture_items_free(&ctx, &items);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+}
+
 // Probability that candidate k is among the n drawn, each in proportion to its weight of those
 // left.
 static double inclusion(const double *weight, int of, int n, int used, int k) {
@@ -214,9 +253,8 @@ static void test_attrition(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"mined_filters", test_mined_filters},
-    {"mined_draws", test_mined_draws},
-    {"mined_ambiguous", test_mined_ambiguous},
+    {"mined_filters", test_mined_filters}, {"mined_draws", test_mined_draws},
+    {"mined_ance", test_mined_ance},       {"mined_ambiguous", test_mined_ambiguous},
     {"attrition", test_attrition},
 };
 HN_TEST_MAIN("mined", tests)
