@@ -12,6 +12,7 @@
     X(mosaic)                                                                                      \
     X(ngame)                                                                                       \
     X(osgd)                                                                                        \
+    X(jest)                                                                                        \
     X(grit)                                                                                        \
     X(tas_b)                                                                                       \
     X(cde)                                                                                         \

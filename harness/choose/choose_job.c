@@ -18,12 +18,15 @@ static void default_grid(const struct hn_snapshot_info *info, int64_t batch_size
     static const int64_t candidates[] = {250, 500, 1000}, entries[] = {64, 256, 1024};
     const char *before = "";
     const char *pools = n > 5000 ? "[2500, 10000]" : "10000";
-    snprintf(text, TEXT,
-             "samplers: [uniform, stratified, knn, osgd, cde%s, {b3: {p: %" PRId64 "}}, "
-             "{hard-negative: {l: [1, 3, 7, 15]}}, "
-             "{mosaic: {pool: %s, lambda: [0, 0.3, 0.5, 0.7, 0.9, 2]}}, "
-             "{mosaic: {pool: %s, a: 3, lambda: [8, 16, 32]}}",
-             info->has_groups ? ", grit" : "", hn_min(70, n / 8), pools, pools);
+    snprintf(
+        text, TEXT,
+        "samplers: [uniform, stratified, knn, osgd, {jest: {score: [%shard], scale: [10, 20]}}, "
+        "cde%s, {b3: {p: %" PRId64 "}}, "
+        "{hard-negative: {l: [1, 3, 7, 15]}}, "
+        "{mosaic: {pool: %s, lambda: [0, 0.3, 0.5, 0.7, 0.9, 2]}}, "
+        "{mosaic: {pool: %s, a: 3, lambda: [8, 16, 32]}}",
+        info->teacher_d > 0 ? "learnable, " : "", info->has_groups ? ", grit" : "",
+        hn_min(70, n / 8), pools, pools);
     for (int64_t parts = 2; parts <= 8; parts *= 4) // batches to a cluster
         if (parts == 2 || parts * batch_size < n)
             hn_append(text, TEXT, ", {tas-b: {cluster: %" PRId64 "}}",

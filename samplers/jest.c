@@ -1,0 +1,339 @@
+// JEST (Evans, Parthasarathy, Merzic and Henaff, "Data curation via joint example selection further
+// accelerates multimodal learning", NeurIPS 2024, algorithm 1): a batch of B is chosen together
+// from B / (1 - ratio) random items, in `chunks` draws. An item's score, given what is chosen, is
+//
+//     S_ii + sum over chosen j of (S_ij + S_ji),   S = L(learner) - L(reference),
+//
+// where L_ij is what a pair adds to the sigmoid loss (SigLIP, Zhai et al., ICCV 2023),
+//
+//     L_ij = log(1 + e^(-z (scale s_ij + offset))),   z = 1 for i = j, else -1,
+//
+// s_ij = x1_i . x2_j of the learner. A chunk is drawn without replacement, each item with
+// probability in e^score of those that are left: Gumbel's keys, the largest first.
+//
+// `score: hard` is the learner's loss alone, `easy` the reference's, negative (the paper's
+// ablations).
+//
+// Deviations. The reference is the file's teacher, which has one view: its positives are all alike,
+// and their constant is left out. Items to choose from are drawn anew for every batch, where the
+// paper cuts a stream of them. scale and offset are learned there; defaults are what SigLIP begins
+// with. Without views x takes the place of both. Batches are independent of each other.
+#include "core/bitset.h"
+#include "core/sweep/packed.h"
+#include "samplers/sampler.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum { LEARNABLE, HARD, EASY };
+
+struct params {
+    int score;
+    double ratio, scale, offset;
+    int64_t chunks;
+};
+
+// Rows of one matrix, gathered and packed.
+struct side {
+    const struct hn_matrix *of;
+    float *rows;
+    struct hn_packed packed;
+};
+
+enum { VIEW1, VIEW2, TEACHER, SIDES };
+
+// What a thread chooses a batch in.
+struct scratch {
+    int32_t *id;                          // [candidates] that a batch is chosen from
+    struct side all[SIDES], chunk[SIDES]; // of the candidates, and of the last chunk
+    int32_t *place;                       // [B] of what is chosen, among the candidates
+    double *score, *key;                  // [candidates]; [largest chunk] in their order
+    bool *chosen;                         // [candidates]
+    float *s;                             // [candidates x chunk], whole panels
+    uint64_t *marks;                      // [words of n] clear between batches
+};
+
+struct state {
+    struct hn_items items;            // of the last build, borrowed
+    struct scratch *scratch;          // [threads]
+    int64_t candidates, chunks, most; // items to choose from; draws; items of one, at most
+};
+
+static int64_t candidates_of(const struct params *p, int64_t n, int64_t batch_size) {
+    return hn_min(n, llround((double)batch_size / (1 - p->ratio)));
+}
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    if (params->chunks > plan->batch_size)
+        hn_note(ctx, "chunks = %lld taken as %d: a chunk has one item or more",
+                (long long)params->chunks, plan->batch_size);
+    if (params->score != HARD && !plan->has_teacher)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "jest with score: %s needs a teacher as the reference, which these items "
+                       "do not have (score: hard needs none)",
+                       params->score == EASY ? "easy" : "learnable");
+    if (llround(plan->batch_size / (1 - params->ratio)) > plan->n)
+        hn_note(ctx, "jest chooses from all %lld items: B / (1 - ratio) is more",
+                (long long)plan->n);
+    return HN_OK;
+}
+
+static enum hn_code open_side(struct hn_context *ctx, const struct hn_matrix *of, int64_t rows,
+                              struct side *side) {
+    int64_t panels = hn_panels(rows);
+    float *packed = hn_alloc(ctx, panels * HN_PANEL, (size_t)of->cols * sizeof *packed);
+    side->of = of;
+    side->rows = hn_alloc(ctx, rows, (size_t)of->cols * sizeof *side->rows);
+    side->packed = (struct hn_packed){
+        {side->rows, rows, of->cols, of->cols}, hn_product_best(), rows, panels, packed};
+    return packed && side->rows ? HN_OK : ctx->code;
+}
+
+static void fill_side(struct side *side, const int32_t *id, int64_t n) {
+    side->packed.rows.rows = n;
+    hn_gather_rows(side->of, id, n, side->rows);
+    if (side->packed.product)
+        hn_panels_pack(&side->packed.rows, 0, n, side->packed.data);
+}
+
+static bool uses(const struct params *p, const struct hn_items *items, int side) {
+    if (side == TEACHER)
+        return p->score != HARD;
+    return p->score != EASY && (side == VIEW1 || hn_has_positive(items));
+}
+
+static enum hn_code open_scratch(struct hn_context *ctx, const struct hn_sampler *self,
+                                 struct scratch *s) {
+    const struct state *state = self->state;
+    const struct hn_items *items = &state->items;
+    bool views = hn_has_positive(items);
+    const struct hn_matrix *of[SIDES] = {views ? &items->x1 : &items->x, &items->x2,
+                                         &items->teacher};
+    int64_t n = state->candidates;
+    *s = (struct scratch){.id = hn_alloc(ctx, n, sizeof *s->id),
+                          .place = hn_alloc(ctx, self->batch_size, sizeof *s->place),
+                          .score = hn_alloc(ctx, n, sizeof *s->score),
+                          .key = hn_alloc(ctx, state->most, sizeof *s->key),
+                          .chosen = hn_alloc(ctx, n, sizeof *s->chosen),
+                          .s = hn_alloc(ctx, hn_panels(n) * HN_PANEL,
+                                        (size_t)(hn_panels(state->most) * HN_PANEL) * sizeof *s->s),
+                          .marks = hn_zalloc(ctx, hn_bitset_words(self->n), sizeof *s->marks)};
+    if (!s->id || !s->place || !s->score || !s->key || !s->chosen || !s->s || !s->marks)
+        return ctx->code;
+    for (int k = 0; k < SIDES; k++)
+        if (uses(self->params, items, k) && (open_side(ctx, of[k], n, &s->all[k]) ||
+                                             open_side(ctx, of[k], state->most, &s->chunk[k])))
+            return ctx->code;
+    return HN_OK;
+}
+
+static void close_scratch(struct hn_context *ctx, struct scratch *s) {
+    for (int k = 0; k < SIDES; k++) {
+        hn_free(ctx, s->all[k].rows);
+        hn_free(ctx, s->all[k].packed.data);
+        hn_free(ctx, s->chunk[k].rows);
+        hn_free(ctx, s->chunk[k].packed.data);
+    }
+    hn_free(ctx, s->id);
+    hn_free(ctx, s->place);
+    hn_free(ctx, s->score);
+    hn_free(ctx, s->key);
+    hn_free(ctx, s->chosen);
+    hn_free(ctx, s->s);
+    hn_free(ctx, s->marks);
+    *s = (struct scratch){0};
+}
+
+static enum hn_code open_jest(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    state->candidates = candidates_of(params, n, self->batch_size);
+    state->chunks = hn_min(params->chunks, self->batch_size);
+    state->most = (self->batch_size + state->chunks - 1) / state->chunks;
+    state->scratch = hn_zalloc(ctx, self->threads, sizeof *state->scratch);
+    return state->scratch ? HN_OK : ctx->code;
+}
+
+// Embeddings of another build may have another number of dimensions.
+static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    state->items = *items;
+    if (params->score != HARD && !items->teacher.data)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "jest needs a teacher as the reference, which these items do not have");
+    for (int t = 0; t < self->threads; t++) {
+        close_scratch(ctx, &state->scratch[t]);
+        if (open_scratch(ctx, self, &state->scratch[t]))
+            return ctx->code;
+    }
+    return HN_OK;
+}
+
+// Distinct items, every set of them equally probable (Floyd's algorithm).
+static void draw_candidates(const struct hn_sampler *self, struct scratch *s,
+                            struct hn_stream *stream) {
+    const struct state *state = self->state;
+    for (int64_t i = 0; i < state->candidates; i++) {
+        int32_t j = (int32_t)(self->n - state->candidates + i);
+        int32_t t = (int32_t)hn_stream_below(stream, (uint32_t)j + 1);
+        s->id[i] = hn_bitset_has(s->marks, t) ? j : t;
+        hn_bitset_add(s->marks, s->id[i]);
+    }
+    for (int64_t i = 0; i < state->candidates; i++)
+        hn_bitset_remove(s->marks, s->id[i]);
+}
+
+// log(1 + e^x)
+static double softplus(double x) { return fmax(x, 0) + log1p(exp(-fabs(x))); }
+
+// Scores before anything is chosen: what an item's own pair adds.
+static void begin_scores(const struct params *p, const struct state *state, struct scratch *s) {
+    const struct hn_items *items = &state->items;
+    bool views = hn_has_positive(items);
+    for (int64_t i = 0; i < state->candidates; i++) {
+        double own = 1;
+        if (views)
+            own =
+                hn_dot_exact(hn_row(&items->x1, s->id[i]), hn_row(&items->x2, s->id[i]), items->d);
+        s->score[i] = p->score == EASY ? 0 : softplus(-(p->scale * own + p->offset));
+        s->chosen[i] = false;
+    }
+}
+
+// Adds `times` the losses of all candidates' pairs with the n items of a chunk.
+static void add_pairs(const struct params *p, const struct side *all, const struct side *chunk,
+                      double times, struct scratch *s) {
+    int64_t rows = all->packed.rows.rows, n = chunk->packed.rows.rows;
+    int64_t stride = hn_panels(n) * HN_PANEL;
+    hn_packed_multiply(&all->packed, 0, rows, &chunk->packed, 0, n, s->s, stride);
+    for (int64_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < n && !s->chosen[i]; j++)
+            sum += softplus(p->scale * (double)s->s[i * stride + j] + p->offset);
+        s->score[i] += times * sum;
+    }
+}
+
+// The next `count` items, by the scores given those chosen before: their places.
+static void draw_chunk(const struct state *state, struct scratch *s, int64_t count,
+                       struct hn_stream *stream, int32_t *place) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < state->candidates; i++) {
+        double key = s->score[i] - log(-log1p(-hn_stream_uniform(stream)));
+        if (s->chosen[i] || (n == count && key <= s->key[n - 1]))
+            continue;
+        int64_t at = n < count ? n++ : n - 1;
+        for (; at > 0 && s->key[at - 1] < key; at--) {
+            s->key[at] = s->key[at - 1];
+            place[at] = place[at - 1];
+        }
+        s->key[at] = key;
+        place[at] = (int32_t)i;
+    }
+    for (int64_t k = 0; k < count; k++)
+        s->chosen[place[k]] = true;
+}
+
+// Both directions of every pair with what has just been chosen: without views they are the same.
+static void add_chunk(const struct params *p, const struct state *state, struct scratch *s,
+                      const int32_t *id, int64_t n) {
+    bool views = hn_has_positive(&state->items);
+    for (int k = 0; k < SIDES; k++)
+        if (uses(p, &state->items, k))
+            fill_side(&s->chunk[k], id, n);
+    if (p->score != EASY) {
+        add_pairs(p, &s->all[VIEW1], &s->chunk[views ? VIEW2 : VIEW1], views ? 1 : 2, s);
+        if (views)
+            add_pairs(p, &s->all[VIEW2], &s->chunk[VIEW1], 1, s);
+    }
+    if (p->score != HARD)
+        add_pairs(p, &s->all[TEACHER], &s->chunk[TEACHER], -2, s);
+}
+
+static void choose(const struct hn_sampler *self, int64_t batch, struct scratch *s, int32_t *id) {
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    struct hn_stream stream;
+    hn_stream_open(&stream, self->seed, "jest.batch", self->index, self->epoch, batch);
+    draw_candidates(self, s, &stream);
+    begin_scores(params, state, s);
+    for (int k = 0; k < SIDES; k++)
+        if (uses(params, &state->items, k))
+            fill_side(&s->all[k], s->id, state->candidates);
+    for (int64_t c = 0, from = 0; c < state->chunks; c++) {
+        int64_t to = (c + 1) * self->batch_size / state->chunks;
+        draw_chunk(state, s, to - from, &stream, s->place + from);
+        for (int64_t i = from; i < to; i++)
+            id[i] = s->id[s->place[i]];
+        if (c + 1 < state->chunks)
+            add_chunk(params, state, s, id + from, to - from);
+        from = to;
+    }
+}
+
+static void count_work(struct hn_sampler *self, int64_t batches) {
+    const struct params *params = self->params;
+    const struct state *state = self->state;
+    int64_t last = self->batch_size - (state->chunks - 1) * self->batch_size / state->chunks;
+    int64_t pairs = state->candidates * (self->batch_size - last), bytes = 0, dot = 0;
+    for (int k = 0; k < SIDES; k++)
+        if (uses(params, &state->items, k)) {
+            dot += pairs;
+            bytes +=
+                state->candidates * (k == TEACHER ? state->items.teacher.cols : state->items.d);
+        }
+    if (hn_has_positive(&state->items))
+        dot += state->candidates;
+    self->sampling.dot += batches * dot;
+    self->sampling.bytes += batches * bytes * (int64_t)sizeof(float);
+    self->sampling.draw += batches * state->candidates * (1 + state->chunks);
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    const struct state *state = self->state;
+    if (hn_check_stop(ctx))
+        return ctx->code;
+#pragma omp parallel for num_threads(hn_sampler_threads(ctx, self)) schedule(dynamic)
+    for (int32_t b = 0; b < out->count; b++) {
+        choose(self, out->first + b, &state->scratch[omp_get_thread_num()], hn_batch_ids(out, b));
+        out->size[b] = self->batch_size;
+    }
+    count_work(self, out->count);
+    return HN_OK;
+}
+
+static const char *const scores[] = {"learnable", "hard", "easy", NULL};
+
+static const struct hn_option options[] = {
+    {HN_CHOICE_OPTION(struct params, score, "score", "learnable", scores,
+                      "learnable: the loss less the teacher's; hard: the loss; easy: less the "
+                      "teacher's")},
+    {HN_REAL_OPTION(struct params, ratio, "ratio", "0.8", 0, 0.999,
+                    "share of the items to choose from that is left out: f")},
+    {HN_INT_OPTION(struct params, chunks, "chunks", "16", 1, INT32_MAX,
+                   "draws that make a batch, each given those before: n")},
+    {HN_REAL_OPTION(struct params, scale, "scale", "10", 0, 1000,
+                    "of cosines in the sigmoid loss: 1 / temperature")},
+    {HN_REAL_OPTION(struct params, offset, "offset", "-10", -1000, 1000,
+                    "added to them there: SigLIP's bias")},
+    {0}};
+
+const struct hn_sampler_type hn_jest_sampler = {
+    .name = "jest",
+    .summary = "batches chosen together by loss less that of a teacher",
+    .source = "JEST (Evans et al., NeurIPS 2024), algorithm 1",
+    .note = "the reference is the file's teacher, with one view; items to choose from are drawn "
+            "anew for every batch, the paper cuts a stream; scale and offset are learned there; "
+            "without views x takes the place of both",
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .check = check,
+    .open = open_jest,
+    .rebuild = rebuild,
+    .next = next,
+};
