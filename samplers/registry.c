@@ -13,6 +13,7 @@
     X(ngame)                                                                                       \
     X(osgd)                                                                                        \
     X(jest)                                                                                        \
+    X(spectral)                                                                                    \
     X(grit)                                                                                        \
     X(tas_b)                                                                                       \
     X(cde)                                                                                         \

@@ -177,7 +177,7 @@ x = np.load('x2.npy'); np.save('nil.npy', 0 * x); x[::3] = 0; np.save('zeros.npy
     pycheck "zero rows: stored as they are" "import h5py, numpy as np
 f = h5py.File('kept.h5'); assert f.attrs['zero_rows'] and np.array_equal(f['embeddings'][0], np.load('zeros.npy')) and not f['embeddings'][1].any()"
     printf '%s\n' 'version: 1' 'snapshots: kept.h5' 'batch_size: 4' 'batches: 6' 'samplers: [uniform, knn, {batchsampler: {M: 9, K: 4}}, gcbs,' \
-        '  hard-negative, stratified, mosaic, {ngame: {cluster: 4}}, {osgd: {drawn: 9, kept: 3}}, {jest: {score: hard}}, {mined: {n: 3}}, {ring: {space: embeddings}}]' >keeps.yaml
+        '  hard-negative, stratified, mosaic, {ngame: {cluster: 4}}, {osgd: {drawn: 9, kept: 3}}, {jest: {score: hard}}, {spectral: {clusters: 4}}, {mined: {n: 3}}, {ring: {space: embeddings}}]' >keeps.yaml
     expect "zero rows: every sampler has batches of them" 0 '' run -c keeps.yaml -o keeps --quiet
     pycheck "zero rows: and cosines of 0" "import h5py, numpy as np
 f = h5py.File('keeps/results.h5')['runs']; last = f['step'][:] == 3

@@ -21,7 +21,7 @@ static void default_grid(const struct hn_snapshot_info *info, int64_t batch_size
     snprintf(
         text, TEXT,
         "samplers: [uniform, stratified, knn, osgd, {jest: {score: [%shard], scale: [10, 20]}}, "
-        "cde%s, {b3: {p: %" PRId64 "}}, "
+        "{spectral: {tau: 0.1}}, cde%s, {b3: {p: %" PRId64 "}}, "
         "{hard-negative: {l: [1, 3, 7, 15]}}, "
         "{mosaic: {pool: %s, lambda: [0, 0.3, 0.5, 0.7, 0.9, 2]}}, "
         "{mosaic: {pool: %s, a: 3, lambda: [8, 16, 32]}}",

@@ -1,0 +1,430 @@
+// Spectral clustering for batches of large loss (Cho et al., "Mini-Batch Optimization of
+// Contrastive Loss", TMLR 2024, SC; `sc_even` of its code, krafton-ai/mini-batch-cl): of random
+// groups of k B items each is cut into k even clusters, which are batches, and the `kept` of them
+// with the largest loss are taken. With s_ij = x1_i . x2_j and positives s_ii, the weight of two
+// items is
+//
+//     w_ij = e^(l_ij + l_ji),   l_ij = log(1 + (B - 1) e^((s_ij - s_ii) / tau))
+//                                      + log(1 + (B - 1) e^((s_ji - s_ii) / tau)),
+//
+// the loss of a batch in which all negatives of an item are like the other one; w_ii = 0. Rows of
+// the k first eigenvectors of D^-1/2 W D^-1/2, each over the root of its degree, go to k-means, and
+// then to the centroids, at most B to each. The loss that batches are ordered by is that of `osgd`.
+//
+// Deviations. k is lowered so that a group has at most 2,048 items, as its eigenvectors take the
+// cube of them: the paper has B = 32 and k = 40. The code's assignment of items to centroids has
+// the least sum of distances; here the closest pair comes first. Without views x takes the place of
+// both.
+#include "core/sweep/eigen.h"
+#include "core/sweep/packed.h"
+#include "samplers/sampler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ITEMS = 2048 };
+
+struct params {
+    int64_t clusters, kept, iterations, starts;
+    double tau;
+};
+
+// An item and a centroid.
+struct match {
+    double distance;
+    int32_t item, cluster;
+};
+
+struct state {
+    struct hn_items items;   // of the last build, borrowed
+    int64_t k, kept, m;      // clusters of a group, those that are taken, items of a group
+    int32_t *order;          // [n] shuffled: groups of m
+    int32_t *batch;          // [groups x kept x B] of the epoch that was selected
+    int64_t selected;        // number of that epoch, -1 = none
+    float *s;                // [m x m] s_ij, in whole panels
+    int64_t stride;          // of its rows
+    double *w, *degree;      // [m x m], [m]
+    double *value, *vector;  // [k], [k x m]
+    double *row;             // [m x k] what k-means clusters
+    double *centroid, *sum;  // [k x k] of the best start or one under way
+    double *best;            // [k x k]
+    double *far;             // [m] squared distance to the centroids so far
+    int32_t *nearest, *size; // [m] centroid, [k] items
+    struct match *match;     // [m x k]
+    int32_t *cluster;        // [k x B] places in the group
+};
+
+static int64_t clusters_of(const struct params *p, int64_t n, int64_t batch_size) {
+    return hn_max(1, hn_min(p->clusters, hn_min(n, MOST_ITEMS) / batch_size));
+}
+
+static enum hn_code check(struct hn_context *ctx, const void *p,
+                          const struct hn_sampler_plan *plan) {
+    const struct params *params = p;
+    int64_t k = clusters_of(params, plan->n, plan->batch_size);
+    if (k < params->clusters)
+        hn_note(ctx, "clusters = %lld taken as %lld: a group has at most %d items",
+                (long long)params->clusters, (long long)k, MOST_ITEMS);
+    return HN_OK;
+}
+
+static enum hn_code open_spectral(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    int64_t k = clusters_of(params, n, self->batch_size), m = k * self->batch_size;
+    state->k = k;
+    state->m = m;
+    state->kept = hn_min(params->kept, k);
+    state->stride = hn_panels(m) * HN_PANEL;
+    state->selected = -1;
+    state->order = hn_alloc(ctx, n, sizeof *state->order);
+    state->batch = hn_alloc(ctx, n / m * state->kept * self->batch_size, sizeof *state->batch);
+    if (!state->order || !state->batch)
+        return ctx->code;
+    if (k == 1) // a group is a batch
+        return HN_OK;
+    bool good =
+        (state->s = hn_alloc(ctx, state->stride, (size_t)state->stride * sizeof *state->s)) &&
+        (state->w = hn_alloc(ctx, m, (size_t)m * sizeof *state->w)) &&
+        (state->degree = hn_alloc(ctx, m, sizeof *state->degree)) &&
+        (state->value = hn_alloc(ctx, k, sizeof *state->value)) &&
+        (state->vector = hn_alloc(ctx, k, (size_t)m * sizeof *state->vector)) &&
+        (state->row = hn_alloc(ctx, k, (size_t)m * sizeof *state->row)) &&
+        (state->centroid = hn_alloc(ctx, k, (size_t)k * sizeof *state->centroid)) &&
+        (state->sum = hn_alloc(ctx, k, (size_t)k * sizeof *state->sum)) &&
+        (state->best = hn_alloc(ctx, k, (size_t)k * sizeof *state->best)) &&
+        (state->far = hn_alloc(ctx, m, sizeof *state->far)) &&
+        (state->nearest = hn_alloc(ctx, m, sizeof *state->nearest)) &&
+        (state->size = hn_alloc(ctx, k, sizeof *state->size)) &&
+        (state->match = hn_alloc(ctx, m, (size_t)k * sizeof *state->match)) &&
+        (state->cluster = hn_alloc(ctx, m, sizeof *state->cluster));
+    return good ? HN_OK : ctx->code;
+}
+
+static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
+                            const struct hn_items *items) {
+    struct state *state = self->state;
+    (void)ctx;
+    state->items = *items;
+    state->selected = -1;
+    return HN_OK;
+}
+
+// s of a group: views' products with each other.
+static enum hn_code multiply(struct hn_context *ctx, struct state *state, const int32_t *id) {
+    HN_SCOPE(ctx);
+    const struct hn_items *items = &state->items;
+    bool views = hn_has_positive(items);
+    int64_t m = state->m, d = items->d;
+    float *x1 = hn_alloc(ctx, m, (size_t)d * sizeof *x1);
+    float *x2 = hn_alloc(ctx, m, (size_t)d * sizeof *x2);
+    if (!x1 || !x2)
+        return ctx->code;
+    hn_gather_rows(views ? &items->x1 : &items->x, id, m, x1);
+    hn_gather_rows(views ? &items->x2 : &items->x, id, m, x2);
+    const struct hn_matrix one = {x1, m, d, d}, two = {x2, m, d, d};
+    struct hn_packed rows, columns;
+    enum hn_code code = hn_packed_open(ctx, &one, m, &rows);
+    if (code)
+        return code;
+    code = hn_packed_open(ctx, &two, m, &columns);
+    if (!code)
+        hn_packed_multiply(&rows, 0, m, &columns, 0, m, state->s, state->stride);
+    if (!code)
+        hn_packed_free(ctx, &columns);
+    hn_packed_free(ctx, &rows);
+    return code;
+}
+
+static double s_of(const struct state *state, int64_t i, int64_t j) {
+    return (double)state->s[i * state->stride + j];
+}
+
+// w_ij as a logarithm: of one direction.
+static double two_losses(const struct state *state, int64_t i, int64_t j, double others,
+                         double tau) {
+    double own = s_of(state, i, i);
+    return log1p(others * exp((s_of(state, i, j) - own) / tau)) +
+           log1p(others * exp((s_of(state, j, i) - own) / tau));
+}
+
+// D^-1/2 W D^-1/2; weights are divided by the largest, which it does not change.
+static void weigh(struct state *state, double others, double tau, int threads) {
+    int64_t m = state->m;
+    double *w = state->w, high = -INFINITY;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(max : high)
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < m; j++) {
+            w[i * m + j] = i == j ? -INFINITY
+                                  : two_losses(state, i, j, others, tau) +
+                                        two_losses(state, j, i, others, tau);
+            high = fmax(high, w[i * m + j]);
+        }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < m; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < m; j++) {
+            w[i * m + j] = exp(w[i * m + j] - high);
+            sum += w[i * m + j];
+        }
+        state->degree[i] = sum;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < m; j++)
+            w[i * m + j] /= sqrt(state->degree[i]) * sqrt(state->degree[j]);
+}
+
+static enum hn_code embed(struct hn_context *ctx, struct state *state) {
+    int64_t m = state->m, k = state->k;
+    if (hn_eigen_top(ctx, state->w, m, k, state->value, state->vector))
+        return ctx->code;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t c = 0; c < k; c++)
+            state->row[i * k + c] = state->vector[c * m + i] / sqrt(state->degree[i]);
+    return HN_OK;
+}
+
+static double distance(const double *x, const double *y, int64_t k) {
+    double sum = 0;
+    for (int64_t c = 0; c < k; c++)
+        sum += (x[c] - y[c]) * (x[c] - y[c]);
+    return sum;
+}
+
+// Items to their nearest centroids. Returns the sum of squared distances; *moved: some changed.
+static double assign(const struct state *state, bool *moved) {
+    int64_t k = state->k;
+    double total = 0;
+    *moved = false;
+    for (int64_t i = 0; i < state->m; i++) {
+        double least = INFINITY;
+        int32_t nearest = 0;
+        for (int32_t c = 0; c < k; c++) {
+            double d = distance(state->row + i * k, state->centroid + c * k, k);
+            if (d < least) {
+                least = d;
+                nearest = c;
+            }
+        }
+        *moved |= state->nearest[i] != nearest;
+        state->nearest[i] = nearest;
+        total += least;
+    }
+    return total;
+}
+
+// Centroids become the means of their items; one without any stays.
+static void average(const struct state *state) {
+    int64_t k = state->k;
+    memset(state->sum, 0, (size_t)(k * k) * sizeof *state->sum);
+    memset(state->size, 0, (size_t)k * sizeof *state->size);
+    for (int64_t i = 0; i < state->m; i++) {
+        state->size[state->nearest[i]]++;
+        for (int64_t c = 0; c < k; c++)
+            state->sum[state->nearest[i] * k + c] += state->row[i * k + c];
+    }
+    for (int64_t a = 0; a < k; a++)
+        for (int64_t c = 0; c < k && state->size[a] > 0; c++)
+            state->centroid[a * k + c] = state->sum[a * k + c] / state->size[a];
+}
+
+// k-means++ (Arthur and Vassilvitskii, SODA 2007): each next centroid is an item with probability
+// in its squared distance to those before.
+static void seed(const struct state *state, struct hn_stream *stream) {
+    int64_t k = state->k, m = state->m, item = hn_stream_below(stream, (uint32_t)m);
+    for (int64_t i = 0; i < m; i++) {
+        state->far[i] = INFINITY;
+        state->nearest[i] = -1;
+    }
+    for (int64_t c = 0; c < k; c++) {
+        double total = 0;
+        memcpy(state->centroid + c * k, state->row + item * k, (size_t)k * sizeof *state->row);
+        for (int64_t i = 0; i < m; i++) {
+            double own = distance(state->row + i * k, state->centroid + c * k, k);
+            state->far[i] = fmin(state->far[i], own);
+            total += state->far[i];
+        }
+        double left = hn_stream_uniform(stream) * total;
+        for (item = 0; item + 1 < m && left >= state->far[item]; item++)
+            left -= state->far[item];
+    }
+}
+
+// The best of several starts, by its sum of squares, to state->best.
+static void cluster(const struct params *p, const struct state *state, struct hn_stream *stream) {
+    double least = INFINITY;
+    for (int64_t start = 0; start < p->starts; start++) {
+        seed(state, stream);
+        bool moved = true;
+        double total = assign(state, &moved);
+        for (int64_t t = 0; t < p->iterations && moved; t++) {
+            average(state);
+            total = assign(state, &moved);
+        }
+        if (total < least) {
+            least = total;
+            memcpy(state->best, state->centroid,
+                   (size_t)(state->k * state->k) * sizeof *state->best);
+        }
+    }
+}
+
+static int by_distance(const void *a, const void *b) {
+    const struct match *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return x->item != y->item ? x->item - y->item : x->cluster - y->cluster;
+}
+
+// B items to every centroid, the closest pair first.
+static void fill_clusters(struct state *state, int32_t batch_size) {
+    int64_t k = state->k, m = state->m;
+    for (int64_t i = 0; i < m; i++) {
+        state->nearest[i] = -1;
+        for (int64_t c = 0; c < k; c++)
+            state->match[i * k + c] = (struct match){
+                distance(state->row + i * k, state->best + c * k, k), (int32_t)i, (int32_t)c};
+    }
+    qsort(state->match, (size_t)(m * k), sizeof *state->match, by_distance);
+    memset(state->size, 0, (size_t)k * sizeof *state->size);
+    for (int64_t a = 0; a < m * k; a++) {
+        const struct match *match = &state->match[a];
+        int32_t c = match->cluster;
+        if (state->nearest[match->item] >= 0 || state->size[c] == batch_size)
+            continue;
+        state->nearest[match->item] = c;
+        state->cluster[(int64_t)c * batch_size + state->size[c]++] = match->item;
+    }
+}
+
+// Of a cluster, as osgd's.
+static double loss_of(const struct state *state, const int32_t *place, int32_t n, double tau) {
+    double loss = 0;
+    for (int32_t a = 0; a < n; a++) {
+        double rows = 0, columns = 0, own = s_of(state, place[a], place[a]);
+        for (int32_t b = 0; b < n; b++) {
+            rows += exp((s_of(state, place[a], place[b]) - own) / tau);
+            columns += exp((s_of(state, place[b], place[a]) - own) / tau);
+        }
+        loss += log(rows) + log(columns);
+    }
+    return loss / n;
+}
+
+// The kept clusters of a group, in their order, to batch[kept x B].
+static void keep(const struct params *p, struct state *state, const int32_t *id, int32_t batch_size,
+                 int32_t *batch) {
+    int64_t k = state->k;
+    for (int64_t c = 0; c < k; c++)
+        state->value[c] = loss_of(state, state->cluster + c * batch_size, batch_size, p->tau);
+    for (int64_t c = 0; c < k; c++) {
+        int64_t larger = 0; // clusters that come before it
+        for (int64_t o = 0; o < k; o++)
+            larger += state->value[o] > state->value[c] ||
+                      (o < c && !(state->value[o] < state->value[c]));
+        if (larger >= state->kept)
+            continue;
+        for (int32_t i = 0; i < batch_size; i++)
+            batch[i] = id[state->cluster[c * batch_size + i]];
+        batch += batch_size;
+    }
+}
+
+static enum hn_code cut_group(struct hn_context *ctx, struct hn_sampler *self, int64_t epoch,
+                              int64_t group) {
+    const struct params *params = self->params;
+    struct state *state = self->state;
+    const int32_t *id = state->order + group * state->m;
+    struct hn_stream stream;
+    if (hn_check_stop(ctx))
+        return ctx->code;
+    if (state->k == 1) {
+        memcpy(state->batch + group * state->m, id, (size_t)state->m * sizeof *id);
+        return HN_OK;
+    }
+    if (multiply(ctx, state, id))
+        return ctx->code;
+    weigh(state, self->batch_size - 1, params->tau, hn_sampler_threads(ctx, self));
+    if (embed(ctx, state))
+        return ctx->code;
+    hn_stream_open(&stream, self->seed, "spectral.starts", self->built_index, epoch, group);
+    cluster(params, state, &stream);
+    fill_clusters(state, self->batch_size);
+    keep(params, state, id, self->batch_size,
+         state->batch + group * state->kept * self->batch_size);
+    self->sampling.dot += state->m * state->m;
+    self->sampling.draw += params->starts * (state->k + 1);
+    self->sampling.bytes += 2 * state->m * state->items.d * (int64_t)sizeof(float);
+    return HN_OK;
+}
+
+static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
+                          const struct hn_items *items, int64_t number, int64_t *batches) {
+    (void)items;
+    struct state *state = self->state;
+    struct hn_stream stream;
+    int64_t groups = self->n / state->m;
+    *batches = groups * state->kept;
+    if (number == state->selected)
+        return HN_OK;
+    state->selected = -1; // until all groups are cut
+    hn_stream_open(&stream, self->seed, "spectral.order", self->built_index, number, 0);
+    for (int64_t i = 0; i < self->n; i++)
+        state->order[i] = (int32_t)i;
+    for (int64_t i = 0; i + 1 < self->n; i++) {
+        int64_t other = i + hn_stream_below(&stream, (uint32_t)(self->n - i));
+        int32_t item = state->order[other];
+        state->order[other] = state->order[i];
+        state->order[i] = item;
+    }
+    self->sampling.draw += self->n - 1;
+    for (int64_t g = 0; g < groups; g++)
+        if (cut_group(ctx, self, number, g))
+            return ctx->code;
+    state->selected = number;
+    return HN_OK;
+}
+
+static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
+    const struct state *state = self->state;
+    (void)ctx;
+    for (int32_t b = 0; b < out->count; b++) {
+        memcpy(hn_batch_ids(out, b), state->batch + (out->first + b) * self->batch_size,
+               (size_t)self->batch_size * sizeof *state->batch);
+        out->size[b] = self->batch_size;
+    }
+    return HN_OK;
+}
+
+static const struct hn_option options[] = {
+    {HN_INT_OPTION(struct params, clusters, "clusters", "40", 1, 1 << 20,
+                   "clusters that a group is cut into (k), as far as it has room for them")},
+    {HN_INT_OPTION(struct params, kept, "kept", "40", 1, 1 << 24,
+                   "of them those of the largest loss that are batches (q)")},
+    {HN_REAL_OPTION(struct params, tau, "tau", "1", 0.03, 1000,
+                    "temperature of the losses of weights and batches")},
+    {HN_INT_OPTION(struct params, iterations, "iterations", "100", 1, 1000,
+                   "most rounds of k-means")},
+    {HN_INT_OPTION(struct params, starts, "starts", "10", 1, 1000,
+                   "starts of k-means, of which the best counts")},
+    {0}};
+
+const struct hn_sampler_type hn_spectral_sampler = {
+    .name = "spectral",
+    .summary = "even spectral clusters of random groups, those of the largest loss",
+    .source = "Mini-Batch Optimization of Contrastive Loss (Cho et al., TMLR 2024), SC",
+    .note = "groups have at most 2,048 items, so that k is lowered (the paper: B = 32, k = 40); "
+            "items go to the nearest centroid with room, the closest pair first, where the code "
+            "solves the assignment problem; eigenvectors are the library's: a tie may fall "
+            "differently with another one; without views x takes the place of both",
+    .options = options,
+    .params_size = sizeof(struct params),
+    .state_size = sizeof(struct state),
+    .check = check,
+    .open = open_spectral,
+    .rebuild = rebuild,
+    .epoch = epoch,
+    .next = next,
+};
