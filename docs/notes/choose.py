@@ -2,9 +2,10 @@
 """`hardneg choose` held against the full grid, whose every setting is measured with all seeds: the tables of
 docs/notes/choose.md.
 
-    choose.py HARDNEG FILE BATCH FOLDER BUDGET...
+    choose.py [--seeds N] HARDNEG FILE BATCH FOLDER BUDGET...
 
-FILE: a snapshot; BATCH: items of a batch; BUDGET: shares of false negatives. What was run is kept in FOLDER and not run again.
+FILE: a snapshot; BATCH: items of a batch; BUDGET: shares of false negatives. N: seeds of the full grid (20); with fewer its cost is multiplied up to
+20, which is what `choose` has at the end. What was run is kept in FOLDER and not run again.
 Needs h5py, numpy and scipy."""
 import json
 import os
@@ -17,7 +18,7 @@ import h5py
 import numpy as np
 from scipy import stats
 
-SEEDS = 20
+SEEDS = 20         # of the settings that choose has left at the end
 FIRST = 101        # of the full grid; choose begins at 1
 DRAWN = 64         # batches of a seed, where an epoch is no partition: choose's default
 GOALS = (("hardness", "mean cosine of true negatives"), ("hardest", "hardest true negative"))
@@ -53,9 +54,9 @@ def partitions(program):
     return {s["name"] for s in json.loads(out)["samplers"] if "partition" in s["flags"]}
 
 
-def job(file, batch, length, lines):
+def job(file, batch, length, lines, seeds):
     return (f"version: 1\nsnapshots: {os.path.abspath(file)}\nbatch_size: {batch}\n{length}\n"
-            f"seeds: [{', '.join(str(FIRST + s) for s in range(SEEDS))}]\n"
+            f"seeds: [{', '.join(str(FIRST + s) for s in range(seeds))}]\n"
             "metrics: [fn_ratio, histogram, hardness]\nfigures: none\n"
             "samplers:\n" + "".join(f"  - {line}\n" for line in lines))
 
@@ -65,16 +66,21 @@ def last_step(file):
         return int(f["step"][-1]) if "step" in f else 0
 
 
-def run_grid(program, file, batch, folder, settings):
+def run_grid(program, file, batch, folder, settings, seeds):
     """Per line of a job: [seeds x (mean, hardest, false negatives)]; processor time and products of all of it."""
     value, seconds, dots = {}, 0.0, 0.0
     whole = partitions(program)
     for name, length, some in (("epochs", "epochs: 1", [s for s in settings if s["sampler"] in whole]),
                                ("batches", f"batches: {DRAWN}", [s for s in settings if s["sampler"] not in whole])):
-        lines = [s["job"] for s in some]
-        with open(f"{folder}/{name}.yaml", "w", encoding="utf-8") as out:
-            out.write(job(file, batch, length, lines) + f"steps: [{last_step(file)}]\n")
-        seconds += spent(folder, name, [program, "run", "-c", f"{folder}/{name}.yaml", "-o", f"{folder}/{name}", "-q"])[1]
+        path = f"{folder}/{name}.yaml"
+        if not os.path.exists(path):
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(job(file, batch, length, [s["job"] for s in some], seeds) + f"steps: [{last_step(file)}]\n")
+        with open(path, encoding="utf-8") as kept:
+            lines = [line[4:-1] for line in kept if line.startswith("  - ")]
+        assert sorted(lines) == sorted(s["job"] for s in some), f"{path} is of another grid"
+        some = [next(s for s in some if s["job"] == line) for line in lines]
+        seconds += spent(folder, name, [program, "run", "-c", path, "-o", f"{folder}/{name}", "-q"])[1]
         with h5py.File(f"{folder}/{name}/results.h5") as f:
             runs, kind = f["runs"], [k.decode() for k in f["hist/kind"][:]].index("true_negative")
             count, middle = f["hist/counts"][:, kind, :].astype(float), f["hist/bin"][:]
@@ -83,15 +89,15 @@ def run_grid(program, file, batch, folder, settings):
             assert all(status == b"ok" for status in runs["status"][:]), f"{name}: a cell has failed"
             rows = np.stack([count @ middle / count.sum(1), runs["hard_true_mean"][:], runs["fn_ratio"][:]], 1)
             dots += runs["n_dot"][:].sum()
-        assert len(rows) == len(some) * SEEDS, f"{name}: {len(rows)} cells"
+        assert len(rows) == len(some) * seeds, f"{name}: {len(rows)} cells"
         for i, s in enumerate(some):  # cells come in the order of the job
-            at = slice(i * SEEDS, (i + 1) * SEEDS)
+            at = slice(i * seeds, (i + 1) * seeds)
             assert set(sampler[at]) == {s["sampler"]} and len(set(params[at])) == 1
-            assert list(seed[at]) == list(range(FIRST, FIRST + SEEDS))
+            assert list(seed[at]) == list(range(FIRST, FIRST + seeds))
             given = re.findall(r"(\w+): ([\w.]+)", s["job"].partition(": ")[2])
             assert all(f"{k}={v}" in params[at][0].split(", ") for k, v in given), (s["job"], params[at][0])
             value[s["job"]] = rows[at]
-    return value, seconds, dots
+    return value, seconds * SEEDS / seeds, dots * SEEDS / seeds
 
 
 def interval(x):
@@ -115,14 +121,17 @@ def compare(value, found, which, budget):
 
 
 def main():
-    program, file, batch, folder = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    budgets = [float(b) for b in sys.argv[5:]]
+    words, seeds = sys.argv[1:], SEEDS
+    if words[0] == "--seeds":
+        seeds, words = int(words[1]), words[2:]
+    program, file, batch, folder = words[0], words[1], int(words[2]), words[3]
+    budgets = [float(b) for b in words[4:]]
     os.makedirs(folder, exist_ok=True)
     found = {(goal, b): choose(program, file, batch, folder, goal, b) for goal, _ in GOALS for b in budgets}
     settings = [s for s in next(iter(found.values()))["settings"] if s["fate"] != "failed"]
-    value, seconds, dots = run_grid(program, file, batch, folder, settings)
-    print(f"### {os.path.basename(file)}, B = {batch}\n\n{len(settings)} settings, {SEEDS} seeds: {seconds:.0f} s of "
-          f"processor time, {dots:.3g} products; uniform {100 * value['uniform'][:, 2].mean():.2f} % false negatives\n")
+    value, seconds, dots = run_grid(program, file, batch, folder, settings, seeds)
+    print(f"### {os.path.basename(file)}, B = {batch}\n\n{len(settings)} settings, {seeds} seeds; for {SEEDS} seeds {seconds:.0f} s "
+          f"of processor time, {dots:.3g} products; uniform {100 * value['uniform'][:, 2].mean():.2f} % false negatives\n")
     print("| goal | budget | the grid's best | choose's | behind, of what the best is over Uniform | its false negatives (%) "
           "| within | time | products | seeds |\n" + "|" + " --- |" * 10)
     for which, (goal, title) in enumerate(GOALS):

@@ -137,9 +137,9 @@ static json_t *work(const struct hn_chosen *c) {
         full += c->seconds[i] / (double)h->arm[i].evidence.seeds * (double)h->seeds;
         measured++;
     }
-    return json_pack("{s:I, s:I, s:f, s:f, s:i, s:I, s:f}", "units", (json_int_t)h->units,
-                     "full_units", (json_int_t)(measured * h->seeds), "seconds", seconds,
-                     "full_seconds", full, "rungs", h->rungs, "check_units",
+    return json_pack("{s:I, s:f, s:I, s:f, s:f, s:i, s:I, s:f}", "units", (json_int_t)h->units,
+                     "dots", h->dots, "full_units", (json_int_t)(measured * h->seeds), "seconds",
+                     seconds, "full_seconds", full, "rungs", h->rungs, "check_units",
                      (json_int_t)c->check_units, "check_seconds", c->check_seconds);
 }
 

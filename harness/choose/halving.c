@@ -117,21 +117,84 @@ static int64_t count_left(const struct hn_halving *h) {
     return n;
 }
 
-static enum hn_code cut(struct hn_context *ctx, struct hn_halving *h, int rung) {
+// Inner products of a seed of a setting.
+static double dots_of(const struct hn_arm *arm) {
+    const struct hn_evidence *e = &arm->evidence;
+    return e->seeds > 0 ? hn_evidence_dots(e) * (double)e->end[0] : 0;
+}
+
+struct work {
+    double units, dots;
+};
+
+static bool fits(struct work need, struct work room) {
+    return need.units <= room.units && need.dots <= room.dots;
+}
+
+// What the first rung took, less what the later ones have taken. The reference does not count: it
+// is measured whatever happens.
+static struct work work_left(const struct hn_halving *h) {
+    struct work left = {0, 0};
+    for (int64_t i = 0; i < h->arms; i++) {
+        double seeds = (double)h->arm[i].evidence.seeds, dots = dots_of(&h->arm[i]);
+        if (seeds < 1 || i == h->reference)
+            continue;
+        left.units += 1 - (seeds - 1);
+        left.dots += dots - (seeds - 1) * dots;
+    }
+    return left;
+}
+
+// How many of rank[n] the next rung has room for, which takes `seeds` more of each; `rungs` are
+// left, with it.
+static int64_t affordable(const struct hn_halving *h, const struct rank *rank, int64_t n,
+                          int64_t seeds, int rungs) {
+    enum { GO_ON = 2 };
+    struct work left = work_left(h), share = {left.units / rungs, left.dots / rungs};
+    struct work need = {0, 0};
+    for (int64_t i = 0; i < n; i++) {
+        if (rank[i].arm != h->reference) {
+            need.units += (double)seeds;
+            need.dots += (double)seeds * dots_of(&h->arm[rank[i].arm]);
+        }
+        if (!fits(need, i < GO_ON ? left : share))
+            return i;
+    }
+    return n;
+}
+
+// Before the rung that brings `want` seeds of `have`.
+static enum hn_code cut(struct hn_context *ctx, struct hn_halving *h, int64_t have, int64_t want) {
     HN_SCOPE(ctx);
     struct rank *rank = hn_alloc(ctx, h->arms, sizeof *rank);
     int64_t n = 0, kept = h->arms;
     if (!rank)
         return ctx->code;
-    for (int r = 0; r < rung; r++)
+    for (int r = 0; r < h->rungs; r++)
         kept = (kept + 1) / 2;
     for (int64_t i = 0; i < h->arms; i++)
         if (h->arm[i].fate == HN_ARM_LEFT)
             rank[n++] = (struct rank){i, hn_halving_within(h, &h->arm[i]), hardness(&h->arm[i])};
     qsort(rank, (size_t)n, sizeof *rank, by_rank);
-    for (int64_t i = hn_max(kept, HN_HALVING_KEPT); i < n; i++)
-        fall(&h->arm[rank[i].arm], HN_ARM_CUT, rung);
+    kept = hn_min(n, hn_max(kept, HN_HALVING_KEPT));
+    kept = hn_max(1, affordable(h, rank, kept, want - have, hn_halving_rungs(h->seeds) - h->rungs));
+    for (int64_t i = kept; i < n; i++)
+        fall(&h->arm[rank[i].arm], HN_ARM_CUT, h->rungs);
     return HN_OK;
+}
+
+// Whether the settings that are left may have that many more seeds: a single one has a few in any
+// case.
+static bool goes_on(const struct hn_halving *h, int64_t seeds) {
+    struct work need = {0, 0};
+    if (count_left(h) == 1)
+        return true;
+    for (int64_t i = 0; i < h->arms; i++)
+        if (h->arm[i].fate == HN_ARM_LEFT && i != h->reference) {
+            need.units += (double)seeds;
+            need.dots += (double)seeds * dots_of(&h->arm[i]);
+        }
+    return fits(need, work_left(h));
 }
 
 // Whether a few batches hold all that hardness is measured on, as where nearly all negatives are
@@ -156,6 +219,8 @@ static enum hn_code measure_one(struct hn_context *ctx, struct hn_halving *h, in
     if (hn_check_stop(ctx) || h->measure(ctx, h->of, i, seed, arm))
         return ctx->code;
     h->units++;
+    if (arm->evidence.seeds > 0)
+        h->dots += dots_of(arm);
     if (!is_measurable(h, arm))
         fall(arm, HN_ARM_FAILED, h->rungs);
     return HN_OK;
@@ -215,19 +280,20 @@ static enum hn_code hold_against_reference(struct hn_context *ctx, struct hn_hal
 }
 
 enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h) {
-    int64_t have = 0;
-    for (h->rungs = 0, h->units = 0; have < h->seeds;) {
-        int64_t want = hn_min(h->seeds, have == 0 ? 1 : 2 * have);
+    int64_t have = 0, want = 1;
+    h->units = 0;
+    h->dots = 0;
+    for (h->rungs = 0; have < h->seeds; want = hn_min(h->seeds, 2 * have)) {
         h->rungs++;
         for (; have < want; have++)
             if (measure_all(ctx, h, have))
                 return ctx->code;
-        int64_t leader = judge_budgets(h, h->rungs, have);
+        int64_t next = hn_min(h->seeds, 2 * have), leader = judge_budgets(h, h->rungs, have);
         if (judge_hardness(ctx, h, h->rungs, have, leader) ||
-            (have < h->seeds && cut(ctx, h, h->rungs)))
+            (have < h->seeds && cut(ctx, h, have, next)))
             return ctx->code;
         int64_t left = count_left(h);
-        if (left == 0 || (left == 1 && have >= SEEDS_ALONE))
+        if (left == 0 || (left == 1 && have >= SEEDS_ALONE) || !goes_on(h, next - have))
             break;
     }
     find_best(h);

@@ -7,8 +7,13 @@
 //   over the budget: its interval of false negatives lies above the budget (or its time does);
 //   softer: the interval of its difference in hardness to the leader, which is the hardest of those
 //     whose interval lies within the budget, lies below 0;
-//   cut: more than max(KEPT, settings / 2^rung) are left, and it is among the softest of them, or
-//     above the budget. Nothing told it apart: it is held against the choice at the end.
+//   cut: more than max(KEPT, settings / 2^rung) are left, or more than there is work for, and it is
+//     among the softest of them, or above the budget. Nothing told it apart: it is held against the
+//     choice at the end.
+//
+// All later rungs together take as much as the first one at most, in units and in inner products:
+// with 20 seeds a tenth of the full grid. Each rung has an equal share of what is left of that, but
+// two settings go on as long as any of it is left for them, and a single one until it has four.
 //
 // Of the two that intervals decide the error is bounded: intervals are one-sided at error / (2
 // settings x rungs), since in a rung the best setting takes part in at most 2 settings - 1
@@ -53,6 +58,7 @@ struct hn_halving {
     // Out:
     int rungs;     // that were run
     int64_t units; // seeds of settings that were measured
+    double dots;   // inner products of these
     int64_t best;  // the hardest within the budget, -1 = none is
     bool harder; // than the reference, by an interval at the level of decisions: it is the best of
                  // many, some of which are ahead by chance

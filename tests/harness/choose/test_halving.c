@@ -14,6 +14,7 @@ enum { ARMS = 40, BATCHES = 24, SEEDS = 16, RUNS = 300 };
 // `seed_effect`; what all settings have in common at a batch, `common`.
 struct world {
     double hard[ARMS], same[ARMS], seconds[ARMS];
+    double dots[ARMS]; // inner products of a batch
     double seed_effect, common;
     bool skewed; // noise is log-normal
     int64_t run;
@@ -42,7 +43,7 @@ static enum hn_code measure(struct hn_context *ctx, void *of, int64_t arm, int64
             .hard = w->hard[arm] + shift + shared + noise(&r, w->skewed),
             .counted = 1};
     }
-    return hn_evidence_add(ctx, &out->evidence, batch, BATCHES, w->seconds[arm], 0);
+    return hn_evidence_add(ctx, &out->evidence, batch, BATCHES, w->seconds[arm], w->dots[arm]);
 }
 
 // Arm 0 is Uniform; 1 the best within the budget of .12, by a little; 2 to 9 are harder and over
@@ -81,6 +82,8 @@ struct tally {
     int poor;    // the choice is worse than the best by more than the half of its interval
     int harder;  // runs that call the choice harder than the reference
     int64_t units;
+    int64_t most; // units of a run
+    double most_dots;
 };
 
 static struct tally simulate(struct world *w, double error) {
@@ -95,6 +98,8 @@ static struct tally simulate(struct world *w, double error) {
         t.cut += arm[1].fate == HN_ARM_CUT;
         t.harder += h.harder;
         t.units += h.units;
+        t.most = hn_max(t.most, h.units);
+        t.most_dots = fmax(t.most_dots, h.dots);
         struct hn_interval hard = {NAN, NAN, NAN};
         if (h.best >= 0)
             hard = hn_evidence_hard(&arm[h.best].evidence,
@@ -155,6 +160,22 @@ static void test_choice_is_good_and_cheap(void) {
     CU_ASSERT(at_most(t.poor, 0.05));
     CU_ASSERT_EQUAL(t.harder, RUNS);
     CU_ASSERT((double)t.units < 0.12 * RUNS * ARMS * SEEDS);
+}
+
+// Later rungs take no more than the first, the reference aside, in units and in products: here the
+// hardest settings take nearly all of these.
+static void test_work_is_bounded(void) {
+    struct world w = make_world();
+    double first = 0;
+    for (int i = 1; i < ARMS; i++) {
+        w.same[i] = 0.1; // nothing is over the budget
+        w.dots[i] = i < 10 ? 1000 : 1;
+        first += BATCHES * w.dots[i];
+    }
+    struct tally t = simulate(&w, 0.05);
+    CU_ASSERT(t.most_dots > 1.5 * first);
+    CU_ASSERT(t.most_dots <= 2 * first + 3 * 1000 * BATCHES); // the last one has four seeds
+    CU_ASSERT(t.most <= 2 * (ARMS - 1) + SEEDS + 3);
 }
 
 // All settings are as Uniform is: none is called harder more often than the error allows.
@@ -313,6 +334,7 @@ static const struct hn_test tests[] = {
     {"best_is_kept_with_seed_effects", test_best_is_kept_with_seed_effects},
     {"correction_is_needed", test_correction_is_needed},
     {"choice_is_good_and_cheap", test_choice_is_good_and_cheap},
+    {"work_is_bounded", test_work_is_bounded},
     {"uniform_will_do", test_uniform_will_do},
     {"nothing_fits", test_nothing_fits},
     {"time_is_a_budget", test_time_is_a_budget},
