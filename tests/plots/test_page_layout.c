@@ -37,7 +37,8 @@ static bool is_walk(const struct hn_table *runs, int64_t row) {
 
 // Samplers without a line of their own.
 static bool is_later(const char *name) {
-    static const char *const names[] = {"ngame", "osgd", "jest", "spectral", "grit", "tas-b", "cde", "b3", NULL};
+    static const char *const names[] = {"ngame", "osgd", "jest", "spectral", "grit",
+                                        "tas-b", "cde",  "b3",   NULL};
     for (int i = 0; names[i]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
