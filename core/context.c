@@ -81,6 +81,32 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) {
     ctx->notes.to(ctx->notes.data, text);
 }
 
+// FNV-1a; never 0.
+static uint64_t digest_of(const char *text) {
+    uint64_t h = 0xcbf29ce484222325;
+    for (; *text; text++)
+        h = (h ^ (uint8_t)*text) * 0x100000001b3;
+    return h ? h : 1;
+}
+
+void hn_note_once(struct hn_context *ctx, const char *fmt, ...) {
+    enum { SAID = sizeof ctx->said / sizeof ctx->said[0] };
+    char text[HN_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    uint64_t own = digest_of(text);
+    int i = 0;
+    while (i < SAID && ctx->said[i] && ctx->said[i] != own)
+        i++;
+    if (i < SAID && ctx->said[i] == own)
+        return;
+    if (i < SAID)
+        ctx->said[i] = own;
+    hn_note(ctx, "%s", text);
+}
+
 void hn_keep_note(void *text, const char *note) { snprintf(text, HN_MESSAGE_MAX, "%s", note); }
 
 enum hn_code hn_check_stop(struct hn_context *ctx) {

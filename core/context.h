@@ -61,6 +61,7 @@ struct hn_context {
     const struct hn_parts *parts; // who computes which part of long computations (core/parts.h);
                                   // NULL: this process, all. Borrowed
     struct hn_notes notes;
+    uint64_t said[16];            // digests of what hn_note_once() said; 0 = none
     enum hn_code code;            // of the last failure
     char message[HN_MESSAGE_MAX]; // one sentence: file, place, remedy
 };
@@ -87,6 +88,9 @@ static inline enum hn_code hn_failure(const struct hn_context *ctx) {
 }
 // Tells the user something that is no failure ("M taken as 1999").
 void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
+// The same, but for what this context, or that of a process above, has said before: of data that
+// are read many times.
+void hn_note_once(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // A hearer of notes that keeps the last one in text[HN_MESSAGE_MAX].
 void hn_keep_note(void *text, const char *note);
 // Whether the stop flag is set, or the deadline over. Any thread may ask, while another one, or a

@@ -1,33 +1,29 @@
-#include "datasets/linqs.h"
-#include "datasets/text.h"
+#include "datasets/linqs_private.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { FEATURES_MAX = 1 << 20 };
 
 // features=P of a comment, if it is there.
 static void read_comment(const struct hn_text *r, int64_t *p) {
     const char *found = strstr(r->word, "features=");
     long long value = found ? strtoll(found + strlen("features="), NULL, 10) : 0;
-    if (value >= 1 && value <= FEATURES_MAX)
+    if (value >= 1 && value <= HN_LINQS_FEATURES_MAX)
         *p = value;
 }
 
-// Room for what the file could hold at most: a node takes a line, a feature two bytes.
-static enum hn_code take_rows(struct hn_context *ctx, const struct hn_text *r,
-                              struct hn_linqs *out) {
+enum hn_code hn_linqs_room(struct hn_context *ctx, const struct hn_text *r, struct hn_linqs *out) {
     int64_t entries = r->bytes / 2 + 1;
     out->labels = hn_alloc(ctx, r->lines, sizeof *out->labels);
     out->start = hn_zalloc(ctx, r->lines + 1, sizeof *out->start);
     out->index = hn_alloc(ctx, entries, sizeof *out->index);
-    return out->labels && out->start && out->index ? HN_OK : ctx->code;
+    out->value = hn_alloc(ctx, entries, sizeof *out->value);
+    return out->labels && out->start && out->index && out->value ? HN_OK : ctx->code;
 }
 
 static enum hn_code read_node(struct hn_context *ctx, struct hn_text *r, struct hn_linqs *out,
                               int64_t stated) {
     int64_t node, label, last = -1, at = out->start[out->n];
-    int64_t most = stated ? stated - 1 : FEATURES_MAX - 1;
+    int64_t most = stated ? stated - 1 : HN_LINQS_FEATURES_MAX - 1;
     if (hn_text_number(ctx, r, "node", 0, INT32_MAX - 1, &node))
         return ctx->code;
     if (node != out->n)
@@ -45,6 +41,7 @@ static enum hn_code read_node(struct hn_context *ctx, struct hn_text *r, struct 
             return ctx->code;
         if (feature <= last)
             return hn_text_fail(ctx, r, "the features do not ascend; list each once, in order");
+        out->value[at] = 1;
         out->index[at++] = (int32_t)(last = feature);
     }
     out->p = hn_max(out->p, last + 1);
@@ -52,17 +49,16 @@ static enum hn_code read_node(struct hn_context *ctx, struct hn_text *r, struct 
     return HN_OK;
 }
 
-static enum hn_code finish_rows(struct hn_context *ctx, const struct hn_text *r, int64_t stated,
-                                struct hn_linqs *out) {
-    if (out->n == 0 || out->p == 0)
+enum hn_code hn_linqs_finish(struct hn_context *ctx, const struct hn_text *r,
+                             struct hn_linqs *out) {
+    if (out->n == 0 || out->start[out->n] == 0)
         return hn_fail(ctx, HN_DATA, "%s: holds no node with a feature", r->path);
-    out->p = hn_max(out->p, stated);
-    int64_t entries = out->start[out->n];
-    out->value = hn_alloc(ctx, entries, sizeof *out->value);
-    if (!out->value)
-        return ctx->code;
-    for (int64_t k = 0; k < entries; k++)
-        out->value[k] = 1;
+    int64_t empty = 0;
+    for (int64_t i = 0; i < out->n; i++)
+        empty += out->start[i + 1] == out->start[i];
+    if (empty > 0)
+        hn_note_once(ctx, "%s: %lld of %lld nodes have no features: their rows are empty", r->path,
+                     (long long)empty, (long long)out->n);
     out->features = (struct hn_features){
         .n = out->n, .p = out->p, .start = out->start, .index = out->index, .value = out->value};
     return HN_OK;
@@ -76,14 +72,15 @@ static enum hn_code read_features(struct hn_context *ctx, const char *folder,
     if (hn_text_open(ctx, folder, out->name, ".features", &r))
         return ctx->code;
     hn_own(ctx, scope.outer);
-    if (take_rows(ctx, &r, out))
+    if (hn_linqs_room(ctx, &r, out))
         return ctx->code;
     while (hn_text_line(&r))
         if (*r.word == '#')
             read_comment(&r, &stated);
         else if (read_node(ctx, &r, out, stated))
             return ctx->code;
-    return finish_rows(ctx, &r, stated, out);
+    out->p = hn_max(out->p, stated);
+    return hn_linqs_finish(ctx, &r, out);
 }
 
 static enum hn_code read_edges(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
@@ -91,11 +88,9 @@ static enum hn_code read_edges(struct hn_context *ctx, const char *folder, struc
     return hn_text_edges(ctx, folder, out->name, ".edges", &rules, &out->graph);
 }
 
-static enum hn_code read_part(struct hn_context *ctx, struct hn_text *r, struct hn_linqs *out) {
+enum hn_code hn_linqs_part(struct hn_context *ctx, struct hn_text *r, int64_t node,
+                           struct hn_linqs *out) {
     static const char *const part[] = {"none", "train", "val", "test"};
-    int64_t node;
-    if (hn_text_number(ctx, r, "node", 0, out->n - 1, &node))
-        return ctx->code;
     const char *word = hn_text_word(r);
     for (int k = 0; word && k < 4; k++)
         if (strcmp(word, part[k]) == 0) {
@@ -105,27 +100,44 @@ static enum hn_code read_part(struct hn_context *ctx, struct hn_text *r, struct 
     return hn_text_fail(ctx, r, "after the node comes train, val, test or none");
 }
 
-static enum hn_code read_split(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
-    struct hn_text r;
-    bool there;
-    if (hn_text_there(ctx, folder, out->name, ".split", &there))
+enum hn_code hn_linqs_split(struct hn_context *ctx, const char *folder, struct hn_linqs *out,
+                            bool *there) {
+    if (hn_text_there(ctx, folder, out->name, ".split", there))
         return ctx->code;
-    if (!there)
+    if (!*there)
         return HN_OK;
     if (!(out->split = hn_alloc(ctx, out->n, sizeof *out->split)))
         return ctx->code;
     memset(out->split, -1, (size_t)out->n);
-    HN_SCOPE(ctx);
-    if (hn_text_open(ctx, folder, out->name, ".split", &r))
+    return HN_OK;
+}
+
+static enum hn_code read_split(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
+    struct hn_text r;
+    bool there;
+    int64_t node;
+    if (hn_linqs_split(ctx, folder, out, &there))
         return ctx->code;
-    while (hn_text_line(&r))
-        if (*r.word != '#' && read_part(ctx, &r, out))
+    HN_SCOPE(ctx);
+    if (there && hn_text_open(ctx, folder, out->name, ".split", &r))
+        return ctx->code;
+    while (there && hn_text_line(&r))
+        if (*r.word != '#' && (hn_text_number(ctx, &r, "node", 0, out->n - 1, &node) ||
+                               hn_linqs_part(ctx, &r, node, out)))
             return ctx->code;
     return HN_OK;
 }
 
 enum hn_code hn_linqs_read(struct hn_context *ctx, const char *folder, struct hn_linqs *out) {
+    bool content;
     memset(out, 0, sizeof *out);
+    if (hn_text_any(ctx, folder, ".content", &content))
+        return ctx->code;
+    if (content)
+        return hn_text_find(ctx, folder, ".content", &out->name) ||
+                       hn_linqs_read_content(ctx, folder, out)
+                   ? ctx->code
+                   : HN_OK;
     return hn_text_find(ctx, folder, ".features", &out->name) || read_features(ctx, folder, out) ||
                    read_edges(ctx, folder, out) || read_split(ctx, folder, out)
                ? ctx->code

@@ -1,19 +1,25 @@
-// Graphs of documents as text, in the manner of LINQS: NAME.features, NAME.edges and, if it is
-// there, NAME.split in one folder.
+// Graphs of documents as text, in one folder. Numbers:
 //
 //   NAME.features   a comment line that begins with '#' and may say features=P; then a line per
-//   node,
-//                   from node 0 on: node, label (-1 = none), the features that are 1, ascending
-//                   from 0
+//                   node, from node 0 on: node, label (-1 = none), the features that are 1,
+//                   ascending from 0
 //   NAME.edges      two nodes per line; the edge counts in both directions
-//   NAME.split      node and train, val, test or none; nodes that are not listed are in none
+//   NAME.split      node and train, val, test or none; nodes that are not listed are in none; the
+//                   file may be missing
+//
+// or names, as LINQS gives Cora and Citeseer (where there is a NAME.content):
+//
+//   NAME.content    a line per document: its name, its features (numbers from 0, as many in every
+//                   line), its class; nodes are numbered as they stand, classes by name
+//   NAME.cites      two documents per line; those that NAME.content lacks are left out, with a note
+//   NAME.split      as above, documents by name
 #ifndef HN_DATASETS_LINQS_H
 #define HN_DATASETS_LINQS_H
 
 #include "datasets/items.h"
 
-// It belongs to the owner of the time, also after a failure. features are as in the file, values 1:
-// its arrays are the ones below it.
+// It belongs to the owner of the time, also after a failure. features are as in the file: its
+// arrays are the ones below it. Rows may be empty, which a note says.
 struct hn_linqs {
     char *name; // "cora"
     int64_t n, p;

@@ -161,18 +161,37 @@ enum hn_code hn_text_there(struct hn_context *ctx, const char *folder, const cha
     return path ? HN_OK : ctx->code;
 }
 
-enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char *ending,
-                          char **name) {
-    glob_t found;
+static enum hn_code search(struct hn_context *ctx, const char *folder, const char *ending,
+                           glob_t *found) {
     char *pattern = hn_format(ctx, "%s/*%s", folder, ending);
     if (!pattern)
         return ctx->code;
-    enum hn_code code = HN_OK;
-    int status = glob(pattern, 0, NULL, &found);
+    int status = glob(pattern, 0, NULL, found);
     hn_free(ctx, pattern);
-    if (status != 0 && status != GLOB_NOMATCH)
-        return hn_fail(ctx, HN_DATA, "%s: cannot be searched", folder);
-    size_t n = status == 0 ? found.gl_pathc : 0;
+    if (status == GLOB_NOMATCH)
+        found->gl_pathc = 0;
+    return status == 0 || status == GLOB_NOMATCH
+               ? HN_OK
+               : hn_fail(ctx, HN_DATA, "%s: cannot be searched", folder);
+}
+
+enum hn_code hn_text_any(struct hn_context *ctx, const char *folder, const char *ending,
+                         bool *there) {
+    glob_t found;
+    if (search(ctx, folder, ending, &found))
+        return ctx->code;
+    *there = found.gl_pathc > 0;
+    globfree(&found);
+    return HN_OK;
+}
+
+enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char *ending,
+                          char **name) {
+    glob_t found;
+    if (search(ctx, folder, ending, &found))
+        return ctx->code;
+    size_t n = found.gl_pathc;
+    enum hn_code code = HN_OK;
     if (n == 1) {
         const char *file = hn_base_name(found.gl_pathv[0]);
         *name = hn_format(ctx, "%.*s", (int)(strlen(file) - strlen(ending)), file);
@@ -181,7 +200,6 @@ enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char
         code = hn_fail(ctx, HN_DATA, "%s: holds %zu files NAME%s; it should hold one", folder, n,
                        ending);
     }
-    if (status == 0)
-        globfree(&found);
+    globfree(&found);
     return code;
 }

@@ -56,8 +56,8 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
     if (!knn && params->candidates == CANDIDATES_REFERENCE)
         return HN_OK; // draws with replacement: any number of them
     if (!knn && params->m > others)
-        hn_note(ctx, "M = %" PRId64 " taken as %" PRId64 ": an item has no more others", params->m,
-                others);
+        hn_note_once(ctx, "M = %" PRId64 " taken as %" PRId64 ": an item has no more others",
+                     params->m, others);
     if (!knn && params->candidates == CANDIDATES_DEALT && params->m < others &&
         params->tile > params->m / TILE_SHARE)
         hn_note(ctx,
@@ -65,8 +65,8 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
                 ": items of a tile share so much that in-degrees of the graph may change",
                 params->tile, params->m);
     if (params->k > others)
-        hn_note(ctx, "K = %" PRId64 " taken as %" PRId64 ": an item has no more others", params->k,
-                others);
+        hn_note_once(ctx, "K = %" PRId64 " taken as %" PRId64 ": an item has no more others",
+                     params->k, others);
     return HN_OK;
 }
 

@@ -32,7 +32,8 @@ enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e, 
     for (int i = 0; i < 16; i++)
         all[i] = NAN;
     struct hn_snapshot_measured measured = {.value = all, .global = &global, .why = why};
-    if ((!e->keep_lengths && hn_normalize_rows(ctx, x, e->n, e->d, "embedding")) ||
+    enum hn_zero_rows zero = e->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
+    if ((!e->keep_lengths && hn_unit_rows(ctx, x, e->n, e->d, zero, "embedding")) ||
         hn_snapshot_measure(ctx, &type, 1, &env, &measured))
         return ctx->code;
     *value = all[0];

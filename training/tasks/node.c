@@ -1,7 +1,7 @@
-// Node classification (NS; recipe C): two perturbed views of one graph, an encoder of two layers,
-// a loss over all nodes.
+// Node classification (NS; recipe C): two perturbed views of one graph, an encoder of one to eight
+// layers, a loss over all nodes.
 //
-// Views are those of node_augment.h.
+// Views are those of node_augment.h. Of two layers:
 //   H = Ahat ELU(Ahat X W0) W1, rows of unit length;  mlp: without Ahat
 // `siamese` adds a predictor (linear, batch norm, ReLU, linear, unit) and averages both directions
 // of minus the cosine (NS equation 4); `supervised` a linear classifier of the training nodes.
@@ -10,6 +10,7 @@
 // literally it trains worse (77.7 instead of 83.2), and the loss here is the mean of logarithms.
 #include "core/random.h"
 #include "training/tasks/node_augment.h"
+#include "training/tasks/node_features.h"
 #include "training/tasks/task.h"
 
 #include <math.h>
@@ -17,12 +18,12 @@
 
 enum { TRAIN, VALIDATION, TEST }; // of the split
 enum { PROBE, DEVIATION, ALIGNMENT, UNIFORMITY, PROBE_FEATURES, PROBE_AVERAGED, COLUMNS };
-enum { DENSE_MAX = 1 << 28 }; // numbers of features that are probed without an encoder
+enum { LAYERS_MAX = 8 };
 
 struct params {
     char *data;
     int encoder;
-    int64_t hidden, out;
+    int64_t layers, hidden, out;
     double drop_edge, drop_feature;
     bool stop_gradient, batch_norm;
 };
@@ -57,9 +58,13 @@ static enum hn_code unit_features(struct hn_context *ctx, struct state *s) {
     s->unit = hn_alloc(ctx, d->start[d->n], sizeof *s->unit);
     if (!s->unit)
         return ctx->code;
-    for (int64_t i = 0; i < d->n; i++)
+    for (int64_t i = 0; i < d->n; i++) {
+        double square = 0;
         for (int64_t k = d->start[i]; k < d->start[i + 1]; k++)
-            s->unit[k] = (float)(1 / sqrt((double)(d->start[i + 1] - d->start[i])));
+            square += (double)d->value[k] * (double)d->value[k];
+        for (int64_t k = d->start[i]; k < d->start[i + 1]; k++)
+            s->unit[k] = (float)((double)d->value[k] / sqrt(square));
+    }
     s->features = d->features;
     s->features.value = s->unit;
     return HN_OK;
@@ -89,13 +94,15 @@ static enum hn_code build_encoder(struct hn_context *ctx, struct hn_task *task) 
     const struct hn_layer_spec plain = {0};
     bool graph = p->encoder != HN_NODE_MLP;
     hn_net_begin(net, s->data.p);
-    if (hn_net_add(ctx, net, w, &hn_layer_sparse_linear,
-                   (struct hn_layer_spec){.out = p->hidden}) ||
-        (graph && hn_net_add(ctx, net, w, &hn_layer_aggregate, plain)) ||
-        hn_net_add(ctx, net, w, &hn_layer_elu, plain) ||
-        hn_net_add(ctx, net, w, &hn_layer_linear, (struct hn_layer_spec){.out = p->out}) ||
-        (graph && hn_net_add(ctx, net, w, &hn_layer_aggregate, plain)))
-        return ctx->code;
+    for (int64_t l = 0; l < p->layers; l++) {
+        bool last = l == p->layers - 1;
+        const struct hn_layer_type *linear = l == 0 ? &hn_layer_sparse_linear : &hn_layer_linear;
+        const struct hn_layer_spec wide = {.out = last ? p->out : p->hidden};
+        if (hn_net_add(ctx, net, w, linear, wide) ||
+            (graph && hn_net_add(ctx, net, w, &hn_layer_aggregate, plain)) ||
+            (!last && hn_net_add(ctx, net, w, &hn_layer_elu, plain)))
+            return ctx->code;
+    }
     hn_net_begin(&s->to_unit, p->out);
     return hn_net_add(ctx, &s->to_unit, w, &hn_layer_unit, plain);
 }
@@ -156,6 +163,14 @@ static enum hn_code open_node(struct hn_context *ctx, struct hn_task *task) {
     // Anchors with negatives of their own have all nodes as keys.
     return hn_loss_open(ctx, task->setting.loss.objective, task->batch_size, task->n, p->out,
                         &s->loss);
+}
+
+// What cannot be read fails the runs.
+static void survey(struct hn_context *ctx, const char *path) {
+    struct hn_linqs data;
+    HN_SCOPE(ctx);
+    if (hn_linqs_read(ctx, path, &data))
+        return;
 }
 
 static void init(struct hn_task *task) {
@@ -300,7 +315,8 @@ static bool is_zero(const float *x, int64_t d) {
 }
 
 // A node that a view left without any feature, its neighbours included, has no direction there: its
-// clean embedding is taken. In training it is zero.
+// clean embedding is taken. One that has none at all gets the direction (1, ..., 1), which all such
+// nodes share. In training it is zero.
 static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int number, int64_t at,
                           int64_t count, float *z) {
     struct state *s = task->state;
@@ -311,14 +327,17 @@ static enum hn_code embed(struct hn_context *ctx, struct hn_task *task, int numb
     draw_view(task, number, "node.embed", at, view);
     view->pass.training = clean->pass.training = false;
     memcpy(z, encode(task, view), (size_t)(count * d) * sizeof *z);
-    for (int64_t i = 0; i < count && number > 0; i++) {
+    for (int64_t i = 0; i < count; i++) {
         if (!is_zero(z + i * d, d))
             continue;
-        if (!whole) {
+        if (number > 0 && !whole) {
             draw_view(task, 0, "node.embed", at, clean);
             whole = encode(task, clean);
         }
-        memcpy(z + i * d, whole + i * d, (size_t)d * sizeof *z);
+        if (number > 0)
+            memcpy(z + i * d, whole + i * d, (size_t)d * sizeof *z);
+        for (int64_t j = 0; j < d && (number == 0 || is_zero(whole + i * d, d)); j++)
+            z[i * d + j] = (float)(1 / sqrt((double)d));
     }
     return HN_OK;
 }
@@ -346,42 +365,6 @@ static double alignment(const float *x1, const float *x2, int64_t n, int64_t d) 
     return sum / (double)n;
 }
 
-// y = the mean of x over a node and its neighbours.
-static void average(const struct hn_graph *g, int64_t p, const float *x, float *y) {
-    memcpy(y, x, (size_t)(g->n * p) * sizeof *y);
-    for (int64_t v = 0; v < g->n; v++) {
-        int64_t from = g->start[v], to = g->start[v + 1];
-        for (int64_t e = from; e < to; e++)
-            for (int64_t j = 0; j < p; j++)
-                y[v * p + j] += x[g->target[e] * p + j];
-        for (int64_t j = 0; j < p; j++)
-            y[v * p + j] /= (float)(1 + to - from);
-    }
-}
-
-// What features tell without an encoder: as they are, and averaged twice over neighbours.
-static enum hn_code evaluate_features(struct hn_context *ctx, struct hn_task *task,
-                                      struct hn_evaluation e, double *value) {
-    const struct hn_features *f = &((struct state *)task->state)->features;
-    int64_t size = f->n * f->p;
-    if (size > DENSE_MAX)
-        return HN_OK;
-    HN_SCOPE(ctx);
-    float *x = hn_zalloc(ctx, 2 * size, sizeof *x);
-    if (!x)
-        return ctx->code;
-    for (int64_t i = 0; i < f->n; i++)
-        for (int64_t k = f->start[i]; k < f->start[i + 1]; k++)
-            x[i * f->p + f->index[k]] = f->value[k];
-    e.z = x;
-    e.d = f->p;
-    if (hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_FEATURES]))
-        return ctx->code;
-    average(task->graph, f->p, x, x + size);
-    average(task->graph, f->p, x + size, x);
-    return hn_evaluate(ctx, &e, "probe_acc", &value[PROBE_AVERAGED]);
-}
-
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
                              const float *z, double *value) {
     struct state *s = task->state;
@@ -393,8 +376,12 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
                               .split = task->split,
                               .seed = task->setting.seed};
     value[DEVIATION] = deviation(task->n, task->d, z);
-    if ((at == 0 && evaluate_features(ctx, task, e, value)) ||
-        embed(ctx, task, 1, at, task->n, s->views) ||
+    struct hn_node_alone alone = {NAN, NAN};
+    if (at == 0 && hn_node_evaluate_alone(ctx, task->graph, &s->features, &e, &alone))
+        return ctx->code;
+    value[PROBE_FEATURES] = alone.features;
+    value[PROBE_AVERAGED] = alone.averaged;
+    if (embed(ctx, task, 1, at, task->n, s->views) ||
         embed(ctx, task, 2, at, task->n, s->views + size) ||
         hn_normalize_rows(ctx, s->views, 2 * task->n, task->d, "embedding of a view") ||
         hn_evaluate(ctx, &e, "uniformity", &value[UNIFORMITY]))
@@ -406,11 +393,13 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
 static const char *const encoders[] = {"mean", "gcn", "mlp", NULL};
 static const struct hn_option options[] = {
     {HN_TEXT_OPTION(struct params, data, "data",
-                    "folder of NAME.features, NAME.edges and NAME.split")},
+                    "folder of NAME.features, NAME.edges and NAME.split, or of NAME.content and "
+                    "NAME.cites")},
     {HN_CHOICE_OPTION(struct params, encoder, "encoder", "mean", encoders,
                       "how neighbours are gathered: mean pooling, GCN's norm, or not at all")},
+    {HN_INT_OPTION(struct params, layers, "layers", "2", 1, LAYERS_MAX, "layers of the encoder")},
     {HN_INT_OPTION(struct params, hidden, "hidden", "512", 1, 65536,
-                   "columns of the first layer, and of the predictor's")},
+                   "columns of all layers but the last, and of the predictor's")},
     {HN_INT_OPTION(struct params, out, "out", "512", 2, 65536, "columns of the embedding")},
     {HN_REAL_OPTION(struct params, drop_edge, "drop_edge", "0.2", 0, 0.99,
                     "share of edges that a view leaves out")},
@@ -437,14 +426,25 @@ static const struct hn_column columns[COLUMNS] = {
                     HN_SMALLER},
 };
 
+static const char *const names[] = {"*.content", "*.cites", "*.split", NULL};
+static const struct hn_task_data by_name = {
+    .folder = "cora",
+    .folders = "@(cora|linqs/*)",
+    .files = names,
+    .required = 2,
+    .items = "nodes",
+    .origin = "NAME.content and NAME.cites, from https://linqs.org/datasets",
+};
 static const char *const files[] = {"*.features", "*.edges", "*.split", NULL};
 static const struct hn_task_data data = {
     .folder = "cora",
-    .folders = "cora",
+    .folders = "@(cora|linqs/*)",
     .files = files,
     .required = 2,
     .items = "nodes",
-    .origin = "NAME.features, NAME.edges and NAME.split, from https://linqs.org/datasets",
+    .origin = "NAME.features, NAME.edges and NAME.split, or NAME.content and NAME.cites, from "
+              "https://linqs.org/datasets",
+    .other = &by_name,
 };
 
 const struct hn_task_type hn_node_task = {
@@ -461,6 +461,7 @@ const struct hn_task_type hn_node_task = {
     .objectives = HN_OBJECTIVES_PAIRS | 1U << HN_OBJECTIVE_SIAMESE | 1U << HN_OBJECTIVE_SUPERVISED,
     .lists = true,
     .open = open_node,
+    .survey = survey,
     .init = init,
     .step = step,
     .embed = embed,

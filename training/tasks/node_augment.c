@@ -69,18 +69,20 @@ static void fill_mean(struct hn_node_edges *e, enum hn_node_norm norm, struct hn
     hn_sparse_transpose(a, &view->mean_t);
 }
 
-// Features that are kept, each node's divided by their number and scaled for those dropped.
+// Features that are kept, each node's divided by their sum and scaled for those dropped.
 static void fill_input(const struct hn_node_edges *e, struct hn_stream *stream, double drop,
                        struct hn_node_view *view) {
     const struct hn_linqs *d = e->data;
     struct hn_sparse *x = &view->input;
     int64_t at = 0;
     for (int64_t i = 0; i < d->n; i++) {
-        double value = 1 / ((1 - drop) * (double)(d->start[i + 1] - d->start[i]));
+        double sum = 0;
+        for (int64_t k = d->start[i]; k < d->start[i + 1]; k++)
+            sum += (double)d->value[k];
         for (int64_t k = d->start[i]; k < d->start[i + 1]; k++)
             if (drop <= 0 || hn_stream_uniform(stream) >= drop) {
                 x->index[at] = d->index[k];
-                x->value[at++] = (hn_real)value;
+                x->value[at++] = (hn_real)((double)d->value[k] / ((1 - drop) * sum));
             }
         x->start[i + 1] = at;
     }

@@ -83,6 +83,8 @@ struct hn_task_type {
     // Required. Reads data, sets the fields of the task, builds networks on task->weights (not
     // allocated yet: hn_weights_open() follows). What it allocates is given back with the state.
     enum hn_code (*open)(struct hn_context *ctx, struct hn_task *task);
+    // Optional. Reads the data once before runs do, so that notes about them are said once.
+    void (*survey)(struct hn_context *ctx, const char *path);
     // Required. First parameters by setting.seed (hn_net_init of every network).
     void (*init)(struct hn_task *task);
     // Required. Forward, loss, backward: adds to weights.grad (zeroed before) and returns the loss.
@@ -126,7 +128,7 @@ HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_type
 HN_MUST_USE enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *type,
                                         const void *params, const struct hn_task_setting *setting,
                                         char text[HN_DIGEST_TEXT]);
-// HN_DATA if a required file is missing, naming folder, files and origin.
+// HN_DATA if a required file is missing, naming folder, files and origin. Says what is remarkable.
 HN_MUST_USE enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
                                             const void *params,
                                             const struct hn_task_setting *setting);
@@ -138,7 +140,8 @@ HN_MUST_USE enum hn_code hn_task_data_locate(struct hn_context *ctx, const char 
                                              const char *folder, char **path);
 
 // For tasks. The snapshot metric `metric` (of one column, without positives: knn_acc, probe_acc,
-// uniformity) of z[n x d]: of its rows scaled to unit length, or as they are (keep_lengths).
+// uniformity) of z[n x d]: of its rows scaled to unit length, or as they are (keep_lengths). Rows
+// of zeros are refused, or (zero_rows) stay.
 struct hn_evaluation {
     int64_t n, d;
     const float *z;
@@ -146,7 +149,7 @@ struct hn_evaluation {
     const int8_t *split; // NULL: drawn by seed
     uint64_t seed;
     double probe_c; // of a linear probe; 0: chosen by validation
-    bool keep_lengths;
+    bool keep_lengths, zero_rows;
 };
 HN_MUST_USE enum hn_code hn_evaluate(struct hn_context *ctx, const struct hn_evaluation *e,
                                      const char *metric, double *value);

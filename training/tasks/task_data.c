@@ -21,7 +21,7 @@ struct listing {
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 static bool is_like(const char *pattern, const char *name) {
-    return fnmatch(pattern, name, FNM_PERIOD) == 0;
+    return fnmatch(pattern, name, FNM_PERIOD | FNM_EXTMATCH) == 0;
 }
 
 static bool is_read(const struct hn_task_data *data, const char *name) {
@@ -155,6 +155,8 @@ enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_typ
         return ctx->code;
     const struct hn_task_data *data = find_layout(type->data, folder, list);
     const char *missing = missing_name(data, list);
+    if (!missing && type->survey)
+        type->survey(ctx, folder);
     if (!missing)
         return HN_OK;
     return hn_fail(ctx, HN_DATA, "task %s: no %s in the folder %s: put there %s%s", type->name,
@@ -170,14 +172,13 @@ const struct hn_task_data *hn_task_data_find(const char *folder) {
     return NULL;
 }
 
-enum hn_code hn_task_data_locate(struct hn_context *ctx, const char *root, const char *folder,
-                                 char **path) {
-    const struct hn_task_data *data = hn_task_data_find(folder);
+// In one of the usual places, the first file of a layout.
+static enum hn_code locate_layout(struct hn_context *ctx, const struct hn_task_data *data,
+                                  const char *root, const char *folder, char **path) {
     const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
-    const char *first = data ? data->files[0] : "", *star = strchr(first, '*');
-    const char *const below[] = {folder, name, data && data->archive ? data->archive : name, "."};
-    *path = NULL;
-    for (size_t i = 0; i < sizeof below / sizeof *below && data && !*path; i++) {
+    const char *first = data->files[0], *star = strchr(first, '*');
+    const char *const below[] = {folder, name, data->archive ? data->archive : name, "."};
+    for (size_t i = 0; i < sizeof below / sizeof *below && !*path; i++) {
         char *file =
             hn_format(ctx, "%s/%s/%.*s%s%s", root, below[i], (int)(star ? star - first : 0), first,
                       star ? name : "", star ? star + 1 : first);
@@ -188,5 +189,16 @@ enum hn_code hn_task_data_locate(struct hn_context *ctx, const char *root, const
         if (found && !(*path = hn_format(ctx, "%s/%s", root, below[i])))
             return ctx->code;
     }
+    return HN_OK;
+}
+
+enum hn_code hn_task_data_locate(struct hn_context *ctx, const char *root, const char *folder,
+                                 char **path) {
+    *path = NULL;
+    for (const struct hn_task_type *const *t = hn_tasks; *t; t++)
+        for (const struct hn_task_data *data = (*t)->data; data; data = data->other)
+            if (!*path && is_like(data->folders, folder) &&
+                locate_layout(ctx, data, root, folder, path))
+                return ctx->code;
     return HN_OK;
 }
