@@ -16,15 +16,15 @@
 // Our deviation: GraphCL's code changes one of the two copies and leaves the other as it is.
 #include "core/random.h"
 #include "training/tasks/graph_augment.h"
+#include "training/tasks/graph_features.h"
 #include "training/tasks/probe.h"
 #include "training/tasks/task.h"
-#include "training/tasks/wl.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { LAYERS_MAX = 8, INNER_FOLDS = 5, FOLDS = 10 };
-enum { SVM, SVM_DEVIATION, COSINE, WL, COLUMNS };
+enum { SVM, SVM_DEVIATION, COSINE, WL, SVM_FEATURES, SVM_AVERAGED, COLUMNS };
 static const double strengths[] = {0.1, 1, 10, 100};
 
 struct params {
@@ -409,33 +409,25 @@ static struct hn_svm_probe probe_of(const struct hn_task *task) {
                                  .seed = task->setting.seed};
 }
 
-// A reference for all encoders: the Weisfeiler-Lehman kernel, by the same SVM.
-static enum hn_code evaluate_wl(struct hn_context *ctx, const struct hn_task *task, double *value) {
-    const struct params *p = task->params;
-    const struct state *s = task->state;
-    struct hn_svm_probe probe = probe_of(task);
-    HN_SCOPE(ctx);
-    double *kernel = hn_alloc(ctx, task->n * task->n, sizeof *kernel);
-    if (!kernel || hn_wl_kernel(ctx, &s->data, p->wl, kernel))
-        return ctx->code;
-    probe.kernel = kernel;
-    probe.x.cols = 0;
-    if (hn_svm_probe_run(ctx, &probe))
-        return ctx->code;
-    *value = probe.accuracy;
-    return HN_OK;
-}
-
 static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64_t at,
                              const float *z, double *value) {
     const struct params *p = task->params;
+    const struct state *s = task->state;
     struct hn_svm_probe probe = probe_of(task);
     if (hn_svm_probe_run(ctx, &probe))
         return ctx->code;
     value[SVM] = probe.accuracy;
     value[SVM_DEVIATION] = probe.deviation;
     value[COSINE] = hn_mean_cosine(task->n, task->d, z);
-    return at == 0 && p->wl > 0 ? evaluate_wl(ctx, task, &value[WL]) : HN_OK;
+    if (at > 0)
+        return HN_OK;
+    struct hn_graph_alone alone = {.wl = NAN};
+    if (hn_graph_evaluate_alone(ctx, &s->data, &probe, p->wl, &alone))
+        return ctx->code;
+    value[SVM_FEATURES] = alone.features;
+    value[SVM_AVERAGED] = alone.averaged;
+    value[WL] = alone.wl;
+    return HN_OK;
 }
 
 static const struct hn_option options[] = {
@@ -459,6 +451,13 @@ static const struct hn_column columns[COLUMNS] = {
                 HN_NEITHER},
     [WL] = {"wl_svm_acc", HN_COLUMN_REAL, "1",
             "accuracy of an SVM with the Weisfeiler-Lehman kernel of the graphs alone", HN_LARGER},
+    [SVM_FEATURES] = {"features_svm_acc", HN_COLUMN_REAL, "1",
+                      "accuracy of an SVM on numbers of nodes of each label, nodes and edges",
+                      HN_LARGER},
+    [SVM_AVERAGED] = {"averaged_svm_acc", HN_COLUMN_REAL, "1",
+                      "accuracy of an SVM on labels, ones and degrees of nodes averaged twice over "
+                      "neighbours, summed over the graph",
+                      HN_LARGER},
 };
 
 static const char *const files[] = {
