@@ -223,6 +223,78 @@ entries:
         of: {table: training, column: overlap_label, rows: {sampler: [uniform, knn]}}
         than: {value: 0.999}
 YAML
+# Folders of any data, of odd shapes, run by being there; what one lacks stops no other.
+/usr/bin/python3 "$here/odd_folders.py" odd
+cat >graphs.yaml <<'YAML'
+task: {graph: {data: tudataset/MUTAG, width: 4, layers: 1}}
+samplers: [uniform, {batchsampler: {M: 100, K: 50}}]
+loss: other-view
+temperature: 0.2
+batch_size: 20
+epochs: 1
+adam: {rate: 0.01}
+YAML
+cat >documents.yaml <<'YAML'
+task: {node: {data: cora, hidden: 8, out: 8}}
+samplers: [uniform, {ring: {lo: 20, hi: 60}}, {hops: {l: 2}}]
+loss: other-view
+batch_size: all
+steps: 3
+YAML
+cat >any.yaml <<'YAML'
+paper: odd
+entries:
+  - id: any-graphs
+    kind: training
+    title: any graphs
+    source: here
+    jobs:
+      - {job: graphs.yaml, data: "tudataset/*", set: ["task={graph: {data: tudataset/*, width: 4, layers: 1}}"]}
+    levels:
+      - {what: counts, scale: 100, unit: percent, steps: start, of: {table: training, column: features_svm_acc, rows: {sampler: uniform}}}
+      - {what: averaged, scale: 100, unit: percent, steps: start, of: {table: training, column: averaged_svm_acc, rows: {sampler: uniform}}}
+      - {what: trained, scale: 100, unit: percent, steps: end, of: {table: training, column: svm_acc, rows: {sampler: uniform}}}
+  - id: any-documents
+    kind: training
+    title: any documents
+    source: here
+    jobs:
+      - {job: documents.yaml, data: "linqs/*", set: ["task={node: {data: linqs/*, layers: 1, hidden: 8, out: 8}}"]}
+    levels:
+      - {what: raw, scale: 100, unit: percent, steps: start, of: {table: training, column: features_probe_acc, rows: {sampler: uniform}}}
+      - {what: averaged, scale: 100, unit: percent, steps: start, of: {table: training, column: averaged_probe_acc, rows: {sampler: uniform}}}
+      - {what: trained, scale: 100, unit: percent, steps: end, of: {table: training, column: probe_acc, rows: {sampler: uniform}}}
+YAML
+reproduce any-graphs any-documents --claims any.yaml --data odd -o any --seeds 1 --dry-run
+check "a dry run" is 0
+check "by identifier" says '^any-graphs +12 +12 +[0-9.:]+ m?s? .*[KM]iB'
+check "and in all" complains '^33 runs to train, about .* one after the other'
+check "leaves nothing" test ! -e any
+reproduce any-graphs any-documents --claims any.yaml --data odd -o any --seeds 1 --term none
+check "any data" is 0
+for name in ONECLASS NOEDGES GAPS SINGLES RARE; do
+    check "graphs: $name" says "level +trained, tudataset/$name: [0-9.]+ percent"
+    check "with counts: $name" says "level +counts, tudataset/$name: [0-9.]+ percent"
+done
+check "too few graphs" complains 'any-graphs: without tudataset/TINY: a run failed: .* has 6 graphs: lower batch_size'
+for name in plain oneclass noedges empty gaps unlabelled named; do
+    check "documents: $name" says "level +trained, linqs/$name: [0-9.]+ percent"
+    check "with raw features: $name" says "level +raw, linqs/$name: [0-9.]+ percent"
+done
+check "one class is always right" says 'level +raw, linqs/oneclass: 100 percent'
+check "empty rows are said once" test "$(grep -c 'empty.features: 18 of 90 nodes have no features' err)" = 1
+check "and citations of nothing" complains 'named.cites: 1 of [0-9]+ citations name documents that named.content lacks'
+reproduce any-graphs any-documents --claims any.yaml --data odd -o any --seeds 1 --dry-run --json
+check "what is there is not trained again" says '"left": 0'
+reproduce any-graphs --claims any.yaml --data odd/tudataset/GAPS -o one --seeds 1 --term none
+check "a folder by its name" says 'level +trained, tudataset/GAPS: [0-9.]+ percent'
+rm odd/tudataset/GAPS/GAPS_graph_labels.txt
+reproduce any-graphs --claims any.yaml --data odd/tudataset/GAPS -o two --seeds 1 --term none
+check "a file that is missing" says 'not tested; task graph: no \*_graph_labels.txt in the folder .*GAPS: put there'
+reproduce --list any-graphs any-documents --claims any.yaml --data odd/linqs/named
+check "no folder of that kind" says '^any-graphs .* lacks data .*needs the folder tudataset/\*'
+check "one of the other" says '^any-documents .* ready'
+
 mutag=${HN_SHARED:-$here/../../shared}/datasets/tudataset/MUTAG
 if [ -r "$mutag/MUTAG_A.txt" ]; then
     mkdir -p sets && ln -s "$(realpath "$mutag")" sets/MUTAG # not where the job looks for it

@@ -105,6 +105,7 @@ struct hn_claim_job {
     const char **data, **set, **quick, **full; // [n_data] ...
     int64_t n_data, n_set, n_quick, n_full;
     double seeds, quick_seeds, full_seeds;
+    bool any; // one of several that were made of a job on any data: it may fail alone
 };
 
 // A sampler timed on random rows.

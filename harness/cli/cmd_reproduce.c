@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 struct reproduce_params {
-    bool all, training, list, replicates, quick, full;
+    bool all, training, list, dry_run, replicates, quick, full;
     char *data, *output, *results, *against;
     struct hn_text_list claims;
     int64_t seeds, threads, workers;
@@ -35,6 +35,9 @@ static const struct hn_option reproduce_options[] = {
                     "everything that needs training runs")},
     {HN_BOOL_OPTION(struct reproduce_params, list, "list", NULL,
                     "list the identifiers and what is missing for each; runs nothing")},
+    {HN_BOOL_OPTION(struct reproduce_params, dry_run, "dry-run", NULL,
+                    "say what trainings will take, by identifier and in all, and stop"),
+     .letter = 'n'},
     {HN_TEXT_OPTION(struct reproduce_params, data, "data",
                     "folder of snapshots, or one snapshot; for trainings: of data sets"),
      .letter = 'd', .metavar = "DIR", .initial = usual_data},
@@ -130,7 +133,7 @@ static enum hn_code read_books(struct hn_context *ctx, struct work *w) {
         if (read_claim_file(ctx, w->p->claims.item[i], &w->text[i]) ||
             add_book(ctx, w, w->p->claims.item[i], w->text[i]))
             return ctx->code;
-    return HN_OK;
+    return hn_reproduce_expand(ctx, &w->rep, w->known, w->n_known);
 }
 
 // Which entries.
@@ -433,6 +436,14 @@ static enum hn_code reproduce_all(struct hn_context *ctx, struct work *w) {
     return HN_OK;
 }
 
+static enum hn_code foresee(struct hn_context *ctx, struct work *w) {
+    int64_t rows;
+    struct hn_foreseen *row = hn_alloc(ctx, w->entries, sizeof *row);
+    if (!row || hn_reproduce_foresee(ctx, &w->rep, w->entry, w->entries, row, &rows))
+        return ctx->code;
+    return hn_print_foreseen(ctx, row, rows, w->rep.workers, w->call->json);
+}
+
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct reproduce_params *p = call->params;
     if (p->quick && p->full)
@@ -457,8 +468,10 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
                                    .term = strcmp(terms[p->term], "none") ? terms[p->term] : NULL,
                                    .quiet = call->quiet,
                                    .verbose = call->verbose};
-    bool failed =
-        read_books(ctx, w) || choose(ctx, w) || (p->list ? list_entries : reproduce_all)(ctx, w);
+    bool failed = read_books(ctx, w) || choose(ctx, w) ||
+                  (p->list      ? list_entries
+                   : p->dry_run ? foresee
+                                : reproduce_all)(ctx, w);
     hn_untrained_close(&w->rep.untrained);
     return failed ? ctx->code : HN_OK;
 }

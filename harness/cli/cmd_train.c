@@ -53,19 +53,6 @@ static const struct hn_option train_options[] = {
     {0},
 };
 
-static void print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,
-                        int workers) {
-    char time[32], memory[32];
-    int processes = hn_processes_fit(ctx, n, workers);
-    hn_seconds_text(seconds, time, sizeof time);
-    hn_bytes_text(hn_bytes_mul(bytes, processes), memory, sizeof memory);
-    fprintf(stderr, ", about %s one after the other", time);
-    hn_seconds_text(seconds / processes, time, sizeof time);
-    if (processes > 1)
-        fprintf(stderr, ", %s at least by %d at a time", time, processes);
-    fprintf(stderr, ", and %s of data", memory);
-}
-
 // item: NULL where nothing is known.
 static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
                       const struct hn_estimate_item *item, int workers) {
@@ -87,7 +74,7 @@ static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
     (void)fflush(stdout); // the total comes last where both go to one file
     fprintf(stderr, "%" PRId64 " of %" PRId64 " runs", shown, run->n);
     if (unknown < shown)
-        print_total(ctx, seconds, bytes, shown, workers);
+        hn_print_total(ctx, seconds, bytes, shown, workers);
     fprintf(stderr, "%s\n", unknown ? "; ?: not tried in time, fails, or without data" : "");
 }
 
@@ -170,7 +157,9 @@ static enum hn_code foresee(struct hn_context *ctx, const struct train_params *p
             plan->n, HN_ESTIMATE_SECONDS);
     enum hn_code code = check_data(ctx, job, p->data);
     if (!code)
-        code = hn_train_estimate(ctx, plan, run, p->data, p->cache, item);
+        code = hn_train_estimate(
+            ctx, plan, run,
+            &(struct hn_train_trials){p->data, p->cache, .seconds = HN_ESTIMATE_SECONDS}, item);
     if (code && code != HN_DATA)
         return code;
     if (code)

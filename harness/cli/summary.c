@@ -1,4 +1,5 @@
 #include "harness/cli/summary.h"
+#include "harness/host/processes.h"
 #include "plots/page/overview.h"
 #include "results/records.h"
 
@@ -133,4 +134,70 @@ void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
         hn_bytes_text(item->bytes, memory, sizeof memory);
     }
     printf("%8s %9s  %s\n", time, memory, label);
+}
+
+void hn_print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,
+                    int workers) {
+    char time[32], memory[32];
+    int processes = hn_processes_fit(ctx, n, workers);
+    hn_seconds_text(seconds, time, sizeof time);
+    hn_bytes_text(hn_bytes_mul(bytes, processes), memory, sizeof memory);
+    fprintf(stderr, ", about %s one after the other", time);
+    hn_seconds_text(seconds / processes, time, sizeof time);
+    if (processes > 1)
+        fprintf(stderr, ", %s at least by %d at a time", time, processes);
+    fprintf(stderr, ", and %s of data", memory);
+}
+
+static const struct hn_record_column foreseen_columns[] = {
+    {"id", "id", .width = -18},
+    {"runs", "runs", .width = 5},
+    {"left", "to train", .width = 8},
+    {"time", "time", .width = 8},
+    {"memory", "memory", .width = 9},
+    {"lacks", "", .width = -1},
+    {.heading = NULL},
+};
+
+static json_t *foreseen_row(const struct hn_foreseen *f) {
+    char time[32] = "?", memory[32] = "?";
+    bool known = f->left > f->unknown || f->left == 0;
+    if (known)
+        hn_seconds_text(f->seconds, time, sizeof time);
+    if (known)
+        hn_bytes_text(f->bytes, memory, sizeof memory);
+    return json_pack("{s:s, s:I, s:I, s:I, s:f, s:I, s:s, s:s, s:s}", "id", f->entry->id, "runs",
+                     (json_int_t)f->runs, "left", (json_int_t)f->left, "unknown",
+                     (json_int_t)f->unknown, "seconds", f->seconds, "bytes", (json_int_t)f->bytes,
+                     "time", f->lacks ? "" : time, "memory", f->lacks ? "" : memory, "lacks",
+                     f->lacks     ? "lacks data (--list says which)"
+                     : f->unknown ? "not all known"
+                                  : "");
+}
+
+enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen *row, int64_t n,
+                               int workers, bool json) {
+    json_t *rows = json_array();
+    int64_t left = 0, unknown = 0, bytes = 0;
+    double seconds = 0;
+    for (int64_t i = 0; i < n; i++) {
+        json_array_append_new(rows, foreseen_row(&row[i]));
+        left += row[i].left;
+        unknown += row[i].unknown;
+        seconds += row[i].seconds;
+        bytes = hn_max(bytes, row[i].bytes);
+    }
+    enum hn_code code = HN_OK;
+    if (json)
+        code = hn_json_print(ctx, json_pack("{s:O}", "entries", rows), stdout);
+    else
+        hn_records_print(foreseen_columns, rows, stdout);
+    json_decref(rows);
+    (void)fflush(stdout); // the total comes last where both go to one file
+    fprintf(stderr, "%" PRId64 " runs to train", left);
+    if (unknown < left)
+        hn_print_total(ctx, seconds, bytes, left, workers);
+    fprintf(stderr, "%s\n",
+            unknown ? "; of some nothing is known: not tried in time, or they fail" : "");
+    return code;
 }

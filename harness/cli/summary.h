@@ -2,11 +2,20 @@
 #ifndef HN_HARNESS_CLI_SUMMARY_H
 #define HN_HARNESS_CLI_SUMMARY_H
 
+#include "harness/reproduce/reproduce.h"
 #include "harness/run/estimate.h"
 #include "results/store.h"
 
 // A line of a dry run: "  12.3 s    34 MiB  label"; ? where nothing is known.
 void hn_print_estimate(const struct hn_estimate_item *item, const char *label);
+
+// ", about 2:10 one after the other, 1:05 at least by 2 at a time, and 34 MiB of data", of n runs;
+// to standard error.
+void hn_print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,
+                    int workers);
+// Lines of `reproduce --dry-run`, and their sum.
+HN_MUST_USE enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen *row,
+                                           int64_t n, int workers, bool json);
 
 // The main numbers of every setting on standard output, means over seeds, so that a run says
 // something before any figure is opened. Long tables are cut, and say so.

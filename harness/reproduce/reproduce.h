@@ -49,6 +49,12 @@ HN_MUST_USE enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_repr
 HN_MUST_USE enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
                                               const struct hn_claim_entry *entry, char *why);
 
+// Of known[n], all entries of the claim files, replaces those whose jobs are for any data of a kind
+// ("tudataset/*") by entries with a job for each folder below rep->data that holds such data and
+// that no entry names. Where there is none the job stays, and lacks data.
+HN_MUST_USE enum hn_code hn_reproduce_expand(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                             const struct hn_claim_entry **known, int64_t n);
+
 // Entries of trainings (harness/reproduce/reproduce_train.c). As the two above; a job's data are
 // found below rep->data in any of the usual places, and linked as the job names them below
 // rep->folder/data. Jobs whose data are missing are left out, with a note; *why if that leaves
@@ -66,6 +72,23 @@ HN_MUST_USE enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_re
 HN_MUST_USE enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                                 const struct hn_claim_entry *const *entry,
                                                 int64_t n);
+// What an entry of trainings will take (harness/reproduce/reproduce_foresee.c).
+struct hn_foreseen {
+    const struct hn_claim_entry *entry;
+    int64_t runs;    // that it wants, those of entries before it included
+    int64_t left;    // of these, what neither an entry before it nor the folder has
+    int64_t unknown; // of these, those of which nothing is known
+    double seconds;  // of those that are left, one after the other
+    int64_t bytes;   // of one, the most
+    bool lacks;      // data, for all of its jobs
+};
+// Tries the settings of all trainings that are left for some steps, into row[n] in the order of the
+// entries; *rows of them are of trainings. Nothing is left in the folder, but what is made once
+// from the data, if the folder is there.
+HN_MUST_USE enum hn_code hn_reproduce_foresee(struct hn_context *ctx,
+                                              const struct hn_reproduce *rep,
+                                              const struct hn_claim_entry *const *entry, int64_t n,
+                                              struct hn_foreseen *row, int64_t *rows);
 // How many seeds: as asked for, or as the job says for the effort; `full`: unless it says.
 int64_t hn_reproduce_seeds(const struct hn_reproduce *rep, const struct hn_claim_job *job,
                            int64_t full);

@@ -4,18 +4,7 @@
 
 #include <string.h>
 
-enum { UNTRAINED_ROOM = 4096, JOBS_MAX = 512 };
-
-struct all_runs {
-    struct hn_reproduce *rep;
-    struct hn_train_job job[JOBS_MAX];
-    struct hn_train_plan plan[JOBS_MAX];
-    int64_t jobs;
-    char *data;           // where the data of all jobs are linked
-    struct hn_item *item; // [runs] each once, whichever entries want it
-    bool *alone;          // [runs] an entry judges its costs
-    int64_t runs;
-};
+enum { UNTRAINED_ROOM = 4096 };
 
 static bool of_costs(const struct hn_claim_side *side) {
     const char *const column[] = {side->column, side->with};
@@ -35,65 +24,76 @@ static bool judges_costs(const struct hn_claim_entry *entry) {
     return found;
 }
 
-static enum hn_code add_runs(struct hn_context *ctx, struct all_runs *all,
-                             const struct hn_train_plan *plan, bool alone) {
-    int64_t most = all->runs + plan->n;
-    struct hn_item *item = all->item = hn_resize(ctx, all->item, most, sizeof *item);
-    bool *flag = all->alone = hn_resize(ctx, all->alone, most, sizeof *flag);
-    if (!item || !flag)
+static enum hn_code add_room(struct hn_context *ctx, int64_t n, struct hn_wanted_runs *all) {
+    bool good = (all->item = hn_resize(ctx, all->item, n, sizeof *all->item)) &&
+                (all->alone = hn_resize(ctx, all->alone, n, sizeof *all->alone)) &&
+                (all->first = hn_resize(ctx, all->first, n, sizeof *all->first)) &&
+                (all->last = hn_resize(ctx, all->last, n, sizeof *all->last));
+    return good ? HN_OK : ctx->code;
+}
+
+static enum hn_code add_runs(struct hn_context *ctx, struct hn_wanted_runs *all,
+                             const struct hn_train_plan *plan, bool alone, int64_t entry) {
+    if (add_room(ctx, all->runs + plan->n, all))
         return ctx->code;
     for (int64_t i = 0; i < plan->n; i++) {
         int64_t same = 0;
-        while (same < all->runs && strcmp(item[same].run_key, plan->item[i].run_key) != 0)
+        while (same < all->runs && strcmp(all->item[same].run_key, plan->item[i].run_key) != 0)
             same++;
         if (same == all->runs) {
-            flag[all->runs] = false;
-            item[all->runs++] = plan->item[i];
+            all->alone[same] = false;
+            all->first[same] = entry;
+            all->last[same] = -1;
+            all->item[all->runs++] = plan->item[i];
         }
-        flag[same] |= alone;
+        all->alone[same] |= alone;
+        all->of_entry[entry] += all->last[same] != entry;
+        all->last[same] = entry;
     }
     return HN_OK;
 }
 
-// A job that cannot be read, or has no data, is spoken of when its entry is judged.
-static enum hn_code add_job(struct hn_context *ctx, struct all_runs *all,
-                            const struct hn_claim_job *job, bool alone) {
+static enum hn_code add_job(struct hn_context *ctx, const struct hn_reproduce *rep,
+                            const struct hn_claim_job *job, bool alone, int64_t entry,
+                            struct hn_wanted_runs *all) {
     char missing[HN_MESSAGE_MAX] = "";
     int64_t j = all->jobs;
-    if (j == JOBS_MAX)
+    if (j == HN_REPRODUCE_JOBS_MAX)
         return HN_OK;
-    enum hn_code code = hn_reproduce_job_missing(ctx, all->rep, job, missing);
+    enum hn_code code = hn_reproduce_job_missing(ctx, rep, job, missing);
     if (!code && !*missing)
-        code = hn_reproduce_job_open(ctx, all->rep, job, &all->job[j], &all->data);
+        code = hn_reproduce_job_open(ctx, rep, job, &all->job[j], &all->data);
     if (code || *missing)
         return code == HN_MEMORY || code == HN_INTERRUPTED ? code : HN_OK;
     code = hn_train_plan_make(ctx, &all->job[j], &all->plan[j]);
     all->jobs++;
-    return code ? code : add_runs(ctx, all, &all->plan[j], alone);
+    return code ? code : add_runs(ctx, all, &all->plan[j], alone, entry);
 }
 
-// Runs whose costs are judged are left to their entries.
-static enum hn_code list_runs(struct hn_context *ctx, struct all_runs *all,
-                              const struct hn_claim_entry *const *entry, int64_t n) {
-    int64_t kept = 0;
+enum hn_code hn_reproduce_list_runs(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                    const struct hn_claim_entry *const *entry, int64_t n,
+                                    struct hn_wanted_runs *out) {
+    if (!(out->of_entry = hn_zalloc(ctx, n, sizeof *out->of_entry)))
+        return ctx->code;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < entry[i]->jobs; j++)
             if (entry[i]->kind == HN_KIND_TRAINING && !entry[i]->missing &&
-                add_job(ctx, all, &entry[i]->job[j], judges_costs(entry[i])))
+                add_job(ctx, rep, &entry[i]->job[j], judges_costs(entry[i]), i, out))
                 return ctx->code;
-    for (int64_t i = 0; i < all->runs; i++)
-        if (!all->alone[i])
-            all->item[kept++] = all->item[i];
-    all->runs = kept;
     return HN_OK;
 }
 
-static enum hn_code train_listed(struct hn_context *ctx, struct all_runs *all) {
-    struct hn_reproduce *rep = all->rep;
+// Runs whose costs are judged are left to their entries.
+static enum hn_code train_listed(struct hn_context *ctx, struct hn_reproduce *rep,
+                                 struct hn_wanted_runs *all) {
     struct hn_train_state state = {.data = all->data, .untrained = &rep->untrained};
-    struct hn_runner run = hn_reproduce_runner(rep, all->item, all->runs, &state);
     struct hn_run_summary summary;
-    run.processes = hn_processes_fit(ctx, all->runs, rep->workers);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < all->runs; i++)
+        if (!all->alone[i])
+            all->item[kept++] = all->item[i];
+    struct hn_runner run = hn_reproduce_runner(rep, all->item, kept, &state);
+    run.processes = hn_processes_fit(ctx, kept, rep->workers);
     if (run.processes <= 1)
         return HN_OK;
     rep->trained = true;
@@ -103,9 +103,9 @@ static enum hn_code train_listed(struct hn_context *ctx, struct all_runs *all) {
 enum hn_code hn_reproduce_train_all(struct hn_context *ctx, struct hn_reproduce *rep,
                                     const struct hn_claim_entry *const *entry, int64_t n) {
     HN_SCOPE(ctx);
-    struct all_runs *all = hn_zalloc(ctx, 1, sizeof *all);
-    if (!all || hn_untrained_open(ctx, UNTRAINED_ROOM, &rep->untrained))
+    struct hn_wanted_runs *all = hn_zalloc(ctx, 1, sizeof *all);
+    if (!all || hn_untrained_open(ctx, UNTRAINED_ROOM, &rep->untrained) ||
+        hn_reproduce_list_runs(ctx, rep, entry, n, all))
         return ctx->code;
-    all->rep = rep;
-    return list_runs(ctx, all, entry, n) || train_listed(ctx, all) ? ctx->code : HN_OK;
+    return train_listed(ctx, rep, all);
 }

@@ -29,14 +29,22 @@ enum hn_code hn_reproduce_job_missing(struct hn_context *ctx, const struct hn_re
     return HN_OK;
 }
 
+// What the first job lacks, if all of them lack something.
 enum hn_code hn_reproduce_train_missing(struct hn_context *ctx, const struct hn_reproduce *rep,
                                         const struct hn_claim_entry *entry, char *why) {
+    char one[HN_MESSAGE_MAX];
     *why = '\0';
     if (entry->jobs == 0)
         snprintf(why, HN_MESSAGE_MAX, "no training measures it yet");
-    for (int64_t i = 0; i < entry->jobs && !*why; i++)
-        if (hn_reproduce_job_missing(ctx, rep, &entry->job[i], why))
+    for (int64_t i = 0; i < entry->jobs; i++) {
+        *one = '\0';
+        if (hn_reproduce_job_missing(ctx, rep, &entry->job[i], one))
             return ctx->code;
+        if (!*one || i == 0)
+            snprintf(why, HN_MESSAGE_MAX, "%s", one);
+        if (!*one)
+            break;
+    }
     return HN_OK;
 }
 
@@ -88,6 +96,16 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_reproduce *
     return path ? hn_train_job_read(ctx, path, &set, out) : ctx->code;
 }
 
+// Says what is remarkable about the data, before processes that train would.
+static enum hn_code survey(struct hn_context *ctx, const struct hn_train_job *job,
+                           const char *data) {
+    const struct hn_task_setting setting = {.folder = job->folder, .data = data};
+    for (int64_t i = 0; i < job->n_tasks; i++)
+        if (hn_task_check_data(ctx, job->task[i].type, job->task[i].params, &setting))
+            return ctx->code;
+    return HN_OK;
+}
+
 enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_reproduce *rep,
                                    const struct hn_claim_job *job, struct hn_train_job *out,
                                    char **data) {
@@ -99,7 +117,9 @@ enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_repro
     if (!runs || !*data)
         return ctx->code;
     mkdir(runs, 0777); // a failure shows when a run's folder is made
-    return read_job(ctx, rep, job, out);
+    if (read_job(ctx, rep, job, out))
+        return ctx->code;
+    return job->n_data > 0 ? survey(ctx, out, *data) : HN_OK;
 }
 
 struct hn_runner hn_reproduce_runner(const struct hn_reproduce *rep, const struct hn_item *item,
@@ -126,9 +146,10 @@ static void say_failed(const struct hn_runner *run, const struct hn_results *r, 
     }
 }
 
-// Runs are trained unless they are there, and added to the results.
+// Runs are trained unless they are there, and added to the results; of any data, unless one failed.
 static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep, const char *data,
-                             const struct hn_train_plan *plan, struct hn_results *out, char *why) {
+                             const struct hn_train_plan *plan, bool any, struct hn_results *out,
+                             char *why) {
     struct hn_train_state state = {.data = data, .untrained = &rep->untrained};
     const struct hn_runner run = hn_reproduce_runner(rep, plan->item, plan->n, &state);
     struct hn_run_summary summary;
@@ -138,7 +159,8 @@ static enum hn_code run_plan(struct hn_context *ctx, struct hn_reproduce *rep, c
         code = hn_run_collect(ctx, &run, &all, &summary);
     if (code == HN_OK) {
         say_failed(&run, &all, why);
-        code = hn_results_append(ctx, out, &all);
+        if (!any || !*why)
+            code = hn_results_append(ctx, out, &all);
         hn_results_free(ctx, &all);
     }
     return code;
@@ -153,32 +175,37 @@ static enum hn_code run_job(struct hn_context *ctx, struct hn_reproduce *rep,
         return ctx->code;
     enum hn_code code = hn_train_plan_make(ctx, &read, &plan);
     if (code == HN_OK)
-        code = run_plan(ctx, rep, data, &plan, out, why);
+        code = run_plan(ctx, rep, data, &plan, job->any, out, why);
     hn_train_plan_free(ctx, &plan);
     hn_train_job_free(ctx, &read);
     return code;
 }
 
+// A job without its data, or of any data and with a run that failed, is left out.
 enum hn_code hn_reproduce_train(struct hn_context *ctx, struct hn_reproduce *rep,
                                 const struct hn_claim_entry *entry, struct hn_results *out,
                                 char *why) {
-    char missing[HN_MESSAGE_MAX];
+    char fault[HN_MESSAGE_MAX];
     bool ran = false;
     *why = '\0';
     for (int64_t i = 0; i < entry->jobs && (!ran || !*why); i++) {
-        *missing = '\0';
-        if (hn_reproduce_job_missing(ctx, rep, &entry->job[i], missing))
+        const struct hn_claim_job *job = &entry->job[i];
+        *fault = '\0';
+        if (hn_reproduce_job_missing(ctx, rep, job, fault))
             return ctx->code;
-        if (*missing) {
-            hn_note(ctx, "%s: without %s: it %s", entry->id, entry->job[i].job, missing);
-            if (!ran && !*why)
-                snprintf(why, HN_MESSAGE_MAX, "%s", missing);
-            continue;
-        }
-        *why = '\0';
-        ran = true;
-        if (run_job(ctx, rep, &entry->job[i], out, why))
-            return ctx->code;
+        bool lacking = *fault;
+        enum hn_code code = lacking ? HN_OK : run_job(ctx, rep, job, out, fault);
+        if (code && !(job->any && code == HN_DATA))
+            return code;
+        if (code)
+            snprintf(fault, sizeof fault, "%s", ctx->message);
+        bool left_out = lacking || (job->any && *fault);
+        if (left_out)
+            hn_note(ctx, "%s: without %s: %s%s", entry->id, job->any ? job->data[0] : job->job,
+                    lacking ? "it " : "", fault);
+        if (!left_out || (!ran && !*why))
+            snprintf(why, HN_MESSAGE_MAX, "%s", fault);
+        ran |= !left_out;
     }
     return HN_OK;
 }

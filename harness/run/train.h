@@ -38,13 +38,18 @@ extern const struct hn_item_kind hn_item_training;
 struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn_item_env *env,
                                  const char *folder);
 
+// Where runs are tried, and for how long.
+struct hn_train_trials {
+    const char *data, *cache; // of the command line, or NULL
+    double seconds;           // for all of them
+};
 // Time and memory of every run that is wanted (run: NULL = all) into item[plan->n]: each setting is
-// trained for some steps, for at most HN_ESTIMATE_SECONDS in all. Snapshots and checkpoints are not
-// counted. Nothing is left in a folder but what --cache keeps. data, cache: of the command line, or
-// NULL. HN_DATA where the data are bad.
+// trained for some steps, once, whichever jobs have it. Snapshots and checkpoints are not counted.
+// Nothing is left in a folder but what the cache keeps. HN_DATA where the data are bad.
 HN_MUST_USE enum hn_code hn_train_estimate(struct hn_context *ctx, const struct hn_train_plan *plan,
-                                           const struct hn_runner *run, const char *data,
-                                           const char *cache, struct hn_estimate_item *item);
+                                           const struct hn_runner *run,
+                                           const struct hn_train_trials *trials,
+                                           struct hn_estimate_item *item);
 
 // What the runs share: the state in their hn_item_env.
 struct hn_train_state {

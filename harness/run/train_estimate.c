@@ -1,5 +1,6 @@
 // What a training job will take: every setting is trained for some steps on its data, and its times
-// are carried on to all of its steps, builds and evaluations.
+// are carried on to all of its steps, builds and evaluations. A setting for which there was no time
+// is taken to be like the one most like it that was tried.
 #include "core/files.h"
 #include "harness/run/timed.h"
 #include "harness/run/train.h"
@@ -8,12 +9,13 @@
 #include <string.h>
 
 enum { STEPS_LEAST = 3, STEPS_MOST = 100 };
-static const double seconds_enough = 1;
+static const double seconds_most = 1; // of the steps of a setting
 
 // A setting that is tried: a run without its seed.
 struct trial {
     struct hn_context *ctx;
-    int64_t end; // of hn_wall_ns(), for all trials
+    int64_t end;   // of hn_wall_ns(), for all trials
+    double enough; // seconds of steps
     int64_t evaluating, stepping;
     double evaluation; // of which there was one, NaN: its values were there
     int64_t steps;     // of the whole training
@@ -45,14 +47,29 @@ static void stepping(void *data, int64_t done, int64_t steps, double loss, doubl
     t->steps = steps;
     if (done == 1)
         t->stepping = hn_wall_ns();
-    if (done >= STEPS_MOST ||
-        (done >= STEPS_LEAST && hn_seconds_since(t->stepping) > seconds_enough))
+    if (done >= STEPS_MOST || (done >= STEPS_LEAST && hn_seconds_since(t->stepping) > t->enough))
         t->ctx->deadline = 1;
 }
 
+static bool same_task(const struct hn_train_run *a, const struct hn_train_run *b) {
+    return a->task->type == b->task->type && strcmp(a->task->text, b->task->text) == 0;
+}
+
+// What lengths and evaluations of a run depend on.
+static bool same_numbers(const struct hn_train_numbers *a, const struct hn_train_numbers *b) {
+    return a->steps == b->steps && a->epochs == b->epochs && a->rebuild == b->rebuild &&
+           a->evaluate == b->evaluate && a->embeddings == b->embeddings &&
+           a->drop_last == b->drop_last && a->expected_loss == b->expected_loss &&
+           a->cosines == b->cosines;
+}
+
 static bool same_setting(const struct hn_train_run *a, const struct hn_train_run *b) {
-    return a->task == b->task && a->sampler == b->sampler && a->weighting == b->weighting &&
-           a->loss == b->loss && a->batch_size == b->batch_size;
+    return same_task(a, b) && same_numbers(&a->job->number, &b->job->number) &&
+           a->sampler->type == b->sampler->type &&
+           strcmp(a->sampler->text, b->sampler->text) == 0 &&
+           a->weighting->type == b->weighting->type &&
+           strcmp(a->weighting->text, b->weighting->text) == 0 && a->loss == b->loss &&
+           a->batch_size == b->batch_size;
 }
 
 static void fill(const struct trial *t, const struct hn_run_spec *spec, double all,
@@ -96,13 +113,19 @@ static enum hn_code try_run(struct trial *t, const struct hn_train_run *run,
     return HN_OK;
 }
 
-// Seconds of an evaluation of the run's task, where one was seen.
+// Seconds of an evaluation of the run's task, or else of another one of its kind, where one was
+// seen.
 static double find_evaluation(const struct hn_train_plan *plan, const struct costs *costs,
                               int64_t run) {
-    for (int64_t i = 0; i < plan->n; i++)
-        if (plan->run[i].task == plan->run[run].task && costs[i].evaluation > 0)
+    double found = NAN;
+    for (int64_t i = 0; i < plan->n; i++) {
+        bool same = same_task(&plan->run[i], &plan->run[run]);
+        if (costs[i].evaluation > 0 && same)
             return costs[i].evaluation;
-    return NAN;
+        if (costs[i].evaluation > 0 && plan->run[i].task->type == plan->run[run].task->type)
+            found = costs[i].evaluation;
+    }
+    return found;
 }
 
 // Values of the untrained encoder are shared by the runs of a key: the first one evaluates.
@@ -113,33 +136,81 @@ static bool evaluates_untrained(const struct hn_train_plan *plan, int64_t run) {
     return i == run;
 }
 
-static struct hn_estimate_item carry_on(const struct hn_train_plan *plan, const struct costs *costs,
-                                        int64_t run) {
-    int64_t tried = 0;
-    while (tried < run &&
-           !(costs[tried].steps > 0 && same_setting(&plan->run[tried], &plan->run[run])))
-        tried++;
-    const struct costs *c = &costs[tried];
-    double evaluations = (double)(c->evaluations + evaluates_untrained(plan, run));
-    double seconds = c->open + c->step * (double)c->steps + c->build * (double)c->builds +
-                     evaluations * find_evaluation(plan, costs, run);
-    return (struct hn_estimate_item){c->steps > 0 && !isnan(seconds), seconds, c->bytes};
+// The index of the trial that says most of a run: of its setting, of its task with its sampler, of
+// its task, of its kind of task; -1: none, or its setting failed.
+static int64_t find_trial(const struct hn_train_plan *plan, const struct costs *costs,
+                          int64_t run) {
+    const struct hn_train_run *own = &plan->run[run];
+    int64_t best = -1;
+    int best_likeness = 0;
+    for (int64_t i = 0; i < plan->n; i++) {
+        const struct hn_train_run *r = &plan->run[i];
+        if (!(costs[i].steps > 0 || costs[i].failed) || r->task->type != own->task->type)
+            continue;
+        int likeness = 1 + 4 * same_task(r, own) + 2 * (r->batch_size == own->batch_size) +
+                       (r->sampler->type == own->sampler->type);
+        if (same_setting(r, own))
+            return costs[i].failed ? -1 : i;
+        if (!costs[i].failed && likeness > best_likeness) {
+            best_likeness = likeness;
+            best = i;
+        }
+    }
+    return best;
 }
 
-static bool was_tried(const struct hn_train_plan *plan, const struct costs *costs, int64_t run) {
-    for (int64_t i = 0; i < run; i++)
-        if ((costs[i].steps > 0 || costs[i].failed) && same_setting(&plan->run[i], &plan->run[run]))
+// Steps of a run by those of another one of its kind: epochs have as many as there are batches.
+static double carried_steps(const struct hn_train_run *run, const struct hn_train_run *tried,
+                            double steps) {
+    const struct hn_train_numbers *n = &run->job->number, *m = &tried->job->number;
+    bool epochs = n->epochs > 0 && m->epochs > 0 && run->batch_size > 0 && tried->batch_size > 0;
+    if (n->steps > 0)
+        return (double)n->steps;
+    return epochs ? steps * (double)n->epochs / (double)m->epochs * (double)tried->batch_size /
+                        (double)run->batch_size
+                  : steps;
+}
+
+static struct hn_estimate_item carry_on(const struct hn_train_plan *plan, const struct costs *costs,
+                                        int64_t run) {
+    int64_t tried = find_trial(plan, costs, run);
+    if (tried < 0)
+        return (struct hn_estimate_item){.known = false};
+    const struct hn_train_run *own = &plan->run[run], *other = &plan->run[tried];
+    const struct costs *c = &costs[tried];
+    double steps = (double)c->steps, longer = 1;
+    double evaluations = (double)c->evaluations;
+    if (!same_setting(own, other)) {
+        int64_t every = own->job->number.evaluate;
+        steps = carried_steps(own, other, steps);
+        evaluations = 1 + (every > 0 ? floor((steps - 1) / (double)every) : 0);
+        if (own->batch_size > 0 && other->batch_size > 0)
+            longer = (double)own->batch_size / (double)other->batch_size;
+    }
+    evaluations += evaluates_untrained(plan, run);
+    double seconds = c->open + c->step * steps * longer +
+                     c->build * (double)c->builds * steps / (double)c->steps +
+                     evaluations * find_evaluation(plan, costs, run);
+    return (struct hn_estimate_item){!isnan(seconds), seconds, c->bytes};
+}
+
+static bool was_tried(const struct hn_train_plan *plan, const struct costs *costs, int64_t run,
+                      bool task) {
+    for (int64_t i = 0; i < plan->n; i++)
+        if ((costs[i].steps > 0 || costs[i].failed) &&
+            (task ? same_task : same_setting)(&plan->run[i], &plan->run[run]))
             return true;
     return false;
 }
 
-static enum hn_code try_all(struct trial *t, const struct hn_train_plan *plan,
-                            const struct hn_runner *run, const struct hn_item_env *env,
-                            struct costs *costs) {
+// The first setting of every task, or all of them.
+static enum hn_code try_some(struct trial *t, const struct hn_train_plan *plan,
+                             const struct hn_runner *run, const struct hn_item_env *env, bool tasks,
+                             struct costs *costs) {
     char label[HN_ITEM_LABEL];
     for (int64_t i = 0; i < plan->n && hn_wall_ns() < t->end; i++) {
         const struct hn_item *item = &plan->item[i];
-        if (!hn_run_wants(run, item, label) || was_tried(plan, costs, i))
+        if (!hn_run_wants(run, item, label) || was_tried(plan, costs, i, tasks))
             continue;
         enum hn_code code = try_run(t, &plan->run[i], env, &costs[i]);
         costs[i].failed = code != HN_OK;
@@ -155,20 +226,35 @@ static enum hn_code try_all(struct trial *t, const struct hn_train_plan *plan,
     return HN_OK;
 }
 
+// Settings share the time.
+static double seconds_each(const struct hn_train_plan *plan, double seconds) {
+    int64_t settings = 0;
+    for (int64_t i = 0; i < plan->n; i++) {
+        int64_t same = 0;
+        while (!same_setting(&plan->run[same], &plan->run[i]))
+            same++;
+        settings += same == i;
+    }
+    return fmin(seconds_most, seconds / 2 / (double)hn_max(settings, 1));
+}
+
 enum hn_code hn_train_estimate(struct hn_context *ctx, const struct hn_train_plan *plan,
-                               const struct hn_runner *run, const char *data, const char *cache,
+                               const struct hn_runner *run, const struct hn_train_trials *trials,
                                struct hn_estimate_item *out) {
     struct trial trial = {.ctx = ctx,
-                          .end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000)};
+                          .end = hn_wall_ns() + (int64_t)(trials->seconds * 1e9),
+                          .enough = seconds_each(plan, trials->seconds)};
     struct hn_untrained untrained = {0};
-    struct hn_train_state state = {.data = data, .cache = cache, .untrained = &untrained};
+    struct hn_train_state state = {
+        .data = trials->data, .cache = trials->cache, .untrained = &untrained};
     HN_SCOPE(ctx);
     struct costs *costs = hn_zalloc(ctx, plan->n, sizeof *costs);
     char *scratch = hn_scratch_make(ctx);
     if (!costs || !scratch || hn_untrained_open(ctx, plan->n, &untrained))
         return ctx->code;
     const struct hn_item_env env = {.state = &state, .folder = scratch, .quiet = true};
-    enum hn_code code = try_all(&trial, plan, run, &env, costs);
+    enum hn_code code = try_some(&trial, plan, run, &env, true, costs);
+    code = code ? code : try_some(&trial, plan, run, &env, false, costs);
     hn_untrained_close(&untrained);
     hn_scratch_remove(ctx, scratch);
     for (int64_t i = 0; i < plan->n && !code; i++)
