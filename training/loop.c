@@ -45,6 +45,12 @@ enum hn_code hn_training_table(struct hn_context *ctx, const struct hn_task_type
     return hn_table_add_columns(ctx, table, last_columns, LAST);
 }
 
+static void tell_evaluated(void *data, int64_t done, int64_t of) {
+    const struct hn_loop *loop = data;
+    if (loop->watch && loop->watch->evaluated)
+        loop->watch->evaluated(loop->watch->data, loop->step, done, of);
+}
+
 static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec) {
     const struct hn_task_type *task = spec->task;
     enum hn_objective objective = spec->setting.loss.objective;
@@ -98,6 +104,7 @@ static enum hn_code open_loop(struct hn_context *ctx, const struct hn_run_spec *
         hn_task_open(ctx, spec->task, spec->task_params, &spec->setting, &loop->task) ||
         count_epochs(ctx, loop) || hn_draw_open(ctx, loop))
         return ctx->code;
+    loop->task.watch = (struct hn_task_watch){tell_evaluated, loop};
     const struct hn_task *task = &loop->task;
     bool stored = spec->embeddings == HN_EMBEDDINGS_STORED;
     int64_t size;

@@ -58,6 +58,7 @@ struct hn_run_times {
 struct hn_run_watch {
     void (*step)(void *data, int64_t done, int64_t steps, double loss, double accuracy);
     void (*evaluation)(void *data, int64_t step, bool over);
+    void (*evaluated)(void *data, int64_t step, int64_t done, int64_t of); // optional: so far
     void *data;
 };
 

@@ -25,6 +25,7 @@ static const long pause_ns = 20 * 1000 * 1000;
 struct hn_process {
     _Atomic int64_t item; // NONE: between two
     atomic_int permille;  // of the item
+    atomic_int evaluated; // percent of an evaluation, -1: there is none
     enum hn_code code;    // to be read when the worker has ended
     char message[HN_MESSAGE_MAX];
 };
@@ -68,6 +69,10 @@ void hn_process_tell(struct hn_process *self, int64_t done, int64_t of) {
         atomic_store(&self->permille, (int)(1000 * done / of));
 }
 
+void hn_process_tell_evaluation(struct hn_process *self, int64_t done, int64_t of) {
+    atomic_store(&self->evaluated, of > 0 ? (int)(100 * done / of) : -1);
+}
+
 // A worker.
 
 static enum hn_code work(struct hn_context *ctx, struct pool *p, struct hn_process *self) {
@@ -79,6 +84,7 @@ static enum hn_code work(struct hn_context *ctx, struct pool *p, struct hn_proce
         if (hn_check_stop(ctx))
             return ctx->code;
         atomic_store(&self->permille, 0);
+        atomic_store(&self->evaluated, -1);
         atomic_store(&self->item, item);
         atomic_store(&p->shared->state[item], BEGUN);
         enum hn_code code = w->work(ctx, w->data, item, self);
@@ -146,7 +152,7 @@ static void begin(struct hn_context *ctx, struct pool *p) {
 
 // "2 at once (45 %, 12 %), <the item that is furthest>"
 static void describe(const struct pool *p, char *text, size_t size) {
-    char part[SHOWN_MAX * 8] = "", label[LABEL_MAX] = "";
+    char part[SHOWN_MAX * 24] = "", label[LABEL_MAX] = "";
     int busy = 0, most = -1, used = 0;
     for (int i = 0; i < p->processes; i++) {
         const struct hn_process *worker = &p->shared->worker[i];
@@ -154,9 +160,11 @@ static void describe(const struct pool *p, char *text, size_t size) {
         int permille = atomic_load(&worker->permille);
         if (item == NONE)
             continue;
+        int evaluated = atomic_load(&worker->evaluated);
         if (busy++ < SHOWN_MAX)
-            used += snprintf(part + used, sizeof part - (size_t)used, "%s%d %%",
-                             used > 0 ? ", " : "", permille / 10);
+            used += snprintf(part + used, sizeof part - (size_t)used, "%s%s%d %%",
+                             used > 0 ? ", " : "", evaluated < 0 ? "" : "evaluating ",
+                             evaluated < 0 ? permille / 10 : evaluated);
         if (permille > most) {
             most = permille;
             p->w->name(p->w->data, item, label, sizeof label);
@@ -166,7 +174,7 @@ static void describe(const struct pool *p, char *text, size_t size) {
 }
 
 static void tell(struct pool *p) {
-    char text[LABEL_MAX + 128];
+    char text[LABEL_MAX + SHOWN_MAX * 24 + 64];
     describe(p, text, sizeof text);
     for (int64_t i = 0, n = hn_min(atomic_load(&p->shared->next), p->w->items); i < n; i++)
         if (atomic_load(&p->shared->state[i]) == DONE) {

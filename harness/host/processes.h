@@ -38,5 +38,7 @@ HN_MUST_USE enum hn_code hn_processes_run(struct hn_context *ctx, const struct h
 
 // In a worker: how far its item is.
 void hn_process_tell(struct hn_process *self, int64_t done, int64_t of);
+// How far an evaluation is that it waits for; of = 0: it is over.
+void hn_process_tell_evaluation(struct hn_process *self, int64_t done, int64_t of);
 
 #endif

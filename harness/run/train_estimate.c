@@ -91,7 +91,7 @@ static enum hn_code try_run(struct trial *t, const struct hn_train_run *run,
                             const struct hn_item_env *env, struct costs *out) {
     struct hn_context *ctx = t->ctx;
     struct hn_run_spec spec = hn_train_spec(run, env, NULL);
-    const struct hn_run_watch watch = {stepping, evaluating, t};
+    const struct hn_run_watch watch = {.step = stepping, .evaluation = evaluating, .data = t};
     struct hn_table table = {0};
     int64_t live = atomic_load(&ctx->memory.live), begun = hn_wall_ns();
     HN_SCOPE(ctx);

@@ -306,6 +306,36 @@ static void test_svm(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Told fits: they grow, and the last is the last.
+struct told {
+    int64_t done, of;
+    int calls;
+    bool grows;
+};
+
+static void note_fits(void *data, int64_t done, int64_t of) {
+    struct told *told = data;
+    told->grows = (told->calls++ == 0 || told->grows) && done > told->done && done <= of;
+    told->done = done;
+    told->of = of;
+}
+
+static void test_svm_tells(void) {
+    struct hn_context ctx;
+    struct cloud cloud = make_cloud(8);
+    for (int threads = 1; threads <= 3; threads += 2)
+        for (int n_c = 1; n_c <= 4; n_c += 3) {
+            struct hn_svm_probe probe = svm_of(&cloud, n_c);
+            struct told told = {.done = 0};
+            hn_context_init(&ctx, threads);
+            probe.tell = note_fits;
+            probe.tell_data = &told;
+            HN_CHECK(&ctx, hn_svm_probe_run(&ctx, &probe));
+            CU_ASSERT(told.grows && told.done == told.of && told.calls >= 10);
+            CU_ASSERT_EQUAL(told.of, n_c == 1 ? 10 : 10 * (1 + 4 * 3));
+        }
+}
+
 static void test_svm_chooses(void) {
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
@@ -385,6 +415,7 @@ static const struct hn_test tests[] = {
     {"no preconditioner", test_no_preconditioner},
     {"svm", test_svm},
     {"svm chooses", test_svm_chooses},
+    {"svm tells", test_svm_tells},
     {"folds", test_folds},
     {"allocations may fail", test_allocations_may_fail},
 };

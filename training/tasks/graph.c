@@ -414,6 +414,9 @@ static enum hn_code evaluate(struct hn_context *ctx, struct hn_task *task, int64
     const struct params *p = task->params;
     const struct state *s = task->state;
     struct hn_svm_probe probe = probe_of(task);
+    struct hn_probes all = {task->watch, 0, at > 0 ? 1 : 3 + (p->wl > 0)};
+    probe.tell = hn_probes_tell;
+    probe.tell_data = &all;
     if (hn_svm_probe_run(ctx, &probe))
         return ctx->code;
     value[SVM] = probe.accuracy;

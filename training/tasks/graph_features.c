@@ -50,6 +50,13 @@ enum hn_code hn_graph_features(struct hn_context *ctx, const struct hn_tudataset
     return HN_OK;
 }
 
+void hn_probes_tell(void *data, int64_t done, int64_t of) {
+    struct hn_probes *p = data;
+    if (p->watch.evaluated)
+        p->watch.evaluated(p->watch.data, p->done * of + done, p->of * of);
+    p->done += done == of;
+}
+
 static enum hn_code evaluate_features(struct hn_context *ctx, const struct hn_tudataset *data,
                                       struct hn_svm_probe probe, int rounds, double *accuracy) {
     int64_t d = hn_graph_features_columns(data);

@@ -5,6 +5,7 @@
 #include "core/matrix.h"
 #include "datasets/tudataset.h"
 #include "training/tasks/probe.h"
+#include "training/tasks/task.h"
 
 // Columns of the features of a graph.
 int64_t hn_graph_features_columns(const struct hn_tudataset *data);
@@ -14,6 +15,14 @@ int64_t hn_graph_features_columns(const struct hn_tudataset *data);
 // edges.
 HN_MUST_USE enum hn_code hn_graph_features(struct hn_context *ctx, const struct hn_tudataset *data,
                                            int rounds, float *x);
+
+// Several probes of one evaluation, one after the other: data of hn_probes_tell(), the `tell` of
+// each.
+struct hn_probes {
+    struct hn_task_watch watch;
+    int64_t done, of; // probes
+};
+void hn_probes_tell(void *data, int64_t done, int64_t of);
 
 // Accuracies by the SVM of `probe`, whose rows are replaced: of the features as they are, averaged
 // twice, and (wl > 0) of the Weisfeiler-Lehman kernel of so many rounds.

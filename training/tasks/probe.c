@@ -5,6 +5,7 @@
 
 #include <libsvm/svm.h>
 #include <math.h>
+#include <omp.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ struct work {
     struct svm_node **row; // [jobs x n] of the items that a job fits
     double *y;             // [jobs x n]
     int64_t jobs;
+    _Atomic int64_t done; // fits, of all folds
 };
 
 static void order_by_class(struct work *w) {
@@ -159,6 +161,13 @@ static bool right(const struct work *w, const struct svm_model *model, int32_t i
     return (int32_t)svm_predict(model, w->node + (int64_t)id * (w->n + 1)) == w->probe->label[id];
 }
 
+static void tell(struct work *w) {
+    const struct hn_svm_probe *probe = w->probe;
+    int64_t done = ++w->done, of = probe->folds * (1 + (probe->n_c > 1 ? w->jobs : 0));
+    if (probe->tell && omp_get_thread_num() == 0)
+        probe->tell(probe->tell_data, done, of);
+}
+
 // Right answers on inner fold `leave` of a fit to the others.
 static int64_t try_inner(const struct work *w, int64_t job, int leave, double c) {
     struct svm_model *model = fit(w, job, leave, c);
@@ -170,7 +179,7 @@ static int64_t try_inner(const struct work *w, int64_t job, int leave, double c)
     return count;
 }
 
-static enum hn_code choose_c(struct hn_context *ctx, const struct work *w, int at) {
+static enum hn_code choose_c(struct hn_context *ctx, struct work *w, int at) {
     struct hn_svm_probe *probe = w->probe;
     int64_t count[JOBS_MAX], best = -1;
     probe->chosen[at] = probe->c[0];
@@ -180,8 +189,10 @@ static enum hn_code choose_c(struct hn_context *ctx, const struct work *w, int a
                       w->inner))
         return ctx->code;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
-    for (int64_t job = 0; job < w->jobs; job++)
+    for (int64_t job = 0; job < w->jobs; job++) {
         count[job] = try_inner(w, job, (int)(job % probe->inner), probe->c[job / probe->inner]);
+        tell(w);
+    }
     for (int k = 0; k < probe->n_c; k++) {
         int64_t sum = 0;
         for (int f = 0; f < probe->inner; f++)
@@ -222,6 +233,7 @@ static enum hn_code run_fold(struct hn_context *ctx, struct work *w, int at) {
         count += right(w, model, w->test[i]);
     svm_free_and_destroy_model(&model);
     probe->fold_accuracy[at] = (double)count / (double)w->n_test;
+    tell(w);
     return hn_check_stop(ctx);
 }
 

@@ -27,6 +27,8 @@ struct hn_svm_probe {
     int n_c;
     double gamma; // 0: 1 / d
     uint64_t seed;
+    void (*tell)(void *data, int64_t done, int64_t of); // fits; by one thread alone. NULL: nobody
+    void *tell_data;
     double accuracy;                        // out: mean over the folds
     double deviation;                       // out: over the folds, n - 1; NaN if there is one
     double fold_accuracy[HN_SVM_FOLDS_MAX]; // out

@@ -22,12 +22,19 @@ struct hn_task_setting {
 };
 
 // Items: what is sampled. Others (test images) may follow them in embeddings and labels.
+// Told how far an evaluation is; NULL: nobody.
+struct hn_task_watch {
+    void (*evaluated)(void *data, int64_t done, int64_t of);
+    void *data;
+};
+
 struct hn_task {
     const struct hn_task_type *type;
     const void *params; // borrowed, filled from type->options
     void *state;        // [type->state_size], zeroed before open
     struct hn_task_setting setting;
     char *path; // of the folder of its data
+    struct hn_task_watch watch;
 
     // Set by open, the first four by hn_task_set_items().
     int64_t n;                     // items that samplers draw from
