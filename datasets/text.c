@@ -177,7 +177,7 @@ static enum hn_code search(struct hn_context *ctx, const char *folder, const cha
 
 enum hn_code hn_text_any(struct hn_context *ctx, const char *folder, const char *ending,
                          bool *there) {
-    glob_t found;
+    glob_t found = {.gl_pathc = 0};
     if (search(ctx, folder, ending, &found))
         return ctx->code;
     *there = found.gl_pathc > 0;
@@ -187,7 +187,7 @@ enum hn_code hn_text_any(struct hn_context *ctx, const char *folder, const char 
 
 enum hn_code hn_text_find(struct hn_context *ctx, const char *folder, const char *ending,
                           char **name) {
-    glob_t found;
+    glob_t found = {.gl_pathc = 0};
     if (search(ctx, folder, ending, &found))
         return ctx->code;
     size_t n = found.gl_pathc;
