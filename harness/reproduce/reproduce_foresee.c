@@ -68,12 +68,12 @@ static enum hn_code try_all(struct hn_context *ctx, const struct hn_reproduce *r
         return ctx->code;
     const struct hn_train_trials trials = {data, there ? rep->folder : scratch, SECONDS_MOST};
     int threads = ctx->threads;
+    if (left->plan.n == 0)
+        return HN_OK;
     hn_note(ctx,
             "%lld of %lld runs are to be trained: their settings are tried for some steps, for at "
             "most %d s",
             (long long)left->plan.n, (long long)all->runs, SECONDS_MOST);
-    if (left->plan.n == 0)
-        return HN_OK;
     // As many as a run will have, beside the others.
     ctx->threads = (int)hn_max(1, threads / hn_processes_fit(ctx, left->plan.n, rep->workers));
     enum hn_code code = hn_train_estimate(ctx, &left->plan, NULL, &trials, left->item);
