@@ -26,8 +26,9 @@
 #include <omp.h>
 
 enum {
-    LINE = 16,       // floats of a cache line
-    FETCH_ROWS = 128 // strips between are likely to find the ends of columns still near
+    LINE = 16,        // floats of a cache line
+    FETCH_ROWS = 128, // strips between are likely to find the ends of columns still near
+    FINISHED = 64     // rows that a thread takes at a time at the end
 };
 
 // When thresholds of rows are raised, in sixteenths of the columns.
@@ -172,8 +173,9 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
     float *score = work->score + at;
     int32_t *id = work->id + at, used = work->used[row];
     fetch_row(work, row, thread);
+    // Its threshold may be above what it has kept so far, where that was raised meanwhile.
     float kth = hn_select_limit(score, used, t->kept, work->threshold[row]);
-    float threshold = with_margin(work, kth);
+    float threshold = fmaxf(with_margin(work, kth), work->threshold[row]);
     int64_t n = hn_simd_best()->filter(score, 0, used, threshold, scratch->place);
     if (n - t->kept > (work->room - t->kept) / 2) {
         n = select_exactly(t, row, used, true, thread);
@@ -188,7 +190,7 @@ static void prune(const struct hn_topk *t, int64_t row, int thread) {
         }
     }
     work->used[row] = (int32_t)n;
-    work->threshold[row] = fmaxf(threshold, work->threshold[row]);
+    work->threshold[row] = threshold;
 }
 
 // Where a row's next candidates go is far from where the last row's went.
@@ -369,8 +371,8 @@ static void sweep_again(const struct hn_topk *t, int64_t row, int thread) {
 static void finish_row(const struct hn_topk *t, int64_t row, int thread) {
     const struct work *work = t->work;
     const struct hn_select_scratch *scratch = &work->scratch[thread];
-    if (!work->row_by_row && row + 1 < t->rows)
-        fetch_row(work, row + 1, thread);
+    if (!work->row_by_row && (row + 1) % FINISHED != 0 && row + 1 < t->rows)
+        fetch_row(work, row + 1, thread); // another thread's may be swept again by now
     if (!complete(t, row, thread))
         sweep_again(t, row, thread);
     int64_t n = select_exactly(t, row, work->used[row], !t->ids_only, thread);
@@ -392,7 +394,7 @@ static enum hn_code topk_end(struct hn_context *ctx, void *self) {
     struct hn_topk *t = self;
     const struct work *work = t->work;
     int64_t left = work->row_by_row ? 0 : t->rows;
-#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 64)
+#pragma omp parallel for num_threads(work->threads) schedule(dynamic, FINISHED)
     for (int64_t row = 0; row < left; row++)
         finish_row(t, row, omp_get_thread_num());
     hn_free(ctx, t->work);
