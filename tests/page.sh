@@ -169,7 +169,7 @@ test_paper() {
         "$(sed -n '/midrule/,/bottomrule/p' grid/paper/results.tex | grep -c '.*&.*\\\\$') settings"
     check "every figure in it is there" test "$(grep -oE 'figures/[^}]+' grid/paper/results.tex | sort)" = \
         "$(cd grid/paper && find figures -name '*.pdf' | sort)"
-    check "all five" test "$(grep -c '^.begin{figure' grid/paper/results.tex)" = 5
+    check "all six" test "$(grep -c '^.begin{figure' grid/paper/results.tex)" = 6
     check "no wider than the text" grep -qE 'size (3\.250|6\.750)in' grid/paper/figures/pareto.gp
     echo '% mine' >>grid/paper/main.tex
     expect "again" 0 'main\.tex is there and stays' paper grid
@@ -217,7 +217,8 @@ test_odd_numbers() {
 for name in r:
     if r[name].dtype.kind == 'f' and name not in ('temperature', 'alpha', 'quantile'): put(name, ok[::2], $value)"
         expect "values of $value" 0 '' plot odd
-        check "values of $value: every figure" test "$(figures_of odd)" = "$all"
+        # Fronts need numbers of Uniform in every file, which half of the infinite ones leave without.
+        check "values of $value: every figure" test "$(figures_of odd | sed 's/fronts //')" = "${all/fronts /}"
         check "values of $value: none in a script" test -z "$(grep -lE '[ :[](nan|-?inf)[]: ,]' odd/figures/*.gp)"
         rm -r odd
     done

@@ -136,7 +136,7 @@ class SeveralLabels(unittest.TestCase):
         self.assertIn("several an item", program("info", path).stdout)
         program("validate", path)
         rows = run_of(["knn", {"mined": {"n": 5}}], snapshots=path, epochs=1, metrics=[
-            "fn_ratio", "histogram", "hardness", "coverage", "gap", "loss", "overlap_label", "knn_acc", "probe_acc",
+            "fn_ratio", "histogram", "hardness", "true_hardness", "coverage", "gap", "loss", "overlap_label", "knn_acc", "probe_acc",
             "purity", "prop2", "prop3"])
         sampler = hardneg.BatchSampler(X, "knn", B, 1, labels=self.labels, view2=VIEW2)
         same(self, rows, sampler.measure(), list(rows["sampler"]).index("knn"))

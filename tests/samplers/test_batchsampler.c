@@ -9,6 +9,7 @@ static void keep_note(void *data, const char *text) {
 static void check_plan(struct hn_context *ctx, const char *settings, enum hn_code code,
                        const char *message, const char *note) {
     char notes[1024] = "";
+    hn_context_init(ctx, 1); // which has said nothing yet
     ctx->notes = (struct hn_notes){keep_note, notes};
     ctx->message[0] = '\0';
     const struct hn_sampler_type *type = batchsampler();
@@ -25,7 +26,6 @@ static void check_plan(struct hn_context *ctx, const char *settings, enum hn_cod
 
 static void test_check(void) {
     struct hn_context ctx;
-    hn_context_init(&ctx, 1);
     check_plan(&ctx, "M=100 K=200", HN_USAGE, "K = 200 exceeds M = 100", "");
     check_plan(&ctx, "M=499", HN_OK, "", "");
     check_plan(&ctx, "M=1000 K=100", HN_OK, "", "M = 1000 taken as 499");
