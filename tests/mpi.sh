@@ -191,7 +191,7 @@ has_parts() { [ "$(count_parts "$1")" -ge "$2" ]; }
 test_rows_killed() {
     local round all victim before
     [ -e shared.yaml ] || make_shared
-    expect "synth of a longer one" 0 '' synth -o k.h5 --n 20000 --dim 64 --classes 10 --steps 1 --views 2 --seed 3
+    expect "synth of a longer one" 0 '' synth -o k.h5 --n 28000 --dim 64 --classes 10 --steps 1 --views 2 --seed 3
     sed 's/l\.h5/k.h5/; s/metrics: all/metrics: [fn_ratio, uniformity]/; s/hard-negative, //' shared.yaml >kills.yaml
     expect "it in one process" 0 '' run -c kills.yaml -o base-kills --quiet
     for round in 1 2 3 4 5 6 7 8 9 10; do
