@@ -78,17 +78,6 @@ static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
     fprintf(stderr, "%s\n", unknown ? "; ?: not tried in time, fails, or without data" : "");
 }
 
-// One sentence for data that are missing, before anything is made; runs whose data are there, but
-// wrong, fail one by one.
-static enum hn_code check_data(struct hn_context *ctx, const struct hn_train_job *job,
-                               const char *data) {
-    const struct hn_task_setting setting = {.folder = job->folder, .data = data};
-    for (int64_t i = 0; i < job->n_tasks; i++)
-        if (hn_task_check_data(ctx, job->task[i].type, job->task[i].params, &setting))
-            return ctx->code;
-    return HN_OK;
-}
-
 // Folders below runs/ are named by the beginning of a run's key: which run each is of.
 static enum hn_code write_index(struct hn_context *ctx, const struct hn_train_job *job,
                                 const struct hn_runner *run) {
@@ -155,7 +144,7 @@ static enum hn_code foresee(struct hn_context *ctx, const struct train_params *p
         return ctx->code;
     hn_note(ctx, "%" PRId64 " runs: their settings are tried for some steps, for at most %d s",
             plan->n, HN_ESTIMATE_SECONDS);
-    enum hn_code code = check_data(ctx, job, p->data);
+    enum hn_code code = hn_train_check_data(ctx, job, p->data);
     if (!code)
         code = hn_train_estimate(
             ctx, plan, run,
@@ -173,7 +162,7 @@ static enum hn_code plan_and_run(struct hn_context *ctx, const struct hn_call *c
                                  struct hn_runner *run) {
     struct hn_train_plan plan;
     if ((!p->dry_run &&
-         (check_data(ctx, job, p->data) || hn_train_job_digest(ctx, p->data, job))) ||
+         (hn_train_check_data(ctx, job, p->data) || hn_train_job_digest(ctx, p->data, job))) ||
         hn_train_plan_make(ctx, job, &plan))
         return ctx->code;
     run->item = plan.item;

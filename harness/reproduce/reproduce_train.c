@@ -96,16 +96,6 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_reproduce *
     return path ? hn_train_job_read(ctx, path, &set, out) : ctx->code;
 }
 
-// Says what is remarkable about the data, before processes that train would.
-static enum hn_code survey(struct hn_context *ctx, const struct hn_train_job *job,
-                           const char *data) {
-    const struct hn_task_setting setting = {.folder = job->folder, .data = data};
-    for (int64_t i = 0; i < job->n_tasks; i++)
-        if (hn_task_check_data(ctx, job->task[i].type, job->task[i].params, &setting))
-            return ctx->code;
-    return HN_OK;
-}
-
 enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_reproduce *rep,
                                    const struct hn_claim_job *job, struct hn_train_job *out,
                                    char **data) {
@@ -119,7 +109,7 @@ enum hn_code hn_reproduce_job_open(struct hn_context *ctx, const struct hn_repro
     mkdir(runs, 0777); // a failure shows when a run's folder is made
     if (read_job(ctx, rep, job, out))
         return ctx->code;
-    return job->n_data > 0 ? survey(ctx, out, *data) : HN_OK;
+    return job->n_data > 0 ? hn_train_check_data(ctx, out, *data) : HN_OK;
 }
 
 struct hn_runner hn_reproduce_runner(const struct hn_reproduce *rep, const struct hn_item *item,

@@ -28,6 +28,11 @@ struct hn_train_plan {
 };
 HN_MUST_USE enum hn_code hn_train_plan_make(struct hn_context *ctx, const struct hn_train_job *job,
                                             struct hn_train_plan *out);
+// Before anything is made: one sentence for data that are missing, and what is remarkable about the
+// others. Runs whose data are there, but wrong, fail one by one. data: the folder of --data, or
+// NULL.
+HN_MUST_USE enum hn_code hn_train_check_data(struct hn_context *ctx, const struct hn_train_job *job,
+                                             const char *data);
 void hn_train_plan_free(struct hn_context *ctx, struct hn_train_plan *plan); // zeroed is fine
 
 // Trains; a row of /runs and its rows of /training. Data that are bad and divergence are the run's

@@ -335,6 +335,15 @@ static enum hn_code run_item(struct hn_context *ctx, const struct hn_item *item,
     return code;
 }
 
+enum hn_code hn_train_check_data(struct hn_context *ctx, const struct hn_train_job *job,
+                                 const char *data) {
+    const struct hn_task_setting setting = {.folder = job->folder, .data = data};
+    for (int64_t i = 0; i < job->n_tasks; i++)
+        if (hn_task_check_data(ctx, job->task[i].type, job->task[i].params, &setting))
+            return ctx->code;
+    return HN_OK;
+}
+
 static bool own_failure(enum hn_code code, const struct hn_item_env *env) {
     return code == HN_DATA || code == HN_NOT_APPLICABLE || (code == HN_MEMORY && !env->worker);
 }
