@@ -4,7 +4,9 @@
 // products and indices alone, so the tiles in which they are met do not matter.
 #include "core/sweep/knn_lists.h"
 
-enum { BANDS = 8 };
+// Of a quarter of the parts that sweeps have, bands stay long enough for the screen, which each
+// prepares anew.
+enum { BANDS = 8, FEWER = 4, LEAST = 4 };
 
 static int64_t band_from(const struct hn_knn_lists *near, int64_t band) {
     return near->x.rows * band / near->bands;
@@ -27,10 +29,9 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
     near->bands = ctx->memory.lean && fits ? hn_max(1, hn_min(BANDS, n)) : 1;
     near->shared = false;
     if (ctx->parts && fits && near->kept > 0) {
-        int64_t parts =
-            hn_min(hn_parts_count((double)n * (double)near->y.rows * (double)near->x.cols), n);
-        near->shared = parts > 1;
-        near->bands = near->shared ? parts : near->bands;
+        int64_t parts = hn_parts_count((double)n * (double)near->y.rows * (double)near->x.cols);
+        near->shared = parts > 1 && n >= HN_PARTS_MOST;
+        near->bands = near->shared ? hn_max(LEAST, parts / FEWER) : near->bands;
     }
     near->band = 0;
     near->again = near->shared      ? -whole_dots(near)
