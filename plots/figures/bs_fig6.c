@@ -13,11 +13,11 @@ static bool is_other_walk(const struct hn_table *runs, int64_t row) {
 
 static bool keep(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0 &&
-           (is_other_walk(runs, row) ||
-            (hn_keep_proximity_walks(runs, row) && hn_row_like(runs, row, "alpha", is_other_walk)));
+           (is_other_walk(runs, row) || hn_keep_proximity_walks(runs, row));
 }
 
-static const struct hn_distributions walks = {{.keep = keep}, "walk"};
+static const struct hn_distributions walks = {{.keep = keep, .alike = "alpha", .to = is_other_walk},
+                                              "walk"};
 
 const struct hn_figure hn_bs_fig6 = {
     .id = "bs-fig6",

@@ -11,7 +11,7 @@ static bool is_on_knn_graph(const struct hn_table *runs, int64_t row) {
 
 static bool keep(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0 &&
-           hn_row_has(runs, row, "walk", "rwr") && hn_row_like(runs, row, "alpha", is_on_knn_graph);
+           hn_row_has(runs, row, "walk", "rwr");
 }
 
 static void add_published(struct hn_page *page, double x) {
@@ -27,7 +27,9 @@ static void add_published(struct hn_page *page, double x) {
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    if (hn_groups_make(page->ctx, r, (struct hn_choice){.wanted = "fn_ratio", .keep = keep}, &g))
+    struct hn_choice choice = {
+        .wanted = "fn_ratio", .keep = keep, .alike = "alpha", .to = is_on_knn_graph};
+    if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     if (hn_groups_values(&g, "graph") > 1) {
         hn_draw_over_steps(page, &g, &hn_curve_fn, 1, true);

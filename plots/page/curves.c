@@ -11,22 +11,6 @@ const struct hn_curve_value hn_curve_start = {"fn_start", "pairs with the start'
                                               true};
 const struct hn_curve_value hn_curve_cos = {"cos_mean", "mean in-batch cosine", 1, false};
 
-bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value) {
-    char own[HN_LABEL_SIZE];
-    return hn_option_value(hn_table_text(runs, row, "params"), option, own, sizeof own) &&
-           strcmp(own, value) == 0;
-}
-
-bool hn_row_like(const struct hn_table *runs, int64_t row, const char *option,
-                 bool (*other)(const struct hn_table *runs, int64_t row)) {
-    char value[HN_LABEL_SIZE];
-    for (int64_t i = 0; i < runs->rows; i++)
-        if (other(runs, i))
-            return hn_option_value(hn_table_text(runs, i, "params"), option, value, sizeof value) &&
-                   hn_row_has(runs, row, option, value);
-    return false;
-}
-
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row) {
     char value[HN_LABEL_SIZE];
     const char *params = hn_table_text(runs, row, "params");

@@ -40,11 +40,6 @@ HN_MUST_USE enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_res
 // Choices of rows.
 bool hn_keep_proximity_walks(const struct hn_table *runs, int64_t row); // BatchSampler's own (RWR)
 bool hn_keep_walks_and_uniform(const struct hn_table *runs, int64_t row);
-bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
-// Whether the row has the value of `option` that the first row has for which `other` is true: so
-// that what is compared with those rows differs in one thing. False if there is no such row.
-bool hn_row_like(const struct hn_table *runs, int64_t row, const char *option,
-                 bool (*other)(const struct hn_table *runs, int64_t row));
 
 // Whether rows a and b of any table have the same texts and numbers in these columns
 // (NULL-terminated).

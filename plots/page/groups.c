@@ -15,11 +15,27 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static bool usable(const struct hn_table *runs, int64_t row, struct hn_choice choice) {
+// The value of the option in which rows are to be alike, once for all rows. False: there is none.
+static bool find_value(const struct hn_table *runs, struct hn_choice choice,
+                       char value[HN_LABEL_SIZE]) {
+    int64_t row = 0;
+    *value = '\0';
+    if (!choice.alike)
+        return true;
+    while (row < runs->rows && !choice.to(runs, row))
+        row++;
+    return row < runs->rows &&
+           hn_option_value(hn_table_text(runs, row, "params"), choice.alike, value, HN_LABEL_SIZE);
+}
+
+static bool usable(const struct hn_table *runs, int64_t row, struct hn_choice choice,
+                   const char *value) {
     const char *status = hn_table_text(runs, row, "status");
     if (*status && strcmp(status, "ok") != 0)
         return false;
     if (choice.wanted && isnan(hn_table_real(runs, row, choice.wanted)))
+        return false;
+    if (choice.alike && (!value || !hn_row_has(runs, row, choice.alike, value)))
         return false;
     return !choice.keep || choice.keep(runs, row);
 }
@@ -94,6 +110,12 @@ bool hn_option_value(const char *params, const char *option, char *value, size_t
             return true;
         }
     return false;
+}
+
+bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value) {
+    char own[HN_LABEL_SIZE];
+    return hn_option_value(hn_table_text(runs, row, "params"), option, own, sizeof own) &&
+           strcmp(own, value) == 0;
 }
 
 double hn_option_number(const char *params, const char *option) {
@@ -194,11 +216,12 @@ static void collect_steps(struct hn_groups *g) {
     }
 }
 
-static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice) {
+static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice,
+                      const char *value) {
     const struct hn_table *runs = &g->results->runs;
     struct hn_place *p = &g->place[row];
     *p = (struct hn_place){-1, -1, -1, -1};
-    if (!usable(runs, row, choice))
+    if (!usable(runs, row, choice, value))
         return;
     p->dataset = find_dataset(g, hn_table_text(runs, row, "dataset"));
     p->temperature = find_temperature(g, hn_table_real(runs, row, "temperature"));
@@ -211,6 +234,7 @@ static void place_row(struct hn_groups *g, int64_t row, struct hn_choice choice)
 
 enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                             struct hn_choice choice, struct hn_groups *out) {
+    char value[HN_LABEL_SIZE];
     *out = (struct hn_groups){.results = r};
     out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
     out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
@@ -219,8 +243,9 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     out->setting = hn_alloc(ctx, room, sizeof *out->setting);
     if (!out->step || !out->place || !out->setting)
         return ctx->code;
+    bool found = find_value(&r->runs, choice, value);
     for (int64_t row = 0; row < r->runs.rows; row++)
-        place_row(out, row, choice);
+        place_row(out, row, choice, found ? value : NULL);
     for (int i = 0; i < out->settings; i++)
         make_label(out, &out->setting[i]);
     hn_groups_lines(out);

@@ -45,10 +45,14 @@ struct hn_groups {
 void hn_groups_lines(struct hn_groups *g);
 
 // Which rows are grouped: those whose status is ok, whose column `wanted` (NULL: any) is no NaN and
-// that `keep` (NULL: all) lets through.
+// that `keep` (NULL: all) lets through; where `alike` names an option, only those that have the
+// value of it that the first row has for which `to` is true, none without such a row: so that what
+// is compared differs in one thing.
 struct hn_choice {
     const char *wanted;
     bool (*keep)(const struct hn_table *runs, int64_t row);
+    const char *alike; // of params; NULL: all values
+    bool (*to)(const struct hn_table *runs, int64_t row);
     int most_settings;   // kept at most, figures up to HN_MOST_SETTINGS; 0 = HN_MOST_CURVES
     const char *nothing; // said where no row is left; NULL = as wanted and keep suggest
 };
@@ -96,6 +100,8 @@ bool hn_option_next(const char **rest, struct hn_option_part *o);
 bool hn_option_has(const char *params, struct hn_option_part wanted);
 // The value of an option in canonical parameters "K=100, M=500"; false if it is not there.
 bool hn_option_value(const char *params, const char *option, char *value, size_t size);
+// Whether a row of /runs has the option with this value.
+bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
 // Its number, NaN if it is none ("0.2~0.05").
 double hn_option_number(const char *params, const char *option);
 

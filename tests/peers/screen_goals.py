@@ -139,7 +139,7 @@ def main():
     p.add_argument("--table", action="store_true")
     p.add_argument("--no-peer", action="store_true")
     p.add_argument("--no-without", action="store_true")
-    a = p.parse_args()
+    a = p.parse_intermixed_args()
     unknown = set(a.cases) - {case[0] for case in CASES}
     if unknown:
         p.error(f"no such case: {', '.join(sorted(unknown))} (there are {', '.join(case[0] for case in CASES)})")

@@ -266,6 +266,50 @@ static void titles_in_two_rows(void) {
     end();
 }
 
+static int64_t asked;
+
+static bool is_on_knn_graph(const struct hn_table *runs, int64_t row) {
+    asked++;
+    return hn_row_has(runs, row, "graph", "knn");
+}
+
+static bool is_nothing(const struct hn_table *runs, int64_t row) {
+    (void)runs, (void)row;
+    asked++;
+    return false;
+}
+
+// Rows have the value of the first row that they are to be like, which is looked for once: a look
+// for each row made reports of large jobs quadratic.
+static void look_at_rows_alike(void) {
+    struct hn_results r = figures_results(&ctx);
+    HN_SCOPE(&ctx);
+    struct hn_choice choice = {.keep = is_walk, .alike = "alpha", .to = is_on_knn_graph};
+    asked = 0;
+    struct hn_groups g = groups_of(&r, choice);
+    CU_ASSERT(asked > 0 && asked <= r.runs.rows);
+    int with = 0, without = 0;
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        if (is_walk(&r.runs, row)) {
+            bool alike = hn_row_has(&r.runs, row, "alpha", "0.2");
+            CU_ASSERT_EQUAL(g.place[row].setting >= 0, alike);
+            with += alike;
+            without += !alike;
+        }
+    CU_ASSERT(with > 0 && without > 0);
+    choice.to = is_nothing;
+    asked = 0;
+    CU_ASSERT_EQUAL(hn_groups_make(&ctx, &r, choice, &g), HN_NOT_APPLICABLE);
+    CU_ASSERT_EQUAL(asked, r.runs.rows);
+    hn_results_free(&ctx, &r);
+}
+
+static void rows_alike(void) {
+    begin();
+    look_at_rows_alike();
+    end();
+}
+
 static const struct hn_test tests[] = {
     {"titles_in_two_rows", titles_in_two_rows},
     {"families", families},
@@ -274,5 +318,6 @@ static const struct hn_test tests[] = {
     {"lines_in_order", lines_in_order},
     {"inset_covers_nothing", inset_covers_nothing},
     {"rows_of_many", rows_of_many},
+    {"rows_alike", rows_alike},
 };
 HN_TEST_MAIN("page_parts", tests)
