@@ -32,6 +32,14 @@ enum hn_code {
 
 enum { HN_MESSAGE_MAX = 1024 };
 
+// Ways to compute the same, where there are several: each needs less memory than the one before it,
+// and more time.
+enum hn_lean {
+    HN_QUICKEST,
+    HN_LEANER, // lists of neighbours in bands of rows, pools one after the other
+    HN_LEANEST // and sweeps without a screen, which keeps copies of the rows
+};
+
 // Counted allocation. `calls` counts every allocation; the one numbered `fail_at` fails (tests).
 struct hn_memory {
     _Atomic int64_t live; // bytes
@@ -40,7 +48,7 @@ struct hn_memory {
     int64_t limit;   // bytes, 0 = none
     int64_t fail_at; // 0 = never
     void *owner;     // of what is allocated now; NULL = none
-    bool lean;       // take the way that needs least memory, where there is a quicker one
+    enum hn_lean lean;
 };
 
 // Who hears notes. To listen for a while: keep what is there, set this, and put it back.

@@ -60,7 +60,7 @@ enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
     }
     // Beside the rows in its order, which take what packed ones do, it needs those that are
     // rounded.
-    if (!ctx->memory.lean && hn_min(x->rows, y->rows) >= ROWS_LEAST &&
+    if (ctx->memory.lean < HN_LEANEST && hn_min(x->rows, y->rows) >= ROWS_LEAST &&
         hn_max(x->rows, y->rows) >= COLS_LEAST && x->cols >= DIMENSIONS_LEAST &&
         share <= share_most)
         *kernel = hn_screen_kernel_best();

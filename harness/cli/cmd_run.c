@@ -99,30 +99,35 @@ static void print_total(const struct hn_estimate *estimate, const struct hn_esti
             shown, all, time, memory, resident, total->unknown ? "; ?: not estimated" : "");
 }
 
-// Estimates what the run wants: the quick way if that fits the limit or there is none, else the one
-// that takes least memory.
+static void note_lean(struct hn_context *ctx, int64_t quickest) {
+    char limit[32], quick[32];
+    hn_bytes_text(quickest, quick, sizeof quick);
+    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
+    hn_note(
+        ctx,
+        "about %s would be quickest, but the limit is %s: nearest neighbours are found in bands "
+        "of items%s, and pools of mosaic one after the other, which takes less memory and more "
+        "time (bands up to twice); results are the same",
+        quick, limit, ctx->memory.lean == HN_LEANEST ? ", without a screen" : "");
+}
+
+// Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
 static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_runner *run, struct hn_estimate *estimate,
                             struct hn_estimate_total *total) {
-    char limit[32], quick[32];
-    int64_t most = ctx->memory.limit;
-    ctx->memory.lean = false;
-    if (hn_estimate_make(ctx, plan, estimate) || hn_estimate_sum(ctx, plan, estimate, run, total))
-        return ctx->code;
-    if (!most || total->bytes <= most)
-        return HN_OK;
-    hn_bytes_text(total->bytes, quick, sizeof quick);
-    hn_bytes_text(most, limit, sizeof limit);
-    hn_estimate_free(ctx, estimate);
-    ctx->memory.lean = true;
-    if (hn_estimate_make(ctx, plan, estimate) || hn_estimate_sum(ctx, plan, estimate, run, total))
-        return ctx->code;
-    if (total->bytes <= most)
-        hn_note(ctx,
-                "about %s would be quickest, but the limit is %s: nearest neighbours are found in "
-                "bands of items, and pools of mosaic one after the other, which takes less memory "
-                "and more time (bands up to twice); results are the same",
-                quick, limit);
+    int64_t most = ctx->memory.limit, quickest = 0;
+    for (ctx->memory.lean = HN_QUICKEST;; ctx->memory.lean++) {
+        if (hn_estimate_make(ctx, plan, estimate) ||
+            hn_estimate_sum(ctx, plan, estimate, run, total))
+            return ctx->code;
+        if (ctx->memory.lean == HN_QUICKEST)
+            quickest = total->bytes;
+        if (!most || total->bytes <= most || ctx->memory.lean == HN_LEANEST)
+            break;
+        hn_estimate_free(ctx, estimate);
+    }
+    if (ctx->memory.lean > HN_QUICKEST && total->bytes <= most)
+        note_lean(ctx, quickest);
     return HN_OK;
 }
 

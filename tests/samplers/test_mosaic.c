@@ -446,7 +446,7 @@ static void test_workers(void) {
             sampled_close(&ctx, &s);
         }
         CU_ASSERT(i == 1 || 4 * peak[1] < 3 * peak[0]); // on four threads
-        ctx.memory.lean = false;
+        ctx.memory.lean = HN_QUICKEST;
         sampled_close(&ctx, &one);
     }
     hn_fixture_items_free(&ctx, &items);

@@ -22,7 +22,7 @@ static void compare(int64_t n, int64_t m, int64_t k, bool skip_self, int64_t rep
     struct hn_knn_lists lean = one;
     int64_t dots, lean_dots;
     HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &one, &dots));
-    ctx.memory.lean = true;
+    ctx.memory.lean = HN_LEANER;
     HN_CHECK(&ctx, hn_knn_lists_run(&ctx, &lean, &lean_dots));
     CU_ASSERT_EQUAL(one.again, 0);
     CU_ASSERT_EQUAL(lean_dots, dots);
@@ -77,7 +77,7 @@ static void test_no_memory(void) {
     float *x = hn_fixture_rows(&ctx, N, D, 3);
     int64_t live = ctx.memory.live, dots, k = 0;
     enum hn_code code = HN_MEMORY;
-    ctx.memory.lean = true;
+    ctx.memory.lean = HN_LEANER;
     while (code) {
         struct hn_knn_lists near = {
             .x = {x, N, D, D}, .y = {x, N, D, D}, .k = 3, .skip_self = true};

@@ -355,9 +355,11 @@ static void test_choice(void) {
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &few, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &flat, &flat, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &short_of, &short_of, 0.01));
-    ctx.memory.lean = true;
+    ctx.memory.lean = HN_LEANER;
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.02), best);
+    ctx.memory.lean = HN_LEANEST;
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
-    ctx.memory.lean = false;
+    ctx.memory.lean = HN_QUICKEST;
     ctx.screen = "off";
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
     ctx.screen = "portable";

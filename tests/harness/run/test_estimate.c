@@ -296,7 +296,7 @@ static void test_screened(void) {
     ctx.screen = "off";
     CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), 2048);
     ctx.screen = NULL;
-    ctx.memory.lean = true;
+    ctx.memory.lean = HN_LEANEST;
     CU_ASSERT_EQUAL(least_tried(&ctx, 50000, 64), 2048);
 }
 
