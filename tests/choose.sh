@@ -56,6 +56,22 @@ assert s['fn_ratio']['mean'] <= c['max_fn'] and s['hardness']['lo'] <= s['hardne
     expect "choose --goal p99" 0 'p99' choose s.h5 -c grid.yaml --goal p99 "${quick[@]}" --json
 }
 
+# mosaic with its default lambda has 19.65 % of false negatives, +- .6.
+test_edge_of_the_budget() {
+    expect "well within" 0 'within the budget of 27 %' choose s.h5 -c grid.yaml --max-fn 0.27 "${quick[@]}"
+    expect "on the edge, within" 0 'on the edge of the budget of 20\.1 %' choose s.h5 -c grid.yaml --max-fn 0.201 "${quick[@]}"
+    expect "on the edge, above" 0 'on its edge: mosaic: \{pool: 300\} \(19\.' choose s.h5 -c grid.yaml --max-fn 0.192 "${quick[@]}"
+    expect "the same as JSON" 0 '' choose s.h5 -c grid.yaml --max-fn 0.192 "${quick[@]}" --json
+    cp out e.json
+    pycheck "edge and rival" "
+import json
+c = {s['job']: s for s in json.load(open('e.json'))['settings']}
+rival, other = c['{mosaic: {pool: 300}}'], c['{mosaic: {pool: 300, lambda: 2}}']
+assert rival['rival'] and rival['edge'] and rival['fn_ratio']['mean'] > .192, rival
+assert other['fate'] == 'chosen' and not other['edge'] and not other['rival'], other
+assert not any(s['rival'] for s in c.values() if s is not rival)"
+}
+
 test_same_for_any_threads() {
     for threads in 1 2; do
         expect "choose, $threads threads" 0 '' choose s.h5 --max-fn 0.3 "${quick[@]}" --threads $threads --json

@@ -83,16 +83,26 @@ static enum hn_code add_unit(struct hn_context *ctx, struct work *w, int64_t arm
     return hn_evidence_add(ctx, out, w->batch, n, seconds_of(r), dots_of(r));
 }
 
+// Of a setting on the step that is judged, or of the first one that fails on another step.
+static enum hn_code keep_reason(struct hn_context *ctx, struct work *w, int64_t arm,
+                                const char *why) {
+    struct hn_chosen *c = w->out;
+    char **kept = w->place == 0 ? &c->reason[arm] : &c->check[w->place - 1].error;
+    if (*kept)
+        return HN_OK;
+    void *outer = hn_own(ctx, c->reason);
+    *kept = w->place == 0 ? hn_strdup(ctx, why)
+                          : hn_format(ctx, "%s: %s", w->out->job.sampler[arm].type->name, why);
+    hn_own(ctx, outer);
+    return *kept ? HN_OK : ctx->code;
+}
+
 static enum hn_code take_result(struct hn_context *ctx, struct work *w, int64_t arm,
                                 const struct hn_results *r, struct hn_arm *out) {
-    struct hn_chosen *c = w->out;
     if (strcmp(hn_table_text(&r->runs, 0, "status"), "ok") == 0)
         return add_unit(ctx, w, arm, r, &out->evidence);
     out->fate = HN_ARM_FAILED;
-    void *outer = hn_own(ctx, c->reason);
-    c->reason[arm] = hn_strdup(ctx, hn_table_text(&r->runs, 0, "error"));
-    hn_own(ctx, outer);
-    return c->reason[arm] ? HN_OK : ctx->code;
+    return keep_reason(ctx, w, arm, hn_table_text(&r->runs, 0, "error"));
 }
 
 // A partition is measured whole: its batches may be in an order, and differ. The job is told before

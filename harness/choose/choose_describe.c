@@ -53,13 +53,14 @@ static json_t *setting(struct hn_context *ctx, const struct hn_chosen *c, int64_
     if (arm->fate == HN_ARM_FAILED && !why)
         why = "its batches hold hardly any true negative";
     return json_pack(
-        "{s:s, s:o, s:s, s:i, s:b, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sampler",
-        c->job.sampler[i].type->name, "job", hn_json_text(line), "fate", fate_of(c, i), "rung",
-        arm->rung, "tied", arm->tied, "reference", i == c->halving.reference, "seeds",
-        (json_int_t)e->seeds, "batches", (json_int_t)e->batches, "fn_ratio", interval(false_of(e)),
-        "hardness", interval(hard_of(e)), "over_uniform", interval(arm->over_reference), "behind",
-        interval(arm->behind), "seconds", hn_json_real(hn_evidence_seconds(e)), "dots",
-        hn_json_real(hn_evidence_dots(e)), "error", why ? hn_json_text(why) : json_null());
+        "{s:s, s:o, s:s, s:i, s:b, s:b, s:b, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "sampler", c->job.sampler[i].type->name, "job", hn_json_text(line), "fate", fate_of(c, i),
+        "rung", arm->rung, "tied", arm->tied, "edge", arm->edge, "rival", arm->rival, "reference",
+        i == c->halving.reference, "seeds", (json_int_t)e->seeds, "batches", (json_int_t)e->batches,
+        "fn_ratio", interval(false_of(e)), "hardness", interval(hard_of(e)), "over_uniform",
+        interval(arm->over_reference), "behind", interval(arm->behind), "seconds",
+        hn_json_real(hn_evidence_seconds(e)), "dots", hn_json_real(hn_evidence_dots(e)), "error",
+        why ? hn_json_text(why) : json_null());
 }
 
 struct place {
@@ -67,15 +68,15 @@ struct place {
     int64_t arm;
 };
 
-// The choice; what is left or tied; what is softer, the hardest first; what is over the budget, the
-// fewest false negatives first; what failed.
+// The choice; what is left, tied, or a rival; what is softer, the hardest first; what is over the
+// budget, the fewest false negatives first; what failed.
 static int rank_of(const struct place *p) {
     static const int ranks[] = {[HN_ARM_LEFT] = 1,  [HN_ARM_SOFTER] = 2, [HN_ARM_CUT] = 2,
                                 [HN_ARM_FALSE] = 3, [HN_ARM_COSTLY] = 3, [HN_ARM_FAILED] = 4};
     const struct hn_arm *arm = &p->h->arm[p->arm];
     if (p->arm == p->h->best)
         return 0;
-    return arm->tied ? 1 : ranks[arm->fate];
+    return arm->tied || arm->rival ? 1 : ranks[arm->fate];
 }
 
 // The smaller, the earlier among those of a rank.
@@ -115,12 +116,13 @@ static json_t *checks(struct hn_context *ctx, const struct hn_chosen *c) {
         HN_SCOPE(ctx);
         const struct hn_choose_check *check = &c->check[i];
         const char *hardest = hn_chosen_line(ctx, c, check->hardest);
-        json_array_append_new(list, json_pack("{s:I, s:o, s:o, s:o, s:o}", "step",
-                                              (json_int_t)check->step, "fn_ratio",
-                                              interval(check->false_negatives), "over_uniform",
-                                              interval(check->over_reference), "hardest",
-                                              hardest ? hn_json_text(hardest) : json_null(),
-                                              "ahead", interval(check->ahead)));
+        json_array_append_new(
+            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "step", (json_int_t)check->step,
+                            "fn_ratio", interval(check->false_negatives), "over_uniform",
+                            interval(check->over_reference), "hardest",
+                            hardest ? hn_json_text(hardest) : json_null(), "ahead",
+                            interval(check->ahead), "error",
+                            check->error ? hn_json_text(check->error) : json_null()));
     }
     return list;
 }

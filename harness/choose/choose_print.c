@@ -72,6 +72,8 @@ static const char *outcome(const json_t *setting) {
     const char *fate = text_of(setting, "fate");
     if (is_true(setting, "tied"))
         return "a tie with the choice";
+    if (is_true(setting, "rival"))
+        return "on the edge, above --max-fn";
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i][0], fate) == 0)
             return words[i][1];
@@ -140,8 +142,9 @@ static void print_false(const json_t *c, const json_t *setting, FILE *out) {
     fprintf(out, ", %s%s %% of false negatives",
             strcmp(text_of(c, "false_negatives"), "bound") == 0 ? "at most " : "", text);
     double most = number(c, "max_fn");
-    if (fn.hi > most)
-        fprintf(out, " (whose interval reaches over the budget of %g %%)", 100 * most);
+    if (isfinite(most))
+        fprintf(out, " (%s budget of %g %%)",
+                is_true(setting, "edge") ? "on the edge of the" : "within the", 100 * most);
 }
 
 static void print_cost(const json_t *c, const json_t *setting, FILE *out) {
@@ -151,22 +154,34 @@ static void print_cost(const json_t *c, const json_t *setting, FILE *out) {
         fprintf(out, " (%.2g %% of a step)", 100 * seconds / step);
 }
 
-static void print_ties(const json_t *c, FILE *out) {
+// The settings with that mark, after `before`.
+static void print_marked(const json_t *c, const char *mark, const char *before, FILE *out) {
     const json_t *list = json_object_get(c, "settings");
-    char name[128];
-    int ties = 0;
+    char name[128], fn[48];
+    int n = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *s = json_array_get(list, i);
-        if (!is_true(s, "tied"))
+        if (!is_true(s, mark))
             continue;
         put_name(name, sizeof name, text_of(s, "job"));
-        if (ties++ < TIES)
-            fprintf(out, "%s%s", ties == 1 ? " Not told apart from it: " : ", ", name);
+        put_half(fn, sizeof fn, interval_of(s, "fn_ratio"), 100, 2);
+        if (n++ < TIES)
+            fprintf(out, "%s%s", n == 1 ? before : ", ", name);
+        if (n <= TIES && is_true(s, "rival"))
+            fprintf(out, " (%s %%)", fn);
     }
-    if (ties > TIES)
-        fprintf(out, " and %d more", ties - TIES);
-    if (ties > 0)
+    if (n > TIES)
+        fprintf(out, " and %d more", n - TIES);
+    if (n > 0)
         fputc('.', out);
+}
+
+static void print_rivals(const json_t *c, FILE *out) {
+    print_marked(c, "rival",
+                 with(c, "fate", "chosen")
+                     ? " Not softer, above the budget of false negatives, but on its edge: "
+                     : " On its edge: ",
+                 out);
 }
 
 static int count_fate(const json_t *c, const char *fate) {
@@ -219,6 +234,7 @@ static void print_none(const json_t *c, FILE *out) {
     }
     fprintf(out, ". Raise %s%s%s.", false_limit ? "--max-fn" : "",
             false_limit && limit ? " or " : "", limit ? "--max-cost" : "");
+    print_rivals(c, out);
 }
 
 static void print_answer(const json_t *c, FILE *out) {
@@ -233,14 +249,17 @@ static void print_answer(const json_t *c, FILE *out) {
     put_half(over, sizeof over, interval_of(chosen, "over_uniform"), 1, 4);
     if (common)
         fprintf(out, "Uniform will do: within the budget no setting is harder by an interval.");
-    if (common && chosen == reference)
+    if (common && chosen == reference) {
+        print_rivals(c, out);
         return;
+    }
     fprintf(out, "%s %s: %s %s, %s over Uniform's", common ? " The hardest is" : "Take",
             text_of(chosen, "job"), what_is_hard(c), hard, over);
     print_false(c, chosen, out);
     print_cost(c, chosen, out);
     fputc('.', out);
-    print_ties(c, out);
+    print_marked(c, "tied", " Not told apart from it: ", out);
+    print_rivals(c, out);
 }
 
 static void print_prior(const json_t *c, FILE *out) {
@@ -277,6 +296,8 @@ static void print_check(const json_t *c, const json_t *check, FILE *out) {
     put_half(text, sizeof text, ahead, 1, 4);
     if (ahead.lo > 0)
         fprintf(out, "; %s is harder by %s", name, text);
+    if (*text_of(check, "error"))
+        fprintf(out, "; failed there: %s", text_of(check, "error"));
     fputs(".\n", out);
 }
 

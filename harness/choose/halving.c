@@ -8,6 +8,7 @@
 enum { SEEDS_TELL = 8, SEEDS_ALONE = 4 };
 
 static const double printed_level = 0.95;
+static const double edge_level = 0.99; // a setting is looked at in several rungs
 
 int hn_halving_rungs(int64_t seeds) {
     int rungs = 1;
@@ -38,9 +39,23 @@ static double false_negatives(const struct hn_arm *arm) {
 
 static bool has_limit(double budget) { return !isnan(budget); }
 
+static bool in_time(const struct hn_halving *h, const struct hn_arm *arm) {
+    return !has_limit(h->max_seconds) || hn_evidence_seconds(&arm->evidence) <= h->max_seconds;
+}
+
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm) {
-    return (!has_limit(h->max_false) || false_negatives(arm) <= h->max_false) &&
-           (!has_limit(h->max_seconds) || hn_evidence_seconds(&arm->evidence) <= h->max_seconds);
+    return (!has_limit(h->max_false) || false_negatives(arm) <= h->max_false) && in_time(h, arm);
+}
+
+bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm) {
+    const struct hn_evidence *e = &arm->evidence;
+    struct hn_interval fn = hn_evidence_false(e, decides(e->seeds), edge_level);
+    return has_limit(h->max_false) && fn.lo <= h->max_false && h->max_false < fn.hi;
+}
+
+// Above the budget of false negatives, and perhaps within.
+static bool may_be_within(const struct hn_halving *h, const struct hn_arm *arm) {
+    return !hn_halving_within(h, arm) && in_time(h, arm) && hn_halving_on_edge(h, arm);
 }
 
 // Other work on the machine only lengthens times: the least of them counts until the end. A single
@@ -69,9 +84,7 @@ static int64_t judge_budgets(struct hn_halving *h, int rung, int64_t seeds) {
             fall(arm, HN_ARM_FALSE, rung);
         else if (is_costly(h, &arm->evidence))
             fall(arm, HN_ARM_COSTLY, rung);
-        else if ((!has_limit(h->max_false) || fn.hi <= h->max_false) &&
-                 (!has_limit(h->max_seconds) ||
-                  hn_evidence_seconds(&arm->evidence) <= h->max_seconds) &&
+        else if ((!has_limit(h->max_false) || fn.hi <= h->max_false) && in_time(h, arm) &&
                  (leader < 0 || hardness(arm) > hardness(&h->arm[leader])))
             leader = i;
     }
@@ -96,18 +109,45 @@ static enum hn_code judge_hardness(struct hn_context *ctx, struct hn_halving *h,
 
 struct rank {
     int64_t arm;
-    bool within;
+    enum { WITHIN, EDGE, ABOVE } side;
     double hardness;
+    int64_t turn; // of those within and on the edge, 0 = its side's hardest
 };
 
-// Those within the budget first, the hardest first; then in their order.
-static int by_rank(const void *a, const void *b) {
+// The hardest first, then in their order.
+static int by_hardness(const void *a, const void *b) {
     const struct rank *x = a, *y = b;
-    if (x->within != y->within)
-        return x->within ? -1 : 1;
     if (x->hardness != y->hardness)
         return x->hardness > y->hardness ? -1 : 1;
     return (x->arm > y->arm) - (x->arm < y->arm);
+}
+
+static int by_turn(const void *a, const void *b) {
+    const struct rank *x = a, *y = b;
+    if ((x->side == ABOVE) != (y->side == ABOVE))
+        return x->side == ABOVE ? 1 : -1;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return (x->side > y->side) - (x->side < y->side);
+}
+
+// Puts what is left of the settings into rank[], in the order in which they go on; their number.
+static int64_t rank_left(const struct hn_halving *h, struct rank *rank) {
+    int64_t n = 0, turns[] = {0, 0, 0};
+    for (int64_t i = 0; i < h->arms; i++) {
+        const struct hn_arm *arm = &h->arm[i];
+        if (arm->fate == HN_ARM_LEFT)
+            rank[n++] = (struct rank){.arm = i,
+                                      .side = hn_halving_within(h, arm) ? WITHIN
+                                              : may_be_within(h, arm)   ? EDGE
+                                                                        : ABOVE,
+                                      .hardness = hardness(arm)};
+    }
+    qsort(rank, (size_t)n, sizeof *rank, by_hardness);
+    for (int64_t i = 0; i < n; i++)
+        rank[i].turn = turns[rank[i].side]++;
+    qsort(rank, (size_t)n, sizeof *rank, by_turn);
+    return n;
 }
 
 static int64_t count_left(const struct hn_halving *h) {
@@ -167,15 +207,12 @@ static int64_t affordable(const struct hn_halving *h, const struct rank *rank, i
 static enum hn_code cut(struct hn_context *ctx, struct hn_halving *h, int64_t have, int64_t want) {
     HN_SCOPE(ctx);
     struct rank *rank = hn_alloc(ctx, h->arms, sizeof *rank);
-    int64_t n = 0, kept = h->arms;
+    int64_t kept = h->arms;
     if (!rank)
         return ctx->code;
     for (int r = 0; r < h->rungs; r++)
         kept = (kept + 1) / 2;
-    for (int64_t i = 0; i < h->arms; i++)
-        if (h->arm[i].fate == HN_ARM_LEFT)
-            rank[n++] = (struct rank){i, hn_halving_within(h, &h->arm[i]), hardness(&h->arm[i])};
-    qsort(rank, (size_t)n, sizeof *rank, by_rank);
+    int64_t n = rank_left(h, rank);
     kept = hn_min(n, hn_max(kept, HN_HALVING_KEPT));
     kept = hn_max(1, affordable(h, rank, kept, want - have, hn_halving_rungs(h->seeds) - h->rungs));
     for (int64_t i = kept; i < n; i++)
@@ -236,33 +273,45 @@ static enum hn_code measure_all(struct hn_context *ctx, struct hn_halving *h, in
     return HN_OK;
 }
 
+// Of those that are left; where more seeds took all of these over a budget, of those that were cut
+// or softer than them.
 static void find_best(struct hn_halving *h) {
     h->best = -1;
-    for (int64_t i = 0; i < h->arms; i++)
-        if (h->arm[i].fate == HN_ARM_LEFT && hn_halving_within(h, &h->arm[i]) &&
-            (h->best < 0 || hardness(&h->arm[i]) > hardness(&h->arm[h->best])))
-            h->best = i;
+    for (int all = 0; all < 2 && h->best < 0; all++)
+        for (int64_t i = 0; i < h->arms; i++) {
+            struct hn_arm *arm = &h->arm[i];
+            bool taken = all ? arm->fate == HN_ARM_CUT || arm->fate == HN_ARM_SOFTER
+                             : arm->fate == HN_ARM_LEFT;
+            if (taken && hn_halving_within(h, arm) &&
+                (h->best < 0 || hardness(arm) > hardness(&h->arm[h->best])))
+                h->best = i;
+        }
 }
 
-// Holds every setting against the choice and against the reference.
+// Holds a setting against the choice and against the reference.
+static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64_t i) {
+    struct hn_arm *arm = &h->arm[i];
+    const struct hn_evidence *e = &arm->evidence;
+    enum hn_replicate by = hn_halving_replicate(e);
+    bool open = i != h->best && (arm->fate == HN_ARM_LEFT || arm->fate == HN_ARM_CUT);
+    arm->behind = (struct hn_interval){NAN, NAN, NAN};
+    arm->edge = arm->fate != HN_ARM_FAILED && hn_halving_on_edge(h, arm);
+    if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, by, printed_level,
+                               &arm->over_reference))
+        return ctx->code;
+    if (h->best >= 0 && i != h->best && arm->fate != HN_ARM_FAILED &&
+        hn_evidence_difference(ctx, &h->arm[h->best].evidence, e, by, printed_level, &arm->behind))
+        return ctx->code;
+    bool softer = arm->behind.lo > 0;
+    arm->tied = open && h->best >= 0 && hn_halving_within(h, arm) && !softer;
+    arm->rival = open && may_be_within(h, arm) && !softer;
+    return HN_OK;
+}
+
 static enum hn_code hold_together(struct hn_context *ctx, struct hn_halving *h) {
-    for (int64_t i = 0; i < h->arms; i++) {
-        struct hn_arm *arm = &h->arm[i];
-        const struct hn_evidence *e = &arm->evidence;
-        enum hn_replicate by = hn_halving_replicate(e);
-        arm->behind = (struct hn_interval){NAN, NAN, NAN};
-        arm->tied = false;
-        if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, by, printed_level,
-                                   &arm->over_reference))
+    for (int64_t i = 0; i < h->arms; i++)
+        if (hold_one(ctx, h, i))
             return ctx->code;
-        if (h->best < 0 || i == h->best || arm->fate == HN_ARM_FAILED)
-            continue;
-        if (hn_evidence_difference(ctx, &h->arm[h->best].evidence, e, by, printed_level,
-                                   &arm->behind))
-            return ctx->code;
-        arm->tied = (arm->fate == HN_ARM_LEFT || arm->fate == HN_ARM_CUT) &&
-                    hn_halving_within(h, arm) && !(arm->behind.lo > 0);
-    }
     return HN_OK;
 }
 

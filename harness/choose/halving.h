@@ -11,6 +11,12 @@
 //     among the softest of them, or above the budget. Nothing told it apart: it is held against the
 //     choice at the end.
 //
+// A setting is on the edge of the budget if its interval of 99 % holds it: what was measured
+// hardly tells on which side it lies. In a cut those whose mean is within and those on the edge
+// above it take turns, the hardest first, before those above it: so the hardest within goes on
+// first, and the hardest that may be within next to it. The choice is one whose mean is within; at
+// the end settings on the edge above it are told, too, if they are not softer than the choice.
+//
 // All later rungs together take as much as the first one at most, in units and in inner products:
 // with 20 seeds a tenth of the full grid. Each rung has an equal share of what is left of that, but
 // two settings go on as long as any of it is left for them, and a single one until it has four.
@@ -39,6 +45,8 @@ struct hn_arm {
     int rung; // from 1, in which it fell out; 0 = it did not
     // Of the end:
     bool tied;                         // within the budget, and not told apart from the choice
+    bool edge;                         // its false negatives are on the edge of the budget
+    bool rival;                        // on the edge, above it, and not softer than the choice
     struct hn_interval behind;         // hardness of the choice less its own, 95 %
     struct hn_interval over_reference; // its own less the reference's, 95 %
 };
@@ -72,6 +80,8 @@ HN_MUST_USE enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halvin
 int hn_halving_rungs(int64_t seeds);
 // Whether an arm is within the budgets by what was measured, whatever the intervals say.
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm);
+// Whether its false negatives are on the edge of their budget.
+bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm);
 // Replicates of the intervals that are printed: seeds, where there are three.
 enum hn_replicate hn_halving_replicate(const struct hn_evidence *e);
 
