@@ -28,7 +28,6 @@ struct params {
 
 struct state {
     struct hn_knn_lists near; // [n x kept] the first p + m ranks
-    int32_t *order;           // [n] items in the order of the batches
     int32_t *clustered;       // [n] items in the order of the clusters
     int32_t *number;          // [clusters] in the order of the batches
 };
@@ -55,8 +54,7 @@ static int64_t cluster_of(const struct hn_sampler *self) {
 static enum hn_code open_b3(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     int64_t clusters = hn_cluster_count(n, cluster_of(self));
-    bool good = (state->order = hn_alloc(ctx, n, sizeof *state->order)) &&
-                (state->clustered = hn_alloc(ctx, n, sizeof *state->clustered)) &&
+    bool good = (state->clustered = hn_alloc(ctx, n, sizeof *state->clustered)) &&
                 (state->number = hn_alloc(ctx, clusters, sizeof *state->number));
     return good ? HN_OK : ctx->code;
 }
@@ -119,10 +117,10 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
     self->build.dot -= state->near.again;
     if (join(ctx, self, &g))
         return ctx->code;
-    hn_permute(self->seed, "b3.nodes", self->built_index, 0, 0, state->order, self->n);
+    hn_permute(self->seed, "b3.nodes", self->built_index, 0, 0, self->order, self->n);
     struct hn_graph_parts parts = {.size = cluster_of(self),
                                    .sweeps = params->sweeps,
-                                   .order = state->order,
+                                   .order = self->order,
                                    .member = state->clustered};
     enum hn_code code = hn_graph_part(ctx, &g, &parts);
     self->build.edge += hn_graph_edges(&g);
@@ -139,14 +137,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     (void)ctx, (void)batches;
     const struct state *state = self->state;
     hn_clusters_shuffle(self, "b3.clusters", items, number, cluster_of(self), state->clustered,
-                        state->number, state->order);
-    return HN_OK;
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    (void)ctx;
-    const struct state *state = self->state;
-    hn_sampler_cut(self, state->order, out);
+                        state->number, self->order);
     return HN_OK;
 }
 
@@ -183,5 +174,4 @@ const struct hn_sampler_type hn_b3_sampler = {
     .plan = plan,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
 };

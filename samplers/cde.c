@@ -33,7 +33,6 @@ struct state {
     int32_t *after;  // [k] order of clusters
     int32_t *line;   // [n] clusters one after another
     int32_t *number; // [n] order of batches
-    int32_t *order;  // [n]
 };
 
 static enum hn_code check(struct hn_context *ctx, const void *p,
@@ -58,8 +57,7 @@ static enum hn_code open_cde(struct hn_context *ctx, struct hn_sampler *self, in
     int64_t k = clusters_of(self);
     bool good = (state->after = hn_alloc(ctx, k, sizeof *state->after)) &&
                 (state->line = hn_alloc(ctx, n, sizeof *state->line)) &&
-                (state->number = hn_alloc(ctx, n, sizeof *state->number)) &&
-                (state->order = hn_alloc(ctx, n, sizeof *state->order));
+                (state->number = hn_alloc(ctx, n, sizeof *state->number));
     return good ? hn_kmeans_open(ctx, self, n, k, &state->m) : ctx->code;
 }
 
@@ -125,14 +123,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
         return ctx->code;
     line_up(self, items, number);
     hn_clusters_shuffle(self, "cde.batches", items, number, self->batch_size, state->line,
-                        state->number, state->order);
-    return HN_OK;
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    (void)ctx;
-    const struct state *state = self->state;
-    hn_sampler_cut(self, state->order, out);
+                        state->number, self->order);
     return HN_OK;
 }
 
@@ -166,5 +157,4 @@ const struct hn_sampler_type hn_cde_sampler = {
     .open = open_cde,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
 };

@@ -28,7 +28,6 @@ struct figures {
 struct state {
     struct hn_threshold threshold;
     struct hn_graph graph; // symmetric
-    int32_t *order;        // [n] items in the order of the batches
     int32_t *item;         // [n] item of a random number
     int32_t *place;        // [n] place of an item in the order: scratch
     int64_t ordered;       // epoch that `order` is of
@@ -48,10 +47,9 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_gcbs(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->order = hn_alloc(ctx, n, sizeof *state->order);
     state->item = hn_alloc(ctx, n, sizeof *state->item);
     state->place = hn_alloc(ctx, n, sizeof *state->place);
-    return state->order && state->item && state->place ? HN_OK : ctx->code;
+    return state->item && state->place ? HN_OK : ctx->code;
 }
 
 static double quantile_of(const struct params *params, int64_t n) {
@@ -92,7 +90,7 @@ static enum hn_code order_items(struct hn_context *ctx, const struct hn_sampler 
     if (params->relabel)
         hn_permute(self->seed, "gcbs.relabel", self->built_index, epoch, 0, state->item, self->n);
     if (hn_graph_cuthill_mckee(ctx, &state->graph, params->relabel ? state->item : NULL,
-                               (enum hn_root)params->root, params->reverse, state->order))
+                               (enum hn_root)params->root, params->reverse, self->order))
         return ctx->code;
     state->ordered = epoch;
     work->draw += params->relabel ? self->n - 1 : 0;
@@ -123,7 +121,7 @@ static void describe(struct hn_context *ctx, const struct hn_sampler *self) {
     int32_t *place = state->place, batch = self->batch_size;
     int64_t isolated = 0, before = 0, after = 0, inside = 0, edges = hn_graph_edges(g);
     for (int64_t k = 0; k < g->n; k++)
-        place[state->order[k]] = (int32_t)k;
+        place[self->order[k]] = (int32_t)k;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)                                \
     reduction(+ : isolated, inside) reduction(max : before, after)
     for (int64_t v = 0; v < g->n; v++) {
@@ -174,13 +172,6 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
         return HN_OK;
     struct hn_work counted = {0}; // of epoch 0, by the build that ordered it
     return order_items(ctx, self, number, number == 0 ? &counted : &self->sampling);
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    (void)ctx;
-    const struct state *state = self->state;
-    hn_sampler_cut(self, state->order, out);
-    return HN_OK;
 }
 
 static const struct hn_graph *graph(const struct hn_sampler *self) {
@@ -249,7 +240,6 @@ const struct hn_sampler_type hn_gcbs_sampler = {
     .plan = plan,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
     .graph = graph,
     .report = report,
 };

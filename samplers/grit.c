@@ -24,7 +24,6 @@ struct state {
     int32_t *line;   // [n] full batches of single groups, then the rest
     int32_t *group;  // [n] a group's items, then the order of groups
     int32_t *number; // [n] order of batches
-    int32_t *order;  // [n] of the epoch; before, the rests
 };
 
 static enum hn_code open_grit(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
@@ -34,8 +33,7 @@ static enum hn_code open_grit(struct hn_context *ctx, struct hn_sampler *self, i
                 (state->rest = hn_alloc(ctx, n + 1, sizeof *state->rest)) &&
                 (state->line = hn_alloc(ctx, n, sizeof *state->line)) &&
                 (state->group = hn_alloc(ctx, n, sizeof *state->group)) &&
-                (state->number = hn_alloc(ctx, n, sizeof *state->number)) &&
-                (state->order = hn_alloc(ctx, n, sizeof *state->order));
+                (state->number = hn_alloc(ctx, n, sizeof *state->number));
     return good ? HN_OK : ctx->code;
 }
 
@@ -84,7 +82,7 @@ static void line_up(struct hn_sampler *self, const struct hn_items *items, int64
         int64_t n = state->start[g + 1] - state->start[g], whole = n / size * size;
         shuffle_group(self, items, number, g);
         memcpy(state->line + full, state->group, (size_t)whole * sizeof *state->line);
-        memcpy(state->order + rest, state->group + whole, (size_t)(n - whole) * sizeof(int32_t));
+        memcpy(self->order + rest, state->group + whole, (size_t)(n - whole) * sizeof(int32_t));
         state->rest[g] = rest;
         full += whole;
         rest += n - whole;
@@ -94,7 +92,7 @@ static void line_up(struct hn_sampler *self, const struct hn_items *items, int64
     hn_permute(self->seed, "grit.rests", items->index, number, 0, state->group, state->groups);
     for (int64_t k = 0; k < state->groups; k++) {
         const int64_t *part = state->rest + state->group[k];
-        memcpy(state->line + full, state->order + part[0],
+        memcpy(state->line + full, self->order + part[0],
                (size_t)(part[1] - part[0]) * sizeof *state->line);
         full += part[1] - part[0];
     }
@@ -107,14 +105,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     const struct state *state = self->state;
     line_up(self, items, number);
     hn_clusters_shuffle(self, "grit.batches", items, number, self->batch_size, state->line,
-                        state->number, state->order);
-    return HN_OK;
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    (void)ctx;
-    const struct state *state = self->state;
-    hn_sampler_cut(self, state->order, out);
+                        state->number, self->order);
     return HN_OK;
 }
 
@@ -131,5 +122,4 @@ const struct hn_sampler_type hn_grit_sampler = {
     .open = open_grit,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
 };

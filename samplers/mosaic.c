@@ -45,7 +45,6 @@ struct params {
 struct state {
     struct hn_items items;    // of the last build, borrowed
     struct hn_knn_lists near; // group > 1
-    int32_t *order;           // [n] items in the order of the batches
     int32_t *shuffled;        // [n] items in the order of the pools
     int64_t ordered;          // epoch that `order` is of
     struct hn_mosaic_tally tally;
@@ -65,9 +64,8 @@ static enum hn_code check(struct hn_context *ctx, const void *p,
 
 static enum hn_code open_mosaic(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
-    state->order = hn_alloc(ctx, n, sizeof *state->order);
     state->shuffled = hn_alloc(ctx, n, sizeof *state->shuffled);
-    return state->order && state->shuffled ? HN_OK : ctx->code;
+    return state->shuffled ? HN_OK : ctx->code;
 }
 
 // How the full batches of an epoch are cut into pools.
@@ -102,7 +100,7 @@ static void fill_pool(const struct hn_context *ctx, const struct hn_sampler *sel
                       struct hn_mosaic_tally *tally) {
     const struct params *params = self->params;
     const struct state *state = self->state;
-    int32_t *order = state->order + (id - state->shuffled);
+    int32_t *order = self->order + (id - state->shuffled);
     struct hn_stream stream;
     *tally = (struct hn_mosaic_tally){0};
     hn_stream_open(&stream, self->seed, "mosaic.pool", self->built_index, epoch, number);
@@ -184,11 +182,11 @@ static enum hn_code arrange(struct hn_context *ctx, const struct hn_sampler *sel
     int32_t *number = hn_alloc(ctx, cut.batches, sizeof *number);
     if (!number || shuffle_items(ctx, self, epoch))
         return ctx->code;
-    memcpy(state->order, state->shuffled, (size_t)self->n * sizeof *state->order);
+    memcpy(self->order, state->shuffled, (size_t)self->n * sizeof *self->order);
     if (cut.batches > 1 && fill_pools(ctx, self, epoch, cut, work, sum))
         return ctx->code;
-    memcpy(state->shuffled, state->order, (size_t)self->n * sizeof *state->order);
-    shuffle_batches(self, epoch, cut.batches, number, state->shuffled, state->order);
+    memcpy(state->shuffled, self->order, (size_t)self->n * sizeof *self->order);
+    shuffle_batches(self, epoch, cut.batches, number, state->shuffled, self->order);
     state->ordered = epoch;
     work->draw += self->n + cut.batches - 2;
     return HN_OK;
@@ -224,13 +222,6 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     struct hn_mosaic_tally unused = {0};
     struct hn_work counted = {0}; // of epoch 0, by the build that arranged it
     return arrange(ctx, self, number, number == 0 ? &counted : &self->sampling, &unused);
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    (void)ctx;
-    const struct state *state = self->state;
-    hn_sampler_cut(self, state->order, out);
-    return HN_OK;
 }
 
 static const struct hn_column reports[] = {
@@ -283,6 +274,5 @@ const struct hn_sampler_type hn_mosaic_sampler = {
     .open = open_mosaic,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
     .report = report,
 };

@@ -30,7 +30,6 @@ struct node {
 
 struct state {
     int64_t d;
-    int32_t *order;           // [n] items in the order of the batches
     int32_t *clustered;       // [n] items in the order of the clusters, ascending within a node
     int32_t *number;          // [clusters] in the order of the batches
     int32_t *parted;          // [n] of a node: scratch
@@ -56,8 +55,7 @@ static int64_t cluster_of(const struct hn_sampler *self) {
 static enum hn_code open_ngame(struct hn_context *ctx, struct hn_sampler *self, int64_t n) {
     struct state *state = self->state;
     int64_t clusters = hn_cluster_count(n, cluster_of(self));
-    bool good = (state->order = hn_alloc(ctx, n, sizeof *state->order)) &&
-                (state->clustered = hn_alloc(ctx, n, sizeof *state->clustered)) &&
+    bool good = (state->clustered = hn_alloc(ctx, n, sizeof *state->clustered)) &&
                 (state->number = hn_alloc(ctx, clusters, sizeof *state->number)) &&
                 (state->parted = hn_alloc(ctx, n, sizeof *state->parted)) &&
                 (state->left = hn_alloc(ctx, n, sizeof *state->left)) &&
@@ -244,14 +242,7 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
     (void)ctx, (void)batches;
     const struct state *state = self->state;
     hn_clusters_shuffle(self, "ngame.clusters", items, number, cluster_of(self), state->clustered,
-                        state->number, state->order);
-    return HN_OK;
-}
-
-static enum hn_code next(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out) {
-    (void)ctx;
-    const struct state *state = self->state;
-    hn_sampler_cut(self, state->order, out);
+                        state->number, self->order);
     return HN_OK;
 }
 
@@ -280,5 +271,4 @@ const struct hn_sampler_type hn_ngame_sampler = {
     .open = open_ngame,
     .rebuild = rebuild,
     .epoch = epoch,
-    .next = next,
 };

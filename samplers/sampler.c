@@ -74,9 +74,9 @@ enum hn_code hn_sampler_open(struct hn_context *ctx, const struct hn_sampler_typ
     if (!self->state)
         return ctx->code;
     void *outer = hn_own(ctx, self->state);
-    bool lists = type->flags & HN_SAMPLER_PER_ANCHOR;
+    bool cuts = !type->next || type->flags & HN_SAMPLER_PER_ANCHOR;
     enum hn_code code = HN_OK;
-    if (lists && !(self->order = hn_alloc(ctx, n, sizeof *self->order)))
+    if (cuts && !(self->order = hn_alloc(ctx, n, sizeof *self->order)))
         code = ctx->code;
     if (!code && type->open)
         code = type->open(ctx, self, n);
@@ -128,7 +128,7 @@ enum hn_code hn_sampler_epoch(struct hn_context *ctx, struct hn_sampler *self,
     self->epoch = epoch;
     self->batches = 0;
     *batches = hn_batches_per_epoch(self->n, self->batch_size);
-    if (self->order) { // every item once as an anchor
+    if (self->type->flags & HN_SAMPLER_PER_ANCHOR) { // every item once as an anchor
         hn_permute(self->seed, "anchors.shuffle", self->index, epoch, 0, self->order, self->n);
         self->sampling.draw += self->n - 1;
     }
@@ -190,11 +190,11 @@ enum hn_code hn_sampler_next(struct hn_context *ctx, struct hn_sampler *self,
     if (lists && (out->room != room || !out->negatives || !out->negative))
         return hn_fail(ctx, HN_INTERNAL, "%s: no room for %lld negatives per anchor",
                        self->type->name, (long long)room);
-    if (lists)
+    if (self->order)
         hn_sampler_cut(self, self->order, out);
     if (self->type->list)
         fill_lists(ctx, self, out);
-    else if (self->type->next(ctx, self, out))
+    else if (self->type->next && self->type->next(ctx, self, out))
         return ctx->code;
     if (lists)
         count_negatives(self, out);

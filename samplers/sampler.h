@@ -63,8 +63,10 @@ struct hn_sampler {
     int64_t n;          // items
     int32_t batch_size;
     uint64_t seed;
-    int threads;         // of open, for which there is scratch: see hn_sampler_threads()
-    int32_t *order;      // per-anchor samplers: [n] anchors of the current epoch; else NULL
+    int threads;    // of open, for which there is scratch: see hn_sampler_threads()
+    int32_t *order; // [n] items of the current epoch, which its batches are cut from: the anchors
+                    // of per-anchor samplers, shuffled; of types without `next` what their `epoch`
+                    // or `rebuild` puts there; else NULL
     bool built;          // a build has succeeded
     int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
     int64_t index;       // of the items of the current epoch: names the streams of its batches
@@ -118,9 +120,10 @@ struct hn_sampler_type {
     // from ceil(n / batch_size). items are those of the current step (their progress sets alpha).
     enum hn_code (*epoch)(struct hn_context *ctx, struct hn_sampler *self,
                           const struct hn_items *items, int64_t epoch, int64_t *batches);
-    // Required. Fills batches [first, first + count) of the epoch, on up to ctx->threads threads; a
-    // batch depends on its number, not on the calls before. Per-anchor samplers find the anchors
-    // there already. Adds to self->sampling and self->stalls. Timed as Cost_S.
+    // Fills batches [first, first + count) of the epoch, on up to ctx->threads threads; a batch
+    // depends on its number, not on the calls before. Per-anchor samplers find the anchors there
+    // already. Adds to self->sampling and self->stalls. Timed as Cost_S. Without it the batches of
+    // a partition are cut from self->order.
     enum hn_code (*next)(struct hn_context *ctx, struct hn_sampler *self, struct hn_batches *out);
     // Per-anchor samplers may have this in place of `next`: puts the negatives of one anchor, the
     // one at `place` of the epoch, into negative[room], adds to *work what that took, and returns
