@@ -105,7 +105,8 @@ def interval(x):
 
 
 def compare(value, found, which, budget):
-    """Line of the table, and whether the choice is within the interval of the grid's best."""
+    """Line of the table, and whether the choice is within the interval of the grid's best: "yes", "no", or "on the edge"
+    where the best lies on the edge of the budget by the grid's own interval and choose names it so."""
     chosen = next(s["job"] for s in found["settings"] if s["fate"] == "chosen") if found["found"] else None
     inside = {line: rows for line, rows in value.items() if rows[:, 2].mean() <= budget}
     best = max(inside, key=lambda line: inside[line][:, which].mean())
@@ -115,9 +116,11 @@ def compare(value, found, which, budget):
     fn, fn_half = interval(100 * value[chosen][:, 2])
     far = value[best][:, which].mean() - value["uniform"][:, which].mean()
     within = chosen == best or (behind - half <= 0 and fn - fn_half <= 100 * budget)
+    best_fn, best_half = interval(100 * value[best][:, 2])
+    named = any(s["job"] == best and s["rival"] for s in found["settings"]) and best_fn + best_half > 100 * budget
     return [budget, best, "the same" if chosen == best else chosen,
             "0" if chosen == best else f"{behind:.4f} ± {half:.4f}, {100 * behind / far:.1f} %",
-            f"{fn:.2f} ± {fn_half:.2f}", "yes" if within else "no"]
+            f"{fn:.2f} ± {fn_half:.2f}", "yes" if within else "on the edge" if named else "no"]
 
 
 def main():
