@@ -45,7 +45,8 @@ const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s);
 // none.
 HN_MUST_USE enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot *s,
                                             int64_t *out);
-const int8_t *hn_snapshot_split(const struct hn_snapshot *s); // [n] or NULL
+const int8_t *hn_snapshot_split(const struct hn_snapshot *s);   // [n] or NULL
+const int32_t *hn_snapshot_groups(const struct hn_snapshot *s); // [n] or NULL
 
 // Loads step number `index` (0-based place in the series): reads, checks and normalises rows. NaN
 // and zero rows are HN_DATA, named by file, data set, step and row. The items borrow from `s`'s

@@ -358,3 +358,4 @@ const struct hn_label_sets *hn_snapshot_label_sets(const struct hn_snapshot *s) 
     return s->info.several_labels ? &s->label_sets : NULL;
 }
 const int8_t *hn_snapshot_split(const struct hn_snapshot *s) { return s->split; }
+const int32_t *hn_snapshot_groups(const struct hn_snapshot *s) { return s->group; }

@@ -177,6 +177,30 @@ check "side by side, torn: the same snapshots" same_series torn
 mkdir -p half/data/small wrong/data
 cp data/small/small.features half/data/small/
 cp -r data/small wrong/data/ && echo '3 four' >>wrong/data/small/small.edges
+# Files for samplers that want a teacher or groups, named relative to the job, and known by their contents.
+mkdir -p extra
+awk 'BEGIN { srand(4); for (i = 0; i < 90; i++) print rand() - .5 "\t" rand() - .5 "\t" rand() }' >extra/t.tsv
+awk 'BEGIN { for (i = 0; i < 90; i++) print i % 2 }' >extra/g.tsv
+sed -e 's/^samplers:.*/samplers: [{b3: {space: teacher, p: 5, m: 10, cluster: 10}}, grit]/' -e 's,data/small,../data/small,' \
+    -e 's/^seeds:.*/seeds: [1]/' job.yaml >extra/job.yaml
+expect "no teacher, no groups" 0 "not_applicable: .*b3 with space: teacher needs a teacher, .* the job's key 'teacher'" \
+    train -c extra/job.yaml -o untaught
+check "said of groups, too" says "grit needs groups, .* the job's key 'groups'"
+printf 'teacher: t.tsv\ngroups: g.tsv\n' >>extra/job.yaml
+expect "a teacher and groups" 0 '2 trained' train -c extra/job.yaml -o taught
+expect "again: nothing to do" 0 '0 trained, 2 were there' train -c extra/job.yaml -o taught
+expect "samplers run on its series" 0 'cells' run -o taught-run -c <(printf \
+    'snapshots: %s\nbatch_size: 30\nepochs: 1\nsamplers: [grit, {b3: {space: teacher, p: 5, m: 10, cluster: 10}}]\nmetrics: [fn_ratio]\n' \
+    "$PWD/$(series taught | head -n 1)")
+check "none of these lacks anything" test "$(column taught-run status | sort -u)" = ok
+sed -i '1s/^/-/' extra/t.tsv
+expect "other contents: all to do" 0 '2 trained, 0 were there' train -c extra/job.yaml -o taught2
+sed -i '3d' extra/t.tsv
+expect "a row too few" 4 't\.tsv has 89 rows but the data of task node has 90' train -c extra/job.yaml -o taught3
+rm extra/t.tsv
+expect "no such file" 3 "extra/t\.tsv, which the job's key 'teacher' names, cannot be read" train -c extra/job.yaml -o taught4
+check "and nothing is made" test ! -e taught4
+
 expect "no job" 2 '@no-job' train
 expect "no folder" 2 '@no-output' train -c job.yaml
 expect "unknown key" 2 'set sampler.*@did-you-mean' train -c job.yaml -o x --set sampler=[knn]

@@ -37,8 +37,11 @@ struct hn_run_spec {
     const char *folder;       // of checkpoint and snapshots, there already; NULL: nothing is kept
     struct hn_untrained *untrained; // values at step 0, shared with other runs; NULL: none
     const char *untrained_key;      // what decides these values
-    const char *title;              // of the snapshots, NULL = the task's
-    const char *const (*about)[2];  // their attributes and texts, up to a NULL; or NULL
+    // Files as `hardneg import` takes them, of the task's items in their order; NULL: none.
+    const char *teacher;           // rows of another encoder
+    const char *group;             // sources of the items
+    const char *title;             // of the snapshots, NULL = the task's
+    const char *const (*about)[2]; // their attributes and texts, up to a NULL; or NULL
     const char *key; // of at most 64 characters: a checkpoint of another key is refused
 };
 

@@ -1,6 +1,8 @@
 // The sampler of a run: built every t steps on the embeddings of now, asked for a batch at a time.
+#include "datasets/import/import.h"
 #include "training/loop_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct hn_sampler_type *uniform_type(void) { return hn_sampler_find("uniform"); }
@@ -35,19 +37,50 @@ static enum hn_code open_buffers(struct hn_context *ctx, struct hn_loop *loop) {
     return loop->spec->embeddings == HN_EMBEDDINGS_STORED && !d->stored ? ctx->code : HN_OK;
 }
 
+// Where a file would do that the job does not name, the message says so.
+static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_run_spec *spec,
+                                  const struct hn_sampler_plan *plan) {
+    static const char *const keys[] = {"teacher", "groups"};
+    const struct hn_notes said = ctx->notes;
+    enum hn_code code = hn_sampler_check(ctx, spec->sampler, spec->sampler_params, plan);
+    if (code != HN_NOT_APPLICABLE)
+        return code;
+    char why[HN_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", ctx->message);
+    const char *key = NULL;
+    ctx->notes.to = NULL;
+    for (int i = 0; i < 2 && !key; i++) {
+        struct hn_sampler_plan with = *plan;
+        with.has_teacher |= i == 0;
+        with.has_groups |= i == 1;
+        if (!hn_sampler_check(ctx, spec->sampler, spec->sampler_params, &with))
+            key = keys[i];
+    }
+    ctx->notes = said;
+    return key ? hn_fail(ctx, code, "%.500s: name a file with them by the job's key '%s'", why, key)
+               : hn_fail(ctx, code, "%s", why);
+}
+
 enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
     const struct hn_task *task = &loop->task;
     const struct hn_run_spec *spec = loop->spec;
     uint64_t seed = spec->setting.seed;
     int32_t b = (int32_t)task->batch_size;
+    struct hn_import_extras extras;
+    char from[64];
+    snprintf(from, sizeof from, "the data of task %s", task->type->name);
+    if (hn_import_extras(ctx, spec->teacher, spec->group, from, task->n, &extras))
+        return ctx->code;
     struct hn_sampler_plan plan = {.n = task->n,
                                    .batch_size = b,
                                    .has_labels = task->label != NULL,
                                    .has_graph = task->graph != NULL,
-                                   .has_features = task->features != NULL};
+                                   .has_features = task->features != NULL,
+                                   .has_teacher = extras.teacher.data != NULL,
+                                   .has_groups = extras.group != NULL};
     d->at = (struct hn_draw_state){.built_step = -1, .epoch = -1};
-    if (hn_sampler_check(ctx, spec->sampler, spec->sampler_params, &plan) ||
+    if (check_sampler(ctx, spec, &plan) ||
         hn_sampler_open(ctx, spec->sampler, spec->sampler_params, task->n, b, seed, &d->sampler) ||
         hn_sampler_open(ctx, uniform_type(), uniform_params, task->n, b, seed, &d->uniform) ||
         open_buffers(ctx, loop))
@@ -57,7 +90,9 @@ enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
                                  .x = {d->built, task->n, task->d, task->d},
                                  .labels = task->label,
                                  .graph = task->graph,
-                                 .features = task->features};
+                                 .features = task->features,
+                                 .teacher = extras.teacher,
+                                 .group = extras.group};
     return HN_OK;
 }
 

@@ -98,9 +98,14 @@ static enum hn_code write_series(struct hn_context *ctx, struct hn_loop *loop, c
                                     .normalized = true,
                                     .type = HN_FLOAT32};
     struct hn_snapshot_writer *writer;
+    const struct hn_items *items = &loop->draw.items;
     if (hn_snapshot_write_begin(ctx, path, &spec, &writer))
         return ctx->code;
-    if (!join(ctx, loop, writer, x))
+    bool good =
+        !join(ctx, loop, writer, x) &&
+        (!items->teacher.data || !hn_snapshot_write_teacher(ctx, writer, &items->teacher)) &&
+        (!items->group || !hn_snapshot_write_groups(ctx, writer, items->group));
+    if (good)
         return hn_snapshot_write_end(ctx, writer);
     hn_snapshot_write_abort(ctx, writer);
     return ctx->code;

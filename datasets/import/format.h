@@ -8,7 +8,7 @@
 // What is wanted of a file.
 struct hn_wanted {
     bool labels;      // a list of integers or texts; else rows of floats
-    bool snapshots;   // of a snapshot the last step's embeddings; else it is refused
+    bool snapshots;   // of a snapshot the last step's embeddings, or its groups; else it is refused
     const char *name; // of the tensor or column; NULL: the only one that will do
     int raw;          // of bare values: place of their type in hn_raw_types, 0 = not given
     int64_t dim;      // and dimensions of a row, below 1: not given

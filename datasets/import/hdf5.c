@@ -1,5 +1,5 @@
 // HDF5 in the layout of ann-benchmarks: the data set `train`. Of a snapshot, where it may be one,
-// the last step's embeddings.
+// the last step's embeddings, or its groups.
 #include "datasets/import/format.h"
 #include "datasets/snapshot.h"
 
@@ -23,17 +23,31 @@ static enum hn_code read_train(struct hn_context *ctx, struct hn_snapshot *s,
     return out->real ? hn_snapshot_read_raw(ctx, s, 0, info->steps - 1, out->real) : ctx->code;
 }
 
+static enum hn_code read_groups(struct hn_context *ctx, const struct hn_snapshot *s,
+                                struct hn_array *out) {
+    const struct hn_snapshot_info *info = hn_snapshot_info(s);
+    const int32_t *group = hn_snapshot_groups(s);
+    if (!group)
+        return hn_fail(ctx, HN_DATA, "%s: has no groups (data set /group)", info->path);
+    out->rank = 1;
+    out->shape[0] = info->n;
+    out->integer = hn_alloc(ctx, info->n, sizeof *out->integer);
+    for (int64_t i = 0; out->integer && i < info->n; i++)
+        out->integer[i] = group[i];
+    return out->integer ? HN_OK : ctx->code;
+}
+
 static enum hn_code read_array(struct hn_context *ctx, struct hn_source *source,
                                const struct hn_wanted *want, struct hn_array *out) {
     struct hn_snapshot *s;
-    if (want->labels)
+    if (want->labels && !want->snapshots)
         return hn_fail(ctx, HN_DATA,
                        "%s: an HDF5 file has no labels that are read; give them in "
                        "another format",
                        source->path);
     if (hn_snapshot_open(ctx, source->path, &s))
         return ctx->code;
-    enum hn_code code = read_train(ctx, s, want, out);
+    enum hn_code code = want->labels ? read_groups(ctx, s, out) : read_train(ctx, s, want, out);
     hn_snapshot_close(ctx, s);
     return code;
 }

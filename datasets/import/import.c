@@ -140,6 +140,24 @@ static enum hn_code read_input(struct hn_context *ctx, const struct hn_import *o
     return HN_OK;
 }
 
+enum hn_code hn_import_extras(struct hn_context *ctx, const char *teacher, const char *group,
+                              const char *from, int64_t n, struct hn_import_extras *out) {
+    char *item[] = {(char *)teacher, (char *)group}; // only read
+    const struct hn_import o = {.teacher = {&item[0], teacher != NULL},
+                                .group = {&item[1], group != NULL}};
+    struct hn_import_input in = {.from = from, .n = n};
+    *out = (struct hn_import_extras){.group = NULL};
+    if (read_teacher(ctx, &o, &in) || hn_import_groups(ctx, &o, &in))
+        return ctx->code;
+    char *place = teacher ? hn_format(ctx, "%s,", teacher) : NULL;
+    if (teacher &&
+        (!place || hn_normalize_rows(ctx, (float *)in.teacher.data, n, in.teacher.cols, place)))
+        return ctx->code;
+    hn_free(ctx, place);
+    *out = (struct hn_import_extras){in.teacher, in.group};
+    return HN_OK;
+}
+
 // Are all rows of unit length, up to the rounding of float16?
 static bool is_normalized(const struct hn_import_input *in) {
     for (int64_t i = 0; i < in->n; i++) {

@@ -3,6 +3,7 @@
 #ifndef HN_DATASETS_IMPORT_IMPORT_H
 #define HN_DATASETS_IMPORT_IMPORT_H
 
+#include "core/matrix.h"
 #include "core/options/option.h"
 
 enum hn_undirected { HN_UNDIRECTED_REFUSE, HN_UNDIRECTED_SKIP, HN_UNDIRECTED_KEEP };
@@ -29,5 +30,17 @@ struct hn_import {
 // output is no snapshot to append to, or the step does not come after its last; HN_IO.
 HN_MUST_USE enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o,
                                    const char *tool_version, int64_t *n, int64_t *d);
+
+// What is known of n items besides their own rows, from files as `teacher` and `group` above.
+struct hn_import_extras {
+    struct hn_matrix teacher; // [n x any] unit rows, data = NULL: none
+    int32_t *group;           // [n], NULL: none
+};
+// Either path may be NULL. `from` is what messages call the n items. What is allocated belongs to
+// the owner of the time. HN_DATA: a file cannot be read, or is of another number of items; rows of
+// a teacher that are not finite, or zero.
+HN_MUST_USE enum hn_code hn_import_extras(struct hn_context *ctx, const char *teacher,
+                                          const char *group, const char *from, int64_t n,
+                                          struct hn_import_extras *out);
 
 #endif

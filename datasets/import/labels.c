@@ -43,10 +43,10 @@ static enum hn_code read_names(struct hn_context *ctx, const struct hn_import *o
     return check_names(ctx, o->label_names, in->n_names);
 }
 
-// The parts of the labels, joined; all integers or all texts.
+// The parts of the labels, or of groups, joined; all integers or all texts.
 static enum hn_code read_parts(struct hn_context *ctx, const struct hn_text_list *part,
-                               const char *tensor, struct hn_array *all) {
-    const struct hn_wanted want = {.labels = true, .name = tensor};
+                               const char *tensor, bool groups, struct hn_array *all) {
+    const struct hn_wanted want = {.labels = true, .name = tensor, .snapshots = groups};
     *all = (struct hn_array){.rank = 1};
     for (int64_t k = 0; k < part->count; k++) {
         struct hn_array a;
@@ -181,7 +181,7 @@ static enum hn_code take_labels(struct hn_context *ctx, const struct hn_import *
     if (several && !o->label_separator) {
         if (hn_label_lists_read(ctx, o, &lists))
             return ctx->code;
-    } else if (read_parts(ctx, &o->labels, o->label_tensor, &a) ||
+    } else if (read_parts(ctx, &o->labels, o->label_tensor, false, &a) ||
                (several && hn_label_lists_cut(ctx, o, &a, &lists))) {
         return ctx->code;
     }
@@ -246,7 +246,7 @@ enum hn_code hn_import_groups(struct hn_context *ctx, const struct hn_import *o,
     if (o->group.count == 0)
         return HN_OK;
     const char *path = o->group.item[0];
-    if (read_parts(ctx, &o->group, NULL, &a))
+    if (read_parts(ctx, &o->group, NULL, true, &a))
         return ctx->code;
     int64_t n = a.shape[0];
     if (in->n > 0 && n != in->n)

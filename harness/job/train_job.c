@@ -49,6 +49,10 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_yaml *root, vo
 static const struct hn_field job_fields[] = {
     {.option = {HN_TEXT_OPTION(struct hn_train_job, title, "title",
                                "what reports call it; default: the file's name")}},
+    {.option = {HN_TEXT_OPTION(struct hn_train_job, teacher, "teacher",
+                               "file with rows of another encoder for the task's items")}},
+    {.option = {HN_TEXT_OPTION(struct hn_train_job, groups, "groups",
+                               "file with a group for each of the task's items")}},
     {HN_GRID_FIELD(struct hn_train_job, task, n_tasks, "task", hn_task_registry, "trained"),
      .required = true, .layout = HN_BLOCK},
     {HN_GRID_FIELD(struct hn_train_job, sampler, n_samplers, "samplers", hn_sampler_registry,
@@ -93,6 +97,14 @@ static const struct hn_field job_fields[] = {
 static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_train_job),
                                         .check = check, .max = 100000, .many = "runs"};
 
+// The file that a key names; *path: NULL without one.
+static enum hn_code place_file(struct hn_context *ctx, const struct hn_train_job *job,
+                               const char *name, char **path) {
+    bool bare = !name || name[0] == '/' || !job->folder[0];
+    *path = !name ? NULL : bare ? hn_strdup(ctx, name) : hn_format(ctx, "%s/%s", job->folder, name);
+    return name && !*path ? ctx->code : HN_OK;
+}
+
 // What is read belongs to the job's path.
 static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *set,
                              struct hn_train_job *job) {
@@ -105,7 +117,9 @@ static enum hn_code read_job(struct hn_context *ctx, const struct hn_text_list *
     hn_own(ctx, job->path);
     job->folder = hn_format(ctx, "%.*s", slash ? (int)(slash - job->path) : 0, job->path);
     if (!job->folder || hn_fields_read(ctx, &fields, root, job) ||
-        hn_fields_text(ctx, &fields, job, true, &job->resolved))
+        hn_fields_text(ctx, &fields, job, true, &job->resolved) ||
+        place_file(ctx, job, job->teacher, &job->teacher_path) ||
+        place_file(ctx, job, job->groups, &job->groups_path))
         return hn_failure(ctx);
     hn_digest_begin(&digest);
     hn_digest_add_text(&digest, job->resolved);
@@ -130,7 +144,8 @@ enum hn_code hn_train_job_digest(struct hn_context *ctx, const char *data,
     void *outer = hn_own(ctx, job->path);
     job->data_sha256 = hn_zalloc(ctx, job->n_tasks, sizeof *job->data_sha256);
     hn_own(ctx, outer);
-    if (!job->data_sha256)
+    if (!job->data_sha256 || hn_task_digest_file(ctx, job->teacher_path, job->teacher_sha256) ||
+        hn_task_digest_file(ctx, job->groups_path, job->groups_sha256))
         return ctx->code;
     for (int64_t i = 0; i < job->n_tasks; i++) {
         const struct hn_job_task *own = &job->task[i];

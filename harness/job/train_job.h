@@ -27,8 +27,10 @@ struct hn_train_numbers {
 
 // A grid of trainings: tasks x losses x weightings x temperatures x batch sizes x samplers x seeds.
 struct hn_train_job {
-    char *path, *folder; // of the job file; the path owns all the rest
-    char *title;         // NULL = none
+    char *path, *folder;              // of the job file; the path owns all the rest
+    char *title;                      // NULL = none
+    char *teacher, *groups;           // files, relative to the folder; NULL = none
+    char *teacher_path, *groups_path; // as they are to be opened
     struct hn_job_task *task;
     struct hn_job_sampler *sampler;
     struct hn_job_weighting *weighting;
@@ -42,7 +44,8 @@ struct hn_train_job {
     struct hn_train_schedule adam;
     struct hn_train_series series;
     char (*data_sha256)[65]; // [n_tasks] of the data, "" unknown; NULL until hn_train_job_digest()
-    char *resolved;          // the job with every default, for provenance
+    char teacher_sha256[65], groups_sha256[65]; // of these files, likewise
+    char *resolved;                             // the job with every default, for provenance
     char resolved_sha256[65];
 };
 

@@ -1,5 +1,6 @@
 // One run of a training job: its keys, its training, its row of /runs and its rows of /training.
 #include "core/digest.h"
+#include "core/files.h"
 #include "harness/host/host.h"
 #include "harness/host/processes.h"
 #include "harness/host/progress.h"
@@ -38,6 +39,14 @@ static void add_task(struct hn_digest *d, const struct hn_train_run *run) {
     }
 }
 
+// A file counts by its contents where these are known; without one nothing is added.
+static void add_file(struct hn_digest *d, const char *key, const char *path, const char *sha256) {
+    if (!path)
+        return;
+    hn_digest_add_text(d, key);
+    hn_digest_add_text(d, *sha256 ? sha256 : path);
+}
+
 // cell_key: data, parameters, seed; run_key: that, what is kept, and the code's version. Up to
 // "hardneg training 2" numbers went in as bytes of memory.
 static void make_keys(struct hn_train_run *run) {
@@ -64,6 +73,8 @@ static void make_keys(struct hn_train_run *run) {
     hn_key_add_ints(&d, numbers, sizeof numbers / sizeof numbers[0]);
     if (n->drop_last)
         hn_digest_add_text(&d, "drop_last");
+    add_file(&d, "teacher", job->teacher_path, job->teacher_sha256);
+    add_file(&d, "groups", job->groups_path, job->groups_sha256);
     whole = d;
     hn_digest_end(&d, run->cell_key);
     hn_key_add_ints(&whole, kept, sizeof kept / sizeof kept[0]);
@@ -198,6 +209,8 @@ struct hn_run_spec hn_train_spec(const struct hn_train_run *run, const struct hn
                                .dense_every = job->series.dense_every,
                                .checkpoint = job->number.checkpoint,
                                .expect = job->number.expected_loss,
+                               .teacher = job->teacher_path,
+                               .group = job->groups_path,
                                .folder = folder,
                                .untrained = state->untrained,
                                .untrained_key = run->untrained_key,
@@ -335,13 +348,26 @@ static enum hn_code run_item(struct hn_context *ctx, const struct hn_item *item,
     return code;
 }
 
+static enum hn_code check_file(struct hn_context *ctx, const char *key, const char *path) {
+    int64_t bytes;
+    const char *why;
+    FILE *file = path ? hn_file_open(path, &bytes, &why) : NULL;
+    if (!path || file)
+        return file && fclose(file) ? hn_fail(ctx, HN_IO, "%s cannot be closed", path) : HN_OK;
+    return hn_fail(ctx, HN_DATA, "%s, which the job's key '%s' names, cannot be read: %s", path,
+                   key, why);
+}
+
 enum hn_code hn_train_check_data(struct hn_context *ctx, const struct hn_train_job *job,
                                  const char *data) {
     const struct hn_task_setting setting = {.folder = job->folder, .data = data};
     for (int64_t i = 0; i < job->n_tasks; i++)
         if (hn_task_check_data(ctx, job->task[i].type, job->task[i].params, &setting))
             return ctx->code;
-    return HN_OK;
+    return check_file(ctx, "teacher", job->teacher_path) ||
+                   check_file(ctx, "groups", job->groups_path)
+               ? ctx->code
+               : HN_OK;
 }
 
 static bool own_failure(enum hn_code code, const struct hn_item_env *env) {

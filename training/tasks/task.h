@@ -135,6 +135,9 @@ HN_MUST_USE char *hn_task_path(struct hn_context *ctx, const struct hn_task_type
 HN_MUST_USE enum hn_code hn_task_digest(struct hn_context *ctx, const struct hn_task_type *type,
                                         const void *params, const struct hn_task_setting *setting,
                                         char text[HN_DIGEST_TEXT]);
+// SHA-256 of one file in the same way; "" for NULL, or where it cannot be read.
+HN_MUST_USE enum hn_code hn_task_digest_file(struct hn_context *ctx, const char *path,
+                                             char text[HN_DIGEST_TEXT]);
 // HN_DATA if a required file is missing, naming folder, files and origin. Says what is remarkable.
 HN_MUST_USE enum hn_code hn_task_check_data(struct hn_context *ctx, const struct hn_task_type *type,
                                             const void *params,

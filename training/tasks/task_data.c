@@ -121,6 +121,21 @@ static enum hn_code digest_folder(struct hn_context *ctx, const struct hn_task_d
     return HN_OK;
 }
 
+enum hn_code hn_task_digest_file(struct hn_context *ctx, const char *path,
+                                 char text[HN_DIGEST_TEXT]) {
+    struct hn_digest digest;
+    HN_SCOPE(ctx);
+    char *piece = hn_alloc(ctx, PIECE, 1);
+    if (!piece)
+        return ctx->code;
+    hn_digest_begin(&digest);
+    bool good = path && add_file(&digest, path, piece);
+    hn_digest_end(&digest, text);
+    if (!good)
+        text[0] = '\0';
+    return HN_OK;
+}
+
 const char *hn_task_folder(const struct hn_task_type *type, const void *params) {
     const struct hn_option *o = hn_options_find(type->options, "data");
     char *const *text = o ? (char *const *)(const void *)((const char *)params + o->offset) : NULL;

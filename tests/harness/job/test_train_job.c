@@ -50,6 +50,27 @@ static void test_resolved(void) {
     tear_down(&b);
 }
 
+// Files are named relative to the job's, and are not in the text where none is given.
+static void test_files(void) {
+    struct bench b;
+    struct hn_train_job job;
+    char wanted[300];
+    set_up(&b);
+    HN_CHECK(&b.ctx, read_train(&b, train_job, NULL, &job));
+    CU_ASSERT_PTR_NULL(job.teacher_path);
+    CU_ASSERT_PTR_NULL(strstr(job.resolved, "teacher"));
+    hn_train_job_free(&b.ctx, &job);
+    HN_CHECK(&b.ctx, read_train(&b, train_job, "teacher=sub/t.npy", &job));
+    snprintf(wanted, sizeof wanted, "%s/sub/t.npy", job.folder);
+    CU_ASSERT_STRING_EQUAL(job.teacher_path, wanted);
+    CU_ASSERT_PTR_NOT_NULL(strstr(job.resolved, "teacher: \"sub/t.npy\"\n"));
+    hn_train_job_free(&b.ctx, &job);
+    HN_CHECK(&b.ctx, read_train(&b, train_job, "groups=/g.npy", &job));
+    CU_ASSERT_STRING_EQUAL(job.groups_path, "/g.npy");
+    hn_train_job_free(&b.ctx, &job);
+    tear_down(&b);
+}
+
 // One rule for both kinds of job: what is given twice in a list is refused, where it stands.
 static void test_twice(void) {
     static const struct {
@@ -132,6 +153,7 @@ static void test_failing_allocations(void) {
 
 static const struct hn_test tests[] = {
     {"resolved", test_resolved},
+    {"files", test_files},
     {"twice", test_twice},
     {"refused", test_refused},
     {"failing_allocations", test_failing_allocations},
