@@ -51,6 +51,24 @@ static void tell_evaluated(void *data, int64_t done, int64_t of) {
         loop->watch->evaluated(loop->watch->data, loop->step, done, of);
 }
 
+// Of losses with several positives.
+static enum hn_code check_positives(struct hn_context *ctx, const struct hn_loss_spec *loss) {
+    const char *name = hn_objectives[loss->objective].name;
+    struct hn_weighting_law rest = loss->law;
+    rest.mask = HN_MASK_NONE;
+    if (loss->objective == HN_OBJECTIVE_SUPCON && hn_is_weighted(&loss->law))
+        return hn_fail(ctx, HN_USAGE, "loss supcon is not weighted: take weighting none");
+    if (hn_is_weighted(&rest))
+        return hn_fail(ctx, HN_USAGE,
+                       "loss %s takes its positives from a weighting that drops negatives: take "
+                       "fnc or gist, or none",
+                       name);
+    if (loss->outside)
+        return hn_fail(ctx, HN_USAGE,
+                       "loss %s has its positives in the denominator: take positive inside", name);
+    return HN_OK;
+}
+
 static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec) {
     const struct hn_task_type *task = spec->task;
     enum hn_objective objective = spec->setting.loss.objective;
@@ -67,11 +85,8 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
     if (spec->sampler->flags & HN_SAMPLER_NEEDS_VIEW2)
         return hn_fail(ctx, HN_USAGE, "%s needs a stored second view, which training has not",
                        spec->sampler->name);
-    if (weighted && objective == HN_OBJECTIVE_SUPCON)
-        return hn_fail(ctx, HN_USAGE, "loss supcon is not weighted: take weighting none");
-    if (spec->setting.loss.outside && objective == HN_OBJECTIVE_SUPCON)
-        return hn_fail(ctx, HN_USAGE,
-                       "loss supcon has its positives in the denominator: take positive inside");
+    if (objective == HN_OBJECTIVE_SUPCON || objective == HN_OBJECTIVE_ATTRACT)
+        return check_positives(ctx, &spec->setting.loss);
     if (weighted && objective >= HN_OBJECTIVE_SIAMESE)
         return hn_fail(ctx, HN_USAGE, "loss %s has no negatives to be weighted",
                        hn_objectives[objective].name);

@@ -201,6 +201,42 @@ static void test_supcon(void) {
     CU_ASSERT(tasks > 0);
 }
 
+static void use_fnc(struct trial *t) {
+    t->spec.weighting = named_weighting("fnc");
+    CU_ASSERT_FATAL(t->spec.weighting->params_size <= sizeof t->weighting);
+    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, t->spec.weighting->options, t->weighting));
+    const struct hn_option *options = t->spec.weighting->options;
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, options, t->weighting, "eliminate", "top"));
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, options, t->weighting, "top", "2"));
+    t->spec.setting.loss.law = t->spec.weighting->law(t->weighting, 0);
+}
+
+// Attraction takes a weighting that drops negatives, and no other.
+static void test_attract(void) {
+    int tasks = 0;
+    for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
+        if (!((*type)->objectives & 1U << HN_OBJECTIVE_ATTRACT))
+            continue;
+        hn_test_entry((*type)->name);
+        struct trial *t = open_trial(*type, 2);
+        t->spec.setting.loss.objective = HN_OBJECTIVE_ATTRACT;
+        t->spec.setting.loss.law.clamp = HN_CLAMP_EACH;
+        HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take fnc or gist, or none");
+        t->spec.setting.loss.law = t->spec.weighting->law(t->spec.weighting_params, 0);
+        t->spec.setting.loss.outside = true;
+        HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, "take positive inside");
+        t->spec.setting.loss.outside = false;
+        HN_CHECK(&t->ctx, train(t));
+        double plain = hn_table_real(&t->table, t->table.rows - 1, "loss");
+        use_fnc(t);
+        HN_CHECK(&t->ctx, train(t));
+        CU_ASSERT(fabs(hn_table_real(&t->table, t->table.rows - 1, "loss") - plain) > 1e-3);
+        close_trial(t);
+        tasks++;
+    }
+    CU_ASSERT(tasks > 0);
+}
+
 // Negatives of each anchor, where the task takes them.
 static void test_lists(void) {
     for (const struct hn_task_type *const *type = hn_tasks; *type; type++) {
@@ -304,6 +340,7 @@ static const struct hn_test tests[] = {
     {"every task, the seed matters", test_seed},
     {"every task, negatives of each anchor", test_lists},
     {"supcon takes no weighting", test_supcon},
+    {"attract", test_attract},
     {"every task, what does not fit", test_what_does_not_fit},
     {"every task, out of memory", test_memory},
 };

@@ -72,6 +72,16 @@ static void test_losses(void) {
             }
 }
 
+static void free_work(struct pairs *p) {
+    hn_free(&p->ctx, p->work.score);
+    hn_free(&p->ctx, p->work.compact);
+    hn_free(&p->ctx, p->work.both);
+    hn_free(&p->ctx, p->work.gradient);
+    hn_free(&p->ctx, p->work.positive);
+    hn_free(&p->ctx, p->work.value);
+    CU_ASSERT_EQUAL(p->ctx.memory.live, 0);
+}
+
 // SupCon against the definition, in double; two items have no label.
 static void test_supcon(void) {
     static struct pairs p;
@@ -107,13 +117,77 @@ static void test_supcon(void) {
     p.spec.objective = HN_OBJECTIVE_NTXENT;
     CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), plain, 1e-12);
     CU_ASSERT(fabs(plain - loss) > 1e-3);
-    hn_free(&p.ctx, p.work.score);
-    hn_free(&p.ctx, p.work.compact);
-    hn_free(&p.ctx, p.work.both);
-    hn_free(&p.ctx, p.work.gradient);
-    hn_free(&p.ctx, p.work.positive);
-    hn_free(&p.ctx, p.work.value);
-    CU_ASSERT_EQUAL(p.ctx.memory.live, 0);
+    free_work(&p);
+}
+
+// Of the anchor a of both views: whether j is a false negative, by the definitions of the masks.
+static bool is_found(const struct hn_weighting_law *law, const double score[2 * N], int a, int j) {
+    double positive = score[(a + N) % (2 * N)];
+    int larger = 0;
+    if (j % N == a % N)
+        return false;
+    for (int k = 0; k < 2 * N; k++)
+        larger += k % N != a % N && score[k] > score[j];
+    switch (law->mask) {
+    case HN_MASK_ABOVE: return score[j] > law->mask_by;
+    case HN_MASK_TOP: return larger < law->mask_by;
+    case HN_MASK_MARGIN: return score[j] > positive - law->mask_by;
+    case HN_MASK_RATIO: return score[j] > positive * (1 - law->mask_by);
+    default: return false;
+    }
+}
+
+static double attracted(const struct pairs *p, int *found) {
+    const double tau = p->spec.temperature;
+    double loss = 0;
+    for (int a = 0; a < 2 * N; a++) {
+        double score[2 * N] = {0}, all = 0, sum = 0;
+        int positives = 0;
+        for (int j = 0; j < 2 * N; j++) {
+            const hn_real *x = (a < N ? p->z1 : p->z2) + a % N * D;
+            const hn_real *y = (j < N ? p->z1 : p->z2) + j % N * D;
+            for (int k = 0; k < D; k++)
+                score[j] += (double)x[k] * (double)y[k];
+            all += j == a ? 0 : exp(score[j] / tau);
+        }
+        for (int j = 0; j < 2 * N; j++) {
+            bool other = j != a && j % N != a % N && is_found(&p->spec.law, score, a, j);
+            *found += other;
+            if (!other && j != (a + N) % (2 * N))
+                continue;
+            sum -= log(exp(score[j] / tau) / all);
+            positives++;
+        }
+        loss += sum / positives / (2 * N);
+    }
+    return loss;
+}
+
+// Attraction against the definition, for every mask; without one it is NT-Xent.
+static void test_attract(void) {
+    static struct pairs p;
+    double plain = NAN;
+    for (int law = 0; law < LAWS; law++) {
+        if (hn_is_weighted(&laws[law].law) &&
+            (laws[law].law.mask == HN_MASK_NONE || laws[law].law.clamp != HN_CLAMP_NONE))
+            continue;
+        int found = 0;
+        p = (struct pairs){
+            .spec = {.objective = HN_OBJECTIVE_ATTRACT, .law = laws[law].law, .temperature = 0.5}};
+        check_pairs(&p, laws[law].name, NULL);
+        HN_CHECK(&p.ctx, hn_loss_open(&p.ctx, HN_OBJECTIVE_ATTRACT, N, N, D, &p.work));
+        double loss = pair_loss(&p);
+        CU_ASSERT_DOUBLE_EQUAL(loss, attracted(&p, &found), 1e-12);
+        if (p.spec.law.mask == HN_MASK_NONE) {
+            p.spec.objective = HN_OBJECTIVE_NTXENT;
+            plain = pair_loss(&p);
+            CU_ASSERT_DOUBLE_EQUAL(loss, plain, 1e-12);
+            CU_ASSERT_EQUAL(found, 0);
+        } else {
+            CU_ASSERT(found > 0 && fabs(loss - plain) > 1e-3);
+        }
+        free_work(&p);
+    }
 }
 
 // Negatives of an anchor's own: none, one, all; more keys than anchors.
@@ -283,6 +357,7 @@ static const struct hn_test tests[] = {
     {"lists", test_lists},
     {"clamp", test_clamp},
     {"supcon", test_supcon},
+    {"attract", test_attract},
     {"weights of a mixture", test_mixture},
     {"a mixture fitted to the batch", test_fitted},
     {"same_value", test_same_value},

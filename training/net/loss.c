@@ -29,14 +29,23 @@ const struct hn_objective_type hn_objectives[] = {
     [HN_OBJECTIVE_SUPCON] = {"supcon",
                              "Anchors from both views; items of the anchor's label are positives",
                              "SupCon (Khosla et al., NeurIPS 2020), equation 2"},
+    [HN_OBJECTIVE_ATTRACT] = {"attract",
+                              "Anchors from both views; negatives that the weighting (fnc, gist) "
+                              "would drop are positives",
+                              "FNC (Huynh et al., WACV 2022), false negative attraction"},
     {.name = NULL},
 };
 
 // Anchors scored at once: their gradients stay in the second-level cache until they are used.
 enum { BLOCK = 256 };
 
+// Several of an anchor.
+static bool has_positives(enum hn_objective objective) {
+    return objective == HN_OBJECTIVE_SUPCON || objective == HN_OBJECTIVE_ATTRACT;
+}
+
 static bool has_both_views(enum hn_objective objective) {
-    return objective == HN_OBJECTIVE_NTXENT || objective == HN_OBJECTIVE_SUPCON;
+    return objective == HN_OBJECTIVE_NTXENT || has_positives(objective);
 }
 
 enum hn_code hn_loss_open(struct hn_context *ctx, enum hn_objective objective, int64_t n,
@@ -166,8 +175,8 @@ static void gradient_block(const struct batch *b, int64_t first, int64_t rows) {
 #pragma omp parallel for num_threads(b->workers.threads) schedule(dynamic, 8)
     for (int64_t i = 0; i < rows; i++) {
         hn_real *score = b->work->score + i * b->keys;
-        if (b->spec->objective == HN_OBJECTIVE_SUPCON)
-            b->work->value[i] = hn_loss_supcon(b->spec, 1 / (double)b->n, b->n / 2, i, score);
+        if (has_positives(b->spec->objective))
+            b->work->value[i] = hn_loss_positives(b->spec, 1 / (double)b->n, b->n / 2, i, score);
         else if (b->lists)
             list_gradient(b, first + i, score, b->work->compact + i * b->keys);
         else

@@ -20,7 +20,8 @@ enum hn_objective {
     HN_OBJECTIVE_JSD,        // nodes and the vectors of graphs, their own and the others (tasks)
     HN_OBJECTIVE_SIAMESE,    // no negatives: minus the cosine, with a predictor (tasks)
     HN_OBJECTIVE_SUPERVISED, // cross entropy on training labels: the control of NS figure 4 (tasks)
-    HN_OBJECTIVE_SUPCON      // as NTXENT, and items of the anchor's label are positives
+    HN_OBJECTIVE_SUPCON,     // as NTXENT, and items of the anchor's label are positives
+    HN_OBJECTIVE_ATTRACT // as NTXENT, and negatives that the weighting's mask finds are positives
 };
 // Sets of objectives, one bit each: those of pairs.
 enum {
@@ -35,7 +36,7 @@ struct hn_objective_type {
 extern const struct hn_objective_type hn_objectives[]; // by enum; ends with a NULL name
 
 struct hn_loss_spec {
-    enum hn_objective objective; // one of the first four here, or SUPCON
+    enum hn_objective objective; // one of the first four here, SUPCON or ATTRACT
     struct hn_weighting_law law;
     double temperature;
     bool outside;         // the positive is left out of the denominator
@@ -92,12 +93,15 @@ double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, i
 double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
                       const int64_t skip[2], hn_real *score, hn_real *positive);
 
-// One anchor of SupCon (Khosla et al., NeurIPS 2020, equation 2): with P its positives, the anchors
-// of its label and the other view of its item,
+// One anchor with several positives (SUPCON, ATTRACT): with P these, the other view of its item
+// among them,
 //   loss = -1 / |P| sum_{p in P} log(e^{s_p / tau} / sum_{j not anchor} e^{s_j / tau})
-// score[2 n], of the anchor `a` of both views with all, become gradients times `scale`.
-double hn_loss_supcon(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
-                      hn_real *score);
+// SUPCON (Khosla et al., NeurIPS 2020, equation 2): P are the anchors of its label. ATTRACT (FNC,
+// Huynh et al., WACV 2022, false negative attraction): those that the mask of spec->law finds;
+// which ones these are is a constant. score[2 n], of the anchor `a` of both views with all, become
+// gradients times `scale`.
+double hn_loss_positives(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
+                         hn_real *score);
 
 // -mean_i p_i . z_i over unit rows p, z [n x d]; dp (overwritten), dz (overwritten; NULL =
 // stop-gradient).

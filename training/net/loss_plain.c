@@ -1,4 +1,5 @@
-// Losses that take no weighting: minus the cosine (NS equation 4), cross entropy, and SupCon.
+// Losses that take no weighting: minus the cosine (NS equation 4), cross entropy; and losses of
+// several positives.
 #include "training/net/loss.h"
 
 #include <math.h>
@@ -53,10 +54,37 @@ double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, c
     return known > 0 ? sum / (double)known : NAN;
 }
 
-double hn_loss_supcon(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
-                      hn_real *score) {
-    int32_t own = spec->label ? spec->label[a % n] : -1;
-    int64_t positives = 0, twin = (a + n) % (2 * n);
+// What tells an anchor's positives, on top of the other view of its item.
+struct positives {
+    const struct hn_loss_spec *spec;
+    int64_t n, anchor, twin;
+    int32_t label; // of the anchor, -1 = none
+    struct hn_masker masker;
+};
+
+static struct positives find_positives(const struct hn_loss_spec *spec, int64_t n, int64_t a,
+                                       const hn_real *score) {
+    struct positives p = {.spec = spec, .n = n, .anchor = a, .twin = (a + n) % (2 * n)};
+    p.label = spec->label ? spec->label[a % n] : -1;
+    hn_masker_open(&spec->law, (double)score[p.twin], &p.masker);
+    for (int64_t j = 0; j < 2 * n && spec->law.mask == HN_MASK_TOP; j++)
+        if (j != a && j != p.twin)
+            hn_masker_see(&p.masker, (double)score[j]);
+    return p;
+}
+
+static bool is_positive(const struct positives *p, int64_t j, double score) {
+    if (j == p->anchor || j == p->twin)
+        return j == p->twin;
+    if (p->spec->objective == HN_OBJECTIVE_SUPCON)
+        return p->label >= 0 && p->spec->label[j % p->n] == p->label;
+    return p->spec->law.mask != HN_MASK_NONE && hn_masker_drops(&p->masker, score);
+}
+
+double hn_loss_positives(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
+                         hn_real *score) {
+    const struct positives found = find_positives(spec, n, a, score);
+    int64_t positives = 0;
     double tau = spec->temperature, high = -INFINITY, sum = 0, of_positives = 0;
     for (int64_t j = 0; j < 2 * n; j++)
         if (j != a)
@@ -65,13 +93,13 @@ double hn_loss_supcon(const struct hn_loss_spec *spec, double scale, int64_t n, 
         if (j == a)
             continue;
         sum += exp(((double)score[j] - high) / tau);
-        if (j != twin && (own < 0 || spec->label[j % n] != own))
+        if (!is_positive(&found, j, (double)score[j]))
             continue;
         of_positives += (double)score[j];
         positives++;
     }
     for (int64_t j = 0; j < 2 * n; j++) {
-        bool positive = j == twin || (own >= 0 && spec->label[j % n] == own);
+        bool positive = is_positive(&found, j, (double)score[j]);
         double share = exp(((double)score[j] - high) / tau) / sum;
         score[j] =
             (hn_real)(j == a ? 0 : scale / tau * (share - (positive ? 1 / (double)positives : 0)));

@@ -39,7 +39,8 @@ struct hn_image_params {
                        "of loss moco: share of itself that the encoder of keys keeps in a step")   \
     }
 enum {
-    HN_IMAGE_OBJECTIVES = HN_OBJECTIVES_PAIRS | 1 << HN_OBJECTIVE_QUEUE | 1 << HN_OBJECTIVE_SUPCON
+    HN_IMAGE_OBJECTIVES = HN_OBJECTIVES_PAIRS | 1 << HN_OBJECTIVE_QUEUE | 1 << HN_OBJECTIVE_SUPCON |
+                          1 << HN_OBJECTIVE_ATTRACT
 };
 
 // An encoder, its head included, and what its passes need.
