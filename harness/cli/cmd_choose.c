@@ -121,7 +121,8 @@ const struct hn_command hn_cmd_choose = {
         "successive halving: all settings with one seed, what is left with two, four, and so on. A "
         "setting falls out where its interval lies over the budget, or below the leader's; "
         "levels are corrected for the number of comparisons. What is not told apart from the "
-        "choice is named, and where no setting is harder than Uniform by an interval, Uniform will "
+        "choice is named, as is what lies on the edge of the budget and is not softer; where no "
+        "setting is harder than Uniform by an interval, Uniform will "
         "do. The choice is looked at on other steps of the series.",
     .examples = "hardneg choose cifar10.h5 --max-fn 0.12\n"
                 "hardneg choose cifar10.h5 --max-fn 0.12 --max-cost 0.05 --step-ms 80 --goal p99\n"

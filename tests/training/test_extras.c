@@ -110,6 +110,20 @@ static void test_series(void) {
     }
     hn_items_free(&t->ctx, &items);
     hn_snapshot_close(&t->ctx, s);
+    // Of a snapshot: the embeddings of its last step, and its groups.
+    t->spec.snapshot = 0;
+    t->spec.folder = NULL;
+    t->spec.teacher = t->spec.group = path;
+    HN_CHECK(&t->ctx, train(t));
+    struct trial *bare = open_trial(1, "encoder=mean", "uniform", "");
+    char other[160];
+    bare->spec.snapshot = 6;
+    use_folder(bare, "bare");
+    HN_CHECK(&bare->ctx, train(bare));
+    close_trial(bare);
+    snprintf(other, sizeof other, "%s/bare/series.h5", root);
+    t->spec.group = other;
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_DATA, "has no groups (data set /group)");
     close_trial(t);
 }
 
@@ -139,10 +153,31 @@ static void test_refused(void) {
     fails("grit", "", teacher[0], NULL, HN_NOT_APPLICABLE, "by the job's key 'groups'");
 }
 
+// Every allocation of a short run fails once, those of reading both files among them.
+static void test_failing_allocations(void) {
+    int64_t failed = 0;
+    for (int64_t k = 1; k < 400; k++) {
+        struct trial *t = open_taught(0, 1, 0);
+        t->spec.adam.steps = 1;
+        t->ctx.memory.fail_at = t->ctx.memory.calls + k;
+        hn_table_free(&t->ctx, &t->table);
+        t->stop_at = -1;
+        enum hn_code code = hn_training_table(&t->ctx, t->spec.task, &t->table);
+        code = code ? code : hn_train(&t->ctx, &t->spec, NULL, &t->table, &t->times);
+        CU_ASSERT(code == HN_OK || code == HN_MEMORY);
+        failed += code == HN_MEMORY;
+        close_trial(t); // nothing is left
+        if (code == HN_OK)
+            break;
+    }
+    CU_ASSERT(failed > 40);
+}
+
 static const struct hn_test tests[] = {
     {"interruption", test_interruption},
     {"files_matter", test_files_matter},
     {"series", test_series},
     {"refused", test_refused},
+    {"failing_allocations", test_failing_allocations},
 };
 HN_TEST_MAIN("extras", tests)
