@@ -214,8 +214,8 @@ static const struct hn_weighting_type fnc = {
     .source = "FNC (Huynh et al., WACV 2022), false negative elimination",
     .note = "scores are those of the loss, the paper's are means over further views of the anchor; "
             "negatives that equal the last of the largest go too; attraction, which takes them as "
-            "positives, is loss attract of training, with the same scores; the defaults of "
-            "threshold and top were not verified",
+            "positives, is loss attract of training, with the same scores; its equation and the "
+            "defaults of threshold and top were not verified",
     .options = fnc_options,
     .params_size = sizeof(struct fnc_params),
     .law = fnc_law,
