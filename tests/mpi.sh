@@ -161,13 +161,35 @@ make_shared() {
     expect "long computations in one process" 0 '' run -c shared.yaml -o base --quiet
 }
 
+# What ranks did is said of each and of all, and stands in /env: every part was computed once and read by all.
+told_shares() { # RANKS
+    local lines=$1
+    [ "$1" != 1 ] || lines=0
+    check "$1 ranks: what each did is said" test "$(grep -cE '^rank [0-9]+: [0-9]+ parts in .* written, .* read, [0-9]+ % waiting' err)" = "$lines"
+    [ "$1" != 1 ] || check "one rank: what it did is said" complains '^rows ranks: [0-9]+ parts in .* written'
+    [ "$1" = 1 ] || check "$1 ranks: and of all" complains "^$1 ranks: [0-9]+ parts, .* largest time of computing"
+    pycheck "$1 ranks: counters of /env" 'import csv, h5py, sys
+env, n = h5py.File(sys.argv[1])["env"].attrs, int(sys.argv[2])
+rows = list(csv.DictReader(env["parts"].splitlines()))
+total = lambda name: sum(float(r[name]) for r in rows)
+assert [r["rank"] for r in rows] == [str(i) for i in range(n)]
+assert total("parts_there") == 0 and total("parts_computed") > 20
+for r in rows:
+    assert float(r["parts_read"]) >= total("parts_computed") and float(r["bytes_read"]) >= total("bytes_written") > 1e6
+    assert float(r["computing_s"]) >= 0 and 0 <= float(r["waiting_s"]) <= float(r["clock_s"])
+    assert float(r["peak_bytes"]) > 12000 * 64 * 4
+assert len({(r["parts_read"], r["bytes_read"]) for r in rows}) == 1
+most = max(float(r["computing_s"]) for r in rows)
+assert abs(float(env["parts_balance"]) - most * n / total("computing_s")) < 1e-3' "rows$1/results.h5" "$1"
+}
+
 test_rows() {
     local n
     make_shared
     for n in 1 2 3 4 7; do
         ranks $n -c shared.yaml -o "rows$n" --rows ranks -v
         check "$n ranks at one computation" test "$rc" = 0
-        check "$n ranks: each says what it did" test "$(grep -c '^rows ranks, rank' err)" = $n
+        told_shares $n
         check_same "$n ranks at one computation: the same" base/results.h5 "rows$n/results.h5"
         check "$n ranks: files of parts are removed" test ! -e "rows$n/parts"
     done
@@ -209,7 +231,7 @@ test_rows_killed() {
     done
     check "ranks were killed ten times before the end" test "$round" = 10 -a ! -e kills/results.h5
     ranks 2 -c kills.yaml -o kills --rows ranks -v
-    check "after $round kills: it goes on" complains 'rank 0: .*\([1-9][0-9]* were there\)'
+    check "after $round kills: it goes on" complains '^rank [01]: .*\([1-9][0-9]* were there\)'
     check_same "after $round kills: the same" base-kills/results.h5 kills/results.h5
     check "after $round kills: nothing temporary is left" none_temporary kills
 }

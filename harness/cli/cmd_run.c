@@ -8,6 +8,7 @@
 #include "harness/host/ranks.h"
 #include "harness/run/cells.h"
 #include "harness/run/estimate.h"
+#include "harness/run/shares.h"
 #include "plots/page/figure.h"
 
 #include <inttypes.h>
@@ -260,18 +261,17 @@ static enum hn_code write_job(struct hn_context *ctx, const struct hn_job *job,
     return path && text ? hn_file_write_text(ctx, path, text) : ctx->code;
 }
 
-// What this process did of what was shared.
-static void print_parts(const struct run_params *p) {
-    const struct hn_parts_count *c = &p->parts.count;
-    char written[32], read[32], wait[32];
-    hn_bytes_text(c->bytes_written, written, sizeof written);
-    hn_bytes_text(c->bytes_read, read, sizeof read);
-    hn_seconds_text((double)c->wait_ns * 1e-9, wait, sizeof wait);
-    fprintf(stderr,
-            "rows %s, rank %d: %" PRId64 " parts of %" PRId64 " computations computed (%" PRId64
-            " were there), %s written, %s read, %s of waiting\n",
-            p->rows, hn_ranks_number(p->ranks), c->computed, c->computations, c->there, written,
-            read, wait);
+// What each process did of what was shared.
+static enum hn_code tell_shares(struct hn_context *ctx, const struct hn_call *call,
+                                const struct run_params *p, int64_t begun, struct hn_results *env) {
+    struct hn_shares shares;
+    if (hn_shares_gather(ctx, &p->parts, p->rows, begun, &shares))
+        return ctx->code;
+    enum hn_code code = shares.n > 0 ? hn_shares_describe(ctx, &shares, env) : HN_OK;
+    if (!call->quiet)
+        hn_shares_print(&shares, call->verbose);
+    hn_shares_free(ctx, &shares);
+    return code;
 }
 
 static enum hn_code describe_counting(struct hn_context *ctx, const struct run_params *p,
@@ -303,10 +303,12 @@ static enum hn_code execute(struct hn_context *ctx, const struct hn_call *call,
     if (code || describe_counting(ctx, p, &env))
         return ctx->code;
     state.sgemm_gflops = atof(hn_results_get_env(&env, "sgemm_gflops"));
+    int64_t begun = hn_wall_ns();
+    atomic_store(&ctx->memory.peak, atomic_load(&ctx->memory.live)); // not the calibration's
     if (hn_plan_run(ctx, plan, run, &state, &summary))
         return ctx->code;
-    if (p->rows && call->verbose)
-        print_parts(p);
+    if (p->rows && tell_shares(ctx, call, p, begun, &env))
+        return ctx->code;
     if (hn_ranks_number(p->ranks) > 0) // rank 0 collects
         return HN_OK;
     if (write_job(ctx, plan->job, run->folder))

@@ -63,6 +63,16 @@ static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, 
     return HN_OK;
 }
 
+enum hn_code hn_file_parts_same(struct hn_context *ctx, struct hn_file_parts *p, const char *place,
+                                enum hn_code code) {
+    if (!p->ranks)
+        return code;
+    int64_t from = hn_wall_ns();
+    enum hn_code same = hn_ranks_same(ctx, p->ranks, place, code);
+    p->count.wait_ns += hn_wall_ns() - from;
+    return same ? same : code;
+}
+
 static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, int64_t parts) {
     struct hn_file_parts *p = self;
     void *owner = hn_own(ctx, NULL);
@@ -70,11 +80,9 @@ static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, i
     p->n = parts;
     p->next = p->part - 1;
     p->count.computations++;
-    if (p->ranks) {
-        enum hn_code same = hn_ranks_same(ctx, p->ranks, key, code);
-        code = same ? same : code;
-        code = code ? code : hn_ranks_begin(ctx, p->ranks, parts);
-    }
+    code = hn_file_parts_same(ctx, p, key, code);
+    if (p->ranks && !code)
+        code = hn_ranks_begin(ctx, p->ranks, parts);
     hn_own(ctx, owner);
     return code;
 }
@@ -89,8 +97,10 @@ static int64_t next(void *self) {
     struct hn_file_parts *p = self;
     for (;;) {
         int64_t part = p->ranks ? hn_ranks_next(p->ranks) : next_of_own(p);
-        if (part == HN_PARTS_NONE || !is_there(p, part))
+        if (part == HN_PARTS_NONE || !is_there(p, part)) {
+            p->given_ns = hn_wall_ns();
             return part;
+        }
         p->count.there++;
         p->parts.elsewhere = true;
         if (p->ranks)
@@ -133,6 +143,7 @@ static enum hn_code fail_removed(struct hn_context *ctx, const struct hn_file_pa
 static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
                         const struct hn_bytes *found) {
     struct hn_file_parts *p = self;
+    p->count.compute_ns += hn_wall_ns() - p->given_ns;
     if (write_part(ctx, p, part, found))
         return access(p->path, F_OK) != 0 ? fail_removed(ctx, p) : ctx->code;
     p->count.computed++;
@@ -221,6 +232,7 @@ static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct
     if (access(path, F_OK) != 0)
         return fail_removed(ctx, p);
     enum hn_code code = read_whole(ctx, path, line, out);
+    p->count.read += code == HN_OK;
     p->count.bytes_read += out->n;
     return code;
 }

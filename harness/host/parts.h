@@ -15,8 +15,10 @@ struct hn_parts_count {
     int64_t computations; // of which any part was wanted
     int64_t computed;     // parts, by this process
     int64_t there;        // parts of its own that were there already
+    int64_t read;         // parts, of all processes
     int64_t bytes_written, bytes_read;
-    int64_t wait_ns; // from the end of its own parts to that of all, where they were waited for
+    int64_t compute_ns; // clock in its own parts
+    int64_t wait_ns;    // until others are at the same place, or have done their parts
 };
 
 struct hn_file_parts {
@@ -30,6 +32,7 @@ struct hn_file_parts {
     // The computation in work.
     char *path, *name; // its folder; how its files begin
     int64_t n, next;
+    int64_t given_ns; // when the part in work was begun
 };
 
 // "i/n", as option `option` was given, i from 1. HN_USAGE.
@@ -40,6 +43,9 @@ HN_MUST_USE enum hn_code hn_file_parts_open(struct hn_context *ctx, const char *
                                             struct hn_ranks *ranks, struct hn_file_parts *out);
 // Names the data that the computations to come are about.
 void hn_file_parts_begin(struct hn_file_parts *p, const char *data_sha256);
+// hn_ranks_same() of its ranks, or `code` where there are none; counted as waiting.
+HN_MUST_USE enum hn_code hn_file_parts_same(struct hn_context *ctx, struct hn_file_parts *p,
+                                            const char *place, enum hn_code code);
 // Removes all files of parts: nothing is left to be computed.
 void hn_file_parts_remove(struct hn_context *ctx, const struct hn_file_parts *p);
 

@@ -194,6 +194,17 @@ void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
     }
 }
 
+void hn_ranks_gather(struct hn_ranks *r, const void *own, int bytes, void *all) {
+    MPI_Request request;
+    if (!r) {
+        memcpy(all, own, (size_t)bytes);
+        return;
+    }
+    MPI_Igather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+    sleep_until_done(request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 // The thread.
 
 static void tell(int rank, int tag, int64_t unit) {
@@ -360,6 +371,10 @@ enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *r, const cha
 }
 void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes) {
     (void)r, (void)data, (void)bytes;
+}
+void hn_ranks_gather(struct hn_ranks *r, const void *own, int bytes, void *all) {
+    (void)r;
+    memcpy(all, own, (size_t)bytes);
 }
 enum hn_code hn_ranks_begin(struct hn_context *ctx, struct hn_ranks *r, int64_t units) {
     return (void)r, (void)units, hn_fail(ctx, HN_INTERNAL, "no ranks were opened");

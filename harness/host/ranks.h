@@ -2,9 +2,10 @@
 // next stretch of work from a counter of rank 0, so that none waits for another; rank 0 works as
 // well, and speaks for all. An option of the build (make MPI=1).
 //
-// All ranks make the same calls of hn_ranks_agree() and hn_ranks_share(), in the same order; one
-// that fails in between goes to hn_ranks_close(), which the others learn at their next call. But
-// for the calls from hn_ranks_begin() to hn_ranks_end(), NULL stands for a process that is alone.
+// All ranks make the same calls of hn_ranks_agree(), hn_ranks_share() and hn_ranks_gather(), in the
+// same order; one that fails in between goes to hn_ranks_close(), which the others learn at their
+// next call. But for the calls from hn_ranks_begin() to hn_ranks_end(), NULL stands for a process
+// that is alone.
 #ifndef HN_HARNESS_HOST_RANKS_H
 #define HN_HARNESS_HOST_RANKS_H
 
@@ -38,6 +39,8 @@ HN_MUST_USE enum hn_code hn_ranks_same(struct hn_context *ctx, struct hn_ranks *
                                        const char *place, enum hn_code code);
 // data[bytes] of rank 0 for all.
 void hn_ranks_share(struct hn_ranks *r, void *data, int64_t bytes);
+// own[bytes] of every rank, in their order, into all[ranks x bytes] of rank 0.
+void hn_ranks_gather(struct hn_ranks *r, const void *own, int bytes, void *all);
 
 // Work in `units` stretches, from hn_ranks_begin() to hn_ranks_end(); no other call in between than
 // these. A failure, or a signal, of any rank sets the stop flag of all.

@@ -173,10 +173,7 @@ static enum hn_code run_shared(struct work *w, const struct hn_item *item,
     w->ctx->parts = &parts->parts;
     enum hn_code code = hn_item_run(w->ctx, item, env, &results);
     w->ctx->parts = NULL;
-    if (parts->ranks) {
-        enum hn_code same = hn_ranks_same(w->ctx, parts->ranks, item->run_key, code);
-        code = same ? same : code;
-    }
+    code = hn_file_parts_same(w->ctx, parts, item->run_key, code);
     if (!code && hn_ranks_number(parts->ranks) == 0)
         code = hn_cell_file_write(w->ctx, w->run->folder, item->run_key, &results);
     if (!code)
