@@ -32,12 +32,24 @@ enum hn_code hn_cursor_fail(struct hn_context *ctx) {
                    "parts of the output and run again");
 }
 
-int64_t hn_parts_count(double multiplications) {
+static int64_t count_blocks(const struct hn_cut *cut) {
+    return (cut->rows + cut->block - 1) / cut->block;
+}
+
+int64_t hn_cut_parts(const struct hn_cut *cut) {
     const double least = 0x1p26, each = 0x1p31; // some hundredths of a second; one
     enum { FEW = 4 };
-    if (multiplications < least)
+    double coarse = (double)cut->coarse;
+    if (cut->multiplications < least)
         return 1;
-    return (int64_t)fmin(HN_PARTS_MOST, fmax(FEW, floor(multiplications / each)));
+    double parts = fmax(FEW, floor(cut->multiplications / (each * coarse)));
+    return hn_min((int64_t)fmin(HN_PARTS_MOST / coarse, parts), count_blocks(cut));
+}
+
+int64_t hn_parts_count(const struct hn_context *ctx, const struct hn_cut *cut) {
+    if (!ctx->parts)
+        return 1;
+    return ctx->parts->count > 0 ? hn_min(ctx->parts->count, count_blocks(cut)) : hn_cut_parts(cut);
 }
 
 void hn_parts_key_int(struct hn_digest *key, int64_t value) {
@@ -99,7 +111,7 @@ static enum hn_code take_all(struct hn_context *ctx, const struct hn_parts_work 
 enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *work) {
     char key[HN_DIGEST_TEXT];
     hn_digest_end(work->key, key);
-    if (ctx->parts->begin(ctx, ctx->parts->self, key, work->parts))
+    if (ctx->parts->begin(ctx, ctx->parts->self, key, work->cut, work->parts))
         return ctx->code;
     enum hn_code code = compute_some(ctx, work);
     code = ctx->parts->end(ctx, ctx->parts->self, code);

@@ -26,14 +26,23 @@ bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n);
 // For what was read from a file but cannot be: HN_DATA.
 HN_MUST_USE enum hn_code hn_cursor_fail(struct hn_context *ctx);
 
-enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128 };
+enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128, HN_CUT_WHAT = 48 };
+
+// How long a computation is, and how it may be cut.
+struct hn_cut {
+    char what[HN_CUT_WHAT];        // "nearest", or the sinks of a sweep; for people
+    double multiplications, whole; // of all its parts together; of it without parts
+    int64_t coarse;                // its parts are so many times as long as those of others
+    int64_t rows, block;           // a part has one block of rows at least
+    int64_t block_most;            // rows of a block, where there are many
+};
 
 // Who computes which parts of computations, one after the other.
 struct hn_parts {
     void *self; // borrowed
-    // A computation of so many parts; the same key: the same results. HN_OK: to be ended.
+    // A computation in so many parts; the same key: the same results. HN_OK: to be ended.
     HN_MUST_USE enum hn_code (*begin)(struct hn_context *ctx, void *self, const char *key,
-                                      int64_t parts);
+                                      const struct hn_cut *cut, int64_t parts);
     // The next part for this process to compute, or HN_PARTS_NONE.
     int64_t (*next)(void *self);
     // What that part has found; borrowed.
@@ -48,10 +57,13 @@ struct hn_parts {
     // Whether something of the work in hand was computed elsewhere, or before, so that its time is
     // not that of the processes that work on it now.
     bool elsewhere;
+    int64_t count; // cut everything in so many parts, to try it; 0: as hn_cut_parts() says
 };
 
-// In how many parts a computation of so many multiplications is cut: 1 where it is too short.
-int64_t hn_parts_count(double multiplications);
+// In how many parts a computation is cut: 1 where it is too short.
+int64_t hn_cut_parts(const struct hn_cut *cut);
+// The same, or as ctx->parts has it; 1 without those.
+int64_t hn_parts_count(const struct hn_context *ctx, const struct hn_cut *cut);
 
 // Begins the digest that is to become the key: what is computed, and on which embeddings (sizes and
 // a sample of rows; the snapshot itself is for the hn_parts to know).
@@ -62,6 +74,7 @@ void hn_parts_key_real(struct hn_digest *key, double value);
 
 struct hn_parts_work {
     struct hn_digest *key; // begun by hn_parts_key(); ended here
+    const struct hn_cut *cut;
     int64_t parts;
     void *data; // of the calls
     // Computes a part, and adds what it found to *found.

@@ -183,6 +183,26 @@ most = max(float(r["computing_s"]) for r in rows)
 assert abs(float(env["parts_balance"]) - most * n / total("computing_s")) < 1e-3' "rows$1/results.h5" "$1"
 }
 
+# What --dry-run --nodes foresees of bytes and memory, against what ranks counted.
+foreseen() { # RANKS
+    expect "$1 nodes are foreseen" 0 'memory of a node' run -c shared.yaml -o dry --dry-run --nodes "$1"
+    pycheck "$1 nodes: traffic and memory as foreseen" 'import csv, h5py, re, sys
+file, nodes, text = sys.argv[1], int(sys.argv[2]), open(sys.argv[3]).read()
+rows = list(csv.DictReader(h5py.File(file)["env"].attrs["parts"].splitlines()))
+unit = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+size = lambda number, name: float(number) * unit[name]
+written, w, read, r = re.search(r"in all.* ([\d.]+) (\wiB) +([\d.]+) (\wiB)$", text, re.M).groups()
+memory, m = re.search(r"memory of a node: +([\d.]+) (\wiB)", text).groups()
+counted = {"read": max(float(x["bytes_read"]) for x in rows), "memory": max(float(x["peak_bytes"]) for x in rows),
+           "written": sum(float(x["bytes_written"]) for x in rows)}
+assert abs(size(read, r) / counted["read"] - 1) < .1
+if nodes == 1:
+    assert abs(size(written, w) / counted["written"] - 1) < .1
+else:
+    assert counted["written"] / nodes * .9 < size(written, w) < counted["written"] * 1.1
+assert 1 < size(memory, m) / counted["memory"] < 1.6' "rows$1/results.h5" "$1" "$work/out"
+}
+
 test_rows() {
     local n
     make_shared
@@ -190,6 +210,7 @@ test_rows() {
         ranks $n -c shared.yaml -o "rows$n" --rows ranks -v
         check "$n ranks at one computation" test "$rc" = 0
         told_shares $n
+        foreseen $n
         check_same "$n ranks at one computation: the same" base/results.h5 "rows$n/results.h5"
         check "$n ranks: files of parts are removed" test ! -e "rows$n/parts"
     done

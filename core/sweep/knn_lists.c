@@ -4,9 +4,9 @@
 // products and indices alone, so the tiles in which they are met do not matter.
 #include "core/sweep/knn_lists.h"
 
-// Of a quarter of the parts that sweeps have, bands stay long enough for the screen, which each
-// prepares anew.
-enum { BANDS = 8, FEWER = 4, LEAST = 4 };
+// Four times as long as the parts that sweeps have, bands stay long enough for the screen, which
+// each prepares anew.
+enum { BANDS = 8, COARSE = 4 };
 
 static int64_t band_from(const struct hn_knn_lists *near, int64_t band) {
     return near->x.rows * band / near->bands;
@@ -22,6 +22,17 @@ static int64_t whole_dots(const struct hn_knn_lists *near) {
     return one_view(near) ? hn_sweep_symmetric_dots(n) : n * near->y.rows;
 }
 
+static struct hn_cut cut_of(const struct hn_knn_lists *near) {
+    double d = (double)near->x.cols;
+    return (struct hn_cut){.what = "nearest",
+                           .multiplications = (double)near->x.rows * (double)near->y.rows * d,
+                           .whole = (double)whole_dots(near) * d,
+                           .coarse = COARSE,
+                           .rows = near->x.rows,
+                           .block = 1,
+                           .block_most = 1};
+}
+
 static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
     int64_t size, n = near->x.rows;
     bool fits = n <= INT32_MAX && near->y.rows <= INT32_MAX;
@@ -29,9 +40,10 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
     near->bands = ctx->memory.lean && fits ? hn_max(1, hn_min(BANDS, n)) : 1;
     near->shared = false;
     if (ctx->parts && fits && near->kept > 0) {
-        int64_t parts = hn_parts_count((double)n * (double)near->y.rows * (double)near->x.cols);
+        const struct hn_cut cut = cut_of(near);
+        int64_t parts = hn_parts_count(ctx, &cut);
         near->shared = parts > 1 && n >= HN_PARTS_MOST;
-        near->bands = near->shared ? hn_max(LEAST, parts / FEWER) : near->bands;
+        near->bands = near->shared ? parts : near->bands;
     }
     near->band = 0;
     near->again = near->shared      ? -whole_dots(near)
@@ -117,10 +129,12 @@ static enum hn_code take_found(struct hn_context *ctx, void *data, int64_t part,
 
 static enum hn_code run_shared(struct hn_context *ctx, struct hn_knn_lists *near) {
     struct hn_digest key;
+    const struct hn_cut cut = cut_of(near);
     hn_parts_key(&key, "nearest", &near->x, &near->y);
     hn_parts_key_int(&key, near->kept);
     hn_parts_key_int(&key, near->skip_self);
     const struct hn_parts_work work = {.key = &key,
+                                       .cut = &cut,
                                        .parts = near->bands,
                                        .data = near,
                                        .compute = compute_band,

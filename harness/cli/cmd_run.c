@@ -19,7 +19,8 @@
 struct run_params {
     char *job, *output, *filter, *shard, *rows;
     struct hn_text_list set;
-    int64_t threads, memory, seed, max_cells, wait;
+    int64_t threads, memory, seed, max_cells, wait, nodes;
+    double bandwidth;
     int rerun, term;
     bool dry_run, explain, save_batches, force, mpi;
     // No options: opened before any thread is started.
@@ -44,6 +45,15 @@ static const struct hn_option run_options[] = {
     {HN_BOOL_OPTION(struct run_params, dry_run, "dry-run", NULL,
                     "list the cells, with the time and memory that each will take, and stop"),
      .letter = 'n'},
+    {HN_INT_OPTION(struct run_params, nodes, "nodes", NULL, 1, 100000,
+                   "with --dry-run: what as many machines like this one would take that share the "
+                   "long computations (--rows): time, memory and traffic of each"),
+     .metavar = "P"},
+    {HN_REAL_OPTION(
+         struct run_params, bandwidth, "bandwidth", "1", 1e-6, 1e6,
+         "with --nodes: GB/s at which each of them writes and reads parts (1: a 10 Gbit/s "
+         "network)"),
+     .metavar = "GB/s"},
     {HN_BOOL_OPTION(struct run_params, explain, "explain", NULL,
                     "say of every cell why it is run or skipped")},
     {HN_CHOICE_OPTION(
@@ -112,20 +122,30 @@ static void note_lean(struct hn_context *ctx, int64_t quickest) {
         quick, limit, ctx->memory.lean == HN_LEANEST ? ", without a screen" : "");
 }
 
+static enum hn_code estimate_once(struct hn_context *ctx, const struct hn_plan *plan,
+                                  const struct hn_runner *run, struct hn_nodes *nodes,
+                                  struct hn_estimate *estimate, struct hn_estimate_total *total) {
+    if (hn_estimate_make_nodes(ctx, plan, run, estimate, nodes) ||
+        hn_estimate_sum(ctx, plan, estimate, run, total))
+        return ctx->code;
+    return nodes ? hn_nodes_sum(ctx, plan, run, total, nodes) : HN_OK;
+}
+
 // Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
 static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_runner *run, struct hn_estimate *estimate,
-                            struct hn_estimate_total *total) {
+                            const struct hn_runner *run, struct hn_nodes *nodes,
+                            struct hn_estimate *estimate, struct hn_estimate_total *total) {
     int64_t most = ctx->memory.limit, quickest = 0;
     for (ctx->memory.lean = HN_QUICKEST;; ctx->memory.lean++) {
-        if (hn_estimate_make(ctx, plan, estimate) ||
-            hn_estimate_sum(ctx, plan, estimate, run, total))
+        if (estimate_once(ctx, plan, run, nodes, estimate, total))
             return ctx->code;
         if (ctx->memory.lean == HN_QUICKEST)
             quickest = total->bytes;
         if (!most || total->bytes <= most || ctx->memory.lean == HN_LEANEST)
             break;
         hn_estimate_free(ctx, estimate);
+        if (nodes)
+            hn_nodes_clear(ctx, nodes);
     }
     if (ctx->memory.lean > HN_QUICKEST && total->bytes <= most)
         note_lean(ctx, quickest);
@@ -164,17 +184,22 @@ static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *ru
 
 // A job that does not fit its limit is refused before anything is computed.
 static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
-                                 const struct hn_runner *run, bool list) {
+                                 const struct hn_runner *run, const struct run_params *p) {
+    struct hn_nodes nodes = {.nodes = p->nodes, .bandwidth = p->bandwidth * 1e9};
+    bool list = p->dry_run, ask = hn_given(p->nodes, 0) > 0;
     struct hn_estimate estimate = {0};
     struct hn_estimate_total total = {.bytes = 0};
     if (!ctx->memory.limit && !list)
         return HN_OK;
     if (list)
         hn_note(ctx, "%" PRId64 " cells: those of a few settings are tried, for at most %d s",
-                plan->n_items, HN_ESTIMATE_SECONDS);
-    enum hn_code code = foresee(ctx, plan, run, &estimate, &total);
+                plan->n_items, ask ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS);
+    enum hn_code code = foresee(ctx, plan, run, ask ? &nodes : NULL, &estimate, &total);
     bool none = !code && list && list_cells(plan, run, &estimate, &total) == 0;
+    if (!code && ask && !none)
+        hn_nodes_print(&nodes);
     hn_estimate_free(ctx, &estimate);
+    hn_nodes_clear(ctx, &nodes);
     if (none && run->filter)
         return hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
     return code ? code : judge_memory(ctx, &total);
@@ -325,7 +350,7 @@ static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p
     if (hn_ranks_number(p->ranks) == 0) {
         bool lost = !p->dry_run && hn_run_check_folder(ctx, run, p->force);
         ctx->memory.limit = limit;
-        code = lost || check_memory(ctx, plan, run, p->dry_run) ? ctx->code : HN_OK;
+        code = lost || check_memory(ctx, plan, run, p) ? ctx->code : HN_OK;
     }
     ctx->memory.limit = limit;
     code = hn_ranks_agree(ctx, p->ranks, code);
@@ -386,6 +411,9 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
                                  struct run_params *p) {
     if (!p->job)
         return hn_fail(ctx, HN_USAGE, "no job file: give one with -c JOB");
+    if (hn_given(p->nodes, 0) > 0 && !p->dry_run)
+        return hn_fail(ctx, HN_USAGE,
+                       "--nodes: only with --dry-run, which says what they would take");
     if (open_parts(ctx, p))
         return ctx->code;
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));

@@ -53,8 +53,8 @@ int64_t hn_estimate_entries(const double *entries, const int64_t *bytes, int cou
 }
 
 // Growth of something that took `value` at the largest size, as the counters grow.
-static double grow(const struct hn_probe_file *file, const double *counter, double otherwise,
-                   double n) {
+double hn_probe_grow(const struct hn_probe_file *file, const double *counter, double otherwise,
+                     double n) {
     if (file->sizes == 1)
         return 1;
     double from = (double)file->n[0], to = (double)file->n[HN_PROBE_SIZES - 1], power = otherwise;
@@ -126,15 +126,15 @@ static double cell_seconds(const struct asked *a, const struct hn_cell *cell,
     const struct hn_probe_file *file = a->file;
     double epochs, n = (double)a->info->n;
     double batches = batches_of(job, a, p, cell->batch_size, &epochs);
-    double build = p->build * grow(file, p->dot_build, 1, n);
+    double build = p->build * hn_probe_grow(file, p->dot_build, 1, n);
     bool first = cell->temperature <= job->temperature[0] &&
                  cell->temperature >= job->temperature[0] && cell->loss == job->loss[0] &&
                  cell->weighting == 0;
     if (hn_plan_shares(job) && !first)
         build = 0;
-    double begin = p->first_epoch * grow(file, NULL, 1, n);
-    double later = p->epoch * grow(file, p->edge, 1, n);
-    double next = p->next * grow(file, p->dot_batch, 0, n);
+    double begin = p->first_epoch * hn_probe_grow(file, NULL, 1, n);
+    double later = p->epoch * hn_probe_grow(file, p->edge, 1, n);
+    double next = p->next * hn_probe_grow(file, p->dot_batch, 0, n);
     int64_t loss = 0;
     while (loss < job->n_losses - 1 && job->loss[loss] != cell->loss)
         loss++;
@@ -284,37 +284,81 @@ static void fill_data(const struct hn_context *ctx, struct asked *a, int64_t dat
     }
 }
 
-enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
-                              struct hn_estimate *out) {
-    int64_t limit = ctx->memory.limit, peak = atomic_load(&ctx->memory.peak);
-    int64_t end = hn_wall_ns() + HN_ESTIMATE_SECONDS * INT64_C(1000000000);
+static enum hn_code open_estimate(struct hn_context *ctx, const struct hn_plan *plan,
+                                  struct hn_estimate *out) {
     *out =
         (struct hn_estimate){.live = atomic_load(&ctx->memory.live), .resident = resident_bytes()};
-    ctx->memory.limit = 0;
     out->item = hn_zalloc(ctx, plan->n_items, sizeof *out->item);
     if (!out->item)
         return ctx->code;
     void *outer = hn_own(ctx, out->item);
     out->read = hn_zalloc(ctx, plan->n_steps, sizeof *out->read);
     out->held = hn_zalloc(ctx, plan->n_items, sizeof *out->held);
-    enum hn_code code = out->read && out->held ? HN_OK : ctx->code;
-    for (int64_t i = 0; i < plan->n_data && !code; i++) {
-        struct hn_probe_file file;
-        int64_t now = hn_wall_ns();
-        code = hn_probe_file(ctx, plan, i, now + (end - now) / (plan->n_data - i), &file);
-        struct asked asked = {ctx,  plan, &file, hn_snapshot_info(plan->data[i].snapshot),
-                              NULL, NULL};
-        if (code == HN_OK)
-            fill_data(ctx, &asked, i, out);
-    }
     hn_own(ctx, outer);
-    if (code == HN_OK)
-        add_results(plan, out);
+    return out->read && out->held ? HN_OK : ctx->code;
+}
+
+static int64_t share_of_time(int64_t end, int64_t shares) {
+    int64_t now = hn_wall_ns();
+    return now + (end - now) / shares;
+}
+
+// Of one file; and then, with nodes, of the same in parts.
+static enum hn_code try_data(struct hn_context *ctx, const struct hn_plan *plan,
+                             const struct hn_runner *run, int64_t data, int64_t end,
+                             struct hn_estimate *out, struct hn_nodes *nodes) {
+    struct hn_probe_file file;
+    int64_t trials = nodes ? 2 : 1, left = trials * (plan->n_data - data);
+    if (hn_probe_file(ctx, plan, data, share_of_time(end, left), &file))
+        return ctx->code;
+    struct asked asked = {ctx,  plan, &file, hn_snapshot_info(plan->data[data].snapshot),
+                          NULL, NULL};
+    fill_data(ctx, &asked, data, out);
+    if (!nodes)
+        return HN_OK;
+    const struct hn_nodes_file shared = {plan, run, data, &file};
+    enum hn_code code = hn_nodes_add(ctx, &shared, share_of_time(end, left - 1), nodes);
+    if (!code)
+        fill_data(ctx, &asked, data, &nodes->shared);
+    return code;
+}
+
+static enum hn_code try_all(struct hn_context *ctx, const struct hn_plan *plan,
+                            const struct hn_runner *run, struct hn_estimate *out,
+                            struct hn_nodes *nodes) {
+    int64_t seconds = nodes ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS;
+    int64_t end = hn_wall_ns() + seconds * INT64_C(1000000000);
+    enum hn_code code = open_estimate(ctx, plan, out);
+    if (!code && nodes)
+        code = open_estimate(ctx, plan, &nodes->shared);
+    void *outer = hn_own(ctx, out->item);
+    for (int64_t i = 0; i < plan->n_data && !code; i++)
+        code = try_data(ctx, plan, run, i, end, out, nodes);
+    hn_own(ctx, outer);
+    if (code)
+        return code;
+    add_results(plan, out);
+    if (nodes)
+        add_results(plan, &nodes->shared);
+    return HN_OK;
+}
+
+enum hn_code hn_estimate_make_nodes(struct hn_context *ctx, const struct hn_plan *plan,
+                                    const struct hn_runner *run, struct hn_estimate *out,
+                                    struct hn_nodes *nodes) {
+    int64_t limit = ctx->memory.limit, peak = atomic_load(&ctx->memory.peak);
+    ctx->memory.limit = 0;
+    enum hn_code code = try_all(ctx, plan, run, out, nodes);
     ctx->memory.limit = limit;
     atomic_store(&ctx->memory.peak, hn_max(peak, atomic_load(&ctx->memory.live)));
     if (code)
         hn_estimate_free(ctx, out);
     return code;
+}
+
+enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,
+                              struct hn_estimate *out) {
+    return hn_estimate_make_nodes(ctx, plan, NULL, out, NULL);
 }
 
 void hn_estimate_free(struct hn_context *ctx, struct hn_estimate *e) {

@@ -59,4 +59,52 @@ int64_t hn_bytes_mul(int64_t a, int64_t b);
 int hn_bytes_text(int64_t bytes, char *buffer, size_t size);
 int hn_seconds_text(double seconds, char *buffer, size_t size);
 
+// What a job would take on several machines that share its long computations (`--rows`): time,
+// memory and traffic of each, before it is run.
+//
+// The same trials, in parts: bytes are those of parts' files,
+// seconds those of computing parts, memory the peak of allocations; each is carried on to the job's
+// number of items as there. With parts dealt out evenly a node of P has ceil(parts / P) of a
+// computation, writes what they found, and reads what all found.
+
+// A kind of computation of one unit of a job; seconds and bytes are of all its steps and seeds.
+struct hn_nodes_task {
+    char name[96];   // "gcbs: pairs"
+    double parts;    // of one computation
+    double seconds;  // of all parts
+    double node;     // seconds of the node that has most of them
+    int64_t bytes;   // of all parts
+    int64_t written; // by that node
+    int64_t read;    // by every node
+};
+
+struct hn_nodes {
+    int64_t nodes;    // given
+    double bandwidth; // bytes a second of each node, given
+    struct hn_nodes_task *task;
+    int64_t n, capacity;
+    struct hn_estimate shared; // with parts: its bytes are of use, its seconds those without
+    bool unknown;              // there is more, which was not tried
+    double saved;              // seconds of one process that parts take the place of
+    // In all.
+    double one, node, alike, traffic; // seconds: of one process without parts; of a node, and of
+                                      // that what all do alike, and what bytes take
+    int64_t written, read, memory;    // of a node, at most
+};
+
+// hn_estimate_make(), and what a run wants of it on nodes; *nodes holds the two numbers given and
+// is zeroed else, NULL: not asked.
+HN_MUST_USE enum hn_code hn_estimate_make_nodes(struct hn_context *ctx, const struct hn_plan *plan,
+                                                const struct hn_runner *run,
+                                                struct hn_estimate *out, struct hn_nodes *nodes);
+// Then fills in what it comes to in all. total: hn_estimate_sum() of the estimate.
+HN_MUST_USE enum hn_code hn_nodes_sum(struct hn_context *ctx, const struct hn_plan *plan,
+                                      const struct hn_runner *run,
+                                      const struct hn_estimate_total *total,
+                                      struct hn_nodes *nodes);
+// Back to the two numbers.
+void hn_nodes_clear(struct hn_context *ctx, struct hn_nodes *nodes);
+// A table for people.
+void hn_nodes_print(const struct hn_nodes *nodes);
+
 #endif

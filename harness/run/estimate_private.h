@@ -2,6 +2,7 @@
 #ifndef HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
 #define HN_HARNESS_RUN_ESTIMATE_PRIVATE_H
 
+#include "core/parts.h"
 #include "harness/run/estimate.h"
 
 enum { HN_PROBE_SIZES = 3 };
@@ -57,6 +58,48 @@ struct hn_probe_file {
 // allocates belongs to the owner of now.
 HN_MUST_USE enum hn_code hn_probe_file(struct hn_context *ctx, const struct hn_plan *plan,
                                        int64_t data, int64_t end, struct hn_probe_file *out);
+
+// What of a step may be shared by processes comes in units: the quantities of all pairs, what needs
+// no sampler, then the studies of the job, then its samplers by their batch sizes.
+enum { HN_UNIT_GLOBAL, HN_UNIT_STEP, HN_UNITS };
+
+// What a unit computes of one kind (of the same sinks), together, when it is cut into parts.
+struct hn_probe_task {
+    int64_t unit, times;                    // times: so many computations
+    struct hn_cut cut;                      // of the last of them at the largest size
+    double multiplications[HN_PROBE_SIZES]; // of all
+    double parts[HN_PROBE_SIZES][2];        // cut twice, the second time finer
+    double bytes[HN_PROBE_SIZES][2];        // of what these found
+    double fresh;                           // multiplications that no unit before has done
+    double seconds;                         // of these, at the largest size
+    bool per_seed;                          // another seed has them computed anew
+};
+
+struct hn_probe_sharing {
+    bool known;                 // false: trying took too long
+    struct hn_probe_task *task; // [n]
+    int64_t n, capacity;
+};
+// Tries the units that are wanted ([HN_UNITS + n_studies + n_samplers x n_batch_sizes]) in parts,
+// on files of the sizes of *file, whose bytes become those of the trial: of builds, steps, studies
+// and the quantities of all pairs. Tries until `end`. Belongs to the owner of now.
+HN_MUST_USE enum hn_code hn_probe_share(struct hn_context *ctx, const struct hn_plan *plan,
+                                        int64_t data, const bool *wanted, int64_t end,
+                                        struct hn_probe_file *file, struct hn_probe_sharing *out);
+// How much more there is of something at n items than at the largest size: its counter grows with a
+// power of n, `otherwise` where it is NULL or zero.
+double hn_probe_grow(const struct hn_probe_file *file, const double *counter, double otherwise,
+                     double n);
+
+// What processes would share of file number `data`, added to *nodes.
+struct hn_nodes_file {
+    const struct hn_plan *plan;
+    const struct hn_runner *run;
+    int64_t data;
+    struct hn_probe_file *file;
+};
+HN_MUST_USE enum hn_code hn_nodes_add(struct hn_context *ctx, const struct hn_nodes_file *f,
+                                      int64_t end, struct hn_nodes *nodes);
 
 // Of a job's samplers, in the order of the file, those that are tried: all where they are few.
 bool hn_probe_tries(const struct hn_job *job, int64_t sampler);

@@ -34,9 +34,12 @@ static const struct stored *find(const struct player *p, int64_t part) {
     return NULL;
 }
 
-static enum hn_code begin(struct hn_context *ctx, void *self, const char *key, int64_t parts) {
+static enum hn_code begin(struct hn_context *ctx, void *self, const char *key,
+                          const struct hn_cut *cut, int64_t parts) {
     struct player *p = self;
     (void)ctx;
+    CU_ASSERT(cut->multiplications >= cut->whole && cut->whole > 0 && cut->what[0] != 0);
+    CU_ASSERT(cut->block <= cut->block_most && parts <= (cut->rows + cut->block - 1) / cut->block);
     snprintf(p->key, sizeof p->key, "%s", key);
     p->n = parts;
     p->next = p->part;
@@ -295,11 +298,31 @@ static void test_damaged(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+static int64_t parts_of(double multiplications, int64_t coarse, int64_t blocks) {
+    const struct hn_cut cut = {
+        .multiplications = multiplications, .coarse = coarse, .rows = 64 * blocks - 1, .block = 64};
+    return hn_cut_parts(&cut);
+}
+
 static void test_counts(void) {
-    CU_ASSERT_EQUAL(hn_parts_count(0x1p25), 1);
-    CU_ASSERT_EQUAL(hn_parts_count(0x1p26), 4);
-    CU_ASSERT_EQUAL(hn_parts_count(0x1p36), 32);
-    CU_ASSERT_EQUAL(hn_parts_count(1e30), HN_PARTS_MOST);
+    CU_ASSERT_EQUAL(parts_of(0x1p25, 1, 1000), 1);
+    CU_ASSERT_EQUAL(parts_of(0x1p26, 1, 1000), 4);
+    CU_ASSERT_EQUAL(parts_of(0x1p36, 1, 1000), 32);
+    CU_ASSERT_EQUAL(parts_of(0x1p36, 4, 1000), 8);
+    CU_ASSERT_EQUAL(parts_of(1e30, 1, 1000), HN_PARTS_MOST);
+    CU_ASSERT_EQUAL(parts_of(1e30, 4, 1000), HN_PARTS_MOST / 4);
+    CU_ASSERT_EQUAL(parts_of(1e30, 1, 17), 17);
+    struct hn_context ctx;
+    struct hn_parts parts = {.count = 8};
+    const struct hn_cut cut = {.multiplications = 1, .coarse = 1, .rows = 100, .block = 10};
+    hn_context_init(&ctx, 1);
+    CU_ASSERT_EQUAL(hn_parts_count(&ctx, &cut), 1);
+    ctx.parts = &parts;
+    CU_ASSERT_EQUAL(hn_parts_count(&ctx, &cut), 8);
+    parts.count = 20;
+    CU_ASSERT_EQUAL(hn_parts_count(&ctx, &cut), 10);
+    parts.count = 0;
+    CU_ASSERT_EQUAL(hn_parts_count(&ctx, &cut), 1);
 }
 
 static const struct hn_test tests[] = {
