@@ -41,6 +41,11 @@ const char *hn_base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+char *hn_path_beside(struct hn_context *ctx, const char *file, const char *path) {
+    int folder = path[0] == '/' ? 0 : (int)(hn_base_name(file) - file);
+    return hn_format(ctx, "%.*s%s", folder, file, path);
+}
+
 // What is given open under a name of its own, as a shell's <(command) is.
 static bool is_given_open(const char *path) {
     static const char *const place[] = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};

@@ -10,6 +10,9 @@
 
 // The part of a path after its last '/'.
 const char *hn_base_name(const char *path);
+// `path` as a process opens it if `file` names it: relative to that file's folder. Belongs to the
+// owner; NULL: out of memory.
+HN_MUST_USE char *hn_path_beside(struct hn_context *ctx, const char *file, const char *path);
 
 // Opens a regular file for reading; folders, devices and named pipes are refused at once, not
 // waited for. *bytes is its size; NULL if the caller reads to the end, and then a pipe that the

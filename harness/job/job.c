@@ -236,18 +236,12 @@ static const struct hn_field job_fields[] = {
 static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_job), .check = check,
                                         .max = 1000000, .many = "cells"};
 
-// `path` as it is to be opened by a process in the current folder.
-static char *from_folder_of(struct hn_context *ctx, const char *file, const char *path) {
-    int folder = path[0] == '/' ? 0 : (int)(hn_base_name(file) - file);
-    return hn_format(ctx, "%.*s%s", folder, file, path);
-}
-
 static enum hn_code find_snapshots(struct hn_context *ctx, const char *path, struct hn_job *job) {
     job->snapshot = hn_zalloc(ctx, job->n_snapshots, sizeof *job->snapshot);
     if (!job->snapshot)
         return ctx->code;
     for (int64_t i = 0; i < job->n_snapshots; i++) {
-        job->snapshot[i] = from_folder_of(ctx, path, job->snapshot_written[i]);
+        job->snapshot[i] = hn_path_beside(ctx, path, job->snapshot_written[i]);
         if (!job->snapshot[i])
             return ctx->code;
     }

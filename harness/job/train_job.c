@@ -1,6 +1,7 @@
 // The keys of a training job. Those that mean the same as in jobs of samplers have the same names.
 #include "harness/job/train_job.h"
 #include "core/digest.h"
+#include "core/files.h"
 #include "harness/job/resolve.h"
 
 #include <string.h>
@@ -100,8 +101,7 @@ static const struct hn_fields fields = {job_fields, .size = sizeof(struct hn_tra
 // The file that a key names; *path: NULL without one.
 static enum hn_code place_file(struct hn_context *ctx, const struct hn_train_job *job,
                                const char *name, char **path) {
-    bool bare = !name || name[0] == '/' || !job->folder[0];
-    *path = !name ? NULL : bare ? hn_strdup(ctx, name) : hn_format(ctx, "%s/%s", job->folder, name);
+    *path = name ? hn_path_beside(ctx, job->path, name) : NULL;
     return name && !*path ? ctx->code : HN_OK;
 }
 

@@ -62,9 +62,9 @@ int hn_seconds_text(double seconds, char *buffer, size_t size);
 // What a job would take on several machines that share its long computations (`--rows`): time,
 // memory and traffic of each, before it is run.
 //
-// The same trials, in parts: bytes are those of parts' files,
-// seconds those of computing parts, memory the peak of allocations; each is carried on to the job's
-// number of items as there. With parts dealt out evenly a node of P has ceil(parts / P) of a
+// The same trials, in parts: bytes are those of parts' files, seconds those of computing parts,
+// memory the peak of allocations; each is carried on to the job's number of items as there. With
+// parts dealt out evenly a node of P has ceil(parts / P) of a
 // computation, writes what they found, and reads what all found.
 
 // A kind of computation of one unit of a job; seconds and bytes are of all its steps and seeds.
