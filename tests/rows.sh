@@ -70,6 +70,8 @@ test_refused() {
     expect "a part beyond the last" 2 '--rows 3/2: give part i of n' run -c job.yaml -o no --rows 3/2
     expect "not a part" 2 '--rows 1/2x: give part i of n' run -c job.yaml -o no --rows 1/2x
     expect "parts of two kinds" 2 '--rows and --shard' run -c job.yaml -o no --rows 1/2 --shard 1/2
+    expect "nodes of a run" 2 '--nodes: only with --dry-run' run -c job.yaml -o no --nodes 2
+    expect "a network without nodes" 2 '--bandwidth: only with --nodes' run -c job.yaml -o no --dry-run --bandwidth 2
     check "nothing was written" nothing_left no
 }
 

@@ -43,15 +43,20 @@ static const json_t *reference_of(const json_t *c) {
     return NULL;
 }
 
+// Without the sign of what is 0 at so many digits.
+static double shown(double value, int digits) {
+    return fabs(value) < 0.5 * pow(10, -digits) ? 0 : value;
+}
+
 // "12.57 +- 0.14"; half of the interval is left out where there is none.
 static void put_half(char *text, size_t size, struct hn_interval i, double scale, int digits) {
     *text = '\0';
     if (!isfinite(i.mean))
         hn_append(text, size, "-");
     else if (!isfinite(i.hi))
-        hn_append(text, size, "%.*f", digits, scale * i.mean);
+        hn_append(text, size, "%.*f", digits, shown(scale * i.mean, digits));
     else
-        hn_append(text, size, "%.*f +- %.*f", digits, scale * i.mean, digits,
+        hn_append(text, size, "%.*f +- %.*f", digits, shown(scale * i.mean, digits), digits,
                   scale * (i.hi - i.lo) / 2);
 }
 

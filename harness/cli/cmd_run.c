@@ -12,6 +12,7 @@
 #include "plots/page/figure.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,8 +51,8 @@ static const struct hn_option run_options[] = {
                    "long computations (--rows): time, memory and traffic of each"),
      .metavar = "P"},
     {HN_REAL_OPTION(
-         struct run_params, bandwidth, "bandwidth", "1", 1e-6, 1e6,
-         "with --nodes: GB/s at which each of them writes and reads parts (1: a 10 Gbit/s "
+         struct run_params, bandwidth, "bandwidth", NULL, 1e-6, 1e6,
+         "with --nodes: GB/s at which each of them writes and reads parts (default: 1, a 10 Gbit/s "
          "network)"),
      .metavar = "GB/s"},
     {HN_BOOL_OPTION(struct run_params, explain, "explain", NULL,
@@ -185,7 +186,8 @@ static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *ru
 // A job that does not fit its limit is refused before anything is computed.
 static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
                                  const struct hn_runner *run, const struct run_params *p) {
-    struct hn_nodes nodes = {.nodes = p->nodes, .bandwidth = p->bandwidth * 1e9};
+    double bandwidth = isnan(p->bandwidth) ? 1 : p->bandwidth;
+    struct hn_nodes nodes = {.nodes = p->nodes, .bandwidth = bandwidth * 1e9};
     bool list = p->dry_run, ask = hn_given(p->nodes, 0) > 0;
     struct hn_estimate estimate = {0};
     struct hn_estimate_total total = {.bytes = 0};
@@ -414,6 +416,8 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
     if (hn_given(p->nodes, 0) > 0 && !p->dry_run)
         return hn_fail(ctx, HN_USAGE,
                        "--nodes: only with --dry-run, which says what they would take");
+    if (!isnan(p->bandwidth) && hn_given(p->nodes, 0) == 0)
+        return hn_fail(ctx, HN_USAGE, "--bandwidth: only with --nodes, whose network it is of");
     if (open_parts(ctx, p))
         return ctx->code;
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));

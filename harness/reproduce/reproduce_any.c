@@ -50,8 +50,13 @@ static enum hn_code add(struct hn_context *ctx, const char *root, const char *pa
     char *found = NULL;
     if (!name || hn_task_data_locate(ctx, root, name, &found))
         return ctx->code;
-    if (found && all->n < FOLDERS_MAX && !has(all, name))
+    if (!found || has(all, name))
+        return HN_OK;
+    if (all->n < FOLDERS_MAX)
         all->name[all->n++] = name;
+    else
+        hn_note_once(ctx, "%s: more than %d folders for %s: others are left out", root, FOLDERS_MAX,
+                     pattern);
     return HN_OK;
 }
 
