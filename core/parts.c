@@ -43,7 +43,10 @@ int64_t hn_cut_parts(const struct hn_cut *cut) {
     if (cut->multiplications < least)
         return 1;
     double parts = fmax(FEW, floor(cut->multiplications / (each * coarse)));
-    return hn_min((int64_t)fmin(HN_PARTS_MOST / coarse, parts), count_blocks(cut));
+    double most = HN_PARTS_MOST / coarse;
+    if (cut->dealt)
+        most = fmax(most, (double)(cut->rows / HN_PARTS_ROWS));
+    return hn_min((int64_t)fmin(most, parts), count_blocks(cut));
 }
 
 int64_t hn_parts_count(const struct hn_context *ctx, const struct hn_cut *cut) {
@@ -110,6 +113,7 @@ static enum hn_code take_all(struct hn_context *ctx, const struct hn_parts_work 
 
 enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *work) {
     char key[HN_DIGEST_TEXT];
+    hn_parts_key_int(work->key, work->parts);
     hn_digest_end(work->key, key);
     if (ctx->parts->begin(ctx, ctx->parts->self, key, work->cut, work->parts))
         return ctx->code;

@@ -26,15 +26,17 @@ bool hn_cursor_take(struct hn_cursor *from, void *to, int64_t n);
 // For what was read from a file but cannot be: HN_DATA.
 HN_MUST_USE enum hn_code hn_cursor_fail(struct hn_context *ctx);
 
-enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128, HN_CUT_WHAT = 48 };
+enum { HN_PARTS_NONE = -1, HN_PARTS_MOST = 128, HN_PARTS_ROWS = 1 << 15, HN_CUT_WHAT = 48 };
 
 // How long a computation is, and how it may be cut.
 struct hn_cut {
     char what[HN_CUT_WHAT];        // "nearest", or the sinks of a sweep; for people
     double multiplications, whole; // of all its parts together; of it without parts
     int64_t coarse;                // its parts are so many times as long as those of others
-    int64_t rows, block;           // a part has one block of rows at least
-    int64_t block_most;            // rows of a block, where there are many
+    bool dealt; // each row is found by one part, so that more parts have no more bytes: beyond
+                // HN_PARTS_MOST parts there is one for every HN_PARTS_ROWS rows
+    int64_t rows, block; // a part has one block of rows at least
+    int64_t block_most;  // rows of a block, where there are many
 };
 
 // Who computes which parts of computations, one after the other.

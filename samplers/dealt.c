@@ -283,6 +283,7 @@ static enum hn_code build_all(struct hn_context *ctx, struct build *b) {
                                .multiplications = products,
                                .whole = products,
                                .coarse = 1,
+                               .dealt = true,
                                .rows = b->x->rows,
                                .block = tile,
                                .block_most = tile};

@@ -190,6 +190,7 @@ static enum hn_code choose_all(struct hn_context *ctx, const struct gather *g, s
                              .multiplications = all,
                              .whole = all,
                              .coarse = 1,
+                             .dealt = true,
                              .rows = n,
                              .block = 1,
                              .block_most = 1}};

@@ -71,8 +71,24 @@ test_refused() {
     expect "not a part" 2 '--rows 1/2x: give part i of n' run -c job.yaml -o no --rows 1/2x
     expect "parts of two kinds" 2 '--rows and --shard' run -c job.yaml -o no --rows 1/2 --shard 1/2
     expect "nodes of a run" 2 '--nodes: only with --dry-run' run -c job.yaml -o no --nodes 2
+    expect "items of a run" 2 '--items: only with --dry-run' run -c job.yaml -o no --items 1000000
+    expect "few items" 2 'items' run -c job.yaml -o no --dry-run --items 1000
     expect "a network without nodes" 2 '--bandwidth: only with --nodes' run -c job.yaml -o no --dry-run --bandwidth 2
     check "nothing was written" nothing_left no
+}
+
+# Many more items than there are: bands of rows take no more memory than lists as a whole.
+test_foreseen() {
+    printf '%s\n' 'version: 1' 'snapshots: [s.h5]' 'batch_size: 30' 'batches: 4' 'figures: none' 'metrics: [fn_ratio]' \
+        'timing: {reps: 1, warmup: 0}' 'samplers: [batchsampler: {graph: knn, K: 20}]' >knn.yaml
+    expect "two million items are foreseen" 0 'nearest +61 ' run -c knn.yaml -o no --dry-run --nodes 8 --items 2000000
+    check "nothing was written" nothing_left no
+    pycheck "memory of a node" 'import re, sys
+text = open(sys.argv[1]).read()
+unit = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+size = lambda before: max(float(n) * unit[u] for n, u in re.findall(before + r" +([\d.]+) (\wiB)", text))
+alone, node = size(r"(?m)^ *[\d:.]+(?: \w+)?"), size("of a node:")
+assert 2e6 * 32 * 4 < node < 1.1 * alone' "$work/out"
 }
 
 # A part whose file was damaged is removed, and computed again.
@@ -110,5 +126,5 @@ test_kills() {
 }
 
 make_jobs
-run_tests "${2:-}" "" test_same test_together test_refused test_damaged test_kills
+run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_kills
 finish

@@ -28,6 +28,7 @@ static struct hn_cut cut_of(const struct hn_knn_lists *near) {
                            .multiplications = (double)near->x.rows * (double)near->y.rows * d,
                            .whole = (double)whole_dots(near) * d,
                            .coarse = COARSE,
+                           .dealt = true,
                            .rows = near->x.rows,
                            .block = 1,
                            .block_most = 1};

@@ -465,7 +465,6 @@ static enum hn_code do_parts(struct hn_context *ctx, struct plan *plan) {
     struct hn_digest key;
     hn_parts_key(&key, "sweep", &sweep->x, &sweep->y);
     hn_parts_key_int(&key, plan->block);
-    hn_parts_key_int(&key, plan->parts);
     for (int k = 0; k < sweep->n_sinks; k++) {
         hn_digest_add_text(&key, sweep->sink[k].type->name);
         hn_parts_key_int(&key, sweep->sink[k].side);

@@ -20,7 +20,7 @@
 struct run_params {
     char *job, *output, *filter, *shard, *rows;
     struct hn_text_list set;
-    int64_t threads, memory, seed, max_cells, wait, nodes;
+    int64_t threads, memory, seed, max_cells, wait, nodes, items;
     double bandwidth;
     int rerun, term;
     bool dry_run, explain, save_batches, force, mpi;
@@ -55,6 +55,9 @@ static const struct hn_option run_options[] = {
          "with --nodes: GB/s at which each of them writes and reads parts (default: 1, a 10 Gbit/s "
          "network)"),
      .metavar = "GB/s"},
+    {HN_INT_OPTION(struct run_params, items, "items", NULL, HN_ESTIMATE_LARGE, INT32_MAX,
+                   "with --dry-run: as if every snapshot had so many items"),
+     .metavar = "N"},
     {HN_BOOL_OPTION(struct run_params, explain, "explain", NULL,
                     "say of every cell why it is run or skipped")},
     {HN_CHOICE_OPTION(
@@ -416,6 +419,9 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
     if (hn_given(p->nodes, 0) > 0 && !p->dry_run)
         return hn_fail(ctx, HN_USAGE,
                        "--nodes: only with --dry-run, which says what they would take");
+    if (hn_given(p->items, 0) > 0 && !p->dry_run)
+        return hn_fail(ctx, HN_USAGE,
+                       "--items: only with --dry-run, which says what so many would take");
     if (!isnan(p->bandwidth) && hn_given(p->nodes, 0) == 0)
         return hn_fail(ctx, HN_USAGE, "--bandwidth: only with --nodes, whose network it is of");
     if (open_parts(ctx, p))
@@ -436,6 +442,7 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
         }
         job.save_batches = p->save_batches;
         job.max_cells = hn_given(p->max_cells, job.max_cells);
+        job.as_items = hn_given(p->items, 0);
         code = planned(ctx, call, p, &job, p->filter ? &filter : NULL);
     }
     hn_instructions_close(&p->instructions);

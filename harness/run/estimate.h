@@ -26,7 +26,8 @@ struct hn_estimate {
     int64_t resident;              // of the process before the run, all of it: VmRSS
 };
 
-enum { HN_ESTIMATE_SECONDS = 20 }; // that trying the cells may take
+enum { HN_ESTIMATE_SECONDS = 20 };   // that trying the cells may take
+enum { HN_ESTIMATE_LARGE = 100000 }; // items: such a file is never tried itself
 // Tries the cells; of what takes too long nothing is known. Leaves no file. The memory limit does
 // not bind it.
 HN_MUST_USE enum hn_code hn_estimate_make(struct hn_context *ctx, const struct hn_plan *plan,

@@ -5,6 +5,7 @@
 #include "harness/host/parts.h"
 #include "harness/run/estimate_trial_private.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { FEW = 4 }; // parts
@@ -155,13 +156,50 @@ static enum hn_code share_sizes(struct hn_context *ctx, struct sharing *s) {
     return code;
 }
 
+static double between(const struct hn_probe_file *f, const int64_t *bytes) {
+    double share = (double)(f->n[1] - f->n[0]) / (double)(f->n[2] - f->n[0]);
+    return (double)bytes[0] + share * (double)(bytes[2] - bytes[0]);
+}
+
+// Rows of a part are few in a trial, and peaks go up by whole tiles: from these steps no square can
+// be told. Peaks in parts bend as those without parts do.
+static void bend(const struct hn_probe_file *f, const int64_t *plain, int64_t *shared) {
+    shared[1] = (int64_t)fmax(0, between(f, shared) + (double)plain[1] - between(f, plain));
+}
+
+static void bend_all(const struct hn_job *job, const struct hn_probe_file *plain,
+                     struct hn_probe_file *shared) {
+    if (shared->sizes < HN_PROBE_SIZES)
+        return;
+    bend(shared, plain->global.bytes, shared->global.bytes);
+    bend(shared, plain->step.bytes, shared->step.bytes);
+    for (int64_t i = 0; i < job->n_studies; i++)
+        bend(shared, plain->study[i].cost.bytes, shared->study[i].cost.bytes);
+    for (int64_t i = 0; i < job->n_samplers * job->n_batch_sizes; i++)
+        bend(shared, plain->probe[i].build_bytes, shared->probe[i].build_bytes);
+}
+
+static enum hn_code copy_file(struct hn_context *ctx, const struct hn_job *job,
+                              const struct hn_probe_file *from, struct hn_probe_file *to) {
+    int64_t probes = job->n_samplers * job->n_batch_sizes;
+    *to = *from;
+    to->probe = hn_alloc(ctx, probes, sizeof *to->probe);
+    to->study = hn_alloc(ctx, job->n_studies, sizeof *to->study);
+    if (!to->probe || !to->study)
+        return ctx->code;
+    memcpy(to->probe, from->probe, (size_t)probes * sizeof *to->probe);
+    memcpy(to->study, from->study, (size_t)job->n_studies * sizeof *to->study);
+    return HN_OK;
+}
+
 enum hn_code hn_probe_share(struct hn_context *ctx, const struct hn_plan *plan, int64_t data,
                             const bool *wanted, int64_t end, struct hn_probe_file *file,
                             struct hn_probe_sharing *out) {
     struct hn_trial t;
+    struct hn_probe_file plain;
     struct sharing s = {.t = &t, .wanted = wanted, .out = out};
     *out = (struct hn_probe_sharing){0};
-    if (hn_trial_begin(ctx, plan, data, end, file, &t))
+    if (copy_file(ctx, plan->job, file, &plain) || hn_trial_begin(ctx, plan, data, end, file, &t))
         return ctx->code;
     const struct hn_notes said = ctx->notes;
     ctx->notes.to = NULL; // said when the job was planned
@@ -169,6 +207,8 @@ enum hn_code hn_probe_share(struct hn_context *ctx, const struct hn_plan *plan, 
     enum hn_code code = share_sizes(ctx, &s);
     bool late = hn_trial_end_share(ctx, &code);
     out->known = !late && file->sizes > 0;
+    if (out->known)
+        bend_all(plan->job, &plain, file);
     ctx->notes = said;
     hn_scratch_remove(ctx, t.folder);
     return code;

@@ -13,6 +13,8 @@ enum {
     SETTINGS_MOST = 64     // samplers with their options that are tried, or a few more
 };
 
+_Static_assert(HN_ESTIMATE_LARGE > 2 * TRIED_MOST, "it would be tried itself");
+
 bool hn_probe_tries(const struct hn_job *job, int64_t sampler) {
     int64_t stride = (job->n_samplers * job->n_batch_sizes + SETTINGS_MOST - 1) / SETTINGS_MOST;
     return sampler % stride == 0 || job->sampler[sampler].type != job->sampler[sampler - 1].type;

@@ -67,7 +67,7 @@ enum hn_code hn_trial_open(struct hn_context *ctx, struct hn_trial *t) {
     t->job.snapshot = t->job.snapshot_written = &t->snapshot;
     t->job.n_snapshots = t->job.n_seeds = 1;
     t->job.step = NULL;
-    t->job.n_steps = 0;
+    t->job.n_steps = t->job.as_items = 0;
     t->job.batches = t->out->few;
     t->job.epochs = 0;
     t->job.max_cells = INT64_MAX;

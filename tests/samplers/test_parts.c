@@ -312,6 +312,14 @@ static void test_counts(void) {
     CU_ASSERT_EQUAL(parts_of(1e30, 1, 1000), HN_PARTS_MOST);
     CU_ASSERT_EQUAL(parts_of(1e30, 4, 1000), HN_PARTS_MOST / 4);
     CU_ASSERT_EQUAL(parts_of(1e30, 1, 17), 17);
+    struct hn_cut lists = {.multiplications = 1e30, .coarse = 4, .rows = 1000000, .block = 1};
+    CU_ASSERT_EQUAL(hn_cut_parts(&lists), HN_PARTS_MOST / 4);
+    lists.dealt = true;
+    CU_ASSERT_EQUAL(hn_cut_parts(&lists), HN_PARTS_MOST / 4);
+    lists.rows = 100000000;
+    CU_ASSERT_EQUAL(hn_cut_parts(&lists), 3051);
+    lists.multiplications = 0x1p40;
+    CU_ASSERT_EQUAL(hn_cut_parts(&lists), 128);
     struct hn_context ctx;
     struct hn_parts parts = {.count = 8};
     const struct hn_cut cut = {.multiplications = 1, .coarse = 1, .rows = 100, .block = 10};
