@@ -183,6 +183,21 @@ most = max(float(r["computing_s"]) for r in rows)
 assert abs(float(env["parts_balance"]) - most * n / total("computing_s")) < 1e-3' "rows$1/results.h5" "$1"
 }
 
+test_bench() {
+    mkdir bench
+    over -n 2 "$hardneg" bench knn walk --n 4000 --dim 32 --reps 2 --warmup 0 --mpi -o bench --json
+    check "sweeps of a bench are shared" test "$rc" = 0
+    check "each rank says what it did" complains '2 ranks: 24 parts'
+    pycheck "rank 0 alone prints" 'import json, sys
+assert len(json.load(open(sys.argv[1]))["kernels"]) == 3' "$work/out"
+    check "no part is left" test -z "$(ls -A bench)"
+    over -n 1 "$hardneg" bench knn --n 4000 --mpi -o bench : -n 1 "$hardneg" bench kn --n 4000 --mpi -o bench
+    fails "a rank that knows no such kernel" 2 "kernel 'kn'"
+    check "after a failure no part is left" test -z "$(ls -A bench)"
+    over -n 2 "$hardneg" bench knn --n 4000 --mpi -o none/such
+    fails "no folder for the parts" 2 'none/such'
+}
+
 # What --dry-run --nodes foresees of bytes and memory, against what ranks counted.
 foreseen() { # RANKS
     expect "$1 nodes are foreseen" 0 'memory of a node' run -c shared.yaml -o dry --dry-run --nodes "$1"
@@ -329,5 +344,5 @@ if ! "$hardneg" run --mpi -c job.yaml -o alone --quiet 2>err; then
     exit
 fi
 check_same "without mpirun: the same" whole/results.h5 alone/results.h5
-run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts test_rows test_rows_killed test_train test_train_interrupted
+run_tests "${2:-}" '' test_same test_shared_out test_threads test_failures test_interrupts test_rows test_rows_killed test_bench test_train test_train_interrupted
 finish

@@ -1,3 +1,4 @@
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/sinks.h"
 #include "harness/cli/bench.h"
 #include "harness/host/host.h"
@@ -63,14 +64,13 @@ static enum hn_code run_sgemm(struct hn_context *ctx, struct hn_bench *b,
 static enum hn_code run_knn(struct hn_context *ctx, struct hn_bench *b,
                             const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     (void)k;
-    struct hn_topk topk = {.k = b->shape.K, .skip_self = true, .ids_only = true};
-    struct hn_sweep sweep = {.x = b->items.x, .y = b->items.x};
-    hn_sweep_add(&sweep, &hn_topk_sink, &topk, HN_SIDE_ROWS);
-    int64_t begun = hn_wall_ns();
-    enum hn_code code = hn_sweep_run(ctx, &sweep);
+    struct hn_knn_lists near = {
+        .x = b->items.x, .y = b->items.x, .k = b->shape.K, .skip_self = true};
+    int64_t dots, begun = hn_wall_ns();
+    enum hn_code code = hn_knn_lists_run(ctx, &near, &dots);
     out->seconds = hn_seconds_since(begun);
-    out->ideal = flop_seconds(b, sweep.n_dot);
-    hn_topk_free(ctx, &topk);
+    out->ideal = flop_seconds(b, dots);
+    hn_knn_lists_free(ctx, &near);
     return code;
 }
 

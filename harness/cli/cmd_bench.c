@@ -1,5 +1,6 @@
 // `hardneg bench`: how fast the heavy parts are here, each beside what the machine could do at
 // best, measured in the same run.
+#include "core/files.h"
 #include "core/stats.h"
 #include "core/sweep/blas.h"
 #include "core/sweep/screen.h"
@@ -8,6 +9,9 @@
 #include "harness/cli/bench.h"
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
+#include "harness/host/parts.h"
+#include "harness/host/ranks.h"
+#include "harness/run/shares.h"
 #include "results/records.h"
 
 #include <math.h>
@@ -15,7 +19,8 @@
 
 struct bench_params {
     int64_t n, dim, M, K, batch, keep, reps, warmup, threads;
-    char *screen, *data;
+    char *screen, *data, *output;
+    bool mpi;
 };
 
 static const struct hn_option bench_options[] = {
@@ -43,6 +48,12 @@ static const struct hn_option bench_options[] = {
     {HN_TEXT_OPTION(struct bench_params, data, "data",
                     "a snapshot: its last step instead of random rows; --n and --dim are its own"),
      .metavar = "FILE"},
+    {HN_BOOL_OPTION(struct bench_params, mpi, "mpi", NULL,
+                    "share every sweep out to the ranks of `mpirun -n P hardneg bench --mpi`, as "
+                    "run --rows ranks does")},
+    {HN_OUTPUT_OPTION(struct bench_params, "DIR",
+                      "with --mpi: a folder that all machines see, for what ranks hand each other "
+                      "(default: the current one)")},
     {0},
 };
 
@@ -93,12 +104,17 @@ static const struct hn_record_column bench_columns[] = {
     {.heading = NULL},
 };
 
+enum { FOLDER = 4096 }; // bytes of the name of one
+
 // A run of the command.
 struct work {
     const struct bench_params *p;
     struct hn_bench bench;
     json_t *rows;                 // of the document; NULL: rows are printed when they are measured
     struct hn_snapshot *snapshot; // of --data; NULL: none
+    struct hn_ranks *ranks;       // NULL: alone
+    struct hn_file_parts parts;   // of ranks
+    int64_t repetitions;          // so far
 };
 
 static json_t *list_of(const double *values, int64_t n) {
@@ -134,6 +150,10 @@ static json_t *row_json(struct hn_context *ctx, const struct hn_bench_kernel *k,
 }
 
 static void put_row(struct work *w, json_t *row) {
+    if (hn_ranks_number(w->ranks) > 0) {
+        json_decref(row);
+        return;
+    }
     if (w->rows) {
         json_array_append_new(w->rows, row);
         return;
@@ -141,6 +161,22 @@ static void put_row(struct work *w, json_t *row) {
     hn_record_print(bench_columns, row, stdout);
     fflush(stdout); // the next row may take minutes
     json_decref(row);
+}
+
+// A repetition by all ranks at once. Each computes everything anew, so that parts are of one
+// repetition and removed after it, when no rank is at work on any.
+static enum hn_code repeat(struct hn_context *ctx, const struct hn_bench_kernel *k, struct work *w,
+                           struct hn_bench_time *time) {
+    char scope[HN_DIGEST_TEXT];
+    (void)snprintf(scope, sizeof scope, "repetition %lld", (long long)++w->repetitions);
+    if (w->ranks)
+        hn_file_parts_begin(&w->parts, scope);
+    enum hn_code code = hn_check_stop(ctx);
+    if (hn_ranks_agree(ctx, w->ranks, code ? code : k->run(ctx, &w->bench, k, time)))
+        return ctx->code;
+    if (w->ranks && hn_ranks_number(w->ranks) == 0)
+        hn_file_parts_remove(ctx, &w->parts);
+    return hn_ranks_agree(ctx, w->ranks, HN_OK);
 }
 
 static enum hn_code run_kernel(struct hn_context *ctx, const struct hn_bench_kernel *k,
@@ -157,10 +193,8 @@ static enum hn_code run_kernel(struct hn_context *ctx, const struct hn_bench_ker
     const struct taken taken = {all, all + reps, all + 2 * reps, all + 3 * reps};
     enum hn_code code = HN_OK;
     for (int64_t r = -w->p->warmup; r < reps && code == HN_OK; r++) {
-        code = hn_check_stop(ctx);
         int64_t begun = hn_cpu_ns();
-        if (code == HN_OK)
-            code = k->run(ctx, b, k, &time);
+        code = repeat(ctx, k, w, &time);
         if (r >= 0) {
             taken.all[r] = taken.sorted[r] = time.seconds;
             taken.share[r] = time.ideal / time.seconds;
@@ -257,34 +291,94 @@ static enum hn_code run_kernels(struct hn_context *ctx, struct work *w, int n_ar
     return HN_OK;
 }
 
-static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
-    struct work w = {.p = call->params, .rows = call->json ? json_array() : NULL};
-    ctx->threads = (int)hn_given(w.p->threads, ctx->threads);
-    ctx->screen = w.p->screen ? w.p->screen : ctx->screen;
+// The folder of parts, by rank 0 for all.
+static enum hn_code open_parts(struct hn_context *ctx, struct work *w, char folder[FOLDER]) {
+    HN_SCOPE(ctx);
+    enum hn_code code = HN_OK;
+    if (hn_ranks_number(w->ranks) == 0) {
+        const char *path = hn_format(ctx, "%s/bench", w->p->output ? w->p->output : ".");
+        const char *made = path ? hn_temporary_folder(ctx, path) : NULL;
+        code = made ? HN_OK : ctx->code;
+        if (made && snprintf(folder, FOLDER, "%s", made) >= FOLDER)
+            code = hn_fail(ctx, HN_USAGE, "%s: the name of this folder is too long", made);
+    }
+    if (hn_ranks_agree(ctx, w->ranks, code))
+        return ctx->code;
+    hn_ranks_share(w->ranks, folder, FOLDER);
+    if (hn_file_parts_open(ctx, NULL, w->ranks, &w->parts))
+        return ctx->code;
+    w->parts.folder = folder;
+    ctx->parts = &w->parts.parts;
+    return HN_OK;
+}
+
+static enum hn_code tell_shares(struct hn_context *ctx, const struct hn_call *call,
+                                const struct work *w, int64_t begun) {
+    struct hn_shares shares;
+    if (hn_shares_gather(ctx, &w->parts, "ranks", begun, &shares))
+        return ctx->code;
+    if (shares.n > 0 && !call->quiet)
+        hn_shares_print(&shares, call->verbose);
+    hn_shares_free(ctx, &shares);
+    return HN_OK;
+}
+
+static enum hn_code bench(struct hn_context *ctx, const struct hn_call *call, struct work *w) {
+    bool speaks = hn_ranks_number(w->ranks) == 0;
+    w->rows = call->json ? json_array() : NULL;
+    ctx->screen = w->p->screen ? w->p->screen : ctx->screen;
     enum hn_code code = hn_screen_check(ctx);
     if (code == HN_OK)
         code = check_names(ctx, call->n_args, call->args);
     if (code == HN_OK)
-        code = read_data(ctx, &w, call->n_args, call->args);
+        code = read_data(ctx, w, call->n_args, call->args);
     if (code == HN_OK)
         code = hn_blas_open(ctx);
-    if (code == HN_OK && !w.rows) {
+    if (code == HN_OK && !w->rows && speaks) {
         printf("%s kernels, %s scans, %d threads; best = the time at the ceiling, measured just "
                "before\n",
                hn_blas_core(), hn_simd_best()->name, ctx->threads);
         hn_record_print(bench_columns, NULL, stdout);
     }
     if (code == HN_OK)
-        code = run_kernels(ctx, &w, call->n_args, call->args);
-    if (code == HN_OK && w.rows)
-        code = hn_json_print(ctx, json_pack("{s:O}", "kernels", w.rows), stdout);
-    json_decref(w.rows);
-    hn_bench_training_free(ctx, w.bench.training);
-    if (w.snapshot) {
-        hn_items_free(ctx, &w.bench.items);
-        hn_snapshot_close(ctx, w.snapshot);
+        code = run_kernels(ctx, w, call->n_args, call->args);
+    if (code == HN_OK && w->rows && speaks)
+        code = hn_json_print(ctx, json_pack("{s:O}", "kernels", w->rows), stdout);
+    json_decref(w->rows);
+    hn_bench_training_free(ctx, w->bench.training);
+    if (w->snapshot) {
+        hn_items_free(ctx, &w->bench.items);
+        hn_snapshot_close(ctx, w->snapshot);
     }
     return code;
+}
+
+static enum hn_code bench_together(struct hn_context *ctx, const struct hn_call *call,
+                                   struct work *w) {
+    char folder[FOLDER] = "";
+    int64_t begun = hn_wall_ns();
+    enum hn_code code = open_parts(ctx, w, folder);
+    code = code ? code : bench(ctx, call, w);
+    code = hn_ranks_agree(ctx, w->ranks, code);
+    code = code ? code : tell_shares(ctx, call, w, begun);
+    ctx->parts = NULL;
+    hn_file_parts_close(ctx, &w->parts);
+    if (*folder && hn_ranks_number(w->ranks) == 0)
+        hn_scratch_remove(ctx, hn_strdup(ctx, folder));
+    return code;
+}
+
+static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
+    struct work w = {.p = call->params};
+    if (!w.p->mpi && w.p->output)
+        return hn_fail(ctx, HN_USAGE, "--output: only with --mpi, whose ranks it is for");
+    if (w.p->mpi && hn_ranks_open(ctx, &w.ranks))
+        return ctx->code;
+    if (!w.p->mpi)
+        hn_ranks_none(ctx);
+    ctx->threads = (int)hn_given(w.p->threads, hn_ranks_threads(w.ranks, ctx->threads));
+    return hn_ranks_close(ctx, w.ranks,
+                          w.ranks ? bench_together(ctx, call, &w) : bench(ctx, call, &w));
 }
 
 const struct hn_command hn_cmd_bench = {
@@ -303,7 +397,8 @@ const struct hn_command hn_cmd_bench = {
         "proximity graph at three sizes: its time per item is to be the same. `train` (not part of "
         "`all`) is a step of training on one thread, on made-up data of the recipes' shapes "
         "(`train-node`: an epoch), beside what its matrix products would take.",
-    .examples = "hardneg bench knn loss --n 20000 --dim 768 --json",
+    .examples = "hardneg bench knn loss --n 20000 --dim 768 --json\n"
+                "mpirun -n 4 hardneg bench knn gcbs --n 200000 --mpi -o /shared/folder",
     .options = bench_options,
     .params_size = sizeof(struct bench_params),
     .json = true,
