@@ -45,7 +45,7 @@ int64_t hn_cut_parts(const struct hn_cut *cut) {
     double parts = fmax(FEW, floor(cut->multiplications / (each * coarse)));
     double most = HN_PARTS_MOST / coarse;
     if (cut->dealt)
-        most = fmax(most, (double)(cut->rows / HN_PARTS_ROWS));
+        most = fmax(most, (double)cut->rows / HN_PARTS_ROWS);
     return hn_min((int64_t)fmin(most, parts), count_blocks(cut));
 }
 
