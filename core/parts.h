@@ -33,8 +33,8 @@ struct hn_cut {
     char what[HN_CUT_WHAT];        // "nearest", or the sinks of a sweep; for people
     double multiplications, whole; // of all its parts together; of it without parts
     int64_t coarse;                // its parts are so many times as long as those of others
-    bool dealt; // each row is found by one part, so that more parts have no more bytes: beyond
-                // HN_PARTS_MOST parts there is one for every HN_PARTS_ROWS rows
+    bool dealt; // what is found of a row comes from one part alone, so that more parts write no
+                // more bytes: one for every HN_PARTS_ROWS rows, where that is more than the most
     int64_t rows, block; // a part has one block of rows at least
     int64_t block_most;  // rows of a block, where there are many
 };

@@ -161,8 +161,9 @@ static double between(const struct hn_probe_file *f, const int64_t *bytes) {
     return (double)bytes[0] + share * (double)(bytes[2] - bytes[0]);
 }
 
-// Rows of a part are few in a trial, and peaks go up by whole tiles: from these steps no square can
-// be told. Peaks in parts bend as those without parts do.
+// A part has few rows in a trial, so that its peak of memory grows by whole tiles, and a square
+// that is fitted through these steps means nothing. The squared term is taken from the trial
+// without parts.
 static void bend(const struct hn_probe_file *f, const int64_t *plain, int64_t *shared) {
     shared[1] = (int64_t)fmax(0, between(f, shared) + (double)plain[1] - between(f, plain));
 }
