@@ -50,7 +50,7 @@ pkg_libs = $(call once,pkg_libs,$(call pkg,--libs-only-l))
 warnings := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
 # What goes into the library goes into the program as well: position-independent, and hidden but for
 # what library/hardneg.h declares.
-all_cflags = -std=c17 -ffp-contract=off -fPIC -fvisibility=hidden $(OMP) $(warnings) $(CFLAGS) \
+all_cflags = -std=c17 -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden $(OMP) $(warnings) $(CFLAGS) \
 	$(addprefix -march=,$(MARCH)) $(SANITIZE)
 cppflags = -I. -I$(BUILD)/include -D_GNU_SOURCE $(pkg_cflags) $(CPPFLAGS)
 rpath = $(patsubst -L%,-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)%,$(filter %blas-openmp %blas-openmp/,$(pkg_dirs)))

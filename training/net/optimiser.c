@@ -25,16 +25,16 @@ struct rule {
 };
 
 HN_CLONES
-static void update(const struct rule *r, int64_t n, const hn_real *restrict grad,
-                   hn_real *restrict value, hn_real *restrict m, hn_real *restrict v) {
+static void update(struct rule r, int64_t n, const hn_real *restrict grad, hn_real *restrict value,
+                   hn_real *restrict m, hn_real *restrict v) {
     for (int64_t i = 0; i < n; i++) {
-        hn_real g = grad[i] + r->decay * value[i];
-        m[i] = r->beta1 * m[i] + (1 - r->beta1) * g;
-        v[i] = r->beta2 * v[i] + (1 - r->beta2) * g * g;
+        hn_real g = grad[i] + r.decay * value[i];
+        m[i] = r.beta1 * m[i] + (1 - r.beta1) * g;
+        v[i] = r.beta2 * v[i] + (1 - r.beta2) * g * g;
 #ifdef HN_REAL_DOUBLE
-        value[i] -= r->size * m[i] / (sqrt(v[i]) * r->root + r->epsilon);
+        value[i] -= r.size * m[i] / (sqrt(v[i]) * r.root + r.epsilon);
 #else
-        value[i] -= r->size * m[i] / (__builtin_sqrtf(v[i]) * r->root + r->epsilon);
+        value[i] -= r.size * m[i] / (__builtin_sqrtf(v[i]) * r.root + r.epsilon);
 #endif
     }
 }
@@ -54,7 +54,7 @@ void hn_adam_step(const struct hn_adam *adam, int threads, int64_t step, int64_t
     const struct rule rule = rule_of(adam, step);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i += CHUNK)
-        update(&rule, hn_min(CHUNK, n - i), grad + i, value + i, m + i, v + i);
+        update(rule, hn_min(CHUNK, n - i), grad + i, value + i, m + i, v + i);
 }
 
 void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struct hn_weights *w,
@@ -67,6 +67,6 @@ void hn_adam_update(const struct hn_adam *adam, int threads, int64_t step, struc
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t k = 0; k < w->n_touched; k++) {
         int64_t at = w->touched[k] * w->width;
-        update(&rule, w->width, w->grad + at, w->value + at, m + at, v + at);
+        update(rule, w->width, w->grad + at, w->value + at, m + at, v + at);
     }
 }

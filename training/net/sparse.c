@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { BLOCK = 32 }; // columns
-
 enum hn_code hn_sparse_open(struct hn_context *ctx, int64_t rows, int64_t cols, int64_t capacity,
                             struct hn_sparse *out) {
     *out = (struct hn_sparse){.rows = rows, .cols = cols, .capacity = capacity};
@@ -33,29 +31,43 @@ void hn_sparse_transpose(const struct hn_sparse *from, struct hn_sparse *to) {
     start[0] = 0;
 }
 
-// A row's columns in blocks whose sums stay in registers: rows of a few dozen columns would
-// otherwise spend their time on loading and storing y. Every sum is still in the order of entries.
+// Blocks of a row's columns whose sums stay in registers. Every sum is in the order of entries,
+// whatever the block: the same bits with vectors of any width.
+enum { LANES = 16, GROUP = 4 };
+typedef hn_real lanes
+    __attribute__((vector_size(LANES * sizeof(hn_real)), aligned(sizeof(hn_real)), may_alias));
+
+// The entries [n] of a row times groups x LANES columns of x, added to y.
+static inline __attribute__((always_inline)) void add_block(const int32_t *index,
+                                                            const hn_real *value, int64_t n,
+                                                            const hn_real *x, int64_t ldx,
+                                                            int groups, hn_real *y) {
+    lanes sum[GROUP];
+    for (int g = 0; g < groups; g++)
+        sum[g] = ((const lanes *)y)[g];
+    for (int64_t k = 0; k < n; k++) {
+        const lanes *row = (const lanes *)(x + index[k] * ldx);
+        for (int g = 0; g < groups; g++)
+            sum[g] += value[k] * row[g];
+    }
+    for (int g = 0; g < groups; g++)
+        ((lanes *)y)[g] = sum[g];
+}
+
 HN_CLONES
 static void add_row(const struct hn_sparse *s, int64_t i, const hn_real *x, int64_t ldx, int64_t n,
-                    hn_real *restrict y) {
-    int64_t first = s->start[i], end = s->start[i + 1], j = 0;
-    for (; j + BLOCK <= n; j += BLOCK) {
-        hn_real sum[BLOCK];
-        for (int c = 0; c < BLOCK; c++)
-            sum[c] = y[j + c];
-        for (int64_t k = first; k < end; k++) {
-            const hn_real *restrict row = x + s->index[k] * ldx + j;
-            hn_real w = s->value[k];
-            for (int c = 0; c < BLOCK; c++)
-                sum[c] += w * row[c];
-        }
-        for (int c = 0; c < BLOCK; c++)
-            y[j + c] = sum[c];
-    }
+                    hn_real *y) {
+    const int32_t *index = s->index + s->start[i];
+    const hn_real *value = s->value + s->start[i];
+    int64_t entries = s->start[i + 1] - s->start[i], j = 0;
+    for (; j + GROUP * LANES <= n; j += GROUP * LANES)
+        add_block(index, value, entries, x + j, ldx, GROUP, y + j);
+    for (; j + LANES <= n; j += LANES)
+        add_block(index, value, entries, x + j, ldx, 1, y + j);
     for (; j < n; j++) {
         hn_real sum = y[j];
-        for (int64_t k = first; k < end; k++)
-            sum += s->value[k] * x[s->index[k] * ldx + j];
+        for (int64_t k = 0; k < entries; k++)
+            sum += value[k] * x[index[k] * ldx + j];
         y[j] = sum;
     }
 }
