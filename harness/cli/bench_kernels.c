@@ -208,5 +208,6 @@ const struct hn_bench_kernel hn_bench_kernels[] = {
     {"train", "train-cnn", HN_BENCH_TRAINING, HN_BENCH_CNN, hn_bench_training},
     {"train", "train-node", HN_BENCH_TRAINING, HN_BENCH_NODE, hn_bench_training},
     {"train", "train-graph", HN_BENCH_TRAINING, HN_BENCH_GRAPH, hn_bench_training},
+    {"train", "train-text", HN_BENCH_TRAINING, HN_BENCH_TEXT, hn_bench_training},
     {.name = NULL},
 };

@@ -1,6 +1,7 @@
 // Steps of training for `hardneg bench`: the tasks themselves, on files of made-up data that have
 // the shapes of the recipes: CIFAR-10's images (noise, 600 of them: more than a batch), Cora's
-// nodes, features and links, 1,000 graphs of the mean size of IMDB-BINARY's.
+// nodes, features and links, 1,000 graphs of the mean size of IMDB-BINARY's, 7,000 sentences whose
+// words are about as frequent as those of STS and SICK.
 #include "core/files.h"
 #include "core/random.h"
 #include "harness/cli/bench.h"
@@ -8,6 +9,7 @@
 #include "training/tasks/task.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 enum { IMAGE_FILES = 5, IMAGES = 120, TEST_IMAGES = 20, IMAGE_BYTES = 3072 };
 enum { NODES = 2708, FEATURES = 1433, WORDS = 18, LINKS = 5278, NODE_CLASSES = 7 };
 enum { GRAPHS = 1000, GRAPH_NODES = 20, GRAPH_LINKS = 97 };
+enum { PAIRS = 3500, TEST_PAIRS = 50, SENTENCE_WORDS = 11, VOCABULARY = 17000, LETTERS = 5 };
 
 struct hn_bench_training {
     enum hn_bench_recipe recipe;
@@ -97,6 +100,28 @@ static void write_graph_labels(FILE *file, int64_t number) {
         fprintf(file, "%d\n", g % 2);
 }
 
+// The word of rank r comes with a probability of about 1 / r (Zipf's law).
+static void write_word(FILE *file, struct hn_stream *s) {
+    uint32_t rank = (uint32_t)pow(VOCABULARY, hn_stream_uniform(s)), bits = rank * 2654435761U;
+    for (int k = 0; k < LETTERS; k++, bits /= 26)
+        fputc('a' + (int)(bits % 26), file);
+}
+
+static void write_pairs(FILE *file, int64_t number) {
+    int64_t pairs = number == 0 ? PAIRS : TEST_PAIRS;
+    struct hn_stream s;
+    hn_stream_open(&s, 1, "bench.sentences", number, 0, 0);
+    fprintf(file, "set\tsubset\tscore\tsentence1\tsentence2\n");
+    for (int64_t i = 0; i < pairs; i++) {
+        fprintf(file, "made-up\tall\t%" PRId64, i % 6);
+        for (int word = 0; word < 2 * SENTENCE_WORDS; word++) {
+            fputc(word % SENTENCE_WORDS == 0 ? '\t' : ' ', file);
+            write_word(file, &s);
+        }
+        fputc('\n', file);
+    }
+}
+
 struct data_file {
     const char *name;
     void (*write)(FILE *file, int64_t number);
@@ -114,8 +139,14 @@ static const struct data_file graphs[] = {{"made-up_A.txt", write_adjacent},
                                           {"made-up_graph_indicator.txt", write_indicator},
                                           {"made-up_graph_labels.txt", write_graph_labels},
                                           {NULL, NULL}};
+static const struct data_file sentences[] = {
+    {"sick-train.tsv", write_pairs},  {"sick-test.tsv", write_pairs},
+    {"sts12-train.tsv", write_pairs}, {"sts12-test.tsv", write_pairs},
+    {"sts13-test.tsv", write_pairs},  {"sts14-test.tsv", write_pairs},
+    {"sts16-test.tsv", write_pairs},  {NULL, NULL}};
 
-// As the jobs train-cifar10, train-cnn, train-cora and train-imdb-binary have them.
+// As the jobs train-cifar10, train-cnn, train-cora, train-imdb-binary and train-text-graph have
+// them.
 static const struct recipe {
     const char *task;
     const char *option[8]; // name, value, ...
@@ -142,6 +173,8 @@ static const struct recipe {
         {"node", {NULL}, documents, 0, HN_OBJECTIVE_OTHER_VIEW, 0.5, 0.001, 0.001, false, 1},
     [HN_BENCH_GRAPH] =
         {"graph", {NULL}, graphs, 256, HN_OBJECTIVE_OTHER_VIEW, 0.2, 0.01, 0, true, 20},
+    [HN_BENCH_TEXT] =
+        {"text", {NULL}, sentences, 64, HN_OBJECTIVE_OTHER_VIEW, 0.1, 0.001, 0, false, 100},
 };
 
 static enum hn_code write_file(struct hn_context *ctx, const char *folder,
@@ -196,11 +229,15 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_bench_training *
     return b->m && b->v && b->id ? HN_OK : ctx->code;
 }
 
+// The next batch of the permutation, which begins again at its end.
 static enum hn_code one_step(struct hn_context *ctx, struct hn_bench_training *b) {
     struct hn_task *task = &b->task;
     struct hn_weights *w = &task->weights;
-    struct hn_task_batch batch = {
-        .id = b->id, .n = task->batch_size, .step = b->step, .loss = task->setting.loss};
+    int64_t batches = task->n / task->batch_size;
+    struct hn_task_batch batch = {.id = b->id + b->step % batches * task->batch_size,
+                                  .n = task->batch_size,
+                                  .step = b->step,
+                                  .loss = task->setting.loss};
     double loss;
     hn_weights_clear(w);
     if (task->type->step(ctx, task, &batch, &loss, NULL))
@@ -225,6 +262,13 @@ static enum hn_code open_bench(struct hn_context *ctx, enum hn_bench_recipe reci
     return one_step(ctx, b);
 }
 
+// What a step would take at the ceilings: its matrix products, or, where it updates rows of a
+// table, reading them, their gradients and both moments, and writing all but the gradients.
+static double ideal_of(const struct hn_bench *bench, const struct hn_weights *w, double flops) {
+    double bytes = 7.0 * (double)(w->n_touched * w->width) * sizeof *w->value;
+    return fmax(flops / bench->gflops, bytes / bench->gbs) * 1e-9;
+}
+
 enum hn_code hn_bench_training(struct hn_context *ctx, struct hn_bench *bench,
                                const struct hn_bench_kernel *k, struct hn_bench_time *out) {
     enum hn_bench_recipe recipe = (enum hn_bench_recipe)k->argument;
@@ -240,7 +284,7 @@ enum hn_code hn_bench_training(struct hn_context *ctx, struct hn_bench *bench,
         if (one_step(ctx, b))
             return ctx->code;
     out->seconds = (double)(hn_wall_ns() - begun) * 1e-9 / steps;
-    out->ideal = (double)(b->task.flops - flops) / steps / (bench->gflops * 1e9);
+    out->ideal = ideal_of(bench, &b->task.weights, (double)(b->task.flops - flops) / steps);
     bench->shape =
         (struct hn_bench_shape){.n = b->task.n, .dim = b->task.d, .batch = b->task.batch_size};
     return HN_OK;
