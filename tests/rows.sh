@@ -88,7 +88,12 @@ text = open(sys.argv[1]).read()
 unit = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 size = lambda before: max(float(n) * unit[u] for n, u in re.findall(before + r" +([\d.]+) (\wiB)", text))
 alone, node = size(r"(?m)^ *[\d:.]+(?: \w+)?"), size("of a node:")
-assert 2e6 * 32 * 4 < node < 1.1 * alone' "$work/out"
+assert 2e6 * 32 * 4 < node < .9 * alone
+print("%.0fKiB" % ((node + alone) / 2048), file=open("between", "w"))' "$work/out"
+    local big=(run -c knn.yaml -o no --dry-run --items 2000000 --memory "$(cat between)")
+    expect "a limit that one process is above: bands" 0 'in bands of items, and pools' "${big[@]}"
+    expect "a limit that one of those who share is below" 0 '' "${big[@]}" --rows 1/2
+    check "it takes the quickest way" test "$(grep -c quickest "$work/err")" = 0
 }
 
 # A part whose file was damaged is removed, and computed again.

@@ -6,7 +6,7 @@
 
 // Four times as long as the parts that sweeps have, bands stay long enough for the screen, which
 // each prepares anew.
-enum { BANDS = 8, COARSE = 4 };
+enum { COARSE = 4 };
 
 static int64_t band_from(const struct hn_knn_lists *near, int64_t band) {
     return near->x.rows * band / near->bands;
@@ -38,7 +38,7 @@ static enum hn_code begin(struct hn_context *ctx, struct hn_knn_lists *near) {
     int64_t size, n = near->x.rows;
     bool fits = n <= INT32_MAX && near->y.rows <= INT32_MAX;
     near->kept = hn_max(0, hn_min(near->k, near->y.rows - near->skip_self));
-    near->bands = ctx->memory.lean && fits ? hn_max(1, hn_min(BANDS, n)) : 1;
+    near->bands = ctx->memory.lean && fits ? hn_max(1, hn_min(HN_KNN_BANDS, n)) : 1;
     near->shared = false;
     if (ctx->parts && fits && near->kept > 0) {
         const struct hn_cut cut = cut_of(near);

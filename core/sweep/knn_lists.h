@@ -9,6 +9,8 @@
 
 #include "core/sweep/sinks.h"
 
+enum { HN_KNN_BANDS = 8 }; // where memory is short
+
 struct hn_knn_lists {
     struct hn_matrix x, y; // in: the same data twice: one view
     int64_t k;             // in: at most the number of other rows, else cut to it

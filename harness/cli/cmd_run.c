@@ -135,6 +135,12 @@ static enum hn_code estimate_once(struct hn_context *ctx, const struct hn_plan *
     return nodes ? hn_nodes_sum(ctx, plan, run, total, nodes) : HN_OK;
 }
 
+// What the limit holds for: a process of its own, or one of those that share long computations.
+static const struct hn_estimate_total *held(const struct hn_estimate_total *total,
+                                            const struct hn_nodes *nodes) {
+    return nodes ? &nodes->memory : total;
+}
+
 // Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
 static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
                             const struct hn_runner *run, struct hn_nodes *nodes,
@@ -143,15 +149,16 @@ static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
     for (ctx->memory.lean = HN_QUICKEST;; ctx->memory.lean++) {
         if (estimate_once(ctx, plan, run, nodes, estimate, total))
             return ctx->code;
+        int64_t bytes = held(total, nodes)->bytes;
         if (ctx->memory.lean == HN_QUICKEST)
-            quickest = total->bytes;
-        if (!most || total->bytes <= most || ctx->memory.lean == HN_LEANEST)
+            quickest = bytes;
+        if (!most || bytes <= most || ctx->memory.lean == HN_LEANEST)
             break;
         hn_estimate_free(ctx, estimate);
         if (nodes)
             hn_nodes_clear(ctx, nodes);
     }
-    if (ctx->memory.lean > HN_QUICKEST && total->bytes <= most)
+    if (ctx->memory.lean > HN_QUICKEST && held(total, nodes)->bytes <= most)
         note_lean(ctx, quickest);
     return HN_OK;
 }
@@ -190,24 +197,27 @@ static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *ru
 static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
                                  const struct hn_runner *run, const struct run_params *p) {
     double bandwidth = isnan(p->bandwidth) ? 1 : p->bandwidth;
-    struct hn_nodes nodes = {.nodes = p->nodes, .bandwidth = bandwidth * 1e9};
-    bool list = p->dry_run, ask = hn_given(p->nodes, 0) > 0;
+    bool list = p->dry_run, ask = hn_given(p->nodes, 0) > 0, shared = ask || p->rows;
+    struct hn_nodes nodes = {.nodes = ask ? p->nodes : 1, .bandwidth = bandwidth * 1e9};
     struct hn_estimate estimate = {0};
     struct hn_estimate_total total = {.bytes = 0};
     if (!ctx->memory.limit && !list)
         return HN_OK;
     if (list)
         hn_note(ctx, "%" PRId64 " cells: those of a few settings are tried, for at most %d s",
-                plan->n_items, ask ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS);
-    enum hn_code code = foresee(ctx, plan, run, ask ? &nodes : NULL, &estimate, &total);
-    bool none = !code && list && list_cells(plan, run, &estimate, &total) == 0;
+                plan->n_items, shared ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS);
+    enum hn_code code = foresee(ctx, plan, run, shared ? &nodes : NULL, &estimate, &total);
+    const struct hn_estimate_total need = *held(&total, shared ? &nodes : NULL);
+    bool none = !code && list &&
+                list_cells(plan, run, ask || !shared ? &estimate : &nodes.shared,
+                           ask ? &total : &need) == 0;
     if (!code && ask && !none)
         hn_nodes_print(&nodes);
     hn_estimate_free(ctx, &estimate);
     hn_nodes_clear(ctx, &nodes);
     if (none && run->filter)
         return hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
-    return code ? code : judge_memory(ctx, &total);
+    return code ? code : judge_memory(ctx, &need);
 }
 
 // Every figure that the results allow; the others in one note.

@@ -7,6 +7,7 @@
 
 enum {
     ROUNDING = 1 << 13, // bytes that rounding of allocations adds or hides, of a few dozen of them
+    TILES = 100,        // part of a peak that whole tiles add or hide
     TILE_ROWS = 544     // of the sweep's largest tile, which small files do not reach
 };
 
@@ -33,10 +34,11 @@ int64_t hn_estimate_bytes(const int64_t *at, const int64_t *bytes, int count, in
         return bytes[0];
     double x0 = (double)at[0], x1 = (double)at[1], x2 = (double)at[2], x = (double)n;
     double y0 = (double)bytes[0], y1 = (double)bytes[1], y2 = (double)bytes[2];
-    // Newton's form. A curvature that is below the rounding of y1 is none.
+    // Newton's form. A curvature that is below the rounding of y1, or of the tiles in it, is none:
+    // a hundred times as many items would make ten thousand times as much of it.
     double slope = (y2 - y0) / (x2 - x0), bend = 0;
     double off = y1 - (y0 + slope * (x1 - x0));
-    if (fabs(off) > ROUNDING)
+    if (fabs(off) > fmax(ROUNDING, y1 / TILES))
         bend = -off / ((x1 - x0) * (x2 - x1));
     double value = y0 + slope * (x - x0) + bend * (x - x0) * (x - x2);
     if (n >= at[2])

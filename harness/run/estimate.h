@@ -90,7 +90,8 @@ struct hn_nodes {
     // In all.
     double one, node, alike, traffic; // seconds: of one process without parts; of a node, and of
                                       // that what all do alike, and what bytes take
-    int64_t written, read, memory;    // of a node, at most
+    int64_t written, read;            // of a node, at most
+    struct hn_estimate_total memory;  // of a node: hn_estimate_sum() of `shared`
 };
 
 // hn_estimate_make(), and what a run wants of it on nodes; *nodes holds the two numbers given and

@@ -186,8 +186,7 @@ enum hn_code hn_nodes_add(struct hn_context *ctx, const struct hn_nodes_file *f,
     return code;
 }
 
-static void sum_up(const struct hn_estimate_total *plain, const struct hn_estimate_total *shared,
-                   struct hn_nodes *n) {
+static void sum_up(const struct hn_estimate_total *plain, struct hn_nodes *n) {
     double parts = 0;
     for (int64_t i = 0; i < n->n; i++) {
         parts += n->task[i].node;
@@ -198,17 +197,15 @@ static void sum_up(const struct hn_estimate_total *plain, const struct hn_estima
     n->alike = fmax(0, plain->seconds - n->saved);
     n->traffic = ((double)n->written + (double)n->read) / n->bandwidth;
     n->node = parts + n->alike + n->traffic;
-    n->memory = shared->bytes;
     n->unknown |= plain->unknown > 0;
 }
 
 enum hn_code hn_nodes_sum(struct hn_context *ctx, const struct hn_plan *plan,
                           const struct hn_runner *run, const struct hn_estimate_total *total,
                           struct hn_nodes *nodes) {
-    struct hn_estimate_total shared;
-    if (hn_estimate_sum(ctx, plan, &nodes->shared, run, &shared))
+    if (hn_estimate_sum(ctx, plan, &nodes->shared, run, &nodes->memory))
         return ctx->code;
-    sum_up(total, &shared, nodes);
+    sum_up(total, nodes);
     return HN_OK;
 }
 
@@ -249,7 +246,7 @@ void hn_nodes_print(const struct hn_nodes *nodes) {
     print_bytes(nodes->read, 10);
     hn_seconds_text(nodes->one, one, sizeof one);
     printf("\nmemory of a node:");
-    print_bytes(nodes->memory, 0);
+    print_bytes(nodes->memory.bytes, 0);
     printf("; traffic of all nodes:");
     print_bytes(hn_bytes_mul(hn_bytes_add(nodes->written, nodes->read), nodes->nodes), 0);
     printf(" at most; one process without parts: %s\n", one);

@@ -84,18 +84,33 @@ static enum hn_code share_study(struct hn_context *ctx, struct hn_trial *t, int6
     return code;
 }
 
+// The peak of a cell, whose build's parts are there.
+static enum hn_code share_cell(struct hn_context *ctx, struct sharing *s,
+                               const struct hn_cell *cell, struct hn_probe *p) {
+    struct hn_results results = {0};
+    int64_t logged = s->parts.n_log;
+    struct hn_mark begin = hn_trial_mark(ctx);
+    enum hn_code code =
+        hn_trial_item(ctx, s->t, &hn_item_cell, cell, cell->cell_key, cell->run_key, &results);
+    p->cell_bytes[s->t->place] = hn_trial_peak(ctx, begin);
+    s->parts.n_log = logged;
+    hn_results_free(ctx, &results);
+    return code;
+}
+
 // What failed when it was tried, or is not for these data, is not tried again.
-static enum hn_code share_build(struct hn_context *ctx, const struct sharing *s, int64_t at) {
+static enum hn_code share_build(struct hn_context *ctx, struct sharing *s, int64_t at) {
     struct hn_trial *t = s->t;
     struct hn_probe *p = &t->out->probe[at];
     struct hn_cell cell = hn_trial_cell(t, p->sampler, at % t->job.n_batch_sizes, 0, 0);
     if (!p->known || !p->applies || !hn_probe_tries(&t->job, at / t->job.n_batch_sizes))
         return HN_OK;
     cell.seed += s->again;
-    return hn_trial_build(ctx, t, &cell, p);
+    enum hn_code code = hn_trial_build(ctx, t, &cell, p);
+    return code || s->again || s->pass > 0 ? code : share_cell(ctx, s, &cell, p);
 }
 
-static enum hn_code share_unit(struct hn_context *ctx, const struct sharing *s, int64_t unit) {
+static enum hn_code share_unit(struct hn_context *ctx, struct sharing *s, int64_t unit) {
     struct hn_trial *t = s->t;
     int64_t builds = HN_UNITS + t->job.n_studies;
     if (unit >= builds)
@@ -176,8 +191,10 @@ static void bend_all(const struct hn_job *job, const struct hn_probe_file *plain
     bend(shared, plain->step.bytes, shared->step.bytes);
     for (int64_t i = 0; i < job->n_studies; i++)
         bend(shared, plain->study[i].cost.bytes, shared->study[i].cost.bytes);
-    for (int64_t i = 0; i < job->n_samplers * job->n_batch_sizes; i++)
+    for (int64_t i = 0; i < job->n_samplers * job->n_batch_sizes; i++) {
         bend(shared, plain->probe[i].build_bytes, shared->probe[i].build_bytes);
+        bend(shared, plain->probe[i].cell_bytes, shared->probe[i].cell_bytes);
+    }
 }
 
 static enum hn_code copy_file(struct hn_context *ctx, const struct hn_job *job,

@@ -1,12 +1,14 @@
 // What of a job is tried, and on how many items.
 #include "harness/run/estimate_private.h"
 
+#include "core/sweep/knn_lists.h"
 #include "core/sweep/screen.h"
 
 enum {
     SMALL = 6000,          // files up to here are tried themselves
     LEAST = 2048,          // items of the smallest synthetic file
     SCREENED = 5120,       // where sweeps of the job are screened, and of LEAST are not
+    SCREENED_BANDS = 8000, // where bands of rows are
     BATCHES = 4,           // of it, at least
     TRIED_MOST = 1 << 15,  // and of a larger one, for parameters and batches that need many
     VALUES_MOST = 1 << 26, // of a synthetic file: items times dimensions
@@ -73,11 +75,12 @@ static bool all_same_regime(struct hn_context *ctx, const struct hn_plan *plan,
     return same;
 }
 
-// Whether sweeps of so many items may be screened.
+// Whether sweeps of so many items may be screened, in bands of rows where memory is short.
 static bool may_screen(struct hn_context *ctx, const struct hn_snapshot_info *info, int64_t n) {
-    const struct hn_matrix x = {NULL, n, info->d, info->d};
+    int64_t bands = ctx->memory.lean == HN_QUICKEST ? 1 : HN_KNN_BANDS;
+    const struct hn_matrix x = {NULL, n / bands, info->d, info->d}, y = {NULL, n, info->d, info->d};
     const struct hn_screen_kernel *kernel;
-    return !hn_screen_choose(ctx, &x, &x, 0, &kernel) && kernel;
+    return !hn_screen_choose(ctx, &x, &y, 0, &kernel) && kernel;
 }
 
 void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
@@ -86,7 +89,7 @@ void hn_probe_choose_sizes(struct hn_context *ctx, const struct hn_plan *plan,
     for (int64_t b = 0; b < plan->job->n_batch_sizes; b++)
         n = hn_max(n, BATCHES * plan->job->batch_size[b]);
     if (may_screen(ctx, info, info->n) && !may_screen(ctx, info, n))
-        n = hn_max(n, SCREENED);
+        n = hn_max(n, ctx->memory.lean == HN_QUICKEST ? SCREENED : SCREENED_BANDS);
     bool fit = true;
     while (n < info->n && n < TRIED_MOST && !all_same_regime(ctx, plan, info, n, &fit))
         n *= 2;
