@@ -31,9 +31,10 @@ void hn_sparse_transpose(const struct hn_sparse *from, struct hn_sparse *to) {
     start[0] = 0;
 }
 
-// Blocks of a row's columns whose sums stay in registers. Every sum is in the order of entries,
+// Blocks of a row's columns whose sums stay in registers: eight floats are one of AVX2's, and wider
+// vectors than the processor has go through memory. Every sum is in the order of entries,
 // whatever the block: the same bits with vectors of any width.
-enum { LANES = 16, GROUP = 4 };
+enum { LANES = 8, GROUP = 8 };
 typedef hn_real lanes
     __attribute__((vector_size(LANES * sizeof(hn_real)), aligned(sizeof(hn_real)), may_alias));
 
