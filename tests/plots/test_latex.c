@@ -44,14 +44,14 @@ static void letters(void) {
     CU_ASSERT(hn_tie_letters(MANY - 1, none, many) && !hn_tie_letters(MANY, none, many));
 }
 
-static char *text_of(const struct hn_results *r,
-                     enum hn_code (*put)(struct hn_context *, const struct hn_results *, FILE *)) {
-    char *text = NULL;
+// Owned by the caller: free().
+static void write_text(const struct hn_results *r,
+                       enum hn_code (*put)(struct hn_context *, const struct hn_results *, FILE *),
+                       char **text) {
     size_t size;
-    FILE *tex = open_memstream(&text, &size);
+    FILE *tex = open_memstream(text, &size);
     HN_CHECK(&ctx, put(&ctx, r, tex));
     fclose(tex);
-    return text;
 }
 
 static int count(const char *text, const char *part) {
@@ -64,7 +64,8 @@ static int count(const char *text, const char *part) {
 static void look_at_settings(const struct hn_results *r) {
     HN_SCOPE(&ctx);
     struct hn_overview o;
-    char *text = text_of(r, hn_latex_settings);
+    char *text = NULL;
+    write_text(r, hn_latex_settings, &text);
     HN_CHECK(&ctx, hn_overview_make(&ctx, r, &o));
     int rows = 0;
     for (int64_t s = 0; s < o.settings; s++) {
@@ -97,7 +98,9 @@ static void set_uniform(struct hn_results *r, const char *column, double value) 
 static void look_at_odd_settings(struct hn_results *r) {
     set_uniform(r, "hard_true_mean", NAN);
     set_uniform(r, "cost_s", 12.345);
-    char *text = text_of(r, hn_latex_settings), *place = strstr(text, "\\midrule\n");
+    char *text = NULL;
+    write_text(r, hn_latex_settings, &text);
+    char *place = strstr(text, "\\midrule\n");
     char *uniform = strstr(place, "\nuniform"), *other = strstr(place, "\nknn");
     CU_ASSERT(uniform && other && uniform > other);
     CU_ASSERT(strstr(text, " & -- & -- &  & $1.23 \\times 10^{4}$ \\\\\n") != NULL);
@@ -131,7 +134,8 @@ static void accuracies(void) {
     begin();
     struct hn_results r = figures_results(&ctx);
     raise_knn(&r);
-    char *text = text_of(&r, hn_latex_accuracies);
+    char *text = NULL;
+    write_text(&r, hn_latex_accuracies, &text);
     int tables = count(text, "\\begin{tabular}");
     CU_ASSERT(tables >= 2); // batches of 64 and of 128
     CU_ASSERT_EQUAL(count(text, "\\midrule"), tables);
