@@ -193,6 +193,16 @@ static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *ru
     return shown;
 }
 
+static void note_machine(struct hn_context *ctx, const struct hn_estimate_total *total) {
+    char need[32], there[32];
+    if (total->bytes <= hn_host_memory())
+        return;
+    hn_bytes_text(total->bytes, need, sizeof need);
+    hn_bytes_text(hn_host_memory(), there, sizeof there);
+    hn_note(ctx, "the job needs about %s of memory, and this machine has %s%s", need, there,
+            ctx->memory.limit ? "" : ": --memory takes a leaner way, where there is one");
+}
+
 // A job that does not fit its limit is refused before anything is computed.
 static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
                                  const struct hn_runner *run, const struct run_params *p) {
@@ -213,6 +223,8 @@ static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *p
                            ask ? &total : &need) == 0;
     if (!code && ask && !none)
         hn_nodes_print(&nodes);
+    if (!code && list && !none)
+        note_machine(ctx, &need);
     hn_estimate_free(ctx, &estimate);
     hn_nodes_clear(ctx, &nodes);
     if (none && run->filter)
