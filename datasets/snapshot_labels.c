@@ -76,17 +76,20 @@ static enum hn_code read_names(struct hn_context *ctx, struct hn_snapshot *s, hi
 static enum hn_code read_label_names(struct hn_context *ctx, struct hn_snapshot *s,
                                      const char *path) {
     hid_t labels = H5Dopen2(s->file, path, H5P_DEFAULT);
-    bool named = H5Aexists(labels, "label_names") > 0;
-    hid_t attribute = named ? H5Aopen(labels, "label_names", H5P_DEFAULT) : H5I_INVALID_HID;
-    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     enum hn_code code = HN_OK;
-    if (named && (type < 0 || space < 0))
-        code = hn_fail(
-            ctx, HN_DATA,
-            "%s: attribute label_names of the labels cannot be read; the file is damaged", s->path);
-    else if (named)
-        code = read_names(ctx, s, attribute, type, space);
-    hn_h5_close(space, type, attribute, labels);
+    if (H5Aexists(labels, "label_names") > 0) {
+        hid_t attribute = H5Aopen(labels, "label_names", H5P_DEFAULT);
+        hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+        if (type < 0 || space < 0)
+            code = hn_fail(
+                ctx, HN_DATA,
+                "%s: attribute label_names of the labels cannot be read; the file is damaged",
+                s->path);
+        else
+            code = read_names(ctx, s, attribute, type, space);
+        hn_h5_close(space, type, attribute);
+    }
+    hn_h5_close(labels);
     return code;
 }
 
