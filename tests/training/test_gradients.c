@@ -99,8 +99,14 @@ static void check_probe(struct probe *p, const char *what) {
 static struct hn_layer_spec spec_of(const struct hn_layer_type *type) {
     struct hn_layer_spec spec = {.out = 5, .bias = true};
     if (type == &hn_layer_convolution)
-        spec = (struct hn_layer_spec){
-            .out = 3, .height = 5, .width = 4, .channels = 2, .kernel = 3, .stride = 2, .pad = 1};
+        spec = (struct hn_layer_spec){.out = 3,
+                                      .height = 5,
+                                      .width = 4,
+                                      .channels = 2,
+                                      .kernel = 3,
+                                      .stride = 2,
+                                      .pad = 1,
+                                      .bias = true};
     else if (type == &hn_layer_average_pool)
         spec = (struct hn_layer_spec){.height = 4, .width = 6, .channels = 3, .kernel = 2};
     else if (type == &hn_layer_dropout)

@@ -126,9 +126,7 @@ static struct trial *open_with(int threads, const char *name, enum hn_objective 
     return t;
 }
 
-static void check_task(const char *name, enum hn_objective objective) {
-    struct trial *one = open_with(1, name, objective), *many = open_with(3, name, objective);
-    struct trial *broken = open_with(2, name, objective);
+static void check_trials(struct trial *one, struct trial *many, struct trial *broken) {
     char first[65], other[65];
     HN_CHECK(&one->ctx, train(one, "one", first));
     HN_CHECK(&many->ctx, train(many, "many", other));
@@ -155,6 +153,11 @@ static void check_task(const char *name, enum hn_objective objective) {
     close_trial(broken);
 }
 
+static void check_task(const char *name, enum hn_objective objective) {
+    check_trials(open_with(1, name, objective), open_with(3, name, objective),
+                 open_with(2, name, objective));
+}
+
 static void test_views(void) { check_task("views-mlp", HN_OBJECTIVE_NTXENT); }
 static void test_moco(void) { check_task("views-mlp", HN_OBJECTIVE_QUEUE); }
 
@@ -174,6 +177,14 @@ static void test_positives_by_label(void) {
     CU_ASSERT(loss[1] > loss[0] + 0.1); // noise differs between pictures of a colour
 }
 static void test_cnn(void) { check_task("cnn", HN_OBJECTIVE_NTXENT); }
+
+static struct trial *open_plain(int threads) {
+    struct trial *t = open_trial(threads, "cnn");
+    HN_CHECK(&t->ctx,
+             hn_options_set(&t->ctx, t->spec.task->options, t->task, "batch_norm", "false"));
+    return t;
+}
+static void test_cnn_plain(void) { check_trials(open_plain(1), open_plain(3), open_plain(2)); }
 
 static void test_short_queue(void) {
     struct trial *t = open_with(1, "views-mlp", HN_OBJECTIVE_QUEUE);
@@ -304,12 +315,9 @@ static void test_steps(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"views", test_views},
-    {"positives_by_label", test_positives_by_label},
-    {"cnn", test_cnn},
-    {"moco", test_moco},
-    {"short_queue", test_short_queue},
-    {"too_few", test_too_few},
-    {"steps", test_steps},
+    {"views", test_views},     {"positives_by_label", test_positives_by_label},
+    {"cnn", test_cnn},         {"cnn without batch norm", test_cnn_plain},
+    {"moco", test_moco},       {"short_queue", test_short_queue},
+    {"too_few", test_too_few}, {"steps", test_steps},
 };
 HN_TEST_MAIN("image_tasks", tests)

@@ -1,7 +1,7 @@
 // Convolution by im2col: the windows of a few images become rows of a matrix small enough for the
-// cache, and one product does the rest. W [kernel * kernel * channels x out], no bias (batch norm
-// follows); channels last; zeros around the image. Glorot-uniform with fans kernel^2 channels and
-// kernel^2 out.
+// cache, and one product does the rest. W [kernel * kernel * channels x out], and b [out] where no
+// batch norm follows; channels last; zeros around the image. Glorot-uniform with fans
+// kernel^2 channels and kernel^2 out, b = 0 at first; by the fan in, b is drawn as well.
 //
 // Images are cut into a fixed number of groups, each with buffers and weight gradients of its own;
 // these are added in the order of groups.
@@ -37,7 +37,8 @@ static const char *size(struct hn_layer *layer) {
         return "an image that does not fit";
     struct shape shape = shape_of(layer);
     layer->out = shape.places * s->out;
-    layer->n_params = layer->n_random = shape.window * s->out;
+    layer->n_params = shape.window * s->out + (s->bias ? s->out : 0);
+    layer->n_random = s->fan_in ? layer->n_params : shape.window * s->out;
     layer->fans_in = shape.window;
     layer->fans_out = s->kernel * s->kernel * s->out;
     layer->work = GROUPS * buffers_of(layer, &shape);
@@ -97,6 +98,7 @@ static void forward(const struct hn_layer_run *run) {
     const struct hn_layer_spec *s = &l->spec;
     struct shape shape = shape_of(l);
     const struct hn_workers alone = {1, run->pass->workers.flops};
+    const hn_real *bias = run->param + shape.window * s->out;
     int64_t image = shape.places * shape.window;
 #pragma omp parallel for num_threads(run->pass->workers.threads) schedule(static)
     for (int64_t g = 0; g < GROUPS; g++) {
@@ -107,9 +109,12 @@ static void forward(const struct hn_layer_run *run) {
             int64_t images = hn_min(shape.chunk, last - i);
             for (int64_t k = 0; k < images; k++)
                 to_windows(s, &shape, run->x + (i + k) * l->in, windows + k * image);
+            hn_real *y = run->y + i * l->out;
+            for (int64_t k = 0; k < images * shape.places && s->bias; k++)
+                memcpy(y + k * s->out, bias, (size_t)s->out * sizeof *y);
             hn_product(alone, (struct hn_factor){windows, shape.window, false},
                        (struct hn_factor){run->param, s->out, false}, images * shape.places, s->out,
-                       shape.window, false, run->y + i * l->out, s->out);
+                       shape.window, s->bias, y, s->out);
         }
     }
 }
@@ -131,6 +136,9 @@ static void backward_group(const struct hn_layer_run *run, const struct shape *s
             to_windows(s, shape, run->x + (i + k) * l->in, windows + k * image);
         hn_product(alone, (struct hn_factor){windows, shape->window, true}, gradient, shape->window,
                    s->out, rows, true, grad, s->out);
+        for (int64_t k = 0; k < rows && s->bias; k++)
+            for (int64_t j = 0; j < s->out; j++)
+                grad[shape->window * s->out + j] += gradient.data[k * s->out + j];
         if (!dx)
             continue;
         hn_product(alone, gradient, (struct hn_factor){run->param, s->out, true}, rows,
@@ -157,7 +165,7 @@ static void backward(const struct hn_layer_run *run, hn_real *dy, hn_real *dx) {
 
 const struct hn_layer_type hn_layer_convolution = {
     .name = "convolution",
-    .summary = "convolution without bias, channels last",
+    .summary = "convolution, channels last",
     .size = size,
     .forward = forward,
     .backward = backward,

@@ -43,7 +43,7 @@ struct hn_layer_spec {
     int64_t out;                     // columns out: linear; channels out: convolution
     int64_t height, width, channels; // images in: convolution, average pool
     int64_t kernel, stride, pad;     // convolution; pool: kernel = stride
-    bool bias;                       // linear, sparse-linear
+    bool bias;                       // linear, sparse-linear, convolution
     bool fan_in;                     // linear, convolution: first weights by the fan in alone
     double rate;                     // dropout
     double momentum;                 // batch norm; 0 = 0.1

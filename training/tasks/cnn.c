@@ -4,14 +4,20 @@
 //   conv 3 x 3, stride 2, pad 1: 3 -> 32 -> 64 -> 128 channels, each with batch norm and ReLU
 //   means over 2 x 2 -> h = 512;  linear 256, batch norm, ReLU, linear 128, unit = z
 //
-// 257,952 parameters. Both views of a batch go through batch norm together (2 B rows).
+// 257,952 parameters. Both views of a batch go through batch norm together (2 B rows). Without
+// batch norm, biases stand in its place.
 #include "core/random.h"
 #include "training/images/augment.h"
 #include "training/tasks/image_task.h"
 
 #include <string.h>
 
-enum { PIXELS = HN_IMAGE_BYTES, SIDE = HN_IMAGE_SIDE, ROWS = 256, HIDDEN_LAYER = 9 };
+enum { PIXELS = HN_IMAGE_BYTES, SIDE = HN_IMAGE_SIDE, ROWS = 256, BLOCKS = 3 };
+
+struct params {
+    struct hn_image_params image; // first
+    bool batch_norm;
+};
 
 struct state {
     struct hn_image_net net; // first
@@ -42,7 +48,7 @@ static enum hn_code open_images(struct hn_context *ctx, struct hn_task *task) {
 
 // Convolution, batch norm and ReLU; halves the sides.
 static enum hn_code add_block(struct hn_context *ctx, struct hn_net *net, struct hn_weights *w,
-                              int64_t side, int64_t channels, int64_t out) {
+                              int64_t side, int64_t channels, int64_t out, bool batch_norm) {
     const struct hn_layer_spec spec = {.out = out,
                                        .height = side,
                                        .width = side,
@@ -50,9 +56,11 @@ static enum hn_code add_block(struct hn_context *ctx, struct hn_net *net, struct
                                        .kernel = 3,
                                        .stride = 2,
                                        .pad = 1,
+                                       .bias = !batch_norm,
                                        .fan_in = true};
     if (hn_net_add(ctx, net, w, &hn_layer_convolution, spec) ||
-        hn_net_add(ctx, net, w, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = out}) ||
+        (batch_norm &&
+         hn_net_add(ctx, net, w, &hn_layer_batch_norm, (struct hn_layer_spec){.channels = out})) ||
         hn_net_add(ctx, net, w, &hn_layer_relu, (struct hn_layer_spec){0}))
         return ctx->code;
     return HN_OK;
@@ -94,22 +102,23 @@ static const hn_real *load(struct hn_context *ctx, struct hn_task *task, int vie
 }
 
 static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
-    const struct hn_image_params *p = task->params;
+    const struct params *p = task->params;
     struct state *s = task->state;
     struct hn_net *net = &s->net.encoder;
     struct hn_weights *w = &task->weights;
     const struct hn_layer_spec pool = {
         .height = SIDE / 8, .width = SIDE / 8, .channels = 128, .kernel = 2};
     hn_net_begin(net, PIXELS);
-    if (open_images(ctx, task) || add_block(ctx, net, w, SIDE, 3, 32) ||
-        add_block(ctx, net, w, SIDE / 2, 32, 64) || add_block(ctx, net, w, SIDE / 4, 64, 128) ||
+    if (open_images(ctx, task) || add_block(ctx, net, w, SIDE, 3, 32, p->batch_norm) ||
+        add_block(ctx, net, w, SIDE / 2, 32, 64, p->batch_norm) ||
+        add_block(ctx, net, w, SIDE / 4, 64, 128, p->batch_norm) ||
         hn_net_add(ctx, net, w, &hn_layer_average_pool, pool))
         return ctx->code;
     s->net.hidden = net->out;
-    s->net.hidden_layer = HIDDEN_LAYER;
+    s->net.hidden_layer = BLOCKS * (p->batch_norm ? 3 : 2); // behind them the pool
     s->net.rows = ROWS;
     s->net.load = load;
-    return hn_net_add_head(ctx, net, w, 256, p->out, true)
+    return hn_net_add_head(ctx, net, w, 256, p->image.out, p->batch_norm)
                ? ctx->code
                : hn_image_open(ctx, task, &s->net, &s->data);
 }
@@ -122,6 +131,8 @@ static const struct hn_option options[] = {
                    "columns of the embedding z")},
     {HN_INT_OPTION(struct hn_image_params, data_seed, "data_seed", "1", 0, 0x1p53,
                    "seed of the choice of images")},
+    {HN_BOOL_OPTION(struct params, batch_norm, "batch_norm", "true",
+                    "batch norm behind every convolution and in the head")},
     HN_IMAGE_PROBE_OPTIONS,
     HN_IMAGE_MOMENTUM_OPTIONS,
     {.name = NULL}};
@@ -132,7 +143,7 @@ const struct hn_task_type hn_cnn_task = {
     .source = "BS 5.2, GC 7 and HC 5.1 on CIFAR-10, made small",
     .note = "three convolutions instead of a ResNet",
     .options = options,
-    .params_size = sizeof(struct hn_image_params),
+    .params_size = sizeof(struct params),
     .state_size = sizeof(struct state),
     .data = &hn_image_data,
     .columns = hn_image_columns,
