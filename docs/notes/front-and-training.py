@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """The tables of docs/notes/front-and-training.md from the folders of its trainings:
 
-    front-and-training.py HARDNEG FOLDER FOLDER-HCL [SEEDS]
+    front-and-training.py HARDNEG [--seeds N] FOLDER...
 
-HARDNEG: the program, which measures the batches of each run's series and keeps what it found below FOLDER/batches.
-SEEDS: the number of seeds from 1 on that count (default 8). A place (batch norm, temperature) is reported when all of its
-settings have them. Needs h5py, numpy and scipy."""
+HARDNEG: the program, which measures the batches of each run's series and keeps what it found below the first FOLDER/batches.
+FOLDERs are of one recipe. N: the number of seeds from 1 on that count (default 8). A place (batch norm, temperature) is
+reported when all settings of the folders have them there. Needs h5py, numpy and scipy."""
+import argparse
 import itertools
 import os
 import subprocess
-import sys
 
 import h5py
 import numpy as np
@@ -48,9 +48,10 @@ def read_runs(folder):
         with h5py.File(f"{folder}/cells/{name}") as file:
             row, training = file["runs"][0], file["training"][:]
         assert text(row["status"]) == "ok", f"{name}: failed"
-        assert training["step"][0] == 0 and training["step"][-1] == 800, f"{name}: other steps than the plan's"
+        assert training["step"][0] == 0, f"{name}: nothing about the untrained encoder"
         found[place(row), setting(row), int(row["seed"])] = {
             "sampler": text(row["sampler"]), "params": text(row["params"]), "temperature": float(row["temperature"]),
+            "steps": int(training["step"][-1]),
             "series": f"{folder}/runs/{text(row['run_key'])[:16]}/series.h5",
             **{column: 100 * training[column][-1] for column, _ in OUTCOMES},
             **{f"untrained {column}": 100 * training[column][0] for column, _ in OUTCOMES}}
@@ -62,8 +63,10 @@ def options(params):
 
 
 def measure(program, folder, runs):
-    """Adds to every run what its own sampler's batches of its own series are like, mean over steps 400 and 800."""
-    groups = {}
+    """Adds to every run what its own sampler's batches of its own series are like, mean over half of the steps and all."""
+    steps = {run["steps"] for run in runs.values()}
+    assert len(steps) == 1, f"folders of several recipes: they end at {sorted(steps)}"
+    last, groups = steps.pop(), {}
     for key, run in runs.items():
         groups.setdefault((run["sampler"], run["params"], *key[0], key[2]), []).append((key, run))
     for (sampler, params, batch_norm, temperature, seed), members in sorted(groups.items()):
@@ -73,7 +76,7 @@ def measure(program, folder, runs):
             os.makedirs(target, exist_ok=True)
             with open(f"{target}/job.in.yaml", "w", encoding="utf-8") as job:
                 job.write("version: 1\nsnapshots: [" + ", ".join(os.path.abspath(r["series"]) for _, r in members) + "]\n"
-                          f"steps: [400, 800]\nbatch_size: 256\nepochs: 1\nsamplers: [{sampler}: {options(params)}]\n"
+                          f"steps: [{last // 2}, {last}]\nbatch_size: 256\nepochs: 1\nsamplers: [{sampler}: {options(params)}]\n"
                           f"temperature: {temperature}\nmetrics: [fn_ratio, hardness, histogram, gap]\nseeds: {seed}\n")
             subprocess.run([program, "run", "-q", "-c", f"{target}/job.in.yaml", "-o", target], check=True)
         with h5py.File(f"{target}/results.h5") as file:
@@ -117,14 +120,21 @@ def table(head, rows):
 
 
 def main():
-    program, folder, hcl = sys.argv[1:4]
-    runs = {**read_runs(folder), **{k: r for k, r in read_runs(hcl).items() if k[1].endswith("hcl")}}
-    seeds = range(1, 1 + (int(sys.argv[4]) if len(sys.argv) > 4 else 8))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--seeds", type=int, default=8)
+    given, runs = parser.parse_args(), {}
+    for folder in given.folders:
+        runs = {**read_runs(folder), **runs}
+    seeds = range(1, 1 + given.seeds)
+    names = [name for name in ORDER if any(key[1] == name for key in runs)]
+    lambdas = [value for value in LAMBDAS if f"mosaic {value:g}" in names]
     places = [at for at in sorted({key[0] for key in runs}, reverse=True)
-              if all((at, *key) in runs for key in itertools.product(ORDER, seeds))]
+              if all((at, *key) in runs for key in itertools.product(names, seeds))]
     runs = {key: run for key, run in runs.items() if key[0] in places and key[2] in seeds}
     print(f"{len(runs)} runs, {len(seeds)} seeds\n")
-    measure(program, folder, runs)
+    measure(given.program, given.folders[0], runs)
 
     def column(at, name, what):
         return np.array([runs[at, name, seed][what] for seed in seeds])
@@ -133,13 +143,13 @@ def main():
         print(f"### {'With' if at[0] else 'Without'} batch norm, temperature {at[1]:g}\n")
         gained = [say(column(at, UNIFORM, c) - column(at, UNIFORM, f"untrained {c}")) for c, _ in OUTCOMES]
         print("Uniform's training gains " + ", ".join(f"{g} ({label})" for g, (_, label) in zip(gained, OUTCOMES)) + ".\n")
-        others = [name for name in ORDER if name != UNIFORM]
+        others = [name for name in names if name != UNIFORM]
         tested = {}
         for c, _ in OUTCOMES:
             p = [stats.ttest_rel(column(at, name, c), column(at, UNIFORM, c)).pvalue for name in others]
             tested[c] = dict(zip(others, holm(p)))
         rows = []
-        for name in ORDER:
+        for name in names:
             row = [name]
             for c, _ in OUTCOMES:
                 row.append(f"{column(at, name, c).mean():.2f}")
@@ -156,19 +166,19 @@ def main():
     for at in places:
         row = [f"{'with' if at[0] else 'without'}, {at[1]:g}"]
         for c, _ in OUTCOMES:
-            y = np.array([column(at, f"mosaic {value:g}", c) for value in LAMBDAS])
-            row.append(say([np.polyfit(LAMBDAS, y[:, i], 1)[0] for i in range(len(seeds))]))
+            y = np.array([column(at, f"mosaic {value:g}", c) for value in lambdas])
+            row.append(say([np.polyfit(lambdas, y[:, i], 1)[0] for i in range(len(seeds))]))
         rows.append(row)
     table(["batch norm, temperature"] + [label for _, label in OUTCOMES], rows)
 
-    print("### Rank correlation over the ten settings, mean and 95 % interval over seeds\n")
+    print("### Rank correlation over the settings, mean and 95 % interval over seeds\n")
     rows = []
     for at in places:
         for c, label in OUTCOMES:
             row = [f"{'with' if at[0] else 'without'}, {at[1]:g}", label]
             for what, _ in BATCHES:
-                row.append(say([stats.spearmanr([runs[at, n, s][what] for n in ORDER],
-                                                [runs[at, n, s][c] for n in ORDER])[0] for s in seeds]))
+                row.append(say([stats.spearmanr([runs[at, n, s][what] for n in names],
+                                                [runs[at, n, s][c] for n in names])[0] for s in seeds]))
             rows.append(row)
     table(["batch norm, temperature", "outcome"] + [label for _, label in BATCHES], rows)
 
