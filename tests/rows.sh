@@ -94,7 +94,7 @@ print("%.0fKiB" % ((node + alone) / 2048), file=open("between", "w"))' "$work/ou
     expect "a limit that one process is above: bands" 0 'in bands of items, and pools' "${big[@]}"
     expect "a limit that one of those who share is below" 0 '' "${big[@]}" --rows 1/2
     check "it takes the quickest way" test "$(grep -c quickest "$work/err")" = 0
-    expect "more than any machine has" 0 'and this machine has .*--memory takes a leaner way' \
+    expect "more than any machine has" 0 'is needed, and this machine has .*; with --memory' \
         run -c knn.yaml -o no --dry-run --items 2147483647
 }
 

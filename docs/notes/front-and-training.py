@@ -18,6 +18,7 @@ from scipy import stats
 OUTCOMES = (("knn_acc", "kNN on z"), ("probe_acc", "linear probe on h"))
 BATCHES = (("fn_ratio", "false-negative ratio"), ("hardness", "mean cosine of true negatives"), ("gap", "gap"))
 LAMBDAS = (0, 0.3, 0.7, 0.9)
+STEPS = {"views-mlp": 800, "cnn": 2340}
 UNIFORM = "uniform"
 ORDER = (UNIFORM, "batchsampler", "knn", "gcbs", "mosaic 0", "mosaic 0.3", "mosaic 0.7", "mosaic 0.9",
          "uniform, hcl", "mosaic 0, hcl")
@@ -48,10 +49,11 @@ def read_runs(folder):
         with h5py.File(f"{folder}/cells/{name}") as file:
             row, training = file["runs"][0], file["training"][:]
         assert text(row["status"]) == "ok", f"{name}: failed"
-        assert training["step"][0] == 0, f"{name}: nothing about the untrained encoder"
+        steps = STEPS[text(row["task"])]
+        assert training["step"][0] == 0 and training["step"][-1] == steps, f"{name}: other steps than the plan's"
         found[place(row), setting(row), int(row["seed"])] = {
             "sampler": text(row["sampler"]), "params": text(row["params"]), "temperature": float(row["temperature"]),
-            "steps": int(training["step"][-1]),
+            "steps": steps,
             "series": f"{folder}/runs/{text(row['run_key'])[:16]}/series.h5",
             **{column: 100 * training[column][-1] for column, _ in OUTCOMES},
             **{f"untrained {column}": 100 * training[column][0] for column, _ in OUTCOMES}}
@@ -64,14 +66,12 @@ def options(params):
 
 def measure(program, folder, runs):
     """Adds to every run what its own sampler's batches of its own series are like, mean over half of the steps and all."""
-    steps = {run["steps"] for run in runs.values()}
-    assert len(steps) == 1, f"folders of several recipes: they end at {sorted(steps)}"
-    last, groups = steps.pop(), {}
+    groups = {}
     for key, run in runs.items():
         groups.setdefault((run["sampler"], run["params"], *key[0], key[2]), []).append((key, run))
     for (sampler, params, batch_norm, temperature, seed), members in sorted(groups.items()):
         name = f"{sampler}-{params}-{batch_norm}-{temperature}-{seed}".replace(" ", "")
-        target = f"{folder}/batches/{name}"
+        target, last = f"{folder}/batches/{name}", members[0][1]["steps"]
         if not os.path.exists(f"{target}/results.h5"):
             os.makedirs(target, exist_ok=True)
             with open(f"{target}/job.in.yaml", "w", encoding="utf-8") as job:

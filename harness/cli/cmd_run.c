@@ -199,8 +199,10 @@ static void note_machine(struct hn_context *ctx, const struct hn_estimate_total 
         return;
     hn_bytes_text(total->bytes, need, sizeof need);
     hn_bytes_text(hn_host_memory(), there, sizeof there);
-    hn_note(ctx, "the job needs about %s of memory, and this machine has %s%s", need, there,
-            ctx->memory.limit ? "" : ": --memory takes a leaner way, where there is one");
+    hn_note(ctx, "about %s of memory is needed, and this machine has %s%s", need, there,
+            ctx->memory.limit ? ""
+                              : "; with --memory the job is run in a way that needs less, "
+                                "where there is one");
 }
 
 // A job that does not fit its limit is refused before anything is computed.

@@ -92,16 +92,16 @@ enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {
     MPI_Comm_size(MPI_COMM_WORLD, &r->count);
     r->code = hn_zalloc(ctx, r->count, sizeof *r->code);
     r->ended = hn_zalloc(ctx, r->count, sizeof *r->ended);
-    int own = provided >= MPI_THREAD_SERIALIZED && r->code && r->ended, all = 0;
-    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN,
-                  MPI_COMM_WORLD); // or the others would wait for it
-    if (!all) {
+    if (!ctx->code && provided < MPI_THREAD_SERIALIZED)
+        (void)hn_fail(ctx, HN_USAGE, "--mpi: this MPI takes no calls from a further thread");
+    // The others would wait for a rank that leaves.
+    int own = (int)ctx->code, worst = HN_OK;
+    MPI_Allreduce(&own, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (worst != HN_OK) {
         MPI_Finalize();
-        if (ctx->code)
-            return ctx->code;
-        return hn_fail(ctx, HN_USAGE, "--mpi: %s",
-                       own ? "another rank cannot begin (its message says why)"
-                           : "this MPI takes no calls from a further thread");
+        return ctx->code ? ctx->code
+                         : hn_fail(ctx, (enum hn_code)worst,
+                                   "--mpi: another rank cannot begin (its message says why)");
     }
     find_threads(r);
     if (r->number > 0)

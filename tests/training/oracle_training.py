@@ -1,6 +1,6 @@
 """Oracle of training: the encoder of recipe B in NumPy, in double precision, forward, back and Adam.
 
-oracle_training.py FOLDER OUT STEPS   settings (float64: temperature, rate, warm-up, decay), value and x
+oracle_training.py FOLDER OUT STEPS   settings (float64: temperature, rate, warm-up, decay, batch norm), value and x
                                       (float32: parameters at first; both views of every batch, channels
                                       last), gradient (of the first step), loss (float64, of every step),
                                       plain, z (images without augmentation, their embeddings at the end)
@@ -34,8 +34,8 @@ class Linear:
 class Convolution:
     """3 x 3, stride 2, one row of zeros around; the kernel's rows, its columns, channels by turns."""
 
-    def __init__(self, inputs, outputs):
-        self.shapes = [(3, 3, inputs, outputs)]
+    def __init__(self, inputs, outputs, bias):
+        self.shapes = [(3, 3, inputs, outputs)] + [(outputs,)] * bias
 
     def seen(self, padded, i, j):
         size = (padded.shape[1] - 2) // 2
@@ -43,10 +43,11 @@ class Convolution:
 
     def forward(self, x, training):
         self.padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
-        return sum(self.seen(self.padded, i, j) @ self.p[0][i, j] for i in range(3) for j in range(3))
+        y = sum(self.seen(self.padded, i, j) @ self.p[0][i, j] for i in range(3) for j in range(3))
+        return y + (self.p[1] if len(self.p) > 1 else 0)
 
     def backward(self, dy):
-        self.g, dx = [np.zeros(self.shapes[0])], np.zeros_like(self.padded)
+        self.g, dx = [np.zeros(self.shapes[0]), dy.sum((0, 1, 2))][: len(self.p)], np.zeros_like(self.padded)
         for i in range(3):
             for j in range(3):
                 self.g[0][i, j] = np.einsum("nhwc,nhwo->co", self.seen(self.padded, i, j), dy)
@@ -111,11 +112,11 @@ def unit(x):
     return y, lambda dy: (dy - y * (dy * y).sum(1, keepdims=True)) / length
 
 
-def encoder(outputs):
+def encoder(outputs, norm):
     layers = []
     for c, o in zip(CHANNELS, CHANNELS[1:]):
-        layers += [Convolution(c, o), BatchNorm(o), Simple(relu)]
-    layers += [Simple(pool), Linear(512, 256, False), BatchNorm(256), Simple(relu)]
+        layers += [Convolution(c, o, not norm)] + [BatchNorm(o)] * norm + [Simple(relu)]
+    layers += [Simple(pool), Linear(512, 256, not norm)] + [BatchNorm(256)] * norm + [Simple(relu)]
     return layers + [Linear(256, outputs, True), Simple(unit)]
 
 
@@ -159,8 +160,8 @@ def agree(name, ours, theirs, tolerance):
 
 def main():
     outputs, steps = int(sys.argv[2]), int(sys.argv[3])
-    temperature, rate, warmup, decay = load("settings", np.float64)
-    value, layers = load("value"), encoder(outputs)
+    temperature, rate, warmup, decay, norm = load("settings", np.float64)
+    value, layers = load("value"), encoder(outputs, int(norm))
     give(layers, value)
     m, v, losses = np.zeros_like(value), np.zeros_like(value), []
     for step, x in enumerate(load("x").reshape(steps, -1)):

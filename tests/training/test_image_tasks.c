@@ -274,12 +274,7 @@ static void write_embeddings(struct hn_context *ctx, struct hn_task *task,
     hn_free(ctx, plain);
 }
 
-// Losses, gradient, Adam with its schedule, batch norm's running values: recipe B, whole.
-static void test_steps(void) {
-    const char *numpy = python();
-    if (!numpy)
-        hn_test_skip("no Python with numpy");
-    struct trial *t = open_trial(2, "cnn");
+static void check_steps(const char *numpy, struct trial *t, bool batch_norm) {
     struct hn_task task;
     struct hn_images images;
     char folder[256], command[700], out[1024], here[] = __FILE__;
@@ -292,7 +287,7 @@ static void test_steps(void) {
                                     .schedule = HN_RATE_COSINE,
                                     .steps = STEPS};
     t->spec.setting.batch_size = BATCH;
-    const double settings[] = {0.2, 0.003, 2, 0.01};
+    const double settings[] = {0.2, 0.003, 2, 0.01, batch_norm};
     hn_fixture_folder(folder, sizeof folder);
     write_file(folder, "settings", settings, sizeof settings);
     HN_CHECK(&t->ctx, hn_images_read(&t->ctx, root, &images));
@@ -312,6 +307,15 @@ static void test_steps(void) {
     hn_task_close(&t->ctx, &task);
     hn_fixture_remove(folder);
     close_trial(t);
+}
+
+// Losses, gradient, Adam with its schedule, batch norm's running values: recipe B, whole.
+static void test_steps(void) {
+    const char *numpy = python();
+    if (!numpy)
+        hn_test_skip("no Python with numpy");
+    check_steps(numpy, open_trial(2, "cnn"), true);
+    check_steps(numpy, open_plain(2), false);
 }
 
 static const struct hn_test tests[] = {

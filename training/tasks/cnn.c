@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { PIXELS = HN_IMAGE_BYTES, SIDE = HN_IMAGE_SIDE, ROWS = 256, BLOCKS = 3 };
+enum { PIXELS = HN_IMAGE_BYTES, SIDE = HN_IMAGE_SIDE, ROWS = 256 };
 
 struct params {
     struct hn_image_params image; // first
@@ -115,7 +115,7 @@ static enum hn_code open_task(struct hn_context *ctx, struct hn_task *task) {
         hn_net_add(ctx, net, w, &hn_layer_average_pool, pool))
         return ctx->code;
     s->net.hidden = net->out;
-    s->net.hidden_layer = BLOCKS * (p->batch_norm ? 3 : 2); // behind them the pool
+    s->net.hidden_layer = net->n - 1;
     s->net.rows = ROWS;
     s->net.load = load;
     return hn_net_add_head(ctx, net, w, 256, p->image.out, p->batch_norm)
