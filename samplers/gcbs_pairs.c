@@ -246,14 +246,14 @@ static void pairs_take(void *self, const struct hn_found *f, int thread) {
     struct work *work = p->work;
     struct writer *w = &work->writer[thread];
     for (int32_t k = 0; k < f->n;) {
-        int64_t cell = (f->col0 + f->at[k]) >> work->shift;
-        int32_t n = 0;
-        for (; k < f->n && (f->col0 + f->at[k]) >> work->shift == cell; k++) {
-            w->place[n] = f->at[k];
-            w->dense[f->at[k]] = f->s[k];
-            n += f->s[k] >= p->low && f->col0 + f->at[k] != f->row;
+        int32_t of = f->row[k], n = 0;
+        int64_t row = f->row0 + of, cell = (f->col0 + f->col[k]) >> work->shift;
+        for (; k < f->n && f->row[k] == of && (f->col0 + f->col[k]) >> work->shift == cell; k++) {
+            w->place[n] = f->col[k];
+            w->dense[f->col[k]] = f->s[k];
+            n += f->s[k] >= p->low && f->col0 + f->col[k] != row;
         }
-        if (n > 0 && !put_row(p, w, f->row, f->col0, w->dense, n, f->mirrored ? 2 : 1))
+        if (n > 0 && !put_row(p, w, row, f->col0, w->dense, n, f->mirrored ? 2 : 1))
             return;
     }
 }

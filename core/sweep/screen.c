@@ -11,16 +11,21 @@ enum {
     SLAB = 128, // rows whose hits are found before their products are computed
     PART_BYTES = 1 << 19,
     PART_LEAST = 4 * HN_PANEL,
+    PAIRS = 512, // that are handed on at a time, and those of one row more
     FOUR = 4,
     LINE = 16,       // floats of a cache line
     SECOND_CACHE = 2 // as __builtin_prefetch() counts
 };
 struct hn_screen_scratch {
     int32_t *row_start, *row_limit, *col_start, *col_limit; // [block]
-    uint32_t *hits; // [panels of a slab x panels of a part x HN_PANEL]
-    int32_t *at;    // [part + FOUR]
-    float *s;       // [part + FOUR]
+    uint32_t *hits;     // [panels of a slab x panels of a part x HN_PANEL]
+    uint32_t *any;      // [groups of a part x HN_PANEL]
+    int32_t *row, *col; // [PAIRS + part]
+    float *s;           // [PAIRS + part + FOUR]
 };
+
+// Panels of a part come in groups of as many as a word has bits.
+static int64_t groups_of(int64_t panels) { return (panels + HN_PANEL - 1) / HN_PANEL; }
 
 // Columns that are met by all rows of a tile before the next ones, a power of two of them: they
 // stay in the second cache.
@@ -44,8 +49,11 @@ static enum hn_code open_scratch(struct hn_context *ctx, struct hn_screen *s) {
                (own->col_start = hn_alloc(ctx, block, sizeof *own->col_start)) &&
                (own->col_limit = hn_alloc(ctx, block, sizeof *own->col_limit)) &&
                (own->hits = hn_alloc(ctx, SLAB * hn_panels(s->part), sizeof *own->hits)) &&
-               (own->at = hn_alloc(ctx, s->part + FOUR, sizeof *own->at)) &&
-               (own->s = hn_alloc(ctx, s->part + FOUR, sizeof *own->s));
+               (own->any =
+                    hn_alloc(ctx, groups_of(hn_panels(s->part)) * HN_PANEL, sizeof *own->any)) &&
+               (own->row = hn_alloc(ctx, PAIRS + s->part, sizeof *own->row)) &&
+               (own->col = hn_alloc(ctx, PAIRS + s->part, sizeof *own->col)) &&
+               (own->s = hn_alloc(ctx, PAIRS + s->part + FOUR, sizeof *own->s));
     }
     hn_own(ctx, outer);
     return good ? HN_OK : HN_MEMORY;
@@ -121,31 +129,45 @@ static struct hn_screen_edge edge_from(struct hn_screen_edge edge, int64_t from)
     return (struct hn_screen_edge){edge.start + from, edge.limit + from};
 }
 
-// Places of a row's bits among the tile's columns; their number. hits: of the row in the first
-// panel of columns.
-static int32_t list_hits(const uint32_t *hits, int64_t cols, int32_t *at) {
-    int32_t n = 0;
-    for (int64_t j = 0; j < cols; j += HN_PANEL, hits += HN_PANEL) {
-        uint32_t bits = *hits;
-        if (cols - j < HN_PANEL)
-            bits &= (1U << (cols - j)) - 1;
-        for (; bits; bits &= bits - 1)
-            at[n++] = (int32_t)j + __builtin_ctz(bits);
+// Bit q of any[g * HN_PANEL + i]: row i of a panel has hits in panel g * HN_PANEL + q of columns.
+HN_CLONES
+static void mark_hits(const uint32_t *hits, int64_t panels, uint32_t *any) {
+    memset(any, 0, (size_t)groups_of(panels) * HN_PANEL * sizeof *any);
+    for (int64_t p = 0; p < panels; p++) {
+        uint32_t *group = any + p / HN_PANEL * HN_PANEL, bit = 1U << p % HN_PANEL;
+        for (int64_t i = 0; i < HN_PANEL; i++)
+            group[i] |= hits[p * HN_PANEL + i] ? bit : 0;
     }
+}
+
+// Columns of the bits of row i of a panel, ascending; their number.
+static int32_t list_columns(const uint32_t *hits, const uint32_t *any, int64_t i, int64_t cols,
+                            int32_t *col) {
+    int32_t n = 0;
+    for (int64_t g = 0; g < groups_of(hn_panels(cols)); g++)
+        for (uint32_t left = any[g * HN_PANEL + i]; left; left &= left - 1) {
+            int64_t panel = g * HN_PANEL + __builtin_ctz(left);
+            uint32_t bits = hits[panel * HN_PANEL + i];
+            if (cols - panel * HN_PANEL < HN_PANEL)
+                bits &= (1U << (cols - panel * HN_PANEL)) - 1;
+            for (; bits; bits &= bits - 1)
+                col[n++] = (int32_t)(panel * HN_PANEL) + __builtin_ctz(bits);
+        }
     return n;
 }
 
-// s[n] of row x and the rows at places col0 + at[n]; room for FOUR more.
-static void multiply(const struct hn_screen_rows *y, const float *x, int64_t col0, int32_t *at,
-                     int32_t n, float *s) {
+// s[n] of pairs of rows.
+static void multiply(const struct hn_matrix *x, const struct hn_matrix *y, const int32_t *row,
+                     const int32_t *col, int32_t n, float *s) {
     const struct hn_simd *scan = hn_simd_best();
-    for (int k = 0; k < FOUR; k++)
-        at[n + k] = at[0];
     for (int32_t k = 0; k < n; k += FOUR) {
-        const float *row[FOUR];
-        for (int l = 0; l < FOUR; l++)
-            row[l] = hn_row(&y->rows, col0 + at[k + l]);
-        scan->dot_4(x, row, y->rows.cols, s + k);
+        const float *left[FOUR], *right[FOUR];
+        for (int l = 0; l < FOUR; l++) {
+            int32_t pair = k + l < n ? k + l : n - 1;
+            left[l] = hn_row(x, row[pair]);
+            right[l] = hn_row(y, col[pair]);
+        }
+        scan->dot_4(left, right, x->cols, s + k);
     }
 }
 
@@ -184,24 +206,34 @@ static void find_slab(const struct hn_screen *s, const struct part *part, int64_
         }
 }
 
+static struct hn_matrix from_place(const struct hn_matrix *m, int64_t place) {
+    return (struct hn_matrix){hn_row(m, place), m->rows - place, m->cols, m->stride};
+}
+
 static void find_part(const struct hn_screen *s, const struct part *part,
                       void (*take)(void *self, const struct hn_found *found, int thread),
                       void *self, int thread) {
     const struct hn_screen_scratch *own = &s->scratch[thread];
     const struct hn_screen_tile *tile = &part->tile;
-    struct hn_found found = {
-        .col0 = tile->col0, .at = own->at, .s = own->s, .mirrored = tile->col_limit != NULL};
+    const struct hn_matrix x = from_place(&s->x->rows, tile->row0);
+    const struct hn_matrix y = from_place(&s->y->rows, tile->col0);
+    struct hn_found found = {tile->row0, tile->col0, own->row,
+                             own->col,   own->s,     .mirrored = tile->col_limit != NULL};
     int64_t panels = hn_panels(tile->cols);
     for (int64_t i = 0; i < tile->rows; i++) {
+        const uint32_t *hits = own->hits + i % SLAB / HN_PANEL * panels * HN_PANEL;
         if (i % SLAB == 0)
             find_slab(s, part, i, own->hits);
-        const uint32_t *hits = own->hits + i % SLAB / HN_PANEL * panels * HN_PANEL + i % HN_PANEL;
-        found.n = list_hits(hits, tile->cols, own->at);
-        if (found.n == 0)
+        if (i % HN_PANEL == 0)
+            mark_hits(hits, panels, own->any);
+        int32_t n = list_columns(hits, own->any, i % HN_PANEL, tile->cols, own->col + found.n);
+        for (int32_t end = found.n + n; found.n < end; found.n++)
+            own->row[found.n] = (int32_t)i;
+        if (found.n < PAIRS && i + 1 < tile->rows)
             continue;
-        found.row = tile->row0 + i;
-        multiply(s->y, hn_row(&s->x->rows, found.row), tile->col0, own->at, found.n, own->s);
+        multiply(&x, &y, own->row, own->col, found.n, own->s);
         take(self, &found, thread);
+        found.n = 0;
     }
 }
 
@@ -223,11 +255,12 @@ void hn_screen_find(const struct hn_screen *s, const struct hn_screen_tile *tile
 
 void hn_screen_multiply_row(const struct hn_screen *s, int64_t row, int64_t col0, int64_t cols,
                             float *out) {
+    const float *own = hn_row(&s->x->rows, row);
     for (int64_t j = 0; j < cols; j += FOUR) {
-        const float *column[FOUR];
+        const float *const rows[FOUR] = {own, own, own, own}, *column[FOUR];
         for (int64_t l = 0; l < FOUR; l++)
             column[l] = hn_row(&s->y->rows, col0 + hn_min(j + l, cols - 1));
-        hn_simd_best()->dot_4(hn_row(&s->x->rows, row), column, s->y->rows.cols, out + j);
+        hn_simd_best()->dot_4(rows, column, s->y->rows.cols, out + j);
     }
 }
 

@@ -74,13 +74,14 @@ static inline int64_t hn_screen_id(const struct hn_screen_rows *rows, int64_t pl
     return rows->id ? rows->id[place] : place;
 }
 
-// Products of one row, at place `row` of x, with n columns, at places col0 + at[k] of y.
+// Products of the rows at places row0 + row[k] of x with those at places col0 + col[k] of y, k < n:
+// by rows, and of each by columns, both ascending.
 struct hn_found {
-    int64_t row, col0;
-    const int32_t *at; // [n] ascending
-    const float *s;    // [n] within screen->bound of hn_dot_exact()
+    int64_t row0, col0;
+    const int32_t *row, *col; // [n]
+    const float *s;           // [n] within screen->bound of hn_dot_exact()
     int32_t n;
-    bool mirrored; // X X^T: those columns as rows have not met this row, either
+    bool mirrored; // X X^T: those columns as rows have not met these rows, either
 };
 
 // A tile of at most `block` rows and columns at places that begin panels.
@@ -88,8 +89,9 @@ struct hn_screen_tile {
     int64_t row0, col0, rows, cols;
     const float *row_limit, *col_limit; // [rows], [cols]; NULL: only rows have one
 };
-// Calls `take` with all products that reach the limit of their row or column, and some more; for a
-// row several times, or not at all. Limits are read before.
+// Calls `take` with all products that reach the limit of their row or column, and some more: those
+// of a row with some of the columns in one call, but those with other columns in others. Limits are
+// read before.
 void hn_screen_find(const struct hn_screen *screen, const struct hn_screen_tile *tile,
                     void (*take)(void *self, const struct hn_found *found, int thread), void *self,
                     int thread);

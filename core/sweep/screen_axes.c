@@ -84,11 +84,12 @@ static enum hn_code add_moments(struct hn_context *ctx, struct sample *s, const 
 static void multiply_sampled(const struct sample *s) {
     for (int64_t i = 0; i < CHECKED; i++)
         for (int64_t j = 0; j < SAMPLE; j += FOUR) {
-            const float *column[FOUR];
-            for (int64_t l = 0; l < FOUR; l++)
+            const float *row[FOUR], *column[FOUR];
+            for (int64_t l = 0; l < FOUR; l++) {
+                row[l] = sampled(s, i * SAMPLE / CHECKED);
                 column[l] = sampled(s, SAMPLE + j + l);
-            hn_simd_best()->dot_4(sampled(s, i * SAMPLE / CHECKED), column, s->d,
-                                  s->products + i * SAMPLE + j);
+            }
+            hn_simd_best()->dot_4(row, column, s->d, s->products + i * SAMPLE + j);
         }
 }
 

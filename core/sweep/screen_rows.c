@@ -134,10 +134,10 @@ static void multiply_axes(const struct hn_screen_axes *axes, int64_t d, const fl
                           float *along) {
     enum { FOUR = 4 }; // axes are a multiple of it
     for (int64_t j = 0; j < axes->n; j += FOUR) {
-        const float *axis[FOUR];
+        const float *const rows[FOUR] = {off, off, off, off}, *axis[FOUR];
         for (int64_t l = 0; l < FOUR; l++)
             axis[l] = axes->axis + (j + l) * d;
-        hn_simd_best()->dot_4(off, axis, d, along + j);
+        hn_simd_best()->dot_4(rows, axis, d, along + j);
     }
 }
 

@@ -151,11 +151,11 @@ static void dot_exact_4(const float *x, const float *const y[4], int64_t d, doub
         out[i] = hn_dot_exact(x, y[i], d);
 }
 
-static void dot_4(const float *x, const float *const y[4], int64_t d, float out[4]) {
+static void dot_4(const float *const x[4], const float *const y[4], int64_t d, float out[4]) {
     for (int i = 0; i < 4; i++) {
         float lane[LANES] = {0};
         for (int64_t k = 0; k < d; k++)
-            lane[k % LANES] += x[k] * y[i][k];
+            lane[k % LANES] += x[i][k] * y[i][k];
         for (int width = LANES / 2; width > 0; width /= 2)
             for (int l = 0; l < width; l++)
                 lane[l] += lane[l + width];

@@ -352,28 +352,27 @@ INLINE __m256 sum_products(const float *x, const float *y, int64_t k, int64_t d,
     return PARTS > 1 ? _mm256_add_ps(sum, add_to_8(second)) : sum;
 }
 
-SCAN static void dot_4(const float *x, const float *const y[4], int64_t d, float out[4]) {
+SCAN static void dot_4(const float *const x[4], const float *const y[4], int64_t d, float out[4]) {
+    const float *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
     const float *y0 = y[0], *y1 = y[1], *y2 = y[2], *y3 = y[3];
     floats a0 = all(0), a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
     int64_t k = 0;
     for (; k + LANES <= d; k += LANES) {
-        floats v = load(x + k);
-        a0 = multiply_add(v, load(y0 + k), a0);
-        a1 = multiply_add(v, load(y1 + k), a1);
-        a2 = multiply_add(v, load(y2 + k), a2);
-        a3 = multiply_add(v, load(y3 + k), a3);
+        a0 = multiply_add(load(x0 + k), load(y0 + k), a0);
+        a1 = multiply_add(load(x1 + k), load(y1 + k), a1);
+        a2 = multiply_add(load(x2 + k), load(y2 + k), a2);
+        a3 = multiply_add(load(x3 + k), load(y3 + k), a3);
         if (PARTS > 1) {
-            v = load(x + k + WIDTH);
-            b0 = multiply_add(v, load(y0 + k + WIDTH), b0);
-            b1 = multiply_add(v, load(y1 + k + WIDTH), b1);
-            b2 = multiply_add(v, load(y2 + k + WIDTH), b2);
-            b3 = multiply_add(v, load(y3 + k + WIDTH), b3);
+            b0 = multiply_add(load(x0 + k + WIDTH), load(y0 + k + WIDTH), b0);
+            b1 = multiply_add(load(x1 + k + WIDTH), load(y1 + k + WIDTH), b1);
+            b2 = multiply_add(load(x2 + k + WIDTH), load(y2 + k + WIDTH), b2);
+            b3 = multiply_add(load(x3 + k + WIDTH), load(y3 + k + WIDTH), b3);
         }
     }
     __m256 low =
-        _mm256_hadd_ps(sum_products(x, y0, k, d, a0, b0), sum_products(x, y1, k, d, a1, b1));
+        _mm256_hadd_ps(sum_products(x0, y0, k, d, a0, b0), sum_products(x1, y1, k, d, a1, b1));
     __m256 high =
-        _mm256_hadd_ps(sum_products(x, y2, k, d, a2, b2), sum_products(x, y3, k, d, a3, b3));
+        _mm256_hadd_ps(sum_products(x2, y2, k, d, a2, b2), sum_products(x3, y3, k, d, a3, b3));
     __m256 sum = _mm256_hadd_ps(low, high);
     _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1)));
 }

@@ -31,9 +31,9 @@ enum {
     FINISHED = 64     // rows that a thread takes at a time at the end
 };
 
-// When thresholds of rows are raised, in sixteenths of the columns.
-enum { SIXTEENTHS = 16, TIGHTENED = 6 };
-static const int64_t tightened[TIGHTENED] = {1, 2, 4, 6, 8, 12};
+// When thresholds of rows are raised in a screened sweep, in parts of the columns.
+enum { PARTS = 64, TIGHTENED = 7 };
+static const int64_t tightened[TIGHTENED] = {1, 4, 8, 16, 24, 32, 48};
 
 struct work { // its arrays belong to it
     struct hn_matrix x, y;
@@ -93,11 +93,22 @@ static float with_margin(const struct work *work, float limit) {
     return nextafterf((float)((double)limit - 2 * work->bound), -INFINITY);
 }
 
+// Columns that rows of a screened sweep meet before their thresholds are raised.
+static int64_t raised_after(const struct work *work) {
+    int64_t blocks = (work->y.rows + work->block - 1) / work->block;
+    for (int i = 0; i < TIGHTENED; i++)
+        if (blocks * tightened[i] / PARTS > 0)
+            return blocks * tightened[i] / PARTS * work->block;
+    return work->y.rows;
+}
+
 static enum hn_code start(struct hn_context *ctx, const struct hn_topk *t) {
     struct work *work = t->work;
     bool screened = work->screen != NULL;
-    struct hn_topk_sample sample = hn_topk_sample_size(
-        t->kept, work->y.rows, screened ? 0 : work->y.cols, work->by_thread && !screened);
+    int64_t cols = work->y.rows;
+    struct hn_topk_sample sample =
+        screened ? hn_topk_sample_size(t->kept, cols, raised_after(work), 0, false)
+                 : hn_topk_sample_size(t->kept, cols, cols, work->y.cols, work->by_thread);
     if (sample.columns > 0) {
         enum hn_code code =
             screened ? hn_topk_guess_screened(ctx, work->screen, sample, work->threshold)
@@ -303,14 +314,11 @@ static inline void keep_column(const struct hn_topk *t, int64_t row, int64_t col
 static void topk_take(void *self, const struct hn_found *f, int thread) {
     const struct hn_topk *t = self;
     const struct work *work = t->work;
-    if (t->kept == 0)
-        return;
-    for (int32_t k = 0; k < f->n; k++)
-        keep_column(t, f->row, f->col0 + f->at[k], f->s[k], thread);
-    int64_t own = row_of(work, f->row);
-    for (int32_t k = 0; k < f->n && f->mirrored; k++) {
-        int64_t row = f->col0 + f->at[k];
-        keep(t, row, row * work->pitch, f->s[k], own, true, thread);
+    for (int32_t k = 0; k < f->n && t->kept > 0; k++) {
+        int64_t row = f->row0 + f->row[k], col = f->col0 + f->col[k];
+        keep_column(t, row, col, f->s[k], thread);
+        if (f->mirrored)
+            keep(t, col, col * work->pitch, f->s[k], row_of(work, row), true, thread);
     }
 }
 
@@ -331,7 +339,7 @@ static void topk_meet(void *self, int64_t row0, int64_t rows, int64_t done, int6
     const struct hn_topk *t = self;
     bool due = false;
     for (int i = 0; i < TIGHTENED; i++)
-        due |= done > 0 && done == all * tightened[i] / SIXTEENTHS;
+        due |= done > 0 && done == all * tightened[i] / PARTS;
     for (int64_t row = row0; row < row0 + rows; row++) {
         if (due)
             tighten(t, row, (double)done / (double)all, thread);

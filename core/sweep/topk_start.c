@@ -1,8 +1,8 @@
 // Of `columns` sampled among `cols`, the number that belong to a row's k best is nearly Poisson
 // with mean k columns / cols. The place is the first that this number reaches with a probability
-// below 1e-3; what survives the sweep is then place * cols / columns products a row, instead of the
-// k (1 + ln(cols / k)) that enter a list which starts empty (the sum of k / j over j > k). A sample
-// is worth its products where these survivors are fewer by more than the products cost.
+// below 1e-3; what survives of `met` columns is then place * met / columns products a row, instead
+// of the k (1 + ln(met / k)) that enter a list which starts empty (the sum of k / j over j > k). A
+// sample is worth its products where these survivors are fewer by more than the products cost.
 #include "core/sweep/topk_start.h"
 
 #include "core/random.h"
@@ -25,16 +25,18 @@ enum {
 
 static const double misses_allowed = 1e-3; // each costs a row of products
 
-struct hn_topk_sample hn_topk_sample_size(int64_t k, int64_t cols, int64_t d, bool in_cache) {
+struct hn_topk_sample hn_topk_sample_size(int64_t k, int64_t cols, int64_t met, int64_t d,
+                                          bool in_cache) {
     struct hn_topk_sample none = {0, 0}, sample = {hn_min(SAMPLE_MOST, cols / SHARE), 1};
     if (k < 1 || sample.columns <= k / SHARE + 1)
         return none;
     double share = (double)sample.columns / (double)cols, mean = (double)k * share;
     while (gsl_cdf_poisson_Q((unsigned)sample.place - 1, mean) >= misses_allowed)
         sample.place++;
-    double unaided = (double)k * (1 + log((double)cols / (double)k));
+    double unaided = met > k ? (double)k * (1 + log((double)met / (double)k)) : (double)met;
+    double aided = (double)sample.place / share * (double)met / (double)cols;
     double cost = (double)(sample.columns * d) / (in_cache ? KEEP_NEAR : KEEP_FAR);
-    bool gain = cost + (double)sample.place / share < unaided;
+    bool gain = cost + aided < unaided;
     return gain && sample.place <= sample.columns ? sample : none;
 }
 

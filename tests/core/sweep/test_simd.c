@@ -248,20 +248,25 @@ static void test_dot_exact_4(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
-// Unit rows that are all alike lose most to rounding; alike, d = 1000 too.
+// The first pair are unit rows that are all alike, which lose most to rounding; d = 1000 too.
 static void test_dot_4(void) {
+    enum { FOUR = 4 };
     struct hn_context ctx;
     hn_context_init(&ctx, 1);
     for (int64_t d = 1; d <= 1000; d += d < 70 ? 1 : 155)
         for (int path = 0; path < HN_SCAN_PATHS; path++) {
-            float *rows = hn_fixture_rows(&ctx, 5, d, (uint64_t)d), out[4];
-            for (int64_t k = 0; k < 2 * d; k++)
-                rows[k] = (float)(1 / sqrt((double)d));
-            const float *y[4] = {rows + d, rows + 2 * d, rows + 3 * d, rows + 4 * d};
+            float *rows = hn_fixture_rows(&ctx, 2 * FOUR, d, (uint64_t)d), out[FOUR];
+            for (int64_t k = 0; k < d; k++)
+                rows[k] = rows[FOUR * d + k] = (float)(1 / sqrt((double)d));
+            const float *x[FOUR], *y[FOUR];
+            for (int i = 0; i < FOUR; i++) {
+                x[i] = rows + i * d;
+                y[i] = rows + (FOUR + i) * d;
+            }
             if (hn_simd_path(path)) {
-                hn_simd_path(path)->dot_4(rows, y, d, out);
-                for (int i = 0; i < 4; i++)
-                    CU_ASSERT(fabs((double)out[i] - hn_dot_exact(rows, y[i], d)) <=
+                hn_simd_path(path)->dot_4(x, y, d, out);
+                for (int i = 0; i < FOUR; i++)
+                    CU_ASSERT(fabs((double)out[i] - hn_dot_exact(x[i], y[i], d)) <=
                               hn_simd_dot_bound(d));
             }
             hn_free(&ctx, rows);

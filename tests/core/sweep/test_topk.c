@@ -15,7 +15,7 @@ static void test_sizes(void) {
     int gains = 0, none = 0;
     for (int64_t k = 1; k <= 1000; k += 37)
         for (int64_t cols = 10; cols < 3000000; cols *= 3) {
-            struct hn_topk_sample s = hn_topk_sample_size(k, cols, D, false);
+            struct hn_topk_sample s = hn_topk_sample_size(k, cols, cols, D, false);
             if (s.columns == 0) {
                 none++;
                 continue;
@@ -32,14 +32,18 @@ static void test_sizes(void) {
     CU_ASSERT(gains > 20);
     CU_ASSERT(none > 20);
     // Products are dearer in many dimensions, candidates cheaper in the cache.
-    CU_ASSERT(hn_topk_sample_size(K, 50000, 128, false).columns > 0);
-    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 50000, 128, true).columns, 0);
-    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 50000, 768, false).columns, 0);
-    CU_ASSERT_EQUAL(hn_topk_sample_size(0, N, D, false).columns, 0);
-    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 0, D, false).columns, 0);
+    CU_ASSERT(hn_topk_sample_size(K, 50000, 50000, 128, false).columns > 0);
+    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 50000, 50000, 128, true).columns, 0);
+    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 50000, 50000, 768, false).columns, 0);
+    // Of hundreds of thousands a sample pays where thresholds are raised later anyway.
+    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 200000, 200000, 0, false).columns, 0);
+    CU_ASSERT(hn_topk_sample_size(K, 200000, 200000 / 16, 0, false).columns > 0);
+    CU_ASSERT(hn_topk_sample_size(K, 1281167, 1281167 / 64, 0, false).columns > 0);
+    CU_ASSERT_EQUAL(hn_topk_sample_size(0, N, N, D, false).columns, 0);
+    CU_ASSERT_EQUAL(hn_topk_sample_size(K, 0, 0, D, false).columns, 0);
     // Or the tests below would show nothing.
-    CU_ASSERT(hn_topk_sample_size(K, N, D, false).columns > 0);
-    CU_ASSERT(hn_topk_sample_size(K, N, D, true).columns > 0);
+    CU_ASSERT(hn_topk_sample_size(K, N, N, D, false).columns > 0);
+    CU_ASSERT(hn_topk_sample_size(K, N, N, D, true).columns > 0);
 }
 
 // Whether ids[k] are the k best columns of a row, in order.
@@ -66,7 +70,7 @@ static int64_t mark_failed(struct hn_context *ctx, const struct hn_matrix *x,
     float *guess = hn_alloc(ctx, x->rows, sizeof *guess);
     struct hn_packed packed;
     CU_ASSERT_EQUAL_FATAL(hn_packed_open(ctx, x, 75, &packed), HN_OK);
-    struct hn_topk_sample sample = hn_topk_sample_size(K, y->rows, D, false);
+    struct hn_topk_sample sample = hn_topk_sample_size(K, y->rows, y->rows, D, false);
     CU_ASSERT_EQUAL(hn_topk_guess(ctx, &packed, y, sample, guess), HN_OK);
     hn_packed_free(ctx, &packed);
     int64_t n = 0;
