@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 static const char word[] = "hardneg-seal sha256 ";
-enum { WORD = sizeof word - 1, SEAL = WORD + HN_DIGEST_TEXT, BLOCK = 1 << 16 };
+enum { WORD = sizeof word - 1, SEAL = HN_SEAL, BLOCK = 1 << 16 };
+_Static_assert(SEAL == WORD + HN_DIGEST_TEXT, "the length of a seal");
 
 // SHA-256 of the first `bytes` bytes.
 static bool digest_file(int fd, int64_t bytes, char text[HN_DIGEST_TEXT]) {
@@ -105,4 +106,15 @@ bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *tex
     if (file)
         (void)fclose(file);
     return good;
+}
+
+bool hn_checksum_begins(int fd, int64_t size, const char *text) {
+    char begin[BLOCK], seal[SEAL], digest[HN_DIGEST_TEXT];
+    struct stat about;
+    size_t length = strlen(text);
+    return fstat(fd, &about) == 0 && about.st_size == size && size >= SEAL && length < BLOCK &&
+           pread(fd, begin, length, 0) == (ssize_t)length && memcmp(begin, text, length) == 0 &&
+           pread(fd, seal, SEAL, size - SEAL) == SEAL && memcmp(seal, word, WORD) == 0 &&
+           digest_file(fd, size - SEAL, digest) &&
+           memcmp(seal + WORD, digest, HN_DIGEST_TEXT - 1) == 0;
 }

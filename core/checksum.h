@@ -17,5 +17,9 @@ HN_MUST_USE enum hn_code hn_checksum_check(struct hn_context *ctx, const char *p
 // Whether the file has its checksum, has not changed since, and holds this text: quicker than
 // reading it.
 bool hn_checksum_holds(struct hn_context *ctx, const char *path, const char *text);
+// The same of an open file of `size` bytes, seal included, that begins with this text; a block at a
+// time.
+bool hn_checksum_begins(int fd, int64_t size, const char *text);
+enum { HN_SEAL = 85 }; // bytes of the seal
 
 #endif

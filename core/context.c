@@ -1,6 +1,7 @@
 #define HN_CONTEXT_C
 #include "core/context.h"
 
+#include <errno.h>
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
@@ -189,6 +190,16 @@ static void unlink_block(struct hn_block *b) {
     }
 }
 
+// Writes the header of a block; what comes behind it.
+static void *begin_block(struct hn_context *ctx, char *block, struct hn_block header) {
+    struct hn_block *b = memcpy(block, &header, sizeof *b);
+    if (ctx->memory.owner)
+#pragma omp critical(hn_blocks)
+        put_block(b, &block_of(ctx->memory.owner)->owned);
+    charge(&ctx->memory, header.total);
+    return b + 1;
+}
+
 void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
     int64_t total = charged_size(ctx, count, size, 0);
     if (total < 0)
@@ -200,12 +211,24 @@ void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
     }
     if (total >= HUGE_PAGE)
         ask_for_huge_pages(block, (size_t)total);
-    struct hn_block *b = memcpy(block, &(struct hn_block){.total = total}, sizeof *b);
-    if (ctx->memory.owner)
-#pragma omp critical(hn_blocks)
-        put_block(b, &block_of(ctx->memory.owner)->owned);
-    charge(&ctx->memory, total);
-    return block + ALIGNMENT;
+    return begin_block(ctx, block, (struct hn_block){.total = total});
+}
+
+// The header stands in a page before the bytes, which then is this process's own.
+void *hn_map(struct hn_context *ctx, int fd, int64_t bytes) {
+    int64_t mapped;
+    if (charged_size(ctx, 0, 1, 0) < 0)
+        return NULL;
+    char *file =
+        hn_add(bytes, HN_MAPPED_FROM, &mapped)
+            ? mmap(NULL, (size_t)mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0)
+            : MAP_FAILED;
+    if (file == MAP_FAILED) {
+        hn_fail(ctx, HN_IO, "%lld MiB of a file cannot be mapped: %s", (long long)(bytes >> 20),
+                strerror(errno));
+        return NULL;
+    }
+    return begin_block(ctx, file + HN_MAPPED_FROM - ALIGNMENT, (struct hn_block){.mapped = mapped});
 }
 
 void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size) {
@@ -263,7 +286,10 @@ static void release(struct hn_context *ctx, struct hn_block *waiting) {
         *end = b->next;
         waiting = b->owned;
         charge(&ctx->memory, -b->total);
-        free(b);
+        if (b->mapped)
+            (void)munmap((char *)(b + 1) - HN_MAPPED_FROM, (size_t)b->mapped);
+        else
+            free(b);
     }
 }
 

@@ -128,16 +128,22 @@ HN_MUST_USE void *hn_resize(struct hn_context *ctx, void *old, int64_t count, si
 HN_MUST_USE enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *capacity,
                                  int64_t wanted, size_t size);
 void hn_free(struct hn_context *ctx, void *p); // p may be NULL
+// `bytes` bytes of an open file, from its place HN_MAPPED_FROM on: in memory once for all processes
+// of a machine that map it. What is written to them is this process's own. Owned and given back
+// like what is allocated, but not counted, and not to be resized. NULL: HN_IO.
+enum { HN_MAPPED_FROM = 1 << 16 };
+HN_MUST_USE void *hn_map(struct hn_context *ctx, int fd, int64_t bytes);
 // From here on allocations belong to `owner`, one of this context's (NULL: to none), and are given
 // back with it unless they were before. Returns the owner so far, which is to be put back.
 void *hn_own(struct hn_context *ctx, void *owner);
 
 // What stands before the memory of every allocation.
 struct hn_block {
-    _Alignas(64) int64_t total; // bytes, these included
+    _Alignas(64) int64_t total; // bytes that are counted, these included
     struct hn_block *owned;     // the first of those that belong to it
     struct hn_block *next;      // the next of those of its owner
     struct hn_block **linked;   // the pointer that points here, or NULL
+    int64_t mapped;             // bytes of a file, HN_MAPPED_FROM included; 0: allocated
 };
 // Memory for the length of a function: what is allocated from HN_SCOPE(ctx) on, by those that it
 // calls too, is given back when the function is left, wherever that is. What stays is allocated

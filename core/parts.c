@@ -121,3 +121,18 @@ enum hn_code hn_parts_run(struct hn_context *ctx, const struct hn_parts_work *wo
     code = ctx->parts->end(ctx, ctx->parts->self, code);
     return code ? code : take_all(ctx, work);
 }
+
+const void *hn_parts_own(struct hn_context *ctx, int64_t n, const struct hn_parts_fill *fill) {
+    void *bytes = hn_alloc(ctx, n, 1);
+    if (bytes && fill->write(ctx, fill->data, bytes)) {
+        hn_free(ctx, bytes);
+        bytes = NULL;
+    }
+    return bytes;
+}
+
+const void *hn_parts_share(struct hn_context *ctx, const char *name, int64_t n,
+                           const struct hn_parts_fill *fill) {
+    return ctx->parts && ctx->parts->share ? ctx->parts->share(ctx, ctx->parts->self, name, n, fill)
+                                           : hn_parts_own(ctx, n, fill);
+}

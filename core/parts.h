@@ -39,6 +39,11 @@ struct hn_cut {
     int64_t block_most;  // rows of a block, where there are many
 };
 
+struct hn_parts_fill {
+    void *data; // borrowed
+    HN_MUST_USE enum hn_code (*write)(struct hn_context *ctx, void *data, void *out);
+};
+
 // Who computes which parts of computations, one after the other.
 struct hn_parts {
     void *self; // borrowed
@@ -56,11 +61,25 @@ struct hn_parts {
     // After that: what a part has found, added to *out.
     HN_MUST_USE enum hn_code (*get)(struct hn_context *ctx, void *self, int64_t part,
                                     struct hn_bytes *out);
+    // Optional: n bytes that `fill` writes, the same wherever `name` is the same, in memory once
+    // for all processes of a machine; they belong to the owner, and are not to be written. NULL: an
+    // error.
+    HN_MUST_USE const void *(*share)(struct hn_context *ctx, void *self, const char *name,
+                                     int64_t n, const struct hn_parts_fill *fill);
     // Whether something of the work in hand was computed elsewhere, or before, so that its time is
     // not that of the processes that work on it now.
     bool elsewhere;
     int64_t count; // cut everything in so many parts, to try it; 0: as hn_cut_parts() says
 };
+
+// n bytes that `fill` writes, shared where ctx->parts can. They belong to the owner; NULL: an
+// error.
+HN_MUST_USE const void *hn_parts_share(struct hn_context *ctx, const char *name, int64_t n,
+                                       const struct hn_parts_fill *fill);
+
+// The same, of this process alone.
+HN_MUST_USE const void *hn_parts_own(struct hn_context *ctx, int64_t n,
+                                     const struct hn_parts_fill *fill);
 
 // In how many parts a computation is cut: 1 where it is too short.
 int64_t hn_cut_parts(const struct hn_cut *cut);

@@ -1,6 +1,9 @@
 // One step of a series as unit rows.
 #include "datasets/snapshot_private.h"
 
+#include "core/parts.h"
+
+#include <stdio.h>
 #include <string.h>
 
 static enum hn_code check_index(struct hn_context *ctx, const struct hn_snapshot *s, int which,
@@ -42,18 +45,29 @@ enum hn_code hn_snapshot_sample(struct hn_context *ctx, const struct hn_snapshot
     return code;
 }
 
+struct place {
+    struct hn_snapshot *s;
+    int which;
+    int64_t index;
+};
+
+static enum hn_code write_rows(struct hn_context *ctx, void *data, void *out) {
+    const struct place *at = data;
+    return hn_snapshot_read_unit(ctx, at->s, at->which, at->index, out);
+}
+
 static enum hn_code load_rows(struct hn_context *ctx, struct hn_snapshot *s, int which,
                               int64_t index, struct hn_matrix *out) {
+    struct place at = {s, which, index};
+    const struct hn_parts_fill fill = {&at, write_rows};
     int64_t n = s->info.n, d = s->info.d; // below 2^31 and 2^20: the product fits
-    float *x = hn_alloc(ctx, n * d, sizeof *x);
+    char name[64];
+    (void)snprintf(name, sizeof name, "series %d, place %lld", which, (long long)index);
+    const float *x = hn_parts_share(ctx, name, n * d * (int64_t)sizeof *x, &fill);
     if (!x)
         return ctx->code;
-    enum hn_code code = hn_snapshot_read_unit(ctx, s, which, index, x);
-    if (code != HN_OK)
-        hn_free(ctx, x);
-    else
-        *out = (struct hn_matrix){x, n, d, d};
-    return code;
+    *out = (struct hn_matrix){x, n, d, d};
+    return HN_OK;
 }
 
 // x2[i] = x[partner[i]]: the partner is the positive.

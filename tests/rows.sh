@@ -110,6 +110,26 @@ test_damaged() {
 
 has_parts() { [ "$(part_files "$1")" -ge "$2" ]; }
 # Killed at moments of their own, each run loses what was in flight: at most one part.
+# Embeddings that processes of one machine map, once they are larger than a mebibyte.
+test_shared() {
+    local rows made
+    expect "synth of larger embeddings" 0 '' synth -o large.h5 --n 12000 --dim 32 --classes 10 --steps 1 --views 2 --seed 3
+    sed 's/long.h5/large.h5/' long.yaml >large.yaml
+    expect "larger embeddings in one process" 0 '' run -c large.yaml -o large --quiet
+    expect "the first process makes their file" 4 '' run -c large.yaml -o shared --quiet --rows 1/3
+    rows=$(find shared/parts/rows -type f | sort | head -n 1)
+    check "it is there" test -s "$rows"
+    check "with both views" test "$(find shared/parts/rows -type f | wc -l)" = 3
+    made=$(stat -c %i.%Y "$rows")
+    expect "the second process maps it" 4 '' run -c large.yaml -o shared --quiet --rows 2/3
+    check "and does not make it again" test "$(stat -c %i.%Y "$rows")" = "$made"
+    printf 'xyz' | dd of="$rows" bs=1 seek=70001 conv=notrunc 2>/dev/null
+    expect "a damaged one" 4 '' run -c large.yaml -o shared --quiet --rows 1/3
+    check "is made again" test "$(stat -c %i "$rows")" != "${made%.*}"
+    check "all end" in_turn shared 3 -c large.yaml
+    check_same "shared embeddings: the same" large/results.h5 shared/results.h5
+    check "their files are removed" test ! -e shared/parts
+}
 test_kills() {
     local round=0 before after kept=1 pid
     expect "synth of the long job" 0 '' synth -o long.h5 --n 16000 --dim 64 --classes 10 --steps 1 --views 2 --seed 2
@@ -133,5 +153,5 @@ test_kills() {
 }
 
 make_jobs
-run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_kills
+run_tests "${2:-}" "" test_same test_together test_refused test_foreseen test_damaged test_shared test_kills
 finish

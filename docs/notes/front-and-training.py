@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The tables of docs/notes/front-and-training.md from the folders of its trainings:
 
-    front-and-training.py HARDNEG [--seeds N] FOLDER...
+    front-and-training.py [--seeds N] [--runs FILE] [HARDNEG FOLDER...]
 
 HARDNEG: the program, which measures the batches of each run's series and keeps what it found below the first FOLDER/batches.
 FOLDERs are of one recipe. N: the number of seeds from 1 on that count (default 8). A place (batch norm, temperature) is
-reported when all settings of the folders have them there. Needs h5py, numpy and scipy."""
+reported when all settings have them there. FILE: a table of runs (CSV), which are taken in, and to which those of the folders
+are added. Needs h5py, numpy and scipy."""
 import argparse
+import csv
 import itertools
 import os
 import subprocess
@@ -22,6 +24,27 @@ STEPS = {"views-mlp": 800, "cnn": 2340}
 UNIFORM = "uniform"
 ORDER = (UNIFORM, "batchsampler", "knn", "gcbs", "mosaic 0", "mosaic 0.3", "mosaic 0.7", "mosaic 0.9",
          "uniform, hcl", "mosaic 0, hcl")
+
+
+KEY = ("batch_norm", "temperature", "setting", "seed")
+VALUES = [c for c, _ in OUTCOMES] + [f"untrained {c}" for c, _ in OUTCOMES] + [c for c, _ in BATCHES]
+
+
+def read_table(path):
+    """What write_table() has written, if anything."""
+    if not path or not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8", newline="") as file:
+        return {((row["batch_norm"] == "yes", float(row["temperature"])), row["setting"], int(row["seed"])):
+                {column: float(row[column]) for column in VALUES} for row in csv.DictReader(file)}
+
+
+def write_table(path, runs):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow([*KEY, *VALUES])
+        for ((batch_norm, temperature), name, seed), run in sorted(runs.items()):
+            out.writerow(["yes" if batch_norm else "no", f"{temperature:g}", name, seed, *(f"{run[c]:.6g}" for c in VALUES)])
 
 
 def text(value):
@@ -64,14 +87,14 @@ def options(params):
     return "{" + params.replace("=", ": ") + "}"
 
 
-def measure(program, folder, runs):
+def measure(program, folders, runs):
     """Adds to every run what its own sampler's batches of its own series are like, mean over half of the steps and all."""
     groups = {}
     for key, run in runs.items():
         groups.setdefault((run["sampler"], run["params"], *key[0], key[2]), []).append((key, run))
     for (sampler, params, batch_norm, temperature, seed), members in sorted(groups.items()):
         name = f"{sampler}-{params}-{batch_norm}-{temperature}-{seed}".replace(" ", "")
-        target, last = f"{folder}/batches/{name}", members[0][1]["steps"]
+        target, last = f"{folders[0]}/batches/{name}", members[0][1]["steps"]
         if not os.path.exists(f"{target}/results.h5"):
             os.makedirs(target, exist_ok=True)
             with open(f"{target}/job.in.yaml", "w", encoding="utf-8") as job:
@@ -121,12 +144,17 @@ def table(head, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("folders", nargs="+")
+    parser.add_argument("program", nargs="?")
+    parser.add_argument("folders", nargs="*")
     parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--runs")
     given, runs = parser.parse_args(), {}
     for folder in given.folders:
         runs = {**read_runs(folder), **runs}
+    measure(given.program, given.folders, runs)
+    runs = {**read_table(given.runs), **runs}
+    if given.runs and given.folders:
+        write_table(given.runs, runs)
     seeds = range(1, 1 + given.seeds)
     names = [name for name in ORDER if any(key[1] == name for key in runs)]
     lambdas = [value for value in LAMBDAS if f"mosaic {value:g}" in names]
@@ -134,7 +162,6 @@ def main():
               if all((at, *key) in runs for key in itertools.product(names, seeds))]
     runs = {key: run for key, run in runs.items() if key[0] in places and key[2] in seeds}
     print(f"{len(runs)} runs, {len(seeds)} seeds\n")
-    measure(given.program, given.folders[0], runs)
 
     def column(at, name, what):
         return np.array([runs[at, name, seed][what] for seed in seeds])

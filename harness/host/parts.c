@@ -1,7 +1,7 @@
-#include "harness/host/parts.h"
 #include "core/checksum.h"
 #include "core/files.h"
 #include "harness/host/host.h"
+#include "harness/host/parts_private.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static char *first_line(struct hn_context *ctx, const struct hn_file_parts *p, i
     return hn_format(ctx, "%s part %" PRId64 " of %" PRId64 "\n", p->name, part, p->n);
 }
 
-static enum hn_code make_folder(struct hn_context *ctx, const char *path) {
+enum hn_code hn_file_parts_folder(struct hn_context *ctx, const char *path) {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return HN_OK;
     return hn_fail(ctx, HN_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
@@ -57,7 +57,8 @@ static enum hn_code make_names(struct hn_context *ctx, struct hn_file_parts *p, 
     p->path = hn_format(ctx, "%s/parts/%.*s", p->folder, NAME, sum);
     p->name = hn_format(ctx, "hardneg parts 1: %s", sum);
     hn_own(ctx, inner);
-    if (!parent || !p->path || !p->name || make_folder(ctx, parent) || make_folder(ctx, p->path))
+    if (!parent || !p->path || !p->name || hn_file_parts_folder(ctx, parent) ||
+        hn_file_parts_folder(ctx, p->path))
         return ctx->code;
     hn_temporary_sweep(p->path, "");
     return HN_OK;
@@ -125,17 +126,16 @@ static int64_t next(void *self) {
     }
 }
 
-static enum hn_code write_part(struct hn_context *ctx, const struct hn_file_parts *p, int64_t part,
-                               const struct hn_bytes *found) {
+enum hn_code hn_file_parts_write(struct hn_context *ctx, const char *path, const char *line,
+                                 int64_t from, const void *data, int64_t n) {
     HN_SCOPE(ctx);
     int fd = -1;
-    char *path = file_of(ctx, p, part), *line = first_line(ctx, p, part);
-    char *temporary = path && line ? hn_temporary_file(ctx, path, &fd) : NULL;
+    char *temporary = hn_temporary_file(ctx, path, &fd);
     if (!temporary)
         return ctx->code;
     FILE *out = fdopen(fd, "w");
-    bool good = out && fputs(line, out) >= 0 &&
-                fwrite(found->data, 1, (size_t)found->n, out) == (size_t)found->n;
+    bool good = out && fputs(line, out) >= 0 && fseek(out, (long)from, SEEK_SET) == 0 &&
+                fwrite(data, 1, (size_t)n, out) == (size_t)n;
     int reason = errno;
     if (out ? fclose(out) != 0 : close(fd) != 0) {
         reason = good ? errno : reason;
@@ -151,10 +151,21 @@ static enum hn_code write_part(struct hn_context *ctx, const struct hn_file_part
     return hn_file_publish(ctx, temporary, path);
 }
 
+static enum hn_code write_part(struct hn_context *ctx, const struct hn_file_parts *p, int64_t part,
+                               const struct hn_bytes *found) {
+    HN_SCOPE(ctx);
+    char *path = file_of(ctx, p, part), *line = first_line(ctx, p, part);
+    if (!path || !line)
+        return ctx->code;
+    return hn_file_parts_write(ctx, path, line, (int64_t)strlen(line), found->data, found->n);
+}
+
 // Whoever has stored the last result removes the parts.
-static enum hn_code fail_removed(struct hn_context *ctx, const struct hn_file_parts *p) {
+enum hn_code hn_file_parts_fail(struct hn_context *ctx, const char *folder) {
+    if (access(folder, F_OK) == 0)
+        return ctx->code;
     return hn_fail(ctx, HN_WAITING, "%s: removed by another process, which has ended the run",
-                   p->path);
+                   folder);
 }
 
 static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
@@ -168,7 +179,7 @@ static enum hn_code put(struct hn_context *ctx, void *self, int64_t part,
         record->compute_ns += took;
     }
     if (write_part(ctx, p, part, found))
-        return access(p->path, F_OK) != 0 ? fail_removed(ctx, p) : ctx->code;
+        return hn_file_parts_fail(ctx, p->path);
     p->count.computed++;
     p->count.bytes_written += found->n;
     if (p->ranks)
@@ -227,7 +238,6 @@ static enum hn_code end(struct hn_context *ctx, void *self, enum hn_code code) {
 
 static enum hn_code read_whole(struct hn_context *ctx, const char *path, const char *line,
                                struct hn_bytes *out) {
-    enum { SEAL = 85 };
     int64_t size, begin = (int64_t)strlen(line);
     const char *why;
     FILE *file = hn_checksum_holds(ctx, path, line) ? hn_file_open(path, &size, &why) : NULL;
@@ -236,9 +246,9 @@ static enum hn_code read_whole(struct hn_context *ctx, const char *path, const c
         return hn_fail(ctx, HN_WAITING, "%s: the file is damaged, and was removed: run again",
                        path);
     }
-    bool good = size >= begin + SEAL && fseek(file, (long)begin, SEEK_SET) == 0 &&
-                (out->data = hn_alloc(ctx, size - begin - SEAL, 1)) != NULL;
-    out->n = out->capacity = good ? size - begin - SEAL : 0;
+    bool good = size >= begin + HN_SEAL && fseek(file, (long)begin, SEEK_SET) == 0 &&
+                (out->data = hn_alloc(ctx, size - begin - HN_SEAL, 1)) != NULL;
+    out->n = out->capacity = good ? size - begin - HN_SEAL : 0;
     if (good && fread(out->data, 1, (size_t)out->n, file) != (size_t)out->n)
         good = hn_fail(ctx, HN_IO, "%s: reading failed: %s", path, strerror(errno)) == HN_OK;
     (void)fclose(file);
@@ -253,7 +263,7 @@ static enum hn_code get(struct hn_context *ctx, void *self, int64_t part, struct
     if (!path || !line)
         return ctx->code;
     if (access(path, F_OK) != 0)
-        return fail_removed(ctx, p);
+        return hn_file_parts_fail(ctx, path);
     enum hn_code code = read_whole(ctx, path, line, out);
     p->count.read += code == HN_OK;
     p->count.bytes_read += out->n;
@@ -279,8 +289,13 @@ enum hn_code hn_part_parse(struct hn_context *ctx, const char *option, const cha
 enum hn_code hn_file_parts_open(struct hn_context *ctx, const char *text, struct hn_ranks *ranks,
                                 struct hn_file_parts *out) {
     *out = (struct hn_file_parts){.ranks = ranks, .part = 1, .of = 1};
-    out->parts = (struct hn_parts){
-        .self = out, .begin = begin, .next = next, .put = put, .end = end, .get = get};
+    out->parts = (struct hn_parts){.self = out,
+                                   .begin = begin,
+                                   .next = next,
+                                   .put = put,
+                                   .end = end,
+                                   .get = get,
+                                   .share = hn_file_parts_share};
     return text ? hn_part_parse(ctx, "--rows", text, &out->part, &out->of) : HN_OK;
 }
 

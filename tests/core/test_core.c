@@ -344,7 +344,41 @@ static void test_scope(void) {
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
 }
 
+// Bytes of a file: shared until they are written, owned like others, not counted.
+static void test_map(void) {
+    enum { BYTES = 5000 };
+    struct hn_context ctx;
+    hn_context_init(&ctx, 1);
+    FILE *file = tmpfile();
+    CU_ASSERT_FATAL(file != NULL);
+    for (int i = 0; i < HN_MAPPED_FROM + BYTES; i++)
+        CU_ASSERT(fputc(i < HN_MAPPED_FROM ? 'a' : 'b', file) != EOF);
+    CU_ASSERT_EQUAL(fflush(file), 0);
+    char *owner = hn_alloc(&ctx, 0, 1);
+    CU_ASSERT_FATAL(owner != NULL);
+    int64_t live = ctx.memory.live;
+    hn_own(&ctx, owner);
+    char *one = hn_map(&ctx, fileno(file), BYTES), *two = hn_map(&ctx, fileno(file), BYTES);
+    CU_ASSERT_FATAL(one && two);
+    CU_ASSERT_EQUAL(ctx.memory.live, live);
+    one[0] = 'c';
+    CU_ASSERT(one[BYTES - 1] == 'b' && two[0] == 'b' && two[BYTES - 1] == 'b');
+    CU_ASSERT(fseek(file, HN_MAPPED_FROM, SEEK_SET) == 0 && fgetc(file) == 'b');
+    hn_free(&ctx, one);
+    ctx.memory.fail_at = ctx.memory.calls + 1;
+    CU_ASSERT_PTR_NULL(hn_map(&ctx, fileno(file), BYTES));
+    ctx.memory.fail_at = 0;
+    CU_ASSERT_PTR_NULL(hn_map(&ctx, -1, BYTES));
+    CU_ASSERT_EQUAL(ctx.code, HN_IO);
+    CU_ASSERT_PTR_NULL(hn_map(&ctx, fileno(file), INT64_MAX));
+    CU_ASSERT_PTR_EQUAL(hn_own(&ctx, NULL), owner);
+    hn_free(&ctx, owner); // and `two`
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    (void)fclose(file);
+}
+
 static const struct hn_test tests[] = {
+    {"mapped files", test_map},
     {"owner", test_owner},
     {"scope", test_scope},
     {"memory is counted", test_memory_is_counted},

@@ -1,0 +1,20 @@
+// Parts of hn_file_parts.
+#ifndef HN_HARNESS_HOST_PARTS_PRIVATE_H
+#define HN_HARNESS_HOST_PARTS_PRIVATE_H
+
+#include "harness/host/parts.h"
+
+// Makes a folder unless it is there. HN_IO.
+HN_MUST_USE enum hn_code hn_file_parts_folder(struct hn_context *ctx, const char *path);
+// Makes a file that begins with this line, has n bytes from its place `from` on, and a seal behind
+// them: whole or not there. HN_IO, and those of hn_temporary_file().
+HN_MUST_USE enum hn_code hn_file_parts_write(struct hn_context *ctx, const char *path,
+                                             const char *line, int64_t from, const void *data,
+                                             int64_t n);
+// For what failed in a folder: HN_WAITING where it is not there any more, else the code so far.
+HN_MUST_USE enum hn_code hn_file_parts_fail(struct hn_context *ctx, const char *folder);
+// As struct hn_parts has it.
+HN_MUST_USE const void *hn_file_parts_share(struct hn_context *ctx, void *self, const char *name,
+                                            int64_t n, const struct hn_parts_fill *fill);
+
+#endif
