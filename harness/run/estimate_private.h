@@ -9,11 +9,12 @@ enum { HN_PROBE_SIZES = 3 };
 
 // A sampler with a batch size, tried at every size.
 struct hn_probe {
-    bool known, applies, late; // late: it took too long to try
-    int64_t sampler;           // of the job that was tried: one before it where there are many
-    // Seconds at the largest size: a build, the beginning of the first and of a later epoch, and
-    // per batch its drawing and its measuring; and the fixed time of a cell.
-    double build, first_epoch, epoch, next, measure, fixed;
+    bool known, applies, late;    // late: it took too long to try
+    int64_t sampler;              // of the job that was tried: one before it where there are many
+    double build[HN_PROBE_SIZES]; // seconds
+    // Seconds at the largest size: the beginning of the first and of a later epoch, and per batch
+    // its drawing and its measuring; and the fixed time of a cell.
+    double first_epoch, epoch, next, measure, fixed;
     double epoch_batches;                // of the sampler, per ceil(n / B)
     double dot_build[HN_PROBE_SIZES];    // inner products of a build
     double dot_batch[HN_PROBE_SIZES];    // and of a batch

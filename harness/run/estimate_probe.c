@@ -127,9 +127,8 @@ static enum hn_code run_once(struct hn_context *ctx, struct hn_trial *t, const s
 static void keep_times(const struct hn_trial *t, const struct run *few, const struct run *many,
                        int64_t more, struct hn_probe *p) {
     const struct hn_table *timing = &many->results.timing;
-    struct phase build = phase(timing, "build", 0), next = phase(timing, "next", 0);
+    struct phase next = phase(timing, "next", 0);
     struct phase epochs = phase(timing, "epoch", 0), later = phase(timing, "epoch", 1);
-    p->build = mean(build.seconds, build.samples);
     p->epoch = mean(later.seconds, later.samples);
     p->first_epoch = epochs.seconds - p->epoch * fmax(0, epochs.samples - 1);
     p->epoch = p->epoch > 0 ? p->epoch : p->first_epoch;
@@ -145,6 +144,8 @@ static void keep_times(const struct hn_trial *t, const struct run *few, const st
 static void keep_counters(const struct hn_trial *t, const struct hn_cell *cell,
                           const struct run *few, struct hn_probe *p) {
     const struct hn_table *runs = &few->results.runs;
+    struct phase build = phase(&few->results.timing, "build", 0);
+    p->build[t->place] = mean(build.seconds, build.samples);
     p->applies = strcmp(hn_table_text(runs, 0, "status"), "not_applicable") != 0;
     p->known = strcmp(hn_table_text(runs, 0, "status"), "failed") != 0;
     p->dot_build[t->place] = hn_table_real(runs, 0, "n_dot_build");
