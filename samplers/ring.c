@@ -15,7 +15,6 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SPACE_FEATURES, SPACE_EMBEDDINGS };
@@ -38,16 +37,23 @@ struct near {
 struct scratch {
     float *query;      // [GROUP x d] dense: the anchors' rows
     float *product;    // [GROUP x n] dense
-    double *column;    // [p] compressed rows: the anchor's features
     double *cosine;    // [n] as products say
     double *sorted;    // [n] room for selection
     struct near *near; // [n]
     uint8_t *below;    // [n] bit 0: before the ring's first place, bit 1: before its end
 };
 
+// An item that has a feature.
+struct posting {
+    int32_t id;
+    float value;
+};
+
 struct state {
     struct hn_matrix x;                 // dense rows of the space
     const struct hn_features *features; // compressed rows, else NULL
+    struct posting *posting;            // of these, by feature: [start[n]]
+    int64_t *first;                     // [p + 1] of each feature
     double bound;                       // error of a product
     struct scratch *scratch;            // [threads]
 };
@@ -98,25 +104,43 @@ static enum hn_code open_ring(struct hn_context *ctx, struct hn_sampler *self, i
 static void free_rows(struct hn_context *ctx, struct scratch *s) {
     hn_free(ctx, s->query);
     hn_free(ctx, s->product);
-    hn_free(ctx, s->column);
     s->query = s->product = NULL;
-    s->column = NULL;
+}
+
+// Lists the items of each feature, ascending.
+static enum hn_code list_features(struct hn_context *ctx, struct state *state) {
+    const struct hn_features *f = state->features;
+    hn_free(ctx, state->posting);
+    hn_free(ctx, state->first);
+    state->first = NULL;
+    if (!(state->posting = hn_alloc(ctx, f->start[f->n], sizeof *state->posting)) ||
+        !(state->first = hn_zalloc(ctx, f->p + 1, sizeof *state->first)))
+        return ctx->code;
+    int64_t *end = state->first;
+    for (int64_t k = 0; k < f->start[f->n]; k++)
+        end[f->index[k] + 1]++;
+    for (int64_t j = 0; j < f->p; j++)
+        end[j + 1] += end[j];
+    for (int64_t i = f->n - 1; i >= 0; i--) // ends move down to where the lists begin
+        for (int64_t k = f->start[i]; k < f->start[i + 1]; k++)
+            state->posting[--end[f->index[k] + 1]] = (struct posting){(int32_t)i, f->value[k]};
+    for (int64_t j = 0; j < f->p; j++)
+        end[j] = end[j + 1];
+    end[f->p] = f->start[f->n];
+    return HN_OK;
 }
 
 // Room for rows of the space. Only a group's products need more than one row of scratch.
 static enum hn_code take_rows(struct hn_context *ctx, const struct hn_sampler *self) {
     const struct state *state = self->state;
-    int64_t width = state->features ? state->features->p : state->x.cols;
     for (int t = 0; t < self->threads; t++) {
         struct scratch *s = &state->scratch[t];
         free_rows(ctx, s);
-        if (state->features) {
-            s->column = hn_zalloc(ctx, width, sizeof *s->column);
-        } else {
-            s->query = hn_alloc(ctx, width, GROUP * sizeof *s->query);
-            s->product = hn_alloc(ctx, self->n, GROUP * sizeof *s->product);
-        }
-        if (state->features ? !s->column : !s->query || !s->product)
+        if (state->features)
+            continue;
+        s->query = hn_alloc(ctx, state->x.cols, GROUP * sizeof *s->query);
+        s->product = hn_alloc(ctx, self->n, GROUP * sizeof *s->product);
+        if (!s->query || !s->product)
             return ctx->code;
     }
     return HN_OK;
@@ -136,6 +160,8 @@ static enum hn_code rebuild(struct hn_context *ctx, struct hn_sampler *self,
         state->features = state->x.data ? NULL : items->features;
     }
     state->bound = state->features ? 0 : hn_dot_bound(state->x.cols);
+    if (state->features && list_features(ctx, state))
+        return ctx->code;
     return take_rows(ctx, self);
 }
 
@@ -160,17 +186,15 @@ static uint64_t lot_of(const struct ring *ring, int32_t id) {
 
 // Exact cosines with all items, summed in the order of the features: the same for (i, j) and (j,
 // i).
-static void sparse_cosines(const struct hn_features *f, int32_t anchor, struct scratch *s) {
-    for (int64_t k = f->start[anchor]; k < f->start[anchor + 1]; k++)
-        s->column[f->index[k]] = (double)f->value[k];
-    for (int64_t j = 0; j < f->n; j++) {
-        double sum = 0;
-        for (int64_t k = f->start[j]; k < f->start[j + 1]; k++)
-            sum += (double)f->value[k] * s->column[f->index[k]];
-        s->cosine[j] = sum;
+static void sparse_cosines(const struct state *state, int32_t anchor, struct scratch *s) {
+    const struct hn_features *f = state->features;
+    memset(s->cosine, 0, (size_t)f->n * sizeof *s->cosine);
+    for (int64_t k = f->start[anchor]; k < f->start[anchor + 1]; k++) {
+        const int64_t *first = state->first + f->index[k];
+        for (int64_t l = first[0]; l < first[1]; l++)
+            s->cosine[state->posting[l].id] +=
+                (double)f->value[k] * (double)state->posting[l].value;
     }
-    for (int64_t k = f->start[anchor]; k < f->start[anchor + 1]; k++)
-        s->column[f->index[k]] = 0;
 }
 
 static double exact_cosine(const struct state *state, int32_t anchor, int32_t id, double cosine) {
@@ -180,13 +204,39 @@ static double exact_cosine(const struct state *state, int32_t anchor, int32_t id
     return hn_dot_exact(hn_row(x, anchor), hn_row(x, id), x->cols);
 }
 
-static int by_cosine(const void *a, const void *b) {
-    const struct near *x = a, *y = b;
-    if (x->cosine < y->cosine || x->cosine > y->cosine)
-        return x->cosine < y->cosine ? -1 : 1;
-    if (x->lot != y->lot)
-        return x->lot < y->lot ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+static bool comes_before(const struct near *a, const struct near *b) {
+    if (a->cosine < b->cosine || a->cosine > b->cosine)
+        return a->cosine < b->cosine;
+    return a->lot != b->lot ? a->lot < b->lot : a->id < b->id;
+}
+
+// Puts the k first of c[n] in front, in no particular order. Lots are random, so that splits are
+// even.
+static void bring_first(struct near *c, int64_t n, int64_t k) {
+    while (k > 0 && k < n) {
+        const struct near middle = c[n / 2];
+        int64_t i = 0, j = n - 1;
+        while (i <= j) {
+            while (comes_before(&c[i], &middle))
+                i++;
+            while (comes_before(&middle, &c[j]))
+                j--;
+            if (i <= j) {
+                struct near swapped = c[i];
+                c[i++] = c[j];
+                c[j--] = swapped;
+            }
+        }
+        if (k <= j + 1) {
+            n = j + 1;
+        } else if (k >= i) {
+            c += i;
+            n -= i;
+            k -= i;
+        } else {
+            return;
+        }
+    }
 }
 
 // Sets `bit` of below[j] for the first k others in ascending order. What is more than two bounds
@@ -209,7 +259,7 @@ static void mark_first(const struct state *state, const struct ring *ring, struc
             s->near[near++] = (struct near){exact, lot_of(ring, j), j};
         }
     }
-    qsort(s->near, (size_t)near, sizeof *s->near, by_cosine);
+    bring_first(s->near, near, k - sure);
     for (int64_t i = 0; i < near && sure < k; i++, sure++)
         s->below[s->near[i].id] |= bit;
 }
@@ -268,7 +318,7 @@ static void fill_group(const struct hn_sampler *self, const struct hn_batches *o
     for (int64_t g = 0; g < count; g++) {
         int32_t anchor = out->ids[p + g];
         if (state->features)
-            sparse_cosines(state->features, anchor, s);
+            sparse_cosines(state, anchor, s);
         for (int64_t j = 0; j < self->n && !state->features; j++)
             s->cosine[j] = (double)s->product[g * self->n + j];
         out->negatives[p + g] = find_ring(self, anchor, out->first * out->batch_size + p + g, s,
