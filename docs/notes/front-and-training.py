@@ -44,7 +44,7 @@ def write_table(path, runs):
         out = csv.writer(file, lineterminator="\n")
         out.writerow([*KEY, *VALUES])
         for ((batch_norm, temperature), name, seed), run in sorted(runs.items()):
-            out.writerow(["yes" if batch_norm else "no", f"{temperature:g}", name, seed, *(f"{run[c]:.6g}" for c in VALUES)])
+            out.writerow(["yes" if batch_norm else "no", f"{temperature:g}", name, seed, *(f"{run[c]:.9g}" for c in VALUES)])
 
 
 def text(value):
