@@ -51,6 +51,11 @@ def text(value):
     return value.decode() if isinstance(value, bytes) else value
 
 
+def percent(share):
+    """Of 10,000 images; as a table of runs has it."""
+    return round(100 * float(share), 6)
+
+
 def setting(row):
     name = text(row["sampler"])
     if name == "mosaic":
@@ -78,8 +83,8 @@ def read_runs(folder):
             "sampler": text(row["sampler"]), "params": text(row["params"]), "temperature": float(row["temperature"]),
             "steps": steps,
             "series": f"{folder}/runs/{text(row['run_key'])[:16]}/series.h5",
-            **{column: 100 * training[column][-1] for column, _ in OUTCOMES},
-            **{f"untrained {column}": 100 * training[column][0] for column, _ in OUTCOMES}}
+            **{column: percent(training[column][-1]) for column, _ in OUTCOMES},
+            **{f"untrained {column}": percent(training[column][0]) for column, _ in OUTCOMES}}
     return found
 
 
