@@ -216,8 +216,8 @@ void *hn_alloc(struct hn_context *ctx, int64_t count, size_t size) {
 
 // The header stands in a page before the bytes, which then is this process's own.
 void *hn_map(struct hn_context *ctx, int fd, int64_t bytes) {
-    int64_t mapped;
-    if (charged_size(ctx, 0, 1, 0) < 0)
+    int64_t mapped, total = charged_size(ctx, bytes, 1, 0);
+    if (total < 0)
         return NULL;
     char *file =
         hn_add(bytes, HN_MAPPED_FROM, &mapped)
@@ -228,7 +228,8 @@ void *hn_map(struct hn_context *ctx, int fd, int64_t bytes) {
                 strerror(errno));
         return NULL;
     }
-    return begin_block(ctx, file + HN_MAPPED_FROM - ALIGNMENT, (struct hn_block){.mapped = mapped});
+    return begin_block(ctx, file + HN_MAPPED_FROM - ALIGNMENT,
+                       (struct hn_block){.total = total, .mapped = mapped});
 }
 
 void *hn_zalloc(struct hn_context *ctx, int64_t count, size_t size) {

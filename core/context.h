@@ -129,8 +129,8 @@ HN_MUST_USE enum hn_code hn_grow(struct hn_context *ctx, void *array, int64_t *c
                                  int64_t wanted, size_t size);
 void hn_free(struct hn_context *ctx, void *p); // p may be NULL
 // `bytes` bytes of an open file, from its place HN_MAPPED_FROM on: in memory once for all processes
-// of a machine that map it. What is written to them is this process's own. Owned and given back
-// like what is allocated, but not counted, and not to be resized. NULL: HN_IO.
+// of a machine that map it. What is written to them is this process's own. Owned, counted and given
+// back like what is allocated. NULL: HN_IO, HN_MEMORY.
 enum { HN_MAPPED_FROM = 1 << 16 };
 HN_MUST_USE void *hn_map(struct hn_context *ctx, int fd, int64_t bytes);
 // From here on allocations belong to `owner`, one of this context's (NULL: to none), and are given
