@@ -60,9 +60,11 @@ enum hn_code hn_screen_choose(struct hn_context *ctx, const struct hn_matrix *x,
     }
     // Beside the rows in its order, which take what packed ones do, it needs those that are
     // rounded.
+    // At least the share that is wanted is found: where that is too much, no sample is needed
+    // (hn_screen_pays()).
     if (ctx->memory.lean < HN_LEANEST && hn_min(x->rows, y->rows) >= ROWS_LEAST &&
         hn_max(x->rows, y->rows) >= COLS_LEAST && x->cols >= DIMENSIONS_LEAST &&
-        share <= share_most)
+        share <= share_most && share * hn_screen_find_cost(x->cols) < (double)x->cols)
         *kernel = hn_screen_kernel_best();
     return HN_OK;
 }

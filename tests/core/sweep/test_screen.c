@@ -348,15 +348,19 @@ static void test_choice(void) {
     hn_context_init(&ctx, 1);
     const struct hn_screen_kernel *best = hn_screen_kernel_best(), *any;
     struct hn_matrix large = {NULL, 5000, 32, 32}, few = {NULL, 999, 32, 32},
-                     flat = {NULL, 5000, 31, 31}, short_of = {NULL, 4999, 32, 32};
-    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.02), best);
-    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.021));
+                     flat = {NULL, 5000, 31, 31}, deep = {NULL, 5000, 64, 64},
+                     short_of = {NULL, 4999, 32, 32};
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &deep, &deep, 0.02), best);
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &deep, &deep, 0.021));
+    // What is wanted alone would take longer than 32 dimensions of all products.
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.015), best);
+    CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.0151));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &few, &large, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &few, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &flat, &flat, 0.01));
     CU_ASSERT_PTR_NULL(chosen(&ctx, &short_of, &short_of, 0.01));
     ctx.memory.lean = HN_LEANER;
-    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.02), best);
+    CU_ASSERT_PTR_EQUAL(chosen(&ctx, &large, &large, 0.01), best);
     ctx.memory.lean = HN_LEANEST;
     CU_ASSERT_PTR_NULL(chosen(&ctx, &large, &large, 0.01));
     ctx.memory.lean = HN_QUICKEST;
