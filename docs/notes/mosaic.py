@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """False negatives and costs of `mosaic` beside those of the other samplers at equal hardness, from results files of
-harness/jobs/mosaic.yaml: the tables of docs/notes/mosaic.md."""
+harness/jobs/mosaic.yaml and, for the samplers since the papers, of harness/jobs/fronts.yaml: the tables of docs/notes/mosaic.md."""
 import sys
 
 import h5py
 import numpy as np
 
 PER_ANCHOR = ("mined", "ring", "random-negatives", "hops")
+PAPERS = ("uniform", "knn", "batchsampler", "gcbs", "hard-negative", "stratified", "null") + PER_ANCHOR
 HARDNESS = (("mean cosine of true negatives", 0), ("hardest true negative", 1))
 
 
@@ -73,20 +74,26 @@ def report(name, found):
                 if sampler == "batchsampler" and "M=1000" in params and "alpha=0.2," in params
                 and "walk=rwr" in params and "graph=proximity" in params)
     print(f"### {name}\n\nuniform: {100 * base:.2f} %; a batch of BatchSampler, M = 1000, alpha = .2: {unit:.2f} ms\n")
+    later = any(sampler not in PAPERS + ("mosaic",) for sampler, _ in found)
     for title, which in HARDNESS:
-        others = {all_kinds: [(value[:, which].mean(), 100 * (value[:, 2].mean() - base))
-                              for (sampler, _), (value, _) in found.items()
-                              if sampler != "mosaic" and (all_kinds or sampler not in PER_ANCHOR)]
-                  for all_kinds in (False, True)}
-        print(f"| pool | a | lambda | {title} | excess | others: settings / mixed / mixed with those per anchor | "
-              "ratio to each | time |")
+        def points(counts):
+            return [(value[:, which].mean(), 100 * (value[:, 2].mean() - base))
+                    for (sampler, _), (value, _) in found.items() if counts(sampler)]
+
+        papers = points(lambda sampler: sampler in PAPERS and sampler not in PER_ANCHOR)
+        lines = [front(papers), hull(front(papers)), hull(front(points(lambda sampler: sampler in PAPERS)))]
+        names = "settings / mixed / mixed with those per anchor"
+        if later:
+            batches = points(lambda sampler: sampler not in PER_ANCHOR + ("mosaic",))
+            lines += [front(batches), hull(front(batches))]
+            names += " / all methods' settings / mixed"
+        print(f"| pool | a | lambda | {title} | excess | others: {names} | ratio to each | time |")
         print("|" + " --- |" * 8)
         for (sampler, params), (value, cost) in found.items():
             if sampler != "mosaic":
                 continue
             hard, seeds = value[:, which].mean(), 100 * (value[:, 2] - base)
             excess, error = seeds.mean(), seeds.std(ddof=1) / np.sqrt(len(seeds))
-            lines = [front(others[False]), hull(front(others[False])), hull(front(others[True]))]
             known = [at(line, hard) for line in lines]
             cells = short(params) + [f"{hard:.4f}", f"{excess:.2f} +- {error:.2f}"]
             cells += [" / ".join(f"{k:.2f}" for k in known), " / ".join(f"{excess / k:.2f}" for k in known)]
