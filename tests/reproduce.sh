@@ -292,7 +292,7 @@ rm odd/tudataset/GAPS/GAPS_graph_labels.txt
 reproduce any-graphs --claims any.yaml --data odd/tudataset/GAPS -o two --seeds 1 --term none
 check "a file that is missing" says 'not tested; task graph: no \*_graph_labels.txt in the folder .*GAPS: put there'
 reproduce --list any-graphs any-documents --claims any.yaml --data odd/linqs/named
-check "no folder of that kind" says '^any-graphs .* lacks data .*needs the folder tudataset/\*'
+check "no folder of that kind" says '^any-graphs .* lacks data .*needs a folder that no other row names, tudataset/\*'
 check "one of the other" says '^any-documents .* ready'
 
 mutag=${HN_SHARED:-$here/../../shared}/datasets/tudataset/MUTAG

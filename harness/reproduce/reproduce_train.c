@@ -13,7 +13,8 @@
 
 static void say_missing(const char *data, const char *wanted, char *why) {
     const struct hn_task_data *known = hn_task_data_find(wanted);
-    snprintf(why, HN_MESSAGE_MAX, "needs the folder %s below --data %.300s: %s", wanted, data,
+    const char *which = strchr(wanted, '*') ? "a folder that no other row names, " : "the folder ";
+    snprintf(why, HN_MESSAGE_MAX, "needs %s%s below --data %.300s: %s", which, wanted, data,
              known ? known->origin : "no task declares such data");
 }
 
