@@ -43,7 +43,8 @@ static struct sides sides_of(enum hn_loss loss, int view) {
 
 static void add_run(const struct hn_run *run, const float *score, struct hn_anchor *anchor) {
     if (run->count > 0)
-        anchor->run[anchor->runs++] = (struct hn_anchor_run){score, run->label, run->count};
+        anchor->run[anchor->runs++] =
+            (struct hn_anchor_run){score, run->guide, run->label, run->count};
 }
 
 static struct hn_anchor make_anchor(const struct hn_pairs *p, struct sides sides, int view,

@@ -12,7 +12,7 @@
 struct workspace {
     float *row[2];                   // [batch_size x d] gathered rows
     float *cosine, *score, *score_t; // [batch_size x batch_size]
-    float *same[2];                  // [batch_size x batch_size], NULL where not wanted
+    float *same[2], *guide;          // [batch_size x batch_size], NULL where not wanted
     int32_t *id, *times, *label;     // [batch_size]
     int32_t *place;                  // [n] place of an item in the batch + 1, 0 = not in it
     // Negatives per anchor: [batch_size x room], as are the products then; no rows are gathered.
@@ -37,6 +37,7 @@ struct hn_measure {
     int64_t done;           // batches measured
     unsigned lacking;       // needs of the metrics that the cell does not meet
     bool same[2];           // products within a view that a metric and the loss want
+    bool guided;            // likewise the teacher's
 };
 
 static unsigned missing(const struct hn_metric_env *env) {
@@ -66,6 +67,10 @@ static enum hn_code check_spec(struct hn_context *ctx, const struct hn_measure_s
     if (env->items->n < 1 || env->batch_size < 1 || env->threads < 1 || env->batches < 0 ||
         env->room < 0 || env->room >= env->items->n)
         return hn_fail(ctx, HN_INTERNAL, "a measurement without items, batch size or threads");
+    if (env->law.guided && !env->items->teacher.data)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "a weighting with guide: teacher needs a teacher, which these items do not "
+                       "have");
     if (!global_is_read(spec))
         return HN_OK;
     const struct hn_global *g = env->global;
@@ -83,6 +88,12 @@ static enum hn_code take_workspace(struct hn_context *ctx, const struct hn_measu
     int64_t b = env->batch_size, row = env->items->d * (int64_t)sizeof(float);
     bool views = hn_has_positive(env->items), lists = env->room > 0;
     size_t width = (size_t)(lists ? env->room : b); // of a row of products
+    if (m->guided) {
+        row = hn_max(row, env->items->teacher.cols * (int64_t)sizeof(float));
+        w->guide = hn_alloc(ctx, b, width * sizeof *w->guide);
+        if (!w->guide)
+            return ctx->code;
+    }
     w->row[0] = hn_alloc(ctx, lists ? 0 : b, (size_t)row);
     w->row[1] = hn_alloc(ctx, views && !lists ? b : 0, (size_t)row);
     w->cosine = hn_alloc(ctx, b, width * sizeof *w->cosine);
@@ -149,6 +160,7 @@ enum hn_code hn_measure_begin(struct hn_context *ctx, const struct hn_measure_sp
     bool views = needs & ~m->lacking & HN_METRIC_NEEDS_VIEWS;
     m->same[0] = views && m->env.loss != HN_LOSS_OTHER_VIEW;
     m->same[1] = views && m->env.loss == HN_LOSS_NTXENT;
+    m->guided = views && m->env.law.guided;
     // No more threads than batches: each has a workspace.
     m->env.threads = (int)hn_max(1, hn_min(spec->env.threads, spec->env.batches));
     void *outer = hn_own(ctx, m);
@@ -287,6 +299,13 @@ static void multiply(const struct hn_items *items, const struct workspace *w, st
             hn_gemm_nt(w->row[v], d, w->row[v], d, n, n, d, w->same[v], n);
     p->same1 = w->same[0];
     p->same2 = w->same[1];
+    if (!w->guide)
+        return;
+    const struct hn_matrix *teacher = &items->teacher;
+    hn_gather_rows(teacher, p->id, p->n, w->row[0]);
+    hn_gemm_nt(w->row[0], teacher->cols, w->row[0], teacher->cols, n, n, teacher->cols, w->guide,
+               n);
+    p->guide = w->guide;
 }
 
 // Lists of an anchor share few rows with each other: products one by one.
@@ -306,6 +325,9 @@ static void multiply_lists(const struct hn_items *items, const struct workspace 
                 w->same[0][k] = hn_dot(hn_row(&items->x1, i), hn_row(&items->x1, j), d);
             if (w->same[1])
                 w->same[1][k] = hn_dot(hn_row(&items->x2, i), hn_row(&items->x2, j), d);
+            if (w->guide)
+                w->guide[k] = hn_dot(hn_row(&items->teacher, i), hn_row(&items->teacher, j),
+                                     items->teacher.cols);
         }
     p->cosine = w->cosine;
     if (!views)
@@ -318,6 +340,7 @@ static void multiply_lists(const struct hn_items *items, const struct workspace 
     p->positive = w->positive;
     p->same1 = w->same[0];
     p->same2 = w->same[1];
+    p->guide = w->guide;
 }
 
 static void measure_one(struct hn_measure *m, struct hn_pairs *p, int thread) {

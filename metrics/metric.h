@@ -31,6 +31,7 @@ struct hn_pairs {
     // Within a view, x1_a . x1_b and x2_a . x2_b: only where a metric needs the views, and the loss
     // these products.
     const float *same1, *same2; // [pairs]
+    const float *guide;         // [pairs] the teacher's t_a . t_b: under a guided law, else NULL
     // Negatives per anchor, NULL for a batch.
     const int64_t *start;          // [n + 1]
     const int32_t *negative;       // [pairs]
@@ -42,7 +43,7 @@ struct hn_pairs {
 struct hn_run {
     int32_t count;
     const int32_t *id, *label;
-    const float *cosine, *score, *score_t, *same1, *same2;
+    const float *cosine, *score, *score_t, *same1, *same2, *guide;
 };
 
 // The negatives of anchor a, in two runs of which either may be empty: a batch's items before and

@@ -11,7 +11,8 @@ static struct hn_run run_of(const struct hn_pairs *p, int64_t at, const int32_t 
                            .score = p->score ? p->score + at : NULL,
                            .score_t = p->score_t ? p->score_t + at : NULL,
                            .same1 = p->same1 ? p->same1 + at : NULL,
-                           .same2 = p->same2 ? p->same2 + at : NULL};
+                           .same2 = p->same2 ? p->same2 + at : NULL,
+                           .guide = p->guide ? p->guide + at : NULL};
 }
 
 int64_t hn_pairs_runs(const struct hn_pairs *p, int32_t a, bool once, struct hn_run run[2]) {

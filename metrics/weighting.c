@@ -17,9 +17,10 @@
 // negatives that a guide model finds more similar to the anchor than its positive, less a margin;
 // FNC (Huynh et al., WACV 2022, elimination) those whose cosine to further views of the anchor is
 // among the k largest or above a threshold. Strictness and margins of `gist` are those of
-// sentence-transformers (losses/GISTEmbedLoss.py). Our deviations: the scores are those of the
-// loss, so that the guide is the encoder itself and there is one support view; FNC's attraction is
-// left out. The defaults of `fnc` were not verified.
+// sentence-transformers (losses/GISTEmbedLoss.py). Our deviations: by itself the guide is the
+// encoder and its scores those of the loss; a teacher as the guide has one row an item, so that a
+// positive is 1 to it and margins of either kind are the same. FNC has one support view; its
+// attraction is a loss of training (training/net/loss.h). The defaults of `fnc` were not verified.
 //
 // `progcl` (ProGCL-weight, Xia et al., ICML 2022, equations of section 4): w_j = v_j / mean v,
 // v_j = P(true negative | s_j) (s_j + 1) / 2 by a mixture of two Beta distributions. Our
@@ -61,15 +62,20 @@ struct params {
 
 enum margin { ABSOLUTE, RELATIVE };
 static const char *const margins[] = {"absolute", "relative", NULL};
+enum guide { ENCODER, TEACHER };
+static const char *const guides[] = {"encoder", "teacher", NULL};
 struct gist_params {
     double margin;
-    int strategy;
+    int strategy, guide;
 };
 static const struct hn_option gist_options[] = {
     {HN_REAL_OPTION(struct gist_params, margin, "margin", "0", 0, 2,
                     "how far below the positive's score a negative's has to be to stay")},
     {HN_CHOICE_OPTION(struct gist_params, strategy, "strategy", "absolute", margins,
                       "the margin is subtracted, or a share of the positive's score")},
+    {HN_CHOICE_OPTION(struct gist_params, guide, "guide", "encoder", guides,
+                      "whose similarities tell: the scores of the loss, or those of a teacher "
+                      "(/teacher), to which a positive's is 1")},
     {0}};
 
 enum eliminate { THRESHOLD, TOP };
@@ -149,8 +155,10 @@ static struct hn_weighting_law hcl_law(const void *params, int64_t step) {
 static struct hn_weighting_law gist_law(const void *params, int64_t step) {
     const struct gist_params *p = params;
     (void)step;
-    return (struct hn_weighting_law){
-        .mask = p->strategy == ABSOLUTE ? HN_MASK_MARGIN : HN_MASK_RATIO, .mask_by = p->margin};
+    return (struct hn_weighting_law){.mask =
+                                         p->strategy == ABSOLUTE ? HN_MASK_MARGIN : HN_MASK_RATIO,
+                                     .mask_by = p->margin,
+                                     .guided = p->guide == TEACHER};
 }
 
 static struct hn_weighting_law fnc_law(const void *params, int64_t step) {
@@ -202,8 +210,8 @@ static const struct hn_weighting_type gist = {
     .name = "gist",
     .summary = "Drops negatives more similar than the positive, less a margin",
     .source = "GISTEmbed (Solatorio 2024)",
-    .note = "the guide is the encoder itself: scores are those of the loss; the paper has a "
-            "guide model of its own",
+    .note = "the paper's guide is `guide: teacher`; it has one row an item, so that the margin is "
+            "taken off 1, and the paper's margin of 0 drops nothing",
     .options = gist_options,
     .params_size = sizeof(struct gist_params),
     .law = gist_law,
@@ -241,6 +249,8 @@ void hn_masker_open(const struct hn_weighting_law *law, double positive, struct 
     m->mask = law->mask;
     m->n = m->k = 0;
     m->limit = law->mask_by;
+    if (law->guided)
+        positive = 1;
     if (law->mask == HN_MASK_MARGIN)
         m->limit = positive - law->mask_by;
     if (law->mask == HN_MASK_RATIO)
@@ -275,6 +285,11 @@ struct sums {
     double weight_labelled, weight_same, mass_same;
 };
 
+// What the mask looks at.
+static double shown(const struct hn_anchor_run *run, int32_t j) {
+    return (double)(run->guide ? run->guide : run->score)[j];
+}
+
 // mask: NULL where all negatives count.
 static void find_high(const struct hn_anchor *anchor, const struct hn_masker *mask,
                       struct sums *s) {
@@ -282,7 +297,7 @@ static void find_high(const struct hn_anchor *anchor, const struct hn_masker *ma
     for (int r = 0; r < anchor->runs; r++) {
         const struct hn_anchor_run *run = &anchor->run[r];
         for (int32_t j = 0; j < run->n; j++) {
-            if (mask && hn_masker_drops(mask, (double)run->score[j]))
+            if (mask && hn_masker_drops(mask, shown(run, j)))
                 continue;
             high = run->score[j] > high ? run->score[j] : high;
             s->n++;
@@ -296,7 +311,7 @@ static void open_mask(const struct hn_weighting_law *law, const struct hn_anchor
     hn_masker_open(law, anchor->positive, m);
     for (int r = 0; r < anchor->runs && law->mask == HN_MASK_TOP; r++)
         for (int32_t j = 0; j < anchor->run[r].n; j++)
-            hn_masker_see(m, (double)anchor->run[r].score[j]);
+            hn_masker_see(m, shown(&anchor->run[r], j));
 }
 
 // Terms far below the largest may vanish; the largest is 1 in all sums, so none does.
@@ -304,7 +319,7 @@ static void add_run(const struct hn_anchor *anchor, const struct hn_anchor_run *
                     const struct hn_masker *mask, const struct hn_mixture *mixture, double slope,
                     double tau, struct sums *s) {
     for (int32_t j = 0; j < run->n; j++) {
-        if (mask && hn_masker_drops(mask, (double)run->score[j]))
+        if (mask && hn_masker_drops(mask, shown(run, j)))
             continue;
         double below = (double)run->score[j] - s->high;
         double v = mixture     ? hn_mixture_weight(mixture, (double)run->score[j])

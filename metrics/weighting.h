@@ -42,6 +42,9 @@ struct hn_weighting_law {
     enum hn_clamp clamp;
     enum hn_mask mask;
     double mask_by;
+    // The mask looks at a teacher's cosines of the items instead of the scores; s+ is 1 to it, as
+    // both views are of one item, of which the teacher has one row.
+    bool guided;
     // v_j = hn_mixture_weight(mixture, s_j), a constant in gradients. fit_rounds > 0: the mixture
     // is to be fitted to the negatives' scores of the batch first.
     bool by_mixture;
@@ -53,7 +56,8 @@ static inline bool hn_is_weighted(const struct hn_weighting_law *law) {
     return law->clamp != HN_CLAMP_NONE || law->mask != HN_MASK_NONE || law->by_mixture;
 }
 
-// The mask of one anchor: opened, shown all its negatives, then asked about each.
+// The mask of one anchor: opened, shown all its negatives, then asked about each. Of a guided law
+// scores are the teacher's everywhere here, and the positive's is not looked at.
 struct hn_masker {
     enum hn_mask mask;
     double limit;
@@ -89,6 +93,7 @@ struct hn_anchor {
     int runs;
     struct hn_anchor_run {
         const float *score;
+        const float *guide; // what a guided law's mask looks at; NULL otherwise
         const int32_t *label;
         int32_t n;
     } run[HN_ANCHOR_RUNS];

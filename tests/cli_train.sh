@@ -186,6 +186,12 @@ sed -e 's/^samplers:.*/samplers: [{b3: {space: teacher, p: 5, m: 10, cluster: 10
 expect "no teacher, no groups" 0 "not_applicable: .*b3 with space: teacher needs a teacher, .* the job's key 'teacher'" \
     train -c extra/job.yaml -o untaught
 check "said of groups, too" says "grit needs groups, .* the job's key 'groups'"
+sed -e 's/^samplers:.*/samplers: [uniform]\nweightings: [gist: {guide: teacher, margin: 0.6}]/' \
+    extra/job.yaml >extra/guided.yaml
+expect "no teacher for a loss" 0 "not_applicable: .*gist with guide: teacher needs a teacher: .* the job's key 'teacher'" \
+    train -c extra/guided.yaml -o unguided
+printf 'teacher: t.tsv\n' >>extra/guided.yaml
+expect "a teacher for a loss" 0 '1 trained' train -c extra/guided.yaml -o guided
 printf 'teacher: t.tsv\ngroups: g.tsv\n' >>extra/job.yaml
 expect "a teacher and groups" 0 '2 trained' train -c extra/job.yaml -o taught
 expect "again: nothing to do" 0 '0 trained, 2 were there' train -c extra/job.yaml -o taught

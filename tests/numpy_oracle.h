@@ -54,6 +54,9 @@ static inline int run_numpy(const char *folder, const struct hn_items *items, co
     write_file(folder, "x", items->x.data, rows);
     write_file(folder, "x1", items->x1.data, rows);
     write_file(folder, "x2", items->x2.data, rows);
+    if (items->teacher.data)
+        write_file(folder, "teacher", items->teacher.data,
+                   (size_t)(items->n * items->teacher.cols) * sizeof(float));
     write_file(folder, "labels", items->labels, (size_t)items->n * sizeof(int32_t));
     write_file(folder, "ids", d->ids, (size_t)d->count * (size_t)d->batch_size * sizeof(int32_t));
     write_file(folder, "size", d->size, (size_t)d->count * sizeof(int32_t));

@@ -1,11 +1,13 @@
 """NumPy oracle of the metrics: oracle_metrics.py FOLDER DIM BATCH_SIZE BATCHES_PER_EPOCH TEMPERATURE
 [LOSS WEIGHTING TAU_PLUS BETA FORM CLIP]. With the last six, the columns of the loss alone.
 
-FOLDER holds raw arrays: x, x1, x2 (float32), labels, ids, size (int32), histogram (uint64), and the
-text file `columns` (name value) that is to be checked. Exit status 1 if a column is off by more
-than 1e-6 absolutely or relatively (true_p99: half of its bin), or a count by anything.
+FOLDER holds raw arrays: x, x1, x2 and, where items have one, teacher (float32), labels, ids, size
+(int32), histogram (uint64), and the text file `columns` (name value) that is to be checked. Exit
+status 1 if a column is off by more than 1e-6 absolutely or relatively (true_p99: half of its bin),
+or a count by anything.
 """
 import math
+import os
 import sys
 
 import numpy as np
@@ -89,12 +91,13 @@ def gap(x1, x2, drawn, batches, tau, out):
     out.update({k: np.mean(v) for k, v in found.items()})
 
 
-def masked(weighting, s, positive, negative, by, form):
-    """Negatives that `gist` or `fnc` leaves."""
+def masked(s, positive, negative, by, form):
+    """Negatives that `gist` or `fnc` leaves; s: what they look at."""
     if form == "top":
         order = np.sort(np.where(negative, s, -np.inf), axis=1)[:, ::-1]
         return negative & (s < order[:, int(by) - 1][:, None])
-    limit = {"absolute": positive - by, "relative": positive * (1 - by), "threshold": np.full(len(s), by)}[form]
+    limit = {"absolute": positive - by, "relative": positive * (1 - by), "threshold": np.full(len(s), by),
+             "teacher": np.full(len(s), 1 - by)}[form]
     return negative & (s <= limit[:, None])
 
 
@@ -130,7 +133,7 @@ def mixture(scores, prior, rounds):
     return weight
 
 
-def loss(x1, x2, labels, drawn, batches, tau, setting, out):
+def loss(x1, x2, teacher, labels, drawn, batches, tau, setting, out):
     """Directly, by exponentials: the tests' temperatures are far from overflow."""
     name, weighting, tau_plus, beta, form, clip = setting
     tau_plus, beta, clip = float(tau_plus), float(beta), float(clip)
@@ -162,7 +165,8 @@ def loss(x1, x2, labels, drawn, batches, tau, setting, out):
             weight = mixture(np.concatenate([s[everyone] for s in blocks]), by, rounds)
         for s in blocks:
             if masks:
-                negative = masked(weighting, s, positive, everyone, by, form)
+                shown = np.hstack([teacher[keys] @ teacher[keys].T] * wide) if form == "teacher" else s
+                negative = masked(shown, positive, everyone, by, form)
                 known, same = every_known & negative, every_same & negative
             count = negative.sum(axis=1)
             neg = np.where(negative, np.exp(s / tau), 0)
@@ -222,7 +226,10 @@ def main():
     batches = [np.array(list(dict.fromkeys(b.tolist()))) for b in drawn]
     out = {}
     setting = sys.argv[6:] or ["ntxent", "none", "0", "0", "equation", "0"]
-    loss(x1, x2, labels, drawn, batches, tau, setting, out)
+    teacher = None
+    if os.path.exists(f"{folder}/teacher"):
+        teacher = read("teacher", np.float32).astype(float).reshape(len(x), -1)
+    loss(x1, x2, teacher, labels, drawn, batches, tau, setting, out)
     if len(sys.argv) == 6:
         relation(labels, batches, out)
         hardness(x, labels, batches, tau, out)

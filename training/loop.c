@@ -85,6 +85,14 @@ static enum hn_code check(struct hn_context *ctx, const struct hn_run_spec *spec
     if (spec->sampler->flags & HN_SAMPLER_NEEDS_VIEW2)
         return hn_fail(ctx, HN_USAGE, "%s needs a stored second view, which training has not",
                        spec->sampler->name);
+    bool batches = 1U << objective & (unsigned)HN_OBJECTIVES_PAIRS ||
+                   objective == HN_OBJECTIVE_ATTRACT; // all keys are of the batch's items
+    if (spec->setting.loss.law.guided && (!batches || spec->sampler->flags & HN_SAMPLER_PER_ANCHOR))
+        return hn_fail(
+            ctx, HN_USAGE,
+            "%s with guide: teacher takes a sampler of batches and loss ntxent, infonce, "
+            "other-view or attract",
+            spec->weighting->name);
     if (objective == HN_OBJECTIVE_SUPCON || objective == HN_OBJECTIVE_ATTRACT)
         return check_positives(ctx, &spec->setting.loss);
     if (weighted && objective >= HN_OBJECTIVE_SIAMESE)

@@ -1,4 +1,5 @@
 // The sampler of a run: built every t steps on the embeddings of now, asked for a batch at a time.
+#include "core/sweep/blas.h"
 #include "datasets/import/import.h"
 #include "training/loop_private.h"
 
@@ -61,6 +62,21 @@ static enum hn_code check_sampler(struct hn_context *ctx, const struct hn_run_sp
                : hn_fail(ctx, code, "%s", why);
 }
 
+static enum hn_code open_guide(struct hn_context *ctx, struct hn_loop *loop) {
+    struct hn_draw *d = &loop->draw;
+    int64_t b = loop->task.batch_size;
+    if (!loop->spec->setting.loss.law.guided)
+        return HN_OK;
+    if (!d->items.teacher.data)
+        return hn_fail(ctx, HN_NOT_APPLICABLE,
+                       "%s with guide: teacher needs a teacher: name a file with one by the job's "
+                       "key 'teacher'",
+                       loop->spec->weighting->name);
+    d->teacher = hn_alloc(ctx, b, (size_t)d->items.teacher.cols * sizeof *d->teacher);
+    d->guide = hn_alloc(ctx, b, (size_t)b * sizeof *d->guide);
+    return d->teacher && d->guide ? HN_OK : ctx->code;
+}
+
 enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
     struct hn_draw *d = &loop->draw;
     const struct hn_task *task = &loop->task;
@@ -93,7 +109,7 @@ enum hn_code hn_draw_open(struct hn_context *ctx, struct hn_loop *loop) {
                                  .features = task->features,
                                  .teacher = extras.teacher,
                                  .group = extras.group};
-    return HN_OK;
+    return open_guide(ctx, loop);
 }
 
 static struct hn_sampler *current(struct hn_draw *d) {
@@ -208,6 +224,15 @@ static void make_lists(struct hn_loop *loop) {
     d->lists = (struct hn_loss_lists){loop->task.n, d->ids, d->start, d->place};
 }
 
+// A guided law's scores of the batch.
+static const float *multiply_teacher(struct hn_draw *d) {
+    const struct hn_matrix *teacher = &d->items.teacher;
+    int64_t n = d->size, cols = teacher->cols;
+    hn_gather_rows(teacher, d->ids, n, d->teacher);
+    hn_gemm_nt(d->teacher, cols, d->teacher, cols, n, n, cols, d->guide, n);
+    return d->guide;
+}
+
 enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop, int64_t number,
                             struct hn_task_batch *batch) {
     struct hn_draw *d = &loop->draw;
@@ -227,6 +252,8 @@ enum hn_code hn_draw_number(struct hn_context *ctx, struct hn_loop *loop, int64_
     for (int32_t k = 0; k < d->size; k++)
         d->label[k] = loop->task.label ? loop->task.label[d->ids[k]] : -1;
     batch->loss.label = d->label;
+    if (d->guide)
+        batch->loss.guide = multiply_teacher(d);
     batch->id = d->ids;
     batch->n = d->size;
     batch->lists = lists ? &d->lists : NULL;

@@ -34,13 +34,14 @@ static int larger(const void *a, const void *b) {
 static struct example masked(const struct hn_weighting_law *law, const struct example *e) {
     struct example left = {.anchor = e->anchor};
     float sorted[MOST_NEGATIVES];
-    memcpy(sorted, e->score, sizeof sorted);
+    const float *shown = law->guided ? e->guide : e->score;
+    memcpy(sorted, shown, sizeof sorted);
     qsort(sorted, (size_t)e->n, sizeof *sorted, larger);
     int last = (int)fmin(law->mask_by, e->n) - 1; // of the largest
     for (int32_t j = 0; j < e->n; j++) {
-        double s = (double)e->score[j], positive = e->anchor.positive;
+        double s = (double)shown[j], positive = law->guided ? 1 : e->anchor.positive;
         bool drop = (law->mask == HN_MASK_ABOVE && s > law->mask_by) ||
-                    (law->mask == HN_MASK_TOP && e->score[j] >= sorted[last]) ||
+                    (law->mask == HN_MASK_TOP && shown[j] >= sorted[last]) ||
                     (law->mask == HN_MASK_MARGIN && s > positive - law->mask_by) ||
                     (law->mask == HN_MASK_RATIO && s > positive * (1 - law->mask_by));
         if (drop)
@@ -111,6 +112,8 @@ static const char *const settings[][2] = {
     {"gist", ""},
     {"gist", "margin=0.3"},
     {"gist", "margin=0.5, strategy=relative"},
+    {"gist", "margin=0.6, guide=teacher"},
+    {"gist", "margin=0.2, strategy=relative, guide=teacher"},
     {"fnc", "threshold=0.4"},
     {"fnc", "eliminate=top, top=1"},
     {"fnc", "eliminate=top, top=7"},
@@ -139,6 +142,8 @@ static void direct_evaluation_agrees(void) {
             for (uint64_t k = 0; k < 200; k++) {
                 struct example e;
                 draw_example(&e, k);
+                if (law.guided)
+                    show_guide(&e);
                 CU_ASSERT(agrees(&law, temperatures[t], &e));
                 bool raised = hn_anchor_loss(&law, temperatures[t], 0.95, &e.anchor).clamped;
                 clamped += raised;
@@ -288,6 +293,28 @@ static void check_numpy(struct hn_context *ctx, const struct hn_items *items, co
     measured_free(ctx, &m);
 }
 
+// A teacher of other dimensions.
+static void check_guided(struct hn_context *ctx, const struct hn_items *items,
+                         const struct drawn *d, int loss) {
+    struct hn_items with = *items;
+    float *row = hn_fixture_rows(ctx, items->n, 7, 99);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+    with.teacher = (struct hn_matrix){row, items->n, 7, 7};
+    check_numpy(ctx, &with, d, loss, "gist", "margin=0.5, guide=teacher", "0.5 0 teacher 0");
+    hn_free(ctx, row);
+    struct hn_measure *measure = NULL;
+    const struct hn_metric_type *const list[] = {hn_metric_find("loss")};
+    struct hn_measure_spec spec = {.metrics = list,
+                                   .n_metrics = 1,
+                                   .env = {.items = items,
+                                           .temperature = 0.3,
+                                           .law = law_of("gist", "guide=teacher"),
+                                           .batch_size = d->batch_size,
+                                           .threads = 1,
+                                           .batches = d->count}};
+    CU_ASSERT_EQUAL(hn_measure_begin(ctx, &spec, &measure), HN_NOT_APPLICABLE); // without one
+}
+
 static void numpy_agrees(void) {
     struct hn_context ctx = context();
     if (!python())
@@ -299,6 +326,7 @@ static void numpy_agrees(void) {
         check_numpy(&ctx, &items, &d, loss, "hcl", "beta=2", "0.1 2 equation 0");
         check_numpy(&ctx, &items, &d, loss, "gist", "margin=0.1", "0.1 0 absolute 0");
         check_numpy(&ctx, &items, &d, loss, "progcl", "rounds=4", "0.05 4 none 0");
+        check_guided(&ctx, &items, &d, loss);
         if (loss != HN_LOSS_NTXENT)
             continue;
         check_numpy(&ctx, &items, &d, loss, "debiased", "tau_plus=0.3", "0.3 0 equation 0");

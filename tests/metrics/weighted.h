@@ -48,7 +48,7 @@ static inline bool close_to(double got, double wanted, double relative) {
 // An anchor whose negatives lie in up to four runs.
 enum { MOST_NEGATIVES = 64 };
 struct example {
-    float score[MOST_NEGATIVES];
+    float score[MOST_NEGATIVES], guide[MOST_NEGATIVES]; // the guide is that of a guided law
     int32_t label[MOST_NEGATIVES];
     int32_t n;
     struct hn_anchor anchor;
@@ -59,7 +59,7 @@ static inline void cut_runs(struct example *e, int runs) {
     for (int r = 0; r < runs; r++) {
         int32_t from = e->n * r / runs, to = e->n * (r + 1) / runs;
         e->anchor.run[e->anchor.runs++] =
-            (struct hn_anchor_run){e->score + from, e->label + from, to - from};
+            (struct hn_anchor_run){e->score + from, NULL, e->label + from, to - from};
     }
 }
 
@@ -80,6 +80,14 @@ static inline void draw_example(struct example *e, uint64_t number) {
         e->label[j] = (int32_t)hn_stream_below(&s, 4) - 1;
     }
     cut_runs(e, 1 + (int)hn_stream_below(&s, HN_ANCHOR_RUNS));
+    for (int32_t j = 0; j < e->n; j++)
+        e->guide[j] = (float)(1.9 * uniform01(&s) - 0.9);
+}
+
+// For a guided law.
+static inline void show_guide(struct example *e) {
+    for (int r = 0; r < e->anchor.runs; r++)
+        e->anchor.run[r].guide = e->guide + (e->anchor.run[r].score - e->score);
 }
 
 static inline bool same_loss(const struct hn_anchor_loss *a, const struct hn_anchor_loss *b) {

@@ -1,5 +1,6 @@
-// A teacher's rows and groups in the training loop: they reach the sampler at every build, and the
-// series; interrupted runs go on to the same bits; files that do not fit are refused.
+// A teacher's rows and groups in the training loop: they reach the sampler at every build, the loss
+// as a guide, and the series; interrupted runs go on to the same bits; files that do not fit are
+// refused.
 #include "datasets/snapshot.h"
 #include "tests/training_fixture.h"
 
@@ -30,14 +31,28 @@ static void write_groups(const char *name, int groups, int rows) {
 
 static const struct {
     const char *sampler, *options;
+    bool guided; // the loss, too
 } taught[] = {{"b3", "space=teacher p=3 m=10 cluster=4"},
               {"tas-b", "space=teacher cluster=20"},
               {"cde", "space=teacher"},
               {"jest", "score=learnable"},
-              {"grit", ""}};
+              {"grit", ""},
+              {"uniform", "", true}};
 enum { TAUGHT = sizeof taught / sizeof taught[0] };
 
 static char teacher[2][128], group[2][128];
+
+// GISTEmbed's mask by the teacher, on all pairs of which its cosine is above .2.
+static void guide(struct trial *t) {
+    const struct hn_weighting_type *gist = named_weighting("gist");
+    const struct hn_option *options = gist->options;
+    CU_ASSERT_FATAL(gist->params_size <= sizeof t->weighting);
+    t->spec.weighting = gist;
+    HN_CHECK(&t->ctx, hn_options_init(&t->ctx, options, t->weighting));
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, options, t->weighting, "guide", "teacher"));
+    HN_CHECK(&t->ctx, hn_options_set(&t->ctx, options, t->weighting, "margin", "0.8"));
+    t->spec.setting.loss.law = gist->law(t->weighting, 0);
+}
 
 static struct trial *open_taught(int i, int threads, int file) {
     struct trial *t = open_trial(threads, "encoder=gcn", taught[i].sampler, taught[i].options);
@@ -49,6 +64,8 @@ static struct trial *open_taught(int i, int threads, int file) {
     }
     t->spec.teacher = teacher[file];
     t->spec.group = group[file];
+    if (taught[i].guided)
+        guide(t);
     return t;
 }
 
@@ -83,6 +100,39 @@ static void test_files_matter(void) {
         close_trial(b);
         close_trial(a);
     }
+}
+
+// A guided loss has fewer negatives than the plain one of the same batch, and is refused where keys
+// are no items of the batch.
+static void test_guided_losses(void) {
+    struct trial *guided = open_taught(TAUGHT - 1, 1, 0), *plain = open_taught(TAUGHT - 1, 1, 0);
+    plain->spec.weighting = named_weighting("none");
+    plain->spec.setting.loss.law = (struct hn_weighting_law){.clamp = HN_CLAMP_NONE};
+    guided->spec.adam.steps = plain->spec.adam.steps = 1;
+    HN_CHECK(&guided->ctx, train(guided));
+    HN_CHECK(&plain->ctx, train(plain));
+    CU_ASSERT(last_loss(guided) < last_loss(plain)); // of the same batch, with fewer negatives
+    close_trial(plain);
+    close_trial(guided);
+    static const struct {
+        enum hn_objective objective;
+        const char *sampler, *words;
+    } refused[] = {{HN_OBJECTIVE_OTHER_VIEW, "random-negatives", "takes a sampler of batches"},
+                   {HN_OBJECTIVE_SIAMESE, "uniform", "takes a sampler of batches and loss ntxent"}};
+    for (int k = 0; k < 2; k++) {
+        struct trial *t = open_trial(1, "encoder=mean", refused[k].sampler, "");
+        t->spec.teacher = teacher[0];
+        guide(t);
+        t->spec.setting.loss.objective = refused[k].objective;
+        HN_CHECK_FAILS(&t->ctx, train(t), HN_USAGE, refused[k].words);
+        close_trial(t);
+    }
+    struct trial *t = open_trial(1, "encoder=mean", "uniform", "");
+    guide(t);
+    HN_CHECK_FAILS(&t->ctx, train(t), HN_NOT_APPLICABLE,
+                   "gist with guide: teacher needs a teacher: name a file with one by the job's "
+                   "key 'teacher'");
+    close_trial(t);
 }
 
 // The series has both, so that `hardneg run` takes the same samplers.
@@ -176,6 +226,7 @@ static void test_failing_allocations(void) {
 static const struct hn_test tests[] = {
     {"interruption", test_interruption},
     {"files_matter", test_files_matter},
+    {"guided_losses", test_guided_losses},
     {"series", test_series},
     {"refused", test_refused},
     {"failing_allocations", test_failing_allocations},

@@ -190,6 +190,41 @@ static void test_attract(void) {
     }
 }
 
+// A guide that has the encoder's own scores, of two views that are one, finds what the scores do;
+// its slopes for views that differ.
+static void test_guide(void) {
+    static const enum hn_objective objectives[] = {HN_OBJECTIVE_NTXENT, HN_OBJECTIVE_INFONCE,
+                                                   HN_OBJECTIVE_OTHER_VIEW, HN_OBJECTIVE_ATTRACT};
+    static struct pairs p;
+    float guide[N * N] = {0};
+    for (int k = 0; k < 4; k++) {
+        p = (struct pairs){.spec = {.objective = objectives[k],
+                                    .law = {.mask = HN_MASK_MARGIN, .mask_by = 0.7},
+                                    .temperature = 0.5}};
+        hn_context_init(&p.ctx, 2);
+        fill(p.z1, N * D, 20);
+        unit_rows(p.z1, N, D);
+        memcpy(p.z2, p.z1, sizeof p.z1);
+        HN_CHECK(&p.ctx, hn_loss_open(&p.ctx, objectives[k], N, N, D, &p.work));
+        for (int a = 0; a < N * N; a++) {
+            double score = 0;
+            for (int x = 0; x < D; x++)
+                score += (double)p.z1[a / N * D + x] * (double)p.z1[a % N * D + x];
+            guide[a] = (float)score;
+        }
+        double own = pair_loss(&p);
+        p.spec.guide = guide;
+        p.spec.law.guided = true;
+        CU_ASSERT_DOUBLE_EQUAL(pair_loss(&p), own, 1e-12);
+        p.spec.law = (struct hn_weighting_law){.mask = HN_MASK_NONE};
+        CU_ASSERT(fabs(pair_loss(&p) - own) > 1e-3); // the mask finds some
+        free_work(&p);
+        p.spec.law =
+            (struct hn_weighting_law){.mask = HN_MASK_MARGIN, .mask_by = 0.7, .guided = true};
+        check_pairs(&p, "guided", NULL);
+    }
+}
+
 // Negatives of an anchor's own: none, one, all; more keys than anchors.
 static void test_lists(void) {
     static struct pairs pairs;
@@ -230,9 +265,9 @@ static void test_mixture(void) {
     }
     for (int j = 0; j < COUNT; j++)
         ng += weight[j] / mean * exp((double)score[j] / 0.4);
-    const int64_t skip[2] = {COUNT, -1};
+    const struct hn_loss_keys keys = {.n = COUNT + 1, .skip = {COUNT, -1}};
     hn_real positive = (hn_real)0.6;
-    double value = hn_loss_anchor(&spec, 0, 1, COUNT + 1, skip, score, &positive);
+    double value = hn_loss_anchor(&spec, 0, 1, &keys, score, &positive);
     CU_ASSERT_DOUBLE_EQUAL(value, log1p(ng / pos), 1e-12);
     for (int j = 0; j < COUNT; j++)
         CU_ASSERT_DOUBLE_EQUAL((double)score[j],
@@ -287,8 +322,8 @@ static void test_clamp(void) {
     struct hn_loss_spec spec = {.law = {.tau_plus = 0.9, .clamp = HN_CLAMP_EACH},
                                 .temperature = 0.5};
     hn_real score[4] = {-0.9, -0.8, -0.95, -0.7}, positive = 0.8;
-    const int64_t none[2] = {-1, -1};
-    double value = hn_loss_anchor(&spec, 0, 1, 4, none, score, &positive);
+    const struct hn_loss_keys keys = {.n = 4, .skip = {-1, -1}};
+    double value = hn_loss_anchor(&spec, 0, 1, &keys, score, &positive);
     double log_ng = log(4) - 2, a = log_ng - 1.6;
     CU_ASSERT_DOUBLE_EQUAL(value, log1p(exp(a)), 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(positive, -2 / (1 + exp(-a)), 1e-12);
@@ -296,28 +331,40 @@ static void test_clamp(void) {
         CU_ASSERT_EQUAL(score[j], 0);
 }
 
-// The value is that of the metrics, for every law, and with `clip`.
+// The value is that of the metrics, for every law, with `clip`, and with a guide.
 static void test_same_value(void) {
-    for (int law = 0; law < LAWS + 1; law++)
+    for (int law = 0; law < LAWS + 2; law++)
         for (int n = 1; n < 40; n += 6) {
             hn_real score[40];
-            float same[40];
+            float same[40], guide[40];
             int32_t label[40] = {0};
             fill(score, 40, 30 + law);
             for (int j = 0; j < 40; j++)
                 score[j] = same[j] = (float)score[j];
+            for (int j = 0; j < 40; j++)
+                guide[j] = j % 3 == 0 ? 0.7F : -0.7F; // of every third negative
             struct hn_loss_spec spec = {.law = laws[law % LAWS].law, .temperature = 0.3};
             if (law == LAWS)
                 spec.law = (struct hn_weighting_law){
                     .beta = 2, .clip = 1.5, .tau_plus = 0.1, .clamp = HN_CLAMP_EACH};
+            bool guided = law == LAWS + 1;
+            if (guided)
+                spec.law = (struct hn_weighting_law){
+                    .mask = HN_MASK_MARGIN, .mask_by = 0.4, .guided = true};
             struct hn_anchor anchor = {.positive = score[39], .runs = 1};
-            anchor.run[0] = (struct hn_anchor_run){same, label, n};
-            double wanted = hn_anchor_loss(&spec.law, 0.3, 0.9, &anchor).loss;
-            const int64_t skip[2] = {n, -1}; // the place behind the negatives, and no other
+            anchor.run[0] = (struct hn_anchor_run){same, guided ? guide : NULL, label, n};
+            struct hn_anchor_loss wanted = hn_anchor_loss(&spec.law, 0.3, 0.9, &anchor);
+            if (guided)
+                CU_ASSERT_EQUAL(wanted.n, n - (n + 2) / 3);
+            const struct hn_loss_keys keys = {
+                .n = n + 1,
+                .skip = {n, -1}, // the place behind the negatives, and no other
+                .guide = guided ? guide : NULL,
+                .items = 40};
             hn_real positive = score[39];
             score[n] = 1;
-            double value = hn_loss_anchor(&spec, 0.9, 1, n + 1, skip, score, &positive);
-            CU_ASSERT_DOUBLE_EQUAL(value, wanted, 1e-12 * fmax(1, wanted));
+            double value = hn_loss_anchor(&spec, 0.9, 1, &keys, score, &positive);
+            CU_ASSERT_DOUBLE_EQUAL(value, wanted.loss, 1e-12 * fmax(1, wanted.loss));
         }
 }
 
@@ -358,6 +405,7 @@ static const struct hn_test tests[] = {
     {"clamp", test_clamp},
     {"supcon", test_supcon},
     {"attract", test_attract},
+    {"guide", test_guide},
     {"weights of a mixture", test_mixture},
     {"a mixture fitted to the batch", test_fitted},
     {"same_value", test_same_value},

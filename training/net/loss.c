@@ -147,9 +147,9 @@ static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_r
     for (int64_t k = 0; k < n; k++)
         compact[k] = score[place[k]];
     *positive = score[lists->own[a]];
-    const int64_t none[2] = {-1, -1};
+    const struct hn_loss_keys keys = {.n = n, .skip = {-1, -1}};
     b->work->value[a] =
-        hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, n, none, compact, positive);
+        hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, &keys, compact, positive);
     memset(score, 0, (size_t)b->keys * sizeof *score);
     for (int64_t k = 0; k < n; k++)
         score[place[k]] = compact[k];
@@ -157,16 +157,18 @@ static void list_gradient(const struct batch *b, int64_t a, hn_real *score, hn_r
 }
 
 static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
-    int64_t skip[2];
+    struct hn_loss_keys keys = {.n = b->keys};
     hn_real *positive = &b->work->positive[a];
     bool same = b->spec->objective == HN_OBJECTIVE_INFONCE ||
                 b->spec->objective == HN_OBJECTIVE_QUEUE; // its positive is no key
-    skipped(b, a, skip);
-    int64_t own = b->spec->objective == HN_OBJECTIVE_NTXENT ? skip[1] : skip[0];
+    skipped(b, a, keys.skip);
+    int64_t own = b->spec->objective == HN_OBJECTIVE_NTXENT ? keys.skip[1] : keys.skip[0];
     if (!same)
         *positive = score[own];
-    b->work->value[a] =
-        hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, b->keys, skip, score, positive);
+    keys.items = b->spec->objective == HN_OBJECTIVE_NTXENT ? b->n / 2 : b->n;
+    if (b->spec->guide)
+        keys.guide = b->spec->guide + a % keys.items * keys.items;
+    b->work->value[a] = hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, &keys, score, positive);
     if (!same)
         score[own] = *positive;
 }

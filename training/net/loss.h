@@ -41,6 +41,7 @@ struct hn_loss_spec {
     double temperature;
     bool outside;         // the positive is left out of the denominator
     const int32_t *label; // SUPCON: [n] of the batch's items, -1 = none; borrowed
+    const float *guide;   // a guided law's scores of the batch's items, [n x n]; borrowed
 };
 
 // Anchors with negatives of their own: anchor a's positive is key own[a], its negatives are keys
@@ -87,11 +88,18 @@ double hn_loss_jsd(struct hn_workers workers, const struct hn_loss_spec *spec, i
                    int64_t graphs, int64_t d, const hn_real *u, const hn_real *g,
                    const int32_t *own, hn_real *du, hn_real *dg, struct hn_loss_work *work);
 
-// One anchor: score[n] of its keys, of which up to two are not negatives (-1: none), become
-// gradients (0 there); *positive, its positive's score, becomes that one's gradient. Slopes are
-// times `scale`. most: see hn_weighting_law.clip. Returns the loss.
-double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
-                      const int64_t skip[2], hn_real *score, hn_real *positive);
+// What is known of the keys of one anchor besides their scores.
+struct hn_loss_keys {
+    int64_t n;
+    int64_t skip[2];    // these are not negatives, -1: none
+    const float *guide; // a guided law's scores of the anchor [items], of which key j has that of
+    int64_t items;      // j % items; NULL: the law is not guided
+};
+// One anchor: score[keys->n] become gradients (0 where skipped); *positive, its positive's score,
+// becomes that one's gradient. Slopes are times `scale`. most: see hn_weighting_law.clip. Returns
+// the loss.
+double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale,
+                      const struct hn_loss_keys *keys, hn_real *score, hn_real *positive);
 
 // One anchor with several positives (SUPCON, ATTRACT): with P these, the other view of its item
 // among them,

@@ -117,17 +117,26 @@ static double judge(const struct hn_loss_spec *spec, const struct anchor *a, dou
     return spec->outside ? above : fmax(above, 0) + log1p(exp(-fabs(above)));
 }
 
+static bool is_negative(const struct hn_loss_keys *keys, int64_t j) {
+    return j != keys->skip[0] && j != keys->skip[1];
+}
+
+// What the mask looks at.
+static double shown(const struct hn_loss_keys *keys, const hn_real *score, int64_t j) {
+    return keys->guide ? (double)keys->guide[j % keys->items] : (double)score[j];
+}
+
 // Takes the powers of what the mask drops out of all sums. Returns how many it drops.
-static int64_t drop_masked(const struct hn_weighting_law *law, double positive, int64_t n,
-                           const int64_t skip[2], hn_real *score) {
+static int64_t drop_masked(const struct hn_weighting_law *law, double positive,
+                           const struct hn_loss_keys *keys, hn_real *score) {
     struct hn_masker m;
     int64_t dropped = 0;
     hn_masker_open(law, positive, &m);
-    for (int64_t j = 0; j < n && law->mask == HN_MASK_TOP; j++)
-        if (j != skip[0] && j != skip[1])
-            hn_masker_see(&m, (double)score[j]);
-    for (int64_t j = 0; j < n; j++)
-        if (j != skip[0] && j != skip[1] && hn_masker_drops(&m, (double)score[j])) {
+    for (int64_t j = 0; j < keys->n && law->mask == HN_MASK_TOP; j++)
+        if (is_negative(keys, j))
+            hn_masker_see(&m, shown(keys, score, j));
+    for (int64_t j = 0; j < keys->n; j++)
+        if (is_negative(keys, j) && hn_masker_drops(&m, shown(keys, score, j))) {
             score[j] = (hn_real)GONE;
             dropped++;
         }
@@ -148,12 +157,13 @@ static void mixture_powers(const struct hn_loss_spec *spec, int64_t n, hn_real *
     }
 }
 
-double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale, int64_t n,
-                      const int64_t skip[2], hn_real *score, hn_real *positive) {
+double hn_loss_anchor(const struct hn_loss_spec *spec, double most, double scale,
+                      const struct hn_loss_keys *keys, hn_real *score, hn_real *positive) {
     const struct hn_weighting_law *law = &spec->law;
+    const int64_t n = keys->n, *skip = keys->skip;
     struct anchor a = {.negatives = (double)n};
     if (law->mask != HN_MASK_NONE)
-        a.negatives -= (double)drop_masked(law, (double)*positive, n, skip, score);
+        a.negatives -= (double)drop_masked(law, (double)*positive, keys, score);
     for (int k = 0; k < 2; k++)
         if (skip[k] >= 0) {
             score[skip[k]] = (hn_real)GONE;

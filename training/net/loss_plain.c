@@ -58,18 +58,25 @@ double hn_loss_cross_entropy(int64_t n, int64_t classes, const hn_real *logit, c
 struct positives {
     const struct hn_loss_spec *spec;
     int64_t n, anchor, twin;
-    int32_t label; // of the anchor, -1 = none
+    int32_t label;      // of the anchor, -1 = none
+    const float *guide; // [n] of a guided law, else NULL
     struct hn_masker masker;
 };
+
+// What the mask looks at.
+static double shown(const struct positives *p, int64_t j, double score) {
+    return p->guide ? (double)p->guide[j % p->n] : score;
+}
 
 static struct positives find_positives(const struct hn_loss_spec *spec, int64_t n, int64_t a,
                                        const hn_real *score) {
     struct positives p = {.spec = spec, .n = n, .anchor = a, .twin = (a + n) % (2 * n)};
     p.label = spec->label ? spec->label[a % n] : -1;
+    p.guide = spec->guide ? spec->guide + a % n * n : NULL;
     hn_masker_open(&spec->law, (double)score[p.twin], &p.masker);
     for (int64_t j = 0; j < 2 * n && spec->law.mask == HN_MASK_TOP; j++)
         if (j != a && j != p.twin)
-            hn_masker_see(&p.masker, (double)score[j]);
+            hn_masker_see(&p.masker, shown(&p, j, (double)score[j]));
     return p;
 }
 
@@ -78,7 +85,7 @@ static bool is_positive(const struct positives *p, int64_t j, double score) {
         return j == p->twin;
     if (p->spec->objective == HN_OBJECTIVE_SUPCON)
         return p->label >= 0 && p->spec->label[j % p->n] == p->label;
-    return p->spec->law.mask != HN_MASK_NONE && hn_masker_drops(&p->masker, score);
+    return p->spec->law.mask != HN_MASK_NONE && hn_masker_drops(&p->masker, shown(p, j, score));
 }
 
 double hn_loss_positives(const struct hn_loss_spec *spec, double scale, int64_t n, int64_t a,
