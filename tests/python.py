@@ -43,6 +43,15 @@ class Measures(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "hcl", sampler.measure, weighting="hclx")
         self.assertRaises(ValueError, sampler.measure, loss="contrastive")
 
+    def test_guided_weighting(self):
+        guided = {"gist": {"guide": "teacher", "margin": 0.6}}
+        batches = list(hardneg.BatchSampler(X, "knn", B, 1, view2=VIEW2))
+        value = hardneg.measure(batches, X, LABELS, VIEW2, weighting=guided, teacher=TEACHER)
+        same(self, run_of(["knn"], epochs=1, weightings=[guided]), value, 0)
+        own = hardneg.measure(batches, X, LABELS, VIEW2, weighting={"gist": {"margin": 0.6}})
+        self.assertNotEqual(value["fn_mass"], own["fn_mass"])
+        self.assertRaisesRegex(ValueError, "needs a teacher", hardneg.measure, batches, X, LABELS, VIEW2, weighting=guided)
+
     def test_equal_to_sample(self):
         for spec in ("knn", "{batchsampler: {M: 200, K: 40}}"):
             path = os.path.join(work, "order.npy")

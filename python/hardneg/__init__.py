@@ -219,16 +219,17 @@ def _write(path, ids, scores):
 
 
 def measure(batches, x, labels=None, view2=None, temperature=0.5, loss=None, weighting=None,
-            epoch_batches=0, negatives=None, threads=0, zero_rows="refuse"):
+            epoch_batches=0, negatives=None, threads=0, zero_rows="refuse", teacher=None):
     """What any batches are like: false negatives, hardness, coverage, and with view2 the gap to the
     global loss, by name (columns() explains them; NaN where something is missing). batches: lists
     of places in x, or an array padded with -1: `measure(loader.batch_sampler, x, labels)`.
     labels: one for each item, a number or a text (-1, None or NaN: unknown); or several, as lists, as a
     matrix of truth values [n, classes], as a SciPy matrix or as (indptr, indices): a pair is a false
-    negative if it shares one. `hardneg run` gives the same numbers for the same batches."""
+    negative if it shares one. teacher: rows of another encoder, for weightings that ask for one. `hardneg
+    run` gives the same numbers for the same batches."""
     ids = padded(batches)
     handle = Handle("uniform", max(2, min(ids.shape[1], len(x))), 1, threads)
-    handle.build(x, view2=view2, labels=labels, zero_rows=zero_rows)
+    handle.build(x, view2=view2, labels=labels, zero_rows=zero_rows, teacher=teacher)
     return handle.measure(ids, temperature, loss, weighting, epoch_batches, negatives)
 
 
