@@ -25,6 +25,24 @@ static void test_threads(void) {
     }
 }
 
+// A batch of all nodes has one loss in any order, and another if some are drawn twice.
+static void test_all_nodes(void) {
+    static const char *const draws[][2] = {
+        {"null", ""}, {"uniform", "draw=shuffle"}, {"uniform", "draw=iid"}};
+    double loss[3];
+    for (int k = 0; k < 3; k++) {
+        struct trial *t = open_trial(1, "encoder=mean", draws[k][0], draws[k][1]);
+        t->spec.setting.batch_size = NODES;
+        t->spec.adam.steps = 1;
+        t->spec.uniform_epochs = 0;
+        HN_CHECK(&t->ctx, train(t));
+        loss[k] = hn_table_real(&t->table, t->table.rows - 1, "loss");
+        close_trial(t);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(loss[0], loss[1], 1e-6);
+    CU_ASSERT(fabs(loss[0] - loss[2]) > 1e-4);
+}
+
 static void test_stored_embeddings(void) {
     struct trial *whole = open_trial(2, "encoder=mean", "knn", "");
     struct trial *t = open_trial(1, "encoder=mean", "knn", "");
@@ -169,6 +187,7 @@ static const struct hn_test tests[] = {
     {"exp", test_exp},
     {"flops", test_flops},
     {"threads", test_threads},
+    {"all_nodes", test_all_nodes},
     {"stored_embeddings", test_stored_embeddings},
     {"drop_last", test_drop_last},
     {"learns", test_learns},

@@ -51,6 +51,7 @@ struct state {
     struct view view[2];
     struct hn_loss_work loss;
     float *views; // [2 x n x out] for evaluation
+    bool *met;    // [n] nodes of a batch
 };
 
 static enum hn_code unit_features(struct hn_context *ctx, struct state *s) {
@@ -158,7 +159,9 @@ static enum hn_code open_node(struct hn_context *ctx, struct hn_task *task) {
     task->graph = &s->data.graph;
     task->features = &s->features;
     s->views = hn_alloc(ctx, 2 * task->n * p->out, sizeof *s->views);
-    if (!s->views || open_view(ctx, task, &s->view[0]) || open_view(ctx, task, &s->view[1]))
+    s->met = hn_alloc(ctx, task->n, sizeof *s->met);
+    if (!s->views || !s->met || open_view(ctx, task, &s->view[0]) ||
+        open_view(ctx, task, &s->view[1]))
         return ctx->code;
     // Anchors with negatives of their own have all nodes as keys.
     return hn_loss_open(ctx, task->setting.loss.objective, task->batch_size, task->n, p->out,
@@ -213,13 +216,25 @@ static void scatter(const hn_real *from, const int32_t *id, int64_t n, int64_t d
             to[id[i] * d + j] += from[i * d + j];
 }
 
-// Losses of pairs, over the nodes of the batch; a batch of all nodes needs no gathering.
+// Each of the n nodes once: not so if they are drawn with replacement.
+static bool has_everyone(struct state *s, const struct hn_task_batch *batch, int64_t n) {
+    int64_t met = 0;
+    memset(s->met, 0, (size_t)n * sizeof *s->met);
+    for (int64_t i = 0; i < batch->n && batch->n == n; i++) {
+        met += !s->met[batch->id[i]];
+        s->met[batch->id[i]] = true;
+    }
+    return met == n;
+}
+
+// Losses of pairs, over the nodes of the batch; a batch of all nodes needs no gathering, but for a
+// guide, which is in the order of the batch.
 static double pair_loss(struct hn_context *ctx, struct hn_task *task,
                         const struct hn_task_batch *batch, const hn_real *z1, const hn_real *z2) {
     struct state *s = task->state;
     struct view *v1 = &s->view[0], *v2 = &s->view[1];
     int64_t n = batch->n, d = task->d;
-    if (n == task->n && !batch->lists)
+    if (!batch->lists && !batch->loss.guide && has_everyone(s, batch, task->n))
         return hn_loss_pairs(hn_task_workers(ctx, task), &batch->loss, NULL, n, d, z1, z2, v1->dz,
                              v2->dz, &s->loss);
     gather(z1, batch->id, n, d, v1->part);
