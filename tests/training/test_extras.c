@@ -114,6 +114,19 @@ static void test_guided_losses(void) {
     CU_ASSERT(last_loss(guided) < last_loss(plain)); // of the same batch, with fewer negatives
     close_trial(plain);
     close_trial(guided);
+    double all[2]; // of all nodes at once, in either order
+    for (int k = 0; k < 2; k++) {
+        struct trial *t = open_trial(1, "encoder=mean", k ? "uniform" : "null", "");
+        t->spec.teacher = teacher[0];
+        t->spec.setting.batch_size = NODES;
+        t->spec.adam.steps = 1;
+        t->spec.uniform_epochs = 0;
+        guide(t);
+        HN_CHECK(&t->ctx, train(t));
+        all[k] = last_loss(t);
+        close_trial(t);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(all[0], all[1], 1e-6);
     static const struct {
         enum hn_objective objective;
         const char *sampler, *words;
