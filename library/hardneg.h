@@ -52,8 +52,8 @@ struct hardneg_items {
     const int64_t *label_start; // [n + 1]
     const int32_t *label;
     int64_t zero_rows; // 0: a row of x or view2 that is zero is refused; 1: its cosines are all 0
-    // Embeddings of another encoder, for samplers with space: teacher and weighting gist with guide:
-    // teacher; the source or data set of an item, 0 and up, for `grit`.
+    // Embeddings of another encoder, for samplers with space: teacher and weighting gist with
+    // guide: teacher; the source or data set of an item, 0 and up, for `grit`.
     const float *teacher; // [n x teacher_dims], finite: directions count
     int64_t teacher_dims;
     const int32_t *group; // [n]

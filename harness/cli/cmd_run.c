@@ -103,18 +103,16 @@ static char *default_folder(struct hn_context *ctx, const char *job) {
 
 enum { PLAN_LEAST = 1 << 26 }; // bytes that planning may always take
 
-// What could not be estimated makes the sum a lower bound.
 static void print_total(const struct hn_estimate *estimate, const struct hn_estimate_total *total,
                         int64_t shown, int64_t all) {
-    char time[32], memory[32], resident[32], unknown[64] = "";
+    char time[32], memory[32], resident[32];
     hn_seconds_text(total->seconds, time, sizeof time);
     hn_bytes_text(total->bytes, memory, sizeof memory);
     hn_bytes_text(hn_bytes_add(total->bytes - estimate->live, estimate->resident), resident,
                   sizeof resident);
-    if (total->unknown)
-        snprintf(unknown, sizeof unknown, "; ?: not estimated, %" PRId64 " cells", total->unknown);
     fprintf(stderr, "%" PRId64 " of %" PRId64 " cells, %s %s and %s of data (%s resident)%s\n",
-            shown, all, total->unknown ? "more than" : "about", time, memory, resident, unknown);
+            shown, all, total->unknown ? "more than" : "about", time, memory, resident,
+            total->unknown ? "; ?: not estimated" : "");
 }
 
 static void note_lean(struct hn_context *ctx, int64_t quickest) {
