@@ -30,7 +30,7 @@ struct setting {
 
 // Of one sampler on one data set, the softest first.
 struct front {
-    struct setting at[HN_MOST_SETTINGS];
+    struct setting at[HN_MOST_POINTS];
     int n;
 };
 
@@ -207,7 +207,7 @@ static void draw_panel(const struct view *v, const char *x, const char *y, enum 
 }
 
 static void draw_measure(struct view *v, const char *title) {
-    const char *of = v->excess ? "false negatives over Uniform's (points)" : "false negatives (%)";
+    const char *of = v->excess ? "excess false negatives (points)" : "false negatives (%)";
     find_ranges(v);
     if (!(v->hi[HARD] > v->lo[HARD]))
         return;
@@ -218,7 +218,7 @@ static void draw_measure(struct view *v, const char *title) {
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_SETTINGS};
+    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_POINTS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     struct view v = {.page = page, .g = &g, .excess = true};
@@ -240,11 +240,11 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_fronts = {
     .id = "fronts",
     .title = "samplers at matched hardness and at matched false negatives",
-    .caption =
-        "Each sampler's front over its settings at the last step, interpolated: false "
-        "negatives at equal hardness, hardness at equal false negatives, and what a batch "
-        "costs there. Bands: 95 % intervals over data sets, from three on. Marks: settings of "
-        "samplers without places that all data sets have.",
+    .caption = "Each sampler's front over its settings at the last step, interpolated: false "
+               "negatives at equal hardness, hardness at equal false negatives, and what a batch "
+               "costs there. Excess: over Uniform's. Bands: 95 % intervals over data sets, from "
+               "three on. Marks: settings of "
+               "samplers without places that all data sets have.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
                           "cost_s", "cost_g_over_t"),

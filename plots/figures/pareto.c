@@ -211,7 +211,7 @@ static void draw_corner(struct view *v, struct hn_panel *all, struct box b) {
 }
 
 static void draw_dataset(struct hn_page *page, const struct hn_groups *g, int dataset) {
-    struct point point[HN_MOST_SETTINGS];
+    struct point point[HN_MOST_POINTS];
     char title[HN_TITLE_SIZE];
     struct box corner = {0};
     struct view v = {page, g, point, collect(g, dataset, point)};
@@ -234,7 +234,7 @@ static void draw_dataset(struct hn_page *page, const struct hn_groups *g, int da
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     struct hn_groups g;
-    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_SETTINGS};
+    struct hn_choice choice = {.wanted = "hard_true_mean", .most_settings = HN_MOST_POINTS};
     if (hn_groups_make(page->ctx, r, choice, &g))
         return page->ctx->code;
     for (int d = 0; d < g.datasets; d++)

@@ -8,7 +8,8 @@
 
 enum {
     HN_MOST_PANELS = 4,
-    HN_MOST_SETTINGS = 40,
+    HN_MOST_SETTINGS = 40, // of a curve or a row each
+    HN_MOST_POINTS = 160,  // of a point each
     HN_MOST_CURVES = 8,
     HN_LABEL_SIZE = 64,
     HN_TITLE_SIZE = 96
@@ -53,7 +54,7 @@ struct hn_choice {
     bool (*keep)(const struct hn_table *runs, int64_t row);
     const char *alike; // of params; NULL: all values
     bool (*to)(const struct hn_table *runs, int64_t row);
-    int most_settings;   // kept at most, figures up to HN_MOST_SETTINGS; 0 = HN_MOST_CURVES
+    int most_settings;   // kept at most, figures up to HN_MOST_POINTS; 0 = HN_MOST_CURVES
     const char *nothing; // said where no row is left; NULL = as wanted and keep suggest
 };
 

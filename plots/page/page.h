@@ -9,7 +9,7 @@
 
 #include "plots/page/groups.h"
 
-enum { HN_PAGE_PANELS = 16, HN_PANEL_SERIES = 48, HN_PANEL_MARKS = 64 };
+enum { HN_PAGE_PANELS = 16, HN_PANEL_SERIES = 192, HN_PANEL_MARKS = 64 };
 
 enum hn_look {
     HN_LOOK_LINE,    // marks joined by lines, intervals as a band (a bar where there is one place)

@@ -52,8 +52,37 @@ static void fronts_are_interpolated(void) {
     hn_fixture_remove(folder);
 }
 
+// A setting for every row of the file, more than figures of curves take.
+static void all_settings_are_drawn(void) {
+    static const char *const figures[] = {"pareto", "fronts"};
+    struct hn_context ctx;
+    char folder[256], params[32], name[16];
+    need_gnuplot();
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    struct hn_results r = figures_results(&ctx);
+    CU_ASSERT_FATAL(r.runs.rows > HN_MOST_SETTINGS && r.runs.rows <= HN_MOST_POINTS);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        snprintf(params, sizeof params, "M=%d", (int)row);
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", params));
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "dataset", "a.h5"));
+    }
+    for (int k = 0; k < 2; k++) {
+        HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find(figures[k]), &r, folder, as("svg")));
+        snprintf(name, sizeof name, "%s.tsv", figures[k]);
+        char *text = slurp(folder, name);
+        CU_ASSERT(strstr(text, "Only the first") == NULL && strstr(text, "left out") == NULL);
+        CU_ASSERT(*text == '#');
+        free(text);
+    }
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {
     {"fronts_are_interpolated", fronts_are_interpolated},
+    {"all_settings_are_drawn", all_settings_are_drawn},
 };
 
 HN_TEST_MAIN("fronts", tests)
