@@ -334,6 +334,9 @@ printf 'snapshots: %s\nbatch_size: 20\nbatches: 3\nsamplers: [uniform, knn, gcbs
 expect "sentences: samplers run on the series" 0 'cells' run -c text-run.yaml -o text-judged
 expect "sentences: a loss without hard negatives" 2 'take loss other-view, not ntxent' \
     train -c text.yaml --data words -o text --set loss=ntxent --set 'task={text: {items: pairs}}'
+expect "sentences: a guide and hard negatives" 2 'guide: teacher compares items of the batch' \
+    train -c text.yaml --data words -o text --set loss=other-view --set 'task={text: {items: pairs}}' \
+    --set 'weightings=[gist: {guide: teacher}]'
 mv words/sts/sts13-test.tsv aside
 expect "sentences: a file is missing" 3 'no sts13-test.tsv in the folder words/sts' train -c text.yaml --data words -o none
 sed '3s/all\t[0-9]/all\tsix/' aside >words/sts/sts13-test.tsv

@@ -35,8 +35,7 @@ static const struct hn_option import_options[] = {
     {FIELD(LIST, view2, "view2", "second augmented view"), .metavar = "FILE"},
     {FIELD(LIST, teacher, "teacher",
            "rows of another encoder, of any number of dimensions, for samplers and weightings that "
-           "ask for them; "
-           "of a snapshot its last step"),
+           "ask for them; of a snapshot its last step"),
      .metavar = "FILE"},
     {FIELD(LIST, group, "group", "an integer or a text for each row: the data set it comes from"),
      .metavar = "FILE"},

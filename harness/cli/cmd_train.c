@@ -74,7 +74,7 @@ static void list_runs(const struct hn_context *ctx, const struct hn_runner *run,
     (void)fflush(stdout); // the total comes last where both go to one file
     fprintf(stderr, "%" PRId64 " of %" PRId64 " runs", shown, run->n);
     if (unknown < shown)
-        hn_print_total(ctx, seconds, bytes, shown, workers);
+        hn_print_total(ctx, seconds, bytes, shown, unknown, workers);
     fprintf(stderr, "%s\n", unknown ? "; ?: not tried in time, fails, or without data" : "");
 }
 

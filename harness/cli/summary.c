@@ -137,12 +137,12 @@ void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
 }
 
 void hn_print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,
-                    int workers) {
+                    int64_t unknown, int workers) {
     char time[32], memory[32];
     int processes = hn_processes_fit(ctx, n, workers);
     hn_seconds_text(seconds, time, sizeof time);
     hn_bytes_text(hn_bytes_mul(bytes, processes), memory, sizeof memory);
-    fprintf(stderr, ", about %s one after the other", time);
+    fprintf(stderr, ", %s %s one after the other", unknown ? "more than" : "about", time);
     hn_seconds_text(seconds / processes, time, sizeof time);
     if (processes > 1)
         fprintf(stderr, ", %s at least by %d at a time", time, processes);
@@ -196,7 +196,7 @@ enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen 
     (void)fflush(stdout); // the total comes last where both go to one file
     fprintf(stderr, "%" PRId64 " runs to train", left);
     if (unknown < left)
-        hn_print_total(ctx, seconds, bytes, left, workers);
+        hn_print_total(ctx, seconds, bytes, left, unknown, workers);
     fprintf(stderr, "%s\n",
             unknown ? "; of some nothing is known: not tried in time, or they fail" : "");
     return code;

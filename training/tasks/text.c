@@ -110,8 +110,8 @@ static enum hn_code open_text(struct hn_context *ctx, struct hn_task *task) {
                        hn_objectives[objective].name);
     if (needs_lists(p) && task->setting.loss.law.guided)
         return hn_fail(ctx, HN_USAGE,
-                       "task text: a teacher as the guide of the loss has no rows for hard "
-                       "negatives, and none for `mask`: set hard and mask to false for it");
+                       "task text: guide: teacher compares items of the batch, and with hard "
+                       "negatives or `mask` keys are sentences: set hard and mask to false for it");
     if (hn_sts_read(ctx, task->path, hn_text_files, &s->sts) || make_items(ctx, task) ||
         hn_text_features_make(ctx, s->sts.sentence, s->sts.n, p->idf ? s->training : NULL,
                               s->trainings, &s->features) ||
