@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """False negatives and costs of `mosaic` beside those of the other samplers at equal hardness, from results files of
-harness/jobs/mosaic.yaml and, for the samplers since the papers, of harness/jobs/fronts.yaml: the tables of docs/notes/mosaic.md."""
+harness/jobs/mosaic.yaml and, for the samplers since the papers, of harness/jobs/pareto.yaml: the tables of docs/notes/mosaic.md."""
 import sys
 
 import h5py
