@@ -268,7 +268,8 @@ YAML
 reproduce any-graphs any-documents --claims any.yaml --data odd -o any --seeds 1 --dry-run
 check "a dry run" is 0
 check "by identifier" says '^any-graphs +12 +12 +[0-9.:]+ m?s? .*[KM]iB'
-check "and in all" complains '^33 runs to train, about .* one after the other'
+# one folder has too few graphs to be trained on, so the total is a lower bound
+check "and in all" complains '^33 runs to train, more than .*; of some nothing is known: not tried in time, or they fail'
 check "leaves nothing" test ! -e any
 reproduce any-graphs any-documents --claims any.yaml --data odd -o any --seeds 1 --term none
 check "any data" is 0
