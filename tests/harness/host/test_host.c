@@ -126,8 +126,8 @@ static void *work(void *data) {
     return NULL;
 }
 
-// What is counted between two readings, beside the CPU time of the process.
-static void check_counted(const struct hn_instructions *counter, bool in_thread) {
+// Is what is counted between two readings near the CPU time of the process?
+static bool counts_well(const struct hn_instructions *counter, bool in_thread) {
     volatile double sum = 0;
     double before = hn_instructions_read(counter), cpu = (double)hn_cpu_ns();
     pthread_t thread;
@@ -139,7 +139,15 @@ static void check_counted(const struct hn_instructions *counter, bool in_thread)
     }
     cpu = (double)hn_cpu_ns() - cpu;
     double counted = hn_instructions_read(counter) - before;
-    CU_ASSERT(counted > cpu / 2 && counted < cpu * 2);
+    return counted > cpu / 2 && counted < cpu * 2;
+}
+
+// Time that a virtual machine's host takes away is in the one and not in the other: five attempts.
+static void check_counted(const struct hn_instructions *counter, bool in_thread) {
+    bool good = false;
+    for (int attempt = 0; attempt < 5 && !good; attempt++)
+        good = counts_well(counter, in_thread);
+    CU_ASSERT(good);
 }
 
 // Most virtual machines have no counter of instructions, but the kernel's clock of the task goes
