@@ -64,7 +64,7 @@ struct hn_parts {
     // Optional: n bytes that `fill` writes, the same wherever `name` is the same, in memory once
     // for all processes of a machine; they belong to the owner, and are not to be written. NULL: an
     // error.
-    HN_MUST_USE const void *(*share)(struct hn_context *ctx, void *self, const char *name,
+    const void *HN_MUST_USE (*share)(struct hn_context *ctx, void *self, const char *name,
                                      int64_t n, const struct hn_parts_fill *fill);
     // Whether something of the work in hand was computed elsewhere, or before, so that its time is
     // not that of the processes that work on it now.

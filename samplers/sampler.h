@@ -67,7 +67,7 @@ struct hn_sampler {
     int32_t *order; // [n] items of the current epoch, which its batches are cut from: the anchors
                     // of per-anchor samplers, shuffled; of types without `next` what their `epoch`
                     // or `rebuild` puts there; else NULL
-    bool built;          // a build has succeeded
+    bool built;     // a build has succeeded
     int64_t built_index; // names the random streams of rebuild: items.index of what it was built on
     int64_t index;       // of the items of the current epoch: names the streams of its batches
     int64_t epoch, batches;  // the current epoch and its number of batches, 0 = none begun

@@ -308,6 +308,7 @@ static double loss_of(const struct state *state, const int32_t *place, int32_t n
             rows += exp((s_of(state, place[a], place[b]) - own) / tau);
             columns += exp((s_of(state, place[b], place[a]) - own) / tau);
         }
+        // cppcheck-suppress invalidFunctionArg; b has been a, so both are 1 or more
         loss += log(rows) + log(columns);
     }
     return loss / n;

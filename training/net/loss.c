@@ -167,7 +167,7 @@ static void full_gradient(const struct batch *b, int64_t a, hn_real *score) {
         *positive = score[own];
     keys.items = b->spec->objective == HN_OBJECTIVE_NTXENT ? b->n / 2 : b->n;
     if (b->spec->guide)
-        keys.guide = b->spec->guide + a % keys.items * keys.items;
+        keys.guide = b->spec->guide + (a < keys.items ? a : a - keys.items) * keys.items;
     b->work->value[a] = hn_loss_anchor(b->spec, b->most, 1 / (double)b->n, &keys, score, positive);
     if (!same)
         score[own] = *positive;
