@@ -243,8 +243,7 @@ const struct hn_figure hn_fronts = {
     .caption = "Each sampler's front over its settings at the last step, interpolated: false "
                "negatives at equal hardness, hardness at equal false negatives, and what a batch "
                "costs there. Excess: over Uniform's. Bands: 95 % intervals over data sets, from "
-               "three on. Marks: settings of "
-               "samplers without places that all data sets have.",
+               "three on. Marks: settings of samplers without places that all data sets have.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
                           "cost_s", "cost_g_over_t"),
