@@ -56,7 +56,7 @@ static void test_items(void) {
 static void test_groups(void) {
     static const char *const together[] = {"red dog runs", "a dog is running", "the dog runs fast"};
     struct read r;
-    int32_t group[64], of[3], dogs = 0;
+    int32_t group[64], of[3] = {-1, -1, -1}, dogs = 0;
     open_read(&r);
     CU_ASSERT_FATAL(r.sts.n <= 64);
     HN_CHECK(&r.ctx, hn_text_groups(&r.ctx, &r.sts, group));
