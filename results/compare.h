@@ -14,8 +14,9 @@
 static const double hn_compare_relative = 1e-6, hn_compare_absolute = 1e-7,
                     hn_compare_binned = 1e-5;
 // Times: chance of any false alarm in the whole comparison (the promise is 1 %), the least slowdown
-// that counts unless a gate says otherwise, and the fewest repetitions that can be tested.
-static const double hn_compare_alpha = 0.005, hn_compare_least = 0.05;
+// that counts unless a gate says otherwise, the noise above which times are not judged, and the
+// fewest repetitions that can be tested.
+static const double hn_compare_alpha = 0.005, hn_compare_least = 0.05, hn_compare_noise_max = 0.5;
 enum { HN_COMPARE_FEWEST = 5, HN_COMPARE_CHANGES = 1000 };
 
 struct hn_compare_options {
@@ -75,8 +76,8 @@ struct hn_comparison {
     int64_t values; // compared, times apart
     int64_t differ, failed;
     bool rounds;         // times have one sample a file
-    bool comparable;     // the machines are of one class: times may be gated
-    char why_not[256];   // they are not
+    bool comparable;     // times may be gated: one class of machine, and little noise
+    char why_not[256];   // they may not
     double noise, floor; // measured in the samples and calibrations; the larger of that and what
                          // the user gave
     enum hn_compare_end end;

@@ -129,10 +129,14 @@ static void say_failed(struct hn_comparison *c, bool missing) {
 static void say_passed(struct hn_comparison *c) {
     say(c, "PASS: %" PRId64 " cells, %" PRId64 " values, %s", c->matched, c->values,
         c->differ ? "differences within the gates" : "no difference");
-    if (c->times_tested > 0)
-        say(c, "; %" PRId64 " times, none slower", c->times_tested);
+    if (c->times_tested == 0)
+        say(c, "; times: not judged%s%.200s", c->comparable ? "" : ": ",
+            c->comparable ? "" : c->why_not);
+    else if (c->times_tested < c->n_times)
+        say(c, "; %" PRId64 " of %" PRId64 " times judged, none slower", c->times_tested,
+            c->n_times);
     else
-        say(c, "; times not gated");
+        say(c, "; %" PRId64 " times, none slower", c->times_tested);
 }
 
 void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_options *options) {

@@ -194,13 +194,17 @@ static void collect(const struct hn_comparison *c, const char *metric, struct si
     }
 }
 
+static const struct hn_gate *gate_of(const struct hn_comparison *c,
+                                     const struct hn_compare_options *options, const char *metric) {
+    const struct hn_column *column = column_of(&c->base->runs, metric);
+    return column ? hn_compare_gate(options, column->name, column->role) : NULL;
+}
+
 // Which of the costs are gated, and from which slowdown on. Costs that are not gated are
 // left out of the family, where they would only reduce the power of the test.
 static void set_gates(const struct hn_comparison *c, const struct hn_compare_options *options,
                       struct hn_compare_time *time, struct hn_time_pair *pair) {
-    const struct hn_column *column = column_of(&c->base->runs, time->metric);
-    const struct hn_gate *gate =
-        column ? hn_compare_gate(options, column->name, column->role) : NULL;
+    const struct hn_gate *gate = gate_of(c, options, time->metric);
     bool enough = time->n_base >= HN_COMPARE_FEWEST && time->n_now >= HN_COMPARE_FEWEST;
     time->gated = c->comparable && (gate || options->n_gates == 0);
     time->tested = time->gated && enough;
@@ -235,6 +239,20 @@ static enum hn_code judge(struct hn_context *ctx, struct hn_comparison *c,
     return HN_OK;
 }
 
+// Where noise exceeds the gates and hn_compare_noise_max, "none slower" would hold of any program.
+static void check_noise(struct hn_comparison *c, const struct hn_compare_options *options) {
+    const struct hn_gate *gate[] = {gate_of(c, options, "cost_s"), gate_of(c, options, "cost_g")};
+    double limit = hn_compare_noise_max;
+    for (int i = 0; i < 2; i++)
+        limit = gate[i] ? fmax(limit, gate[i]->limit) : limit;
+    if (!c->comparable || c->noise <= limit)
+        return;
+    c->comparable = false;
+    snprintf(c->why_not, sizeof c->why_not,
+             "the host's noise is %.0f %%: measure on a quiet machine, with more repetitions",
+             100 * c->noise);
+}
+
 static enum hn_code gate_all(struct hn_context *ctx, struct hn_comparison *c,
                              const struct hn_compare_options *options, struct hn_time_pair *pair) {
     compare_machines(c);
@@ -242,6 +260,7 @@ static enum hn_code gate_all(struct hn_context *ctx, struct hn_comparison *c,
         return ctx->code;
     c->noise = fmax(machine_change(c), isnan(c->noise) ? 0 : c->noise);
     c->floor = fmax(options->floor, c->noise);
+    check_noise(c, options);
     for (int64_t i = 0; i < c->n_times; i++)
         set_gates(c, options, &c->time[i], &pair[i]);
     return judge(ctx, c, pair);

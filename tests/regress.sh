@@ -108,8 +108,17 @@ f['env'].attrs['sgemm_gflops'] = 100.0; f['env'].attrs['read_gbs'] = 10.0"
     expect "beyond 30 % they are not" 0 'none slower' compare t0.h5 t2.h5 --gate times:30%
     expect "nor beyond the noise of the host" 0 'none slower' compare t0.h5 t2.h5 --noise-floor 25
     expect "cost_s alone" 1 'times slower' compare t0.h5 t2.h5 --gate cost_s:5%
+    expect "the verdict counts the times that were judged" 0 ' [0-9]+ of [0-9]+ times judged, none slower' \
+        compare t0.h5 t1.h5 --gate cost_s:5%
+    # Fourfold slower among samples that differ fourfold from themselves.
+    spoiled t0.h5 wild.h5 "t = f['timing']; w = t['wall_ns'][:]; w[::2] *= 4; t['wall_ns'][...] = w"
+    spoiled wild.h5 wilder.h5 "t = f['timing']; t['wall_ns'][...] = t['wall_ns'][:] * 4"
+    expect "noise hides any slowdown" 0 'PASS.*times: not judged: the host.s noise is [0-9]{3} %' compare wild.h5 wilder.h5
+    expect "a gate on times holds nothing then" 5 'no value to hold; times: the host.s noise' \
+        compare wild.h5 wilder.h5 --gate cost_s:5%
+    expect "a gate beyond the noise does" 0 '28 times, none slower' compare wild.h5 wilder.h5 --gate times:2000%
     spoiled t2.h5 t3.h5 "f['env'].attrs['machine_class'] = 'another'"
-    expect "another kind of machine: shown, not gated" 0 'not gated' compare t0.h5 t3.h5
+    expect "another kind of machine: shown, not judged" 0 'times: not judged: other kinds' compare t0.h5 t3.h5
     expect "a gate on times alone has nothing to hold then" 5 'other kinds' compare t0.h5 t3.h5 --gate times:5%
     expect "with a counter it has" 0 '^PASS' compare t0.h5 t3.h5 --gate times:5% --gate counters:0
     spoiled t2.h5 t4.h5 "f['env'].attrs['sgemm_gflops'] = 70.0"
