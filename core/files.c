@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 1000, MARK = 8, PATIENCE = 3600, END_MAX = 6 };
+enum { TRIES = 1000, MARK = 8, PATIENCE = 24 * 3600, END_MAX = 6, LINKS = 40 };
 
 static const char infix[] = ".tmp-";
 
@@ -34,6 +34,29 @@ static void find_mark(char mark[HN_DIGEST_TEXT]) {
         hn_digest_add(&digest, text, (size_t)length);
     hn_digest_end(&digest, mark);
     mark[MARK] = '\0';
+}
+
+// When a process began, in clock ticks since the machine was started; 0: not known. With it a
+// number that was given to another process is not taken for the first one.
+static long long began(pid_t pid) {
+    char path[64], text[1024] = "";
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "r");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        (void)fclose(file);
+    text[length] = '\0';
+    const char *field = strrchr(text, ')'); // the end of the second field, the program's name
+    for (int i = 2; field && i < 22; i++)
+        field = strchr(field + 1, ' ');
+    return field ? strtoll(field, NULL, 10) : 0;
+}
+
+// The beginning of what a temporary file of this process adds to a name.
+static char *maker_of(struct hn_context *ctx, const char *path) {
+    char mark[HN_DIGEST_TEXT];
+    find_mark(mark);
+    return hn_format(ctx, "%s%s%s-%ld-%lld", path, infix, mark, (long)getpid(), began(getpid()));
 }
 
 const char *hn_base_name(const char *path) {
@@ -82,26 +105,65 @@ enum hn_code hn_output_check(struct hn_context *ctx, const char *path) {
     struct stat about;
     if (!path[0])
         return hn_fail(ctx, HN_USAGE, "the name of the output file is empty; give one");
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+    if (strcmp(path, "-") == 0)
+        return hn_fail(ctx, HN_USAGE,
+                       "'-' is not standard output here; give the name of a file (./- for one of "
+                       "that name)");
+    bool there = stat(path, &about) == 0;
+    if (!there && errno == ELOOP)
+        return hn_fail(ctx, HN_USAGE, "%s: is a loop of symbolic links; give another name", path);
+    if (there && !S_ISREG(about.st_mode))
         return hn_fail(ctx, HN_USAGE, "%s: is there and is not a regular file; give another name",
                        path);
     return HN_OK;
 }
 
 static enum hn_code fail_writing(struct hn_context *ctx, const char *path, int reason) {
-    bool full = reason == ENOSPC || reason == EDQUOT || reason == EIO;
+    bool full = reason == ENOSPC || reason == EDQUOT || reason == EIO || reason == EFBIG;
     return hn_fail(ctx, full ? HN_IO : HN_USAGE, "%s: cannot be written: %s; check the %s", path,
                    strerror(reason), full ? "disk" : "folder");
 }
 
+// The folder that `path` lies in; false if its name is too long.
+static bool folder_of(const char *path, char folder[PATH_MAX]) {
+    int64_t length = hn_base_name(path) - path;
+    if (length >= PATH_MAX)
+        return false;
+    (void)snprintf(folder, PATH_MAX, "%.*s", length ? (int)length : 1, length ? path : ".");
+    return true;
+}
+
+// The file that is written when `path` is: what its symbolic links lead to, be it not there yet.
+static void follow_links(const char *path, char target[PATH_MAX]) {
+    char link[PATH_MAX], joined[2 * PATH_MAX];
+    snprintf(target, PATH_MAX, "%s", path);
+    for (int i = 0; i < LINKS; i++) {
+        ssize_t length = readlink(target, link, sizeof link - 1);
+        if (length <= 0)
+            return;
+        link[length] = '\0';
+        int folder = link[0] == '/' ? 0 : (int)(hn_base_name(target) - target);
+        if (snprintf(joined, sizeof joined, "%.*s%s", folder, target, link) >= PATH_MAX)
+            return;
+        memcpy(target, joined, PATH_MAX);
+    }
+}
+
 // Not mkstemp(), which would leave the file unreadable for others whatever the umask says.
 char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
-    char mark[HN_DIGEST_TEXT];
+    char target[PATH_MAX];
     if (hn_output_check(ctx, path))
         return NULL;
-    find_mark(mark);
-    for (int i = 0; i < TRIES; i++) {
-        char *name = hn_format(ctx, "%s%s%s-%ld-%d", path, infix, mark, (long)getpid(), i);
+    if (strlen(path) >= sizeof target) {
+        (void)fail_writing(ctx, path, ENAMETOOLONG);
+        return NULL;
+    }
+    follow_links(path, target);
+    HN_SCOPE(ctx);
+    const char *maker = maker_of(ctx, target);
+    hn_own(ctx, scope.outer);
+    for (int i = 0; maker && i < TRIES; i++) {
+        char *name = hn_format(ctx, "%s-%d", maker, i);
         if (!name)
             return NULL;
         *fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -114,18 +176,10 @@ char *hn_temporary_file(struct hn_context *ctx, const char *path, int *fd) {
             return NULL;
         }
     }
-    (void)hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s%s*", path,
-                  TRIES, path, infix);
+    if (maker)
+        (void)hn_fail(ctx, HN_USAGE, "%s: %d temporary files stand beside it; remove %s%s*", path,
+                      TRIES, target, infix);
     return NULL;
-}
-
-// The folder that `path` lies in; false if its name is too long.
-static bool folder_of(const char *path, char folder[PATH_MAX]) {
-    int64_t length = hn_base_name(path) - path;
-    if (length >= PATH_MAX)
-        return false;
-    (void)snprintf(folder, PATH_MAX, "%.*s", length ? (int)length : 1, length ? path : ".");
-    return true;
 }
 
 enum hn_code hn_folder_take(struct hn_context *ctx, const char *path, int *folder) {
@@ -156,14 +210,18 @@ static bool sync_path(const char *path, int flags) {
 }
 
 enum hn_code hn_file_publish(struct hn_context *ctx, const char *temporary, const char *path) {
-    char folder[PATH_MAX];
-    if (!sync_path(temporary, O_RDONLY) || rename(temporary, path) != 0) {
+    char folder[PATH_MAX], target[PATH_MAX];
+    struct stat before;
+    follow_links(path, target);
+    if (stat(target, &before) == 0) // its mode is the user's choice
+        (void)chmod(temporary, before.st_mode & 07777);
+    if (!sync_path(temporary, O_RDONLY) || rename(temporary, target) != 0) {
         int reason = errno;
         (void)unlink(temporary);
         return hn_fail(ctx, HN_IO, "%s: writing failed: %s", path, strerror(reason));
     }
     // Not every file system can sync a folder, and the file is there by now: best effort.
-    if (folder_of(path, folder))
+    if (folder_of(target, folder))
         (void)sync_path(folder, O_RDONLY | O_DIRECTORY);
     return HN_OK;
 }
@@ -260,9 +318,10 @@ void hn_file_abort(struct hn_context *ctx, struct hn_new_file *file) {
 }
 
 char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
-    char mark[HN_DIGEST_TEXT];
-    find_mark(mark);
-    char *name = hn_format(ctx, "%s%s%s-%ld-XXXXXX", path, infix, mark, (long)getpid());
+    HN_SCOPE(ctx);
+    const char *maker = maker_of(ctx, path);
+    hn_own(ctx, scope.outer);
+    char *name = maker ? hn_format(ctx, "%s-XXXXXX", maker) : NULL;
     if (name && !mkdtemp(name)) {
         (void)hn_fail(ctx, HN_USAGE, "%s: cannot be written: %s; check the folder", path,
                       strerror(errno));
@@ -276,6 +335,7 @@ char *hn_temporary_folder(struct hn_context *ctx, const char *path) {
 struct maker {
     const char *mark; // [MARK]
     pid_t pid;
+    long long began;
 };
 
 static const char *last_infix(const char *name) {
@@ -283,6 +343,12 @@ static const char *last_infix(const char *name) {
     for (const char *at = name; (at = strstr(at, infix)); at++)
         found = at;
     return found;
+}
+
+// What follows a number of at most so many digits and a '-'; NULL: it is none.
+static const char *take_number(const char *text, size_t most) {
+    size_t digits = strspn(text, "0123456789");
+    return digits >= 1 && digits <= most && text[digits] == '-' ? text + digits + 1 : NULL;
 }
 
 static bool parse(const char *name, struct maker *maker) {
@@ -293,25 +359,28 @@ static bool parse(const char *name, struct maker *maker) {
     maker->mark = at + strlen(infix);
     if (strspn(maker->mark, "0123456789abcdef") != MARK || maker->mark[MARK] != '-')
         return false;
-    const char *number = maker->mark + MARK + 1;
-    size_t digits = strspn(number, "0123456789");
-    if (digits < 1 || digits > 9 || number[digits] != '-')
+    const char *number = maker->mark + MARK + 1, *rest = take_number(number, 9);
+    const char *end = rest ? take_number(rest, 18) : NULL;
+    if (!end)
         return false;
     maker->pid = (pid_t)strtol(number, NULL, 10);
-    const char *end = number + digits + 1;
+    maker->began = strtoll(rest, NULL, 10);
     size_t length = strspn(end, letters);
     return maker->pid > 0 && length >= 1 && length <= END_MAX && end[length] == '\0';
 }
 
+// A process of this machine is looked at: it may have been stopped, or the clock put forward, and
+// its file is its own for as long as it lives. Of others only the age of the file is known.
 static bool is_left_over(const struct maker *maker, const char *mark, const struct stat *about) {
-    if (strncmp(maker->mark, mark, MARK) == 0 && kill(maker->pid, 0) != 0 && errno == ESRCH)
-        return true;
-    return about->st_mtime < time(NULL) - PATIENCE;
+    if (strncmp(maker->mark, mark, MARK) != 0)
+        return about->st_mtime < time(NULL) - PATIENCE;
+    bool gone = kill(maker->pid, 0) != 0 && errno == ESRCH;
+    return gone || began(maker->pid) != maker->began;
 }
 
-// A folder of ours holds files, and folders of ours in which a figure was drawn: no more levels
-// than that, whatever else somebody has put there.
-enum { LEVELS = 3 };
+// A folder of ours holds files, folders in which a figure was drawn, and runs with theirs: no more
+// levels than that, whatever else somebody has put there.
+enum { LEVELS = 4 };
 static void remove_folder(int parent, const char *name, int levels) {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
@@ -353,20 +422,24 @@ void hn_temporary_sweep(const char *folder, const char *prefix) {
 }
 
 void hn_temporary_sweep_for(const char *path) {
-    char folder[PATH_MAX], prefix[NAME_MAX + 1];
-    int used = snprintf(prefix, sizeof prefix, "%s%s", hn_base_name(path), infix);
-    if (folder_of(path, folder) && used > 0 && used < (int)sizeof prefix)
+    char folder[PATH_MAX], prefix[NAME_MAX + 1], target[PATH_MAX];
+    follow_links(path, target);
+    int used = snprintf(prefix, sizeof prefix, "%s%s", hn_base_name(target), infix);
+    if (folder_of(target, folder) && used > 0 && used < (int)sizeof prefix)
         hn_temporary_sweep(folder, prefix);
 }
 
 char *hn_scratch_make(struct hn_context *ctx) {
     const char *base = getenv("TMPDIR");
-    char *folder = hn_format(ctx, "%s/hardneg-XXXXXX", base && *base ? base : "/tmp");
-    if (folder && !mkdtemp(folder)) {
-        (void)hn_fail(ctx, HN_IO, "%s: no folder can be made there: %s", folder, strerror(errno));
-        hn_free(ctx, folder);
+    HN_SCOPE(ctx);
+    const char *path = hn_format(ctx, "%s/hardneg", base && *base ? base : "/tmp");
+    hn_own(ctx, scope.outer);
+    if (!path)
         return NULL;
-    }
+    hn_temporary_sweep_for(path); // of processes that were killed
+    char *folder = hn_temporary_folder(ctx, path);
+    if (!folder)
+        (void)hn_fail(ctx, HN_IO, "%s: no folder can be made beside it; set TMPDIR", path);
     return folder;
 }
 

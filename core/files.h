@@ -1,7 +1,8 @@
 // Files and folders that are made aside and renamed when they are whole, and the removal of those
-// that a killed process left behind. A name says who makes it: "<path>.tmp-<mark>-<pid>-<end>",
-// where the mark stands for this machine since it was started and for the numbering of processes
-// (a container has its own).
+// that a killed process left behind. A name says who makes it:
+// "<path>.tmp-<mark>-<pid>-<start>-<end>", where the mark identifies this machine since it was
+// started and the numbering of processes (a container has its own), and <start> is when the process
+// began. Symbolic links are followed: the file that they lead to is replaced, and keeps its mode.
 #ifndef HN_CORE_FILES_H
 #define HN_CORE_FILES_H
 
@@ -47,7 +48,7 @@ void hn_file_abort(struct hn_context *ctx,
                    struct hn_new_file *file); // a zeroed or ended one is fine
 
 // Whether a file can be renamed over `path`: HN_USAGE if something else than a file is there, or if
-// it is empty.
+// it is empty or "-".
 HN_MUST_USE enum hn_code hn_output_check(struct hn_context *ctx, const char *path);
 
 // Waits until no other process has the folder of `path` in this way, and has it until
@@ -69,13 +70,14 @@ HN_MUST_USE enum hn_code hn_file_publish(struct hn_context *ctx, const char *tem
 // Makes an empty folder "<path>.tmp-..." in the same way.
 HN_MUST_USE char *hn_temporary_folder(struct hn_context *ctx, const char *path);
 // Removes from `folder` what such a name beginning with `prefix` ("" = any) shows to be left over:
-// made on this machine by a process that is no more, or elsewhere and not changed for an hour.
-// Best effort.
+// made on this machine by a process that has ended, or elsewhere and not changed for a day. Best
+// effort.
 void hn_temporary_sweep(const char *folder, const char *prefix);
 // The same for what stands beside `path` and was to become it.
 void hn_temporary_sweep_for(const char *path);
 
-// A new folder below $TMPDIR or /tmp, and its removal with all in it.
+// A new folder below $TMPDIR or /tmp, after those of killed processes have been removed; and its
+// removal with all in it.
 HN_MUST_USE char *hn_scratch_make(struct hn_context *ctx);
 void hn_scratch_remove(struct hn_context *ctx, char *folder); // NULL is fine
 

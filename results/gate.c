@@ -34,7 +34,8 @@ enum hn_code hn_gate_parse(struct hn_context *ctx, const char *text, struct hn_g
     }
     char *end;
     out->limit = strtod(number, &end);
-    bool digits = *number == '.' || (*number >= '0' && *number <= '9');
+    bool digits = end > number && !strchr("+-", *number) && // decimal alone: 0x10 is no limit
+                  (size_t)(end - number) <= strspn(number, "0123456789.eE+-");
     out->percent = *end == '%';
     if (!digits || !isfinite(out->limit) || end[out->percent ? 1 : 0] != '\0')
         return no_gate(ctx, text, "the limit is no number of 0 or more");

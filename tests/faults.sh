@@ -106,10 +106,24 @@ test_limits_on_files() {
     local blocks
     for blocks in 1 2 4 8 16 32 64; do
         rm -rf limited
-        (trap '' XFSZ; ulimit -f $blocks; timeout 120 "$hardneg" run -c job.yaml -o limited --quiet >/dev/null 2>err)
+        (ulimit -f $blocks; timeout 120 "$hardneg" run -c job.yaml -o limited --quiet >/dev/null 2>err)
         rc=$?
         ended "files of at most $blocks KiB" '0|74'
         check "files of at most $blocks KiB: no temporary file" none_temporary limited
+    done
+}
+
+# Of other commands that write: all of them end with a sentence, and leave nothing.
+test_limits_on_other_commands() {
+    local c
+    mkdir small
+    for c in "synth -o small/s.h5" "sample s.h5 --sampler uniform --batch 8 --epochs 400 -o small/o.npy" "report whole -o small/p.html" \
+        "export whole --csv -o small/e.csv" "merge whole -o small/m.h5" "compare whole whole --junit small/j.xml" "plot whole -o small/f"; do
+        # shellcheck disable=SC2086 # words are wanted
+        (ulimit -f 1; exec timeout 120 "$hardneg" $c >out 2>err </dev/null)
+        rc=$?
+        ended "files of at most 1 KiB: $c" '2|6|74'
+        check "files of at most 1 KiB: $c: no temporary file" none_temporary small
     done
 }
 
@@ -433,6 +447,12 @@ test_places() {
     for c in "${outputs[@]}"; do at_place "a folder" "$work/folder" "$c"; done
     check "nothing came of them" test -z "$(find new* -type f)"
     check "nothing is in the folder" test -z "$(ls folder)"
+    for c in "${outputs[@]}" "${folders[@]}"; do
+        # shellcheck disable=SC2086 # words are wanted
+        run ${c//@/-}
+        ended "as output '-': $c" 2 "'-' is not standard output"
+    done
+    check "nothing is called -" test ! -e ./-
     # Of a shell, which has opened them, they are read.
     "$hardneg" run -c <(cat absolute.yaml) -o streamed --quiet 2>err
     check "a job from a pipe that is open" test -s streamed/results.h5
@@ -488,6 +508,6 @@ test_found() {
 }
 
 flips=${FLIPS:-24}
-run_tests "${2:-}" '' test_disks test_limits_on_files test_limits_on_addresses test_unreadable test_truncated test_flipped_results test_flipped_cells \
+run_tests "${2:-}" '' test_disks test_limits_on_files test_limits_on_other_commands test_limits_on_addresses test_unreadable test_truncated test_flipped_results test_flipped_cells \
     test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs test_places test_packed test_bounded_time test_found
 finish

@@ -53,6 +53,7 @@ test_compare() {
     expect "unknown metric: the nearest" 2 "@did-you-mean 'n_dot'" compare a a --gate n_dt:0%
     expect "a gate without limit" 2 '@a-gate' compare a a --gate n_dot
     expect "a limit that is no number" 2 '@not-a-number' compare a a --gate n_dot:five
+    expect "a limit that is not decimal" 2 '@not-a-number' compare a a --gate n_dot:+0x10
     expect "a negative limit" 2 '@a-negative-gate' compare a a --gate fn_ratio:-0.1
     expect "a time without percent" 2 'percent' compare a a --gate cost_s:5
     expect "what names the cell" 2 '@not-a-measurement' compare a a --gate step:1%
@@ -417,6 +418,33 @@ for n in names:
     done
 }
 
+# A spreadsheet runs texts that begin as formulas.
+test_export_formulas() {
+    with_python "export: formulas" || return
+    spoiled a/results.h5 formula.h5 "v = r['dataset'].asstr()[:]; v[0] = '=cmd|\'/c x\'!A1'; v[1] = '@SUM(1)'; v[2] = '-\"x'; r['dataset'][...] = v"
+    expect "export: formulas" 0 '' export formula.h5 --csv -o formula.csv
+    check "export: formulas are texts" "$python" -c "import csv
+d = [r['dataset'] for r in csv.DictReader(open('formula.csv', newline=''))]
+assert d[:3] == ['\'=cmd|\'/c x\'!A1', '\'@SUM(1)', '\'-\"x'] and d[3] == 's.h5', d[:4]"
+}
+
+# What a killed command left below TMPDIR goes with the next one. The run that it had started ends by itself.
+scratch_in_use() { [ -n "$(find scratch -path '*/cells/*.h5' -print -quit)" ]; }
+none_runs_in() { ! pgrep -f "$1" >/dev/null; } # FOLDER
+test_ab_scratch() {
+    local process
+    mkdir -p scratch
+    TMPDIR=$work/scratch "$hardneg" ab "$hardneg" "$hardneg" -c quick.yaml --rounds 50 -q >out 2>err </dev/null &
+    process=$!
+    check "ab: a scratch folder" wait_for 60 scratch_in_use
+    kill -KILL $process
+    wait $process 2>/dev/null
+    check "ab, killed: its folder stays" test "$(find scratch -maxdepth 1 -name 'hardneg*' | wc -l)" = 1
+    wait_for 60 none_runs_in "$work/scratch"
+    TMPDIR=$work/scratch expect "ab after one that was killed" 0 '^PASS' ab "$hardneg" "$hardneg" -c quick.yaml --rounds 1 -q --gate counters:=0
+    check "ab: no scratch folder is left" test -z "$(ls scratch)"
+}
+
 test_ab() {
     expect "ab" 0 '^PASS' ab "$hardneg" "$hardneg" -c quick.yaml --rounds 2 -q --gate counters:=0
     expect "ab: one round gates no times" 0 '[0-9]+ of [0-9]+ @few-rounds' \
@@ -491,5 +519,5 @@ assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in job
 }
 
 run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_reports test_damaged test_shards \
-    test_studies test_closed_pipe test_rerun test_export test_ab test_batches test_doctor test_ci_files
+    test_studies test_closed_pipe test_rerun test_export test_export_formulas test_ab test_ab_scratch test_batches test_doctor test_ci_files
 finish

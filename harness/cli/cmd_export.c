@@ -27,18 +27,29 @@ static const struct hn_option export_options[] = {
     {0},
 };
 
-static void put_text(FILE *out, const char *text) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
+// The rest of a text in quotes.
+static void put_quoted(FILE *out, const char *text) {
     for (; *text; text++) {
         if (*text == '"')
             fputc('"', out);
         fputc(*text, out);
     }
     fputc('"', out);
+}
+
+// A spreadsheet runs a text that begins as a formula: a quote before it makes it a text again.
+static void put_text(FILE *out, const char *text) {
+    if (*text && strchr("=+-@\t\r", *text)) {
+        fprintf(out, "\"'");
+        put_quoted(out, text);
+        return;
+    }
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    put_quoted(out, text);
 }
 
 // Numbers in the shortest form that reads back equal; NaN as nothing.
@@ -133,7 +144,9 @@ const struct hn_command hn_cmd_export = {
     .details =
         "RESULTS is a results file or the folder of a run. One line per row, with a line of "
         "names first, as RFC 4180 has it; numbers in the shortest form that reads back "
-        "equal, nothing where none applies. For LaTeX, a tabular: settings has the last step of "
+        "equal, nothing where none applies; a text that a spreadsheet would run as a formula (=, "
+        "+, -, "
+        "@ first) has a ' before it. For LaTeX, a tabular: settings has the last step of "
         "each "
         "file with means over seeds, differences to Uniform paired by seed, and letters: rows "
         "that share one are not told apart by the 95 % interval of their paired difference; "

@@ -1,5 +1,6 @@
 // The program: finds the command, parses its options, runs it, prints what went wrong, and gives
 // the exit code.
+#include "core/files.h"
 #include "core/sweep/screen.h"
 #include "datasets/h5.h"
 #include "harness/cli/command.h"
@@ -40,6 +41,7 @@ static void catch_signals(void) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a limit on file sizes is a failed write, with a sentence
 }
 
 // Whether the reader of standard output, `head` for example, has closed it.
@@ -120,6 +122,18 @@ static int report(struct hn_context *ctx, const char *command, enum hn_code code
     return hn_exit_code(code);
 }
 
+// Folders are made where they are needed; files are checked when they are begun.
+static enum hn_code check_output(struct hn_context *ctx, const struct hn_option *table,
+                                 const void *params) {
+    for (const struct hn_option *o = table; o->name; o++) {
+        const char *path =
+            o->letter == 'o' ? *(char *const *)((const char *)params + o->offset) : NULL;
+        if (path && strcmp(path, "-") == 0)
+            return hn_output_check(ctx, path);
+    }
+    return HN_OK;
+}
+
 static enum hn_code run_checked(struct hn_context *ctx, const struct hn_command *command,
                                 const struct hn_call *call) {
     if (hn_screen_check(ctx))
@@ -161,7 +175,8 @@ static enum hn_code run_command(struct hn_context *ctx, const struct hn_command 
         print_help(command, table);
     else if (call->version)
         printf("hardneg %s\n", hn_version);
-    else if (code || (code = run_checked(ctx, command, call)))
+    else if (code || (code = check_output(ctx, table, params)) ||
+             (code = run_checked(ctx, command, call)))
         return code;
     return finish_output(ctx, abandoned);
 }

@@ -92,6 +92,17 @@ static void test_of_living_processes(void) {
     CU_ASSERT_PTR_NOT_NULL_FATAL(sub);
     hn_temporary_sweep(folder, "");
     CU_ASSERT(exists(name) && exists(sub));
+    // Nor when it was stopped for long, or the clock was put forward.
+    const struct utimbuf long_ago = {1, 1};
+    CU_ASSERT(utime(name, &long_ago) == 0 && utime(sub, &long_ago) == 0);
+    hn_temporary_sweep(folder, "");
+    CU_ASSERT(exists(name) && exists(sub));
+    // Of a process that had the same number before this one it is left over.
+    char earlier[500], *start = strrchr(name, '-');
+    snprintf(earlier, sizeof earlier, "%.*s9%s", (int)(start - name), name, start);
+    put(earlier);
+    hn_temporary_sweep(folder, "");
+    CU_ASSERT(exists(name) && !exists(earlier));
     close(fd);
     hn_free(&ctx, name);
     hn_free(&ctx, sub);
@@ -105,13 +116,14 @@ static void test_of_others(void) {
     static const struct {
         const char *name;
         bool goes; // once it is old
-    } files[] = {{"a.h5.tmp-00000000-1-0", true},
-                 {"a.h5.tmp-0123abcd-99999-Xy1zQ2", true},
-                 {"a.tmp-b.tmp-0123abcd-7-0", true},
-                 {"a.h5.tmp-0000000-1-0", false},
-                 {"a.h5.tmp-00000000-x-0", false},
-                 {"a.h5.tmp-00000000-1-", false},
-                 {"a.h5.tmp-00000000-1-0.h5", false},
+    } files[] = {{"a.h5.tmp-00000000-1-5-0", true},
+                 {"a.h5.tmp-0123abcd-99999-123456789-Xy1zQ2", true},
+                 {"a.tmp-b.tmp-0123abcd-7-0-0", true},
+                 {"a.h5.tmp-0000000-1-5-0", false},
+                 {"a.h5.tmp-00000000-x-5-0", false},
+                 {"a.h5.tmp-00000000-1-5-", false},
+                 {"a.h5.tmp-00000000-1-5-0.h5", false},
+                 {"a.h5.tmp-00000000-1-0", false},
                  {"a.h5.tmp-1-0", false},
                  {"a.h5.tmp-", false},
                  {"a.h5", false}};
@@ -181,11 +193,11 @@ static void test_new_files(void) {
     CU_ASSERT_EQUAL(entries(folder), 1);
     expect(path, "first");
 
-    for (int64_t k = 1; k <= 3; k++) {
+    for (int64_t k = 1; k <= 4; k++) {
         ctx.memory.calls = 0;
         ctx.memory.fail_at = k;
         enum hn_code code = hn_file_begin(&ctx, path, &file);
-        CU_ASSERT_EQUAL(code, k <= 2 ? HN_MEMORY : HN_OK);
+        CU_ASSERT_EQUAL(code, k <= 3 ? HN_MEMORY : HN_OK);
         if (!code)
             HN_CHECK(&ctx, hn_file_end(&ctx, &file, HN_OK));
         CU_ASSERT_EQUAL(entries(folder), 1);
@@ -197,6 +209,37 @@ static void test_new_files(void) {
     HN_CHECK_FAILS(&ctx, hn_file_begin(&ctx, other, &file), HN_USAGE, "none/a.txt");
     HN_CHECK_FAILS(&ctx, hn_file_begin(&ctx, folder, &file), HN_USAGE, "regular");
     HN_CHECK_FAILS(&ctx, hn_file_begin(&ctx, "", &file), HN_USAGE, "empty");
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+// A symbolic link stays one, what it leads to is written, also where that is not there yet; the
+// mode of the old file is kept.
+static void test_links(void) {
+    struct hn_context ctx;
+    char folder[300], real[400], link[400], first[400];
+    struct stat about;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    snprintf(real, sizeof real, "%s/sub/real.txt", folder);
+    snprintf(link, sizeof link, "%s/link.txt", folder);
+    snprintf(first, sizeof first, "%s/sub", folder);
+    CU_ASSERT_EQUAL_FATAL(mkdir(first, 0777), 0);
+    snprintf(first, sizeof first, "%s/sub/first.txt", folder);
+    CU_ASSERT(symlink("real.txt", first) == 0 && symlink("sub/first.txt", link) == 0);
+    for (int i = 0; i < 2; i++) {
+        HN_CHECK(&ctx, hn_file_write_text(&ctx, link, i ? "two" : "one"));
+        expect(real, i ? "two" : "one");
+        CU_ASSERT(lstat(link, &about) == 0 && S_ISLNK(about.st_mode));
+        CU_ASSERT(lstat(first, &about) == 0 && S_ISLNK(about.st_mode));
+        CU_ASSERT_EQUAL(stat(real, &about), 0);
+        CU_ASSERT(i == 0 || (about.st_mode & 07777) == 0640);
+        CU_ASSERT_EQUAL(chmod(real, 0640), 0);
+    }
+    CU_ASSERT_EQUAL(entries(folder), 2);
+    CU_ASSERT(unlink(real) == 0 && symlink("first.txt", real) == 0);
+    HN_CHECK_FAILS(&ctx, hn_file_write_text(&ctx, link, "x"), HN_USAGE, "loop of symbolic links");
+    HN_CHECK_FAILS(&ctx, hn_file_write_text(&ctx, "-", "x"), HN_USAGE, "./-");
     CU_ASSERT_EQUAL(ctx.memory.live, 0);
     hn_fixture_remove(folder);
 }
@@ -305,6 +348,7 @@ static const struct hn_test tests[] = {{"of dead processes", test_of_dead_proces
                                        {"of others", test_of_others},
                                        {"base name", test_base_name},
                                        {"new files", test_new_files},
+                                       {"links", test_links},
                                        {"failing files", test_failing_files},
                                        {"adding", test_adding},
                                        {"open", test_open}};
