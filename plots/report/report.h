@@ -51,7 +51,6 @@ struct hn_html_column {
     double scale;              // of all three; 0 = 1
     struct hn_html_number (*number)(const struct hn_html_column *column, const void *row);
     void (*put)(FILE *html, const struct hn_html_column *column, const void *row); // no number
-    const char *axis; // of the grid, by whose values the page can choose rows; NULL = none
 };
 // Formats of a value with its deviation or half of its interval.
 #define HN_HTML_HALF(format) " <small>±&#8239;" format "</small>"

@@ -20,12 +20,16 @@ for (const table of document.querySelectorAll("table.sortable")) {
                     if (isNaN(x) || isNaN(y)) return isNaN(x) - isNaN(y);
                     return down ? y - x : x - y;
                 }
-                return down ? y.localeCompare(x) : x.localeCompare(y);
+                return (down ? -1 : 1) * x.localeCompare(y, undefined, {numeric: true});
             });
             body.append(...rows);
         });
     });
 }
+
+// The axes of the grid in a table of settings, and a row's value of one of them.
+const axesOf = table => [...new Set([...table.querySelectorAll("[data-axis]")].map(part => part.dataset.axis))];
+const valueOf = (row, axis) => row.querySelector(`[data-axis="${CSS.escape(axis)}"]`)?.dataset.value ?? "–";
 
 // Rows that have a value of each axis of the grid, the last step to begin with, and every word that is typed.
 for (const table of document.querySelectorAll("table.sortable")) {
@@ -41,18 +45,17 @@ for (const table of document.querySelectorAll("table.sortable")) {
         label.append(control);
         bar.append(label);
     };
-    [...table.tHead.rows[0].cells].forEach((head, column) => {
-        if (head.dataset.axis === undefined) return;
-        const values = new Set(rows.map(row => row.cells[column].textContent));
-        if (values.size < 2 || values.size > 24) return;
-        const select = make("select", ""), last = head.dataset.axis === "step";
+    for (const axis of axesOf(table)) {
+        const values = new Set(rows.map(row => valueOf(row, axis)));
+        if (values.size < 2 || values.size > 24) continue;
+        const select = make("select", ""), last = axis === "step";
         if (last) select.append(make("option", "last", {value: "last"}));
         select.append(make("option", "all", {value: "all"}));
         for (const value of values) select.append(make("option", value, {value: "=" + value}));
-        tests.push(row => select.value === "all" || "=" + row.cells[column].textContent === select.value ||
+        tests.push(row => select.value === "all" || "=" + valueOf(row, axis) === select.value ||
             (select.value === "last" && row.cells[0].dataset.last !== undefined));
-        add(head.textContent, select);
-    });
+        add(axis, select);
+    }
     if (rows.length >= 16) {
         const input = make("input", "", {type: "search", placeholder: "words"});
         tests.push(row => input.value.toLowerCase().split(/\s+/).every(word =>
@@ -67,18 +70,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
 
 // Many results: what a setting has in each of them, one measure at a time.
 const compared = document.getElementById("compare"), all = document.querySelector("table#settings");
-const resultOf = all ? [...all.tHead.rows[0].cells].findIndex(h => h.dataset.axis === "result") : -1;
-if (compared && resultOf < 0) compared.append(make("p", "No two of the results have finished cells."));
-if (compared && resultOf >= 0) {
-    const heads = [...all.tHead.rows[0].cells], result = resultOf;
-    const keys = [...heads.keys()].filter(i => i !== result && (i === 0 || heads[i].dataset.axis !== undefined));
-    const measures = [...heads.keys()].filter(i => heads[i].classList.contains("n") && heads[i].dataset.axis === undefined && heads[i].textContent !== "Seeds");
-    const names = [...new Set([...all.tBodies[0].rows].map(row => row.cells[result].textContent))];
+const several = all && axesOf(all).includes("result");
+if (compared && !several) compared.append(make("p", "Fewer than two of the results have finished cells."));
+if (compared && several) {
+    const heads = [...all.tHead.rows[0].cells];
+    const measures = [...heads.keys()].filter(i => heads[i].classList.contains("n") && heads[i].textContent !== "Seeds");
+    const names = [...new Set([...all.tBodies[0].rows].map(row => valueOf(row, "result")))];
     const settings = new Map();
     for (const row of all.tBodies[0].rows) {
-        const key = keys.map(i => row.cells[i].textContent).join("\t");
+        const parts = [...row.cells[0].querySelectorAll("[data-axis]")].filter(part => part.dataset.axis !== "result");
+        const key = row.cells[0].dataset.sampler + " " + parts.map(part => part.textContent).join(", ");
         if (!settings.has(key)) settings.set(key, new Map());
-        settings.get(key).set(row.cells[result].textContent, row);
+        settings.get(key).set(valueOf(row, "result"), row);
     }
     const select = (title, texts, chosen) => {
         const label = make("label", title + " "), control = make("select", "");
@@ -96,19 +99,19 @@ if (compared && resultOf >= 0) {
     const steps = select("step", ["last", "all"], 0);
     const draw = () => {
         const m = measures[measure.value], table = make("table", ""), head = table.createTHead().insertRow();
-        const titles = [...keys.map(i => heads[i].textContent), ...names, names[to.value] + " − " + names[from.value]];
-        titles.forEach((title, i) => head.append(make("th", title, {scope: "col", className: i < keys.length ? "" : "n"})));
+        const titles = ["Setting", ...names, names[to.value] + " − " + names[from.value]];
+        titles.forEach((title, i) => head.append(make("th", title, {scope: "col", className: i ? "n" : ""})));
         const body = table.createTBody();
         for (const [key, rows] of settings) {
             const last = [...rows.values()].some(row => row.cells[0].dataset.last !== undefined);
             if (rows.size < 2 || !(last || steps.value === "1")) continue;
             const row = body.insertRow(), value = name => parseFloat(rows.get(name)?.cells[m].dataset.v) * (heads[m].dataset.scale ?? 1);
-            key.split("\t").forEach((text, i) => row.append(make(i ? "td" : "th", text, i ? {} : {scope: "row"})));
+            row.append(make("th", key, {scope: "row"}));
             for (const name of names) row.append(make("td", rows.get(name)?.cells[m].textContent ?? "–", {className: "n"}));
             const difference = value(names[to.value]) - value(names[from.value]);
             row.append(make("td", isNaN(difference) ? "–" : (difference < 0 ? "−" : "+") + Math.abs(difference).toPrecision(3), {className: "n"}));
         }
-        frame.replaceChildren(body.rows.length ? table : make("p", "No setting is in two of the results."));
+        frame.replaceChildren(body.rows.length ? table : make("p", "No setting is measured on the same file in two of the results."));
     };
     compared.append(bar, frame);
     draw();

@@ -59,8 +59,6 @@ void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int s
     fputs("<thead><tr>", html);
     for (const struct hn_html_column *c = column; c < column + n; c++) {
         fputs(c->number ? "<th scope=col class=n" : "<th scope=col", html);
-        if (c->axis)
-            hn_html(html, " data-axis=\"%s\"", c->axis);
         if (c->scale > 0 && fabs(c->scale - 1) > 0)
             fprintf(html, " data-scale=%g", c->scale);
         if (c->help)

@@ -13,27 +13,38 @@ struct row {
     int64_t setting;
 };
 
-static void put_sampler(FILE *html, const struct hn_html_column *c, const void *of) {
+// The values of the axes that are options of the sampler, or those of all other axes: the page
+// chooses rows by them.
+static void put_values(FILE *html, const struct row *row, bool options, const char *joint) {
+    char value[HN_TITLE_SIZE];
+    for (int a = 0; a < row->o->axes; a++) {
+        const struct hn_grid_axis *axis = &row->o->axis[a];
+        bool named = strcmp(axis->name, "dataset") != 0; // it is shown as "file"
+        bool of_sampler = strcmp(axis->column, "params") == 0;
+        char title[HN_LABEL_SIZE];
+        hn_overview_value(row->o, row->setting, axis->name, value, sizeof value);
+        if (of_sampler != options || !*value)
+            continue;
+        snprintf(title, sizeof title, "%s", named ? axis->name : "file");
+        for (char *c = title; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
+        fputs(joint, html);
+        hn_html(html, "<span data-axis=\"%s\" data-value=\"%s\">%s%s%s</span>", title, value, title,
+                of_sampler ? "=" : " ", value);
+        joint = ", ";
+    }
+}
+
+static void put_setting(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     const char *sampler = hn_overview_sampler(row->o, row->setting);
     (void)c;
     hn_html(html, "<th scope=row data-sampler=\"%s\"", sampler);
-    hn_html(html, row->o->last[row->setting] ? " data-last>%s</th>" : ">%s</th>", sampler);
-}
-
-static void put_axis(FILE *html, const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    char value[HN_TITLE_SIZE];
-    hn_overview_value(row->o, row->setting, c->axis, value, sizeof value);
-    hn_html(html, "<td>%s</td>", *value ? value : "–");
-}
-
-static struct hn_html_number axis_number(const struct hn_html_column *c, const void *of) {
-    const struct row *row = of;
-    char value[HN_TITLE_SIZE], *end;
-    hn_overview_value(row->o, row->setting, c->axis, value, sizeof value);
-    double number = strtod(value, &end);
-    return (struct hn_html_number){*value && !*end ? number : NAN};
+    hn_html(html, row->o->last[row->setting] ? " data-last>%s" : ">%s", sampler);
+    put_values(html, row, true, " ");
+    fputs("<small>", html);
+    put_values(html, row, false, " ");
+    fputs("</small></th>", html);
 }
 
 static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
@@ -117,7 +128,7 @@ static const struct {
 
 enum {
     MEASURES = sizeof measures / sizeof measures[0],
-    COLUMNS = 3 + HN_GRID_AXES + MEASURES,
+    COLUMNS = 3 + MEASURES,
     MOST_AT_ONCE = 40 // the rest: by scrolling
 };
 
@@ -130,25 +141,6 @@ struct table {
 
 static void add_column(struct table *t, const struct hn_html_column *column) {
     t->column[t->n++] = *column;
-}
-
-// A number where every setting has one or nothing.
-static void add_axis(struct table *t, const char *name) {
-    struct hn_html_column column = {
-        .title = t->title[t->n], .axis = name, .format = "%.9g", .number = axis_number};
-    char value[HN_TITLE_SIZE], *end;
-    bool named = strcmp(name, "dataset") != 0;
-    snprintf(t->title[t->n], sizeof t->title[0], "%s", named ? name : "file");
-    for (char *c = t->title[t->n]; *c; c++)
-        *c = *c == '_' ? ' ' : *c;
-    for (int64_t s = 0; s < t->o->settings; s++) {
-        hn_overview_value(t->o, s, name, value, sizeof value);
-        (void)strtod(value, &end);
-        if (*end)
-            column.number = NULL;
-    }
-    column.put = column.number ? NULL : put_axis;
-    add_column(t, &column);
 }
 
 // A time is shown in the unit in which the median is at least 1.
@@ -202,29 +194,35 @@ static int64_t same_seeds(const struct hn_overview *o) {
     return same < 0 ? 0 : same;
 }
 
-// Every axis of the grid that varies, then what was measured: first what is there for such an axis.
+static bool any_front(const struct hn_overview *o) {
+    bool any = false;
+    for (int64_t s = 0; s < o->settings; s++)
+        any |= o->front[s];
+    return any;
+}
+
+// The setting, then what was measured: first what is there for an axis of the grid.
 static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
-    static const struct hn_html_column sampler = {"Sampler", .put = put_sampler},
+    static const struct hn_html_column setting = {"Setting", .put = put_setting},
                                        front = {"Front",
                                                 "no other is harder with as few false "
                                                 "negatives",
                                                 .put = put_front},
                                        count = {"Seeds", "finished cells that the means are over",
                                                 .format = "%.0f", .number = seeds};
-    add_column(t, &sampler);
-    for (int a = 0; a < t->o->axes; a++)
-        add_axis(t, t->o->axis[a].name);
-    if (same_seeds(t->o) == 0)
-        add_column(t, &count);
-    add_column(t, &front);
+    add_column(t, &setting);
+    if (any_front(t->o))
+        add_column(t, &front);
     for (int first = 1; first >= 0; first--)
         for (int m = 0; m < MEASURES; m++)
             if ((measures[m].needs != NULL) == first && add_measure(ctx, t, m))
                 return ctx->code;
+    if (same_seeds(t->o) == 0)
+        add_column(t, &count);
     return HN_OK;
 }
 
-// Options that no column shows, since all rows of their sampler have them alike.
+// Options that the rows do not name, since all rows of their sampler have the same value.
 static void put_shared(FILE *html, const struct hn_overview *o) {
     char shared[1024];
     const char *before = "<dl class=shared>";
@@ -249,7 +247,7 @@ static void put_table(FILE *html, const struct table *t) {
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);
     hn_html(html,
             "<p class=soft>%s%sMeans over seeds%s; ± is half of a 95 %% interval, over batches or "
-            "over at least three seeds. A click on a heading sorts.</p>\n",
+            "over at least three seeds. Click a heading to sort.</p>\n",
             common, *common ? ". " : "", each);
     fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
             rows > MOST_AT_ONCE ? " long" : "");
