@@ -3,19 +3,18 @@
 #
 #   hardneg plot results/demo --term pdf --style docs/guide/style-example.gp
 
-# Lines: 1 to 12 are uniform, knn, batchsampler, gcbs, hard-negative, stratified, random-negatives, hops, ring,
-# mined, null and mosaic. Width, dash, mark, size of the mark; their colours follow.
+# Styles of lines, by number: width, dash, mark, size of the mark. Uniform has the first, the other samplers follow in
+# the order of `hardneg list samplers`.
 set linetype 1 lw 1.2 dt solid pt 7 ps 0.5
 set linetype 2 lw 1.2 dt (9,3) pt 9 ps 0.6
 set linetype 3 lw 1.2 dt (2,2) pt 5 ps 0.5
 set linetype 4 lw 1.2 dt (9,3,2,3) pt 13 ps 0.7
 set linetype 5 lw 1.2 dt (15,4) pt 11 ps 0.6
 
-# Colours of lines 1 to 12, black, and eight for values in their order. Dots of single batches and shades are
-# made of them.
-hn_colours = "000000 555555 888888 333333 777777 999999 222222 666666 444444 AAAAAA 111111 777777 000000 " . \
+# Colours: Uniform, eleven for the other samplers, one for what is no sampler, eight for values in their order. Dots of
+# single batches and faded lines are made of them.
+hn_colours = "000000 555555 888888 333333 777777 999999 222222 666666 444444 AAAAAA 111111 777777 777777 " . \
     "000000 222222 3A3A3A 505050 686868 808080 989898 B0B0B0"
-do for [i = 1:21] { set linetype i lc rgb "#" . word(hn_colours, i) }
 
 # Bands, grid, heat maps.
 set style fill transparent solid 0.10 noborder

@@ -73,7 +73,6 @@ static void collect(struct table *t, int64_t first) {
     qsort(t->row, (size_t)t->rows, sizeof t->row[0], by_accuracy);
 }
 
-// Black is for the untrained.
 static int line_of(const struct table *t, const struct row *row) {
     return row->untrained
                ? 0
@@ -97,21 +96,18 @@ static void draw_accuracies(struct hn_page *page, const struct table *t) {
     struct hn_panel *panel = hn_page_panel(page, title, axis, "");
     panel->rows = true;
     name_rows(page, panel, t);
-    for (int line = 0; line <= HN_THEME_LINES; line++) {
-        struct hn_series *seeds = hn_panel_series(page, panel, "", HN_LOOK_FAINT, line);
-        struct hn_series *mean = hn_panel_series(page, panel, "", HN_LOOK_MARKS, line);
-        for (int i = 0; i < t->rows; i++) {
-            const struct row *row = &t->row[i];
-            const double *value;
-            if (line_of(t, &t->row[i]) != line)
-                continue;
-            int64_t n = hn_trained_values(t->trained, row->setting, t->column,
-                                          row->untrained ? 0 : HN_LAST_STEP, &value);
-            for (int64_t k = 0; k < n; k++)
-                hn_series_add(seeds, t->scale * value[k], i + 0.27);
-            hn_series_add_row(mean, t->scale * row->accuracy.mean, i,
-                              t->scale * hn_moments_half(row->accuracy));
-        }
+    for (int i = 0; i < t->rows; i++) {
+        const struct row *row = &t->row[i];
+        const double *value;
+        int line = line_of(t, row);
+        struct hn_series *seeds = hn_panel_series_of(page, panel, HN_LOOK_FAINT, line);
+        struct hn_series *mean = hn_panel_series_of(page, panel, HN_LOOK_MARKS, line);
+        int64_t n = hn_trained_values(t->trained, row->setting, t->column,
+                                      row->untrained ? 0 : HN_LAST_STEP, &value);
+        for (int64_t k = 0; k < n; k++)
+            hn_series_add(seeds, t->scale * value[k], i + 0.27);
+        hn_series_add_row(mean, t->scale * row->accuracy.mean, i,
+                          t->scale * hn_moments_half(row->accuracy));
     }
 }
 
@@ -147,16 +143,14 @@ static void draw_differences(struct hn_page *page, const struct table *t) {
     struct hn_series *zero = hn_panel_series(page, panel, "", HN_LOOK_THIN, 0);
     hn_series_add(zero, 0, -0.6);
     hn_series_add(zero, 0, t->rows - 0.4);
-    for (int line = 1; line <= HN_THEME_LINES; line++) {
-        struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_MARKS, line);
-        for (int i = 0; i < t->rows; i++) {
-            int64_t k = t->row[i].setting, base = base_of(t, k);
-            if (line_of(t, &t->row[i]) != line || k == base)
-                continue;
-            struct hn_difference d = hn_trained_difference(t->trained, k, base, t->column);
-            double half = hn_difference_half(d);
-            hn_series_add_row(s, t->scale * d.mean, i, t->scale * half);
-        }
+    for (int i = 0; i < t->rows; i++) {
+        int64_t k = t->row[i].setting, base = base_of(t, k);
+        if (t->row[i].untrained || k == base)
+            continue;
+        struct hn_series *s =
+            hn_panel_series_of(page, panel, HN_LOOK_MARKS, line_of(t, &t->row[i]));
+        struct hn_difference d = hn_trained_difference(t->trained, k, base, t->column);
+        hn_series_add_row(s, t->scale * d.mean, i, t->scale * hn_difference_half(d));
     }
 }
 

@@ -20,10 +20,14 @@ static void draw_step(struct hn_page *page, const struct hn_table *t, int64_t fi
              hn_table_real(t, first, "M"), hn_table_real(t, first, "K"));
     struct hn_panel *panel =
         hn_page_panel(page, title, "similarity s", "P(all K neighbours above s)");
-    struct hn_series *claimed = hn_panel_series(page, panel, "claimed bound", HN_LOOK_LINE, 5);
-    struct hn_series *binomial = hn_panel_series(page, panel, "binomial (eq 6)", HN_LOOK_PLAIN, 2);
-    struct hn_series *exact = hn_panel_series(page, panel, "exact", HN_LOOK_PLAIN, 3);
-    struct hn_series *measured = hn_panel_series(page, panel, "measured", HN_LOOK_MARKS, 1);
+    struct hn_series *claimed =
+        hn_panel_series(page, panel, "claimed bound", HN_LOOK_LINE, hn_line_number(4));
+    struct hn_series *binomial =
+        hn_panel_series(page, panel, "binomial (eq 6)", HN_LOOK_PLAIN, hn_line_number(1));
+    struct hn_series *exact =
+        hn_panel_series(page, panel, "exact", HN_LOOK_PLAIN, hn_line_number(2));
+    struct hn_series *measured =
+        hn_panel_series(page, panel, "measured", HN_LOOK_MARKS, hn_line_number(0));
     double from = INFINITY, to = -INFINITY; // where anything changes
     for (int64_t row = 0; row < t->rows; row++) {
         if (!belongs(t, row, first, step))

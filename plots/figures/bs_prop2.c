@@ -10,10 +10,9 @@ enum { MOST_STEPS = 256, MOST_ALPHAS = 4 };
 
 static const struct {
     const char *column, *label;
-    int line;
-} escapes[] = {{"escape_max", "worst start (claimed)", 5},
-               {"escape_mean", "mean start", 2},
-               {"escape_by_degree", "start by degree (provable)", 1}};
+} escapes[] = {{"escape_max", "worst start (claimed)"},
+               {"escape_mean", "mean start"},
+               {"escape_by_degree", "start by degree (provable)"}};
 
 static bool belongs(const struct hn_table *t, int64_t row, double step, double alpha) {
     return fabs(hn_table_real(t, row, "step") - step) < 0.5 &&
@@ -33,7 +32,7 @@ static void draw_alpha(struct hn_page *page, const struct hn_table *t, double st
     struct hn_series *line = hn_panel_series(page, panel, "bound", HN_LOOK_PLAIN, 0);
     for (size_t e = 0; e < sizeof escapes / sizeof escapes[0]; e++) {
         struct hn_series *s =
-            hn_panel_series(page, panel, escapes[e].label, HN_LOOK_MARKS, escapes[e].line);
+            hn_panel_series(page, panel, escapes[e].label, HN_LOOK_MARKS, hn_line_number((int)e));
         for (int64_t row = 0; row < t->rows; row++) {
             double bound = hn_table_real(t, row, "bound");
             double escape = hn_table_real(t, row, escapes[e].column);

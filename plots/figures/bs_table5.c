@@ -139,15 +139,14 @@ static void draw_cost(struct hn_page *page, const struct rows *rows, int c) {
     panel->x.log = c != SHARE;
     panel->x.zero = c == SHARE;
     bool own = false;
-    for (int line = 1; line <= HN_THEME_LINES; line++) {
-        struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_MARKS, line);
-        for (int i = 0; i < rows->n; i++)
-            if (rows->row[i].line == line && rows->row[i].value[c] > 0)
-                hn_series_add(s, rows->row[i].value[c], i);
-        own |= s->n > 0;
+    for (int i = 0; i < rows->n; i++) {
+        const struct row *row = &rows->row[i];
+        hn_axis_tic(page, &panel->y, i, row->label);
+        if (row->value[c] > 0)
+            hn_series_add(hn_panel_series_of(page, panel, HN_LOOK_MARKS, row->line), row->value[c],
+                          i);
+        own |= row->value[c] > 0;
     }
-    for (int i = 0; i < rows->n; i++)
-        hn_axis_tic(page, &panel->y, i, rows->row[i].label);
     if (own)
         add_published(page, panel, rows, c);
 }

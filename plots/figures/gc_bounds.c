@@ -5,10 +5,9 @@
 
 static const struct {
     const char *column, *label;
-    int line;
-} values[] = {{"gap", "measured gap", 1},
-              {"bound_36", "bound of theorem 3.6", 2},
-              {"bound_37", "bound of theorem 3.7", 3}};
+} values[] = {{"gap", "measured gap"},
+              {"bound_36", "bound of theorem 3.6"},
+              {"bound_37", "bound of theorem 3.7"}};
 
 static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t step) {
     char title[HN_TITLE_SIZE];
@@ -20,7 +19,7 @@ static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t s
         hn_axis_tic(page, &panel->y, i, g->setting[i].label);
     for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
         struct hn_series *s =
-            hn_panel_series(page, panel, values[v].label, HN_LOOK_MARKS, values[v].line);
+            hn_panel_series(page, panel, values[v].label, HN_LOOK_MARKS, hn_line_number((int)v));
         for (int i = 0; i < g->settings; i++)
             hn_series_add(
                 s, hn_groups_mean(g, (struct hn_where){0, 0, i, step}, values[v].column).mean, i);

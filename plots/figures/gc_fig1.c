@@ -32,7 +32,8 @@ static void draw_order(struct hn_page *page, const struct hn_results *r, int whi
     double cell = counted ? items / size : 1;
     const char *what = counted ? "item, in order" : "item, in order (cell)";
     struct hn_panel *panel = hn_page_panel(page, "", what, what);
-    struct hn_series *s = hn_panel_series(page, panel, "pairs that are large (%)", HN_LOOK_HEAT, 1);
+    struct hn_series *s =
+        hn_panel_series(page, panel, "pairs that are large (%)", HN_LOOK_HEAT, hn_line_number(0));
     for (int64_t row = 0; row < t->rows; row++) {
         if (strcmp(hn_table_text(t, row, "order"), orders[which].order) != 0 ||
             hn_table_real(t, row, "study_row") != study)

@@ -13,11 +13,10 @@ static const struct hn_series *draw_own(struct hn_page *page, struct hn_panel *p
     const struct hn_series *first = NULL;
     static const struct {
         const char *entries, *label;
-        int line;
-    } kinds[] = {{"uniform", "uniform entries", 1}, {"normal", "clustered", 2}};
+    } kinds[] = {{"uniform", "uniform entries"}, {"normal", "clustered"}};
     for (int k = 0; k < 2; k++) {
         struct hn_series *s =
-            hn_panel_series(page, panel, kinds[k].label, HN_LOOK_MARKS, kinds[k].line);
+            hn_panel_series(page, panel, kinds[k].label, HN_LOOK_MARKS, hn_line_number(k));
         for (int64_t row = 0; row < t->rows; row++) {
             double seconds = hn_table_real(t, row, "cost_g"); // with the order of an epoch
             if (strcmp(hn_table_text(t, row, "sampler"), "gcbs") == 0 &&
@@ -51,8 +50,8 @@ static void draw_shares(struct hn_page *page, const struct hn_table *t) {
     struct hn_panel *panel = hn_page_panel(page, "", "items N", "share of a build (%)");
     panel->x.log = true;
     panel->y.lo = -4, panel->y.hi = 104;
-    struct hn_series *sweep = hn_panel_series(page, panel, "", HN_LOOK_MARKS, 3);
-    struct hn_series *order = hn_panel_series(page, panel, "", HN_LOOK_MARKS, 4);
+    struct hn_series *sweep = hn_panel_series(page, panel, "", HN_LOOK_MARKS, hn_line_number(2));
+    struct hn_series *order = hn_panel_series(page, panel, "", HN_LOOK_MARKS, hn_line_number(3));
     for (int64_t row = 0; row < t->rows; row++) {
         double all = hn_table_real(t, row, "cost_g"), one = hn_table_real(t, row, "cost_epoch"),
                items = hn_table_real(t, row, "items");

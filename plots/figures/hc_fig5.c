@@ -62,8 +62,9 @@ static void draw_setting(struct hn_page *page, const struct hn_trained *t, int64
     snprintf(title, sizeof title, "%.60s, overlap %.3f", label, overlap(p));
     struct hn_panel *panel = hn_page_panel(page, title, "cosine similarity", "density of pairs");
     panel->y.lo = 0;
-    add_density(hn_panel_series(page, panel, "different labels", HN_LOOK_AREA, 1), p, 0);
-    add_density(hn_panel_series(page, panel, "same label", HN_LOOK_AREA, 2), p, 1);
+    add_density(hn_panel_series(page, panel, "different labels", HN_LOOK_AREA, hn_line_number(0)),
+                p, 0);
+    add_density(hn_panel_series(page, panel, "same label", HN_LOOK_AREA, hn_line_number(1)), p, 1);
 }
 
 static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {

@@ -73,7 +73,7 @@ static bool is_seen(const struct view *v, int i) { return !v->corner || !v->poin
 
 // Means over the discs, of those that have intervals.
 static void draw_intervals(const struct view *v, struct hn_panel *panel) {
-    struct hn_series *s = hn_panel_series(v->page, panel, "", HN_LOOK_CROSSES, HN_THEME_LINES);
+    struct hn_series *s = hn_panel_series(v->page, panel, "", HN_LOOK_CROSSES, 0);
     s->size = "half of the interval of false negatives";
     for (int i = 0; i < v->n; i++) {
         const struct point *p = &v->point[i];
@@ -146,7 +146,7 @@ static void draw_key(struct hn_page *page, struct hn_panel *panel, double deares
         while (cost < 0.999 * units[unit].least)
             unit++;
         snprintf(label, sizeof label, "%.3g %s a step", cost * units[unit].scale, units[unit].unit);
-        struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_DISCS, HN_THEME_LINES);
+        struct hn_series *s = hn_panel_series(page, panel, label, HN_LOOK_DISCS, 0);
         s->key_size = fmax(size_of(cost, dearest), 1e-3);
     }
 }

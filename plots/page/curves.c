@@ -203,7 +203,7 @@ static int line_of_kind(const struct sorted *s, int kind) {
         drawn += s->of_kind[k] > 1;
     }
     int line = hn_line_of_sampler(&s->g->results->runs, sampler[kind]);
-    return same == drawn ? hn_line_ordered(before, drawn) : hn_line_shade(line, before, same);
+    return same == drawn ? hn_line_ordered(before, drawn) : hn_line_shade(line, before);
 }
 
 static void draw_kind(struct hn_page *page, struct hn_panel *panel, const struct sorted *s,
@@ -236,7 +236,9 @@ static void draw_rule(struct hn_page *page, struct hn_panel *panel, const struct
         if (strcmp(s->g->setting[i].sampler, s->sweep->rule) != 0)
             continue;
         where.setting = i;
-        struct hn_series *rule = hn_panel_series(page, panel, s->sweep->rule, HN_LOOK_RULE, 0);
+        struct hn_series *rule =
+            hn_panel_series(page, panel, s->sweep->rule, HN_LOOK_RULE,
+                            hn_line_of_sampler(&s->g->results->runs, s->sweep->rule));
         hn_series_add(rule, 0, m->scale * hn_groups_mean(s->g, where, m->column).mean);
         return;
     }

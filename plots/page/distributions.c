@@ -177,8 +177,7 @@ static void draw_rows(struct hn_page *page, const struct hn_groups *g, struct hn
         hn_axis_tic(page, &panel->y, s, g->setting[s].label);
     for (where.setting = 0; where.setting < g->settings; where.setting++) {
         const struct hn_setting *setting = &g->setting[where.setting];
-        struct hn_series *s =
-            hn_panel_series(page, panel, "", HN_LOOK_MARKS, setting->line % HN_LINE_SHADED);
+        struct hn_series *s = hn_panel_series(page, panel, "", HN_LOOK_MARKS, setting->line);
         snprintf(s->end, sizeof s->end, "%s", setting->label);
         struct hn_mean ratio = hn_groups_mean(g, where, "fn_ratio");
         if (part == RATIO)

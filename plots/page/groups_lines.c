@@ -50,13 +50,10 @@ void hn_groups_lines(struct hn_groups *g) {
         return;
     }
     for (int i = 0; i < g->settings; i++) {
-        int before = 0, all = 0;
-        for (int k = 0; k < g->settings; k++)
-            if (strcmp(g->setting[k].sampler, g->setting[i].sampler) == 0) {
-                before += k < i;
-                all++;
-            }
+        int before = 0;
+        for (int k = 0; k < i; k++)
+            before += strcmp(g->setting[k].sampler, g->setting[i].sampler) == 0;
         int line = hn_line_of_sampler(&g->results->runs, g->setting[i].sampler);
-        g->setting[i].line = hn_line_shade(line, before, all);
+        g->setting[i].line = hn_line_shade(line, before);
     }
 }

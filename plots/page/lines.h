@@ -1,24 +1,35 @@
-// Lines of the theme (plots/page/theme.gp), by number: colour, dash and mark. 0 is black.
+// Lines of the theme (plots/page/theme.gp): a colour, and a style, which is a dash and a mark.
 //
-// A sampler has one in all figures of a results file, by its place among the samplers of the file;
-// its further settings have shades of it. Values with an order have lines in an even palette.
+// A registered sampler has the same line in every figure of every file: the one of its number in
+// the registry. Samplers of other programs take the lines behind. Uniform, the first, is black and
+// solid. Any two of the first 132 lines differ in at least two of colour, dash and mark, since the
+// lengths of the three lists are coprime.
 #ifndef HN_PLOTS_PAGE_LINES_H
 #define HN_PLOTS_PAGE_LINES_H
 
 #include "results/store.h"
 
 enum {
-    HN_THEME_LINES = 12,  // of samplers, from 1
-    HN_LINE_BLACK = 13,   // linetype of line 0
-    HN_LINE_ORDERED = 14, // the first of those with an order
+    HN_LINE_UNIFORM = 1,  // colour of Uniform
+    HN_LINE_HUES = 11,    // colours of the other samplers, from 2
+    HN_LINE_GREY = 13,    // colour of what is neither a sampler nor a value in an order
+    HN_LINE_ORDERED = 14, // first colour of values in their order
     HN_LINES_ORDERED = 8,
-    HN_LINE_SHADED = 100, // line + 100, + 200, + 300: shades of it
-    HN_LINE_SHADES = 3
+    HN_LINE_STYLES = 40,
+    // A line is colour + HN_LINE_STYLE * style + HN_LINE_FADED where it is half transparent.
+    HN_LINE_STYLE = 100,
+    HN_LINE_FADED = 100000
 };
 
-int hn_line_number(int i);                 // of thing number i, from 0
-int hn_line_shade(int line, int i, int n); // of setting i of n
-int hn_line_ordered(int i, int n);         // of value i of n
+// Line number i of things that are no samplers, from 0.
+int hn_line_number(int i);
+// Setting i of the sampler with that line: its colour, faded for every second setting, and a style
+// of its own.
+int hn_line_shade(int line, int i);
+// Value i of n in their order: colours from dark to bright, and a style of its own.
+int hn_line_ordered(int i, int n);
 int hn_line_of_sampler(const struct hn_table *runs, const char *sampler);
+int hn_line_colour(int line);
+int hn_line_style(int line); // from 1; 0 = none: a solid line
 
 #endif

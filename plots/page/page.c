@@ -115,6 +115,15 @@ struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, 
     return s;
 }
 
+struct hn_series *hn_panel_series_of(struct hn_page *page, struct hn_panel *panel,
+                                     enum hn_look look, int line) {
+    for (int s = 0; s < panel->n_series; s++)
+        if (panel->series[s]->look == look && panel->series[s]->line == line &&
+            !*panel->series[s]->label)
+            return panel->series[s];
+    return hn_panel_series(page, panel, "", look, line);
+}
+
 // Numbers beyond these no axis is drawn with: gnuplot overflows, or counts tics without end.
 static const double largest = 1e30, smallest = 1e-30;
 

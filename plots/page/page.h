@@ -115,6 +115,9 @@ struct hn_panel *hn_page_panel(struct hn_page *page, const char *title, const ch
                                const char *y);
 struct hn_series *hn_panel_series(struct hn_page *page, struct hn_panel *panel, const char *label,
                                   enum hn_look look, int line);
+// The series without a label that has that look and line, made when it is first asked for.
+struct hn_series *hn_panel_series_of(struct hn_page *page, struct hn_panel *panel,
+                                     enum hn_look look, int line);
 // NaN places and those beyond 1e30 are left out, what is below 1e-30 is taken as 0.
 void hn_series_add(struct hn_series *s, double x, double y);
 void hn_series_add_interval(struct hn_series *s, double x, double y, double half);

@@ -59,7 +59,7 @@ static void write_leader(const struct hn_layout *g, FILE *gp, int i,
         "set arrow %d from first %.9g, first %.9g to graph %.5f, graph %.5f nohead back lw 0.5 dt "
         "solid",
         100 + i, end->x, end->y, at - 0.02 / g->panel_width, label->y);
-    hn_line_colour(gp, label->series->line);
+    hn_write_colour(gp, label->series->line);
     fputc('\n', gp);
 }
 
@@ -82,8 +82,7 @@ void hn_page_write_ends(const struct hn_layout *g, FILE *gp, struct hn_range y) 
         hn_page_text(g->page, gp, hn_series_end(label[i].series));
         fprintf(gp, " at graph %.5f, graph %.5f left", 1 + leader_room / g->panel_width,
                 label[i].y);
-        if (label[i].series->line > 0)
-            fprintf(gp, " textcolor lt %d", hn_line_type(label[i].series->line));
+        hn_write_text_colour(gp, label[i].series->line);
         fputc('\n', gp);
         if (fabs(label[i].y - label[i].end) * g->panel_height > 0.04 &&
             label[i].series->look != HN_LOOK_RULE)

@@ -64,6 +64,11 @@ static void collect_key(struct hn_layout *g) {
     key->columns = (int)fmax(1, fmin(key->entries, (g->width - 0.1) / cell));
     key->rows = (key->entries + key->columns - 1) / key->columns;
     key->columns = (key->entries + key->rows - 1) / key->rows; // as even as can be
+    key->cell = cell;
+}
+
+double hn_layout_key_left(const struct hn_layout *g, int column) {
+    return fmax(0.02, 0.5 * (g->width - g->key.columns * g->key.cell)) + column * g->key.cell;
 }
 
 static double end_room(const struct hn_page *page) {

@@ -256,8 +256,7 @@ static void write_word(const struct layout *l, FILE *gp, int i, const struct hn_
             right  ? "left"
             : left ? "right"
                    : "center");
-    if (m->line > 0)
-        fprintf(gp, " textcolor lt %d", m->line % HN_LINE_SHADED);
+    hn_write_text_colour(gp, m->line);
     fputc('\n', gp);
     if (length(line) < visible)
         return;

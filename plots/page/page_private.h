@@ -11,11 +11,12 @@
 // Of a panel, what an inset takes with its tics and titles.
 #define HN_INSET_SHARE 0.5
 
-enum { HN_KEY_MOST = 24 };
+enum { HN_KEY_MOST = 48 };
 
 struct hn_key {
     const struct hn_series *entry[HN_KEY_MOST];
     int entries, columns, rows;
+    double cell; // width of a column, inches
 };
 
 struct hn_range {
@@ -47,6 +48,8 @@ struct hn_box hn_layout_box(const struct hn_layout *layout, int panel);
 int hn_layout_column(const struct hn_layout *layout, int panel);
 // Titles that a neighbour has already are left out.
 bool hn_layout_shows_x_title(const struct hn_layout *layout, int panel);
+// Where a column of the key begins.
+double hn_layout_key_left(const struct hn_layout *layout, int column);
 // Where the title of a panel is broken into two rows: the space between them, or 0, if it fits.
 size_t hn_layout_break(const struct hn_layout *layout, const char *title);
 // How far below a panel the middle of its horizontal axis' title is.
@@ -76,9 +79,9 @@ void hn_page_write_marks(const struct hn_layout *layout, FILE *gp, int panel, st
                          struct hn_range y);
 // Labels at the ends of the first panel's curves; y is its vertical axis.
 void hn_page_write_ends(const struct hn_layout *layout, FILE *gp, struct hn_range y);
-// A line's number for gnuplot, and its colour.
-int hn_line_type(int line);
-void hn_line_colour(FILE *gp, int line);
+// The colour of a line, as a gnuplot option.
+void hn_write_colour(FILE *gp, int line);
+void hn_write_text_colour(FILE *gp, int line);
 // A text as a string of the script, for the page's terminal.
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text);
 

@@ -153,37 +153,38 @@ static const struct form {
     [HN_LOOK_HEAT] = {"1:2:($5>cb_lo?$5:cb_lo)", "image", "", NULL, AS_IS, false},
 };
 
-int hn_line_type(int line) { return line == 0 ? HN_LINE_BLACK : line % HN_LINE_SHADED; }
-
-// Shades have the colour of their line, more transparent, and marks of their own.
-void hn_line_colour(FILE *gp, int line) {
-    int shade = line / HN_LINE_SHADED;
-    if (shade)
-        fprintf(gp, " lc rgb hn_shade(%d,%d)", hn_line_type(line), shade);
-    else
-        fprintf(gp, " lc %d", hn_line_type(line));
+static const char *colour_function(int line) {
+    return line >= HN_LINE_FADED ? "hn_faded" : "hn_colour";
 }
 
-static void line_of(FILE *gp, const struct hn_series *s, const char *words, bool marked) {
-    static const char *const marks[] = {"", " pt 1", " pt 3", " pt 2"};
-    int shade = s->line / HN_LINE_SHADED;
-    fprintf(gp, " lt %d", hn_line_type(s->line));
-    if (shade)
-        hn_line_colour(gp, s->line);
-    if (marked)
-        fputs(marks[shade], gp);
-    fputs(s->line == 0 && !*words ? " lw 1.6" : words, gp);
+static int colour_of(int line) { return line == 0 ? HN_LINE_GREY : hn_line_colour(line); }
+
+void hn_write_colour(FILE *gp, int line) {
+    fprintf(gp, " lc rgb %s(%d)", colour_function(line), colour_of(line));
+}
+
+// Letters of faded lines are not faded.
+void hn_write_text_colour(FILE *gp, int line) {
+    if (line > 0)
+        fprintf(gp, " textcolor rgb hn_colour(%d)", hn_line_colour(line));
+}
+
+static void line_of(FILE *gp, const struct hn_series *s, const char *words) {
+    int style = hn_line_style(s->line);
+    fprintf(gp, " lt %d", style ? style : 1);
+    hn_write_colour(gp, s->line);
+    fputs(style == 0 && !*words ? " lw 1.6" : words, gp);
 }
 
 static void write_style(FILE *gp, const struct hn_series *s, const char *with) {
     const struct form *form = &forms[s->look];
     fprintf(gp, "with %s", with);
     if (s->look == HN_LOOK_FAINT)
-        fprintf(gp, " lc rgb hn_faint(%d)", hn_line_type(s->line));
+        fprintf(gp, " lc rgb hn_faint(%d)", colour_of(s->line));
     if (form->paint == AS_LINE)
-        line_of(gp, s, form->words, strstr(with, "points"));
+        line_of(gp, s, form->words);
     else if (form->paint == AS_COLOUR)
-        hn_line_colour(gp, s->line);
+        hn_write_colour(gp, s->line);
 }
 
 static void write_title(const struct hn_page *page, FILE *gp, const char *title) {
@@ -214,10 +215,10 @@ static void plot_behind(FILE *gp, const char *tsv, const struct hn_panel *panel,
     begin_plot(gp, tsv, s);
     if (area || (line && s->n > 1 && !panel->rows)) {
         fputs(area ? "using 1:2 with filledcurves y1=0" : "using 1:3:4 with filledcurves", gp);
-        hn_line_colour(gp, s->line);
+        hn_write_colour(gp, s->line);
     } else {
         fputs(panel->rows ? "using 1:2:3:4 with xerrorbars" : "using 1:2:3:4 with yerrorbars", gp);
-        line_of(gp, s, " dt solid pt 0", false);
+        line_of(gp, s, " dt solid pt 0");
     }
     write_title(s->page, gp, hn_series_end(s));
 }
@@ -256,7 +257,7 @@ static void plot_dumb(FILE *gp, const char *tsv, const struct hn_series *s) {
     if (s->look == HN_LOOK_DISCS) {
         begin_plot(gp, tsv, s);
         fputs("using 1:2 with points", gp);
-        line_of(gp, s, "", true);
+        line_of(gp, s, "");
         write_title(s->page, gp, s->label);
     } else if (s->look == HN_LOOK_HEAT) {
         begin_plot(gp, tsv, s);
@@ -378,13 +379,24 @@ static void script_panel(const struct hn_layout *g, FILE *gp, const char *tsv, i
     plot_panel(g, gp, tsv, p, false);
 }
 
-// The key of the page is a plot of nothing over all of it. This comes last, since it takes frame
-// and tics away.
-static void script_key(const struct hn_layout *g, FILE *gp) {
-    const struct hn_key *k = &g->key;
+static void script_entry(const struct hn_layout *g, FILE *gp, const struct hn_series *s) {
+    const struct form *form = &forms[s->look];
     // gnuplot takes a letter to be .0875 inches wide, and warns of titles that do not fit.
     int most = (int)(g->width / 0.0875 - 1.6);
     char text[HN_LABEL_SIZE + 4];
+    fputs(", \\\n    keyentry ", gp);
+    write_style(gp, s, form->key ? form->key : form->with);
+    if (s->look == HN_LOOK_DISCS)
+        fprintf(gp, " ps %.3f", s->key_size > 0 ? hn_disc_size(s->key_size) : 0.9);
+    cut_label(s->label, most, text);
+    write_title(g->page, gp, text);
+}
+
+// The key of the page: every column of it is the key of a plot of nothing over all of the page, so
+// that columns stand where the layout has them, whatever width a terminal takes letters to have.
+// This comes last, since it takes frame and tics away.
+static void script_key(const struct hn_layout *g, FILE *gp) {
+    const struct hn_key *k = &g->key;
     if (k->entries == 0)
         return;
     fputs("unset border; unset tics; unset grid; unset label; unset object; unset arrow; unset "
@@ -392,21 +404,15 @@ static void script_key(const struct hn_layout *g, FILE *gp) {
           "unset colorbox; unset xlabel; set xrange [0:1]; set yrange [0:1]\n",
           gp);
     place_panel(g, gp, (struct hn_box){0, 0, g->width, g->height});
-    fprintf(gp,
-            "set key at screen 0.5, screen %.5f center top horizontal Left reverse maxcols %d\n"
-            "plot NaN notitle",
-            1 - 0.02 / g->height, k->columns);
-    for (int i = 0; i < k->entries; i++) {
-        const struct form *form = &forms[k->entry[i]->look];
-        fputs(", \\\n    keyentry ", gp);
-        write_style(gp, k->entry[i], form->key ? form->key : form->with);
-        if (k->entry[i]->look == HN_LOOK_DISCS)
-            fprintf(gp, " ps %.3f",
-                    k->entry[i]->key_size > 0 ? hn_disc_size(k->entry[i]->key_size) : 0.9);
-        cut_label(k->entry[i]->label, most, text);
-        write_title(g->page, gp, text);
+    for (int c = 0; c < k->columns; c++) {
+        fprintf(gp,
+                "set key at screen %.5f, screen %.5f left top vertical Left reverse maxcols 1\n"
+                "plot NaN notitle",
+                hn_layout_key_left(g, c) / g->width, 1 - 0.02 / g->height);
+        for (int i = c * k->rows; i < k->entries && i < (c + 1) * k->rows; i++)
+            script_entry(g, gp, k->entry[i]);
+        fputc('\n', gp);
     }
-    fputc('\n', gp);
 }
 
 // Of many panels the first; where the last stands beside the others, it and the one before.

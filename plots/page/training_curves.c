@@ -57,7 +57,7 @@ static int line_of(const struct hn_trained *t, int64_t base, int64_t setting, in
         before += its && k < setting;
     }
     int line = hn_line_of_sampler(&t->results->runs, sampler);
-    return same == all ? hn_line_ordered(number, all) : hn_line_shade(line, before, same);
+    return same == all ? hn_line_ordered(number, all) : hn_line_shade(line, before);
 }
 
 static void draw_problem(struct hn_page *page, const struct hn_trained *t, int64_t base,

@@ -35,51 +35,61 @@ static bool is_walk(const struct hn_table *runs, int64_t row) {
     return strcmp(hn_table_text(runs, row, "sampler"), "batchsampler") == 0;
 }
 
-// Samplers without a line of their own.
-static bool is_later(const char *name) {
-    static const char *const names[] = {"ngame", "osgd", "jest", "spectral", "grit",
-                                        "tas-b", "cde",  "b3",   NULL};
-    for (int i = 0; names[i]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+// How many of colour, dash and mark two lines have in common: dashes come round after 12 styles,
+// marks after 13 (theme.gp).
+static int shared(int a, int b) {
+    return (hn_line_colour(a) == hn_line_colour(b)) +
+           (hn_line_style(a) % 12 == hn_line_style(b) % 12) +
+           (hn_line_style(a) % 13 == hn_line_style(b) % 13);
 }
 
-// A sampler has one line whatever a figure leaves out; its settings differ in shade.
+// The numbers of words that the theme has under a name.
+static int words_of(const char *name) {
+    char start[32];
+    snprintf(start, sizeof start, "%s = \"", name);
+    const char *at = strstr(hn_theme, start);
+    int n = 1;
+    CU_ASSERT_FATAL(at != NULL);
+    for (at += strlen(start); *at != '"'; at++)
+        n += *at == ' ';
+    return n;
+}
+
+// Every registered sampler has a line that differs from the others' in two of colour, dash and
+// mark, whatever the file holds; so have the first forty things of any kind, and of one sampler the
+// first forty settings differ in dash or mark.
 static void look_at_lines(void) {
     struct hn_results r = figures_results(&ctx);
     HN_SCOPE(&ctx);
-    // As many as there are lines have their own, whatever the file holds; the others take free
-    // ones.
-    int own = 0;
-    bool taken[HN_THEME_LINES + 1] = {false};
-    for (int i = 0; hn_samplers[i]; i++) {
-        const char *name = hn_samplers[i]->name;
-        bool later = is_later(name);
-        int line = hn_line_of_sampler(&r.runs, name);
-        CU_ASSERT(line >= 1 && line <= HN_THEME_LINES);
-        CU_ASSERT(later || !taken[line]);
-        taken[line] = true;
-        own += !later;
-    }
-    CU_ASSERT_EQUAL(own, HN_THEME_LINES);
+    CU_ASSERT_EQUAL(words_of("hn_dashes"), 12);
+    CU_ASSERT_EQUAL(words_of("hn_marks"), 13);
+    CU_ASSERT_EQUAL(words_of("hn_sizes"), 13);
+    for (int i = 0; hn_samplers[i]; i++)
+        for (int k = 0; k < i; k++)
+            CU_ASSERT(shared(hn_line_of_sampler(&r.runs, hn_samplers[i]->name),
+                             hn_line_of_sampler(&r.runs, hn_samplers[k]->name)) < 2);
+    CU_ASSERT_EQUAL(hn_line_colour(hn_line_of_sampler(&r.runs, "uniform")), HN_LINE_UNIFORM);
+    for (int i = 0; i < HN_LINE_STYLES; i++)
+        for (int k = 0; k < i; k++) {
+            CU_ASSERT(i == HN_LINE_STYLES - 1 || shared(hn_line_number(i), hn_line_number(k)) < 2);
+            CU_ASSERT(shared(hn_line_ordered(i, 40), hn_line_ordered(k, 40)) < 3);
+            CU_ASSERT(shared(hn_line_shade(302, i), hn_line_shade(302, k)) < 3);
+        }
     const struct hn_groups all = groups_of(&r, (struct hn_choice){.keep = NULL}),
                            some = groups_of(&r, (struct hn_choice){.keep = is_no_uniform});
     for (const struct hn_groups *g = &all; g; g = g == &all ? &some : NULL)
         for (int i = 0; i < g->settings; i++) {
-            int line = g->setting[i].line, shades = 0;
-            CU_ASSERT_EQUAL(line % HN_LINE_SHADED,
-                            hn_line_of_sampler(&r.runs, g->setting[i].sampler));
+            int own = hn_line_of_sampler(&r.runs, g->setting[i].sampler);
+            CU_ASSERT_EQUAL(hn_line_colour(g->setting[i].line), hn_line_colour(own));
             for (int k = 0; k < i; k++)
-                shades += g->setting[k].line % HN_LINE_SHADED == line % HN_LINE_SHADED &&
-                          g->setting[k].line < line;
-            CU_ASSERT(shades == 0 || line > HN_LINE_SHADED);
+                CU_ASSERT(shared(g->setting[i].line, g->setting[k].line) < 3);
         }
     // Of one sampler: by what they differ in, here several options, so by the order of the file.
     const struct hn_groups walks = groups_of(&r, (struct hn_choice){.keep = is_walk});
     for (int i = 0; i < walks.settings; i++) {
-        CU_ASSERT(walks.setting[i].line >= HN_LINE_ORDERED);
-        CU_ASSERT(i == 0 || walks.setting[i].line >= walks.setting[i - 1].line);
+        int colour = hn_line_colour(walks.setting[i].line);
+        CU_ASSERT(colour >= HN_LINE_ORDERED && colour < HN_LINE_ORDERED + HN_LINES_ORDERED);
+        CU_ASSERT(i == 0 || colour >= hn_line_colour(walks.setting[i - 1].line));
     }
     hn_own(&ctx, scope.outer);
     hn_results_free(&ctx, &r);
@@ -99,7 +109,7 @@ static void lines_of_strangers(void) {
         const char *own = hn_table_text(&r.runs, row, "sampler");
         const char *other = strcmp(own, "knn") == 0    ? "theirs"
                             : strcmp(own, "ring") == 0 ? "another"
-                            : strcmp(own, "gcbs") == 0 ? "mosaic" // whose line is the last one
+                            : strcmp(own, "gcbs") == 0 ? "mosaic"
                                                        : own;
         if (other != own)
             HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", other));
@@ -125,8 +135,8 @@ static void lines_in_order(void) {
     hn_groups_lines(&g);
     for (int i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(setting[i].line, hn_line_ordered(wanted[i], 4));
-    CU_ASSERT_EQUAL(hn_line_ordered(0, 4), HN_LINE_ORDERED);
-    CU_ASSERT_EQUAL(hn_line_ordered(3, 4), HN_LINE_ORDERED + HN_LINES_ORDERED - 1);
+    CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(0, 4)), HN_LINE_ORDERED);
+    CU_ASSERT_EQUAL(hn_line_colour(hn_line_ordered(3, 4)), HN_LINE_ORDERED + HN_LINES_ORDERED - 1);
 }
 
 // The share of a panel's points that lie in the corner where the inset is to stand.
@@ -266,6 +276,70 @@ static void titles_in_two_rows(void) {
     end();
 }
 
+static void lay_out_long_key(struct hn_page *page) {
+    static const char name[] = "batchsampler K=20, alpha=0.1, t=500, B=";
+    struct hn_layout g;
+    HN_SCOPE(&ctx);
+    hn_page_begin(&ctx, page);
+    struct hn_panel *panel = hn_page_panel(page, "", "x", "y");
+    hn_series_add(hn_panel_series(page, hn_page_panel(page, "", "x", "y"), "", HN_LOOK_LINE, 0), 1,
+                  1);
+    for (int i = 0; i < 17; i++) {
+        char label[HN_LABEL_SIZE];
+        snprintf(label, sizeof label, "%s%d", name, i);
+        hn_series_add(hn_panel_series(page, panel, label, HN_LOOK_LINE, i), i, i);
+    }
+    HN_CHECK(&ctx, hn_page_finish(page, "nothing"));
+    hn_layout_make(page, &g);
+    CU_ASSERT_EQUAL(g.key.entries, 17);
+    CU_ASSERT(hn_layout_key_left(&g, g.key.columns - 1) + g.key.cell <= g.width + 0.01);
+    for (int c = 1; c < g.key.columns; c++)
+        CU_ASSERT(hn_layout_key_left(&g, c) - hn_layout_key_left(&g, c - 1) >=
+                  HN_LETTER * (sizeof name + 1));
+}
+
+static void key_columns_fit(void) {
+    begin();
+    struct hn_page *page = hn_zalloc(&ctx, 1, sizeof *page);
+    lay_out_long_key(page);
+    hn_free(&ctx, page);
+    end();
+}
+
+// Every name of a long key is drawn above the panels, in the terminal that takes letters to be
+// widest.
+static void long_key_is_above_panels(void) {
+    need_gnuplot();
+    begin();
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++) {
+        char params[64];
+        snprintf(params, sizeof params, "K=20, M=%d, alpha=0.%d, t=500", row / 2 % 2 ? 100 : 200,
+                 (int)(row / 4 % 8) + 1);
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "sampler", "batchsampler"));
+        HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "params", params));
+    }
+    HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-M"), &r, folder, as("svg")));
+    char *svg = slurp(folder, "bs-M.svg");
+    double x, y, highest = INFINITY, lowest = 0; // tic and name
+    int names = 0;
+    for (const char *at = svg; (at = strstr(at + 1, "<g transform=\"translate(")) != NULL;) {
+        const char *text = strstr(at, "<text>"), *end = strstr(at, "</text>");
+        if (!text || !end || sscanf(at, "<g transform=\"translate(%lf,%lf)", &x, &y) != 2)
+            continue;
+        bool named = memmem(text, (size_t)(end - text), "alpha=", 6) != NULL;
+        bool number = memmem(text, (size_t)(end - text), "0.", 2) != NULL;
+        names += named;
+        lowest = named ? fmax(lowest, y) : lowest;
+        highest = number && !named ? fmin(highest, y) : highest;
+    }
+    CU_ASSERT(names >= 8);
+    CU_ASSERT(lowest < highest + 4);
+    free(svg);
+    hn_results_free(&ctx, &r);
+    end();
+}
+
 static int64_t asked;
 
 static bool is_on_knn_graph(const struct hn_table *runs, int64_t row) {
@@ -316,6 +390,8 @@ static const struct hn_test tests[] = {
     {"lines_of_samplers", lines_of_samplers},
     {"lines_of_strangers", lines_of_strangers},
     {"lines_in_order", lines_in_order},
+    {"key_columns_fit", key_columns_fit},
+    {"long_key_is_above_panels", long_key_is_above_panels},
     {"inset_covers_nothing", inset_covers_nothing},
     {"rows_of_many", rows_of_many},
     {"rows_alike", rows_alike},
