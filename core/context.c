@@ -1,5 +1,6 @@
 #define HN_CONTEXT_C
 #include "core/context.h"
+#include "core/cgroup.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -26,9 +27,8 @@ int hn_usable_threads(void) {
     if (n >= 1 && n <= 4096)
         return (int)n;
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) >= 1)
-        return CPU_COUNT(&set);
-    return omp_get_num_procs();
+    bool known = sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) >= 1;
+    return hn_cgroup_threads(&hn_cgroup_own, known ? CPU_COUNT(&set) : omp_get_num_procs());
 }
 
 // Names and texts of a file are in messages, and none of their control characters may reach a

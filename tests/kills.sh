@@ -5,7 +5,7 @@
 # SIGKILL: at a random moment, or at a random one of the calls by which files become whole (fsync, rename; where strace
 # is there). After every kill what the command makes is not there, is what stood there before, or is whole. When the
 # command gets through, what it made is what an undisturbed one makes, and no temporary file is left. Then two at once
-# on one output: each ends well, and one of the two is there. (tests/torture.sh looks at the cells of runs besides.)
+# on one output: each ends well, and one of the two is there. Then interrupts of commands that draw. (tests/torture.sh looks at the cells of runs besides.)
 source "$(dirname "$0")/lib.sh"
 begin kills "$1"
 kills=${2:-120}
@@ -230,6 +230,53 @@ two_at_once() { # ROUNDS
     echo "    two at once: $rounds rounds of report, merge, export, sheet, compare --markdown, import, import --step"
 }
 
+# --- Ctrl-C: it reaches all processes of a group, while gnuplot draws as well ---
+
+# Every file is whole: as it was, or as the undisturbed command makes it.
+old_or_new() { # FOLDER WHOLE EARLIER
+    local file
+    while read -r file; do
+        cmp -s "$1/$file" "$2/$file" || cmp -s "$1/$file" "$3/$file" || { echo "$file is neither the old nor the new one" >err; return 1; }
+    done < <(cd "$1" && find . -type f ! -name run.log)
+}
+interrupt_command() { # COUNT COMMAND RESULTS WORDS: @ is the folder that it writes
+    local name=$2 words=${*:4} i folder begun whole_ms ended=0
+    begun=$(milliseconds)
+    mkdir -p "whole-$name" "earlier-$name"
+    # shellcheck disable=SC2086 # words are wanted
+    run $name $3 ${words//@/whole-$name}
+    whole_ms=$(($(milliseconds) - begun))
+    run $name earlier ${words//@/earlier-$name} --quiet
+    for ((i = 0; i < $1; i++)); do
+        folder=interrupted-$name
+        rm -rf "$folder"
+        [ $((i % 3)) = 2 ] && mkdir "$folder" || cp -r "earlier-$name" "$folder"
+        setsid "$hardneg" $name $3 ${words//@/$folder} --quiet >out 2>err </dev/null &
+        random "$((1 + whole_ms))"
+        sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"
+        kill -s "$([ $((i % 2)) = 0 ] && echo INT || echo TERM)" -- "-$!" 2>/dev/null
+        wait $!
+        rc=$?
+        ended=$((ended + (rc == 130)))
+        check "$name: an interrupt ends with 130, or too late with 0" test $rc = 130 -o $rc = 0
+        check "$name: files are the old or the new ones" old_or_new "$folder" "whole-$name" "earlier-$name"
+        [ $rc = 130 ] || check "$name: all are there" diff -rq -x run.log "$folder" "whole-$name"
+        check "$name: nothing is left behind" none_temporary "$folder"
+    done
+    printf '    %-10s %4d interrupts of the group, %d of them in time\n' "$name" "$1" $ended
+    interrupts=$((interrupts + $1)) in_time=$((in_time + ended))
+}
+interrupt_all() { # COUNT of each
+    type gnuplot >/dev/null 2>&1 || { skip "interrupts" "no gnuplot"; return; }
+    interrupts=0 in_time=0
+    interrupt_command "$1" report page -o @/page.html
+    interrupt_command "$1" plot page -o @
+    interrupt_command "$1" paper page -o @
+    interrupt_command "$1" sheet s.h5 --texts lines.txt -b 16 -o @/s.html
+    echo "    $interrupts interrupts in all, $in_time in time"
+    check "some came in time" test $in_time -gt 0
+}
+
 can_trace && tracing=yes || tracing=
 shift $(($# < 2 ? $# : 2))
 [ $# -gt 0 ] && names=("$@")
@@ -238,6 +285,6 @@ for i in "${!names[@]}"; do # as many for each, the first ones take what is left
     kill_command "${names[i]}" $((kills / ${#names[@]} + (i < kills % ${#names[@]})))
 done
 echo "    $all kills in all ($all_at_calls at a call, $all_early before anything was finished)"
-[ $# -gt 0 ] || two_at_once 3
+[ $# -gt 0 ] || { two_at_once 3 && interrupt_all $(((kills + 3) / 4)); }
 [ -n "$tracing" ] || skip "kills at a call" "strace is missing or may not trace here"
 finish

@@ -243,6 +243,11 @@ test_failed_figure() {
     check "and has the others" grep -q '<figure id="pareto">' failed.html
     PATH=$PWD/fake:$PATH expect "after a run" 6 'no such style' run -c grid.yaml -o grid --set figures=all --quiet
     check "the others are drawn" test "$(figures_of grid)" = "$(figures_of failed)"
+    # A warning is no failure.
+    printf '#!/bin/sh\necho "(process:7): Pango-WARNING **: no font" >&2\nexec %s "$@"\n' "$real" >warns
+    chmod +x warns && mkdir -p warning && mv warns warning/gnuplot
+    PATH=$PWD/warning:$PATH expect "a figure with a warning" 0 'gnuplot warns of warned/bs-table5.gp: .*Pango-WARNING' plot grid --figure bs-table5 -o warned
+    check "is drawn" cmp whole/bs-table5.svg warned/bs-table5.svg
     # Long enough for the other figures, on a machine that is slow and busy, too.
     sed -i 's/echo no such style.*exit 1/exec sleep 1000/' fake/gnuplot
     PATH=$PWD/fake:$PATH HARDNEG_GNUPLOT_SECONDS=10 expect "a figure without end" 6 'more than 10 s on .*bs-table5' \

@@ -1,5 +1,6 @@
 // Reads what the kernel says of itself (/proc, /sys); what cannot be read is said to be unknown.
 #include "harness/host/doctor.h"
+#include "core/cgroup.h"
 #include "core/sweep/blas.h"
 #include "harness/host/host.h"
 #include "harness/host/instructions.h"
@@ -47,23 +48,9 @@ static void add_blas(struct hn_checkup *c) {
     hn_checkup_add(c, "BLAS library", NULL, "%.200s", hn_blas_config());
 }
 
-// Processors that the control group grants, 0 = no limit or unknown; versions 2 and 1.
-static double group_quota(void) {
-    char line[128];
-    long long quota, period;
-    first_line("/sys/fs/cgroup/cpu.max", line, sizeof line);
-    if (sscanf(line, "%lld %lld", &quota, &period) == 2 && period > 0)
-        return (double)quota / (double)period;
-    first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", line, sizeof line);
-    quota = atoll(line);
-    first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", line, sizeof line);
-    period = atoll(line);
-    return quota > 0 && period > 0 ? (double)quota / (double)period : 0;
-}
-
 static void add_threads(struct hn_checkup *c, int threads) {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    double quota = group_quota(), load[1] = {0};
+    double quota = hn_cgroup_processors(&hn_cgroup_own), load[1] = {0};
     bool many = threads > online || (quota > 0 && threads > quota + 0.01);
     hn_checkup_add(c, "threads",
                    many ? "more threads than processors only wait: --threads, or OMP_NUM_THREADS"

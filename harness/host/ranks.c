@@ -2,6 +2,7 @@
 // long cell would answer nobody. It looks every millisecond, as do collective calls: a rank that
 // waits leaves its processors to those that work.
 #include "harness/host/ranks.h"
+#include "core/cgroup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,8 @@ static void find_threads(struct hn_ranks *r) {
     MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, machine);
     MPI_Allreduce(&usable, &sum, 1, MPI_INT, MPI_SUM, machine);
     MPI_Comm_free(&machine);
-    r->threads = (int)hn_max((int64_t)usable * CPU_COUNT(&all) / sum, 1);
+    int64_t granted = hn_cgroup_threads(&hn_cgroup_own, CPU_COUNT(&all));
+    r->threads = (int)hn_max(usable * granted / sum, 1);
 }
 
 enum hn_code hn_ranks_open(struct hn_context *ctx, struct hn_ranks **out) {

@@ -74,9 +74,9 @@ const char *hn_picture_ending(const char *term);
 // Draws a figure into folder `dir`, which must exist: <id>.tsv, <id>.gp (which redraws it when run
 // in that folder) and <id>.<ending>. HN_USAGE: unknown term, unreadable style, unwritable folder,
 // or something that is no file where one is to be; HN_DATA names the figure and the column that is
-// missing; HN_NOT_APPLICABLE as page(); HN_GNUPLOT: gnuplot missing, failed, warned (its message;
+// missing; HN_NOT_APPLICABLE as page(); HN_GNUPLOT: gnuplot missing, failed (its message;
 // script and data are left), or took longer than $HARDNEG_GNUPLOT_SECONDS, 60 where that is not
-// set.
+// set; HN_INTERRUPTED: nothing is left of the drawing.
 HN_MUST_USE enum hn_code hn_figure_draw(struct hn_context *ctx, const struct hn_figure *figure,
                                         const struct hn_results *r, const char *dir,
                                         struct hn_picture as);

@@ -86,7 +86,7 @@ void hn_write_text_colour(FILE *gp, int line);
 void hn_page_text(const struct hn_page *page, FILE *gp, const char *text);
 
 // Runs gnuplot on <id>.gp in `folder`. HN_GNUPLOT with its complaint, which says that the script is
-// in `dir`.
+// in `dir`; HN_INTERRUPTED: gnuplot was killed, as a stop was asked for. Its warnings are notes.
 HN_MUST_USE enum hn_code hn_gnuplot_run(struct hn_context *ctx, const char *folder, const char *id,
                                         const char *dir);
 

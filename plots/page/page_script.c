@@ -112,9 +112,12 @@ static struct hn_range script_axis(const struct hn_layout *g, FILE *gp, int p, b
     hn_page_range(g->page, panel, vertical, &r.lo, &r.hi);
     if (vertical && p == 0 && g->raised)
         hn_inset_raise(axis, &r);
-    fprintf(gp, axis->log ? "set logscale %c; " : "unset logscale %c; ", name);
-    fprintf(gp, "set %crange [%.9g:%.9g]; %c_lo = %.9g; %c_hi = %.9g\n", name, r.lo, r.hi, name,
-            r.lo, name, r.hi);
+    // The scale comes after the range: gnuplot warns where that of the panel before has no
+    // logarithm.
+    fprintf(gp, "unset logscale %c; set %crange [%.9g:%.9g]; %c_lo = %.9g; %c_hi = %.9g\n", name,
+            name, r.lo, r.hi, name, r.lo, name, r.hi);
+    if (axis->log)
+        fprintf(gp, "set logscale %c\n", name);
     double inches = vertical ? box.height : box.width;
     int most = (int)fmax(2, fmin(vertical ? 3.4 * inches : 3.6 * inches, MOST_TICS));
     bool silent = vertical && panel->rows && g->page->share_y && hn_layout_column(g, p) > 0;
