@@ -180,6 +180,7 @@ struct hn_claim_part {
     enum hn_claim_replicates kind;
     double detectable; // difference that so many replicates show with probability .9, about
     bool batches;      // the interval is over batches of one seed
+    bool still;        // all replicates give one number, and it is not `exact`: judged by sign
     enum hn_verdict verdict;
 };
 
@@ -189,6 +190,7 @@ struct hn_claim_result {
     struct hn_claim_part *part; // [parts]; of a bound only the one that decided
     int64_t parts, decided;     // decided: the part that decided, -1 none
     int64_t compared, holding, failing;
+    int64_t alike; // comparisons left out: both sides are one and the same cell
     int64_t needed;
     // Of all parts together: by intersection and union, and by Bonferroni. 1 if it is not tested.
     double p_holds, p_fails;

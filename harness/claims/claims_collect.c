@@ -384,7 +384,9 @@ static enum hn_code add_sample(struct gather *g, int64_t row) {
     struct hn_sample *s = &out->sample[out->n++];
     double step = real_at(g->table, g->step, row);
     double factor = w->side->factor;
-    *s = (struct hn_sample){.step = hn_whole(step, -1),
+    *s = (struct hn_sample){.table = g->table,
+                            .row = row,
+                            .step = hn_whole(step, -1),
                             .along = along,
                             .value = value,
                             .beside = beside,

@@ -15,7 +15,7 @@ static const double level = 0.95;
 struct pairs {
     double *value;      // [n] what the part's interval is of
     double left, right; // sums of the two sides
-    int64_t n, capacity, step;
+    int64_t n, capacity, step, alike;
     const struct hn_sample *one, *other; // the first of each side; other NULL for a constant
 };
 
@@ -104,6 +104,7 @@ static void push_pair(struct judge *j, const struct hn_sample *one, const struct
     p->left += one->value;
     p->right += right;
     p->value[p->n] = combine(j->as, one->value, right);
+    p->alike += other && hn_samples_alike(one, other);
     if (p->n++ > 0)
         return;
     p->one = one;
@@ -116,6 +117,10 @@ static enum hn_code end_pairs(struct judge *j, const char *left, const char *rig
     const struct pairs *p = &j->pairs;
     if (p->n == 0 || j->out->verdict == HN_NOT_TESTED)
         return HN_OK;
+    if (p->alike == p->n) {
+        j->out->alike++;
+        return HN_OK;
+    }
     struct hn_claim_part *part = add_part(j);
     if (!part)
         return j->ctx->code;
@@ -300,8 +305,9 @@ static enum hn_code judge_pairs(struct judge *j) {
         if (judge_members(j, m / rights, m % rights))
             return j->ctx->code;
     if (j->out->parts == 0 && j->out->verdict != HN_NOT_TESTED)
-        return hn_claim_not_tested(j->out,
-                                   "the two sides have no data set, step and seed in common");
+        return hn_claim_not_tested(
+            j->out, j->out->alike ? hn_claim_alike
+                                  : "the two sides have no data set, step and seed in common");
     return HN_OK;
 }
 
@@ -361,7 +367,7 @@ static enum hn_code judge_along(struct judge *j, const struct hn_claim_samples *
         return HN_OK;
     char why[160];
     snprintf(why, sizeof why, "the results have a single value of '%.60s'", j->claim->along);
-    return hn_claim_not_tested(j->out, why);
+    return hn_claim_not_tested(j->out, j->out->alike ? hn_claim_alike : why);
 }
 
 // Least-squares slope of log value over log along, of one replicate of a group; NaN if impossible.

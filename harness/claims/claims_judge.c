@@ -8,10 +8,13 @@
 //                 claim is the intersection of its parts, so a false claim is said to hold with
 //                 probability at most 2.5 % (intersection-union test; Berger 1982).
 //   fails         the interval of some part lies wholly on the other side at level 1 - 0.05 / m,
-//                 m parts (Bonferroni): a true claim is said to fail with probability at most 2.5 %
-//                 (5 % for equality).
-//   inconclusive  neither; with the number of seeds at which the undecided parts would be decided
-//                 if their mean and deviation stayed.
+//                 m parts (Bonferroni), with a deviation no smaller than that of all parts pooled:
+//                 a true claim is said to fail with probability at most 2.5 % (5 % for equality).
+//                 Without the pooling, skewed values fail over many parts: three that happen to lie
+//                 close together have a tiny deviation, and with many parts some three do.
+//                 Replicates that all give the same number have no deviation: a sign test.
+//   inconclusive  neither; with the number of seeds that decide the undecided parts with
+//                 probability .9, if their means and deviations are the true ones.
 //   not tested    a table, column, row or second seed is missing.
 // A bound is compared in every row and has no spread: it fails by one row.
 //
@@ -31,21 +34,24 @@ enum {
     NEEDED_MAX = 100000,
     CORRECTABLE = 4, // encoders: with three, t has to be 22 to stand a report of 25 entries
 };
-static const double level = 0.95;
+static const double level = 0.95, power = 0.9;
 
-// Seeds at which a mean of that size and deviation would be decided: least n with
-// t(n - 1) deviation / sqrt(n) <= room. -1: more than can be drawn.
+// Seeds that decide with probability .9 if mean and deviation are these: least n with
+// (t.975(n - 1) + t.9(n - 1)) deviation / sqrt(n) <= room. -1: more than can be drawn.
 static int64_t seeds_needed(double room, double deviation) {
     if (!(room > 0) || !isfinite(deviation))
         return -1;
-    double t = gsl_cdf_ugaussian_Pinv(0.5 + level / 2), n = pow(t * deviation / room, 2);
+    double z = gsl_cdf_ugaussian_Pinv(0.5 + level / 2) + gsl_cdf_ugaussian_Pinv(power);
+    double n = pow(z * deviation / room, 2);
     if (!(n < NEEDED_MAX))
         return -1;
     int64_t seeds = (int64_t)fmax(2, floor(n));
-    while (seeds < NEEDED_MAX &&
-           gsl_cdf_tdist_Pinv(0.5 + level / 2, (double)(seeds - 1)) * deviation >
-               room * sqrt((double)seeds))
-        seeds++;
+    for (; seeds < NEEDED_MAX; seeds++) {
+        double df = (double)(seeds - 1);
+        double t = gsl_cdf_tdist_Pinv(0.5 + level / 2, df) + gsl_cdf_tdist_Pinv(power, df);
+        if (t * deviation <= room * sqrt((double)seeds))
+            break;
+    }
     return seeds;
 }
 
@@ -59,12 +65,26 @@ static double errors_to(const struct hn_claim_part *part, double tail) {
 // Standard errors at which a difference is shown with probability .9, for a paired t-test: the
 // usual sum of two quantiles.
 static double detectable_errors(const struct hn_claim_part *part) {
-    return errors_to(part, (1 - level) / 2) + errors_to(part, 0.1);
+    return errors_to(part, (1 - level) / 2) + errors_to(part, 1 - power);
 }
 
 // The interval at level 1 - 0.05 / m from the one at 95 %.
 static double widened(const struct hn_claim_part *part, int64_t m) {
     return errors_to(part, (1 - level) / (double)m / 2) / errors_to(part, (1 - level) / 2);
+}
+
+// Deviation of all parts together: the root of their mean variance.
+static double pooled_deviation(const struct hn_claim_result *out) {
+    double sum = 0;
+    for (int64_t i = 0; i < out->parts; i++)
+        sum += pow(out->part[i].deviation, 2);
+    return sqrt(sum / (double)out->parts);
+}
+
+// True if the replicates differ by no more than rounding: there is no deviation to judge by, only
+// the sign, which as many replicates share by chance with probability 2^-n.
+static bool without_spread(const struct hn_claim_part *part) {
+    return (part->hi - part->lo) / 2 <= 1e-12 * fmax(fabs(part->left), fabs(part->right));
 }
 
 // Probability of a mean at least `inside` away if the truth is at the edge; half: of the interval.
@@ -77,16 +97,25 @@ static double one_sided(const struct hn_claim_part *part, double inside, double 
                : gsl_cdf_tdist_Q(errors, (double)(part->replicates - 1));
 }
 
+static double by_sign(const struct hn_claim_part *part, bool so) {
+    return so ? pow(0.5, (double)part->replicates) : 1;
+}
+
 // Half the width of equality in this part; negative for a test of direction.
 static double margin_of(const struct hn_claim *c, const struct hn_claim_part *part) {
     return c->margin + c->within * fabs(part->right);
 }
 
-static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int64_t m) {
+// m: parts of the claim; pooled: their pooled_deviation().
+static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int64_t m,
+                       double pooled) {
     bool lower = c->test == HN_TEST_BELOW || c->test == HN_TEST_FALLS ||
                  c->test == HN_TEST_SOONER || c->test == HN_TEST_SLOPE_BELOW;
     double sign = lower ? -1 : 1;
-    double half = (part->hi - part->lo) / 2, wide = half * widened(part, m);
+    double half = (part->hi - part->lo) / 2;
+    // Half of the interval that a failure is judged by, at 95 %.
+    double cautious = half * (part->deviation > 0 ? fmax(1, pooled / part->deviation) : 1);
+    bool still = !c->exact && without_spread(part);
     double d = sign * part->difference, margin = margin_of(c, part);
     bool equal = c->test == HN_TEST_EQUAL || c->test == HN_TEST_SLOPE;
     // Distance into the claimed side; negative on the other.
@@ -98,16 +127,21 @@ static void judge_part(const struct hn_claim *c, struct hn_claim_part *part, int
     part->detectable = part->replicates > 1 ? part->error * detectable_errors(part) : NAN;
     part->room = inside;
     part->margin = equal ? margin : 0;
-    part->p_holds = one_sided(part, inside, half);
-    part->p_fails = half == 0 ? inside <= 0 ? 0 : 1 : one_sided(part, -inside, half);
-    if (inside > half)
+    part->p_holds = still ? by_sign(part, inside > 0) : one_sided(part, inside, half);
+    part->p_fails = still       ? by_sign(part, inside < 0)
+                    : half == 0 ? inside <= 0 ? 0 : 1
+                                : one_sided(part, -inside, cautious);
+    if (still ? part->p_holds <= (1 - level) / 2 : inside > half)
         part->verdict = HN_HOLDS;
-    else if (inside < -wide || (half == 0 && inside <= 0))
+    else if (still ? part->p_fails * (double)m <= (1 - level) / 2
+                   : inside < -cautious * widened(part, m) || (half == 0 && inside <= 0))
         part->verdict = HN_FAILS;
     else
         part->verdict = HN_INCONCLUSIVE;
-    part->needed =
-        part->verdict == HN_INCONCLUSIVE ? seeds_needed(fabs(inside), part->deviation) : 0;
+    part->still = still;
+    part->needed = part->verdict == HN_INCONCLUSIVE && !still
+                       ? seeds_needed(fabs(inside), part->deviation)
+                       : 0;
 }
 
 // The part to be shown: of those with the verdict of the whole, the one with the least room.
@@ -154,14 +188,20 @@ static void say_needed(const struct hn_claim_result *out, char *text, size_t siz
     const char *what = part->batches                 ? "times the batches"
                        : part->kind == HN_BY_ENCODER ? "encoders"
                                                      : "seeds";
+    if (part->still) {
+        hn_append(text, size, "; all %s give the same number: no spread to judge by", what);
+        return;
+    }
     if (out->needed < 0)
-        hn_append(text, size, "; no number of %s below %d would settle it", what, NEEDED_MAX);
+        hn_append(text, size, "; if that is the true difference, not even %d %s would decide",
+                  NEEDED_MAX, what);
     else
-        hn_append(text, size, "; about %" PRId64 " %s would settle it", out->needed, what);
-    if (!part->batches && part->detectable > 0)
         hn_append(text, size,
-                  "; so many as there are show a difference of %.2g with probability .9",
-                  part->detectable);
+                  "; if that is the true difference, %" PRId64 " %s decide with probability .9",
+                  out->needed, what);
+    if (!part->batches && part->detectable > 0)
+        hn_append(text, size, "; %" PRId64 " detect a difference of %.2g with probability .9",
+                  part->replicates, part->detectable);
 }
 
 static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
@@ -170,10 +210,10 @@ static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
     size_t size = sizeof out->reason;
     *text = '\0';
     if (out->verdict == HN_HOLDS && out->compared > 1)
-        hn_append(text, size, "in all %" PRId64 " comparisons, least ", out->compared);
+        hn_append(text, size, "in all %" PRId64 " comparisons; the closest ", out->compared);
     else if (out->verdict == HN_FAILS && out->compared > 1)
-        hn_append(text, size, "in %" PRId64 " of %" PRId64 " comparisons, most ", out->failing,
-                  out->compared);
+        hn_append(text, size, "in %" PRId64 " of %" PRId64 " comparisons; the clearest ",
+                  out->failing, out->compared);
     else if (out->compared > 1)
         hn_append(text, size, "%" PRId64 " of %" PRId64 " comparisons hold; undecided ",
                   out->holding, out->compared);
@@ -183,6 +223,9 @@ static void explain(const struct hn_claim *c, struct hn_claim_result *out) {
     say_numbers(c, part, text, size);
     if (out->verdict == HN_INCONCLUSIVE)
         say_needed(out, text, size);
+    if (out->alike > 0)
+        hn_append(text, size, "; %" PRId64 " comparison%s left out: %s", out->alike,
+                  out->alike > 1 ? "s" : "", hn_claim_alike);
 }
 
 static bool spread_missing(const struct hn_claim_result *out) {
@@ -215,8 +258,9 @@ static enum hn_code conclude(const struct hn_claim *c, struct hn_claim_result *o
                                        "a single seed has no spread here: give more (--seeds)");
         out->compared = out->parts;
         out->p_holds = 0;
+        double pooled = pooled_deviation(out);
         for (int64_t i = 0; i < out->parts; i++) {
-            judge_part(c, &out->part[i], out->parts);
+            judge_part(c, &out->part[i], out->parts, pooled);
             out->holding += out->part[i].verdict == HN_HOLDS;
             out->failing += out->part[i].verdict == HN_FAILS;
             need_more(out, out->part[i].needed);

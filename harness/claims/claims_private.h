@@ -10,7 +10,9 @@
 struct hn_sample {
     char dataset[96], group[HN_CLAIM_AT], match[HN_CLAIM_AT];
     int64_t step, replicate, seed;
-    int64_t averaged; // seeds in the mean
+    int64_t averaged;             // seeds in the mean
+    const struct hn_table *table; // the row that the value is of, borrowed; of a mean the first
+    int64_t row;
     enum hn_claim_replicates kind;
     double along, value, lo, hi; // lo, hi: of the column's own interval, NaN without
     double beside;               // the second side in the same row (bound)
@@ -62,6 +64,10 @@ HN_MUST_USE enum hn_code hn_claim_compare(struct hn_context *ctx, const struct h
 // a verdict inconclusive.
 HN_MUST_USE enum hn_code hn_claim_assay(struct hn_context *ctx, const struct hn_results *r,
                                         const struct hn_claim *claim, struct hn_claim_result *out);
+// True if two rows measured the same in every column: an option above its maximum was cut (M = 4000
+// and 6000 of 3,000 items), so that two settings are one.
+bool hn_samples_alike(const struct hn_sample *a, const struct hn_sample *b);
+extern const char hn_claim_alike[];                                             // says so
 enum hn_code hn_claim_not_tested(struct hn_claim_result *out, const char *why); // HN_OK
 
 #endif
