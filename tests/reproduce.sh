@@ -11,7 +11,7 @@ check "--list ends well" is 0
 check "--list names snapshot rows" says '^bs-fig4 +snapshots .* ready +on other data: your snapshots'
 check "what is covered" says '^bs-limits +snapshots .* ready +covered$'
 check "what needs data" says '^bs-table1 +listed .* - +needs data: ImageNet'
-check "nothing needs code" eval '! grep -q "needs code" out'
+check "what needs code" says '^bs-table6-other +listed .* - +needs code: jobs and claims for CIFAR-100'
 check "what needs none of ours" says '^gc-table12 +listed .* - +needs another machine: seven GPUs'
 check "what another identifier shows" says '^ps-fig4 +listed +PS figure 4 +ready +as bs-fig4: on other data: your'
 check "as far as that one" says '^ps-table1 .* - +as bs-table1: needs data: ImageNet'

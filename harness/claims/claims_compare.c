@@ -15,7 +15,8 @@ static const double level = 0.95;
 struct pairs {
     double *value;      // [n] what the part's interval is of
     double left, right; // sums of the two sides
-    int64_t n, capacity, step, alike;
+    int64_t n, capacity, step;
+    int64_t alike;                       // of the n, pairs whose sides are one cell
     const struct hn_sample *one, *other; // the first of each side; other NULL for a constant
 };
 
@@ -42,9 +43,8 @@ static struct hn_claim_part *add_part(struct judge *j) {
     struct hn_claim_result *out = j->out;
     if (hn_grow(j->ctx, &out->part, &j->capacity, out->parts + 1, sizeof *out->part))
         return NULL;
-    struct hn_claim_part *part = &out->part[out->parts++];
-    *part = (struct hn_claim_part){.step = -1};
-    return part;
+    out->part[out->parts] = (struct hn_claim_part){.step = -1};
+    return &out->part[out->parts++];
 }
 
 static double combine(int as, double left, double right) {
@@ -115,12 +115,10 @@ static void push_pair(struct judge *j, const struct hn_sample *one, const struct
 // Makes a part of the pairs, if there are any.
 static enum hn_code end_pairs(struct judge *j, const char *left, const char *right) {
     const struct pairs *p = &j->pairs;
-    if (p->n == 0 || j->out->verdict == HN_NOT_TESTED)
+    bool alike = p->n > 0 && p->alike == p->n;
+    j->out->alike += alike;
+    if (p->n == 0 || alike || j->out->verdict == HN_NOT_TESTED)
         return HN_OK;
-    if (p->alike == p->n) {
-        j->out->alike++;
-        return HN_OK;
-    }
     struct hn_claim_part *part = add_part(j);
     if (!part)
         return j->ctx->code;

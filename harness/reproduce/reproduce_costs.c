@@ -5,8 +5,8 @@
 //   cost_s      seconds a batch, over up to 32 batches of one epoch
 //   cost_epoch  seconds to begin another epoch on the same embeddings: for gcbs its ordering, which
 //               is what a build takes besides the sweep
-//   cpu_g, cpu_epoch  processor time of all threads for the same: what exponents are judged by,
-//               as a busy machine changes it less
+//   cpu_g, cpu_epoch  processor time of all threads for the same, which a busy machine changes less
+//   n_dot_build inner products of the build
 //
 // Entries are normal (rows in random directions) or uniform on [0, 1), as in GC appendix J, where
 // all cosines lie near 3/4. The rows of a repetition are its own. Every repetition is a shard, so
@@ -31,7 +31,7 @@ static void key_of(const struct hn_reproduce *r, const struct hn_claim_cost *c, 
     snprintf(text, sizeof text, "%.17g %.17g %.17g %.60s %" PRId64 " %d", c->items, c->dims,
              c->batch, c->entries, rep, hn_results_code_version);
     hn_digest_begin(&digest);
-    hn_digest_add_text(&digest, "costs, wall and processor");
+    hn_digest_add_text(&digest, "costs, wall, processor and products");
     hn_digest_add_text(&digest, c->sampler);
     hn_digest_add_text(&digest, params);
     hn_digest_add_text(&digest, text);
@@ -56,6 +56,7 @@ static enum hn_code store(struct hn_context *ctx, const struct hn_claim_cost *c,
         HN_REAL_CELL("cost_epoch", "s", "beginning another epoch", HN_SMALLER, t->epoch),
         HN_REAL_CELL("cpu_g", "s", "processor time of the build, all threads", HN_SMALLER,
                      t->build_cpu),
+        HN_INT_CELL("n_dot_build", "1", "inner products of the build", (double)t->build_dots),
         HN_REAL_CELL("cpu_epoch", "s", "processor time of beginning another epoch", HN_SMALLER,
                      t->epoch_cpu)};
     if (hn_results_add_row(ctx, out, "costs", cell, (int)(sizeof cell / sizeof cell[0])))
