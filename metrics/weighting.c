@@ -90,8 +90,10 @@ static const struct hn_option fnc_options[] = {
                       "negatives that are dropped: above the threshold, or the `top` largest")},
     {HN_REAL_OPTION(struct fnc_params, threshold, "threshold", "0.7", -1, 1,
                     "score above which a negative is dropped")},
-    {HN_INT_OPTION(struct fnc_params, top, "top", "10", 1, HN_MASK_TOP_MAX,
-                   "largest scores of an anchor that are dropped")},
+    {HN_INT_OPTION(
+        struct fnc_params, top, "top", "10", 1, HN_MASK_TOP_MAX,
+        "largest scores of an anchor that are dropped; about as many as a batch holds of its "
+        "class")},
     {0}};
 
 struct progcl_params {
@@ -110,8 +112,10 @@ static const struct hn_option progcl_options[] = {
 static const struct hn_option none_options[] = {{0}};
 
 #define TAU_PLUS                                                                                   \
-    HN_REAL_OPTION(struct params, tau_plus, "tau_plus", "0.1", 0, 0.99,                            \
-                   "share of negatives that are taken to have the anchor's class")
+    HN_REAL_OPTION(                                                                                \
+        struct params, tau_plus, "tau_plus", "0.1", 0, 0.99,                                       \
+        "assumed share of negatives with the anchor's class: 1 / (number of classes) if "          \
+        "these are equal")
 static const struct hn_option debiased_options[] = {{TAU_PLUS}, {0}};
 static const struct hn_option hcl_options[] = {
     {TAU_PLUS},

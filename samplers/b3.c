@@ -144,8 +144,10 @@ static enum hn_code epoch(struct hn_context *ctx, struct hn_sampler *self,
 static const char *const edge_names[] = {"mutual", "union", NULL};
 static const struct hn_option options[] = {
     {HN_SPACE_OPTION(struct params)},
-    {HN_INT_OPTION(struct params, p, "p", "70", 0, INT32_MAX,
-                   "nearest items that an item is not joined to")},
+    {HN_INT_OPTION(
+        struct params, p, "p", "70", 0, INT32_MAX,
+        "nearest items that an item is not joined to: takes them for its class, so should not "
+        "exceed the class size")},
     {HN_INT_OPTION(struct params, m, "m", "100", 1, 1 << 20, "items behind them that it is")},
     {HN_CHOICE_OPTION(struct params, edges, "edges", "mutual", edge_names,
                       "edges that stay: those that both items name (the authors' code), or one")},

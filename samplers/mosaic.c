@@ -249,8 +249,10 @@ static const struct hn_option options[] = {
     {HN_REAL_OPTION(struct params, spec.b, "b", "0.75", 0, 100,
                     "how steeply repulsion rises with the product of those means, per standard "
                     "deviation")},
-    {HN_REAL_OPTION(struct params, spec.kappa, "kappa", "0.01", 0, 1,
-                    "share of a pool that a neighbourhood mean is taken over, the item included")},
+    {HN_REAL_OPTION(
+        struct params, spec.kappa, "kappa", "0.01", 0, 1,
+        "share of a pool that a neighbourhood mean is taken over, the item included; classes "
+        "should hold several times as many items")},
     {HN_INT_OPTION(struct params, spec.sweeps, "sweeps", "3", 0, 1000,
                    "maximum number of passes in which every item is offered an exchange")},
     {HN_INT_OPTION(struct params, group, "group", "1", 1, 1024,
