@@ -56,7 +56,13 @@ test_data_commands() {
     expect "validate" 0 '' validate s.h5
     expect "info" 0 '' info s.h5
     check "info: items" says '300'
+    check "class sizes" says '^class sizes +smallest [0-9]+, median [0-9]+, largest [0-9]+ \(.+\)$'
+    check "base rate of pairs" says '^base rate +[0-9.]+ % of labelled pairs share a class'
+    check "no row repeats another" eval '! says "^equal rows"'
     expect "info --json" 0 '' info s.h5 --json
+    check "info --json has the base rate" "$python" -c 'import json; i = json.load(open("out"))
+assert 0 < i["same_class_pairs"] < 1 and i["equal_rows"] == 0
+assert 0 < i["class_sizes"]["smallest"] <= i["class_sizes"]["median"] <= i["class_sizes"]["largest"]'
     [ -z "$python" ] || check "info --json is JSON" valid_json
     expect "validate --quiet" 0 '' validate s.h5 --quiet
     check "validate --quiet is silent" silent

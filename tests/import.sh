@@ -262,6 +262,7 @@ r = np.random.default_rng(1); t = r.normal(size=(24, 3)).astype('f4'); np.save('
 t[4] = 0; np.save('t0.npy', t); x = np.load('x.npy'); x[2] = 0; np.save('hole.npy', x)
 open('group.txt', 'w').write('web\nbook\nnews\nbook\n' * 6); np.save('minus.npy', np.arange(-1, 23))"
     expect "with a new file" 0 '' import -e x.npy -l y.npy --teacher t.npy --group group.txt -o extra.h5
+    check "import tells sizes of classes" complains '^class sizes +smallest'
     expect "info names them" 0 '' info extra.h5
     check "with dimensions" grep -q 'also holds.* group, teacher (3 dims)' out
     expect "valid" 0 '' validate extra.h5

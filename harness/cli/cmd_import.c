@@ -4,6 +4,7 @@
 #include "datasets/import/import.h"
 #include "datasets/synth.h"
 #include "harness/cli/command.h"
+#include "harness/cli/summary.h"
 #include "harness/host/host.h"
 
 #include <sys/stat.h>
@@ -109,6 +110,19 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_import
     return HN_OK;
 }
 
+// What the new file holds, so that a wrong column or a doubled part shows at once.
+static enum hn_code report_file(struct hn_context *ctx, const char *path) {
+    struct hn_snapshot *s;
+    struct hn_composition c;
+    if (hn_snapshot_open(ctx, path, &s))
+        return ctx->code;
+    enum hn_code code = hn_composition_find(ctx, s, &c);
+    if (code == HN_OK)
+        hn_print_composition(hn_snapshot_info(s), &c, stderr);
+    hn_snapshot_close(ctx, s);
+    return code;
+}
+
 static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *call) {
     const struct import_params *p = call->params;
     const struct hn_import *o = &p->import;
@@ -127,7 +141,7 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *cal
     else if (!call->quiet)
         fprintf(stderr, "%s: step %lld, %lld items, %lld dims\n", o->output,
                 (long long)hn_given(o->step, 0), (long long)n, (long long)d);
-    return HN_OK;
+    return call->quiet ? HN_OK : report_file(ctx, o->output);
 }
 
 const struct hn_command hn_cmd_import = {

@@ -1,7 +1,11 @@
 // `hardneg info`: what a snapshot file holds.
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
+#include "harness/cli/summary.h"
 #include "results/records.h"
+
+#include <inttypes.h>
+#include <math.h>
 
 enum { NAMES_SHOWN = 12, STEPS_SHOWN = 16 };
 
@@ -30,6 +34,38 @@ static void print_labels(const struct hn_snapshot_info *info) {
     printf("%s\n", info->n_label_names > NAMES_SHOWN ? ", ..." : "");
 }
 
+static double percent(int64_t part, int64_t of) { return 100 * (double)part / (double)of; }
+
+static void print_sizes(const struct hn_snapshot_info *info, const struct hn_composition *c,
+                        FILE *out) {
+    int32_t label = c->largest_label;
+    fprintf(out, "%-14s smallest %" PRId64 ", median %" PRId64 ", largest %" PRId64, "class sizes",
+            c->smallest, c->median, c->largest);
+    if (label < info->n_label_names)
+        fprintf(out, " (%s)\n", info->label_name[label]);
+    else
+        fprintf(out, " (class %" PRId32 ")\n", label);
+    if (2 * c->largest > c->labelled)
+        fprintf(out,
+                "%-14s one class holds %.1f %% of the labelled items: most negatives of its items "
+                "are false\n",
+                "", percent(c->largest, c->labelled));
+    if (!isnan(c->same_class))
+        fprintf(out,
+                "%-14s %.2f %% of labelled pairs share a class: the false negatives of uniform "
+                "batches\n",
+                "base rate", 100 * c->same_class);
+}
+
+void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_composition *c,
+                          FILE *out) {
+    if (c->classes > 0)
+        print_sizes(info, c, out);
+    if (c->repeated > 0)
+        fprintf(out, "%-14s %" PRId64 " items (%.1f %%) repeat the row of an earlier one\n",
+                "equal rows", c->repeated, percent(c->repeated, info->n));
+}
+
 static void print_parts(const struct hn_snapshot_info *info) {
     const struct {
         const char *name;
@@ -47,10 +83,10 @@ static void print_parts(const struct hn_snapshot_info *info) {
         }
     if (info->teacher_d > 0)
         printf("%s teacher (%lld dims)", any ? "," : "", (long long)info->teacher_d);
-    printf("%s\n", any || info->teacher_d > 0 ? "" : " nothing");
+    printf("%s\n", any || info->teacher_d > 0 ? "" : " nothing else");
 }
 
-static void print_table(const struct hn_snapshot_info *info) {
+static void print_table(const struct hn_snapshot_info *info, const struct hn_composition *c) {
     printf("%-14s %s\n", "file", info->path);
     print_text("title", info->title);
     print_text("source", info->source);
@@ -67,6 +103,7 @@ static void print_table(const struct hn_snapshot_info *info) {
         printf("%-14s may be there, with a cosine of 0 to every item\n", "zero rows");
     print_steps(info);
     print_labels(info);
+    hn_print_composition(info, c, stdout);
     print_parts(info);
 }
 
@@ -84,10 +121,10 @@ static json_t *names(const struct hn_snapshot_info *info) {
     return list;
 }
 
-static json_t *describe(const struct hn_snapshot_info *i) {
+static json_t *describe(const struct hn_snapshot_info *i, const struct hn_composition *c) {
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:b, s:o, s:I, s:I, s:o, "
-        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I}",
+        "s:b, s:{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}, s:I, s:{s:I, s:I, s:I, s:i}, s:o, s:I}",
         "file", i->path, "layout", i->layout, "title", i->title, "source", i->source, "license",
         i->license, "encoder", i->encoder, "created", i->created, "tool_version", i->tool_version,
         "content_sha256", i->stored_sha256, "items", (json_int_t)i->n, "dims", (json_int_t)i->d,
@@ -96,18 +133,22 @@ static json_t *describe(const struct hn_snapshot_info *i) {
         names(i), "several_labels", i->several_labels, "has", "view1", i->has_view1, "view2",
         i->has_view2, "positive", i->has_positive, "split", i->has_split, "graph", i->has_graph,
         "features", i->has_features, "group", i->has_groups, "teacher", i->teacher_d > 0,
-        "teacher_dims", (json_int_t)i->teacher_d);
+        "teacher_dims", (json_int_t)i->teacher_d, "class_sizes", "smallest",
+        (json_int_t)c->smallest, "median", (json_int_t)c->median, "largest", (json_int_t)c->largest,
+        "largest_label", c->largest_label, "same_class_pairs", hn_json_real(c->same_class),
+        "equal_rows", (json_int_t)c->repeated);
 }
 
 static enum hn_code run_info(struct hn_context *ctx, const struct hn_call *call) {
     struct hn_snapshot *s;
-    enum hn_code code = hn_snapshot_open(ctx, call->args[0], &s);
-    if (code != HN_OK)
-        return code;
-    if (call->json)
-        code = hn_json_print(ctx, describe(hn_snapshot_info(s)), stdout);
-    else
-        print_table(hn_snapshot_info(s));
+    struct hn_composition c;
+    if (hn_snapshot_open(ctx, call->args[0], &s))
+        return ctx->code;
+    enum hn_code code = hn_composition_find(ctx, s, &c);
+    if (code == HN_OK && call->json)
+        code = hn_json_print(ctx, describe(hn_snapshot_info(s), &c), stdout);
+    else if (code == HN_OK)
+        print_table(hn_snapshot_info(s), &c);
     hn_snapshot_close(ctx, s);
     return code;
 }
@@ -116,8 +157,9 @@ const struct hn_command hn_cmd_info = {
     .name = "info",
     .usage = "hardneg info FILE [--json]",
     .summary = "show what a snapshot file holds",
-    .details = "Checks structure, labels, steps and graph, but not the values of the embeddings: "
-               "that is what `hardneg validate` does.",
+    .details = "Shows the structure, the sizes of classes, the share of pairs that share one, and "
+               "how many items repeat the row of another at the last step. `hardneg validate` "
+               "checks the values of all steps.",
     .examples = "hardneg info cifar10.h5 --json",
     .options = hn_no_options,
     .json = true,
