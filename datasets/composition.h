@@ -1,4 +1,5 @@
-// What a snapshot is made of: how large its classes are, how many pairs share one, which rows repeat.
+// What a snapshot is made of: how large its classes are, how many pairs share one, which rows
+// repeat.
 #ifndef HN_DATASETS_COMPOSITION_H
 #define HN_DATASETS_COMPOSITION_H
 

@@ -8,19 +8,49 @@ reproduce() { run reproduce "$@"; } # ARGUMENT...
 
 reproduce --list --data data
 check "--list ends well" is 0
-check "--list names snapshot rows" says '^bs-fig4 +snapshots .* ready +on other data: your snapshots'
-check "what is covered" says '^bs-limits +snapshots .* ready +covered$'
-check "what needs data" says '^bs-table1 +listed .* - +needs data: ImageNet'
-check "what needs code" says '^bs-table6-other +listed .* - +needs code: jobs and claims for CIFAR-100'
-check "what needs none of ours" says '^gc-table12 +listed .* - +needs another machine: seven GPUs'
-check "what another identifier shows" says '^ps-fig4 +listed +PS figure 4 +ready +as bs-fig4: on other data: your'
-check "as far as that one" says '^ps-table1 .* - +as bs-table1: needs data: ImageNet'
-check "--list names training rows" says '^bs-table3 +training .*needs the folder tudataset/MUTAG'
-check "--list names what cannot be had" says '^gc-table1 .*UniXcoder'
-check "--list says what the data lack" says '^ns-ring .*needs a snapshot file with labels, raw features'
+# What the list says of an identifier, in one line.
+listed() { awk -v id="$1" '$1 == id { on = 1 } on && /^  [^ ]/ && $1 != id { on = 0 } !NF { on = 0 } on' out | tr -s ' \n' ' '; }
+says_of() { listed "$1" | grep -qE -- "$2"; } # ID PATTERN
+check "--list groups by paper" eval '[ "$(grep -E "^[A-Z]" out | tr "\n" " ")" = "BS GC HC NS PS " ]'
+check "--list is readable on a terminal" eval '[ "$(awk "{ if (length > n) n = length } END { print n }" out)" -le 100 ]'
+check "--list names snapshot rows" says_of bs-fig4 'ready snapshots BS figure 4 on other data: your snapshots'
+check "what is covered" says_of bs-limits 'bs-limits ready snapshots BS section 4.3 $'
+check "what needs data" says_of bs-table1 '- listed BS table 1 needs data: ImageNet'
+check "what needs code" says_of bs-table6-other '- listed .*needs code: jobs and claims for CIFAR-100'
+check "what needs none of ours" says_of gc-table12 '- listed .*needs another machine: seven GPUs'
+check "what another identifier shows" says_of ps-fig4 'ready listed PS figure 4 as bs-fig4: on other data: your'
+check "as far as that one" says_of ps-table1 ' - .*as bs-table1: needs data: ImageNet'
+check "--list names training rows" says_of bs-table3 'lacks data training .*needs the folder tudataset/MUTAG'
+check "--list names what cannot be had" says_of gc-table1 'UniXcoder'
+check "--list says what the data lack" says_of ns-ring 'lacks data .*needs a snapshot file with labels, raw features'
 check "--list leaves nothing" test ! -e results
 reproduce --list --json --data data
 check "--list --json" says '"id": "hc-mass"'
+check "what data are missing is told once" \
+    "$python" -c 'import json; [e] = [e for e in json.load(open("out"))["entries"] if e["id"] == "ns-ring"]
+assert "needs" not in e["coverage"] and "raw features" in e["missing"], e'
+mkdir empty
+reproduce --list --data empty
+check "an item without conditions" says_of bs-prop1 'lacks data .*needs a snapshot file; empty has none'
+check "theorems on graphs of their own need no snapshot" says_of bs-theorem1 'bs-theorem1 ready'
+reproduce --list --ready --data empty
+check "--ready" says_of hc-theorems 'hc-theorems ready'
+check "--ready names nothing else" eval '! grep -q "lacks data\|needs data" out'
+mkdir -p folder/snapshots
+cp data/*.h5 folder/snapshots/
+reproduce --list bs-limits --data folder
+check "snapshots in a folder of that name" says_of bs-limits 'bs-limits ready'
+reproduce --ready bs-limits --data data
+check "--ready alone" is 2
+reproduce bs-fig4 --training --data data
+check "an identifier and --training" is 2
+check "which is said" complains '@ids-and-all'
+{
+    printf 'paper: many\nentries:\n'
+    for i in $(seq 600); do printf '  - {id: many-%d, title: t, source: s, kind: listed, missing: m}\n' "$i"; done
+} >many.yaml
+reproduce --list many-600 --claims many.yaml --data data
+check "more than 512 entries" says_of many-600 'needs data: m'
 reproduce --list
 check "--list in any folder" is 0
 check "--list says where it looked" complains 'datasets: is not there; --data names'
@@ -47,19 +77,19 @@ reproduce gc-theorem4 --data family --quick --seeds 1 -o f2 --term none
 check "without: one of them" says 'verdict: fails, on one encoder of one data set'
 reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5
 check "judged again over encoders" says 'on 2 encoders of 1 data set'
-reproduce bs-theorem1 --data family --quick --seeds 1 -o f4 --term none
-check "a statement about graphs rests on no encoder" says 'verdict: fails$'
+reproduce bs-theorem1 --quick --seeds 1 -o f4 --term none
+check "a statement about graphs rests on no encoder, and needs no data" says 'verdict: fails$'
 reproduce gc-theorem4 --results f1/results.h5 --against f2/results.h5
 check "beside earlier verdicts" says '^0 of 1 verdicts differ from those of f2/results.h5'
-reproduce bs-theorem1 --replicates --data data -o f3
+reproduce gc-theorem4 --replicates --data data -o f3
 check "one file is no family" is 2
 check "that is said" complains 'data: --replicates wants a folder of at least two'
 "$hardneg" synth -o family/other.h5 --n 301 --dim 8 --classes 3 --steps 2 --quiet
-reproduce bs-theorem1 --replicates --data family -o f3
+reproduce gc-theorem4 --replicates --data family -o f3
 check "other sizes are no family" is 2
 check "which files" complains 'e1.h5 and other.h5 are no replicates'
 "$hardneg" synth -o family/other.h5 --n 300 --dim 8 --classes 3 --steps 2 --step-gap 7 --force --quiet
-reproduce bs-theorem1 --replicates --data family -o f3
+reproduce gc-theorem4 --replicates --data family -o f3
 check "other steps are no family" is 2
 
 # A claim of one's own on a small job; everything else from the same cells.
@@ -293,8 +323,8 @@ rm odd/tudataset/GAPS/GAPS_graph_labels.txt
 reproduce any-graphs --claims any.yaml --data odd/tudataset/GAPS -o two --seeds 1 --term none
 check "a file that is missing" says 'not tested; task graph: no \*_graph_labels.txt in the folder .*GAPS: put there'
 reproduce --list any-graphs any-documents --claims any.yaml --data odd/linqs/named
-check "no folder of that kind" says '^any-graphs .* lacks data .*needs a folder that no other row names, tudataset/\*'
-check "one of the other" says '^any-documents .* ready'
+check "no folder of that kind" says_of any-graphs 'lacks data .*needs a folder that no other row names, tudataset/\*'
+check "one of the other" says_of any-documents 'any-documents ready'
 
 mutag=${HN_SHARED:-$here/../../shared}/datasets/tudataset/MUTAG
 if [ -r "$mutag/MUTAG_A.txt" ]; then

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 struct reproduce_params {
-    bool all, training, list, dry_run, replicates, quick, full;
+    bool all, training, list, ready, dry_run, replicates, quick, full;
     char *data, *output, *results, *against;
     struct hn_text_list claims;
     int64_t seeds, threads, workers;
@@ -35,6 +35,8 @@ static const struct hn_option reproduce_options[] = {
                     "everything that needs training runs")},
     {HN_BOOL_OPTION(struct reproduce_params, list, "list", NULL,
                     "list the identifiers and what is missing for each; runs nothing")},
+    {HN_BOOL_OPTION(struct reproduce_params, ready, "ready", NULL,
+                    "with --list: only what the data in DIR suffice for")},
     {HN_BOOL_OPTION(struct reproduce_params, dry_run, "dry-run", NULL,
                     "say what trainings will take, by identifier and in all, and stop"),
      .letter = 'n'},
@@ -71,7 +73,7 @@ static const struct hn_option reproduce_options[] = {
     {0},
 };
 
-enum { BOOKS_MAX = 32, ENTRIES_MAX = 512 };
+enum { BOOKS_MAX = 32 };
 
 // Everything that is open while the command runs.
 struct work {
@@ -79,10 +81,10 @@ struct work {
     const struct reproduce_params *p;
     struct hn_claim_book book[BOOKS_MAX];
     int64_t books;
-    char *text[BOOKS_MAX];                           // of the user's files
-    const struct hn_claim_entry *known[ENTRIES_MAX]; // of all books
-    const struct hn_claim_entry *entry[ENTRIES_MAX]; // asked for
-    int64_t n_known, entries;
+    char *text[BOOKS_MAX];               // of the user's files
+    const struct hn_claim_entry **known; // [n_known] of all books
+    const struct hn_claim_entry **entry; // [entries <= n_known] asked for
+    int64_t n_known, known_capacity, entries;
     struct hn_reproduce rep;
     struct hn_results all; // every cell once, and the claims
     char (*key)[65];       // [keys] of the cells in `all`
@@ -116,7 +118,9 @@ static enum hn_code add_book(struct hn_context *ctx, struct work *w, const char 
     if (hn_claims_read(ctx, name, text, &w->book[w->books]))
         return ctx->code;
     const struct hn_claim_book *book = &w->book[w->books++];
-    for (int64_t i = 0; i < book->entries && w->n_known < ENTRIES_MAX; i++)
+    if (hn_grow(ctx, &w->known, &w->known_capacity, w->n_known + book->entries, sizeof *w->known))
+        return ctx->code;
+    for (int64_t i = 0; i < book->entries; i++)
         w->known[w->n_known++] = &book->entry[i];
     return HN_OK;
 }
@@ -142,8 +146,7 @@ static void add_entry(struct work *w, const struct hn_claim_entry *entry) {
     for (int64_t i = 0; i < w->entries; i++)
         if (w->entry[i] == entry)
             return;
-    if (w->entries < ENTRIES_MAX)
-        w->entry[w->entries++] = entry;
+    w->entry[w->entries++] = entry;
 }
 
 // The entry that shows the same, where one only refers to it; NULL if no claim file has it.
@@ -171,7 +174,10 @@ static bool asked_by_kind(const struct reproduce_params *p, const struct hn_clai
 static enum hn_code choose(struct hn_context *ctx, struct work *w) {
     const struct hn_call *call = w->call;
     bool everything = w->p->list && call->n_args == 0 && !w->p->all && !w->p->training;
-    const char *ids[ENTRIES_MAX];
+    const char **ids = hn_alloc(ctx, w->n_known, sizeof *ids);
+    w->entry = hn_alloc(ctx, w->n_known, sizeof *w->entry);
+    if (!ids || !w->entry)
+        return ctx->code;
     for (int64_t i = 0; i < w->n_known; i++) {
         ids[i] = w->known[i]->id;
         if (everything || asked_by_kind(w->p, w->known[i]))
@@ -192,57 +198,15 @@ static enum hn_code choose(struct hn_context *ctx, struct work *w) {
     return HN_OK;
 }
 
-// --list
-
-static const struct hn_record_column list_columns[] = {
-    {"id", "id", .width = -13},
-    {"kind", "from", .width = -9},
-    {"source", "source", .width = -32},
-    {"here", "here", .width = -7},
-    {"coverage", "coverage", .width = -8},
-    {.heading = NULL},
-};
-
-// Whether an entry can be run with the data that are here.
-static const char *readiness(const struct hn_claim_entry *e, const char *why) {
-    return e->kind == HN_KIND_LISTED ? "-" : *why ? "lacks data" : "ready";
-}
-
-// One that refers to another is covered as far as that one.
-static void tell_coverage(const struct hn_claim_entry *e, const struct hn_claim_entry *meant,
-                          const char *why, char *text, size_t size) {
-    hn_claim_coverage(e, text, size);
-    if (meant != e) {
-        size_t length = strlen(text);
-        snprintf(text + length, size - length, ": ");
-        hn_claim_coverage(meant, text + length + 2, size - length - 2);
-    }
-    size_t length = strlen(text);
-    if (*why && !meant->missing)
-        snprintf(text + length, size - length, "; here: %.300s", why);
-}
-
 static enum hn_code list_entries(struct hn_context *ctx, struct work *w) {
-    json_t *rows = json_array();
-    char why[HN_MESSAGE_MAX], coverage[1024];
-    enum hn_code code = HN_OK;
-    for (int64_t i = 0; i < w->entries && !code; i++) {
-        const struct hn_claim_entry *e = w->entry[i], *meant = meant_by(w, e);
-        meant = meant ? meant : e;
-        code = hn_reproduce_missing(ctx, &w->rep, meant, why);
-        tell_coverage(e, meant, why, coverage, sizeof coverage);
-        json_array_append_new(
-            rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id,
-                            "coverage", coverage, "here", readiness(meant, why), "paper", e->paper,
-                            "title", e->title, "source", e->source, "kind", hn_claim_kinds[e->kind],
-                            "claims", (json_int_t)e->claims, "missing", why));
+    struct hn_listed *listed = hn_alloc(ctx, w->entries, sizeof *listed);
+    if (!listed)
+        return ctx->code;
+    for (int64_t i = 0; i < w->entries; i++) {
+        const struct hn_claim_entry *meant = meant_by(w, w->entry[i]);
+        listed[i] = (struct hn_listed){w->entry[i], meant ? meant : w->entry[i]};
     }
-    if (code == HN_OK && w->call->json)
-        code = hn_json_print(ctx, json_pack("{s:O}", "entries", rows), stdout);
-    else if (code == HN_OK)
-        hn_records_print(list_columns, rows, stdout);
-    json_decref(rows);
-    return code;
+    return hn_print_listed(ctx, &w->rep, listed, w->entries, w->p->ready, w->call->json);
 }
 
 // Results: every cell once.
@@ -448,6 +412,12 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct reproduce_params *p = call->params;
     if (p->quick && p->full)
         return hn_fail(ctx, HN_USAGE, "--quick and --full exclude each other: give one");
+    if (call->n_args > 0 && (p->all || p->training))
+        return hn_fail(ctx, HN_USAGE,
+                       "%s runs more than the identifiers given: leave out one or the other",
+                       p->all ? "--all" : "--training");
+    if (p->ready && !p->list)
+        return hn_fail(ctx, HN_USAGE, "--ready belongs to --list: give both");
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
     if (!p->list && !p->results && hn_blas_open(ctx))
         return ctx->code;

@@ -6,6 +6,7 @@
 #include "harness/cli/command.h"
 #include "harness/host/host.h"
 #include "harness/run/columns.h"
+#include "results/records.h"
 
 #include <poll.h>
 #include <string.h>
@@ -82,25 +83,9 @@ static void print_usage(FILE *out) {
         fprintf(out, "  %-10d %s\n", e->code, e->meaning);
 }
 
-// A paragraph in lines of at most 96 columns.
-static void print_wrapped(const char *text) {
-    enum { WIDTH = 96 };
-    int column = 0;
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column > 0 && column + 1 + length > WIDTH) {
-            printf("\n");
-            column = 0;
-        }
-        column += printf("%s%.*s", column > 0 ? " " : "", length, text);
-        text += length + (text[length] == ' ');
-    }
-    printf("\n");
-}
-
 static void print_help(const struct hn_command *command, const struct hn_option *table) {
     printf("usage: %s\n\n%s\n\n", command->usage, command->summary);
-    print_wrapped(command->details);
+    hn_wrapped_print(command->details, 0, stdout);
     for (const char *line = command->examples; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         printf("%s    %.*s\n", line == command->examples ? "\n" : "", (int)strcspn(line, "\n"),

@@ -201,3 +201,79 @@ enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen 
             unknown ? "; of some nothing is known: not tried in time, or they fail" : "");
     return code;
 }
+
+// `reproduce --list`: each paper's identifiers, whether they can be run here, and how far they are
+// covered.
+
+// Whether an entry can be run with the data that are here.
+static const char *readiness(const struct hn_claim_entry *e, const char *why) {
+    return e->kind == HN_KIND_LISTED ? "-" : *why ? "lacks data" : "ready";
+}
+
+// One that refers to another is covered as far as that one.
+static void describe_coverage(const struct hn_listed *l, char *text, size_t size) {
+    hn_claim_coverage(l->entry, text, size);
+    if (l->meant == l->entry)
+        return;
+    hn_append(text, size, ": ");
+    size_t length = strlen(text);
+    hn_claim_coverage(l->meant, text + length, size - length);
+}
+
+static json_t *listed_row(const struct hn_listed *l, const char *why) {
+    const struct hn_claim_entry *e = l->entry;
+    char coverage[1024];
+    describe_coverage(l, coverage, sizeof coverage);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", e->id, "coverage",
+                     coverage, "here", readiness(l->meant, why), "paper", e->paper, "title",
+                     e->title, "source", e->source, "kind", hn_claim_kinds[e->kind], "claims",
+                     (json_int_t)e->claims, "missing", why);
+}
+
+static const char *text_of(const json_t *row, const char *key) {
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+// "  bs-fig4          ready       snapshots  BS figure 4", and what else there is to say below it.
+static void print_row(const json_t *row) {
+    enum { INDENT = 6 };
+    const char *here = text_of(row, "here"), *coverage = text_of(row, "coverage");
+    printf("  %-16s  %-10s  %-9s  %s\n", text_of(row, "id"), here, text_of(row, "kind"),
+           text_of(row, "source"));
+    if (strcmp(coverage, "covered") != 0)
+        hn_wrapped_print(coverage, INDENT, stdout);
+    if (strcmp(here, "lacks data") == 0)
+        hn_wrapped_print(text_of(row, "missing"), INDENT, stdout);
+}
+
+static void print_by_paper(const json_t *rows) {
+    const char *paper = "";
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(text_of(row, "paper"), paper) != 0) {
+            printf("%s%s\n", *paper ? "\n" : "", text_of(row, "paper"));
+            paper = text_of(row, "paper");
+        }
+        print_row(row);
+    }
+}
+
+enum hn_code hn_print_listed(struct hn_context *ctx, struct hn_reproduce *rep,
+                             const struct hn_listed *listed, int64_t n, bool ready, bool json) {
+    json_t *rows = json_array();
+    char why[HN_MESSAGE_MAX];
+    enum hn_code code = HN_OK;
+    for (int64_t i = 0; i < n && !code; i++) {
+        const struct hn_claim_entry *meant = listed[i].meant;
+        code = hn_reproduce_missing(ctx, rep, meant, why);
+        if (!ready || (!*why && meant->kind != HN_KIND_LISTED))
+            json_array_append_new(rows, listed_row(&listed[i], why));
+    }
+    if (code == HN_OK && json)
+        code = hn_json_print(ctx, json_pack("{s:O}", "entries", rows), stdout);
+    else if (code == HN_OK)
+        print_by_paper(rows);
+    json_decref(rows);
+    return code;
+}

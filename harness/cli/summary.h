@@ -2,6 +2,7 @@
 #ifndef HN_HARNESS_CLI_SUMMARY_H
 #define HN_HARNESS_CLI_SUMMARY_H
 
+#include "datasets/composition.h"
 #include "harness/reproduce/reproduce.h"
 #include "harness/run/estimate.h"
 #include "results/store.h"
@@ -16,6 +17,20 @@ void hn_print_total(const struct hn_context *ctx, double seconds, int64_t bytes,
 // Lines of `reproduce --dry-run`, and their sum.
 HN_MUST_USE enum hn_code hn_print_foreseen(struct hn_context *ctx, const struct hn_foreseen *row,
                                            int64_t n, int workers, bool json);
+
+// An entry of the claim files, and the one that shows the same where it only refers to that.
+struct hn_listed {
+    const struct hn_claim_entry *entry, *meant;
+};
+// What `reproduce --list` prints, by paper. ready: only entries that can be run with the data.
+HN_MUST_USE enum hn_code hn_print_listed(struct hn_context *ctx, struct hn_reproduce *rep,
+                                         const struct hn_listed *listed, int64_t n, bool ready,
+                                         bool json);
+
+// "class sizes    smallest 4, median 30, largest 812 (cat)", the share of pairs of one class, and
+// equal rows, a line each; nothing where there is nothing to say.
+void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_composition *c,
+                          FILE *out);
 
 // The main numbers of every setting on standard output, means over seeds, so that a run says
 // something before any figure is opened. Long tables are cut, and say so.

@@ -4,6 +4,7 @@
 #include "core/classes.h"
 #include "core/files.h"
 #include "datasets/import/import.h"
+#include "datasets/synth.h"
 #include "harness/host/host.h"
 #include "harness/run/cells.h"
 #include "plots/page/figure.h"
@@ -28,30 +29,36 @@ static enum hn_code expected_ratio(struct hn_context *ctx, struct hn_snapshot *s
     return HN_OK;
 }
 
+// Reads what jobs ask of a file.
+static enum hn_code open_file(struct hn_context *ctx, const char *path,
+                              struct hn_reproduce_data *out) {
+    struct hn_snapshot *s;
+    if (hn_snapshot_open(ctx, path, &s))
+        return ctx->code;
+    char *real = realpath(path, NULL);
+    const struct hn_snapshot_info *info = hn_snapshot_info(s);
+    *out = (struct hn_reproduce_data){.path = hn_strdup(ctx, real ? real : path),
+                                      .name = hn_strdup(ctx, hn_base_name(path)),
+                                      .info = *info,
+                                      .step = hn_alloc(ctx, info->steps, sizeof *out->step)};
+    free(real);
+    if (out->step)
+        memcpy(out->step, info->step, (size_t)info->steps * sizeof *out->step);
+    bool read = out->path && out->name && out->step && !expected_ratio(ctx, s, out);
+    hn_snapshot_close(ctx, s);
+    return read ? HN_OK : ctx->code;
+}
+
 // Adds a file; a file of another kind is skipped with a note.
 static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, const char *path,
                              bool must) {
-    struct hn_snapshot *s;
-    enum hn_code code = hn_snapshot_open(ctx, path, &s);
+    struct hn_reproduce_data data;
+    enum hn_code code = open_file(ctx, path, &data);
     if (code == HN_DATA && !must) {
         hn_note(ctx, "left out: %s", ctx->message);
         return HN_OK;
     }
-    if (code)
-        return code;
-    char *real = realpath(path, NULL);
-    const struct hn_snapshot_info *info = hn_snapshot_info(s);
-    struct hn_reproduce_data data = {.path = hn_strdup(ctx, real ? real : path),
-                                     .name = hn_strdup(ctx, hn_base_name(path)),
-                                     .info = *info,
-                                     .step = hn_alloc(ctx, info->steps, sizeof *data.step)};
-    free(real);
-    if (data.step)
-        memcpy(data.step, info->step, (size_t)info->steps * sizeof *data.step);
-    bool kept = data.path && data.name && data.step && !expected_ratio(ctx, s, &data) &&
-                !hn_grow(ctx, &rep->file, &rep->file_capacity, rep->files + 1, sizeof data);
-    hn_snapshot_close(ctx, s);
-    if (!kept)
+    if (code || hn_grow(ctx, &rep->file, &rep->file_capacity, rep->files + 1, sizeof data))
         return ctx->code;
     rep->file[rep->files++] = data;
     return HN_OK;
@@ -100,20 +107,49 @@ static bool has_features(const struct hn_reproduce *rep) {
     return false;
 }
 
-static enum hn_code scan_folder(struct hn_context *ctx, struct hn_reproduce *rep) {
+// Results name a file without its folder.
+static bool has_file(const struct hn_reproduce *rep, const char *name) {
+    for (int64_t i = 0; i < rep->files; i++)
+        if (strcmp(rep->file[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static enum hn_code add_listed(struct hn_context *ctx, struct hn_reproduce *rep, const char *folder,
+                               const char *name) {
+    char *path = hn_format(ctx, "%s/%s", folder, name);
+    if (!path)
+        return ctx->code;
+    if (!has_file(rep, name))
+        return add_file(ctx, rep, path, false);
+    hn_note(ctx, "left out: %s: %s has a file of that name", path, rep->data);
+    return HN_OK;
+}
+
+static enum hn_code scan_folder(struct hn_context *ctx, struct hn_reproduce *rep,
+                                const char *folder) {
     struct dirent **entry;
-    int n = scandir(rep->data, &entry, wants_file, alphasort);
+    int n = scandir(folder, &entry, wants_file, alphasort);
     if (n < 0)
-        return hn_fail(ctx, HN_USAGE, "--data %s: cannot be read: %s", rep->data, strerror(errno));
+        return hn_fail(ctx, HN_USAGE, "--data %s: cannot be read: %s", folder, strerror(errno));
     enum hn_code code = HN_OK;
     for (int i = 0; i < n; i++) {
-        char *path = code ? NULL : hn_format(ctx, "%s/%s", rep->data, entry[i]->d_name);
         if (!code)
-            code = path ? add_file(ctx, rep, path, false) : ctx->code;
+            code = add_listed(ctx, rep, folder, entry[i]->d_name);
         free(entry[i]);
     }
     free(entry);
-    return code ? code : find_graph(ctx, rep);
+    return code;
+}
+
+// The folder's files, those of snapshots/ in it, and Cora.
+static enum hn_code scan_data(struct hn_context *ctx, struct hn_reproduce *rep) {
+    char *inner = hn_format(ctx, "%s/snapshots", rep->data);
+    struct stat about;
+    if (!inner || scan_folder(ctx, rep, rep->data) ||
+        (stat(inner, &about) == 0 && S_ISDIR(about.st_mode) && scan_folder(ctx, rep, inner)))
+        return ctx->code;
+    return find_graph(ctx, rep);
 }
 
 // Whether two files can be encoders of one family: all that a job sees but the values.
@@ -160,7 +196,7 @@ static enum hn_code scan(struct hn_context *ctx, struct hn_reproduce *rep) {
                        rep->data, strerror(errno));
     rep->scanned = true;
     enum hn_code code =
-        S_ISDIR(about.st_mode) ? scan_folder(ctx, rep) : add_file(ctx, rep, rep->data, true);
+        S_ISDIR(about.st_mode) ? scan_data(ctx, rep) : add_file(ctx, rep, rep->data, true);
     return code == HN_OK && rep->replicates ? number_encoders(ctx, rep) : code;
 }
 
@@ -184,21 +220,23 @@ static const struct hn_reproduce_data *pick(const struct hn_reproduce *rep,
     return best;
 }
 
-// "labels, two views of each item, and at least 2 steps".
+// "needs a snapshot file with labels, two views of each item, at least 2 steps; DIR has none".
 static void say_needs(const struct hn_reproduce *rep, const struct hn_claim_job *job, char *why) {
-    char need[256] = "";
-    size_t used = 0;
+    const char *before = " with ";
+    snprintf(why, HN_MESSAGE_MAX, "needs a snapshot file");
 #define NEED(condition, ...)                                                                       \
-    if (condition)                                                                                 \
-    used += (size_t)snprintf(need + used, sizeof need - used, __VA_ARGS__)
-    NEED(job->labels, "labels");
-    NEED(job->views, "%stwo views of each item", used ? ", " : "");
-    NEED(job->features, "%sraw features (Cora: a folder cora beside the data)", used ? ", " : "");
-    NEED(job->steps > 1, "%sat least %g steps", used ? ", " : "", job->steps);
-    NEED(job->items > 0, "%sat least %g items", used ? ", " : "", job->items);
+    if (condition) {                                                                               \
+        hn_append(why, HN_MESSAGE_MAX, "%s", before);                                              \
+        hn_append(why, HN_MESSAGE_MAX, __VA_ARGS__);                                               \
+        before = ", ";                                                                             \
+    }
+    NEED(job->labels, "labels")
+    NEED(job->views, "two views of each item")
+    NEED(job->features, "raw features (Cora: a folder cora beside the data)")
+    NEED(job->steps > 1, "at least %g steps", job->steps)
+    NEED(job->items > 0, "at least %g items", job->items)
 #undef NEED
-    snprintf(why, HN_MESSAGE_MAX, "needs a snapshot file with %s; %.300s has none", need,
-             rep->data);
+    hn_append(why, HN_MESSAGE_MAX, "; %.300s has none", rep->data);
 }
 
 enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *rep,
@@ -210,6 +248,8 @@ enum hn_code hn_reproduce_missing(struct hn_context *ctx, struct hn_reproduce *r
     }
     if (entry->kind == HN_KIND_TRAINING)
         return hn_reproduce_train_missing(ctx, rep, entry, why);
+    if (entry->no_encoder)
+        return HN_OK;
     if (entry->jobs > 0 && scan(ctx, rep))
         return ctx->code;
     for (int64_t i = 0; i < entry->jobs && !*why; i++)
@@ -265,10 +305,9 @@ char *hn_reproduce_seed_list(struct hn_context *ctx, int64_t first, int64_t n) {
 static char *snapshot_list(struct hn_context *ctx, const struct hn_reproduce *rep,
                            const struct hn_reproduce_data *data) {
     char quoted[2 * 4096], *list = hn_format(ctx, "snapshots=[");
-    for (int64_t i = 0; list && i < rep->files; i++) {
-        const struct hn_reproduce_data *file = &rep->file[i];
-        if (file != data && !(file->encoder && data->encoder))
-            continue;
+    int64_t files = data->encoder ? rep->files : 1;
+    for (int64_t i = 0; list && i < files; i++) {
+        const struct hn_reproduce_data *file = data->encoder ? &rep->file[i] : data;
         char *to = quoted;
         for (const char *c = file->path; *c && to < quoted + sizeof quoted - 3; c++) {
             if (*c == '"' || *c == '\\')
@@ -382,19 +421,40 @@ static enum hn_code add_dataset(struct hn_context *ctx, const struct hn_reproduc
 
 static enum hn_code add_datasets(struct hn_context *ctx, const struct hn_reproduce *rep,
                                  const struct hn_reproduce_data *data, struct hn_results *out) {
+    if (!data->encoder)
+        return add_dataset(ctx, rep, data, out);
     for (int64_t i = 0; i < rep->files; i++)
-        if ((&rep->file[i] == data || (data->encoder && rep->file[i].encoder)) &&
-            add_dataset(ctx, rep, &rep->file[i], out))
+        if (add_dataset(ctx, rep, &rep->file[i], out))
             return ctx->code;
     return HN_OK;
 }
 
+// Claims that rest on no encoder need none: the cells of their job are measured on random points.
+static enum hn_code make_points(struct hn_context *ctx, const struct hn_reproduce *rep,
+                                struct hn_reproduce_data *out) {
+    char *folder = hn_format(ctx, "%s/data", rep->folder);
+    struct hn_synth synth = {.tool_version = "hardneg"};
+    if (!folder || hn_options_init(ctx, hn_synth_options, &synth))
+        return ctx->code;
+    mkdir(folder, 0777); // a failure shows when the file is written
+    synth.n = 300;
+    synth.dim = 8;
+    synth.steps = synth.views = 1;
+    synth.output = hn_format(ctx, "%s/points.h5", folder);
+    synth.force = true;
+    return synth.output && !hn_synth_write(ctx, &synth) ? open_file(ctx, synth.output, out)
+                                                        : ctx->code;
+}
+
 // One job of an entry on the data that it needs.
 static enum hn_code run_wanted(struct hn_context *ctx, struct hn_reproduce *rep,
-                               const struct hn_claim_job *job, struct hn_results *out, char *why) {
-    if (job->features && !has_features(rep) && rep->graph && import_graph(ctx, rep))
+                               const struct hn_claim_entry *entry, const struct hn_claim_job *job,
+                               struct hn_results *out, char *why) {
+    struct hn_reproduce_data points;
+    if ((entry->no_encoder && make_points(ctx, rep, &points)) ||
+        (job->features && !has_features(rep) && rep->graph && import_graph(ctx, rep)))
         return ctx->code;
-    const struct hn_reproduce_data *data = pick(rep, job);
+    const struct hn_reproduce_data *data = entry->no_encoder ? &points : pick(rep, job);
     if (!data) {
         say_needs(rep, job, why);
         return HN_OK;
@@ -414,7 +474,7 @@ enum hn_code hn_reproduce_run(struct hn_context *ctx, struct hn_reproduce *rep,
         return ctx->code;
     enum hn_code code = trains ? hn_reproduce_train(ctx, rep, entry, out, why) : HN_OK;
     for (int64_t i = 0; i < entry->jobs && !trains && !code && !*why; i++)
-        code = run_wanted(ctx, rep, &entry->job[i], out, why);
+        code = run_wanted(ctx, rep, entry, &entry->job[i], out, why);
     if (code == HN_USAGE || code == HN_DATA) { // the end of this entry, not of everything
         snprintf(why, HN_MESSAGE_MAX, "%s", ctx->message);
         code = HN_OK;
