@@ -189,10 +189,9 @@ static const char *const columns[] = {"run", "step", "loss", "learning_rate", "c
 const struct hn_figure hn_accuracy = {
     .id = "accuracy",
     .title = "accuracies of what was trained, and of the untrained encoder",
-    .caption = "Last evaluation, best first: the mean over seeds (faint dots) with its 95 % "
-               "interval, and beside it the difference paired by seed, with its own. Intervals "
-               "are drawn from three seeds on. Black: the untrained encoder; what does not lie "
-               "above it has learnt nothing.",
+    .caption = "Last evaluation, best first: the mean over seeds (faint dots), and the difference "
+               "paired by seed. A setting not above the untrained encoder gained nothing from "
+               "training.",
     .source = "none",
     .table = "training",
     .columns = columns,
@@ -208,8 +207,8 @@ static const struct hn_training_curves steps = {
 const struct hn_figure hn_accuracy_steps = {
     .id = "accuracy-steps",
     .title = "accuracy over training",
-    .caption = "Mean over seeds of the accuracy of evaluation-mode embeddings. Bands are 95 % "
-               "intervals of the mean, from three seeds on. The rule is the untrained encoder.",
+    .caption = "Mean over seeds of the accuracy of evaluation-mode embeddings. The horizontal line "
+               "is the untrained encoder.",
     .source = "none",
     .table = "training",
     .columns = columns,

@@ -12,9 +12,9 @@ static const struct hn_option_curves sweep = {
 const struct hn_figure hn_bs_alpha = {
     .id = "bs-alpha",
     .title = "hardness, false negatives and nearness to the start by restart probability",
-    .caption = "Against alpha, a curve per training step, with 95 % intervals: mean in-batch "
-               "cosine, same-label pairs, and the share of the batch that has the start item's "
-               "label.",
+    .caption =
+        "In-batch cosine, share of same-label pairs, and share of pairs with the start item's"
+        " label, against alpha.",
     .source = "BatchSampler (KDD 2023), table 4 and proposition 2",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

@@ -9,8 +9,8 @@ static const struct hn_option_curves sweep = {.option = "batch_size",
 const struct hn_figure hn_bs_b = {
     .id = "bs-B",
     .title = "false negatives and hardness by batch size",
-    .caption = "Same-label pairs and mean in-batch cosines at the last step against the batch "
-               "size, with 95 % intervals.",
+    .caption = "Share of same-label pairs and mean in-batch cosine against the batch size, at the "
+               "last step.",
     .source = "BatchSampler (KDD 2023), table 11",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

@@ -64,8 +64,10 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_bs_fig10 = {
     .id = "bs-fig10",
     .title = "cosines of positive and negative pairs over training",
-    .caption = "Densities in uniform batches; the overlap is the area under both curves, from all "
-               "pairs. The smaller it is, the better the encoder tells items apart.",
+    .caption =
+        "Densities of cosines in uniform batches. The overlap is the area under both curves, "
+        "computed from all pairs; the smaller it is, the better the encoder separates "
+        "positives from negatives.",
     .source = "BatchSampler (KDD 2023), figure 10",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params"),
     .needs_histogram = true,

@@ -14,9 +14,9 @@ static const struct hn_training_curves curves = {
 const struct hn_figure hn_bs_fig13 = {
     .id = "bs-fig13",
     .title = "accuracy over training, by sampler",
-    .caption = "Mean over seeds of the accuracy of evaluation-mode embeddings. Bands are 95 % "
-               "intervals of the mean, from three seeds on. The rule is the untrained encoder. "
-               "Samplers whose bands overlap are not told apart by these seeds.",
+    .caption = "Mean over seeds of the accuracy of evaluation-mode embeddings. The horizontal line "
+               "is the untrained encoder. Where bands overlap, the paired differences of figure "
+               "accuracy decide.",
     .source = "BatchSampler (KDD 2023), figure 13",
     .table = "training",
     .columns = HN_COLUMNS("run", "step", "loss", "learning_rate", "cost_t"),

@@ -8,12 +8,7 @@ static const struct hn_distributions all = {.varied = NULL};
 const struct hn_figure hn_bs_fig4 = {
     .id = "bs-fig4",
     .title = "cosine of in-batch pairs and false-negative ratio by sampler over training",
-    .caption =
-        "Left: density of the cosine of all pairs of items in a batch, by training step; further "
-        "right is harder; a step with a far narrower peak has a scale of its own. Right: share "
-        "of same-label pairs, with 95 % intervals over batches; Uniform shows its expectation. "
-        "More "
-        "than eight settings have a row each: the median and nine tenths of the pairs.",
+    .caption = "How similar the pairs in a batch are, and how many of them are false negatives.",
     .source = "BatchSampler (KDD 2023), figures 4 and 8",
     .columns = hn_distributions_columns,
     .needs_histogram = true,

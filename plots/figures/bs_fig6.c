@@ -22,8 +22,10 @@ static const struct hn_distributions walks = {{.keep = keep, .alike = "alpha", .
 const struct hn_figure hn_bs_fig6 = {
     .id = "bs-fig6",
     .title = "cosine of in-batch pairs and false-negative ratio by walk",
-    .caption = "As bs-fig4, for walks on the same graph. Breadth-first stays beside its start and "
-               "is hardest; depth-first and random walks without restart leave it.",
+    .caption =
+        "As bs-fig4, for walks on the same graph. The paper finds breadth-first search "
+        "hardest, since it stays near its start; depth-first search and walks without restart"
+        " leave it.",
     .source = "BatchSampler (KDD 2023), figures 6 and 11",
     .columns = hn_distributions_columns,
     .needs_histogram = true,

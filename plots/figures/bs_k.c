@@ -11,9 +11,8 @@ static const struct hn_option_curves sweep = {.option = "K",
 const struct hn_figure hn_bs_k = {
     .id = "bs-K",
     .title = "hardness and false negatives by the number of neighbours K",
-    .caption = "Means of in-batch cosines and of same-label pairs against K at a fixed M, a curve "
-               "per training step; the rule is uniform sampling at the last step. The K best of M "
-               "candidates are the nearest share K / M of all items.",
+    .caption = "Mean in-batch cosine and share of same-label pairs against K at a fixed M. The K "
+               "best of M candidates are the closest K / M of all items.",
     .source = "BatchSampler (KDD 2023), figure 12",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

@@ -32,8 +32,8 @@ const struct hn_figure hn_bs_limits = {
     .id = "bs-limits",
     .title = "BatchSampler at its limits, against the kNN and the uniform sampler",
     .caption =
-        "Where a limit holds, its curve covers that of the sampler it is to become, in false "
-        "negatives (left) and hardness (right); bands are 95 % intervals.",
+        "False negatives (left) and hardness (right) of BatchSampler at its two limits. Where"
+        " a limit holds, its curve covers that of the sampler it should become.",
     .source = "BatchSampler (KDD 2023), section 4.3",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .page = draw};

@@ -11,8 +11,7 @@ static const struct hn_option_curves sweep = {.option = "M",
 const struct hn_figure hn_bs_m = {
     .id = "bs-M",
     .title = "hardness and false negatives by the number of candidates M",
-    .caption = "Means of in-batch cosines and of same-label pairs against M, a curve per training "
-               "step, with 95 % intervals; the rule is uniform sampling at the last step.",
+    .caption = "Mean in-batch cosine and share of same-label pairs against M.",
     .source = "BatchSampler (KDD 2023), table 4",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .sweep = &sweep};

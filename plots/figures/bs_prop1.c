@@ -73,8 +73,8 @@ const struct hn_figure hn_bs_prop1 = {
     .id = "bs-prop1",
     .title = "proposition 1: neighbours above a similarity, bound against measured",
     .caption =
-        "Probability that all K neighbours are more similar than s. The bound holds where its "
-        "triangles lie below the measured marks (with 95 % intervals).",
+        "Probability that all K neighbours are more similar than s. The bound holds where its"
+        " marks lie below the measured ones.",
     .source = "BatchSampler (KDD 2023), proposition 1",
     .table = "prop1",
     .columns = HN_COLUMNS("dataset", "step", "by", "M", "K", "s", "measured", "exact", "binomial",

@@ -63,9 +63,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_bs_prop2 = {
     .id = "bs-prop2",
     .title = "proposition 2: how much of a walk escapes, against its bound",
-    .caption =
-        "A mark per set of items (label classes, sweep cuts, balls) at the last step; above the "
-        "black line the bound does not hold.",
+    .caption = "One mark per set of items (label classes, sweep cuts, balls) at the last step. The "
+               "bound fails for sets above the diagonal line.",
     .source = "BatchSampler (KDD 2023), proposition 2",
     .table = "prop2",
     .columns = HN_COLUMNS("dataset", "step", "alpha", "bound", "escape_mean", "escape_max",

@@ -78,9 +78,10 @@ const struct hn_figure hn_bs_t = {
     .id = "bs-t",
     .title = "what walks on a graph find as it ages",
     .caption =
-        "A curve per graph, by the step that it was built on, judged on that step (its first "
-        "mark) and later ones. Where curves of older graphs lie below the newest, batches "
-        "lose hardness with age; right: the share of a fresh graph's edges that it holds.",
+        "One curve per graph, named by the step it was built on and evaluated there (first "
+        "mark) and at later steps. Where curves of older graphs lie below the newest, batches"
+        " lose hardness as their graph ages. Right: share of a fresh graph's edges that the "
+        "old graph has.",
     .source = "BatchSampler (KDD 2023), table 12",
     .table = "staleness",
     .columns = HN_COLUMNS("dataset", "step", "build_step", "cos_mean", "fn_ratio", "graph_overlap"),

@@ -174,10 +174,10 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_bs_table5 = {
     .id = "bs-table5",
     .title = "what samplers cost: per batch, per build, per training step",
-    .caption = "Cost_S to draw a batch, Cost_G to build, Cost_G / t as a step's share, on this "
-               "machine: at the sizes named, else at this file's (medians at the last step). "
-               "Crosses: the paper's, on a V100, with what its training step takes. Costs are on "
-               "logarithmic axes; the sampler's share is of a step with all three.",
+    .caption =
+        "Cost_S: drawing a batch; Cost_G: building; Cost_G / t: building per step; all on "
+        "logarithmic axes. Sizes as labelled; unlabelled rows use this file. Share = sampling"
+        " cost / total step time. Crosses: the paper's costs, on a V100.",
     .source = "BatchSampler (KDD 2023), table 5",
     .columns =
         HN_COLUMNS("dataset", "step", "sampler", "params", "cost_s", "cost_g", "cost_g_over_t"),

@@ -39,6 +39,7 @@ struct view {
     const struct hn_groups *g;
     const char *measure;
     bool excess; // over Uniform's, which every data set has
+    bool marks;  // some sampler has no line
     double lo[QUANTITIES], hi[QUANTITIES];
 };
 
@@ -181,8 +182,8 @@ static void draw_mark(const struct view *v, struct hn_series *to, int setting, e
 }
 
 // Where there is nothing to be matched along, as with one setting, a mark for every setting.
-static void draw_sampler(const struct view *v, struct hn_panel *panel, int setting,
-                         enum quantity at, enum quantity wanted) {
+static void draw_sampler(struct view *v, struct hn_panel *panel, int setting, enum quantity at,
+                         enum quantity wanted) {
     const char *sampler = v->g->setting[setting].sampler;
     struct front front[HN_MOST_PANELS];
     int line = hn_line_of_sampler(&v->g->results->runs, sampler);
@@ -192,12 +193,13 @@ static void draw_sampler(const struct view *v, struct hn_panel *panel, int setti
     if (draw_line(v, to, front, at, wanted) > 0)
         return;
     to->look = HN_LOOK_MARKS;
+    v->marks = true;
     for (int s = setting; s < v->g->settings; s++)
         if (strcmp(v->g->setting[s].sampler, sampler) == 0)
             draw_mark(v, to, s, at, wanted);
 }
 
-static void draw_panel(const struct view *v, const char *x, const char *y, enum quantity at,
+static void draw_panel(struct view *v, const char *x, const char *y, enum quantity at,
                        enum quantity wanted) {
     struct hn_panel *panel = hn_page_panel(v->page, "", x, y);
     panel->y.log = wanted == COST;
@@ -231,8 +233,12 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
     }
     page->columns = 3;
     page->no_end_labels = true;
+    if (v.excess)
+        hn_page_say(page, "Excess is relative to Uniform.");
+    if (v.marks)
+        hn_page_say(page, "Markers: samplers whose curves do not overlap across all data sets.");
     if (g.datasets > 1)
-        hn_page_note(page, "Means over %d data sets.", g.datasets);
+        hn_page_say(page, "Means over %d data sets.", g.datasets);
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no sampler has batches of different hardness");
 }
@@ -242,8 +248,7 @@ const struct hn_figure hn_fronts = {
     .title = "samplers at matched hardness and at matched false negatives",
     .caption = "Each sampler's front over its settings at the last step, interpolated: false "
                "negatives at equal hardness, hardness at equal false negatives, and what a batch "
-               "costs there. Excess: over Uniform's. Bands: 95 % intervals over data sets, from "
-               "three on. Marks: settings of samplers without places that all data sets have.",
+               "costs there.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
                           "cost_s", "cost_g_over_t"),

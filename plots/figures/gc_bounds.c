@@ -12,7 +12,7 @@ static const struct {
 static void draw_step(struct hn_page *page, const struct hn_groups *g, int64_t step) {
     char title[HN_TITLE_SIZE];
     snprintf(title, sizeof title, "step %" PRId64, g->step[step]);
-    struct hn_panel *panel = hn_page_panel(page, title, "nat", "");
+    struct hn_panel *panel = hn_page_panel(page, title, "nats", "");
     panel->rows = true;
     panel->x.zero = true;
     for (int i = 0; i < g->settings; i++)
@@ -46,8 +46,8 @@ const struct hn_figure hn_gc_bounds = {
     .id = "gc-bounds",
     .title = "the gap between global and training loss, and its bounds",
     .caption =
-        "For every sampler, at the first and the last step: the measured gap and the two upper "
-        "bounds. A bound left of its gap would refute the theorem; smaller is better.",
+        "Measured gap and its two upper bounds for each sampler, at the first and last step. "
+        "A bound left of its gap would refute the theorem; smaller is better.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), theorems 3.6 and 3.7",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "gap", "bound_36", "bound_37"),
     .page = draw};

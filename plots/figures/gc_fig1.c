@@ -71,9 +71,10 @@ const struct hn_figure hn_gc_fig1 = {
     .id = "gc-fig1",
     .title = "where the large similarities stand: as given, in random and in GCBS order",
     .caption =
-        "The similarity matrix in cells; bright: a large share of the cell's pairs is among "
-        "the largest of all, on a logarithmic scale. Outlines are batches of the order; titles "
-        "say how many of the largest stand in them. GCBS gathers them there. One seed.",
+        "The similarity matrix in cells, for one seed; bright cells hold many of the largest "
+        "similarities (logarithmic scale). Outlines are batches in the given order; titles "
+        "give the share of the largest similarities inside them, which GCBS is meant to "
+        "raise.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 1",
     .table = "heatmap",
     .columns = HN_COLUMNS("study_row", "dataset", "step", "order", "cell_row", "cell_col",

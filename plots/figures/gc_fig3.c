@@ -53,9 +53,9 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, struct h
         return;
     hn_place_title(g, where.dataset, where.temperature, title, sizeof title);
     struct hn_panel *gap =
-        hn_page_panel(page, title, "training step", "global minus training loss (nat)");
+        hn_page_panel(page, title, "training step", "global minus training loss (nats)");
     struct hn_panel *loss =
-        hn_page_panel(page, "global (black) and training loss", "training step", "nat");
+        hn_page_panel(page, "global and training loss", "training step", "nats");
     hn_axis_steps(page, &gap->x, g);
     hn_axis_steps(page, &loss->x, g);
     gap->y.zero = true;
@@ -84,6 +84,10 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
             draw_place(page, &g, (struct hn_where){d, t, 0, 0});
     page->columns = page->panels > 2 ? 2 : 0;
     page->inset = page->panels == 2;
+    if (page->inset)
+        page->inset_says = "the two losses; the unmarked line is the loss over all items.";
+    else
+        hn_page_say(page, "Right: the two losses; the unmarked line is the loss over all items.");
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has a global loss");
 }
@@ -92,9 +96,7 @@ const struct hn_figure hn_gc_fig3 = {
     .id = "gc-fig3",
     .title = "gap between global and training loss by sampler over training",
     .caption =
-        "The loss over all items minus the loss over the batches of a sampler, with 95 % intervals "
-        "from three seeds on; smaller is better. Inset: the two losses, that over all items in "
-        "black.",
+        "The loss over all items minus the loss over a sampler's batches; smaller is better.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 3",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "temperature", "loss_train",
                           "loss_global", "gap"),

@@ -61,7 +61,7 @@ static void draw_place(struct hn_page *page, const struct hn_groups *g, const st
                        int d, int temperature) {
     char title[HN_TITLE_SIZE];
     hn_place_title(g, d, temperature, title, sizeof title);
-    struct hn_panel *loss = hn_page_panel(page, title, "training step", "training loss (nat)");
+    struct hn_panel *loss = hn_page_panel(page, title, "training step", "training loss (nats)");
     struct hn_panel *away = hn_page_panel(page, title, "training step", "deviations above random");
     hn_axis_steps(page, &loss->x, g);
     hn_axis_steps(page, &away->x, g);
@@ -81,6 +81,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
             if (has_rows(&g, t, d, temperature))
                 draw_place(page, &g, t, d, temperature);
     page->columns = 2;
+    page->own_intervals = true;
     hn_page_left_out(page, &g);
     return hn_page_finish(page, "no run has random assignments beside it");
 }
@@ -88,9 +89,10 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_gc_fig4 = {
     .id = "gc-fig4",
     .title = "training losses against those of many random assignments",
-    .caption = "Black: mean of random assignments of items to batches, the band 20 of its standard "
-               "deviations. Right: by how many deviations a sampler's loss lies above that mean; "
-               "the paper finds GCBS above 20.",
+    .caption =
+        "Left: training loss; the unmarked line is the mean over random assignments of items "
+        "to batches, its band 20 standard deviations. Right: standard deviations by which a "
+        "sampler's loss exceeds that mean; the paper finds more than 20 for GCBS.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), figure 4",
     .table = "random_assignments",
     .columns = HN_COLUMNS("dataset", "step", "temperature", "loss_mean", "loss_sd"),

@@ -11,7 +11,7 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
         return hn_fail(page->ctx, HN_NOT_APPLICABLE,
                        "no training measured its loss ahead: give the job expected_loss: true");
     const struct hn_training_curves curves = {.column = "loss",
-                                              .unit = "nat",
+                                              .unit = "nats",
                                               .least = 1,
                                               .beside = "loss_expected",
                                               .nothing = "no training has a loss"};
@@ -21,10 +21,9 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_gc_fig7 = {
     .id = "gc-fig7",
     .title = "training loss, and what it was before the epoch",
-    .caption = "Mean of the loss between evaluations, over seeds; bands are 95 % intervals of the "
-               "mean, from three seeds on. Dotted: the loss that the same batches had before their "
-               "epoch began. A dotted line above its curve: batches that were chosen as hard are "
-               "easier by the time they are trained on.",
+    .caption = "Mean over seeds of the training loss between evaluations. Dotted: the loss of the "
+               "same batches before their epoch began. A dotted line above its curve means that "
+               "batches chosen as hard are easier by the time they are trained on.",
     .source = "Global Contrastive Batch Sampling (ICML 2023), figure 7",
     .table = "training",
     .columns = HN_COLUMNS("run", "step", "loss", "loss_expected", "learning_rate", "cost_t"),

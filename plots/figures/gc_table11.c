@@ -82,9 +82,10 @@ const struct hn_figure hn_gc_table11 = {
     .id = "gc-table11",
     .title = "run time of GCBS against the number of items",
     .caption =
-        "Left: seconds to build and order, every run a mark; both axes are logarithmic, and the "
-        "dotted line grows as N squared. Crosses: the paper's, on one A40. Right: what the sweep "
-        "over all pairs, which finds quantile and threshold, and the ordering take of it.",
+        "Left: seconds to build and order, one mark per run, on logarithmic axes; the dotted "
+        "line grows as N squared. Crosses: the paper's times, on one A40. Right: share of the"
+        " time spent on the sweep over all pairs, which finds quantile and threshold, and on "
+        "the ordering.",
     .source = "Global Selection of Contrastive Batches (ICML 2023), tables 11 and 12",
     .table = "costs",
     .columns = HN_COLUMNS("sampler", "entries", "items", "cost_g", "cost_epoch"),

@@ -17,8 +17,8 @@ const struct hn_figure hn_hc_fig11 = {
     .id = "hc-fig11",
     .title = "accuracy over training, by weighting",
     .caption =
-        "Uniform batches; mean over seeds of the accuracy of evaluation-mode embeddings. Bands are "
-        "95 % intervals of the mean, from three seeds on. The rule is the untrained encoder.",
+        "Uniform batches: mean over seeds of the accuracy of evaluation-mode embeddings. The "
+        "horizontal line is the untrained encoder.",
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), figure 11",
     .table = "training",
     .columns = HN_COLUMNS("run", "step", "loss", "learning_rate", "cost_t"),

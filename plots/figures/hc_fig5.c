@@ -85,9 +85,9 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_hc_fig5 = {
     .id = "hc-fig5",
     .title = "cosines of same-label and different-label pairs",
-    .caption = "Densities over all pairs of test images after training, all seeds together. The "
-               "overlap is the area under both curves: the smaller it is, the better pairs of one "
-               "label are told from others.",
+    .caption = "Densities of the cosine over all pairs of test images after training, all seeds "
+               "pooled. The overlap is the area under both curves; the smaller it is, the easier "
+               "same-label pairs are to separate from the rest.",
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), figures 5 and 8 to 10",
     .table = "cosines",
     .columns = HN_COLUMNS("run", "step", "kind", "bin_lo", "bin_hi", "count"),

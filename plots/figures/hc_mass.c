@@ -93,8 +93,8 @@ const struct hn_figure hn_hc_mass = {
     .id = "hc-mass",
     .title = "how much of weights and loss false negatives carry, by concentration",
     .caption =
-        "At the last step, by sampler. Above: weights on same-label pairs grow with beta. Below: "
-        "their share of the loss's negatives, which debiasing lowers.",
+        "At the last step, by sampler. Top: the weight on same-label pairs, which grows with "
+        "beta. Bottom: their share of the loss's negatives, which debiasing lowers.",
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), sections 6.1 and 6.2",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "beta", "tau_plus", "fn_mass",
                           "fn_loss_mass"),

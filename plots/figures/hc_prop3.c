@@ -47,9 +47,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_hc_prop3 = {
     .id = "hc-prop3",
     .title = "proposition 3: hard negatives by weight approach the worst case",
-    .caption =
-        "Expectation of exp(s / tau) over an anchor's true negatives, weighted with beta, as a "
-        "share of its largest value; mean over anchors, with 95 % intervals.",
+    .caption = "Expected exp(s / tau) over an anchor's true negatives, weighted with beta, as a "
+               "share of its largest value; mean over anchors.",
     .source = "Contrastive Learning with Hard Negative Samples (ICLR 2021), proposition 3",
     .table = "prop3",
     .columns = HN_COLUMNS("dataset", "step", "temperature", "beta", "ratio", "ratio_lo"),

@@ -62,8 +62,9 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_history = {
     .id = "history",
     .title = "A metric over past results",
-    .caption = "Each mark is a results file, in the order of their times; each line a sampler, the "
-               "mean over the cells that all files have.",
+    .caption =
+        "One mark per results file, in order of creation; one line per sampler, the mean over"
+        " the cells common to all files.",
     .source = "hardneg compare --history",
     .columns = HN_COLUMNS("created", "commit", "sampler", "value"),
     .page = draw,

@@ -57,9 +57,8 @@ static enum hn_code draw(const struct hn_results *r, struct hn_page *page) {
 const struct hn_figure hn_ns_ring = {
     .id = "ns-ring",
     .title = "false negatives and similarity by the ring that negatives come from",
-    .caption =
-        "Each mark stands at the middle of its ring; 100 is the item nearest to the anchor. By "
-        "cosine of raw features or of embeddings, with 95 % intervals over batches.",
+    .caption = "Each mark is at the middle of its ring of percentiles; 100 is the item closest to "
+               "the anchor. Rings are by the cosine of raw features or of embeddings.",
     .source = "Hafidi et al., negative sampling strategies, section 3.2",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "cos_mean"),
     .page = draw};

@@ -228,6 +228,7 @@ static void draw_dataset(struct hn_page *page, const struct hn_groups *g, int da
     if (crowded)
         draw_corner(&v, panel, corner);
     page->inset |= crowded;
+    page->inset_says = crowded ? "the outlined corner, enlarged." : page->inset_says;
     if (v.n > MOST_NAMED)
         hn_page_note(page, "Of %d settings those on the front are named.", v.n);
 }
@@ -248,10 +249,9 @@ const struct hn_figure hn_pareto = {
     .id = "pareto",
     .title = "hardness of true negatives against false negatives, every sampler and setting",
     .caption =
-        "At the last step, with 95 % intervals; up is harder, left has fewer false negatives, "
-        "larger "
-        "discs cost more per step (logarithmic). On the staircase are the settings that no other "
-        "beats in both.",
+        "The last step: higher is harder, further left has fewer false negatives, and larger "
+        "marks cost more per step (logarithmic). The line joins the Pareto-optimal settings; "
+        "the vertical line is Uniform's false-negative ratio.",
     .source = "none",
     .columns = HN_COLUMNS("dataset", "step", "sampler", "params", "fn_ratio", "hard_true_mean",
                           "cost_s", "cost_g_over_t"),

@@ -2,14 +2,13 @@
 #include "plots/page/training_curves.h"
 
 static const struct hn_training_curves curves = {
-    .column = "loss", .unit = "nat", .least = 1, .nothing = "no training has a loss"};
+    .column = "loss", .unit = "nats", .least = 1, .nothing = "no training has a loss"};
 
 const struct hn_figure hn_train_loss = {
     .id = "train-loss",
     .title = "training loss, by sampler and weighting",
-    .caption = "Mean of the loss between evaluations, over seeds. Bands are 95 % intervals of the "
-               "mean, from three seeds on. Harder batches have a higher loss by themselves: curves "
-               "of samplers say how training went, not which is better.",
+    .caption = "Mean over seeds of the loss between evaluations. Harder batches have a higher loss "
+               "by construction: the curves show how training went, not which sampler is better.",
     .source = "none",
     .table = "training",
     .columns = HN_COLUMNS("run", "step", "loss", "learning_rate", "cost_t"),

@@ -230,6 +230,13 @@ static void draw_kind(struct hn_page *page, struct hn_panel *panel, const struct
     }
 }
 
+static bool has_rule(const struct sorted *s) {
+    for (int i = 0; s->sweep->rule && i < s->g->settings; i++)
+        if (strcmp(s->g->setting[i].sampler, s->sweep->rule) == 0)
+            return true;
+    return false;
+}
+
 static void draw_rule(struct hn_page *page, struct hn_panel *panel, const struct sorted *s,
                       struct hn_where where, const struct hn_curve_value *m) {
     for (int i = 0; s->sweep->rule && i < s->g->settings; i++) {
@@ -278,6 +285,10 @@ enum hn_code hn_draw_sweep(struct hn_page *page, const struct hn_results *r,
         for (int m = 0; m < measures; m++)
             draw_measure(page, &s, d, sweep->measure[m]);
     page->columns = measures;
+    hn_page_say(page, s.drawn > 1 ? "One curve per setting, at the last step."
+                                  : "One curve per training step.");
+    if (has_rule(&s))
+        hn_page_say(page, "The horizontal line is %s at the last step.", sweep->rule);
     hn_page_left_out(page, &g);
     char reason[128];
     snprintf(reason, sizeof reason, "the runs have no two values of %s with all else the same",

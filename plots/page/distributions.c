@@ -101,9 +101,11 @@ static double highest(const struct hn_series *s) {
 }
 
 // An untrained encoder packs everything into a narrow peak, on whose scale the other steps would be
-// flat: panels more than twice as high as the median have a scale of their own.
-static void choose_heights(struct densities *d) {
+// flat: panels more than twice as high as the median have a scale of their own. Whether there are
+// any.
+static bool choose_heights(struct densities *d) {
     double peak[HN_PAGE_PANELS] = {0}, sorted[HN_PAGE_PANELS], common = 0;
+    bool higher = false;
     for (int p = 0; p < d->panels; p++) {
         for (int s = 0; s < d->panel[p]->n_series; s++)
             peak[p] = fmax(peak[p], highest(d->panel[p]->series[s]));
@@ -115,7 +117,9 @@ static void choose_heights(struct densities *d) {
     for (int p = 0; p < d->panels; p++) {
         d->panel[p]->y.lo = 0;
         d->panel[p]->y.hi = 1.06 * fmax(peak[p], common);
+        higher |= peak[p] > common;
     }
+    return higher;
 }
 
 // The cosines at which any curve reaches a hundredth of its own peak.
@@ -199,6 +203,11 @@ static void draw_many(struct hn_page *page, const struct hn_groups *g) {
         draw_rows(page, g, where, COSINES);
         draw_rows(page, g, where, RATIO);
     }
+    hn_page_say(page,
+                "One row per setting: median and 5-95 %% range of the cosine%s, and the share "
+                "of same-label pairs with its 95 %% interval.",
+                g->steps > 1 ? " at the first and last step" : "");
+    page->own_intervals = true;
     hn_page_left_out(page, g);
     page->columns = g->steps > 1 ? 3 : 2;
     page->share_y = true;
@@ -213,7 +222,11 @@ static enum hn_code draw_groups(struct hn_page *page, const struct hn_groups *g)
     hn_page_left_out(page, g);
     page->tall_last = g->datasets == 1;
     page->columns = g->datasets > 1 ? d.panels / g->datasets + 1 : 0;
-    choose_heights(&d);
+    hn_page_say(page,
+                "Left: density of the cosines at each training step; further right is harder. "
+                "Right: share of same-label pairs.");
+    if (choose_heights(&d))
+        hn_page_say(page, "Steps with a much sharper peak use their own y-scale.");
     return choose_range(&d);
 }
 

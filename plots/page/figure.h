@@ -14,7 +14,8 @@ struct hn_distributions;
 struct hn_figure {
     const char *id; // "bs-fig4"
     const char *title;
-    const char *caption;        // what is seen and how to read it, one or two sentences
+    const char *caption;        // what is seen and how to read it, whatever the results; the page
+                                // adds what was drawn of them: hn_page_say(), hn_page_note()
     const char *source;         // paper and figure
     const char *table;          // of /tables (or "snapshots"); NULL = /runs
     const char *const *columns; // of the table that it needs, NULL-terminated
@@ -61,12 +62,15 @@ const struct hn_medium *hn_medium(int of_media); // NULL for "any"
 // How a figure is drawn. `term`: svg, pdf, png, cairolatex (a .tex to \input, which includes a
 // .pdf) or dumb, to stdout. style: a gnuplot file loaded after the theme (its text goes into the
 // script), NULL = none. medium: NULL = as large as suits the figure; columns: of the medium, 0 = as
-// suits; wide: NULL, or where it is told whether the figure takes more than a column.
+// suits; wide: NULL, or where it is told whether the figure takes more than a column; caption:
+// NULL, or [HN_CAPTION_SIZE], where the caption of what was drawn is put.
+enum { HN_CAPTION_SIZE = 2048 };
 struct hn_picture {
     const char *term, *style;
     const struct hn_medium *medium;
     int columns;
     bool *wide;
+    char *caption;
 };
 // The ending of the picture's file, NULL for "dumb" and what is no terminal.
 const char *hn_picture_ending(const char *term);

@@ -10,18 +10,6 @@ void hn_page_begin(struct hn_context *ctx, struct hn_page *page) {
     page->spare_series.page = page;
 }
 
-void hn_page_note(struct hn_page *page, const char *fmt, ...) {
-    va_list args;
-    size_t used = strlen(page->note);
-    if (used + 2 >= sizeof page->note)
-        return;
-    if (used)
-        page->note[used++] = ' ';
-    va_start(args, fmt);
-    vsnprintf(page->note + used, sizeof page->note - used, fmt, args);
-    va_end(args);
-}
-
 void hn_page_left_out(struct hn_page *page, const struct hn_groups *g) {
     static const char *const what[] = {"settings", "data sets", "temperatures"};
     const bool more[] = {g->more_settings, g->more_datasets, g->more_temperatures};
@@ -315,11 +303,6 @@ static void write_heading(FILE *tsv, const struct hn_panel *panel, const struct 
 }
 
 void hn_page_write_data(struct hn_page *page, FILE *tsv) {
-    if (*page->note) {
-        fputs("# ", tsv);
-        hn_tsv_text(tsv, page->note);
-        fputc('\n', tsv);
-    }
     for (int p = 0; p < page->panels; p++)
         for (int s = 0; s < page->panel[p].n_series; s++) {
             const struct hn_series *series = page->panel[p].series[s];

@@ -93,14 +93,20 @@ struct hn_page {
                                   // should not exceed
     bool latex;                   // its texts are set by LaTeX
     bool share_x, share_y;
-    bool no_end_labels; // a key even where labels at the ends of curves would do
-    bool equal;         // square panels
-    bool inset;         // the last panel stands within the first, if that has room for it
-    bool tall_last;     // the last panel stands beside all rows of the others
-    char note[512];     // what is left out, for the .tsv and as a note
+    bool no_end_labels;     // a key even where labels at the ends of curves would do
+    bool equal;             // square panels
+    bool inset;             // the last panel stands within the first, if that has room for it
+    bool tall_last;         // the last panel stands beside all rows of the others
+    const char *inset_says; // of the caption: what the last panel shows, wherever it stands; NULL
+    bool own_intervals;     // the figure itself says what its intervals are
+    char said[HN_CAPTION_SIZE]; // of the caption: what was drawn, as far as that depends on the
+                                // results
+    char note[HN_CAPTION_SIZE]; // what is left out: ends the caption, and is a note
 };
 
 void hn_page_begin(struct hn_context *ctx, struct hn_page *page);
+// Adds a sentence to the caption: how to read what this file's results were drawn as.
+void hn_page_say(struct hn_page *page, const char *fmt, ...) HN_PRINTF(2, 3);
 // Adds to what is left out, in a sentence.
 void hn_page_note(struct hn_page *page, const char *fmt, ...) HN_PRINTF(2, 3);
 // Adds data sets, temperatures and settings that the groups leave out.

@@ -62,6 +62,12 @@ void hn_inset_place(struct hn_layout *layout);
 void hn_inset_raise(const struct hn_axis *axis, struct hn_range *r);
 struct hn_box hn_inset_box(const struct hn_layout *layout, struct hn_box outer);
 
+bool hn_series_has_interval(const struct hn_series *s);
+// Whether its intervals are drawn as a band, else as bars.
+bool hn_series_is_band(const struct hn_panel *panel, const struct hn_series *s);
+// The caption of a finished page; own: what holds for all results.
+void hn_page_caption(const struct hn_page *page, const char *own, char text[HN_CAPTION_SIZE]);
+
 struct hn_figure_size {
     double width, height; // 7 is the width of a two-column page
     int lines;            // height in lines of text, for the terminal "dumb"

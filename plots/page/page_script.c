@@ -196,13 +196,6 @@ static void write_title(const struct hn_page *page, FILE *gp, const char *title)
         hn_page_text(page, gp, title);
 }
 
-static bool has_interval(const struct hn_series *s) {
-    for (int64_t i = 0; i < s->n; i++)
-        if (!isnan(s->datum[i].lo) && !isnan(s->datum[i].hi))
-            return true;
-    return false;
-}
-
 static void begin_plot(FILE *gp, const char *tsv, const struct hn_series *s) {
     fprintf(gp, ", \\\n    '%s' index %d ", tsv, s->index);
 }
@@ -212,11 +205,11 @@ static void plot_behind(FILE *gp, const char *tsv, const struct hn_panel *panel,
                         const struct hn_series *s) {
     bool line = s->look == HN_LOOK_LINE || s->look == HN_LOOK_PLAIN;
     bool area = s->look == HN_LOOK_AREA;
-    bool interval = (line || s->look == HN_LOOK_MARKS) && has_interval(s);
+    bool interval = (line || s->look == HN_LOOK_MARKS) && hn_series_has_interval(s);
     if (!area && !interval)
         return;
     begin_plot(gp, tsv, s);
-    if (area || (line && s->n > 1 && !panel->rows)) {
+    if (area || hn_series_is_band(panel, s)) {
         fputs(area ? "using 1:2 with filledcurves y1=0" : "using 1:3:4 with filledcurves", gp);
         hn_write_colour(gp, s->line);
     } else {
@@ -242,7 +235,7 @@ static void plot_front(FILE *gp, const char *tsv, const struct hn_series *s, con
         wide |= !isnan(s->datum[i].size);
     if (crosses && wide)
         plot_as(gp, tsv, s, "($1-$5):2:(2*$5):(0)", title);
-    if (!crosses || has_interval(s))
+    if (!crosses || hn_series_has_interval(s))
         plot_as(gp, tsv, s, forms[s->look].using, title);
 }
 

@@ -59,6 +59,7 @@ struct drawing {
     char *style;   // text, NULL = none
     struct hn_page *page;
     struct hn_figure_size size;
+    char caption[HN_CAPTION_SIZE];
 };
 
 static enum hn_code check_columns(const struct drawing *d) {
@@ -155,7 +156,7 @@ static void write_script(const struct drawing *d, FILE *gp) {
     fprintf(
         gp,
         "# %s: %s\n# %s\n# After %s.\n# `gnuplot %s.gp` in this folder draws it again.\nreset\n",
-        f->id, f->title, f->caption, f->source, f->id);
+        f->id, f->title, d->caption, f->source, f->id);
     write_terminal(d, gp);
     fputs(hn_theme, gp);
     if (d->style)
@@ -167,7 +168,7 @@ static void write_script(const struct drawing *d, FILE *gp) {
 
 static void write_data(const struct drawing *d, FILE *tsv) {
     const struct hn_figure *f = d->figure;
-    fprintf(tsv, "# %s: %s\n# %s\n# After %s.\n", f->id, f->title, f->caption, f->source);
+    fprintf(tsv, "# %s: %s\n# %s\n# After %s.\n", f->id, f->title, d->caption, f->source);
     hn_page_write_data(d->page, tsv);
 }
 
@@ -200,9 +201,13 @@ static enum hn_code build_page(struct drawing *d) {
                         : f->distributions
                             ? hn_draw_distributions(d->page, d->results, f->distributions)
                             : f->page(d->results, d->page);
-    if (code == HN_OK)
-        choose_size(d);
-    if (code == HN_OK && *d->page->note)
+    if (code)
+        return code;
+    choose_size(d);
+    hn_page_caption(d->page, f->caption, d->caption);
+    if (d->as->caption)
+        snprintf(d->as->caption, HN_CAPTION_SIZE, "%s", d->caption);
+    if (*d->page->note)
         hn_note(d->ctx, "figure %s: %s", d->figure->id, d->page->note);
     return code;
 }

@@ -13,6 +13,7 @@ enum { MOST_FIGURES = 64 };
 struct drawn {
     const struct hn_figure *figure;
     bool wide; // takes more than a column
+    char caption[HN_CAPTION_SIZE];
 };
 
 struct paper {
@@ -26,11 +27,12 @@ struct paper {
     int n_drawn;
 };
 
-static void put_caption(const struct paper *p, const struct hn_figure *f) {
+static void put_caption(const struct paper *p, const struct drawn *d) {
+    const struct hn_figure *f = d->figure;
     fprintf(p->tex, "\\caption{%c", toupper((unsigned char)*f->title));
     hn_tex_text(p->tex, f->title + 1);
     fputs(". ", p->tex);
-    hn_tex_text(p->tex, f->caption);
+    hn_tex_text(p->tex, d->caption);
     if (strcmp(f->source, "none") != 0) {
         fputs(" After ", p->tex);
         hn_tex_text(p->tex, f->source);
@@ -41,7 +43,7 @@ static void put_caption(const struct paper *p, const struct hn_figure *f) {
 
 static enum hn_code draw_figure(struct paper *p, const struct hn_figure *f) {
     struct drawn *drawn = &p->drawn[p->n_drawn];
-    struct hn_picture as = {p->what->term, NULL, p->medium, 0, &drawn->wide};
+    struct hn_picture as = {p->what->term, NULL, p->medium, 0, &drawn->wide, drawn->caption};
     enum hn_code code = p->n_drawn == MOST_FIGURES
                             ? HN_NOT_APPLICABLE
                             : hn_figure_draw(p->ctx, f, p->what->results, p->figures, as);
@@ -61,7 +63,7 @@ static void put_figure(const struct paper *p, const struct drawn *d) {
         fprintf(p->tex, "{\\footnotesize\\input{figures/%s}}\n", d->figure->id);
     else
         fprintf(p->tex, "\\includegraphics{figures/%s.pdf}\n", d->figure->id);
-    put_caption(p, d->figure);
+    put_caption(p, d);
     fprintf(p->tex, "\\end{figure%s}\n\n", d->wide ? "*" : "");
 }
 

@@ -34,6 +34,7 @@ struct writer { // it owns what is allocated for the page
     int of_entries;                // figures drawn of identifiers that have none of their own
     const struct hn_figure *shown; // what the page opens with; NULL = none
     struct hn_failed_figures failed;
+    char caption[HN_CAPTION_SIZE]; // of the figure drawn last
 };
 
 static bool is_training(const struct writer *w) {
@@ -283,7 +284,7 @@ static void put_caption(const struct writer *w, const struct hn_figure *f, const
     FILE *html = w->html;
     hn_html(html, "<figcaption><h3>%s: %s%s", f->id, e ? e->title : "", e ? ", " : "");
     fputs(f->title, html);
-    hn_html(html, "</h3>\n<p>%s</p>\n", f->caption);
+    hn_html(html, "</h3>\n<p>%s</p>\n", w->caption);
     put_verdicts(w, e ? e->id : f->id);
     const char *source = e ? e->source : f->source;
     bool known = *source && strcmp(source, "none") != 0;
@@ -325,7 +326,8 @@ static enum hn_code draw(struct writer *w, const struct hn_figure *f, const char
                                : HN_OK;
     const struct hn_results *from = there ? &own : w->results;
     if (code == HN_OK)
-        code = hn_figure_draw(ctx, f, from, w->report->scratch, (struct hn_picture){"svg"});
+        code = hn_figure_draw(ctx, f, from, w->report->scratch,
+                              (struct hn_picture){.term = "svg", .caption = w->caption});
     const struct hn_picture print = {.term = "pdf", .medium = hn_medium(w->report->medium)};
     struct hn_notes notes = ctx->notes;
     ctx->notes.to = NULL; // the same again, to be saved; the page does without if that fails
