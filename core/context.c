@@ -119,6 +119,10 @@ int hn_exit_code(enum hn_code code) {
     return code == HN_MEMORY ? HN_INTERNAL : left ? HN_PARTIAL : (int)code;
 }
 
+const char *hn_memory_remedy(const struct hn_memory *memory) {
+    return memory->remedy ? memory->remedy : "raise --memory or limits.memory";
+}
+
 // The size with its header, or -1 (with the message) for what may not or cannot be allocated.
 static int64_t charged_size(struct hn_context *ctx, int64_t count, size_t size, int64_t returned) {
     struct hn_memory *memory = &ctx->memory;
@@ -137,10 +141,9 @@ static int64_t charged_size(struct hn_context *ctx, int64_t count, size_t size, 
     int64_t live = atomic_load(&memory->live) - returned;
     if (memory->limit && total > memory->limit - live) {
         hn_fail(ctx, HN_MEMORY,
-                "the memory limit of %lld MiB does not allow %lld MiB more (%lld in use): raise "
-                "--memory or limits.memory",
-                (long long)(memory->limit >> 20), (long long)(total >> 20),
-                (long long)(live >> 20));
+                "the memory limit of %lld MiB does not allow %lld MiB more (%lld in use): %s",
+                (long long)(memory->limit >> 20), (long long)(total >> 20), (long long)(live >> 20),
+                hn_memory_remedy(memory));
         return -1;
     }
     return total;

@@ -45,11 +45,15 @@ struct hn_memory {
     _Atomic int64_t live; // bytes
     _Atomic int64_t peak; // bytes
     _Atomic int64_t calls;
-    int64_t limit;   // bytes, 0 = none
-    int64_t fail_at; // 0 = never
-    void *owner;     // of what is allocated now; NULL = none
+    int64_t limit;      // bytes, 0 = none
+    const char *remedy; // how the limit is raised; NULL: by --memory or limits.memory
+    int64_t fail_at;    // 0 = never
+    void *owner;        // of what is allocated now; NULL = none
     enum hn_lean lean;
 };
+
+// "raise --memory or limits.memory", or the remedy of the limit.
+const char *hn_memory_remedy(const struct hn_memory *memory);
 
 // Who hears notes. To listen for a while: keep what is there, set this, and put it back.
 struct hn_notes {

@@ -151,6 +151,41 @@ test_limits_on_addresses() {
     check "800,000 KiB: the results are there" test -s addresses/results.h5
 }
 
+# A limit of a control group, as of a container or a batch job: refused with a sentence, where the kernel would kill.
+control_group() { # KIB: makes one of version 1 or 2; its folder in $group
+    local at file
+    for at in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+        group=$at/hardneg-test-$$
+        file=$([ $at = /sys/fs/cgroup ] && echo memory.max || echo memory.limit_in_bytes)
+        mkdir "$group" 2>/dev/null || continue
+        { echo $(($1 << 10)) >"$group/$file"; } 2>/dev/null && return
+        rmdir "$group"
+    done
+    return 1
+}
+in_group() { (echo $BASHPID >"$group/cgroup.procs" && exec timeout 120 "$hardneg" "$@" >out 2>err </dev/null); }
+test_control_groups() {
+    local c
+    control_group 81920 || { skip "control groups" "none can be made here"; return; }
+    "$hardneg" synth -o large.h5 --n 200000 --dim 64 --steps 1 --quiet
+    job large.h5 '[uniform]' >large.yaml
+    for c in "run -c large.yaml -o grouped" "run -c large.yaml -o grouped --memory 2GiB" "run -c large.yaml --dry-run" \
+        "sample large.h5 --sampler uniform -b 64 -o o.npy" "choose large.h5" "validate large.h5" "info large.h5" \
+        "synth -o l.h5 --n 400000 --dim 64 --steps 1"; do
+        # shellcheck disable=SC2086 # words are wanted
+        in_group $c
+        rc=$?
+        ended "in 80 MiB: $c" '0|2|3|70'
+        check "in 80 MiB: $c: not killed, or says why" test "$rc" = 0 -o -n "$(grep 'control group' err)"
+    done
+    in_group run -c absolute.yaml -o grouped --quiet
+    rc=$?
+    ended "in 80 MiB: a small job" 0
+    in_group doctor --no-noise
+    check "doctor tells" says '0.0781 GiB, the limit of the control group'
+    wait_for 20 rmdir "$group" 2>/dev/null
+}
+
 test_unreadable() {
     cp s.h5 closed.h5
     cp job.yaml closed.yaml
@@ -508,6 +543,6 @@ test_found() {
 }
 
 flips=${FLIPS:-24}
-run_tests "${2:-}" '' test_disks test_limits_on_files test_limits_on_other_commands test_limits_on_addresses test_unreadable test_truncated test_flipped_results test_flipped_cells \
+run_tests "${2:-}" '' test_disks test_limits_on_files test_limits_on_other_commands test_limits_on_addresses test_control_groups test_unreadable test_truncated test_flipped_results test_flipped_cells \
     test_flipped_snapshots test_links test_commands_in_texts test_hostile_jobs test_places test_packed test_bounded_time test_found
 finish

@@ -86,7 +86,7 @@ static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *cal
     if (check_params(ctx, p))
         return ctx->code;
     ctx->threads = (int)hn_given(p->threads, ctx->threads);
-    ctx->memory.limit = p->memory ? p->memory : hn_host_memory();
+    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory());
     if (hn_blas_open(ctx))
         return ctx->code;
     const struct hn_choose_spec spec = {.path = call->args[0],

@@ -129,7 +129,7 @@ static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *cal
     int64_t n, d;
     if (check_options(ctx, o))
         return ctx->code;
-    ctx->memory.limit = p->memory ? p->memory : hn_host_memory();
+    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory());
     char *version = hn_format(ctx, "hardneg %s", hn_version);
     if (!version || hn_import(ctx, o, version, &n, &d))
         return ctx->code;

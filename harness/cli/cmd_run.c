@@ -7,7 +7,7 @@
 #include "harness/host/parts.h"
 #include "harness/host/ranks.h"
 #include "harness/run/cells.h"
-#include "harness/run/estimate.h"
+#include "harness/run/foresee.h"
 #include "harness/run/shares.h"
 #include "plots/page/figure.h"
 
@@ -102,138 +102,6 @@ static char *default_folder(struct hn_context *ctx, const char *job) {
 }
 
 enum { PLAN_LEAST = 1 << 26 }; // bytes that planning may always take
-
-static void print_total(const struct hn_estimate *estimate, const struct hn_estimate_total *total,
-                        int64_t shown, int64_t all) {
-    char time[32], memory[32], resident[32];
-    hn_seconds_text(total->seconds, time, sizeof time);
-    hn_bytes_text(total->bytes, memory, sizeof memory);
-    hn_bytes_text(hn_bytes_add(total->bytes - estimate->live, estimate->resident), resident,
-                  sizeof resident);
-    fprintf(stderr, "%" PRId64 " of %" PRId64 " cells, %s %s and %s of data (%s resident)%s\n",
-            shown, all, total->unknown ? "more than" : "about", time, memory, resident,
-            total->unknown ? "; ?: not estimated" : "");
-}
-
-static void note_lean(struct hn_context *ctx, int64_t quickest) {
-    char limit[32], quick[32];
-    hn_bytes_text(quickest, quick, sizeof quick);
-    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
-    hn_note(
-        ctx,
-        "about %s would be quickest, but the limit is %s: nearest neighbours are found in bands "
-        "of items%s, and pools of mosaic one after the other, which takes less memory and more "
-        "time (bands up to twice); results are the same",
-        quick, limit, ctx->memory.lean == HN_LEANEST ? ", without a screen" : "");
-}
-
-static enum hn_code estimate_once(struct hn_context *ctx, const struct hn_plan *plan,
-                                  const struct hn_runner *run, struct hn_nodes *nodes,
-                                  struct hn_estimate *estimate, struct hn_estimate_total *total) {
-    if (hn_estimate_make_nodes(ctx, plan, run, estimate, nodes) ||
-        hn_estimate_sum(ctx, plan, estimate, run, total))
-        return ctx->code;
-    return nodes ? hn_nodes_sum(ctx, plan, run, total, nodes) : HN_OK;
-}
-
-// What the limit holds for: a process of its own, or one of those that share long computations.
-static const struct hn_estimate_total *held(const struct hn_estimate_total *total,
-                                            const struct hn_nodes *nodes) {
-    return nodes ? &nodes->memory : total;
-}
-
-// Estimates what the run wants: the quickest way that fits the limit, the leanest if none does.
-static enum hn_code foresee(struct hn_context *ctx, const struct hn_plan *plan,
-                            const struct hn_runner *run, struct hn_nodes *nodes,
-                            struct hn_estimate *estimate, struct hn_estimate_total *total) {
-    int64_t most = ctx->memory.limit, quickest = 0;
-    for (ctx->memory.lean = HN_QUICKEST;; ctx->memory.lean++) {
-        if (estimate_once(ctx, plan, run, nodes, estimate, total))
-            return ctx->code;
-        int64_t bytes = held(total, nodes)->bytes;
-        if (ctx->memory.lean == HN_QUICKEST)
-            quickest = bytes;
-        if (!most || bytes <= most || ctx->memory.lean == HN_LEANEST)
-            break;
-        hn_estimate_free(ctx, estimate);
-        if (nodes)
-            hn_nodes_clear(ctx, nodes);
-    }
-    if (ctx->memory.lean > HN_QUICKEST && held(total, nodes)->bytes <= most)
-        note_lean(ctx, quickest);
-    return HN_OK;
-}
-
-static enum hn_code judge_memory(struct hn_context *ctx, const struct hn_estimate_total *total) {
-    char need[32], limit[32];
-    if (!ctx->memory.limit || total->bytes <= ctx->memory.limit)
-        return HN_OK;
-    hn_bytes_text(total->bytes, need, sizeof need);
-    hn_bytes_text(ctx->memory.limit, limit, sizeof limit);
-    return hn_fail(ctx, HN_USAGE,
-                   "the job needs about %s of memory, however it is run, and its limit is %s: the "
-                   "most is needed by `%s`; raise --memory or limits.memory to %" PRId64
-                   "MiB, or leave it out with --filter (--dry-run shows what every cell needs)",
-                   need, limit, total->largest, total->bytes / (1 << 20) + 1);
-}
-
-// How many there are.
-static int64_t list_cells(const struct hn_plan *plan, const struct hn_runner *run,
-                          const struct hn_estimate *estimate,
-                          const struct hn_estimate_total *total) {
-    int64_t shown = 0;
-    for (int64_t i = 0; i < plan->n_items; i++) {
-        char label[HN_ITEM_LABEL];
-        if (!hn_run_wants(run, &plan->item[i], label))
-            continue;
-        hn_print_estimate(&estimate->item[i], label);
-        shown++;
-    }
-    (void)fflush(stdout); // the total comes last where both go to one file
-    print_total(estimate, total, shown, plan->n_items);
-    return shown;
-}
-
-static void note_machine(struct hn_context *ctx, const struct hn_estimate_total *total) {
-    char need[32], there[32];
-    if (total->bytes <= hn_host_memory())
-        return;
-    hn_bytes_text(total->bytes, need, sizeof need);
-    hn_bytes_text(hn_host_memory(), there, sizeof there);
-    hn_note(ctx, "about %s of memory is needed, and this machine has %s%s", need, there,
-            ctx->memory.limit ? ""
-                              : "; with --memory the job is run in a way that needs less, "
-                                "where there is one");
-}
-
-// A job that does not fit its limit is refused before anything is computed.
-static enum hn_code check_memory(struct hn_context *ctx, const struct hn_plan *plan,
-                                 const struct hn_runner *run, const struct run_params *p) {
-    double bandwidth = isnan(p->bandwidth) ? 1 : p->bandwidth;
-    bool list = p->dry_run, ask = hn_given(p->nodes, 0) > 0, shared = ask || p->rows;
-    struct hn_nodes nodes = {.nodes = ask ? p->nodes : 1, .bandwidth = bandwidth * 1e9};
-    struct hn_estimate estimate = {0};
-    struct hn_estimate_total total = {.bytes = 0};
-    if (!ctx->memory.limit && !list)
-        return HN_OK;
-    if (list)
-        hn_note(ctx, "%" PRId64 " cells: those of a few settings are tried, for at most %d s",
-                plan->n_items, shared ? 2 * HN_ESTIMATE_SECONDS : HN_ESTIMATE_SECONDS);
-    enum hn_code code = foresee(ctx, plan, run, shared ? &nodes : NULL, &estimate, &total);
-    const struct hn_estimate_total need = *held(&total, shared ? &nodes : NULL);
-    bool none = !code && list &&
-                list_cells(plan, run, ask || !shared ? &estimate : &nodes.shared,
-                           ask ? &total : &need) == 0;
-    if (!code && ask && !none)
-        hn_nodes_print(&nodes);
-    if (!code && list && !none)
-        note_machine(ctx, &need);
-    hn_estimate_free(ctx, &estimate);
-    hn_nodes_clear(ctx, &nodes);
-    if (none && run->filter)
-        return hn_fail(ctx, HN_USAGE, "--filter matches none of the cells");
-    return code ? code : judge_memory(ctx, &need);
-}
 
 // Every figure that the results allow; the others in one note.
 static enum hn_code draw_all(struct hn_context *ctx, const struct hn_results *r, const char *folder,
@@ -377,10 +245,14 @@ static enum hn_code check_run(struct hn_context *ctx, const struct run_params *p
                               const struct hn_plan *plan, const struct hn_runner *run,
                               int64_t limit) {
     enum hn_code code = HN_OK;
+    const struct hn_run_foresight asked = {.list = p->dry_run,
+                                           .rows = p->rows != NULL,
+                                           .nodes = hn_given(p->nodes, 0),
+                                           .bandwidth = isnan(p->bandwidth) ? 1 : p->bandwidth};
     if (hn_ranks_number(p->ranks) == 0) {
         bool lost = !p->dry_run && hn_run_check_folder(ctx, run, p->force);
         ctx->memory.limit = limit;
-        code = lost || check_memory(ctx, plan, run, p) ? ctx->code : HN_OK;
+        code = lost || hn_run_foresee(ctx, plan, run, &asked) ? ctx->code : HN_OK;
     }
     ctx->memory.limit = limit;
     code = hn_ranks_agree(ctx, p->ranks, code);
@@ -397,7 +269,8 @@ static enum hn_code planned(struct hn_context *ctx, const struct hn_call *call,
         return ctx->code;
     // Labels and graphs are read for the plan: they have to fit, too, but a limit that is too small
     // for anything is judged by what the job needs.
-    int64_t limit = p->memory ? p->memory : job->memory_limit;
+    hn_host_limit_memory(ctx, p->memory ? p->memory : job->memory_limit);
+    int64_t limit = ctx->memory.limit;
     ctx->memory.limit = limit ? hn_max(limit, PLAN_LEAST) : 0;
     if (hn_plan_make(ctx, job, &plan))
         return ctx->code;

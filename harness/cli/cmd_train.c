@@ -8,6 +8,7 @@
 #include "harness/host/parts.h"
 #include "harness/host/processes.h"
 #include "harness/host/ranks.h"
+#include "harness/run/foresee.h"
 #include "harness/run/runner.h"
 #include "harness/run/train.h"
 
@@ -188,7 +189,7 @@ static enum hn_code read_and_run(struct hn_context *ctx, const struct hn_call *c
     ctx->threads = (int)hn_given(p->threads, hn_ranks_threads(p->ranks, ctx->threads));
     if (hn_blas_open(ctx))
         return ctx->code;
-    ctx->memory.limit = p->memory;
+    hn_host_limit_memory(ctx, p->memory);
     if (hn_train_job_read(ctx, p->job, &p->set, &job))
         return ctx->code;
     if (p->seed != INT64_MIN) {

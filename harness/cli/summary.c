@@ -127,15 +127,6 @@ enum hn_code hn_print_summary(struct hn_context *ctx, const struct hn_results *r
     return HN_OK;
 }
 
-void hn_print_estimate(const struct hn_estimate_item *item, const char *label) {
-    char time[32] = "?", memory[32] = "?";
-    if (item->known) {
-        hn_seconds_text(item->seconds, time, sizeof time);
-        hn_bytes_text(item->bytes, memory, sizeof memory);
-    }
-    printf("%8s %9s  %s\n", time, memory, label);
-}
-
 void hn_print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,
                     int64_t unknown, int workers) {
     char time[32], memory[32];

@@ -1,4 +1,4 @@
-// What `run` and `train` print: estimates of a dry run, and tables when they are done.
+// What `run` and `train` print: totals of a dry run, and tables when they are done.
 #ifndef HN_HARNESS_CLI_SUMMARY_H
 #define HN_HARNESS_CLI_SUMMARY_H
 
@@ -6,9 +6,6 @@
 #include "harness/reproduce/reproduce.h"
 #include "harness/run/estimate.h"
 #include "results/store.h"
-
-// A line of a dry run: "  12.3 s    34 MiB  label"; ? where nothing is known.
-void hn_print_estimate(const struct hn_estimate_item *item, const char *label);
 
 // ", about 2:10 one after the other, 1:05 at least by 2 at a time, and 34 MiB of data", of n runs;
 // to standard error. unknown: how many of them the sums are without ("more than").

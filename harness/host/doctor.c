@@ -70,17 +70,12 @@ static void add_threads(struct hn_checkup *c, int threads) {
 
 static void add_memory(struct hn_checkup *c) {
     char line[128];
-    double gib = (double)hn_host_memory() / (1 << 30);
-    first_line("/sys/fs/cgroup/memory.max", line, sizeof line);
-    if (!*line)
-        first_line("/sys/fs/cgroup/memory/memory.limit_in_bytes", line, sizeof line);
-    double limit = atof(line) / (1 << 30);
-    if (limit > 0 && limit < gib)
-        hn_checkup_add(c, "memory",
-                       "set limits.memory of jobs below that: what exceeds it is killed",
-                       "%.1f GiB, of which the control group grants %.1f GiB", gib, limit);
-    else
-        hn_checkup_add(c, "memory", NULL, "%.1f GiB", gib);
+    const double gib = 1 << 30;
+    double all = (double)hn_host_memory();
+    bool group = hn_group_memory("/proc/self/cgroup", "/sys/fs/cgroup").limit <= hn_host_memory();
+    hn_checkup_add(c, "memory", NULL, "%.3g GiB%s, %.3g GiB free", all / gib,
+                   group ? ", the limit of the control group" : "",
+                   (double)hn_host_memory_free() / gib);
     first_line("/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line);
     const char *chosen = strchr(line, '[');
     bool never = chosen && strncmp(chosen, "[never]", 7) == 0;

@@ -121,8 +121,6 @@ static void put_build(struct env *env) {
     put(env, "cflags", "%s", HN_BUILD_CFLAGS);
 }
 
-int64_t hn_host_memory(void) { return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE); }
-
 static void put_machine(struct env *env) {
     char text[TEXT_MAX], model[TEXT_MAX];
     struct utsname system = {0};
@@ -251,12 +249,13 @@ static double run_read(const struct load *load, int64_t rounds) {
     return (double)load->bytes * (double)rounds * (double)threads_run;
 }
 
-// Four times the last cache, so that most of every pass comes from memory; 64 to 256 MiB. Shared
-// out among the threads in whole pages.
+// Four times the last cache, so that most of every pass comes from memory; 64 to 256 MiB, and an
+// eighth of what is free at most. Shared out among the threads in whole pages.
 static int64_t read_bytes(int threads) {
     const int64_t mib = 1 << 20, page = 4096;
     int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     int64_t bytes = hn_min(hn_max(4 * hn_max(cache, 0), 64 * mib), 256 * mib);
+    bytes = hn_min(bytes, hn_host_memory_free() / 8);
     return hn_max(bytes / threads / page, 1) * page;
 }
 

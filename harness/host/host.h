@@ -21,8 +21,20 @@ HN_MUST_USE enum hn_code hn_host_describe(struct hn_context *ctx, struct hn_resu
 HN_MUST_USE enum hn_code hn_host_sgemm(struct hn_context *ctx, int64_t d, int reps, double *gflops);
 HN_MUST_USE enum hn_code hn_host_read(struct hn_context *ctx, int reps, double *gbs);
 
-// Memory of this machine in bytes.
+// Memory of this machine in bytes, or of the control group that the process is in, if that is less.
 int64_t hn_host_memory(void);
+// What of it programs may still take, without others being moved out.
+int64_t hn_host_memory_free(void);
+// Sets the limit of ctx->memory: `asked` bytes (0: none), or what the control group still grants,
+// if that is less.
+void hn_host_limit_memory(struct hn_context *ctx, int64_t asked);
+// The smallest limit of the groups in a file such as /proc/self/cgroup and of those above them
+// (versions 1 and 2, below the folder `mount`), and the smallest number of bytes that they still
+// grant; INT64_MAX: no limit.
+struct hn_group_memory {
+    int64_t limit, free;
+};
+struct hn_group_memory hn_group_memory(const char *groups, const char *mount);
 
 // Machines of one class have comparable costs: "intel-xeon-gold-6130-x16-skylakex" from the
 // processor's name (marks, "CPU" and clock rate left out), the number of processors and the BLAS

@@ -47,19 +47,11 @@ struct pool {
     struct hn_progress progress;
 };
 
-// Bytes that programs may still take without others being moved out; INT64_MAX if unknown.
-static int64_t memory_left(void) {
-    char text[64];
-    int64_t kib;
-    hn_host_file_value("/proc/meminfo", "MemAvailable", ": ", text, sizeof text);
-    return sscanf(text, "%" SCNd64, &kib) == 1 ? kib << 10 : INT64_MAX;
-}
-
 int hn_processes_fit(const struct hn_context *ctx, int64_t items, int wanted) {
     int64_t n = wanted;
     if (wanted <= 0) {
         int64_t limit = ctx->memory.limit > 0 ? ctx->memory.limit : INT64_MAX;
-        n = hn_min(ctx->threads, hn_min(memory_left(), limit) / own_bytes);
+        n = hn_min(ctx->threads, hn_min(hn_host_memory_free(), limit) / own_bytes);
     }
     return (int)hn_max(hn_min(hn_min(n, items), HN_PROCESSES_MAX), 1);
 }

@@ -24,14 +24,26 @@ const char *hn_plan_missing(const struct hn_snapshot_info *info,
     return hn_sampler_missing(type, &plan);
 }
 
+// Bytes of the rows of a step.
+static int64_t step_bytes(const struct hn_snapshot_info *info) {
+    int64_t bytes, d, matrices = 1 + info->has_view1 + info->has_view2;
+    bool fits = hn_mul(info->d, matrices, &d) && hn_add(d, info->teacher_d, &d) &&
+                hn_mul(info->n, d, &bytes) && hn_mul(bytes, (int64_t)sizeof(float), &bytes);
+    return fits ? bytes : INT64_MAX;
+}
+
+int64_t hn_plan_step_bytes(const struct hn_plan *plan) {
+    int64_t most = 0;
+    for (int64_t i = 0; i < plan->n_data; i++)
+        most = hn_max(most, step_bytes(hn_snapshot_info(plan->data[i].snapshot)));
+    return most;
+}
+
 // A compressed file may hold far more than its size says: what a step takes is held against the
 // limit, or the machine's memory, before any of it is read.
 static enum hn_code check_size(struct hn_context *ctx, const struct hn_snapshot_info *info) {
-    int64_t bytes, d, matrices = 1 + info->has_view1 + info->has_view2;
+    int64_t bytes = step_bytes(info);
     int64_t limit = ctx->memory.limit ? ctx->memory.limit : hn_host_memory();
-    if (!hn_mul(info->d, matrices, &d) || !hn_add(d, info->teacher_d, &d) ||
-        !hn_mul(info->n, d, &bytes) || !hn_mul(bytes, (int64_t)sizeof(float), &bytes))
-        bytes = INT64_MAX;
     if (bytes <= limit)
         return HN_OK;
     return hn_fail(ctx, HN_USAGE,
@@ -39,8 +51,7 @@ static enum hn_code check_size(struct hn_context *ctx, const struct hn_snapshot_
                    " MiB of memory, and %s %" PRId64 " MiB: %s",
                    info->path, info->n, info->d, bytes >> 20,
                    ctx->memory.limit ? "the limit is" : "this machine has", limit >> 20,
-                   ctx->memory.limit ? "raise --memory or limits.memory"
-                                     : "give a smaller snapshot");
+                   ctx->memory.limit ? hn_memory_remedy(&ctx->memory) : "give a smaller snapshot");
 }
 
 static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {

@@ -72,6 +72,9 @@ HN_MUST_USE enum hn_code hn_plan_make(struct hn_context *ctx, const struct hn_jo
                                       struct hn_plan *out);
 void hn_plan_free(struct hn_context *ctx, struct hn_plan *plan);
 
+// Bytes of the rows of a step, of the largest of the files.
+int64_t hn_plan_step_bytes(const struct hn_plan *plan);
+
 // The kinds of a job's items: labels "cifar10.h5 step 400 batchsampler {K=100, M=500} B=256 seed
 // 1", "cifar10.h5 step 400 without a sampler", "cifar10.h5 step 400 study prop1 {K=100, M=500}".
 extern const struct hn_item_kind hn_item_cell, hn_item_step, hn_item_study;

@@ -1,6 +1,7 @@
 // Provenance and calibration: names, plausible rates, failures of memory.
 #include "harness/host/host.h"
 #include "harness/host/instructions.h"
+#include "tests/fixture.h"
 #include "tests/test.h"
 
 #include <linux/perf_event.h>
@@ -181,7 +182,52 @@ static void an_event_that_is_not_there(void) {
     CU_ASSERT(isnan(hn_instructions_read(&counter)));
 }
 
+static void put_file(const char *folder, const char *name, const char *text) {
+    char command[1000], out[16];
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' >'%s/%s'",
+             folder, name, text, folder, name);
+    hn_fixture_run(command, out, sizeof out);
+}
+
+static struct hn_group_memory group_of(const char *folder) {
+    char groups[400];
+    snprintf(groups, sizeof groups, "%s/groups", folder);
+    return hn_group_memory(groups, folder);
+}
+
+// Of all groups up to the root the smallest limit holds, in both versions; cached files are free.
+static void control_groups(void) {
+    char folder[300];
+    hn_fixture_folder(folder, sizeof folder);
+    CU_ASSERT_EQUAL(group_of(folder).limit, INT64_MAX); // no groups at all
+    put_file(folder, "groups", "4:cpu,memory:/a/b\n1:cpu:/c\n");
+    put_file(folder, "memory/memory.limit_in_bytes", "9223372036854771712\n");
+    put_file(folder, "memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
+    CU_ASSERT_EQUAL(group_of(folder).limit, INT64_MAX);
+    put_file(folder, "memory/a/memory.limit_in_bytes", "1000\n");
+    put_file(folder, "memory/a/memory.usage_in_bytes", "900\n");
+    put_file(folder, "memory/a/memory.stat",
+             "inactive_file 1\ntotal_inactive_file 300\ntotal_active_file 50\n");
+    CU_ASSERT(group_of(folder).limit == 1000 && group_of(folder).free == 450);
+    put_file(folder, "memory/a/b/memory.limit_in_bytes", "800\n");
+    put_file(folder, "memory/a/b/memory.usage_in_bytes", "10\n");
+    CU_ASSERT(group_of(folder).limit == 800 && group_of(folder).free == 450);
+    put_file(folder, "groups",
+             "4:memory:/docker/0123\n"); // of the host; the container sees its root
+    put_file(folder, "memory/memory.limit_in_bytes", "700\n");
+    CU_ASSERT(group_of(folder).limit == 700 && group_of(folder).free == 700);
+    put_file(folder, "groups", "0::/d\n");
+    put_file(folder, "d/memory.max", "max\n");
+    CU_ASSERT_EQUAL(group_of(folder).limit, INT64_MAX);
+    put_file(folder, "d/memory.max", "600\n");
+    put_file(folder, "d/memory.current", "700\n"); // over its limit for a moment
+    put_file(folder, "d/memory.stat", "anon 1\ninactive_file 5\n");
+    CU_ASSERT(group_of(folder).limit == 600 && group_of(folder).free == 0);
+    hn_fixture_remove(folder);
+}
+
 static const struct hn_test tests[] = {
+    {"control_groups", control_groups},
     {"an_event_is_counted", an_event_is_counted},
     {"an_event_that_is_not_there", an_event_that_is_not_there},
     {"machine_classes", machine_classes},
