@@ -9,7 +9,7 @@
 
 enum { NAME = 48 };
 
-static const struct hn_record_column name_column = {"name", "mean +- deviation over seeds",
+static const struct hn_record_column name_column = {"name", "mean +- half of 95 % over seeds",
                                                     .width = -NAME};
 static const struct hn_record_column seeds_column = {"seeds", "seeds", .width = 5};
 
@@ -20,11 +20,10 @@ static json_t *moments(struct hn_moments m, bool share) {
     int digits = share ? 2 : 3;
     if (isnan(m.mean))
         return json_null();
-    if (isnan(m.deviation))
+    if (isnan(m.half))
         snprintf(text, sizeof text, "%.*f", digits, scale * m.mean);
     else
-        snprintf(text, sizeof text, "%.*f +- %.*f", digits, scale * m.mean, digits,
-                 scale * m.deviation);
+        snprintf(text, sizeof text, "%.*f +- %.*f", digits, scale * m.mean, digits, scale * m.half);
     return json_string(text);
 }
 
@@ -61,8 +60,10 @@ static void add_difference(const struct hn_trained *t, int64_t setting, int64_t 
     if (isnan(d.mean))
         return;
     snprintf(text, sizeof text, "%+.2f", scale * d.mean);
+    if (!isnan(d.half))
+        hn_append(text, sizeof text, " +- %.2f", scale * d.half);
     if (!isnan(d.p))
-        hn_append(text, sizeof text, " se %.2f, p %.3f", scale * d.error, d.p);
+        hn_append(text, sizeof text, d.p < 0.0005 ? ", p < .001" : ", p %.3f", d.p);
     json_object_set_new(row, "difference", json_string(text));
 }
 

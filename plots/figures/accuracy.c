@@ -106,8 +106,7 @@ static void draw_accuracies(struct hn_page *page, const struct table *t) {
                                       row->untrained ? 0 : HN_LAST_STEP, &value);
         for (int64_t k = 0; k < n; k++)
             hn_series_add(seeds, t->scale * value[k], i + 0.27);
-        hn_series_add_row(mean, t->scale * row->accuracy.mean, i,
-                          t->scale * hn_moments_half(row->accuracy));
+        hn_series_add_row(mean, t->scale * row->accuracy.mean, i, t->scale * row->accuracy.half);
     }
 }
 
@@ -150,7 +149,7 @@ static void draw_differences(struct hn_page *page, const struct table *t) {
         struct hn_series *s =
             hn_panel_series_of(page, panel, HN_LOOK_MARKS, line_of(t, &t->row[i]));
         struct hn_difference d = hn_trained_difference(t->trained, k, base, t->column);
-        hn_series_add_row(s, t->scale * d.mean, i, t->scale * hn_difference_half(d));
+        hn_series_add_row(s, t->scale * d.mean, i, t->scale * d.half);
     }
 }
 

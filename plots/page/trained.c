@@ -89,8 +89,9 @@ enum hn_code hn_trained_open(struct hn_context *ctx, const struct hn_results *r,
     return out->settings > 0 ? HN_OK : hn_fail(ctx, HN_NOT_APPLICABLE, "no training is finished");
 }
 
-static struct hn_moments moments_of(const double *v, int64_t n) {
-    struct hn_moments m = {.mean = 0};
+// The moments of values without NaN, and the p value of a t test against 0.
+static struct hn_difference moments_of(const double *v, int64_t n) {
+    struct hn_difference m = {.p = NAN};
     double squares = 0;
     for (int64_t i = 0; i < n; i++) {
         if (isnan(v[i]))
@@ -100,7 +101,10 @@ static struct hn_moments moments_of(const double *v, int64_t n) {
         m.mean += off / (double)m.n;
         squares += off * (v[i] - m.mean);
     }
-    m.deviation = m.n > 1 ? sqrt(squares / (double)(m.n - 1)) : NAN;
+    double free = (double)(m.n - 1), error = sqrt(squares / free / (double)m.n);
+    m.half = m.n > 2 ? gsl_cdf_tdist_Pinv(0.975, free) * error : NAN;
+    if (m.n > 1 && error > 0)
+        m.p = 2 * gsl_cdf_tdist_Q(fabs(m.mean / error), free);
     if (m.n == 0)
         m.mean = NAN;
     return m;
@@ -114,7 +118,7 @@ static const struct baseline {
                  {HN_FEATURES, "features_", "frozen features alone"},
                  {HN_AVERAGED, "averaged_", "features averaged twice"},
                  {HN_TFIDF, "tfidf_", "sparse features alone"},
-                 {HN_SVD, "svd_", "their singular vectors alone"},
+                 {HN_SVD, "svd_", "singular vectors of these features"},
                  {HN_WL, "wl_", "Weisfeiler-Lehman kernel"}};
 enum { BASELINES = sizeof baselines / sizeof baselines[0] };
 
@@ -162,7 +166,8 @@ struct hn_moments hn_trained_at(const struct hn_trained *t, int64_t setting, con
                                 int64_t step) {
     const double *value;
     int64_t n = hn_trained_values(t, setting, column, step, &value);
-    return moments_of(value, n);
+    struct hn_difference m = moments_of(value, n);
+    return (struct hn_moments){m.n, m.mean, m.half};
 }
 
 // Columns of the loop, whatever is trained.
@@ -221,12 +226,16 @@ struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t s
             t->room[n++] =
                 value_of(t, i, column, HN_LAST_STEP) - value_of(t, other, column, HN_LAST_STEP);
     }
-    struct hn_moments m = moments_of(t->room, n);
-    struct hn_difference d = {.n = m.n, .mean = m.mean, .p = NAN};
-    d.error = m.deviation / sqrt((double)m.n);
-    if (d.error > 0)
-        d.p = 2 * gsl_cdf_tdist_Q(fabs(d.mean / d.error), (double)(m.n - 1));
-    return d;
+    return moments_of(t->room, n);
+}
+
+struct hn_difference hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
+                                     const char *column) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->results->runs.rows; i++)
+        if (hn_trained_is_of(t, i, setting))
+            t->room[n++] = value_of(t, i, column, HN_LAST_STEP) - value_of(t, i, column, step);
+    return moments_of(t->room, n);
 }
 
 bool hn_trained_is_share(const char *column) {
@@ -238,15 +247,6 @@ bool hn_trained_is_share(const char *column) {
             return true;
     }
     return false;
-}
-
-double hn_moments_half(struct hn_moments m) {
-    return m.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(m.n - 1)) * m.deviation / sqrt((double)m.n)
-                   : NAN;
-}
-
-double hn_difference_half(struct hn_difference d) {
-    return d.n > 2 ? gsl_cdf_tdist_Pinv(0.975, (double)(d.n - 1)) * d.error : NAN;
 }
 
 // The options of `params` that `other` does not have likewise.

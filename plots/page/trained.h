@@ -43,7 +43,7 @@ enum {
 
 struct hn_moments {
     int64_t n;
-    double mean, deviation; // deviation NaN below two values
+    double mean, half; // half: of the 95 % interval of the mean, NaN below three values
 };
 
 // HN_NOT_APPLICABLE if the file has no finished training. What it allocates belongs to the owner.
@@ -67,14 +67,18 @@ int64_t hn_trained_values(const struct hn_trained *t, int64_t setting, const cha
 int hn_trained_next(const struct hn_trained *t, int64_t setting, int column);
 // The first, by name; the table's first if none has a value.
 const char *hn_trained_column(const struct hn_trained *t, int64_t setting);
-// At the last evaluation, setting minus base over the seeds that both have; its standard error and
-// the p value of a paired t test, NaN below two seeds.
+// Over pairs: half of the 95 % interval of the mean, NaN below three, and the p value of a paired t
+// test, NaN below two and where all pairs differ alike.
 struct hn_difference {
     int64_t n;
-    double mean, error, p;
+    double mean, half, p;
 };
+// At the last evaluation, setting minus base over the seeds that both have.
 struct hn_difference hn_trained_difference(const struct hn_trained *t, int64_t setting,
                                            int64_t base, const char *column);
+// The last evaluation of each run minus its own value at a baseline's step.
+struct hn_difference hn_trained_gain(const struct hn_trained *t, int64_t setting, int64_t step,
+                                     const char *column);
 // Whether the setting is the base or is compared with it.
 bool hn_trained_is_beside(const struct hn_trained *t, int64_t setting, int64_t base);
 // The rows of a table of accuracies, one after the other: the base before training, its features
@@ -86,9 +90,6 @@ struct hn_trained_row {
 bool hn_trained_next_row(const struct hn_trained *t, struct hn_trained_row *row);
 // Columns <name>_acc are shares, <name>_spearman correlations, shown in per cent.
 bool hn_trained_is_share(const char *column);
-// Half of the 95 % interval of a mean, or mean difference, NaN below three values.
-double hn_moments_half(struct hn_moments m);
-double hn_difference_half(struct hn_difference d);
 // "batchsampler K=100, M=500 hcl beta=1": what tells the setting from others of its base.
 void hn_trained_label(const struct hn_trained *t, int64_t setting, char *text, size_t size);
 // The same among all settings of its data set: with the options of the task, temperature and batch

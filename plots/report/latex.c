@@ -256,8 +256,8 @@ static enum hn_code find_trained_ties(struct hn_context *ctx, struct problem *p)
         for (int k = 0; k < p->n; k++) {
             struct hn_difference d =
                 hn_trained_difference(p->t, p->setting[i], p->setting[k], p->column);
-            p->tied[i * p->n + k] = i == k || fabs(d.mean) <= hn_difference_half(d);
-            p->lettered &= i == k || isfinite(hn_difference_half(d));
+            p->tied[i * p->n + k] = i == k || fabs(d.mean) <= d.half;
+            p->lettered &= i == k || isfinite(d.half);
         }
     p->lettered = p->lettered && hn_tie_letters(p->n, p->tied, p->letters);
     return HN_OK;
@@ -271,14 +271,14 @@ static void put_trained_row(FILE *tex, const struct problem *p, const struct hn_
         const char *name = t->table->column[c].name;
         double scale = hn_trained_is_share(name) ? 100 : 1;
         struct hn_moments m = hn_trained_at(t, row->setting, name, row->step);
-        put_number(tex, scale > 1 ? 2 : 3, false, scale * m.mean, scale * m.deviation);
+        put_number(tex, scale > 1 ? 2 : 3, false, scale * m.mean, scale * m.half);
     }
     bool compared = row->step == HN_LAST_STEP && row->setting != p->base;
     struct hn_difference d = {0, NAN, NAN, NAN};
     if (compared)
         d = hn_trained_difference(t, row->setting, p->base, p->column);
     double scale = hn_trained_is_share(p->column) ? 100 : 1;
-    put_number(tex, 2, true, scale * d.mean, scale * hn_difference_half(d));
+    put_number(tex, 2, true, scale * d.mean, scale * d.half);
     if (d.p < 0.0005)
         fputs(" & $<0.001$", tex);
     else
@@ -295,11 +295,12 @@ static void put_problem(FILE *tex, const struct problem *p) {
     hn_trained_title(p->t, p->base, text, sizeof text);
     fputs("% ", tex);
     hn_tex_text(tex, text);
-    fputs(": last evaluation, mean and deviation over seeds. Differences are paired by seed, with "
-          "halves\n"
-          "% of 95 % intervals and p of a paired t test. Rows that share a letter are not told "
-          "apart.\n",
-          tex);
+    fputs(
+        ": last evaluation, mean over seeds. Differences are paired by seed, with p of a paired t "
+        "test;\n"
+        "% each ± is half of a 95 % interval. Rows that share a letter are not told "
+        "apart.\n",
+        tex);
     for (int c = hn_trained_next(p->t, p->base, -1); c >= 0; c = hn_trained_next(p->t, p->base, c))
         hn_append(columns, sizeof columns, "r");
     hn_append(columns, sizeof columns, "rrl");

@@ -75,8 +75,7 @@ static enum hn_code put_table(struct paper *p) {
     fprintf(p->tex,
             "\\caption{%s Rows that share a letter are not told apart by the 95\\,\\%% interval of "
             "their difference, paired by seed.}\n\\label{tab:%s}\n\\end{table*}\n\n",
-            trained ? "Last evaluation: mean and deviation over seeds, difference with half of its "
-                      "interval."
+            trained ? "Last evaluation: means over seeds with halves of 95\\,\\% intervals."
                     : "Last step: means over seeds with halves of 95\\,\\% intervals.",
             "settings");
     return code;

@@ -1,4 +1,4 @@
-// The page as a whole: head, what was run, samplers, claims, figures, provenance.
+// The page as a whole: head, answer, tables, claims and figures.
 #include "plots/report/report.h"
 #include "plots/page/curves.h"
 
@@ -21,16 +21,18 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 
-enum { MOST_LISTED = 32, MOST_SVG = 1 << 26, MOST_DOWNLOAD = 1 << 18 };
+enum { MOST_SVG = 1 << 26, MOST_DOWNLOAD = 1 << 18 };
 
 struct writer { // it owns what is allocated for the page
     struct hn_context *ctx;
     const struct hn_report *report;
     const struct hn_results *results;
     FILE *html;
-    struct hn_overview overview;   // of finished cells
-    bool finished;                 // any
-    FILE *left_out;                // a list item for each figure that cannot be drawn
+    struct hn_overview overview; // of finished cells
+    bool finished;               // any
+    FILE *left_out;              // a list item for each figure that cannot be drawn, into
+    char *left_out_items;        // this text
+    size_t left_out_size;
     int of_entries;                // figures drawn of identifiers that have none of their own
     const struct hn_figure *shown; // what the page opens with; NULL = none
     struct hn_failed_figures failed;
@@ -41,48 +43,17 @@ static bool is_training(const struct writer *w) {
     return hn_results_table(w->results, "training") != NULL;
 }
 
-// Different texts or numbers of a column, in the order of the file.
-struct distinct {
-    char text[MOST_LISTED][HN_TITLE_SIZE];
-    int n;
-    bool more;
-};
-
-static void cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
-                      size_t size) {
-    double number = hn_table_real(t, row, column);
-    if (isnan(number))
-        snprintf(text, size, "%s", hn_table_text(t, row, column));
-    else
-        snprintf(text, size, "%.9g", number);
+// Whether there are cells of samplers, not only trainings.
+static bool has_cells(const struct writer *w) {
+    const struct hn_table *runs = &w->results->runs;
+    for (int64_t row = 0; row < runs->rows; row++)
+        if (!*hn_table_text(runs, row, "task"))
+            return true;
+    return false;
 }
 
-static void list_distinct(const struct hn_table *t, const char *column, const char *of_dataset,
-                          struct distinct *d) {
-    *d = (struct distinct){.n = 0};
-    for (int64_t row = 0; row < t->rows; row++) {
-        char text[HN_TITLE_SIZE];
-        bool again = of_dataset && strcmp(hn_table_text(t, row, "dataset"), of_dataset) != 0;
-        cell_text(t, row, column, text, sizeof text);
-        for (int i = 0; i < d->n && !again; i++)
-            again = strcmp(d->text[i], text) == 0;
-        if (again || !*text)
-            continue;
-        d->more |= d->n == MOST_LISTED;
-        if (d->n < MOST_LISTED)
-            snprintf(d->text[d->n++], sizeof d->text[0], "%s", text);
-    }
-}
-
-static void put_list(FILE *html, const struct distinct *d) {
-    for (int i = 0; i < d->n; i++)
-        hn_html(html, i ? ", %s" : "%s", d->text[i]);
-    fputs(d->more ? " …" : "", html);
-}
-
-static void put_row(FILE *html, const char *name, const char *value) {
-    if (*value)
-        hn_html(html, "<tr><th scope=row>%s</th><td class=wrap>%s</td></tr>\n", name, value);
+static bool is_reproduced(const struct writer *w) {
+    return hn_results_table(w->results, "claims") || hn_results_table(w->results, "claim_ids");
 }
 
 static void put_link(const struct writer *w, const char *id, const char *title) {
@@ -115,112 +86,17 @@ void hn_html_end(FILE *html) {
 static void put_head(const struct writer *w) {
     const char *title = hn_results_get(w->results, "title");
     hn_html_begin(w->html, *title ? title : w->report->name, hn_results_get(w->results, "created"));
-    put_link(w, "samplers", "Samplers");
-    if (is_training(w))
-        put_link(w, "training", "Training");
-    if (hn_results_table(w->results, "claims") || hn_results_table(w->results, "claim_ids"))
+    if (is_reproduced(w))
         put_link(w, "claims", "Claims");
     put_link(w, "figures", "Figures");
+    if (has_cells(w))
+        put_link(w, "samplers", "Samplers");
+    if (is_training(w))
+        put_link(w, "training", "Training");
     put_link(w, "run", "What was run");
     put_link(w, "provenance", "Provenance");
     put_link(w, "again", "How to do it again");
     fputs("</ul></nav>\n</header>\n<main id=main>\n", w->html);
-}
-
-// A section that folds; it ends with </details>.
-static void put_fold(const struct writer *w, const char *id, const char *title, bool open) {
-    hn_html(w->html,
-            open ? "<details class=section id=\"%s\" open><summary><h2>%s</h2></summary>\n"
-                 : "<details class=section id=\"%s\"><summary><h2>%s</h2></summary>\n",
-            id, title);
-}
-
-static void put_datasets(const struct writer *w) {
-    struct distinct names, steps, sums;
-    FILE *html = w->html;
-    const struct hn_table *runs = &w->results->runs,
-                          *sized = hn_results_table(w->results, "datasets");
-    list_distinct(runs, "dataset", NULL, &names);
-    fprintf(html,
-            "<div class=scroll><table><thead><tr><th scope=col>%s</th>%s<th "
-            "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
-            is_training(w) ? "Data" : "Snapshots", sized ? "<th scope=col class=n>Items</th>" : "");
-    for (int i = 0; i < names.n; i++) {
-        list_distinct(runs, "step", names.text[i], &steps);
-        list_distinct(runs, "dataset_sha256", names.text[i], &sums);
-        hn_html(html, "<tr><th scope=row class=wrap>%s</th>", names.text[i]);
-        double items =
-            sized
-                ? hn_table_real(sized, hn_table_row_with(sized, "dataset", names.text[i]), "items")
-                : NAN;
-        if (sized)
-            fprintf(html, isnan(items) ? "<td class=n>–</td>" : "<td class=n>%.0f</td>", items);
-        fputs("<td class=wrap>", html);
-        put_list(html, &steps);
-        sums.text[0][sums.n > 0 ? 16 : 0] = '\0';
-        hn_html(html, "</td><td><code>%s</code></td></tr>\n", sums.text[0]);
-    }
-    fputs("</tbody></table></div>\n", html);
-}
-
-static void put_settings(const struct writer *w) {
-    static const char *const settings[][2] = {{"sampler", "Samplers"},
-                                              {"batch_size", "Batch size"},
-                                              {"batches", "Batches per cell"},
-                                              {"seed", "Seeds"},
-                                              {"loss", "Losses"},
-                                              {"weighting", "Weightings"},
-                                              {"temperature", "Temperatures"}};
-    struct distinct values;
-    fputs("<div class=scroll><table><tbody>\n", w->html);
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        list_distinct(&w->results->runs, settings[i][0], NULL, &values);
-        if (values.n == 0)
-            continue;
-        fprintf(w->html, "<tr><th scope=row>%s</th><td class=wrap>", settings[i][1]);
-        put_list(w->html, &values);
-        fputs("</td></tr>\n", w->html);
-    }
-    fputs("</tbody></table></div>\n", w->html);
-}
-
-static void put_failures(const struct writer *w) {
-    const struct hn_table *runs = &w->results->runs;
-    int listed = 0;
-    for (int64_t row = 0; row < runs->rows; row++) {
-        const char *status = hn_table_text(runs, row, "status");
-        if (!*status || strcmp(status, "ok") == 0)
-            continue;
-        if (listed++ >= MOST_LISTED)
-            continue;
-        if (listed == 1)
-            fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", w->html);
-        hn_html(w->html, "<li>%s", hn_table_text(runs, row, "sampler"));
-        fprintf(w->html, ", step %.0f", hn_table_real(runs, row, "step"));
-        hn_html(w->html, " (%s): %s</li>\n", status, hn_table_text(runs, row, "error"));
-    }
-    if (listed > MOST_LISTED)
-        fprintf(w->html, "<li>and %d more; column <code>error</code> of /runs has them</li>\n",
-                listed - MOST_LISTED);
-    if (listed)
-        fputs("</ul></details>\n", w->html);
-}
-
-static void put_run(const struct writer *w) {
-    const struct hn_table *runs = &w->results->runs;
-    put_fold(w, "run", "What was run", false);
-    fprintf(w->html,
-            "<p>%" PRId64 " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
-            " not applicable. A cell is one %s, with one seed.</p>\n",
-            runs->rows, hn_html_count(runs, "status", "ok", NULL),
-            hn_html_count(runs, "status", "failed", NULL),
-            hn_html_count(runs, "status", "not_applicable", NULL),
-            is_training(w) ? "training of a task with one sampler and weighting"
-                           : "sampler with its options on one step of one file");
-    put_datasets(w);
-    put_settings(w);
-    put_failures(w);
-    fputs("</details>\n", w->html);
 }
 
 // A file in the scratch folder, with a zero behind it; NULL if it is not there or too large.
@@ -242,13 +118,19 @@ static char *read_file(const struct writer *w, const char *id, const char *end, 
     return text;
 }
 
-// A link that saves a file of the scratch folder, unless it is too large to be part of the page.
+// A link that saves a file of the scratch folder; one that is too large to be part of the page is
+// only named.
 static void put_download(const struct writer *w, const char *id, const char *end, const char *type,
                          const char *title) {
     enum { PIECE = 48 }; // a multiple of 3, so that only the last one is padded
     char coded[BASE64_ENCODE_RAW_LENGTH(PIECE)];
     size_t size, n;
     const char *text = read_file(w, id, end, MOST_DOWNLOAD, &size);
+    if (!text && size > MOST_DOWNLOAD)
+        fprintf(w->html,
+                "<span>%s: %.1f MB, too large for the page; <code>hardneg plot</code> writes "
+                "it</span>\n",
+                title, 1e-6 * (double)size);
     if (!text)
         return;
     fprintf(w->html, "<a download=\"%s.%s\" href=\"data:%s;base64,", id, end, type);
@@ -269,7 +151,7 @@ static void put_verdicts(const struct writer *w, const char *id) {
         if (n == 0)
             continue;
         fprintf(w->html, "%s%" PRId64 " <span class=\"verdict %s\">%s</span>", joint, n,
-                v < 3 ? hn_html_verdicts[v] : "soft", hn_html_verdicts[v]);
+                v < 3 ? hn_html_verdicts[v] : "soft", hn_html_verdict(v, n));
         joint = ", ";
     }
     fputs(*joint == ',' ? "</p>\n" : "", w->html);
@@ -373,109 +255,94 @@ static enum hn_code put_trainings(struct writer *w) {
     return HN_OK;
 }
 
-static enum hn_code put_figures(struct writer *w) {
-    put_fold(w, "figures", "Figures", true);
-    enum hn_code code = put_trainings(w);
-    for (const struct hn_figure *const *f = hn_figures; *f && !code; f++)
-        if (*f != w->shown && (*f != &hn_accuracy || w->of_entries == 0))
-            code = try_figure(w, *f, NULL);
-    return code;
+// Of reproduced papers only figures that were asked for and tested: the cells of other figures
+// would give curves of a point or two.
+static bool is_wanted(const struct writer *w, const struct hn_figure *f) {
+    const struct hn_table *ids = hn_results_table(w->results, "claim_ids");
+    if (f == &hn_accuracy)
+        return is_training(w) && w->of_entries == 0;
+    return !ids || hn_html_is_tested(ids, f->id);
 }
 
-static void end_figures(const struct writer *w, const char *left_out) {
-    if (*left_out)
+static enum hn_code put_figures(struct writer *w) {
+    hn_html_fold(w->html, "figures", "Figures", true);
+    enum hn_code code = put_trainings(w);
+    for (const struct hn_figure *const *f = hn_figures; *f && !code; f++)
+        if (*f != w->shown && is_wanted(w, *f))
+            code = try_figure(w, *f, NULL);
+    if (code)
+        return code;
+    if (fflush(w->left_out) != 0)
+        return hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
+    if (*w->left_out_items)
         fprintf(w->html,
                 "<details><summary>Figures that this file does not give, and why</summary>\n"
                 "<ul>\n%s</ul></details>\n",
-                left_out);
+                w->left_out_items);
     fputs("</details>\n", w->html);
+    return HN_OK;
 }
 
-static void put_provenance(const struct writer *w) {
-    const struct hn_results *r = w->results;
-    put_fold(w, "provenance", "Provenance", false);
-    fputs("<div class=scroll><table><tbody>\n", w->html);
-    put_row(w->html, "status", hn_results_get(r, "status"));
-    put_row(w->html, "created", hn_results_get(r, "created"));
-    put_row(w->html, "config_sha256", hn_results_get(r, "config_sha256"));
-    for (int64_t i = 0; i < r->n_env; i++)
-        put_row(w->html, r->env[i].name, r->env[i].value);
-    fputs("</tbody></table></div>\n</details>\n", w->html);
-}
-
-static void put_again(const struct writer *w) {
-    const char *argv = hn_results_get(w->results, "argv"),
-               *config = hn_results_get(w->results, "config");
-    put_fold(w, "again", "How to do it again", false);
-    if (*argv)
-        hn_html(w->html,
-                "<p>The command that left these results:</p>\n"
-                "<pre tabindex=0><code>%s</code></pre>\n",
-                argv);
-    fputs("<p>Everything but times and memory comes out the same, bit for bit on one machine, for "
-          "any number of threads. ",
-          w->html);
-    if (*config)
-        hn_html(w->html,
-                "Saved as <code>job.yaml</code>, the job below, with every default, does it again: "
-                "<code>hardneg %s -c job.yaml -o again</code>; paths in it are relative to that "
-                "file.</p>\n<details><summary>The job</summary>\n"
-                "<pre tabindex=0><code>%s</code></pre></details>\n",
-                is_training(w) ? "train" : "run", config);
-    else
-        fputs("</p>\n", w->html);
-    fputs("</details>\n", w->html);
-}
-
-// The answer in words, the figure that shows it, the table behind it.
-static enum hn_code put_samplers(struct writer *w) {
-    const struct hn_figure *figure = is_training(w) ? &hn_accuracy : hn_figure_find("pareto");
+// What the results say, in words: of the kind that they are.
+static enum hn_code put_answer(struct writer *w) {
+    enum hn_code code = HN_OK;
     fputs("<section aria-label=\"The answer\" class=answer>\n", w->html);
-    if (!w->finished)
-        fputs("<p>There is no finished run.</p>\n", w->html);
-    else if (hn_html_answer(w->html, w->ctx, &w->overview))
-        return w->ctx->code;
+    if (is_reproduced(w))
+        hn_html_claims_answer(w->html, w->results);
+    else if (!w->finished)
+        fputs("<p>No run is finished.</p>\n", w->html);
+    else if (is_training(w))
+        code = hn_html_training_answer(w->html, w->ctx, w->results);
+    else
+        code = hn_html_answer(w->html, w->ctx, &w->overview);
     fputs("</section>\n", w->html);
-    if (w->finished && !hn_results_table(w->results, "claim_ids")) {
-        w->shown = figure;
-        if (try_figure(w, figure, NULL))
-            return w->ctx->code;
-    }
-    fputs("<section aria-labelledby=samplers><h2 id=samplers>Samplers</h2>\n", w->html);
+    return code;
+}
+
+// The figure that shows the answer.
+static enum hn_code put_first_figure(struct writer *w) {
+    w->shown = is_training(w) ? &hn_accuracy : hn_figure_find("pareto");
+    return try_figure(w, w->shown, NULL);
+}
+
+static enum hn_code put_samplers(struct writer *w) {
+    hn_html_fold(w->html, "samplers", "Samplers", !is_reproduced(w));
     if (w->finished && hn_html_samplers(w->html, w->ctx, &w->overview))
         return w->ctx->code;
     if (w->finished)
         hn_html_attrition(w->html, &w->overview);
-    fputs("</section>\n", w->html);
+    fputs("</details>\n", w->html);
     return HN_OK;
 }
 
+// The answer, then the table behind it, then the figures; of reproduced papers the figures come
+// before the table of all their cells.
 static enum hn_code put_parts(struct writer *w) {
+    bool reproduced = is_reproduced(w);
     put_head(w);
-    if (put_samplers(w) || hn_html_training(w->html, w->ctx, w->results))
+    if (put_answer(w) || (w->finished && !reproduced && put_first_figure(w)))
         return w->ctx->code;
     hn_html_claims(w->html, w->report);
-    return put_figures(w);
+    if (reproduced && put_figures(w))
+        return w->ctx->code;
+    if ((has_cells(w) && put_samplers(w)) || hn_html_training(w->html, w->ctx, w->results))
+        return w->ctx->code;
+    return reproduced ? HN_OK : put_figures(w);
 }
 
 static enum hn_code write_page(struct writer *w) {
-    char *left_out = NULL;
-    size_t size;
     w->finished = hn_html_count(&w->results->runs, "status", "ok", NULL) > 0;
     if (w->finished && hn_overview_make(w->ctx, w->results, &w->overview))
         return w->ctx->code;
-    w->left_out = open_memstream(&left_out, &size);
-    enum hn_code code = w->left_out ? put_parts(w) : HN_MEMORY;
-    if ((w->left_out && fclose(w->left_out) != 0) || !left_out)
-        code = hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
-    if (!code)
-        end_figures(w, left_out);
-    free(left_out);
+    w->left_out = open_memstream(&w->left_out_items, &w->left_out_size);
+    if (!w->left_out)
+        return hn_fail(w->ctx, HN_MEMORY, "no memory for the list of figures");
+    enum hn_code code = put_parts(w);
+    (void)fclose(w->left_out);
+    free(w->left_out_items);
     if (code)
         return code;
-    put_run(w);
-    put_provenance(w);
-    put_again(w);
+    hn_html_run(w->html, w->results);
     hn_html_end(w->html);
     return hn_figures_end(w->ctx, &w->failed);
 }

@@ -39,22 +39,30 @@ void hn_html(FILE *html, const char *format, ...) HN_PRINTF(2, 3);
 
 // A number in a cell of a table: a dash for what is not finite, which sorts last.
 struct hn_html_number {
-    double value, lo, hi; // lo, hi: for `more` of the column, left out if one is NaN
+    double value, half; // half: of its interval, left out if it is NaN
+    double lo, hi;      // the interval itself, where half is NaN
 };
 
 // A column of a table. `row` is what the table passes for each of its rows.
 struct hn_html_column {
     const char *title, *help;  // with the unit; help is shown over it, NULL = none
     const char *from;          // column of the results
-    const char *format, *more; // of the value (NULL = three digits) and of lo and hi (NULL = not
+    const char *format, *more; // of the value (NULL = three digits) and of its interval (NULL = not
                                // shown)
-    double scale;              // of all three; 0 = 1
+    double scale;              // of all of them; 0 = 1
     struct hn_html_number (*number)(const struct hn_html_column *column, const void *row);
     void (*put)(FILE *html, const struct hn_html_column *column, const void *row); // no number
 };
-// Formats of a value with its deviation or half of its interval.
-#define HN_HTML_HALF(format) " <small>±&#8239;" format "</small>"
-#define HN_HTML_PLUS_MINUS(format) format, HN_HTML_HALF(format)
+// Formats of a value and of half of its interval.
+#define HN_HTML_PLUS_MINUS(format) format, format
+// "71.50 ± 1.38 %": a value with half of its interval (NaN = none), in a sentence.
+struct hn_html_amount {
+    const char *unit;
+    double scale;
+    int digits; // behind the point, as many as the table of the same numbers has
+    bool sign;  // of a difference
+};
+void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half);
 // The headings and the beginning of the body; the first `sorted` ones are buttons that sort.
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted);
 void hn_html_row(FILE *html, const struct hn_html_column *column, int n, const void *row);
@@ -64,10 +72,16 @@ int64_t hn_html_count(const struct hn_table *t, const char *column, const char *
 // "holds", "fails", "inconclusive", "not tested".
 enum { HN_HTML_VERDICTS = 4 };
 extern const char *const hn_html_verdicts[HN_HTML_VERDICTS];
+// The same of n claims: "hold".
+const char *hn_html_verdict(int v, int64_t n);
 // An SVG file of gnuplot as part of a page: ids get a prefix, so that figures do not share them,
 // colours are written in one way, so that style sheets can name them.
 void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *title);
-// One or two sentences on each place, made of the numbers (report_answer.c).
+// A section that folds; it ends with </details>.
+void hn_html_fold(FILE *html, const char *id, const char *title, bool open);
+// What was run, from what, and how to do it again (report_run.c).
+void hn_html_run(FILE *html, const struct hn_results *r);
+// The opening of results of samplers: sentences made of the numbers (report_answer.c).
 HN_MUST_USE enum hn_code hn_html_answer(FILE *html, struct hn_context *ctx,
                                         const struct hn_overview *o);
 // What the filters of `mined` drop, where the results hold it (report_answer.c).
@@ -75,10 +89,17 @@ void hn_html_attrition(FILE *html, const struct hn_overview *o);
 // The settings of /runs, a row each (report_samplers.c).
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
                                           const struct hn_overview *o);
-// Of results of `hardneg train` (report_training.c); nothing for others.
+// Of results of `hardneg train`: the opening and the tables (report_training.c); nothing for
+// others.
+HN_MUST_USE enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
+                                                 const struct hn_results *r);
 HN_MUST_USE enum hn_code hn_html_training(FILE *html, struct hn_context *ctx,
                                           const struct hn_results *r);
-// (report_claims.c)
+// Of results of `hardneg reproduce`: the opening and the tables (report_claims.c); nothing for
+// others.
+void hn_html_claims_answer(FILE *html, const struct hn_results *r);
 void hn_html_claims(FILE *html, const struct hn_report *report);
+// Whether the table of identifiers has a verdict on this one.
+bool hn_html_is_tested(const struct hn_table *ids, const char *id);
 
 #endif

@@ -1,8 +1,6 @@
 // The sentences that the report opens with: which sampler is hardest, at what price, and which is
-// hardest at no price in false negatives; of trainings, which is the most accurate. And what the
-// filters of the miner leave.
+// hardest at no price in false negatives. And what the filters of the miner leave.
 #include "plots/page/curves.h"
-#include "plots/page/trained.h"
 #include "plots/report/report.h"
 
 #include <inttypes.h>
@@ -212,71 +210,10 @@ static void put_places(FILE *html, const struct hn_overview *o) {
     put_rest(html, places, "files and batch sizes");
 }
 
-// Of trainings.
-
-// The most accurate setting that is compared with the base; -1: none has a value.
-static int64_t most_accurate(const struct hn_trained *t, int64_t base, const char *column) {
-    int64_t best = -1;
-    for (int64_t k = 0; k < t->settings; k++) {
-        double mean = hn_trained_at(t, k, column, HN_LAST_STEP).mean;
-        if (hn_trained_is_beside(t, k, base) && isfinite(mean) &&
-            (best < 0 || mean > hn_trained_at(t, best, column, HN_LAST_STEP).mean))
-            best = k;
-    }
-    return best;
-}
-
-static void put_trained(FILE *html, const struct hn_trained *t, int64_t base) {
-    const char *column = hn_trained_column(t, base);
-    bool share = hn_trained_is_share(column);
-    double scale = share ? 100 : 1;
-    char title[2 * NAME], name[NAME];
-    int64_t best = most_accurate(t, base, column);
-    int n = 0;
-    if (best < 0)
-        return;
-    struct hn_moments m = hn_trained_at(t, best, column, HN_LAST_STEP);
-    hn_trained_title(t, base, title, sizeof title);
-    hn_trained_label(t, best, name, sizeof name);
-    hn_html(html, "<p>%s: <b>%s</b> has the highest %s, ", title, name, column);
-    fprintf(html, "%.2f", scale * m.mean);
-    put_half(html, "%.2f", scale * hn_moments_half(m));
-    fputs(share ? " %" : "", html);
-    struct hn_difference to_base = hn_trained_difference(t, best, base, column);
-    if (best != base && isfinite(to_base.mean)) {
-        hn_trained_label(t, base, name, sizeof name);
-        fprintf(html, ", %+.2f", scale * to_base.mean);
-        put_half(html, "%.2f", scale * hn_difference_half(to_base));
-        hn_html(html, " to %s", name);
-    }
-    fprintf(html, " (%" PRId64 " seed%s).", m.n, m.n == 1 ? "" : "s");
-    for (int64_t k = 0; k < t->settings; k++) {
-        if (k == best || !hn_trained_is_beside(t, k, base))
-            continue;
-        struct hn_difference d = hn_trained_difference(t, k, best, column);
-        if (!(fabs(d.mean) <= hn_difference_half(d)))
-            continue;
-        hn_trained_label(t, k, name, sizeof name);
-        put_tie(html, n++, name, true);
-    }
-    end_ties(html, n);
-    fputs("</p>\n", html);
-}
-
 enum hn_code hn_html_answer(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {
-    struct hn_trained t;
-    int places = 0;
-    enum hn_code code = hn_trained_open(ctx, o->results, &t);
-    if (code == HN_NOT_APPLICABLE || code == HN_DATA) {
-        put_places(html, o);
-        return HN_OK;
-    }
-    for (int64_t k = 0; k < t.settings && !code; k++)
-        if (t.setting[k].base < 0 && places++ < MOST_PLACES)
-            put_trained(html, &t, k);
-    if (!code)
-        put_rest(html, places, "tasks, temperatures and batch sizes");
-    return code;
+    (void)ctx;
+    put_places(html, o);
+    return HN_OK;
 }
 
 // The miner: candidates by the filter that each fails first.

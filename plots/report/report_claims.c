@@ -2,6 +2,7 @@
 #include "plots/report/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ static struct hn_html_number real(const struct hn_html_column *c, const void *of
     char lo[32], hi[32];
     snprintf(lo, sizeof lo, "%s_lo", c->from);
     snprintf(hi, sizeof hi, "%s_hi", c->from);
-    return (struct hn_html_number){hn_table_real(claim->table, claim->row, c->from),
+    return (struct hn_html_number){hn_table_real(claim->table, claim->row, c->from), NAN,
                                    hn_table_real(claim->table, claim->row, lo),
                                    hn_table_real(claim->table, claim->row, hi)};
 }
@@ -85,9 +86,9 @@ static const struct hn_html_column id_columns[IDS] = {
     {"Figure", .from = "id", .put = put_id},
     {"Source", .from = "source", .put = put_text},
     {"Verdict", .from = "verdict", .put = put_verdict},
-    {"All corrected together", "by Holm's procedure over the page's identifiers",
+    {"Corrected for all", "by Holm's procedure over the identifiers of this page",
      .from = "corrected", .put = put_verdict},
-    {"Encoders", "that every comparison rests on, at least; 0: times of random rows", "encoders",
+    {"Encoders", "the fewest encoders behind a comparison; 0: times of random rows", "encoders",
      "%.0f", .number = real},
     {"Data sets", NULL, "datasets", "%.0f", .number = real}};
 
@@ -97,11 +98,11 @@ static const struct hn_html_column claim_columns[CLAIMS] = {
     {"Verdict", .from = "verdict", .put = put_verdict},
     {"Own value", NULL, "own", "%.4g", INTERVAL, 1, real},
     {"Paper", .from = "paper", .put = put_paper},
-    {"Why, and where", .from = "reason", .put = put_reason}};
+    {"Evidence", .from = "reason", .put = put_reason}};
 
 static const struct hn_html_column level_columns[LEVELS] = {
     {"Figure", .from = "id", .put = put_text},
-    {"What", .from = "what", .put = put_text},
+    {"Quantity", .from = "what", .put = put_text},
     {"Own", NULL, "own", "%.4g", INTERVAL, 1, real},
     {"Paper", NULL, "paper", "%.4g", .number = real},
     {"Unit", .from = "unit", .put = put_text},
@@ -119,30 +120,58 @@ int64_t hn_html_count(const struct hn_table *t, const char *column, const char *
     return n;
 }
 
-// How many claims of the papers have each verdict, in words.
+const char *hn_html_verdict(int v, int64_t n) {
+    static const char *const several[HN_HTML_VERDICTS] = {"hold", "fail", "inconclusive",
+                                                          "not tested"};
+    return n == 1 ? hn_html_verdicts[v] : several[v];
+}
+
+// "8 hold, 2 fail, 1 inconclusive, of 12 claims of the papers, plus 1 check of a proved identity."
 static void put_counts(FILE *html, const struct hn_table *t) {
-    int64_t count[HN_HTML_VERDICTS] = {0}, papers = 0;
+    int64_t count[HN_HTML_VERDICTS] = {0}, papers = 0, identities = 0;
     for (int64_t row = 0; row < t->rows; row++) {
         bool counts = !*not_papers(t, row);
         papers += counts;
+        identities += strcmp(hn_table_text(t, row, "kind"), "identity") == 0;
         for (int v = 0; v < HN_HTML_VERDICTS; v++)
             count[v] +=
                 counts && strcmp(hn_table_text(t, row, "verdict"), hn_html_verdicts[v]) == 0;
     }
-    for (int v = 0; v < HN_HTML_VERDICTS; v++)
-        fprintf(html, "%s<b>%" PRId64 "</b> %s", v ? ", " : "<p>", count[v], hn_html_verdicts[v]);
-    fprintf(html, ", of %" PRId64 " claims of the papers.", papers);
-    if (papers < t->rows)
-        fprintf(html, " Besides: %" PRId64 " identities, which are proved, and questions of ours.",
-                t->rows - papers);
-    fputs("</p>\n", html);
+    const char *joint = "<p>";
+    for (int v = 0; v < HN_HTML_VERDICTS; v++) {
+        if (count[v] == 0)
+            continue;
+        fprintf(html, "%s<b>%" PRId64 "</b> %s", joint, count[v], hn_html_verdict(v, count[v]));
+        joint = ", ";
+    }
+    fprintf(html, "%sof %" PRId64 " claim%s of the papers", joint, papers, papers == 1 ? "" : "s");
+    int64_t ours = t->rows - papers - identities;
+    if (identities > 0)
+        fprintf(html, ", plus %" PRId64 " check%s of a proved identity", identities,
+                identities == 1 ? "" : "s");
+    if (ours > 0)
+        fprintf(html, ", plus %" PRId64 " question%s of our own", ours, ours == 1 ? "" : "s");
+    fputs(".</p>\n", html);
 }
 
-static void put_rows(FILE *html, const struct hn_html_column *column, int n,
-                     const struct hn_report *report, const struct hn_table *t) {
-    for (int64_t row = 0; row < t->rows; row++)
-        hn_html_row(html, column, n, &(struct claim){report, t, row});
-    fputs("</tbody></table></div>", html);
+bool hn_html_is_tested(const struct hn_table *ids, const char *id) {
+    int64_t row = hn_table_row_with(ids, "id", id);
+    return row >= 0 && strcmp(hn_table_text(ids, row, "verdict"), "not tested") != 0;
+}
+
+// Claims with a row each, but for those of identifiers that were not tested, which are listed
+// below.
+static void put_claims(FILE *html, const struct hn_report *report, const struct hn_table *claims,
+                       const struct hn_table *ids) {
+    fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
+          "<table class=\"sortable claims\"><caption>Own value: the difference or slope that "
+          "decides, with its 95&#8239;% interval.</caption>\n",
+          html);
+    hn_html_heads(html, claim_columns, CLAIMS, SORTED_CLAIMS);
+    for (int64_t row = 0; row < claims->rows; row++)
+        if (!ids || hn_html_is_tested(ids, hn_table_text(claims, row, "id")))
+            hn_html_row(html, claim_columns, CLAIMS, &(struct claim){report, claims, row});
+    fputs("</tbody></table></div>\n", html);
 }
 
 // The identifiers that were tested; files from before verdicts were corrected have no such table.
@@ -167,7 +196,7 @@ static void put_untested(FILE *html, const struct hn_table *t) {
         if (strcmp(hn_table_text(t, row, "verdict"), "not tested") != 0)
             continue;
         if (!any)
-            fputs("<details><summary>Not tested, and what that would need</summary>\n<ul>\n", html);
+            fputs("<details><summary>Not tested, and why</summary>\n<ul>\n", html);
         any = true;
         hn_html(html, "<li><b>%s</b> %s: %s</li>\n", hn_table_text(t, row, "id"),
                 hn_table_text(t, row, "title"), hn_table_text(t, row, "reason"));
@@ -190,25 +219,39 @@ void hn_html_claims(FILE *html, const struct hn_report *report) {
         html);
     if (ids)
         put_ids(html, report, ids);
-    if (claims && claims->rows > 0) {
-        put_counts(html, claims);
-        fputs("<div class=scroll role=region tabindex=0 aria-label=\"Claims\">"
-              "<table class=\"sortable claims\"><caption>Own value: the difference or slope that "
-              "is judged, with its 95&#8239;% interval.</caption>\n",
-              html);
-        hn_html_heads(html, claim_columns, CLAIMS, SORTED_CLAIMS);
-        put_rows(html, claim_columns, CLAIMS, report, claims);
-        fputs("\n", html);
-    }
+    if (claims && claims->rows > 0)
+        put_claims(html, report, claims, ids);
     if (levels && levels->rows > 0) {
-        fputs("<details><summary>Levels beside the paper's, as context</summary>\n"
+        fputs("<details><summary>Our values beside the paper's, for context</summary>\n"
               "<div class=scroll><table>",
               html);
         hn_html_heads(html, level_columns, LEVELS, 0);
-        put_rows(html, level_columns, LEVELS, report, levels);
-        fputs("</details>\n", html);
+        for (int64_t row = 0; row < levels->rows; row++)
+            hn_html_row(html, level_columns, LEVELS, &(struct claim){report, levels, row});
+        fputs("</tbody></table></div></details>\n", html);
     }
     if (ids)
         put_untested(html, ids);
     fputs("</details>\n", html);
+}
+
+void hn_html_claims_answer(FILE *html, const struct hn_results *r) {
+    const struct hn_table *claims = hn_results_table(r, "claims");
+    const struct hn_table *ids = hn_results_table(r, "claim_ids");
+    if (claims && claims->rows > 0)
+        put_counts(html, claims);
+    for (int v = 0; ids && v < HN_HTML_VERDICTS; v++) {
+        const char *joint = ": ";
+        if (hn_html_count(ids, "verdict", hn_html_verdicts[v], NULL) == 0)
+            continue;
+        fprintf(html, "<p><span class=\"verdict %s\">%s</span>",
+                v < 3 ? hn_html_verdicts[v] : "soft", hn_html_verdicts[v]);
+        for (int64_t row = 0; row < ids->rows; row++) {
+            if (strcmp(hn_table_text(ids, row, "verdict"), hn_html_verdicts[v]) != 0)
+                continue;
+            hn_html(html, "%s%s", joint, hn_table_text(ids, row, "id"));
+            joint = ", ";
+        }
+        fputs(".</p>\n", html);
+    }
 }

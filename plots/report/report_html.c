@@ -39,6 +39,17 @@ static void put_plain(FILE *html, double value) {
     fprintf(html, "%.*f", before >= 3 ? 0 : 3 - (before < -6 ? -6 : before), value);
 }
 
+// In a format with decimals; what these would round to 0 is told from 0.
+static void put_rounded(FILE *html, const char *format, double value) {
+    char text[64];
+    snprintf(text, sizeof text, format, value);
+    const char *point = strchr(text, '.');
+    if (value > 0 && point && strspn(text, "0.") == strlen(text))
+        fprintf(html, "&lt;%.*f", (int)strlen(point) - 1, pow(10, 1 - (double)strlen(point)));
+    else
+        fputs(text, html);
+}
+
 static void put_number(FILE *html, const struct hn_html_column *c, struct hn_html_number n) {
     double scale = c->scale > 0 ? c->scale : 1;
     if (!isfinite(scale * n.value)) {
@@ -47,12 +58,29 @@ static void put_number(FILE *html, const struct hn_html_column *c, struct hn_htm
     }
     fprintf(html, "<td class=n data-v=\"%.9g\">", n.value);
     if (c->format)
-        fprintf(html, c->format, scale * n.value);
+        put_rounded(html, c->format, scale * n.value);
     else
         put_plain(html, scale * n.value);
-    if (c->more && !isnan(n.lo) && !isnan(n.hi))
+    if (c->more && isfinite(n.half)) {
+        fputs(" <small>±&#8239;", html);
+        put_rounded(html, c->more, scale * n.half);
+        fputs("</small>", html);
+    } else if (c->more && n.hi > n.lo) {
         fprintf(html, c->more, scale * n.lo, scale * n.hi);
+    }
     fputs("</td>", html);
+}
+
+void hn_html_amount(FILE *html, struct hn_html_amount a, double value, double half) {
+    char format[16];
+    snprintf(format, sizeof format, a.sign ? "%%+.%df" : "%%.%df", a.digits);
+    put_rounded(html, format, a.scale * value);
+    snprintf(format, sizeof format, "%%.%df", a.digits);
+    if (isfinite(half)) {
+        fputs(" ± ", html);
+        put_rounded(html, format, a.scale * half);
+    }
+    hn_html(html, *a.unit ? " %s" : "%s", a.unit);
 }
 
 void hn_html_heads(FILE *html, const struct hn_html_column *column, int n, int sorted) {

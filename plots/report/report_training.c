@@ -1,11 +1,13 @@
-// Tables of the report for results of `hardneg train`: accuracies beside the untrained encoder with
+// The report of results of `hardneg train`. The opening says whether training improved on the
+// baselines, and then which setting is best; tables have accuracies beside the baselines with
 // differences paired by seed, and what drawing and building cost of a step.
 #include "plots/page/trained.h"
 #include "plots/report/report.h"
 
+#include <inttypes.h>
 #include <math.h>
 
-enum { TITLE = 160, LABEL = 96 };
+enum { TITLE = 160, LABEL = 96, MOST_PROBLEMS = 4, MOST_TIES = 6 };
 
 struct row {
     const struct hn_trained *t;
@@ -15,7 +17,11 @@ struct row {
 static void put_setting(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     (void)c;
-    hn_html(html, "<th scope=row>%s</th>", row->of.name);
+    if (row->of.step == HN_LAST_STEP)
+        hn_html(html, "<th scope=row data-sampler=\"%s\">%s</th>",
+                hn_trained_text(row->t, row->of.setting, "sampler"), row->of.name);
+    else
+        hn_html(html, "<th scope=row>%s</th>", row->of.name);
 }
 
 static struct hn_html_number seeds(const struct hn_html_column *c, const void *of) {
@@ -28,7 +34,7 @@ static struct hn_html_number seeds(const struct hn_html_column *c, const void *o
 static struct hn_html_number accuracy(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     struct hn_moments m = hn_trained_at(row->t, row->of.setting, c->from, row->of.step);
-    return (struct hn_html_number){m.mean, m.deviation};
+    return (struct hn_html_number){m.mean, m.half};
 }
 
 // The largest of a run's evaluations.
@@ -36,18 +42,18 @@ static struct hn_html_number best(const struct hn_html_column *c, const void *of
     const struct row *row = of;
     struct hn_moments m = hn_trained_at(row->t, row->of.setting, c->from, HN_BEST_STEP);
     bool trained = row->of.step == HN_LAST_STEP;
-    return (struct hn_html_number){trained ? m.mean : NAN, m.deviation};
+    return (struct hn_html_number){trained ? m.mean : NAN, m.half};
 }
 
 static struct hn_difference compare(const struct row *row, const char *column) {
     if (row->of.setting == row->of.base)
-        return (struct hn_difference){.mean = NAN, .p = NAN};
+        return (struct hn_difference){.mean = NAN, .half = NAN, .p = NAN};
     return hn_trained_difference(row->t, row->of.setting, row->of.base, column);
 }
 
 static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
     struct hn_difference d = compare(of, c->from);
-    return (struct hn_html_number){d.mean, d.error};
+    return (struct hn_html_number){d.mean, d.half};
 }
 
 static struct hn_html_number p_value(const struct hn_html_column *c, const void *of) {
@@ -104,8 +110,7 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
                 named, of->long_name, of->name, HN_HTML_PLUS_MINUS("%.2f"), 100, accuracy};
     }
     static const char best_of[] =
-        "largest of a run's evaluations: picking it is worth something by "
-        "itself, and a paper may have reported it";
+        "largest of a run's evaluations: an optimistic number, which some papers report";
     snprintf(top, sizeof top, "best %s%s", first, hn_trained_is_share(first) ? " (%)" : "");
     column[n++] = (struct hn_html_column){
         top, best_of, first, HN_HTML_PLUS_MINUS("%.2f"), hn_trained_is_share(first) ? 100 : 1,
@@ -115,13 +120,15 @@ static enum hn_code put_accuracies(FILE *html, struct hn_context *ctx, const str
     column[n++] = (struct hn_html_column){.title = minus,
                                           .from = first,
                                           .format = "%+.2f",
-                                          .more = " <small>se %.2f</small>",
+                                          .more = "%.2f",
                                           .scale = hn_trained_is_share(first) ? 100 : 1,
                                           .number = difference};
-    column[n++] = (struct hn_html_column){"p", NULL, first, "%.2g", .number = p_value};
-    put_table(html, column, n, (struct row){t, {.base = base, .setting = -1}},
-              "last evaluation, mean ± deviation over seeds. Differences are paired by seed, with "
-              "standard error and p of a paired t test.");
+    column[n++] =
+        (struct hn_html_column){"p", "of a paired t test", first, "%.3f", .number = p_value};
+    put_table(
+        html, column, n, (struct row){t, {.base = base, .setting = -1}},
+        "last evaluation, means over seeds; ± is half of a 95 % interval, from three seeds on. "
+        "Differences are paired by seed.");
     return HN_OK;
 }
 
@@ -145,6 +152,194 @@ static void put_costs(FILE *html, const struct hn_trained *t, int64_t base) {
     enum { COLUMNS = sizeof columns / sizeof columns[0] };
     put_table(html, columns, COLUMNS, (struct row){t, {base, base, HN_LAST_REFERENCE, ""}},
               "what a step costs, means over steps and seeds.");
+}
+
+// The opening.
+
+// Settings of a problem: those that are compared with its base.
+struct problem {
+    const struct hn_trained *t;
+    int64_t base, settings, improved;
+    const char *column;
+    struct hn_html_amount value, difference;
+};
+
+static struct hn_moments last_of(const struct problem *p, int64_t k) {
+    return hn_trained_at(p->t, k, p->column, HN_LAST_STEP);
+}
+
+static void put_mean(FILE *html, const struct problem *p, struct hn_moments m) {
+    hn_html_amount(html, p->value, m.mean, m.half);
+}
+
+static void put_difference(FILE *html, const struct problem *p, struct hn_difference d) {
+    hn_html_amount(html, p->difference, d.mean, d.half);
+}
+
+// The baseline from which the setting is least clearly apart, with its row; false: there is none.
+static bool closest_baseline(const struct problem *p, int64_t k, struct hn_trained_row *closest) {
+    struct hn_trained_row row = {.base = p->base, .setting = -1};
+    double least = INFINITY;
+    while (hn_trained_next_row(p->t, &row) && row.step != HN_LAST_STEP) {
+        struct hn_difference d = hn_trained_gain(p->t, k, row.step, p->column);
+        double lo = d.mean - (isfinite(d.half) ? d.half : 0);
+        if (lo < least) {
+            least = lo;
+            *closest = row;
+        }
+    }
+    return least < INFINITY;
+}
+
+// Whether training with the setting improved on a baseline. The more settings are asked, the more
+// certain each has to be, so that at most one in twenty results names one by chance.
+static bool is_above(const struct problem *p, int64_t k, int64_t step) {
+    struct hn_difference d = hn_trained_gain(p->t, k, step, p->column);
+    return d.mean - d.half > 0 && !(0.5 * d.p > 0.05 / (double)p->settings);
+}
+
+static bool is_improved(const struct problem *p, int64_t k) {
+    struct hn_trained_row closest;
+    return closest_baseline(p, k, &closest) && is_above(p, k, closest.step);
+}
+
+// The setting with the highest mean: of all, or of those that improved; -1: none has a value.
+static int64_t highest(const struct problem *p, bool improved) {
+    int64_t best = -1;
+    for (int64_t k = 0; k < p->t->settings; k++)
+        if (hn_trained_is_beside(p->t, k, p->base) && last_of(p, k).n > 0 &&
+            (!improved || is_improved(p, k)) &&
+            (best < 0 || last_of(p, k).mean > last_of(p, best).mean))
+            best = k;
+    return best;
+}
+
+static void put_ties(FILE *html, const struct problem *p, int64_t best) {
+    char name[LABEL];
+    int n = 0;
+    for (int64_t k = 0; k < p->t->settings; k++) {
+        if (k == best || !hn_trained_is_beside(p->t, k, p->base))
+            continue;
+        struct hn_difference d = hn_trained_difference(p->t, best, k, p->column);
+        if (d.n == 0 || fabs(d.mean) > d.half)
+            continue;
+        hn_trained_label(p->t, k, name, sizeof name);
+        if (n < MOST_TIES)
+            hn_html(html, n ? ", %s" : " Not significantly different: %s", name);
+        n++;
+    }
+    if (n > MOST_TIES)
+        fprintf(html, " and %d more", n - MOST_TIES);
+    fputs(n > 0 ? "." : "", html);
+}
+
+static void put_best(FILE *html, const struct problem *p, int64_t best) {
+    char name[LABEL];
+    hn_trained_label(p->t, best, name, sizeof name);
+    hn_html(html,
+            p->improved == 1  ? ": <b>%s</b> has a %s of "
+            : p->improved > 1 ? "; of these <b>%s</b> has the highest %s, "
+                              : " <b>%s</b> has the highest %s, ",
+            name, p->column);
+    put_mean(html, p, last_of(p, best));
+    struct hn_difference to_base = hn_trained_difference(p->t, best, p->base, p->column);
+    if (best != p->base && to_base.n > 0) {
+        hn_trained_label(p->t, p->base, name, sizeof name);
+        fputs(", ", html);
+        put_difference(html, p, to_base);
+        hn_html(html, " against %s", name);
+    }
+    fputs(".", html);
+    put_ties(html, p, best);
+}
+
+// Without an interval nothing is said to be better than anything.
+static void put_undecided(FILE *html, const struct problem *p, int64_t best, int64_t seeds) {
+    char name[LABEL];
+    hn_trained_label(p->t, best, name, sizeof name);
+    hn_html(html, "%s has a %s of ", name, p->column);
+    put_mean(html, p, last_of(p, best));
+    fprintf(html,
+            " with %" PRId64
+            " seed%s. Run at least three seeds to see whether training improves on "
+            "the baselines and which setting is best.",
+            seeds, seeds == 1 ? "" : "s");
+}
+
+static void put_problem(FILE *html, const struct problem *p) {
+    struct hn_trained_row row;
+    char title[TITLE];
+    int64_t best = highest(p, p->improved > 0);
+    if (best < 0)
+        return;
+    hn_trained_title(p->t, p->base, title, sizeof title);
+    hn_html(html, "<p>%s: ", title);
+    int64_t seeds = last_of(p, best).n;
+    bool baseline = closest_baseline(p, best, &row);
+    struct hn_difference d = {.mean = NAN, .half = NAN, .p = NAN};
+    if (baseline)
+        d = hn_trained_gain(p->t, best, row.step, p->column);
+    if (!isfinite(last_of(p, best).half) || (baseline && !isfinite(d.half))) {
+        put_undecided(html, p, best, seeds);
+    } else if (!baseline) {
+        fputs("no baseline was evaluated before training, so the page cannot tell whether training "
+              "improved anything.",
+              html);
+        put_best(html, p, best);
+    } else if (p->improved == 0) {
+        fputs(
+            is_above(p, best, HN_UNTRAINED)
+                ? "training improves on the untrained encoder, but no setting is shown to improve "
+                  "on every baseline. The highest mean, "
+                : "no setting is shown to improve on every baseline. The highest mean, ",
+            html);
+        put_mean(html, p, last_of(p, best));
+        fputs(", differs by ", html);
+        put_difference(html, p, d);
+        hn_html(html, " from the %s (", row.name);
+        put_mean(html, p, hn_trained_at(p->t, p->base, p->column, row.step));
+        fprintf(html, "; %" PRId64 " seeds).", seeds);
+    } else {
+        fprintf(html,
+                "training improves on every baseline with %" PRId64 " of %" PRId64 " setting%s",
+                p->improved, p->settings, p->settings == 1 ? "" : "s");
+        put_best(html, p, best);
+        hn_html(html, " The closest baseline, the %s, has ", row.name);
+        put_mean(html, p, hn_trained_at(p->t, p->base, p->column, row.step));
+        fputs(" (difference ", html);
+        put_difference(html, p, d);
+        fprintf(html, "; %" PRId64 " seeds).", seeds);
+    }
+    fputs("</p>\n", html);
+}
+
+enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,
+                                     const struct hn_results *r) {
+    struct hn_trained t;
+    int problems = 0;
+    enum hn_code code = hn_trained_open(ctx, r, &t);
+    if (code)
+        return code == HN_NOT_APPLICABLE || code == HN_DATA ? HN_OK : code;
+    for (int64_t base = 0; base < t.settings; base++) {
+        if (t.setting[base].base >= 0 || problems++ >= MOST_PROBLEMS)
+            continue;
+        const char *column = hn_trained_column(&t, base);
+        bool share = hn_trained_is_share(column);
+        double scale = share ? 100 : 1;
+        int digits = share ? 2 : 3;
+        struct problem p = {.t = &t, .base = base, .column = column};
+        p.value = (struct hn_html_amount){share ? "%" : "", scale, digits, false};
+        p.difference = (struct hn_html_amount){share ? "points" : "", scale, digits, true};
+        for (int64_t k = 0; k < t.settings; k++)
+            p.settings += hn_trained_is_beside(&t, k, base);
+        for (int64_t k = 0; k < t.settings; k++)
+            p.improved += hn_trained_is_beside(&t, k, base) && is_improved(&p, k);
+        put_problem(html, &p);
+    }
+    if (problems > MOST_PROBLEMS)
+        fprintf(html, "<p>See the tables for %d more tasks, temperatures and batch sizes.</p>\n",
+                problems - MOST_PROBLEMS);
+    return HN_OK;
 }
 
 enum hn_code hn_html_training(FILE *html, struct hn_context *ctx, const struct hn_results *r) {

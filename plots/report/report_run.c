@@ -1,0 +1,190 @@
+// The end of the report: what was run, from what, and how to do it again.
+#include "plots/report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_LISTED = 32 };
+
+static bool is_training(const struct hn_results *r) {
+    return hn_results_table(r, "training") != NULL;
+}
+
+// Different texts or numbers of a column, in the order of the file.
+struct distinct {
+    char text[MOST_LISTED][HN_TITLE_SIZE];
+    int n;
+    bool more;
+};
+
+static void cell_text(const struct hn_table *t, int64_t row, const char *column, char *text,
+                      size_t size) {
+    double number = hn_table_real(t, row, column);
+    if (isnan(number))
+        snprintf(text, size, "%s", hn_table_text(t, row, column));
+    else
+        snprintf(text, size, "%.9g", number);
+}
+
+static void list_distinct(const struct hn_table *t, const char *column, const char *of_dataset,
+                          struct distinct *d) {
+    *d = (struct distinct){.n = 0};
+    for (int64_t row = 0; row < t->rows; row++) {
+        char text[HN_TITLE_SIZE];
+        bool again = of_dataset && strcmp(hn_table_text(t, row, "dataset"), of_dataset) != 0;
+        cell_text(t, row, column, text, sizeof text);
+        for (int i = 0; i < d->n && !again; i++)
+            again = strcmp(d->text[i], text) == 0;
+        if (again || !*text)
+            continue;
+        d->more |= d->n == MOST_LISTED;
+        if (d->n < MOST_LISTED)
+            snprintf(d->text[d->n++], sizeof d->text[0], "%s", text);
+    }
+}
+
+static void put_list(FILE *html, const struct distinct *d) {
+    for (int i = 0; i < d->n; i++)
+        hn_html(html, i ? ", %s" : "%s", d->text[i]);
+    fputs(d->more ? " …" : "", html);
+}
+
+static void put_row(FILE *html, const char *name, const char *value) {
+    if (*value)
+        hn_html(html, "<tr><th scope=row>%s</th><td class=wrap>%s</td></tr>\n", name, value);
+}
+
+// A section that folds; it ends with </details>.
+void hn_html_fold(FILE *html, const char *id, const char *title, bool open) {
+    hn_html(html,
+            open ? "<details class=section id=\"%s\" open><summary><h2>%s</h2></summary>\n"
+                 : "<details class=section id=\"%s\"><summary><h2>%s</h2></summary>\n",
+            id, title);
+}
+
+static void put_datasets(FILE *html, const struct hn_results *r) {
+    struct distinct names, steps, sums;
+    const struct hn_table *runs = &r->runs, *sized = hn_results_table(r, "datasets");
+    list_distinct(runs, "dataset", NULL, &names);
+    fprintf(html,
+            "<div class=scroll><table><thead><tr><th scope=col>%s</th>%s<th "
+            "scope=col>Steps</th><th scope=col>SHA-256</th></tr></thead>\n<tbody>\n",
+            is_training(r) ? "Data" : "Snapshots", sized ? "<th scope=col class=n>Items</th>" : "");
+    for (int i = 0; i < names.n; i++) {
+        list_distinct(runs, "step", names.text[i], &steps);
+        list_distinct(runs, "dataset_sha256", names.text[i], &sums);
+        hn_html(html, "<tr><th scope=row class=wrap>%s</th>", names.text[i]);
+        double items =
+            sized
+                ? hn_table_real(sized, hn_table_row_with(sized, "dataset", names.text[i]), "items")
+                : NAN;
+        if (sized)
+            fprintf(html, isnan(items) ? "<td class=n>–</td>" : "<td class=n>%.0f</td>", items);
+        fputs("<td class=wrap>", html);
+        put_list(html, &steps);
+        sums.text[0][sums.n > 0 ? 16 : 0] = '\0';
+        hn_html(html, "</td><td><code>%s</code></td></tr>\n", sums.text[0]);
+    }
+    fputs("</tbody></table></div>\n", html);
+}
+
+static void put_settings(FILE *html, const struct hn_results *r) {
+    static const char *const settings[][2] = {{"sampler", "Samplers"},
+                                              {"batch_size", "Batch size"},
+                                              {"batches", "Batches per cell"},
+                                              {"seed", "Seeds"},
+                                              {"loss", "Losses"},
+                                              {"weighting", "Weightings"},
+                                              {"temperature", "Temperatures"}};
+    struct distinct values;
+    fputs("<div class=scroll><table><tbody>\n", html);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        list_distinct(&r->runs, settings[i][0], NULL, &values);
+        if (values.n == 0)
+            continue;
+        fprintf(html, "<tr><th scope=row>%s</th><td class=wrap>", settings[i][1]);
+        put_list(html, &values);
+        fputs("</td></tr>\n", html);
+    }
+    fputs("</tbody></table></div>\n", html);
+}
+
+static void put_failures(FILE *html, const struct hn_results *r) {
+    const struct hn_table *runs = &r->runs;
+    int listed = 0;
+    for (int64_t row = 0; row < runs->rows; row++) {
+        const char *status = hn_table_text(runs, row, "status");
+        if (!*status || strcmp(status, "ok") == 0)
+            continue;
+        if (listed++ >= MOST_LISTED)
+            continue;
+        if (listed == 1)
+            fputs("<details><summary>Cells without numbers, and why</summary>\n<ul>\n", html);
+        hn_html(html, "<li>%s", hn_table_text(runs, row, "sampler"));
+        fprintf(html, ", step %.0f", hn_table_real(runs, row, "step"));
+        hn_html(html, " (%s): %s</li>\n", status, hn_table_text(runs, row, "error"));
+    }
+    if (listed > MOST_LISTED)
+        fprintf(html, "<li>and %d more; column <code>error</code> of /runs has them</li>\n",
+                listed - MOST_LISTED);
+    if (listed)
+        fputs("</ul></details>\n", html);
+}
+
+static void put_run(FILE *html, const struct hn_results *r) {
+    const struct hn_table *runs = &r->runs;
+    hn_html_fold(html, "run", "What was run", false);
+    fprintf(html,
+            "<p>%" PRId64 " cells: %" PRId64 " done, %" PRId64 " failed, %" PRId64
+            " not applicable. A cell is one %s, with one seed.</p>\n",
+            runs->rows, hn_html_count(runs, "status", "ok", NULL),
+            hn_html_count(runs, "status", "failed", NULL),
+            hn_html_count(runs, "status", "not_applicable", NULL),
+            is_training(r) ? "training of a task with one sampler and weighting"
+                           : "sampler with its options on one step of one file");
+    put_datasets(html, r);
+    put_settings(html, r);
+    put_failures(html, r);
+    fputs("</details>\n", html);
+}
+
+static void put_provenance(FILE *html, const struct hn_results *r) {
+    hn_html_fold(html, "provenance", "Provenance", false);
+    fputs("<div class=scroll><table><tbody>\n", html);
+    put_row(html, "status", hn_results_get(r, "status"));
+    put_row(html, "created", hn_results_get(r, "created"));
+    put_row(html, "config_sha256", hn_results_get(r, "config_sha256"));
+    for (int64_t i = 0; i < r->n_env; i++)
+        put_row(html, r->env[i].name, r->env[i].value);
+    fputs("</tbody></table></div>\n</details>\n", html);
+}
+
+static void put_again(FILE *html, const struct hn_results *r) {
+    const char *argv = hn_results_get(r, "argv"), *config = hn_results_get(r, "config");
+    hn_html_fold(html, "again", "How to do it again", false);
+    if (*argv)
+        hn_html(html,
+                "<p>The command that left these results:</p>\n"
+                "<pre tabindex=0><code>%s</code></pre>\n",
+                argv);
+    fputs("<p>Everything but times and memory comes out the same, bit for bit on one machine, for "
+          "any number of threads. ",
+          html);
+    if (*config)
+        hn_html(html,
+                "Saved as <code>job.yaml</code>, the job below, with every default, does it again: "
+                "<code>hardneg %s -c job.yaml -o again</code>; paths in it are relative to that "
+                "file.</p>\n<details><summary>The job</summary>\n"
+                "<pre tabindex=0><code>%s</code></pre></details>\n",
+                is_training(r) ? "train" : "run", config);
+    else
+        fputs("</p>\n", html);
+    fputs("</details>\n", html);
+}
+
+void hn_html_run(FILE *html, const struct hn_results *r) {
+    put_run(html, r);
+    put_provenance(html, r);
+    put_again(html, r);
+}
