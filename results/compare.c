@@ -383,7 +383,7 @@ static enum hn_code match_cells(struct work *w) {
         const struct hn_table *b = hn_results_table(c->now, o->table);
         struct hn_row_match *m = match[i];
         if (hn_row_match(w->ctx, a ? a : &none, b ? b : &none,
-                         m == &c->snapshots ? "temperature" : NULL, m))
+                         m == &c->snapshots ? "temperature" : NULL, c->is_default, m))
             return w->ctx->code;
         c->matched += m->n;
         c->only_base += m->only_base;
@@ -420,7 +420,8 @@ static enum hn_code compare_values(struct work *w) {
 enum hn_code hn_compare(struct hn_context *ctx, const struct hn_results *base, int64_t n_base,
                         const struct hn_results *now, int64_t n_now,
                         const struct hn_compare_options *options, struct hn_comparison *out) {
-    *out = (struct hn_comparison){.base = base, .now = now, .is_default = options->is_default};
+    *out = (struct hn_comparison){
+        .base = base, .now = now, .is_default = options->is_default, .verbose = options->verbose};
     struct work w = {ctx, options, out};
     if (!(out->memory = hn_alloc(ctx, 0, 1)))
         return ctx->code;

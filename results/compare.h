@@ -24,8 +24,10 @@ struct hn_compare_options {
     int64_t n_gates;
     double floor; // of the host's noise as the user gave it, a share; 0: only what is measured
     bool allow_missing; // cells of BASE that NEW lacks do not fail
-    bool rounds; // files are rounds: a time has one sample of each, its median, be it only one
-    hn_row_default *is_default; // for labels of cells; NULL: all options are shown
+    bool rounds;  // files are rounds: a time has one sample of each, its median, be it only one
+    bool verbose; // all cells that are missing are named, not a few
+    hn_row_default *is_default; // options at their defaults are no part of a cell's identity, nor
+                                // of its label; NULL: all are
 };
 
 // All values of one column of one table, or of one array.
@@ -59,11 +61,13 @@ struct hn_compare_time {
     struct hn_time_verdict verdict;
 };
 
-enum hn_compare_end { HN_COMPARE_PASS, HN_COMPARE_FAIL, HN_COMPARE_NOTHING };
+// HN_COMPARE_ALLOWED: there is no BASE yet, and that is allowed.
+enum hn_compare_end { HN_COMPARE_PASS, HN_COMPARE_FAIL, HN_COMPARE_NOTHING, HN_COMPARE_ALLOWED };
 
 struct hn_comparison {
     const struct hn_results *base, *now;
     hn_row_default *is_default;
+    bool verbose;
     void *memory; // owns the rest
     struct hn_row_match runs, snapshots, studies;
     int64_t matched, only_base, only_now; // cells of all three
@@ -92,6 +96,9 @@ HN_MUST_USE enum hn_code hn_compare(struct hn_context *ctx, const struct hn_resu
                                     const struct hn_compare_options *options,
                                     struct hn_comparison *out);
 void hn_comparison_free(struct hn_context *ctx, struct hn_comparison *c); // zeroed is fine
+// The comparison of `now` with a baseline that is not there; `none` is empty. Nothing is owned.
+void hn_compare_nothing(const struct hn_results *none, const struct hn_results *now, bool allowed,
+                        struct hn_comparison *out);
 // The table whose rows are the cells that the rows of a table, or an array, of BASE belong to.
 const struct hn_table *hn_compare_cells(const struct hn_comparison *c, const char *table);
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { NAMED = 5 }; // cells without a partner that are named
+
 #define LIST(name) &hn_compare_##name,
 const struct hn_compare_format *const hn_compare_formats[] = {HN_COMPARE_FORMATS(LIST) NULL};
 
@@ -161,9 +163,50 @@ int64_t hn_compare_same(const struct hn_comparison *c) {
     return n;
 }
 
-void hn_compare_print_missing(const struct hn_comparison *c, FILE *out) {
+// Labels of rows without a partner, of one kind of cell and file.
+static void add_labels(const struct hn_table *t, const int64_t *row, int64_t n,
+                       const struct hn_comparison *c, json_t *out) {
+    char label[HN_COMPARE_LABEL];
+    for (int64_t i = 0; i < n && json_array_size(out) < HN_COMPARE_CHANGES; i++) {
+        hn_row_label(t, row[i], c->is_default, label, sizeof label);
+        json_array_append_new(out, hn_json_text(label));
+    }
+}
+
+json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base) {
+    const struct hn_row_match *match[] = {&c->runs, &c->snapshots, &c->studies};
+    json_t *out = json_array();
+    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++) {
+        const struct hn_row_match *m = match[o - hn_row_owners];
+        const struct hn_table *t = hn_results_table(of_base ? c->base : c->now, o->table);
+        if (t)
+            add_labels(t, of_base ? m->base_row : m->now_row, of_base ? m->only_base : m->only_now,
+                       c, out);
+    }
+    return out;
+}
+
+static void print_labels(const struct hn_comparison *c, bool of_base, hn_compare_put *put,
+                         FILE *out) {
+    json_t *labels = hn_compare_missing(c, of_base);
+    int64_t all = of_base ? c->only_base : c->only_now;
+    int64_t shown = c->verbose ? (int64_t)json_array_size(labels) : hn_min(all, NAMED);
+    for (int64_t i = 0; i < shown; i++) {
+        fputs("- ", out);
+        put(out, json_string_value(json_array_get(labels, (size_t)i)));
+        fputc('\n', out);
+    }
+    if (shown < all)
+        fprintf(out, "- and %" PRId64 " more%s\n", all - shown,
+                c->verbose ? "" : " (-v names them, and --json)");
+    json_decref(labels);
+}
+
+void hn_compare_print_missing(const struct hn_comparison *c, hn_compare_put *put, FILE *out) {
     if (c->only_base > 0)
         fprintf(out, "%" PRId64 " cells of BASE are not in NEW\n", c->only_base);
+    print_labels(c, true, put, out);
     if (c->only_now > 0)
         fprintf(out, "%" PRId64 " cells of NEW are not in BASE\n", c->only_now);
+    print_labels(c, false, put, out);
 }

@@ -4,6 +4,7 @@
 #include "core/options/option.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,6 +138,18 @@ static void say_passed(struct hn_comparison *c) {
             c->n_times);
     else
         say(c, "; %" PRId64 " times, none slower", c->times_tested);
+}
+
+void hn_compare_nothing(const struct hn_results *none, const struct hn_results *now, bool allowed,
+                        struct hn_comparison *out) {
+    *out = (struct hn_comparison){.base = none,
+                                  .now = now,
+                                  .noise = NAN,
+                                  .floor = NAN,
+                                  .end = allowed ? HN_COMPARE_ALLOWED : HN_COMPARE_NOTHING};
+    snprintf(out->why_not, sizeof out->why_not, "there is no baseline");
+    say(out, "NOTHING COMPARED: there is no baseline yet%s",
+        allowed ? "" : " (--if-no-baseline=ok lets that pass)");
 }
 
 void hn_compare_conclude(struct hn_comparison *c, const struct hn_compare_options *options) {

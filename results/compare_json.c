@@ -1,7 +1,7 @@
 // A comparison as a JSON document (docs/reference/compare.md).
 #include "results/compare_private.h"
 
-static const char *const ends[] = {"pass", "fail", "nothing"};
+static const char *const ends[] = {"pass", "fail", "nothing", "nothing"};
 
 static json_t *file_json(const struct hn_results *r) {
     json_t *file = json_object();
@@ -72,12 +72,13 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     for (int64_t i = 0; i < c->n_times; i++)
         json_array_append_new(times, time_json(c, &c->time[i]));
     json_t *all = json_pack(
-        "{s:s, s:i, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I}, s:{s:I, s:I, s:I}, s:o, s:o, "
+        "{s:s, s:i, s:s, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:o, s:o}, s:{s:I, s:I, s:I}, s:o, s:o, "
         "s:{s:b, s:o, s:o, s:f, s:I, s:I, s:o}}",
         "schema", "hardneg-compare", "schema_version", 1, "verdict", ends[c->end], "message",
         hn_json_text(c->verdict), "base", file_json(c->base), "new", file_json(c->now), "cells",
         "matched", (json_int_t)c->matched, "only_base", (json_int_t)c->only_base, "only_new",
-        (json_int_t)c->only_now, "values", "compared", (json_int_t)c->values, "differ",
+        (json_int_t)c->only_now, "missing", hn_compare_missing(c, true), "new",
+        hn_compare_missing(c, false), "values", "compared", (json_int_t)c->values, "differ",
         (json_int_t)c->differ, "failed", (json_int_t)c->failed, "columns", lines, "changes",
         changes, "times", "comparable", c->comparable, "why_not",
         c->comparable ? json_null() : hn_json_text(c->why_not), "noise", hn_json_real(c->floor),

@@ -23,12 +23,12 @@ struct tally {
     int64_t tests, failures, skipped;
 };
 
-// failure: NULL where it passed.
+// failure: NULL where it passed; skipped: why it was not held, NULL where it was.
 static void put_case(struct tally *t, const char *table, const char *name, const char *failure,
-                     bool gated) {
+                     const char *skipped) {
     t->tests++;
     t->failures += failure != NULL;
-    t->skipped += !failure && !gated;
+    t->skipped += !failure && skipped;
     if (!t->out)
         return;
     char class[128];
@@ -37,9 +37,9 @@ static void put_case(struct tally *t, const char *table, const char *name, const
     put_attribute(t->out, "classname", class);
     put_attribute(t->out, "name", name);
     fputs(">", t->out);
-    if (failure || !gated) {
+    if (failure || skipped) {
         fputs(failure ? "<failure" : "<skipped", t->out);
-        put_attribute(t->out, "message", failure ? failure : "not gated");
+        put_attribute(t->out, "message", failure ? failure : skipped);
         fputs("/>", t->out);
     }
     fputs("</testcase>\n", t->out);
@@ -47,19 +47,23 @@ static void put_case(struct tally *t, const char *table, const char *name, const
 
 static void put_cases(const struct hn_comparison *c, struct tally *t) {
     char text[HN_COMPARE_TEXT];
-    put_case(t, "compare", "verdict", c->end == HN_COMPARE_PASS ? NULL : c->verdict, true);
+    bool failed = c->end == HN_COMPARE_FAIL || c->end == HN_COMPARE_NOTHING;
+    put_case(t, "compare", "verdict", failed ? c->verdict : NULL,
+             c->end == HN_COMPARE_ALLOWED ? c->verdict : NULL);
     for (const struct hn_compare_line *line = c->line; line < c->line + c->n_lines; line++) {
         if (line->compared == 0)
             continue;
         hn_compare_describe(c, line, text);
-        put_case(t, line->table, line->name, line->failed ? text : NULL, line->gated);
+        put_case(t, line->table, line->name, line->failed ? text : NULL,
+                 line->gated ? NULL : "not gated");
     }
     for (int which = 0; which < HN_COMPARE_COSTS; which++) {
         struct hn_compare_cost cost = hn_compare_cost(c, which);
         if (cost.cells == 0)
             continue;
         hn_compare_describe_time(c, cost.worst, text);
-        put_case(t, "runs", cost.metric, cost.slower ? text : NULL, cost.tested > 0);
+        put_case(t, "runs", cost.metric, cost.slower ? text : NULL,
+                 cost.tested > 0 ? NULL : "not gated");
     }
 }
 

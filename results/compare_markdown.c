@@ -5,13 +5,16 @@
 
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
     (void)ctx;
-    static const char *const mark[] = {"&#9989;", "&#10060;", "&#9888;&#65039;"};
+    static const char *const mark[] = {"&#9989;", "&#10060;", "&#9888;&#65039;", "&#9888;&#65039;"};
     json_t *rows = hn_compare_rows(c);
     fprintf(out, "### %s hardneg compare\n\n", mark[c->end]);
     hn_markdown_put(out, c->verdict);
     fputs("\n\n", out);
-    hn_records_markdown(hn_compare_columns, rows, out);
+    if (json_array_size(rows) > 0)
+        hn_records_markdown(hn_compare_columns, rows, out);
     json_decref(rows);
+    if (c->end == HN_COMPARE_ALLOWED)
+        return HN_OK;
     fprintf(out, "\n%" PRId64 " columns without a difference.", hn_compare_same(c));
     if (c->comparable)
         fprintf(out, " Noise of the host: %.1f %%.", 100 * c->floor);
@@ -23,7 +26,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
     fputc('\n', out);
     if (c->only_base + c->only_now > 0) {
         fputc('\n', out);
-        hn_compare_print_missing(c, out);
+        hn_compare_print_missing(c, hn_markdown_put, out);
     }
     return HN_OK;
 }

@@ -34,6 +34,11 @@ json_t *hn_compare_rows(const struct hn_comparison *c);
 extern const struct hn_record_column hn_compare_columns[];
 // Columns that were compared, do not differ and have no row.
 int64_t hn_compare_same(const struct hn_comparison *c);
-void hn_compare_print_missing(const struct hn_comparison *c, FILE *out);
+// Labels of the cells of BASE that NEW lacks, or the other way round: at most HN_COMPARE_CHANGES.
+// Owned by the caller.
+json_t *hn_compare_missing(const struct hn_comparison *c, bool of_base);
+// How many cells have no partner, and which: some of them, all where the comparison is verbose.
+typedef void hn_compare_put(FILE *out, const char *text); // writes a label safely
+void hn_compare_print_missing(const struct hn_comparison *c, hn_compare_put *put, FILE *out);
 
 #endif

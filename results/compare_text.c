@@ -6,7 +6,8 @@
 static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c, FILE *out) {
     (void)ctx;
     json_t *rows = hn_compare_rows(c);
-    hn_records_print(hn_compare_columns, rows, out);
+    if (json_array_size(rows) > 0)
+        hn_records_print(hn_compare_columns, rows, out);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const char *note = json_string_value(json_object_get(json_array_get(rows, i), "note"));
         if (note && *note)
@@ -21,7 +22,7 @@ static enum hn_code print(struct hn_context *ctx, const struct hn_comparison *c,
                 100 * c->floor, c->times_tested, hn_compare_alpha);
     if (hn_compare_same(c) > 0)
         fprintf(out, "%" PRId64 " columns without a difference\n", hn_compare_same(c));
-    hn_compare_print_missing(c, out);
+    hn_compare_print_missing(c, hn_plain_put, out);
     fprintf(out, "%s\n", c->verdict);
     return HN_OK;
 }

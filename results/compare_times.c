@@ -111,7 +111,7 @@ static enum hn_code find_rows(struct hn_context *ctx, const struct hn_results *r
     struct hn_row_match match;
     int64_t rows = r[0].runs.rows;
     s->owned[i] = hn_alloc(ctx, rows, sizeof *s->owned[i]);
-    if (!s->owned[i] || hn_row_match(ctx, &r[0].runs, &r[i].runs, NULL, &match))
+    if (!s->owned[i] || hn_row_match(ctx, &r[0].runs, &r[i].runs, NULL, NULL, &match))
         return ctx->code;
     for (int64_t k = 0; k < rows; k++)
         s->owned[i][k] = -1;

@@ -18,7 +18,8 @@ enum { MOST_FILES = 1000, TIME_TEXT = 32 };
 // One past result.
 struct past {
     char *path;
-    char created[TIME_TEXT], commit[16], machine[128];
+    char created[TIME_TEXT], commit[16], machine[128], threads[16];
+    time_t changed;
     bool used;
 };
 
@@ -35,7 +36,7 @@ struct history {
     char units[32];
     enum hn_role role;
     struct past *past;
-    int64_t n_past, n_used;
+    int64_t n_past, n_used, past_capacity;
     struct point *point;
     int64_t n_points, point_capacity;
 };
@@ -46,9 +47,9 @@ static enum hn_code add_path(struct history *h, char *path) {
         return h->ctx->code;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return HN_OK;
-    if (h->n_past == MOST_FILES)
-        return hn_fail(h->ctx, HN_USAGE, "--history: more than %d results files", MOST_FILES);
-    h->past[h->n_past] = (struct past){.path = path};
+    if (hn_grow(h->ctx, &h->past, &h->past_capacity, h->n_past + 1, sizeof *h->past))
+        return h->ctx->code;
+    h->past[h->n_past] = (struct past){.path = path, .changed = about.st_mtime};
     struct tm tm;
     if (gmtime_r(&about.st_mtime, &tm)) // until the file says itself
         (void)strftime(h->past[h->n_past].created, TIME_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm);
@@ -59,9 +60,6 @@ static enum hn_code add_path(struct history *h, char *path) {
 // *.h5 in the folder, and results.h5 in the folders in it.
 static enum hn_code find_files(struct history *h, const char *folder) {
     struct dirent **entry;
-    h->past = hn_zalloc(h->ctx, MOST_FILES, sizeof *h->past);
-    if (!h->past)
-        return h->ctx->code;
     int n = scandir(folder, &entry, NULL, alphasort);
     if (n < 0)
         return hn_fail(h->ctx, HN_USAGE, "--history %s: cannot be read: %s", folder,
@@ -113,6 +111,7 @@ static enum hn_code take_points(struct history *h, const struct hn_results *r, i
     copy_text(past->created, sizeof past->created, hn_results_get(r, "created"));
     copy_text(past->commit, 8, hn_results_get_env(r, "git_commit"));
     copy_text(past->machine, sizeof past->machine, hn_results_get_env(r, "machine_class"));
+    copy_text(past->threads, sizeof past->threads, hn_results_get_env(r, "threads"));
     copy_text(h->units, sizeof h->units, r->runs.column[c].units);
     h->role = r->runs.column[c].role;
     past->used = true;
@@ -125,7 +124,24 @@ static enum hn_code take_points(struct history *h, const struct hn_results *r, i
     return HN_OK;
 }
 
+static int by_change(const void *a, const void *b) {
+    const struct past *x = a, *y = b;
+    return x->changed != y->changed ? (x->changed < y->changed) - (x->changed > y->changed)
+                                    : strcmp(y->path, x->path);
+}
+
+// Of very many files those that were written last.
+static void keep_newest(struct history *h) {
+    if (h->n_past <= MOST_FILES)
+        return;
+    hn_note(h->ctx, "left out: all but the newest %d of %" PRId64 " results files", MOST_FILES,
+            h->n_past);
+    qsort(h->past, (size_t)h->n_past, sizeof *h->past, by_change);
+    h->n_past = MOST_FILES;
+}
+
 static enum hn_code read_files(struct history *h) {
+    keep_newest(h);
     for (int64_t i = 0; i < h->n_past; i++) {
         struct hn_results r;
         enum hn_code code = hn_results_read(h->ctx, h->past[i].path, &r);
@@ -152,16 +168,20 @@ static int64_t newest(const struct history *h) {
     return last;
 }
 
-// What depends on the machine is drawn for machines of the newest file's kind.
+// What depends on the machine is drawn for machines of the newest file's kind, and for runs with as
+// many threads.
 static void leave_machines_out(struct history *h) {
     int64_t last = newest(h);
     bool machine = h->role == HN_ROLE_TIME || hn_gate_by_name(h->role);
     h->n_used = 0;
     for (int64_t i = 0; i < h->n_past; i++) {
         struct past *past = &h->past[i];
-        if (past->used && machine && strcmp(past->machine, h->past[last].machine) != 0) {
+        bool other = past->used && strcmp(past->machine, h->past[last].machine) != 0;
+        bool threads = past->used && strcmp(past->threads, h->past[last].threads) != 0;
+        if (machine && (other || threads)) {
             past->used = false;
-            hn_note(h->ctx, "left out: %s is from another kind of machine", past->path);
+            hn_note(h->ctx, "left out: %s is %s", past->path,
+                    other ? "from another kind of machine" : "of another number of threads");
         }
         h->n_used += past->used;
     }

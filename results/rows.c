@@ -51,63 +51,6 @@ static int by_key(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-// The keys of a table, sorted; rows without one, and keys that come again (counted), are dropped.
-// Returns how many there are.
-static int64_t sorted_keys(const struct hn_table *t, const char *also, struct key *key,
-                           int64_t *repeated) {
-    int64_t keyed = 0, kept = 0;
-    for (int64_t r = 0; r < t->rows; r++) {
-        double number = also ? hn_table_real(t, r, also) : 0;
-        const char *text = hn_table_text(t, r, "cell_key");
-        if (*text)
-            key[keyed++] = (struct key){text, isnan(number) ? 0 : number, r};
-    }
-    qsort(key, (size_t)keyed, sizeof *key, by_key);
-    for (int64_t r = 0; r < keyed; r++)
-        if (kept == 0 || compare_keys(&key[kept - 1], &key[r]) != 0)
-            key[kept++] = key[r];
-    *repeated += keyed - kept;
-    return kept;
-}
-
-static int by_base(const void *a, const void *b) {
-    const struct hn_row_pair *x = a, *y = b;
-    return (x->base > y->base) - (x->base < y->base);
-}
-
-enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
-                          const struct hn_table *now, const char *also, struct hn_row_match *out) {
-    *out = (struct hn_row_match){0};
-    out->pair = hn_alloc(ctx, hn_min(base->rows, now->rows), sizeof *out->pair);
-    HN_SCOPE(ctx);
-    struct key *a = hn_alloc(ctx, base->rows, sizeof *a), *b = hn_alloc(ctx, now->rows, sizeof *b);
-    if (!a || !b || !out->pair)
-        return ctx->code;
-    int64_t n_a = sorted_keys(base, also, a, &out->repeated);
-    int64_t n_b = sorted_keys(now, also, b, &out->repeated);
-    for (int64_t i = 0, j = 0; i < n_a && j < n_b;) {
-        int order = compare_keys(&a[i], &b[j]);
-        if (order == 0)
-            out->pair[out->n++] = (struct hn_row_pair){a[i].row, b[j].row};
-        i += order <= 0;
-        j += order >= 0;
-    }
-    out->only_base = n_a - out->n;
-    out->only_now = n_b - out->n;
-    qsort(out->pair, (size_t)out->n, sizeof *out->pair, by_base);
-    return HN_OK;
-}
-
-const struct hn_row_owner hn_row_owners[] = {
-    {"run", "runs"}, {"snapshot", "snapshots"}, {"study_row", "studies"}, {NULL, NULL}};
-
-const struct hn_row_owner *hn_row_owner(const struct hn_table *t) {
-    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++)
-        if (hn_table_find(t, o->column) >= 0)
-            return o;
-    return NULL;
-}
-
 // Appends the options of "K=50, M=200" that are not at their defaults.
 static void add_options(hn_row_default *is_default, const char *sampler, const char *params,
                         char *text, size_t size) {
@@ -129,6 +72,134 @@ static void add_options(hn_row_default *is_default, const char *sampler, const c
         part += length;
         part += strspn(part, ", ");
     }
+}
+
+// Sorts keys; those that come again (counted) are dropped. Returns how many are left.
+static int64_t sort_keys(struct key *key, int64_t n, int64_t *repeated) {
+    int64_t kept = 0;
+    qsort(key, (size_t)n, sizeof *key, by_key);
+    for (int64_t r = 0; r < n; r++)
+        if (kept == 0 || compare_keys(&key[kept - 1], &key[r]) != 0)
+            key[kept++] = key[r];
+    *repeated += n - kept;
+    return kept;
+}
+
+// The keys of a table; rows without one are left out.
+static int64_t read_keys(const struct hn_table *t, const char *also, struct key *key,
+                         int64_t *repeated) {
+    int64_t n = 0;
+    for (int64_t r = 0; r < t->rows; r++) {
+        double number = also ? hn_table_real(t, r, also) : 0;
+        const char *text = hn_table_text(t, r, "cell_key");
+        if (*text)
+            key[n++] = (struct key){text, isnan(number) ? 0 : number, r};
+    }
+    return sort_keys(key, n, repeated);
+}
+
+static int by_base(const void *a, const void *b) {
+    const struct hn_row_pair *x = a, *y = b;
+    return (x->base > y->base) - (x->base < y->base);
+}
+
+// Adds the pairs of equal keys; those without a partner stay in a[*n_a] and b[*n_b].
+static void pair_keys(struct key *a, int64_t *n_a, struct key *b, int64_t *n_b,
+                      struct hn_row_match *out) {
+    int64_t i = 0, j = 0, left_a = 0, left_b = 0;
+    while (i < *n_a || j < *n_b) {
+        int order = i == *n_a ? 1 : j == *n_b ? -1 : compare_keys(&a[i], &b[j]);
+        if (order == 0)
+            out->pair[out->n++] = (struct hn_row_pair){a[i++].row, b[j++].row};
+        else if (order < 0)
+            a[left_a++] = a[i++];
+        else
+            b[left_b++] = b[j++];
+    }
+    *n_a = left_a;
+    *n_b = left_b;
+}
+
+// Whether a column says which cell a row is, by its value and not by a hash or for people.
+static bool is_setting(const struct hn_column *column, const struct hn_table *other) {
+    static const char *const names[] = {"dataset_sha256", "step", "sampler", "study", "batches"};
+    bool named = column->role == HN_ROLE_SETTING && strcmp(column->name, "params") != 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        named |= strcmp(column->name, names[i]) == 0;
+    return named && hn_table_find(other, column->name) >= 0;
+}
+
+// The settings of a row as text. NULL: out of memory.
+static char *identity(struct hn_context *ctx, const struct hn_table *t, int64_t row,
+                      const struct hn_table *columns, const struct hn_table *other,
+                      hn_row_default *is_default) {
+    char options[4096] = "";
+    const char *owner = hn_table_text(t, row, hn_table_find(t, "study") < 0 ? "sampler" : "study");
+    add_options(is_default, owner, hn_table_text(t, row, "params"), options, sizeof options);
+    char *text = hn_strdup(ctx, options);
+    for (int c = 0; text && c < columns->n_columns; c++) {
+        const struct hn_column *column = &columns->column[c];
+        if (!is_setting(column, other))
+            continue;
+        text = column->kind == HN_COLUMN_TEXT
+                   ? hn_format(ctx, "%s|%s", text, hn_table_text(t, row, column->name))
+                   : hn_format(ctx, "%s|%.17g", text, hn_table_real(t, row, column->name));
+    }
+    return text;
+}
+
+// Keys by settings, of rows that have no partner by their own key.
+static enum hn_code spell_keys(struct hn_context *ctx, const struct hn_table *t,
+                               const struct hn_table *columns, const struct hn_table *other,
+                               hn_row_default *is_default, struct key *key, int64_t *n,
+                               int64_t *repeated) {
+    for (int64_t i = 0; i < *n; i++)
+        if (!(key[i].text = identity(ctx, t, key[i].row, columns, other, is_default)))
+            return ctx->code;
+    *n = sort_keys(key, *n, repeated);
+    return HN_OK;
+}
+
+static int64_t *rows_of(struct hn_context *ctx, const struct key *key, int64_t n) {
+    int64_t *row = hn_alloc(ctx, n, sizeof *row);
+    for (int64_t i = 0; row && i < n; i++)
+        row[i] = key[i].row;
+    return row;
+}
+
+enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
+                          const struct hn_table *now, const char *also, hn_row_default *is_default,
+                          struct hn_row_match *out) {
+    *out = (struct hn_row_match){0};
+    out->pair = hn_alloc(ctx, hn_min(base->rows, now->rows), sizeof *out->pair);
+    HN_SCOPE(ctx);
+    struct key *a = hn_alloc(ctx, base->rows, sizeof *a), *b = hn_alloc(ctx, now->rows, sizeof *b);
+    if (!a || !b || !out->pair)
+        return ctx->code;
+    out->only_base = read_keys(base, also, a, &out->repeated);
+    out->only_now = read_keys(now, also, b, &out->repeated);
+    pair_keys(a, &out->only_base, b, &out->only_now, out);
+    if (out->only_base > 0 && out->only_now > 0) {
+        if (spell_keys(ctx, base, base, now, is_default, a, &out->only_base, &out->repeated) ||
+            spell_keys(ctx, now, base, now, is_default, b, &out->only_now, &out->repeated))
+            return ctx->code;
+        pair_keys(a, &out->only_base, b, &out->only_now, out);
+    }
+    hn_own(ctx, scope.outer);
+    out->base_row = rows_of(ctx, a, out->only_base);
+    out->now_row = rows_of(ctx, b, out->only_now);
+    qsort(out->pair, (size_t)out->n, sizeof *out->pair, by_base);
+    return out->base_row && out->now_row ? HN_OK : ctx->code;
+}
+
+const struct hn_row_owner hn_row_owners[] = {
+    {"run", "runs"}, {"snapshot", "snapshots"}, {"study_row", "studies"}, {NULL, NULL}};
+
+const struct hn_row_owner *hn_row_owner(const struct hn_table *t) {
+    for (const struct hn_row_owner *o = hn_row_owners; o->column; o++)
+        if (hn_table_find(t, o->column) >= 0)
+            return o;
+    return NULL;
 }
 
 void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default, char *text,

@@ -19,12 +19,19 @@ struct hn_row_pair {
 struct hn_row_match {
     struct hn_row_pair *pair;
     int64_t n, only_base, only_now;
-    int64_t repeated; // rows whose key stood above already: left out
+    int64_t *base_row, *now_row; // [only_base], [only_now] rows without a partner
+    int64_t repeated;            // rows whose key stood above already: left out
 };
+// Whether an option of a sampler has that value (of `length` bytes) by default.
+typedef bool hn_row_default(const char *sampler, const char *option, const char *value,
+                            size_t length);
 // Keys are the texts of column cell_key, and those of column `also` (a number) unless it is NULL.
+// What is left is matched by its settings, spelt out: data, step, sampler, options that are not at
+// their defaults, and the columns of settings that both tables have. So an option or a column that
+// came since leaves the cells of an older file what they were.
 HN_MUST_USE enum hn_code hn_row_match(struct hn_context *ctx, const struct hn_table *base,
                                       const struct hn_table *now, const char *also,
-                                      struct hn_row_match *out);
+                                      hn_row_default *is_default, struct hn_row_match *out);
 
 // What the rows of a further table belong to: a table of cells, by a column that numbers its rows.
 struct hn_row_owner {
@@ -36,10 +43,7 @@ const struct hn_row_owner *hn_row_owner(const struct hn_table *t); // NULL: its 
 
 // "cifar10.h5 step 400 knn {} B=64 tau=0.5 seed 1": a row of /runs, of /snapshots or of
 // /tables/studies, for people.
-// is_default: whether an option of a sampler has that value (of `length` bytes) by default, and is
-// left out; NULL: all are shown.
-typedef bool hn_row_default(const char *sampler, const char *option, const char *value,
-                            size_t length);
+// is_default: for options that are left out; NULL: all are shown.
 void hn_row_label(const struct hn_table *t, int64_t row, hn_row_default *is_default, char *text,
                   size_t size);
 

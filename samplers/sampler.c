@@ -225,6 +225,8 @@ bool hn_sampler_is_default(const char *sampler, const char *option, const char *
                            size_t length) {
     const struct hn_sampler_type *type = hn_sampler_find(sampler);
     const struct hn_option *o = type ? hn_options_find(type->options, option) : NULL;
-    return o && o->initial && strlen(o->initial) == length &&
-           strncmp(o->initial, value, length) == 0;
+    const char *initial = !o                                        ? NULL
+                          : o->initial || o->kind != HN_OPTION_BOOL ? o->initial
+                                                                    : "false";
+    return initial && strlen(initial) == length && strncmp(initial, value, length) == 0;
 }

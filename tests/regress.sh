@@ -40,6 +40,48 @@ make_results() {
     expect "run" 0 '' run -c job.yaml -o a --quiet
 }
 
+# No baseline is a name that is not there yet, in a folder that is: everything else is a mistake.
+test_no_baseline() {
+    mkdir -p closed
+    ln -sfn nowhere dangling.h5
+    expect "no baseline: NEW is read first" 3 'nonew' compare none.h5 nonew --if-no-baseline=ok
+    expect "no baseline: its folder is not there" 3 'nodir/base.h5: its folder is not there' compare nodir/base.h5 a --if-no-baseline=ok
+    expect "no baseline: a dangling link" 3 'dangling.h5' compare dangling.h5 a --if-no-baseline=ok
+    expect "no baseline: a part of the path is a file" 3 's.h5/base' compare s.h5/base.h5 a --if-no-baseline=ok
+    for allowed in fail ok; do
+        rm -f none.xml none.md
+        run compare none.h5 a --if-no-baseline=$allowed --junit none.xml --markdown none.md --json
+        check "no baseline, $allowed: exit code $rc" test $rc = $([ $allowed = ok ] && echo 0 || echo 5)
+        check "no baseline, $allowed: Markdown says so" grep -q 'there is no baseline yet' none.md
+        pycheck "no baseline, $allowed: JUnit and JSON say so" "import json, sys, xml.etree.ElementTree as x
+t = x.parse('none.xml').getroot(); c = t.find('testcase')
+kind = 'skipped' if sys.argv[1] == 'ok' else 'failure'
+assert (t.get('tests'), t.get(kind if kind == 'skipped' else 'failures')) == ('1', '1'), t.attrib
+assert 'no baseline' in c.find(kind).get('message')
+d = json.load(open('out')); assert d['verdict'] == 'nothing' and d['cells']['matched'] == 0" $allowed
+    done
+}
+
+# Cells of a baseline that an older program wrote: an option that came since, at its default, changes no cell.
+test_older_baseline() {
+    with_python "an older baseline" || return
+    spoiled a/results.h5 older.h5 "k = r['cell_key'].asstr()[:]; p = r['params'].asstr()[:]
+assert any('at_least=false' in t for t in p)
+for i in range(len(k)):
+    if 'at_least' in p[i]: p[i] = ', '.join(t for t in p[i].split(', ') if not t.startswith('at_least')); k[i] = '%064x' % i
+r['cell_key'][...] = k; r['params'][...] = p; del r['at_least']"
+    expect "an option that came since" 0 '^PASS: 22 cells' compare older.h5 a --gate counters:=0
+    spoiled older.h5 other.h5 "p = r['params'].asstr()[:]
+for i in range(len(p)):
+    if r['sampler'].asstr()[i] == 'hops': p[i] += ', extra=1'
+r['params'][...] = p"
+    expect "another value is another cell" 1 '@base-cells-missing' compare other.h5 a --gate counters:=0
+    check "cells that are missing are named" grep -qE '^- s.h5 step 0 hops .*extra=1' out
+    run compare other.h5 a --gate counters:=0 -v --json
+    check "and in JSON" "$python" -c "import json
+d = json.load(open('out'))['cells']; assert len(d['missing']) == d['only_base'] == 4 and 'extra=1' in d['missing'][0], d"
+}
+
 test_compare() {
     local a=a/results.h5
     expect "a file with itself" 0 '^PASS' compare a a
@@ -48,6 +90,7 @@ test_compare() {
     expect "no baseline" 5 '@no-baseline' compare none.h5 a
     expect "no baseline, allowed" 0 '@no-baseline' compare none.h5 a --if-no-baseline=ok
     expect "no results" 3 'none\.h5' compare a none.h5
+    test_no_baseline
     expect "one file alone" 2 '@two-results' compare a
     expect "a snapshot is no results file" 3 '@not-results' compare s.h5 a
     expect "unknown metric: the nearest" 2 "@did-you-mean 'n_dot'" compare a a --gate n_dt:0%
@@ -84,7 +127,7 @@ test_compare() {
     expect "a column that is gone" 1 'n_draw' compare a column.h5 --gate counters:=0
     spoiled $a table.h5 "v = f['tables/attrition/true_negatives']; w = v[:]; w[3] += 1; v[...] = w"
     expect "a further table" 1 'true_negatives' compare a table.h5 --gate counters:=0
-    spoiled $a less.h5 "v = r['cell_key'].asstr()[:]; v[0] = 'x' * 64; r['cell_key'][...] = v"
+    spoiled $a less.h5 "v = r['cell_key'].asstr()[:]; v[0] = 'x' * 64; r['cell_key'][...] = v; put('seed', 0, 77)"
     expect "a cell is missing" 1 '@base-cells-missing' compare a less.h5 --gate counters:=0
     expect "allowed to" 0 '@not-in-new' compare a less.h5 --gate counters:=0 --allow-missing
     expect "a metric that was never measured" 5 '@nothing-held' compare a a --gate bandwidth_after:1%
@@ -162,6 +205,16 @@ assert '<script' not in m and '\`touch' not in m.replace('\\\\\`', '') and 'FAIL
     fi
     expect "history of a metric that is not there" 2 '@did-you-mean fn_ratio' compare --history past --metric fn_rato
     expect "history of nothing" 3 '@two-files' compare --history past/one --metric n_dot
+    # Gates are held first, and what drawing lacks takes no verdict away.
+    expect "a first night: the verdict" 0 '^warning: no drawing: .*@two-files' compare a a --gate n_dot:0% --history past/one -o drawn
+    check "a first night: it passes" says '^PASS'
+    expect "a gate fails, and there is no history" 1 '@two-files' compare base.h5 evil.h5 --gate n_dot:=0 --history past/one
+    check "the last word is the verdict" grep -q '^hardneg compare: n_dot in' <(tail -n 1 err)
+    expect "a folder for the drawing is made" '0|6' '' compare --history past --metric n_dot -o drawn
+
+    (PATH=/nowhere; exec "$hardneg" compare base.h5 evil.h5 --gate n_dot:=0 --history past >out 2>err </dev/null)
+    rc=$?
+    ended "without gnuplot the verdict stays" 1 'warning: no drawing: '
     expect "a report that cannot be written" 2 'no-such' compare a a --markdown no-such/m.md --gate n_dot:0%
 }
 
@@ -518,6 +571,6 @@ assert all(any('make ' in s.get('run', '') for s in j['steps'][1:]) for j in job
     check "docs/guide/ci/parallel.sh is a script" bash -n "$root/docs/guide/ci/parallel.sh"
 }
 
-run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_reports test_damaged test_shards \
+run_tests "${2:-}" make_results make_results test_baseline test_compare test_times test_older_baseline test_reports test_damaged test_shards \
     test_studies test_closed_pipe test_rerun test_export test_export_formulas test_ab test_ab_scratch test_batches test_doctor test_ci_files
 finish

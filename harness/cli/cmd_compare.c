@@ -6,9 +6,9 @@
 #include "results/history.h"
 #include "samplers/sampler.h"
 
-#include <math.h>
+#include <errno.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #define NUMBER(format) REPORT_##format,
 enum { HN_COMPARE_REPORTS(NUMBER) REPORTS };
@@ -72,34 +72,42 @@ static enum hn_code report(struct hn_context *ctx, const struct hn_call *call,
     return hn_comparison_end(ctx, c);
 }
 
+// A baseline that is not there yet, as on the first run of a new project: there is nothing of that
+// name, in a folder that is there. All else is a mistake, and says which.
+static enum hn_code is_missing(struct hn_context *ctx, const char *path, bool *missing) {
+    struct stat about;
+    *missing = lstat(path, &about) != 0 && errno == ENOENT;
+    if (!*missing)
+        return HN_OK; // its reader says what is wrong with it
+    HN_SCOPE(ctx);
+    char *folder = hn_path_beside(ctx, path, ".");
+    if (!folder)
+        return ctx->code;
+    if (stat(folder, &about) == 0)
+        return HN_OK;
+    return hn_fail(ctx, HN_DATA, "%s: its folder is not there: check the path of BASE, or make it",
+                   path);
+}
+
 static enum hn_code compare_files(struct hn_context *ctx, const struct hn_call *call,
                                   const struct compare_params *p, const struct hn_gate *gate) {
     struct hn_results base = {0}, now = {0};
     struct hn_comparison c = {0};
+    bool missing;
     struct hn_compare_options options = {.gate = gate,
                                          .is_default = hn_sampler_is_default,
                                          .n_gates = p->gate.count,
                                          .floor = p->floor / 100,
+                                         .verbose = call->verbose,
                                          .allow_missing = p->allow_missing};
-    if (hn_results_open(ctx, call->args[1], &now) || hn_results_open(ctx, call->args[0], &base) ||
-        hn_compare(ctx, &base, 1, &now, 1, &options, &c))
+    if (hn_results_open(ctx, call->args[1], &now) || is_missing(ctx, call->args[0], &missing))
+        return ctx->code;
+    if (missing)
+        hn_compare_nothing(&base, &now, p->if_no_baseline != 0, &c);
+    else if (hn_results_open(ctx, call->args[0], &base) ||
+             hn_compare(ctx, &base, 1, &now, 1, &options, &c))
         return ctx->code;
     return report(ctx, call, p, &c);
-}
-
-// A baseline that is not there yet, as on the first run of a new project.
-static enum hn_code no_baseline(struct hn_context *ctx, const struct hn_call *call,
-                                const struct compare_params *p, const char *path) {
-    if (p->if_no_baseline == 0)
-        return hn_fail(ctx, HN_NOTHING,
-                       "%s: no baseline: nothing was compared (--if-no-baseline=ok lets that pass)",
-                       path);
-    if (call->json)
-        printf("{\n  \"schema\": \"hardneg-compare\",\n  \"schema_version\": 1,\n"
-               "  \"verdict\": \"nothing\",\n  \"message\": \"no baseline\"\n}\n");
-    else if (!call->quiet)
-        printf("NOTHING COMPARED: there is no baseline yet\n");
-    return HN_OK;
 }
 
 static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *call,
@@ -107,6 +115,9 @@ static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *c
     const char *metric = p->metric ? p->metric : p->gate.count > 0 ? gate[0].metric : "cost_s";
     const char *output = p->output ? p->output : p->history;
     struct hn_results past;
+    if (mkdir(output, 0777) != 0 && errno != EEXIST)
+        return hn_fail(ctx, HN_USAGE, "%s: the folder cannot be made (%s): give another -o", output,
+                       strerror(errno));
     if (hn_history_collect(ctx, p->history, metric, &past) ||
         hn_figure_draw(ctx, &hn_history, &past, output, (struct hn_picture){"svg"}))
         return ctx->code;
@@ -115,18 +126,33 @@ static enum hn_code draw_history(struct hn_context *ctx, const struct hn_call *c
     return HN_OK;
 }
 
+// Gates are held first. A failed drawing takes no verdict away: it is a warning.
+static enum hn_code compare_and_draw(struct hn_context *ctx, const struct hn_call *call,
+                                     const struct compare_params *p, const struct hn_gate *gate) {
+    char verdict[HN_MESSAGE_MAX];
+    enum hn_code code = compare_files(ctx, call, p, gate);
+    bool judged = code == HN_OK || code == HN_GATE || code == HN_NOTHING;
+    if (!p->history || !judged)
+        return code;
+    snprintf(verdict, sizeof verdict, "%s", ctx->message);
+    (void)fflush(stdout); // the verdict stands before what drawing says
+    enum hn_code drawn = draw_history(ctx, call, p, gate);
+    if (drawn == HN_INTERRUPTED)
+        return drawn;
+    if (drawn)
+        fprintf(stderr, "warning: no drawing: %s\n", ctx->message);
+    return code ? hn_fail(ctx, code, "%s", verdict) : HN_OK;
+}
+
 static enum hn_code run(struct hn_context *ctx, const struct hn_call *call) {
     const struct compare_params *p = call->params;
     if (call->n_args == 1 || (call->n_args == 0 && !p->history))
         return hn_fail(ctx, HN_USAGE, "give two results files, BASE and NEW, or --history DIR");
     const struct hn_gate *gate = hn_gates_given(ctx, &p->gate);
-    // The drawing comes first: a failed gate is when one wants to see it.
-    if (!gate || (p->history && draw_history(ctx, call, p, gate)))
+    if (!gate)
         return ctx->code;
-    if (call->n_args < 2)
-        return HN_OK;
-    return access(call->args[0], F_OK) != 0 ? no_baseline(ctx, call, p, call->args[0])
-                                            : compare_files(ctx, call, p, gate);
+    return call->n_args < 2 ? draw_history(ctx, call, p, gate)
+                            : compare_and_draw(ctx, call, p, gate);
 }
 
 const struct hn_command hn_cmd_compare = {

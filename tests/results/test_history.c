@@ -61,6 +61,34 @@ static void test_means(void) {
     hn_fixture_remove(folder);
 }
 
-static const struct hn_test tests[] = {{"means", test_means}};
+// Times of runs with other numbers of threads are not one line; other metrics are.
+static void test_threads(void) {
+    char folder[512], path[600];
+    struct hn_results out;
+    hn_context_init(&ctx, 1);
+    hn_fixture_folder(folder, sizeof folder);
+    for (int f = 0; f < 3; f++) {
+        struct hn_results r = past(f);
+        for (int64_t i = 0; i < r.runs.rows; i++)
+            fixture_must(hn_table_set_real(&ctx, &r.runs, i, "cost_g", 1));
+        fixture_must(hn_results_set_env(&ctx, &r, "threads", f == 1 ? "2" : "1"));
+        snprintf(path, sizeof path, "%s/%d.h5", folder, f);
+        HN_CHECK(&ctx, hn_results_write(&ctx, &r, path));
+        hn_results_free(&ctx, &r);
+    }
+    static const struct {
+        const char *metric;
+        int files;
+    } cases[] = {{"fn_ratio", 3}, {"cost_g", 2}};
+    for (int i = 0; i < 2; i++) {
+        HN_CHECK(&ctx, hn_history_collect(&ctx, folder, cases[i].metric, &out));
+        CU_ASSERT_EQUAL(out.runs.rows, 3 * cases[i].files);
+        hn_results_free(&ctx, &out);
+    }
+    CU_ASSERT_EQUAL(ctx.memory.live, 0);
+    hn_fixture_remove(folder);
+}
+
+static const struct hn_test tests[] = {{"means", test_means}, {"threads", test_threads}};
 
 HN_TEST_MAIN("history", tests)
