@@ -213,6 +213,22 @@ test_run() {
 }
 
 # Nothing is replaced without a word: a snapshot not at all, results with a note where their cells stay.
+# The table at the end of a run: the last step, settings of every sampler, the rest counted by name.
+test_summary() {
+    expect "a series" 0 '' synth -o series.h5 --n 90 --dim 8 --classes 3 --steps 3 --views 1
+    printf 'version: 1\nsnapshots: series.h5\nbatch_size: [8, 16]\nbatches: 1\nfigures: none\nmetrics: [fn_ratio]\n%s\n' \
+        'samplers: [batchsampler: {M: [20, 30, 40, 50, 60, 70], K: [2, 4, 6, 8, 10, 12]}, uniform]' >many.yaml
+    expect "222 settings" 0 '148 settings of other steps' run -c many.yaml -o many
+    check "the last step is shown" test "$(grep -cE '^(uniform|batchsampler) +200 ' out)" = 60
+    check "and no other" eval '! grep -qE "^(uniform|batchsampler) +(0|100) " out'
+    check "every sampler is shown" test "$(grep -c '^uniform' out)" = 2
+    check "the rest are counted by name" says '^not shown: 14 settings of batchsampler, 148 settings of other steps'
+    expect "what was computed is counted" 0 '222 cells \(0 computed, 222 reused\)' run -c many.yaml -o many
+    expect "another step" 0 '' run -c many.yaml -o many --print-step 100
+    check "that one is shown" test "$(grep -cE '^(uniform|batchsampler) +100 ' out)" = 60
+    expect "a step that is not there" 2 'print-step 7: the results have no such step' run -c many.yaml -o many --print-step 7
+}
+
 test_replacing() {
     cp s.h5 kept.h5
     expect "synth over a file" 2 's\.h5.*--force' synth -o s.h5 --n 300
@@ -264,7 +280,7 @@ test_studies() {
     expect "studies: --dry-run" 0 '8 of 8 cells' run -c t.yaml -o st --dry-run
     check "studies: its lines" says 'step 0 study purity .K=20, M=80'
     expect "studies: one of them" 0 '' run -c t.yaml -o st --filter 'study prop2' --threads 1 --quiet
-    expect "studies: all of them" 0 '6 run, 2 were there' run -c t.yaml -o st --threads 1
+    expect "studies: all of them" 0 '6 computed, 2 reused' run -c t.yaml -o st --threads 1
     expect "studies: three threads" 0 '' run -c t.yaml -o st3 --threads 3 --quiet
     check "studies: silent" silent
     if [ -n "$python" ]; then
@@ -388,7 +404,7 @@ assert list(r['status'].asstr()[:]) == ['ok', 'failed'] * 2, r['status'][:]
 assert 'memory limit' in r['error'].asstr()[1]"
     fi
     expect "failed cells stay failed" 4 '.' run -c j.yaml -o some --quiet
-    expect "and are tried again when asked" 4 '4 cells .2 run, 2 were there' \
+    expect "and are tried again when asked" 4 '4 cells .2 computed, 2 reused' \
         run -c j.yaml -o some --rerun failed
 }
 
@@ -431,7 +447,7 @@ for r in rows:
 }
 
 run_tests "${2:-}" test_data_commands test_help test_data_commands test_validate_json test_import test_bad_snapshots \
-    test_bad_jobs test_run test_replacing test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
+    test_bad_jobs test_run test_summary test_replacing test_filter test_studies test_every_sampler test_ready_jobs test_without_gnuplot \
     test_determinism test_threads_and_memory test_bench
 if [ ! -e noted/results.h5 ]; then
     skip "results in h5py" "test_run was left out"

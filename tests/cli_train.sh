@@ -87,10 +87,10 @@ check "the report has the untrained encoder" grep -q 'untrained encoder' one.htm
 check "the report has the curves" grep -q 'figure id="bs-fig13"' one.html
 check "the data are named by their contents" test "$(column one dataset_sha256 | tr -d '\n' | wc -c)" = 64
 mkdir moved && cp -r data moved/
-expect "data elsewhere: nothing to do" 0 '0 trained, 6 were there' train -c job.yaml -o one --data moved
+expect "data elsewhere: nothing to do" 0 '0 trained, 6 reused' train -c job.yaml -o one --data moved
 echo '3 4' >>moved/data/small/small.edges
-expect "other data: all to do" 0 '6 trained, 0 were there' train -c job.yaml -o other --data moved
-expect "again: nothing to do" 0 '0 trained, 6 were there' train -c job.yaml -o one
+expect "other data: all to do" 0 '6 trained, 0 reused' train -c job.yaml -o other --data moved
+expect "again: nothing to do" 0 '0 trained, 6 reused' train -c job.yaml -o one
 expect "other threads, one run at a time" 0 'untrained' train -c job.yaml -o two --threads 3 --workers 1
 check "the same snapshots from other threads" same_series two
 expect "side by side" 0 '6 trained' train -c job.yaml -o side --threads 3 --workers 3
@@ -194,13 +194,13 @@ printf 'teacher: t.tsv\n' >>extra/guided.yaml
 expect "a teacher for a loss" 0 '1 trained' train -c extra/guided.yaml -o guided
 printf 'teacher: t.tsv\ngroups: g.tsv\n' >>extra/job.yaml
 expect "a teacher and groups" 0 '2 trained' train -c extra/job.yaml -o taught
-expect "again: nothing to do" 0 '0 trained, 2 were there' train -c extra/job.yaml -o taught
+expect "again: nothing to do" 0 '0 trained, 2 reused' train -c extra/job.yaml -o taught
 expect "samplers run on its series" 0 'cells' run -o taught-run -c <(printf \
     'snapshots: %s\nbatch_size: 30\nepochs: 1\nsamplers: [grit, {b3: {space: teacher, p: 5, m: 10, cluster: 10}}]\nmetrics: [fn_ratio]\n' \
     "$PWD/$(series taught | head -n 1)")
 check "none of these lacks anything" test "$(column taught-run status | sort -u)" = ok
 sed -i '1s/^/-/' extra/t.tsv
-expect "other contents: all to do" 0 '2 trained, 0 were there' train -c extra/job.yaml -o taught2
+expect "other contents: all to do" 0 '2 trained, 0 reused' train -c extra/job.yaml -o taught2
 sed -i '3d' extra/t.tsv
 expect "a row too few" 4 't\.tsv has 89 rows but the data of task node has 90' train -c extra/job.yaml -o taught3
 rm extra/t.tsv

@@ -140,7 +140,7 @@ interrupt() { # NAME SIGNAL RANK|mpirun CODE...
     check "$name: finished cells are kept" test "$cells" -ge 3
     check "$name: there are no results yet" test ! -e "$folder/results.h5"
     ranks 2 -c long.yaml -o "$folder"
-    check "$name: it goes on" complains "\(.* run, $cells were there\)"
+    check "$name: it goes on" complains "\(.* computed, $cells reused\)"
     check_same "$name: the same" long/results.h5 "$folder/results.h5"
     check "$name: nothing temporary is left" none_temporary "$folder"
 }
@@ -267,7 +267,7 @@ test_rows_killed() {
     done
     check "ranks were killed ten times before the end" test "$round" = 10 -a ! -e kills/results.h5
     ranks 2 -c kills.yaml -o kills --rows ranks -v
-    check "after $round kills: it goes on" complains '^rank [01]: .*\([1-9][0-9]* were there\)'
+    check "after $round kills: it goes on" complains '^rank [01]: .*\([1-9][0-9]* reused\)'
     check_same "after $round kills: the same" base-kills/results.h5 kills/results.h5
     check "after $round kills: nothing temporary is left" none_temporary kills
 }
@@ -307,7 +307,7 @@ test_train() {
             check "trainings over $n ranks: /env says so" test "$(environment "train-$n/results.h5" n_ranks)" = $n
     done
     trainings 2 -c train.yaml -o train-2
-    check "trained already: nothing to do" complains 'train-2/results.h5: 6 runs \(0 trained, 6 were there\)'
+    check "trained already: nothing to do" complains 'train-2/results.h5: 6 runs \(0 trained, 6 reused\)'
     check "rank 0 alone speaks of trainings" said_once 'train-2/results.h5'
     trainings 2 -c train.yaml -o train-2 --dry-run
     check "a dry run lists each training once" test "$(grep -c ' node ' out)" = 6

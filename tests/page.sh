@@ -41,7 +41,8 @@ E
     expect "a grid" 0 '' run -c grid.yaml -o grid
     check "its axes head the table" says \
         '^sampler +step +M +weighting +beta +temperature +batch_size +seeds +fn_ratio .*-uniform .*fn_mass'
-    check "a row a setting, and what is left out is said" says "^\.\.\. and 36 more settings"
+    check "a row a setting, and what is left out is said" says '^not shown: 48 settings of other steps \(--print-step\); `hardneg report` shows all'
+    check "the step shown is the last" eval '! grep -qE "^batchsampler +0 " out && grep -qE "^batchsampler +100 " out'
     check "means over three seeds" says '^batchsampler +[0-9]+ +50 +hcl +0\.5 +0\.1 +8 +3 +0\.'
     check "what all have alike" says '^all: dataset s, loss '
     check "options of a sampler that do not vary" says '^all of batchsampler: K=20, alpha=0\.2~0\.05, .*walk=rwr'

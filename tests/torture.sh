@@ -73,7 +73,7 @@ at_a_call() { # FOLDER
 }
 # That every cell of file $1 is in file $2 as it was.
 kept() { [ -z "$(comm -23 "$1" "$2")" ]; }
-said() { sed -n 's/.* cells (\([0-9]*\) run, \([0-9]*\) were there).*/\1 \2/p' err; } # "RUN THERE"
+said() { sed -n 's/.* cells (\([0-9]*\) computed, \([0-9]*\) reused).*/\1 \2/p' err; } # "RUN THERE"
 # Looks at what a run that got through has left: it ran what file `before` lacks and no more.
 finished() { # FOLDER
     local there

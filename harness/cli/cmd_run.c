@@ -20,7 +20,7 @@
 struct run_params {
     char *job, *output, *filter, *shard, *rows;
     struct hn_text_list set;
-    int64_t threads, memory, seed, max_cells, wait, nodes, items;
+    int64_t threads, memory, seed, max_cells, wait, nodes, items, print_step;
     double bandwidth;
     int rerun, term;
     bool dry_run, explain, save_batches, force, mpi;
@@ -77,6 +77,9 @@ static const struct hn_option run_options[] = {
                    "with --rows: seconds to wait for parts of others, from the last that came, "
                    "before a cell is left for the next run"),
      .metavar = "S"},
+    {HN_INT_OPTION(struct run_params, print_step, "print-step", NULL, 0, 9e15,
+                   "step whose settings are printed at the end (default: the last of each file)"),
+     .metavar = "STEP"},
     {HN_BOOL_OPTION(struct run_params, save_batches, "save-batches", NULL,
                     "keep the ids of all batches in the results (/order)")},
     {HN_INT_OPTION(struct run_params, max_cells, "max-cells", NULL, 1, 100000000,
@@ -150,7 +153,7 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
                                          job->title, job->path,     env};
     if (hn_run_store(ctx, run, &record, &results, summary))
         return ctx->code;
-    if (!call->quiet && hn_print_summary(ctx, &results))
+    if (!call->quiet && hn_print_summary(ctx, &results, p->print_step))
         return ctx->code;
     if (run->parts && summary->missing == 0)
         hn_file_parts_remove(ctx, run->parts);
@@ -158,9 +161,9 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         return ctx->code; // partial results are not plotted
     if (!call->quiet)
         fprintf(stderr,
-                "%s/results.h5: %" PRId64 " cells (%" PRId64 " run, %" PRId64 " were there)%s\n",
+                "%s/results.h5: %" PRId64 " cells (%" PRId64 " computed, %" PRId64 " reused)%s\n",
                 run->folder, summary->wanted, summary->ran, summary->present,
-                figures ? ", figures beside it in figures/" : "");
+                figures ? "; figures in figures/" : "");
     if (summary->waiting && !summary->failed)
         return hn_fail(ctx, HN_PARTIAL,
                        "%" PRId64 " cells wait for parts of other --rows: give this command again "

@@ -110,7 +110,7 @@ static enum hn_code finish(struct hn_context *ctx, const struct hn_call *call,
         return ctx->code;
     if (!call->quiet)
         fprintf(stderr,
-                "%s/results.h5: %" PRId64 " runs (%" PRId64 " trained, %" PRId64 " were there)\n",
+                "%s/results.h5: %" PRId64 " runs (%" PRId64 " trained, %" PRId64 " reused)\n",
                 run->folder, summary->wanted, summary->ran, summary->present);
     if (!summary->failed)
         return HN_OK;

@@ -110,21 +110,113 @@ static void print_rows(const struct hn_overview *o, const json_t *rows) {
     hn_records_print(column, rows, stdout);
 }
 
-enum hn_code hn_print_summary(struct hn_context *ctx, const struct hn_results *r) {
+static bool is_of_step(const struct hn_results *r, const struct hn_overview *o, int64_t s,
+                       int64_t step) {
+    return step == HN_SUMMARY_LAST_STEP
+               ? o->last[s]
+               : hn_table_real(&r->runs, o->first[s], "step") == (double)step;
+}
+
+// The samplers of the settings: which one each has, and which settings are shown.
+struct choice {
+    const char **name; // [samplers]
+    int64_t *sampler;  // [settings]
+    int64_t samplers;
+    bool *shown; // [settings]
+};
+
+static enum hn_code find_samplers(struct hn_context *ctx, const struct hn_overview *o,
+                                  struct choice *c) {
+    *c = (struct choice){.name = hn_alloc(ctx, o->settings, sizeof *c->name),
+                         .sampler = hn_alloc(ctx, o->settings, sizeof *c->sampler),
+                         .shown = hn_zalloc(ctx, o->settings, sizeof *c->shown)};
+    if (!c->name || !c->sampler || !c->shown)
+        return ctx->code;
+    for (int64_t s = 0; s < o->settings; s++) {
+        int64_t i = 0;
+        while (i < c->samplers && strcmp(c->name[i], hn_overview_sampler(o, s)) != 0)
+            i++;
+        if (i == c->samplers)
+            c->name[c->samplers++] = hn_overview_sampler(o, s);
+        c->sampler[s] = i;
+    }
+    return HN_OK;
+}
+
+// Shows ROWS_MAX settings of the step, one of every sampler before a second of any.
+static enum hn_code choose_rows(struct hn_context *ctx, const struct hn_results *r,
+                                const struct hn_overview *o, int64_t step, struct choice *c) {
+    HN_SCOPE(ctx);
+    int64_t *next = hn_zalloc(ctx, c->samplers, sizeof *next); // setting to look at
+    if (!next)
+        return ctx->code;
+    for (int64_t n = 0, before = -1; n < ROWS_MAX && n != before;) {
+        before = n;
+        for (int64_t i = 0; i < c->samplers && n < ROWS_MAX; i++) {
+            int64_t s = next[i];
+            while (s < o->settings && (c->sampler[s] != i || !is_of_step(r, o, s, step)))
+                s++;
+            next[i] = s + 1;
+            if (s < o->settings) {
+                c->shown[s] = true;
+                n++;
+            }
+        }
+    }
+    return HN_OK;
+}
+
+// "not shown: 4 settings of mosaic, 68 settings of other steps".
+static void print_left_out(const struct hn_results *r, const struct hn_overview *o,
+                           const struct choice *c, int64_t step) {
+    const char *before = "not shown: ";
+    int64_t other_steps = 0;
+    for (int64_t i = 0; i < c->samplers; i++) {
+        int64_t n = 0;
+        for (int64_t s = 0; s < o->settings; s++)
+            n += c->sampler[s] == i && !c->shown[s] && is_of_step(r, o, s, step);
+        if (n > 0) {
+            printf("%s%" PRId64 " settings of %s", before, n, c->name[i]);
+            before = ", ";
+        }
+    }
+    for (int64_t s = 0; s < o->settings; s++)
+        other_steps += !is_of_step(r, o, s, step);
+    if (other_steps > 0) {
+        printf("%s%" PRId64 " settings of other steps (--print-step)", before, other_steps);
+        before = ", ";
+    }
+    if (*before == ',')
+        printf("; `hardneg report` shows all\n");
+}
+
+static enum hn_code print_settings(struct hn_context *ctx, const struct hn_results *r,
+                                   const struct hn_overview *o, int64_t step) {
+    struct choice c;
+    if (find_samplers(ctx, o, &c) || choose_rows(ctx, r, o, step, &c))
+        return ctx->code;
+    json_t *rows = json_array();
+    for (int64_t s = 0; s < o->settings; s++)
+        if (c.shown[s])
+            json_array_append_new(rows, setting_row(r, o, s));
+    bool none = json_array_size(rows) == 0;
+    if (!none)
+        print_rows(o, rows);
+    json_decref(rows);
+    if (none)
+        return hn_fail(ctx, HN_USAGE, "--print-step %" PRId64 ": the results have no such step",
+                       step);
+    print_left_out(r, o, &c, step);
+    print_shared(o);
+    return HN_OK;
+}
+
+enum hn_code hn_print_summary(struct hn_context *ctx, const struct hn_results *r, int64_t step) {
     struct hn_overview o;
     enum hn_code code = hn_overview_make(ctx, r, &o);
     if (code)
         return code == HN_NOT_APPLICABLE ? HN_OK : code;
-    json_t *rows = json_array();
-    for (int64_t s = 0; s < hn_min(o.settings, ROWS_MAX); s++)
-        json_array_append_new(rows, setting_row(r, &o, s));
-    print_rows(&o, rows);
-    json_decref(rows);
-    if (o.settings > ROWS_MAX)
-        printf("... and %" PRId64 " more settings; `hardneg report` shows all of them\n",
-               o.settings - ROWS_MAX);
-    print_shared(&o);
-    return HN_OK;
+    return print_settings(ctx, r, &o, step);
 }
 
 void hn_print_total(const struct hn_context *ctx, double seconds, int64_t bytes, int64_t n,

@@ -29,9 +29,13 @@ HN_MUST_USE enum hn_code hn_print_listed(struct hn_context *ctx, struct hn_repro
 void hn_print_composition(const struct hn_snapshot_info *info, const struct hn_composition *c,
                           FILE *out);
 
-// The main numbers of every setting on standard output, means over seeds, so that a run says
-// something before any figure is opened. Long tables are cut, and say so.
-HN_MUST_USE enum hn_code hn_print_summary(struct hn_context *ctx, const struct hn_results *r);
+// The main numbers of every setting at one step, or at the last one of each file, on standard
+// output: means over seeds, so that a run says something before any figure is opened. A long table
+// has settings of every sampler; those left out are counted by sampler and step. HN_USAGE: a step
+// that the results lack.
+#define HN_SUMMARY_LAST_STEP INT64_MIN
+HN_MUST_USE enum hn_code hn_print_summary(struct hn_context *ctx, const struct hn_results *r,
+                                          int64_t step);
 
 // Prints tables of accuracies: a row per setting, mean and deviation over seeds at the end, the
 // paired difference to the first sampler with its standard error, and the untrained encoder.

@@ -79,7 +79,7 @@ static void print_one(const struct hn_shares *s, int i) {
     hn_seconds_text(seconds(c->compute_ns), took, sizeof took);
     (void)snprintf(name, sizeof name, "rank %d", i);
     if (c->there > 0)
-        (void)snprintf(there, sizeof there, " (%" PRId64 " were there)", c->there);
+        (void)snprintf(there, sizeof there, " (%" PRId64 " reused)", c->there);
     double waiting = own->clock_ns > 0 ? (double)c->wait_ns / (double)own->clock_ns : 0;
     fprintf(stderr,
             "%s%s: %" PRId64 " parts in %s%s, %s written, %s read, %.0f %% waiting, %s of data\n",
