@@ -339,7 +339,7 @@ $(BUILD)/analyze/%.ok: %.c tests/analyze.sh tests/analyze.allow | $(BUILD)/inclu
 # depends, and what harness/host/host.c records, on which only it depends. Two makes may write at once.
 new = $@.$$$$
 write_if_new = cmp -s $(new) $@ && rm $(new) || mv $(new) $@
-code := core datasets samplers metrics library training results/*.[ch] harness plots Makefile
+code := core datasets samplers metrics library training retrieval results/*.[ch] harness plots Makefile
 
 $(BUILD)/include/flags: FORCE
 	@mkdir -p $(@D)

@@ -54,10 +54,27 @@ static enum hn_code digest_values(struct hn_context *ctx, const struct hn_snapsh
     return HN_OK;
 }
 
+// Each text with its length, after path and number as of other data.
+static enum hn_code digest_texts(struct hn_context *ctx, const struct hn_snapshot *s,
+                                 const char *path, struct hn_digest *digest) {
+    struct hn_strings text;
+    HN_SCOPE(ctx);
+    enum hn_code code = hn_snapshot_read_texts(ctx, s, path, -1, &text);
+    if (code != HN_OK || text.n == 0)
+        return code;
+    const struct hn_data data = {.path = path, .rank = 1, .steps = 1, .rows = text.n, .cols = 1};
+    add_head(digest, &data);
+    for (int64_t i = 0; i < text.n; i++)
+        hn_digest_add_text(digest, hn_string(&text, i));
+    return HN_OK;
+}
+
 static enum hn_code digest_data(struct hn_context *ctx, const struct hn_snapshot *s,
                                 const char *path, enum hn_data_kind kind,
                                 struct hn_digest *digest) {
     struct hn_data data;
+    if (kind == HN_DATA_TEXTS)
+        return digest_texts(ctx, s, path, digest);
     enum hn_code code = hn_data_open(ctx, s, path, kind, &data);
     if (code != HN_OK || data.id < 0)
         return code;
@@ -85,7 +102,26 @@ const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS] = {
     {"/labels_csr/indptr", HN_DATA_INTEGERS, false},
     {"/labels_csr/indices", HN_DATA_INTEGERS, false},
     {"/teacher", HN_DATA_FLOATS, true},
-    {"/group", HN_DATA_INTEGERS, true}};
+    {"/group", HN_DATA_INTEGERS, true},
+    {"/queries", HN_DATA_FLOATS, false},
+    {"/corpus", HN_DATA_FLOATS, false},
+    {"/qrels/indptr", HN_DATA_INTEGERS, false},
+    {"/qrels/indices", HN_DATA_INTEGERS, false},
+    {"/qrels/grade", HN_DATA_INTEGERS, false},
+    {"/truth/indptr", HN_DATA_INTEGERS, false},
+    {"/truth/indices", HN_DATA_INTEGERS, false},
+    {"/truth/grade", HN_DATA_INTEGERS, false},
+    {"/query_group", HN_DATA_INTEGERS, false},
+    {"/corpus_group", HN_DATA_INTEGERS, false},
+    {"/query_teacher", HN_DATA_FLOATS, false},
+    {"/corpus_teacher", HN_DATA_FLOATS, false},
+    {"/scores/indptr", HN_DATA_INTEGERS, false},
+    {"/scores/indices", HN_DATA_INTEGERS, false},
+    {"/scores/score", HN_DATA_FLOATS, false},
+    {"/query_id", HN_DATA_TEXTS, false},
+    {"/corpus_id", HN_DATA_TEXTS, false},
+    {"/query_text", HN_DATA_TEXTS, false},
+    {"/corpus_text", HN_DATA_TEXTS, false}};
 
 // Of the snapshot only file and path are read.
 enum hn_code hn_snapshot_digest(struct hn_context *ctx, const struct hn_snapshot *s, char *text) {

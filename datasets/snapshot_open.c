@@ -49,7 +49,7 @@ static enum hn_code read_text(struct hn_context *ctx, hid_t object, const char *
     return HN_OK;
 }
 
-static enum hn_code read_attributes(struct hn_context *ctx, struct hn_snapshot *s) {
+enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snapshot *s) {
     struct hn_snapshot_info *info = &s->info;
     const struct {
         const char *name, **text;
@@ -88,6 +88,11 @@ static enum hn_code check_schema(struct hn_context *ctx, struct hn_snapshot *s, 
                        "\", and there is no data set train of ann-benchmarks; make a snapshot with "
                        "hardneg import",
                        s->path, schema);
+    else if (hn_snapshot_is_retrieval(ctx, s->file))
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: holds queries and a corpus (kind " HN_SNAPSHOT_RETRIEVAL "), not one "
+                       "set of items; give it to mine, evaluate, price, info or validate",
+                       s->path);
     else if (version != HN_SNAPSHOT_VERSION)
         code = hn_fail(ctx, HN_DATA,
                        "%s: the attribute schema_version is %lld, this program reads version %d; "
@@ -162,12 +167,12 @@ enum hn_code hn_snapshot_read_column(struct hn_context *ctx, const struct hn_sna
     return code;
 }
 
-static enum hn_code read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
+enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *s, bool bare) {
     const struct hn_snapshot_column column = {
         "/step", "steps", s->info.steps, {0, INT64_MAX, sizeof(int64_t)}};
     if (!bare && hn_snapshot_read_column(ctx, s, &column, &s->step))
         return ctx->code;
-    if (!s->step && s->series[0].rank == 3 && s->info.steps > 1)
+    if (!s->step && s->info.steps > 1)
         return hn_fail(ctx, HN_DATA, "%s: there is no data set /step for %lld steps; add it",
                        s->path, (long long)s->info.steps);
     if (!s->step && !(s->step = hn_zalloc(ctx, 1, sizeof *s->step)))
@@ -278,8 +283,9 @@ static enum hn_code read_graph(struct hn_context *ctx, struct hn_snapshot *s) {
 
 static enum hn_code read_structure(struct hn_context *ctx, struct hn_snapshot *s) {
     bool bare;
-    if (check_schema(ctx, s, &bare) || read_attributes(ctx, s) || open_series(ctx, s, bare) ||
-        read_steps(ctx, s, bare) || hn_snapshot_read_labels(ctx, s, bare))
+    if (check_schema(ctx, s, &bare) || hn_snapshot_read_attributes(ctx, s) ||
+        open_series(ctx, s, bare) || hn_snapshot_read_steps(ctx, s, bare) ||
+        hn_snapshot_read_labels(ctx, s, bare))
         return ctx->code;
     if (!bare && (read_split(ctx, s) || read_partners(ctx, s) || read_graph(ctx, s) ||
                   hn_snapshot_read_features(ctx, s) || read_groups(ctx, s) ||

@@ -3,14 +3,16 @@
 #ifndef HN_DATASETS_SNAPSHOT_PRIVATE_H
 #define HN_DATASETS_SNAPSHOT_PRIVATE_H
 
+#include "core/strings.h"
 #include "datasets/h5.h"
 #include "datasets/snapshot.h"
 
 #define HN_SNAPSHOT_SCHEMA "hardneg-snapshot"
+#define HN_SNAPSHOT_RETRIEVAL "retrieval" // attribute kind of files of queries and a corpus
 
 enum { HN_SNAPSHOT_VERSION = 1, HN_SNAPSHOT_SERIES = 3 };
 
-enum hn_data_kind { HN_DATA_INTEGERS, HN_DATA_FLOATS };
+enum hn_data_kind { HN_DATA_INTEGERS, HN_DATA_FLOATS, HN_DATA_TEXTS };
 
 // An open data set of rank 1 to 3, seen as [steps x rows x cols] with ones in front where its rank
 // is 3 or 2, and as [1 x rows x 1] where it is 1.
@@ -84,8 +86,23 @@ struct hn_snapshot_part {
     enum hn_data_kind kind;
     bool copied;
 };
-enum { HN_SNAPSHOT_PARTS = 18 };
+enum { HN_SNAPSHOT_PARTS = 37 };
 extern const struct hn_snapshot_part hn_snapshot_part[HN_SNAPSHOT_PARTS];
+
+// Whether a file is of queries and a corpus (datasets/retrieval.h).
+bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file);
+
+// The texts of a data set, of which there must be n (n < 0: any number); none where it is absent.
+// They belong to the owner of the time.
+HN_MUST_USE enum hn_code hn_snapshot_read_texts(struct hn_context *ctx, const struct hn_snapshot *s,
+                                                const char *path, int64_t n,
+                                                struct hn_strings *out);
+
+// What files of either kind have: descriptive attributes, and /step for info.steps steps. bare: a
+// file of another layout, which has none.
+HN_MUST_USE enum hn_code hn_snapshot_read_attributes(struct hn_context *ctx, struct hn_snapshot *s);
+HN_MUST_USE enum hn_code hn_snapshot_read_steps(struct hn_context *ctx, struct hn_snapshot *s,
+                                                bool bare);
 
 // Makes a text of a file printable, in place.
 void hn_snapshot_clean(char *text);
@@ -129,6 +146,10 @@ struct hn_snapshot_writer {
     float *rounded;   // [block x d], float16 only: the halves, back as floats
 };
 enum hn_code hn_snapshot_fail_write(struct hn_context *ctx, const struct hn_snapshot_writer *w);
+// The texts of the spec, schema and version as attributes.
+HN_MUST_USE enum hn_code hn_snapshot_write_attributes(struct hn_context *ctx, hid_t file,
+                                                      const struct hn_snapshot_spec *spec,
+                                                      int version);
 
 // snapshot_labels.c: s->labels, s->label_sets and what info says of them. bare: a file of another
 // layout, which has none.

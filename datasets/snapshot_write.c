@@ -43,25 +43,25 @@ static enum hn_code check_spec(struct hn_context *ctx, const char *path,
     return HN_OK;
 }
 
-static enum hn_code write_attributes(struct hn_context *ctx, hid_t file,
-                                     const struct hn_snapshot_spec *spec) {
+enum hn_code hn_snapshot_write_attributes(struct hn_context *ctx, hid_t file,
+                                          const struct hn_snapshot_spec *spec, int version) {
     char now[32];
     time_t seconds = time(NULL);
     struct tm utc;
     if (!gmtime_r(&seconds, &utc) || !strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", &utc))
         now[0] = 0;
-    const char *version = spec->tool_version ? spec->tool_version : "hardneg unknown";
+    const char *tool = spec->tool_version ? spec->tool_version : "hardneg unknown";
     const char *const text[][2] = {{"schema", HN_SNAPSHOT_SCHEMA}, {"title", spec->title},
                                    {"source", spec->source},       {"license", spec->license},
                                    {"encoder", spec->encoder},     {"created", now},
-                                   {"tool_version", version}};
+                                   {"tool_version", tool}};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         if (text[i][1] && hn_h5_set_text(ctx, file, text[i][0], text[i][1]))
             return ctx->code;
     for (const char *const(*about)[2] = spec->about; about && (*about)[0]; about++)
         if (hn_h5_set_text(ctx, file, (*about)[0], (*about)[1]))
             return ctx->code;
-    if (hn_h5_set_int(ctx, file, "schema_version", HN_SNAPSHOT_VERSION))
+    if (hn_h5_set_int(ctx, file, "schema_version", version))
         return ctx->code;
     if (spec->zero_rows == HN_ZERO_ROWS_KEPT && hn_h5_set_flag(ctx, file, "zero_rows", true))
         return ctx->code;
@@ -263,7 +263,7 @@ static enum hn_code write_head(struct hn_context *ctx, struct hn_snapshot_writer
                                      .chunk = {SCALE_CHUNK, 1, 1},
                                      .grows = true};
     hid_t scale[3] = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
-    if (write_attributes(ctx, w->file, spec))
+    if (hn_snapshot_write_attributes(ctx, w->file, spec, HN_SNAPSHOT_VERSION))
         return ctx->code;
     w->step = hn_h5_write_scale(w->file, &step, "step");
     if (w->step < 0)

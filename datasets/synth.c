@@ -23,6 +23,7 @@ enum { N_MAX = INT32_MAX, DIM_MAX = 1 << 20, CLASSES_MAX = 1 << 20, STEPS_MAX = 
 #define FIELD(member) offsetof(struct hn_synth, member)
 
 static const char *const type_names[] = {"float16", "float32", "float64", NULL};
+static const char *const kind_names[] = {"items", "retrieval", NULL};
 
 const struct hn_option hn_synth_options[] = {
     {"n", HN_OPTION_INT, FIELD(n), "10000", 2, N_MAX, NULL, "items", 'n', "N"},
@@ -47,6 +48,12 @@ const struct hn_option hn_synth_options[] = {
      "angle between class mean and super-class mean, in radians", 0, "ANGLE"},
     {"view-noise", HN_OPTION_REAL, FIELD(view_noise), "0.5", 0, 1e6, NULL,
      "length of a view's noise relative to the item", 0, "X"},
+    {"kind", HN_OPTION_CHOICE, FIELD(kind), "items", 0, 0, kind_names,
+     "retrieval: queries, and a corpus of --n passages", 0, "KIND"},
+    {"queries", HN_OPTION_INT, FIELD(queries), "1000", 1, N_MAX, NULL, "queries, of retrieval", 0,
+     "Q"},
+    {"relevant", HN_OPTION_INT, FIELD(relevant), "3", 1, 1000000, NULL,
+     "relevant passages of a query on average, one of them known; of retrieval", 0, "R"},
     {"type", HN_OPTION_CHOICE, FIELD(type), "float32", 0, 0, type_names,
      "type of the stored values", 0, "TYPE"},
     {"compress", HN_OPTION_INT, FIELD(compress), "0", 0, 9, NULL,
@@ -64,7 +71,7 @@ struct series {
     float *x, *view1, *view2; // [n x dim] of one step; views NULL if there are none
 };
 
-static void draw_normal(struct hn_stream *stream, int64_t d, float *out) {
+void hn_synth_normal(struct hn_stream *stream, int64_t d, float *out) {
     gsl_rng rng = hn_stream_gsl(stream);
     for (int64_t k = 0; k < d; k++)
         out[k] = (float)gsl_ran_gaussian_ziggurat(&rng, 1.0);
@@ -84,18 +91,17 @@ static bool turn(const float *base, int64_t d, double angle, float *out) {
     return true;
 }
 
-static enum hn_code make_means(struct hn_context *ctx, const struct series *s) {
-    const struct hn_synth *o = s->options;
+enum hn_code hn_synth_means(struct hn_context *ctx, const struct hn_synth *o, float *means) {
     float *base = hn_alloc(ctx, o->dim, sizeof *base);
     if (!base)
         return ctx->code;
     for (int64_t c = 0; c < o->classes; c++) {
         struct hn_stream stream;
-        float *mean = s->mean + c * o->dim;
+        float *mean = means + c * o->dim;
         hn_stream_open(&stream, (uint64_t)o->seed, "synth.super", 0, 0, c % o->super_classes);
-        draw_normal(&stream, o->dim, base);
+        hn_synth_normal(&stream, o->dim, base);
         hn_stream_open(&stream, (uint64_t)o->seed, "synth.class", 0, 0, c);
-        draw_normal(&stream, o->dim, mean);
+        hn_synth_normal(&stream, o->dim, mean);
         if (hn_normalize_rows(ctx, base, 1, o->dim, "synthetic super-class mean,"))
             return ctx->code;
         if (!turn(base, o->dim, o->super_spread, mean))
@@ -122,22 +128,22 @@ static double shift_of(double kappa, double d) {
     return sqrt(d / 2 * (sqrt(1 + r * r) - 1));
 }
 
-static double kappa_at(const struct hn_synth *o, int64_t index) {
+float hn_synth_shift(const struct hn_synth *o, int64_t index) {
     double t = o->steps > 1 ? (double)index / (double)(o->steps - 1) : 1;
-    return o->kappa_from * pow(o->kappa_to / o->kappa_from, t);
+    return (float)shift_of(o->kappa_from * pow(o->kappa_to / o->kappa_from, t), (double)o->dim);
 }
 
 static enum hn_code make_items(struct hn_context *ctx, const struct series *s, int64_t index) {
     const struct hn_synth *o = s->options;
     int64_t n = o->n, d = o->dim;
-    float shift = (float)shift_of(kappa_at(o, index), (double)d);
+    float shift = hn_synth_shift(o, index);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         struct hn_stream stream;
         float *row = s->x + i * d;
         const float *mean = s->mean + s->label[i] * d;
         hn_stream_open(&stream, (uint64_t)o->seed, "synth.item", 0, 0, i);
-        draw_normal(&stream, d, row);
+        hn_synth_normal(&stream, d, row);
         for (int64_t k = 0; k < d; k++)
             row[k] += shift * mean[k];
     }
@@ -154,7 +160,7 @@ static enum hn_code make_view(struct hn_context *ctx, const struct series *s, in
     for (int64_t i = 0; i < n; i++) {
         struct hn_stream stream;
         hn_stream_open(&stream, (uint64_t)o->seed, "synth.view", index, which, i);
-        draw_normal(&stream, d, view + i * d);
+        hn_synth_normal(&stream, d, view + i * d);
         for (int64_t k = 0; k < d; k++)
             view[i * d + k] = s->x[i * d + k] + scale * view[i * d + k];
     }
@@ -185,7 +191,7 @@ static enum hn_code write_extras(struct hn_context *ctx, const struct series *s,
     for (int64_t i = 0; i < n; i++) {
         struct hn_stream stream;
         hn_stream_open(&stream, (uint64_t)o->seed, "synth.teacher", 0, 0, i);
-        draw_normal(&stream, d, x + i * d);
+        hn_synth_normal(&stream, d, x + i * d);
     }
     const struct hn_matrix teacher = {x, n, d, d};
     return hn_snapshot_write_teacher(ctx, w, &teacher);
@@ -238,7 +244,7 @@ static enum hn_code make_room(struct hn_context *ctx, struct series *s) {
     return good ? HN_OK : ctx->code;
 }
 
-static enum hn_code check_options(struct hn_context *ctx, const struct hn_synth *o) {
+enum hn_code hn_synth_check(struct hn_context *ctx, const struct hn_synth *o) {
     int64_t last;
     if (!o->output)
         return hn_fail(ctx, HN_USAGE, "--output is missing: name the file to write");
@@ -256,8 +262,8 @@ static enum hn_code check_options(struct hn_context *ctx, const struct hn_synth 
 enum hn_code hn_synth_write(struct hn_context *ctx, const struct hn_synth *options) {
     struct series s = {.options = options};
     HN_SCOPE(ctx);
-    if (check_options(ctx, options) || make_room(ctx, &s))
+    if (hn_synth_check(ctx, options) || make_room(ctx, &s))
         return ctx->code;
     make_labels(&s);
-    return make_means(ctx, &s) || write_series(ctx, &s) ? ctx->code : HN_OK;
+    return hn_synth_means(ctx, options, s.mean) || write_series(ctx, &s) ? ctx->code : HN_OK;
 }

@@ -3,8 +3,13 @@
 #define HN_DATASETS_SYNTH_H
 
 #include "core/options/option.h"
+#include "core/random.h"
+
+enum hn_synth_kind { HN_SYNTH_ITEMS, HN_SYNTH_RETRIEVAL };
 
 struct hn_synth {
+    int kind;                  // enum hn_synth_kind
+    int64_t queries, relevant; // of retrieval: queries; relevant passages of each, on average
     int64_t n, dim, classes, super_classes, steps, step_gap, views, seed;
     double kappa_from,
         kappa_to;        // concentration of items about their class mean, first and last step
@@ -22,8 +27,20 @@ struct hn_synth {
 
 extern const struct hn_option hn_synth_options[];
 
-// Writes the series to options->output. The same options give the same values for any number of
-// threads, and on every machine whose exp and log agree.
+// Writes the series of items to options->output. The same options give the same values for any
+// number of threads, and on every machine whose exp and log agree.
 HN_MUST_USE enum hn_code hn_synth_write(struct hn_context *ctx, const struct hn_synth *options);
+
+// What synthetic queries (retrieval/synth.h) share with items.
+//
+// HN_USAGE: options that do not go together.
+HN_MUST_USE enum hn_code hn_synth_check(struct hn_context *ctx, const struct hn_synth *o);
+// out[d]: standard normal values of the stream.
+void hn_synth_normal(struct hn_stream *stream, int64_t d, float *out);
+// mean[classes x dim]: unit rows.
+HN_MUST_USE enum hn_code hn_synth_means(struct hn_context *ctx, const struct hn_synth *o,
+                                        float *mean);
+// How far normal values are shifted along a class mean at place `index` of the series.
+float hn_synth_shift(const struct hn_synth *o, int64_t index);
 
 #endif

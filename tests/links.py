@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ("core", "datasets", "samplers", "metrics", "training", "results", "plots", "harness", "python", "tests",
+FOLDERS = ("core", "datasets", "samplers", "metrics", "training", "retrieval", "results", "plots", "harness", "python", "tests",
            "docs")
 TEXT = (".md", ".c", ".h", ".sh", ".py", ".yaml", ".yml", ".txt", ".gp")
 LINK = re.compile(r"\]\(([^()\s]+)\)")

@@ -9,11 +9,10 @@
 
 static const int64_t dense_max = (int64_t)1 << 30;
 
-// The parts of a series, joined. Room for all rows is made as they come. *named: some part is in a
-// file that holds several arrays.
-static enum hn_code read_series(struct hn_context *ctx, const struct hn_import *o,
-                                const struct hn_text_list *part, float **rows, int64_t *n,
-                                int64_t *d, bool *named) {
+// Room for all rows is made as they come.
+enum hn_code hn_import_series(struct hn_context *ctx, const struct hn_import *o,
+                              const struct hn_text_list *part, float **rows, int64_t *n, int64_t *d,
+                              bool *named) {
     const struct hn_wanted want = {
         .name = o->tensor, .raw = o->raw, .dim = o->dim, .snapshots = part == &o->teacher};
     enum hn_format_choice choice = o->raw ? HN_FORMAT_raw : (enum hn_format_choice)o->format;
@@ -47,7 +46,7 @@ static enum hn_code read_view(struct hn_context *ctx, const struct hn_import *o,
                               const struct hn_text_list *part, struct hn_import_input *in,
                               int which) {
     int64_t n = in->n, d = in->d;
-    if (read_series(ctx, o, part, &in->rows[which], &n, &d, &in->rows_named))
+    if (hn_import_series(ctx, o, part, &in->rows[which], &n, &d, &in->rows_named))
         return ctx->code;
     if (n == in->n && d == in->d)
         return HN_OK;
@@ -63,7 +62,7 @@ static enum hn_code read_teacher(struct hn_context *ctx, const struct hn_import 
     int64_t n = 0, d = 0;
     if (o->teacher.count == 0)
         return HN_OK;
-    if (read_series(ctx, o, &o->teacher, &rows, &n, &d, &in->rows_named))
+    if (hn_import_series(ctx, o, &o->teacher, &rows, &n, &d, &in->rows_named))
         return ctx->code;
     if (in->n > 0 && n != in->n)
         return hn_fail(ctx, HN_DATA, "%s has %lld rows but %s has %lld; they must agree",
@@ -108,7 +107,8 @@ static enum hn_code read_rows(struct hn_context *ctx, const struct hn_import *o,
         return ctx->code;
     if (o->linqs)
         return read_linqs(ctx, o->linqs, in) || hn_import_labels(ctx, o, in) ? ctx->code : HN_OK;
-    return read_series(ctx, o, &o->embeddings, &in->rows[0], &in->n, &in->d, &in->rows_named) ||
+    return hn_import_series(ctx, o, &o->embeddings, &in->rows[0], &in->n, &in->d,
+                            &in->rows_named) ||
                    read_view(ctx, o, &o->view1, in, 1) || read_view(ctx, o, &o->view2, in, 2) ||
                    hn_import_labels(ctx, o, in)
                ? ctx->code
@@ -158,13 +158,10 @@ enum hn_code hn_import_extras(struct hn_context *ctx, const char *teacher, const
     return HN_OK;
 }
 
-// Are all rows of unit length, up to the rounding of float16?
-static bool is_normalized(const struct hn_import_input *in) {
-    for (int64_t i = 0; i < in->n; i++) {
-        const float *row = in->rows[0] + i * in->d;
-        if (!(fabs(sqrt(hn_dot_exact(row, row, in->d)) - 1) < 1e-3))
+bool hn_import_is_unit(const float *rows, int64_t n, int64_t d) {
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabs(sqrt(hn_dot_exact(rows + i * d, rows + i * d, d)) - 1) < 1e-3))
             return false;
-    }
     return true;
 }
 
@@ -187,28 +184,28 @@ static enum hn_code begin_new(struct hn_context *ctx, const struct hn_import *o,
         return ctx->code;
     const struct hn_linqs *l = in->linqs.n ? &in->linqs : NULL;
     const char *encoder = l && !o->encoder ? "none: raw features" : o->encoder;
-    const struct hn_snapshot_spec spec = {.title = l && !o->title ? l->name : o->title,
-                                          .source = o->source ? o->source : in->from,
-                                          .license = o->license,
-                                          .encoder = encoder,
-                                          .tool_version = version,
-                                          .n = in->n,
-                                          .d = in->d,
-                                          .sample = in->sample,
-                                          .labels = in->labels,
-                                          .label_sets = in->several_labels ? &in->label_sets : NULL,
-                                          .label_name = in->name,
-                                          .n_label_names = in->n_names,
-                                          .split = l ? l->split : NULL,
-                                          .graph = l ? &l->graph : NULL,
-                                          .features = l ? &l->features : NULL,
-                                          .view1 = in->rows[1] != NULL,
-                                          .view2 = in->rows[2] != NULL,
-                                          .normalized = is_normalized(in),
-                                          .zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT
-                                                                     : HN_ZERO_ROWS_REFUSED,
-                                          .type = (enum hn_float_type)o->type,
-                                          .compress = (int)o->compress};
+    const struct hn_snapshot_spec spec = {
+        .title = l && !o->title ? l->name : o->title,
+        .source = o->source ? o->source : in->from,
+        .license = o->license,
+        .encoder = encoder,
+        .tool_version = version,
+        .n = in->n,
+        .d = in->d,
+        .sample = in->sample,
+        .labels = in->labels,
+        .label_sets = in->several_labels ? &in->label_sets : NULL,
+        .label_name = in->name,
+        .n_label_names = in->n_names,
+        .split = l ? l->split : NULL,
+        .graph = l ? &l->graph : NULL,
+        .features = l ? &l->features : NULL,
+        .view1 = in->rows[1] != NULL,
+        .view2 = in->rows[2] != NULL,
+        .normalized = hn_import_is_unit(in->rows[0], in->n, in->d),
+        .zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED,
+        .type = (enum hn_float_type)o->type,
+        .compress = (int)o->compress};
     return hn_snapshot_write_begin(ctx, o->output, &spec, w);
 }
 

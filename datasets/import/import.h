@@ -24,12 +24,23 @@ struct hn_import {
     int type;                                 // enum hn_float_type of a new file
     int format, raw;                          // of rows: hn_format_names, hn_raw_names
     int zero_rows;                            // enum hn_undirected: rows without direction
+    // Of queries and a corpus (hn_import_retrieval()):
+    struct hn_text_list queries, corpus, query_teacher, corpus_teacher; // rows
+    char *qrels, *truth;          // judged pairs of ids, datasets/import/collection.h
+    char *query_ids, *corpus_ids; // likewise, as is the rest
+    char *pairs, *scores;
+    int unknown; // enum hn_unknown
 };
 // Writes o->output by the program `tool_version` ("hardneg 1.0"), whole or not at all. *n, *d:
 // items and dimensions. HN_DATA: a file cannot be read, or its sizes do not fit; HN_USAGE: the
 // output is no snapshot to append to, or the step does not come after its last; HN_IO.
 HN_MUST_USE enum hn_code hn_import(struct hn_context *ctx, const struct hn_import *o,
                                    const char *tool_version, int64_t *n, int64_t *d);
+
+// A snapshot of the kind `retrieval`, of queries, a corpus and what is relevant; a new file. Errors
+// as above.
+HN_MUST_USE enum hn_code hn_import_retrieval(struct hn_context *ctx, const struct hn_import *o,
+                                             const char *tool_version);
 
 // What is known of n items besides their own rows, from files as `teacher` and `group` above.
 struct hn_import_extras {

@@ -6,12 +6,15 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "harness/host/host.h"
+#include "retrieval/describe.h"
+#include "retrieval/synth.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const type_names[] = {"float16", "float32", "float64", NULL};
 static const char *const zero_rows_names[] = {"refuse", "skip", "keep", NULL};
+static const char *const unknown_names[] = {"refuse", "skip", NULL};
 
 // Of the command: what is imported, and the limit.
 struct import_params {
@@ -39,6 +42,36 @@ static const struct hn_option import_options[] = {
            "ask for them; of a snapshot its last step"),
      .metavar = "FILE"},
     {FIELD(LIST, group, "group", "an integer or a text for each row: the data set it comes from"),
+     .metavar = "FILE"},
+    {FIELD(LIST, queries, "queries",
+           "rows of queries: a snapshot of queries and a corpus; parts as of --embeddings"),
+     .metavar = "FILE"},
+    {FIELD(LIST, corpus, "corpus", "rows of the passages that queries are matched with"),
+     .metavar = "FILE"},
+    {FIELD(TEXT, qrels, "qrels",
+           "known relevance, a pair of ids and a grade on each line, as TREC or BEIR write them"),
+     .metavar = "FILE"},
+    {FIELD(TEXT, truth, "truth", "complete relevance, likewise, which is only measured against"),
+     .metavar = "FILE"},
+    {FIELD(TEXT, query_ids, "query-ids",
+           "ids of the queries, one a line, or .jsonl of BEIR, with texts (default: row numbers "
+           "from 0)"),
+     .metavar = "FILE"},
+    {FIELD(TEXT, corpus_ids, "corpus-ids", "ids of the passages, likewise"), .metavar = "FILE"},
+    {FIELD(TEXT, pairs, "pairs",
+           "in place of --qrels: a query's text and that of a relevant passage on each line, as "
+           "JSON or with a tab between them"),
+     .metavar = "FILE"},
+    {FIELD(CHOICE, unknown, "unknown", "refuse", unknown_names,
+           "lines with an id that no row has: refuse the file, or leave them out and say how many"),
+     .metavar = "WHAT"},
+    {FIELD(LIST, query_teacher, "query-teacher", "rows of the queries by another encoder"),
+     .metavar = "FILE"},
+    {FIELD(LIST, corpus_teacher, "corpus-teacher", "rows of the passages by the same"),
+     .metavar = "FILE"},
+    {FIELD(TEXT, scores, "scores",
+           "scores of pairs of ids, by a cross-encoder say: query, passage, score on each line, or "
+           "a run of TREC"),
      .metavar = "FILE"},
     {FIELD(CHOICE, format, "format", "auto", hn_format_names,
            "format of embeddings and views; auto: by their first bytes and names"),
@@ -123,15 +156,41 @@ static enum hn_code report_file(struct hn_context *ctx, const char *path) {
     return code;
 }
 
+static bool is_retrieval(const struct hn_import *o) {
+    return o->queries.count || o->corpus.count || o->qrels || o->truth || o->query_ids ||
+           o->corpus_ids || o->pairs || o->scores || o->query_teacher.count ||
+           o->corpus_teacher.count;
+}
+
+static enum hn_code import_retrieval(struct hn_context *ctx, const struct hn_call *call,
+                                     const struct hn_import *o, const char *version) {
+    struct hn_retrieval *r;
+    if (o->embeddings.count || o->linqs || o->labels.count || o->view1.count || o->view2.count ||
+        o->teacher.count || o->group.count || o->label_names || o->zero_rows)
+        return hn_fail(ctx, HN_USAGE,
+                       "--queries and --corpus make a file of another kind than --embeddings and "
+                       "what goes with them (labels, views, --teacher, --group, --zero-rows): "
+                       "leave out the ones or the others");
+    if (hn_import_retrieval(ctx, o, version))
+        return ctx->code;
+    if (call->quiet)
+        return HN_OK;
+    if (hn_retrieval_open(ctx, o->output, &r))
+        return ctx->code;
+    hn_retrieval_line(hn_retrieval_info(r), stderr);
+    hn_retrieval_close(ctx, r);
+    return HN_OK;
+}
+
 static enum hn_code run_import(struct hn_context *ctx, const struct hn_call *call) {
     const struct import_params *p = call->params;
     const struct hn_import *o = &p->import;
     int64_t n, d;
-    if (check_options(ctx, o))
-        return ctx->code;
-    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory());
     char *version = hn_format(ctx, "hardneg %s", hn_version);
-    if (!version || hn_import(ctx, o, version, &n, &d))
+    hn_host_limit_memory(ctx, p->memory ? p->memory : hn_host_memory());
+    if (version && is_retrieval(o))
+        return import_retrieval(ctx, call, o, version);
+    if (!version || check_options(ctx, o) || hn_import(ctx, o, version, &n, &d))
         return ctx->code;
     if (!call->quiet && !o->embeddings.count && !o->linqs)
         fprintf(stderr, "%s: %s added\n", o->output,
@@ -149,22 +208,29 @@ const struct hn_command hn_cmd_import = {
     .usage = "hardneg import --embeddings FILE... [--labels FILE...] [--view1 FILE] [--view2 FILE] "
              "[--step S] -o FILE\n"
              "       hardneg import --linqs DIR -o FILE\n"
-             "       hardneg import [--teacher FILE] [--group FILE] -o FILE",
+             "       hardneg import [--teacher FILE] [--group FILE] -o FILE\n"
+             "       hardneg import --queries FILE --corpus FILE --qrels FILE | --pairs FILE\n"
+             "                      [--query-ids FILE] [--corpus-ids FILE] [--truth FILE] -o FILE",
     .summary = "make a snapshot of your own embeddings, or append a step to one",
-    .details = "Embeddings are rows of floats, labels integers or texts; `hardneg list formats` "
-               "says which files are read. Texts are numbered in their order, unless --label-names "
-               "lists them; the empty one is no label, and without labels all items are "
-               "unlabelled. Two items with several labels are of one class where they share one. "
-               "A file that exists gets one more step: items and labels must be the same, and the "
-               "step must come after its last. --teacher and --group alone add a teacher's rows, "
-               "or groups, to a file that exists. The file is replaced only when "
-               "everything has been written.",
+    .details =
+        "Embeddings are rows of floats, labels integers or texts; `hardneg list formats` "
+        "says which files are read. Texts are numbered in their order, unless --label-names "
+        "lists them; the empty one is no label, and without labels all items are "
+        "unlabelled. Two items with several labels are of one class where they share one. "
+        "A file that exists gets one more step: items and labels must be the same, and the "
+        "step must come after its last. --teacher and --group alone add a teacher's rows, "
+        "or groups, to a file that exists. With --queries and --corpus the file is of the kind "
+        "that mine, evaluate and price read: ids are texts (007 is not 7), equal texts share "
+        "a number, and of a pair that is given twice the last grade counts. The file is "
+        "replaced only when everything has been written.",
     .examples = "hardneg import --embeddings x0.npy --labels y.npy -o mine.h5\n"
                 "hardneg import --embeddings x1.npy --step 100 -o mine.h5\n"
                 "hardneg import -e a.npy -e b.npy --labels metadata.tsv -o parts.h5\n"
                 "hardneg import -e model.safetensors --tensor embeddings -o words.h5\n"
                 "curl -s $URL | hardneg import -e - --raw float32 --dim 768 -o stream.h5\n"
-                "hardneg import --linqs datasets/cora -o cora.h5",
+                "hardneg import --linqs datasets/cora -o cora.h5\n"
+                "hardneg import --queries q.npy --corpus p.npy --qrels qrels/train.tsv --query-ids "
+                "queries.jsonl --corpus-ids corpus.jsonl -o r.h5",
     .options = import_options,
     .params_size = sizeof(struct import_params),
     .run = run_import};
@@ -174,9 +240,16 @@ static enum hn_code run_synth(struct hn_context *ctx, const struct hn_call *call
     if (options->output && !options->force && access(options->output, F_OK) == 0)
         return hn_fail(ctx, HN_USAGE, "%s is there already: --force replaces it", options->output);
     options->tool_version = hn_format(ctx, "hardneg %s", hn_version);
-    if (!options->tool_version || hn_synth_write(ctx, options))
+    if (!options->tool_version)
         return ctx->code;
-    if (!call->quiet)
+    if (options->kind == HN_SYNTH_RETRIEVAL ? hn_synth_retrieval(ctx, options)
+                                            : hn_synth_write(ctx, options))
+        return ctx->code;
+    if (!call->quiet && options->kind == HN_SYNTH_RETRIEVAL)
+        fprintf(stderr, "%s: %lld queries, %lld passages, %lld dims, %lld steps\n", options->output,
+                (long long)options->queries, (long long)options->n, (long long)options->dim,
+                (long long)options->steps);
+    else if (!call->quiet)
         fprintf(stderr, "%s: %lld items, %lld dims, %lld steps, %lld classes\n", options->output,
                 (long long)options->n, (long long)options->dim, (long long)options->steps,
                 (long long)options->classes);
@@ -185,11 +258,15 @@ static enum hn_code run_synth(struct hn_context *ctx, const struct hn_call *call
 
 const struct hn_command hn_cmd_synth = {
     .name = "synth",
-    .usage = "hardneg synth -o FILE [--n N] [--dim D] [--classes C] [--steps S] [--views 1|2]",
+    .usage = "hardneg synth -o FILE [--n N] [--dim D] [--classes C] [--steps S] [--views 1|2]\n"
+             "       hardneg synth --kind retrieval -o FILE [--n PASSAGES] [--queries Q] "
+             "[--relevant R]",
     .summary = "write a synthetic series of labelled embeddings",
     .details = "Clusters on the sphere, in groups that lie close together so that hard negatives "
                "exist, which tighten over the steps as classes do in training. The same options "
-               "and seed give the same values for any number of threads.",
+               "and seed give the same values for any number of threads. With --kind retrieval: "
+               "queries and passages, where one relevant passage of a query is known, and the "
+               "others are hidden positives, which only /truth has.",
     .examples = "hardneg synth -o clusters.h5 --n 10000 --classes 10 --steps 5",
     .options = hn_synth_options,
     .params_size = sizeof(struct hn_synth),

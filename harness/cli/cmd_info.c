@@ -3,6 +3,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/summary.h"
 #include "results/records.h"
+#include "retrieval/describe.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -139,9 +140,27 @@ static json_t *describe(const struct hn_snapshot_info *i, const struct hn_compos
         "equal_rows", (json_int_t)c->repeated);
 }
 
+static enum hn_code show_retrieval(struct hn_context *ctx, const struct hn_call *call) {
+    struct hn_retrieval *r;
+    json_t *object;
+    if (hn_retrieval_open(ctx, call->args[0], &r))
+        return ctx->code;
+    enum hn_code code = call->json ? hn_retrieval_json(ctx, hn_retrieval_info(r), &object)
+                                   : hn_retrieval_table(ctx, hn_retrieval_info(r));
+    if (call->json && !code)
+        code = hn_json_print(ctx, object, stdout);
+    hn_retrieval_close(ctx, r);
+    return code;
+}
+
 static enum hn_code run_info(struct hn_context *ctx, const struct hn_call *call) {
     struct hn_snapshot *s;
     struct hn_composition c;
+    enum hn_snapshot_kind kind;
+    if (hn_snapshot_kind_of(ctx, call->args[0], &kind))
+        return ctx->code;
+    if (kind == HN_KIND_RETRIEVAL)
+        return show_retrieval(ctx, call);
     if (hn_snapshot_open(ctx, call->args[0], &s))
         return ctx->code;
     enum hn_code code = hn_composition_find(ctx, s, &c);

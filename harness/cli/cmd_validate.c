@@ -2,6 +2,7 @@
 #include "datasets/snapshot.h"
 #include "harness/cli/command.h"
 #include "results/records.h"
+#include "retrieval/describe.h"
 
 #include <limits.h>
 
@@ -33,10 +34,37 @@ static json_t *describe(const struct hn_snapshot_info *i) {
                      i->has_view2);
 }
 
+static enum hn_code validate_retrieval(struct hn_context *ctx, const char *path, bool quiet,
+                                       json_t *files) {
+    struct hn_retrieval *r;
+    if (hn_retrieval_open(ctx, path, &r))
+        return ctx->code;
+    const struct hn_retrieval_info *i = hn_retrieval_info(r);
+    enum hn_code code = hn_retrieval_validate(ctx, r);
+    if (code == HN_OK && files)
+        json_array_append_new(
+            files,
+            json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:I, s:s}", "file", path, "valid", 1, "kind",
+                      "retrieval", "queries", (json_int_t)i->n[HN_QUERIES], "passages",
+                      (json_int_t)i->n[HN_CORPUS], "dims", (json_int_t)i->file->d, "steps",
+                      (json_int_t)i->file->steps, "dtype", i->file->dtype));
+    else if (code == HN_OK && !quiet) {
+        printf("valid: ");
+        hn_retrieval_line(i, stdout);
+    }
+    hn_retrieval_close(ctx, r);
+    return code;
+}
+
 // files: the list of --json, or NULL.
 static enum hn_code validate_file(struct hn_context *ctx, const char *path, bool quiet,
                                   json_t *files) {
     struct hn_snapshot *s;
+    enum hn_snapshot_kind kind;
+    if (hn_snapshot_kind_of(ctx, path, &kind))
+        return ctx->code;
+    if (kind == HN_KIND_RETRIEVAL)
+        return validate_retrieval(ctx, path, quiet, files);
     enum hn_code code = hn_snapshot_open(ctx, path, &s);
     if (code != HN_OK)
         return code;

@@ -1,0 +1,44 @@
+// Which passages are relevant to which queries, as far as it is known.
+#ifndef HN_CORE_QRELS_H
+#define HN_CORE_QRELS_H
+
+#include "core/context.h"
+
+// One judged pair, as files list them.
+struct hn_judgement {
+    int32_t query, passage;
+    int32_t grade; // above 0: relevant; else judged and not relevant
+};
+
+enum { HN_GRADE_MIN = INT16_MIN, HN_GRADE_MAX = INT16_MAX };
+
+// Compressed rows: the judged passages of query q are passage[start[q] .. start[q + 1]), ascending,
+// each once. The arrays belong to the owner of the time.
+struct hn_qrels {
+    int64_t n;        // queries
+    int64_t *start;   // [n + 1]
+    int32_t *passage; // [start[n]]
+    int32_t *grade;   // [start[n]]
+};
+
+// From judgements in any order, which are sorted in place. Where a pair is given twice, the last
+// grade counts. Queries and passages are below n and 2^31.
+HN_MUST_USE enum hn_code hn_qrels_build(struct hn_context *ctx, struct hn_judgement *list,
+                                        int64_t count, int64_t n, struct hn_qrels *out);
+// The place of a pair, or -1.
+int64_t hn_qrels_find(const struct hn_qrels *q, int64_t query, int32_t passage);
+
+static inline bool hn_qrels_relevant(const struct hn_qrels *q, int64_t query, int32_t passage) {
+    int64_t e = hn_qrels_find(q, query, passage);
+    return e >= 0 && q->grade[e] > 0;
+}
+
+// What `info` says of them.
+struct hn_qrels_summary {
+    int64_t pairs, relevant; // judged; of them relevant
+    int64_t without;         // queries without a relevant passage
+    int64_t most;            // relevant passages of a query, at most
+};
+struct hn_qrels_summary hn_qrels_summarize(const struct hn_qrels *q);
+
+#endif

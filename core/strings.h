@@ -1,0 +1,38 @@
+// Many texts in one block of memory, and finding one of them.
+#ifndef HN_CORE_STRINGS_H
+#define HN_CORE_STRINGS_H
+
+#include "core/context.h"
+
+// Zeroed: none. Its arrays belong to the owner of the time at which the first text is added.
+struct hn_strings {
+    int64_t n;
+    int64_t *at; // [n] offset of a text, which ends with 0
+    char *bytes;
+    int64_t used, rooms, room; // bytes used; capacities of at and bytes
+};
+
+static inline const char *hn_string(const struct hn_strings *s, int64_t i) {
+    return s->bytes + s->at[i];
+}
+// Adds the text[length], in which there is no zero byte.
+HN_MUST_USE enum hn_code hn_strings_add(struct hn_context *ctx, struct hn_strings *s,
+                                        const char *text, int64_t length);
+void hn_strings_free(struct hn_context *ctx, struct hn_strings *s); // zeroed is fine
+
+// Which text has which index: a hash table over distinct texts.
+struct hn_string_index {
+    const struct hn_strings *strings; // borrowed
+    int64_t *slot;                    // index + 1 of a text, 0: empty
+    int64_t slots;                    // a power of two
+};
+// Of as many texts as `most`, none of them added yet.
+HN_MUST_USE enum hn_code hn_string_index_open(struct hn_context *ctx, int64_t most,
+                                              const struct hn_strings *strings,
+                                              struct hn_string_index *out);
+// The index of an equal text that was put in before, or -1.
+int64_t hn_string_find(const struct hn_string_index *x, const char *text);
+// Puts in text i unless an equal one is there; returns the index of the one that is there, or i.
+int64_t hn_string_put(struct hn_string_index *x, int64_t i);
+
+#endif

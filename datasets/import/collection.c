@@ -1,0 +1,105 @@
+// Ids and texts of queries or passages.
+#include "datasets/import/collection.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static bool is_jsonl(const char *path) {
+    size_t length = strlen(path);
+    return length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
+}
+
+static enum hn_code add_id(struct hn_context *ctx, const struct hn_lines *l, const char *id,
+                           struct hn_collection *out) {
+    if (!*id)
+        return hn_lines_fail(ctx, l, "the id is empty; give every row one");
+    if (strpbrk(id, "\t\n\r"))
+        return hn_lines_fail(ctx, l, "the id %.60s holds a tab or the end of a line", id);
+    return hn_strings_add(ctx, &out->id, id, (int64_t)strlen(id));
+}
+
+// A text of the object; NULL with *code HN_OK where it has none.
+static const char *text_of(struct hn_context *ctx, const struct hn_lines *l, const json_t *object,
+                           const char *key, enum hn_code *code) {
+    const json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value))
+        return NULL;
+    if (!json_is_string(value))
+        *code = hn_lines_fail(ctx, l, "\"%s\" is no text", key);
+    return json_string_value(value);
+}
+
+static enum hn_code take_object(struct hn_context *ctx, const struct hn_lines *l,
+                                const json_t *object, struct hn_collection *out) {
+    const json_t *id = json_object_get(object, "_id");
+    enum hn_code code = HN_OK;
+    char number[32];
+    const char *title = text_of(ctx, l, object, "title", &code);
+    const char *text = text_of(ctx, l, object, "text", &code);
+    if (code)
+        return code;
+    if (json_is_integer(id))
+        (void)snprintf(number, sizeof number, "%lld", (long long)json_integer_value(id));
+    else if (!json_is_string(id) || !text)
+        return hn_lines_fail(ctx, l, "lacks \"%s\", a text as in the files of BEIR",
+                             text ? "_id" : "text");
+    if (add_id(ctx, l, json_is_integer(id) ? number : json_string_value(id), out))
+        return ctx->code;
+    if (!title || !*title)
+        return hn_strings_add(ctx, &out->text, text, (int64_t)strlen(text));
+    HN_SCOPE(ctx);
+    char *whole = hn_format(ctx, "%s %s", title, text);
+    hn_own(ctx, scope.outer);
+    return whole ? hn_strings_add(ctx, &out->text, whole, (int64_t)strlen(whole)) : ctx->code;
+}
+
+static enum hn_code take_json(struct hn_context *ctx, const struct hn_lines *l, const char *line,
+                              struct hn_collection *out) {
+    json_error_t error;
+    json_t *object = json_loads(line, 0, &error);
+    enum hn_code code = json_is_object(object)
+                            ? take_object(ctx, l, object, out)
+                            : hn_lines_fail(ctx, l, "is no object of JSON: %s",
+                                            object ? "it is another value" : error.text);
+    json_decref(object);
+    return code;
+}
+
+static enum hn_code read_lines(struct hn_context *ctx, const char *path,
+                               struct hn_collection *out) {
+    struct hn_lines l;
+    char *line;
+    enum hn_code code = hn_lines_open(ctx, path, &l);
+    while (!code && !(code = hn_lines_next(ctx, &l, &line)) && line)
+        code = is_jsonl(path) ? take_json(ctx, &l, line, out) : add_id(ctx, &l, line, out);
+    hn_lines_close(&l);
+    return code;
+}
+
+static enum hn_code number_rows(struct hn_context *ctx, int64_t n, struct hn_strings *out) {
+    char text[32];
+    for (int64_t i = 0; i < n; i++)
+        if (hn_strings_add(ctx, out, text, snprintf(text, sizeof text, "%lld", (long long)i)))
+            return ctx->code;
+    return HN_OK;
+}
+
+enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_t n,
+                                enum hn_set side, struct hn_collection *out) {
+    static const char *const what[] = {"queries", "passages"};
+    *out = (struct hn_collection){.from = path, .n = n};
+    if (path ? read_lines(ctx, path, out) : number_rows(ctx, n, &out->id))
+        return ctx->code;
+    if (out->id.n != n)
+        return hn_fail(ctx, HN_DATA, "%s: has %lld ids for the rows of %lld %s; they must agree",
+                       path, (long long)out->id.n, (long long)n, what[side]);
+    if (hn_string_index_open(ctx, n, &out->id, &out->index))
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t first = hn_string_put(&out->index, i);
+        if (first != i)
+            return hn_fail(ctx, HN_DATA, "%s: lines %lld and %lld have the same id, %.60s", path,
+                           (long long)first + 1, (long long)i + 1, hn_string(&out->id, i));
+    }
+    return HN_OK;
+}

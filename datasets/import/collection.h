@@ -1,0 +1,67 @@
+// Files about queries and passages: their ids and texts, judged pairs, pairs of texts. What is
+// wrong is said with file and line (HN_DATA).
+#ifndef HN_DATASETS_IMPORT_COLLECTION_H
+#define HN_DATASETS_IMPORT_COLLECTION_H
+
+#include "datasets/import/source.h"
+#include "datasets/retrieval.h"
+
+// A file, or standard input, taken line by line. Lines end with \n or \r\n; a byte order mark at
+// the beginning is left out.
+struct hn_lines {
+    struct hn_source source;
+    char *line;
+    size_t room;
+    int64_t number; // of the line in work, from 1
+};
+HN_MUST_USE enum hn_code hn_lines_open(struct hn_context *ctx, const char *path,
+                                       struct hn_lines *out);
+// *line: the next one, NULL at the end; it may be changed. HN_DATA: a zero byte in it.
+HN_MUST_USE enum hn_code hn_lines_next(struct hn_context *ctx, struct hn_lines *l, char **line);
+void hn_lines_close(struct hn_lines *l); // of one that was not opened is fine
+// "FILE: line 7: <text>"
+enum hn_code hn_lines_fail(struct hn_context *ctx, const struct hn_lines *l, const char *fmt, ...)
+    HN_PRINTF(3, 4);
+
+// The ids of one side, and its texts where the file has them. Arrays belong to the owner of the
+// time.
+struct hn_collection {
+    const char *from; // file of the ids; NULL: ids are the numbers of rows
+    int64_t n;
+    struct hn_strings id, text;   // text.n = 0: there are none
+    struct hn_string_index index; // of the ids
+};
+// Reads .jsonl of BEIR (_id, text, title, which then stands before the text with a blank between),
+// or one id a line; path = NULL: ids 0 .. n - 1. HN_DATA: not n of them, or one of them twice.
+HN_MUST_USE enum hn_code hn_collection_read(struct hn_context *ctx, const char *path, int64_t n,
+                                            enum hn_set side, struct hn_collection *out);
+
+enum hn_unknown { HN_UNKNOWN_REFUSE, HN_UNKNOWN_SKIP };
+
+// Lines that were left out since an id in them is unknown are counted in *skipped.
+// Judged pairs: "query 0 passage grade" of TREC, or "query passage grade" of BEIR, between tabs or
+// blanks, with a line of names before them or without.
+HN_MUST_USE enum hn_code hn_judgements_read(struct hn_context *ctx, const char *path,
+                                            const struct hn_collection side[HN_SETS],
+                                            enum hn_unknown unknown, struct hn_qrels *out,
+                                            int64_t *skipped);
+// Scores of pairs: "query passage score", or a run of TREC ("query Q0 passage rank score tag").
+HN_MUST_USE enum hn_code hn_pair_scores_read(struct hn_context *ctx, const char *path,
+                                             const struct hn_collection side[HN_SETS],
+                                             enum hn_unknown unknown, struct hn_pair_scores *out,
+                                             int64_t *skipped);
+
+// Pairs of a query and a passage that is relevant to it, one a line: objects of JSON with
+// "docstring" and "code" (CodeSearchNet), or "anchor" or "query" and "positive"; lists of two
+// texts; or two texts with a tab between them. Equal texts become one query, or passage, in order
+// of first appearance.
+struct hn_text_pairs {
+    int64_t lines;
+    int64_t *first[HN_SETS]; // [text.n] line of a text's first appearance, from 0
+    struct hn_strings text[HN_SETS];
+    struct hn_qrels qrels;
+};
+HN_MUST_USE enum hn_code hn_text_pairs_read(struct hn_context *ctx, const char *path,
+                                            struct hn_text_pairs *out);
+
+#endif

@@ -1,0 +1,85 @@
+// Snapshots of the kind `retrieval`: queries and a corpus of another size, embedded over one or
+// more steps, and which passages are relevant to which queries. Schema `hardneg-snapshot`, version
+// 2 (docs/reference/retrieval-file.md).
+#ifndef HN_DATASETS_RETRIEVAL_H
+#define HN_DATASETS_RETRIEVAL_H
+
+#include "core/qrels.h"
+#include "core/strings.h"
+#include "datasets/snapshot.h"
+
+enum hn_snapshot_kind { HN_KIND_ITEMS, HN_KIND_RETRIEVAL };
+// Which kind a file is of; one that is no snapshot counts as one of items, whose reader says why it
+// is none. HN_DATA: it cannot be opened.
+HN_MUST_USE enum hn_code hn_snapshot_kind_of(struct hn_context *ctx, const char *path,
+                                             enum hn_snapshot_kind *out);
+
+// A number for each of the two sides.
+enum hn_set { HN_QUERIES, HN_CORPUS, HN_SETS };
+
+// Scores that another program gave to some pairs: compressed rows, passages ascending.
+struct hn_pair_scores {
+    int64_t *start;   // [queries + 1]; NULL: there are none
+    int32_t *passage; // [start[queries]]
+    float *score;
+};
+
+// What is stored besides rows; readable after hn_retrieval_open().
+struct hn_retrieval_info {
+    const struct hn_snapshot_info *file; // path, texts, d, dtype, steps; n: the number of queries
+    int64_t n[HN_SETS];
+    struct hn_qrels qrels;         // known relevance; start = NULL: none
+    struct hn_qrels truth;         // complete relevance, for measuring only; likewise
+    const int64_t *group[HN_SETS]; // [n] equal texts share a number, over both sides; or NULL
+    struct hn_pair_scores scores;
+    int64_t teacher_d; // dimensions of a second encoder's rows, 0: none
+    bool has_text[HN_SETS];
+};
+
+struct hn_retrieval; // an open file, read-only
+
+// Opens and checks everything but the values of rows and texts. HN_DATA with file, place and
+// remedy.
+HN_MUST_USE enum hn_code hn_retrieval_open(struct hn_context *ctx, const char *path,
+                                           struct hn_retrieval **out);
+void hn_retrieval_close(struct hn_context *ctx, struct hn_retrieval *r); // NULL is fine
+const struct hn_retrieval_info *hn_retrieval_info(const struct hn_retrieval *r);
+
+// Unit rows [n x d] of a side at step number `index`, or the teacher's. They belong to the owner of
+// the time. HN_DATA: rows that are not finite or zero.
+HN_MUST_USE enum hn_code hn_retrieval_rows(struct hn_context *ctx, struct hn_retrieval *r,
+                                           enum hn_set side, int64_t index, struct hn_matrix *out);
+HN_MUST_USE enum hn_code hn_retrieval_teacher(struct hn_context *ctx, struct hn_retrieval *r,
+                                              enum hn_set side, struct hn_matrix *out);
+// Ids of a side: those of the file, or "0", "1", ... And texts; out->n = 0: the file has none. They
+// belong to the owner of the time. HN_DATA: unreadable, or not UTF-8.
+HN_MUST_USE enum hn_code hn_retrieval_ids(struct hn_context *ctx, struct hn_retrieval *r,
+                                          enum hn_set side, struct hn_strings *out);
+HN_MUST_USE enum hn_code hn_retrieval_texts(struct hn_context *ctx, struct hn_retrieval *r,
+                                            enum hn_set side, struct hn_strings *out);
+// Everything else: rows of all steps, teacher, ids that are given twice, texts, the checksum.
+HN_MUST_USE enum hn_code hn_retrieval_validate(struct hn_context *ctx, struct hn_retrieval *r);
+
+// What to write, all of it borrowed. Without rows of a step a file cannot be.
+struct hn_retrieval_spec {
+    const char *title, *source, *license, *encoder; // or NULL
+    const char *tool_version;                       // NULL = "hardneg unknown"
+    int64_t n[HN_SETS], d, steps;
+    const int64_t *step;                                  // [steps], increasing
+    const float *rows[HN_SETS];                           // [steps x n x d]
+    const struct hn_qrels *qrels;                         // or NULL
+    const struct hn_qrels *truth;                         // or NULL
+    const int64_t *group[HN_SETS];                        // or NULL
+    const struct hn_strings *id[HN_SETS], *text[HN_SETS]; // or NULL
+    struct hn_matrix teacher[HN_SETS];                    // data = NULL: none
+    const struct hn_pair_scores *scores;
+    bool normalized;
+    enum hn_float_type type;
+    int compress;
+};
+// A new file, whole or not at all. HN_USAGE: `path` cannot be written; HN_IO; HN_DATA: sizes out of
+// range, rows that are zero or not finite as stored.
+HN_MUST_USE enum hn_code hn_retrieval_write(struct hn_context *ctx, const char *path,
+                                            const struct hn_retrieval_spec *spec);
+
+#endif

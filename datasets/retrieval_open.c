@@ -1,0 +1,251 @@
+// Opening a snapshot of queries and a corpus: everything is checked but the values of rows.
+#include "datasets/retrieval_private.h"
+
+#include <string.h>
+
+const char *const hn_retrieval_rows_path[] = {"/queries", "/corpus"};
+const char *const hn_retrieval_teacher_path[] = {"/query_teacher", "/corpus_teacher"};
+const char *const hn_retrieval_group_path[] = {"/query_group", "/corpus_group"};
+const char *const hn_retrieval_id_path[] = {"/query_id", "/corpus_id"};
+const char *const hn_retrieval_text_path[] = {"/query_text", "/corpus_text"};
+const char *const hn_retrieval_set_name[] = {"queries", "passages"};
+
+bool hn_snapshot_is_retrieval(struct hn_context *ctx, hid_t file) {
+    HN_SCOPE(ctx);
+    const char *kind = hn_h5_get_text(ctx, file, "kind", "");
+    return kind && strcmp(kind, HN_SNAPSHOT_RETRIEVAL) == 0;
+}
+
+enum hn_code hn_snapshot_kind_of(struct hn_context *ctx, const char *path,
+                                 enum hn_snapshot_kind *out) {
+    hid_t file;
+    *out = HN_KIND_ITEMS;
+    if (hn_h5_probe(ctx, path) || hn_h5_open(ctx, path, &file))
+        return ctx->code;
+    if (hn_snapshot_is_retrieval(ctx, file))
+        *out = HN_KIND_RETRIEVAL;
+    hn_h5_close(file);
+    return HN_OK;
+}
+
+static enum hn_code check_schema(struct hn_context *ctx, const struct hn_snapshot *s) {
+    int64_t version = hn_h5_get_int(s->file, "schema_version", -1);
+    if (!hn_snapshot_is_retrieval(ctx, s->file))
+        return hn_fail(ctx, HN_DATA,
+                       "%s: is no snapshot of queries and a corpus (attribute kind = "
+                       "\"" HN_SNAPSHOT_RETRIEVAL "\"); make one with hardneg import --queries "
+                       "--corpus --qrels",
+                       s->path);
+    if (version != HN_RETRIEVAL_VERSION)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: the attribute schema_version is %lld, this program reads version %d "
+                       "of the kind " HN_SNAPSHOT_RETRIEVAL
+                       "; make the snapshot again with hardneg "
+                       "import",
+                       s->path, (long long)version, HN_RETRIEVAL_VERSION);
+    return HN_OK;
+}
+
+static enum hn_code open_side(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side) {
+    struct hn_snapshot *s = &r->base;
+    struct hn_data *data = &s->series[side];
+    if (hn_data_open(ctx, s, hn_retrieval_rows_path[side], HN_DATA_FLOATS, data))
+        return ctx->code;
+    if (data->id < 0)
+        return hn_fail(ctx, HN_DATA, "%s: there is no data set %s; add it", s->path,
+                       hn_retrieval_rows_path[side]);
+    if (data->rank < 2 || data->steps < 1 || data->rows < 1 || data->cols < 1)
+        return hn_fail(
+            ctx, HN_DATA, "%s: data set %s must be [steps, %s, dims] or [%s, dims], none of them 0",
+            s->path, data->path, hn_retrieval_set_name[side], hn_retrieval_set_name[side]);
+    r->info.n[side] = data->rows;
+    s->info.steps = hn_max(s->info.steps, data->steps);
+    return HN_OK;
+}
+
+static enum hn_code open_rows(struct hn_context *ctx, struct hn_retrieval *r) {
+    static const char *const type_name[] = {"float16", "float32", "float64"};
+    struct hn_snapshot *s = &r->base;
+    const struct hn_data *q = &s->series[HN_QUERIES], *p = &s->series[HN_CORPUS];
+    if (open_side(ctx, r, HN_QUERIES) || open_side(ctx, r, HN_CORPUS))
+        return ctx->code;
+    if (q->cols != p->cols)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: queries have %lld dimensions, the corpus has %lld; they must agree",
+                       s->path, (long long)q->cols, (long long)p->cols);
+    if (q->steps != p->steps && q->steps != 1 && p->steps != 1)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: queries have %lld steps, the corpus has %lld; they must agree, or one "
+                       "of them be 1",
+                       s->path, (long long)q->steps, (long long)p->steps);
+    s->info.n = q->rows;
+    s->info.d = q->cols;
+    s->info.dtype = type_name[q->type];
+    return HN_OK;
+}
+
+static enum hn_code open_teacher(struct hn_context *ctx, struct hn_retrieval *r) {
+    const struct hn_snapshot *s = &r->base;
+    struct hn_data *t = r->teacher;
+    for (int side = 0; side < HN_SETS; side++) {
+        if (hn_data_open(ctx, s, hn_retrieval_teacher_path[side], HN_DATA_FLOATS, &t[side]))
+            return ctx->code;
+        if (t[side].id >= 0 && t[side].rows != r->info.n[side])
+            return hn_data_fail_length(ctx, s, &t[side], r->info.n[side],
+                                       hn_retrieval_set_name[side]);
+    }
+    if ((t[0].id < 0) != (t[1].id < 0))
+        return hn_fail(ctx, HN_DATA, "%s: one of %s and %s is missing; store both", s->path,
+                       hn_retrieval_teacher_path[0], hn_retrieval_teacher_path[1]);
+    if (t[0].id < 0)
+        return HN_OK;
+    if (t[0].cols != t[1].cols || t[0].steps != 1 || t[1].steps != 1 || t[0].rank < 2 ||
+        t[1].rank < 2)
+        return hn_fail(ctx, HN_DATA,
+                       "%s: %s and %s must be [queries, dims] and [passages, dims], with the same "
+                       "dimensions",
+                       s->path, hn_retrieval_teacher_path[0], hn_retrieval_teacher_path[1]);
+    r->info.teacher_d = t[0].cols;
+    return HN_OK;
+}
+
+// Judged pairs of the group `name`, in any order; out->start = NULL: there is no such group.
+static enum hn_code read_qrels(struct hn_context *ctx, struct hn_retrieval *r,
+                               const char *const path[3], struct hn_qrels *out) {
+    struct hn_snapshot *s = &r->base;
+    const struct hn_sparse_rows rows = {path[0], path[1], r->info.n[HN_CORPUS]};
+    struct hn_graph g;
+    int32_t *grade;
+    if (hn_snapshot_read_rows(ctx, s, &rows, &g))
+        return ctx->code;
+    if (!g.start)
+        return HN_OK;
+    int64_t count = g.start[g.n];
+    const struct hn_snapshot_column grades = {
+        path[2], "judged pairs", count, {HN_GRADE_MIN, HN_GRADE_MAX, sizeof(int32_t)}};
+    struct hn_judgement *list = hn_alloc(ctx, count, sizeof *list);
+    if (!list || hn_snapshot_read_column(ctx, s, &grades, &grade))
+        return ctx->code;
+    for (int64_t q = 0; q < g.n; q++)
+        for (int64_t e = g.start[q]; e < g.start[q + 1]; e++)
+            list[e] = (struct hn_judgement){(int32_t)q, g.target[e], grade ? grade[e] : 1};
+    enum hn_code code = hn_qrels_build(ctx, list, count, g.n, out);
+    hn_free(ctx, list);
+    hn_free(ctx, grade);
+    hn_free(ctx, g.start);
+    hn_free(ctx, g.target);
+    return code;
+}
+
+// Scores of listed pairs, whose passages ascend.
+static enum hn_code read_scores(struct hn_context *ctx, struct hn_retrieval *r) {
+    struct hn_snapshot *s = &r->base;
+    const struct hn_sparse_rows rows = {"/scores/indptr", "/scores/indices", r->info.n[HN_CORPUS]};
+    struct hn_graph g;
+    struct hn_data data;
+    if (hn_snapshot_read_rows(ctx, s, &rows, &g))
+        return ctx->code;
+    if (!g.start)
+        return HN_OK;
+    for (int64_t q = 0; q < g.n; q++)
+        for (int64_t e = g.start[q] + 1; e < g.start[q + 1]; e++)
+            if (g.target[e] <= g.target[e - 1])
+                return hn_fail(ctx, HN_DATA,
+                               "%s: data set /scores/indices: the passages of query %lld do not "
+                               "ascend; sort them, each once",
+                               s->path, (long long)q);
+    if (hn_data_open(ctx, s, "/scores/score", HN_DATA_FLOATS, &data))
+        return ctx->code;
+    enum hn_code code = HN_OK;
+    float *score = NULL;
+    if (data.id < 0 || data.rank != 1 || data.rows != g.start[g.n])
+        code = hn_fail(ctx, HN_DATA,
+                       "%s: data set /scores/score must have a value for each of the %lld "
+                       "indices beside it",
+                       s->path, (long long)g.start[g.n]);
+    else if (!(score = hn_alloc(ctx, data.rows, sizeof *score)) ||
+             hn_data_read_step(ctx, s, &data, 0, score))
+        code = ctx->code;
+    hn_data_close(&data);
+    r->info.scores = (struct hn_pair_scores){g.start, g.target, score};
+    return code;
+}
+
+static enum hn_code read_groups(struct hn_context *ctx, struct hn_retrieval *r, enum hn_set side) {
+    const struct hn_snapshot_column column = {hn_retrieval_group_path[side],
+                                              hn_retrieval_set_name[side],
+                                              r->info.n[side],
+                                              {0, INT64_MAX, sizeof(int64_t)}};
+    int64_t *group;
+    enum hn_code code = hn_snapshot_read_column(ctx, &r->base, &column, &group);
+    r->info.group[side] = group;
+    return code;
+}
+
+static enum hn_code read_structure(struct hn_context *ctx, struct hn_retrieval *r) {
+    static const char *const qrels[] = {"/qrels/indptr", "/qrels/indices", "/qrels/grade"};
+    static const char *const truth[] = {"/truth/indptr", "/truth/indices", "/truth/grade"};
+    struct hn_snapshot *s = &r->base;
+    if (check_schema(ctx, s) || hn_snapshot_read_attributes(ctx, s) || open_rows(ctx, r) ||
+        hn_snapshot_read_steps(ctx, s, false) || open_teacher(ctx, r) ||
+        read_qrels(ctx, r, qrels, &r->info.qrels) || read_qrels(ctx, r, truth, &r->info.truth) ||
+        read_scores(ctx, r) || read_groups(ctx, r, HN_QUERIES) || read_groups(ctx, r, HN_CORPUS))
+        return ctx->code;
+    s->info.layout = HN_SNAPSHOT_SCHEMA;
+    for (int side = 0; side < HN_SETS; side++)
+        r->info.has_text[side] = hn_h5_find(s->file, hn_retrieval_text_path[side]) == HN_H5_HARD;
+    return HN_OK;
+}
+
+static enum hn_code open_file(struct hn_context *ctx, const char *path, struct hn_retrieval **out) {
+    *out = NULL;
+    struct hn_retrieval *r = hn_zalloc(ctx, 1, sizeof *r);
+    if (!r)
+        return ctx->code;
+    struct hn_snapshot *s = &r->base;
+    s->file = s->teacher.id = r->teacher[0].id = r->teacher[1].id = H5I_INVALID_HID;
+    for (int i = 0; i < HN_SNAPSHOT_SERIES; i++)
+        s->series[i].id = H5I_INVALID_HID;
+    r->info.file = &s->info;
+    void *outer = hn_own(ctx, r);
+    s->info.path = s->path = hn_strdup(ctx, path);
+    bool good = s->path && !hn_h5_open(ctx, path, &s->file) && !read_structure(ctx, r);
+    hn_own(ctx, outer);
+    if (good) {
+        *out = r;
+        return HN_OK;
+    }
+    hn_retrieval_close(ctx, r);
+    return ctx->code;
+}
+
+// As of snapshots of items: a process of its own does first what this one does next.
+static void open_and_leave(const char *path, void *data) {
+    struct hn_context *ctx = data;
+    struct hn_retrieval *r;
+    ctx->notes.to = NULL;
+    ctx->threads = 1;
+    (void)!open_file(ctx, path, &r);
+}
+
+enum hn_code hn_retrieval_open(struct hn_context *ctx, const char *path,
+                               struct hn_retrieval **out) {
+    *out = NULL;
+    enum hn_code code = hn_h5_probe(ctx, path);
+    if (code == HN_OK)
+        code = hn_h5_try(ctx, path, open_and_leave, ctx);
+    return code ? code : open_file(ctx, path, out);
+}
+
+void hn_retrieval_close(struct hn_context *ctx, struct hn_retrieval *r) {
+    if (!r)
+        return;
+    for (int i = 0; i < HN_SETS; i++) {
+        hn_data_close(&r->base.series[i]);
+        hn_data_close(&r->teacher[i]);
+    }
+    hn_h5_close(r->base.file);
+    hn_free(ctx, r);
+}
+
+const struct hn_retrieval_info *hn_retrieval_info(const struct hn_retrieval *r) { return &r->info; }

@@ -1,0 +1,23 @@
+// What reading and writing snapshots of queries and a corpus share.
+#ifndef HN_DATASETS_RETRIEVAL_PRIVATE_H
+#define HN_DATASETS_RETRIEVAL_PRIVATE_H
+
+#include "datasets/retrieval.h"
+#include "datasets/snapshot_private.h"
+
+enum { HN_RETRIEVAL_VERSION = 2 };
+
+// Paths by side.
+extern const char *const hn_retrieval_rows_path[HN_SETS],
+    *const hn_retrieval_teacher_path[HN_SETS], *const hn_retrieval_group_path[HN_SETS],
+                                                   *const hn_retrieval_id_path[HN_SETS],
+                                                       *const hn_retrieval_text_path[HN_SETS],
+                                                           *const hn_retrieval_set_name[HN_SETS];
+
+struct hn_retrieval {                // arrays belong to it
+    struct hn_snapshot base;         // file, attributes, steps; its series are the two sides
+    struct hn_data teacher[HN_SETS]; // id < 0: none
+    struct hn_retrieval_info info;
+};
+
+#endif

@@ -1,0 +1,133 @@
+#include "retrieval/describe.h"
+
+#include <stdlib.h>
+
+static void print_text(const char *name, const char *text) {
+    if (text[0])
+        printf("%-14s %s\n", name, text);
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Items of a side whose text one before them has; -1: texts are unknown.
+static enum hn_code count_equal(struct hn_context *ctx, const struct hn_retrieval_info *info,
+                                enum hn_set side, int64_t *equal) {
+    int64_t n = info->n[side];
+    *equal = -1;
+    if (!info->group[side])
+        return HN_OK;
+    HN_SCOPE(ctx);
+    int64_t *group = hn_alloc(ctx, n, sizeof *group);
+    if (!group)
+        return ctx->code;
+    for (int64_t i = 0; i < n; i++)
+        group[i] = info->group[side][i];
+    qsort(group, (size_t)n, sizeof *group, by_value);
+    *equal = 0;
+    for (int64_t i = 1; i < n; i++)
+        *equal += group[i] == group[i - 1];
+    return HN_OK;
+}
+
+static struct hn_qrels_summary summary_of(const struct hn_qrels *q) {
+    return q->start ? hn_qrels_summarize(q) : (struct hn_qrels_summary){.pairs = 0};
+}
+
+void hn_retrieval_line(const struct hn_retrieval_info *info, FILE *out) {
+    struct hn_qrels_summary s = summary_of(&info->qrels);
+    fprintf(out, "%s: %lld queries, %lld passages, %lld dims, %lld judged pairs (%lld relevant)",
+            info->file->path, (long long)info->n[HN_QUERIES], (long long)info->n[HN_CORPUS],
+            (long long)info->file->d, (long long)s.pairs, (long long)s.relevant);
+    if (s.without > 0)
+        fprintf(out, ", %lld queries without a relevant passage", (long long)s.without);
+    fprintf(out, "\n");
+}
+
+static void print_qrels(const char *name, const struct hn_qrels *q) {
+    if (!q->start)
+        return;
+    struct hn_qrels_summary s = hn_qrels_summarize(q);
+    printf("%-14s %lld pairs, %lld relevant, at most %lld a query, %lld queries without\n", name,
+           (long long)s.pairs, (long long)s.relevant, (long long)s.most, (long long)s.without);
+}
+
+static void print_equal(const char *name, int64_t equal) {
+    if (equal >= 0)
+        printf("%-14s %lld whose text is there before\n", name, (long long)equal);
+}
+
+enum hn_code hn_retrieval_table(struct hn_context *ctx, const struct hn_retrieval_info *info) {
+    const struct hn_snapshot_info *f = info->file;
+    int64_t equal[HN_SETS];
+    for (int side = 0; side < HN_SETS; side++)
+        if (count_equal(ctx, info, side, &equal[side]))
+            return ctx->code;
+    printf("%-14s %s\n", "file", f->path);
+    print_text("title", f->title);
+    print_text("source", f->source);
+    print_text("license", f->license);
+    print_text("encoder", f->encoder);
+    print_text("created", f->created);
+    print_text("made by", f->tool_version);
+    print_text("SHA-256", f->stored_sha256);
+    printf("%-14s %s\n", "kind", "retrieval");
+    printf("%-14s %lld\n", "queries", (long long)info->n[HN_QUERIES]);
+    print_equal("", equal[HN_QUERIES]);
+    printf("%-14s %lld\n", "passages", (long long)info->n[HN_CORPUS]);
+    print_equal("", equal[HN_CORPUS]);
+    printf("%-14s %lld, %s%s\n", "dims", (long long)f->d, f->dtype,
+           f->normalized ? ", normalized" : "");
+    printf("%-14s %lld, the last is %lld\n", "steps", (long long)f->steps,
+           (long long)f->step[f->steps - 1]);
+    print_qrels("qrels", &info->qrels);
+    print_qrels("truth", &info->truth);
+    if (info->teacher_d > 0)
+        printf("%-14s %lld dims\n", "teacher", (long long)info->teacher_d);
+    if (info->scores.start)
+        printf("%-14s of %lld pairs\n", "scores",
+               (long long)info->scores.start[info->n[HN_QUERIES]]);
+    printf("%-14s %s\n", "texts",
+           info->has_text[0] && info->has_text[1] ? "of queries and passages"
+           : info->has_text[0]                    ? "of queries"
+           : info->has_text[1]                    ? "of passages"
+                                                  : "none");
+    return HN_OK;
+}
+
+static json_t *qrels_object(const struct hn_qrels *q) {
+    struct hn_qrels_summary s = summary_of(q);
+    return q->start ? json_pack("{s:I, s:I, s:I, s:I}", "pairs", (json_int_t)s.pairs, "relevant",
+                                (json_int_t)s.relevant, "most", (json_int_t)s.most,
+                                "queries_without", (json_int_t)s.without)
+                    : json_null();
+}
+
+static json_t *count_or_null(int64_t count) {
+    return count < 0 ? json_null() : json_integer(count);
+}
+
+enum hn_code hn_retrieval_json(struct hn_context *ctx, const struct hn_retrieval_info *info,
+                               json_t **out) {
+    const struct hn_snapshot_info *f = info->file;
+    int64_t equal[HN_SETS];
+    for (int side = 0; side < HN_SETS; side++)
+        if (count_equal(ctx, info, side, &equal[side]))
+            return ctx->code;
+    *out = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:I, "
+        "s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:b}",
+        "file", f->path, "kind", "retrieval", "title", f->title, "source", f->source, "license",
+        f->license, "encoder", f->encoder, "created", f->created, "tool_version", f->tool_version,
+        "content_sha256", f->stored_sha256, "queries", (json_int_t)info->n[HN_QUERIES], "passages",
+        (json_int_t)info->n[HN_CORPUS], "dims", (json_int_t)f->d, "dtype", f->dtype, "normalized",
+        f->normalized, "steps", (json_int_t)f->steps, "qrels", qrels_object(&info->qrels), "truth",
+        qrels_object(&info->truth), "equal_queries", count_or_null(equal[HN_QUERIES]),
+        "equal_passages", count_or_null(equal[HN_CORPUS]), "teacher_dims",
+        (json_int_t)info->teacher_d, "scored_pairs",
+        (json_int_t)(info->scores.start ? info->scores.start[info->n[HN_QUERIES]] : 0),
+        "query_texts", info->has_text[HN_QUERIES], "passage_texts", info->has_text[HN_CORPUS]);
+    return HN_OK;
+}

@@ -1,0 +1,18 @@
+// What commands say of a snapshot of queries and a corpus.
+#ifndef HN_RETRIEVAL_DESCRIBE_H
+#define HN_RETRIEVAL_DESCRIBE_H
+
+#include "datasets/retrieval.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+// One line: sizes, judged pairs, queries without a relevant passage.
+void hn_retrieval_line(const struct hn_retrieval_info *info, FILE *out);
+// Everything `hardneg info` shows, as a table or as an object.
+HN_MUST_USE enum hn_code hn_retrieval_table(struct hn_context *ctx,
+                                            const struct hn_retrieval_info *info);
+HN_MUST_USE enum hn_code hn_retrieval_json(struct hn_context *ctx,
+                                           const struct hn_retrieval_info *info, json_t **out);
+
+#endif

@@ -1,0 +1,172 @@
+// Ids, texts and judged pairs, read from the files of others.
+#include "datasets/h5.h"
+#include "datasets/import/collection.h"
+#include "tests/fixture.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char folder[256];
+static struct hn_context ctx;
+
+static const char *file(const char *name, const char *content) {
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(content, f);
+    fclose(f);
+    return path;
+}
+
+static enum hn_code collect(const char *name, const char *content, int64_t n,
+                            struct hn_collection *out) {
+    return hn_collection_read(&ctx, file(name, content), n, HN_CORPUS, out);
+}
+
+static void test_ids(void) {
+    struct hn_collection c;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, collect("a.txt", "007\n7\r\n a b\n", 3, &c));
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, "007"), 0);
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, "7"), 1);
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, " a b"), 2);
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, "a b"), -1);
+    CU_ASSERT_EQUAL(c.text.n, 0);
+    HN_CHECK(&ctx, hn_collection_read(&ctx, NULL, 12, HN_CORPUS, &c));
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, "11"), 11);
+    HN_CHECK_FAILS(&ctx, collect("a.txt", "a\nb\na\n", 3, &c), HN_DATA, "lines 1 and 3");
+    HN_CHECK_FAILS(&ctx, collect("a.txt", "a\nb\n", 3, &c), HN_DATA, "2 ids for the rows of 3");
+    HN_CHECK_FAILS(&ctx, collect("a.txt", "a\n\nb\n", 3, &c), HN_DATA, "line 2: the id is empty");
+}
+
+static void test_beir(void) {
+    struct hn_collection c;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    HN_CHECK(&ctx, collect("a.jsonl",
+                           "\xef\xbb\xbf{\"_id\": \"07\", \"text\": \" x \", \"title\": \"\"}\n"
+                           "{\"_id\": 7, \"text\": \"\", \"metadata\": {}}\n"
+                           "{\"_id\": \"t\", \"text\": \"y\", \"title\": \"A\"}\n",
+                           3, &c));
+    CU_ASSERT_EQUAL(hn_string_find(&c.index, "7"), 1);
+    CU_ASSERT_STRING_EQUAL(hn_string(&c.text, 0), " x ");
+    CU_ASSERT_STRING_EQUAL(hn_string(&c.text, 1), "");
+    CU_ASSERT_STRING_EQUAL(hn_string(&c.text, 2), "A y");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\"}\n", 1, &c), HN_DATA, "\"text\"");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"text\": \"a\"}\n", 1, &c), HN_DATA, "\"_id\"");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\", \"text\": 1}\n", 1, &c), HN_DATA,
+                   "line 1: \"text\" is no text");
+    HN_CHECK_FAILS(&ctx, collect("a.jsonl", "{\"_id\": \"a\", \"te\n", 1, &c), HN_DATA, "line 1");
+}
+
+static struct hn_collection side[HN_SETS];
+
+static enum hn_code judge(const char *content, enum hn_unknown unknown, struct hn_qrels *out,
+                          int64_t *skipped) {
+    return hn_judgements_read(&ctx, file("qrels", content), side, unknown, out, skipped);
+}
+
+static void make_sides(void) {
+    HN_CHECK(&ctx, collect("q.txt", "q 1\nq2\nhead\n", 3, &side[HN_QUERIES]));
+    HN_CHECK(&ctx, collect("p.txt", "a\nb\nc\n", 3, &side[HN_CORPUS]));
+}
+
+static void test_qrels(void) {
+    // The same three pairs in every spelling.
+    static const char *const same[] = {
+        "q2\tc\t2\nq 1\tb\t0\nq 1\ta\t1\n",
+        "query-id\tcorpus-id\tscore\nq2\tc\t2\nq 1\tb\t0\nq 1\ta\t1\n",
+        "q2\t0\tc\t2\nq 1\t0\tb\t0\nq 1\tQ0\ta\t1",
+        "q2\tc\t1\r\nq 1\ta\t1\r\n\r\nq 1\tb\t0\r\nq2\tc\t2\r\n"};
+    struct hn_qrels q;
+    int64_t skipped;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    make_sides();
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        HN_CHECK(&ctx, judge(same[i], HN_UNKNOWN_REFUSE, &q, &skipped));
+        CU_ASSERT(q.start[1] == 2 && q.start[2] == 3 && q.start[3] == 3 && skipped == 0);
+        CU_ASSERT(q.passage[0] == 0 && q.grade[0] == 1 && q.passage[1] == 1 && q.grade[1] == 0);
+        CU_ASSERT(q.passage[2] == 2 && q.grade[2] == 2);
+    }
+    HN_CHECK(&ctx, judge("q2 0 c 1\nq2   0  b 1\n", HN_UNKNOWN_REFUSE, &q, &skipped));
+    CU_ASSERT_EQUAL(q.start[2], 2);
+    HN_CHECK(&ctx, judge("no\ta\t1\nq2\tno\t1\nq2\tb\t1\n", HN_UNKNOWN_SKIP, &q, &skipped));
+    CU_ASSERT(skipped == 2 && q.start[3] == 1);
+    HN_CHECK_FAILS(&ctx, judge("q c g\n", HN_UNKNOWN_REFUSE, &q, &skipped), HN_DATA, "no pair");
+    HN_CHECK_FAILS(&ctx, judge("x c 1\n", HN_UNKNOWN_SKIP, &q, &skipped), HN_DATA, "both are rows");
+}
+
+static void test_bad_qrels(void) {
+    static const char *const bad[][2] = {
+        {"q2\tc\t1\nq2\tx\t1\n", "line 2: the id x of a passage is not in"},
+        {"007\tc\t1\n", "line 1: the id 007 of a query"},
+        {"q2\tc\t1\nq2\tb\tone\n", "line 2: one is no integer"},
+        {"q2\tc\t1\nq2\tb\t40000\n", "40000"},
+        {"q2\tc\n", "2 columns"},
+        {"q2\tc\t1\nq2\t0\tb\t1\n", "line 2: has 4 columns"}};
+    struct hn_qrels q;
+    int64_t skipped;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    make_sides();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        HN_CHECK_FAILS(&ctx, judge(bad[i][0], HN_UNKNOWN_REFUSE, &q, &skipped), HN_DATA, bad[i][1]);
+}
+
+static void test_scores(void) {
+    struct hn_pair_scores s;
+    int64_t skipped;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    make_sides();
+    const char *path = file("s", "q2 Q0 c 1 2.5 tag\nq2 Q0 a 2 -1e1 tag\nq2 Q0 c 3 3 tag\n");
+    HN_CHECK(&ctx, hn_pair_scores_read(&ctx, path, side, HN_UNKNOWN_REFUSE, &s, &skipped));
+    CU_ASSERT(s.start[1] == 0 && s.start[2] == 2 && s.passage[0] == 0 && s.passage[1] == 2);
+    CU_ASSERT(s.score[0] == -10 && s.score[1] == 3);
+    path = file("s", "q2 c nan\n q2 c nan\n");
+    HN_CHECK_FAILS(&ctx, hn_pair_scores_read(&ctx, path, side, HN_UNKNOWN_REFUSE, &s, &skipped),
+                   HN_DATA, "finite");
+}
+
+static void test_pairs(void) {
+    // x is relevant to a and b; the text a is there three times, once as a passage.
+    static const char *const same[] = {
+        "a\tx\nb\tx\na\ty\na\tx\n",
+        "[\"a\", \"x\"]\n[\"b\", \"x\"]\n[\"a\", \"y\"]\n[\"a\", \"x\"]\n",
+        "{\"docstring\": \"a\", \"code\": \"x\"}\n{\"anchor\": \"b\", \"positive\": \"x\"}\n"
+        "{\"query\": \"a\", \"positive\": \"y\", \"n\": 1}\n{\"query\": \"a\", \"positive\": "
+        "\"x\"}\n"};
+    struct hn_text_pairs p;
+    hn_context_init(&ctx, 1);
+    HN_SCOPE(&ctx);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        HN_CHECK(&ctx, hn_text_pairs_read(&ctx, file("pairs", same[i]), &p));
+        CU_ASSERT_EQUAL(p.lines, 4);
+        CU_ASSERT(p.text[HN_QUERIES].n == 2 && p.text[HN_CORPUS].n == 2);
+        CU_ASSERT(p.first[HN_QUERIES][1] == 1 && p.first[HN_CORPUS][1] == 2);
+        CU_ASSERT(p.qrels.start[1] == 2 && p.qrels.start[2] == 3 && p.qrels.passage[2] == 0);
+        CU_ASSERT_STRING_EQUAL(hn_string(&p.text[HN_CORPUS], 1), "y");
+    }
+    HN_CHECK_FAILS(&ctx, hn_text_pairs_read(&ctx, file("pairs", "a\tx\na\n"), &p), HN_DATA,
+                   "line 2: is no pair");
+    HN_CHECK_FAILS(&ctx, hn_text_pairs_read(&ctx, file("pairs", "{\"a\": 1}\n"), &p), HN_DATA,
+                   "\"docstring\"");
+}
+
+static const struct hn_test tests[] = {
+    {"ids", test_ids},       {"beir", test_beir},
+    {"qrels", test_qrels},   {"bad_qrels", test_bad_qrels},
+    {"scores", test_scores}, {"pairs", test_pairs},
+};
+
+int main(int argc, char **argv) {
+    hn_h5_quiet();
+    hn_fixture_folder(folder, sizeof folder);
+    int rc = hn_test_main(argc, argv, "collection", tests, (int)(sizeof tests / sizeof tests[0]));
+    hn_fixture_remove(folder);
+    return rc;
+}

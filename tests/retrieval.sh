@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Queries over a corpus, from files of others to what is mined: `tests/retrieval.sh PROGRAM [WORD]`; with a word only
+# tests whose name contains it.
+. "$(dirname "$0")/lib.sh"
+begin retrieval "${1:-build/hardneg}"
+
+# Four queries and six passages of three dimensions, with ids and texts as BEIR has them, and the same as TREC.
+make_files() {
+    printf '1 0 0\n0 1 0\n0 0 1\n1 1 0\n' >q.tsv
+    printf '1 0 .1\n.9 .1 0\n0 1 0\n0 1 0\n0 .1 1\n1 1 1\n' >p.tsv
+    printf '{"_id": "%s", "text": "%s"}\n' 7 one 007 two x three y four >q.jsonl
+    printf '{"_id": "%s", "title": "%s", "text": "%s"}\n' a '' red b '' blue c '' same d '' same e t x f '' four >p.jsonl
+    printf 'query-id\tcorpus-id\tscore\n7\ta\t1\n007\tc\t2\n7\tb\t0\n' >beir.tsv
+    printf '007 0 c 1\n7 0 b 0\n7 0 a 1\n007 0 c 2\n' >trec.txt
+    printf '7 0 a 1\n7 0 b 1\n007 0 c 2\n' >truth.txt
+    files=(--queries q.tsv --corpus p.tsv --query-ids q.jsonl --corpus-ids p.jsonl)
+}
+
+test_import() {
+    make_files
+    expect "import BEIR" 0 '4 queries, 6 passages, 3 dims, 3 judged pairs \(2 relevant\), 2 queries without' import "${files[@]}" --qrels beir.tsv -o r.h5
+    expect "import TREC" 0 '3 judged pairs \(2 relevant\)' import "${files[@]}" --qrels trec.txt --truth truth.txt --type float16 --compress 1 -o t.h5
+    expect "validate" 0 'valid: .*4 queries' validate r.h5 t.h5
+    expect "info" 0 'qrels +3 pairs, 2 relevant, at most 1 a query, 2 queries without' info t.h5
+    check "info: equal texts" says '1 whose text is there before'
+    check "info: truth" says 'truth +3 pairs, 3 relevant, at most 2 a query'
+    expect "info --json" 0 '"equal_passages": 1' info --json t.h5
+    pycheck "what a file holds" "import h5py
+f = h5py.File('t.h5')
+assert f.attrs['schema_version'] == 2 and f.attrs['kind'] == 'retrieval'
+assert f['queries'].shape == (1, 4, 3) and f['corpus'].shape == (1, 6, 3) and f['corpus'].dtype == 'f2'
+assert list(f['qrels/indptr']) == [0, 2, 3, 3, 3] and list(f['qrels/indices']) == [0, 1, 2] and list(f['qrels/grade']) == [1, 0, 2]
+assert f['query_id'].asstr()[:].tolist() == ['7', '007', 'x', 'y']
+assert f['corpus_text'].asstr()[:].tolist() == ['red', 'blue', 'same', 'same', 't x', 'four']
+q, p = f['query_group'][:], f['corpus_group'][:]
+assert p[2] == p[3] and q[3] == p[5] and len(set(q) | set(p)) == 8, (q, p)"
+}
+
+test_refused() {
+    make_files
+    expect "of one set of items" 3 'queries and a corpus.*mine' sample r.h5 --sampler knn -o x.npy
+    printf 'version: 1\nsnapshots: [r.h5]\nsamplers: [uniform]\nbatch_size: 4\nbatches: 2\nseeds: [1]\n' >job.yaml
+    expect "run" 3 'queries and a corpus' run -c job.yaml -o run
+    printf '1 2\n' >flat.tsv
+    printf '7\tnone\t1\n7\ta\t1\n' >unknown.tsv
+    expect "an unknown id" 3 'unknown.tsv: line 1: the id none of a passage is not in p.jsonl' import "${files[@]}" --qrels unknown.tsv -o no.h5
+    expect "an unknown id left out" 0 'unknown.tsv: 1 line left out' import "${files[@]}" --qrels unknown.tsv --unknown skip -o skipped.h5
+    expect "no relevance" 2 'either --qrels.*or --pairs' import "${files[@]}" -o no.h5
+    expect "one side" 2 '--corpus is missing' import --queries q.tsv --qrels beir.tsv -o no.h5
+    expect "both kinds" 2 'another kind' import "${files[@]}" --qrels beir.tsv -e q.tsv -o no.h5
+    expect "a file that exists" 2 'r.h5: exists' import "${files[@]}" --qrels beir.tsv -o r.h5
+    expect "other dimensions" 3 'rows of 3 values but .* of 2' import --queries q.tsv --corpus flat.tsv --qrels beir.tsv -o no.h5
+    expect "too few ids" 3 'q.jsonl: has 4 ids for the rows of 6' import --queries p.tsv --corpus p.tsv --query-ids q.jsonl --qrels beir.tsv -o no.h5
+    check "nothing is left" test ! -e no.h5
+}
+
+test_pairs() {
+    make_files
+    printf 'a\tx\nb\tx\na\ty\na\tx\n' >pairs.tsv
+    expect "a row for every line" 0 '2 queries, 2 passages, 3 dims, 3 judged pairs' import --queries q.tsv --corpus q.tsv --pairs pairs.tsv -o pairs.h5
+    head -n 2 q.tsv >two.tsv
+    expect "a row for every text" 0 '2 queries, 2 passages' import --queries two.tsv --corpus two.tsv --pairs pairs.tsv -o texts.h5
+    expect "rows of neither" 3 '6 rows; pairs.tsv has 4 lines, with 2 different texts' import --queries p.tsv --corpus p.tsv --pairs pairs.tsv -o no.h5
+    pycheck "the first row of a text" "import h5py
+f, g = h5py.File('pairs.h5'), h5py.File('texts.h5')
+assert f['corpus'][0].tolist() == [[1, 0, 0], [0, 0, 1]] and g['corpus'][0].tolist() == [[1, 0, 0], [0, 1, 0]]"
+}
+
+test_synth() {
+    expect "synth" 0 '60 queries, 400 passages' synth --kind retrieval -o s.h5 --n 400 --queries 60 --dim 16 --steps 2
+    expect "synth: valid" 0 '' validate s.h5
+    expect "synth: too few passages" 2 'lower --queries' synth --kind retrieval -o no.h5 --n 60 --queries 60
+    OMP_NUM_THREADS=3 run synth --kind retrieval -o s3.h5 --n 400 --queries 60 --dim 16 --steps 2
+    pycheck "known pairs are among the true ones; threads do not matter" "import h5py, numpy as np
+f, g = h5py.File('s.h5'), h5py.File('s3.h5')
+assert f.attrs['content_sha256'] == g.attrs['content_sha256']
+t = [set(f['truth/indices'][a:b]) for a, b in zip(f['truth/indptr'][:-1], f['truth/indptr'][1:])]
+assert all(k in s for k, s in zip(f['qrels/indices'], t)) and sum(map(len, t)) > 120
+q, p = f['queries'][1], f['corpus'][1]
+near = [np.mean([q[i] @ p[j] for j in s]) for i, s in enumerate(t)]
+assert np.mean(near) > .5 > np.mean(q @ p.T) + .3"
+}
+
+run_tests "${2:-}" test_import test_import test_refused test_pairs test_synth
+finish
