@@ -177,6 +177,10 @@ test_bad_jobs() {
     job s.h5 '[uniform: {}]' | sed 's/batch_size: 16/batch_size: 301/' >j.yaml
     expect "B > N" 3 '301' run -c j.yaml -o bad
     job s.h5 '[uniform: {}]' >j.yaml
+    cp s.h5 twin.h5
+    expect "the same contents under two names" 2 's\.h5 and .*twin\.h5 have the same contents \(SHA-256 [0-9a-f]{16}\)' \
+        run -c j.yaml -o bad --set snapshots=[s.h5,twin.h5]
+    rm twin.h5
     expect "--set with an unknown key" 2 'batches' run -c j.yaml -o bad --set batchs=3
     expect "--filter that is no expression" 2 'filter' run -c j.yaml -o bad --filter '('
     expect "--threads 0 or fewer" 2 'threads' run -c j.yaml -o bad --threads -3

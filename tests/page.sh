@@ -272,7 +272,9 @@ test_many_results() {
     expect "the same by another path" 2 'named twice, also as many/4/../3/' report many/3 many/4/../3 -o many.html
     expect "by a link" 2 'named twice, also as many/link/' report many/4 many/3 many/link -o many.html
     expect "by another name" 2 'named twice, also as many/hard.h5' report many/3 many/hard.h5 -o many.html
-    rm many/link many/hard.h5
+    cp many/3/results.h5 many/copy.h5
+    expect "a copy" 2 'named twice, also as many/copy.h5' report many/3 many/copy.h5 -o many.html
+    rm many/link many/hard.h5 many/copy.h5
     expect "one that is not there" 3 'many/5' report many/3 many/5 -o many.html
     check "leaves no page" test ! -e many.html
     expect "several results" 0 'many.html' report many/again many/3 many/4 -o many.html

@@ -41,6 +41,7 @@ static enum hn_code open_file(struct hn_context *ctx, const char *path,
                                       .name = hn_strdup(ctx, hn_base_name(path)),
                                       .info = *info,
                                       .step = hn_alloc(ctx, info->steps, sizeof *out->step)};
+    snprintf(out->sha256, sizeof out->sha256, "%s", info->stored_sha256);
     free(real);
     if (out->step)
         memcpy(out->step, info->step, (size_t)info->steps * sizeof *out->step);
@@ -58,6 +59,11 @@ static enum hn_code add_file(struct hn_context *ctx, struct hn_reproduce *rep, c
         hn_note(ctx, "left out: %s", ctx->message);
         return HN_OK;
     }
+    for (int64_t i = 0; !code && *data.sha256 && i < rep->files; i++)
+        if (strcmp(rep->file[i].sha256, data.sha256) == 0) {
+            hn_note(ctx, "left out: %s has the contents of %s", path, rep->file[i].path);
+            return HN_OK;
+        }
     if (code || hn_grow(ctx, &rep->file, &rep->file_capacity, rep->files + 1, sizeof data))
         return ctx->code;
     rep->file[rep->files++] = data;

@@ -3,6 +3,7 @@
 #ifndef HN_HARNESS_REPRODUCE_REPRODUCE_H
 #define HN_HARNESS_REPRODUCE_REPRODUCE_H
 
+#include "core/digest.h"
 #include "datasets/snapshot.h"
 #include "harness/claims/claims.h"
 #include "training/tasks/untrained.h"
@@ -12,6 +13,7 @@ enum hn_effort { HN_EFFORT_USUAL, HN_EFFORT_QUICK, HN_EFFORT_FULL };
 // A snapshot file that was found.
 struct hn_reproduce_data {
     char *path, *name;            // absolute; without its folder
+    char sha256[HN_DIGEST_TEXT];  // of its contents, as the file states it; "" = not stated
     struct hn_snapshot_info info; // its numbers; what it points to is gone
     int64_t *step;                // [info.steps]
     int64_t encoder;              // number within the family, 0 = none

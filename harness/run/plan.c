@@ -54,6 +54,16 @@ static enum hn_code check_size(struct hn_context *ctx, const struct hn_snapshot_
                    ctx->memory.limit ? hn_memory_remedy(&ctx->memory) : "give a smaller snapshot");
 }
 
+// Two files with the same contents would count every seed twice, and halve intervals.
+static enum hn_code check_contents(struct hn_context *ctx, const struct hn_plan *plan, int64_t i) {
+    for (int64_t k = 0; k < i; k++)
+        if (strcmp(plan->data[k].sha256, plan->data[i].sha256) == 0)
+            return hn_fail(ctx, HN_USAGE,
+                           "%s and %s have the same contents (SHA-256 %.16s): name one of them",
+                           plan->job->snapshot[k], plan->job->snapshot[i], plan->data[i].sha256);
+    return HN_OK;
+}
+
 static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
     const struct hn_job *job = plan->job;
     plan->n_data = job->n_snapshots;
@@ -62,7 +72,8 @@ static enum hn_code open_data(struct hn_context *ctx, struct hn_plan *plan) {
         data->name = hn_base_name(job->snapshot[i]);
         if (hn_snapshot_open(ctx, job->snapshot[i], &data->snapshot) ||
             (job->as_items == 0 && check_size(ctx, hn_snapshot_info(data->snapshot))) ||
-            hn_snapshot_digest_checked(ctx, data->snapshot, data->sha256))
+            hn_snapshot_digest_checked(ctx, data->snapshot, data->sha256) ||
+            check_contents(ctx, plan, i))
             return ctx->code;
         if (job->as_items > 0)
             hn_snapshot_suppose(data->snapshot, job->as_items);

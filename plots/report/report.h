@@ -89,6 +89,9 @@ void hn_html_attrition(FILE *html, const struct hn_overview *o);
 // The settings of /runs, a row each (report_samplers.c).
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,
                                           const struct hn_overview *o);
+// Ranks of settings over data sets, in a section (report_ranks.c).
+HN_MUST_USE enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx,
+                                       const struct hn_overview *o);
 // Of results of `hardneg train`: the opening and the tables (report_training.c); nothing for
 // others.
 HN_MUST_USE enum hn_code hn_html_training_answer(FILE *html, struct hn_context *ctx,

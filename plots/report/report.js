@@ -79,9 +79,10 @@ if (compared && several) {
     const settings = new Map();
     for (const row of all.tBodies[0].rows) {
         const parts = [...row.cells[0].querySelectorAll("[data-axis]")].filter(part => part.dataset.axis !== "result");
-        const key = row.cells[0].dataset.sampler + " " + parts.map(part => part.textContent).join(", ");
-        if (!settings.has(key)) settings.set(key, new Map());
-        settings.get(key).set(valueOf(row, "result"), row);
+        const name = row.cells[0].dataset.sampler + " " + parts.map(part => part.textContent).join(", ");
+        const key = row.cells[0].dataset.file + " " + name; // files of one name may have other contents
+        if (!settings.has(key)) settings.set(key, {name, rows: new Map()});
+        settings.get(key).rows.set(valueOf(row, "result"), row);
     }
     const select = (title, texts, chosen) => {
         const label = make("label", title + " "), control = make("select", "");
@@ -102,11 +103,11 @@ if (compared && several) {
         const titles = ["Setting", ...names, names[to.value] + " − " + names[from.value]];
         titles.forEach((title, i) => head.append(make("th", title, {scope: "col", className: i ? "n" : ""})));
         const body = table.createTBody();
-        for (const [key, rows] of settings) {
+        for (const {name: setting, rows} of settings.values()) {
             const last = [...rows.values()].some(row => row.cells[0].dataset.last !== undefined);
             if (rows.size < 2 || !(last || steps.value === "1")) continue;
             const row = body.insertRow(), value = name => parseFloat(rows.get(name)?.cells[m].dataset.v) * (heads[m].dataset.scale ?? 1);
-            row.append(make("th", key, {scope: "row"}));
+            row.append(make("th", setting, {scope: "row"}));
             for (const name of names) row.append(make("td", rows.get(name)?.cells[m].textContent ?? "–", {className: "n"}));
             const difference = value(names[to.value]) - value(names[from.value]);
             row.append(make("td", isNaN(difference) ? "–" : (difference < 0 ? "−" : "+") + Math.abs(difference).toPrecision(3), {className: "n"}));

@@ -39,7 +39,8 @@ static void put_setting(FILE *html, const struct hn_html_column *c, const void *
     const struct row *row = of;
     const char *sampler = hn_overview_sampler(row->o, row->setting);
     (void)c;
-    hn_html(html, "<th scope=row data-sampler=\"%s\"", sampler);
+    hn_html(html, "<th scope=row data-sampler=\"%s\" data-file=\"%s\"", sampler,
+            hn_table_text(&row->o->results->runs, row->o->first[row->setting], "dataset_sha256"));
     hn_html(html, row->o->last[row->setting] ? " data-last>%s" : ">%s", sampler);
     put_values(html, row, true, " ");
     fputs("<small>", html);

@@ -72,7 +72,134 @@ static void last_evaluation(void) {
     CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
 }
 
+static int intervals_in(const char *page) {
+    const char *table = strstr(page, "<table id=settings");
+    return table ? count(table, "<small>±") : 0;
+}
+
+// The same cells have the same intervals alone and beside others, also where one seed leaves those
+// over batches.
+static void same_intervals(void) {
+    hn_context_init(&ctx, 1);
+    struct hn_results r = figures_results(&ctx);
+    for (int64_t row = 0; row < r.runs.rows; row++)
+        if (hn_table_real(&r.runs, row, "seed") > 1)
+            HN_CHECK(&ctx, hn_table_set_text(&ctx, &r.runs, row, "status", "failed"));
+    struct hn_overview o;
+    char *alone = NULL;
+    size_t size;
+    void *owner = hn_alloc(&ctx, 0, 1);
+    hn_own(&ctx, owner);
+    HN_CHECK(&ctx, hn_overview_make(&ctx, &r, &o));
+    FILE *out = open_memstream(&alone, &size);
+    HN_CHECK(&ctx, hn_html_samplers(out, &ctx, &o));
+    fclose(out);
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
+    char *page = page_of(&r, "a", "b");
+    const char *cosine = strstr(alone, "<small>±");
+    CU_ASSERT_FATAL(cosine != NULL);
+    CU_ASSERT_EQUAL(intervals_in(page), 2 * intervals_in(alone));
+    for (int i = 0; i < 40 && cosine; i++, cosine = strstr(cosine + 1, "<small>±")) {
+        char cell[64];
+        while (strncmp(cosine, "<td", 3) != 0)
+            cosine--;
+        snprintf(cell, sizeof cell, "%.*s", (int)(strstr(cosine, "</td>") - cosine), cosine);
+        CU_ASSERT_EQUAL(count(page, cell), 2 * count(alone, cell));
+        cosine = strstr(cosine, "<small>");
+    }
+    free(alone);
+    free(page);
+    hn_results_free(&ctx, &r);
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+}
+
+enum { SAMPLERS = 3 };
+
+// Samplers a, b and c, with these shares of false negatives on a file with these contents.
+static struct hn_results on_file(const char *contents, const double fn[SAMPLERS]) {
+    struct hn_results r = {0};
+    figures_table(&ctx, &r.runs, "runs", "dataset dataset_sha256 sampler status",
+                  "step seed fn_ratio");
+    for (int s = 0; s < SAMPLERS; s++) {
+        char sampler[] = {(char)('a' + s), '\0'};
+        figures_row(&ctx, &r.runs);
+        figures_text(&ctx, &r.runs, "dataset", "file.h5");
+        figures_text(&ctx, &r.runs, "dataset_sha256", contents);
+        figures_text(&ctx, &r.runs, "sampler", sampler);
+        figures_text(&ctx, &r.runs, "status", "ok");
+        figures_reals(&ctx, &r.runs, "step 0 seed 1 fn_ratio %g", fn[s]);
+    }
+    return r;
+}
+
+static char *page_on_files(const char *const *contents, const double fn[][SAMPLERS], int n) {
+    struct hn_results r[4];
+    struct hn_report_of report[4];
+    static const char *const name[] = {"first", "second", "third", "fourth"};
+    char *page = NULL;
+    size_t size;
+    for (int i = 0; i < n; i++) {
+        r[i] = on_file(contents[i], fn[i]);
+        report[i] = (struct hn_report_of){&r[i], name[i], name[i]};
+    }
+    FILE *html = open_memstream(&page, &size);
+    HN_CHECK(&ctx, hn_report_write_many(&ctx, report, n, html));
+    fclose(html);
+    for (int i = 0; i < n; i++)
+        hn_results_free(&ctx, &r[i]);
+    return page;
+}
+
+// The page opens with how much the results have in common: files of one name are the same only if
+// their contents are.
+static void common_settings(void) {
+    static const char *const same[] = {"x", "x", "y"}, *const other[] = {"x", "y", "z"};
+    static const double fn[3][SAMPLERS] = {{.1, .2, .3}, {.1, .2, .3}, {.1, .2, .3}};
+    hn_context_init(&ctx, 1);
+    char *page = page_on_files(same, fn, 3);
+    CU_ASSERT(strstr(page,
+                     "class=answer>\n<p>3 results on 2 data sets. 3 settings are measured on the "
+                     "same file in two results or more: ") != NULL);
+    CU_ASSERT(strstr(page, "so there is no front across them.") != NULL);
+    CU_ASSERT(strstr(page, "class=answer>") < strstr(page, "<h2 id=results>"));
+    CU_ASSERT_EQUAL(count(page, "ranks best"), 0); // two data sets give no interval
+    CU_ASSERT_EQUAL(count(page, "<small>±"), 0);
+    free(page);
+    page = page_on_files(other, fn, 3);
+    CU_ASSERT(strstr(page,
+                     "<p>3 results on 3 data sets. No setting is measured on the same file in two "
+                     "results.</p>") != NULL);
+    free(page);
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+}
+
+// From three data sets on a setting is named the best, with those that are not told from it.
+static void best_rank(void) {
+    static const char *const contents[] = {"w", "x", "y", "z"};
+    static const double always[4][SAMPLERS] = {{.1, .2, .3},
+                                               {.2, .3, .4},
+                                               {.1, .2, .3},
+                                               {.1, .2, .3}},
+                        once_not[4][SAMPLERS] = {
+                            {.1, .2, .3}, {.2, .3, .4}, {.1, .2, .3}, {.2, .1, .3}};
+    hn_context_init(&ctx, 1);
+    char *page = page_on_files(contents, always, 4);
+    CU_ASSERT(strstr(page, "<p>False negatives: <b>a</b> ranks best, 1.00 on average over 4 data "
+                           "sets.</p>") != NULL);
+    free(page);
+    page = page_on_files(contents, once_not, 4);
+    CU_ASSERT(strstr(page,
+                     "<p>False negatives: <b>a</b> ranks best, 1.25 on average over 4 data sets. "
+                     "Not significantly worse: b.</p>") != NULL);
+    free(page);
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+}
+
 static const struct hn_test tests[] = {
+    {"same_intervals", same_intervals},
+    {"common_settings", common_settings},
+    {"best_rank", best_rank},
     {"names", names},
     {"last_evaluation", last_evaluation},
 };

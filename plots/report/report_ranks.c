@@ -1,0 +1,257 @@
+// Ranks of settings over the data sets of many results.
+#include "core/stats.h"
+#include "plots/report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+// Ranks of settings, named by their labels, among those that every data set has.
+struct ranked {
+    const char *column, *title;
+    bool larger;
+};
+static const struct ranked ranked[] = {{"fn_ratio", "False negatives", false},
+                                       {"hard_true_mean", "Hardest true neg.", true},
+                                       {"gap", "Gap", false},
+                                       {"accuracy", "Accuracy", true},
+                                       {"cost_s", "Cost_S", false}};
+enum {
+    RANKED = sizeof ranked / sizeof ranked[0],
+    FEWEST = 3 // data sets that give an interval
+};
+
+struct ranks {
+    const struct hn_overview *o;
+    char (*label)[HN_LABEL_SIZE]; // [labels]
+    const char **dataset;         // [datasets] digests
+    int64_t labels, datasets;
+    int64_t *of;    // [settings] its label, -1: not ranked
+    int64_t *at;    // [settings] its data set
+    bool *common;   // [labels] every data set has it
+    double *sum;    // [labels x datasets] of ranks
+    double *places; // [datasets] that were ranked
+};
+
+static const char *dataset_of(const struct hn_overview *o, int64_t setting) {
+    return hn_table_text(&o->results->runs, o->first[setting], "dataset_sha256");
+}
+
+static void name_setting(struct ranks *k, int64_t s) {
+    char label[HN_LABEL_SIZE];
+    int64_t l = 0, d = 0;
+    hn_overview_label(k->o, s, label, sizeof label);
+    while (l < k->labels && strcmp(k->label[l], label) != 0)
+        l++;
+    while (d < k->datasets && strcmp(k->dataset[d], dataset_of(k->o, s)) != 0)
+        d++;
+    if (l == k->labels)
+        memcpy(k->label[k->labels++], label, sizeof label);
+    if (d == k->datasets)
+        k->dataset[k->datasets++] = dataset_of(k->o, s);
+    k->of[s] = l;
+    k->at[s] = d;
+}
+
+static bool is_everywhere(const struct ranks *k, int64_t label) {
+    int64_t n = 0;
+    for (int64_t d = 0; d < k->datasets; d++)
+        for (int64_t s = 0; s < k->o->settings; s++)
+            if (k->of[s] == label && k->at[s] == d) {
+                n++;
+                break;
+            }
+    return n == k->datasets;
+}
+
+static enum hn_code find_labels(struct hn_context *ctx, struct ranks *k) {
+    int64_t n = k->o->settings;
+    k->label = hn_alloc(ctx, n, sizeof *k->label);
+    k->dataset = hn_alloc(ctx, n, sizeof *k->dataset);
+    k->of = hn_alloc(ctx, n, sizeof *k->of);
+    k->at = hn_alloc(ctx, n, sizeof *k->at);
+    k->common = hn_alloc(ctx, n, sizeof *k->common);
+    if (!k->label || !k->dataset || !k->of || !k->at || !k->common)
+        return ctx->code;
+    for (int64_t s = 0; s < n; s++) {
+        k->of[s] = k->at[s] = -1;
+        if (hn_overview_seeds(k->o, s) > 0 && k->o->last[s])
+            name_setting(k, s);
+    }
+    for (int64_t l = 0; l < k->labels; l++)
+        k->common[l] = is_everywhere(k, l);
+    k->sum = hn_alloc(ctx, k->labels * k->datasets, sizeof *k->sum);
+    k->places = hn_alloc(ctx, k->datasets, sizeof *k->places);
+    return k->sum && k->places ? HN_OK : ctx->code;
+}
+
+// Adds the ranks of a place, if all settings that are common have a value[labels] there; equal ones
+// share theirs.
+static void rank_place(struct ranks *k, const struct ranked *by, const double *value, int64_t d) {
+    for (int64_t l = 0; l < k->labels; l++)
+        if (k->common[l] && isnan(value[l]))
+            return;
+    for (int64_t l = 0; l < k->labels; l++) {
+        double rank = 0.5;
+        for (int64_t other = 0; other < k->labels && k->common[l]; other++)
+            if (k->common[other])
+                rank += value[other] == value[l]                  ? 0.5
+                        : (value[other] < value[l]) != by->larger ? 1
+                                                                  : 0;
+        k->sum[l * k->datasets + d] += rank;
+    }
+    k->places[d]++;
+}
+
+static enum hn_code rank_all(struct hn_context *ctx, struct ranks *k, const struct ranked *by) {
+    const struct hn_overview *o = k->o;
+    HN_SCOPE(ctx);
+    double *value = hn_alloc(ctx, k->labels, sizeof *value);
+    if (!value)
+        return ctx->code;
+    memset(k->sum, 0, (size_t)(k->labels * k->datasets) * sizeof *k->sum);
+    memset(k->places, 0, (size_t)k->datasets * sizeof *k->places);
+    for (int64_t s = 0; s < o->settings; s++) {
+        bool first = k->of[s] >= 0;
+        for (int64_t e = 0; e < s && first; e++)
+            first = k->of[e] < 0 || !hn_overview_same_place(o, e, s);
+        for (int64_t l = 0; l < k->labels; l++)
+            value[l] = NAN;
+        for (int64_t e = s; e < o->settings && first; e++)
+            if (k->of[e] >= 0 && hn_overview_same_place(o, e, s))
+                value[k->of[e]] = hn_overview_mean(o, e, by->column).mean;
+        if (first)
+            rank_place(k, by, value, k->at[s]);
+    }
+    return HN_OK;
+}
+
+// Mean rank over data sets, of those that have places; an interval from three on.
+static struct hn_interval rank_of(const struct ranks *k, int64_t label, double *value) {
+    int64_t n = 0;
+    for (int64_t d = 0; d < k->datasets; d++)
+        if (k->places[d] > 0)
+            value[n++] = k->sum[label * k->datasets + d] / k->places[d];
+    struct hn_interval rank = hn_mean_interval(value, 1, n, 0.95);
+    return n < FEWEST ? (struct hn_interval){rank.mean, NAN, NAN} : rank;
+}
+
+struct rank_row {
+    const struct ranks *k;
+    const struct hn_interval *rank; // [labels x RANKED]
+    int64_t label;
+};
+
+static void put_label(FILE *html, const struct hn_html_column *c, const void *of) {
+    const struct rank_row *row = of;
+    (void)c;
+    hn_html(html, "<th scope=row>%s</th>", row->k->label[row->label]);
+}
+
+static struct hn_html_number mean_rank(const struct hn_html_column *c, const void *of) {
+    const struct rank_row *row = of;
+    int i = 0;
+    while (strcmp(ranked[i].column, c->from) != 0)
+        i++;
+    const struct hn_interval *r = &row->rank[row->label * RANKED + i];
+    return (struct hn_html_number){r->mean, 0.5 * (r->hi - r->lo)};
+}
+
+// over[RANKED]: data sets with a rank.
+static void put_rank_table(FILE *html, const struct ranks *k, const struct hn_interval *rank,
+                           const int64_t *over) {
+    struct hn_html_column column[1 + RANKED] = {{"Setting", .put = put_label}};
+    char title[RANKED][96];
+    int n = 1;
+    for (int i = 0; i < RANKED; i++) {
+        snprintf(title[i], sizeof title[i], "%s", ranked[i].title);
+        if (over[i] < k->datasets)
+            hn_append(title[i], sizeof title[i], " (on %" PRId64 ")", over[i]);
+        if (over[i] > 0)
+            column[n++] =
+                (struct hn_html_column){title[i],
+                                        ranked[i].larger ? "1: the largest" : "1: the smallest",
+                                        ranked[i].column,
+                                        HN_HTML_PLUS_MINUS("%.2f"),
+                                        1,
+                                        mean_rank};
+    }
+    fputs("<div class=scroll role=region tabindex=0 aria-label=Ranks><table id=ranks "
+          "class=\"sortable fixed\">\n",
+          html);
+    hn_html_heads(html, column, n, n);
+    for (int64_t l = 0; l < k->labels; l++)
+        if (k->common[l])
+            hn_html_row(html, column, n, &(struct rank_row){k, rank, l});
+    fputs("</tbody></table></div>\n", html);
+}
+
+// Which setting ranks best by a measure, and which are not told from it by the interval of the
+// difference of their ranks over data sets.
+static void put_best(FILE *html, const struct ranks *k, const struct ranked *by, int64_t datasets,
+                     double *value) {
+    int64_t best = -1;
+    int ties = 0;
+    for (int64_t l = 0; l < k->labels; l++)
+        if (k->common[l] && (best < 0 || rank_of(k, l, value).mean < rank_of(k, best, value).mean))
+            best = l;
+    hn_html(html, "<p>%s: <b>%s</b> ranks best, ", by->title, k->label[best]);
+    fprintf(html, "%.2f on average over %" PRId64 " data sets.", rank_of(k, best, value).mean,
+            datasets);
+    for (int64_t l = 0; l < k->labels; l++) {
+        if (!k->common[l] || l == best)
+            continue;
+        int64_t n = 0;
+        for (int64_t d = 0; d < k->datasets; d++)
+            if (k->places[d] > 0)
+                value[n++] =
+                    (k->sum[l * k->datasets + d] - k->sum[best * k->datasets + d]) / k->places[d];
+        if (hn_mean_interval(value, 1, n, 0.95).lo > 0)
+            continue;
+        hn_html(html, ties++ ? ", %s" : " Not significantly worse: %s", k->label[l]);
+    }
+    fputs(ties ? ".</p>\n" : "</p>\n", html);
+}
+
+enum hn_code hn_html_ranks(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {
+    struct ranks k = {.o = o};
+    int64_t over[RANKED] = {0}, common = 0, ranks = 0;
+    HN_SCOPE(ctx);
+    if (find_labels(ctx, &k))
+        return ctx->code;
+    struct hn_interval *rank = hn_alloc(ctx, k.labels * RANKED, sizeof *rank);
+    double *value = hn_alloc(ctx, k.datasets, sizeof *value);
+    if (!rank || !value)
+        return ctx->code;
+    for (int64_t l = 0; l < k.labels; l++)
+        common += k.common[l];
+    fputs("<section aria-labelledby=over><h2 id=over>Ranks over data sets</h2>\n", html);
+    for (int i = 0; i < RANKED; i++) {
+        if (rank_all(ctx, &k, &ranked[i]))
+            return ctx->code;
+        for (int64_t l = 0; l < k.labels; l++)
+            rank[l * RANKED + i] = rank_of(&k, l, value);
+        for (int64_t d = 0; d < k.datasets; d++)
+            over[i] += k.places[d] > 0;
+        ranks += over[i];
+        if (common > 1 && over[i] >= FEWEST)
+            put_best(html, &k, &ranked[i], over[i], value);
+    }
+    if (common > 1 && ranks > 0) {
+        fprintf(html,
+                "<p class=soft>%" PRId64 " of %" PRId64 " settings were measured on %s%" PRId64
+                " data set%s, each at its last step. They are ranked within one result and one "
+                "batch size, loss, weighting and temperature; ranks are averaged over those, then "
+                "over data sets (fewer where a heading says so). ± is half of a 95 %% interval "
+                "over data sets, from three on.</p>\n",
+                common, k.labels, k.datasets > 1 ? "all " : "the ", k.datasets,
+                k.datasets > 1 ? "s" : "");
+        put_rank_table(html, &k, rank, over);
+    } else {
+        fputs("<p>No two settings were measured side by side on every data set, so there is "
+              "nothing to rank.</p>\n",
+              html);
+    }
+    fputs("</section>\n", html);
+    return HN_OK;
+}
