@@ -20,7 +20,7 @@ assert read(sys.argv[1]) == read(sys.argv[2])" "$1" "$2" 2>"$work/err"
 test_choice() {
     expect "choose" 0 '' choose s.h5 -c grid.yaml --max-fn 0.3 "${quick[@]}"
     check "choose: an answer in words" says '^(Take|Uniform will do)'
-    check "choose: the work" says 'Work: [0-9]+ seeds of settings.* would be 28 '
+    check "choose: the work" says 'Ran [0-9]+ of the 28 runs of a full grid \([0-9]+ %\)'
     check "choose: other steps" says '^Step [0-9]+: '
     expect "choose --quiet" 0 '' choose s.h5 -c grid.yaml --max-fn 0.3 "${quick[@]}" -q
     check "choose --quiet is silent" silent
@@ -59,8 +59,20 @@ assert s['fn_ratio']['mean'] <= c['max_fn'] and s['hardness']['lo'] <= s['hardne
 # mosaic with its default lambda has 19.65 % of false negatives, +- .6.
 test_edge_of_the_budget() {
     expect "well within" 0 'within the budget of 27 %' choose s.h5 -c grid.yaml --max-fn 0.27 "${quick[@]}"
+    # The budget is Uniform's ratio of the same call and the points; the grid is refined where it lies.
+    expect "points over Uniform" 0 '' choose s.h5 --max-excess 4 "${quick[@]}" --checks 0 --json
+    check "the budget follows Uniform" "$python" -c 'import json; c = json.load(open("out"))
+[u] = [s for s in c["settings"] if s["reference"]]
+assert abs(c["budget"] - u["fn_ratio"]["mean"] - 0.04) < 1e-12 and c["max_fn"] is None, c["budget"]
+[t] = [s for s in c["settings"] if s["fate"] == "chosen"]
+assert t["fn_ratio"]["mean"] <= c["budget"], t
+new = [s for s in c["settings"] if s["refined"]]
+assert 0 < len(new) <= 6 and all(s["seeds"] > 0 for s in new), new
+assert len({s["job"] for s in c["settings"]}) == len(c["settings"])'
+    expect "no points: Uniform or its like" 0 '0 points above Uniform|Uniform will do' choose s.h5 -c grid.yaml --max-excess 0 "${quick[@]}"
+    expect "the answer names the excess" 0 'budget of [0-9.]+ %: 7 points above Uniform' choose s.h5 -c grid.yaml --max-excess 7 "${quick[@]}"
     expect "on the edge, within" 0 'on the edge of the budget of 20\.1 %' choose s.h5 -c grid.yaml --max-fn 0.201 "${quick[@]}"
-    expect "on the edge, above" 0 'on its edge: mosaic: \{pool: 300\} \(19\.' choose s.h5 -c grid.yaml --max-fn 0.192 "${quick[@]}"
+    expect "on the edge, above" 0 'borderline false negatives: mosaic: \{pool: 300\} \(19\.' choose s.h5 -c grid.yaml --max-fn 0.192 "${quick[@]}"
     expect "the same as JSON" 0 '' choose s.h5 -c grid.yaml --max-fn 0.192 "${quick[@]}" --json
     cp out e.json
     pycheck "edge and rival" "
@@ -85,7 +97,7 @@ test_same_for_any_threads() {
 
 test_budgets() {
     expect "nothing is within the budget" 0 'No setting is within the budget.*Raise' choose s.h5 -c grid.yaml --max-fn 0.01 "${quick[@]}"
-    check "and one budget was given" says 'Raise --max-fn\. Fell out: '
+    check "and one budget was given" says 'Raise --max-fn\. Ruled out: '
     printf 'samplers: [uniform, {uniform: {draw: iid}}]\n' >u.yaml
     expect "Uniform will do" 0 'Uniform will do' choose s.h5 -c u.yaml "${quick[@]}"
     expect "no time for anything" 0 'No setting is within the budget\. Raise --max-cost\.' choose s.h5 -c grid.yaml --max-cost 1e-9 --step-ms 1 "${quick[@]}"
@@ -93,7 +105,7 @@ test_budgets() {
         "$python" -c "import numpy as np
 np.save('x.npy', np.random.default_rng(1).normal(size=(300, 8))); np.save('y.npy', np.zeros(300, int))"
         run import -e x.npy -l y.npy -o class.h5
-        expect "all negatives are false" 0 'No setting could be measured\. Fell out: .* failed .*hardly any true negative' choose class.h5 -c grid.yaml "${quick[@]}"
+        expect "all negatives are false" 0 'No setting could be measured\. Ruled out: .* failed .*hardly any true negative' choose class.h5 -c grid.yaml "${quick[@]}"
     fi
     expect "time enough" 0 'of a step' choose s.h5 -c grid.yaml --max-cost 1000 --step-ms 1e6 "${quick[@]}"
 }
@@ -103,8 +115,11 @@ test_without_labels() {
     spoiled s.h5 n.h5 "f['labels'][...] = -1; f.attrs.pop('content_sha256', None)"
     expect "no labels, no prior" 2 'no labels.*--classes' choose n.h5 -c grid.yaml --max-fn 0.3 "${quick[@]}"
     expect "no labels, no budget" 0 'mean cosine of negatives' choose n.h5 -c grid.yaml "${quick[@]}"
-    expect "a bound by the prior" 0 'no labels: false negatives are between the prior, 20 %' choose n.h5 --max-fn 0.6 --classes 5 "${quick[@]}" --checks 1
-    check "the column says so" says 'at most % false'
+    expect "a bound by the prior" 0 'as a bound, assuming 5 classes of equal size and that pairs of higher cosine' choose n.h5 --max-fn 0.6 --classes 5 "${quick[@]}" --checks 1
+    check "unequal classes are not bounded" says 'Classes of unequal size .*the bound is too low'
+    check "nor is it said" eval '! says "at most"'
+    check "the column says so" says '% false, bound'
+    expect "a prior is named, too" 0 'assuming that 20 % of pairs share a class' choose n.h5 -c grid.yaml --max-fn 0.6 --prior 0.2 "${quick[@]}" --checks 0
     expect "the bound as JSON" 0 '"bound"' choose n.h5 -c grid.yaml --prior 0.2 "${quick[@]}" --json
     cp out b.json
     expect "the same with labels" 0 'counted' choose s.h5 -c grid.yaml "${quick[@]}" --json
@@ -122,7 +137,8 @@ for job, s in true.items():
 test_wrong_input() {
     expect "choose without a file" 2 'argument' choose
     expect "choose: missing file" 3 'none\.h5' choose none.h5
-    expect "choose: max-fn above 1" 2 'max-fn' choose s.h5 --max-fn 12
+    expect "choose: max-fn above 1" 2 '12 % is --max-fn 0\.12' choose s.h5 --max-fn 12
+    expect "choose: two budgets" 2 'give one budget' choose s.h5 --max-fn 0.2 --max-excess 2
     expect "choose: max-fn is no number" 2 'max-fn' choose s.h5 --max-fn many
     expect "choose: no time of a step" 2 'step-ms' choose s.h5 --max-cost 0.05
     expect "choose: unknown goal" 2 'hardest' choose s.h5 --goal hardst

@@ -15,6 +15,7 @@ struct work {
     struct hn_chosen *out;
     struct hn_cell_state state;
     struct hn_progress progress;
+    void *outer;     // owner of the plan
     int64_t place;   // of the step that is measured among the job's, 0 = the one that is judged
     double *uniform; // without labels: the record of the reference's first seed, on that step
     int64_t n_uniform;
@@ -215,6 +216,32 @@ static enum hn_code check_steps(struct hn_context *ctx, struct work *w) {
     return HN_OK;
 }
 
+// Looks between settings of the default grid where the edge of the budget lies, once.
+static enum hn_code refine(struct hn_context *ctx, struct work *w) {
+    struct hn_chosen *c = w->out;
+    struct hn_halving *h = &c->halving;
+    bool limited = !isnan(w->spec->max_false) || !isnan(w->spec->max_excess);
+    if (w->spec->samplers || !limited || h->best < 0)
+        return HN_OK;
+    if (hn_choose_refine(ctx, h, &c->job))
+        return ctx->code;
+    if (c->job.n_samplers == h->arms)
+        return HN_OK;
+    hn_cell_cache_close(ctx, w->state.cache); // it borrows from the plan
+    w->state.cache = NULL;
+    hn_plan_free(ctx, &c->plan);
+    void *inner = hn_own(ctx, w->outer);
+    enum hn_code code = hn_plan_make(ctx, &c->job, &c->plan);
+    hn_own(ctx, inner);
+    if (!code)
+        w->state.cache = hn_cell_cache_open(ctx, false);
+    if (!w->state.cache)
+        return ctx->code;
+    h->arms = c->job.n_samplers;
+    h->arm[h->best].fate = HN_ARM_LEFT;
+    return hn_halving_run(ctx, h);
+}
+
 static enum hn_code measure_all(struct hn_context *ctx, struct work *w) {
     struct hn_chosen *c = w->out;
     struct hn_halving *h = &c->halving;
@@ -225,6 +252,8 @@ static enum hn_code measure_all(struct hn_context *ctx, struct work *w) {
     w->progress.unit = "seeds of settings";
     enum hn_code code = hn_halving_run(ctx, h);
     if (!code)
+        code = refine(ctx, w);
+    if (!code)
         code = check_steps(ctx, w);
     hn_progress_end(&w->progress);
     return code;
@@ -232,16 +261,17 @@ static enum hn_code measure_all(struct hn_context *ctx, struct work *w) {
 
 static enum hn_code open_halving(struct hn_context *ctx, const struct hn_choose_spec *spec,
                                  int64_t reference, struct hn_chosen *c) {
-    int64_t arms = c->job.n_samplers;
-    c->halving = (struct hn_halving){.arm = hn_zalloc(ctx, arms, sizeof *c->halving.arm),
+    int64_t arms = c->grid = c->job.n_samplers, most = arms + HN_CHOOSE_REFINED;
+    c->halving = (struct hn_halving){.arm = hn_zalloc(ctx, most, sizeof *c->halving.arm),
                                      .arms = arms,
                                      .reference = reference,
                                      .seeds = spec->seeds,
                                      .max_false = spec->max_false,
+                                     .max_excess = spec->max_excess,
                                      .max_seconds = spec->max_cost * spec->step_seconds,
-                                     .error = 0.05};
-    c->reason = hn_zalloc(ctx, arms, sizeof *c->reason);
-    c->seconds = hn_zalloc(ctx, arms, sizeof *c->seconds);
+                                     .error = 0.025}; // of each of two passes
+    c->reason = hn_zalloc(ctx, most, sizeof *c->reason);
+    c->seconds = hn_zalloc(ctx, most, sizeof *c->seconds);
     return c->halving.arm && c->reason && c->seconds ? HN_OK : ctx->code;
 }
 
@@ -255,10 +285,10 @@ static enum hn_code run(struct hn_context *ctx, const struct hn_choose_spec *spe
     const struct hn_snapshot_info *info = hn_snapshot_info(c->plan.data[0].snapshot);
     c->labelled = info->unlabelled < info->n;
     c->step = c->plan.step[0].number;
-    void *outer = hn_own(ctx, c->halving.arm);
+    void *outer = w.outer = hn_own(ctx, c->halving.arm);
     w.state.cache = hn_cell_cache_open(ctx, false);
     if (!c->labelled && !isnan(spec->prior))
-        w.share = hn_zalloc(ctx, c->halving.arms, HN_HISTOGRAM_BINS * sizeof *w.share);
+        w.share = hn_zalloc(ctx, c->grid + HN_CHOOSE_REFINED, HN_HISTOGRAM_BINS * sizeof *w.share);
     bool ready = w.state.cache && (c->labelled || isnan(spec->prior) || w.share);
     enum hn_code code = ready ? measure_all(ctx, &w) : ctx->code;
     hn_cell_cache_close(ctx, w.state.cache);

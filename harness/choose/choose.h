@@ -19,9 +19,11 @@ struct hn_choose_spec {
     int64_t checks;      // further steps on which the choice is looked at
     enum hn_goal goal;
     double max_false;    // ratio of false negatives, NaN = any
+    double max_excess;   // that ratio less Uniform's, NaN = any; one of both at most
     double max_cost;     // of a batch, as a share of a training step, NaN = any
     double step_seconds; // of a training step; NaN = unknown
     double prior;        // probability that two items share a class, in place of labels; NaN = none
+    int64_t classes;     // of equal size, whose prior that is; INT64_MIN = it was given itself
     bool quiet;
 };
 
@@ -33,7 +35,7 @@ struct hn_choose_check {
     struct hn_interval ahead; // its hardness less that of the choice
     char *error;              // the first setting that could not be measured there, and why; NULL
 };
-enum { HN_CHOOSE_CHECKS = 16 };
+enum { HN_CHOOSE_CHECKS = 16, HN_CHOOSE_REFINED = 6 };
 
 // All owned; freed as a whole.
 struct hn_chosen {
@@ -42,6 +44,7 @@ struct hn_chosen {
     struct hn_halving halving;
     char **reason;   // [arms] why one could not be measured, or NULL
     double *seconds; // [arms] that its units took in all
+    int64_t grid;    // settings of the grid; those behind were added at the edge of the budget
     bool labelled;   // false negatives are counted, else they are the bound by the prior
     int64_t step;
     struct hn_choose_check check[HN_CHOOSE_CHECKS];

@@ -53,14 +53,16 @@ static json_t *setting(struct hn_context *ctx, const struct hn_chosen *c, int64_
     if (arm->fate == HN_ARM_FAILED && !why)
         why = "its batches hold hardly any true negative";
     return json_pack(
-        "{s:s, s:o, s:s, s:i, s:b, s:b, s:b, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:s, s:o, s:s, s:i, s:b, s:b, s:b, s:b, s:b, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, "
+        "s:o}",
         "sampler", c->job.sampler[i].type->name, "job", hn_json_text(line), "fate", fate_of(c, i),
-        "rung", arm->rung, "tied", arm->tied, "edge", arm->edge, "rival", arm->rival, "reference",
-        i == c->halving.reference, "seeds", (json_int_t)e->seeds, "batches", (json_int_t)e->batches,
-        "fn_ratio", interval(false_of(e)), "hardness", interval(hard_of(e)), "over_uniform",
-        interval(arm->over_reference), "behind", interval(arm->behind), "seconds",
-        hn_json_real(hn_evidence_seconds(e)), "dots", hn_json_real(hn_evidence_dots(e)), "error",
-        why ? hn_json_text(why) : json_null());
+        "rung", arm->rung, "tied", arm->tied, "edge", arm->edge, "rival", arm->rival, "open",
+        arm->open, "refined", i >= c->grid, "reference", i == c->halving.reference, "seeds",
+        (json_int_t)e->seeds, "batches", (json_int_t)e->batches, "fn_ratio", interval(false_of(e)),
+        "hardness", interval(hard_of(e)), "over_uniform", interval(arm->over_reference), "behind",
+        interval(arm->behind), "seconds", hn_json_real(hn_evidence_seconds(e)), "dots",
+        hn_json_real(hn_evidence_dots(e)), "error", why ? hn_json_text(why) : json_null());
 }
 
 struct place {
@@ -150,17 +152,21 @@ json_t *hn_chosen_describe(struct hn_context *ctx, const struct hn_choose_spec *
     const struct hn_halving *h = &c->halving;
     bool common = h->best >= 0 && !h->harder;
     json_t *out = json_pack(
-        "{s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:b, s:b, s:o, s:o, s:o}", "file",
-        hn_json_text(spec->path), "step", (json_int_t)c->step, "batch_size",
+        "{s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:b, s:b, s:o, "
+        "s:o, s:o}",
+        "file", hn_json_text(spec->path), "step", (json_int_t)c->step, "batch_size",
         (json_int_t)spec->batch_size, "goal", goal_names[spec->goal], "max_fn",
-        hn_json_real(spec->max_false), "max_cost", hn_json_real(spec->max_cost), "step_seconds",
-        hn_json_real(spec->step_seconds), "false_negatives",
+        hn_json_real(spec->max_false), "max_excess", hn_json_real(spec->max_excess), "budget",
+        hn_json_real(hn_halving_budget(h)), "max_cost", hn_json_real(spec->max_cost),
+        "step_seconds", hn_json_real(spec->step_seconds), "false_negatives",
         c->labelled          ? "counted"
         : isnan(spec->prior) ? "unknown"
                              : "bound",
-        "prior", hn_json_real(spec->prior), "seed", (json_int_t)spec->seed, "seeds",
-        (json_int_t)spec->seeds, "found", h->best >= 0, "uniform_will_do", common, "settings",
-        settings(ctx, c), "checks", checks(ctx, c), "work", work(c));
+        "prior", hn_json_real(spec->prior), "classes",
+        spec->classes == INT64_MIN ? json_null() : json_integer(spec->classes), "seed",
+        (json_int_t)spec->seed, "seeds", (json_int_t)spec->seeds, "found", h->best >= 0,
+        "uniform_will_do", common, "settings", settings(ctx, c), "checks", checks(ctx, c), "work",
+        work(c));
     if (out)
         return out;
     (void)hn_fail(ctx, HN_MEMORY, "no memory for the description of the choice");

@@ -198,10 +198,10 @@ static enum hn_code check_prior(struct hn_context *ctx, const struct hn_choose_s
                        "%s has labels, and false negatives are counted: leave out --prior and "
                        "--classes",
                        info->path);
-    if (!labelled && isnan(spec->prior) && !isnan(spec->max_false))
+    if (!labelled && isnan(spec->prior) && (!isnan(spec->max_false) || !isnan(spec->max_excess)))
         return hn_fail(ctx, HN_USAGE,
                        "%s has no labels to count false negatives by: give --classes or --prior "
-                       "for a bound on them, label some hundred items, or leave out --max-fn",
+                       "for a bound on them, label some hundred items, or leave out the budget",
                        info->path);
     if (spec->batch_size > info->n)
         return hn_fail(ctx, HN_DATA,

@@ -69,23 +69,30 @@ static void put_name(char *text, size_t size, const char *job) {
         snprintf(text, size, "%s", job);
 }
 
-static const char *outcome(const json_t *setting) {
-    static const char *const words[][2] = {
-        {"chosen", "chosen"}, {"over_fn", "over --max-fn"}, {"over_cost", "over --max-cost"},
-        {"softer", "softer"}, {"cut", "cut, softer"},       {"left", "softer, or over the budget"},
-        {"failed", "failed"}};
+static const char *outcome(const json_t *c, const json_t *setting) {
+    static const char *const words[][2] = {{"chosen", "chosen"},
+                                           {"over_fn", "over the budget"},
+                                           {"over_cost", "over --max-cost"},
+                                           {"softer", "less hard"},
+                                           {"cut", "cut, less hard"},
+                                           {"left", "less hard, or over the budget"},
+                                           {"failed", "failed"}};
     const char *fate = text_of(setting, "fate");
     if (is_true(setting, "tied"))
-        return "a tie with the choice";
+        return "tied with the choice";
     if (is_true(setting, "rival"))
-        return "on the edge, above --max-fn";
+        return "borderline, above the budget";
+    if (is_true(setting, "open"))
+        return "not determined";
+    if (strcmp(fate, "cut") == 0 && interval_of(setting, "fn_ratio").mean > number(c, "budget"))
+        return "cut, over the budget";
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i][0], fate) == 0)
             return words[i][1];
     return fate;
 }
 
-static json_t *row_of(const json_t *setting) {
+static json_t *row_of(const json_t *c, const json_t *setting) {
     char name[128], fn[48], hard[48], over[48];
     put_name(name, sizeof name, text_of(setting, "job"));
     put_half(fn, sizeof fn, interval_of(setting, "fn_ratio"), 100, 2);
@@ -94,7 +101,7 @@ static json_t *row_of(const json_t *setting) {
     return json_pack("{s:o, s:I, s:s, s:s, s:s, s:o, s:s}", "name", hn_json_text(name), "seeds",
                      json_integer_value(json_object_get(setting, "seeds")), "fn", fn, "hard", hard,
                      "over", over, "ms", hn_json_real(1e3 * number(setting, "seconds")), "outcome",
-                     outcome(setting));
+                     outcome(c, setting));
 }
 
 static void print_table(const json_t *c, FILE *out) {
@@ -110,7 +117,7 @@ static void print_table(const json_t *c, FILE *out) {
     const struct hn_record_column columns[] = {
         {"name", "setting", .width = -24},
         {"seeds", "seeds", .width = 5},
-        {"fn", bound ? "at most % false" : "% false negatives", .width = 15},
+        {"fn", bound ? "% false, bound" : "% false negatives", .width = 15},
         {"hard", heading, .width = 15},
         {"over", "over Uniform", .width = 15},
         {"ms", "ms a batch", .width = 6, .digits = 2},
@@ -119,7 +126,7 @@ static void print_table(const json_t *c, FILE *out) {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *s = json_array_get(list, i);
         if (i < SHOWN || s == reference)
-            json_array_append_new(rows, row_of(s));
+            json_array_append_new(rows, row_of(c, s));
     }
     hn_records_print(columns, rows, out);
     json_decref(rows);
@@ -138,18 +145,37 @@ static const char *what_is_hard(const json_t *c) {
     return counted ? "mean cosine of true negatives" : "mean cosine of negatives";
 }
 
+// The most false negatives that are allowed, and how they were asked for.
+static void print_budget(const json_t *c, FILE *out) {
+    double most = number(c, "budget"), excess = number(c, "max_excess");
+    if (isfinite(excess))
+        fprintf(out, "%.4g %%: %g points above Uniform", 100 * most, 100 * excess);
+    else
+        fprintf(out, "%g %%", 100 * most);
+}
+
 static void print_false(const json_t *c, const json_t *setting, FILE *out) {
     char text[48];
     struct hn_interval fn = interval_of(setting, "fn_ratio");
     if (!isfinite(fn.mean))
         return;
     put_half(text, sizeof text, fn, 100, 2);
-    fprintf(out, ", %s%s %% of false negatives",
-            strcmp(text_of(c, "false_negatives"), "bound") == 0 ? "at most " : "", text);
-    double most = number(c, "max_fn");
-    if (isfinite(most))
-        fprintf(out, " (%s budget of %g %%)",
-                is_true(setting, "edge") ? "on the edge of the" : "within the", 100 * most);
+    fprintf(out, ", %s %% false negatives", text);
+    if (strcmp(text_of(c, "false_negatives"), "bound") == 0) {
+        double classes = number(c, "classes");
+        fputs(" as a bound, assuming ", out);
+        if (isfinite(classes))
+            fprintf(out, "%g classes of equal size", classes);
+        else
+            fprintf(out, "that %.4g %% of pairs share a class", 100 * number(c, "prior"));
+        fputs(" and that pairs of higher cosine share one at least as often", out);
+    }
+    if (isfinite(number(c, "budget"))) {
+        fprintf(out, " (%s budget of ",
+                is_true(setting, "edge") ? "on the edge of the" : "within the");
+        print_budget(c, out);
+        fputc(')', out);
+    }
 }
 
 static void print_cost(const json_t *c, const json_t *setting, FILE *out) {
@@ -183,9 +209,8 @@ static void print_marked(const json_t *c, const char *mark, const char *before, 
 
 static void print_rivals(const json_t *c, FILE *out) {
     print_marked(c, "rival",
-                 with(c, "fate", "chosen")
-                     ? " Not softer, above the budget of false negatives, but on its edge: "
-                     : " On its edge: ",
+                 with(c, "fate", "chosen") ? " Also consider, with borderline false negatives: "
+                                           : " Borderline: ",
                  out);
 }
 
@@ -198,12 +223,12 @@ static int count_fate(const json_t *c, const char *fate) {
 }
 
 static void print_fallen(const json_t *c, FILE *out) {
-    static const char *const fates[][2] = {{"over_fn", "over the budget of false negatives"},
-                                           {"over_cost", "over the budget of time"},
-                                           {"softer", "softer"},
-                                           {"cut", "cut as the softest of many"},
+    static const char *const fates[][2] = {{"over_fn", "over the false-negative budget"},
+                                           {"over_cost", "over the time budget"},
+                                           {"softer", "less hard"},
+                                           {"cut", "cut as the least hard of many"},
                                            {"failed", "failed"}};
-    const char *before = with(c, "fate", "chosen") ? " Others fell out: " : " Fell out: ";
+    const char *before = " Ruled out: ";
     for (size_t i = 0; i < sizeof fates / sizeof *fates; i++) {
         int n = count_fate(c, fates[i][0]);
         if (n == 0)
@@ -219,7 +244,7 @@ static void print_fallen(const json_t *c, FILE *out) {
 
 static void print_none(const json_t *c, FILE *out) {
     const json_t *list = json_object_get(c, "settings"), *least = NULL;
-    bool false_limit = isfinite(number(c, "max_fn")), limit = isfinite(number(c, "max_cost"));
+    bool false_limit = isfinite(number(c, "budget")), limit = isfinite(number(c, "max_cost"));
     char text[48], name[128];
     if (count_fate(c, "failed") == (int)json_array_size(list)) {
         fputs("No setting could be measured.", out);
@@ -237,8 +262,9 @@ static void print_none(const json_t *c, FILE *out) {
         put_half(text, sizeof text, interval_of(least, "fn_ratio"), 100, 2);
         fprintf(out, ": the fewest false negatives are those of %s, %s %%", name, text);
     }
-    fprintf(out, ". Raise %s%s%s.", false_limit ? "--max-fn" : "",
-            false_limit && limit ? " or " : "", limit ? "--max-cost" : "");
+    const char *option = isfinite(number(c, "max_excess")) ? "--max-excess" : "--max-fn";
+    fprintf(out, ". Raise %s%s%s.", false_limit ? option : "", false_limit && limit ? " or " : "",
+            limit ? "--max-cost" : "");
     print_rivals(c, out);
 }
 
@@ -253,7 +279,7 @@ static void print_answer(const json_t *c, FILE *out) {
     put_half(hard, sizeof hard, interval_of(chosen, "hardness"), 1, 4);
     put_half(over, sizeof over, interval_of(chosen, "over_uniform"), 1, 4);
     if (common)
-        fprintf(out, "Uniform will do: within the budget no setting is harder by an interval.");
+        fprintf(out, "Uniform will do: no setting within the budget is significantly harder.");
     if (common && chosen == reference) {
         print_rivals(c, out);
         return;
@@ -263,24 +289,28 @@ static void print_answer(const json_t *c, FILE *out) {
     print_false(c, chosen, out);
     print_cost(c, chosen, out);
     fputc('.', out);
-    print_marked(c, "tied", " Not told apart from it: ", out);
+    print_marked(c, "tied", " Tied with it: ", out);
     print_rivals(c, out);
+    print_marked(c, "open", " Not determined, for lack of seeds: ", out);
 }
 
 static void print_prior(const json_t *c, FILE *out) {
     if (strcmp(text_of(c, "false_negatives"), "bound") != 0)
         return;
     fprintf(out,
-            "There are no labels: false negatives are between the prior, %g %%, and the bound that "
-            "is shown, if\nthe probability that a pair shares a class depends on its cosine alone "
-            "and does not fall with it.\n",
+            "There are no labels: under these assumptions false negatives are between the prior, "
+            "%.4g %%, and the bound.\n",
             100 * number(c, "prior"));
+    if (isfinite(number(c, "classes")))
+        fputs("Classes of unequal size have more pairs in common, and then the bound is too low: "
+              "give --prior.\n",
+              out);
 }
 
 static void print_check(const json_t *c, const json_t *check, FILE *out) {
     struct hn_interval fn = interval_of(check, "fn_ratio"), ahead = interval_of(check, "ahead");
     struct hn_interval over = interval_of(check, "over_uniform");
-    double most = number(c, "max_fn");
+    double most = number(c, "budget");
     char text[48], name[128];
     fprintf(out, "Step %lld: ", json_integer_value(json_object_get(check, "step")));
     if (with(c, "fate", "chosen") == reference_of(c))
@@ -291,7 +321,7 @@ static void print_check(const json_t *c, const json_t *check, FILE *out) {
     }
     if (isfinite(fn.mean)) {
         put_half(text, sizeof text, fn, 100, 2);
-        fprintf(out, ", %s %% of false negatives%s", text,
+        fprintf(out, ", %s %% false negatives%s", text,
                 !isfinite(most)    ? ""
                 : fn.lo > most     ? ": over the budget"
                 : !(fn.hi <= most) ? ": perhaps over the budget"
@@ -309,14 +339,11 @@ static void print_check(const json_t *c, const json_t *check, FILE *out) {
 static void print_work(const json_t *c, FILE *out) {
     const json_t *w = json_object_get(c, "work");
     double units = number(w, "units"), full = number(w, "full_units");
-    double seeds = number(c, "seeds"), seconds = number(w, "seconds");
     fprintf(out,
-            "Work: %.0f seeds of settings in %.3g s; all settings with %.0f seed%s would be %.0f "
-            "(%.1f %%), about %.3g s (%.1f %%).",
-            units, seconds, seeds, seeds > 1 ? "s" : "", full, 100 * units / full,
-            number(w, "full_seconds"), 100 * seconds / number(w, "full_seconds"));
+            "Ran %.0f of the %.0f runs of a full grid (%.0f %%), %.3g s instead of about %.3g s.",
+            units, full, 100 * units / full, number(w, "seconds"), number(w, "full_seconds"));
     if (number(w, "check_units") > 0)
-        fprintf(out, " Checks of other steps: %.0f in %.3g s.", number(w, "check_units"),
+        fprintf(out, " Checks of other steps: %.0f runs in %.3g s.", number(w, "check_units"),
                 number(w, "check_seconds"));
     fputc('\n', out);
 }

@@ -43,14 +43,36 @@ static bool in_time(const struct hn_halving *h, const struct hn_arm *arm) {
     return !has_limit(h->max_seconds) || hn_evidence_seconds(&arm->evidence) <= h->max_seconds;
 }
 
+double hn_halving_budget(const struct hn_halving *h) {
+    return has_limit(h->max_false) ? h->max_false
+                                   : false_negatives(&h->arm[h->reference]) + h->max_excess;
+}
+
+static bool has_budget(const struct hn_halving *h) {
+    return has_limit(h->max_false) || has_limit(h->max_excess);
+}
+
+// False negatives less their budget.
+static struct hn_interval over_budget(const struct hn_halving *h, const struct hn_arm *arm,
+                                      double level) {
+    const struct hn_evidence *e = &arm->evidence;
+    struct hn_interval fn = hn_evidence_false(e, decides(e->seeds), level);
+    double half = (fn.hi - fn.lo) / 2, mean = fn.mean - hn_halving_budget(h);
+    if (has_limit(h->max_excess)) {
+        const struct hn_evidence *r = &h->arm[h->reference].evidence;
+        struct hn_interval reference = hn_evidence_false(r, decides(r->seeds), level);
+        half = arm == &h->arm[h->reference] ? 0 : hypot(half, (reference.hi - reference.lo) / 2);
+    }
+    return (struct hn_interval){mean, mean - half, mean + half};
+}
+
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm) {
-    return (!has_limit(h->max_false) || false_negatives(arm) <= h->max_false) && in_time(h, arm);
+    return (!has_budget(h) || over_budget(h, arm, printed_level).mean <= 0) && in_time(h, arm);
 }
 
 bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm) {
-    const struct hn_evidence *e = &arm->evidence;
-    struct hn_interval fn = hn_evidence_false(e, decides(e->seeds), edge_level);
-    return has_limit(h->max_false) && fn.lo <= h->max_false && h->max_false < fn.hi;
+    struct hn_interval over = over_budget(h, arm, edge_level);
+    return has_budget(h) && over.lo <= 0 && over.hi > 0;
 }
 
 // Above the budget of false negatives, and perhaps within.
@@ -73,18 +95,18 @@ static void fall(struct hn_arm *arm, enum hn_arm_fate fate, int rung) {
 }
 
 // Budgets. Returns the leader: the hardest that is surely within them; -1 = none.
-static int64_t judge_budgets(struct hn_halving *h, int rung, int64_t seeds) {
+static int64_t judge_budgets(struct hn_halving *h, int rung) {
     int64_t leader = -1;
     for (int64_t i = 0; i < h->arms; i++) {
         struct hn_arm *arm = &h->arm[i];
         if (arm->fate != HN_ARM_LEFT)
             continue;
-        struct hn_interval fn = hn_evidence_false(&arm->evidence, decides(seeds), level_of(h));
-        if (has_limit(h->max_false) && fn.lo > h->max_false)
+        struct hn_interval over = over_budget(h, arm, level_of(h));
+        if (has_budget(h) && over.lo > 0)
             fall(arm, HN_ARM_FALSE, rung);
         else if (is_costly(h, &arm->evidence))
             fall(arm, HN_ARM_COSTLY, rung);
-        else if ((!has_limit(h->max_false) || fn.hi <= h->max_false) && in_time(h, arm) &&
+        else if ((!has_budget(h) || over.hi <= 0) && in_time(h, arm) &&
                  (leader < 0 || hardness(arm) > hardness(&h->arm[leader])))
             leader = i;
     }
@@ -245,13 +267,14 @@ static bool is_measurable(const struct hn_halving *h, const struct hn_arm *arm) 
     }
     return isfinite(hardness(arm)) &&
            sum * sum >= squares * fmin(4, (double)arm->evidence.batches) / 2 &&
-           (!has_limit(h->max_false) || isfinite(false_negatives(arm)));
+           (!has_budget(h) || isfinite(false_negatives(arm)));
 }
 
 static enum hn_code measure_one(struct hn_context *ctx, struct hn_halving *h, int64_t i,
                                 int64_t seed) {
     struct hn_arm *arm = &h->arm[i];
-    if (arm->fate == HN_ARM_FAILED || (arm->fate != HN_ARM_LEFT && i != h->reference))
+    if (arm->fate == HN_ARM_FAILED || (arm->fate != HN_ARM_LEFT && i != h->reference) ||
+        arm->evidence.seeds > seed)
         return HN_OK;
     if (hn_check_stop(ctx) || h->measure(ctx, h->of, i, seed, arm))
         return ctx->code;
@@ -288,8 +311,9 @@ static void find_best(struct hn_halving *h) {
         }
 }
 
-// Holds a setting against the choice and against the reference.
-static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64_t i) {
+// Holds a setting against the choice, whose hardness over the reference is `gain`, and against the
+// reference.
+static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64_t i, double gain) {
     struct hn_arm *arm = &h->arm[i];
     const struct hn_evidence *e = &arm->evidence;
     enum hn_replicate by = hn_halving_replicate(e);
@@ -302,15 +326,27 @@ static enum hn_code hold_one(struct hn_context *ctx, struct hn_halving *h, int64
     if (h->best >= 0 && i != h->best && arm->fate != HN_ARM_FAILED &&
         hn_evidence_difference(ctx, &h->arm[h->best].evidence, e, by, printed_level, &arm->behind))
         return ctx->code;
-    bool softer = arm->behind.lo > 0;
-    arm->tied = open && h->best >= 0 && hn_halving_within(h, arm) && !softer;
-    arm->rival = open && may_be_within(h, arm) && !softer;
+    bool within = hn_halving_within(h, arm) && h->best >= 0, edge = may_be_within(h, arm);
+    open = open && (within || edge) && !(arm->behind.lo > 0);
+    struct hn_interval fn = hn_evidence_false(e, by, printed_level);
+    bool known = !has_budget(h) || fn.hi - fn.lo <= 2 * HN_HALVING_KNOWN;
+    bool near = h->best < 0 || arm->behind.hi <= HN_HALVING_TIED * gain;
+    arm->tied = open && within && known && near;
+    arm->rival = open && edge && known && near;
+    arm->open = open && !arm->tied && !arm->rival;
     return HN_OK;
 }
 
 static enum hn_code hold_together(struct hn_context *ctx, struct hn_halving *h) {
+    struct hn_interval over = {0, 0, 0};
+    if (h->best >= 0) {
+        const struct hn_evidence *e = &h->arm[h->best].evidence;
+        if (hn_evidence_difference(ctx, e, &h->arm[h->reference].evidence, hn_halving_replicate(e),
+                                   printed_level, &over))
+            return ctx->code;
+    }
     for (int64_t i = 0; i < h->arms; i++)
-        if (hold_one(ctx, h, i))
+        if (hold_one(ctx, h, i, over.mean))
             return ctx->code;
     return HN_OK;
 }
@@ -330,14 +366,12 @@ static enum hn_code hold_against_reference(struct hn_context *ctx, struct hn_hal
 
 enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h) {
     int64_t have = 0, want = 1;
-    h->units = 0;
-    h->dots = 0;
     for (h->rungs = 0; have < h->seeds; want = hn_min(h->seeds, 2 * have)) {
         h->rungs++;
         for (; have < want; have++)
             if (measure_all(ctx, h, have))
                 return ctx->code;
-        int64_t next = hn_min(h->seeds, 2 * have), leader = judge_budgets(h, h->rungs, have);
+        int64_t next = hn_min(h->seeds, 2 * have), leader = judge_budgets(h, h->rungs);
         if (judge_hardness(ctx, h, h->rungs, have, leader) ||
             (have < h->seeds && cut(ctx, h, have, next)))
             return ctx->code;

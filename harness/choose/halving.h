@@ -4,7 +4,9 @@
 // A unit of work is a seed of a setting: a build and its batches. Rungs take 1, 2, 4, 8 ... seeds
 // in all, the last one `seeds`; what is left has the same seeds. After a rung a setting falls out
 //
-//   over the budget: its interval of false negatives lies above the budget (or its time does);
+//   over the budget: its interval of false negatives lies above the budget (or its time does); a
+//     budget over the reference is held against the difference to it, whose half interval is the
+//     root of the sum of squares of both halves;
 //   softer: the interval of its difference in hardness to the leader, which is the hardest of those
 //     whose interval lies within the budget, lies below 0;
 //   cut: more than max(KEPT, settings / 2^rung) are left, or more than there is work for, and it is
@@ -44,9 +46,12 @@ struct hn_arm {
     enum hn_arm_fate fate;
     int rung; // from 1, in which it fell out; 0 = it did not
     // Of the end:
-    bool tied;                         // within the budget, and not told apart from the choice
+    // Within the budget, on its edge above it, or neither is known. A tie or a rival has nearly all
+    // of the choice's hardness over the reference (HN_HALVING_TIED) by the upper end of `behind`,
+    // and false negatives that are known within HN_HALVING_KNOWN; what is not softer and not known
+    // so well is open.
+    bool tied, rival, open;
     bool edge;                         // its false negatives are on the edge of the budget
-    bool rival;                        // on the edge, above it, and not softer than the choice
     struct hn_interval behind;         // hardness of the choice less its own, 95 %
     struct hn_interval over_reference; // its own less the reference's, 95 %
 };
@@ -57,6 +62,7 @@ struct hn_halving {
     int64_t reference;             // of comparisons: measured in every rung, whatever it is like
     int64_t seeds;                 // of the last rung, at most HN_EVIDENCE_SEEDS
     double max_false, max_seconds; // budgets: of the ratio, of a batch; NaN = none
+    double max_excess;             // of the ratio less the reference's; NaN = none
     double error;                  // probability that an interval drops the best setting
     // Adds seed number `seed` (from 0) of an arm to its evidence. Sets `fate` to HN_ARM_FAILED if
     // it cannot be measured.
@@ -73,13 +79,18 @@ struct hn_halving {
 };
 
 enum { HN_HALVING_KEPT = 3 };
+#define HN_HALVING_TIED 0.2   // of the choice's hardness over the reference, that a tie may lack
+#define HN_HALVING_KNOWN 0.02 // half of the interval of false negatives
 
-// Runs all rungs, or until one setting is left that has four seeds.
+// Runs all rungs, or until one setting is left that has four seeds. Settings may have seeds already
+// or have fallen out: then those that are left are brought to the same seeds.
 HN_MUST_USE enum hn_code hn_halving_run(struct hn_context *ctx, struct hn_halving *h);
 // Rungs at most: 1, 2, 4 ... seeds.
 int hn_halving_rungs(int64_t seeds);
 // Whether an arm is within the budgets by what was measured, whatever the intervals say.
 bool hn_halving_within(const struct hn_halving *h, const struct hn_arm *arm);
+// The budget of false negatives as a ratio; NaN without one.
+double hn_halving_budget(const struct hn_halving *h);
 // Whether its false negatives are on the edge of their budget.
 bool hn_halving_on_edge(const struct hn_halving *h, const struct hn_arm *arm);
 // Replicates of the intervals that are printed: seeds, where there are three.

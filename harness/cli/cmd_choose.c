@@ -10,7 +10,7 @@
 struct choose_params {
     char *samplers;
     int64_t batch_size, batches, classes, step, seed, seeds, checks, threads, memory;
-    double max_fn, max_cost, step_ms, prior;
+    double max_fn, max_excess, max_cost, step_ms, prior;
     int goal;
 };
 
@@ -18,11 +18,16 @@ static const char *const goals[] = {"hardness", "p99", "hardest", NULL};
 
 #define FIELD(macro, field, ...) macro(struct choose_params, field, __VA_ARGS__)
 static const struct hn_option choose_options[] = {
-    {FIELD(HN_REAL_OPTION, max_fn, "max-fn", NULL, 0, 1,
-           "most false negatives, as a share of pairs: 0.12 (default: any)"),
+    {FIELD(HN_REAL_OPTION, max_fn, "max-fn", NULL, 0, 100,
+           "maximum false negatives, as a share of pairs: 0.12 (default: any)"),
      .metavar = "SHARE"},
-    {FIELD(HN_REAL_OPTION, max_cost, "max-cost", NULL, 0, 1000,
-           "most time of a batch, as a share of a training step (needs --step-ms; default: any)"),
+    {FIELD(HN_REAL_OPTION, max_excess, "max-excess", NULL, 0, 100,
+           "maximum false negatives in percentage points above Uniform's, which are measured in "
+           "the same call: 2"),
+     .metavar = "POINTS"},
+    {FIELD(
+         HN_REAL_OPTION, max_cost, "max-cost", NULL, 0, 1000,
+         "maximum time of a batch, as a share of a training step (needs --step-ms; default: any)"),
      .metavar = "SHARE"},
     {FIELD(HN_REAL_OPTION, step_ms, "step-ms", NULL, 1e-6, 1e9, "time of a training step, in ms"),
      .metavar = "MS"},
@@ -36,7 +41,8 @@ static const struct hn_option choose_options[] = {
            "whole batches)"),
      .letter = 'c', .metavar = "JOB"},
     {FIELD(HN_INT_OPTION, classes, "classes", NULL, 2, INT32_MAX,
-           "without labels: number of classes of equal size, which bounds false negatives"),
+           "without labels: number of classes; assumed to be of equal size, they bound false "
+           "negatives"),
      .metavar = "C"},
     {FIELD(HN_REAL_OPTION, prior, "prior", NULL, 1e-9, 1,
            "without labels: probability that two items share a class, in place of --classes"),
@@ -45,14 +51,14 @@ static const struct hn_option choose_options[] = {
            "step of the series that is judged (default: the last)"),
      .letter = 's', .metavar = "STEP"},
     {FIELD(HN_INT_OPTION, checks, "checks", "2", 0, HN_CHOOSE_CHECKS,
-           "further steps of the series on which the choice is looked at"),
+           "further steps of the series on which the choice is checked"),
      .metavar = "N"},
     {FIELD(HN_INT_OPTION, seed, "seed", "1", 0, 0x1p52, "the first seed"), .metavar = "S"},
     {FIELD(HN_INT_OPTION, seeds, "seeds", "20", 1, HN_EVIDENCE_SEEDS,
-           "seeds of the settings that are left at the end"),
+           "seeds of the settings left at the end"),
      .metavar = "N"},
     {FIELD(HN_INT_OPTION, batches, "batches", "64", 2, 100000,
-           "batches of a seed, of samplers whose epoch is no partition"),
+           "batches per seed, for samplers that do not partition the data"),
      .metavar = "N"},
     {HN_THREADS_OPTION(struct choose_params, "; the choice does not depend on them")},
     {HN_MEMORY_OPTION(struct choose_params,
@@ -61,6 +67,11 @@ static const struct hn_option choose_options[] = {
 };
 
 static enum hn_code check_params(struct hn_context *ctx, const struct choose_params *p) {
+    if (p->max_fn > 1)
+        return hn_fail(ctx, HN_USAGE, "--max-fn is a share of pairs: %g %% is --max-fn %g",
+                       p->max_fn, p->max_fn / 100);
+    if (!isnan(p->max_fn) && !isnan(p->max_excess))
+        return hn_fail(ctx, HN_USAGE, "--max-fn and --max-excess: give one budget");
     if (!isnan(p->max_cost) && isnan(p->step_ms))
         return hn_fail(ctx, HN_USAGE,
                        "--max-cost is a share of a training step: give its time with --step-ms");
@@ -99,6 +110,8 @@ static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *cal
                                         .checks = p->checks,
                                         .goal = (enum hn_goal)p->goal,
                                         .max_false = p->max_fn,
+                                        .max_excess = p->max_excess / 100,
+                                        .classes = p->classes,
                                         .max_cost = p->max_cost,
                                         .step_seconds = 1e-3 * p->step_ms,
                                         .prior = p->classes != INT64_MIN ? 1 / (double)p->classes
@@ -114,17 +127,19 @@ static enum hn_code run_choose(struct hn_context *ctx, const struct hn_call *cal
 
 const struct hn_command hn_cmd_choose = {
     .name = "choose",
-    .usage = "hardneg choose FILE [--max-fn SHARE] [--max-cost SHARE --step-ms MS] [options]",
+    .usage = "hardneg choose FILE [--max-excess POINTS | --max-fn SHARE]\n"
+             "                           [--max-cost SHARE --step-ms MS] [options]",
     .summary = "choose a sampler and its setting within a budget",
     .details =
-        "Finds the setting whose batches are the hardest among those within the budget, by "
-        "successive halving: all settings with one seed, what is left with two, four, and so on. A "
-        "setting falls out where its interval lies over the budget, or below the leader's; "
-        "levels are corrected for the number of comparisons. What is not told apart from the "
-        "choice is named, as is what lies on the edge of the budget and is not softer; where no "
-        "setting is harder than Uniform by an interval, Uniform will "
-        "do. The choice is looked at on other steps of the series.",
-    .examples = "hardneg choose cifar10.h5 --max-fn 0.12\n"
+        "Finds the setting with the hardest batches within the budget by successive halving: every "
+        "setting runs with one seed, the survivors with two, four, and so on. A setting drops out "
+        "when its interval lies over the budget, or below the leader's; levels are corrected for "
+        "the number of comparisons. The default grid is then refined once between settings on "
+        "either side of the budget. Ties with the choice are named, as are settings whose false "
+        "negatives are borderline; if no setting is significantly harder than Uniform, Uniform "
+        "will do. The choice is checked on other steps of the series.",
+    .examples = "hardneg choose cifar10.h5 --max-excess 2\n"
+                "hardneg choose cifar10.h5 --max-fn 0.12\n"
                 "hardneg choose cifar10.h5 --max-fn 0.12 --max-cost 0.05 --step-ms 80 --goal p99\n"
                 "hardneg choose unlabelled.h5 --max-fn 0.2 --classes 10",
     .options = choose_options,

@@ -66,6 +66,7 @@ static struct hn_halving make_halving(struct hn_arm *arm, struct world *w, doubl
                                .seeds = SEEDS,
                                .max_false = 0.12,
                                .max_seconds = NAN,
+                               .max_excess = NAN,
                                .error = error,
                                .measure = measure,
                                .of = w};
