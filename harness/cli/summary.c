@@ -1,6 +1,6 @@
 #include "harness/cli/summary.h"
 #include "harness/host/processes.h"
-#include "plots/page/overview.h"
+#include "results/analysis/overview.h"
 #include "results/records.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ enum {
 static double value_of(const struct hn_overview *o, int64_t s, const char *key) {
     char name[32];
     const char *minus = strstr(key, " minus"), *half = strstr(key, " half");
-    struct hn_mean mean = {NAN, NAN, 0};
+    struct hn_mean mean = hn_no_mean;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(key, " "), key);
     if (!minus)
         mean = hn_overview_mean(o, s, name);
@@ -50,10 +50,11 @@ static double value_of(const struct hn_overview *o, int64_t s, const char *key) 
 static void put_error(const struct hn_results *r, const struct hn_overview *o, int64_t s,
                       json_t *row) {
     char error[256] = "";
-    for (int64_t cell = o->first[s]; cell >= 0; cell = o->next[cell])
-        if (!hn_overview_is_ok(o, cell))
-            snprintf(error, sizeof error, "%s: %s", hn_table_text(&r->runs, cell, "status"),
-                     hn_table_text(&r->runs, cell, "error"));
+    struct hn_replicates cells = hn_overview_cells(o, s);
+    for (int64_t i = 0; i < cells.n; i++)
+        if (!hn_overview_is_ok(o, cells.row[i]))
+            snprintf(error, sizeof error, "%s: %s", hn_table_text(&r->runs, cells.row[i], "status"),
+                     hn_table_text(&r->runs, cells.row[i], "error"));
     json_object_set_new(row, "error", hn_json_text(error));
 }
 

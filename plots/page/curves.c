@@ -48,7 +48,7 @@ int64_t hn_last_step(const struct hn_groups *g, int dataset, int temperature, in
     return -1;
 }
 
-enum { FAINT = 40, MOST_ROWS = 64, MOST_BATCHES = 4096 };
+enum { FAINT = 40, MOST_BATCHES = 4096 };
 
 static const double *kept_by_batch(const struct hn_results *r, const char *column) {
     if (!r->batch_start)
@@ -64,10 +64,12 @@ static void add_batches(struct hn_series *s, const struct hn_groups *g, struct h
     const struct hn_results *r = g->results;
     const double *value = kept_by_batch(r, m->column);
     double all[MOST_BATCHES];
-    int64_t row[MOST_ROWS], n = 0;
-    int rows = value ? hn_groups_rows(g, where, m->column, row, MOST_ROWS) : 0;
-    for (int i = 0; i < rows; i++)
-        for (int64_t b = r->batch_start[row[i]]; b < r->batch_start[row[i] + 1]; b++)
+    int64_t n = 0;
+    struct hn_replicates rows = {NULL, 0};
+    if (value)
+        rows = hn_groups_rows(g, where, m->column);
+    for (int64_t i = 0; i < rows.n; i++)
+        for (int64_t b = r->batch_start[rows.row[i]]; b < r->batch_start[rows.row[i] + 1]; b++)
             if (n < MOST_BATCHES && !isnan(value[b]))
                 all[n++] = value[b];
     gsl_sort(all, 1, (size_t)n);

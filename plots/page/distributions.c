@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { MOST_STEPS = 6, MOST_STEPS_OF_MANY = 3, MOST_ROWS = 256 };
+enum { MOST_STEPS = 6, MOST_STEPS_OF_MANY = 3 };
 
 const char *const hn_distributions_columns[] = {"dataset", "step",     "sampler",
                                                 "params",  "fn_ratio", NULL};
@@ -36,16 +36,15 @@ static double bin_width(const struct hn_results *r) {
 void hn_series_density(struct hn_series *s, const struct hn_groups *g, struct hn_where where,
                        const struct hn_density *what) {
     const struct hn_results *r = g->results;
-    int64_t row[MOST_ROWS];
-    int rows = hn_groups_rows(g, where, "step", row, MOST_ROWS);
+    struct hn_replicates rows = hn_groups_rows(g, where, "step");
     double width = bin_width(r) * (double)what->merge, total = 0, peak = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t b = 0; b < r->bins; b += what->merge) {
             double sum = 0;
-            for (int i = 0; i < rows; i++)
+            for (int64_t i = 0; i < rows.n; i++)
                 for (int64_t kind = what->from; kind < hn_min(what->to, r->kinds); kind++)
                     for (int64_t j = b; j < hn_min(b + what->merge, r->bins); j++)
-                        sum += (double)r->histogram[(row[i] * r->kinds + kind) * r->bins + j];
+                        sum += (double)r->histogram[(rows.row[i] * r->kinds + kind) * r->bins + j];
             total += pass == 0 ? sum : 0;
             peak = fmax(peak, sum);
             if (pass == 1 && total > 0 && sum >= what->cut * peak)
@@ -148,15 +147,14 @@ static enum hn_code choose_range(struct densities *d) {
 // Of the pairs that are no positives: the cosine below which a share of them lies.
 static double quantile(const struct hn_groups *g, struct hn_where where, double share) {
     const struct hn_results *r = g->results;
-    int64_t row[MOST_ROWS];
-    int rows = hn_groups_rows(g, where, "step", row, MOST_ROWS);
+    struct hn_replicates rows = hn_groups_rows(g, where, "step");
     double total = 0, below = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t b = 0; b < r->bins; b++) {
             double sum = 0;
-            for (int i = 0; i < rows; i++)
+            for (int64_t i = 0; i < rows.n; i++)
                 for (int64_t kind = 1; kind < r->kinds; kind++)
-                    sum += (double)r->histogram[(row[i] * r->kinds + kind) * r->bins + b];
+                    sum += (double)r->histogram[(rows.row[i] * r->kinds + kind) * r->bins + b];
             total += pass == 0 ? sum : 0;
             if (pass == 1 && sum > 0 && below + sum >= share * total)
                 return r->bin_lo + bin_width(r) * ((double)b + (share * total - below) / sum);

@@ -1,9 +1,4 @@
 #include "plots/page/groups.h"
-#include "core/files.h"
-
-#include "core/stats.h"
-
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <inttypes.h>
 #include <math.h>
@@ -81,49 +76,6 @@ static int find_setting(struct hn_groups *g, const struct hn_setting *wanted, in
     }
     g->setting[g->settings] = *wanted;
     return g->settings++;
-}
-
-bool hn_option_next(const char **rest, struct hn_option_part *o) {
-    if (!**rest)
-        return false;
-    const char *end = strstr(*rest, ", ");
-    o->text = *rest;
-    o->length = end ? (size_t)(end - *rest) : strlen(*rest);
-    *rest = end ? end + 2 : *rest + o->length;
-    return true;
-}
-
-bool hn_option_has(const char *params, struct hn_option_part wanted) {
-    struct hn_option_part o;
-    while (hn_option_next(&params, &o))
-        if (o.length == wanted.length && memcmp(o.text, wanted.text, o.length) == 0)
-            return true;
-    return false;
-}
-
-bool hn_option_value(const char *params, const char *option, char *value, size_t size) {
-    struct hn_option_part o;
-    size_t length = strlen(option);
-    while (hn_option_next(&params, &o))
-        if (o.length > length && o.text[length] == '=' && memcmp(o.text, option, length) == 0) {
-            snprintf(value, size, "%.*s", (int)(o.length - length - 1), o.text + length + 1);
-            return true;
-        }
-    return false;
-}
-
-bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value) {
-    char own[HN_LABEL_SIZE];
-    return hn_option_value(hn_table_text(runs, row, "params"), option, own, sizeof own) &&
-           strcmp(own, value) == 0;
-}
-
-double hn_option_number(const char *params, const char *option) {
-    char value[HN_LABEL_SIZE], *end = value;
-    if (!hn_option_value(params, option, value, sizeof value))
-        return NAN;
-    double number = strtod(value, &end);
-    return end > value && *end == '\0' ? number : NAN;
 }
 
 int hn_groups_values(const struct hn_groups *g, const char *option) {
@@ -238,10 +190,11 @@ enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
     *out = (struct hn_groups){.results = r};
     out->step = hn_alloc(ctx, r->runs.rows, sizeof *out->step);
     out->place = hn_alloc(ctx, r->runs.rows, sizeof *out->place);
+    out->row = hn_alloc(ctx, r->runs.rows, sizeof *out->row);
     choice.most_settings = choice.most_settings ? choice.most_settings : HN_MOST_CURVES;
     int64_t room = r->runs.rows < choice.most_settings ? r->runs.rows : choice.most_settings;
     out->setting = hn_alloc(ctx, room, sizeof *out->setting);
-    if (!out->step || !out->place || !out->setting)
+    if (!out->step || !out->place || !out->row || !out->setting)
         return ctx->code;
     bool found = find_value(&r->runs, choice, value);
     for (int64_t row = 0; row < r->runs.rows; row++)
@@ -268,88 +221,29 @@ static bool is_there(const struct hn_place *p, struct hn_where w) {
            (w.temperature < 0 || p->temperature == w.temperature);
 }
 
-int hn_groups_rows(const struct hn_groups *g, struct hn_where where, const char *name, int64_t *row,
-                   int most) {
+struct hn_replicates hn_groups_rows(const struct hn_groups *g, struct hn_where where,
+                                    const char *name) {
     const struct hn_table *runs = &g->results->runs;
-    int n = 0;
-    for (int64_t i = 0; i < runs->rows && n < most; i++) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < runs->rows; i++) {
         if (!is_there(&g->place[i], where) || isnan(hn_table_real(runs, i, name)))
             continue;
         double seed = hn_table_real(runs, i, "seed");
         bool again = false;
-        for (int j = 0; j < n && !again; j++)
-            again = fabs(hn_table_real(runs, row[j], "seed") - seed) < 0.5 &&
-                    g->place[row[j]].dataset == g->place[i].dataset &&
-                    g->place[row[j]].temperature == g->place[i].temperature;
-        if (!again)
-            row[n++] = i;
-    }
-    return n;
-}
-
-enum { MOST_ROWS = 256 };
-
-// Half-width of the interval over all batches of the rows, of the mean cosine of batches.
-static double over_batches(const struct hn_results *r, const int64_t *row, int rows) {
-    double sum = 0, squares = 0;
-    int64_t n = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < rows; i++)
-            for (int64_t b = r->batch_start[row[i]]; b < r->batch_start[row[i] + 1]; b++) {
-                double value = r->batch_cos_mean[b];
-                if (isnan(value))
-                    continue;
-                if (pass == 0) {
-                    sum += value;
-                    n++;
-                } else
-                    squares += (value - sum / (double)n) * (value - sum / (double)n);
-            }
-    return n > 1 ? gsl_cdf_tdist_Pinv(0.975, (double)n - 1) *
-                       sqrt(squares / (double)(n - 1) / (double)n)
-                 : NAN;
-}
-
-static double half_width(const struct hn_results *r, const int64_t *row, int rows,
-                         const char *name) {
-    char lo[HN_LABEL_SIZE], hi[HN_LABEL_SIZE];
-    double squares = 0, value[MOST_ROWS];
-    snprintf(lo, sizeof lo, "%s_lo", name);
-    snprintf(hi, sizeof hi, "%s_hi", name);
-    if (hn_table_find(&r->runs, lo) >= 0) {
-        for (int i = 0; i < rows; i++) {
-            double half =
-                0.5 * (hn_table_real(&r->runs, row[i], hi) - hn_table_real(&r->runs, row[i], lo));
-            squares += half * half;
+        for (int64_t j = 0; j < n && !again; j++) {
+            int64_t other = g->row[j];
+            again = fabs(hn_table_real(runs, other, "seed") - seed) < 0.5 &&
+                    g->place[other].dataset == g->place[i].dataset &&
+                    g->place[other].temperature == g->place[i].temperature;
         }
-        return sqrt(squares) / rows;
+        if (!again)
+            g->row[n++] = i;
     }
-    if (strcmp(name, "cos_mean") == 0 && r->batch_start && r->batch_cos_mean)
-        return over_batches(r, row, rows);
-    if (rows < 3)
-        return NAN;
-    for (int i = 0; i < rows; i++)
-        value[i] = hn_table_real(&r->runs, row[i], name);
-    struct hn_interval interval = hn_mean_interval(value, 1, rows, 0.95);
-    return 0.5 * (interval.hi - interval.lo);
-}
-
-struct hn_mean hn_rows_mean(const struct hn_results *r, const int64_t *row, int rows,
-                            const char *name) {
-    struct hn_mean m = {NAN, NAN, rows};
-    double sum = 0;
-    for (int i = 0; i < rows; i++)
-        sum += hn_table_real(&r->runs, row[i], name);
-    if (rows > 0) {
-        m.mean = sum / rows;
-        m.half = half_width(r, row, rows, name);
-    }
-    return m;
+    return (struct hn_replicates){g->row, n};
 }
 
 struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
-    int64_t row[MOST_ROWS];
-    return hn_rows_mean(g->results, row, hn_groups_rows(g, where, name, row, MOST_ROWS), name);
+    return hn_replicates_mean(g->results, hn_groups_rows(g, where, name), name);
 }
 
 double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name) {
@@ -371,13 +265,6 @@ int hn_distinct(const struct hn_table *t, const char *column, double *value, int
     }
     gsl_sort(value, 1, (size_t)n);
     return n;
-}
-
-void hn_dataset_title(const char *dataset, char *text, size_t size) {
-    snprintf(text, size, "%s", hn_base_name(dataset));
-    char *dot = strrchr(text, '.');
-    if (dot && dot > text)
-        *dot = '\0';
 }
 
 void hn_place_title(const struct hn_groups *g, int dataset, int temperature, char *text,

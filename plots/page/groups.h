@@ -5,14 +5,14 @@
 
 #include "plots/page/figure.h"
 #include "plots/page/lines.h"
+#include "results/analysis/means.h"
+#include "results/analysis/params.h"
 
 enum {
     HN_MOST_PANELS = 4,
     HN_MOST_SETTINGS = 40, // of a curve or a row each
     HN_MOST_POINTS = 160,  // of a point each
-    HN_MOST_CURVES = 8,
-    HN_LABEL_SIZE = 64,
-    HN_TITLE_SIZE = 96
+    HN_MOST_CURVES = 8
 };
 
 // A sampler with its parameters and batch size. Texts are borrowed from the results.
@@ -38,6 +38,7 @@ struct hn_groups {
         int dataset, temperature, setting; // -1: not kept
         int64_t step;                      // index into `step`
     } * place;                             // [runs.rows]
+    int64_t *row;                          // [runs.rows] for hn_groups_rows()
     const struct hn_results *results;
 };
 
@@ -62,16 +63,6 @@ struct hn_choice {
 HN_MUST_USE enum hn_code hn_groups_make(struct hn_context *ctx, const struct hn_results *r,
                                         struct hn_choice choice, struct hn_groups *out);
 
-// The mean of a column over at most 256 rows of /runs that have a value, NaN of none: seeds, which
-// stand for draws of batches from the same snapshot. half: half-width of the 95 % interval, pooled
-// from the columns <name>_lo and <name>_hi of the rows; without them, of cos_mean over its batches,
-// of others over at least three seeds; else NaN.
-struct hn_mean {
-    double mean, half;
-    int64_t rows;
-};
-struct hn_mean hn_rows_mean(const struct hn_results *r, const int64_t *row, int rows,
-                            const char *name);
 // Where to look; -1 for any data set or temperature.
 struct hn_where {
     int dataset, temperature, setting;
@@ -83,29 +74,13 @@ struct hn_mean hn_groups_mean(const struct hn_groups *g, struct hn_where where, 
 // The mean of the first setting that has one there, NaN if none has: of what all share.
 double hn_groups_first_mean(const struct hn_groups *g, struct hn_where where, const char *name);
 
-// Rows of the place, at most `most`, in the order of the file; returns their number. A seed comes
-// once, with the first row that has a value in column `name`.
-int hn_groups_rows(const struct hn_groups *g, struct hn_where where, const char *name, int64_t *row,
-                   int most);
+// Rows of the place in the order of the file, borrowed until the next call of this or of a mean. A
+// seed comes once, with the first row that has a value in column `name`.
+struct hn_replicates hn_groups_rows(const struct hn_groups *g, struct hn_where where,
+                                    const char *name);
 
 // How many values of an option the settings have; settings without it do not count.
 int hn_groups_values(const struct hn_groups *g, const char *option);
-// One option of canonical parameters "K=100, M=500": text[0 .. length).
-struct hn_option_part {
-    const char *text;
-    size_t length;
-};
-// The next one of `rest`, which moves on; false at the end.
-bool hn_option_next(const char **rest, struct hn_option_part *o);
-// Whether it is among the parameters, with the same value.
-bool hn_option_has(const char *params, struct hn_option_part wanted);
-// The value of an option in canonical parameters "K=100, M=500"; false if it is not there.
-bool hn_option_value(const char *params, const char *option, char *value, size_t size);
-// Whether a row of /runs has the option with this value.
-bool hn_row_has(const struct hn_table *runs, int64_t row, const char *option, const char *value);
-// Its number, NaN if it is none ("0.2~0.05").
-double hn_option_number(const char *params, const char *option);
-
 // The different numbers of a column, increasing, `most` of them at most; returns how many.
 int hn_distinct(const struct hn_table *t, const char *column, double *value, int most);
 
@@ -113,7 +88,4 @@ int hn_distinct(const struct hn_table *t, const char *column, double *value, int
 // temperature -1: of all of them.
 void hn_place_title(const struct hn_groups *g, int dataset, int temperature, char *text,
                     size_t size);
-// The name of a data set without folders and ending.
-void hn_dataset_title(const char *dataset, char *text, size_t size);
-
 #endif

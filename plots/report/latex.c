@@ -1,6 +1,7 @@
 #include "plots/report/latex.h"
-#include "plots/page/overview.h"
+#include "plots/page/figure.h"
 #include "plots/page/trained.h"
+#include "results/analysis/overview.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -156,7 +157,7 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
     } measure[] = {{"fn_ratio", 2, 100}, {NULL, 4, 1}};
     for (int m = 0; m < 2; m++) {
         const char *column = measure[m].column ? measure[m].column : r->hardness;
-        struct hn_mean own = hn_overview_mean(r->o, s, column), d = {NAN, NAN, 0};
+        struct hn_mean own = hn_overview_mean(r->o, s, column), d = hn_no_mean;
         if (base >= 0 && base != s)
             d = hn_overview_difference(r->o, s, base, column);
         double scale = measure[m].scale;

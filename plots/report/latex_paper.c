@@ -1,7 +1,8 @@
 #include "plots/report/latex_paper.h"
 #include "core/files.h"
-#include "plots/page/overview.h"
+#include "plots/page/figure.h"
 #include "plots/report/latex.h"
+#include "results/analysis/overview.h"
 
 #include <ctype.h>
 #include <inttypes.h>

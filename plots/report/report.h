@@ -4,7 +4,7 @@
 #define HN_PLOTS_REPORT_REPORT_H
 
 #include "plots/page/figure.h"
-#include "plots/page/overview.h"
+#include "results/analysis/overview.h"
 
 struct hn_report {
     const struct hn_results *results;

@@ -61,7 +61,7 @@ static void put_time(FILE *html, const struct place *p, int64_t s) {
 
 // "; false negatives: 26.4 % ± 2.3, Uniform's 10.0 % (+16.5 ± 2.3 points); 0.99 ms a batch".
 static void put_price(FILE *html, const struct place *p, int64_t s) {
-    struct hn_mean fn = hn_overview_mean(p->o, s, "fn_ratio"), base = {NAN, NAN, 0}, d = base;
+    struct hn_mean fn = hn_overview_mean(p->o, s, "fn_ratio"), base = hn_no_mean, d = base;
     if (p->uniform >= 0 && p->uniform != s) {
         base = hn_overview_mean(p->o, p->uniform, "fn_ratio");
         d = hn_overview_difference(p->o, s, p->uniform, "fn_ratio");
@@ -87,7 +87,7 @@ static void put_price(FILE *html, const struct place *p, int64_t s) {
 }
 
 static void put_harder(FILE *html, const struct place *p, int64_t s) {
-    struct hn_mean d = {NAN, NAN, 0};
+    struct hn_mean d = hn_no_mean;
     if (p->uniform >= 0 && p->uniform != s)
         d = hn_overview_difference(p->o, s, p->uniform, p->hardness);
     if (!has_value(d))
@@ -138,7 +138,7 @@ static void put_free(FILE *html, const struct place *p, int64_t best) {
         !has_value(hn_overview_difference(p->o, best, p->uniform, "fn_ratio")))
         return;
     int64_t s = hardest(p, is_free);
-    struct hn_mean d = {NAN, NAN, 0};
+    struct hn_mean d = hn_no_mean;
     if (s >= 0)
         d = hn_overview_difference(p->o, s, p->uniform, p->hardness);
     if (s >= 0 && !isfinite(d.half))
@@ -185,8 +185,8 @@ static void put_place(FILE *html, const struct place *p) {
     put_ties(html, p, best);
     put_free(html, p, best);
     if (!isfinite(m.half))
-        fprintf(html, " Hardness has no interval with %" PRId64 " seed%s: three give one.", m.rows,
-                m.rows == 1 ? "" : "s");
+        fprintf(html, " Hardness has no interval with %" PRId64 " seed%s: three give one.", m.n,
+                m.n == 1 ? "" : "s");
     fputs("</p>\n", html);
 }
 
@@ -226,8 +226,9 @@ struct stage {
 
 static bool is_of(const struct stage *s, int64_t row) {
     double run = hn_table_real(s->t, row, "run");
-    for (int64_t cell = s->o->first[s->setting]; cell >= 0; cell = s->o->next[cell])
-        if (fabs(run - (double)cell) < 0.5)
+    struct hn_replicates cells = hn_overview_cells(s->o, s->setting);
+    for (int64_t i = 0; i < cells.n; i++)
+        if (fabs(run - (double)cells.row[i]) < 0.5)
             return true;
     return false;
 }
@@ -257,10 +258,11 @@ static struct hn_html_number candidates(const struct hn_html_column *c, const vo
 
 // Its first finished cell, whose filters are those of all; -1: none.
 static int64_t first_ok(const struct hn_overview *o, int64_t setting) {
-    int64_t cell = o->first[setting];
-    while (cell >= 0 && !hn_overview_is_ok(o, cell))
-        cell = o->next[cell];
-    return cell;
+    struct hn_replicates cells = hn_overview_cells(o, setting);
+    int64_t i = 0;
+    while (i < cells.n && !hn_overview_is_ok(o, cells.row[i]))
+        i++;
+    return i < cells.n ? cells.row[i] : -1;
 }
 
 void hn_html_attrition(FILE *html, const struct hn_overview *o) {

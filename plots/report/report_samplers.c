@@ -73,7 +73,7 @@ static struct hn_html_number measured(const struct hn_html_column *c, const void
 static struct hn_html_number difference(const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
     int64_t base = row->o->base[row->setting];
-    struct hn_mean m = {NAN, NAN, 0};
+    struct hn_mean m = hn_no_mean;
     if (base >= 0 && base != row->setting)
         m = hn_overview_difference(row->o, row->setting, base, c->from);
     return (struct hn_html_number){m.mean, m.half};
@@ -247,8 +247,8 @@ static void put_table(FILE *html, const struct table *t) {
     if (same > 0)
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);
     hn_html(html,
-            "<p class=soft>%s%sMeans over seeds%s; ± is half of a 95 %% interval, over batches or "
-            "over at least three seeds. Click a heading to sort.</p>\n",
+            "<p class=soft>%s%sMeans over seeds%s; ± is half of a 95 %% interval over seeds, with "
+            "fewer than three over batches. Click a heading to sort.</p>\n",
             common, *common ? ". " : "", each);
     fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
             rows > MOST_AT_ONCE ? " long" : "");

@@ -308,11 +308,11 @@ static void numbers_are_right(void) {
     // Uniform batches of 64 come four times, by weighting; the rule is their mean all the same.
     CU_ASSERT_EQUAL(block_of("bs-M", 2, cell, 64), 1);
     CU_ASSERT_DOUBLE_EQUAL(cell[0][1], mean_of(&r, 0, 1, "cos_mean"), 1e-8);
-    // bs-fig7: percent with the pooled interval: of three seeds, half-width over the root of 3.
+    // bs-fig7: percent with Student's interval over three seeds, .001 apart.
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig7"), &r, folder, as("svg")));
     CU_ASSERT_EQUAL_FATAL(block_of("bs-fig7", 1, cell, 64), FIGURES_STEPS);
     CU_ASSERT_DOUBLE_EQUAL(cell[1][1], 100 * mean_of(&r, 6, 1, "fn_ratio"), 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(cell[1][3] - cell[1][1], 1 / sqrt(3), 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(cell[1][3] - cell[1][1], 4.302653 * 0.1 / sqrt(3), 1e-6);
     // The densities of bs-fig10 have area 1.
     HN_CHECK(&ctx, hn_figure_draw(&ctx, hn_figure_find("bs-fig10"), &r, folder, as("svg")));
     int bins = block_of("bs-fig10", 0, cell, 64);

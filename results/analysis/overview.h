@@ -1,10 +1,11 @@
 // /runs as a table of settings: cells that differ by their seed alone are one row, and every axis
 // of the grid that varies is a column. What page, terminal and sentences say of a file comes from
 // here.
-#ifndef HN_PLOTS_PAGE_OVERVIEW_H
-#define HN_PLOTS_PAGE_OVERVIEW_H
+#ifndef HN_RESULTS_ANALYSIS_OVERVIEW_H
+#define HN_RESULTS_ANALYSIS_OVERVIEW_H
 
-#include "plots/page/groups.h"
+#include "results/analysis/means.h"
+#include "results/analysis/params.h"
 
 enum { HN_GRID_AXES = 24 };
 
@@ -22,7 +23,7 @@ struct hn_overview {
                            // sampler alone, -1 = none
     bool *front;           // [settings] no other of its place is harder with as few false negatives
     bool *last;            // [settings] its step is the last one of its file
-    int64_t *next;         // [cells] the next cell of the same setting, -1 = the last
+    int64_t *row, *start;  // [cells], [settings + 1]: see hn_overview_cells()
     int64_t settings, columns;
     struct hn_identity { // a column by which cells are told apart
         int column;
@@ -53,13 +54,14 @@ void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text,
 // Whether two settings differ at most by sampler and options.
 bool hn_overview_same_place(const struct hn_overview *o, int64_t a, int64_t b);
 bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell);
+// All cells of a setting by seed, unfinished ones among them.
+struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting);
 // Finished cells: seeds.
 int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting);
 
-// A column's mean over the setting's finished cells; half as hn_rows_mean() has it.
+// A column's mean over the setting's finished cells, and its difference to that of another setting,
+// paired by seed (means.h).
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);
-// Mean of a column minus that of another setting, paired by seed; rows: the pairs. half: of the
-// pairs' 95 % interval from three on, else from the intervals of both means, NaN without these.
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
                                       const char *column);
 // What hardness is measured by: hard_true_mean, without labels cos_mean.

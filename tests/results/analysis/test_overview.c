@@ -1,6 +1,6 @@
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
-#include "plots/page/overview.h"
 #include "plots/report/report.h"
+#include "results/analysis/overview.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -184,19 +184,67 @@ static void numbers(void) {
     CU_ASSERT_EQUAL(hn_overview_seeds(&o, 1), 3);
     struct hn_mean m = hn_overview_mean(&o, 1, "fn_ratio");
     CU_ASSERT_DOUBLE_EQUAL(m.mean, 0.22, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(m.half, 0.03 / sqrt(3), 1e-12);
+    // .20, .21, .25: deviation .0264575; seeds, not the batches of their intervals
+    CU_ASSERT_DOUBLE_EQUAL(m.half, 4.302653 * 0.02645751 / sqrt(3), 1e-6);
+    CU_ASSERT_EQUAL(m.over, HN_OVER_SEEDS);
     m = hn_overview_difference(&o, 1, 0, "fn_ratio");
     // .10, .09, .14: mean .11, deviation .0264575; t(.975, 2) = 4.302653
     CU_ASSERT_DOUBLE_EQUAL(m.mean, 0.11, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(m.half, 4.302653 * 0.02645751 / sqrt(3), 1e-6);
-    CU_ASSERT_EQUAL(m.rows, 3);
+    CU_ASSERT_EQUAL(m.n, 3);
     m = hn_overview_difference(&o, 2, 0, "fn_ratio"); // one pair, seed 1: intervals over batches
     CU_ASSERT_DOUBLE_EQUAL(m.mean, 0.03, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(m.half, hypot(0.03, 0.03 / sqrt(3)), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(m.half, hypot(0.03, 0.03), 1e-12);
+    CU_ASSERT_EQUAL(m.over, HN_OVER_BATCHES);
     m = hn_overview_difference(&o, 2, 0, "hard_true_mean");
     CU_ASSERT(isnan(m.half));
-    CU_ASSERT_EQUAL(m.rows, 1);
+    CU_ASSERT_EQUAL(m.n, 1);
     CU_ASSERT(isnan(hn_overview_mean(&o, 0, "no_such_column").mean));
+    end();
+}
+
+// Any number of seeds is averaged, in whatever order they come; pairs are found by seed.
+static void many_seeds(void) {
+    enum { SEEDS = 300 };
+    struct hn_overview o;
+    double sum = 0, squares = 0;
+    begin();
+    for (int i = 0; i < 2 * SEEDS; i++) {
+        int seed = i / 2 * 7 % SEEDS; // 7 and 300 have no common divisor
+        double noise = seed * seed % 31 * 1e-3;
+        struct cell c = at(i % 2 ? "knn" : "uniform", seed, 0.1 + (seed >= 256) + i % 2 * noise, 0);
+        put(&c, "ok");
+        sum += i % 2 ? noise : 0;
+    }
+    for (int seed = 0; seed < SEEDS; seed++)
+        squares += pow(seed * seed % 31 * 1e-3 - sum / SEEDS, 2);
+    make(&o);
+    struct hn_mean m = hn_overview_mean(&o, 0, "fn_ratio"),
+                   d = hn_overview_difference(&o, 1, 0, "fn_ratio");
+    CU_ASSERT_EQUAL(m.n, SEEDS);
+    CU_ASSERT_DOUBLE_EQUAL(m.mean, 0.1 + 44.0 / SEEDS, 1e-12);
+    CU_ASSERT_EQUAL(d.n, SEEDS);
+    CU_ASSERT_DOUBLE_EQUAL(d.mean, sum / SEEDS, 1e-12);
+    // t(.975, 299) = 1.967930
+    CU_ASSERT_DOUBLE_EQUAL(d.half, 1.967930 * sqrt(squares / 299 / 300), 1e-8);
+    end();
+}
+
+// Intervals end where their columns do.
+static void ranges(void) {
+    static const double ratio[] = {0.99, 0.95, 1}, cosine[] = {-0.99, -0.9, -1};
+    struct hn_overview o;
+    begin();
+    for (int seed = 0; seed < 3; seed++) {
+        struct cell c = at("knn", seed, ratio[seed], cosine[seed]);
+        put(&c, "ok");
+    }
+    make(&o);
+    struct hn_mean fn = hn_overview_mean(&o, 0, "fn_ratio"),
+                   hard = hn_overview_mean(&o, 0, "hard_true_mean");
+    CU_ASSERT_EQUAL(fn.hi, 1);
+    CU_ASSERT_DOUBLE_EQUAL(fn.lo, fn.mean - fn.half, 1e-12);
+    CU_ASSERT_EQUAL(hard.lo, -1);
     end();
 }
 
@@ -293,7 +341,8 @@ static void without_rows_or_memory(void) {
 
 static const struct hn_test tests[] = {
     {"every_axis", every_axis}, {"option_left_out", option_left_out},
-    {"numbers", numbers},       {"front", front},
+    {"numbers", numbers},       {"many_seeds", many_seeds},
+    {"ranges", ranges},         {"front", front},
     {"sentences", sentences},   {"without_rows_or_memory", without_rows_or_memory},
 };
 HN_TEST_MAIN("overview", tests)

@@ -1,15 +1,9 @@
-#include "plots/page/overview.h"
-#include "core/stats.h"
+#include "results/analysis/overview.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { MOST_SEEDS = 256 };
-
-// a - b, 0 if only rounding tells them apart: cosines are of single precision.
-static double beyond_rounding(double a, double b) {
-    return fabs(a - b) <= 1e-7 * fmax(fabs(a), fabs(b)) ? 0 : a - b;
-}
 
 static const struct hn_table *runs_of(const struct hn_overview *o) { return &o->results->runs; }
 
@@ -104,20 +98,15 @@ static bool agree(const struct hn_overview *o, int64_t a, int64_t b, bool place_
     return true;
 }
 
-static void find_settings(struct hn_overview *o) {
+// Finds the setting of every cell: of[cells].
+static void find_settings(struct hn_overview *o, int64_t *of) {
     for (int64_t cell = 0; cell < runs_of(o)->rows; cell++) {
         int64_t s = 0;
-        o->next[cell] = -1;
         while (s < o->settings && !agree(o, o->first[s], cell, false))
             s++;
-        if (s == o->settings) {
+        if (s == o->settings)
             o->first[o->settings++] = cell;
-            continue;
-        }
-        int64_t last = o->first[s];
-        while (o->next[last] >= 0)
-            last = o->next[last];
-        o->next[last] = cell;
+        of[cell] = s;
     }
     for (int64_t s = 0; s < o->settings; s++) {
         o->base[s] = -1;
@@ -126,6 +115,35 @@ static void find_settings(struct hn_overview *o) {
                 agree(o, o->first[s], o->first[k], true))
                 o->base[s] = k;
     }
+}
+
+struct seeded {
+    double seed;
+    int64_t setting, row;
+};
+
+static int by_setting(const void *a, const void *b) {
+    const struct seeded *x = a, *y = b;
+    int settings = (x->setting > y->setting) - (x->setting < y->setting);
+    int seeds = (x->seed > y->seed) - (x->seed < y->seed);
+    return settings ? settings : seeds ? seeds : (x->row > y->row) - (x->row < y->row);
+}
+
+// Puts the cells of each setting one behind the other, by seed.
+static enum hn_code sort_cells(struct hn_context *ctx, struct hn_overview *o, const int64_t *of) {
+    HN_SCOPE(ctx);
+    const struct hn_table *t = runs_of(o);
+    struct seeded *cell = hn_alloc(ctx, t->rows, sizeof *cell);
+    if (!cell)
+        return ctx->code;
+    for (int64_t row = 0; row < t->rows; row++)
+        cell[row] = (struct seeded){hn_table_real(t, row, "seed"), of[row], row};
+    qsort(cell, (size_t)t->rows, sizeof *cell, by_setting);
+    for (int64_t i = 0; i < t->rows; i++) {
+        o->row[i] = cell[i].row;
+        o->start[cell[i].setting + 1] = i + 1;
+    }
+    return HN_OK;
 }
 
 bool hn_overview_varies(const struct hn_overview *o, const char *axis) {
@@ -198,8 +216,8 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
 // Whether a is as hard as b with as few false negatives, and better in one of the two.
 static bool beats(struct hn_mean fn_a, struct hn_mean hard_a, struct hn_mean fn_b,
                   struct hn_mean hard_b) {
-    double fewer = beyond_rounding(fn_b.mean, fn_a.mean),
-           harder = beyond_rounding(hard_a.mean, hard_b.mean);
+    double fewer = hn_beyond_rounding(fn_b.mean, fn_a.mean),
+           harder = hn_beyond_rounding(hard_a.mean, hard_b.mean);
     return fewer >= 0 && harder >= 0 && (fewer > 0 || harder > 0);
 }
 
@@ -251,14 +269,19 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
     out->same = hn_alloc(ctx, cells, r->runs.n_columns * sizeof *out->same);
     out->first = hn_alloc(ctx, cells, sizeof *out->first);
     out->base = hn_alloc(ctx, cells, sizeof *out->base);
-    out->next = hn_alloc(ctx, cells, sizeof *out->next);
+    out->row = hn_alloc(ctx, cells, sizeof *out->row);
+    out->start = hn_zalloc(ctx, cells + 1, sizeof *out->start);
+    int64_t *scratch = hn_alloc(ctx, cells, sizeof *scratch);
     out->front = hn_zalloc(ctx, cells, sizeof *out->front);
     out->last = hn_zalloc(ctx, cells, sizeof *out->last);
-    if (!out->identity || !out->same || !out->first || !out->base || !out->next || !out->front ||
-        !out->last)
+    if (!out->identity || !out->same || !out->first || !out->base || !out->row || !out->start ||
+        !scratch || !out->front || !out->last)
         return ctx->code;
-    find_identities(out, out->next);
-    find_settings(out);
+    find_identities(out, scratch);
+    find_settings(out, scratch);
+    if (sort_cells(ctx, out, scratch))
+        return ctx->code;
+    hn_free(ctx, scratch);
     find_axes(out);
     return find_last(ctx, out) ? ctx->code : find_front(ctx, out);
 }
@@ -367,62 +390,32 @@ bool hn_overview_leads(const struct hn_overview *o, int64_t setting) {
     return true;
 }
 
+struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting) {
+    return (struct hn_replicates){o->row + o->start[setting],
+                                  o->start[setting + 1] - o->start[setting]};
+}
+
 int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting) {
+    struct hn_replicates cells = hn_overview_cells(o, setting);
     int64_t n = 0;
-    for (int64_t cell = o->first[setting]; cell >= 0; cell = o->next[cell])
-        n += hn_overview_is_ok(o, cell);
+    for (int64_t i = 0; i < cells.n; i++)
+        n += hn_overview_is_ok(o, cells.row[i]);
     return n;
 }
 
-static bool has_value(const struct hn_overview *o, int64_t cell, const char *column) {
-    return hn_overview_is_ok(o, cell) && isfinite(hn_table_real(runs_of(o), cell, column));
-}
-
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column) {
-    int64_t row[MOST_SEEDS];
-    int n = 0;
-    for (int64_t cell = o->first[setting]; cell >= 0 && n < MOST_SEEDS; cell = o->next[cell])
-        if (has_value(o, cell, column))
-            row[n++] = cell;
-    return hn_rows_mean(o->results, row, n, column);
-}
-
-// The other setting's cell with the seed of this one; -1 = none.
-static int64_t partner(const struct hn_overview *o, int64_t cell, int64_t setting,
-                       const char *column) {
-    double seed = hn_table_real(runs_of(o), cell, "seed");
-    int64_t other = o->first[setting];
-    while (other >= 0 && !(has_value(o, other, column) &&
-                           fabs(hn_table_real(runs_of(o), other, "seed") - seed) < 0.5))
-        other = o->next[other];
-    return other;
+    return hn_replicates_mean(o->results, hn_overview_cells(o, setting), column);
 }
 
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
                                       const char *column) {
-    double value[MOST_SEEDS], sum = 0;
-    int n = 0;
-    for (int64_t cell = o->first[setting]; cell >= 0 && n < MOST_SEEDS; cell = o->next[cell]) {
-        int64_t other = has_value(o, cell, column) ? partner(o, cell, base, column) : -1;
-        if (other < 0)
-            continue;
-        value[n] = beyond_rounding(hn_table_real(runs_of(o), cell, column),
-                                   hn_table_real(runs_of(o), other, column));
-        sum += value[n++];
-    }
-    if (n == 0)
-        return (struct hn_mean){NAN, NAN, 0};
-    if (n >= 3) {
-        struct hn_interval interval = hn_mean_interval(value, 1, n, 0.95);
-        return (struct hn_mean){interval.mean, 0.5 * (interval.hi - interval.lo), n};
-    }
-    struct hn_mean a = hn_overview_mean(o, setting, column), b = hn_overview_mean(o, base, column);
-    return (struct hn_mean){sum / n, hypot(a.half, b.half), n};
+    return hn_replicates_difference(o->results, hn_overview_cells(o, setting),
+                                    hn_overview_cells(o, base), column);
 }
 
 const char *hn_overview_hardness(const struct hn_overview *o) {
     for (int64_t cell = 0; cell < runs_of(o)->rows; cell++)
-        if (has_value(o, cell, "hard_true_mean"))
+        if (hn_cell_has(o->results, cell, "hard_true_mean"))
             return "hard_true_mean";
     return "cos_mean";
 }

@@ -1,0 +1,197 @@
+// Means and differences over seeds. Sums run over the cells themselves, without an array of their
+// values, so any number of seeds is averaged.
+#include "results/analysis/means.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct hn_mean hn_no_mean = {NAN, NAN, NAN, NAN, 0, HN_OVER_NOTHING};
+
+enum { FEWEST_SEEDS = 3 }; // that give an interval: Student's quantile of two is 12.7
+
+// Welford's running mean and sum of squares about it.
+struct moments {
+    int64_t n;
+    double mean, squares;
+};
+
+static void add(struct moments *m, double value) {
+    double off = value - m->mean;
+    m->mean += off / (double)++m->n;
+    m->squares += off * (value - m->mean);
+}
+
+// Half of Student's 95 % interval.
+static double half_of(const struct moments *m) {
+    if (m->n < 2)
+        return NAN;
+    double n = (double)m->n;
+    return gsl_cdf_tdist_Pinv(0.975, n - 1) * sqrt(m->squares / (n - 1) / n);
+}
+
+// The columns behind an estimate, found once: -1 where there is none.
+struct reader {
+    const struct hn_results *r;
+    const char *name;
+    int value, lo, hi, seed, status;
+};
+
+static int find_end(const struct hn_table *runs, const char *column, const char *end) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", column, end);
+    return hn_table_find(runs, name);
+}
+
+static struct reader open_reader(const struct hn_results *r, const char *column) {
+    return (struct reader){r,
+                           column,
+                           hn_table_find(&r->runs, column),
+                           find_end(&r->runs, column, "lo"),
+                           find_end(&r->runs, column, "hi"),
+                           hn_table_find(&r->runs, "seed"),
+                           hn_table_find(&r->runs, "status")};
+}
+
+static double number(const struct reader *d, int column, int64_t row) {
+    const struct hn_table *t = &d->r->runs;
+    if (column < 0 || t->column[column].kind == HN_COLUMN_TEXT)
+        return NAN;
+    return t->column[column].kind == HN_COLUMN_REAL ? t->cells[column].real[row]
+                                                    : (double)t->cells[column].count[row];
+}
+
+static bool has(const struct reader *d, int64_t row) {
+    const char *status = d->status < 0 ? "" : d->r->runs.cells[d->status].text[row];
+    return (!*status || strcmp(status, "ok") == 0) && isfinite(number(d, d->value, row));
+}
+
+bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column) {
+    struct reader d = open_reader(r, column);
+    return has(&d, row);
+}
+
+double hn_beyond_rounding(double a, double b) {
+    return fabs(a - b) <= 1e-7 * fmax(fabs(a), fabs(b)) ? 0 : a - b;
+}
+
+// The range of a column: shares and probabilities lie in [0, 1], cosines in [-1, 1].
+static void find_range(const char *column, double range[2]) {
+    static const char *const shares[] = {"fn_ratio", "fn_mass",  "fn_loss_mass", "clamp_rate",
+                                         "coverage", "pos_prob", "accuracy",     "true_anchors"};
+    static const char *const cosines[] = {"cos_", "hardest_mean", "hard_true_mean", "true_mean",
+                                          "true_p99"};
+    range[0] = -INFINITY;
+    range[1] = INFINITY;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        if (strcmp(column, shares[i]) == 0) {
+            range[0] = 0;
+            range[1] = 1;
+        }
+    for (size_t i = 0; i < sizeof cosines / sizeof *cosines; i++)
+        if (strncmp(column, cosines[i], strlen(cosines[i])) == 0) {
+            range[0] = -1;
+            range[1] = 1;
+        }
+}
+
+// below, above: how far the ends of the interval lie from the mean.
+static void set_interval(struct hn_mean *e, enum hn_over over, double below, double above) {
+    if (!isfinite(below) || !isfinite(above))
+        return;
+    e->over = over;
+    e->half = 0.5 * (below + above);
+    e->lo = e->mean - below;
+    e->hi = e->mean + above;
+}
+
+// How far the ends of a cell's interval over its batches lie from its value: from columns <name>_lo
+// and <name>_hi, or the mean cosines of batches; NaN without.
+static void find_ends(const struct reader *d, int64_t row, double end[2]) {
+    const struct hn_results *r = d->r;
+    struct moments m = {.n = 0};
+    end[0] = number(d, d->value, row) - number(d, d->lo, row);
+    end[1] = number(d, d->hi, row) - number(d, d->value, row);
+    if (strcmp(d->name, "cos_mean") != 0 || !r->batch_start || !r->batch_cos_mean)
+        return;
+    for (int64_t b = r->batch_start[row]; b < r->batch_start[row + 1]; b++)
+        if (!isnan(r->batch_cos_mean[b]))
+            add(&m, r->batch_cos_mean[b]);
+    end[0] = end[1] = half_of(&m);
+}
+
+// Ends of an interval over batches, pooled over cells: NaN once a cell has none.
+struct ends {
+    double below, above;
+};
+
+// reversed: the cell's value is subtracted.
+static void pool(struct ends *e, const struct reader *d, int64_t row, bool reversed) {
+    double end[2];
+    find_ends(d, row, end);
+    e->below = hypot(e->below, end[reversed]);
+    e->above = hypot(e->above, end[!reversed]);
+}
+
+static struct hn_mean mean_of(const struct moments *m, struct ends batches) {
+    struct hn_mean e = hn_no_mean;
+    if (m->n == 0)
+        return e;
+    e.mean = m->mean;
+    e.n = m->n;
+    if (m->n >= FEWEST_SEEDS)
+        set_interval(&e, HN_OVER_SEEDS, half_of(m), half_of(m));
+    else
+        set_interval(&e, HN_OVER_BATCHES, batches.below / (double)m->n,
+                     batches.above / (double)m->n);
+    return e;
+}
+
+struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicates cells,
+                                  const char *column) {
+    struct reader d = open_reader(r, column);
+    struct moments m = {.n = 0};
+    struct ends batches = {0, 0};
+    double range[2];
+    for (int64_t i = 0; i < cells.n; i++)
+        if (has(&d, cells.row[i])) {
+            add(&m, number(&d, d.value, cells.row[i]));
+            if (m.n < FEWEST_SEEDS)
+                pool(&batches, &d, cells.row[i], false);
+        }
+    struct hn_mean e = mean_of(&m, batches);
+    find_range(column, range);
+    e.lo = isnan(e.lo) ? NAN : fmax(e.lo, range[0]);
+    e.hi = isnan(e.hi) ? NAN : fmin(e.hi, range[1]);
+    return e;
+}
+
+// Moves i on to the next cell with a value; false at the end.
+static bool find_cell(const struct reader *d, struct hn_replicates cells, int64_t *i) {
+    while (*i < cells.n && !has(d, cells.row[*i]))
+        ++*i;
+    return *i < cells.n;
+}
+
+struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_replicates a,
+                                        struct hn_replicates b, const char *column) {
+    struct reader d = open_reader(r, column);
+    struct moments m = {.n = 0};
+    struct ends batches = {0, 0};
+    int64_t i = 0, k = 0;
+    while (find_cell(&d, a, &i) && find_cell(&d, b, &k)) {
+        int64_t one = a.row[i], other = b.row[k];
+        double ahead = number(&d, d.seed, one) - number(&d, d.seed, other);
+        if (fabs(ahead) < 0.5) {
+            add(&m, hn_beyond_rounding(number(&d, d.value, one), number(&d, d.value, other)));
+            if (m.n < FEWEST_SEEDS) {
+                pool(&batches, &d, one, false);
+                pool(&batches, &d, other, true);
+            }
+        }
+        i += !(ahead >= 0.5);
+        k += !(ahead <= -0.5);
+    }
+    return mean_of(&m, batches);
+}

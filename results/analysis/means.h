@@ -1,0 +1,43 @@
+// Estimates from cells that differ by their seed alone. All that page, terminal, LaTeX, figures and
+// CSV say with a ± comes from here, so that the same cells give the same number everywhere.
+#ifndef HN_RESULTS_ANALYSIS_MEANS_H
+#define HN_RESULTS_ANALYSIS_MEANS_H
+
+#include "results/store.h"
+
+// What an interval is over. Seeds are independent: each draws its batches, and builds its sampler,
+// anew. Batches of one seed share a build, so their interval says nothing of other builds: it is
+// given only where fewer than three seeds leave no other.
+enum hn_over { HN_OVER_NOTHING, HN_OVER_BATCHES, HN_OVER_SEEDS };
+
+struct hn_mean {
+    double mean;   // NaN: no value
+    double half;   // half of the 95 % interval, the number behind ±; NaN: no interval
+    double lo, hi; // the interval, cut to the column's range; NaN: none
+    int64_t n;     // cells with a value, or pairs
+    enum hn_over over;
+};
+extern const struct hn_mean hn_no_mean; // NaN throughout, of no cell
+
+// Cells of one setting in the order of their seeds: row[n] of /runs, borrowed.
+struct hn_replicates {
+    const int64_t *row;
+    int64_t n;
+};
+
+// Whether the cell is finished and has a finite number in the column.
+bool hn_cell_has(const struct hn_results *r, int64_t row, const char *column);
+// The mean over those cells. Interval: Student's over three seeds or more; over fewer, from the
+// intervals over batches that the cells have (columns <name>_lo and <name>_hi, or the mean cosines
+// of batches), which are independent of each other.
+struct hn_mean hn_replicates_mean(const struct hn_results *r, struct hn_replicates cells,
+                                  const char *column);
+// The mean of a minus b over the seeds that both have, with intervals as above. Differences that
+// rounding explains are 0.
+struct hn_mean hn_replicates_difference(const struct hn_results *r, struct hn_replicates a,
+                                        struct hn_replicates b, const char *column);
+
+// a - b, 0 if only rounding tells them apart: cosines are of single precision.
+double hn_beyond_rounding(double a, double b);
+
+#endif
