@@ -15,6 +15,7 @@
 struct report_params {
     char *output;
     int medium;
+    double margin;
 };
 
 static const struct hn_option report_options[] = {
@@ -24,6 +25,9 @@ static const struct hn_option report_options[] = {
                       "figures that the page saves as PDF are as wide as a column or the text of "
                       "that style"),
      .metavar = "STYLE"},
+    {HN_REAL_OPTION(struct report_params, margin, "margin", "0.5", 0, 100,
+                    "points of false negatives over Uniform's that still count as no more; the "
+                    "upper end of the 95 % interval has to lie below")},
     {0},
 };
 
@@ -58,12 +62,12 @@ static enum hn_code find_paths(struct hn_context *ctx, const char *argument, con
 
 // The page is kept if figures are missing because gnuplot is, otherwise only if it is complete.
 static enum hn_code write_page(struct hn_context *ctx, const struct hn_results *results,
-                               const struct paths *p, int medium) {
+                               const struct paths *p, const struct report_params *own) {
     struct hn_new_file html;
     if (hn_file_begin(ctx, p->page, &html))
         return ctx->code;
     char *scratch = hn_temporary_folder(ctx, p->page);
-    struct hn_report report = {results, p->name, p->ids, scratch, medium};
+    struct hn_report report = {results, p->name, p->ids, scratch, own->medium, own->margin / 100};
     enum hn_code code = scratch ? hn_report_write(ctx, &report, html.out) : ctx->code;
     hn_scratch_remove(ctx, scratch);
     if (code != HN_GNUPLOT)
@@ -78,7 +82,7 @@ static enum hn_code write_one(struct hn_context *ctx, const char *argument,
     struct hn_results results;
     return find_paths(ctx, argument, own->output, paths) ||
                    hn_results_read(ctx, paths->file, &results) ||
-                   write_page(ctx, &results, paths, own->medium)
+                   write_page(ctx, &results, paths, own)
                ? ctx->code
                : HN_OK;
 }

@@ -294,7 +294,7 @@ static enum hn_code put_answer(struct writer *w) {
     else if (is_training(w))
         code = hn_html_training_answer(w->html, w->ctx, w->results);
     else
-        code = hn_html_answer(w->html, w->ctx, &w->overview);
+        hn_html_answer(w->html, &w->overview, w->report->margin);
     fputs("</section>\n", w->html);
     return code;
 }

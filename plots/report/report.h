@@ -13,6 +13,7 @@ struct hn_report {
                          // NULL = none
     const char *scratch; // folder in which figures are drawn, the caller's to remove
     int medium;          // of hn_media: what figures saved as PDF are for
+    double margin;       // as in hn_html_answer()
 };
 
 // Writes the page. HN_GNUPLOT: gnuplot is missing or failed; the page is whole but for figures.
@@ -81,10 +82,13 @@ void hn_html_svg(FILE *html, const char *svg, const char *prefix, const char *ti
 void hn_html_fold(FILE *html, const char *id, const char *title, bool open);
 // What was run, from what, and how to do it again (report_run.c).
 void hn_html_run(FILE *html, const struct hn_results *r);
-// The opening of results of samplers: sentences made of the numbers (report_answer.c).
-HN_MUST_USE enum hn_code hn_html_answer(FILE *html, struct hn_context *ctx,
-                                        const struct hn_overview *o);
-// What the filters of `mined` drop, where the results hold it (report_answer.c).
+// The opening of results of samplers: the hardest within some points more false negatives than
+// Uniform. margin: of the false-negative ratio, what still counts as no more than Uniform's
+// (results/analysis/judge.h).
+void hn_html_answer(FILE *html, const struct hn_overview *o, double margin);
+// Of weightings, where they vary: what share of the loss is on false negatives.
+void hn_html_weightings(FILE *html, const struct hn_overview *o);
+// What the filters of `mined` drop, where the results hold it.
 void hn_html_attrition(FILE *html, const struct hn_overview *o);
 // The settings of /runs, a row each (report_samplers.c).
 HN_MUST_USE enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx,

@@ -11,6 +11,7 @@
 struct row {
     const struct hn_overview *o;
     int64_t setting;
+    const bool *front; // [measures of hardness x settings]
 };
 
 // The values of the axes that are options of the sampler, or those of all other axes: the page
@@ -42,20 +43,26 @@ static void put_setting(FILE *html, const struct hn_html_column *c, const void *
     hn_html(html, "<th scope=row data-sampler=\"%s\" data-file=\"%s\"", sampler,
             hn_table_text(&row->o->results->runs, row->o->first[row->setting], "dataset_sha256"));
     hn_html(html, row->o->last[row->setting] ? " data-last>%s" : ">%s", sampler);
+    fputs(hn_overview_is_per_anchor(row->o, row->setting) ? "*" : "", html);
     put_values(html, row, true, " ");
     fputs("<small>", html);
     put_values(html, row, false, " ");
     fputs("</small></th>", html);
 }
 
+// A mark for each measure of hardness by which the row is on the front; the page shows that of the
+// measure that is chosen.
 static void put_front(FILE *html, const struct hn_html_column *c, const void *of) {
     const struct row *row = of;
-    bool front = row->o->front[row->setting];
     (void)c;
-    fputs(front ? "<td data-v=0><span class=front title=\"on the front\">●<span class=sr> on the "
-                  "front</span></span></td>"
-                : "<td data-v=1></td>",
-          html);
+    hn_html(html, "<td data-v=%s>", row->front[row->setting] ? "0" : "1");
+    for (int i = 0; hn_overview_hardness(row->o, i); i++)
+        if (row->front[i * row->o->settings + row->setting])
+            fprintf(html,
+                    "<span class=\"front by\" data-measure=%d title=\"on the front\">●<span "
+                    "class=sr> on the front</span></span>",
+                    i);
+    fputs("</td>", html);
 }
 
 static struct hn_html_number seeds(const struct hn_html_column *c, const void *of) {
@@ -91,21 +98,32 @@ static const struct {
       "share of labelled pairs in a batch with the same label; smaller is better", "fn_ratio",
       PLUS_MINUS("%.2f"), 100, measured}},
     {{"– Uniform (points)", minus, "fn_ratio", "%+.2f", "%.2f", 100, difference}},
+    {{"Mean true neg.", "mean cosine of true negatives; larger is better", "true_mean",
+      PLUS_MINUS("%.4f"), 1, measured}},
+    {{"– Uniform", minus, "true_mean", "%+.4f", "%.4f", 1, difference}},
     {{"Hardest true neg.",
       "cosine of the hardest true negative, mean over anchors; larger is better", "hard_true_mean",
       PLUS_MINUS("%.4f"), 1, measured}},
     {{"– Uniform", minus, "hard_true_mean", "%+.4f", "%.4f", 1, difference}},
+    {{"P99 true neg.",
+      "99th percentile of the cosines of a batch's true negatives; larger is better", "true_p99",
+      PLUS_MINUS("%.4f"), 1, measured}},
     {{"Accuracy (%)", "first accuracy of the task at the last evaluation; larger is better",
       "accuracy", PLUS_MINUS("%.2f"), 100, measured}},
     {{"Mean cosine", "mean cosine of in-batch negatives", "cos_mean", PLUS_MINUS("%.4f"), 1,
       measured}},
-    {{"99th percentile cosine", "99th percentile of the cosines of in-batch negatives", "cos_p99",
+    {{"P99 cosine", "99th percentile of the cosines of in-batch negatives", "cos_p99",
       PLUS_MINUS("%.3f"), 1, measured}},
     {{"Weight on false neg. (%)", "share of the negatives' weights; fn_mass", "fn_mass",
       PLUS_MINUS("%.2f"), 100, measured},
      "weighting"},
     {{"Loss of false neg. (%)", "share of the sum over negatives in the loss; fn_loss_mass",
       "fn_loss_mass", PLUS_MINUS("%.2f"), 100, measured},
+     "weighting"},
+    {{"Clamp (%)",
+      "anchors for which debiasing subtracted more than their negatives add; above 10 % the loss "
+      "says little; clamp_rate",
+      "clamp_rate", "%.0f", .scale = 100, .number = measured},
      "weighting"},
     {{"Loss in batches (nat)", "with the weighting of the negatives", "loss_batch",
       PLUS_MINUS("%.3f"), 1, measured},
@@ -135,6 +153,7 @@ enum {
 
 struct table {
     const struct hn_overview *o;
+    const bool *front; // as in struct row
     struct hn_html_column column[COLUMNS];
     char title[COLUMNS][HN_LABEL_SIZE + 8];
     int n;
@@ -168,7 +187,7 @@ static enum hn_code add_measure(struct hn_context *ctx, struct table *t, int m) 
     if (!value)
         return ctx->code;
     for (int64_t s = 0; s < t->o->settings; s++) {
-        value[n] = column.number(&column, &(struct row){t->o, s}).value;
+        value[n] = column.number(&column, &(struct row){t->o, s, NULL}).value;
         zeros = zeros && !(fabs(value[n]) > 0);
         n += isfinite(value[n]);
     }
@@ -206,8 +225,8 @@ static bool any_front(const struct hn_overview *o) {
 static enum hn_code choose_columns(struct hn_context *ctx, struct table *t) {
     static const struct hn_html_column setting = {"Setting", .put = put_setting},
                                        front = {"Front",
-                                                "no other is harder with as few false "
-                                                "negatives",
+                                                "no other is shown to be harder, or to have "
+                                                "fewer false negatives, at no loss in the other",
                                                 .put = put_front},
                                        count = {"Seeds", "finished cells that the means are over",
                                                 .format = "%.0f", .number = seeds};
@@ -238,11 +257,29 @@ static void put_shared(FILE *html, const struct hn_overview *o) {
     fputs(*before ? "" : "</dl>\n", html);
 }
 
+// The rows of samplers of whole batches, or of those that give each anchor negatives of its own,
+// which are not ranked with them. Returns how many.
+static int64_t put_rows(FILE *html, const struct table *t, bool per_anchor) {
+    int64_t rows = 0;
+    for (int64_t s = 0; s < t->o->settings; s++) {
+        if (hn_overview_seeds(t->o, s) == 0 || hn_overview_is_per_anchor(t->o, s) != per_anchor)
+            continue;
+        hn_html_row(html, t->column, t->n, &(struct row){t->o, s, t->front});
+        rows++;
+    }
+    return rows;
+}
+
+static int64_t count_rows(const struct hn_overview *o) {
+    int64_t rows = 0;
+    for (int64_t s = 0; s < o->settings; s++)
+        rows += hn_overview_seeds(o, s) > 0;
+    return rows;
+}
+
 static void put_table(FILE *html, const struct table *t) {
     char common[512], each[40] = "";
-    int64_t rows = 0, same = same_seeds(t->o);
-    for (int64_t s = 0; s < t->o->settings; s++)
-        rows += hn_overview_seeds(t->o, s) > 0;
+    int64_t same = same_seeds(t->o);
     hn_overview_common(t->o, common, sizeof common);
     if (same > 0)
         snprintf(each, sizeof each, " (%" PRId64 " each)", same);
@@ -251,24 +288,39 @@ static void put_table(FILE *html, const struct table *t) {
             "fewer than three over batches. Click a heading to sort.</p>\n",
             common, *common ? ". " : "", each);
     fprintf(html, "<div class=\"scroll wide%s\" role=region tabindex=0 aria-label=\"Samplers\">",
-            rows > MOST_AT_ONCE ? " long" : "");
+            count_rows(t->o) > MOST_AT_ONCE ? " long" : "");
     fputs("<table id=settings class=\"sortable fixed\">\n", html);
     hn_html_heads(html, t->column, t->n, t->n);
-    for (int64_t s = 0; s < t->o->settings; s++)
-        if (hn_overview_seeds(t->o, s) > 0)
-            hn_html_row(html, t->column, t->n, &(struct row){t->o, s});
+    (void)put_rows(html, t, false);
+    bool own = put_rows(html, t, true) > 0;
     fputs("</tbody></table></div>\n", html);
+    if (own)
+        fputs(
+            "<p class=soft>* gives each anchor negatives of its own; such samplers are ranked, and "
+            "have a front, among themselves.</p>\n",
+            html);
     put_shared(html, t->o);
 }
 
+static enum hn_code find_fronts(struct hn_context *ctx, struct table *t) {
+    int n = 0;
+    while (hn_overview_hardness(t->o, n))
+        n++;
+    bool *front = hn_alloc(ctx, t->o->settings, n * (int64_t)sizeof *front);
+    for (int i = 0; i < n && front; i++)
+        hn_overview_front(t->o, hn_overview_hardness(t->o, i)->column, front + i * t->o->settings);
+    t->front = front;
+    return front ? HN_OK : ctx->code;
+}
+
 enum hn_code hn_html_samplers(FILE *html, struct hn_context *ctx, const struct hn_overview *o) {
+    HN_SCOPE(ctx);
     struct table *t = hn_zalloc(ctx, 1, sizeof *t);
     if (!t)
         return ctx->code;
     t->o = o;
-    enum hn_code code = choose_columns(ctx, t);
-    if (code == HN_OK)
-        put_table(html, t);
-    hn_free(ctx, t);
-    return code;
+    if (find_fronts(ctx, t) || choose_columns(ctx, t))
+        return ctx->code;
+    put_table(html, t);
+    return HN_OK;
 }

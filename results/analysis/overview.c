@@ -1,4 +1,5 @@
 #include "results/analysis/overview.h"
+#include "samplers/sampler.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -213,32 +214,26 @@ static void find_identities(struct hn_overview *o, int64_t *seen) {
     }
 }
 
-// Whether a is as hard as b with as few false negatives, and better in one of the two.
-static bool beats(struct hn_mean fn_a, struct hn_mean hard_a, struct hn_mean fn_b,
-                  struct hn_mean hard_b) {
-    double fewer = hn_beyond_rounding(fn_b.mean, fn_a.mean),
-           harder = hn_beyond_rounding(hard_a.mean, hard_b.mean);
+// Whether setting a shows s to be no choice: better than it in one of the two, and not told apart
+// as worse in the other.
+static bool beats(const struct hn_overview *o, int64_t a, int64_t s, const char *hardness) {
+    int fewer = hn_told_apart(hn_overview_difference(o, s, a, "fn_ratio"));
+    int harder = hn_told_apart(hn_overview_difference(o, a, s, hardness));
     return fewer >= 0 && harder >= 0 && (fewer > 0 || harder > 0);
 }
 
-static enum hn_code find_front(struct hn_context *ctx, struct hn_overview *o) {
-    HN_SCOPE(ctx);
-    struct hn_mean *fn = hn_alloc(ctx, o->settings, sizeof *fn);
-    struct hn_mean *hard = hn_alloc(ctx, o->settings, sizeof *hard);
-    const char *hardness = hn_overview_hardness(o);
-    if (!fn || !hard)
-        return ctx->code;
+static bool is_measured(const struct hn_overview *o, int64_t s, const char *hardness) {
+    return isfinite(hn_overview_mean(o, s, "fn_ratio").mean) &&
+           isfinite(hn_overview_mean(o, s, hardness).mean);
+}
+
+void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *front) {
     for (int64_t s = 0; s < o->settings; s++) {
-        fn[s] = hn_overview_mean(o, s, "fn_ratio");
-        hard[s] = hn_overview_mean(o, s, hardness);
+        front[s] = is_measured(o, s, hardness);
+        for (int64_t k = 0; k < o->settings && front[s]; k++)
+            front[s] = k == s || !hn_overview_same_place(o, k, s) || !is_measured(o, k, hardness) ||
+                       !beats(o, k, s, hardness);
     }
-    for (int64_t s = 0; s < o->settings; s++) {
-        o->front[s] = !isnan(fn[s].mean) && !isnan(hard[s].mean);
-        for (int64_t k = 0; k < o->settings && o->front[s]; k++)
-            o->front[s] =
-                !beats(fn[k], hard[k], fn[s], hard[s]) || !agree(o, o->first[k], o->first[s], true);
-    }
-    return HN_OK;
 }
 
 static enum hn_code find_last(struct hn_context *ctx, struct hn_overview *o) {
@@ -283,15 +278,22 @@ enum hn_code hn_overview_make(struct hn_context *ctx, const struct hn_results *r
         return ctx->code;
     hn_free(ctx, scratch);
     find_axes(out);
-    return find_last(ctx, out) ? ctx->code : find_front(ctx, out);
+    hn_overview_front(out, hn_overview_hardness(out, 0)->column, out->front);
+    return find_last(ctx, out);
 }
 
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting) {
     return hn_table_text(runs_of(o), o->first[setting], "sampler");
 }
 
+bool hn_overview_is_per_anchor(const struct hn_overview *o, int64_t setting) {
+    const struct hn_sampler_type *type = hn_sampler_find(hn_overview_sampler(o, setting));
+    return type && type->flags & HN_SAMPLER_PER_ANCHOR;
+}
+
 bool hn_overview_same_place(const struct hn_overview *o, int64_t a, int64_t b) {
-    return agree(o, o->first[a], o->first[b], true);
+    return hn_overview_is_per_anchor(o, a) == hn_overview_is_per_anchor(o, b) &&
+           agree(o, o->first[a], o->first[b], true);
 }
 
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size) {
@@ -413,9 +415,26 @@ struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setti
                                     hn_overview_cells(o, base), column);
 }
 
-const char *hn_overview_hardness(const struct hn_overview *o) {
+static bool is_measured_somewhere(const struct hn_overview *o, const char *column) {
     for (int64_t cell = 0; cell < runs_of(o)->rows; cell++)
-        if (hn_cell_has(o->results, cell, "hard_true_mean"))
-            return "hard_true_mean";
-    return "cos_mean";
+        if (hn_cell_has(o->results, cell, column))
+            return true;
+    return false;
+}
+
+const struct hn_hardness *hn_overview_hardness(const struct hn_overview *o, int i) {
+    static const struct hn_hardness labelled[] =
+        {{"true_mean", "mean cosine of true negatives", "Mean true neg."},
+         {"hard_true_mean", "cosine of the hardest true negative of each anchor",
+          "Hardest true neg."},
+         {"true_p99", "99th percentile of the cosines of true negatives", "P99 true neg."}},
+                                    all = {"cos_mean", "mean cosine of negatives", "Mean cosine"};
+    bool labels = false;
+    for (size_t k = 0; k < sizeof labelled / sizeof *labelled; k++)
+        if (is_measured_somewhere(o, labelled[k].column)) {
+            labels = true;
+            if (i-- == 0)
+                return &labelled[k];
+        }
+    return i == 0 && !labels ? &all : NULL;
 }

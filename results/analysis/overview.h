@@ -4,7 +4,7 @@
 #ifndef HN_RESULTS_ANALYSIS_OVERVIEW_H
 #define HN_RESULTS_ANALYSIS_OVERVIEW_H
 
-#include "results/analysis/means.h"
+#include "results/analysis/judge.h"
 #include "results/analysis/params.h"
 
 enum { HN_GRID_AXES = 24 };
@@ -21,7 +21,7 @@ struct hn_overview {
     int axes;
     int64_t *first, *base; // [settings] its first cell; the setting `uniform` that differs by the
                            // sampler alone, -1 = none
-    bool *front;           // [settings] no other of its place is harder with as few false negatives
+    bool *front;           // [settings] hn_overview_front() by the first measure of hardness
     bool *last;            // [settings] its step is the last one of its file
     int64_t *row, *start;  // [cells], [settings + 1]: see hn_overview_cells()
     int64_t settings, columns;
@@ -51,8 +51,11 @@ bool hn_overview_leads(const struct hn_overview *o, int64_t setting);
 const char *hn_overview_sampler(const struct hn_overview *o, int64_t setting);
 // "batchsampler M=500, alpha=0.5": the sampler, and its options that vary.
 void hn_overview_label(const struct hn_overview *o, int64_t setting, char *text, size_t size);
-// Whether two settings differ at most by sampler and options.
+// Whether two settings are ranked together: they differ at most by sampler and options, and both
+// have whole batches as negatives, or both negatives of each anchor.
 bool hn_overview_same_place(const struct hn_overview *o, int64_t a, int64_t b);
+// Whether the sampler gives every anchor negatives of its own (`mined`).
+bool hn_overview_is_per_anchor(const struct hn_overview *o, int64_t setting);
 bool hn_overview_is_ok(const struct hn_overview *o, int64_t cell);
 // All cells of a setting by seed, unfinished ones among them.
 struct hn_replicates hn_overview_cells(const struct hn_overview *o, int64_t setting);
@@ -64,7 +67,15 @@ int64_t hn_overview_seeds(const struct hn_overview *o, int64_t setting);
 struct hn_mean hn_overview_mean(const struct hn_overview *o, int64_t setting, const char *column);
 struct hn_mean hn_overview_difference(const struct hn_overview *o, int64_t setting, int64_t base,
                                       const char *column);
-// What hardness is measured by: hard_true_mean, without labels cos_mean.
-const char *hn_overview_hardness(const struct hn_overview *o);
+// What hardness is measured by.
+struct hn_hardness {
+    const char *column, *name, *heading; // "mean cosine of true negatives"; of a table
+};
+// Measure i of those that the results hold, NULL behind the last. The first is the one that
+// sentences, table, front and `choose` rank by; without labels, of all negatives.
+const struct hn_hardness *hn_overview_hardness(const struct hn_overview *o, int i);
+// front[settings]: no other of its place is told apart from it as better in false negatives or
+// hardness (hn_told_apart()) without being told apart as worse in the other.
+void hn_overview_front(const struct hn_overview *o, const char *hardness, bool *front);
 
 #endif

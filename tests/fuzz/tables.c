@@ -156,10 +156,10 @@ static enum hn_code put_page(struct hn_context *ctx, const struct hn_results *r)
     open_output(&o);
     HN_SCOPE(ctx);
     enum hn_code code = hn_overview_make(ctx, r, &overview);
-    if (code == HN_OK)
+    if (code == HN_OK) {
         hn_html_attrition(o.file, &overview);
-    if (code == HN_OK)
-        code = hn_html_answer(o.file, ctx, &overview);
+        hn_html_answer(o.file, &overview, HN_MARGIN);
+    }
     if (code == HN_OK)
         code = hn_html_samplers(o.file, ctx, &overview);
     if (code == HN_OK)

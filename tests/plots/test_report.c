@@ -70,7 +70,8 @@ static enum hn_code report(const char *results, const char *page) {
     struct {
         char *output;
         int medium;
-    } params = {(char *)page, 0}; // its options
+        double margin;
+    } params = {(char *)page, 0, 0.5}; // its options
     struct hn_call call = {.quiet = true, .n_args = 1, .args = &results, .params = &params};
     CU_ASSERT_EQUAL(hn_cmd_report.params_size, sizeof params);
     return hn_command_run(&ctx, &hn_cmd_report, &call);
@@ -146,7 +147,7 @@ static void hostile_texts(void) {
     HN_CHECK(&ctx, hn_results_set(&ctx, &r, "argv", evil));
     HN_CHECK(&ctx, hn_results_set(&ctx, &r, "config", evil));
     HN_CHECK(&ctx, hn_results_set_env(&ctx, &r, "cpu_model", evil));
-    struct hn_report what = {&r, evil, NULL, folder};
+    struct hn_report what = {&r, evil, NULL, folder, 0, HN_MARGIN};
     FILE *f = fopen(in_folder("page"), "w");
     HN_CHECK(&ctx, hn_report_write(&ctx, &what, f));
     fclose(f);
@@ -164,7 +165,7 @@ static void hostile_texts(void) {
 // The page where no gnuplot is found. Owned: free().
 static char *page_without_figures(const struct hn_results *r) {
     char *path = strdup(getenv("PATH"));
-    struct hn_report what = {r, "table", NULL, folder};
+    struct hn_report what = {r, "table", NULL, folder, 0, HN_MARGIN};
     FILE *f = fopen(in_folder("page"), "w");
     setenv("PATH", "/nowhere", 1);
     HN_CHECK_FAILS(&ctx, hn_report_write(&ctx, &what, f), HN_GNUPLOT, "gnuplot-nox");

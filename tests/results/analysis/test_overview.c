@@ -1,5 +1,4 @@
 // The table of settings: what is one row, what is a column, and the numbers, against sums by hand.
-#include "plots/report/report.h"
 #include "results/analysis/overview.h"
 #include "tests/test.h"
 
@@ -260,9 +259,9 @@ static void front(void) {
                   {"knn", 0.30, 0.9, true},
                   {"gcbs", 0.20, 0.7, true},
                   {"null", 0.20, 0.6, false},
-                  {"hops", 0.10000000000000002, 0.4999999985, true}, // uniform, summed otherwise
-                  {"ring", 0.31, 0.9, false},
-                  {"mined", NAN, 1.0, false}};
+                  {"b3", 0.10000000000000002, 0.4999999985, true}, // uniform, summed otherwise
+                  {"batchsampler", 0.31, 0.9, false},
+                  {"osgd", NAN, 1.0, false}};
     for (int i = 0; i < 7; i++) {
         struct cell c = at(places[i].sampler, 1, places[i].fn, places[i].hard);
         put(&c, "ok");
@@ -276,46 +275,57 @@ static void front(void) {
     CU_ASSERT(o.front[7]);
     CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "fn_ratio").mean, 0);
     CU_ASSERT_EQUAL(hn_overview_difference(&o, 4, 0, "hard_true_mean").mean, 0);
-    CU_ASSERT_STRING_EQUAL(hn_overview_hardness(&o), "hard_true_mean");
+    CU_ASSERT_STRING_EQUAL(hn_overview_hardness(&o, 0)->column, "hard_true_mean");
+    CU_ASSERT_PTR_NULL(hn_overview_hardness(&o, 1));
     end();
 }
 
-// The sentences on `n` cells of one place, as text; to be freed.
-static char *sentences_on(const struct cell *c, int n) {
+// A setting that is not shown to be harder, at more false negatives by an interval, is off the
+// front; one that nothing tells from a front setting is on it. Negatives of each anchor are ranked
+// among themselves.
+static void front_by_intervals(void) {
+    static const struct {
+        const char *sampler;
+        double fn, hard; // over Uniform's
+        bool front;
+    } rows[] = {{"uniform", 0, 0, true},
+                {"knn", 0.001, 0.0006, false}, // harder by less than the noise
+                {"gcbs", 0, 0.0006, true},
+                {"b3", 0.05, 0.2, true},
+                {"mined", 0.3, 0.9, true}};
     struct hn_overview o;
-    char *text = NULL;
-    size_t size;
     begin();
-    for (int i = 0; i < n; i++)
-        put(&c[i], "ok");
+    for (int i = 0; i < 5; i++)
+        for (int seed = 0; seed < 3; seed++) {
+            double noise = i ? 0.001 * (seed == i % 3) : 0;
+            struct cell c = at(rows[i].sampler, seed, 0.1 + 0.001 * seed + rows[i].fn,
+                               0.5 + rows[i].hard + noise);
+            put(&c, "ok");
+        }
     make(&o);
-    FILE *html = open_memstream(&text, &size);
-    HN_CHECK(&ctx, hn_html_answer(html, &ctx, &o));
-    fclose(html);
+    for (int i = 0; i < 5; i++)
+        CU_ASSERT_EQUAL(o.front[i], rows[i].front);
+    CU_ASSERT(hn_overview_is_per_anchor(&o, 4) && !hn_overview_is_per_anchor(&o, 3));
+    CU_ASSERT_EQUAL(o.base[4], 0); // its difference to Uniform is shown all the same
     end();
-    return text;
 }
 
-// What is said has numbers behind it: a tie without an interval is one of equal values, nothing is
-// said of false negatives that were not compared, and times have no exponents.
-static void sentences(void) {
-    struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.2, 0.7),
-                           at("gcbs", 1, 0.3, 0.7), at("ring", 1, 0.2, 0.6)};
-    cells[1].cost = 1500;
-    cells[0].cost = 0.9999e-3;
-    char *text = sentences_on(cells, 4);
-    CU_ASSERT(strstr(text, "<b>knn</b>") && strstr(text, " A tie with gcbs."));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "cost: 1500 s a batch, Uniform's 1 ms."));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, " None is harder than Uniform without more"));
-    free(text);
-    for (int i = 1; i < 4; i++)
-        cells[i].fn = NAN;
-    text = sentences_on(cells, 4);
-    CU_ASSERT(strstr(text, "<b>knn</b>") && !strstr(text, "None is harder"));
-    free(text);
-    text = sentences_on(cells, 1);
-    CU_ASSERT(strstr(text, "<b>uniform</b>") && !strstr(text, "None is harder"));
-    free(text);
+// Within needs the upper end of an interval over seeds; too wide a one says how many would do.
+static void judged(void) {
+    struct hn_mean d = {0, 0.004, -0.004, 0.004, 3, HN_OVER_SEEDS};
+    CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_WITHIN);
+    d = (struct hn_mean){0.13, 0.136, -0.006, 0.266, 3, HN_OVER_SEEDS};
+    CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_UNDETERMINED);
+    // deviation .136 sqrt(3) / 4.302653 = .05475; t(.975, 3) / sqrt(4) = 1.591: .0871 < .125
+    CU_ASSERT_EQUAL(hn_judge_seeds(d, HN_MARGIN), 4);
+    // t(.975, 14) / sqrt(15) = .5538: .0303 > .03; t(.975, 15) / sqrt(16) = .5329: .0292 < .03
+    CU_ASSERT_EQUAL(hn_judge_seeds(d, 0.1), 16);
+    d.lo = 0.006;
+    CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_BEYOND);
+    d.over = HN_OVER_BATCHES;
+    CU_ASSERT_EQUAL(hn_judge(d, HN_MARGIN), HN_UNDETERMINED);
+    CU_ASSERT_EQUAL(hn_judge(hn_no_mean, HN_MARGIN), HN_UNDETERMINED);
+    CU_ASSERT_EQUAL(hn_judge_seeds(hn_no_mean, HN_MARGIN), 0);
 }
 
 static void without_rows_or_memory(void) {
@@ -340,9 +350,14 @@ static void without_rows_or_memory(void) {
 }
 
 static const struct hn_test tests[] = {
-    {"every_axis", every_axis}, {"option_left_out", option_left_out},
-    {"numbers", numbers},       {"many_seeds", many_seeds},
-    {"ranges", ranges},         {"front", front},
-    {"sentences", sentences},   {"without_rows_or_memory", without_rows_or_memory},
+    {"every_axis", every_axis},
+    {"option_left_out", option_left_out},
+    {"numbers", numbers},
+    {"many_seeds", many_seeds},
+    {"ranges", ranges},
+    {"front", front},
+    {"front_by_intervals", front_by_intervals},
+    {"judged", judged},
+    {"without_rows_or_memory", without_rows_or_memory},
 };
 HN_TEST_MAIN("overview", tests)

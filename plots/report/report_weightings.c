@@ -1,0 +1,129 @@
+// The sentence on weightings of negatives: which share of the loss is on false negatives, against
+// none. Where debiasing cut the sum over negatives to its lower bound for more than a tenth of the
+// anchors (clamp_rate), the loss has no negatives left to compare, and the share says nothing.
+#include "plots/page/curves.h"
+#include "plots/report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NAME = 160, PLACES_MAX = 4 };
+
+static const double clamped_max = 0.1;
+
+// "hcl beta=1": the weighting, and its options that vary.
+static void put_name(FILE *html, const struct hn_overview *o, int64_t s) {
+    static const char *const others[] = {"dataset", "step",        "loss",
+                                         "result",  "temperature", "batch_size"};
+    char name[NAME], value[HN_TITLE_SIZE];
+    hn_overview_value(o, s, "weighting", name, sizeof name);
+    for (int a = 0; a < o->axes; a++) {
+        bool own =
+            strcmp(o->axis[a].column, "params") != 0 && strcmp(o->axis[a].name, "weighting") != 0;
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            own &= strcmp(o->axis[a].name, others[k]) != 0;
+        hn_overview_value(o, s, o->axis[a].name, value, sizeof value);
+        if (own && *value)
+            hn_append(name, sizeof name, " %s=%s", o->axis[a].name, value);
+    }
+    hn_html(html, "<b>%s</b>", name);
+}
+
+static bool is_weighting(const struct hn_overview *o, int64_t s, const char *name) {
+    return strcmp(hn_table_text(&o->results->runs, o->first[s], "weighting"), name) == 0;
+}
+
+// Settings that differ by their weighting alone.
+static bool is_beside(const struct hn_overview *o, int64_t a, int64_t b) {
+    static const char *const names[] = {"dataset",    "step",        "sampler", "params",
+                                        "batch_size", "temperature", "loss",    NULL};
+    return a != b && hn_rows_agree(&o->results->runs, o->first[a], o->first[b], names);
+}
+
+static bool is_clamped(const struct hn_overview *o, int64_t s) {
+    return hn_overview_mean(o, s, "clamp_rate").mean > clamped_max;
+}
+
+static void put_number(FILE *html, struct hn_mean m, bool sign) {
+    fprintf(html, sign ? "%+.2f" : "%.2f", 100 * m.mean);
+    if (isfinite(m.half))
+        fprintf(html, " ± %.2f", 100 * m.half);
+}
+
+// Those whose difference to none has that sign; 0: not told apart. Clamped ones apart.
+static void put_group(FILE *html, const struct hn_overview *o, int64_t none, const char *column,
+                      int sign) {
+    static const char *const titles[] = {"Less with ", "Not told apart from that: ", "More with "};
+    int n = 0;
+    for (int64_t s = 0; s < o->settings; s++) {
+        struct hn_mean d = hn_overview_difference(o, s, none, column);
+        if (!is_beside(o, none, s) || is_clamped(o, s) || isnan(d.mean) || hn_told_apart(d) != sign)
+            continue;
+        fprintf(html, "%s", n++ ? ", " : titles[sign + 1]);
+        put_name(html, o, s);
+        fputs(" (", html);
+        put_number(html, d, true);
+        fputs(" points)", html);
+    }
+    fputs(n ? ". " : "", html);
+}
+
+static void put_clamped(FILE *html, const struct hn_overview *o, int64_t none) {
+    int n = 0;
+    for (int64_t s = 0; s < o->settings; s++) {
+        if (!is_beside(o, none, s) || !is_clamped(o, s))
+            continue;
+        fputs(n++ ? ", "
+                  : "Not compared, since debiasing left anchors without negatives (clamped): ",
+              html);
+        put_name(html, o, s);
+        fprintf(html, " (%.0f %% of the anchors)", 100 * hn_overview_mean(o, s, "clamp_rate").mean);
+    }
+    fputs(n ? ". A smaller tau_plus or a higher temperature leaves some. " : "", html);
+}
+
+static const char *measure_of(const struct hn_overview *o, int64_t s) {
+    bool loss = isfinite(hn_overview_mean(o, s, "fn_loss_mass").mean);
+    return loss ? "fn_loss_mass" : "fn_mass";
+}
+
+static void put_weightings(FILE *html, const struct hn_overview *o, int64_t none) {
+    const char *column = measure_of(o, none);
+    char name[NAME];
+    struct hn_mean own = hn_overview_mean(o, none, column);
+    if (isnan(own.mean))
+        return;
+    const struct hn_table *runs = &o->results->runs;
+    hn_dataset_title(hn_table_text(runs, o->first[none], "dataset"), name, sizeof name);
+    hn_html(html, "<p>Weightings on %s, step ", name);
+    fprintf(html, "%.0f, batches of %.0f, temperature %g, ",
+            hn_table_real(runs, o->first[none], "step"),
+            hn_table_real(runs, o->first[none], "batch_size"),
+            hn_table_real(runs, o->first[none], "temperature"));
+    hn_overview_label(o, none, name, sizeof name);
+    hn_html(html, "%s %s: without one ", hn_table_text(runs, o->first[none], "loss"), name);
+    put_number(html, own, false);
+    fputs(strcmp(column, "fn_mass") == 0 ? " % of the weight is on false negatives. "
+                                         : " % of the loss is on false negatives. ",
+          html);
+    for (int sign = -1; sign <= 1; sign++)
+        put_group(html, o, none, column, sign);
+    put_clamped(html, o, none);
+    fputs("</p>\n", html);
+}
+
+// Those that differ by temperature, loss or sampler have a paragraph each; Uniform's come first.
+void hn_html_weightings(FILE *html, const struct hn_overview *o) {
+    int places = 0;
+    if (!hn_overview_varies(o, "weighting"))
+        return;
+    for (int uniform = 1; uniform >= 0; uniform--)
+        for (int64_t s = 0; s < o->settings; s++)
+            if (o->last[s] && is_weighting(o, s, "none") &&
+                (strcmp(hn_overview_sampler(o, s), "uniform") == 0) == uniform &&
+                places++ < PLACES_MAX)
+                put_weightings(html, o, s);
+    if (places > PLACES_MAX)
+        fprintf(html, "<p>See the table for %d more samplers and losses.</p>\n",
+                places - PLACES_MAX);
+}

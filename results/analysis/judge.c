@@ -1,0 +1,32 @@
+#include "results/analysis/judge.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+enum { SEEDS_MAX = 999 };
+
+enum hn_within hn_judge(struct hn_mean difference, double margin) {
+    if (difference.over != HN_OVER_SEEDS)
+        return HN_UNDETERMINED;
+    return difference.hi <= margin  ? HN_WITHIN
+           : difference.lo > margin ? HN_BEYOND
+                                    : HN_UNDETERMINED;
+}
+
+static double quantile(int64_t n) { return gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)); }
+
+int64_t hn_judge_seeds(struct hn_mean difference, double margin) {
+    if (difference.over != HN_OVER_SEEDS)
+        return 0;
+    double deviation = difference.half * sqrt((double)difference.n) / quantile(difference.n);
+    for (int64_t n = difference.n + 1; n <= SEEDS_MAX; n++)
+        if (quantile(n) * deviation / sqrt((double)n) < fabs(difference.mean - margin))
+            return n;
+    return 0;
+}
+
+int hn_told_apart(struct hn_mean difference) {
+    if (difference.over != HN_OVER_SEEDS)
+        return (difference.mean > 0) - (difference.mean < 0);
+    return (difference.lo > 0) - (difference.hi < 0);
+}

@@ -1,0 +1,308 @@
+// The sentences that a page opens with, held against results whose truth is known.
+#include "plots/report/report.h"
+#include "tests/test.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hn_context ctx;
+static void *owner;
+static struct hn_results results;
+
+static const struct hn_column columns[] = {
+    {"dataset", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"step", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"sampler", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_IDENTITY},
+    {"params", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"weighting", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"tau_plus", HN_COLUMN_REAL, "1", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"batch_size", HN_COLUMN_INT, "items", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"seed", HN_COLUMN_INT, "1", "", HN_NEITHER, HN_ROLE_SETTING},
+    {"status", HN_COLUMN_TEXT, "", "", HN_NEITHER, HN_ROLE_COUNTER},
+    {"fn_ratio", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"true_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY},
+    {"hard_true_mean", HN_COLUMN_REAL, "1", "", HN_LARGER, HN_ROLE_QUALITY},
+    {"fn_loss_mass", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"clamp_rate", HN_COLUMN_REAL, "1", "", HN_SMALLER, HN_ROLE_QUALITY},
+    {"cost_s", HN_COLUMN_REAL, "s", "", HN_SMALLER, HN_ROLE_TIME}};
+
+struct cell {
+    const char *sampler;
+    int seed, batch_size;
+    double fn, mean, hard, cost;
+    const char *weighting;
+    double tau_plus, loss, clamp;
+};
+
+static struct cell at(const char *sampler, int seed, double fn, double hard) {
+    return (struct cell){sampler, seed, 8, fn, NAN, hard, NAN, "none", NAN, NAN, NAN};
+}
+
+static void put(const struct cell *c) {
+    const struct hn_value row[] = {HN_TEXT_VALUE("dataset", "dir/f.h5"),
+                                   HN_TEXT_VALUE("sampler", c->sampler),
+                                   HN_TEXT_VALUE("weighting", c->weighting),
+                                   HN_REAL_VALUE("tau_plus", c->tau_plus),
+                                   HN_INT_VALUE("batch_size", c->batch_size),
+                                   HN_INT_VALUE("seed", c->seed),
+                                   HN_TEXT_VALUE("status", "ok"),
+                                   HN_REAL_VALUE("fn_ratio", c->fn),
+                                   HN_REAL_VALUE("true_mean", c->mean),
+                                   HN_REAL_VALUE("hard_true_mean", c->hard),
+                                   HN_REAL_VALUE("fn_loss_mass", c->loss),
+                                   HN_REAL_VALUE("clamp_rate", c->clamp),
+                                   HN_REAL_VALUE("cost_s", c->cost),
+                                   {.column = NULL}};
+    HN_CHECK(&ctx, hn_table_put(&ctx, &results.runs, row));
+}
+
+static void begin(void) {
+    hn_context_init(&ctx, 1);
+    owner = hn_alloc(&ctx, 0, 1);
+    results = (struct hn_results){0};
+    HN_CHECK(&ctx, hn_table_init(&ctx, &results.runs, "runs"));
+    HN_CHECK(&ctx, hn_table_add_columns(&ctx, &results.runs, columns,
+                                        (int)(sizeof columns / sizeof columns[0])));
+}
+
+// The sentences on the rows so far, to be freed; ends what begin() began.
+static char *sentences(void) {
+    struct hn_overview o;
+    char *text = NULL;
+    size_t size;
+    hn_own(&ctx, owner);
+    HN_CHECK(&ctx, hn_overview_make(&ctx, &results, &o));
+    FILE *html = open_memstream(&text, &size);
+    hn_html_answer(html, &o, HN_MARGIN);
+    fclose(html);
+    hn_own(&ctx, NULL);
+    hn_free(&ctx, owner);
+    hn_results_free(&ctx, &results);
+    CU_ASSERT_EQUAL(atomic_load(&ctx.memory.live), 0);
+    return text;
+}
+
+static char *sentences_on(const struct cell *c, int n) {
+    begin();
+    for (int i = 0; i < n; i++)
+        put(&c[i]);
+    return sentences();
+}
+
+// Checks what was said, and what was not; frees it.
+static void says(char *text, const char *yes, const char *no) {
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, yes));
+    CU_ASSERT(!no || !strstr(text, no));
+    if (!strstr(text, yes) || (no && strstr(text, no)))
+        fprintf(stderr, "\nwanted: %s\nnot: %s\ngot: %s\n", yes, no ? no : "", text);
+    free(text);
+}
+
+// Three seeds, each with an excess over Uniform of both measures.
+static void put_sampler(const char *sampler, const double fn[3], const double hard[3]) {
+    for (int seed = 0; seed < 3; seed++) {
+        struct cell c = at(sampler, seed, 0.096 + fn[seed], 0.5 + hard[seed]);
+        c.cost = 2e-3;
+        put(&c);
+    }
+}
+
+static const double none[3] = {0, 0, 0}, little[3] = {0.001, 0, 0.002},
+                    noisy[3] = {0.19 - 0.096, 0.29 - 0.096, 0.2 - 0.096},
+                    some[3] = {0.1, 0.101, 0.102}, more[3] = {0.2, 0.201, 0.202},
+                    many[3] = {0.3, 0.301, 0.302};
+
+// Twice the false negatives with a wide interval are not "no more".
+static void noise_is_no_excuse(void) {
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("batchsampler", noisy, some);
+    says(sentences(),
+         "At most 0.5 points more false negatives: no sampler is shown to be harder than Uniform. "
+         "Harder, but too uncertain to be called within: batchsampler (+13.1 ± 13.7 points; about "
+         "4 seeds would tell).",
+         "will do");
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("batchsampler", little, some);
+    put_sampler("b3", little, some);
+    put_sampler("knn", many, more);
+    char *text = sentences();
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "<b>batchsampler</b> is the hardest: hardness 0.6010 ± 0.0025 (+0.1010 ± "
+                     "0.0025), false negatives 9.70 ± 0.25 % (+0.10 ± 0.25 points); 2 ms a batch. "
+                     "Not significantly harder than b3."));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "At most 10 points more false negatives: <b>batchsampler"
+                                        "</b> again."));
+    says(text, "hardness: cosine of the hardest true negative of each anchor.", "knn");
+}
+
+// Nothing harder: uniform batches will do. One seed: by means, and that is said.
+static void uniform_will_do(void) {
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", little, little);
+    says(sentences(), "no sampler is shown to be harder than Uniform. Uniform batches will do.",
+         "is the hardest");
+    struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.11, 0.7),
+                           at("gcbs", 1, 0.3, 0.9)};
+    char *text = sentences_on(cells, 3);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 seed gives no interval over seeds"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "0.5 points more false negatives: no sampler is harder"));
+    says(text, "At most 2 points more false negatives: <b>knn</b> is the hardest", "gcbs");
+}
+
+// Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
+// Uniform nothing is said of an excess.
+static void unlike_things(void) {
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("b3", little, some);
+    put_sampler("mined", little, many);
+    says(sentences(), "<b>b3</b> is the hardest", "too uncertain");
+    begin();
+    put_sampler("mined", little, many);
+    says(sentences(), "ranked among themselves", "At most");
+    struct cell cells[] = {at("uniform", 1, NAN, 0.5), at("knn", 1, NAN, 0.7)};
+    says(sentences_on(cells, 2), "Without labels nothing is known of false negatives. <b>knn</b>",
+         "At most");
+    cells[0].sampler = "b3";
+    says(sentences_on(cells, 2), "There is no Uniform", "At most");
+    cells[1].batch_size = 16;
+    cells[0].sampler = cells[1].sampler = "uniform";
+    cells[0].fn = cells[1].fn = 0.1;
+    says(sentences_on(cells, 2), "batches of 16; ", "is the hardest");
+}
+
+// Both measures have their sentences; the first is that of `choose`.
+static void measures(void) {
+    struct cell cells[] = {at("uniform", 1, 0.1, 0.5), at("knn", 1, 0.1, 0.7),
+                           at("b3", 1, 0.1, 0.6)};
+    cells[0].mean = 0.1;
+    cells[1].mean = 0.2;
+    cells[2].mean = 0.3;
+    char *text = sentences_on(cells, 3);
+    char *second = strstr(text, "<div class=by data-measure=1>");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(second);
+    CU_ASSERT_PTR_NOT_NULL(strstr(second, "<b>knn</b> is the hardest"));
+    *second = '\0';
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<b>b3</b> is the hardest"));
+    says(text, "hardness: mean cosine of true negatives.", "<b>knn</b>");
+}
+
+// Weightings are judged by the loss on false negatives, clamped ones are not.
+static void weightings(void) {
+    begin();
+    for (int i = 0; i < 9; i++) {
+        struct cell c = at("uniform", i % 3, 0.1, 0.5);
+        c.weighting = i < 3 ? "none" : "debiased";
+        c.tau_plus = i < 3 ? NAN : i < 6 ? 0.05 : 0.1;
+        c.loss = i < 3 ? 0.2 : i < 6 ? 0.1 : 0;
+        c.clamp = i < 3 ? NAN : i < 6 ? 0.05 : 0.83;
+        put(&c);
+    }
+    char *text = sentences();
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "Less with <b>debiased tau_plus=0.05</b> (-10.00 ± 0.00 points)"));
+    says(text, "(clamped): <b>debiased tau_plus=0.1</b> (83 % of the anchors).", "Not told apart");
+}
+
+// Sentences of results drawn from a known truth: which are false?
+
+struct truth {
+    const char *sampler;
+    double fn, hard; // excess over Uniform
+};
+static const struct truth truths[] = {{"uniform", 0, 0},           {"null", 0, 0},
+                                      {"gcbs", 0, 0.03},           {"knn", 0.01, 0.05},
+                                      {"batchsampler", 0.03, 0.1}, {"tas-b", 0.1, 0.2}};
+enum { SAMPLERS = sizeof truths / sizeof truths[0], DRAWS = 200 };
+
+static const struct truth *truth_of(const char *name, size_t length) {
+    for (int i = 0; i < SAMPLERS; i++)
+        if (strlen(truths[i].sampler) == length && memcmp(name, truths[i].sampler, length) == 0)
+            return &truths[i];
+    return NULL;
+}
+
+// Noise of a seed, which samplers share in part, and of its batches.
+static void put_draw(gsl_rng *random) {
+    for (int seed = 0; seed < 3; seed++) {
+        double shared = gsl_ran_gaussian(random, 0.002);
+        for (int i = 0; i < SAMPLERS; i++) {
+            double build = gsl_ran_gaussian(random, i ? 0.003 : 0),
+                   batches = gsl_ran_gaussian(random, 0.001);
+            struct cell c =
+                at(truths[i].sampler, seed, 0.1 + truths[i].fn + shared + build + batches,
+                   0.3 + truths[i].hard + gsl_ran_gaussian(random, 0.005));
+            put(&c);
+        }
+    }
+}
+
+// What a line says, and how often that is false.
+enum claim { WITHIN, HARDER, HARDEST, WILL_DO, CLAIMS };
+struct tally {
+    int said[CLAIMS], wrong[CLAIMS];
+};
+
+static void count(struct tally *t, enum claim claim, bool wrong) {
+    t->said[claim]++;
+    t->wrong[claim] += wrong;
+}
+
+// Whether a sampler within the limit is harder than `hard`, and the line does not name it.
+static bool is_missed(const char *line, double limit, double hard) {
+    bool missed = false;
+    for (int i = 0; i < SAMPLERS; i++)
+        missed |=
+            truths[i].fn <= limit && truths[i].hard > hard && !strstr(line, truths[i].sampler);
+    return missed;
+}
+
+static void check_line(const char *line, struct tally *t) {
+    double limit = strtod(line, NULL) / 100 + 1e-12;
+    const char *name = strstr(line, "<b>");
+    count(t, WILL_DO, strstr(line, "will do") && is_missed(line, limit, 0)); // of all lines
+    if (!name)
+        return;
+    const struct truth *best = truth_of(name + 3, strcspn(name + 3, "<"));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(best);
+    count(t, WITHIN, best->fn > limit);
+    count(t, HARDER, best->hard <= 0);
+    count(t, HARDEST, is_missed(line, limit, best->hard));
+}
+
+static void rarely_false(void) {
+    struct tally tally = {{0}, {0}};
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int draw = 0; draw < DRAWS; draw++) {
+        begin();
+        put_draw(random);
+        char *text = sentences(), *rest = NULL;
+        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+            if (strncmp(line, "<li>At most ", 12) == 0)
+                check_line(line + 12, &tally);
+        free(text);
+    }
+    gsl_rng_free(random);
+    CU_ASSERT(tally.said[WITHIN] > DRAWS);
+    for (int i = 0; i < CLAIMS; i++) {
+        if (getenv("HN_SHOW"))
+            fprintf(stderr, "claim %d: %d of %d\n", i, tally.wrong[i], tally.said[i]);
+        CU_ASSERT(tally.wrong[i] <= 0.05 * tally.said[i]);
+    }
+}
+
+static const struct hn_test tests[] = {
+    {"noise_is_no_excuse", noise_is_no_excuse},
+    {"uniform_will_do", uniform_will_do},
+    {"unlike_things", unlike_things},
+    {"measures", measures},
+    {"weightings", weightings},
+    {"rarely_false", rarely_false},
+};
+HN_TEST_MAIN("answer", tests)
