@@ -14,11 +14,17 @@ static const struct hn_record_column measures[] = {
     {"fn_ratio half", "+-", .digits = 4},
     {"fn_ratio minus", "-uniform", .digits = 4},
     {"fn_ratio minus half", "+-", .digits = 4},
+    {"true_mean", "true_mean", .digits = 4},
+    {"true_mean minus", "-uniform", .digits = 4},
+    {"true_mean minus half", "+-", .digits = 4},
     {"hard_true_mean", "hard_true_mean", .digits = 4},
     {"hard_true_mean minus", "-uniform", .digits = 4},
     {"hard_true_mean minus half", "+-", .digits = 4},
     {"cos_mean", "cos_mean", .digits = 4},
     {"fn_mass", "fn_mass", .digits = 4},
+    {"fn_loss_mass", "fn_loss_mass", .digits = 4},
+    {"clamp_rate", "clamp_rate", .digits = 2},
+    {"loss_batch", "loss_batch", .digits = 3},
     {"gap", "gap", .digits = 4},
     {"coverage", "coverage", .digits = 3},
     {"graph_age", "age", .digits = 0},
@@ -77,7 +83,9 @@ static json_t *setting_row(const struct hn_results *r, const struct hn_overview 
 
 // Whether a column says anything; graphs are mostly fresh, and weights those of the pairs.
 static bool is_shown(const json_t *rows, const struct hn_overview *o, const char *key) {
-    bool weights = strcmp(key, "fn_mass") == 0, ages = strcmp(key, "graph_age") == 0;
+    bool weights = strcmp(key, "fn_mass") == 0 || strcmp(key, "fn_loss_mass") == 0 ||
+                   strcmp(key, "clamp_rate") == 0 || strcmp(key, "loss_batch") == 0,
+         ages = strcmp(key, "graph_age") == 0;
     if (weights && !hn_overview_varies(o, "weighting"))
         return false;
     for (size_t i = 0; i < json_array_size(rows); i++) {

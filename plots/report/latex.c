@@ -88,7 +88,7 @@ static void end(FILE *tex) { fputs("\\bottomrule\n\\end{tabular}\n", tex); }
 // The settings of a table: those of the last steps, place by place, the hardest first.
 struct rows {
     const struct hn_overview *o;
-    const char *hardness;
+    const struct hn_hardness *hardness;
     int64_t *setting; // [n]
     bool *tied;       // [n x n], of one place
     uint64_t *letters;
@@ -98,7 +98,7 @@ struct rows {
 
 // Those without a value come last.
 static double hardness_of(const struct rows *r, int64_t s) {
-    double mean = hn_overview_mean(r->o, s, r->hardness).mean;
+    double mean = hn_overview_mean(r->o, s, r->hardness->column).mean;
     return isnan(mean) ? -INFINITY : mean;
 }
 
@@ -128,8 +128,8 @@ static void find_ties(struct rows *r) {
     for (int i = 0; i < r->n; i++)
         for (int k = 0; k < r->n; k++) {
             struct hn_mean d =
-                hn_overview_difference(r->o, r->setting[i], r->setting[k], r->hardness);
-            r->tied[i * r->n + k] = i == k || fabs(d.mean) <= d.half;
+                hn_overview_difference(r->o, r->setting[i], r->setting[k], r->hardness->column);
+            r->tied[i * r->n + k] = i == k || hn_told_apart(d) == 0;
             r->lettered &= i == k || isfinite(d.half);
         }
     r->lettered = r->lettered && hn_tie_letters(r->n, r->tied, r->letters);
@@ -138,6 +138,33 @@ static void find_ties(struct rows *r) {
 // Axes other than options, which the label has, and than the step, which is the last.
 static bool has_column(const struct hn_grid_axis *axis) {
     return strcmp(axis->column, "params") != 0 && strcmp(axis->name, "step") != 0;
+}
+
+// Of weightings, shown where these vary and have values.
+static const struct {
+    const char *column, *heading;
+    int digits;
+    double scale;
+} weighed[] = {{"fn_loss_mass", "Loss of false neg.\\ (\\%)", 2, 100},
+               {"fn_mass", "Weight on false neg.\\ (\\%)", 2, 100},
+               {"clamp_rate", "Clamped (\\%)", 1, 100},
+               {"loss_batch", "Loss (nats)", 3, 1}};
+enum { WEIGHED = sizeof weighed / sizeof *weighed };
+
+static bool has_weighed(const struct rows *r, int w) {
+    bool any = false;
+    for (int64_t s = 0; s < r->o->settings && !any; s++)
+        any = isfinite(hn_overview_mean(r->o, s, weighed[w].column).mean);
+    return any && hn_overview_varies(r->o, "weighting");
+}
+
+static void put_weighed(FILE *tex, const struct rows *r, int64_t s) {
+    for (int w = 0; w < WEIGHED; w++) {
+        struct hn_mean m = hn_overview_mean(r->o, s, weighed[w].column);
+        if (has_weighed(r, w))
+            put_number(tex, weighed[w].digits, false, weighed[w].scale * m.mean,
+                       weighed[w].scale * m.half);
+    }
 }
 
 static void put_setting(FILE *tex, const struct rows *r, int i) {
@@ -150,13 +177,14 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
             hn_overview_value(r->o, s, r->o->axis[a].name, text, sizeof text);
             put_text(tex, text);
         }
+    put_weighed(tex, r, s);
     static const struct {
         const char *column;
         int digits;
         double scale;
     } measure[] = {{"fn_ratio", 2, 100}, {NULL, 4, 1}};
     for (int m = 0; m < 2; m++) {
-        const char *column = measure[m].column ? measure[m].column : r->hardness;
+        const char *column = measure[m].column ? measure[m].column : r->hardness->column;
         struct hn_mean own = hn_overview_mean(r->o, s, column), d = hn_no_mean;
         if (base >= 0 && base != s)
             d = hn_overview_difference(r->o, s, base, column);
@@ -173,7 +201,7 @@ static void put_setting(FILE *tex, const struct rows *r, int i) {
 }
 
 static void put_head(FILE *tex, const struct rows *r) {
-    char columns[HN_GRID_AXES + 8] = "l", common[512];
+    char columns[HN_GRID_AXES + WEIGHED + 8] = "l", common[512];
     hn_overview_common(r->o, common, sizeof common);
     fputs(
         "% Last step; means over seeds with halves of 95 % intervals. Differences to Uniform are "
@@ -187,20 +215,26 @@ static void put_head(FILE *tex, const struct rows *r) {
     for (int a = 0; a < r->o->axes; a++)
         if (has_column(&r->o->axis[a]))
             hn_append(columns, sizeof columns, "l");
+    for (int w = 0; w < WEIGHED; w++)
+        if (has_weighed(r, w))
+            hn_append(columns, sizeof columns, "r");
     hn_append(columns, sizeof columns, "rrrrlr");
     begin(tex, columns);
     fputs("Sampler", tex);
     for (int a = 0; a < r->o->axes; a++)
         if (has_column(&r->o->axis[a]))
             put_text(tex, r->o->axis[a].name);
+    for (int w = 0; w < WEIGHED; w++)
+        if (has_weighed(r, w))
+            fprintf(tex, " & %s", weighed[w].heading);
     fprintf(tex,
             " & False neg.\\ (\\%%) & $-$ Uniform & %s & $-$ Uniform & Ties & Cost (ms) \\\\\n"
             "\\midrule\n",
-            strcmp(r->hardness, "cos_mean") == 0 ? "Mean cosine" : "Hardest true neg.");
+            r->hardness->heading);
 }
 
 static enum hn_code put_settings(struct hn_context *ctx, const struct hn_overview *o, FILE *tex) {
-    struct rows r = {.o = o, .hardness = hn_overview_hardness(o, 0)->column};
+    struct rows r = {.o = o, .hardness = hn_overview_hardness(o, 0)};
     const char *between = "";
     r.setting = hn_alloc(ctx, o->settings, sizeof *r.setting);
     r.letters = hn_alloc(ctx, o->settings, sizeof *r.letters);

@@ -189,6 +189,21 @@ static void put_budget(FILE *html, const struct place *p, int b, int64_t before)
     fputs("</li>\n", html);
 }
 
+// Seeds in which no anchor had a true negative have no hardness, and are not left out in silence.
+static void put_without(FILE *html, const struct place *p) {
+    for (int64_t s = 0; s < p->o->settings; s++) {
+        int64_t seeds = mean_of(p, s, "fn_ratio").n, hard = mean_of(p, s, p->hardness->column).n;
+        if (!hn_overview_same_place(p->o, p->first, s) || hard == seeds || seeds == 0)
+            continue;
+        put_name(html, p, s, "<li>%s: ");
+        fprintf(html,
+                "in %" PRId64 " of %" PRId64
+                " seeds no batch had a true negative; hardness is that "
+                "of the others.</li>\n",
+                seeds - hard, seeds);
+    }
+}
+
 static bool has_excess(const struct place *p) {
     bool any = false;
     for (int64_t s = 0; s < p->o->settings; s++)
@@ -216,6 +231,7 @@ static void put_budgets(FILE *html, const struct place *p) {
             put_budget(html, p, b, before);
         before = find_hardest(p, p->budget[b]);
     }
+    put_without(html, p);
     fputs("</ul>\n", html);
 }
 

@@ -155,6 +155,15 @@ static void uniform_will_do(void) {
     says(text, "At most 2 points more false negatives: <b>knn</b> is the hardest", "gcbs");
 }
 
+// A seed without true negatives is said, and counts in the ratio.
+static void without_true_negatives(void) {
+    static const double all[3] = {0.001, 0.002, 1 - 0.096}, lost[3] = {0.1, 0.1, NAN};
+    begin();
+    put_sampler("uniform", none, none);
+    put_sampler("knn", all, lost);
+    says(sentences(), "knn: in 1 of 3 seeds no batch had a true negative", "<b>knn</b>");
+}
+
 // Whole batches and negatives of each anchor, and batch sizes, are apart; without labels or without
 // Uniform nothing is said of an excess.
 static void unlike_things(void) {
@@ -302,6 +311,7 @@ static const struct hn_test tests[] = {
     {"uniform_will_do", uniform_will_do},
     {"unlike_things", unlike_things},
     {"measures", measures},
+    {"without_true_negatives", without_true_negatives},
     {"weightings", weightings},
     {"rarely_false", rarely_false},
 };

@@ -77,6 +77,9 @@ static void look_at_settings(const struct hn_results *r) {
         hn_overview_label(&o, s, label, sizeof label);
         snprintf(row, sizeof row, "& $%.2f \\pm %.2f$ &", 100 * fn.mean, 100 * fn.half);
         CU_ASSERT(strstr(text, label) != NULL && strstr(text, row) != NULL);
+        struct hn_mean mass = hn_overview_mean(&o, s, "fn_mass");
+        snprintf(row, sizeof row, "& $%.2f \\pm %.2f$ &", 100 * mass.mean, 100 * mass.half);
+        CU_ASSERT(isnan(mass.mean) || strstr(text, row) != NULL);
         if (o.base[s] < 0 || o.base[s] == s)
             continue;
         struct hn_mean d = hn_overview_difference(&o, s, o.base[s], "fn_ratio");
@@ -84,6 +87,7 @@ static void look_at_settings(const struct hn_results *r) {
         CU_ASSERT(strstr(text, row) != NULL);
     }
     CU_ASSERT_EQUAL(count(text, " \\\\\n"), rows + 1); // and the head
+    CU_ASSERT_EQUAL(count(text, "Weight on false neg."), 1);
     CU_ASSERT(count(text, "\\toprule") == 1 && count(text, "\\end{tabular}") == 1);
     free(text);
 }
