@@ -355,6 +355,10 @@ static enum hn_code sheet_run(struct hn_context *ctx, const struct hn_call *call
         code = p->texts ? hn_sheet_texts(ctx, p->texts, items.n, &source)
                         : hn_sheet_pictures(ctx, p->images, p->order ? p->order : "file",
                                             (uint64_t)p->data_seed, &items, &source);
+    if (!code && !source.label) {
+        source.label = hn_snapshot_info(snapshot)->label_name;
+        source.labels = hn_snapshot_info(snapshot)->n_label_names;
+    }
     if (!code)
         code = sheet_page(ctx, p, hn_snapshot_info(snapshot), &items, &source, path);
     if (!code && !call->quiet)

@@ -55,32 +55,41 @@ static void name_label(const struct hn_sheet *s, int32_t item, char *name, size_
         snprintf(name, size, "%" PRId32, label);
 }
 
+// A picture with label and cosine below it, or a row of a table with the text.
 static void put_item(FILE *html, const struct hn_sheet *s, int32_t item) {
-    char name[64];
+    char name[64], cosine[16] = "–";
     const int32_t *label = s->items->labels;
+    const struct hn_sheet_source *source = s->source;
     bool anchor = item == s->anchor;
     bool same = !anchor && label && label[item] >= 0 && label[item] == label[s->anchor];
-    double cosine =
-        hn_dot_exact(hn_row(&s->items->x, s->anchor), hn_row(&s->items->x, item), s->items->d);
-    name_label(s, item, name, sizeof name);
-    fprintf(html, "<figure%s>", same ? " class=same" : "");
-    if (s->source->record)
-        put_picture(html, s->source->images.image + s->source->record[item] * HN_IMAGE_BYTES, name);
-    else
-        hn_html(html, "<p>%s</p>", s->source->text[item]);
-    hn_html(html, "<figcaption>%s", name);
     if (!anchor)
-        fprintf(html, " %.2f", cosine);
-    fputs("</figcaption></figure>\n", html);
+        snprintf(
+            cosine, sizeof cosine, "%.2f",
+            hn_dot_exact(hn_row(&s->items->x, s->anchor), hn_row(&s->items->x, item), s->items->d));
+    name_label(s, item, name, sizeof name);
+    if (!source->record) {
+        fprintf(html, "<tr%s>", same ? " class=same" : "");
+        hn_html(html, "<td>%s</td><td class=n>%s</td><td class=wrap>%s</td></tr>\n", name, cosine,
+                source->text[item]);
+        return;
+    }
+    fprintf(html, "<figure%s>", same ? " class=same" : "");
+    put_picture(html, source->images.image + source->record[item] * HN_IMAGE_BYTES, name);
+    hn_html(html, "<figcaption>%s%s%s</figcaption></figure>\n", name, anchor ? "" : " ",
+            anchor ? "" : cosine);
 }
 
 static void put_row(FILE *html, const struct hn_sheet *s, const char *title, const int32_t *item,
                     int32_t n) {
-    fprintf(html, "<h3>%s</h3>\n<div class=\"sheet%s\">\n", title,
-            s->source->record ? "" : " text");
+    bool texts = !s->source->record;
+    fprintf(html, "<h3>%s</h3>\n", title);
+    fputs(texts ? "<table><thead><tr><th scope=col>Label</th><th scope=col class=n>Cosine</th>"
+                  "<th scope=col>Text</th></tr></thead><tbody>\n"
+                : "<div class=sheet>\n",
+          html);
     for (int32_t i = 0; i < n; i++)
         put_item(html, s, item[i]);
-    fputs("</div>\n", html);
+    fputs(texts ? "</tbody></table>\n" : "</div>\n", html);
 }
 
 static void put_batch(FILE *html, const struct hn_sheet *s, int64_t i) {
@@ -107,15 +116,16 @@ void hn_sheet_write(FILE *html, const struct hn_sheet *s) {
           "figure{margin:0;padding:3px;border:3px solid transparent;text-align:center}"
           "figure.same{border-color:var(--bad)}figure img{image-rendering:pixelated;display:block}"
           "figcaption{font-size:.7rem;max-width:72px;overflow-wrap:anywhere}"
-          ".sheet.text{display:block}.text figure{display:flex;gap:1rem;text-align:left}"
-          ".text figure p{margin:0;order:2}.text figcaption{flex:none;width:66px}</style>\n",
+          "tr.same td:first-child{box-shadow:inset 4px 0 var(--bad);font-weight:600}</style>\n",
           html);
     hn_html(html, "<p>Of %s", s->title);
     fprintf(html,
             ", step %" PRId64 ", batches of %" PRId32 ", seed %" PRIu64
-            ". Numbers are cosines with the anchor; a frame marks items with its label, which are "
-            "false negatives.</p>\n",
-            s->items->step, s->batch_size, s->seed);
+            ". %s; a %s marks items with the anchor's label, which are false negatives.</p>\n",
+            s->items->step, s->batch_size, s->seed,
+            s->source->record ? "Below each picture are its label and its cosine with the anchor"
+                              : "Cosines are with the anchor",
+            s->source->record ? "frame" : "bar");
     put_row(html, s, "Anchor", &s->anchor, 1);
     for (int64_t i = 0; i < s->batches; i++)
         put_batch(html, s, i);
