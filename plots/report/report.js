@@ -110,7 +110,8 @@ if (compared && several) {
             row.append(make("th", setting, {scope: "row"}));
             for (const name of names) row.append(make("td", rows.get(name)?.cells[m].textContent ?? "–", {className: "n"}));
             const difference = value(names[to.value]) - value(names[from.value]);
-            row.append(make("td", isNaN(difference) ? "–" : (difference < 0 ? "−" : "+") + Math.abs(difference).toPrecision(3), {className: "n"}));
+            const digits = Math.max(...[...rows.values()].map(row => /\.(\d+)/.exec(row.cells[m].textContent)?.[1].length ?? 0));
+            row.append(make("td", isNaN(difference) ? "–" : (difference < 0 ? "−" : "+") + Math.abs(difference).toFixed(digits), {className: "n"}));
         }
         frame.replaceChildren(body.rows.length ? table : make("p", "No setting is measured on the same file in two of the results."));
     };

@@ -165,17 +165,17 @@ static void put_again(FILE *html, const struct hn_results *r) {
     hn_html_fold(html, "again", "How to do it again", false);
     if (*argv)
         hn_html(html,
-                "<p>The command that left these results:</p>\n"
+                "<p>The command that produced these results:</p>\n"
                 "<pre tabindex=0><code>%s</code></pre>\n",
                 argv);
-    fputs("<p>Everything but times and memory comes out the same, bit for bit on one machine, for "
-          "any number of threads. ",
+    fputs("<p>Everything but times and memory is the same, bit for bit, on one machine with any "
+          "number of threads. ",
           html);
     if (*config)
         hn_html(html,
-                "Saved as <code>job.yaml</code>, the job below, with every default, does it again: "
-                "<code>hardneg %s -c job.yaml -o again</code>; paths in it are relative to that "
-                "file.</p>\n<details><summary>The job</summary>\n"
+                "To run it again, save the job below, in which every default is written out, as "
+                "<code>job.yaml</code>: <code>hardneg %s -c job.yaml -o again</code>. Paths in it "
+                "are relative to that file.</p>\n<details><summary>The job</summary>\n"
                 "<pre tabindex=0><code>%s</code></pre></details>\n",
                 is_training(r) ? "train" : "run", config);
     else
