@@ -67,6 +67,7 @@ struct hn_context {
     struct hn_memory memory;
     int threads;                       // >= 1; every OpenMP region names it
     const volatile sig_atomic_t *stop; // borrowed; NULL = never interrupted
+    sig_atomic_t stops_before;         // its value without a request: 0, or a count of earlier ones
     const char *screen; // kernel of the sweep's screen (core/sweep/screen.h); "off": none; NULL:
                         // the best, where it pays. Borrowed, first of the environment: HN_SCREEN
     int64_t deadline;   // of hn_wall_ns(), for what is only tried; 0 = none
@@ -105,10 +106,10 @@ void hn_note(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 void hn_note_once(struct hn_context *ctx, const char *fmt, ...) HN_PRINTF(2, 3);
 // A hearer of notes that keeps the last one in text[HN_MESSAGE_MAX].
 void hn_keep_note(void *text, const char *note);
-// Whether the stop flag is set, or the deadline over. Any thread may ask, while another one, or a
+// Whether a stop was asked for, or the deadline over. Any thread may ask, while another one, or a
 // signal handler, sets it: an atomic load, for which volatile alone is no substitute.
 static inline bool hn_stop_asked(const struct hn_context *ctx) {
-    return (ctx->stop && __atomic_load_n(ctx->stop, __ATOMIC_RELAXED)) ||
+    return (ctx->stop && __atomic_load_n(ctx->stop, __ATOMIC_RELAXED) != ctx->stops_before) ||
            (ctx->deadline && hn_wall_ns() > ctx->deadline);
 }
 // HN_INTERRUPTED (with a message) once hn_stop_asked(), HN_OK otherwise.

@@ -1,11 +1,16 @@
 // hardneg as a library: mini-batches and negatives for contrastive learning, and what batches are
 // like. The whole surface; docs/guide/python.md shows it in use, library/example/example.c in C.
 //
-// A handle is a sampler with the embeddings that it was built on. It belongs to one thread at a
-// time; handles do not share anything. Nothing is printed, no signal is handled, no file is read.
-// Functions that can fail return HARDNEG_OK or another code, and hardneg_message() says in a
-// sentence what was wrong and what to do. Arrays are the caller's, row-major and borrowed for the
-// call alone. The same seed and embeddings give the same batches for any number of threads.
+// A handle is a sampler with the embeddings that it was built on. Nothing is printed, no signal is
+// handled, no file is read. Functions that can fail return HARDNEG_OK or another code, and
+// hardneg_message() says in a sentence what was wrong and what to do. Arrays are the caller's,
+// row-major and borrowed for the call alone. The same seed and embeddings give the same batches for
+// any number of threads.
+//
+// Threads may share a handle, but for hardneg_free(). Calls wait for each other; a build is made
+// aside while others draw, and takes the place of the last one when it is whole. A thread draws
+// from the epoch that it began last itself. In a child of fork() a handle works on one thread; if
+// another thread was in a call of it at that moment, calls fail with HARDNEG_USAGE.
 #ifndef HARDNEG_H
 #define HARDNEG_H
 
@@ -68,28 +73,62 @@ const char *hardneg_version(void);
 int hardneg_open(const char *spec, int64_t batch_size, uint64_t seed, int threads, hardneg **out);
 void hardneg_free(hardneg *h); // NULL is fine
 
-// Of the last call that failed: one sentence, valid until the next call. "" before.
+// One sentence on the failure of this thread's last call, if that was of this handle, else of the
+// handle's last call; "" if it did not fail. Valid until the thread's next call.
 const char *hardneg_message(const hardneg *h);
 // "batchsampler {K=300, M=500, alpha=0.2~0.05, ...}": the sampler with every option.
 const char *hardneg_sampler(const hardneg *h);
-// The last note ("M taken as 1999"), "" without.
+// What the same call had to note ("M taken as 1999"), "" for nothing.
 const char *hardneg_note(const hardneg *h);
 
 // Builds the sampler on these items, of which it keeps a copy. May be called again at any time,
-// with as many items or others: an epoch has to be begun then. After a failure nothing is built.
+// with as many items or others: each thread has to begin an epoch then. After a failure the last
+// build stays as it is. Needs memory for both.
 int hardneg_build(hardneg *h, const struct hardneg_items *items);
-// Begins epoch number `epoch` and says how many batches it has.
+// Begins epoch number `epoch` for this thread and says how many batches it has. A thread that has
+// begun none draws from the handle's last one, as long as other threads began only that.
 int hardneg_epoch(hardneg *h, int64_t epoch, int64_t *batches);
 // Batches first .. first + count - 1 of the epoch: ids[count x batch_size], int64, short batches
 // filled up with -1.
 int hardneg_next(hardneg *h, int64_t first, int64_t count, int64_t *ids);
-// Most negatives of an anchor, for samplers that choose negatives per anchor (mined, ring, hops
-// ...); 0 for samplers of batches. After a build.
-int64_t hardneg_room(const hardneg *h);
+// Maximum number of negatives of an anchor, for samplers that choose negatives per anchor (mined,
+// ring, hops ...); 0 for samplers of batches. After a build.
+int64_t hardneg_capacity(hardneg *h);
 // As hardneg_next(), of such samplers: ids are anchors, and anchor p has the negatives
-// negative[p * room ..], filled up with -1. score: NULL, or as many cosines, filled up with NaN.
+// negative[p * capacity ..], filled up with -1. score: NULL, or as many cosines, filled up with
+// NaN.
 int hardneg_negatives(hardneg *h, int64_t first, int64_t count, int64_t *ids, int64_t *negative,
                       float *score);
+
+// Whether the sampler, with its options, needs a member of the items that it was built on: "view2",
+// "labels", "edges", "features", "teacher", "groups". 0 for members that are not there.
+int hardneg_needs(hardneg *h, const char *member);
+// SHA-256 in hexadecimal of sampler, seed, batch size and items of the build, whose rows are
+// normalised: processes that have the same one draw the same batches.
+enum { HARDNEG_DIGEST = 65 };
+int hardneg_digest(hardneg *h, char text[HARDNEG_DIGEST]);
+
+// Candidates that a filter of `mined` drops, or that are kept, in (anchor, item) pairs.
+struct hardneg_attrition {
+    size_t size;                                 // sizeof(struct hardneg_attrition)
+    char filter[32];                             // "rank", "score" ...; "kept": none drops them
+    int64_t other_label, same_label, unlabelled; // than or as the anchor's
+};
+// Filter i of the last build, in the order in which they are tried; 0 once there are no more.
+int hardneg_attrition(hardneg *h, int i, struct hardneg_attrition *out);
+
+// Sampler i of those that there are; 0 once there are no more. per_anchor: 1 if it chooses
+// negatives per anchor. Any pointer may be NULL.
+int hardneg_type(int i, const char **name, const char **summary, const char **source,
+                 int *per_anchor);
+struct hardneg_option {
+    size_t size; // sizeof(struct hardneg_option)
+    const char *name, *help;
+    const char *initial; // default as text; NULL = unset
+    char range[256];     // values that it takes: "1 or more", "top, draw, ambiguous or ance"
+};
+// Option k of sampler i; 0 once there are no more.
+int hardneg_option(int i, int k, struct hardneg_option *out);
 
 // How batches are measured.
 struct hardneg_measure {
@@ -98,8 +137,12 @@ struct hardneg_measure {
     const char *loss;        // "ntxent" (NULL), "infonce" or "other-view"
     const char *weighting;   // "none" (NULL) or as in job files: "{hcl: {beta: 1}}"
     int64_t epoch_batches;   // batches of an epoch; 0 = all that are given
-    const int64_t *negative; // [rows x width x room] of every anchor, filled up with -1, or NULL:
-    int64_t room;            // the others of a batch are negatives
+    const int64_t *negative; // [rows x width x capacity] of every anchor, filled up with -1, or
+    int64_t capacity;        // NULL: the others of a batch are negatives
+    // The items that batches are drawn from, where those of the build are a part that holds all
+    // that are in a batch, in their order; 0 = the items of the build. Not with view2, whose global
+    // loss is over all.
+    int64_t population;
 };
 // Column i of what is measured: its name, unit and meaning; 0 once there are no more.
 int hardneg_column(int i, const char **name, const char **unit, const char **meaning);
@@ -109,7 +152,8 @@ int hardneg_column(int i, const char **name, const char **unit, const char **mea
 int hardneg_measure_batches(hardneg *h, const int64_t *ids, int64_t rows, int64_t width,
                             const struct hardneg_measure *how, double *value);
 
-// Asks the call that another thread is in to return HARDNEG_INTERRUPTED soon.
+// Asks the calls that other threads are in to return HARDNEG_INTERRUPTED soon. May be called by a
+// signal handler.
 void hardneg_stop(hardneg *h);
 
 #pragma GCC visibility pop

@@ -5,32 +5,50 @@
 #include "library/hardneg.h"
 #include "samplers/sampler.h"
 
-struct hardneg {
-    struct hn_context ctx; // whose memory is the handle's own
-    sig_atomic_t stop;
-    char note[HN_MESSAGE_MAX];
-    const struct hn_sampler_type *type; // NULL: hardneg_open() failed
-    void *params;
-    char *name; // with all options
-    int32_t batch_size;
-    uint64_t seed;
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+// A sampler that is built, and its items. Owns all that is allocated with its context.
+struct hn_library_build {
+    struct hn_context ctx;
     struct hn_items items;
-    struct hn_library_rows { // [items.n x items.d], of a teacher its own dimensions
-        float *data;
-        int64_t size; // values that there is memory for
-    } x, view2, teacher;
-    float *feature_rows; // [items.n x features.p]
-    int32_t *labels, *group;
     enum hn_zero_rows zero_rows;
     struct hn_label_sets label_sets;
     struct hn_graph graph;
     struct hn_features features;
     struct hn_sampler sampler;
-    bool open, built, begun; // the sampler; on items; an epoch of it
+    int64_t made;       // hn_wall_ns() of the build: no two of a process share it
+    bool begun, shared; // an epoch; epochs of different numbers, by different threads
+    pthread_t by;       // the thread that began the last one
+    char note[HN_MESSAGE_MAX];
 };
 
-// HN_USAGE for no handle; else forgets the last message and note.
-HN_MUST_USE enum hn_code hn_library_begin(hardneg *h);
-// The code that a caller gets.
-int hn_library_end(enum hn_code code);
+struct hardneg {
+    // Constant once the handle is open.
+    struct hn_context ctx;              // of the specification; limits of builds come from it
+    const struct hn_sampler_type *type; // NULL: hardneg_open() failed
+    void *params;
+    char *name; // with all options
+    int32_t batch_size;
+    uint64_t seed;
+    // Guarded by the lock, which is first come, first served.
+    struct hn_library_build *built; // NULL: nothing
+    char message[HN_MESSAGE_MAX], note[HN_MESSAGE_MAX];
+    _Atomic unsigned tickets, serving;
+    _Atomic pid_t process; // that the lock was taken in last
+    sig_atomic_t stops;    // calls of hardneg_stop(); atomic
+};
+
+// Makes b->items of arrays that the caller keeps, as copies.
+HN_MUST_USE enum hn_code hn_library_take_items(struct hn_library_build *b,
+                                               const struct hardneg_items *in);
+// The build of a handle, which is this thread's until hn_library_leave(); other threads wait. NULL
+// if there is none or no handle: the call returns *code, and its message is set.
+HN_MUST_USE struct hn_library_build *hn_library_enter(hardneg *h, int *code);
+// Keeps message and note of the call. Returns the code that the caller gets.
+int hn_library_leave(hardneg *h, enum hn_code code);
+// What the sampler of a handle may count on with these items.
+struct hn_sampler_plan hn_library_plan(const hardneg *h, const struct hn_items *items);
+
 #endif

@@ -24,7 +24,7 @@ int hardneg_column(int i, const char **name, const char **unit, const char **mea
 
 // What is measured, and what that takes.
 struct work {
-    const struct hardneg_measure *how;
+    struct hardneg_measure how;
     const int64_t *ids;
     int64_t rows, width;
     struct hn_measure_spec spec;
@@ -33,21 +33,21 @@ struct work {
     int32_t *size, *id, *negatives, *negative; // of a chunk
 };
 
-static enum hn_code read_how(hardneg *h, struct work *w) {
+static enum hn_code read_how(struct hn_library_build *b, struct work *w) {
     struct hn_metric_env *env = &w->spec.env;
-    const struct hardneg_measure *how = w->how;
+    const struct hardneg_measure *how = &w->how;
     env->temperature = how->temperature == 0 ? 0.5 : how->temperature;
     if (!(env->temperature > 0 && isfinite(env->temperature)) || how->epoch_batches < 0)
         return hn_fail(
-            &h->ctx, HN_USAGE,
+            &b->ctx, HN_USAGE,
             "temperature %g, epoch_batches %lld: the first is positive or 0 for 0.5, the "
             "second 1 or more or 0 for all",
             how->temperature, (long long)how->epoch_batches);
     if (how->weighting) {
-        if (hn_grid_read_one(&h->ctx, &hn_weighting_registry, "", how->weighting, &w->weighting))
-            return h->ctx.code;
+        if (hn_grid_read_one(&b->ctx, &hn_weighting_registry, "", how->weighting, &w->weighting))
+            return b->ctx.code;
         const struct hn_weighting_type *type = w->weighting->type;
-        env->law = type->law(w->weighting->params, h->items.step);
+        env->law = type->law(w->weighting->params, b->items.step);
     }
     if (!how->loss)
         return HN_OK;
@@ -57,41 +57,41 @@ static enum hn_code read_how(hardneg *h, struct work *w) {
             return HN_OK;
         }
     const char *why = hn_ambiguous_loss(how->loss);
-    return hn_fail(&h->ctx, HN_USAGE, "unknown loss '%.*s': %s", hn_yaml_clip(how->loss), how->loss,
+    return hn_fail(&b->ctx, HN_USAGE, "unknown loss '%.*s': %s", hn_yaml_clip(how->loss), how->loss,
                    why ? why : "ntxent, infonce or other-view");
 }
 
-static enum hn_code check_ids(hardneg *h, const struct work *w) {
-    int64_t n = h->items.n, room = w->spec.env.room;
+static enum hn_code check_ids(struct hn_library_build *b, const struct work *w) {
+    int64_t n = b->items.n, room = w->spec.env.room;
     for (int64_t p = 0; p < w->rows * w->width; p++) {
         bool first = p % w->width == 0;
         if (w->ids[p] < (first ? 0 : -1) || w->ids[p] >= n ||
             (!first && w->ids[p] >= 0 && w->ids[p - 1] < 0))
-            return hn_fail(&h->ctx, HN_DATA,
+            return hn_fail(&b->ctx, HN_DATA,
                            "batch %lld: %lld at place %lld: ids are 0 to %lld, with -1 at the end "
                            "of a short batch",
                            (long long)(p / w->width), (long long)w->ids[p],
                            (long long)(p % w->width), (long long)n - 1);
         for (int64_t k = p * room; k < (p + 1) * room; k++)
-            if (w->how->negative[k] < -1 || w->how->negative[k] >= n ||
-                (w->how->negative[k] >= 0 && w->how->negative[k] == w->ids[p]))
+            if (w->how.negative[k] < -1 || w->how.negative[k] >= n ||
+                (w->how.negative[k] >= 0 && w->how.negative[k] == w->ids[p]))
                 return hn_fail(
-                    &h->ctx, HN_DATA,
+                    &b->ctx, HN_DATA,
                     "batch %lld: negative %lld of the anchor %lld is none of %lld items, "
                     "or the anchor itself",
-                    (long long)(p / w->width), (long long)w->how->negative[k], (long long)w->ids[p],
+                    (long long)(p / w->width), (long long)w->how.negative[k], (long long)w->ids[p],
                     (long long)n);
     }
     return HN_OK;
 }
 
-static enum hn_code take_chunk(hardneg *h, struct work *w) {
+static enum hn_code take_chunk(struct hn_library_build *b, struct work *w) {
     int64_t rows = hn_min(CHUNK, w->rows), places = rows * w->width, room = w->spec.env.room;
-    w->size = hn_alloc(&h->ctx, rows, sizeof *w->size);
-    w->id = hn_alloc(&h->ctx, places, sizeof *w->id);
-    w->negatives = hn_alloc(&h->ctx, room ? places : 0, sizeof *w->negatives);
-    w->negative = hn_alloc(&h->ctx, places * room, sizeof *w->negative);
-    return w->size && w->id && w->negatives && w->negative ? HN_OK : h->ctx.code;
+    w->size = hn_alloc(&b->ctx, rows, sizeof *w->size);
+    w->id = hn_alloc(&b->ctx, places, sizeof *w->id);
+    w->negatives = hn_alloc(&b->ctx, room ? places : 0, sizeof *w->negatives);
+    w->negative = hn_alloc(&b->ctx, places * room, sizeof *w->negative);
+    return w->size && w->id && w->negatives && w->negative ? HN_OK : b->ctx.code;
 }
 
 // Puts batches first .. first + count - 1 into the chunk.
@@ -102,7 +102,7 @@ static void fill_chunk(struct work *w, int64_t first, int64_t count) {
         w->size[p / w->width] = p % w->width == 0 ? 0 : w->size[p / w->width];
         w->size[p / w->width] += w->id[p] >= 0;
         for (int64_t k = 0, m = 0; k < room; k++) {
-            int64_t id = w->how->negative[(from + p) * room + k];
+            int64_t id = w->how.negative[(from + p) * room + k];
             if (id >= 0)
                 w->negative[p * room + m++] = (int32_t)id;
             w->negatives[p] = (int32_t)m;
@@ -110,43 +110,44 @@ static void fill_chunk(struct work *w, int64_t first, int64_t count) {
     }
 }
 
-static enum hn_code measure_rows(hardneg *h, struct work *w, struct hn_measure *m) {
+static enum hn_code measure_rows(struct hn_library_build *b, struct work *w, struct hn_measure *m) {
     int64_t each = w->spec.env.epoch_batches, count;
     for (int64_t first = 0; first < w->rows; first += count) {
         int64_t epoch = first / each;
         count = hn_min(hn_min(CHUNK, w->rows - first), (epoch + 1) * each - first);
         fill_chunk(w, first, count);
         const struct hn_measure_lists lists = {w->negatives, w->negative};
-        if (hn_check_stop(&h->ctx))
-            return h->ctx.code;
+        if (hn_check_stop(&b->ctx))
+            return b->ctx.code;
         enum hn_code code =
             w->spec.env.room
-                ? hn_measure_anchors(&h->ctx, m, epoch, (int32_t)count, w->size, w->id, lists)
-                : hn_measure_batches(&h->ctx, m, epoch, (int32_t)count, w->size, w->id);
+                ? hn_measure_anchors(&b->ctx, m, epoch, (int32_t)count, w->size, w->id, lists)
+                : hn_measure_batches(&b->ctx, m, epoch, (int32_t)count, w->size, w->id);
         if (code)
             return code;
     }
     return HN_OK;
 }
 
-static enum hn_code measure(hardneg *h, struct work *w, double *value) {
-    struct hn_context *ctx = &h->ctx;
+static enum hn_code measure(struct hn_library_build *b, struct work *w, double *value) {
+    struct hn_context *ctx = &b->ctx;
     struct hn_metric_env *env = &w->spec.env;
     struct hn_measure *m = NULL;
     struct hn_cell_arrays arrays = {.bins = 0};
     int64_t dot = 0;
-    if (read_how(h, w) || check_ids(h, w) || take_chunk(h, w))
+    HN_SCOPE(ctx);
+    if (read_how(b, w) || check_ids(b, w) || take_chunk(b, w))
         return ctx->code;
-    if (hn_has_positive(&h->items)) {
-        if (hn_global_compute(ctx, &h->items, env->temperature, &w->global, &dot))
+    if (hn_has_positive(&b->items)) {
+        if (hn_global_compute(ctx, &b->items, env->temperature, &w->global, &dot))
             return ctx->code;
         env->global = &w->global;
     }
     enum hn_code code = hn_measure_begin(ctx, &w->spec, &m);
     if (!code)
-        code = measure_rows(h, w, m);
+        code = measure_rows(b, w, m);
     if (!code)
-        code = hn_measure_finish(ctx, m, value, &arrays, h->note);
+        code = hn_measure_finish(ctx, m, value, &arrays, b->note);
     hn_measure_close(ctx, m);
     hn_cell_arrays_free(ctx, &arrays);
     return code;
@@ -159,36 +160,48 @@ static int count_metrics(void) {
     return n;
 }
 
-int hardneg_measure_batches(hardneg *h, const int64_t *ids, int64_t rows, int64_t width,
-                            const struct hardneg_measure *how, double *value) {
-    struct hardneg_measure own = {.size = sizeof own};
-    if (hn_library_begin(h))
-        return HARDNEG_USAGE;
-    if (how && how->size < sizeof own)
-        return hn_fail(&h->ctx, HN_USAGE,
+static enum hn_code read_arguments(struct hn_library_build *b, const struct hardneg_measure *how,
+                                   const double *value, struct work *w) {
+    struct hardneg_measure *own = &w->how;
+    const size_t first = offsetof(struct hardneg_measure, population); // of the first version
+    if (how && (how->size < first || how->size > sizeof *own))
+        return hn_fail(&b->ctx, HN_USAGE,
                        "the size of how is not set: .size = sizeof(struct hardneg_measure)");
     if (how)
-        own = *how;
-    int64_t places, lists, room = own.negative ? own.room : 0;
-    if (!h->built)
-        return hn_fail(&h->ctx, HN_USAGE, "nothing is built: hardneg_build() comes first");
-    if (!ids || !value || rows < 1 || width < 1 || width > INT32_MAX || room < 0 ||
-        !hn_mul(rows, width, &places) || !hn_mul(places, room, &lists))
+        memcpy(own, how, how->size);
+    int64_t places, lists, room = own->negative ? own->capacity : 0;
+    if (!w->ids || !value || w->rows < 1 || w->width < 1 || w->width > INT32_MAX || room < 0 ||
+        !hn_mul(w->rows, w->width, &places) || !hn_mul(places, room, &lists))
         return hn_fail(
-            &h->ctx, HN_USAGE,
+            &b->ctx, HN_USAGE,
             "%lld batches of %lld, or ids or value NULL: give one batch of one item or more, "
             "ids[rows x width] and value[columns]",
-            (long long)rows, (long long)width);
-    struct work w = {.how = &own, .ids = ids, .rows = rows, .width = width};
+            (long long)w->rows, (long long)w->width);
+    if (own->population != 0 && (own->population < b->items.n || hn_has_positive(&b->items)))
+        return hn_fail(&b->ctx, HN_USAGE,
+                       "population %lld: no less than the %lld items, which have no view2 then",
+                       (long long)own->population, (long long)b->items.n);
+    return HN_OK;
+}
+
+int hardneg_measure_batches(hardneg *h, const int64_t *ids, int64_t rows, int64_t width,
+                            const struct hardneg_measure *how, double *value) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    if (!b)
+        return code;
+    struct work w = {.ids = ids, .rows = rows, .width = width};
+    if (read_arguments(b, how, value, &w))
+        return hn_library_leave(h, b->ctx.code);
     w.spec = (struct hn_measure_spec){
         .metrics = hn_metrics,
         .n_metrics = count_metrics(),
-        .env = {.items = &h->items,
+        .env = {.items = &b->items,
+                .population = w.how.population,
                 .batch_size = (int32_t)width,
-                .room = room,
-                .threads = h->ctx.threads,
+                .room = w.how.negative ? w.how.capacity : 0,
+                .threads = b->ctx.threads,
                 .batches = rows,
-                .epoch_batches = own.epoch_batches > 0 ? own.epoch_batches : rows}};
-    HN_SCOPE(&h->ctx);
-    return hn_library_end(measure(h, &w, value));
+                .epoch_batches = w.how.epoch_batches > 0 ? w.how.epoch_batches : rows}};
+    return hn_library_leave(h, measure(b, &w, value));
 }

@@ -43,11 +43,15 @@ struct state {
     int32_t *item;  // NULL: too many to keep
 };
 
+static int64_t population(const struct hn_metric_env *env) {
+    return env->population > 0 ? env->population : env->items->n;
+}
+
 static enum hn_code open_state(struct hn_context *ctx, void *self,
                                const struct hn_metric_env *env) {
     struct state *s = self;
     int64_t ids;
-    s->visits = hn_zalloc(ctx, env->items->n, sizeof *s->visits);
+    s->visits = hn_zalloc(ctx, population(env), sizeof *s->visits);
     if (!s->visits)
         return ctx->code;
     if (env->room > 0 || !hn_mul(env->batches, env->batch_size, &ids) || ids > IDS_MAX)
@@ -212,7 +216,7 @@ static enum hn_code finish(struct hn_context *ctx, void *self, const struct hn_m
                            struct hn_cell_arrays *arrays) {
     (void)arrays;
     const struct state *s = self;
-    int64_t n = env->items->n, epoch = env->epoch_batches;
+    int64_t n = population(env), epoch = env->epoch_batches;
     if (epoch == 0)
         epoch = (n + env->batch_size - 1) / env->batch_size;
     if (batches == 0)

@@ -68,6 +68,8 @@ enum hn_metric_needs {
 // What is known when a cell begins.
 struct hn_metric_env {
     const struct hn_items *items;
+    int64_t population;             // items that batches are drawn from, of which `items` may be
+                                    // those that are in a batch; 0 = items->n
     const struct hn_global *global; // NULL without positives
     double temperature;
     enum hn_loss loss;

@@ -155,9 +155,10 @@ static void do_build(struct state *s) {
                                   .teacher = odd & 2 ? features : NULL,
                                   .teacher_dims = p,
                                   .group = odd & 1 ? labels : NULL};
-    bool good = passed(s, hardneg_build(s->h, what & 128 && odd & 32 ? NULL : &items));
-    s->n = good ? n : 0;
-    s->batches = 0;
+    if (passed(s, hardneg_build(s->h, what & 128 && odd & 32 ? NULL : &items))) {
+        s->n = n;
+        s->batches = 0;
+    }
     free(x), free(view), free(features), free(labels), free(edge), free(start);
     free(label_start), free(label);
 }
@@ -166,7 +167,6 @@ static void do_epoch(struct state *s) {
     static const int64_t epochs[] = {0, 1, 2, 7, INT64_MAX, -1, INT64_MIN};
     int64_t epoch = PICK(&s->in, epochs), batches = 0;
     bool null = take(&s->in) % 8 == 7;
-    s->batches = 0;
     if (passed(s, hardneg_epoch(s->h, epoch, null ? NULL : &batches)))
         s->batches = batches;
 }
@@ -183,7 +183,7 @@ static void do_draw(struct state *s, bool lists) {
     if (how & 2)
         count = PICK(&s->in, odd);
     bool fits = first >= 0 && count >= 0 && first <= s->batches && count <= s->batches - first;
-    int64_t room = hardneg_room(s->h), places = fits ? count * s->batch_size : 0;
+    int64_t room = hardneg_capacity(s->h), places = fits ? count * s->batch_size : 0;
     int64_t *ids = array(places, sizeof *ids), *negative = array(places * room, sizeof *negative);
     float *score = array(places * room, sizeof *score);
     int code = lists ? hardneg_negatives(s->h, first, count, how & 4 ? NULL : ids,
@@ -217,7 +217,7 @@ static void do_measure(struct state *s) {
                                 .weighting = PICK(&s->in, weights),
                                 .epoch_batches = wrong & 8 ? PICK(&s->in, odd) : 0,
                                 .negative = how & 1 ? negative : NULL,
-                                .room = wrong & 16 ? -5 : room};
+                                .capacity = wrong & 16 ? -5 : room};
     (void)passed(s, hardneg_measure_batches(s->h, how & 2 ? NULL : ids,
                                             wrong & 32 ? PICK(&s->in, odd) : rows,
                                             wrong & 64 ? PICK(&s->in, odd) : width,
@@ -234,7 +234,7 @@ static void do_null(struct state *s) {
     must(s,
          hardneg_build(NULL, &items) == HARDNEG_USAGE &&
              hardneg_epoch(NULL, 0, &batches) == HARDNEG_USAGE &&
-             hardneg_next(NULL, 0, 1, &id) == HARDNEG_USAGE && hardneg_room(NULL) == 0 &&
+             hardneg_next(NULL, 0, 1, &id) == HARDNEG_USAGE && hardneg_capacity(NULL) == 0 &&
              hardneg_negatives(NULL, 0, 1, &id, &id, NULL) == HARDNEG_USAGE &&
              hardneg_measure_batches(NULL, &id, 1, 1, NULL, value) == HARDNEG_USAGE,
          "NULL is refused");

@@ -1,0 +1,169 @@
+// Batches and negatives of the epochs of a build.
+//
+// Threads that share a handle may be in different epochs: each draws from the one that it began
+// last, and a call begins that again if another thread has begun its own since.
+#include "library/library_private.h"
+
+#include <math.h>
+
+enum { CHUNK = 64 }; // batches that are drawn at once
+
+// The epoch that this thread began last, of any handle.
+static _Thread_local struct {
+    const hardneg *h;
+    int64_t made, epoch; // of the build
+} own_epoch;
+
+static enum hn_code begin_epoch(struct hn_library_build *b, int64_t epoch) {
+    int64_t batches;
+    b->begun = false;
+    if (hn_sampler_epoch(&b->ctx, &b->sampler, &b->items, epoch, &batches))
+        return b->ctx.code;
+    b->begun = true;
+    return HN_OK;
+}
+
+int hardneg_epoch(hardneg *h, int64_t epoch, int64_t *batches) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    if (!b)
+        return code;
+    if (!batches || epoch < 0)
+        return hn_library_leave(
+            h, hn_fail(&b->ctx, HN_USAGE, "an epoch is numbered from 0, and batches is not NULL"));
+    if (b->begun && b->sampler.epoch != epoch && !pthread_equal(b->by, pthread_self()))
+        b->shared = true;
+    if (begin_epoch(b, epoch))
+        return hn_library_leave(h, b->ctx.code);
+    b->by = pthread_self();
+    own_epoch.h = h;
+    own_epoch.made = b->made;
+    own_epoch.epoch = epoch;
+    *batches = b->sampler.batches;
+    return hn_library_leave(h, HN_OK);
+}
+
+// Puts the build into the epoch that this thread draws from.
+static enum hn_code resume_epoch(const hardneg *h, struct hn_library_build *b) {
+    bool own = own_epoch.h == h && own_epoch.made == b->made;
+    if (own_epoch.h == h ? !own : !b->begun)
+        return hn_fail(&b->ctx, HN_USAGE,
+                       "no epoch of this build is begun: hardneg_epoch() comes first");
+    if (!own && b->shared)
+        return hn_fail(&b->ctx, HN_USAGE,
+                       "threads have begun several epochs of this sampler: each thread that draws "
+                       "calls hardneg_epoch() first");
+    return !own || (b->begun && b->sampler.epoch == own_epoch.epoch)
+               ? HN_OK
+               : begin_epoch(b, own_epoch.epoch);
+}
+
+static int64_t capacity(const struct hn_library_build *b) {
+    return hn_sampler_room(b->sampler.type, b->sampler.params, b->items.n);
+}
+
+int64_t hardneg_capacity(hardneg *h) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    int64_t found = b ? capacity(b) : 0;
+    if (b)
+        (void)hn_library_leave(h, HN_OK);
+    return found;
+}
+
+// What a call fills.
+struct output {
+    int64_t *ids, *negative;
+    float *score;
+};
+
+static enum hn_code check_range(struct hn_library_build *b, int64_t first, int64_t count,
+                                const struct output *out, bool lists) {
+    struct hn_context *ctx = &b->ctx;
+    if (!out->ids)
+        return hn_fail(ctx, HN_USAGE, "ids is NULL: [count x batch_size] is wanted");
+    if (first < 0 || count < 0 || count > b->sampler.batches - first)
+        return hn_fail(ctx, HN_USAGE, "%lld batches from %lld on: the epoch has 0 to %lld",
+                       (long long)count, (long long)first, (long long)b->sampler.batches - 1);
+    if (lists != (capacity(b) > 0))
+        return hn_fail(ctx, HN_USAGE,
+                       lists ? "%s gives batches: call hardneg_next()"
+                             : "%s gives negatives per anchor: call "
+                               "hardneg_negatives()",
+                       b->sampler.type->name);
+    if (lists && !out->negative)
+        return hn_fail(ctx, HN_USAGE,
+                       "negative is NULL: [count x batch_size x capacity] is wanted");
+    return HN_OK;
+}
+
+// Arrays of up to `count` batches.
+static enum hn_code open_batches(struct hn_library_build *b, int64_t count,
+                                 struct hn_batches *batches) {
+    int64_t size = b->sampler.batch_size, places = count * size, room = capacity(b);
+    *batches = (struct hn_batches){.batch_size = b->sampler.batch_size, .room = room};
+    batches->size = hn_alloc(&b->ctx, count, sizeof *batches->size);
+    batches->ids = hn_alloc(&b->ctx, places, sizeof *batches->ids);
+    batches->negatives = hn_alloc(&b->ctx, room ? places : 0, sizeof *batches->negatives);
+    batches->negative = hn_alloc(&b->ctx, places, (size_t)room * sizeof *batches->negative);
+    return batches->size && batches->ids && batches->negatives && batches->negative ? HN_OK
+                                                                                    : b->ctx.code;
+}
+
+// Negatives of anchor p of the batches, and their cosines with it.
+static void put_negatives(const struct hn_items *items, const struct hn_batches *b, int64_t p,
+                          int32_t anchor, int64_t *negative, float *score) {
+    const struct hn_matrix *x = &items->x;
+    int32_t n = anchor < 0 ? 0 : b->negatives[p];
+    for (int64_t k = 0; k < b->room; k++) {
+        int32_t id = k < n ? hn_batch_negatives(b, p)[k] : -1;
+        negative[k] = id;
+        if (score)
+            score[k] =
+                id < 0 ? NAN : (float)hn_dot_exact(hn_row(x, anchor), hn_row(x, id), x->cols);
+    }
+}
+
+static enum hn_code draw_batches(struct hn_library_build *b, int64_t first, int64_t count,
+                                 const struct output *out) {
+    struct hn_batches next;
+    HN_SCOPE(&b->ctx);
+    if (open_batches(b, hn_min(CHUNK, count), &next))
+        return b->ctx.code;
+    for (int64_t done = 0; done < count; done += next.count) {
+        next.first = first + done;
+        next.count = (int32_t)hn_min(CHUNK, count - done);
+        if (hn_check_stop(&b->ctx) || hn_sampler_next(&b->ctx, &b->sampler, &next))
+            return b->ctx.code;
+        for (int64_t p = 0; p < next.count * (int64_t)next.batch_size; p++) {
+            int64_t at = done * next.batch_size + p;
+            bool there = p % next.batch_size < next.size[p / next.batch_size];
+            out->ids[at] = there ? next.ids[p] : -1;
+            if (out->negative)
+                put_negatives(&b->items, &next, p, (int32_t)out->ids[at],
+                              out->negative + at * next.room,
+                              out->score ? out->score + at * next.room : NULL);
+        }
+    }
+    return HN_OK;
+}
+
+static int draw(hardneg *h, int64_t first, int64_t count, struct output out, bool lists) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    if (!b)
+        return code;
+    if (resume_epoch(h, b) || check_range(b, first, count, &out, lists) ||
+        draw_batches(b, first, count, &out))
+        return hn_library_leave(h, b->ctx.code);
+    return hn_library_leave(h, HN_OK);
+}
+
+int hardneg_next(hardneg *h, int64_t first, int64_t count, int64_t *ids) {
+    return draw(h, first, count, (struct output){.ids = ids}, false);
+}
+
+int hardneg_negatives(hardneg *h, int64_t first, int64_t count, int64_t *ids, int64_t *negative,
+                      float *score) {
+    return draw(h, first, count, (struct output){ids, negative, score}, true);
+}

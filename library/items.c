@@ -1,0 +1,164 @@
+// The items of a build: copies of the caller's arrays, checked.
+#include "library/library_private.h"
+
+#include <math.h>
+#include <string.h>
+
+// Copies rows[n x d] and makes them unit length.
+static enum hn_code take_rows(struct hn_library_build *b, const float *rows, int64_t d,
+                              const char *what, struct hn_matrix *out) {
+    int64_t n = b->items.n, size = 0;
+    if (!rows)
+        return HN_OK;
+    if (d < 1 || !hn_mul(n, d, &size))
+        return hn_fail(&b->ctx, HN_DATA, "%s has %lld dimensions: 1 or more", what, (long long)d);
+    float *copy = hn_alloc(&b->ctx, size, sizeof *copy);
+    if (!copy)
+        return b->ctx.code;
+    memcpy(copy, rows, (size_t)size * sizeof *rows);
+    *out = (struct hn_matrix){copy, n, d, d};
+    return hn_unit_rows(&b->ctx, copy, n, d, b->zero_rows, what);
+}
+
+static enum hn_code take_single(struct hn_library_build *b, const int32_t *labels, int32_t *to) {
+    for (int64_t i = 0; i < b->items.n; i++) {
+        if (labels[i] < -1)
+            return hn_fail(&b->ctx, HN_DATA, "label %d of item %lld: 0 and up, or -1 for unknown",
+                           labels[i], (long long)i);
+        to[i] = labels[i];
+    }
+    return HN_OK;
+}
+
+// start[n + 1], which is called `what`, against the values that it leads to.
+static enum hn_code check_offsets(struct hn_library_build *b, const char *what,
+                                  const int64_t *start, int64_t n, const char *values,
+                                  const int32_t *value) {
+    if (start[0] != 0 || !value)
+        return hn_fail(&b->ctx, HN_DATA, "%s[0] is not 0, or %s is NULL", what, values);
+    for (int64_t i = 0; i < n; i++)
+        if (start[i + 1] < start[i])
+            return hn_fail(&b->ctx, HN_DATA, "%s[%lld]: offsets start at 0 and never fall", what,
+                           (long long)i + 1);
+    return HN_OK;
+}
+
+static enum hn_code take_several(struct hn_library_build *b, const struct hardneg_items *in,
+                                 int32_t *to) {
+    if (check_offsets(b, "label_start", in->label_start, in->n, "label", in->label))
+        return b->ctx.code;
+    for (int64_t k = 0; k < in->label_start[in->n]; k++)
+        if (in->label[k] < 0)
+            return hn_fail(&b->ctx, HN_DATA,
+                           "label[%lld] is %d: 0 and up; an item whose labels are unknown has none",
+                           (long long)k, in->label[k]);
+    b->items.label_sets = &b->label_sets;
+    return hn_label_sets_make(&b->ctx, in->n, in->label_start, in->label, to, &b->label_sets);
+}
+
+static enum hn_code take_labels(struct hn_library_build *b, const struct hardneg_items *in) {
+    if (in->labels && in->label_start)
+        return hn_fail(&b->ctx, HN_USAGE,
+                       "labels and label_start: give one label an item or several, not both");
+    if (!in->labels && !in->label_start)
+        return HN_OK;
+    int32_t *to = hn_alloc(&b->ctx, in->n, sizeof *to);
+    b->items.labels = to;
+    return !to          ? b->ctx.code
+           : in->labels ? take_single(b, in->labels, to)
+                        : take_several(b, in, to);
+}
+
+static enum hn_code take_groups(struct hn_library_build *b, const struct hardneg_items *in) {
+    if (!in->group)
+        return HN_OK;
+    int32_t *group = hn_alloc(&b->ctx, in->n, sizeof *group);
+    if (!group)
+        return b->ctx.code;
+    for (int64_t i = 0; i < in->n; i++) {
+        if (in->group[i] < 0)
+            return hn_fail(&b->ctx, HN_DATA, "group %d of item %lld: 0 and up", in->group[i],
+                           (long long)i);
+        group[i] = in->group[i];
+    }
+    b->items.group = group;
+    return HN_OK;
+}
+
+static enum hn_code check_edges(struct hn_library_build *b, const struct hardneg_items *in) {
+    if (check_offsets(b, "edge_start", in->edge_start, in->n, "edge", in->edge))
+        return b->ctx.code;
+    for (int64_t e = 0; e < in->edge_start[in->n]; e++)
+        if (in->edge[e] < 0 || in->edge[e] >= in->n)
+            return hn_fail(&b->ctx, HN_DATA, "edge %lld leads to %d, which is none of %lld items",
+                           (long long)e, in->edge[e], (long long)in->n);
+    return HN_OK;
+}
+
+static enum hn_code take_graph(struct hn_library_build *b, const struct hardneg_items *in) {
+    if (!in->edge_start)
+        return HN_OK;
+    if (check_edges(b, in))
+        return b->ctx.code;
+    int64_t edges = in->edge_start[in->n];
+    HN_SCOPE(&b->ctx);
+    int32_t *from = hn_alloc(&b->ctx, edges, sizeof *from);
+    for (int64_t i = 0; from && i < in->n; i++)
+        for (int64_t e = in->edge_start[i]; e < in->edge_start[i + 1]; e++)
+            from[e] = (int32_t)i;
+    hn_own(&b->ctx, scope.outer);
+    if (!from || hn_graph_symmetric(&b->ctx, in->n, edges, from, in->edge, &b->graph))
+        return b->ctx.code;
+    b->items.graph = &b->graph;
+    return HN_OK;
+}
+
+// Rows without a feature stay zero.
+static enum hn_code take_features(struct hn_library_build *b, const struct hardneg_items *in) {
+    if (!in->features)
+        return HN_OK;
+    int64_t p = in->feature_dims, size;
+    if (p < 1 || !hn_mul(in->n, p, &size))
+        return hn_fail(&b->ctx, HN_DATA, "feature_dims %lld: 1 or more", (long long)p);
+    float *to = hn_alloc(&b->ctx, size, sizeof *to);
+    if (!to)
+        return b->ctx.code;
+    for (int64_t i = 0; i < in->n; i++) {
+        const float *row = in->features + i * p;
+        double length = sqrt(hn_dot_exact(row, row, p));
+        if (!isfinite(length))
+            return hn_fail(&b->ctx, HN_DATA, "features of item %lld are not finite", (long long)i);
+        for (int64_t k = 0; k < p; k++)
+            to[i * p + k] = length > 0 ? (float)((double)row[k] / length) : 0;
+    }
+    b->features = (struct hn_features){.n = in->n, .p = p, .dense = {to, in->n, p, p}};
+    b->items.features = &b->features;
+    return HN_OK;
+}
+
+enum hn_code hn_library_take_items(struct hn_library_build *b, const struct hardneg_items *in) {
+    b->items = (struct hn_items){
+        .n = in->n, .d = in->d, .index = in->index, .step = in->index, .progress = in->progress};
+    int64_t size;
+    if (in->n < 2 || in->n > INT32_MAX || in->d < 1 || !hn_mul(in->n, in->d, &size))
+        return hn_fail(
+            &b->ctx, HN_DATA,
+            "%lld items of %lld dimensions: give 2 items or more, of 1 dimension or more",
+            (long long)in->n, (long long)in->d);
+    if (!in->x)
+        return hn_fail(&b->ctx, HN_USAGE, "x is NULL: give the embeddings, [n x d]");
+    if (in->zero_rows != 0 && in->zero_rows != 1)
+        return hn_fail(&b->ctx, HN_USAGE, "zero_rows is %lld: 0 refuses them, 1 keeps them",
+                       (long long)in->zero_rows);
+    b->zero_rows = in->zero_rows ? HN_ZERO_ROWS_KEPT : HN_ZERO_ROWS_REFUSED;
+    if (!(in->progress >= 0 && in->progress <= 1) || in->index < 0)
+        return hn_fail(&b->ctx, HN_USAGE, "progress lies in [0, 1], and index is 0 or more");
+    if (take_rows(b, in->x, in->d, "x", &b->items.x) ||
+        take_rows(b, in->view2, in->d, "view2", &b->items.x2) ||
+        take_rows(b, in->teacher, in->teacher_dims, "teacher", &b->items.teacher) ||
+        take_labels(b, in) || take_groups(b, in) || take_graph(b, in) || take_features(b, in))
+        return b->ctx.code;
+    if (b->items.x2.data)
+        b->items.x1 = b->items.x;
+    return HN_OK;
+}

@@ -1,0 +1,152 @@
+// What there is: samplers, their options, and what a build came to.
+#include "core/digest.h"
+#include "library/library_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct hn_sampler_type *find_type(int i) {
+    for (int k = 0; i >= 0 && hn_samplers[k]; k++)
+        if (k == i)
+            return hn_samplers[k];
+    return NULL;
+}
+
+int hardneg_type(int i, const char **name, const char **summary, const char **source,
+                 int *per_anchor) {
+    const struct hn_sampler_type *type = find_type(i);
+    if (!type)
+        return 0;
+    if (name)
+        *name = type->name;
+    if (summary)
+        *summary = type->summary;
+    if (source)
+        *source = type->source;
+    if (per_anchor)
+        *per_anchor = (type->flags & HN_SAMPLER_PER_ANCHOR) != 0;
+    return 1;
+}
+
+int hardneg_option(int i, int k, struct hardneg_option *out) {
+    const struct hn_sampler_type *type = find_type(i);
+    const struct hn_option *option = type && k >= 0 && out ? type->options : NULL;
+    while (option && option->name && k-- > 0)
+        option++;
+    if (!option || !option->name || out->size < sizeof *out)
+        return 0;
+    *out = (struct hardneg_option){.size = sizeof *out,
+                                   .name = option->name,
+                                   .initial = option->initial,
+                                   .help = option->help};
+    (void)hn_option_range(option, out->range, sizeof out->range);
+    return 1;
+}
+
+static bool *find_need(struct hn_sampler_plan *plan, const char *what) {
+    const struct {
+        const char *name;
+        bool *has;
+    } needs[] = {{"view2", &plan->has_positive},  {"labels", &plan->has_labels},
+                 {"edges", &plan->has_graph},     {"features", &plan->has_features},
+                 {"teacher", &plan->has_teacher}, {"groups", &plan->has_groups}};
+    for (size_t i = 0; what && i < sizeof needs / sizeof needs[0]; i++)
+        if (strcmp(needs[i].name, what) == 0)
+            return needs[i].has;
+    return NULL;
+}
+
+int hardneg_needs(hardneg *h, const char *what) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    if (!b)
+        return 0;
+    struct hn_sampler_plan plan = hn_library_plan(h, &b->items);
+    bool *has = find_need(&plan, what), needs = false;
+    if (has && *has) {
+        struct hn_context tried;
+        hn_context_init(&tried, 1);
+        *has = false;
+        needs = hn_sampler_check(&tried, h->type, h->params, &plan) != HN_OK;
+    }
+    (void)hn_library_leave(h, HN_OK);
+    return needs;
+}
+
+static void digest_rows(struct hn_digest *d, const char *name, const void *data, int64_t rows,
+                        int64_t bytes) {
+    if (!data)
+        return;
+    hn_digest_add_text(d, name);
+    hn_digest_add(d, &rows, sizeof rows);
+    hn_digest_add(d, &bytes, sizeof bytes);
+    hn_digest_add(d, data, (size_t)(rows * bytes));
+}
+
+static void digest_matrix(struct hn_digest *d, const char *name, const struct hn_matrix *x) {
+    digest_rows(d, name, x->data, x->rows, x->cols * (int64_t)sizeof *x->data);
+}
+
+static void digest_items(struct hn_digest *d, const struct hn_items *items) {
+    const struct hn_label_sets *sets = items->label_sets;
+    const struct hn_graph *graph = items->graph;
+    digest_matrix(d, "x", &items->x);
+    digest_matrix(d, "view2", &items->x2);
+    digest_matrix(d, "teacher", &items->teacher);
+    if (items->features)
+        digest_matrix(d, "features", &items->features->dense);
+    digest_rows(d, "labels", items->labels, items->n, sizeof *items->labels);
+    digest_rows(d, "groups", items->group, items->n, sizeof *items->group);
+    if (sets) {
+        digest_rows(d, "label_start", sets->start, sets->n + 1, sizeof *sets->start);
+        digest_rows(d, "label", sets->label, sets->start[sets->n], sizeof *sets->label);
+    }
+    if (graph) {
+        digest_rows(d, "edge_start", graph->start, graph->n + 1, sizeof *graph->start);
+        digest_rows(d, "edge", graph->target, graph->start[graph->n], sizeof *graph->target);
+    }
+}
+
+int hardneg_digest(hardneg *h, char text[HARDNEG_DIGEST]) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    if (!b)
+        return code;
+    if (!text)
+        return hn_library_leave(h, hn_fail(&b->ctx, HN_USAGE, "text is NULL"));
+    struct hn_digest d;
+    hn_digest_begin(&d);
+    hn_digest_add_text(&d, h->name);
+    hn_digest_add(&d, &h->batch_size, sizeof h->batch_size);
+    hn_digest_add(&d, &h->seed, sizeof h->seed);
+    hn_digest_add(&d, &b->items.index, sizeof b->items.index);
+    hn_digest_add(&d, &b->items.progress, sizeof b->items.progress);
+    digest_items(&d, &b->items);
+    hn_digest_end(&d, text);
+    return hn_library_leave(h, HN_OK);
+}
+
+// The row of table `attrition`.
+static bool read_attrition(struct hn_library_build *b, int64_t row, struct hardneg_attrition *out) {
+    struct hn_table table = {.name = NULL};
+    const struct hn_sampler_type *type = b->sampler.type;
+    HN_SCOPE(&b->ctx);
+    if (!type->table || type->table(&b->ctx, &b->sampler, &table) ||
+        strcmp(table.name, "attrition") != 0 || row >= table.rows)
+        return false;
+    int64_t *const count[] = {&out->other_label, &out->same_label, &out->unlabelled};
+    (void)snprintf(out->filter, sizeof out->filter, "%s", table.cells[1].text[row]);
+    for (int k = 0; k < 3; k++)
+        *count[k] = table.cells[2 + k].count[row];
+    return true;
+}
+
+int hardneg_attrition(hardneg *h, int i, struct hardneg_attrition *out) {
+    int code;
+    struct hn_library_build *b = hn_library_enter(h, &code);
+    if (!b)
+        return 0;
+    bool found = out && out->size >= sizeof *out && i >= 0 && read_attrition(b, i, out);
+    (void)hn_library_leave(h, HN_OK);
+    return found;
+}
